@@ -1,0 +1,41 @@
+# LightNet. `make demo` shows it, `make test` proves it; the rest is in CONTRIBUTING.md.
+# The build itself is CMake; this file only names the things people do.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc)
+
+.PHONY: all demo test check bench install format clean
+
+all: build/build.ninja
+	cmake --build build -j $(JOBS)
+
+build/build.ninja:
+	tools/deps.sh build
+	cmake --preset release -DLN_TESTS=OFF -DLN_WERROR=OFF
+
+demo: all
+	build/digits
+
+test:
+	tools/deps.sh test
+	tools/test.sh
+
+check:
+	tools/deps.sh test
+	tools/check.sh
+
+bench: all
+	tools/deps.sh test
+	cmake --preset release -DLN_TESTS=ON -DLN_WERROR=OFF
+	cmake --build build -j $(JOBS)
+	tools/bench.sh
+
+install: all
+	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+
+format:
+	git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format -i
+
+clean:
+	rm -rf build build-*

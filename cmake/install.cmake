@@ -1,0 +1,24 @@
+# What leaves the build: one static and one shared library, headers, commands, man page,
+# pkg-config file, CMake package. The modules' objects go into both libraries unchanged.
+
+include(CMakePackageConfigHelpers)
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lightnet)
+install(TARGETS lightnet_shared lightnet_static EXPORT lightnet_targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/lightnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(EXPORT lightnet_targets NAMESPACE lightnet:: DESTINATION ${config_dir})
+install(FILES docs/lightnet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lightnet-config.cmake @ONLY CONTENT
+  "include(\${CMAKE_CURRENT_LIST_DIR}/lightnet_targets.cmake)\n")
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lightnet-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lightnet-config.cmake
+  ${PROJECT_BINARY_DIR}/lightnet-config-version.cmake DESTINATION ${config_dir})
+
+# The pkg-config file finds the prefix from where it lies, so the installed tree may move.
+file(RELATIVE_PATH LN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/lightnet.pc.in ${PROJECT_BINARY_DIR}/lightnet.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/lightnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,30 @@
+# The two libraries, made of the objects of all modules.
+
+get_property(modules GLOBAL PROPERTY LN_MODULES)
+set(objects "")
+foreach(module IN LISTS modules)
+  list(APPEND objects $<TARGET_OBJECTS:${module}>)
+endforeach()
+
+function(ln_library target type)
+  add_library(${target} ${type} ${objects})
+  add_library(lightnet::${target} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME lightnet
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINKER_LANGUAGE C
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC m pthread)
+  if(LN_SANITIZE)
+    target_link_options(${target} PUBLIC -fsanitize=${LN_SANITIZE})
+  endif()
+endfunction()
+
+ln_library(lightnet_shared SHARED)
+set_target_properties(lightnet_shared PROPERTIES EXPORT_NAME lightnet)
+ln_library(lightnet_static STATIC)
+set_target_properties(lightnet_static PROPERTIES EXPORT_NAME lightnet_static)

@@ -1,0 +1,93 @@
+# ln_module(NAME DEPS ...): one folder of sources, one target, its dependencies in words.
+#
+# Sources are found by name: x.c belongs to the module, x_test.c becomes the test <module>.x,
+# x_fuzz.c a fuzz target, x_bench.c a benchmark. Each target is linked only with the module's own
+# dependencies, so a wrong edge does not link.
+
+add_library(ln_flags INTERFACE)
+target_include_directories(ln_flags INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+target_compile_definitions(ln_flags INTERFACE _POSIX_C_SOURCE=200809L)
+target_link_libraries(ln_flags INTERFACE m)
+target_compile_options(ln_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wcast-qual
+  -Wconversion -Wno-sign-conversion
+  -ffp-contract=off -fno-math-errno)
+if(LN_WERROR)
+  target_compile_options(ln_flags INTERFACE -Werror)
+endif()
+if(LN_SANITIZE)
+  target_compile_options(ln_flags INTERFACE
+    -fsanitize=${LN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  target_link_options(ln_flags INTERFACE -fsanitize=${LN_SANITIZE})
+endif()
+
+# Every module in the library, in the order of their definition.
+set_property(GLOBAL PROPERTY LN_MODULES "")
+
+function(ln_module name)
+  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.c)
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench|main)\\.c$")
+  add_library(ln_${name} STATIC ${sources} ${ARG_GENERATED})
+  target_link_libraries(ln_${name} PUBLIC ln_flags)
+  foreach(dep IN LISTS ARG_DEPS)
+    target_link_libraries(ln_${name} PUBLIC ln_${dep})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY LN_MODULES ln_${name})
+
+  if(LN_TESTS)
+    file(GLOB tests CONFIGURE_DEPENDS *_test.c)
+    foreach(source IN LISTS tests)
+      get_filename_component(stem ${source} NAME_WE)
+      string(REGEX REPLACE "_test$" "" stem ${stem})
+      ln_test(${name}.${stem} SOURCES ${source} LIBS ln_${name})
+    endforeach()
+    file(GLOB benches CONFIGURE_DEPENDS *_bench.c)
+    foreach(source IN LISTS benches)
+      ln_bench(${source} LIBS ln_${name})
+    endforeach()
+  endif()
+  if(LN_FUZZ)
+    file(GLOB targets CONFIGURE_DEPENDS *_fuzz.c)
+    foreach(source IN LISTS targets)
+      get_filename_component(stem ${source} NAME_WE)
+      ln_fuzz(${stem} SOURCES ${source} LIBS ln_${name})
+    endforeach()
+  endif()
+endfunction()
+
+# ln_test(NAME SOURCES ... LIBS ... [ARGS ...]): a cmocka program under CTest, tier "fast".
+function(ln_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;ARGS" ${ARGN})
+  string(REPLACE "." "_" target "test_${name}")
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE
+    LN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LN_BUILD_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${target} PRIVATE ${ARG_LIBS} cmocka m pthread)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${target} ${ARG_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 300)
+endfunction()
+
+# ln_bench(SOURCE LIBS ...): a benchmark program in <build>/bench; tools/bench.sh runs them all.
+function(ln_bench source)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  get_filename_component(stem ${source} NAME_WE)
+  add_executable(${stem} ${source})
+  target_include_directories(${stem} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${stem} PRIVATE ${ARG_LIBS} m pthread)
+  set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endfunction()
+
+# ln_fuzz(NAME SOURCES ... LIBS ...): a libFuzzer program NAME, x_fuzz; seeds lie in tests/fuzz/x/.
+function(ln_fuzz name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} m pthread)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+endfunction()

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What must be green before every commit, in under two minutes: format, layers, generated files,
+# exports, a build without warnings, the fast tests.
+set -eu
+cd "$(dirname "$0")/.."
+
+step() {
+    echo "== $1"
+}
+
+step "format"
+git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format --dry-run --Werror ||
+    { echo "run: make format"; exit 1; }
+
+step "layers"
+python3 tools/layers.py
+
+step "build"
+cmake --preset release -DLN_TESTS=ON -DLN_WERROR=ON >/dev/null
+cmake --build build -j "$(nproc)"
+
+step "generated files"
+build/lightnet-gen docs -o build/ops.md src/op/*.op
+cmp -s build/ops.md docs/ops.md ||
+    { echo "docs/ops.md is out of date; run: build/lightnet-gen docs -o docs/ops.md src/op/*.op"; exit 1; }
+
+step "exports"
+tools/exports.sh build/liblightnet.so
+
+step "tests"
+ctest --test-dir build -L fast -j "$(nproc)" --output-on-failure

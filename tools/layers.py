@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves src/LAYERS: a module includes only modules of lower layers, and nobody names a leaf.
+
+Silent when all is well; else one line a finding, and exit 1.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+def read_layers():
+    layers, headers = {}, {}
+    for line in (ROOT / "src/LAYERS").read_text().splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        layer, module, *public = words
+        layers[module] = int(layer)
+        for header in public:
+            headers[header] = module
+    return layers, headers
+
+
+def module_of(path, layers):
+    """src/arch/cpu/x.c -> arch/cpu; src/ir/x.c -> ir; cli/x.c -> cli."""
+    parts = path.relative_to(ROOT).parts
+    if parts[0] == "src":
+        parts = parts[1:]
+    if len(parts) > 2 and f"{parts[0]}/*" in layers:
+        return f"{parts[0]}/{parts[1]}"
+    return parts[0]
+
+
+def layer_of(module, layers):
+    return layers[module] if module in layers else layers[module.split("/")[0] + "/*"]
+
+
+def target_of(quote, name, layers, headers):
+    """The module that an included file belongs to; None for the system's."""
+    if name.startswith("lightnet/"):
+        stem = name[len("lightnet/"):].removesuffix(".h")
+        if stem not in headers:
+            sys.exit(f"layers: public header {name} is in no row of src/LAYERS")
+        return headers[stem]
+    if quote == "<" or name.startswith("tests/"):
+        return None
+    parts = name.split("/")
+    if len(parts) > 2 and f"{parts[0]}/*" in layers:
+        return f"{parts[0]}/{parts[1]}"
+    return parts[0] if len(parts) > 1 else None
+
+
+def main():
+    layers, headers = read_layers()
+    findings = []
+    files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*.[ch]")]
+    for path in sorted(files):
+        module = module_of(path, layers)
+        is_test = re.search(r"_(test|fuzz|bench)\.c$", path.name)
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match and target_of(*match.groups(), layers, headers)
+            if not target or target == module:
+                continue
+            where = f"{path.relative_to(ROOT)}:{number}"
+            if module == "cli" and not match.group(2).startswith("lightnet/"):
+                findings.append(f"{where}: the command includes public headers only")
+            elif layer_of(target, layers) >= layer_of(module, layers) and not is_test:
+                findings.append(f"{where}: {module} (layer {layer_of(module, layers)}) must not "
+                                f"include {target} (layer {layer_of(target, layers)})")
+    print("\n".join(findings), end="\n" if findings else "")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

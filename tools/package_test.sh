@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the release build into an empty folder and uses it as a stranger would: through
+# pkg-config (shared and static), through CMake, from C++, and with an operator of its own.
+set -eu
+cd "$(dirname "$0")/.."
+source=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+DESTDIR=$work/root cmake --install build --prefix /usr >/dev/null
+prefix=$work/root/usr
+libdir=$(dirname "$(find "$prefix" -name lightnet.pc)")/..
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+export LD_LIBRARY_PATH="$libdir"
+
+for header in "$prefix"/include/lightnet/*.h; do
+    name=lightnet/$(basename "$header")
+    echo "#include <$name>" >"$work/header.c"
+    gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/header.c"
+    g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ -I"$prefix/include" "$work/header.c"
+done
+
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Werror "$source/tests/package/program.c" -o "$work/shared" \
+    $(pkg-config --cflags --libs lightnet)
+"$work/shared"
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Werror "$source/tests/package/program.c" -o "$work/static" \
+    $(pkg-config --cflags lightnet) "$libdir/liblightnet.a" -lm -lpthread
+"$work/static"
+# shellcheck disable=SC2046
+g++ -std=c++17 -Wall -Wextra -Werror "$source/tests/package/program.cc" -o "$work/cxx" \
+    $(pkg-config --cflags --libs lightnet)
+"$work/cxx"
+cmake -S "$source/tests/package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake --build "$work/cmake" >/dev/null
+"$work/cmake/program"
+
+"$prefix/bin/lightnet" --version >/dev/null
+readelf -d "$libdir/liblightnet.so" | grep -q 'SONAME.*liblightnet\.so\.0'
+test -f "$prefix/share/man/man1/lightnet.1"

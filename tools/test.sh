@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The whole suite: each build below runs its tests; the last line counts them all.
+#
+#   release   gcc, all tests, and once more for each lower instruction set
+#   clang     clang, all tests
+#   asan      address and undefined-behaviour sanitizers, all tests
+#   tsan      thread sanitizer, the tests in which threads meet
+#   fuzz      each fuzz target for some seconds, from its seeds
+#   leaves    the library without each leaf folder
+#   package   installed, and used from outside with pkg-config and CMake
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+jobs=$(nproc)
+passed=0
+failed=0
+
+note() {
+    printf '\n== %s\n' "$*"
+}
+
+# count NAME COMMAND...: one test that is a command.
+count() {
+    local name=$1 log
+    shift
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        echo "passed: $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+        tail -n 40 "$log"
+    fi
+    rm -f "$log"
+}
+
+# suite BUILD LABEL...: CTest in a build folder, its tests counted one by one.
+suite() {
+    local build=$1 log
+    shift
+    log=$(mktemp)
+    ctest --test-dir "$build" -j "$jobs" --output-on-failure "$@" 2>&1 | tee "$log" | grep -v '^ *Start '
+    local total fail
+    total=$(sed -n 's/.*tests failed out of \([0-9]*\).*/\1/p; s/.*tests passed.* out of \([0-9]*\)$/\1/p' "$log" | tail -n 1)
+    fail=$(sed -n 's/.*, \([0-9]*\) tests failed out of.*/\1/p' "$log" | tail -n 1)
+    if [ -z "$total" ] || [ "$total" = 0 ]; then
+        echo "FAILED: no tests ran in $build"
+        failed=$((failed + 1))
+    else
+        failed=$((failed + ${fail:-0}))
+        passed=$((passed + total - ${fail:-0}))
+    fi
+    rm -f "$log"
+}
+
+build() {
+    local preset=$1
+    shift
+    cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset" -j "$jobs" >/dev/null
+}
+
+note "release: gcc"
+count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
+suite build
+for isa in generic avx2; do
+    note "release: instruction set $isa"
+    LN_CPU_ISA=$isa suite build
+done
+count "layers" python3 tools/layers.py
+count "exports" tools/exports.sh build/liblightnet.so
+
+note "clang"
+count "build with clang" build clang
+suite build-clang
+
+note "asan: address and undefined behaviour"
+count "build with sanitizers" build asan
+ASAN_OPTIONS=detect_leaks=1 suite build-asan
+
+note "tsan: threads"
+count "build with the thread sanitizer" build tsan
+suite build-tsan -L threads
+
+note "fuzz: ${LN_FUZZ_SECONDS:=10} seconds a target"
+count "build of the fuzz targets" build fuzz
+for target in build-fuzz/fuzz/*_fuzz; do
+    name=$(basename "$target" _fuzz)
+    corpus=$(mktemp -d)
+    count "fuzz $name" "$target" -max_total_time="$LN_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 \
+        -print_final_stats=0 -verbosity=0 "$corpus" "tests/fuzz/$name"
+    rm -rf "$corpus"
+done
+
+note "leaves: the library without each"
+for leaf in src/arch/*/ src/serial/*/; do
+    leaf=${leaf#src/}
+    leaf=${leaf%/}
+    count "build without $leaf" tools/without.sh "$leaf"
+done
+
+note "package: installed and used from outside"
+count "install and use" tools/package_test.sh
+
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
