@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hash of names: SipHash as others compute it, and names that collide elsewhere.
+
+#include "base/name_hash.h"
+
+#include <string.h>
+
+#include <lightnet/util.h>
+
+#include "tests/test.h"
+
+TEST(the_paper_s_example_comes_out)
+{
+    const uint64_t key[2] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+    unsigned char bytes[15];
+    for (unsigned char i = 0; i < 15; i++)
+        bytes[i] = i;
+    CHECK(ln_siphash(key, bytes, sizeof bytes, 2, 4) == 0xa129ca6149be45e5u);
+}
+
+// Python 3.11 hashes bytes with SipHash-1-3; PYTHONHASHSEED=0 makes the key zero.
+TEST(one_round_and_three_at_the_end)
+{
+    static const struct {
+        const char *text;
+        uint64_t hash;
+    } cases[] = {
+        {"a", 0x407448d2b89b1813u},
+        {"abc", 0xc03bc3a0042630f2u},
+        {"0123456", 0x810aaf7acf670379u},
+        {"conv2d_1", 0xdd4bc130de6fbb79u},
+        {"0123456789abcdef", 0x1d42b30f7e060c24u},
+    };
+    const uint64_t key[2] = {0, 0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        CHECK(ln_siphash(key, cases[i].text, strlen(cases[i].text), 1, 3) == cases[i].hash);
+}
+
+// "bA" and "ab" in place of each other leave djb2 the same, so 2^k names collide.
+TEST(names_that_collide_under_djb2_do_not_here)
+{
+    static const char *const parts[] = {"bA", "ab"};
+    enum { BITS = 10, COUNT = 1 << BITS };
+    static uint32_t hashes[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        char name[2 * BITS + 1] = "";
+        for (unsigned bit = 0; bit < BITS; bit++)
+            strcat(name, parts[i >> bit & 1]);
+        CHECK_EQ(ln_str_hash(name), ln_str_hash("bAbAbAbAbAbAbAbAbAbA"));
+        hashes[i] = ln_name_hash(name);
+    }
+    unsigned same = 0;
+    for (unsigned i = 0; i < COUNT; i++)
+        for (unsigned j = 0; j < i; j++)
+            same += hashes[i] == hashes[j];
+    CHECK(same <= 3); // 0.0001 are expected
+}
+
+TEST(equal_names_hash_alike_and_NULL_is_0)
+{
+    char a[] = "conv", b[] = "conv";
+    CHECK_EQ(ln_name_hash(a), ln_name_hash(b));
+    CHECK_EQ(ln_name_hash(NULL), 0);
+}
+
+TEST_LIST(the_paper_s_example_comes_out, one_round_and_three_at_the_end,
+          names_that_collide_under_djb2_do_not_here, equal_names_hash_alike_and_NULL_is_0)
