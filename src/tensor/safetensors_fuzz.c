@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as safetensors.
+
+#include "tensor/tensor_file_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t byte_count)
+{
+    fuzz_tensor_file(LN_TENSOR_FILE_SAFETENSORS, data, byte_count);
+    return 0;
+}

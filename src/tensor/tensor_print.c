@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors and single elements as text.
+//
+// A format from a caller may come out of a model file, so it never reaches printf: it is parsed,
+// and a new one with our own length modifier is made from its parts.
+
+#include <lightnet/tensor.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "tensor/tensor_check.h"
+
+#define FMT_BYTES  64
+#define DIGITS_MAX 3
+
+// A checked format: "<text>%<flags><width><precision><ll><conversion><text>".
+typedef struct element_format {
+    char text[FMT_BYTES + 8];
+    bool shows_bits; // the conversion is for unsigned values
+} element_format;
+
+static const char *skip_digits(const char *p)
+{
+    return p + strspn(p, "0123456789");
+}
+
+// The end of the flags, width and precision that start at `p`; NULL when they are too long.
+static const char *skip_modifiers(const char *p)
+{
+    p += strspn(p, "-+ #0");
+    const char *end = skip_digits(p);
+    if (end - p > DIGITS_MAX)
+        return NULL;
+    if (*end != '.')
+        return end;
+    p = end + 1;
+    end = skip_digits(p);
+    return end - p > DIGITS_MAX ? NULL : end;
+}
+
+// The end of text without a conversion that starts at `p`.
+static const char *skip_text(const char *p)
+{
+    while (*p && (*p != '%' || p[1] == '%'))
+        p += *p == '%' ? 2 : 1;
+    return p;
+}
+
+static ln_status parse_format(element_format *format, const char *fmt, tl_dtype dtype)
+{
+    bool is_floating = dtype == TL_DOUBLE || dtype == TL_FLOAT;
+    bool is_unsigned = tl_dtype_min_double(dtype) == 0 && dtype != TL_BOOL;
+    if (!fmt)
+        fmt = tl_dtype_fmt(dtype);
+    if (strlen(fmt) >= FMT_BYTES)
+        return LN_FAIL(LN_INVALID, "the format is longer than %d bytes", FMT_BYTES - 1);
+
+    const char *start = skip_text(fmt);
+    const char *modifiers_end = *start ? skip_modifiers(start + 1) : NULL;
+    const char *conversion = modifiers_end ? modifiers_end + strspn(modifiers_end, "hljzt") : NULL;
+    const char *wanted = is_floating ? "aAeEfFgG" : "diouxX";
+    if (!conversion || conversion - modifiers_end > 2 || !*conversion ||
+        !strchr(wanted, *conversion) || *skip_text(conversion + 1))
+        return LN_FAIL(LN_INVALID, "format '%s' is not one conversion out of '%s' for %s", fmt,
+                       wanted, tl_dtype_name(dtype));
+
+    char letter = *conversion;
+    bool is_decimal = letter == 'd' || letter == 'i';
+    if (is_unsigned && is_decimal)
+        letter = 'u';
+    format->shows_bits = is_unsigned || !is_decimal;
+    snprintf(format->text, sizeof format->text, "%.*s%s%c%s", (int)(modifiers_end - fmt), fmt,
+             is_floating ? "" : "ll", letter, conversion + 1);
+    return LN_OK;
+}
+
+#define PRINT_FLOATING(type) fprintf(fp, format->text, (double)*(const type *)p)
+#define PRINT_SIGNED(type)                                                                         \
+    (format->shows_bits                                                                            \
+         ? fprintf(fp, format->text,                                                               \
+                   (unsigned long long)*(const type *)p & (~0ULL >> (64 - 8 * sizeof(type))))      \
+         : fprintf(fp, format->text, (long long)*(const type *)p))
+#define PRINT_UNSIGNED(type) fprintf(fp, format->text, (unsigned long long)*(const type *)p)
+#define PRINT_BOOLEAN(type)  fprintf(fp, format->text, (long long)(*(const type *)p != 0))
+
+// The number of bytes written; negative when writing failed.
+static int print_element(FILE *fp, const element_format *format, const void *p, tl_dtype dtype)
+{
+    switch (dtype) {
+#define PRINT_CASE(name, type, kind, fmt, min, max)                                                \
+    case name: return PRINT_##kind(type);
+        TL_DTYPE_LIST(PRINT_CASE)
+#undef PRINT_CASE
+    default: return -1;
+    }
+}
+
+// ---- One element ----
+
+int tl_fprintf(FILE *fp, const char *fmt, const void *p, tl_dtype dtype)
+{
+    element_format format;
+    if (!fp || !p || !tl_size_of(dtype)) {
+        ln_fail(LN_INVALID, "printing needs a stream, an element and a dtype");
+        return -1;
+    }
+    if (parse_format(&format, fmt, dtype) != LN_OK)
+        return -1;
+    int byte_count = print_element(fp, &format, p, dtype);
+    if (byte_count < 0)
+        ln_fail(LN_IO, "cannot write: %s", strerror(errno));
+    return byte_count < 0 ? -1 : byte_count;
+}
+
+#define PRINT_FUNC(name, type, kind, fmt, min, max)                                                \
+    static int fprintf_##name(FILE *fp, const char *format, const void *p)                         \
+    {                                                                                              \
+        return tl_fprintf(fp, format, p, name);                                                    \
+    }
+TL_DTYPE_LIST(PRINT_FUNC)
+#undef PRINT_FUNC
+
+tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
+{
+    switch (dtype) {
+#define FUNC_CASE(name, type, kind, fmt, min, max)                                                 \
+    case name: return fprintf_##name;
+        TL_DTYPE_LIST(FUNC_CASE)
+#undef FUNC_CASE
+    default: ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype); return NULL;
+    }
+}
+
+// ---- Tensors ----
+
+static void repeat_char(FILE *stream, char c, int count)
+{
+    for (int i = 0; i < count; i++)
+        fputc(c, stream);
+}
+
+// How many dimensions end before element `index`: 0 inside of a row, ndim at both ends.
+static int dims_ended(const tl_tensor *t, int index)
+{
+    int ended = 0;
+    for (int rest = index; ended < t->ndim && rest % t->dims[t->ndim - 1 - ended] == 0; ended++)
+        rest /= t->dims[t->ndim - 1 - ended];
+    return ended;
+}
+
+static void print_elements(FILE *stream, const tl_tensor *t, const element_format *format)
+{
+    const char *element = t->data;
+    repeat_char(stream, '[', t->ndim);
+    for (int i = 0; i < t->len; i++) {
+        int ended = i == 0 ? 0 : dims_ended(t, i);
+        if (ended > 0) {
+            repeat_char(stream, ']', ended);
+            fputc('\n', stream);
+            repeat_char(stream, ' ', t->ndim - ended);
+            repeat_char(stream, '[', ended);
+        } else if (i > 0) {
+            fputc(' ', stream);
+        }
+        print_element(stream, format, element, t->dtype);
+        element += tl_size_of(t->dtype);
+    }
+    repeat_char(stream, ']', t->ndim);
+    fputc('\n', stream);
+}
+
+ln_status tl_tensor_fprint(FILE *stream, const tl_tensor *t, const char *fmt)
+{
+    element_format format;
+    if (!stream)
+        return LN_FAIL(LN_INVALID, "printing needs a stream");
+    if (!tensor_is_usable(t, "t"))
+        return LN_INVALID;
+    LN_TRY(parse_format(&format, fmt, t->dtype));
+    if (t->len == 0)
+        fputs("[]\n", stream);
+    else
+        print_elements(stream, t, &format);
+    if (ferror(stream))
+        return LN_FAIL(LN_IO, "cannot write the tensor: %s", strerror(errno));
+    return LN_OK;
+}
+
+ln_status tl_tensor_print(const tl_tensor *t, const char *fmt)
+{
+    return tl_tensor_fprint(stdout, t, fmt);
+}
+
+int tl_tensor_save(const char *file_name, const tl_tensor *t, const char *fmt)
+{
+    // The old file is not touched for a tensor or a format that cannot be printed.
+    element_format format;
+    if (!file_name || !tensor_is_usable(t, "t")) {
+        if (!file_name)
+            ln_fail(LN_INVALID, "the file name is NULL");
+        return -1;
+    }
+    if (parse_format(&format, fmt, t->dtype) != LN_OK)
+        return -1;
+    FILE *fp = fopen(file_name, "w");
+    if (!fp) {
+        ln_fail(LN_IO, "cannot open %s: %s", file_name, strerror(errno));
+        return -1;
+    }
+    ln_status status = tl_tensor_fprint(fp, t, fmt);
+    if (fclose(fp) != 0 && status == LN_OK)
+        status = LN_FAIL(LN_IO, "cannot write %s: %s", file_name, strerror(errno));
+    return status == LN_OK ? 0 : -1;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of elements and tensors; formats from outside.
+
+#include <lightnet/tensor.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+
+// Prints into a static buffer; "!" when printing failed.
+static const char *element_text(tl_dtype dtype, double value, const char *fmt)
+{
+    static char text[1024];
+    uint64_t element;
+    tl_convert(&element, dtype, &value, TL_DOUBLE);
+    FILE *fp = fmemopen(text, sizeof text, "w");
+    int byte_count = tl_fprintf(fp, fmt, &element, dtype);
+    fclose(fp);
+    return byte_count < 0 ? "!" : text;
+}
+
+static const char *tensor_text(const tl_tensor *t, const char *fmt)
+{
+    static char text[1024];
+    FILE *fp = fmemopen(text, sizeof text, "w");
+    ln_status status = tl_tensor_fprint(fp, t, fmt);
+    fclose(fp);
+    return status == LN_OK ? text : "!";
+}
+
+TEST(elements_print_in_their_default_format)
+{
+    static const struct {
+        tl_dtype dtype;
+        double value;
+        const char *expected;
+    } rows[] = {
+        {TL_DOUBLE, 0.12345, "0.123"},
+        {TL_FLOAT, 0.12345, "0.123"},
+        {TL_INT32, -1, "-1"},
+        {TL_INT16, -1, "-1"},
+        {TL_INT8, -1, "-1"},
+        {TL_UINT32, 1, "1"},
+        {TL_UINT16, 1, "1"},
+        {TL_UINT8, 1, "1"},
+        {TL_BOOL, 1, "1"},
+        {TL_INT64, -1, "-1"},
+        {TL_UINT64, 1e20, "18446744073709551615"},
+        {TL_INT64, -1e20, "-9223372036854775808"},
+        {TL_FLOAT, INFINITY, "inf"},
+        {TL_UINT32, 1e10, "4294967295"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_STR_EQ(element_text(rows[i].dtype, rows[i].value, NULL), rows[i].expected);
+        CHECK_STR_EQ(element_text(rows[i].dtype, rows[i].value, tl_dtype_fmt(rows[i].dtype)),
+                     rows[i].expected);
+    }
+}
+
+TEST(formats_are_checked_and_made_safe)
+{
+    static const struct {
+        tl_dtype dtype;
+        double value;
+        const char *fmt;
+        const char *expected; // "!" for a refusal
+    } rows[] = {
+        {TL_FLOAT, 1.5, "%8.2f|", "    1.50|"},
+        {TL_FLOAT, 1.5, "<%-+6.1lf>", "<+1.5  >"},
+        {TL_DOUBLE, 1.5, "%g", "1.5"},
+        {TL_DOUBLE, 0.5, "%.0e%%", "5e-01%"},
+        {TL_DOUBLE, 1, "%a", "0x1p+0"},
+        {TL_INT32, -1, "%x", "ffffffff"},
+        {TL_INT8, -1, "%hhx", "ff"},
+        {TL_INT64, -1, "%lX", "FFFFFFFFFFFFFFFF"},
+        {TL_INT32, 5, "%ld", "5"},
+        {TL_INT16, 5, "%03hd", "005"},
+        {TL_UINT64, 1e20, "%d", "18446744073709551615"},
+        {TL_UINT8, 255, "%o", "377"},
+        {TL_BOOL, 1, "%i", "1"},
+        {TL_FLOAT, 1, "%d", "!"},
+        {TL_INT32, 1, "%f", "!"},
+        {TL_INT32, 1, "%s", "!"},
+        {TL_INT32, 1, "%n", "!"},
+        {TL_INT32, 1, "%c", "!"},
+        {TL_INT32, 1, "%p", "!"},
+        {TL_INT32, 1, "%*d", "!"},
+        {TL_INT32, 1, "%1$d", "!"},
+        {TL_INT32, 1, "%d %d", "!"},
+        {TL_INT32, 1, "%d%n", "!"},
+        {TL_INT32, 1, "%%d", "!"},
+        {TL_INT32, 1, "", "!"},
+        {TL_INT32, 1, "%", "!"},
+        {TL_INT32, 1, "%d%", "!"},
+        {TL_INT32, 1, "%l", "!"},
+        {TL_INT32, 1, "%lhld", "!"},
+        {TL_INT32, 1, "%1000d", "!"},
+        {TL_FLOAT, 1, "%.1000f", "!"},
+        {TL_DOUBLE, 1, "0123456789012345678901234567890123456789012345678901234567890123%f", "!"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *text = element_text(rows[i].dtype, rows[i].value, rows[i].fmt);
+        if (strcmp(text, rows[i].expected) != 0)
+            fail_msg("'%s' gives '%s' instead of '%s'", rows[i].fmt, text, rows[i].expected);
+    }
+}
+
+TEST(rows_are_indented_by_their_depth)
+{
+    tl_tensor *t = tl_tensor_zeros(3, (int[]){1, 2, 3}, TL_FLOAT);
+    CHECK_STR_EQ(tensor_text(t, NULL), "[[[0.000 0.000 0.000]\n  [0.000 0.000 0.000]]]\n");
+    tl_tensor_free_data_too(t);
+    t = tl_tensor_arange(0, 8, 1, TL_INT32);
+    CHECK_STR_EQ(tensor_text(t, NULL), "[0 1 2 3 4 5 6 7]\n");
+    CHECK_OK(tl_tensor_reshape_src(t, 3, (int[]){2, 2, 2}));
+    CHECK_STR_EQ(tensor_text(t, "%d"), "[[[0 1]\n  [2 3]]\n [[4 5]\n  [6 7]]]\n");
+    CHECK_OK(tl_tensor_reshape_src(t, 2, (int[]){8, 1}));
+    CHECK_STR_EQ(tensor_text(t, "%d"), "[[0]\n [1]\n [2]\n [3]\n [4]\n [5]\n [6]\n [7]]\n");
+    CHECK_STR_EQ(tensor_text(t, "%f"), "!");
+    tl_tensor_free_data_too(t);
+}
+
+TEST(scalars_and_empty_tensors_print)
+{
+    tl_tensor *scalar = tl_tensor_zeros(0, NULL, TL_INT8);
+    tl_tensor *none = tl_tensor_zeros(2, (int[]){1000000, 0}, TL_INT8);
+    CHECK_STR_EQ(tensor_text(scalar, NULL), "0\n");
+    CHECK_STR_EQ(tensor_text(none, NULL), "[]\n");
+    CHECK_STR_EQ(tensor_text(none, "%s"), "!");
+    CHECK_FAILS(tl_tensor_fprint(NULL, none, NULL), LN_INVALID);
+    CHECK_FAILS(tl_tensor_fprint(stdout, NULL, NULL), LN_INVALID);
+    tl_tensor_free_data_too(scalar);
+    tl_tensor_free_data_too(none);
+}
+
+TEST(a_refused_tensor_leaves_the_old_file)
+{
+    char path[] = LN_BUILD_DIR "/ln_save_XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+    tl_tensor *t = tl_tensor_arange(1, 3, 1, TL_UINT16);
+    CHECK_EQ(tl_tensor_save(path, t, NULL), 0);
+    CHECK_EQ(tl_tensor_save(path, t, "%s"), -1);
+    CHECK_EQ(tl_tensor_save(path, NULL, NULL), -1);
+    char text[32] = {0};
+    FILE *fp = fopen(path, "r");
+    CHECK_EQ(fread(text, 1, sizeof text - 1, fp), 6);
+    fclose(fp);
+    CHECK_STR_EQ(text, "[1 2]\n");
+    unlink(path);
+    CHECK_EQ(tl_tensor_save("/nonexistent/file", t, NULL), -1);
+    CHECK_EQ(ln_error_status(), LN_IO);
+    CHECK_EQ(tl_tensor_save(NULL, t, NULL), -1);
+    CHECK_FAILS(tl_tensor_print(t, "%n"), LN_INVALID);
+    tl_tensor_free_data_too(t);
+}
+
+TEST(each_type_has_its_own_function)
+{
+    for (int i = 0; i < TL_DTYPE_SIZE; i++)
+        CHECK_NOT_NULL(tl_fprintf_getfunc((tl_dtype)i));
+    uint8_t x = 200;
+    char text[8] = {0};
+    FILE *fp = fmemopen(text, sizeof text, "w");
+    CHECK_EQ(tl_fprintf_getfunc(TL_UINT8)(fp, "%u", &x), 3);
+    fclose(fp);
+    CHECK_STR_EQ(text, "200");
+    CHECK_NULL(tl_fprintf_getfunc(TL_DTYPE_INVALID));
+    CHECK_EQ(tl_fprintf(stdout, NULL, NULL, TL_FLOAT), -1);
+}
+
+TEST_LIST(elements_print_in_their_default_format, formats_are_checked_and_made_safe,
+          rows_are_indented_by_their_depth, scalars_and_empty_tensors_print,
+          a_refused_tensor_leaves_the_old_file, each_type_has_its_own_function)
