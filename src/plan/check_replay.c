@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan checker, second half: follows the steps and watches who owns which bytes.
+//
+// A map says for every byte which value was written there last. A read is right when all its bytes
+// still belong to the root of the value and were not written again after the value was. So wrong
+// lifetimes are found even where the declared ones agree with each other.
+//
+// Time is counted in writes: the values filled before the first step at time 1, then one tick for
+// each write. A view step writes no byte; its values only get a time.
+
+#include "plan/check.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#define BEFORE_START UINT32_MAX
+
+typedef struct segment {
+    ln_mem_type mtype;
+    size_t start;
+    size_t end; // exclusive
+    uint32_t value;
+    uint32_t step; // that wrote it, or BEFORE_START
+    uint64_t time;
+} segment;
+
+typedef struct access {
+    uint32_t root;
+    uint32_t value;
+    bool is_write;
+    size_t start;
+    size_t end;
+} access;
+
+typedef struct replay {
+    const ln_plan *plan;
+    const uint32_t *roots;
+    uint64_t *times; // when each value got its contents; 0: not yet
+    uint64_t now;
+    segment *map; // ordered, disjoint; each write adds two segments at most
+    size_t segment_count;
+    access *accesses; // of one step
+} replay;
+
+static const ln_plan_value *value_at(const replay *r, uint32_t i)
+{
+    return &r->plan->values[i];
+}
+
+// ---- The map ----
+
+// The first segment that ends behind `start`.
+static size_t find_segment(const replay *r, ln_mem_type mtype, size_t start)
+{
+    size_t low = 0, high = r->segment_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const segment *s = &r->map[mid];
+        if (s->mtype != mtype ? s->mtype < mtype : s->end <= start)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+// Gives the bytes of value `i` to it; what other segments have outside stays theirs.
+static void stamp(replay *r, uint32_t i, uint32_t step)
+{
+    const ln_plan_value *v = value_at(r, i);
+    size_t start = v->offset, end = v->offset + v->byte_count;
+    if (start == end)
+        return;
+
+    size_t low = find_segment(r, v->mtype, start), high = low;
+    while (high < r->segment_count && r->map[high].mtype == v->mtype && r->map[high].start < end)
+        high++;
+
+    segment added[3];
+    size_t added_count = 0;
+    if (low < high && r->map[low].start < start) {
+        added[added_count] = r->map[low];
+        added[added_count++].end = start;
+    }
+    added[added_count++] = (segment){v->mtype, start, end, i, step, r->times[i]};
+    if (low < high && r->map[high - 1].end > end) {
+        added[added_count] = r->map[high - 1];
+        added[added_count++].start = end;
+    }
+    memmove(r->map + low + added_count, r->map + high, (r->segment_count - high) * sizeof *r->map);
+    memcpy(r->map + low, added, added_count * sizeof *added);
+    r->segment_count = r->segment_count - (high - low) + added_count;
+}
+
+// ---- Contents ----
+
+// Fails for bytes [start, end) of value `i`, which belong to `owner` now (NULL: to nobody).
+static ln_status fail_contents(const replay *r, uint32_t i, const char *who, size_t start,
+                               size_t end, const segment *owner)
+{
+    const ln_plan_value *v = value_at(r, i);
+    if (!owner)
+        return LN_FAIL(LN_INVALID, "%s needs " PLAN_VALUE ", but nobody wrote bytes [%zu, %zu)",
+                       who, PLAN_VALUE_ARGS(v), start, end);
+    const ln_plan_value *other = value_at(r, owner->value);
+    char when[256] = "before the start";
+    if (owner->step != BEFORE_START)
+        snprintf(when, sizeof when, "by " PLAN_STEP, owner->step, r->plan->steps[owner->step].op);
+    return LN_FAIL(LN_INVALID,
+                   "%s needs " PLAN_VALUE ", but bytes [%zu, %zu) belong to " PLAN_VALUE
+                   ", written %s",
+                   who, PLAN_VALUE_ARGS(v), start, end, PLAN_VALUE_ARGS(other), when);
+}
+
+// All bytes of value `i` hold what was written for it up to `time`.
+static ln_status check_contents(const replay *r, uint32_t i, uint64_t time, const char *who)
+{
+    const ln_plan_value *v = value_at(r, i);
+    size_t at = v->offset, end = v->offset + v->byte_count;
+    for (size_t k = find_segment(r, v->mtype, at); at < end; k++) {
+        const segment *s = k < r->segment_count ? &r->map[k] : NULL;
+        if (!s || s->mtype != v->mtype || s->start >= end)
+            return fail_contents(r, i, who, at, end, NULL);
+        if (s->start > at)
+            return fail_contents(r, i, who, at, s->start, NULL);
+        size_t s_end = s->end < end ? s->end : end;
+        if (r->roots[s->value] != r->roots[i] || s->time > time)
+            return fail_contents(r, i, who, at, s_end, s);
+        at = s_end;
+    }
+    return LN_OK;
+}
+
+// ---- One step ----
+
+static int by_place(const void *a, const void *b)
+{
+    const access *x = a, *y = b;
+    if (x->root != y->root)
+        return x->root < y->root ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (int)x->is_write - (int)y->is_write; // reads first
+}
+
+static size_t collect(const replay *r, const uint32_t *values, size_t count, bool is_write,
+                      access *out)
+{
+    size_t found = 0;
+    for (size_t k = 0; k < count; k++) {
+        const ln_plan_value *v = value_at(r, values[k]);
+        if (v->byte_count)
+            out[found++] = (access){r->roots[values[k]], values[k], is_write, v->offset,
+                                    v->offset + v->byte_count};
+    }
+    return found;
+}
+
+static bool is_same_place(const access *a, const access *b)
+{
+    return a->root == b->root && a->start == b->start && a->end == b->end;
+}
+
+// Accesses of one step to one owner: a written one overlaps no other, but in place it may take
+// exactly the bytes of read ones. In the order of places it is enough to compare each access with
+// the read and the written one that reach furthest so far.
+static ln_status check_step_apart(replay *r, uint32_t at)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    if (step->aliasing == LN_PLAN_VIEW)
+        return LN_OK;
+    size_t count = collect(r, step->reads, step->read_count, false, r->accesses);
+    count += collect(r, step->writes, step->write_count, true, r->accesses + count);
+    qsort(r->accesses, count, sizeof *r->accesses, by_place);
+
+    const access *read = NULL, *written = NULL; // furthest so far; `read` at other places only
+    const access *read_here = NULL;             // furthest with those at this place
+    for (size_t k = 0; k < count; k++) {
+        const access *a = &r->accesses[k], *hit = NULL;
+        bool is_new_root = k == 0 || a->root != a[-1].root;
+        bool is_new_place = k == 0 || !is_same_place(a, a - 1);
+        if (is_new_root)
+            read = written = read_here = NULL;
+        if (is_new_place)
+            read = read_here;
+        const access *reader = step->aliasing == LN_PLAN_IN_PLACE ? read : read_here;
+        if (written && written->end > a->start)
+            hit = written;
+        else if (a->is_write && reader && reader->end > a->start)
+            hit = reader;
+        if (hit)
+            return LN_FAIL(
+                LN_INVALID,
+                PLAN_STEP " %s " PLAN_VALUE " and %s " PLAN_VALUE ", which overlap in '%.200s'", at,
+                step->op, hit->is_write ? "writes" : "reads",
+                PLAN_VALUE_ARGS(value_at(r, hit->value)), a->is_write ? "writes" : "reads",
+                PLAN_VALUE_ARGS(value_at(r, a->value)), value_at(r, a->root)->name);
+        const access **furthest = a->is_write ? &written : &read_here;
+        if (!*furthest || a->end > (*furthest)->end)
+            *furthest = a;
+    }
+    return LN_OK;
+}
+
+static ln_status replay_reads(const replay *r, uint32_t at, const char *who)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    for (size_t k = 0; k < step->read_count; k++) {
+        uint32_t i = step->reads[k];
+        if (r->times[i] == 0)
+            return LN_FAIL(LN_INVALID, "%s reads " PLAN_VALUE " before it is written", who,
+                           PLAN_VALUE_ARGS(value_at(r, i)));
+        LN_TRY(check_contents(r, i, r->times[i], who));
+    }
+    return LN_OK;
+}
+
+static ln_status check_static_write(const replay *r, uint32_t at, uint32_t written)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    for (size_t k = 0; k < step->read_count; k++) {
+        const ln_plan_value *v = value_at(r, step->reads[k]);
+        if (!v->is_static)
+            return LN_FAIL(LN_INVALID,
+                           PLAN_STEP " makes the static '%.200s' from '%.200s', which is not", at,
+                           step->op, value_at(r, written)->name, v->name);
+    }
+    return LN_OK;
+}
+
+static ln_status replay_writes(replay *r, uint32_t at, const char *who)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    for (size_t k = 0; k < step->write_count; k++) {
+        uint32_t i = step->writes[k];
+        if (r->times[i] != 0)
+            return LN_FAIL(LN_INVALID, "%s writes " PLAN_VALUE ", which has its contents already",
+                           who, PLAN_VALUE_ARGS(value_at(r, i)));
+        if (value_at(r, i)->is_static)
+            LN_TRY(check_static_write(r, at, i));
+        r->times[i] = ++r->now;
+        if (step->aliasing == LN_PLAN_VIEW)
+            LN_TRY(check_contents(r, i, r->now, who));
+        else
+            stamp(r, i, at);
+    }
+    return LN_OK;
+}
+
+// ---- All steps ----
+
+// Inputs, and static values that no step writes, have their contents before the first step.
+static void fill_before_start(replay *r)
+{
+    const ln_plan *plan = r->plan;
+    r->now = 1;
+    for (uint32_t i = 0; i < plan->value_count; i++)
+        r->times[i] = plan->values[i].is_input || plan->values[i].is_static;
+    for (size_t s = 0; s < plan->step_count; s++) {
+        for (size_t k = 0; k < plan->steps[s].write_count; k++) {
+            uint32_t i = plan->steps[s].writes[k];
+            if (plan->values[i].is_static)
+                r->times[i] = 0;
+        }
+    }
+    for (uint32_t i = 0; i < plan->value_count; i++) {
+        if (r->times[i])
+            stamp(r, i, BEFORE_START);
+    }
+}
+
+static ln_status run_replay(replay *r)
+{
+    const ln_plan *plan = r->plan;
+    char who[256];
+    fill_before_start(r);
+    for (uint32_t s = 0; s < plan->step_count; s++) {
+        snprintf(who, sizeof who, PLAN_STEP, s, plan->steps[s].op);
+        LN_TRY(replay_reads(r, s, who));
+        LN_TRY(check_step_apart(r, s));
+        LN_TRY(replay_writes(r, s, who));
+    }
+    for (uint32_t i = 0; i < plan->value_count; i++) {
+        const ln_plan_value *v = &plan->values[i];
+        if (!v->is_input && !v->is_output && !v->is_static)
+            continue;
+        if (r->times[i] == 0)
+            return LN_FAIL(LN_INVALID, "no step writes the output " PLAN_VALUE, PLAN_VALUE_ARGS(v));
+        LN_TRY(check_contents(r, i, r->times[i], "the end"));
+    }
+    return LN_OK;
+}
+
+ln_status ln_plan_replay(const ln_plan *plan, const uint32_t *roots)
+{
+    size_t most_accesses = 0;
+    for (size_t s = 0; s < plan->step_count; s++) {
+        size_t n = plan->steps[s].read_count + plan->steps[s].write_count;
+        if (n > most_accesses)
+            most_accesses = n;
+    }
+    replay r = {.plan = plan,
+                .roots = roots,
+                .times = ln_alloc_array(plan->value_count, sizeof *r.times),
+                .map = ln_alloc_array(plan->value_count + 1, 2 * sizeof *r.map),
+                .accesses = ln_alloc_array(most_accesses, sizeof *r.accesses)};
+    ln_status status = r.times && r.map && r.accesses ? run_replay(&r) : LN_NO_MEMORY;
+    ln_free(r.accesses);
+    ln_free(r.map);
+    ln_free(r.times);
+    return status;
+}
