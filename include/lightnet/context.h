@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A context holds one model with its resources, from reading to running.
+ *
+ *     ln_context_create -> init(source) -> compile(target) -> load(datafile)
+ *         -> { set_data, set_param, run, get_data }*
+ *         -> unload -> cleanup -> free
+ *
+ * A context is the single point of truth for its operators and tensors. It belongs to one thread
+ * at a time; different contexts may be used by different threads at once.
+ *
+ * A call that fails returns a status, leaves its reason in `ln_error_message()`, and leaves the
+ * context as it was before the call. Only when memory runs out in the middle of a change, and is
+ * short for undoing it too, the model is dropped: the context is then EMPTY.
+ */
+
+#ifndef LIGHTNET_CONTEXT_H
+#define LIGHTNET_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lightnet/dfg.h>
+#include <lightnet/export.h>
+#include <lightnet/hash.h>
+#include <lightnet/list.h>
+#include <lightnet/mem.h>
+#include <lightnet/op.h>
+#include <lightnet/plan.h>
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+/* What a model may cost at most; checked before any weight is touched. A model file is not
+ * trusted, so the defaults are finite; `ln_context_set_limits` moves them. */
+typedef struct ln_limits {
+    size_t source_byte_count; /* size of a model's text; default 256 MiB */
+    size_t memory_byte_count; /* planned peak of one memory type; default 4 GiB */
+    size_t op_count;          /* operators, after macros and rewriting; default 1,000,000 */
+    double work; /* multiply-accumulates and written elements of one run; default 1e12 */
+} ln_limits;
+
+/* The defaults named above. */
+LN_API ln_limits ln_limits_default(void);
+
+typedef enum ln_context_state {
+    LN_CONTEXT_EMPTY = 0, /* created, or cleaned up */
+    LN_CONTEXT_READY,     /* init: operators checked, tensors defined, data flow graph built */
+    LN_CONTEXT_PLANNED,   /* compiled, or read from a compiled file: every tensor has an offset */
+    LN_CONTEXT_LOADED     /* memory allocated, static operators have run */
+} ln_context_state;
+
+struct ln_context {
+    ln_hash *tensor_table;              /* the tensor table */
+    ln_hash *op_table;                  /* the operator table */
+    ln_dfg *dfg;                        /* the data flow graph */
+    ln_list *ops;                       /* the operator list, in order of execution */
+    void *mem_starts[LN_MEM_TYPE_SIZE]; /* the memory start addresses */
+    size_t mem_sizes[LN_MEM_TYPE_SIZE]; /* the memory sizes */
+
+    /* Beyond the documented fields. */
+
+    /* The first bytes of each memory are static (weights, constants), the rest is workspace:
+     *     | 64 bytes reserved | static ... | workspace ... |
+     *     0                  64     static_sizes[m]     mem_sizes[m]
+     * An offset of 0 therefore means "none". */
+    size_t static_sizes[LN_MEM_TYPE_SIZE];
+
+    ln_context_state state;
+    ln_limits limits;
+    char *source;                 /* what was read, for messages; NULL if made in memory */
+    char *target;                 /* the archs it was compiled for, such as "cpu"; NULL before */
+    struct ln_runner *runner;     /* what `load` prepares for `run`; NULL before */
+    struct ln_compiled *compiled; /* what a compiled file says, until `init` has checked it */
+    ln_list *ops_last;            /* where `ln_context_append_op` goes on; NULL when unknown */
+    ln_list *retired; /* of ln_tensor_entry: out of the table, but maybe still looked at */
+};
+typedef struct ln_context ln_context;
+
+/* ---- Life ---- */
+
+/* An empty context with default limits; NULL when memory is gone. */
+LN_API ln_context *ln_context_create(void);
+
+/* Frees a context with its tensor table, tensors, operators, data flow graph and memory, in
+ * whatever state it is. NULL is fine. */
+LN_API void ln_context_free(ln_context *ctx);
+
+/* Sets what models read into this context may cost. Takes effect at the next call. */
+LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
+
+/* Reads a model: JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
+ * Creates operators and tensors, checks them, and builds the data flow graph.
+ * The context must be empty (LN_STATE otherwise). On failure it is empty again. */
+LN_API ln_status ln_context_init(ln_context *ctx, const char *source);
+
+/* The same from `byte_count` bytes in memory. `name` stands in messages; NULL is "<memory>". */
+LN_API ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
+                                     const char *name);
+
+/* Rewrites the model for `target`, an arch ("cpu") or a list in order of preference
+ * ("cuda,cpu"): lowers each operator to the first arch that takes it, fuses, orders, and plans
+ * memory. Afterwards `mem_sizes` holds the exact peak. The context must be READY. If it cannot be
+ * lowered, or is over a limit once it is, the context stays READY with the operators as far as they
+ * were rewritten: the same model still, which computes the same. */
+LN_API ln_status ln_context_compile(ln_context *ctx, const char *target);
+
+/* The rewriting part of `ln_context_compile` alone: only the passes named in `passes`
+ * ("fold,expand"; NULL: all), in the pipeline's order. The context stays READY. */
+LN_API ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes);
+
+/* The memory plan of a PLANNED context as plain records, for printing and for `ln_plan_check`.
+ * Names are borrowed from the context. The caller frees it with `ln_context_plan_free`. */
+LN_API ln_status ln_context_plan_create(const ln_context *ctx, ln_plan **out_plan);
+LN_API void ln_context_plan_free(ln_plan *plan); /* NULL is fine */
+
+/* Writes the operators in their order: JSON IR (with the plan, once compiled), or IL if `outfile`
+ * ends in ".net". "-" is standard output. A failure leaves an old file as it was. */
+LN_API ln_status ln_context_print(const ln_context *ctx, const char *outfile);
+
+/* The same into memory, in the format of the serializer of that name ("ir", "il"). The caller
+ * frees *out_bytes with `ln_free`. */
+LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_name,
+                                  char **out_bytes, size_t *out_byte_count);
+
+/* Allocates the planned memory, copies tensors out of `datafile` (safetensors or .wts, told apart
+ * by content; NULL: none) and runs the operators' static part. The context must be PLANNED.
+ * Tensors of the file that the model does not have are ignored; a tensor that the model takes
+ * `from_file` and that is missing, or has another shape or type, is an error. */
+LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
+
+/* Runs all operators in order. Must be LOADED. Allocates nothing. */
+LN_API ln_status ln_context_run(const ln_context *ctx);
+
+/* Frees what `ln_context_load` allocated; the context is PLANNED again. */
+LN_API void ln_context_unload(ln_context *ctx);
+
+/* Releases everything that `ln_context_init` and later calls acquired; the context is EMPTY. */
+LN_API void ln_context_cleanup(ln_context *ctx);
+
+/* ---- Data; the context must be LOADED ---- */
+
+/* Copies `ln_context_data_size` bytes from `data` into tensor `tname`. Static operators that
+ * depend on it run again. */
+LN_API ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
+
+/* Copies the tensor's bytes into `data`, and returns `data`; if `data` is NULL, returns the
+ * tensor's own bytes, to be read only, valid until unload and changed by the next run.
+ * NULL if there is no such tensor. */
+LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
+
+/* The tensor's size in bytes; 0, and a recorded LN_NOT_FOUND, if there is no such tensor.
+ * Needs READY only. */
+LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
+
+/* Sets parameter `pname` of operator `opname`. The argument after `pname` has the parameter's type:
+ * NUMBER a double, STRING a const char *, BOOL an ln_bool; arrays a pointer (const double *,
+ * const char **, const ln_bool *) followed by an int length. Before `compile` shapes follow
+ * the change; afterwards a change that would alter a shape, or move a view, is refused. */
+LN_API ln_status ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
+
+/* ---- Inputs and outputs ---- */
+
+/* Inputs are the outputs of `input` operators, and of `create` operators that only give zeros;
+ * outputs are the tensors that no operator reads. Order of the operator list, index from 0.
+ * The pointer is borrowed from the context and valid until it is changed; NULL past the end. */
+LN_API size_t ln_context_input_count(const ln_context *ctx);
+LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index);
+LN_API size_t ln_context_output_count(const ln_context *ctx);
+LN_API const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t index);
+
+/* Multiply-accumulates of one run, as the operators' descriptions price them. */
+LN_API double ln_context_work(const ln_context *ctx);
+
+/* ---- Changing the operators; for optimizer functions ---- */
+
+/* Checks the operators in `ctx->ops` (pre_run), inserts them into the tables, and builds the data
+ * flow graph; an EMPTY context becomes READY. On failure the tables and graph are empty again;
+ * `ctx->ops` is kept. */
+LN_API ln_status ln_context_init_ops(ln_context *ctx);
+
+/* The opposite: post_run of all, tables and graph empty, the context EMPTY. `ctx->ops` is kept and
+ * can be initialised again; `ln_context_cleanup` and `ln_context_free` free it. */
+LN_API void ln_context_cleanup_ops(ln_context *ctx);
+
+/* Appends an operator to `ctx->ops`, unchecked, for readers before `ln_context_init_ops`; it is
+ * the context's from then on. Takes constant time. */
+LN_API ln_status ln_context_append_op(ln_context *ctx, ln_op *op);
+
+/* Runs post_run and then pre_run of all operators, so that everything they derived from each other
+ * is derived again. If one fails, the model is dropped: the context is EMPTY. */
+LN_API ln_status ln_context_rerun_ops(ln_context *ctx);
+
+/* Replaces the `len` operators from list position `*position` on by `new_ops`, which the context
+ * then owns (operators and list nodes), and frees the old ones. Data flow graph and tables follow.
+ * `*position` becomes the first of the new operators, or what follows if there are none.
+ * On failure the old operators are in place as before and `new_ops` still belongs to the caller; if
+ * there is not even memory left to put them back, the context is EMPTY, here and below.
+ * Takes time in proportion to what is replaced, not to the model, so it works on list nodes in
+ * place: of other positions kept in the list, only those before `*position` and those beyond the
+ * operator that follows stay valid. */
+LN_API ln_status ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len,
+                                        ln_list *new_ops);
+
+/* Removes the operator at `*position`, which then is the one that followed. */
+LN_API ln_status ln_context_remove_op(ln_context *ctx, ln_list **position);
+
+/* Inserts `new_op` before `*position`, which then is the new one (at the end if it is NULL). */
+LN_API ln_status ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op);
+
+/* Replaces the operators `old_ops`, wherever they stand, by `new_ops`, in an order that respects
+ * the data flow. Both lists stay the caller's; the operators of `new_ops` become the context's. */
+LN_API ln_status ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops);
+
+/* 1 if tables, list and data flow graph agree and every input has a producer before it; else 0
+ * and a recorded reason. */
+LN_API int ln_context_check(const ln_context *ctx);
+
+/* Allocates `mem_sizes` bytes of each memory type and points the tensors into them; the memory
+ * must have been planned. */
+LN_API ln_status ln_context_alloc_mem(ln_context *ctx);
+
+/* Undoes `ln_context_alloc_mem`; a LOADED context is PLANNED again. */
+LN_API void ln_context_dealloc_mem(ln_context *ctx);
+
+LN_CPPEND
+
+#endif

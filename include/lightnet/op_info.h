@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known about an operator type besides its functions: made from its description, read by
+ * documentation, passes, readers and writers. Hand-written operators may go without. */
+
+#ifndef LIGHTNET_OP_INFO_H
+#define LIGHTNET_OP_INFO_H
+
+#include <lightnet/export.h>
+#include <lightnet/mem.h>
+#include <lightnet/op.h>
+#include <lightnet/param.h>
+
+LN_CPPSTART
+
+/* Flags of an argument. */
+enum {
+    LN_ARG_OPTIONAL = 1, /* an input that may be left out */
+    LN_ARG_VARIADIC = 2, /* an argument that stands for <arg_name>1, <arg_name>2, ... */
+    LN_ARG_SCRATCH = 4,  /* an output that only serves the operator while it runs */
+    LN_ARG_STATIC = 8    /* an input that must be static; an output that is */
+};
+
+typedef struct ln_arg_info {
+    const char *arg_name;
+    const char *doc;
+    unsigned flags;    /* LN_ARG_... */
+    ln_mem_type mtype; /* LN_MEM_NONE: any */
+} ln_arg_info;
+
+typedef struct ln_param_info {
+    const char *arg_name;
+    const char *doc;
+    ln_param_type ptype;
+    const char *default_text; /* JSON; NULL: the parameter is required */
+} ln_param_info;
+
+struct ln_op_info {
+    const char *doc;     /* one sentence first */
+    const char *author;  /* NULL: unknown */
+    const char *example; /* one statement of IL; NULL: none */
+
+    /* Each list ends with a NULL name. */
+    const ln_arg_info *ins;
+    const ln_arg_info *outs;
+    const ln_param_info *params;
+
+    /* The first half of `pre_run`: looks at inputs and parameters, defines nothing, allocates
+     * nothing that lasts. NULL: nothing to check. */
+    ln_op_func check;
+
+    /* Multiply-accumulates of one run, once the operator is checked. NULL: none worth counting. */
+    double (*price)(ln_op_arg *op_arg);
+
+    double rtol; /* how far results may lie from those of arch `ref`, relative; 0: same bits */
+};
+
+LN_CPPEND
+
+#endif

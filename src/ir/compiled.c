@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of what a compiled file says; reading makes it, and checking uses it.
+
+#include "ir/compiled.h"
+
+#include <lightnet/allocator.h>
+
+void ln_compiled_destroy(ln_compiled *compiled)
+{
+    if (!compiled)
+        return;
+    for (size_t i = 0; i < compiled->tensor_count; i++) {
+        ln_free(compiled->tensors[i].name);
+        ln_free(compiled->tensors[i].place);
+    }
+    ln_free(compiled->tensors);
+    ln_free(compiled->target);
+    ln_free(compiled);
+}

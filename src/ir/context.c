@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context: its life, its memory, and questions about its model.
+
+#include "ir/context.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/op_info.h>
+
+#include "base/checked.h"
+#include "base/name_hash.h"
+#include "ir/compiled.h"
+
+// ---- Life ----
+
+ln_limits ln_limits_default(void)
+{
+    return (ln_limits){
+        .source_byte_count = (size_t)256 << 20,
+        .memory_byte_count = (size_t)4 << 30,
+        .op_count = 1000000,
+        .work = 1e12,
+    };
+}
+
+ln_context *ln_context_create(void)
+{
+    ln_context *ctx = ln_alloc(sizeof *ctx);
+    if (!ctx)
+        return NULL;
+    ctx->limits = ln_limits_default();
+    ctx->tensor_table = ln_tensor_table_create();
+    ctx->op_table = ln_op_table_create();
+    ctx->dfg = ln_dfg_create();
+    if (!ctx->tensor_table || !ctx->op_table || !ctx->dfg) {
+        ln_context_free(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
+// What `load` prepared begins with the function that frees it.
+static void destroy_runner(ln_context *ctx)
+{
+    if (!ctx->runner)
+        return;
+    void (*destroy)(struct ln_runner *);
+    memcpy(&destroy, ctx->runner, sizeof destroy);
+    destroy(ctx->runner);
+    ctx->runner = NULL;
+}
+
+void ln_context_free(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    ln_context_drop_ops(ctx);
+    ln_tensor_table_free(ctx->tensor_table);
+    ln_hash_free(ctx->op_table); // empty: the operators were freed with the list
+    ln_dfg_free(ctx->dfg);
+    ln_context_forget(ctx);
+    ln_free(ctx);
+}
+
+void ln_context_forget_plan(ln_context *ctx)
+{
+    ln_free(ctx->target);
+    ctx->target = NULL;
+    memset(ctx->mem_sizes, 0, sizeof ctx->mem_sizes);
+    memset(ctx->static_sizes, 0, sizeof ctx->static_sizes);
+}
+
+void ln_context_forget(ln_context *ctx)
+{
+    ln_context_forget_plan(ctx);
+    ln_compiled_destroy(ctx->compiled);
+    ctx->compiled = NULL;
+    ln_free(ctx->source);
+    ctx->source = NULL;
+}
+
+void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
+{
+    if (ctx)
+        ctx->limits = limits ? *limits : ln_limits_default();
+}
+
+// ---- Memory ----
+
+static ln_status alloc_type(ln_context *ctx, ln_mem_type mtype)
+{
+    size_t byte_count = ctx->mem_sizes[mtype];
+    if (byte_count == 0)
+        return LN_OK;
+    ln_mem_info info = ln_mem_type_info(mtype);
+    if (!info.alloc_func || !info.free_func)
+        return LN_FAIL(LN_UNSUPPORTED, "no device provides memory of type %s",
+                       ln_mem_type_name(mtype));
+    if (byte_count > info.max_size)
+        return LN_FAIL(LN_LIMIT, "%zu bytes of %s are planned, but there are only %zu", byte_count,
+                       ln_mem_type_name(mtype), info.max_size);
+    ctx->mem_starts[mtype] = info.alloc_func(byte_count);
+    if (!ctx->mem_starts[mtype])
+        return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
+                       ln_mem_type_name(mtype));
+    if (info.memset_func)
+        info.memset_func(ctx->mem_starts[mtype], 0, byte_count);
+    return LN_OK;
+}
+
+static ln_status place_tensor(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    size_t byte_count = tl_tensor_size(entry->tensor), end;
+    if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
+        return LN_FAIL(LN_INVALID, "tensor '%s' has memory type LN_MEM_NONE", entry->name);
+    if (entry->offset == 0 && byte_count > 0)
+        return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);
+    if (!ln_size_add(entry->offset, byte_count, &end) || end > ctx->mem_sizes[entry->mtype])
+        return LN_FAIL(LN_INVALID,
+                       "data of tensor '%s' (%zu bytes at offset %zu) exceeds the planned %s "
+                       "memory of %zu bytes",
+                       entry->name, byte_count, entry->offset, ln_mem_type_name(entry->mtype),
+                       ctx->mem_sizes[entry->mtype]);
+    char *start = ctx->mem_starts[entry->mtype];
+    entry->tensor->data = start ? start + entry->offset : NULL;
+    return LN_OK;
+}
+
+ln_status ln_context_alloc_mem(ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_starts[m])
+            return LN_FAIL(LN_STATE, "the memory of the context is allocated already");
+    ln_status status = LN_OK;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && status == LN_OK; m++)
+        status = alloc_type(ctx, (ln_mem_type)m);
+    size_t cursor = 0;
+    void *entry;
+    while (status == LN_OK && ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
+        status = place_tensor(ctx, entry);
+    if (status != LN_OK)
+        ln_context_dealloc_mem(ctx);
+    return status;
+}
+
+void ln_context_dealloc_mem(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    destroy_runner(ctx); // it knows addresses
+    if (ctx->state == LN_CONTEXT_LOADED)
+        ctx->state = LN_CONTEXT_PLANNED;
+    int is_any = 0;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        if (!ctx->mem_starts[m])
+            continue;
+        ln_mem_type_info((ln_mem_type)m).free_func(ctx->mem_starts[m]);
+        ctx->mem_starts[m] = NULL;
+        is_any = 1;
+    }
+    size_t cursor = 0;
+    void *value;
+    while (is_any && ln_hash_next(ctx->tensor_table, &cursor, NULL, &value))
+        ((ln_tensor_entry *)value)->tensor->data = NULL;
+}
+
+size_t ln_context_data_size(ln_context *ctx, const char *tname)
+{
+    return ln_tensor_table_data_size(ctx ? ctx->tensor_table : NULL, tname);
+}
+
+// ---- Inputs, outputs, work ----
+
+static int is_param_zero(const ln_op_arg *arg, const char *pname)
+{
+    const ln_param_entry *param = ln_param_list_find(arg->params, pname);
+    if (!param || param->type != LN_PARAM_ARRAY_NUMBER)
+        return !param;
+    for (int i = 0; i < param->array_len; i++)
+        if (param->value_array_double[i] != 0)
+            return 0;
+    return 1;
+}
+
+// `optype` is `name`, or `name` on some arch.
+static int is_type(const ln_op_arg *arg, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(arg->optype, name, len) == 0 &&
+           (arg->optype[len] == '\0' ||
+            (arg->optype[len] == '_' && ln_streq(arg->optype + len + 1, arg->arch)));
+}
+
+static int is_input(const ln_op_arg *arg)
+{
+    if (is_type(arg, "input"))
+        return 1;
+    if (!is_type(arg, "create"))
+        return 0;
+    const ln_param_entry *from_file = ln_param_list_find(arg->params, "from_file");
+    return !(from_file && from_file->value_bool) && is_param_zero(arg, "ran") &&
+           is_param_zero(arg, "data");
+}
+
+static int is_read(const ln_context *ctx, const ln_op *op, const char *tname)
+{
+    return ln_dfg_next(ctx->dfg, op, tname) != NULL;
+}
+
+// The tensor at `index` of the context's inputs or outputs; *out_count receives how many there are
+// up to it.
+static const ln_tensor_entry *find_end(const ln_context *ctx, int is_output, size_t index,
+                                       size_t *out_count)
+{
+    *out_count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL) {
+        const ln_op_arg *arg = op->op_arg;
+        if (!is_output && !is_input(arg))
+            continue;
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, arg->tensors_out) {
+            if (is_output && (ln_op_is_scratch(arg, out->arg_name) || is_read(ctx, op, out->name)))
+                continue;
+            if ((*out_count)++ == index)
+                return ln_tensor_table_find(ctx->tensor_table, out->name);
+        }
+    }
+    return NULL;
+}
+
+size_t ln_context_input_count(const ln_context *ctx)
+{
+    size_t count;
+    find_end(ctx, 0, SIZE_MAX, &count);
+    return count;
+}
+
+const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index)
+{
+    size_t count;
+    return find_end(ctx, 0, index, &count);
+}
+
+size_t ln_context_output_count(const ln_context *ctx)
+{
+    size_t count;
+    find_end(ctx, 1, SIZE_MAX, &count);
+    return count;
+}
+
+const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t index)
+{
+    size_t count;
+    return find_end(ctx, 1, index, &count);
+}
+
+double ln_context_work(const ln_context *ctx)
+{
+    double work = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL)
+        work += ln_op_price(op);
+    return work;
+}
+
+// ---- Consistency ----
+
+static ln_status check_inputs(const ln_context *ctx, const ln_op *op, const ln_hash *defined)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        if (ln_hash_find(defined, in->name))
+            continue;
+        if (ln_tensor_table_find(ctx->tensor_table, in->name))
+            return LN_FAIL(LN_INVALID, "operator '%s' reads tensor '%s' before it is made",
+                           op->op_arg->name, in->name);
+        return LN_FAIL(LN_INVALID, "operator '%s' reads tensor '%s', which no operator makes",
+                       op->op_arg->name, in->name);
+    }
+    return LN_OK;
+}
+
+static ln_status check_outputs(const ln_context *ctx, const ln_op *op, ln_hash *defined)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+        if (!entry)
+            return LN_FAIL(LN_INVALID, "tensor '%s' of operator '%s' is not in the tensor table",
+                           out->name, op->op_arg->name);
+        if (!ln_streq(entry->creater, op->op_arg->name))
+            return LN_FAIL(LN_INVALID, "tensor '%s' of operator '%s' has creater '%s'", out->name,
+                           op->op_arg->name, entry->creater ? entry->creater : "(null)");
+        if (ln_hash_insert(defined, entry->name, entry) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+static ln_status check_op(const ln_context *ctx, const ln_op *op, ln_hash *defined)
+{
+    if (!op || !op->op_arg || !op->op_arg->name)
+        return LN_FAIL(LN_INVALID, "the operator list holds an operator without a name");
+    if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op)
+        return LN_FAIL(LN_INVALID, "operator '%s' of the list is not in the operator table",
+                       op->op_arg->name);
+    const ln_graph_node *node = ln_hash_find(ctx->dfg->node_table, op->op_arg->name);
+    if (!node || node->data != op)
+        return LN_FAIL(LN_INVALID, "operator '%s' of the list is not in the data flow graph",
+                       op->op_arg->name);
+    LN_TRY(check_inputs(ctx, op, defined));
+    return check_outputs(ctx, op, defined);
+}
+
+static ln_status check_all(const ln_context *ctx, ln_hash *defined)
+{
+    int op_count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        LN_TRY(check_op(ctx, op, defined));
+        op_count++;
+    }
+    if (op_count != ln_hash_size(ctx->op_table) || op_count != (int)ctx->dfg->graph->size)
+        return LN_FAIL(LN_INVALID,
+                       "%d operators are in the list, %d in the table, %zu in the data flow graph",
+                       op_count, ln_hash_size(ctx->op_table), ctx->dfg->graph->size);
+    if (ln_hash_size(defined) != ln_hash_size(ctx->tensor_table))
+        return LN_FAIL(LN_INVALID, "%d tensors are in the table, but operators make %d",
+                       ln_hash_size(ctx->tensor_table), ln_hash_size(defined));
+    return ln_dfg_check(ctx->dfg) ? LN_OK : ln_error_status();
+}
+
+int ln_context_check(const ln_context *ctx)
+{
+    if (!ctx) {
+        ln_fail(LN_INVALID, "the context is NULL");
+        return 0;
+    }
+    ln_hash *defined = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    if (!defined)
+        return 0;
+    ln_status status = check_all(ctx, defined);
+    ln_hash_free(defined);
+    return status == LN_OK;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The context inside the library.
+
+#ifndef LN_IR_CONTEXT_H
+#define LN_IR_CONTEXT_H
+
+#include <lightnet/context.h>
+
+// post_run and pre_run of all operators, in place; the data flow graph stays. On failure the
+// operators from the failing one on are not checked.
+ln_status ln_context_recheck(ln_context *ctx);
+
+// Forgets the memory plan: sizes and target.
+void ln_context_forget_plan(ln_context *ctx);
+
+// Forgets all that is known about a model beside its operators: the plan, and what was read.
+void ln_context_forget(ln_context *ctx);
+
+// `ln_context_cleanup_ops`, and the operators are freed too.
+void ln_context_drop_ops(ln_context *ctx);
+
+// What is left to do when not even undoing works, which only happens when memory is gone: frees all
+// operators, so that the context is EMPTY and consistent. Returns `status`.
+ln_status ln_context_abandon(ln_context *ctx, ln_status status);
+
+// In a LOADED context, runs the static part of `first` again, and of all operators that depend on
+// it or on the constant `tname`; either may be NULL.
+ln_status ln_context_rerun_static(const ln_context *ctx, const ln_op *first, const char *tname);
+
+// Exchanges operators in the tables and the data flow graph, and frees the old ones; `ctx->ops` is
+// the caller's to change, at once and without failing. The new operators read only what remaining
+// ones, or new ones before them, make. Failures as with ln_context_replace_ops.
+ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, const ln_list *new_ops);
+
+#endif

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing the operators of a context.
+//
+// Every change is one exchange of some operators for others:
+//
+//     hide   the old operators leave table and graph, their tensors leave the table alive
+//     admit  the new ones enter one by one: table, pre_run, graph
+//     end    post_run of the old ones, without a table; they are freed, their tensors retired
+//
+// A failure while admitting expels the new operators and brings the old ones back, with the very
+// tensor entries they had. Retired entries stay readable until all operators are checked again:
+// later operators may have kept pointers to them.
+
+#include "ir/context.h"
+
+#include <lightnet/allocator.h>
+
+#include "base/error_state.h"
+#include "ir/dfg.h"
+#include "ir/op_life.h"
+#include "ir/op_order.h"
+
+// ---- One operator in, one operator out ----
+
+static ln_status enter_table(ln_context *ctx, ln_op *op)
+{
+    if (ln_op_table_insert(ctx->op_table, op) == 1)
+        return LN_OK;
+    if (op->op_arg->place)
+        ln_fail_prefix("%s", op->op_arg->place);
+    return ln_error_status();
+}
+
+static ln_status admit(ln_context *ctx, ln_op *op)
+{
+    if (!op || !op->op_arg || !op->op_arg->name)
+        return LN_FAIL(LN_INVALID, "an operator without a name cannot be in a context");
+    if (op->op_arg->is_checked || ln_op_table_find(ctx->op_table, op->op_arg->name) == op)
+        return LN_FAIL(LN_EXISTS, "operator '%s' is in a context already", op->op_arg->name);
+    LN_TRY(enter_table(ctx, op));
+    op->op_arg->tensor_table = ctx->tensor_table;
+    ln_status status = ln_op_check_inputs(op);
+    if (status == LN_OK)
+        status = ln_op_pre_run(op);
+    if (status == LN_OK) {
+        status = ln_dfg_add(ctx->dfg, op);
+        if (status != LN_OK)
+            ln_op_post_run(op);
+    }
+    if (status != LN_OK)
+        ln_hash_remove(ctx->op_table, op->op_arg->name);
+    return status;
+}
+
+static ln_status expel(ln_context *ctx, ln_op *op)
+{
+    LN_TRY(ln_dfg_remove(ctx->dfg, op));
+    ln_op_post_run(op);
+    ln_hash_remove(ctx->op_table, op->op_arg->name);
+    return LN_OK;
+}
+
+// ---- All operators ----
+
+static void free_entry(void *entry)
+{
+    ln_tensor_entry_free_tensor_too(entry);
+}
+
+static void free_retired(ln_context *ctx)
+{
+    ln_list_free_deep(ctx->retired, free_entry);
+    ctx->retired = NULL;
+}
+
+// The tables and the graph are empty afterwards; the operators stay in the list, not checked.
+// Keeps the thread's failure.
+static void end_all(ln_context *ctx)
+{
+    ln_error_state reason;
+    ln_error_save(&reason);
+    if (ctx->dfg)
+        ln_dfg_clear(ctx->dfg);
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!op || !op->op_arg)
+            continue;
+        if (op->op_arg->is_checked)
+            ln_op_post_run(op);
+        if (ln_op_table_find(ctx->op_table, op->op_arg->name) == op)
+            ln_hash_remove(ctx->op_table, op->op_arg->name);
+    }
+    size_t cursor = 0;
+    void *entry;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
+        ln_tensor_table_remove(ctx->tensor_table, ((ln_tensor_entry *)entry)->name);
+    free_retired(ctx);
+    ctx->ops_last = NULL;
+    ln_error_restore(&reason);
+}
+
+static ln_status admit_all(ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        LN_TRY(admit(ctx, op));
+    return ln_dfg_check(ctx->dfg) ? LN_OK : ln_error_status();
+}
+
+ln_status ln_context_init_ops(ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ln_hash_size(ctx->op_table) > 0)
+        return LN_FAIL(LN_STATE, "the operators of the context are checked already");
+    ln_status status = admit_all(ctx);
+    if (status != LN_OK)
+        end_all(ctx);
+    else if (ctx->state == LN_CONTEXT_EMPTY)
+        ctx->state = LN_CONTEXT_READY;
+    ctx->ops_last = NULL;
+    return status;
+}
+
+void ln_context_cleanup_ops(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    ln_context_dealloc_mem(ctx);
+    ln_context_forget_plan(ctx);
+    end_all(ctx);
+    ctx->state = LN_CONTEXT_EMPTY;
+}
+
+void ln_context_drop_ops(ln_context *ctx)
+{
+    ln_context_cleanup_ops(ctx);
+    ln_op_list_free_lists_too(ctx->ops);
+    ctx->ops = NULL;
+}
+
+ln_status ln_context_append_op(ln_context *ctx, ln_op *op)
+{
+    if (!ctx || !op)
+        return LN_FAIL(LN_INVALID, "no context, or no operator to append");
+    ln_list_builder builder = {.list = ctx->ops, .last = ctx->ops_last};
+    for (ln_list *l = builder.last ? NULL : ctx->ops; l; l = l->next)
+        builder.last = l;
+    LN_TRY(ln_list_builder_push(&builder, op));
+    ctx->ops = builder.list;
+    ctx->ops_last = builder.last;
+    return LN_OK;
+}
+
+ln_status ln_context_abandon(ln_context *ctx, ln_status status)
+{
+    ln_fail_prefix("the change could not be undone, and the model is dropped");
+    ln_context_drop_ops(ctx);
+    ln_context_forget(ctx);
+    return status;
+}
+
+ln_status ln_context_recheck(ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (op->op_arg->is_checked)
+            ln_op_post_run(op);
+    }
+    free_retired(ctx);
+    size_t cursor = 0;
+    void *value;
+    if (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        return LN_FAIL(LN_INTERNAL, "tensor '%s' belongs to no operator", entry->name);
+    }
+    LN_LIST_FOREACH (op, ctx->ops) {
+        LN_TRY(ln_op_check_inputs(op));
+        LN_TRY(ln_op_pre_run(op));
+    }
+    return LN_OK;
+}
+
+ln_status ln_context_rerun_ops(ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state == LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is loaded; unload it first");
+    ln_status status = ln_context_recheck(ctx);
+    return status == LN_OK ? LN_OK : ln_context_abandon(ctx, status);
+}
+
+// ---- The exchange ----
+
+typedef struct exchange {
+    ln_context *ctx;
+    const ln_list *old_ops; // the first `old_count` of the list
+    size_t old_count;
+    const ln_list *new_ops;
+    ln_list_builder hidden; // entries of the old operators' tensors
+    size_t taken_count;     // old operators that have left table and graph
+    size_t admitted_count;  // new operators that have entered them
+} exchange;
+
+// Finds the old tensors, and changes nothing.
+static ln_status find_old_tensors(exchange *x)
+{
+    const ln_list *l = x->old_ops;
+    for (size_t i = 0; i < x->old_count; i++, l = l->next) {
+        const ln_op *op = l->data;
+        if (!op || !op->op_arg || ln_op_table_find(x->ctx->op_table, op->op_arg->name) != op)
+            return LN_FAIL(LN_NOT_FOUND, "an operator to be replaced is not in the context");
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+            ln_tensor_entry *entry = ln_tensor_table_find(x->ctx->tensor_table, out->name);
+            if (entry)
+                LN_TRY(ln_list_builder_push(&x->hidden, entry));
+        }
+    }
+    return LN_OK;
+}
+
+static ln_status take_old_ops(exchange *x)
+{
+    const ln_list *l = x->old_ops;
+    for (; x->taken_count < x->old_count; x->taken_count++, l = l->next) {
+        ln_op *op = l->data;
+        LN_TRY(ln_dfg_remove(x->ctx->dfg, op));
+        ln_hash_remove(x->ctx->op_table, op->op_arg->name);
+    }
+    const ln_tensor_entry *entry;
+    LN_LIST_FOREACH (entry, x->hidden.list)
+        ln_hash_remove(x->ctx->tensor_table, entry->name);
+    return LN_OK;
+}
+
+static ln_status admit_new_ops(exchange *x)
+{
+    for (const ln_list *l = x->new_ops; l; l = l->next) {
+        LN_TRY(admit(x->ctx, l->data));
+        x->admitted_count++;
+    }
+    return LN_OK;
+}
+
+// Needs memory for edges and table rows, so it may fail half way.
+static ln_status undo(const exchange *x)
+{
+    const ln_list *l = x->new_ops;
+    for (size_t i = 0; i < x->admitted_count; i++, l = l->next)
+        LN_TRY(expel(x->ctx, l->data));
+    ln_tensor_entry *entry;
+    LN_LIST_FOREACH (entry, x->hidden.list) {
+        if (ln_hash_insert(x->ctx->tensor_table, entry->name, entry) < 0)
+            return ln_error_status();
+    }
+    l = x->old_ops;
+    for (size_t i = 0; i < x->taken_count; i++, l = l->next) {
+        ln_op *op = l->data;
+        if (ln_hash_insert(x->ctx->op_table, op->op_arg->name, op) < 0)
+            return ln_error_status();
+        LN_TRY(ln_dfg_add(x->ctx->dfg, op));
+    }
+    return LN_OK;
+}
+
+// The hidden entries leave the table, if they are in it again, and stay readable.
+static void retire(exchange *x)
+{
+    const ln_tensor_entry *entry;
+    LN_LIST_FOREACH (entry, x->hidden.list) {
+        if (ln_tensor_table_find(x->ctx->tensor_table, entry->name) == entry)
+            ln_hash_remove(x->ctx->tensor_table, entry->name);
+    }
+    if (!x->hidden.list)
+        return;
+    x->hidden.last->next = x->ctx->retired;
+    x->ctx->retired = x->hidden.list;
+    x->hidden = (ln_list_builder){0};
+}
+
+// Undoing failed: the new operators, which stay the caller's, end; the context drops the others.
+static ln_status give_up(exchange *x, ln_status status)
+{
+    const ln_list *l = x->new_ops;
+    for (size_t i = 0; i < x->admitted_count; i++, l = l->next) {
+        ln_op *op = l->data;
+        if (op->op_arg->is_checked)
+            ln_op_post_run(op);
+        if (ln_op_table_find(x->ctx->op_table, op->op_arg->name) == op)
+            ln_hash_remove(x->ctx->op_table, op->op_arg->name);
+    }
+    retire(x);
+    return ln_context_abandon(x->ctx, status);
+}
+
+// Brings the old operators back, and keeps the message that says why.
+static ln_status take_back(exchange *x, ln_status status)
+{
+    ln_error_state reason;
+    ln_error_save(&reason);
+    int is_undone = undo(x) == LN_OK;
+    ln_error_restore(&reason);
+    if (!is_undone)
+        return give_up(x, status);
+    ln_list_free(x->hidden.list);
+    return status;
+}
+
+static void end_old_ops(exchange *x)
+{
+    const ln_list *l = x->old_ops;
+    for (size_t i = 0; i < x->old_count; i++, l = l->next) {
+        ln_op *op = l->data;
+        // The new operators may be named alike and make tensors of the same names.
+        op->op_arg->tensor_table = NULL;
+        ln_op_post_run(op);
+        ln_op_free_lists_too(op);
+    }
+}
+
+// Afterwards the old operators are freed; the operator list is the caller's to change.
+static ln_status run_exchange(exchange *x)
+{
+    if (x->ctx->state == LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is loaded; unload it before its operators change");
+    ln_status status = find_old_tensors(x);
+    if (status != LN_OK) {
+        ln_list_free(x->hidden.list);
+        return status;
+    }
+    status = take_old_ops(x);
+    if (status == LN_OK)
+        status = admit_new_ops(x);
+    if (status != LN_OK)
+        return take_back(x, status);
+    end_old_ops(x);
+    retire(x);
+    x->ctx->ops_last = NULL;
+    if (x->ctx->state == LN_CONTEXT_PLANNED) {
+        ln_context_forget_plan(x->ctx); // it is another model's
+        x->ctx->state = LN_CONTEXT_READY;
+    }
+    return LN_OK;
+}
+
+ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, const ln_list *new_ops)
+{
+    exchange x = {.ctx = ctx,
+                  .old_ops = old_ops,
+                  .old_count = (size_t)ln_list_length(old_ops),
+                  .new_ops = new_ops};
+    return run_exchange(&x);
+}
+
+// ---- Neighbours in the list ----
+
+// Nodes are linked one way only. So that no place has to be searched for, the node at the position
+// stays and gets another operator.
+
+static ln_list *last_of(ln_list *list)
+{
+    while (list && list->next)
+        list = list->next;
+    return list;
+}
+
+static void insert_nodes(ln_list *at, ln_list *new_ops)
+{
+    ln_list *last = last_of(new_ops), *rest = new_ops->next;
+    void *old = at->data;
+    at->data = new_ops->data;
+    new_ops->data = old; // the first new node now holds the operator that stood there
+    new_ops->next = at->next;
+    at->next = rest ? rest : new_ops;
+    if (rest)
+        last->next = new_ops;
+}
+
+static void append_nodes(ln_context *ctx, ln_list *new_ops)
+{
+    ln_list *last = last_of(ctx->ops);
+    if (last)
+        last->next = new_ops;
+    else
+        ctx->ops = new_ops;
+}
+
+// Removes the `count` nodes behind `at`.
+static void remove_behind(ln_list *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        at->next = ln_list_remove_nth(at->next, 0);
+}
+
+static void replace_nodes(ln_list *at, size_t len, ln_list *new_ops)
+{
+    remove_behind(at, len - 1);
+    at->data = new_ops->data;
+    if (new_ops->next) {
+        last_of(new_ops)->next = at->next;
+        at->next = new_ops->next;
+    }
+    new_ops->next = NULL;
+    ln_list_free(new_ops);
+}
+
+// Returns the node that holds what followed.
+static ln_list *remove_nodes(ln_context *ctx, ln_list *at, size_t len)
+{
+    remove_behind(at, len - 1);
+    if (at->next) {
+        at->data = at->next->data;
+        remove_behind(at, 1);
+        return at;
+    }
+    ln_list **link = &ctx->ops;
+    while (*link != at)
+        link = &(*link)->next;
+    *link = NULL;
+    ln_list_free(at);
+    return NULL;
+}
+
+static void splice(ln_context *ctx, ln_list **position, size_t len, ln_list *new_ops)
+{
+    ln_list *at = *position;
+    if (len == 0 && new_ops && at)
+        insert_nodes(at, new_ops);
+    else if (len == 0 && new_ops) {
+        append_nodes(ctx, new_ops);
+        *position = new_ops;
+    } else if (len > 0 && new_ops)
+        replace_nodes(at, len, new_ops);
+    else if (len > 0)
+        *position = remove_nodes(ctx, at, len);
+}
+
+ln_status ln_context_replace_ops(ln_context *ctx, ln_list **position, size_t len, ln_list *new_ops)
+{
+    if (!ctx || !position)
+        return LN_FAIL(LN_INVALID, "no context, or no position to replace operators at");
+    const ln_list *l = *position;
+    for (size_t i = 0; i < len; i++, l = l->next)
+        if (!l)
+            return LN_FAIL(LN_INVALID, "%zu operators are to be replaced, but there are %zu", len,
+                           i);
+    exchange x = {.ctx = ctx, .old_ops = *position, .old_count = len, .new_ops = new_ops};
+    ln_status status = run_exchange(&x);
+    if (status == LN_OK)
+        splice(ctx, position, len, new_ops);
+    else if (!ctx->ops)
+        *position = NULL; // nothing is left
+    return status;
+}
+
+ln_status ln_context_remove_op(ln_context *ctx, ln_list **position)
+{
+    return ln_context_replace_ops(ctx, position, 1, NULL);
+}
+
+ln_status ln_context_add_op(ln_context *ctx, ln_list **position, ln_op *new_op)
+{
+    ln_list *new_ops = NULL;
+    LN_TRY(ln_list_push(&new_ops, new_op));
+    ln_status status = ln_context_replace_ops(ctx, position, 0, new_ops);
+    if (status != LN_OK)
+        ln_list_free(new_ops);
+    return status;
+}
+
+// ---- Operators anywhere ----
+
+typedef struct substitution {
+    ln_hash *is_old;         // old operators
+    ln_hash *is_new;         // new operators
+    ln_list_builder all;     // the new operators where the first old one stood
+    ln_list *ordered;        // all, by data flow
+    ln_list_builder new_ops; // the new ones of them
+} substitution;
+
+static ln_status make_set(const ln_list *ops, ln_hash **out_set)
+{
+    *out_set = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    if (!*out_set)
+        return LN_NO_MEMORY;
+    for (const ln_list *l = ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        if (!op || !op->op_arg)
+            return LN_FAIL(LN_INVALID, "an operator is NULL");
+        if (ln_hash_find(*out_set, op))
+            return LN_FAIL(LN_INVALID, "operator '%s' is there twice", op->op_arg->name);
+        if (ln_hash_insert(*out_set, op, l->data) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+static ln_status push_all(ln_list_builder *builder, const ln_list *ops)
+{
+    for (const ln_list *l = ops; l; l = l->next)
+        LN_TRY(ln_list_builder_push(builder, l->data));
+    return LN_OK;
+}
+
+static ln_status find_order(substitution *s, const ln_context *ctx, const ln_list *old_ops,
+                            const ln_list *new_ops)
+{
+    LN_TRY(make_set(old_ops, &s->is_old));
+    LN_TRY(make_set(new_ops, &s->is_new));
+    int is_placed = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        if (!ln_hash_find(s->is_old, l->data)) {
+            LN_TRY(ln_list_builder_push(&s->all, l->data));
+        } else if (!is_placed) {
+            LN_TRY(push_all(&s->all, new_ops));
+            is_placed = 1;
+        }
+    }
+    if (!is_placed)
+        LN_TRY(push_all(&s->all, new_ops));
+    LN_TRY(ln_op_list_order(s->all.list, &s->ordered));
+    for (const ln_list *l = s->ordered; l; l = l->next)
+        if (ln_hash_find(s->is_new, l->data))
+            LN_TRY(ln_list_builder_push(&s->new_ops, l->data));
+    return LN_OK;
+}
+
+ln_status ln_context_subgraph(ln_context *ctx, ln_list *old_ops, ln_list *new_ops)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    substitution s = {0};
+    ln_status status = find_order(&s, ctx, old_ops, new_ops);
+    if (status == LN_OK) {
+        exchange x = {.ctx = ctx,
+                      .old_ops = old_ops,
+                      .old_count = (size_t)ln_list_length(old_ops),
+                      .new_ops = s.new_ops.list};
+        status = run_exchange(&x);
+    }
+    if (status == LN_OK) {
+        ln_list_free(ctx->ops);
+        ctx->ops = s.ordered;
+        s.ordered = NULL;
+    }
+    ln_hash_free(s.is_old);
+    ln_hash_free(s.is_new);
+    ln_list_free(s.all.list);
+    ln_list_free(s.ordered);
+    ln_list_free(s.new_ops.list);
+    return status;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changing a parameter of a model.
+//
+// A copy of the operator with the new value is checked beside the model. Before memory is planned
+// the value then goes to the operator and everything is derived again; afterwards it goes there
+// only if the copy's outputs are what the plan was made for.
+
+#include "ir/context.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/error_state.h"
+#include "ir/op_life.h"
+#include "ir/param_value.h"
+
+// ---- Trying a value out ----
+
+// A table that shows the operator's inputs only. It is freed with ln_hash_free.
+static ln_status table_of_inputs(const ln_context *ctx, const ln_op *op, ln_hash **out_table)
+{
+    *out_table = ln_tensor_table_create();
+    if (!*out_table)
+        return LN_NO_MEMORY;
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
+        if (entry && ln_hash_insert(*out_table, entry->name, entry) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+static int is_same_tensor(const ln_tensor_entry *a, const ln_tensor_entry *b)
+{
+    const tl_tensor *s = a->tensor, *t = b->tensor;
+    return s->dtype == t->dtype && s->ndim == t->ndim &&
+           (s->ndim == 0 || memcmp(s->dims, t->dims, sizeof(int) * (size_t)s->ndim) == 0) &&
+           a->mtype == b->mtype && !a->isstatic == !b->isstatic &&
+           (a->owner == b->owner || ln_streq(a->owner, b->owner));
+}
+
+// Where a view begins; `entry` is an output of `op`.
+static size_t view_offset(const ln_op *op, ln_tensor_entry *entry)
+{
+    return entry->owner && op->calc_offset ? op->calc_offset(op->op_arg, entry) : 0;
+}
+
+static ln_status compare_outputs(const ln_context *ctx, const ln_op *op, const ln_op *trial)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, trial->op_arg->tensors_out) {
+        ln_tensor_entry *planned = ln_tensor_table_find(ctx->tensor_table, out->name);
+        ln_tensor_entry *tried = ln_tensor_table_find(trial->op_arg->tensor_table, out->name);
+        if (!planned || !tried || !is_same_tensor(planned, tried) ||
+            view_offset(op, planned) != view_offset(trial, tried))
+            return LN_FAIL(LN_STATE,
+                           "operator '%s': the parameter changes tensor '%s', for which memory is "
+                           "planned already",
+                           trial->op_arg->name, out->name);
+    }
+    return LN_OK;
+}
+
+static ln_status try_out(const ln_context *ctx, const ln_op *op, ln_op *trial)
+{
+    ln_hash *table;
+    ln_status status = table_of_inputs(ctx, trial, &table);
+    if (status == LN_OK) {
+        trial->op_arg->tensor_table = table;
+        status = ln_op_pre_run(trial);
+    }
+    if (status == LN_OK) {
+        if (ctx->state >= LN_CONTEXT_PLANNED)
+            status = compare_outputs(ctx, op, trial);
+        ln_op_post_run(trial);
+    }
+    ln_hash_free(table);
+    return status;
+}
+
+// ---- Taking it over ----
+
+static ln_status derive_again(ln_context *ctx, const ln_op *op)
+{
+    if (ctx->state == LN_CONTEXT_READY)
+        return ln_context_recheck(ctx);
+    if (ctx->state != LN_CONTEXT_LOADED || !op->static_run)
+        return LN_OK;
+    return ln_context_rerun_static(ctx, op, NULL);
+}
+
+static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *param,
+                           ln_param_entry *tried)
+{
+    ln_param_swap_values(param, tried);
+    ln_status status = derive_again(ctx, op);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_error_state reason;
+    ln_error_save(&reason);
+    ln_param_swap_values(param, tried);
+    ln_status undone = derive_again(ctx, op);
+    ln_error_restore(&reason);
+    if (undone != LN_OK && ctx->state == LN_CONTEXT_READY)
+        return ln_context_abandon(ctx, status);
+    return status;
+}
+
+static ln_status vset_param(ln_context *ctx, const char *opname, const char *pname, va_list ap)
+{
+    ln_op *op;
+    ln_param_entry *param;
+    LN_TRY(ln_op_table_find_param(ctx->op_table, opname, pname, &op, &param));
+    ln_op *trial = ln_op_copy(op);
+    if (!trial)
+        return ln_error_status();
+    ln_param_entry *tried = ln_param_list_find(trial->op_arg->params, pname);
+    ln_status status = ln_param_vset(tried, ap);
+    if (status == LN_OK)
+        status = try_out(ctx, op, trial);
+    if (status == LN_OK)
+        status = take_over(ctx, op, param, tried);
+    ln_op_free_lists_too(trial);
+    return status;
+}
+
+ln_status ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    va_list ap;
+    va_start(ap, pname);
+    ln_status status = vset_param(ctx, opname, pname, ap);
+    va_end(ap);
+    return status;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls operators' functions. Operators may be written by anyone, so what a function must have done
+// is looked at, and what it forgot is made up for where that is possible.
+
+#include "ir/op_life.h"
+
+#include <stdbool.h>
+
+// Outputs are compared with each other; this bounds the time that takes.
+#define MAX_OUTPUTS 4096
+
+// The failure of the function just called, with the operator's place.
+static ln_status finish(ln_op_arg *arg)
+{
+    if (arg->status == LN_OK)
+        return LN_OK;
+    if (ln_error_status() == LN_OK) { // set by hand, without a message
+        ln_status status = arg->status;
+        arg->status = LN_OK;
+        ln_op_fail(arg, status, "failed: %s", ln_status_text(status));
+    }
+    if (arg->place)
+        ln_fail_prefix("%s", arg->place);
+    return arg->status;
+}
+
+ln_status ln_op_check_inputs(ln_op *op)
+{
+    ln_op_arg *arg = op->op_arg;
+    arg->status = LN_OK;
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, arg->tensors_in) {
+        if (!ln_tensor_table_find(arg->tensor_table, in->name)) {
+            ln_error_clear();
+            ln_op_fail(arg, LN_INVALID, "tensor `%s` should have been defined before", in->name);
+            return finish(arg);
+        }
+    }
+    return LN_OK;
+}
+
+// A function that replaced another operator's tensor would leave dangling pointers behind.
+static void check_outputs_new(ln_op_arg *arg)
+{
+    int count = 0;
+    for (const ln_list *l = arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *out = l->data;
+        if (++count > MAX_OUTPUTS) {
+            ln_op_fail(arg, LN_LIMIT, "has more than %d output tensors", MAX_OUTPUTS);
+            return;
+        }
+        if (ln_tensor_table_find(arg->tensor_table, out->name) ||
+            ln_tensor_list_find_by_name(l->next, out->name)) {
+            ln_op_fail(arg, LN_INVALID, "tensor `%s` shouldn't have been defined before",
+                       out->name);
+            return;
+        }
+    }
+}
+
+static void check_outputs_defined(ln_op_arg *arg)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, arg->tensors_out) {
+        if (ln_tensor_table_find(arg->tensor_table, out->name))
+            continue;
+        // A function that does not look whether memory is gone ends up here.
+        ln_status status = ln_error_status() == LN_NO_MEMORY ? LN_NO_MEMORY : LN_INVALID;
+        ln_op_fail(arg, status, "has not defined its output tensor `%s`", out->name);
+        return;
+    }
+}
+
+// A view of a static tensor is static: nothing is written when the model runs.
+static void adopt_static(const ln_op *op, ln_tensor_entry *entry)
+{
+    const ln_tensor_entry *owner =
+        entry->owner ? ln_tensor_table_find(op->op_arg->tensor_table, entry->owner) : NULL;
+    if (!op->run && owner && owner->isstatic)
+        entry->isstatic = 1;
+}
+
+static void adopt_outputs(const ln_op *op)
+{
+    ln_op_arg *arg = op->op_arg;
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, arg->tensors_out) {
+        ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, out->name);
+        if (!entry)
+            continue; // left out, which the caller does not mind
+        adopt_static(op, entry);
+        if (entry->offset == 0)
+            entry->offset = out->offset;
+        if (!ln_streq(entry->creater, arg->name) &&
+            ln_tensor_entry_set_creater(entry, arg->name) != LN_OK) {
+            ln_op_fail(arg, LN_NO_MEMORY, "out of memory");
+            return;
+        }
+    }
+}
+
+// All of them: none was there before the operator's function ran.
+static void remove_outputs(ln_op_arg *arg)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, arg->tensors_out)
+        ln_tensor_table_remove(arg->tensor_table, out->name);
+}
+
+static ln_status pre_run(ln_op *op, bool needs_outputs)
+{
+    if (!op || !op->op_arg)
+        return LN_FAIL(LN_INVALID, "an operator is NULL");
+    ln_op_arg *arg = op->op_arg;
+    ln_error_clear();
+    arg->status = LN_OK;
+    check_outputs_new(arg);
+    if (arg->status != LN_OK)
+        return finish(arg);
+
+    if (op->pre_run)
+        op->pre_run(arg);
+    if (arg->status == LN_OK && needs_outputs)
+        check_outputs_defined(arg);
+    if (arg->status == LN_OK) {
+        adopt_outputs(op);
+        arg->is_checked = arg->status == LN_OK;
+        if (!arg->is_checked && op->post_run)
+            op->post_run(arg); // its pre_run did succeed
+    }
+    if (!arg->is_checked)
+        remove_outputs(arg);
+    return finish(arg);
+}
+
+ln_status ln_op_pre_run(ln_op *op)
+{
+    return pre_run(op, true);
+}
+
+ln_status ln_op_pre_run_alone(ln_op *op)
+{
+    return pre_run(op, false);
+}
+
+ln_status ln_op_call(ln_op *op, ln_op_func function)
+{
+    if (!op || !op->op_arg)
+        return LN_FAIL(LN_INVALID, "an operator is NULL");
+    op->op_arg->status = LN_OK;
+    if (!function)
+        return LN_OK;
+    ln_error_clear();
+    function(op->op_arg);
+    return finish(op->op_arg);
+}
+
+ln_status ln_op_post_run(ln_op *op)
+{
+    if (!op || !op->op_arg)
+        return LN_FAIL(LN_INVALID, "an operator is NULL");
+    ln_op_arg *arg = op->op_arg;
+    arg->status = LN_OK;
+    // The message of an earlier failure stays: this is how operators end when one is undone.
+    if (op->post_run)
+        op->post_run(arg);
+    arg->is_checked = 0;
+    arg->priv = NULL;
+    ln_op_undefine_outputs(arg);
+    return arg->status;
+}

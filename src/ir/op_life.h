@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of one operator: calling its functions so that the tensor table and `is_checked` are
+// right afterwards, whatever the functions do.
+
+#ifndef LN_IR_OP_LIFE_H
+#define LN_IR_OP_LIFE_H
+
+#include <lightnet/op.h>
+
+// Every input is in the table; otherwise a failure with the place of the operator. A context asks
+// this before it checks an operator; a list of operators on its own leaves it to them.
+ln_status ln_op_check_inputs(ln_op *op);
+
+// Checks the operator and defines its outputs. On failure none of its outputs is in the table, and
+// the message begins with the place of the operator.
+ln_status ln_op_pre_run(ln_op *op);
+
+// The same outside of a context, where nobody minds outputs that are left out.
+ln_status ln_op_pre_run_alone(ln_op *op);
+
+// Calls `function`, static_run or run, of the operator.
+ln_status ln_op_call(ln_op *op, ln_op_func function);
+
+// Ends the operator's life: none of its outputs is in the table afterwards.
+ln_status ln_op_post_run(ln_op *op);
+
+// The operator and its parameter, or LN_NOT_FOUND with the names there are.
+ln_status ln_op_table_find_param(const ln_hash *table, const char *opname, const char *pname,
+                                 ln_op **out_op, ln_param_entry **out_param);
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of parameters change hands without allocating, so that a change can be taken back.
+
+#ifndef LN_IR_PARAM_VALUE_H
+#define LN_IR_PARAM_VALUE_H
+
+#include <lightnet/param.h>
+
+// Each gets the other's type and value; the names stay.
+void ln_param_swap_values(ln_param_entry *a, ln_param_entry *b);
+
+#endif

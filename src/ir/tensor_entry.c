@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries of the tensor table, and the table.
+//
+// The table is a plain hash without free functions: the functions here free what they remove, so
+// that a context can also take an entry out alive.
+
+#include <lightnet/tensor_entry.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/name_hash.h"
+#include "ir/name.h"
+
+// ---- One entry ----
+
+ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
+{
+    if (ln_name_check(name, "a tensor") != LN_OK)
+        return NULL;
+    if (!tensor) {
+        if (ln_error_status() != LN_NO_MEMORY) // of the call that should have made it
+            ln_fail(LN_INVALID, "the entry '%s' needs a tensor", name);
+        return NULL;
+    }
+    ln_tensor_entry *entry = ln_alloc(sizeof *entry);
+    if (!entry)
+        return NULL;
+    entry->name = ln_strdup(name);
+    if (!entry->name) {
+        ln_free(entry);
+        return NULL;
+    }
+    entry->tensor = tensor;
+    return entry;
+}
+
+void ln_tensor_entry_free(ln_tensor_entry *entry)
+{
+    if (!entry)
+        return;
+    ln_free(entry->name);
+    ln_free(entry->owner);
+    ln_free(entry->creater);
+    ln_free(entry);
+}
+
+void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
+{
+    if (!entry)
+        return;
+    tl_tensor_free(entry->tensor);
+    ln_tensor_entry_free(entry);
+}
+
+static ln_status replace_string(char **slot, const char *string)
+{
+    char *copy = ln_strdup(string);
+    if (string && !copy)
+        return LN_NO_MEMORY;
+    ln_free(*slot);
+    *slot = copy;
+    return LN_OK;
+}
+
+ln_status ln_tensor_entry_set_owner(ln_tensor_entry *entry, const ln_hash *tensor_table,
+                                    const char *owner)
+{
+    if (!entry)
+        return LN_FAIL(LN_INVALID, "no tensor entry to set the owner of");
+    if (owner && !ln_tensor_table_find(tensor_table, owner))
+        return LN_FAIL(LN_NOT_FOUND, "owner '%s' of tensor '%s' is not in the tensor table", owner,
+                       entry->name);
+    return replace_string(&entry->owner, owner);
+}
+
+ln_status ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater)
+{
+    if (!entry)
+        return LN_FAIL(LN_INVALID, "no tensor entry to set the creater of");
+    return replace_string(&entry->creater, creater);
+}
+
+// ---- The table ----
+
+ln_hash *ln_tensor_table_create(void)
+{
+    return ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+}
+
+int ln_tensor_table_insert(ln_hash *table, ln_tensor_entry *entry)
+{
+    if (!entry) {
+        if (ln_error_status() != LN_NO_MEMORY)
+            ln_fail(LN_INVALID, "no tensor entry to insert");
+        return -1;
+    }
+    ln_tensor_entry *old = ln_hash_find(table, entry->name);
+    int result = ln_hash_insert(table, entry->name, entry);
+    if (result >= 0 && old != entry)
+        ln_tensor_entry_free_tensor_too(old);
+    return result;
+}
+
+int ln_tensor_table_remove(ln_hash *table, const char *name)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(table, name);
+    if (!entry)
+        return 0;
+    ln_hash_remove(table, entry->name);
+    ln_tensor_entry_free_tensor_too(entry); // last: `name` may be the entry's own
+    return 1;
+}
+
+ln_tensor_entry *ln_tensor_table_find(const ln_hash *table, const char *name)
+{
+    return name ? ln_hash_find(table, name) : NULL;
+}
+
+void ln_tensor_table_free(ln_hash *table)
+{
+    size_t cursor = 0;
+    void *entry;
+    while (ln_hash_next(table, &cursor, NULL, &entry))
+        ln_tensor_entry_free_tensor_too(entry);
+    ln_hash_free(table);
+}
+
+// ---- Data ----
+
+static ln_tensor_entry *find_or_fail(const ln_hash *table, const char *name)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(table, name);
+    if (!entry)
+        ln_fail(LN_NOT_FOUND, "there is no tensor '%s'", name ? name : "(null)");
+    return entry;
+}
+
+// The tensor with data, and the function that copies between its memory and main memory.
+static ln_status find_data(const ln_hash *table, const char *name, int is_write,
+                           ln_tensor_entry **out_entry, ln_copy_func *out_copy)
+{
+    *out_entry = find_or_fail(table, name);
+    if (!*out_entry)
+        return LN_NOT_FOUND;
+    ln_mem_type mtype = (*out_entry)->mtype;
+    if (!(*out_entry)->tensor->data && tl_tensor_size((*out_entry)->tensor) > 0)
+        return LN_FAIL(LN_STATE, "tensor '%s' has no memory yet", name);
+    // An operator may leave the memory type open; its data is then main memory.
+    if (mtype == LN_MEM_NONE)
+        mtype = LN_MEM_CPU;
+    *out_copy = is_write ? ln_mem_type_copy_func(mtype, LN_MEM_CPU)
+                         : ln_mem_type_copy_func(LN_MEM_CPU, mtype);
+    if (!*out_copy)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': nothing copies between %s and main memory",
+                       name, ln_mem_type_name(mtype));
+    return LN_OK;
+}
+
+static ln_status copy_data(ln_copy_func copy, void *dst, const void *src,
+                           const ln_tensor_entry *entry)
+{
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    if (byte_count > 0 && !copy(dst, src, byte_count))
+        return LN_FAIL(LN_IO, "tensor '%s': copying %zu bytes in %s failed", entry->name,
+                       byte_count, ln_mem_type_name(entry->mtype));
+    return LN_OK;
+}
+
+ln_status ln_tensor_table_set_data(ln_hash *table, const char *name, const void *data)
+{
+    ln_tensor_entry *entry;
+    ln_copy_func copy;
+    LN_TRY(find_data(table, name, 1, &entry, &copy));
+    if (!data)
+        return LN_FAIL(LN_INVALID, "no data for tensor '%s'", name);
+    return copy_data(copy, entry->tensor->data, data, entry);
+}
+
+void *ln_tensor_table_get_data(const ln_hash *table, const char *name, void *data)
+{
+    ln_tensor_entry *entry;
+    ln_copy_func copy;
+    if (find_data(table, name, 0, &entry, &copy) != LN_OK)
+        return NULL;
+    if (!data)
+        return entry->tensor->data;
+    return copy_data(copy, data, entry->tensor->data, entry) == LN_OK ? data : NULL;
+}
+
+size_t ln_tensor_table_data_size(const ln_hash *table, const char *name)
+{
+    const ln_tensor_entry *entry = find_or_fail(table, name);
+    return entry ? tl_tensor_size(entry->tensor) : 0;
+}
