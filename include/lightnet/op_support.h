@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What code made from operator descriptions calls. Nothing else needs it.
+ *
+ * All functions record a failure in `op_arg->status` (the first one stays) and in the thread's
+ * message, with operator, argument and values, and return that status. `op_arg` is never NULL.
+ */
+
+#ifndef LIGHTNET_OP_SUPPORT_H
+#define LIGHTNET_OP_SUPPORT_H
+
+#include <lightnet/export.h>
+#include <lightnet/op.h>
+#include <lightnet/op_info.h>
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+/* The most tensors one variadic argument takes. */
+#define LN_OP_MAX_VARIADIC 256
+
+/* Every entry of the operator's list is one of those described, and none is there twice. That
+ * none is missing is checked argument by argument. */
+LN_API ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins);
+LN_API ln_status ln_op_check_outs(ln_op_arg *op_arg, const ln_arg_info *outs);
+LN_API ln_status ln_op_check_params(ln_op_arg *op_arg, const ln_param_info *params);
+
+/* Fills in the table entries of <arg_name>1, <arg_name>2, ... and returns their number. Fails with
+ * -1 if there is none, a number is left out, a tensor is not defined, or there are more than
+ * LN_OP_MAX_VARIADIC. */
+LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry **entries);
+
+/* How many outputs <arg_name>1, <arg_name>2, ... the operator lists; -1 as above. */
+LN_API int ln_op_count_variadic_outs(ln_op_arg *op_arg, const char *arg_name);
+
+/* Defines all `count` of them, alike, with `ln_op_define_output`; their entries go to `entries`. */
+LN_API ln_status ln_op_define_variadic(ln_op_arg *op_arg, const char *arg_name, int count, int ndim,
+                                       const int *dims, tl_dtype dtype, ln_mem_type mtype,
+                                       int is_static, const char *owner_name,
+                                       ln_tensor_entry **entries);
+
+/* Copies of the first `count` entries and of their tensors; the caller frees both with `ln_free`.
+ * LN_NO_MEMORY, and nothing to free, on failure. Does not touch any operator. */
+LN_API ln_status ln_op_keep_variadic(ln_tensor_entry *const *entries, int count,
+                                     ln_tensor_entry ***out_entries, tl_tensor ***out_tensors);
+
+/* The parameter has a value: a string is not NULL, an array of some length has elements. */
+LN_API ln_status ln_op_check_param_value(ln_op_arg *op_arg, const ln_param_entry *entry);
+
+/* The number, or each number of the array, is whole and fits an int. */
+LN_API ln_status ln_op_check_whole(ln_op_arg *op_arg, const ln_param_entry *entry);
+
+/* 1 if `path` cannot lead out of the current folder by its words: it is not absolute, and none of
+ * its parts is empty or starts with a dot, but for a "./" in front. 0 else, and for NULL. */
+LN_API int ln_op_is_inner_path(const char *path);
+
+/* "param 'dtype': 'TL_FOO' is not known". */
+LN_API ln_status ln_op_fail_unknown(ln_op_arg *op_arg, const char *arg_name, const char *text);
+
+/* Hands the thread's last failure to the operator; LN_INVALID if there is none. */
+LN_API ln_status ln_op_fail_recorded(ln_op_arg *op_arg);
+
+LN_CPPEND
+
+#endif

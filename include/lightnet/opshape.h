@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes of the outputs of operators; what their descriptions call.
+ *
+ * Each function fills in `dims`, which has room for TL_MAXDIM dimensions, and returns how many
+ * there are. On arguments that do not fit together it returns -1 and records LN_INVALID or
+ * LN_LIMIT with the values. Empty tensors (a dimension of 0) and scalars (no dimensions) are shapes
+ * like others. Pointers are not NULL. Any thread may call them.
+ *
+ * Axes count from 0, and sizes, strides, paddings are those of convdim.h: two numbers are height
+ * and width, four paddings are top, left, bottom, right.
+ */
+
+#ifndef LIGHTNET_OPSHAPE_H
+#define LIGHTNET_OPSHAPE_H
+
+#include <lightnet/export.h>
+#include <lightnet/status.h>
+#include <lightnet/tensor.h>
+
+LN_CPPSTART
+
+/* The shape `dims_len`, `given` as it is; the number of elements must fit an int. */
+LN_API int ln_shape_given(int *dims, const int *given, int dims_len);
+
+/* The same; and `data` has no more elements than the shape, unless it is the [0] that stands for
+ * zeros. */
+LN_API int ln_shape_create(int *dims, const int *given, int dims_len, const double *data,
+                           int data_len);
+
+/* How many numbers start, start + step, ... come before `stop`: ceil((stop - start) / step), none
+ * when `stop` lies the other way. -1 if one is not finite or beyond `dtype`, or `step` is 0. */
+LN_API int ln_range_len(double start, double stop, double step, tl_dtype dtype);
+LN_API int ln_shape_arange(int *dims, double start, double stop, double step, tl_dtype dtype);
+
+/* The shape `given` if it has as many elements as `src`. */
+LN_API int ln_shape_reshape(int *dims, const tl_tensor *src, const int *given, int dims_len);
+
+/* The shape of `src` with `dim` on `axis`. */
+LN_API int ln_shape_with_dim(int *dims, const tl_tensor *src, int axis, int dim);
+
+/* The shape of `src` with 1 on `axis`, which must have elements unless the result has none. */
+LN_API int ln_shape_reduce(int *dims, const tl_tensor *src, int axis);
+
+/* `count` tensors one behind the other on `axis`; they differ at most there. */
+LN_API int ln_shape_concat(int *dims, tl_tensor *const *srcs, int count, int axis);
+
+/* `count` tensors of the shape of `first` on a new first axis. */
+LN_API int ln_shape_gather(int *dims, const tl_tensor *first, int count);
+
+/* Each of the `count` parts of `src` along its first axis, which has that many elements. */
+LN_API int ln_shape_scatter(int *dims, const tl_tensor *src, int count);
+
+/* The shape `given`, of the rank of `src`, which has elements unless the result has none. */
+LN_API int ln_shape_resize(int *dims, const tl_tensor *src, const int *given, int dims_len);
+
+/* The same for floor(scales[i] * dimension i). Scales are finite and above 0. */
+LN_API int ln_shape_upsample(int *dims, const tl_tensor *src, const double *scales, int scales_len);
+
+/* [3, height, width] for `src` [height, width, 3], which is not bool. */
+LN_API int ln_shape_submean(int *dims, const tl_tensor *src);
+
+/* [len * stride] for `index` of at least `len` positions of groups of `stride` elements. */
+LN_API int ln_shape_pick1d(int *dims, const tl_tensor *index, int stride, int len);
+
+/* [1, A, channels, H, W] for `feature` [1, A * (5 + K), H, W] and `anchors` [A, 2]; `channels` -1
+ * is K. */
+LN_API int ln_shape_yolov3(int *dims, const tl_tensor *feature, const tl_tensor *anchors,
+                           int channels);
+
+/* Dimension i is dimension axes[i] of `src`; `axes` is a permutation of all of them. */
+LN_API int ln_shape_transpose(int *dims, const tl_tensor *src, const int *axes, int axes_len);
+
+/* The padding in effect: `padding` itself for autopad "NOTSET", else computed from `in`, `size`,
+ * `stride` and `dilation` (NULL: 1). */
+LN_API ln_status ln_effective_padding(int effective[4], const int *padding, const char *autopad,
+                                      const int in[2], const int size[2], const int stride[2],
+                                      const int *dilation);
+
+/* [N, O, H', W'] for `src` [N, C, H, W] and `weight` [O, C / group, size[0], size[1]]. */
+LN_API int ln_shape_conv2d(int *dims, const tl_tensor *src, const tl_tensor *weight, int group,
+                           const int size[2], const int stride[2], const int padding[4],
+                           const int dilation[2], const char *autopad);
+
+/* The same for a transposed convolution. `output` are the two dimensions wanted, each 0 when
+ * unknown: "SAME_..." then pads for in * stride. */
+LN_API ln_status ln_effective_deconv_padding(int effective[4], const int *padding,
+                                             const char *autopad, const int in[2],
+                                             const int output[2], const int size[2],
+                                             const int stride[2], const int output_padding[2],
+                                             const int dilation[2]);
+
+/* [N, O, H', W'] for `src` [N, C, H, W], `weight` [C, O / group, size[0], size[1]] and `bias` [O].
+ * `output_dims` are the four dimensions as the caller expects them, 0 where unknown. */
+LN_API int ln_shape_deconv2d(int *dims, const tl_tensor *src, const tl_tensor *weight,
+                             const tl_tensor *bias, int group, const int size[2],
+                             const int stride[2], const int output_dims[4], const int padding[4],
+                             const int output_padding[2], const int dilation[2],
+                             const char *autopad);
+
+/* [N, C, H', W'] for `src` [N, C, H, W]. Padding is smaller than the window, so that each window
+ * meets the tensor. */
+LN_API int ln_shape_pool2d(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
+                           const int padding[4], const char *autopad);
+
+LN_CPPEND
+
+#endif

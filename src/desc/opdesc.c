@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads description files and resolves inheritance.
+//
+// An object is merged with its base when it is read, and a base is merged before anything can name
+// it, so chains of any length need no recursion; nesting is bounded by the reader of values.
+
+#include "desc/opdesc.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+// ---- Inheritance ----
+
+static ln_status merge(ln_document *arena, const ln_value *base, const ln_value *over,
+                       ln_value **out_merged);
+
+// Appends `over` merged with `base` to `parent`; nothing when `over` deletes `base`.
+static ln_status merge_child(ln_document *arena, ln_value *parent, const char *key,
+                             const ln_value *base, const ln_value *over)
+{
+    ln_value *merged;
+    if (over && over->kind == LN_VALUE_DELETE) {
+        if (base)
+            return LN_OK;
+        return ln_fail_at(over->place, LN_INVALID, "'-' has no inherited entry to delete here");
+    }
+    LN_TRY(merge(arena, over ? base : NULL, over ? over : base, &merged));
+    merged->key_place = over ? over->key_place : base->key_place;
+    return ln_value_append(arena, parent, key, merged);
+}
+
+// The members of `base` with the changes of `over`, then what only `over` has.
+static ln_status merge_objects(ln_document *arena, const ln_value *base, const ln_value *over,
+                               ln_value *merged)
+{
+    for (const ln_value *member = base ? base->first : NULL; member; member = member->next)
+        LN_TRY(merge_child(arena, merged, member->key, member, ln_value_get(over, member->key)));
+    for (const ln_value *member = over->first; member; member = member->next)
+        if (!ln_value_get(base, member->key))
+            LN_TRY(merge_child(arena, merged, member->key, NULL, member));
+    return LN_OK;
+}
+
+static ln_status merge_arrays(ln_document *arena, const ln_value *base, const ln_value *over,
+                              ln_value *merged)
+{
+    const ln_value *base_item = base ? base->first : NULL;
+    const ln_value *over_item = over->first;
+    while (base_item || over_item) {
+        LN_TRY(merge_child(arena, merged, NULL, base_item, over_item));
+        base_item = base_item ? base_item->next : NULL;
+        over_item = over_item ? over_item->next : NULL;
+    }
+    return LN_OK;
+}
+
+static ln_status merge(ln_document *arena, const ln_value *base, const ln_value *over,
+                       ln_value **out_merged)
+{
+    if (over->count > LN_OPDESC_MAX_MEMBERS)
+        return ln_fail_at(over->place, LN_LIMIT, "%zu entries, a description has at most %d",
+                          over->count, LN_OPDESC_MAX_MEMBERS);
+    ln_value *merged = ln_value_new(arena, over->kind, over->place);
+    if (!merged)
+        return ln_error_status();
+    merged->boolean = over->boolean;
+    merged->number = over->number;
+    merged->text = over->text;
+    merged->text_len = over->text_len;
+    *out_merged = merged;
+    if (base && base->kind != over->kind)
+        base = NULL;
+    if (over->kind == LN_VALUE_OBJECT)
+        return merge_objects(arena, base, over, merged);
+    if (over->kind == LN_VALUE_ARRAY)
+        return merge_arrays(arena, base, over, merged);
+    return LN_OK;
+}
+
+// ---- The set ----
+
+static const ln_value *find_name(const ln_opdesc_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->name_count; i++)
+        if (strcmp(set->names[i].name, name) == 0)
+            return set->names[i].object;
+    return NULL;
+}
+
+static ln_status add_name(ln_opdesc_set *set, const char *name, const ln_value *object)
+{
+    const ln_value *old = find_name(set, name);
+    if (old)
+        return ln_fail_at(object->place, LN_INVALID,
+                          "'%s' is described a second time, the first is at %s:%d:%d", name,
+                          old->place.file, old->place.line, old->place.column);
+    if (set->name_count == LN_OPDESC_MAX_OPS)
+        return ln_fail_at(object->place, LN_LIMIT, "more than %d descriptions in one run",
+                          LN_OPDESC_MAX_OPS);
+    ln_opdesc_name *names = ln_realloc(set->names, (set->name_count + 1) * sizeof *names);
+    if (!names)
+        return LN_NO_MEMORY;
+    set->names = names;
+    set->names[set->name_count++] = (ln_opdesc_name){name, object};
+    return LN_OK;
+}
+
+static ln_status check_optype_is_new(const ln_opdesc_set *set, const ln_opdesc *op)
+{
+    for (const ln_opdesc *old = set->first; old; old = old->next)
+        if (strcmp(old->optype, op->optype) == 0)
+            return ln_fail_at(op->source->place, LN_INVALID,
+                              "optype '%s' is described a second time, the first is at %s:%d:%d",
+                              op->optype, old->source->place.file, old->source->place.line,
+                              old->source->place.column);
+    return LN_OK;
+}
+
+static ln_status add_op(ln_opdesc_set *set, const ln_value *object, const ln_value *file_include)
+{
+    ln_opdesc *op;
+    LN_TRY(ln_opdesc_from_value(set->arena, object, &op));
+    LN_TRY(check_optype_is_new(set, op));
+    op->file_include = file_include;
+    if (set->last)
+        set->last->next = op;
+    else
+        set->first = op;
+    set->last = op;
+    return LN_OK;
+}
+
+// NAME { ... } NAME : BASE { ... }
+static ln_status read_named(ln_opdesc_set *set, const ln_value *root, bool is_base)
+{
+    for (const ln_value *object = root->first; object; object = object->next) {
+        const ln_value *base = NULL;
+        if (object->text) {
+            base = find_name(set, object->text);
+            if (!base)
+                return ln_fail_at(object->key_place, LN_NOT_FOUND,
+                                  "the base '%s' of '%s' is not described before it; add its file "
+                                  "with --base",
+                                  object->text, object->key);
+        }
+        ln_value *merged;
+        LN_TRY(merge(set->arena, base, object, &merged));
+        merged->key = object->key;
+        LN_TRY(add_name(set, object->key, merged));
+        if (!is_base)
+            LN_TRY(add_op(set, merged, NULL));
+    }
+    return LN_OK;
+}
+
+// {"ops": [ ... ], "include": [ ... ]}
+static ln_status read_ops(ln_opdesc_set *set, const ln_value *root, bool is_base)
+{
+    const ln_value *ops = ln_value_get(root, "ops");
+    if (!ops || ops->kind != LN_VALUE_ARRAY)
+        return ln_fail_at(ops ? ops->place : root->place, LN_SYNTAX,
+                          "expected {\"ops\": [...]} or NAME {...}");
+    for (const ln_value *member = root->first; member; member = member->next)
+        if (member != ops && strcmp(member->key, "include") != 0)
+            return ln_fail_at(member->key_place, LN_INVALID,
+                              "unknown key '%s' beside \"ops\"; known keys: ops, include",
+                              member->key);
+    for (const ln_value *object = ops->first; object; object = object->next) {
+        ln_value *merged;
+        LN_TRY(merge(set->arena, NULL, object, &merged));
+        const ln_value *optype = ln_value_get(merged, "optype");
+        if (optype && optype->kind == LN_VALUE_STRING)
+            LN_TRY(add_name(set, optype->text, merged));
+        if (!is_base)
+            LN_TRY(add_op(set, merged, ln_value_get(root, "include")));
+    }
+    return LN_OK;
+}
+
+static ln_status keep_document(ln_opdesc_set *set, ln_document *document)
+{
+    ln_document **documents =
+        ln_realloc(set->documents, (set->document_count + 1) * sizeof *documents);
+    if (!documents)
+        return LN_NO_MEMORY;
+    set->documents = documents;
+    set->documents[set->document_count++] = document;
+    return LN_OK;
+}
+
+ln_status ln_opdesc_read_text(ln_opdesc_set *set, const char *text, size_t len, const char *file,
+                              bool is_base)
+{
+    if (len > LN_OPDESC_MAX_BYTES)
+        return LN_FAIL(LN_LIMIT, "%s: %zu bytes of description, at most %d are read",
+                       file ? file : "<text>", len, LN_OPDESC_MAX_BYTES);
+    if (!set->arena)
+        LN_TRY(ln_document_create("merged", &set->arena));
+    ln_document *document;
+    LN_TRY(ln_document_parse(text, len, file, LN_DIALECT_OP, &document));
+    ln_status status = keep_document(set, document);
+    if (status != LN_OK) {
+        ln_document_destroy(document);
+        return status;
+    }
+    const ln_value *root = ln_document_root(document);
+    if (root->kind != LN_VALUE_OBJECT)
+        return ln_fail_at(root->place, LN_SYNTAX,
+                          "expected {\"ops\": [...]} or NAME {...}, found %s",
+                          ln_value_kind_text(root->kind));
+    return root->text ? read_named(set, root, is_base) : read_ops(set, root, is_base);
+}
+
+ln_status ln_opdesc_read_file(ln_opdesc_set *set, const char *path, bool is_base)
+{
+    char *text;
+    size_t len;
+    LN_TRY(ln_text_read_file(path, LN_OPDESC_MAX_BYTES, &text, &len));
+    ln_status status = ln_opdesc_read_text(set, text, len, path, is_base);
+    ln_free(text);
+    return status;
+}
+
+void ln_opdesc_set_deinit(ln_opdesc_set *set)
+{
+    for (size_t i = 0; i < set->document_count; i++)
+        ln_document_destroy(set->documents[i]);
+    ln_free(set->documents);
+    ln_free(set->names);
+    ln_document_destroy(set->arena);
+    *set = (ln_opdesc_set){0};
+}
+
+bool ln_opdesc_is_generated(const ln_opdesc *op)
+{
+    return op->autogen != LN_DESC_FALSE;
+}
+
+const char *ln_opdesc_check_text(const ln_value *check)
+{
+    if (check->kind == LN_VALUE_OBJECT)
+        check = ln_value_get(check, "check");
+    return check ? check->text : NULL;
+}

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns one merged description into its struct and checks everything that can be said about it
+// without a C compiler. What an object may hold stands in the tables of fields.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "desc/cident.h"
+#include "desc/opdesc.h"
+
+typedef enum field_kind {
+    FIELD_STRING,     // const char *
+    FIELD_IDENTIFIER, // const char *, a C identifier
+    FIELD_EXPR,       // const char *, from a string or a number's spelling
+    FIELD_FLAG,       // ln_desc_flag
+    FIELD_NUMBER,     // const ln_value *
+    FIELD_ARRAY,      // const ln_value *
+    FIELD_ANY,        // const ln_value *
+} field_kind;
+
+typedef struct field {
+    const char *key;
+    field_kind kind;
+    bool is_required;
+    size_t offset;
+} field;
+
+#define F(type, key, kind, is_required, member)                                                    \
+    {                                                                                              \
+        key, FIELD_##kind, is_required, offsetof(type, member)                                     \
+    }
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const field op_fields[] = {
+    F(ln_opdesc, "optype", IDENTIFIER, true, optype),
+    F(ln_opdesc, "author", STRING, true, author),
+    F(ln_opdesc, "arch", IDENTIFIER, true, arch),
+    F(ln_opdesc, "tensors_in", ARRAY, true, tensors_in),
+    F(ln_opdesc, "tensors_out", ARRAY, true, tensors_out),
+    F(ln_opdesc, "params", ARRAY, true, param_values),
+    F(ln_opdesc, "doc", STRING, false, doc),
+    F(ln_opdesc, "example", STRING, false, example),
+    F(ln_opdesc, "price", EXPR, false, price),
+    F(ln_opdesc, "rtol", NUMBER, false, rtol_value),
+    F(ln_opdesc, "autogen", FLAG, false, autogen),
+    F(ln_opdesc, "variable_length", FLAG, false, variable_length),
+    F(ln_opdesc, "include", ANY, false, include),
+    F(ln_opdesc, "extra_privs", ARRAY, false, extra_privs),
+    F(ln_opdesc, "check", STRING, false, check),
+    F(ln_opdesc, "checks", ARRAY, false, checks),
+    F(ln_opdesc, "custom", STRING, false, custom),
+    F(ln_opdesc, "static_run", STRING, false, static_run),
+    F(ln_opdesc, "run", STRING, false, run),
+    F(ln_opdesc, "post_run", STRING, false, post_run),
+    F(ln_opdesc, "calc_offset", STRING, false, calc_offset),
+};
+
+static const field in_fields[] = {
+    F(ln_opdesc_tensor, "arg_name", IDENTIFIER, true, arg_name),
+    F(ln_opdesc_tensor, "mtype", STRING, true, mtype),
+    F(ln_opdesc_tensor, "doc", STRING, false, doc),
+    F(ln_opdesc_tensor, "dtype", STRING, false, dtype),
+    F(ln_opdesc_tensor, "ndim", EXPR, false, ndim),
+    F(ln_opdesc_tensor, "len", EXPR, false, len),
+    F(ln_opdesc_tensor, "sametype", STRING, false, sametype),
+    F(ln_opdesc_tensor, "sameshape", STRING, false, sameshape),
+    F(ln_opdesc_tensor, "static", FLAG, false, is_static),
+    F(ln_opdesc_tensor, "optional", FLAG, false, is_optional),
+    F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
+    F(ln_opdesc_tensor, "check", STRING, false, check),
+    F(ln_opdesc_tensor, "checks", ARRAY, false, checks),
+    F(ln_opdesc_tensor, "custom", STRING, false, custom),
+};
+
+static const field out_fields[] = {
+    F(ln_opdesc_tensor, "arg_name", IDENTIFIER, true, arg_name),
+    F(ln_opdesc_tensor, "mtype", STRING, true, mtype),
+    F(ln_opdesc_tensor, "doc", STRING, false, doc),
+    F(ln_opdesc_tensor, "ndim", EXPR, false, ndim),
+    F(ln_opdesc_tensor, "dims", ANY, false, dims),
+    F(ln_opdesc_tensor, "shape", STRING, false, shape),
+    F(ln_opdesc_tensor, "dtype", STRING, false, dtype),
+    F(ln_opdesc_tensor, "len", EXPR, false, len),
+    F(ln_opdesc_tensor, "owner", STRING, false, owner),
+    F(ln_opdesc_tensor, "static", FLAG, false, is_static),
+    F(ln_opdesc_tensor, "scratch", FLAG, false, is_scratch),
+    F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
+    F(ln_opdesc_tensor, "custom", STRING, false, custom),
+    F(ln_opdesc_tensor, "cleanup", STRING, false, cleanup),
+};
+
+static const field param_fields[] = {
+    F(ln_opdesc_param, "arg_name", IDENTIFIER, true, arg_name),
+    F(ln_opdesc_param, "ptype", STRING, true, ptype),
+    F(ln_opdesc_param, "doc", STRING, false, doc),
+    F(ln_opdesc_param, "realtype", STRING, false, realtype),
+    F(ln_opdesc_param, "from_func", IDENTIFIER, false, from_func),
+    F(ln_opdesc_param, "eq", EXPR, false, bounds[LN_DESC_EQ]),
+    F(ln_opdesc_param, "gt", EXPR, false, bounds[LN_DESC_GT]),
+    F(ln_opdesc_param, "ge", EXPR, false, bounds[LN_DESC_GE]),
+    F(ln_opdesc_param, "lt", EXPR, false, bounds[LN_DESC_LT]),
+    F(ln_opdesc_param, "le", EXPR, false, bounds[LN_DESC_LE]),
+    F(ln_opdesc_param, "ne", EXPR, false, bounds[LN_DESC_NE]),
+    F(ln_opdesc_param, "len", EXPR, false, len),
+    F(ln_opdesc_param, "check", STRING, false, check),
+    F(ln_opdesc_param, "checks", ARRAY, false, checks),
+    F(ln_opdesc_param, "custom", STRING, false, custom),
+    F(ln_opdesc_param, "default", ANY, false, default_value),
+};
+
+static const field priv_fields[] = {
+    F(ln_opdesc_priv, "type", STRING, true, type),
+    F(ln_opdesc_priv, "name", IDENTIFIER, true, name),
+};
+
+// ---- Fields ----
+
+static ln_place key_or_value_place(const ln_value *source, const char *key)
+{
+    const ln_value *value = ln_value_get(source, key);
+    return value ? value->place : source->place;
+}
+
+static ln_status fail_unknown_key(const ln_value *member, const field *fields, size_t count,
+                                  const char *what)
+{
+    char known[1024] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(known);
+        snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "", fields[i].key);
+    }
+    return ln_fail_at(member->key_place, LN_INVALID, "unknown key '%s' of %s; known keys: %s",
+                      member->key, what, known);
+}
+
+static ln_status fail_kind(const ln_value *value, const char *expected)
+{
+    return ln_fail_at(value->place, LN_INVALID, "'%s' should be %s, but is %s", value->key,
+                      expected, ln_value_kind_text(value->kind));
+}
+
+static ln_status store_field(const field *f, const ln_value *value, void *out)
+{
+    void *member = (char *)out + f->offset;
+    bool is_string = value->kind == LN_VALUE_STRING;
+    switch (f->kind) {
+    case FIELD_IDENTIFIER:
+    case FIELD_STRING:
+        if (!is_string)
+            return fail_kind(value, "a string");
+        if (f->kind == FIELD_IDENTIFIER && !ln_is_identifier(value->text))
+            return ln_fail_at(value->place, LN_INVALID,
+                              "'%s' should be a C identifier that is no keyword, but is '%s'",
+                              f->key, value->text);
+        *(const char **)member = value->text;
+        return LN_OK;
+    case FIELD_EXPR:
+        if (!is_string && value->kind != LN_VALUE_NUMBER)
+            return fail_kind(value, "a number or a C expression in a string");
+        if (value->text[strspn(value->text, " \t\r\n")] == '\0')
+            return ln_fail_at(value->place, LN_INVALID, "'%s' is empty", f->key);
+        *(const char **)member = value->text;
+        return LN_OK;
+    case FIELD_FLAG: {
+        // The language's grammar made true and false numbers; 0 and 1 are taken as such.
+        bool is_number =
+            value->kind == LN_VALUE_NUMBER && (value->number == 0 || value->number == 1);
+        if (value->kind != LN_VALUE_BOOL && !is_number)
+            return fail_kind(value, "true or false");
+        bool is_true = is_number ? value->number == 1 : value->boolean;
+        *(ln_desc_flag *)member = is_true ? LN_DESC_TRUE : LN_DESC_FALSE;
+        return LN_OK;
+    }
+    case FIELD_NUMBER:
+        if (value->kind != LN_VALUE_NUMBER)
+            return fail_kind(value, "a number");
+        break;
+    case FIELD_ARRAY:
+        if (value->kind != LN_VALUE_ARRAY)
+            return fail_kind(value, "an array");
+        break;
+    case FIELD_ANY: break;
+    }
+    *(const ln_value **)member = value;
+    return LN_OK;
+}
+
+static ln_status read_fields(const ln_value *object, const field *fields, size_t count,
+                             const char *what, bool is_relaxed, void *out)
+{
+    if (object->kind != LN_VALUE_OBJECT)
+        return ln_fail_at(object->place, LN_INVALID, "%s should be an object, but is %s", what,
+                          ln_value_kind_text(object->kind));
+    for (const ln_value *member = object->first; member; member = member->next) {
+        size_t i = 0;
+        while (i < count && strcmp(fields[i].key, member->key) != 0)
+            i++;
+        if (i == count)
+            return fail_unknown_key(member, fields, count, what);
+        LN_TRY(store_field(&fields[i], member, out));
+    }
+    for (size_t i = 0; i < count && !is_relaxed; i++)
+        if (fields[i].is_required && !ln_value_get(object, fields[i].key))
+            return ln_fail_at(object->place, LN_INVALID, "%s needs '%s'", what, fields[i].key);
+    return LN_OK;
+}
+
+// ---- Names ----
+
+static ln_status check_word(const ln_value *source, const char *key, const char *word,
+                            const char *const *known, size_t count)
+{
+    if (!word)
+        return LN_OK;
+    char list[512] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(known[i], word) == 0)
+            return LN_OK;
+        size_t len = strlen(list);
+        snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", known[i]);
+    }
+    return ln_fail_at(key_or_value_place(source, key), LN_INVALID, "%s '%s' is not one of %s", key,
+                      word, list);
+}
+
+static const char *const mtypes[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
+static const char *const dtypes[] = {"TL_DOUBLE", "TL_FLOAT",  "TL_INT32",  "TL_INT16",
+                                     "TL_INT8",   "TL_UINT32", "TL_UINT16", "TL_UINT8",
+                                     "TL_BOOL",   "TL_INT64",  "TL_UINT64"};
+static const char *const ptypes[] = {
+    "LN_PARAM_NULL",         "LN_PARAM_STRING",       "LN_PARAM_NUMBER",    "LN_PARAM_BOOL",
+    "LN_PARAM_ARRAY_STRING", "LN_PARAM_ARRAY_NUMBER", "LN_PARAM_ARRAY_BOOL"};
+static const char *const realtypes[] = {"int", "float", "double"};
+
+// What the generated code itself calls its variables.
+static const char *const reserved[] = {"op_arg", "priv", "te", "is_check_only", "i"};
+static const char *const suffixes[] = {"_entry", "_list_entry", "_name",  "_ndim", "_dims",
+                                       "_dtype", "_len",        "_count", "_given"};
+
+typedef struct named {
+    const char *name;
+    const ln_value *source;
+} named;
+
+// `b` is what the generated code derives from `a`, such as src_entry.
+static bool is_derived(const char *a, const char *b)
+{
+    size_t len = strlen(a);
+    if (strncmp(a, b, len) != 0)
+        return false;
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        if (strcmp(b + len, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+static ln_status check_names_differ(const named *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ln_place place = key_or_value_place(names[i].source, "arg_name");
+        for (size_t j = 0; j < COUNT(reserved); j++)
+            if (strcmp(names[i].name, reserved[j]) == 0)
+                return ln_fail_at(place, LN_INVALID,
+                                  "arg_name '%s' is a name of the generated code, choose another",
+                                  names[i].name);
+        for (size_t j = 0; j < count; j++) {
+            if (j < i && strcmp(names[j].name, names[i].name) == 0)
+                return ln_fail_at(place, LN_INVALID, "arg_name '%s' is here a second time",
+                                  names[i].name);
+            if (is_derived(names[j].name, names[i].name))
+                return ln_fail_at(place, LN_INVALID,
+                                  "arg_name '%s' is what the generated code calls a part of '%s', "
+                                  "choose another",
+                                  names[i].name, names[j].name);
+        }
+    }
+    return LN_OK;
+}
+
+static ln_status check_all_names(ln_document *arena, const ln_opdesc *op)
+{
+    size_t count = 0;
+    named *names =
+        ln_document_alloc(arena, (op->in_count + op->out_count + op->param_count) * sizeof *names);
+    if (!names)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < op->in_count; i++)
+        names[count++] = (named){op->ins[i].arg_name, op->ins[i].source};
+    for (size_t i = 0; i < op->out_count; i++)
+        names[count++] = (named){op->outs[i].arg_name, op->outs[i].source};
+    for (size_t i = 0; i < op->param_count; i++)
+        names[count++] = (named){op->params[i].arg_name, op->params[i].source};
+    return check_names_differ(names, count);
+}
+
+// ---- Checks lists ----
+
+static ln_status check_checks(const ln_value *checks)
+{
+    for (const ln_value *check = checks ? checks->first : NULL; check; check = check->next) {
+        const ln_value *text = check;
+        if (check->kind == LN_VALUE_OBJECT) {
+            text = ln_value_get(check, "check");
+            if (!text || check->count != 1)
+                return ln_fail_at(check->place, LN_INVALID,
+                                  "an element of 'checks' is {check: \"...\"} or a string");
+        }
+        if (text->kind != LN_VALUE_STRING)
+            return ln_fail_at(text->place, LN_INVALID,
+                              "an element of 'checks' should be a string, but is %s",
+                              ln_value_kind_text(text->kind));
+    }
+    return LN_OK;
+}
+
+static ln_status check_include(const ln_value *include)
+{
+    if (!include || include->kind == LN_VALUE_STRING)
+        return LN_OK;
+    if (include->kind != LN_VALUE_ARRAY)
+        return fail_kind(include, "a string or an array of strings");
+    for (const ln_value *header = include->first; header; header = header->next)
+        if (header->kind != LN_VALUE_STRING || strpbrk(header->text, "\r\n\""))
+            return ln_fail_at(
+                header->place, LN_INVALID,
+                "'include' holds names of headers, such as \"a/b.h\" or \"<math.h>\"");
+    return LN_OK;
+}
+
+// ---- Tensors ----
+
+static ln_status check_same(const ln_opdesc *op, size_t index, const char *key, const char *name)
+{
+    if (!name)
+        return LN_OK;
+    for (size_t i = 0; i < index + (op->ins[index].is_variadic == LN_DESC_TRUE); i++)
+        if (strcmp(op->ins[i].arg_name, name) == 0)
+            return LN_OK;
+    return ln_fail_at(key_or_value_place(op->ins[index].source, key), LN_INVALID,
+                      "%s '%s' is no input that stands before '%s'", key, name,
+                      op->ins[index].arg_name);
+}
+
+static ln_status check_in(const ln_opdesc *op, size_t index)
+{
+    const ln_opdesc_tensor *in = &op->ins[index];
+    bool is_last = index + 1 == op->in_count;
+    LN_TRY(check_word(in->source, "mtype", in->mtype, mtypes, COUNT(mtypes)));
+    LN_TRY(check_word(in->source, "dtype", in->dtype, dtypes, COUNT(dtypes)));
+    LN_TRY(check_same(op, index, "sametype", in->sametype));
+    LN_TRY(check_same(op, index, "sameshape", in->sameshape));
+    LN_TRY(check_checks(in->checks));
+    if (in->is_variadic == LN_DESC_TRUE && in->is_optional == LN_DESC_TRUE)
+        return ln_fail_at(in->source->place, LN_INVALID, "'%s' cannot be optional and variadic",
+                          in->arg_name);
+    if (!is_last && in->is_optional == LN_DESC_TRUE && in[1].is_optional != LN_DESC_TRUE)
+        return ln_fail_at(in[1].source->place, LN_INVALID,
+                          "'%s' must be optional too, because '%s' before it is", in[1].arg_name,
+                          in->arg_name);
+    return LN_OK;
+}
+
+static ln_status check_dims(const ln_opdesc_tensor *out)
+{
+    const ln_value *dims = out->dims;
+    if (!dims || dims->kind == LN_VALUE_STRING)
+        return LN_OK;
+    if (dims->kind != LN_VALUE_ARRAY)
+        return fail_kind(dims, "an array or a C expression in a string");
+    if (dims->count > 8)
+        return ln_fail_at(dims->place, LN_INVALID, "%zu dimensions, a tensor has at most 8",
+                          dims->count);
+    for (const ln_value *dim = dims->first; dim; dim = dim->next) {
+        if (dim->kind == LN_VALUE_STRING)
+            continue;
+        if (dim->kind != LN_VALUE_NUMBER)
+            return ln_fail_at(dim->place, LN_INVALID,
+                              "a dimension should be a number or a C expression in a string, but "
+                              "is %s",
+                              ln_value_kind_text(dim->kind));
+        if (dim->number < 0 || dim->number > 2147483647.0 ||
+            dim->number != (double)(long long)dim->number)
+            return ln_fail_at(dim->place, LN_INVALID, "%s is no dimension", dim->text);
+    }
+    const ln_value *ndim = ln_value_get(out->source, "ndim");
+    if (ndim && ndim->kind == LN_VALUE_NUMBER && ndim->number != (double)dims->count)
+        return ln_fail_at(dims->place, LN_INVALID, "'dims' has %zu elements, but 'ndim' is %s",
+                          dims->count, ndim->text);
+    return LN_OK;
+}
+
+static ln_status check_out(const ln_opdesc_tensor *out)
+{
+    LN_TRY(check_word(out->source, "mtype", out->mtype, mtypes, COUNT(mtypes)));
+    LN_TRY(check_dims(out));
+    if (out->is_variadic == LN_DESC_TRUE &&
+        (out->custom || out->cleanup || out->len || out->is_scratch == LN_DESC_TRUE))
+        return ln_fail_at(
+            out->source->place, LN_INVALID,
+            "'%s' is variadic and cannot have 'custom', 'cleanup', 'len' or 'scratch'",
+            out->arg_name);
+    if (out->shape && (out->dims || out->ndim))
+        return ln_fail_at(key_or_value_place(out->source, "shape"), LN_INVALID,
+                          "'%s' has 'shape', which replaces 'ndim' and 'dims'", out->arg_name);
+    if (out->custom)
+        return LN_OK; // it may set what is missing
+    if (!out->shape && !out->dims)
+        return ln_fail_at(out->source->place, LN_INVALID, "output '%s' needs 'dims' or 'shape'",
+                          out->arg_name);
+    if (!out->shape && !out->ndim && out->dims->kind != LN_VALUE_ARRAY)
+        return ln_fail_at(out->source->place, LN_INVALID, "output '%s' needs 'ndim'",
+                          out->arg_name);
+    if (!out->dtype)
+        return ln_fail_at(out->source->place, LN_INVALID, "output '%s' needs 'dtype'",
+                          out->arg_name);
+    return LN_OK;
+}
+
+// ---- Parameters ----
+
+static bool is_array_ptype(const char *ptype)
+{
+    return strncmp(ptype, "LN_PARAM_ARRAY_", 15) == 0;
+}
+
+static bool is_number_ptype(const char *ptype)
+{
+    return strcmp(ptype, "LN_PARAM_NUMBER") == 0 || strcmp(ptype, "LN_PARAM_ARRAY_NUMBER") == 0;
+}
+
+static bool is_string_ptype(const char *ptype)
+{
+    return strcmp(ptype, "LN_PARAM_STRING") == 0 || strcmp(ptype, "LN_PARAM_ARRAY_STRING") == 0;
+}
+
+static ln_status check_default_scalar(const ln_opdesc_param *param, const ln_value *value)
+{
+    const char *ptype = param->ptype;
+    ln_value_kind kind = is_number_ptype(ptype)                ? LN_VALUE_NUMBER
+                         : is_string_ptype(ptype)              ? LN_VALUE_STRING
+                         : strcmp(ptype, "LN_PARAM_NULL") == 0 ? LN_VALUE_NULL
+                                                               : LN_VALUE_BOOL;
+    if (value->kind != kind)
+        return ln_fail_at(value->place, LN_INVALID, "the default of '%s', a %s, cannot be %s",
+                          param->arg_name, ptype, ln_value_kind_text(value->kind));
+    bool is_whole = value->number >= -2147483648.0 && value->number <= 2147483647.0 &&
+                    value->number == (double)(long long)value->number;
+    if (kind == LN_VALUE_NUMBER && strcmp(param->realtype, "int") == 0 && !is_whole)
+        return ln_fail_at(value->place, LN_INVALID, "the default %s of '%s' is no int", value->text,
+                          param->arg_name);
+    return LN_OK;
+}
+
+static ln_status check_default(const ln_opdesc_param *param)
+{
+    const ln_value *value = param->default_value;
+    if (!value)
+        return LN_OK;
+    if (!is_array_ptype(param->ptype))
+        return check_default_scalar(param, value);
+    if (value->kind != LN_VALUE_ARRAY)
+        return ln_fail_at(value->place, LN_INVALID, "the default of '%s', a %s, cannot be %s",
+                          param->arg_name, param->ptype, ln_value_kind_text(value->kind));
+    for (const ln_value *item = value->first; item; item = item->next)
+        LN_TRY(check_default_scalar(param, item));
+    return LN_OK;
+}
+
+static ln_status check_param(const ln_opdesc_param *param)
+{
+    static const char *const bound_keys[] = {"eq", "gt", "ge", "lt", "le", "ne"};
+    const ln_value *source = param->source;
+    LN_TRY(check_word(source, "ptype", param->ptype, ptypes, COUNT(ptypes)));
+    LN_TRY(check_checks(param->checks));
+    bool is_number = is_number_ptype(param->ptype);
+    bool is_string = is_string_ptype(param->ptype);
+    if (is_number && !param->realtype)
+        return ln_fail_at(source->place, LN_INVALID,
+                          "param '%s' is a number and needs 'realtype': int, float or double",
+                          param->arg_name);
+    if (is_number)
+        LN_TRY(check_word(source, "realtype", param->realtype, realtypes, COUNT(realtypes)));
+    if (param->realtype && !is_number && !is_string)
+        return ln_fail_at(key_or_value_place(source, "realtype"), LN_INVALID,
+                          "param '%s' is a %s, only numbers and strings have 'realtype'",
+                          param->arg_name, param->ptype);
+    if (is_string && param->realtype && !param->from_func)
+        return ln_fail_at(source->place, LN_INVALID,
+                          "param '%s' is a string with 'realtype' and needs 'from_func'",
+                          param->arg_name);
+    if (param->from_func && (!is_string || !param->realtype))
+        return ln_fail_at(key_or_value_place(source, "from_func"), LN_INVALID,
+                          "'from_func' of '%s' needs a string with 'realtype'", param->arg_name);
+    if (is_string && param->realtype && !ln_is_identifier_or_int(param->realtype))
+        return ln_fail_at(key_or_value_place(source, "realtype"), LN_INVALID,
+                          "realtype '%s' is no name of a C type", param->realtype);
+    for (int i = 0; i < LN_DESC_BOUNDS; i++)
+        if (param->bounds[i] && !is_number)
+            return ln_fail_at(key_or_value_place(source, bound_keys[i]), LN_INVALID,
+                              "'%s' bounds numbers, but param '%s' is a %s", bound_keys[i],
+                              param->arg_name, param->ptype);
+    if (param->len && !is_array_ptype(param->ptype))
+        return ln_fail_at(key_or_value_place(source, "len"), LN_INVALID,
+                          "only arrays have 'len', but param '%s' is a %s", param->arg_name,
+                          param->ptype);
+    return check_default(param);
+}
+
+// ---- The operator ----
+
+static ln_status check_optype(const ln_opdesc *op)
+{
+    if (strcmp(op->arch, "none") == 0)
+        return LN_OK;
+    size_t optype_len = strlen(op->optype);
+    size_t arch_len = strlen(op->arch);
+    if (optype_len > arch_len + 1 && strcmp(op->optype + optype_len - arch_len, op->arch) == 0 &&
+        op->optype[optype_len - arch_len - 1] == '_')
+        return LN_OK;
+    return ln_fail_at(key_or_value_place(op->source, "optype"), LN_INVALID,
+                      "optype '%s' of arch '%s' should end in '_%s'", op->optype, op->arch,
+                      op->arch);
+}
+
+// *variadic is the one met before, NULL if there is none.
+static ln_status check_one_variadic(const ln_opdesc_tensor *t, const ln_opdesc_tensor **variadic)
+{
+    if (t->is_variadic != LN_DESC_TRUE)
+        return LN_OK;
+    if (*variadic)
+        return ln_fail_at(t->source->place, LN_INVALID, "'%s' and '%s' cannot both be variadic",
+                          (*variadic)->arg_name, t->arg_name);
+    *variadic = t;
+    return LN_OK;
+}
+
+static ln_status check_op(ln_document *arena, const ln_opdesc *op)
+{
+    LN_TRY(check_optype(op));
+    LN_TRY(check_all_names(arena, op));
+    LN_TRY(check_checks(op->checks));
+    LN_TRY(check_include(op->include));
+    const ln_opdesc_tensor *variadic = NULL;
+    for (size_t i = 0; i < op->in_count; i++) {
+        LN_TRY(check_in(op, i));
+        LN_TRY(check_one_variadic(&op->ins[i], &variadic));
+    }
+    for (size_t i = 0; i < op->out_count; i++) {
+        LN_TRY(check_out(&op->outs[i]));
+        LN_TRY(check_one_variadic(&op->outs[i], &variadic));
+    }
+    for (size_t i = 0; i < op->param_count; i++)
+        LN_TRY(check_param(&op->params[i]));
+    if (op->rtol < 0)
+        return ln_fail_at(op->rtol_value->place, LN_INVALID, "rtol cannot be negative");
+    return LN_OK;
+}
+
+// Reads the objects of `array`, each `size` bytes; `source` is the first member of each struct.
+static ln_status read_array(ln_document *arena, const ln_value *array, const field *fields,
+                            size_t field_count, const char *what, bool is_relaxed, size_t size,
+                            void *out_items, size_t *out_count)
+{
+    size_t count = array ? array->count : 0;
+    char *items = ln_document_alloc(arena, count * size);
+    if (!items)
+        return LN_NO_MEMORY;
+    memset(items, 0, count * size);
+    size_t i = 0;
+    for (const ln_value *item = array ? array->first : NULL; item; item = item->next, i++) {
+        memcpy(items + i * size, &item, sizeof item);
+        LN_TRY(read_fields(item, fields, field_count, what, is_relaxed, items + i * size));
+    }
+    memcpy(out_items, &items, sizeof items);
+    *out_count = count;
+    return LN_OK;
+}
+
+ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_opdesc **out_op)
+{
+    ln_opdesc *op = ln_document_alloc(arena, sizeof *op);
+    if (!op)
+        return LN_NO_MEMORY;
+    *op = (ln_opdesc){.source = object};
+    const ln_value *autogen = ln_value_get(object, "autogen");
+    bool is_relaxed = autogen && !autogen->boolean && autogen->number == 0;
+    LN_TRY(read_fields(object, op_fields, COUNT(op_fields), "an operator", is_relaxed, op));
+    op->rtol = op->rtol_value ? op->rtol_value->number : 0;
+    if (!op->optype)
+        op->optype = object->key ? object->key : "";
+    LN_TRY(read_array(arena, op->extra_privs, priv_fields, COUNT(priv_fields),
+                      "an element of 'extra_privs'", is_relaxed, sizeof *op->privs, &op->privs,
+                      &op->priv_count));
+    LN_TRY(read_array(arena, op->tensors_in, in_fields, COUNT(in_fields), "an input tensor",
+                      is_relaxed, sizeof *op->ins, &op->ins, &op->in_count));
+    LN_TRY(read_array(arena, op->tensors_out, out_fields, COUNT(out_fields), "an output tensor",
+                      is_relaxed, sizeof *op->outs, &op->outs, &op->out_count));
+    LN_TRY(read_array(arena, op->param_values, param_fields, COUNT(param_fields), "a parameter",
+                      is_relaxed, sizeof *op->params, &op->params, &op->param_count));
+    *out_op = op;
+    return is_relaxed ? LN_OK : check_op(arena, op);
+}

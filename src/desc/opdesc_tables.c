@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of one operator: argument names, facts, default values, and the prototype.
+
+#include "desc/opdesc_print.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "desc/csnippet.h"
+
+// ---- Default values ----
+
+// The numbers of `value` (a number, or an array of them) saturated to `type`, in braces if many.
+static void put_numbers(ln_text *text, const ln_value *value, const char *type)
+{
+    bool is_list = value->kind == LN_VALUE_ARRAY;
+    const ln_value *first = is_list ? value->first : value;
+    for (const ln_value *item = first; item; item = is_list ? item->next : NULL) {
+        char digits[32];
+        double number = item->number;
+        bool is_int = strcmp(type, "int") == 0;
+        if (is_int)
+            number = number > 2147483647.0    ? 2147483647.0
+                     : number < -2147483648.0 ? -2147483648.0
+                                              : (double)(long long)number;
+        ln_number_print(number, digits);
+        bool is_least = is_int && number == -2147483648.0;
+        bool is_whole = !strpbrk(digits, ".e");
+        ln_text_puts(text, item == first ? "" : ", ");
+        if (is_least)
+            ln_text_puts(text, "-2147483647 - 1");
+        else if (is_int)
+            ln_text_puts(text, digits);
+        else
+            ln_text_printf(text, "(%s)%s%s", type, digits, is_whole ? ".0" : "");
+    }
+}
+
+static void put_number_default(const printer *p, const ln_opdesc_param *param)
+{
+    static const char *const types[] = {"double", "float", "int"};
+    const ln_value *value = param->default_value;
+    const char *optype = p->op->optype, *name = param->arg_name;
+    bool is_list = value->kind == LN_VALUE_ARRAY;
+    for (size_t i = 0; i < 3 && is_list; i++) {
+        ln_text_printf(p->text, "static %s %s_%s_%ss[] = {", types[i], optype, name, types[i]);
+        put_numbers(p->text, value, types[i]);
+        ln_text_puts(p->text, value->count ? "};\n" : "0};\n");
+    }
+    ln_text_printf(p->text, "static const ln_param_entry %s_%s_default = {\n", optype, name);
+    ln_text_printf(p->text, "    .arg_name = %s_%s_name,\n    .type = %s,\n    .array_len = %zu,\n",
+                   optype, name, param->ptype, value->count);
+    for (size_t i = 0; i < 3; i++) {
+        if (is_list) {
+            ln_text_printf(p->text, "    .value_array_%s = %s_%s_%ss,\n", types[i], optype, name,
+                           types[i]);
+        } else {
+            ln_text_printf(p->text, "    .value_%s = ", types[i]);
+            put_numbers(p->text, value, types[i]);
+            ln_text_puts(p->text, ",\n");
+        }
+    }
+    ln_text_puts(p->text, "};\n");
+}
+
+static void put_string_default(const printer *p, const ln_opdesc_param *param)
+{
+    const ln_value *value = param->default_value;
+    const char *optype = p->op->optype, *name = param->arg_name;
+    bool is_list = value->kind == LN_VALUE_ARRAY;
+    size_t i = 0;
+    for (const ln_value *item = is_list ? value->first : value; item;
+         item = is_list ? item->next : NULL, i++) {
+        ln_text_printf(p->text, "static char %s_%s_string%zu[] = ", optype, name, i);
+        ln_c_string(p->text, item->text);
+        ln_text_puts(p->text, ";\n");
+    }
+    if (is_list) {
+        ln_text_printf(p->text, "static char *%s_%s_strings[] = {", optype, name);
+        for (size_t k = 0; k < value->count; k++)
+            ln_text_printf(p->text, "%s_%s_string%zu, ", optype, name, k);
+        ln_text_puts(p->text, "NULL};\n");
+    }
+    ln_text_printf(p->text, "static const ln_param_entry %s_%s_default = {\n", optype, name);
+    ln_text_printf(p->text, "    .arg_name = %s_%s_name,\n    .type = %s,\n    .array_len = %zu,\n",
+                   optype, name, param->ptype, value->count);
+    ln_text_printf(p->text,
+                   is_list ? "    .value_array_string = %s_%s_strings,\n};\n"
+                           : "    .value_string = %s_%s_string0,\n};\n",
+                   optype, name);
+}
+
+static void put_bool_default(const printer *p, const ln_opdesc_param *param)
+{
+    const ln_value *value = param->default_value;
+    const char *optype = p->op->optype, *name = param->arg_name;
+    bool is_list = value->kind == LN_VALUE_ARRAY;
+    if (is_list) {
+        ln_text_printf(p->text, "static ln_bool %s_%s_bools[] = {", optype, name);
+        for (const ln_value *item = value->first; item; item = item->next)
+            ln_text_puts(p->text, item->boolean ? "1, " : "0, ");
+        ln_text_puts(p->text, "0};\n");
+    }
+    ln_text_printf(p->text, "static const ln_param_entry %s_%s_default = {\n", optype, name);
+    ln_text_printf(p->text, "    .arg_name = %s_%s_name,\n    .type = %s,\n    .array_len = %zu,\n",
+                   optype, name, param->ptype, value->count);
+    if (is_list)
+        ln_text_printf(p->text, "    .value_array_bool = %s_%s_bools,\n};\n", optype, name);
+    else
+        ln_text_printf(p->text, "    .value_bool = %d,\n};\n", value->boolean);
+}
+
+static void put_default(const printer *p, const ln_opdesc_param *param)
+{
+    ln_text_printf(p->text, "static char %s_%s_name[] = \"%s\";\n", p->op->optype, param->arg_name,
+                   param->arg_name);
+    if (strstr(param->ptype, "NUMBER"))
+        put_number_default(p, param);
+    else if (strstr(param->ptype, "STRING"))
+        put_string_default(p, param);
+    else
+        put_bool_default(p, param);
+    ln_text_puts(p->text, "\n");
+}
+
+// ---- Facts ----
+
+static void put_flags(ln_text *text, const ln_opdesc_tensor *t)
+{
+    const struct {
+        ln_desc_flag flag;
+        const char *name;
+    } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},
+                 {t->is_variadic, "LN_ARG_VARIADIC"},
+                 {t->is_scratch, "LN_ARG_SCRATCH"},
+                 {t->is_static, "LN_ARG_STATIC"}};
+    bool is_any = false;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].flag == LN_DESC_TRUE) {
+            ln_text_printf(text, "%s%s", is_any ? " | " : "", flags[i].name);
+            is_any = true;
+        }
+    ln_text_puts(text, is_any ? "" : "0");
+}
+
+static void put_arg_infos(const printer *p, const char *suffix, const ln_opdesc_tensor *tensors,
+                          size_t count)
+{
+    ln_text *text = p->text;
+    ln_text_printf(text, "static const ln_arg_info %s_%s[] = {\n", p->op->optype, suffix);
+    for (size_t i = 0; i < count; i++) {
+        ln_text_printf(text, "    {\"%s\", ", tensors[i].arg_name);
+        ln_c_string(text, tensors[i].doc ? tensors[i].doc : "");
+        ln_text_puts(text, ", ");
+        put_flags(text, &tensors[i]);
+        ln_text_printf(text, ", %s},\n", tensors[i].mtype);
+    }
+    ln_text_puts(text, "    {NULL, NULL, 0, LN_MEM_NONE},\n};\n\n");
+}
+
+static void put_param_infos(const printer *p)
+{
+    ln_text *text = p->text;
+    ln_text_printf(text, "static const ln_param_info %s_params[] = {\n", p->op->optype);
+    for (size_t i = 0; i < p->op->param_count; i++) {
+        const ln_opdesc_param *param = &p->op->params[i];
+        ln_text json = {0};
+        ln_value_print(param->default_value, &json);
+        ln_text_printf(text, "    {\"%s\", ", param->arg_name);
+        ln_c_string(text, param->doc ? param->doc : "");
+        ln_text_printf(text, ", %s, ", param->ptype);
+        ln_c_string(text, json.bytes);
+        ln_text_puts(text, "},\n");
+        if (json.status != LN_OK && text->status == LN_OK)
+            text->status = json.status;
+        ln_text_deinit(&json);
+    }
+    ln_text_puts(text, "    {NULL, NULL, LN_PARAM_INVALID, NULL},\n};\n\n");
+}
+
+// A variadic argument's first name stands for all of them.
+static void put_tensor_names(const printer *p, const char *suffix, const ln_opdesc_tensor *tensors,
+                             size_t count)
+{
+    ln_text_printf(p->text, "static const char *%s_%s_arg_names[] = {", p->op->optype, suffix);
+    for (size_t i = 0; i < count; i++)
+        ln_text_printf(p->text, "\"%s%s\", ", tensors[i].arg_name,
+                       tensors[i].is_variadic == LN_DESC_TRUE ? "1" : "");
+    ln_text_puts(p->text, "NULL};\n");
+}
+
+void ln_opdesc_put_tables(const printer *p)
+{
+    const ln_opdesc *op = p->op;
+    put_arg_infos(p, "ins", op->ins, op->in_count);
+    put_arg_infos(p, "outs", op->outs, op->out_count);
+    put_param_infos(p);
+    for (size_t i = 0; i < op->param_count; i++)
+        if (op->params[i].default_value)
+            put_default(p, &op->params[i]);
+}
+
+// ---- The prototype ----
+
+static void put_info(const printer *p)
+{
+    const ln_opdesc *op = p->op;
+    ln_text *text = p->text;
+    char rtol[32];
+    ln_number_print(op->rtol, rtol);
+    ln_text_printf(text, "static const ln_op_info %s_info = {\n    .doc = ", op->optype);
+    ln_c_string(text, op->doc ? op->doc : "");
+    ln_text_puts(text, ",\n    .author = ");
+    ln_c_string(text, op->author);
+    ln_text_puts(text, ",\n    .example = ");
+    ln_c_string(text, op->example);
+    ln_text_printf(text,
+                   ",\n    .ins = %s_ins,\n    .outs = %s_outs,\n    .params = %s_params,\n"
+                   "    .check = %s_check,\n",
+                   op->optype, op->optype, op->optype, op->optype);
+    if (op->price)
+        ln_text_printf(text, "    .price = %s_price,\n", op->optype);
+    ln_text_printf(text, "    .rtol = %s,\n};\n\n", rtol);
+}
+
+static void put_function(const printer *p, const char *member, bool is_present)
+{
+    if (is_present)
+        ln_text_printf(p->text, "    .%s = %s_%s,\n", member, p->op->optype, member);
+}
+
+void ln_opdesc_put_proto(const printer *p)
+{
+    const ln_opdesc *op = p->op;
+    ln_text *text = p->text;
+    const char *name = op->optype;
+    put_tensor_names(p, "in", op->ins, op->in_count);
+    put_tensor_names(p, "out", op->outs, op->out_count);
+    ln_text_printf(text, "static const char *%s_param_arg_names[] = {", name);
+    for (size_t i = 0; i < op->param_count; i++)
+        ln_text_printf(text, "\"%s\", ", op->params[i].arg_name);
+    ln_text_printf(text, "NULL};\nstatic const ln_param_type %s_param_ptypes[] = {", name);
+    for (size_t i = 0; i < op->param_count; i++)
+        ln_text_printf(text, "%s, ", op->params[i].ptype);
+    ln_text_puts(text, "LN_PARAM_INVALID};\n\n");
+    put_info(p);
+    ln_text_printf(text,
+                   "static char %s_optype[] = \"%s\";\n"
+                   "static char %s_arch[] = \"%s\";\n"
+                   "static ln_op_arg %s_op_arg = {\n"
+                   "    .optype = %s_optype,\n"
+                   "    .arch = %s_arch,\n"
+                   "    .in_arg_names = %s_in_arg_names,\n"
+                   "    .out_arg_names = %s_out_arg_names,\n"
+                   "    .param_arg_names = %s_param_arg_names,\n"
+                   "    .param_ptypes = %s_param_ptypes,\n"
+                   "    .info = &%s_info,\n"
+                   "};\n\n",
+                   name, name, name, op->arch, name, name, name, name, name, name, name, name);
+    ln_text_printf(text,
+                   "extern ln_op ln_opimpl_%s;\n"
+                   "ln_op ln_opimpl_%s = {\n"
+                   "    .op_arg = &%s_op_arg,\n",
+                   name, name, name);
+    put_function(p, "pre_run", true);
+    put_function(p, "static_run", op->static_run);
+    put_function(p, "run", op->run);
+    put_function(p, "post_run", true);
+    put_function(p, "calc_offset", !ln_c_is_blank(op->calc_offset));
+    ln_text_puts(text, "};\n\n");
+}

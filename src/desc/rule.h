@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewrite rules as tables: what a .rules file says, as plain constant data.
+//
+// The same structs are made by the parser at run time (rule_parse.h) and by the generator as static
+// initialisers (rule_gen.h). docs/rules.md explains the language.
+//
+// The names of a rule are numbered. A number stands for a tensor (`x`) or for a parameter's value
+// (`epsilon=e`); `names` has the spelling, for messages and for names of new tensors.
+
+#ifndef LN_DESC_RULE_H
+#define LN_DESC_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lightnet/export.h>
+
+LN_CPPSTART
+
+#define LN_RULE_MAX_BYTES      (1 << 20) // of one file
+#define LN_RULE_MAX_RULES      1024      // in one file, lower statements counted apart
+#define LN_RULE_MAX_STATEMENTS 16        // in a pattern, and in a result
+#define LN_RULE_MAX_NAMES      64        // in one rule
+#define LN_RULE_MAX_ARGS       32        // inputs, outputs or parameters of one statement
+#define LN_RULE_MAX_CONDITIONS 32        // of one rule
+#define LN_RULE_MAX_ELEMENTS   64        // of one array
+#define LN_RULE_MAX_WORD       128       // bytes of a name or string
+
+// What a rewrite does to the numbers: X(tag, meaning).
+#define LN_RULE_TAG_LIST(X)                                                                        \
+    X(exact, "the same bits")                                                                      \
+    X(reorders, "sums in another order")                                                           \
+    X(rounds, "other roundings")
+
+typedef enum ln_rule_tag {
+#define LN_RULE_TAG_ENUM(name, meaning) LN_RULE_##name,
+    LN_RULE_TAG_LIST(LN_RULE_TAG_ENUM)
+#undef LN_RULE_TAG_ENUM
+        LN_RULE_TAG_COUNT
+} ln_rule_tag;
+
+// The list is rule_predicates.inc.
+typedef enum ln_rule_predicate {
+#define P(name, signature, meaning) LN_RULE_PREDICATE_##name,
+#include "desc/rule_predicates.inc"
+#undef P
+    LN_RULE_PREDICATE_COUNT
+} ln_rule_predicate;
+
+typedef enum ln_rule_value_kind {
+    LN_RULE_NUMBER,
+    LN_RULE_STRING, // also a word in a condition
+    LN_RULE_BOOL,
+    LN_RULE_ARRAY, // of numbers, strings or bools, all alike; may be empty
+    LN_RULE_NAME,  // the value or tensor that a name stands for
+} ln_rule_value_kind;
+
+typedef struct ln_rule_value ln_rule_value;
+struct ln_rule_value {
+    ln_rule_value_kind kind;
+    double number;
+    const char *string;
+    bool boolean;
+    int name;
+    const ln_rule_value *elements;
+    size_t count;
+};
+
+// One input or output of a statement.
+#define LN_RULE_ANY (-1) // `_`
+typedef struct ln_rule_arg {
+    const char *arg_name; // NULL: by position
+    int name;
+} ln_rule_arg;
+
+typedef struct ln_rule_param {
+    const char *arg_name;
+    ln_rule_value value;
+} ln_rule_param;
+
+// OUTPUTS = OPTYPE(INPUTS | PARAMETERS)
+typedef struct ln_rule_op {
+    const char *optype;
+    int line;
+    const ln_rule_arg *outs;
+    size_t out_count;
+    const ln_rule_arg *ins;
+    size_t in_count;
+    const ln_rule_param *params;
+    size_t param_count;
+    // In a result: the statement of the pattern whose parameters are copied; else -1.
+    int params_from;
+    // In a pattern: the result reads from it, or from what reads from it, so it stays.
+    bool is_kept;
+    // In a result: all it reads is static by the conditions, so it does not run.
+    bool is_static;
+} ln_rule_op;
+
+typedef struct ln_rule_condition {
+    ln_rule_predicate predicate;
+    const ln_rule_value *args; // as many as the signature has; tensors are LN_RULE_NAME, or in a
+    size_t arg_count;          // `lower` statement LN_RULE_STRING, an argument's name
+} ln_rule_condition;
+
+typedef struct ln_rule {
+    const char *name;
+    ln_rule_tag tag;
+    int line;
+    const char *const *names;
+    size_t name_count;
+    const ln_rule_op *pattern; // the first is the root
+    size_t pattern_count;
+    const ln_rule_condition *conditions;
+    size_t condition_count;
+    const ln_rule_op *result; // each reads only what the pattern or an earlier one gives
+    size_t result_count;
+} ln_rule;
+
+// lower FROM => TO
+typedef struct ln_rule_lower {
+    const char *from; // NULL: any
+    const char *to;   // what follows the `*`, if there is one
+    bool has_star;    // TO begins with the operator's own type
+    ln_rule_tag tag;
+    int line;
+    const ln_rule_condition *conditions;
+    size_t condition_count;
+} ln_rule_lower;
+
+typedef struct ln_rule_set {
+    const char *file; // for messages
+    const ln_rule *rules;
+    size_t rule_count;
+    const ln_rule_lower *lowers;
+    size_t lower_count;
+} ln_rule_set;
+
+const char *ln_rule_tag_name(ln_rule_tag tag);
+const char *ln_rule_predicate_name(ln_rule_predicate predicate);
+const char *ln_rule_predicate_signature(ln_rule_predicate predicate);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Printing rules as C. Parts are printed before what points to them: values, statements, rules.
+//
+// Every static array has a name with the rule's number and the statement's, such as p0_1_ins: the
+// inputs of statement 1 in the pattern of rule 0. Empty arrays are NULL.
+
+#include "desc/rule_gen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/value.h"
+#include "desc/cident.h"
+#include "desc/csnippet.h"
+#include "desc/rule_parse.h"
+
+#define PREFIX_BYTES 64
+
+// ", .MEMBER = PREFIX_SUFFIX, .COUNT_MEMBER = n" unless there are none.
+static void put_array_ref(ln_text *text, const char *member, const char *count_member,
+                          const char *prefix, const char *suffix, size_t count)
+{
+    if (count > 0)
+        ln_text_printf(text, ", .%s = %s_%s, .%s = %zu", member, prefix, suffix, count_member,
+                       count);
+}
+
+// ---- Values ----
+
+static void put_number(ln_text *text, double number)
+{
+    char digits[32];
+    ln_number_print(number, digits);
+    ln_text_puts(text, digits);
+}
+
+// `array` names the elements of an array that was printed before.
+static void put_value(ln_text *text, const ln_rule_value *value, const char *array)
+{
+    switch (value->kind) {
+    case LN_RULE_NUMBER:
+        ln_text_puts(text, "{.kind = LN_RULE_NUMBER, .number = ");
+        put_number(text, value->number);
+        break;
+    case LN_RULE_STRING:
+        ln_text_puts(text, "{.kind = LN_RULE_STRING, .string = ");
+        ln_c_string(text, value->string);
+        break;
+    case LN_RULE_BOOL:
+        ln_text_printf(text, "{.kind = LN_RULE_BOOL, .boolean = %s",
+                       value->boolean ? "true" : "false");
+        break;
+    case LN_RULE_ARRAY:
+        ln_text_puts(text, "{.kind = LN_RULE_ARRAY");
+        if (value->count > 0)
+            ln_text_printf(text, ", .elements = %s, .count = %zu", array, value->count);
+        break;
+    case LN_RULE_NAME:
+        ln_text_printf(text, "{.kind = LN_RULE_NAME, .name = %d", value->name);
+        break;
+    }
+    ln_text_puts(text, "}");
+}
+
+static void put_values(ln_text *text, const char *name, const ln_rule_value *values, size_t count)
+{
+    ln_text_printf(text, "static const ln_rule_value %s[] = {\n", name);
+    for (size_t i = 0; i < count; i++) {
+        ln_text_indent(text, 4);
+        put_value(text, &values[i], "NULL");
+        ln_text_puts(text, ",\n");
+    }
+    ln_text_puts(text, "};\n");
+}
+
+// ---- Statements ----
+
+static void put_args(ln_text *text, const char *prefix, const char *suffix, const ln_rule_arg *args,
+                     size_t count)
+{
+    if (count == 0)
+        return;
+    ln_text_printf(text, "static const ln_rule_arg %s_%s[] = {", prefix, suffix);
+    for (size_t i = 0; i < count; i++) {
+        ln_text_puts(text, i ? ", {" : "{");
+        ln_c_string(text, args[i].arg_name);
+        ln_text_printf(text, ", %d}", args[i].name);
+    }
+    ln_text_puts(text, "};\n");
+}
+
+static void put_params(ln_text *text, const char *prefix, const ln_rule_op *op)
+{
+    if (op->param_count == 0)
+        return;
+    char array[PREFIX_BYTES + 32];
+    for (size_t i = 0; i < op->param_count; i++) {
+        const ln_rule_value *value = &op->params[i].value;
+        snprintf(array, sizeof array, "%s_array%zu", prefix, i);
+        if (value->kind == LN_RULE_ARRAY && value->count > 0)
+            put_values(text, array, value->elements, value->count);
+    }
+    ln_text_printf(text, "static const ln_rule_param %s_params[] = {\n", prefix);
+    for (size_t i = 0; i < op->param_count; i++) {
+        snprintf(array, sizeof array, "%s_array%zu", prefix, i);
+        ln_text_puts(text, "    {");
+        ln_c_string(text, op->params[i].arg_name);
+        ln_text_puts(text, ", ");
+        put_value(text, &op->params[i].value, array);
+        ln_text_puts(text, "},\n");
+    }
+    ln_text_puts(text, "};\n");
+}
+
+static void put_statement(ln_text *text, const char *prefix, const ln_rule_op *op)
+{
+    ln_text_puts(text, "    {.optype = ");
+    ln_c_string(text, op->optype);
+    ln_text_printf(text, ", .line = %d", op->line);
+    put_array_ref(text, "outs", "out_count", prefix, "outs", op->out_count);
+    put_array_ref(text, "ins", "in_count", prefix, "ins", op->in_count);
+    put_array_ref(text, "params", "param_count", prefix, "params", op->param_count);
+    ln_text_printf(text, ", .params_from = %d", op->params_from);
+    if (op->is_kept)
+        ln_text_puts(text, ", .is_kept = true");
+    if (op->is_static)
+        ln_text_puts(text, ", .is_static = true");
+    ln_text_puts(text, "},\n");
+}
+
+// `kind` is 'p' for a pattern and 'r' for a result.
+static void put_statements(ln_text *text, char kind, size_t rule, const ln_rule_op *ops,
+                           size_t count)
+{
+    char prefix[PREFIX_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(prefix, sizeof prefix, "%c%zu_%zu", kind, rule, i);
+        put_args(text, prefix, "outs", ops[i].outs, ops[i].out_count);
+        put_args(text, prefix, "ins", ops[i].ins, ops[i].in_count);
+        put_params(text, prefix, &ops[i]);
+    }
+    ln_text_printf(text, "static const ln_rule_op %c%zu[] = {\n", kind, rule);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(prefix, sizeof prefix, "%c%zu_%zu", kind, rule, i);
+        put_statement(text, prefix, &ops[i]);
+    }
+    ln_text_puts(text, "};\n");
+}
+
+// `kind` is 'c' for a rule and 'l' for a `lower` statement.
+static void put_conditions(ln_text *text, char kind, size_t number,
+                           const ln_rule_condition *conditions, size_t count)
+{
+    char name[PREFIX_BYTES];
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "%c%zu_%zu_args", kind, number, i);
+        put_values(text, name, conditions[i].args, conditions[i].arg_count);
+    }
+    ln_text_printf(text, "static const ln_rule_condition %c%zu_conditions[] = {\n", kind, number);
+    for (size_t i = 0; i < count; i++)
+        ln_text_printf(text, "    {LN_RULE_PREDICATE_%s, %c%zu_%zu_args, %zu},\n",
+                       ln_rule_predicate_name(conditions[i].predicate), kind, number, i,
+                       conditions[i].arg_count);
+    ln_text_puts(text, "};\n");
+}
+
+// ---- Rules ----
+
+static void put_rule_parts(ln_text *text, const char *file, size_t number, const ln_rule *rule)
+{
+    ln_text_puts(text, "\n// ");
+    ln_c_comment(text, file);
+    ln_text_printf(text, ":%d: %s\n", rule->line, rule->name);
+    ln_text_printf(text, "static const char *const n%zu[] = {", number);
+    for (size_t i = 0; i < rule->name_count; i++) {
+        ln_text_puts(text, i ? ", " : "");
+        ln_c_string(text, rule->names[i]);
+    }
+    ln_text_puts(text, "};\n");
+    put_statements(text, 'p', number, rule->pattern, rule->pattern_count);
+    put_conditions(text, 'c', number, rule->conditions, rule->condition_count);
+    put_statements(text, 'r', number, rule->result, rule->result_count);
+}
+
+static void put_rule(ln_text *text, size_t number, const ln_rule *rule)
+{
+    char prefix[PREFIX_BYTES];
+    snprintf(prefix, sizeof prefix, "c%zu", number);
+    ln_text_puts(text, "    {.name = ");
+    ln_c_string(text, rule->name);
+    ln_text_printf(text, ", .tag = LN_RULE_%s, .line = %d, .names = n%zu, .name_count = %zu",
+                   ln_rule_tag_name(rule->tag), rule->line, number, rule->name_count);
+    ln_text_printf(text, ", .pattern = p%zu, .pattern_count = %zu", number, rule->pattern_count);
+    put_array_ref(text, "conditions", "condition_count", prefix, "conditions",
+                  rule->condition_count);
+    ln_text_printf(text, ", .result = r%zu, .result_count = %zu},\n", number, rule->result_count);
+}
+
+static void put_lower(ln_text *text, size_t number, const ln_rule_lower *lower)
+{
+    char prefix[PREFIX_BYTES];
+    snprintf(prefix, sizeof prefix, "l%zu", number);
+    ln_text_puts(text, "    {.from = ");
+    ln_c_string(text, lower->from);
+    ln_text_puts(text, ", .to = ");
+    ln_c_string(text, lower->to);
+    ln_text_printf(text, ", .has_star = %s, .tag = LN_RULE_%s, .line = %d",
+                   lower->has_star ? "true" : "false", ln_rule_tag_name(lower->tag), lower->line);
+    put_array_ref(text, "conditions", "condition_count", prefix, "conditions",
+                  lower->condition_count);
+    ln_text_puts(text, "},\n");
+}
+
+void ln_rule_print_code(const ln_rule_set *const *sets, size_t set_count, const char *name,
+                        ln_text *text)
+{
+    size_t rule_count = 0, lower_count = 0;
+    ln_text_puts(text, "// Rewrite rules, made by lightnet-gen. Do not edit.\n\n"
+                       "#include \"desc/rule.h\"\n\n");
+    ln_text_printf(text, "extern const ln_rule_set ln_rules_%s;\n", name);
+    for (size_t i = 0; i < set_count; i++) {
+        for (size_t j = 0; j < sets[i]->rule_count; j++)
+            put_rule_parts(text, sets[i]->file, rule_count++, &sets[i]->rules[j]);
+        for (size_t j = 0; j < sets[i]->lower_count; j++)
+            put_conditions(text, 'l', lower_count++, sets[i]->lowers[j].conditions,
+                           sets[i]->lowers[j].condition_count);
+    }
+    size_t rule = 0, lower = 0;
+    if (rule_count > 0)
+        ln_text_puts(text, "\nstatic const ln_rule rules[] = {\n");
+    for (size_t i = 0; i < set_count; i++)
+        for (size_t j = 0; j < sets[i]->rule_count; j++)
+            put_rule(text, rule++, &sets[i]->rules[j]);
+    ln_text_puts(text, rule_count > 0 ? "};\n" : "");
+    if (lower_count > 0)
+        ln_text_puts(text, "\nstatic const ln_rule_lower lowers[] = {\n");
+    for (size_t i = 0; i < set_count; i++)
+        for (size_t j = 0; j < sets[i]->lower_count; j++)
+            put_lower(text, lower++, &sets[i]->lowers[j]);
+    ln_text_puts(text, lower_count > 0 ? "};\n" : "");
+
+    ln_text_printf(text, "\nconst ln_rule_set ln_rules_%s = {\n    .file = ", name);
+    ln_c_string(text, set_count == 1 ? sets[0]->file : name);
+    ln_text_puts(text, ",\n");
+    if (rule_count > 0)
+        ln_text_printf(text, "    .rules = rules,\n    .rule_count = %zu,\n", rule_count);
+    if (lower_count > 0)
+        ln_text_printf(text, "    .lowers = lowers,\n    .lower_count = %zu,\n", lower_count);
+    ln_text_puts(text, "};\n");
+}
+
+// ---- From files ----
+
+// The folders above a source differ between machines; the generated text does not.
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// Reads a file whose messages have the path, and whose rules keep the last part of it only.
+static ln_status read_set(const char *path, ln_document **out_arena, ln_rule_set *out_set)
+{
+    const ln_rule_set *set;
+    LN_TRY(ln_rule_set_read(path, out_arena, &set));
+    *out_set = *set;
+    out_set->file = base_name(path);
+    return LN_OK;
+}
+
+// The rules of set `last` are in no set before.
+static ln_status check_unique(const ln_rule_set *sets, size_t last)
+{
+    for (size_t i = 0; i < sets[last].rule_count; i++) {
+        const ln_rule *rule = &sets[last].rules[i];
+        for (size_t s = 0; s < last; s++)
+            for (size_t j = 0; j < sets[s].rule_count; j++)
+                if (strcmp(sets[s].rules[j].name, rule->name) == 0)
+                    return LN_FAIL(LN_SYNTAX, "%s:%d: rule '%s' is there already, at %s:%d",
+                                   sets[last].file, rule->line, rule->name, sets[s].file,
+                                   sets[s].rules[j].line);
+    }
+    return LN_OK;
+}
+
+static ln_status generate(const char *name, const char *const *paths, size_t path_count,
+                          ln_document **arenas, ln_rule_set *sets, const ln_rule_set **set_refs,
+                          char **out_text)
+{
+    for (size_t i = 0; i < path_count; i++) {
+        LN_TRY(read_set(paths[i], &arenas[i], &sets[i]));
+        LN_TRY(check_unique(sets, i));
+        set_refs[i] = &sets[i];
+    }
+    ln_text text = {0};
+    ln_rule_print_code(set_refs, path_count, name, &text);
+    return ln_text_take(&text, out_text, NULL);
+}
+
+ln_status ln_rule_generate(const char *name, const char *const *paths, size_t path_count,
+                           char **out_text)
+{
+    *out_text = NULL;
+    if (!name || !ln_is_identifier(name))
+        return LN_FAIL(LN_INVALID, "'%s' is no C identifier", name ? name : "");
+    if (!paths || path_count == 0)
+        return LN_FAIL(LN_INVALID, "no files with rules are given");
+    ln_document **arenas = ln_alloc_array(path_count, sizeof *arenas);
+    ln_rule_set *sets = ln_alloc_array(path_count, sizeof *sets);
+    const ln_rule_set **set_refs = ln_alloc_array(path_count, sizeof *set_refs);
+    ln_status status = LN_NO_MEMORY;
+    if (arenas && sets && set_refs)
+        status = generate(name, paths, path_count, arenas, sets, set_refs, out_text);
+    for (size_t i = 0; arenas && i < path_count; i++)
+        ln_document_destroy(arenas[i]);
+    ln_free(set_refs);
+    ln_free(sets);
+    ln_free(arenas);
+    return status;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a .rules file: names, numbers, strings and signs, each with its place.
+
+#ifndef LN_DESC_RULE_LEX_H
+#define LN_DESC_RULE_LEX_H
+
+#include "base/text.h"
+#include "desc/rule.h"
+
+LN_CPPSTART
+
+typedef enum ln_rule_token_kind {
+    LN_RULE_TOKEN_END,
+    LN_RULE_TOKEN_WORD,   // letters, digits and `_`, not beginning with a digit
+    LN_RULE_TOKEN_NUMBER, // as in JSON
+    LN_RULE_TOKEN_STRING, // between "", without line ends; \" and \\ are known
+    LN_RULE_TOKEN_ARROW,  // =>
+    LN_RULE_TOKEN_SIGN,   // one of = ( ) [ ] | , ; *
+} ln_rule_token_kind;
+
+typedef struct ln_rule_token {
+    ln_rule_token_kind kind;
+    ln_place place;
+    char sign;
+    double number;
+    char text[LN_RULE_MAX_WORD]; // a word's or string's bytes
+} ln_rule_token;
+
+typedef struct ln_rule_lexer {
+    const char *at;
+    const char *end;
+    ln_place place; // of `at`
+} ln_rule_lexer;
+
+// Reads the next token; blanks, line ends and comments from `#` to the line end are skipped.
+ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token);
+
+LN_CPPEND
+
+#endif

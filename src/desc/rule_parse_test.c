@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rule language says, and the place and words of each of its errors.
+
+#include "desc/rule_parse.h"
+
+#include "tests/oom.h"
+#include "tests/test.h"
+
+#define FOLD                                                                                       \
+    "# Two become one.\n"                                                                          \
+    "rule conv_relu [exact]\n"                                                                     \
+    "  r = relu(c)\n"                                                                              \
+    "  c = conv2d(x, w, bias=b | act=\"none\", pads=[1, 1], e=eps)\n"                              \
+    "  where single_use(c), static(w), static(b), rank(x, 4), dtype(x, TL_FLOAT)\n"                \
+    "  => w2 = halve(w)\n"                                                                         \
+    "     r = conv2d(x, w2, b | params(c), act=\"relu\", e=eps)\n"                                 \
+    "lower conv2d => conv2d_cpu where dtype(src, TL_FLOAT)\n"                                      \
+    "lower * [rounds] => *_cpu\n"
+
+static ln_status parse(const char *text, ln_document **out_arena, const ln_rule_set **out_set)
+{
+    return ln_rule_set_parse(text, strlen(text), "f.rules", out_arena, out_set);
+}
+
+TEST(a_rule_reads_into_tables)
+{
+    ln_document *arena;
+    const ln_rule_set *set;
+    CHECK_OK(parse(FOLD, &arena, &set));
+    CHECK_STR_EQ(set->file, "f.rules");
+    CHECK_EQ(set->rule_count, 1);
+    const ln_rule *rule = &set->rules[0];
+    CHECK_STR_EQ(rule->name, "conv_relu");
+    CHECK_EQ(rule->tag, LN_RULE_exact);
+    CHECK_EQ(rule->line, 2);
+    CHECK_EQ(rule->pattern_count, 2);
+    const ln_rule_op *conv = &rule->pattern[1];
+    CHECK_STR_EQ(conv->optype, "conv2d");
+    CHECK_EQ(conv->line, 4);
+    CHECK_EQ(conv->in_count, 3);
+    CHECK_NULL(conv->ins[0].arg_name);
+    CHECK_STR_EQ(conv->ins[2].arg_name, "bias");
+    CHECK_STR_EQ(rule->names[conv->ins[2].name], "b");
+    CHECK_EQ(conv->params[0].value.kind, LN_RULE_STRING);
+    CHECK_EQ(conv->params[1].value.kind, LN_RULE_ARRAY);
+    CHECK_EQ(conv->params[1].value.count, 2);
+    CHECK_EQ(conv->params[2].value.kind, LN_RULE_NAME);
+    CHECK_EQ(rule->condition_count, 5);
+    CHECK_EQ(rule->conditions[3].predicate, LN_RULE_PREDICATE_rank);
+    CHECK_EQ((int)rule->conditions[3].args[1].number, 4);
+    CHECK_STR_EQ(rule->conditions[4].args[1].string, "TL_FLOAT");
+    CHECK_EQ(rule->result_count, 2);
+    CHECK_EQ(rule->result[0].is_static, true);
+    CHECK_EQ(rule->result[1].is_static, false);
+    CHECK_EQ(rule->result[1].params_from, 1);
+    CHECK_EQ(rule->pattern[1].is_kept, false);
+    ln_document_destroy(arena);
+}
+
+TEST(lower_statements_read_into_tables)
+{
+    ln_document *arena;
+    const ln_rule_set *set;
+    CHECK_OK(parse(FOLD, &arena, &set));
+    CHECK_EQ(set->lower_count, 2);
+    CHECK_STR_EQ(set->lowers[0].from, "conv2d");
+    CHECK_STR_EQ(set->lowers[0].to, "conv2d_cpu");
+    CHECK_EQ(set->lowers[0].has_star, false);
+    CHECK_EQ(set->lowers[0].condition_count, 1);
+    CHECK_STR_EQ(set->lowers[0].conditions[0].args[0].string, "src");
+    CHECK_NULL(set->lowers[1].from);
+    CHECK_STR_EQ(set->lowers[1].to, "_cpu");
+    CHECK_EQ(set->lowers[1].has_star, true);
+    CHECK_EQ(set->lowers[1].tag, LN_RULE_rounds);
+    ln_document_destroy(arena);
+}
+
+TEST(an_operator_that_the_result_reads_from_is_kept)
+{
+    ln_document *arena;
+    const ln_rule_set *set;
+    CHECK_OK(parse("rule r [exact] d = c(b) b = f(a) a = g(x) => d = h(a)", &arena, &set));
+    CHECK_EQ(set->rules[0].pattern[1].is_kept, false);
+    CHECK_EQ(set->rules[0].pattern[2].is_kept, true);
+    ln_document_destroy(arena);
+}
+
+TEST(an_empty_file_has_no_rules)
+{
+    ln_document *arena;
+    const ln_rule_set *set;
+    CHECK_OK(parse(" # nothing\n", &arena, &set));
+    CHECK_EQ(set->rule_count, 0);
+    CHECK_NULL(set->rules);
+    ln_document_destroy(arena);
+    CHECK_FAILS(ln_rule_set_parse(NULL, 0, "f", &arena, &set), LN_INVALID);
+    CHECK_NULL(arena);
+    CHECK_FAILS(ln_rule_set_read("/nowhere.rules", &arena, &set), LN_IO);
+}
+
+#define TWO "a = f(b); b = g(x)"
+
+static const struct {
+    const char *why;
+    const char *text;
+    ln_status status;
+    const char *message;
+} wrong[] = {
+    {"other word", "rul", LN_SYNTAX, "f.rules:1:1: expected 'rule' or 'lower', found 'rul'"},
+    {"no name", "rule [exact]", LN_SYNTAX, "1:6: expected the name of the rule, found '['"},
+    {"no tag", "rule r a = f(b)", LN_SYNTAX, "1:8: expected '[', found 'a'"},
+    {"other tag", "rule r [fast]", LN_SYNTAX,
+     "1:9: expected a tag: exact, reorders or rounds, found 'fast'"},
+    {"no result", "rule r [exact]\n" TWO, LN_SYNTAX, "2:19: expected '=>', found the end"},
+    {"empty pattern", "rule r [exact] => a = f(x)", LN_SYNTAX, "expected the name of an output"},
+    {"not connected", "rule r [exact]\n a = f(b)\n c = g(x)\n => a = h(b)", LN_SYNTAX,
+     "3:2: the statement makes no tensor that an earlier one reads"},
+    {"unbound", "rule r [exact]\n " TWO "\n => a = h(y)", LN_SYNTAX,
+     "3:11: 'y' is not bound: no statement before has it"},
+    {"unbound value", "rule r [exact] " TWO " => a = h(x | p=y)", LN_SYNTAX, "'y' is not bound"},
+    {"value as tensor", "rule r [exact] a = f(b | p=v) b = g(x) => a = h(v)", LN_SYNTAX,
+     "'v' stands for a parameter's value, not for a tensor"},
+    {"tensor as value", "rule r [exact] a = f(b | p=b)", LN_SYNTAX,
+     "'b' stands for a tensor already"},
+    {"twice", "rule r [exact] " TWO " => a = h(x)\nrule r [exact]", LN_SYNTAX,
+     "2:6: rule 'r' is there already, at line 1"},
+    {"made twice", "rule r [exact] a = f(b) b = g(x) b = g(y)", LN_SYNTAX, "'b' is made twice"},
+    {"made twice in the result", "rule r [exact] " TWO " => a = h(x) a = h(x)", LN_SYNTAX,
+     "'a' is made twice"},
+    {"made from itself", "rule r [exact] " TWO " => a = h(a)", LN_SYNTAX,
+     "'a' is made from itself"},
+    {"reads the root", "rule r [exact] a = f(b) b = g(a)", LN_SYNTAX,
+     "'a' is read before the root makes it"},
+    {"root not made", "rule r [exact] " TWO " => c = h(x)", LN_SYNTAX,
+     "1:6: the result does not make the root's output 'a'"},
+    {"makes another", "rule r [exact] " TWO " => b = h(x)", LN_SYNTAX,
+     "'b' is no output of the root"},
+    {"makes an input", "rule r [exact] " TWO " => x = h(b)", LN_SYNTAX,
+     "'x' is no output of the root"},
+    {"reads before", "rule r [exact] " TWO " => c = h(a) a = h(c)", LN_SYNTAX,
+     "'a' is read before the result makes it"},
+    {"nameless root", "rule r [exact] _ = f(x)", LN_SYNTAX, "all outputs of the root have names"},
+    {"nameless result", "rule r [exact] " TWO " => a = h(_)", LN_SYNTAX,
+     "a result names every tensor it reads"},
+    {"predicate", "rule r [exact] " TWO "\nwhere sinlge_use(b) => a = h(x)", LN_SYNTAX,
+     "2:7: there is no predicate 'sinlge_use'; did you mean 'single_use'?"},
+    {"far predicate", "rule r [exact] " TWO " where pretty(b) => a = h(x)", LN_SYNTAX,
+     "there is no predicate 'pretty'"},
+    {"predicate's name", "rule r [exact] " TWO " where static(z) => a = h(x)", LN_SYNTAX,
+     "'z' is not bound"},
+    {"predicate's number", "rule r [exact] " TWO " where rank(b, 1.5) => a = h(x)", LN_SYNTAX,
+     "expected a whole number"},
+    {"predicate's count", "rule r [exact] " TWO " where rank(b) => a = h(x)", LN_SYNTAX,
+     "expected ',', found ')'"},
+    {"same size", "rule r [exact]\n a = f(b)\n => a = h(b)", LN_SYNTAX,
+     "1:6: the rule does not shrink the model: its result runs 1 operators, and the pattern only "
+     "1 that it removes"},
+    {"kept does not count", "rule r [exact] " TWO " => a = h(b)", LN_SYNTAX, "does not shrink"},
+    {"static operators do not count",
+     "rule r [exact] a = f(b, x) b = g(w) where static(w) => a = h(x)", LN_SYNTAX,
+     "its result runs 1 operators, and the pattern only 1"},
+    {"params of an input", "rule r [exact] " TWO " => a = h(x | params(x))", LN_SYNTAX,
+     "no operator of the pattern makes 'x'"},
+    {"params twice", "rule r [exact] " TWO " => a = h(x | params(a), params(b))", LN_SYNTAX,
+     "parameters are copied twice"},
+    {"param twice", "rule r [exact] a = f(b | p=1, p=2)", LN_SYNTAX,
+     "parameter 'p' is there twice"},
+    {"input twice", "rule r [exact] a = f(s=b, s=c)", LN_SYNTAX, "input 's' is there twice"},
+    {"position after name", "rule r [exact] a = f(s=b, c)", LN_SYNTAX,
+     "an input by position stands before those by name"},
+    {"mixed array", "rule r [exact] a = f(b | p=[1, \"x\"])", LN_SYNTAX,
+     "the elements of an array are of one kind"},
+    {"number", "rule r [exact] a = f(b | p=01)", LN_SYNTAX, "'01' is no number"},
+    {"big number", "rule r [exact] a = f(b | p=1e999)", LN_SYNTAX, "'1e999' is no number"},
+    {"open string", "rule r [exact] a = f(b | p=\"x\n\")", LN_SYNTAX,
+     "the string does not end on its line"},
+    {"escape", "rule r [exact] a = f(b | p=\"\\n\")", LN_SYNTAX, "a backslash in a string"},
+    {"byte", "rule r [exact] a = f(b) \x01", LN_SYNTAX, "unexpected byte 1"},
+    {"sign", "rule r [exact] a = f(b) %", LN_SYNTAX, "unexpected '%'"},
+    {"reserved", "rule where [exact]", LN_SYNTAX, "found 'where'"},
+    {"lower any to one", "lower * => conv", LN_SYNTAX, "expected '*' with an ending"},
+    {"lower without ending", "lower * => * where", LN_SYNTAX, "an ending follows '*' directly"},
+    {"lower to itself", "lower conv => conv", LN_SYNTAX, "'conv' would be lowered to itself"},
+};
+
+TEST(errors_have_a_place_and_a_reason)
+{
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        ln_document *arena;
+        const ln_rule_set *set;
+        ln_status status = parse(wrong[i].text, &arena, &set);
+        if (status != wrong[i].status || !strstr(ln_error_message(), wrong[i].message))
+            fail_msg("%s: %s: %s", wrong[i].why, ln_status_name(status), ln_error_message());
+        CHECK_NULL(arena);
+        CHECK_NULL(set);
+    }
+}
+
+// A text of `head`, `count` times `part`, and `tail`.
+static ln_status parse_long(const char *head, const char *part, size_t count, const char *tail)
+{
+    ln_text text = {0};
+    ln_text_puts(&text, head);
+    for (size_t i = 0; i < count; i++)
+        ln_text_printf(&text, part, (int)i, (int)i + 1);
+    ln_text_puts(&text, tail);
+    ln_document *arena;
+    const ln_rule_set *set;
+    ln_status status = parse(text.bytes, &arena, &set);
+    ln_text_deinit(&text);
+    ln_document_destroy(arena);
+    return status;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+TEST(limits_are_stated)
+{
+    CHECK_OK(parse_long("rule r [exact] ", "t%d = f(t%d) ", 16, " => t0 = f(t16)"));
+    CHECK_FAILS(parse_long("rule r [exact] ", "t%d = f(t%d) ", 17, ""), LN_LIMIT);
+    CHECK_MESSAGE("at most 16 statements in a pattern are allowed");
+    CHECK_FAILS(parse_long("rule r [exact] a = f(", "x%d_%d, ", 33, ""), LN_LIMIT);
+    CHECK_FAILS(parse_long("rule r [exact] a = f(b | p=[", "%d.%d, ", 65, ""), LN_LIMIT);
+    CHECK_FAILS(parse_long("rule r [exact] a = f(x) where ", "rank(a, 1%d%d), ", 33, ""), LN_LIMIT);
+    CHECK_OK(parse_long("", "lower a%d => b%d\n", 1024, ""));
+    CHECK_FAILS(parse_long("", "lower a%d => b%d\n", 1025, ""), LN_LIMIT);
+    CHECK_FAILS(parse_long("rule a", "%d_%d_", 60, " "), LN_LIMIT);
+    CHECK_FAILS(
+        parse_long("", "# %d a comment of some length that says nothing at all %d\n", 20000, ""),
+        LN_LIMIT);
+}
+#pragma GCC diagnostic pop
+
+TEST(out_of_memory_gives_no_rules)
+{
+    OOM_SWEEP(n)
+    {
+        ln_document *arena;
+        const ln_rule_set *set;
+        if (parse(FOLD, &arena, &set) == LN_OK)
+            ln_document_destroy(arena);
+        else
+            CHECK_NULL(arena);
+    }
+}
+
+TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables,
+          an_operator_that_the_result_reads_from_is_kept, an_empty_file_has_no_rules,
+          errors_have_a_place_and_a_reason, limits_are_stated, out_of_memory_gives_no_rules)
