@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that code made from descriptions shares.
+
+#include <lightnet/op_support.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#define NAMES_BYTES 1024
+
+// ---- Which arguments there are ----
+
+// `name` is <prefix><number> with a number of 1 to LN_OP_MAX_VARIADIC and no leading zero; gives
+// the number, else 0.
+static int variadic_number(const char *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0)
+        return 0;
+    const char *digits = name + len;
+    size_t digit_count = strspn(digits, "0123456789");
+    if (digit_count == 0 || digit_count > 3 || digits[digit_count] || digits[0] == '0')
+        return 0;
+    int number = (int)strtol(digits, NULL, 10);
+    return number <= LN_OP_MAX_VARIADIC ? number : 0;
+}
+
+static bool is_described(const ln_arg_info *infos, const char *arg_name)
+{
+    for (; infos->arg_name; infos++)
+        if (infos->flags & LN_ARG_VARIADIC ? variadic_number(arg_name, infos->arg_name) > 0
+                                           : strcmp(arg_name, infos->arg_name) == 0)
+            return true;
+    return false;
+}
+
+static void add_name(char *names, const char *name, const char *suffix)
+{
+    size_t len = strlen(names);
+    snprintf(names + len, NAMES_BYTES - len, "%s%s%s", len ? ", " : "", name, suffix);
+}
+
+// Lists are short, but a file may make them long; the number of described names bounds the length
+// of a list that is right, so the search for doubles is bounded too.
+static ln_status check_tensors(ln_op_arg *op_arg, ln_list *list, const ln_arg_info *infos,
+                               const char *what)
+{
+    for (ln_list *l = list; l; l = l->next) {
+        const ln_tensor_list_entry *entry = l->data;
+        if (!is_described(infos, entry->arg_name)) {
+            char names[NAMES_BYTES] = "";
+            for (const ln_arg_info *info = infos; info->arg_name; info++)
+                add_name(names, info->arg_name, info->flags & LN_ARG_VARIADIC ? "1..." : "");
+            return ln_op_fail(op_arg, LN_INVALID, "unknown %s '%s'; known: %s", what,
+                              entry->arg_name, names[0] ? names : "none");
+        }
+        if (ln_tensor_list_find_by_arg_name(list, entry->arg_name) != entry)
+            return ln_op_fail(op_arg, LN_INVALID, "%s '%s' is there twice", what, entry->arg_name);
+    }
+    return LN_OK;
+}
+
+ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins)
+{
+    return check_tensors(op_arg, op_arg->tensors_in, ins, "input");
+}
+
+ln_status ln_op_check_outs(ln_op_arg *op_arg, const ln_arg_info *outs)
+{
+    return check_tensors(op_arg, op_arg->tensors_out, outs, "output");
+}
+
+ln_status ln_op_check_params(ln_op_arg *op_arg, const ln_param_info *params)
+{
+    for (ln_list *l = op_arg->params; l; l = l->next) {
+        const ln_param_entry *entry = l->data;
+        const ln_param_info *info = params;
+        while (info->arg_name && strcmp(info->arg_name, entry->arg_name) != 0)
+            info++;
+        if (!info->arg_name) {
+            char names[NAMES_BYTES] = "";
+            for (info = params; info->arg_name; info++)
+                add_name(names, info->arg_name, "");
+            return ln_op_fail(op_arg, LN_INVALID, "unknown param '%s'; known: %s", entry->arg_name,
+                              names[0] ? names : "none");
+        }
+        if (ln_param_list_find(op_arg->params, entry->arg_name) != entry)
+            return ln_op_fail(op_arg, LN_INVALID, "param '%s' is there twice", entry->arg_name);
+    }
+    return LN_OK;
+}
+
+// ---- Variadic arguments ----
+
+// `has[i]` says whether there is <arg_name><i + 1>. Returns how many there are, or -1 if none is or
+// one is left out.
+static int count_numbers(ln_op_arg *op_arg, const bool has[LN_OP_MAX_VARIADIC], const char *what,
+                         const char *arg_name)
+{
+    int last = LN_OP_MAX_VARIADIC;
+    while (last > 0 && !has[last - 1])
+        last--;
+    if (last == 0) {
+        ln_op_fail(op_arg, LN_INVALID, "needs at least one %s %s1", what, arg_name);
+        return -1;
+    }
+    for (int i = 0; i < last; i++) {
+        if (!has[i]) {
+            ln_op_fail(op_arg, LN_INVALID, "%s %s%d is missing, although there is %s%d", what,
+                       arg_name, i + 1, arg_name, last);
+            return -1;
+        }
+    }
+    return last;
+}
+
+int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry **entries)
+{
+    bool has[LN_OP_MAX_VARIADIC] = {false};
+    for (ln_list *l = op_arg->tensors_in; l; l = l->next) {
+        const ln_tensor_list_entry *entry = l->data;
+        int number = variadic_number(entry->arg_name, arg_name);
+        if (number == 0)
+            continue;
+        entries[number - 1] = ln_tensor_table_find(op_arg->tensor_table, entry->name);
+        if (!entries[number - 1]) {
+            ln_op_fail(op_arg, LN_INVALID, "tensor '%s' (%s) should have been defined before",
+                       entry->name, entry->arg_name);
+            return -1;
+        }
+        has[number - 1] = true;
+    }
+    return count_numbers(op_arg, has, "input", arg_name);
+}
+
+int ln_op_count_variadic_outs(ln_op_arg *op_arg, const char *arg_name)
+{
+    bool has[LN_OP_MAX_VARIADIC] = {false};
+    for (ln_list *l = op_arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *entry = l->data;
+        int number = variadic_number(entry->arg_name, arg_name);
+        if (number > 0)
+            has[number - 1] = true;
+    }
+    return count_numbers(op_arg, has, "output", arg_name);
+}
+
+ln_status ln_op_define_variadic(ln_op_arg *op_arg, const char *arg_name, int count, int ndim,
+                                const int *dims, tl_dtype dtype, ln_mem_type mtype, int is_static,
+                                const char *owner_name, ln_tensor_entry **entries)
+{
+    for (int i = 0; i < count; i++) {
+        char name[LN_MAX_NAME_LEN];
+        snprintf(name, sizeof name, "%s%d", arg_name, i + 1);
+        entries[i] =
+            ln_op_define_output(op_arg, name, ndim, dims, dtype, mtype, is_static, owner_name);
+        if (!entries[i])
+            return op_arg->status;
+    }
+    return LN_OK;
+}
+
+ln_status ln_op_keep_variadic(ln_tensor_entry *const *entries, int count,
+                              ln_tensor_entry ***out_entries, tl_tensor ***out_tensors)
+{
+    *out_entries = ln_alloc_array((size_t)count, sizeof **out_entries);
+    *out_tensors = ln_alloc_array((size_t)count, sizeof **out_tensors);
+    if (!*out_entries || !*out_tensors) {
+        ln_free(*out_entries);
+        ln_free(*out_tensors);
+        *out_entries = NULL;
+        *out_tensors = NULL;
+        return LN_NO_MEMORY;
+    }
+    for (int i = 0; i < count; i++) {
+        (*out_entries)[i] = entries[i];
+        (*out_tensors)[i] = entries[i]->tensor;
+    }
+    return LN_OK;
+}
+
+// ---- Values of parameters ----
+
+ln_status ln_op_check_param_value(ln_op_arg *op_arg, const ln_param_entry *entry)
+{
+    bool has_value = true;
+    bool is_array = false;
+    switch (entry->type) {
+    case LN_PARAM_STRING: has_value = entry->value_string != NULL; break;
+    case LN_PARAM_ARRAY_STRING:
+        is_array = true;
+        has_value = entry->value_array_string != NULL;
+        for (int i = 0; has_value && i < entry->array_len; i++)
+            has_value = entry->value_array_string[i] != NULL;
+        break;
+    case LN_PARAM_ARRAY_NUMBER:
+        is_array = true;
+        has_value = entry->value_array_double && entry->value_array_float && entry->value_array_int;
+        break;
+    case LN_PARAM_ARRAY_BOOL:
+        is_array = true;
+        has_value = entry->value_array_bool != NULL;
+        break;
+    default: break;
+    }
+    if (entry->array_len < 0 || (!has_value && !(is_array && entry->array_len == 0)))
+        return ln_op_fail(op_arg, LN_INVALID, "param '%s' has no value", entry->arg_name);
+    return LN_OK;
+}
+
+static bool is_whole(double number)
+{
+    return number >= -2147483648.0 && number <= 2147483647.0 && floor(number) == number;
+}
+
+ln_status ln_op_check_whole(ln_op_arg *op_arg, const ln_param_entry *entry)
+{
+    if (entry->type == LN_PARAM_NUMBER && !is_whole(entry->value_double))
+        return ln_op_fail(op_arg, LN_INVALID, "param '%s' should be a whole number, but is %g",
+                          entry->arg_name, entry->value_double);
+    for (int i = 0; entry->type == LN_PARAM_ARRAY_NUMBER && i < entry->array_len; i++)
+        if (!is_whole(entry->value_array_double[i]))
+            return ln_op_fail(op_arg, LN_INVALID,
+                              "param '%s' should hold whole numbers, but its element %d is %g",
+                              entry->arg_name, i, entry->value_array_double[i]);
+    return LN_OK;
+}
+
+int ln_op_is_inner_path(const char *path)
+{
+    if (!path)
+        return 0;
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
+    for (;; path++) {
+        size_t len = strcspn(path, "/");
+        if (len == 0 || path[0] == '.')
+            return 0;
+        path += len;
+        if (!*path)
+            return 1;
+    }
+}
+
+// ---- Failures ----
+
+ln_status ln_op_fail_unknown(ln_op_arg *op_arg, const char *arg_name, const char *text)
+{
+    return ln_op_fail(op_arg, LN_INVALID, "param '%s': '%s' is not known", arg_name,
+                      text ? text : "");
+}
+
+ln_status ln_op_fail_recorded(ln_op_arg *op_arg)
+{
+    ln_status status = ln_error_status();
+    return ln_op_fail(op_arg, status != LN_OK ? status : LN_INVALID, "%s", ln_error_message());
+}
