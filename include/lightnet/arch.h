@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An architecture: a place where operators run, with its operators and its optimizer functions.
+ *
+ * This page is the whole interface between the library and a device. `src/arch/null` is the
+ * template to copy. The members stand in order of life; all but `arch_name` may be NULL.
+ */
+
+#ifndef LIGHTNET_ARCH_H
+#define LIGHTNET_ARCH_H
+
+#include <stddef.h>
+
+#include <lightnet/context.h>
+#include <lightnet/export.h>
+#include <lightnet/hash.h>
+#include <lightnet/list.h>
+#include <lightnet/mem.h>
+#include <lightnet/op.h>
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+/* ---- Optimizer functions ---- */
+
+/* Expands `op` into the operators of the returned list; NULL removes it. *match is set to 1 if the
+ * function applies to `op`, to 0 if it does not (the result is then ignored). */
+typedef ln_list *(*ln_expander_func)(const ln_context *ctx, const ln_op *op, int *match);
+
+/* Replaces the first `win_size` operators of `win_ops`, neighbours in the operator list, by the
+ * returned list; *match as above. The window of a function is 2 operators. */
+typedef ln_list *(*ln_combiner_func)(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
+                                     int *match);
+
+/* Returns new operators, and in *old_ops those they replace; *old_ops NULL means no change. */
+typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
+
+/* Returns all operators of the context in another order; NULL means no change. */
+typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
+
+/* ---- The arch ---- */
+
+struct ln_arch {
+    void (*init_func)(void **priv_p);    /* open the device; fills in *priv_p */
+    void (*cleanup_func)(void **priv_p); /* close it */
+    void *priv;
+    ln_op **reg_ops; /* the operators it runs, NULL-terminated, as the four below */
+    ln_expander_func *ep_funcs;
+    ln_combiner_func *cb_funcs;
+    ln_subgraph_func *sg_funcs;
+    ln_schedule_func *sd_funcs;
+    char *arch_name;
+
+    /* Beyond the documented fields. */
+
+    const char *doc;       /* one sentence for `lightnet archs` */
+    ln_mem_type mem_type;  /* where its operators' tensors live */
+    const char *fallbacks; /* archs tried in this order for what it does not take: "ref" */
+
+    /* Rewrite rules compiled from the arch's .rules files, applied after the general ones. */
+    const struct ln_rule_set *rules;
+
+    /* Memory of the device, for an arch whose `mem_type` is not LN_MEM_CPU; registered with
+     * mem.h while the arch is. The copies are like memmove: from main memory, to main memory,
+     * within the device. */
+    const ln_mem_info *mem_info;
+    ln_copy_func copy_in;
+    ln_copy_func copy_out;
+    ln_copy_func copy_within;
+
+    /* LN_OK if the device would run `op`, an operator of arch `none` with its input tensors
+     * defined; otherwise LN_UNSUPPORTED with the reason. NULL: the operator's own checks decide. */
+    ln_status (*describe)(void *priv, const ln_op *op);
+
+    /* Neighbours in the operator list run as one group: prepared once at load, run many times,
+     * released. `prepare` NULL: the operators' own `run` functions are called in order.
+     * A device that only starts work gives `run_async` and `wait` instead of `run`. */
+    ln_status (*prepare)(void *priv, const ln_list *ops, void **out_group);
+    ln_status (*run)(void *priv, void *group);
+    ln_status (*run_async)(void *priv, void *group);
+    ln_status (*wait)(void *priv, void *group);
+    void (*release)(void *priv, void *group);
+};
+typedef struct ln_arch ln_arch;
+
+/* ---- All archs and operators ---- */
+
+struct ln_arch_info {
+    ln_hash *arch_table;     /* arch name -> ln_arch */
+    ln_hash *op_proto_table; /* operator type -> ln_op, the prototype */
+};
+typedef struct ln_arch_info ln_arch_info;
+
+/* Filled in by `ln_arch_init`; read it freely, change it only through the functions below. */
+LN_API extern ln_arch_info ln_global_arch_info;
+#define LN_ARCH ln_global_arch_info
+
+/* Registers the archs and serializers that the library was built with. Called once before anything
+ * else; further calls only count, and as many `ln_arch_cleanup` calls undo them. Thread-safe. */
+LN_API ln_status ln_arch_init(void);
+LN_API void ln_arch_cleanup(void);
+
+/* Adds an arch and its operators, and opens it. The struct is borrowed and must outlive its
+ * registration. A second arch of that name, or an operator type that exists already, is refused
+ * with LN_EXISTS and changes nothing. Thread-safe, as are all functions below. */
+LN_API ln_status ln_arch_register(ln_arch *arch);
+
+/* Closes an arch and removes it with its operators. No context may use it any more. */
+LN_API ln_status ln_arch_unregister(const char *arch_name);
+
+LN_API ln_arch *ln_arch_find(const char *arch_name); /* NULL if there is none */
+LN_API ln_arch *ln_arch_find_at(size_t index); /* in order of registration; NULL past the end */
+LN_API size_t ln_arch_count(void);
+LN_API void ln_arch_release(void); /* unregisters all */
+
+/* Adds one operator prototype, borrowed like an arch. Its arch must be registered; its type must
+ * be new, and end in "_<arch>" unless its arch is "none". */
+LN_API ln_status ln_op_register(ln_op *op);
+LN_API ln_status ln_op_unregister(const char *optype);
+LN_API ln_op *ln_op_find(const char *optype);
+LN_API ln_op *ln_op_find_at(size_t index);
+LN_API size_t ln_op_count(void);
+LN_API void ln_op_release(void);
+
+LN_CPPEND
+
+#endif

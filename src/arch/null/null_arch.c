@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The template of an arch: it has every function of the interface, and takes no operator.
+//
+// To add a device, copy this folder to src/arch/<name>, rename `null` to <name> throughout, and
+// fill in from the top; the build finds the folder. CONTRIBUTING.md has the recipe, and the header
+// lightnet/arch.h the contract of each function. A function that a device does not need is left
+// out of the struct: all but `arch_name` may be NULL.
+
+#include <lightnet/arch.h>
+
+#include <lightnet/allocator.h>
+
+// What the device keeps between open and close.
+typedef struct null_device {
+    size_t group_count; // groups prepared and not released
+} null_device;
+
+// ---- Life ----
+
+static void null_open(void **priv_p)
+{
+    *priv_p = ln_alloc(sizeof(null_device)); // NULL: the device then refuses everything
+}
+
+static void null_close(void **priv_p)
+{
+    ln_free(*priv_p);
+    *priv_p = NULL;
+}
+
+// ---- Operators ----
+
+static ln_status null_describe(void *priv, const ln_op *op)
+{
+    (void)priv;
+    return LN_FAIL(LN_UNSUPPORTED, "arch 'null' is a template and does not run %s",
+                   op->op_arg->optype);
+}
+
+// ---- Running groups ----
+
+static ln_status null_prepare(void *priv, const ln_list *ops, void **out_group)
+{
+    null_device *device = priv;
+    (void)ops;
+    *out_group = NULL;
+    if (!device)
+        return LN_FAIL(LN_NO_MEMORY, "arch 'null' could not be opened");
+    device->group_count++;
+    *out_group = device;
+    return LN_OK;
+}
+
+static ln_status null_run(void *priv, void *group)
+{
+    (void)priv;
+    (void)group;
+    return LN_OK;
+}
+
+static void null_release(void *priv, void *group)
+{
+    null_device *device = priv;
+    if (group)
+        device->group_count--;
+}
+
+ln_arch ln_arch_null = {
+    .arch_name = "null",
+    .doc = "a template to copy; it takes no operator",
+    .mem_type = LN_MEM_CPU, // a device with memory of its own: its type, mem_info and the copies
+    .init_func = null_open,
+    .cleanup_func = null_close,
+    .describe = null_describe,
+    .prepare = null_prepare,
+    .run = null_run, // a device that only starts work: run_async and wait
+    .release = null_release,
+};

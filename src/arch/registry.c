@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registries of archs and of operators.
+//
+// LN_ARCH shows both as the documented hash tables. An arch and its operators come and go
+// together: a registration that fails half way takes back what it did.
+
+#include <lightnet/arch.h>
+
+#include <string.h>
+
+#include <lightnet/util.h>
+
+#include "base/name_hash.h"
+#include "base/registry.h"
+
+static const char *arch_name_of(const void *item)
+{
+    return ((const ln_arch *)item)->arch_name;
+}
+
+static const char *optype_of(const void *item)
+{
+    const ln_op *op = item;
+    return op->op_arg ? op->op_arg->optype : NULL;
+}
+
+static ln_registry archs = LN_REGISTRY_INIT("arch", arch_name_of);
+static ln_registry ops = LN_REGISTRY_INIT("operator", optype_of);
+
+ln_arch_info ln_global_arch_info;
+
+// One writer at a time keeps the tables of LN_ARCH and the registries the same.
+static pthread_mutex_t writer = PTHREAD_MUTEX_INITIALIZER;
+
+static void table_free_if_empty(ln_hash **table)
+{
+    if (*table && ln_hash_size(*table) == 0) {
+        ln_hash_free(*table);
+        *table = NULL;
+    }
+}
+
+static ln_status table_insert(ln_hash **table, const char *name, void *item)
+{
+    if (!*table)
+        *table = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    if (*table && ln_hash_insert(*table, name, item) >= 0)
+        return LN_OK;
+    table_free_if_empty(table);
+    return LN_NO_MEMORY;
+}
+
+static void table_remove(ln_hash **table, const char *name)
+{
+    ln_hash_remove(*table, name);
+    table_free_if_empty(table);
+}
+
+// ---- Operators ----
+
+static ln_status check_op(const ln_op *op)
+{
+    if (!op || !op->op_arg || !op->op_arg->optype || !op->op_arg->arch)
+        return LN_FAIL(LN_INVALID, "an operator needs op_arg with optype and arch");
+
+    const char *optype = op->op_arg->optype;
+    const char *arch = op->op_arg->arch;
+    if (!ln_registry_find(&archs, arch))
+        return LN_FAIL(LN_NOT_FOUND, "operator '%s' runs on arch '%s', which is not registered",
+                       optype, arch);
+    size_t arch_len = strlen(arch), optype_len = strlen(optype);
+    int has_suffix = optype_len > arch_len + 1 && optype[optype_len - arch_len - 1] == '_' &&
+                     ln_suffixed(optype, arch);
+    if (!ln_streq(arch, "none") && !has_suffix)
+        return LN_FAIL(LN_INVALID, "operator '%s' of arch '%s' must be named '..._%s'", optype,
+                       arch, arch);
+    return LN_OK;
+}
+
+static ln_status add_op(ln_op *op)
+{
+    LN_TRY(check_op(op));
+    LN_TRY(ln_registry_add(&ops, op));
+    ln_status status = table_insert(&LN_ARCH.op_proto_table, op->op_arg->optype, op);
+    if (status != LN_OK)
+        ln_registry_remove(&ops, op->op_arg->optype, NULL);
+    return status;
+}
+
+static ln_status remove_op(const char *optype)
+{
+    LN_TRY(ln_registry_remove(&ops, optype, NULL));
+    table_remove(&LN_ARCH.op_proto_table, optype);
+    return LN_OK;
+}
+
+ln_status ln_op_register(ln_op *op)
+{
+    pthread_mutex_lock(&writer);
+    ln_status status = add_op(op);
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
+ln_status ln_op_unregister(const char *optype)
+{
+    pthread_mutex_lock(&writer);
+    ln_status status = remove_op(optype);
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
+ln_op *ln_op_find(const char *optype)
+{
+    return ln_registry_find(&ops, optype);
+}
+
+ln_op *ln_op_find_at(size_t index)
+{
+    return ln_registry_find_at(&ops, index);
+}
+
+size_t ln_op_count(void)
+{
+    return ln_registry_count(&ops);
+}
+
+static void release_ops(void)
+{
+    while (ln_registry_pop(&ops))
+        ;
+    ln_hash_free(LN_ARCH.op_proto_table);
+    LN_ARCH.op_proto_table = NULL;
+}
+
+void ln_op_release(void)
+{
+    pthread_mutex_lock(&writer);
+    release_ops();
+    pthread_mutex_unlock(&writer);
+}
+
+// ---- Memory of archs ----
+
+static int has_own_memory(const ln_arch *arch)
+{
+    return arch->mem_info && arch->mem_type != LN_MEM_NONE && arch->mem_type != LN_MEM_CPU;
+}
+
+static ln_status set_copies(ln_mem_type m, ln_copy_func in, ln_copy_func out, ln_copy_func within)
+{
+    LN_TRY(ln_mem_type_register_copy(m, LN_MEM_CPU, in));
+    LN_TRY(ln_mem_type_register_copy(LN_MEM_CPU, m, out));
+    return ln_mem_type_register_copy(m, m, within);
+}
+
+static void remove_memory(const ln_arch *arch)
+{
+    if (!has_own_memory(arch))
+        return;
+    set_copies(arch->mem_type, NULL, NULL, NULL);
+    ln_mem_type_register(arch->mem_type, NULL);
+}
+
+// A second arch on the same memory leaves out `mem_info`.
+static ln_status add_memory(const ln_arch *arch)
+{
+    if (!has_own_memory(arch))
+        return LN_OK;
+    LN_TRY(ln_mem_type_register(arch->mem_type, arch->mem_info));
+    ln_status status = set_copies(arch->mem_type, arch->copy_in, arch->copy_out, arch->copy_within);
+    if (status != LN_OK)
+        remove_memory(arch);
+    return status;
+}
+
+// ---- Archs ----
+
+static void remove_arch(ln_arch *arch)
+{
+    // Operators of the arch that were registered later, one by one, go with it too.
+    for (size_t i = ln_registry_count(&ops); i-- > 0;) {
+        const ln_op *op = ln_registry_find_at(&ops, i);
+        if (ln_streq(op->op_arg->arch, arch->arch_name))
+            remove_op(op->op_arg->optype);
+    }
+    if (LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, arch->arch_name) == arch)
+        table_remove(&LN_ARCH.arch_table, arch->arch_name);
+    ln_registry_remove(&archs, arch->arch_name, NULL);
+}
+
+static ln_status add_arch(ln_arch *arch)
+{
+    if (!arch)
+        return LN_FAIL(LN_INVALID, "cannot register a NULL arch");
+    LN_TRY(ln_registry_add(&archs, arch));
+
+    ln_status status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);
+    for (ln_op **op = arch->reg_ops; status == LN_OK && op && *op; op++)
+        status = add_op(*op);
+    if (status == LN_OK)
+        status = add_memory(arch);
+    if (status != LN_OK) {
+        remove_arch(arch);
+        return status;
+    }
+    if (arch->init_func)
+        arch->init_func(&arch->priv);
+    return LN_OK;
+}
+
+static void close_arch(ln_arch *arch)
+{
+    remove_arch(arch);
+    if (arch->cleanup_func)
+        arch->cleanup_func(&arch->priv);
+    remove_memory(arch);
+}
+
+ln_status ln_arch_register(ln_arch *arch)
+{
+    pthread_mutex_lock(&writer);
+    ln_status status = add_arch(arch);
+    pthread_mutex_unlock(&writer);
+    return status;
+}
+
+ln_status ln_arch_unregister(const char *arch_name)
+{
+    pthread_mutex_lock(&writer);
+    ln_arch *arch = ln_registry_find(&archs, arch_name);
+    if (arch)
+        close_arch(arch);
+    pthread_mutex_unlock(&writer);
+    return arch ? LN_OK
+                : LN_FAIL(LN_NOT_FOUND, "no arch '%s' is registered",
+                          arch_name ? arch_name : "(null)");
+}
+
+ln_arch *ln_arch_find(const char *arch_name)
+{
+    return ln_registry_find(&archs, arch_name);
+}
+
+ln_arch *ln_arch_find_at(size_t index)
+{
+    return ln_registry_find_at(&archs, index);
+}
+
+size_t ln_arch_count(void)
+{
+    return ln_registry_count(&archs);
+}
+
+void ln_arch_release(void)
+{
+    pthread_mutex_lock(&writer);
+    ln_arch *arch;
+    while ((arch = ln_registry_pop(&archs)))
+        close_arch(arch);
+    release_ops();
+    pthread_mutex_unlock(&writer);
+}
