@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the kernels of `ref` read, add up and write elements of any dtype.
+//
+// A kernel is written once, for all dtypes: an always-inline function with the dtype as an
+// argument, called from LN_REF_FOR_DTYPE with a constant, so that the compiler removes every switch
+// below.
+//
+// Sums are exact in a wider type: floating elements in double, all others in 64-bit integers. A
+// sum beyond 64 bits wraps, which makes it independent of the order; a result beyond the range of
+// its dtype saturates. Doubles become floats as IEEE 754 rounds them, so that too large is
+// infinite.
+
+#ifndef LN_ARCH_REF_ELEMENT_H
+#define LN_ARCH_REF_ELEMENT_H
+
+#include <float.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lightnet/dtype.h>
+
+#define LN_REF_INLINE static inline __attribute__((always_inline))
+
+// Calls `function(problem, DTYPE)` with the constant that equals `dtype`.
+#define LN_REF_FOR_DTYPE(dtype, function, problem)                                                 \
+    do {                                                                                           \
+        switch (dtype) {                                                                           \
+        case TL_DOUBLE: function(problem, TL_DOUBLE); break;                                       \
+        case TL_FLOAT: function(problem, TL_FLOAT); break;                                         \
+        case TL_INT64: function(problem, TL_INT64); break;                                         \
+        case TL_INT32: function(problem, TL_INT32); break;                                         \
+        case TL_INT16: function(problem, TL_INT16); break;                                         \
+        case TL_INT8: function(problem, TL_INT8); break;                                           \
+        case TL_UINT64: function(problem, TL_UINT64); break;                                       \
+        case TL_UINT32: function(problem, TL_UINT32); break;                                       \
+        case TL_UINT16: function(problem, TL_UINT16); break;                                       \
+        case TL_UINT8: function(problem, TL_UINT8); break;                                         \
+        case TL_BOOL: function(problem, TL_BOOL); break;                                           \
+        case TL_DTYPE_INVALID:                                                                     \
+        case TL_DTYPE_SIZE: break;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+// A floating element lies in `real`, any other one in `whole`, in two's complement if signed. The
+// other member is 0.
+typedef struct ln_ref_number {
+    double real;
+    uint64_t whole;
+} ln_ref_number;
+
+LN_REF_INLINE bool ln_ref_is_floating(tl_dtype dtype)
+{
+    return dtype == TL_DOUBLE || dtype == TL_FLOAT;
+}
+
+LN_REF_INLINE bool ln_ref_is_signed(tl_dtype dtype)
+{
+    return dtype == TL_INT64 || dtype == TL_INT32 || dtype == TL_INT16 || dtype == TL_INT8;
+}
+
+LN_REF_INLINE ln_ref_number ln_ref_real(double x)
+{
+    return (ln_ref_number){.real = x};
+}
+
+LN_REF_INLINE ln_ref_number ln_ref_signed(int64_t x)
+{
+    return (ln_ref_number){.whole = (uint64_t)x};
+}
+
+LN_REF_INLINE ln_ref_number ln_ref_unsigned(uint64_t x)
+{
+    return (ln_ref_number){.whole = x};
+}
+
+// ---- Memory ----
+
+LN_REF_INLINE ln_ref_number ln_ref_load(const void *data, size_t i, tl_dtype dtype)
+{
+    switch (dtype) {
+    case TL_DOUBLE: return ln_ref_real(((const double *)data)[i]);
+    case TL_FLOAT: return ln_ref_real((double)((const float *)data)[i]);
+    case TL_INT64: return ln_ref_signed(((const int64_t *)data)[i]);
+    case TL_INT32: return ln_ref_signed(((const int32_t *)data)[i]);
+    case TL_INT16: return ln_ref_signed(((const int16_t *)data)[i]);
+    case TL_INT8: return ln_ref_signed(((const int8_t *)data)[i]);
+    case TL_UINT64: return ln_ref_unsigned(((const uint64_t *)data)[i]);
+    case TL_UINT32: return ln_ref_unsigned(((const uint32_t *)data)[i]);
+    case TL_UINT16: return ln_ref_unsigned(((const uint16_t *)data)[i]);
+    case TL_UINT8: return ln_ref_unsigned(((const uint8_t *)data)[i]);
+    case TL_BOOL: return ln_ref_unsigned(((const tl_bool *)data)[i] != 0);
+    case TL_DTYPE_INVALID:
+    case TL_DTYPE_SIZE: break;
+    }
+    return ln_ref_unsigned(0);
+}
+
+LN_REF_INLINE int64_t ln_ref_clamp_signed(ln_ref_number x, int64_t min, int64_t max)
+{
+    int64_t value = (int64_t)x.whole;
+    return value < min ? min : value > max ? max : value;
+}
+
+LN_REF_INLINE uint64_t ln_ref_clamp_unsigned(ln_ref_number x, uint64_t max)
+{
+    return x.whole > max ? max : x.whole;
+}
+
+// Saturates.
+LN_REF_INLINE void ln_ref_store(void *data, size_t i, tl_dtype dtype, ln_ref_number x)
+{
+    switch (dtype) {
+    case TL_DOUBLE: ((double *)data)[i] = x.real; break;
+    case TL_FLOAT: ((float *)data)[i] = (float)x.real; break;
+    case TL_INT64: ((int64_t *)data)[i] = (int64_t)x.whole; break;
+    case TL_INT32:
+        ((int32_t *)data)[i] = (int32_t)ln_ref_clamp_signed(x, INT32_MIN, INT32_MAX);
+        break;
+    case TL_INT16:
+        ((int16_t *)data)[i] = (int16_t)ln_ref_clamp_signed(x, INT16_MIN, INT16_MAX);
+        break;
+    case TL_INT8: ((int8_t *)data)[i] = (int8_t)ln_ref_clamp_signed(x, INT8_MIN, INT8_MAX); break;
+    case TL_UINT64: ((uint64_t *)data)[i] = x.whole; break;
+    case TL_UINT32: ((uint32_t *)data)[i] = (uint32_t)ln_ref_clamp_unsigned(x, UINT32_MAX); break;
+    case TL_UINT16: ((uint16_t *)data)[i] = (uint16_t)ln_ref_clamp_unsigned(x, UINT16_MAX); break;
+    case TL_UINT8: ((uint8_t *)data)[i] = (uint8_t)ln_ref_clamp_unsigned(x, UINT8_MAX); break;
+    case TL_BOOL: ((tl_bool *)data)[i] = x.whole != 0; break;
+    case TL_DTYPE_INVALID:
+    case TL_DTYPE_SIZE: break;
+    }
+}
+
+// ---- Any dtype as double, for functions such as exp ----
+
+LN_REF_INLINE double ln_ref_load_double(const void *data, size_t i, tl_dtype dtype)
+{
+    ln_ref_number x = ln_ref_load(data, i, dtype);
+    return ln_ref_is_floating(dtype) ? x.real
+           : ln_ref_is_signed(dtype) ? (double)(int64_t)x.whole
+                                     : (double)x.whole;
+}
+
+// Integers by the library's conversion: saturating, toward zero, NaN to 0.
+LN_REF_INLINE void ln_ref_store_double(void *data, size_t i, tl_dtype dtype, double x)
+{
+    if (ln_ref_is_floating(dtype))
+        ln_ref_store(data, i, dtype, ln_ref_real(x));
+    else
+        tl_convert((char *)data + i * tl_size_of(dtype), dtype, &x, TL_DOUBLE);
+}
+
+// ---- Arithmetic ----
+
+LN_REF_INLINE ln_ref_number ln_ref_add(ln_ref_number a, ln_ref_number b)
+{
+    return (ln_ref_number){.real = a.real + b.real, .whole = a.whole + b.whole};
+}
+
+LN_REF_INLINE ln_ref_number ln_ref_mul(ln_ref_number a, ln_ref_number b)
+{
+    return (ln_ref_number){.real = a.real * b.real, .whole = a.whole * b.whole};
+}
+
+// False when one is NaN.
+LN_REF_INLINE bool ln_ref_less(ln_ref_number a, ln_ref_number b, tl_dtype dtype)
+{
+    return ln_ref_is_floating(dtype) ? a.real < b.real
+           : ln_ref_is_signed(dtype) ? (int64_t)a.whole < (int64_t)b.whole
+                                     : a.whole < b.whole;
+}
+
+// NaN and -0 stay.
+LN_REF_INLINE ln_ref_number ln_ref_positive_part(ln_ref_number x, tl_dtype dtype)
+{
+    ln_ref_number zero = ln_ref_unsigned(0);
+    return ln_ref_less(x, zero, dtype) ? zero : x;
+}
+
+// What every number is at least as large as, and the result of a maximum over nothing.
+LN_REF_INLINE ln_ref_number ln_ref_least(tl_dtype dtype)
+{
+    switch (dtype) {
+    case TL_DOUBLE:
+    case TL_FLOAT: return ln_ref_real(-(double)__builtin_inff());
+    case TL_INT64:
+    case TL_INT32:
+    case TL_INT16:
+    case TL_INT8: return ln_ref_signed(INT64_MIN); // storing saturates
+    default: return ln_ref_unsigned(0);
+    }
+}
+
+#endif

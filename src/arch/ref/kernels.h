@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators of `ref` compute: plain functions over tensors in main memory.
+//
+// These are the meaning of the operators: every other arch is measured against them. They are naive
+// on purpose, take every dtype, and add up as element.h says, in the order in which the loops are
+// written. What an operator merely moves or does element by element is in lightnet/tensor.h.
+//
+// `dst` is given, with the right dtype and shape. A tensor that does not fit is LN_INVALID and
+// changes nothing. Nothing is allocated. Empty tensors are fine. Element-wise functions work in
+// place; elsewhere the data of `dst` lies apart from the sources.
+
+#ifndef LN_ARCH_REF_KERNELS_H
+#define LN_ARCH_REF_KERNELS_H
+
+#include <stdbool.h>
+
+#include <lightnet/status.h>
+#include <lightnet/tensor.h>
+
+// ---- Windows over height and width: conv2d.c, deconv2d.c, pool2d.c ----
+
+// Two numbers are height and width; the padding is top, left, bottom, right.
+typedef struct ln_ref_window {
+    int size[2];
+    int stride[2];
+    int padding[4];
+    int dilation[2];
+} ln_ref_window;
+
+// dst[n, o, y, x] = bias[o] + sum over i, v, u of
+//     src[n, g * I + i, y * stride - padding + v * dilation, x likewise with u] * weight[o, i, v,
+//     u]
+// with I = C / group input channels for each output channel, g the group of o. `src` is
+// [N, C, H, W], `weight` [O, I, size], `bias` [O] or NULL. Padding takes no part in the sum: a
+// weight over it may be infinite. With `is_relu` negative results become 0.
+ln_status ln_ref_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                        tl_tensor *dst, const ln_ref_window *window, int group, bool is_relu);
+
+// The transpose of a convolution: element (y, x) of `src` spreads over the window that starts at
+// (y * stride - padding, x likewise).
+//     dst[n, g * J + j, y, x] = bias[g * J + j] + sum over i, v, u of
+//         src[n, g * I + i, (y + padding - v * dilation) / stride, x likewise with u]
+//         * weight[g * I + i, j, v, u]
+// where the divisions leave no rest, with I and J input and output channels of a group. `src` is
+// [N, C, H, W], `weight` [C, J, size], `bias` [group * J] or NULL, `dst` of any height and width.
+ln_status ln_ref_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                          tl_tensor *dst, const ln_ref_window *window, int group, bool is_relu);
+
+// The largest element under each window; NaN if there is one. `src` is [N, C, H, W]. A window over
+// padding alone gives the least value of the dtype, -infinity if it has one.
+ln_status ln_ref_maxpool2d(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
+
+// The mean of the elements under each window, padding not counted; integers are rounded toward
+// zero. A window over padding alone gives 0.
+ln_status ln_ref_avgpool2d(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
+
+// ---- Normalisation: norm.c ----
+
+// (src - mean) / sqrt(var + epsilon) * scale + offset for each channel, dimension 1 of `src`, in
+// double. The others are 1-d with an element for each channel; one dtype for all.
+ln_status ln_ref_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
+                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
+                           double epsilon);
+
+// The weights of a convolution that does the work of the batch norm behind it:
+//     dst[o, ...] = weight[o, ...] * scale[o] / sqrt(var[o] + epsilon)
+ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
+                                const tl_tensor *var, tl_tensor *dst, double epsilon);
+
+// And its bias:
+//     dst[o] = (bias[o] - mean[o]) * scale[o] / sqrt(var[o] + epsilon) + offset[o]
+// `bias` NULL counts as 0.
+ln_status ln_ref_bn_fold_bias(const tl_tensor *bias, const tl_tensor *scale,
+                              const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
+                              tl_tensor *dst, double epsilon);
+
+// The same in the three tensors of (x * scale + shift) ^ power: scale / sqrt(var + epsilon),
+// offset - mean * scale / sqrt(var + epsilon), 1.
+ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_tensor *scale,
+                          const tl_tensor *offset, tl_tensor *dst_scale, tl_tensor *dst_shift,
+                          tl_tensor *dst_power, double epsilon);
+
+// exp(src - m) / sum of exp(src - m) along `axis`, with m the largest element there, in double.
+ln_status ln_ref_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
+
+// ---- Element by element: unary.c ----
+
+// 0 for negative elements; NaN and -0 stay.
+ln_status ln_ref_relu(const tl_tensor *src, tl_tensor *dst);
+
+// 1 / (1 + exp(-src)) in double.
+ln_status ln_ref_sigmoid(const tl_tensor *src, tl_tensor *dst);
+
+// ---- Sums: dot.c ----
+
+// The sum of products as one element. Floating dtypes add up in double; the others in the dtype, as
+// `tl_tensor_dot_product` does.
+ln_status ln_ref_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst);
+
+// ---- Moving: concat.c ----
+
+// `count` >= 1 tensors of one dtype one behind the other on `axis`; their shapes differ at most
+// there.
+ln_status ln_ref_concat(tl_tensor *const *srcs, int count, tl_tensor *dst, int axis);
+
+// ---- Stacks: stack.c ----
+
+// dst[i] = srcs[i], with `count` >= 1 tensors of one dtype and shape.
+ln_status ln_ref_gather(tl_tensor *const *srcs, int count, tl_tensor *dst);
+
+// dsts[i] = src[i].
+ln_status ln_ref_scatter(const tl_tensor *src, tl_tensor *const *dsts, int count);
+
+// ---- Other sizes: resize.c ----
+
+// `src` with the dimensions of `dst`, as many as its own; the elements are those that
+// `tl_tensor_resize` gives, to the bit.
+ln_status ln_ref_resize(const tl_tensor *src, tl_tensor *dst, tl_resize_type type);
+
+// ---- Order: sort.c ----
+
+// Sorts `key` into `dst_key`, and `val` along with it into `dst_val`. Equal keys keep their order,
+// NaN goes last in both directions. `val`, `dst_val` and `spare_val` may be NULL together. The
+// spare tensors are like the others and hold nothing of use afterwards.
+ln_status ln_ref_sort1d(const tl_tensor *key, const tl_tensor *val, tl_tensor *dst_key,
+                        tl_tensor *dst_val, tl_tensor *spare_key, tl_tensor *spare_val,
+                        tl_sort_dir dir);
+
+// ---- First values: fill.c ----
+
+ln_status ln_ref_zeros(tl_tensor *dst);
+
+// What `create` puts into a tensor that is not read from a file: with `ran` other than (0, 0)
+// random numbers, else `data` converted to the dtype and zeros behind it. Elements of `data` beyond
+// the tensor are left out.
+//
+// Random numbers are spread evenly over [ran[0], ran[1]], for integers and bools over the whole
+// numbers in it. They follow from `name`, the tensor's, alone, so that a model gets the same ones
+// everywhere, and other tensors others; element i is
+//     mix(hash(name) + (i + 1) * 0x9e3779b97f4a7c15)
+// with the 64-bit FNV-1a hash and the mixing of splitmix64.
+ln_status ln_ref_create(tl_tensor *dst, const char *name, const double ran[2], const double *data,
+                        int data_len);
+
+// ---- Arguments: expect.c ----
+
+// `t` is a tensor of this dtype and shape, with data unless it is empty. `what` names it in the
+// message.
+ln_status ln_ref_expect(const tl_tensor *t, const char *what, tl_dtype dtype, int ndim,
+                        const int *dims);
+
+// The same for a tensor that may have any valid dtype and shape.
+ln_status ln_ref_expect_any(const tl_tensor *t, const char *what);
+
+// Rank 4.
+ln_status ln_ref_expect_image(const tl_tensor *t, const char *what);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of operators: nothing of the abstract ones is missing, and nothing is there that does
+// not work.
+
+#include <lightnet/arch.h>
+#include <lightnet/op_info.h>
+
+#include "tests/test.h"
+
+extern ln_arch ln_arch_ref;
+extern ln_op *ln_arch_ops_none[];
+
+// Their outputs are views, or filled by the caller.
+static int has_nothing_to_do(const char *optype)
+{
+    static const char *const names[] = {"input", "reshape", "forward"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(optype, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static const ln_op *find(const char *optype)
+{
+    for (ln_op **op = ln_arch_ref.reg_ops; *op; op++)
+        if (strcmp((*op)->op_arg->optype, optype) == 0)
+            return *op;
+    return NULL;
+}
+
+static size_t count(ln_op **ops)
+{
+    size_t n = 0;
+    while (ops[n])
+        n++;
+    return n;
+}
+
+TEST(every_abstract_operator_runs)
+{
+    for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
+        const char *optype = (*abstract)->op_arg->optype;
+        char variant[LN_MAX_NAME_LEN];
+        snprintf(variant, sizeof variant, "%s_ref", optype);
+        const ln_op *op = find(variant);
+        if (!op)
+            fail_msg("there is no %s", variant);
+        CHECK_STR_EQ(op->op_arg->arch, "ref");
+        if (!op->run && !op->static_run && !has_nothing_to_do(optype))
+            fail_msg("%s does nothing", variant);
+    }
+    CHECK_EQ(count(ln_arch_ref.reg_ops), count(ln_arch_ops_none));
+}
+
+// Same names, in the same order, so that a model changes nothing but the type. Workspace may be
+// added.
+TEST(arguments_are_those_of_the_abstract_operator)
+{
+    for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
+        const ln_op_arg *arg = (*abstract)->op_arg;
+        char variant[LN_MAX_NAME_LEN];
+        snprintf(variant, sizeof variant, "%s_ref", arg->optype);
+        const ln_op *op = find(variant);
+        CHECK_NOT_NULL(op);
+        const char **pairs[][2] = {{arg->in_arg_names, op->op_arg->in_arg_names},
+                                   {arg->out_arg_names, op->op_arg->out_arg_names},
+                                   {arg->param_arg_names, op->op_arg->param_arg_names}};
+        for (size_t i = 0; i < 3; i++) {
+            size_t k = 0;
+            for (; pairs[i][0][k] && pairs[i][1][k]; k++)
+                CHECK_STR_EQ(pairs[i][0][k], pairs[i][1][k]);
+            CHECK_NULL(pairs[i][0][k]);
+            const ln_arg_info *outs = op->op_arg->info->outs;
+            while (i == 1 && pairs[i][1][k] && (outs[k].flags & LN_ARG_SCRATCH))
+                k++;
+            CHECK_NULL(pairs[i][1][k]);
+        }
+    }
+}
+
+TEST_LIST(every_abstract_operator_runs, arguments_are_those_of_the_abstract_operator)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments as operators have them become arguments as kernels want them.
+
+#include "arch/ref/run.h"
+
+#include <string.h>
+
+#include <lightnet/opshape.h>
+
+ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
+                            int data_len, bool from_file)
+{
+    return from_file ? LN_OK : ln_ref_create(dst, name, ran, data, data_len);
+}
+
+// `dilation` NULL is 1. `src` has rank 4.
+static ln_status make_window(ln_ref_window *window, const tl_tensor *src, const int *size,
+                             const int *stride, const int *padding, const int *dilation,
+                             const char *autopad)
+{
+    LN_TRY(ln_ref_expect_image(src, "src"));
+    for (int i = 0; i < 2; i++) {
+        window->size[i] = size[i];
+        window->stride[i] = stride[i];
+        window->dilation[i] = dilation ? dilation[i] : 1;
+    }
+    return ln_effective_padding(window->padding, padding, autopad, src->dims + 2, window->size,
+                                window->stride, window->dilation);
+}
+
+ln_status ln_ref_run_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                            tl_tensor *dst, int group, const int *size, const int *stride,
+                            const int *padding, const int *dilation, const char *autopad,
+                            const char *act)
+{
+    ln_ref_window window;
+    LN_TRY(make_window(&window, src, size, stride, padding, dilation, autopad));
+    return ln_ref_conv2d(src, weight, bias, dst, &window, group, strcmp(act, "relu") == 0);
+}
+
+ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                              tl_tensor *dst, int group, const int *size, const int *stride,
+                              const int *output_dims, const int *padding, const int *output_padding,
+                              const int *dilation, const char *autopad, const char *act)
+{
+    ln_ref_window window;
+    LN_TRY(ln_ref_expect_image(src, "src"));
+    for (int i = 0; i < 2; i++) {
+        window.size[i] = size[i];
+        window.stride[i] = stride[i];
+        window.dilation[i] = dilation[i];
+    }
+    LN_TRY(ln_effective_deconv_padding(window.padding, padding, autopad, src->dims + 2,
+                                       output_dims + 2, size, stride, output_padding, dilation));
+    return ln_ref_deconv2d(src, weight, bias, dst, &window, group, strcmp(act, "relu") == 0);
+}
+
+ln_status ln_ref_run_pool2d(ln_ref_pool pool, const tl_tensor *src, tl_tensor *dst, const int *size,
+                            const int *stride, const int *padding, const char *autopad)
+{
+    ln_ref_window window;
+    LN_TRY(make_window(&window, src, size, stride, padding, NULL, autopad));
+    return pool(src, dst, &window);
+}

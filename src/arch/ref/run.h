@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between operators and kernels: what the descriptions in this folder call when an operator runs.
+//
+// A kernel returns a status, an operator cannot: its failure is recorded in `op_arg`, and the run
+// ends with it.
+
+#ifndef LN_ARCH_REF_RUN_H
+#define LN_ARCH_REF_RUN_H
+
+#include <lightnet/op.h>
+#include <lightnet/op_support.h>
+
+#include "arch/ref/kernels.h"
+
+// `run: "ln_ref_done(op_arg, <call that returns a status>)"`
+static inline void ln_ref_done(ln_op_arg *op_arg, ln_status status)
+{
+    if (status != LN_OK)
+        ln_op_fail_recorded(op_arg);
+}
+
+// The same for a routine that returns its result.
+static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
+{
+    if (!result)
+        ln_op_fail_recorded(op_arg);
+}
+
+// ---- Kernels with arguments as the operators have them ----
+
+// Without effect on a tensor that the data file fills.
+ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
+                            int data_len, bool from_file);
+
+// `autopad` other than "NOTSET" replaces `padding`; `act` is "none" or "relu".
+ln_status ln_ref_run_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                            tl_tensor *dst, int group, const int *size, const int *stride,
+                            const int *padding, const int *dilation, const char *autopad,
+                            const char *act);
+
+typedef ln_status (*ln_ref_pool)(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
+
+ln_status ln_ref_run_pool2d(ln_ref_pool pool, const tl_tensor *src, tl_tensor *dst, const int *size,
+                            const int *stride, const int *padding, const char *autopad);
+
+// `output_dims` 0 is unknown, as in lightnet/opshape.h.
+ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                              tl_tensor *dst, int group, const int *size, const int *stride,
+                              const int *output_dims, const int *padding, const int *output_padding,
+                              const int *dilation, const char *autopad, const char *act);
+
+// ---- Printing: print.c ----
+
+// A line with `msg`, then the tensor, on standard output.
+ln_status ln_ref_run_print(const tl_tensor *src, const char *msg);
+
+// The same into a file, which is made or emptied. The path comes from a model and is not trusted:
+// it must be one that `ln_op_is_inner_path` takes, no part of it may be a link, and what is there
+// already must be an ordinary file.
+ln_status ln_ref_run_fprint(const tl_tensor *src, const char *msg, const char *file);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/ref/run.h"
+
+#include "arch/ref/test_view.h"
+
+TEST(autopad_replaces_the_padding)
+{
+    float src_data[] = {1, 2, 3, 4}, weight_data[] = {1, 10}, dst_data[4];
+    int size[] = {1, 2}, one[] = {1, 1}, padding[] = {0, 1, 0, 0};
+    tl_tensor src = VIEW(src_data, TL_FLOAT, 1, 1, 1, 4);
+    tl_tensor weight = VIEW(weight_data, TL_FLOAT, 1, 1, 1, 2);
+    tl_tensor dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 4);
+    tl_tensor valid_dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 3);
+    const struct {
+        const char *autopad;
+        tl_tensor *dst;
+        double expected[4];
+    } rows[] = {
+        {"NOTSET", &dst, {10, 21, 32, 43}},
+        {"SAME_LOWER", &dst, {10, 21, 32, 43}},
+        {"SAME_UPPER", &dst, {21, 32, 43, 4}},
+        {"VALID", &valid_dst, {21, 32, 43}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(ln_ref_run_conv2d(&src, &weight, NULL, rows[i].dst, 1, size, one, padding, one,
+                                   rows[i].autopad, "none"));
+        for (int k = 0; k < rows[i].dst->len; k++)
+            CHECK_NEAR((double)dst_data[k], rows[i].expected[k], 0);
+    }
+    CHECK_OK(ln_ref_run_pool2d(ln_ref_maxpool2d, &src, &dst, size, one, padding, "SAME_UPPER"));
+    CHECK_FLOATS(dst_data, 4, 0, 2, 3, 4, 4);
+    CHECK_OK(ln_ref_run_pool2d(ln_ref_avgpool2d, &src, &dst, size, one, padding, "NOTSET"));
+    CHECK_FLOATS(dst_data, 4, 0, 1, 1.5, 2.5, 3.5);
+    CHECK_FAILS(ln_ref_run_pool2d(ln_ref_maxpool2d, &src, &dst, size, one, padding, "FULL"),
+                LN_INVALID);
+}
+
+TEST(act_relu_is_applied_to_the_sum)
+{
+    float src_data[] = {2, -2}, weight_data[] = {1}, dst_data[2];
+    int one[] = {1, 1}, none[] = {0, 0, 0, 0};
+    tl_tensor src = VIEW(src_data, TL_FLOAT, 1, 1, 1, 2);
+    tl_tensor weight = VIEW(weight_data, TL_FLOAT, 1, 1, 1, 1);
+    tl_tensor dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 2);
+    CHECK_OK(
+        ln_ref_run_conv2d(&src, &weight, NULL, &dst, 1, one, one, none, one, "NOTSET", "relu"));
+    CHECK_FLOATS(dst_data, 2, 0, 2, 0);
+    CHECK_OK(
+        ln_ref_run_conv2d(&src, &weight, NULL, &dst, 1, one, one, none, one, "NOTSET", "none"));
+    CHECK_FLOATS(dst_data, 2, 0, 2, -2);
+}
+
+TEST(create_leaves_what_the_data_file_gave)
+{
+    float data[] = {4, 5};
+    const double ran[] = {0, 0}, given[] = {7};
+    tl_tensor dst = VIEW(data, TL_FLOAT, 2);
+    CHECK_OK(ln_ref_run_create(&dst, "x", ran, given, 1, true));
+    CHECK_FLOATS(data, 2, 0, 4, 5);
+    CHECK_OK(ln_ref_run_create(&dst, "x", ran, given, 1, false));
+    CHECK_FLOATS(data, 2, 0, 7, 0);
+}
+
+TEST(autopad_cuts_what_a_deconvolution_has_too_much)
+{
+    float src_data[] = {1, 2}, weight_data[] = {1, 10, 100}, dst_data[4];
+    int size[] = {1, 3}, one[] = {1, 1}, none[] = {0, 0, 0, 0}, unknown[] = {0, 0, 0, 0};
+    int known[] = {1, 1, 1, 3};
+    tl_tensor src = VIEW(src_data, TL_FLOAT, 1, 1, 1, 2);
+    tl_tensor weight = VIEW(weight_data, TL_FLOAT, 1, 1, 1, 3);
+    tl_tensor whole = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 4);
+    tl_tensor same = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 2);
+    tl_tensor three = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 3);
+    const struct {
+        const char *autopad;
+        const int *output_dims;
+        tl_tensor *dst;
+        double expected[4];
+    } rows[] = {
+        {"NOTSET", unknown, &whole, {1, 12, 120, 200}},
+        {"VALID", unknown, &whole, {1, 12, 120, 200}},
+        {"SAME_UPPER", unknown, &same, {12, 120}},
+        {"SAME_UPPER", known, &three, {1, 12, 120}},
+        {"SAME_LOWER", known, &three, {12, 120, 200}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(ln_ref_run_deconv2d(&src, &weight, NULL, rows[i].dst, 1, size, one,
+                                     rows[i].output_dims, none, none, one, rows[i].autopad,
+                                     "none"));
+        for (int k = 0; k < rows[i].dst->len; k++)
+            CHECK_NEAR((double)dst_data[k], rows[i].expected[k], 0);
+    }
+}
+
+TEST_LIST(autopad_replaces_the_padding, autopad_cuts_what_a_deconvolution_has_too_much,
+          act_relu_is_applied_to_the_sum, create_leaves_what_the_data_file_gave)
