@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors and parameters to the kernels' arguments.
+
+#include "arch/cpu/cpu_ops.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <lightnet/opshape.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/conv/conv.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/pool/pool.h"
+#include "arch/cpu/kernels/softmax/softmax.h"
+
+static const float *floats(const tl_tensor *t)
+{
+    return t ? t->data : NULL;
+}
+
+// A workspace of `byte_count` as the shape of a tensor of floats, never an empty one.
+static int workspace_shape(int *dims, size_t byte_count)
+{
+    size_t count = byte_count / sizeof(float);
+    if (count > INT_MAX) {
+        LN_FAIL(LN_LIMIT, "a workspace of %zu bytes is too large for a tensor", byte_count);
+        return -1;
+    }
+    dims[0] = count ? (int)count : 1;
+    return 1;
+}
+
+// ---- Convolution ----
+
+static ln_status conv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,
+                              int group, const int *stride, const int *padding, const int *dilation,
+                              const char *autopad, ln_conv2d_shape *shape)
+{
+    int pad[4];
+    LN_TRY(ln_effective_padding(pad, padding, autopad, src->dims + 2, weight->dims + 2, stride,
+                                dilation));
+    *shape = (ln_conv2d_shape){.batch = (size_t)src->dims[0],
+                               .group = (size_t)group,
+                               .in_channels = (size_t)src->dims[1],
+                               .out_channels = (size_t)weight->dims[0],
+                               .in_h = (size_t)src->dims[2],
+                               .in_w = (size_t)src->dims[3],
+                               .out_h = (size_t)out[2],
+                               .out_w = (size_t)out[3],
+                               .kernel_h = (size_t)weight->dims[2],
+                               .kernel_w = (size_t)weight->dims[3],
+                               .stride_h = (size_t)stride[0],
+                               .stride_w = (size_t)stride[1],
+                               .dilation_h = (size_t)dilation[0],
+                               .dilation_w = (size_t)dilation[1],
+                               .pad_top = (size_t)pad[0],
+                               .pad_left = (size_t)pad[1]};
+    return ln_conv2d_check(shape);
+}
+
+ln_status ln_cpu_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                        tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
+                        const int padding[4], const int dilation[2], const char *autopad,
+                        const char *act)
+{
+    ln_conv2d_f32_args args = {.x = floats(src),
+                               .weight = floats(weight),
+                               .bias = floats(bias),
+                               .y = dst->data,
+                               .act = strcmp(act, "relu") == 0 ? LN_ACT_RELU : LN_ACT_NONE};
+    LN_TRY(conv2d_shape(src, weight, dst->dims, group, stride, padding, dilation, autopad,
+                        &args.shape));
+    ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace->data);
+    return LN_OK;
+}
+
+int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *weight, int group,
+                            const int size[2], const int stride[2], const int padding[4],
+                            const int dilation[2], const char *autopad)
+{
+    int out[TL_MAXDIM];
+    ln_conv2d_shape shape;
+    if (ln_shape_conv2d(out, src, weight, group, size, stride, padding, dilation, autopad) != 4 ||
+        conv2d_shape(src, weight, out, group, stride, padding, dilation, autopad, &shape) != LN_OK)
+        return -1;
+    return workspace_shape(dims, ln_conv2d_f32_workspace(&shape));
+}
+
+// ---- Pooling ----
+
+static ln_status pool2d_shape(const tl_tensor *src, const int *out, const int *size,
+                              const int *stride, const int *padding, const char *autopad,
+                              ln_pool2d_shape *shape)
+{
+    int pad[4];
+    LN_TRY(ln_effective_padding(pad, padding, autopad, src->dims + 2, size, stride, NULL));
+    *shape = (ln_pool2d_shape){.planes = (size_t)src->dims[0] * (size_t)src->dims[1],
+                               .in_h = (size_t)src->dims[2],
+                               .in_w = (size_t)src->dims[3],
+                               .out_h = (size_t)out[2],
+                               .out_w = (size_t)out[3],
+                               .kernel_h = (size_t)size[0],
+                               .kernel_w = (size_t)size[1],
+                               .stride_h = (size_t)stride[0],
+                               .stride_w = (size_t)stride[1],
+                               .pad_top = (size_t)pad[0],
+                               .pad_left = (size_t)pad[1]};
+    return ln_pool2d_check(shape);
+}
+
+static ln_status pool2d(ln_pool pool, const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
+                        const int *size, const int *stride, const int *padding, const char *autopad)
+{
+    ln_pool2d_f32_args args = {.pool = pool, .x = floats(src), .y = dst->data};
+    LN_TRY(pool2d_shape(src, dst->dims, size, stride, padding, autopad, &args.shape));
+    ln_pool2d_f32(ln_cpu_isa_get(), &args, workspace->data);
+    return LN_OK;
+}
+
+ln_status ln_cpu_maxpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
+                           const int size[2], const int stride[2], const int padding[4],
+                           const char *autopad)
+{
+    return pool2d(LN_POOL_MAX, src, dst, workspace, size, stride, padding, autopad);
+}
+
+ln_status ln_cpu_avgpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
+                           const int size[2], const int stride[2], const int padding[4],
+                           const char *autopad)
+{
+    return pool2d(LN_POOL_AVERAGE, src, dst, workspace, size, stride, padding, autopad);
+}
+
+int ln_cpu_pool2d_workspace(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
+                            const int padding[4], const char *autopad)
+{
+    int out[TL_MAXDIM];
+    ln_pool2d_shape shape;
+    if (ln_shape_pool2d(out, src, size, stride, padding, autopad) != 4 ||
+        pool2d_shape(src, out, size, stride, padding, autopad, &shape) != LN_OK)
+        return -1;
+    return workspace_shape(dims, ln_pool2d_f32_workspace(&shape));
+}
+
+// ---- Element by element, and rows ----
+
+ln_status ln_cpu_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
+                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
+                           float epsilon)
+{
+    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
+                                  .channels = (size_t)src->dims[1],
+                                  .inner = (size_t)src->dims[2] * (size_t)src->dims[3],
+                                  .x = floats(src),
+                                  .scale = floats(scale),
+                                  .offset = floats(offset),
+                                  .mean = floats(mean),
+                                  .var = floats(var),
+                                  .epsilon = epsilon,
+                                  .y = dst->data};
+    ln_batchnorm_f32(ln_cpu_isa_get(), &args);
+    return LN_OK;
+}
+
+ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op)
+{
+    static const struct {
+        tl_elew_op op;
+        ln_binary binary;
+    } table[] = {
+        {TL_MUL, LN_BINARY_MUL}, {TL_DIV, LN_BINARY_DIV}, {TL_SUM, LN_BINARY_SUM},
+        {TL_SUB, LN_BINARY_SUB}, {TL_MAX, LN_BINARY_MAX}, {TL_MIN, LN_BINARY_MIN},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].op != op)
+            continue;
+        ln_binary_f32(ln_cpu_isa_get(), table[i].binary, (size_t)dst->len, floats(src1),
+                      floats(src2), dst->data);
+        return LN_OK;
+    }
+    return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);
+}
+
+static ln_status unary(ln_unary op, const tl_tensor *src, float arg, tl_tensor *dst)
+{
+    ln_unary_f32(ln_cpu_isa_get(), op, (size_t)dst->len, floats(src), arg, dst->data);
+    return LN_OK;
+}
+
+ln_status ln_cpu_relu(const tl_tensor *src, tl_tensor *dst)
+{
+    return unary(LN_UNARY_RELU, src, 0, dst);
+}
+
+ln_status ln_cpu_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
+{
+    return unary(LN_UNARY_LRELU, src, negslope, dst);
+}
+
+ln_status ln_cpu_sigmoid(const tl_tensor *src, tl_tensor *dst)
+{
+    return unary(LN_UNARY_SIGMOID, src, 0, dst);
+}
+
+ln_status ln_cpu_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    if (axis < 0 || axis >= src->ndim)
+        return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
+
+    ln_softmax_f32_args args = {
+        .outer = 1, .n = (size_t)src->dims[axis], .inner = 1, .x = floats(src), .y = dst->data};
+    for (int d = 0; d < axis; d++)
+        args.outer *= (size_t)src->dims[d];
+    for (int d = axis + 1; d < src->ndim; d++)
+        args.inner *= (size_t)src->dims[d];
+    if (dst->len > 0)
+        ln_softmax_f32(ln_cpu_isa_get(), &args);
+    return LN_OK;
+}

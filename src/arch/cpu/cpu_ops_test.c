@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The glue: parameters reach the kernels in the right places.
+
+#include "arch/cpu/cpu_ops.h"
+
+#include <limits.h>
+
+#include "tests/test.h"
+
+// A tensor around data of the test; the dimensions stay in the block that says VIEW.
+#define VIEW(data, ...)                                                                            \
+    view(data, (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int)), (int[]){__VA_ARGS__})
+
+static tl_tensor view(float *data, int ndim, int *dims)
+{
+    tl_tensor t = {.dtype = TL_FLOAT, .len = 1, .ndim = ndim, .dims = dims, .data = data};
+    for (int d = 0; d < ndim; d++)
+        t.len *= dims[d];
+    return t;
+}
+
+static float workspace_data[4096];
+
+static void check_floats(const float *got, const float *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK_NEAR((double)got[i], (double)expected[i], 1e-6);
+}
+
+// Height and width, top and left are told apart: a 1 x 2 kernel over 2 x 3 pixels.
+TEST(conv2d_takes_height_before_width)
+{
+    float x[] = {1, 2, 3, 4, 5, 6}, w[] = {10, 1}, b[] = {0.5f}, y[8];
+    tl_tensor src = VIEW(x, 1, 1, 2, 3), weight = VIEW(w, 1, 1, 1, 2), bias = VIEW(b, 1);
+    tl_tensor workspace = VIEW(workspace_data, 4096);
+    const int size[] = {1, 2}, stride[] = {1, 2}, padding[] = {0, 1, 1, 0}, dilation[] = {1, 1};
+    int dims[TL_MAXDIM];
+
+    CHECK_EQ(
+        ln_cpu_conv2d_workspace(dims, &src, &weight, 1, size, stride, padding, dilation, "NOTSET"),
+        1);
+    CHECK(dims[0] > 0 && dims[0] <= 4096);
+    tl_tensor dst = VIEW(y, 1, 1, 3, 2);
+    CHECK_OK(ln_cpu_conv2d(&src, &weight, &bias, &dst, &workspace, 1, stride, padding, dilation,
+                           "NOTSET", "none"));
+    const float expected[] = {1.5f, 23.5f, 4.5f, 56.5f, 0.5f, 0.5f};
+    check_floats(y, expected, 6);
+}
+
+TEST(conv2d_pads_by_itself_and_applies_relu)
+{
+    float x[] = {1, -2, 3, -4}, w[] = {1, 0, 0, 0, 2, 0, 0, 0, 0}, b[] = {0}, y[4];
+    tl_tensor src = VIEW(x, 1, 1, 2, 2), weight = VIEW(w, 1, 1, 3, 3), bias = VIEW(b, 1);
+    tl_tensor dst = VIEW(y, 1, 1, 2, 2), workspace = VIEW(workspace_data, 4096);
+    const int stride[] = {1, 1}, padding[] = {0, 0, 0, 0}, dilation[] = {1, 1};
+    CHECK_OK(ln_cpu_conv2d(&src, &weight, &bias, &dst, &workspace, 1, stride, padding, dilation,
+                           "SAME_UPPER", "relu"));
+    const float expected[] = {2, 0, 6, 0};
+    check_floats(y, expected, 4);
+}
+
+TEST(a_workspace_beyond_a_tensor_is_refused)
+{
+    tl_tensor src = VIEW(NULL, 1, 1, 1, 1), weight = VIEW(NULL, 1, 1, 1, 1);
+    const int size[] = {1, 1}, stride[] = {1, 1}, dilation[] = {1, 1};
+    const int padding[] = {1 << 20, 1 << 20, 1 << 20, 1 << 20};
+    int dims[TL_MAXDIM];
+    CHECK_EQ(
+        ln_cpu_conv2d_workspace(dims, &src, &weight, 1, size, stride, padding, dilation, "NOTSET"),
+        -1);
+    CHECK_EQ(ln_error_status(), LN_LIMIT);
+}
+
+TEST(pools_take_height_before_width)
+{
+    float x[] = {1, 2, 3, 4, 5, 6}, y[8];
+    tl_tensor src = VIEW(x, 1, 1, 2, 3), dst = VIEW(y, 1, 1, 2, 2);
+    tl_tensor workspace = VIEW(workspace_data, 4096);
+    const int size[] = {1, 2}, stride[] = {1, 2}, padding[] = {0, 1, 0, 0};
+    int dims[TL_MAXDIM];
+    CHECK_EQ(ln_cpu_pool2d_workspace(dims, &src, size, stride, padding, "NOTSET"), 1);
+    CHECK(dims[0] > 0 && dims[0] <= 4096);
+
+    const float max[] = {1, 3, 4, 6}, average[] = {1, 2.5f, 4, 5.5f};
+    CHECK_OK(ln_cpu_maxpool2d(&src, &dst, &workspace, size, stride, padding, "NOTSET"));
+    check_floats(y, max, 4);
+    CHECK_OK(ln_cpu_avgpool2d(&src, &dst, &workspace, size, stride, padding, "NOTSET"));
+    check_floats(y, average, 4);
+}
+
+TEST(batchnorm_goes_by_channel)
+{
+    float x[] = {1, 2, 3, 4}, scale[] = {2, 1}, offset[] = {1, 0}, mean[] = {1, 3};
+    float var[] = {3, 0}, y[4];
+    tl_tensor src = VIEW(x, 1, 2, 1, 2), s = VIEW(scale, 2), o = VIEW(offset, 2);
+    tl_tensor m = VIEW(mean, 2), v = VIEW(var, 2), dst = VIEW(y, 1, 2, 1, 2);
+    CHECK_OK(ln_cpu_batchnorm(&src, &s, &o, &m, &v, &dst, 1));
+    const float expected[] = {1, 2, 0, 1};
+    check_floats(y, expected, 4);
+}
+
+TEST(each_element_wise_operation_has_its_kernel)
+{
+    float a[] = {6, 2}, b[] = {3, 4}, y[2];
+    tl_tensor src1 = VIEW(a, 2), src2 = VIEW(b, 2), dst = VIEW(y, 2);
+    const struct {
+        tl_elew_op op;
+        float expected[2];
+    } cases[] = {
+        {TL_MUL, {18, 8}}, {TL_DIV, {2, 0.5f}}, {TL_SUM, {9, 6}},
+        {TL_SUB, {3, -2}}, {TL_MAX, {6, 4}},    {TL_MIN, {3, 2}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_OK(ln_cpu_elew(&src1, &src2, &dst, cases[i].op));
+        check_floats(y, cases[i].expected, 2);
+    }
+    CHECK_FAILS(ln_cpu_elew(&src1, &src2, &dst, TL_POW), LN_UNSUPPORTED);
+    CHECK_FAILS(ln_cpu_elew(&src1, &src2, &dst, TL_ELEW_OP_INVALID), LN_UNSUPPORTED);
+}
+
+TEST(unary_operators_have_their_kernels)
+{
+    float x[] = {-2, 0, 3}, y[3];
+    tl_tensor src = VIEW(x, 3), dst = VIEW(y, 3);
+    CHECK_OK(ln_cpu_relu(&src, &dst));
+    check_floats(y, (const float[]){0, 0, 3}, 3);
+    CHECK_OK(ln_cpu_lrelu(&src, &dst, 0.5f));
+    check_floats(y, (const float[]){-1, 0, 3}, 3);
+    CHECK_OK(ln_cpu_sigmoid(&src, &dst));
+    check_floats(y, (const float[]){0.11920292f, 0.5f, 0.95257413f}, 3);
+}
+
+TEST(softmax_runs_along_its_axis)
+{
+    float x[] = {0, 0, 0, 0, 0, 0}, y[6];
+    tl_tensor src = VIEW(x, 1, 2, 3), dst = VIEW(y, 1, 2, 3);
+    for (int axis = 0; axis < 3; axis++) {
+        CHECK_OK(ln_cpu_softmax(&src, &dst, axis));
+        for (int i = 0; i < 6; i++)
+            CHECK_NEAR((double)y[i], 1.0 / src.dims[axis], 1e-6);
+    }
+    CHECK_FAILS(ln_cpu_softmax(&src, &dst, 3), LN_INVALID);
+    CHECK_FAILS(ln_cpu_softmax(&src, &dst, -1), LN_INVALID);
+}
+
+TEST_LIST(conv2d_takes_height_before_width, conv2d_pads_by_itself_and_applies_relu,
+          a_workspace_beyond_a_tensor_is_refused, pools_take_height_before_width,
+          batchnorm_goes_by_channel, each_element_wise_operation_has_its_kernel,
+          unary_operators_have_their_kernels, softmax_runs_along_its_axis)

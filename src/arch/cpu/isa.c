@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds and remembers the instruction set in use.
+//
+// The level is one atomic value, found at the first question. Two threads that ask first at the
+// same time find the same value.
+
+#include "arch/cpu/isa.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVEL_UNKNOWN (-1)
+
+static atomic_int level_in_use = LEVEL_UNKNOWN;
+
+static const char *const names[] = {
+#define NAME_ROW(isa, name) name,
+    LN_CPU_ISA_LIST(NAME_ROW)
+#undef NAME_ROW
+};
+
+#if LN_CPU_X86
+static unsigned machine_features(void)
+{
+    __builtin_cpu_init();
+    unsigned features = 0;
+    if (__builtin_cpu_supports("avx2"))
+        features |= LN_CPU_HAS_AVX2;
+    if (__builtin_cpu_supports("fma"))
+        features |= LN_CPU_HAS_FMA;
+    if (__builtin_cpu_supports("avx512f"))
+        features |= LN_CPU_HAS_AVX512F;
+    if (__builtin_cpu_supports("avx512vl"))
+        features |= LN_CPU_HAS_AVX512VL;
+    if (__builtin_cpu_supports("avx512bw"))
+        features |= LN_CPU_HAS_AVX512BW;
+    if (__builtin_cpu_supports("avx512dq"))
+        features |= LN_CPU_HAS_AVX512DQ;
+    return features;
+}
+#else
+static unsigned machine_features(void)
+{
+    return 0;
+}
+#endif
+
+// Finds the level called `name`, at most the machine's.
+static ln_status find_level(const char *name, ln_cpu_isa *out_isa)
+{
+    ln_cpu_isa machine = ln_cpu_isa_detect();
+    *out_isa = machine;
+    for (int i = 0; i < LN_CPU_ISA_COUNT; i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        if (i > (int)machine)
+            return LN_FAIL(LN_UNSUPPORTED, "instruction set '%s': this machine has '%s' at most",
+                           name, names[machine]);
+        *out_isa = (ln_cpu_isa)i;
+        return LN_OK;
+    }
+    return LN_FAIL(LN_INVALID, "instruction set '%s' is unknown; known are generic, avx2, avx512",
+                   name);
+}
+
+ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
+{
+    const unsigned avx2 = LN_CPU_HAS_AVX2 | LN_CPU_HAS_FMA;
+    const unsigned avx512 =
+        avx2 | LN_CPU_HAS_AVX512F | LN_CPU_HAS_AVX512VL | LN_CPU_HAS_AVX512BW | LN_CPU_HAS_AVX512DQ;
+
+    if ((features & avx512) == avx512)
+        return LN_CPU_ISA_x86_avx512;
+    if ((features & avx2) == avx2)
+        return LN_CPU_ISA_x86_avx2;
+    return LN_CPU_ISA_generic;
+}
+
+ln_cpu_isa ln_cpu_isa_detect(void)
+{
+    return ln_cpu_isa_from_features(machine_features());
+}
+
+ln_cpu_isa ln_cpu_isa_get(void)
+{
+    int level = atomic_load(&level_in_use);
+    if (level != LEVEL_UNKNOWN)
+        return (ln_cpu_isa)level;
+
+    ln_cpu_isa isa = ln_cpu_isa_detect();
+    const char *forced = getenv("LN_CPU_ISA");
+    if (forced && *forced)
+        find_level(forced, &isa); // a bad value is recorded and leaves the machine's level
+
+    // A level set by another thread in the meantime wins.
+    if (atomic_compare_exchange_strong(&level_in_use, &level, (int)isa))
+        return isa;
+    return (ln_cpu_isa)level;
+}
+
+ln_status ln_cpu_isa_set(const char *name)
+{
+    ln_cpu_isa isa = ln_cpu_isa_detect();
+    if (name)
+        LN_TRY(find_level(name, &isa));
+    atomic_store(&level_in_use, (int)isa);
+    return LN_OK;
+}
+
+const char *ln_cpu_isa_name(ln_cpu_isa isa)
+{
+    return (unsigned)isa < LN_CPU_ISA_COUNT ? names[isa] : "unknown";
+}

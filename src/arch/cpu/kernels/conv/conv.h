@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two-dimensional convolution (cross-correlation), NCHW input, OIHW weights, with groups.
+//
+// The bits: an output starts at +0, takes fma(weight, x, sum) over the input channels of its
+// group, then the kernel's rows, then its columns, in ascending order; x is +0 outside the input.
+// Then the bias is added, then the activation applied. All paths below keep this order.
+
+#ifndef LN_ARCH_CPU_KERNELS_CONV_H
+#define LN_ARCH_CPU_KERNELS_CONV_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/act.h"
+
+LN_CPPSTART
+
+// Padding at the bottom and right is what the output size leaves: a kernel may reach outside the
+// input on every side.
+typedef struct ln_conv2d_shape {
+    size_t batch;
+    size_t group;
+    size_t in_channels;  // a multiple of `group`
+    size_t out_channels; // a multiple of `group`
+    size_t in_h, in_w;
+    size_t out_h, out_w;
+    size_t kernel_h, kernel_w;
+    size_t stride_h, stride_w;
+    size_t dilation_h, dilation_w;
+    size_t pad_top, pad_left;
+} ln_conv2d_shape;
+
+typedef struct ln_conv2d_f32_args {
+    ln_conv2d_shape shape;
+    const float *x;      // [batch, in_channels, in_h, in_w]
+    const float *weight; // [out_channels, in_channels / group, kernel_h, kernel_w]
+    const float *bias;   // [out_channels]; NULL: none
+    float *y;            // [batch, out_channels, out_h, out_w], apart from the inputs
+    ln_act act;
+} ln_conv2d_f32_args;
+
+// LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
+// stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
+// Batch, channels and sizes of images may be 0.
+ln_status ln_conv2d_check(const ln_conv2d_shape *shape);
+
+// Bytes of workspace, the same on every machine; SIZE_MAX for a shape that the check refuses.
+size_t ln_conv2d_f32_workspace(const ln_conv2d_shape *shape);
+
+// The shape has passed the check. `workspace` is aligned for float and may hold anything.
+void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace);
+
+// ---- Kernels ----
+
+// Neighbouring output pixels of one output row, and where their inputs are.
+typedef struct ln_im2col_run {
+    const float *x;  // one image of one group: [channels, in_h, in_w]
+    size_t channels; // of the group
+    size_t first;    // the first pixel's column in the panel
+    size_t count;    // pixels; 0 <= first < first + count <= nr
+    size_t out_y;    // the output row
+    size_t out_x;    // the first output column
+    const ln_conv2d_shape *shape;
+    float *panel; // rows of nr floats: one for each channel, kernel row, kernel column
+    size_t nr;
+} ln_im2col_run;
+
+// Copies one run into all rows of the panel; zeros where the kernel lies outside the input.
+typedef void ln_im2col_f32_fn(const ln_im2col_run *run);
+
+// One channel of a depthwise convolution over a padded image whose rows are split into `phases`
+// runs of columns: column c is number c / stride of phase c % stride. So neighbours of the output
+// read neighbours of the input for every stride.
+typedef struct ln_depthwise_f32_args {
+    const float *image;
+    size_t phase_w; // floats of one phase of one row
+    const ln_conv2d_shape *shape;
+    const float *weight; // [kernel_h, kernel_w]
+    const float *bias;   // one float; NULL: none
+    float *y;            // [out_h, out_w]
+    ln_act act;
+} ln_depthwise_f32_args;
+
+typedef void ln_depthwise_f32_fn(const ln_depthwise_f32_args *args);
+
+#define K(isa, type, im2col, depthwise)                                                            \
+    ln_im2col_f32_fn im2col;                                                                       \
+    ln_depthwise_f32_fn depthwise;
+#include "arch/cpu/kernels/conv/conv.inc"
+#undef K
+
+LN_CPPEND
+
+#endif

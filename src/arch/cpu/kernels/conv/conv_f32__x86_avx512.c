@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution f32 for AVX-512.
+
+#include "arch/cpu/simd/f32__x86_avx512.h"
+
+#include "arch/cpu/kernels/conv/conv_f32_body.h"
+
+void ln_k_im2col_f32__x86_avx512(const ln_im2col_run *run)
+{
+    im2col_f32(run);
+}
+
+void ln_k_depthwise_f32__x86_avx512(const ln_depthwise_f32_args *args)
+{
+    depthwise_f32(args);
+}

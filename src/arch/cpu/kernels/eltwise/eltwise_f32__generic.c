@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise f32 for any processor.
+
+#include "arch/cpu/simd/f32__generic.h"
+
+#include "arch/cpu/kernels/eltwise/eltwise_f32_body.h"
+
+void ln_k_unary_f32__generic(ln_unary op, size_t n, const float *x, float arg, float *y)
+{
+    unary_f32(op, n, x, arg, y);
+}
+
+void ln_k_binary_f32__generic(ln_binary op, size_t n, const float *x1, const float *x2, float *y)
+{
+    binary_f32(op, n, x1, x2, y);
+}
+
+void ln_k_affine_f32__generic(size_t n, const float *x, float mean, float factor, float offset,
+                              float *y)
+{
+    affine_f32(n, x, mean, factor, offset, y);
+}

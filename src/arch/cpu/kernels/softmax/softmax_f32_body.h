@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax in vector verbs: along the vector when the axis is contiguous, across it when not. Both
+// keep the sixteen lanes of the sum that softmax.h promises.
+
+#ifndef LN_ARCH_CPU_KERNELS_SOFTMAX_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_SOFTMAX_F32_BODY_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "arch/cpu/kernels/mathf.h"
+#include "arch/cpu/kernels/softmax/softmax.h"
+#include "arch/cpu/simd/unroll.h"
+
+#define SOFTMAX_VECTORS (LN_SOFTMAX_LANES / VF_LANES)
+
+VF_VERB float softmax_row_max(size_t n, const float *x)
+{
+    float lanes[VF_LANES];
+    vf max = vf_set1(x[0]);
+    size_t i = 0;
+    for (; i + VF_LANES <= n; i += VF_LANES)
+        max = vf_max_nan(max, vf_load(x + i));
+    vf_store(lanes, max);
+    float result = lanes[0];
+    for (size_t j = 1; j < VF_LANES; j++)
+        result = result > lanes[j] || result != result ? result : lanes[j];
+    for (; i < n; i++)
+        result = result > x[i] || result != result ? result : x[i];
+    return result;
+}
+
+// The axis is contiguous: n neighbours.
+VF_VERB void softmax_row(size_t n, const float *x, float *y)
+{
+    vf max = vf_set1(softmax_row_max(n, x));
+    vf sum[SOFTMAX_VECTORS];
+    for (size_t j = 0; j < SOFTMAX_VECTORS; j++)
+        sum[j] = vf_set1(0.0f);
+
+    size_t i = 0;
+    for (; i + LN_SOFTMAX_LANES <= n; i += LN_SOFTMAX_LANES) {
+        LN_UNROLL
+        for (size_t j = 0; j < SOFTMAX_VECTORS; j++) {
+            vf e = vf_exp(vf_sub(vf_load(x + i + j * VF_LANES), max));
+            vf_store(y + i + j * VF_LANES, e);
+            sum[j] = vf_add(sum[j], e);
+        }
+    }
+    for (size_t j = 0; i < n; j++, i += VF_LANES) {
+        size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
+        vf_store_n(y + i, vf_exp(vf_sub(vf_load_n(x + i, lanes), max)), lanes);
+        sum[j] = vf_add(sum[j], vf_load_n(y + i, lanes)); // other lanes add +0: no change
+    }
+
+    float lane[LN_SOFTMAX_LANES];
+    for (size_t j = 0; j < SOFTMAX_VECTORS; j++)
+        vf_store(lane + j * VF_LANES, sum[j]);
+    for (size_t width = LN_SOFTMAX_LANES / 2; width > 0; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            lane[j] += lane[j + width];
+    }
+
+    vf total = vf_set1(lane[0]);
+    for (i = 0; i + VF_LANES <= n; i += VF_LANES)
+        vf_store(y + i, vf_div(vf_load(y + i), total));
+    if (i < n)
+        vf_store_n(y + i, vf_div(vf_load_n(y + i, n - i), total), n - i);
+}
+
+// The axis has the stride `inner`; `lanes` neighbouring rows at once.
+VF_VERB void softmax_columns(size_t n, size_t inner, const float *x, float *y, size_t lanes)
+{
+    vf max = vf_load_n(x, lanes);
+    for (size_t i = 1; i < n; i++)
+        max = vf_max_nan(max, vf_load_n(x + i * inner, lanes));
+
+    vf sum[LN_SOFTMAX_LANES];
+    for (size_t j = 0; j < LN_SOFTMAX_LANES; j++)
+        sum[j] = vf_set1(0.0f);
+    for (size_t i = 0; i < n; i++) {
+        vf e = vf_exp(vf_sub(vf_load_n(x + i * inner, lanes), max));
+        vf_store_n(y + i * inner, e, lanes);
+        sum[i % LN_SOFTMAX_LANES] = vf_add(sum[i % LN_SOFTMAX_LANES], e);
+    }
+    for (size_t width = LN_SOFTMAX_LANES / 2; width > 0; width /= 2) {
+        for (size_t j = 0; j < width; j++)
+            sum[j] = vf_add(sum[j], sum[j + width]);
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        vf e = vf_load_n(y + i * inner, lanes);
+        vf_store_n(y + i * inner, vf_div(e, sum[0]), lanes);
+    }
+}
+
+VF_VERB void softmax_f32(size_t n, size_t inner, const float *x, float *y)
+{
+    assert(n >= 1 && inner >= 1);
+
+    if (inner == 1) {
+        softmax_row(n, x, y);
+        return;
+    }
+    for (size_t col = 0; col < inner; col += VF_LANES) {
+        size_t lanes = inner - col < VF_LANES ? inner - col : VF_LANES;
+        softmax_columns(n, inner, x + col, y + col, lanes);
+    }
+}
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax against the C library in double, and its instruction sets against each other.
+
+#include "arch/cpu/kernels/softmax/softmax.h"
+
+#include "arch/cpu/kernels/kernel_test.h"
+
+static void check_row(const float *x, const float *y, size_t n, size_t inner)
+{
+    double max = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        max = fmax(max, (double)x[i * inner]);
+    for (size_t i = 0; i < n; i++)
+        sum += exp((double)x[i * inner] - max);
+    for (size_t i = 0; i < n; i++) {
+        double value = exp((double)x[i * inner] - max) / sum;
+        CHECK_NEAR((double)y[i * inner], value, value * 1e-6 + 1e-9);
+    }
+}
+
+static void check_shape_on(size_t outer, size_t n, size_t inner, bool at_end)
+{
+    size_t count = outer * n * inner;
+    guarded x = guarded_make(count, at_end);
+    float *first = calloc(count + 1, sizeof *first), *values = calloc(count + 1, sizeof *values);
+    CHECK_NOT_NULL(first);
+    CHECK_NOT_NULL(values);
+    fill_random(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] *= 10;
+
+    FOR_EACH_ISA(isa)
+    {
+        guarded y = guarded_make(count, at_end);
+        fill_nan(y.p, count);
+        if (count)
+            memcpy(x.p, values, count * sizeof *values);
+        ln_softmax_f32_args args = {.outer = outer, .n = n, .inner = inner, .x = x.p, .y = y.p};
+        ln_softmax_f32(isa, &args);
+        for (size_t i = 0; i < outer * inner && n; i++) {
+            size_t at = i / inner * n * inner + i % inner;
+            check_row(values + at, y.p + at, n, inner);
+        }
+        args.y = x.p;
+        ln_softmax_f32(isa, &args);
+        check_same_bits("in place", isa, y.p, x.p, count);
+        if (isa == LN_CPU_ISA_generic && count)
+            memcpy(first, y.p, count * sizeof *first);
+        check_same_bits("softmax", isa, first, y.p, count);
+        guarded_free(&y);
+    }
+    free(first);
+    free(values);
+    guarded_free(&x);
+}
+
+static void check_shape(size_t outer, size_t n, size_t inner)
+{
+    check_shape_on(outer, n, inner, true);
+    check_shape_on(outer, n, inner, false);
+}
+
+TEST(rows_around_every_vector_are_right_and_in_place)
+{
+    for (size_t n = 1; n <= 50; n++)
+        check_shape(2, n, 1);
+    check_shape(1, 1000, 1);
+}
+
+TEST(columns_around_every_vector_are_right_and_in_place)
+{
+    for (size_t inner = 2; inner <= 35; inner++) {
+        check_shape(2, 3, inner);
+        check_shape(1, 37, inner);
+    }
+}
+
+TEST(empty_shapes_touch_nothing)
+{
+    check_shape(0, 3, 4);
+    check_shape(3, 0, 4);
+    check_shape(3, 4, 0);
+}
+
+TEST(the_place_of_the_axis_does_not_change_a_bit)
+{
+    enum { N = 53, ROWS = 19 };
+    float x[ROWS * N], across[ROWS * N], y[ROWS * N], y_across[ROWS * N];
+    fill_random(x, ROWS * N);
+    for (size_t row = 0; row < ROWS; row++) {
+        for (size_t i = 0; i < N; i++)
+            across[i * ROWS + row] = x[row * N + i];
+    }
+    FOR_EACH_ISA(isa)
+    {
+        ln_softmax_f32_args along = {.outer = ROWS, .n = N, .inner = 1, .x = x, .y = y};
+        ln_softmax_f32_args columns = {
+            .outer = 1, .n = N, .inner = ROWS, .x = across, .y = y_across};
+        ln_softmax_f32(isa, &along);
+        ln_softmax_f32(isa, &columns);
+        for (size_t i = 0; i < ROWS * N; i++)
+            CHECK(same_bits(y[i], y_across[i % N * ROWS + i / N]));
+    }
+}
+
+TEST(one_element_gets_everything)
+{
+    const float x[] = {-1e30f};
+    float y[1];
+    FOR_EACH_ISA(isa)
+    {
+        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 1, .inner = 1, .x = x, .y = y});
+        CHECK(y[0] == 1.0f);
+    }
+}
+
+TEST(large_values_do_not_overflow)
+{
+    const float x[] = {3e38f, -3e38f, 3e38f, -INFINITY};
+    float y[4];
+    FOR_EACH_ISA(isa)
+    {
+        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 4, .inner = 1, .x = x, .y = y});
+        CHECK(y[0] == 0.5f && y[1] == 0 && y[2] == 0.5f && y[3] == 0);
+    }
+}
+
+TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
+{
+    enum { N = 20 };
+    const float bad[] = {NAN, INFINITY};
+    float x[3 * N], y[3 * N];
+    for (size_t b = 0; b < 2; b++) {
+        for (size_t at = 0; at < N; at++) {
+            fill_random(x, 3 * N);
+            x[N + at] = bad[b];
+            FOR_EACH_ISA(isa)
+            {
+                ln_softmax_f32_args args = {.outer = 3, .n = N, .inner = 1, .x = x, .y = y};
+                ln_softmax_f32(isa, &args);
+                CHECK(!isnan(y[0]) && !isnan(y[2 * N]));
+                CHECK(isnan(y[N + at]));
+                if (b == 0) {
+                    for (size_t i = 0; i < N; i++)
+                        CHECK(isnan(y[N + i]));
+                }
+            }
+        }
+    }
+}
+
+TEST_LIST(rows_around_every_vector_are_right_and_in_place,
+          columns_around_every_vector_are_right_and_in_place, empty_shapes_touch_nothing,
+          the_place_of_the_axis_does_not_change_a_bit, one_element_gets_everything,
+          large_values_do_not_overflow,
+          a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector verbs for AVX2 with FMA: eight lanes. See f32__generic.h for what each verb means.
+
+#ifndef LN_ARCH_CPU_SIMD_F32_X86_AVX2_H
+#define LN_ARCH_CPU_SIMD_F32_X86_AVX2_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VF_VERB static inline __attribute__((always_inline, unused))
+
+#define VF_LANES 8
+
+typedef __m256 vf;
+
+VF_VERB vf vf_set1(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+VF_VERB vf vf_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+VF_VERB void vf_store(float *p, vf v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+VF_VERB __m256i vf_first_lanes(size_t n)
+{
+    __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane);
+}
+
+VF_VERB vf vf_load_n(const float *p, size_t n)
+{
+    return _mm256_maskload_ps(p, vf_first_lanes(n));
+}
+
+VF_VERB void vf_store_n(float *p, vf v, size_t n)
+{
+    _mm256_maskstore_ps(p, vf_first_lanes(n), v);
+}
+
+VF_VERB vf vf_load_step_n(const float *p, size_t step, size_t n)
+{
+    __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i offset = _mm256_mullo_epi32(lane, _mm256_set1_epi32((int)step));
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, offset,
+                                    _mm256_castsi256_ps(vf_first_lanes(n)), 4);
+}
+
+VF_VERB vf vf_add(vf a, vf b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+VF_VERB vf vf_sub(vf a, vf b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+VF_VERB vf vf_mul(vf a, vf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+VF_VERB vf vf_div(vf a, vf b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+VF_VERB vf vf_fma(vf a, vf b, vf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+VF_VERB vf vf_max(vf a, vf b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+VF_VERB vf vf_min(vf a, vf b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+VF_VERB vf vf_max_nan(vf a, vf b)
+{
+    return _mm256_blendv_ps(_mm256_max_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+
+VF_VERB vf vf_min_nan(vf a, vf b)
+{
+    return _mm256_blendv_ps(_mm256_min_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+
+VF_VERB vf vf_if_ge(vf x, vf y, vf a, vf b)
+{
+    return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, y, _CMP_GE_OQ));
+}
+
+VF_VERB vf vf_abs(vf a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+VF_VERB vf vf_pow2_bits(vf a, vf magic)
+{
+    __m256i n = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_castps_si256(magic));
+    n = _mm256_add_epi32(n, _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
+}
+
+#endif
