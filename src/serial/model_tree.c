@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tree to operators and back. Every error names the place in the source and the operator.
+
+#include "serial/model_tree.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+#include <lightnet/util.h>
+
+#include "ir/compiled.h"
+
+// ---- Reading: members with their types ----
+
+// The operator a message is about: its index, and its name once that is known.
+typedef struct where {
+    size_t index;
+    const char *name;
+} where;
+
+static ln_status fail_in_op(const ln_value *at, const where *op, const char *problem)
+{
+    if (op->name)
+        return ln_fail_at(at->place, LN_SYNTAX, "operator '%s': %s", op->name, problem);
+    return ln_fail_at(at->place, LN_SYNTAX, "operator %zu: %s", op->index, problem);
+}
+
+// The member `key` of `object`, which must be there and of that kind.
+static ln_status need(const ln_value *object, const char *key, ln_value_kind kind, const where *op,
+                      const ln_value **out_member)
+{
+    char problem[160];
+    *out_member = NULL;
+    if (object->kind != LN_VALUE_OBJECT) {
+        snprintf(problem, sizeof problem, "expected an object with \"%s\", found %s", key,
+                 ln_value_kind_text(object->kind));
+        return fail_in_op(object, op, problem);
+    }
+    const ln_value *member = ln_value_get(object, key);
+    if (!member) {
+        snprintf(problem, sizeof problem, "\"%s\" is missing", key);
+        return fail_in_op(object, op, problem);
+    }
+    if (member->kind != kind) {
+        static const ln_value samples[] = {{.kind = LN_VALUE_STRING}, {.kind = LN_VALUE_ARRAY}};
+        const ln_value *sample = &samples[kind == LN_VALUE_ARRAY];
+        snprintf(problem, sizeof problem, "\"%s\" must be %s, found %s", key,
+                 ln_value_kind_text(sample->kind), ln_value_kind_text(member->kind));
+        return fail_in_op(member, op, problem);
+    }
+    *out_member = member;
+    return LN_OK;
+}
+
+// The member `key`, a name: not empty, of a bounded length, and without control characters, which
+// would reach terminals with the messages.
+static ln_status need_name(const ln_value *object, const char *key, const where *op,
+                           const ln_value **out_name)
+{
+    char problem[160];
+    LN_TRY(need(object, key, LN_VALUE_STRING, op, out_name));
+    const ln_value *name = *out_name;
+    if (name->text_len == 0 || name->text_len >= LN_MAX_NAME_LEN) {
+        snprintf(problem, sizeof problem, "\"%s\" has %zu bytes, a name has 1 to %d", key,
+                 name->text_len, LN_MAX_NAME_LEN - 1);
+        return fail_in_op(name, op, problem);
+    }
+    for (const char *c = name->text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            snprintf(problem, sizeof problem, "\"%s\" has a control character", key);
+            return fail_in_op(name, op, problem);
+        }
+    }
+    return LN_OK;
+}
+
+// The member `key`, an array of at most `max_count` elements.
+static ln_status need_short_array(const ln_value *object, const char *key, size_t max_count,
+                                  const where *op, const ln_value **out_array)
+{
+    LN_TRY(need(object, key, LN_VALUE_ARRAY, op, out_array));
+    if ((*out_array)->count > max_count)
+        return ln_fail_at((*out_array)->place, LN_LIMIT,
+                          "operator '%s': %zu \"%s\" are over the limit of %zu", op->name,
+                          (*out_array)->count, key, max_count);
+    return LN_OK;
+}
+
+// An integer >= 0 that a size_t and a double hold exactly.
+static ln_status read_size(const ln_value *value, size_t *out_size)
+{
+    *out_size = 0;
+    if (value->kind != LN_VALUE_NUMBER || !(value->number >= 0) || value->number > 0x1p53 ||
+        value->number != floor(value->number))
+        return ln_fail_at(value->place, LN_SYNTAX, "expected a whole number >= 0, found %s",
+                          value->kind == LN_VALUE_NUMBER ? value->text
+                                                         : ln_value_kind_text(value->kind));
+    *out_size = (size_t)value->number;
+    return LN_OK;
+}
+
+// ---- Reading: tensor lists ----
+
+static ln_status read_tensor(const ln_value *value, const where *op, ln_list **list)
+{
+    const ln_value *arg_name, *name;
+    LN_TRY(need_name(value, "arg_name", op, &arg_name));
+    LN_TRY(need_name(value, "name", op, &name));
+    if (ln_tensor_list_find_by_arg_name(*list, arg_name->text)) {
+        char problem[160];
+        snprintf(problem, sizeof problem, "argument \"%.100s\" is given twice", arg_name->text);
+        return fail_in_op(arg_name, op, problem);
+    }
+    ln_tensor_list_entry *entry = ln_tensor_list_entry_create(arg_name->text, name->text);
+    if (!entry)
+        return LN_NO_MEMORY;
+    const ln_value *offset = ln_value_get(value, "offset");
+    ln_status status = offset ? read_size(offset, &entry->offset) : LN_OK;
+    if (status == LN_OK)
+        status = ln_list_push(list, entry);
+    if (status != LN_OK)
+        ln_tensor_list_entry_free(entry);
+    return status;
+}
+
+static ln_status read_tensors(const ln_value *op_value, const char *key, const where *op,
+                              ln_list **list)
+{
+    const ln_value *array;
+    LN_TRY(need_short_array(op_value, key, LN_MODEL_MAX_TENSORS, op, &array));
+    for (const ln_value *value = array->first; value; value = value->next)
+        LN_TRY(read_tensor(value, op, list));
+    return LN_OK;
+}
+
+// ---- Reading: parameters ----
+
+static ln_status set_array(ln_param_entry *entry, const ln_value *array)
+{
+    if (array->count > INT_MAX)
+        return ln_fail_at(array->place, LN_LIMIT, "%zu elements are over the limit of %d",
+                          array->count, INT_MAX);
+    int len = (int)array->count;
+    int i = 0;
+    ln_status status = LN_NO_MEMORY;
+    if (entry->type == LN_PARAM_ARRAY_STRING) {
+        const char **strings = ln_alloc_array(array->count, sizeof *strings);
+        for (const ln_value *v = array->first; strings && v; v = v->next)
+            strings[i++] = v->text;
+        if (strings)
+            status = ln_param_set_array_string(entry, len, strings);
+        ln_free(strings);
+    } else if (entry->type == LN_PARAM_ARRAY_BOOL) {
+        ln_bool *bools = ln_alloc_array(array->count, sizeof *bools);
+        for (const ln_value *v = array->first; bools && v; v = v->next)
+            bools[i++] = v->boolean;
+        if (bools)
+            status = ln_param_set_array_bool(entry, len, bools);
+        ln_free(bools);
+    } else {
+        double *numbers = ln_alloc_array(array->count, sizeof *numbers);
+        for (const ln_value *v = array->first; numbers && v; v = v->next)
+            numbers[i++] = v->number;
+        if (numbers)
+            status = ln_param_set_satu_array_double(entry, len, numbers);
+        ln_free(numbers);
+    }
+    return status;
+}
+
+static ln_status param_type_of(const ln_value *value, const where *op, ln_param_type *out_type)
+{
+    switch (value->kind) {
+    case LN_VALUE_NULL: *out_type = LN_PARAM_NULL; return LN_OK;
+    case LN_VALUE_BOOL: *out_type = LN_PARAM_BOOL; return LN_OK;
+    case LN_VALUE_NUMBER: *out_type = LN_PARAM_NUMBER; return LN_OK;
+    case LN_VALUE_STRING: *out_type = LN_PARAM_STRING; return LN_OK;
+    case LN_VALUE_ARRAY: break;
+    default: return fail_in_op(value, op, "a parameter cannot be an object");
+    }
+
+    // An empty array has no element to tell its type; it counts as numbers.
+    ln_value_kind kind = value->first ? value->first->kind : LN_VALUE_NUMBER;
+    for (const ln_value *element = value->first; element; element = element->next) {
+        if (element->kind != kind)
+            return fail_in_op(element, op, "the elements of an array must be of one type");
+    }
+    switch (kind) {
+    case LN_VALUE_NUMBER: *out_type = LN_PARAM_ARRAY_NUMBER; return LN_OK;
+    case LN_VALUE_STRING: *out_type = LN_PARAM_ARRAY_STRING; return LN_OK;
+    case LN_VALUE_BOOL: *out_type = LN_PARAM_ARRAY_BOOL; return LN_OK;
+    default:
+        return fail_in_op(value->first, op, "array elements must be numbers, strings or bools");
+    }
+}
+
+static ln_status set_param(ln_param_entry *entry, const ln_value *value)
+{
+    switch (entry->type) {
+    case LN_PARAM_NULL: return LN_OK;
+    case LN_PARAM_BOOL: return ln_param_set_bool(entry, value->boolean);
+    case LN_PARAM_NUMBER: return ln_param_set_satu_number(entry, value->number);
+    case LN_PARAM_STRING: return ln_param_set_string(entry, value->text);
+    default: return set_array(entry, value);
+    }
+}
+
+static ln_status read_param(const ln_value *member, const where *op, ln_list **list)
+{
+    const ln_value *arg_name;
+    LN_TRY(need_name(member, "arg_name", op, &arg_name));
+    const ln_value *value = ln_value_get(member, "value");
+    if (!value)
+        return fail_in_op(member, op, "a parameter needs a \"value\"");
+    if (ln_param_list_find(*list, arg_name->text)) {
+        char problem[160];
+        snprintf(problem, sizeof problem, "parameter \"%.100s\" is given twice", arg_name->text);
+        return fail_in_op(arg_name, op, problem);
+    }
+
+    ln_param_type type = LN_PARAM_NULL;
+    LN_TRY(param_type_of(value, op, &type));
+    ln_param_entry *entry = ln_param_entry_create(arg_name->text, type);
+    if (!entry)
+        return LN_NO_MEMORY;
+    ln_status status = set_param(entry, value);
+    if (status == LN_OK)
+        status = ln_list_push(list, entry);
+    if (status != LN_OK)
+        ln_param_entry_free(entry);
+    return status;
+}
+
+static ln_status read_params(const ln_value *op_value, const where *op, ln_list **list)
+{
+    const ln_value *array;
+    LN_TRY(need_short_array(op_value, "params", LN_MODEL_MAX_PARAMS, op, &array));
+    for (const ln_value *value = array->first; value; value = value->next)
+        LN_TRY(read_param(value, op, list));
+    return LN_OK;
+}
+
+// ---- Reading: a compiled model's facts ----
+
+static ln_status read_dims(const ln_value *value, const where *op, ln_compiled_tensor *tensor)
+{
+    const ln_value *dims;
+    LN_TRY(need(value, "dims", LN_VALUE_ARRAY, op, &dims));
+    if (dims->count > LN_MAXDIM)
+        return ln_fail_at(dims->place, LN_LIMIT, "rank %zu is over the limit of %d", dims->count,
+                          LN_MAXDIM);
+    for (const ln_value *dim = dims->first; dim; dim = dim->next) {
+        size_t size;
+        LN_TRY(read_size(dim, &size));
+        if (size > INT_MAX)
+            return ln_fail_at(dim->place, LN_LIMIT, "dimension %s is over the limit of %d",
+                              dim->text, INT_MAX);
+        tensor->dims[tensor->ndim++] = (int)size;
+    }
+    return LN_OK;
+}
+
+static ln_status read_compiled_tensor(const ln_value *value, const where *op,
+                                      ln_compiled_tensor *tensor)
+{
+    const ln_value *name, *dtype, *mtype;
+    LN_TRY(need(value, "name", LN_VALUE_STRING, op, &name));
+    LN_TRY(need(value, "dtype", LN_VALUE_STRING, op, &dtype));
+    LN_TRY(need(value, "mtype", LN_VALUE_STRING, op, &mtype));
+    LN_TRY(read_dims(value, op, tensor));
+
+    tensor->dtype = tl_dtype_from_str(dtype->text);
+    if ((int)tensor->dtype < 0)
+        return ln_fail_at(dtype->place, LN_SYNTAX, "'%s' is no data type", dtype->text);
+    int type = ln_mem_type_from_str(mtype->text);
+    if (type < 0)
+        return ln_fail_at(mtype->place, LN_SYNTAX, "'%s' is no memory type", mtype->text);
+    tensor->mtype = (ln_mem_type)type;
+
+    const ln_value *is_static = ln_value_get(value, "static");
+    if (!is_static || is_static->kind != LN_VALUE_BOOL)
+        return fail_in_op(value, op, "\"static\" must be true or false");
+    tensor->is_static = is_static->boolean;
+    const ln_value *offset = ln_value_get(value, "offset");
+    if (!offset)
+        return fail_in_op(value, op, "\"offset\" is missing");
+    LN_TRY(read_size(offset, &tensor->offset));
+
+    tensor->name = ln_strdup(name->text);
+    tensor->place =
+        ln_strdup_printf("%s:%d:%d", value->place.file, value->place.line, value->place.column);
+    return tensor->name && tensor->place ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status read_compiled_tensors(const ln_value *op_value, const where *op,
+                                       ln_compiled *compiled)
+{
+    const ln_value *outs;
+    LN_TRY(need(op_value, "tensors_out", LN_VALUE_ARRAY, op, &outs));
+    for (const ln_value *value = outs->first; value; value = value->next) {
+        if (compiled->tensor_count == compiled->tensor_capacity) {
+            size_t capacity = compiled->tensor_capacity ? 2 * compiled->tensor_capacity : 64;
+            ln_compiled_tensor *tensors = ln_realloc(compiled->tensors, capacity * sizeof *tensors);
+            if (!tensors)
+                return LN_NO_MEMORY;
+            compiled->tensors = tensors;
+            compiled->tensor_capacity = capacity;
+        }
+        ln_compiled_tensor *tensor = &compiled->tensors[compiled->tensor_count++];
+        memset(tensor, 0, sizeof *tensor);
+        LN_TRY(read_compiled_tensor(value, op, tensor));
+    }
+    return LN_OK;
+}
+
+static ln_status read_memory(const ln_value *root, ln_compiled *compiled)
+{
+    const where top = {.name = "memory"};
+    const ln_value *memory;
+    LN_TRY(need(root, "memory", LN_VALUE_ARRAY, &top, &memory));
+    for (const ln_value *row = memory->first; row; row = row->next) {
+        const ln_value *name;
+        LN_TRY(need(row, "mtype", LN_VALUE_STRING, &top, &name));
+        int mtype = ln_mem_type_from_str(name->text);
+        if (mtype < 0)
+            return ln_fail_at(name->place, LN_SYNTAX, "'%s' is no memory type", name->text);
+        const ln_value *is_static = ln_value_get(row, "static");
+        const ln_value *workspace = ln_value_get(row, "workspace");
+        if (!is_static || !workspace)
+            return ln_fail_at(row->place, LN_SYNTAX,
+                              "memory needs \"static\" and \"workspace\" in bytes");
+        size_t workspace_byte_count;
+        LN_TRY(read_size(is_static, &compiled->static_sizes[mtype]));
+        LN_TRY(read_size(workspace, &workspace_byte_count)); // both <= 2^53: the sum cannot wrap
+        compiled->mem_sizes[mtype] = compiled->static_sizes[mtype] + workspace_byte_count;
+    }
+    return LN_OK;
+}
+
+static ln_status read_compiled_header(const ln_value *root, ln_compiled *compiled)
+{
+    const ln_value *format = ln_value_get(root, "format");
+    if (format->kind != LN_VALUE_STRING || strcmp(format->text, LN_COMPILED_FORMAT) != 0)
+        return ln_fail_at(format->place, LN_SYNTAX,
+                          "\"format\" must be \"" LN_COMPILED_FORMAT "\"");
+    const ln_value *version = ln_value_get(root, "version");
+    if (!version || version->kind != LN_VALUE_NUMBER || version->number != LN_COMPILED_VERSION)
+        return ln_fail_at(version ? version->place : root->place, LN_UNSUPPORTED,
+                          "compiled format version %s is not readable here, only version %d; "
+                          "compile the model again",
+                          version && version->text ? version->text : "(none)", LN_COMPILED_VERSION);
+    const where top = {.name = "header"};
+    const ln_value *target;
+    LN_TRY(need(root, "target", LN_VALUE_STRING, &top, &target));
+    compiled->target = ln_strdup(target->text);
+    if (!compiled->target)
+        return LN_NO_MEMORY;
+    return read_memory(root, compiled);
+}
+
+// A tree with "format" is compiled; one with the old "mem_sizes_l" was compiled by the old system.
+static ln_status read_header(ln_context *ctx, const ln_value *root)
+{
+    int is_compiled = ln_value_get(root, "format") != NULL;
+    int is_old = ln_value_get(root, "mem_sizes_l") != NULL;
+    if (!is_compiled && !is_old)
+        return LN_OK;
+
+    ln_compiled *compiled = ln_alloc(sizeof *compiled);
+    if (!compiled)
+        return LN_NO_MEMORY;
+    ln_compiled_destroy(ctx->compiled);
+    ctx->compiled = compiled; // cleaned up with the context, half-built or not
+    compiled->is_old = !is_compiled;
+    return is_compiled ? read_compiled_header(root, compiled) : LN_OK;
+}
+
+// ---- Reading: operators ----
+
+// The old system's compiled operators are read as what they were before, and lowered again: the
+// name without its arch, "conv2d" for "conv2d_cpu".
+static void old_abstract_type(const char *optype, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", optype);
+    char *suffix = strrchr(buffer, '_');
+    if (suffix && ln_arch_find(suffix + 1)) {
+        *suffix = '\0';
+        if (!ln_op_find(buffer))
+            *suffix = '_';
+    }
+}
+
+static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_value *value,
+                         size_t index)
+{
+    where op = {.index = index};
+    const ln_value *name, *optype;
+    LN_TRY(need_name(value, "name", &op, &name));
+    op.name = name->text;
+    LN_TRY(need_name(value, "optype", &op, &optype));
+
+    char place[512];
+    snprintf(place, sizeof place, "%s:%d:%d", value->place.file, value->place.line,
+             value->place.column);
+    ln_op_source source = {.name = name->text, .optype = optype->text, .place = place};
+    char old_type[LN_MAX_NAME_LEN];
+    if (ctx->compiled && ctx->compiled->is_old) {
+        old_abstract_type(optype->text, old_type, sizeof old_type);
+        source.optype = old_type;
+    }
+    ln_status status = read_tensors(value, "tensors_in", &op, &source.tensors_in);
+    if (status == LN_OK)
+        status = read_tensors(value, "tensors_out", &op, &source.tensors_out);
+    if (status == LN_OK)
+        status = read_params(value, &op, &source.params);
+    if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)
+        status = read_compiled_tensors(value, &op, ctx->compiled);
+    if (status == LN_OK)
+        status = ln_serializer_add_op(serializer, ctx, &source);
+
+    ln_tensor_list_free(source.tensors_in);
+    ln_tensor_list_free(source.tensors_out);
+    ln_param_list_free(source.params);
+    return status;
+}
+
+ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document)
+{
+    const ln_value *root = ln_document_root(document);
+    if (root->kind != LN_VALUE_OBJECT)
+        return ln_fail_at(root->place, LN_SYNTAX, "a model is an object with \"ops\", found %s",
+                          ln_value_kind_text(root->kind));
+    const ln_value *ops = ln_value_get(root, "ops");
+    if (!ops)
+        return ln_fail_at(root->place, LN_SYNTAX, "the model has no \"ops\"");
+    if (ops->kind != LN_VALUE_ARRAY)
+        return ln_fail_at(ops->place, LN_SYNTAX, "\"ops\" must be an array, found %s",
+                          ln_value_kind_text(ops->kind));
+    if (ops->count > ctx->limits.op_count)
+        return ln_fail_at(ops->place, LN_LIMIT, "%zu operators are over the limit of %zu",
+                          ops->count, ctx->limits.op_count);
+
+    LN_TRY(read_header(ctx, root));
+    size_t index = 0;
+    for (const ln_value *op = ops->first; op; op = op->next)
+        LN_TRY(read_op(serializer, ctx, op, index++));
+    return LN_OK;
+}
+
+// ---- Making ----
+
+static const ln_place nowhere = {.file = ""};
+
+static ln_status add_string(ln_document *doc, ln_value *parent, const char *key, const char *text)
+{
+    return ln_value_append(doc, parent, key, ln_value_new_string(doc, text, nowhere));
+}
+
+static ln_status add_number(ln_document *doc, ln_value *parent, const char *key, double number)
+{
+    return ln_value_append(doc, parent, key, ln_value_new_number(doc, number, nowhere));
+}
+
+// A new array or object that is already in its parent; NULL on failure.
+static ln_value *add_parent(ln_document *doc, ln_value *parent, const char *key, ln_value_kind kind)
+{
+    ln_value *value = ln_value_new(doc, kind, nowhere);
+    return ln_value_append(doc, parent, key, value) == LN_OK ? value : NULL;
+}
+
+static ln_status make_plan_facts(ln_document *doc, ln_value *out, const ln_tensor_entry *entry)
+{
+    const tl_tensor *tensor = entry->tensor;
+    LN_TRY(add_string(doc, out, "dtype", tl_dtype_name(tensor->dtype)));
+    ln_value *dims = add_parent(doc, out, "dims", LN_VALUE_ARRAY);
+    if (!dims)
+        return ln_error_status();
+    for (int i = 0; i < tensor->ndim; i++)
+        LN_TRY(add_number(doc, dims, NULL, tensor->dims[i]));
+    LN_TRY(add_string(doc, out, "mtype", ln_mem_type_name(entry->mtype)));
+    LN_TRY(
+        ln_value_append(doc, out, "static", ln_value_new_bool(doc, entry->isstatic != 0, nowhere)));
+    return add_number(doc, out, "offset", (double)entry->offset);
+}
+
+static ln_status make_tensors(const ln_context *ctx, ln_document *doc, ln_value *op_value,
+                              const char *key, const ln_list *tensors, int with_plan)
+{
+    ln_value *array = add_parent(doc, op_value, key, LN_VALUE_ARRAY);
+    if (!array)
+        return ln_error_status();
+    for (const ln_list *l = tensors; l; l = l->next) {
+        const ln_tensor_list_entry *tensor = l->data;
+        ln_value *row = add_parent(doc, array, NULL, LN_VALUE_OBJECT);
+        if (!row)
+            return ln_error_status();
+        LN_TRY(add_string(doc, row, "arg_name", tensor->arg_name));
+        LN_TRY(add_string(doc, row, "name", tensor->name));
+        if (!with_plan)
+            continue;
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor->name);
+        if (!entry)
+            return LN_FAIL(LN_INTERNAL, "tensor '%s' is not in the tensor table", tensor->name);
+        LN_TRY(make_plan_facts(doc, row, entry));
+    }
+    return LN_OK;
+}
+
+static ln_value *make_param_value(ln_document *doc, const ln_param_entry *param)
+{
+    ln_value *array = NULL;
+    switch (param->type) {
+    case LN_PARAM_STRING: return ln_value_new_string(doc, param->value_string, nowhere);
+    case LN_PARAM_NUMBER: return ln_value_new_number(doc, param->value_double, nowhere);
+    case LN_PARAM_BOOL: return ln_value_new_bool(doc, param->value_bool != 0, nowhere);
+    case LN_PARAM_ARRAY_STRING:
+    case LN_PARAM_ARRAY_NUMBER:
+    case LN_PARAM_ARRAY_BOOL: array = ln_value_new(doc, LN_VALUE_ARRAY, nowhere); break;
+    default: return ln_value_new(doc, LN_VALUE_NULL, nowhere);
+    }
+    for (int i = 0; array && i < param->array_len; i++) {
+        ln_value *element = param->type == LN_PARAM_ARRAY_STRING
+                                ? ln_value_new_string(doc, param->value_array_string[i], nowhere)
+                            : param->type == LN_PARAM_ARRAY_NUMBER
+                                ? ln_value_new_number(doc, param->value_array_double[i], nowhere)
+                                : ln_value_new_bool(doc, param->value_array_bool[i] != 0, nowhere);
+        if (ln_value_append(doc, array, NULL, element) != LN_OK)
+            return NULL;
+    }
+    return array;
+}
+
+// Files hold no infinities and no NaN.
+static int is_finite(const ln_param_entry *param)
+{
+    if (param->type == LN_PARAM_NUMBER)
+        return isfinite(param->value_double);
+    for (int i = 0; param->type == LN_PARAM_ARRAY_NUMBER && i < param->array_len; i++) {
+        if (!isfinite(param->value_array_double[i]))
+            return 0;
+    }
+    return 1;
+}
+
+static ln_status make_params(ln_document *doc, ln_value *op_value, const ln_op_arg *arg)
+{
+    ln_value *array = add_parent(doc, op_value, "params", LN_VALUE_ARRAY);
+    if (!array)
+        return ln_error_status();
+    for (const ln_list *l = arg->params; l; l = l->next) {
+        const ln_param_entry *param = l->data;
+        if (!is_finite(param))
+            return LN_FAIL(LN_INVALID,
+                           "operator '%s': param '%s' is not finite and cannot be written",
+                           arg->name, param->arg_name);
+        ln_value *row = add_parent(doc, array, NULL, LN_VALUE_OBJECT);
+        if (!row)
+            return ln_error_status();
+        LN_TRY(add_string(doc, row, "arg_name", param->arg_name));
+        LN_TRY(ln_value_append(doc, row, "value", make_param_value(doc, param)));
+    }
+    return LN_OK;
+}
+
+static ln_status make_op(const ln_context *ctx, ln_document *doc, ln_value *ops, const ln_op *op,
+                         int with_plan)
+{
+    ln_value *value = add_parent(doc, ops, NULL, LN_VALUE_OBJECT);
+    if (!value)
+        return ln_error_status();
+    const ln_op_arg *arg = op->op_arg;
+    LN_TRY(add_string(doc, value, "name", arg->name));
+    LN_TRY(add_string(doc, value, "optype", arg->optype));
+    LN_TRY(make_tensors(ctx, doc, value, "tensors_in", arg->tensors_in, 0));
+    LN_TRY(make_tensors(ctx, doc, value, "tensors_out", arg->tensors_out, with_plan));
+    return make_params(doc, value, arg);
+}
+
+static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *root)
+{
+    LN_TRY(add_string(doc, root, "format", LN_COMPILED_FORMAT));
+    LN_TRY(add_number(doc, root, "version", LN_COMPILED_VERSION));
+    LN_TRY(add_string(doc, root, "target", ctx->target));
+    ln_value *memory = add_parent(doc, root, "memory", LN_VALUE_ARRAY);
+    if (!memory)
+        return ln_error_status();
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        if (ctx->mem_sizes[m] == 0)
+            continue;
+        ln_value *row = add_parent(doc, memory, NULL, LN_VALUE_OBJECT);
+        if (!row)
+            return ln_error_status();
+        LN_TRY(add_string(doc, row, "mtype", ln_mem_type_name((ln_mem_type)m)));
+        LN_TRY(add_number(doc, row, "static", (double)ctx->static_sizes[m]));
+        LN_TRY(
+            add_number(doc, row, "workspace", (double)(ctx->mem_sizes[m] - ctx->static_sizes[m])));
+    }
+    return LN_OK;
+}
+
+static ln_status make_root(const ln_context *ctx, int with_plan, ln_document *doc)
+{
+    ln_value *root = ln_value_new(doc, LN_VALUE_OBJECT, nowhere);
+    if (!root)
+        return LN_NO_MEMORY;
+    ln_document_set_root(doc, root);
+
+    if (with_plan)
+        LN_TRY(make_header(ctx, doc, root));
+    ln_value *ops = add_parent(doc, root, "ops", LN_VALUE_ARRAY);
+    if (!ops)
+        return ln_error_status();
+    for (const ln_list *l = ctx->ops; l; l = l->next)
+        LN_TRY(make_op(ctx, doc, ops, l->data, with_plan));
+    return LN_OK;
+}
+
+ln_status ln_model_tree_make(const ln_context *ctx, int with_plan, ln_document **out_document)
+{
+    *out_document = NULL;
+    ln_document *document;
+    LN_TRY(ln_document_create("", &document));
+    ln_status status = make_root(ctx, with_plan, document);
+    if (status != LN_OK) {
+        ln_document_destroy(document);
+        return status;
+    }
+    *out_document = document;
+    return LN_OK;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model as a tree of values: the shape that JSON IR and IL share.
+//
+//     {"ops": [{"name", "optype", "tensors_in": [{"arg_name", "name"}],
+//               "tensors_out": [...], "params": [{"arg_name", "value"}]}]}
+//
+// A compiled model adds "format", "version", "target", "memory", and dtype, dims, mtype, static
+// and offset to each output. The leaves only turn texts into this tree and back.
+
+#ifndef LN_SERIAL_MODEL_TREE_H
+#define LN_SERIAL_MODEL_TREE_H
+
+#include <lightnet/context.h>
+#include <lightnet/serializer.h>
+
+#include "base/value.h"
+
+#define LN_COMPILED_FORMAT  "lightnet-compiled"
+#define LN_COMPILED_VERSION 1
+
+// What one operator of a file has at most. Its lists are walked for each of their elements.
+#define LN_MODEL_MAX_TENSORS 1024 // inputs; outputs
+#define LN_MODEL_MAX_PARAMS  256
+
+// Appends the tree's operators to `ctx->ops` and, from a compiled tree, fills in `ctx->compiled`.
+ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document);
+
+// Makes the tree of a context, with its memory plan or without.
+ln_status ln_model_tree_make(const ln_context *ctx, int with_plan, ln_document **out_document);
+
+#endif

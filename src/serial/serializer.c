@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of serializers, and the way from an operator in a file to an operator in a context.
+
+#include <lightnet/serializer.h>
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+#include <lightnet/util.h>
+
+#include "base/registry.h"
+#include "base/spelling.h"
+
+static const char *name_of(const void *item)
+{
+    return ((const ln_serializer *)item)->name;
+}
+
+static ln_registry serializers = LN_REGISTRY_INIT("serializer", name_of);
+
+// ---- Operator loaders ----
+
+typedef struct loader_row {
+    char *optype;
+    int version;
+    ln_op_loader loader;
+    void *user;
+} loader_row;
+
+typedef struct ln_op_loader_table {
+    loader_row *rows;
+    size_t count;
+} ln_op_loader_table;
+
+static pthread_mutex_t loaders_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static loader_row *find_row(const ln_serializer *serializer, const char *optype, int version)
+{
+    const ln_op_loader_table *table = serializer->loaders;
+    for (size_t i = 0; table && i < table->count; i++) {
+        if (table->rows[i].version == version && ln_streq(table->rows[i].optype, optype))
+            return &table->rows[i];
+    }
+    return NULL;
+}
+
+static ln_status add_row(ln_serializer *serializer, const char *optype, int version,
+                         ln_op_loader loader, void *user)
+{
+    if (find_row(serializer, optype, version))
+        return LN_FAIL(LN_EXISTS, "serializer '%s' has a loader for '%s' version %d already",
+                       serializer->name, optype, version);
+    if (!serializer->loaders) {
+        serializer->loaders = ln_alloc(sizeof *serializer->loaders);
+        if (!serializer->loaders)
+            return LN_NO_MEMORY;
+    }
+    ln_op_loader_table *table = serializer->loaders;
+    loader_row *rows = ln_realloc(table->rows, (table->count + 1) * sizeof *rows);
+    if (!rows)
+        return LN_NO_MEMORY;
+    table->rows = rows;
+    char *copy = ln_strdup(optype);
+    if (!copy)
+        return LN_NO_MEMORY;
+    rows[table->count++] =
+        (loader_row){.optype = copy, .version = version, .loader = loader, .user = user};
+    return LN_OK;
+}
+
+static void free_loaders(ln_serializer *serializer)
+{
+    ln_op_loader_table *table = serializer->loaders;
+    for (size_t i = 0; table && i < table->count; i++)
+        ln_free(table->rows[i].optype);
+    if (table)
+        ln_free(table->rows);
+    ln_free(table);
+    serializer->loaders = NULL;
+}
+
+ln_status ln_serializer_register_op_loader(ln_serializer *serializer, const char *optype,
+                                           int version, ln_op_loader loader, void *user)
+{
+    if (!serializer || !optype || !loader)
+        return LN_FAIL(LN_INVALID, "an operator loader needs a serializer, a type and a function");
+    pthread_mutex_lock(&loaders_lock);
+    ln_status status = add_row(serializer, optype, version, loader, user);
+    pthread_mutex_unlock(&loaders_lock);
+    return status;
+}
+
+ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const char *optype,
+                                             int version)
+{
+    if (!serializer || !optype)
+        return LN_FAIL(LN_INVALID, "an operator loader is named by a serializer and a type");
+    pthread_mutex_lock(&loaders_lock);
+    loader_row *row = find_row(serializer, optype, version);
+    if (row) {
+        ln_op_loader_table *table = serializer->loaders;
+        ln_free(row->optype);
+        *row = table->rows[--table->count];
+        if (table->count == 0)
+            free_loaders(serializer);
+    }
+    pthread_mutex_unlock(&loaders_lock);
+    return row ? LN_OK
+               : LN_FAIL(LN_NOT_FOUND, "serializer '%s' has no loader for '%s' version %d",
+                         serializer->name, optype, version);
+}
+
+// ---- The registry ----
+
+ln_status ln_serializer_register(ln_serializer *serializer)
+{
+    if (!serializer)
+        return LN_FAIL(LN_INVALID, "cannot register a NULL serializer");
+    LN_TRY(ln_registry_add(&serializers, serializer));
+    ln_status status = serializer->init ? serializer->init(serializer) : LN_OK;
+    if (status != LN_OK)
+        ln_registry_remove(&serializers, serializer->name, NULL);
+    return status;
+}
+
+static void close_serializer(ln_serializer *serializer)
+{
+    if (serializer->release)
+        serializer->release(serializer);
+    pthread_mutex_lock(&loaders_lock);
+    free_loaders(serializer);
+    pthread_mutex_unlock(&loaders_lock);
+}
+
+ln_status ln_serializer_unregister(const char *name)
+{
+    void *serializer;
+    LN_TRY(ln_registry_remove(&serializers, name, &serializer));
+    close_serializer(serializer);
+    return LN_OK;
+}
+
+ln_serializer *ln_serializer_find(const char *name)
+{
+    return ln_registry_find(&serializers, name);
+}
+
+ln_serializer *ln_serializer_find_at(size_t index)
+{
+    return ln_registry_find_at(&serializers, index);
+}
+
+size_t ln_serializer_count(void)
+{
+    return ln_registry_count(&serializers);
+}
+
+void ln_serializer_release(void)
+{
+    ln_serializer *serializer;
+    while ((serializer = ln_registry_pop(&serializers)))
+        close_serializer(serializer);
+}
+
+ln_serializer *ln_serializer_probe(const char *path, const char *bytes, size_t byte_count)
+{
+    ln_serializer *best = NULL, *serializer;
+    int best_score = 0;
+    for (size_t i = 0; (serializer = ln_serializer_find_at(i)); i++) {
+        int score = serializer->probe ? serializer->probe(serializer, path, bytes, byte_count) : 0;
+        if (score > best_score) {
+            best = serializer;
+            best_score = score;
+        }
+    }
+    return best;
+}
+
+ln_serializer *ln_serializer_for_path(const char *path)
+{
+    ln_serializer *serializer;
+    for (size_t i = 0; path && (serializer = ln_serializer_find_at(i)); i++) {
+        const char *const *extension = serializer->extensions;
+        for (; serializer->write && extension && *extension; extension++) {
+            if (ln_suffixed(path, *extension))
+                return serializer;
+        }
+    }
+    return NULL;
+}
+
+// ---- Operators of a file ----
+
+static ln_status fail_unknown(const ln_op_source *source)
+{
+    const char *nearest = NULL;
+    size_t nearest_distance = strlen(source->optype) / 2 + 1;
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        size_t distance = ln_spelling_distance(source->optype, op->op_arg->optype);
+        if (distance < nearest_distance) {
+            nearest = op->op_arg->optype;
+            nearest_distance = distance;
+        }
+    }
+    ln_fail(LN_UNSUPPORTED, "operator '%s': type '%s' is not registered%s%s%s", source->name,
+            source->optype, nearest ? "; did you mean '" : "; `lightnet ops` lists what is",
+            nearest ? nearest : "", nearest ? "'?" : "");
+    return source->place ? ln_fail_prefix("%s", source->place) : LN_UNSUPPORTED;
+}
+
+static ln_status add_from_proto(ln_context *ctx, const ln_op_source *source, const ln_op *proto)
+{
+    ln_op *op = ln_op_create_from_proto(proto, source->name, NULL, NULL, NULL, ctx->tensor_table);
+    if (!op)
+        return ln_error_status();
+    ln_op_arg *arg = op->op_arg;
+    arg->tensors_in = ln_tensor_list_copy(source->tensors_in);
+    arg->tensors_out = ln_tensor_list_copy(source->tensors_out);
+    arg->params = ln_param_list_copy(source->params);
+    arg->place = ln_strdup(source->place);
+
+    int is_whole = (arg->tensors_in || !source->tensors_in) &&
+                   (arg->tensors_out || !source->tensors_out) && (arg->params || !source->params) &&
+                   (arg->place || !source->place);
+    ln_status status = is_whole ? ln_context_append_op(ctx, op) : LN_NO_MEMORY;
+    if (status != LN_OK)
+        ln_op_free_lists_too(op);
+    return status;
+}
+
+ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
+                               const ln_op_source *source)
+{
+    if (!ctx || !source || !source->name || !source->optype)
+        return LN_FAIL(LN_INVALID, "an operator needs a context, a name and a type");
+
+    loader_row row = {0};
+    if (serializer) {
+        pthread_mutex_lock(&loaders_lock);
+        const loader_row *found = find_row(serializer, source->optype, source->version);
+        if (!found)
+            found = find_row(serializer, source->optype, 0);
+        if (found)
+            row = *found;
+        pthread_mutex_unlock(&loaders_lock);
+    }
+    if (row.loader)
+        return row.loader(serializer, ctx, source, row.user);
+
+    const ln_op *proto = ln_op_find(source->optype);
+    if (!proto)
+        return fail_unknown(source);
+    return add_from_proto(ctx, source, proto);
+}
