@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators from the result of a rule. Nothing here touches the context: a failure frees what was
+// made, and the model is as before.
+//
+// Names are found by looking them up, not by counting through all operators:
+//     a new tensor    <first output of the root>_<name in the rule>
+//     its operator    <name of the root>_<name in the rule>
+// and a number behind where that is taken.
+
+#include "pass/build.h"
+
+#include <stdio.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/util.h>
+
+#include "pass/op_args.h"
+
+#define MAX_PREFIX_BYTES 300 // of a name that others are made from, so that those fit
+
+// Names of new tensors; those of the pattern are in the match.
+typedef struct builder {
+    const ln_context *ctx;
+    const ln_match *match;
+    char *new_tensors[LN_RULE_MAX_NAMES]; // owned
+    bool has_root_name;                   // an operator has the root's name already
+} builder;
+
+static const char *tensor_of(const builder *b, int name)
+{
+    return b->match->tensors[name] ? b->match->tensors[name] : b->new_tensors[name];
+}
+
+// ---- Names ----
+
+static bool is_tensor_taken(const builder *b, const char *tensor)
+{
+    for (size_t i = 0; i < b->match->rule->name_count; i++)
+        if (b->new_tensors[i] && ln_streq(b->new_tensors[i], tensor))
+            return true;
+    return ln_tensor_table_find(b->ctx->tensor_table, tensor) != NULL;
+}
+
+// Numbers are tried from 2 on; more than a handful are never taken, as the prefix is unique.
+static ln_status name_tensor(builder *b, int name)
+{
+    const char *prefix = b->match->tensors[b->match->rule->pattern[0].outs[0].name];
+    const char *suffix = b->match->rule->names[name];
+    char text[LN_MAX_NAME_LEN];
+    snprintf(text, sizeof text, "%.*s_%s", MAX_PREFIX_BYTES, prefix, suffix);
+    for (unsigned i = 2; is_tensor_taken(b, text); i++)
+        snprintf(text, sizeof text, "%.*s_%s%u", MAX_PREFIX_BYTES, prefix, suffix, i);
+    b->new_tensors[name] = ln_strdup(text);
+    return b->new_tensors[name] ? LN_OK : LN_NO_MEMORY;
+}
+
+static bool is_op_taken(const builder *b, const ln_list *new_ops, const char *name)
+{
+    return ln_op_list_find_by_name(new_ops, name) || ln_op_table_find(b->ctx->op_table, name);
+}
+
+static void name_op(builder *b, const ln_rule_op *statement, const ln_list *new_ops,
+                    char name[LN_MAX_NAME_LEN])
+{
+    const char *root_name = b->match->ops[0]->op_arg->name;
+    for (size_t i = 0; i < statement->out_count && !b->has_root_name; i++) {
+        // What is a tensor of the pattern is an output of the root.
+        if (b->match->tensors[statement->outs[i].name]) {
+            snprintf(name, LN_MAX_NAME_LEN, "%s", root_name);
+            b->has_root_name = true;
+            return;
+        }
+    }
+    const char *suffix = b->match->rule->names[statement->outs[0].name];
+    snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s", MAX_PREFIX_BYTES, root_name, suffix);
+    for (unsigned i = 2; is_op_taken(b, new_ops, name); i++)
+        snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s%u", MAX_PREFIX_BYTES, root_name, suffix, i);
+}
+
+// ---- Parameters ----
+
+static ln_status set_array(ln_param_entry *entry, const ln_rule_value *value)
+{
+    double numbers[LN_RULE_MAX_ELEMENTS];
+    const char *strings[LN_RULE_MAX_ELEMENTS];
+    ln_bool bools[LN_RULE_MAX_ELEMENTS];
+    for (size_t i = 0; i < value->count; i++) {
+        numbers[i] = value->elements[i].number;
+        strings[i] = value->elements[i].string;
+        bools[i] = value->elements[i].boolean;
+    }
+    if (entry->type == LN_PARAM_ARRAY_NUMBER)
+        return ln_param_set_satu_array_number(entry, (int)value->count, numbers);
+    if (entry->type == LN_PARAM_ARRAY_STRING)
+        return ln_param_set_array_string(entry, (int)value->count, strings);
+    return ln_param_set_array_bool(entry, (int)value->count, bools);
+}
+
+static ln_status set_literal(ln_param_entry *entry, const ln_rule_value *value)
+{
+    switch (value->kind) {
+    case LN_RULE_NUMBER: return ln_param_set_satu_number(entry, value->number);
+    case LN_RULE_STRING: return ln_param_set_string(entry, value->string);
+    case LN_RULE_BOOL: return ln_param_set_bool(entry, value->boolean);
+    default: return set_array(entry, value);
+    }
+}
+
+static ln_status push_entry(ln_list **params, ln_param_entry *entry)
+{
+    ln_status status = ln_param_list_push(params, entry);
+    if (status != LN_OK)
+        ln_param_entry_free(entry);
+    return status;
+}
+
+static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_param *param,
+                            ln_list **params)
+{
+    ln_param_entry *entry;
+    if (param->value.kind == LN_RULE_NAME) {
+        char *arg_name = ln_strdup(param->arg_name);
+        entry = arg_name ? ln_param_entry_copy(b->match->values[param->value.name]) : NULL;
+        if (!entry) {
+            ln_free(arg_name);
+            return LN_NO_MEMORY;
+        }
+        ln_free(entry->arg_name);
+        entry->arg_name = arg_name;
+        return push_entry(params, entry);
+    }
+    entry =
+        ln_param_entry_create(param->arg_name, ln_op_param_type(proto->op_arg, param->arg_name));
+    if (!entry)
+        return ln_error_status();
+    ln_status status = set_literal(entry, &param->value);
+    if (status != LN_OK) {
+        ln_param_entry_free(entry);
+        return status;
+    }
+    return push_entry(params, entry);
+}
+
+static bool is_overridden(const ln_rule_op *statement, const char *arg_name)
+{
+    for (size_t i = 0; i < statement->param_count; i++)
+        if (ln_streq(statement->params[i].arg_name, arg_name))
+            return true;
+    return false;
+}
+
+static ln_status copy_params(const ln_op *from, const ln_rule_op *statement, ln_list **params)
+{
+    for (const ln_list *l = from->op_arg->params; l; l = l->next) {
+        const ln_param_entry *entry = l->data;
+        if (is_overridden(statement, entry->arg_name))
+            continue;
+        ln_param_entry *copy = ln_param_entry_copy(entry);
+        if (!copy)
+            return LN_NO_MEMORY;
+        LN_TRY(push_entry(params, copy));
+    }
+    return LN_OK;
+}
+
+// What an operator of another type left out means the default of that type.
+static ln_status copy_defaults(const ln_op *from, const ln_rule_op *statement, ln_list **params)
+{
+    const ln_param_info *info = from->op_arg->info ? from->op_arg->info->params : NULL;
+    for (; info && info->arg_name; info++) {
+        if (ln_param_list_find(from->op_arg->params, info->arg_name) ||
+            is_overridden(statement, info->arg_name))
+            continue;
+        ln_param_entry *entry;
+        LN_TRY(ln_op_param_default(from->op_arg, info->arg_name, &entry));
+        if (entry)
+            LN_TRY(push_entry(params, entry));
+    }
+    return LN_OK;
+}
+
+static ln_status build_params(const builder *b, const ln_op *proto, const ln_rule_op *statement,
+                              ln_list **params)
+{
+    if (statement->params_from >= 0) {
+        const ln_op *from = b->match->ops[statement->params_from];
+        LN_TRY(copy_params(from, statement, params));
+        if (!ln_streq(from->op_arg->optype, proto->op_arg->optype))
+            LN_TRY(copy_defaults(from, statement, params));
+    }
+    for (size_t i = 0; i < statement->param_count; i++)
+        LN_TRY(push_param(b, proto, &statement->params[i], params));
+    return LN_OK;
+}
+
+// ---- Tensors ----
+
+static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_op *statement,
+                           ln_list **ins)
+{
+    char buffer[LN_MAX_NAME_LEN];
+    for (size_t i = 0; i < statement->in_count; i++) {
+        const ln_rule_arg *in = &statement->ins[i];
+        const char *arg_name =
+            in->arg_name ? in->arg_name : ln_op_in_name(proto->op_arg, i, buffer);
+        LN_TRY(ln_tensor_list_push(ins, arg_name, tensor_of(b, in->name)));
+    }
+    return LN_OK;
+}
+
+static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *statement,
+                            ln_list **outs)
+{
+    for (size_t i = 0; i < statement->out_count; i++) {
+        int name = statement->outs[i].name;
+        if (!tensor_of(b, name))
+            LN_TRY(name_tensor(b, name));
+        LN_TRY(ln_tensor_list_push(outs, ln_op_out_name(proto->op_arg, i), tensor_of(b, name)));
+    }
+    return LN_OK;
+}
+
+// Adds the scratch outputs of `proto` that are not there, named <operator>_<argument>.
+static ln_status add_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
+                             ln_list **outs)
+{
+    for (size_t i = 0; ln_op_out_name(proto->op_arg, i); i++) {
+        const char *arg_name = ln_op_out_name(proto->op_arg, i);
+        if (!ln_op_is_scratch(proto->op_arg, arg_name) ||
+            ln_tensor_list_find_by_arg_name(*outs, arg_name))
+            continue;
+        char text[LN_MAX_NAME_LEN];
+        snprintf(text, sizeof text, "%.*s_%.*s", MAX_PREFIX_BYTES, op_name, 100, arg_name);
+        for (unsigned n = 2; ln_tensor_table_find(ctx->tensor_table, text); n++)
+            snprintf(text, sizeof text, "%.*s_%.*s%u", MAX_PREFIX_BYTES, op_name, 100, arg_name, n);
+        LN_TRY(ln_tensor_list_push(outs, arg_name, text));
+    }
+    return LN_OK;
+}
+
+// ---- Operators ----
+
+// Makes an operator of lists that are its own from then on; frees them on failure.
+static ln_status make_op(const ln_context *ctx, const ln_op *proto, const char *name,
+                         ln_status status, ln_list *ins, ln_list *outs, ln_list *params,
+                         ln_op **out_op)
+{
+    *out_op = NULL;
+    if (status == LN_OK) {
+        *out_op = ln_op_create_from_proto(proto, name, ins, outs, params, ctx->tensor_table);
+        if (*out_op)
+            return LN_OK;
+        status = ln_error_status();
+    }
+    ln_tensor_list_free(ins);
+    ln_tensor_list_free(outs);
+    ln_param_list_free(params);
+    return status;
+}
+
+static ln_status build_op(builder *b, const ln_rule_op *statement, const ln_list *new_ops,
+                          ln_op **out_op)
+{
+    *out_op = NULL;
+    const ln_op *proto = ln_op_find(statement->optype);
+    if (!proto)
+        return LN_FAIL(LN_NOT_FOUND, "there is no operator type '%s'", statement->optype);
+    char name[LN_MAX_NAME_LEN];
+    name_op(b, statement, new_ops, name);
+    ln_list *ins = NULL, *outs = NULL, *params = NULL;
+    ln_status status = build_ins(b, proto, statement, &ins);
+    if (status == LN_OK)
+        status = build_outs(b, proto, statement, &outs);
+    if (status == LN_OK)
+        status = add_scratch(b->ctx, proto, name, &outs);
+    if (status == LN_OK)
+        status = build_params(b, proto, statement, &params);
+    return make_op(b->ctx, proto, name, status, ins, outs, params, out_op);
+}
+
+static ln_status build_ops(builder *b, ln_list **ops)
+{
+    for (size_t i = 0; i < b->match->rule->result_count; i++) {
+        ln_op *op;
+        LN_TRY(build_op(b, &b->match->rule->result[i], *ops, &op));
+        ln_status status = ln_list_push(ops, op);
+        if (status != LN_OK) {
+            ln_op_free_lists_too(op);
+            return status;
+        }
+    }
+    return LN_OK;
+}
+
+ln_status ln_build_result(const ln_context *ctx, const ln_match *match, ln_list **out_ops)
+{
+    *out_ops = NULL;
+    builder b = {.ctx = ctx, .match = match};
+    ln_status status = build_ops(&b, out_ops);
+    for (size_t i = 0; i < match->rule->name_count; i++)
+        ln_free(b.new_tensors[i]);
+    if (status != LN_OK) {
+        ln_op_list_free_lists_too(*out_ops);
+        *out_ops = NULL;
+    }
+    return status;
+}
+
+// ln_tensor_list_copy and ln_param_list_copy give NULL for an empty list and for a failure.
+static ln_status copy_lists(const ln_op_arg *from, ln_list **ins, ln_list **outs, ln_list **params)
+{
+    *ins = ln_tensor_list_copy(from->tensors_in);
+    *outs = ln_tensor_list_copy(from->tensors_out);
+    *params = ln_param_list_copy(from->params);
+    bool is_complete =
+        (*ins || !from->tensors_in) && (*outs || !from->tensors_out) && (*params || !from->params);
+    return is_complete ? LN_OK : LN_NO_MEMORY;
+}
+
+ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
+                           ln_op **out_op)
+{
+    ln_list *ins, *outs, *params;
+    ln_status status = copy_lists(op->op_arg, &ins, &outs, &params);
+    if (status == LN_OK)
+        status = add_scratch(ctx, proto, op->op_arg->name, &outs);
+    LN_TRY(make_op(ctx, proto, op->op_arg->name, status, ins, outs, params, out_op));
+    if (op->op_arg->place) {
+        (*out_op)->op_arg->place = ln_strdup(op->op_arg->place);
+        if (!(*out_op)->op_arg->place) {
+            ln_op_free_lists_too(*out_op);
+            *out_op = NULL;
+            return LN_NO_MEMORY;
+        }
+    }
+    return LN_OK;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making the operators that take the place of matched ones.
+
+#ifndef LN_PASS_BUILD_H
+#define LN_PASS_BUILD_H
+
+#include <lightnet/context.h>
+
+#include "pass/match.h"
+
+// New operators as the result of the matched rule says, in its order, not yet checked and not yet
+// part of the context. The caller frees them with ln_op_list_free_lists_too.
+ln_status ln_build_result(const ln_context *ctx, const ln_match *match, ln_list **out_ops);
+
+// A new operator of type `proto` with name, tensors and parameters of `op`, and with the scratch
+// outputs that `proto` has and `op` does not.
+ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
+                           ln_op **out_op);
+
+#endif

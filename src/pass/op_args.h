@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of operators as their types describe them: names by position, defaults of parameters.
+//
+// All functions take the `op_arg` of a prototype or of an operator made from it.
+
+#ifndef LN_PASS_OP_ARGS_H
+#define LN_PASS_OP_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lightnet/op.h>
+#include <lightnet/op_info.h>
+
+// The argument name of input or output `index`, from 0; NULL if the type has not so many. The name
+// of a variadic input is written to `buffer`.
+const char *ln_op_in_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN]);
+const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index);
+
+bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name);
+bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name);
+
+// The type says that all its outputs are static.
+bool ln_op_is_static_type(const ln_op_arg *op_arg);
+
+// The type of a parameter; LN_PARAM_INVALID if there is no such parameter.
+ln_param_type ln_op_param_type(const ln_op_arg *op_arg, const char *arg_name);
+
+// A new parameter with the default value that the description gives; NULL if it gives none. The
+// caller frees it with ln_param_entry_free.
+ln_status ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
+                              ln_param_entry **out_entry);
+
+// The operator computes something in each run: an output is not static.
+bool ln_op_runs(const ln_op *op);
+
+#endif

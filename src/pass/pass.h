@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes: each rewrites the operator list of a context, and the pipeline is a table of them.
+//
+// A pass may assume that the context is READY (operators checked, data flow graph built) and
+// leaves it READY. Nothing here knows a particular arch or operator.
+
+#ifndef LN_PASS_PASS_H
+#define LN_PASS_PASS_H
+
+#include <stddef.h>
+
+#include <lightnet/arch.h>
+#include <lightnet/context.h>
+
+#define LN_MAX_ARCHS 16
+
+// What a compilation works on.
+typedef struct ln_compilation {
+    ln_context *ctx;
+    ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
+    size_t arch_count;
+    size_t firing_count; // rewrites done so far; each has the number it raised this to
+} ln_compilation;
+
+typedef struct ln_pass {
+    const char *name;
+    const char *doc;
+    ln_status (*run)(ln_compilation *compilation);
+} ln_pass;
+
+// The pipeline in order; ends with a NULL name.
+extern const ln_pass ln_pipeline[];
+
+// Finds the archs of `target` ("cuda,cpu") and their fallbacks. An unknown arch is an error that
+// lists the known ones.
+ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target);
+
+// Runs the passes named in `names` ("fold,expand"; NULL: the whole pipeline) in pipeline order.
+ln_status ln_passes_run(ln_compilation *compilation, const char *names);
+
+// Frees a list that an arch's function returned and the context refused. Operators that are the
+// context's own, which no function should return, stay.
+void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops);
+
+// ---- The passes, one file each ----
+
+ln_status ln_pass_fold(ln_compilation *compilation);
+ln_status ln_pass_expand(ln_compilation *compilation);
+ln_status ln_pass_combine(ln_compilation *compilation);
+ln_status ln_pass_subgraph(ln_compilation *compilation);
+ln_status ln_pass_schedule(ln_compilation *compilation);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline as a table: what happens to a model between reading and memory planning.
+
+#include "pass/pass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/util.h>
+
+const ln_pass ln_pipeline[] = {
+    // Before lowering, so that one rule serves every arch.
+    {"fold", "fold batch norm and activations into convolutions (rules/fold.rules)", ln_pass_fold},
+    // Everything after this sees operators of the target's archs only.
+    {"expand", "lower each operator to the first arch that takes it", ln_pass_expand},
+    {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine},
+    {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph},
+    // Last, because it only orders what the others made.
+    {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule},
+    {NULL, NULL, NULL},
+};
+
+// ---- The archs of a target ----
+
+static ln_status fail_unknown_arch(const char *name, size_t len)
+{
+    char known[256] = "";
+    size_t used = 0;
+    const ln_arch *arch;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                 arch->arch_name);
+    return LN_FAIL(LN_NOT_FOUND, "target '%.*s' is not an arch of this library; there are: %s",
+                   (int)len, name, known);
+}
+
+static int has_arch(const ln_compilation *compilation, const ln_arch *arch)
+{
+    for (size_t i = 0; i < compilation->arch_count; i++) {
+        if (compilation->archs[i] == arch)
+            return 1;
+    }
+    return 0;
+}
+
+// Adds the archs of a comma-separated list that are not there yet.
+static ln_status add_archs(ln_compilation *compilation, const char *names, int must_exist)
+{
+    for (const char *name = names; name && *name;) {
+        size_t len = strcspn(name, ",");
+        char buffer[64];
+        ln_arch *arch = NULL;
+        if (len < sizeof buffer) {
+            memcpy(buffer, name, len);
+            buffer[len] = '\0';
+            arch = ln_arch_find(buffer);
+        }
+        if (!arch && must_exist)
+            return fail_unknown_arch(name, len);
+        if (arch && !has_arch(compilation, arch)) {
+            if (compilation->arch_count == LN_MAX_ARCHS)
+                return LN_FAIL(LN_LIMIT, "a target has at most %d archs", LN_MAX_ARCHS);
+            compilation->archs[compilation->arch_count++] = arch;
+        }
+        name += len;
+        if (*name == ',')
+            name++;
+    }
+    return LN_OK;
+}
+
+ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target)
+{
+    *compilation = (ln_compilation){.ctx = ctx};
+    if (!target || !target[0])
+        return LN_FAIL(LN_INVALID, "the target is empty; name an arch, such as \"cpu\"");
+    LN_TRY(add_archs(compilation, target, 1));
+    // The list grows while it is read: fallbacks may have fallbacks.
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
+    return LN_OK;
+}
+
+// ---- Running ----
+
+// 1 if the comma-separated `names` contain `name`.
+static int is_named(const char *names, const char *name)
+{
+    size_t name_len = strlen(name);
+    while (names && *names) {
+        size_t len = strcspn(names, ",");
+        if (len == name_len && strncmp(names, name, len) == 0)
+            return 1;
+        names += len;
+        if (*names == ',')
+            names++;
+    }
+    return 0;
+}
+
+static ln_status fail_unknown_pass(const char *name, size_t len)
+{
+    char known[256] = "";
+    size_t used = 0;
+    for (const ln_pass *pass = ln_pipeline; pass->name && used < sizeof known; pass++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                 pass->name);
+    return LN_FAIL(LN_NOT_FOUND, "there is no pass '%.*s'; there are: %s", (int)len, name, known);
+}
+
+static ln_status check_names(const char *names)
+{
+    while (names && *names) {
+        size_t len = strcspn(names, ",");
+        const ln_pass *pass = ln_pipeline;
+        while (pass->name && !(strlen(pass->name) == len && strncmp(pass->name, names, len) == 0))
+            pass++;
+        if (!pass->name)
+            return fail_unknown_pass(names, len);
+        names += len;
+        if (*names == ',')
+            names++;
+    }
+    return LN_OK;
+}
+
+ln_status ln_passes_run(ln_compilation *compilation, const char *names)
+{
+    LN_TRY(check_names(names));
+    for (const ln_pass *pass = ln_pipeline; pass->name; pass++) {
+        if (names && !is_named(names, pass->name))
+            continue;
+        ln_status status = pass->run(compilation);
+        if (status != LN_OK)
+            return ln_fail_prefix("pass '%s'", pass->name);
+    }
+    return LN_OK;
+}
+
+void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops)
+{
+    for (ln_list *l = new_ops; l; l = l->next) {
+        ln_op *op = l->data;
+        if (op && !ln_list_find(ctx->ops, op))
+            ln_op_free_lists_too(op);
+    }
+    ln_list_free(new_ops);
+}

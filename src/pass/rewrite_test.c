@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules on models of small operators: where they fire, what they leave, and that it ends.
+
+#include "pass/rewrite.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include <lightnet/msg.h>
+
+#include "desc/rule_parse.h"
+#include "pass/fake_ops.h"
+#include "pass/op_args.h"
+#include "tests/oom.h"
+#include "tests/random.h"
+#include "tests/test.h"
+
+#define CONV_RELU                                                                                  \
+    "rule conv_relu [exact] r = relu(c) c = conv(x, w | act=\"none\") where single_use(c)\n"       \
+    "  => r = conv(x, w | params(c), act=\"relu\")\n"
+#define CONV_BN                                                                                    \
+    "rule conv_bn [rounds] y = bn(c, s | e=v) c = conv(x, w | act=\"none\")\n"                     \
+    "  where single_use(c), static(w), static(s)\n"                                                \
+    "  => fold = foldw(w, s | e=v) y = conv(x, fold | params(c))\n"
+#define RELU_RELU "rule relu_relu [exact] b = relu(a) a = relu(x) => b = relu(x)\n"
+
+typedef const char *const *lines;
+#define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static ln_document *arena;
+
+static const ln_rule_set *parse(const char *text)
+{
+    const ln_rule_set *set;
+    ln_document_destroy(arena);
+    CHECK_OK(ln_rule_set_parse(text, strlen(text), "test.rules", &arena, &set));
+    return set;
+}
+
+// Applies `rules` and checks the result; the text of the model is the test's to look at.
+static size_t rewrite(ln_context *ctx, const char *rules, ln_status expected)
+{
+    ln_compilation compilation = {.ctx = ctx};
+    ln_status status = ln_rewrite_rules(&compilation, parse(rules));
+    if (status != expected)
+        fail_msg("%s: %s", ln_status_name(status), ln_error_message());
+    if (!ln_context_check(ctx))
+        fail_msg("%s", ln_error_message());
+    ln_document_destroy(arena);
+    arena = NULL;
+    return compilation.firing_count;
+}
+
+static void check_rewrite(const char *why, lines model, const char *rules, const char *expected)
+{
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(model);
+    CHECK_NOT_NULL(ctx);
+    rewrite(ctx, rules, LN_OK);
+    if (strcmp(fake_print(ctx), expected) != 0)
+        fail_msg("%s: the model is\n  %s instead of\n  %s", why, fake_print(ctx), expected);
+    ln_context_free(ctx);
+}
+
+// ---- Where rules fire ----
+
+TEST(a_pattern_is_matched_in_the_data_flow_not_in_the_list)
+{
+    check_rewrite("neighbours", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; ");
+    check_rewrite(
+        "apart",
+        LINES("in -> x", "const -> w", "conv x w -> c", "neg x -> n", "relu c -> y", "neg y -> z"),
+        CONV_RELU, "in()->x; const()->w; neg(x)->n; conv(x,w|act=relu)->y; neg(y)->z; ");
+    check_rewrite("two at once",
+                  LINES("in -> x", "const -> w", "conv x w -> c", "conv x w -> d", "relu d -> y",
+                        "relu c -> z"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; conv(x,w|act=relu)->z; ");
+}
+
+TEST(a_rule_needs_its_conditions)
+{
+    check_rewrite("read twice",
+                  LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y", "neg c -> z"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w)->c; relu(c)->y; neg(c)->z; ");
+    check_rewrite("not static",
+                  LINES("in -> x", "in -> w", "const -> s", "conv x w -> c", "bn c s -> y"),
+                  CONV_BN, "in()->x; in()->w; const()->s; conv(x,w)->c; bn(c,s)->y; ");
+    check_rewrite("wrong shape of the graph", LINES("in -> x", "relu x -> y"), CONV_RELU,
+                  "in()->x; relu(x)->y; ");
+}
+
+TEST(an_output_needed_elsewhere_blocks_a_rule)
+{
+    check_rewrite("without the condition",
+                  LINES("in -> x", "relu x -> a", "relu a -> b", "neg a -> c"), RELU_RELU,
+                  "in()->x; relu(x)->a; relu(a)->b; neg(a)->c; ");
+    check_rewrite("an output of the model", LINES("in -> x", "split x -> lo hi", "relu lo -> y"),
+                  "rule r [exact] y = relu(a) a = split(x) => y = neg(x)",
+                  "in()->x; split(x)->lo,hi; relu(lo)->y; ");
+    check_rewrite("both outputs go",
+                  LINES("in -> x", "split x -> lo hi", "add lo hi -> y", "neg y -> z"),
+                  "rule r [exact] y = add(a, b) a, b = split(x) => y = add(x, x)",
+                  "in()->x; add(x,x)->y; neg(y)->z; ");
+}
+
+TEST(a_name_stands_for_one_tensor)
+{
+    const char *rule = "rule r [exact] y = add(a, a) a = neg(x) => y = relu(x)";
+    check_rewrite("the same", LINES("in -> x", "neg x -> n", "add n n -> y"), rule,
+                  "in()->x; relu(x)->y; ");
+    check_rewrite("two", LINES("in -> x", "neg x -> n", "neg x -> m", "add n m -> y"), rule,
+                  "in()->x; neg(x)->n; neg(x)->m; add(n,m)->y; ");
+    check_rewrite("a graph, not a tree",
+                  LINES("in -> x", "neg x -> n", "relu n -> r", "add r n -> y"),
+                  "rule r [exact] y = add(b, a) b = relu(a) a = neg(x) => y = relu(x)",
+                  "in()->x; relu(x)->y; ");
+    check_rewrite("of inputs by name", LINES("in -> x", "in -> y", "neg x -> n", "add y n -> z"),
+                  "rule r [exact] z = add(b=n, a=y) n = neg(x) => z = add(b=y, a=x)",
+                  "in()->x; in()->y; add(y,x)->z; ");
+}
+
+TEST(variadic_inputs_are_counted_from_one)
+{
+    const char *rule = "rule r [exact] y = cat(a, n) n = neg(x) => y = cat(x, a, x)";
+    check_rewrite("as many", LINES("in -> x", "in -> a", "neg x -> n", "cat a n -> y"), rule,
+                  "in()->x; in()->a; cat(x,a,x)->y; ");
+    check_rewrite("more", LINES("in -> x", "in -> a", "neg x -> n", "cat a n x -> y"), rule,
+                  "in()->x; in()->a; neg(x)->n; cat(a,n,x)->y; ");
+}
+
+TEST(a_rule_that_saves_no_run_does_not_fire)
+{
+    // Both operators are static already: nothing would be saved, and nothing would end.
+    check_rewrite("static", LINES("const -> w", "const -> s", "foldw w s -> f", "foldw f s -> g"),
+                  "rule r [exact] g = foldw(f, s) f = foldw(w, s) => g = relu(w)",
+                  "const()->w; const()->s; foldw(w,s)->f; foldw(f,s)->g; ");
+}
+
+// ---- Parameters ----
+
+TEST(an_absent_parameter_counts_as_its_default)
+{
+    check_rewrite("said", LINES("in -> x", "const -> w", "conv x w -> c | act=none", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; ");
+    check_rewrite("another",
+                  LINES("in -> x", "const -> w", "conv x w -> c | act=relu", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->c; relu(c)->y; ");
+    check_rewrite("a number", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = conv(x, w | k=3) => r = conv(x, w | k=4)",
+                  "in()->x; const()->w; conv(x,w|k=4)->y; ");
+    check_rewrite("a bound default", LINES("in -> x", "const -> w", "bn x w -> b", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w | e=v) => r = bn(x, w | e=v)",
+                  "in()->x; const()->w; bn(x,w|e=0.5)->y; ");
+}
+
+TEST(parameters_are_copied_and_overridden)
+{
+    check_rewrite("copied", LINES("in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; conv(x,w|k=5,act=relu)->y; ");
+    check_rewrite("overridden",
+                  LINES("in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = conv(x, w) => r = conv(x, w | k=1, params(c))",
+                  "in()->x; const()->w; conv(x,w|k=1)->y; ");
+    check_rewrite("the same value twice",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=2"),
+                  "rule r [exact] y = bn(a, w | e=v) a = bn(x, w | e=v) => y = bn(x, w | e=v)",
+                  "in()->x; const()->w; bn(x,w|e=2)->y; ");
+    check_rewrite("two values",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=3"),
+                  "rule r [exact] y = bn(a, w | e=v) a = bn(x, w | e=v) => y = bn(x, w | e=v)",
+                  "in()->x; const()->w; bn(x,w|e=2)->a; bn(a,w|e=3)->y; ");
+}
+
+// ---- What rules leave ----
+
+TEST(new_operators_stand_behind_what_they_read_and_before_their_readers)
+{
+    check_rewrite("folding",
+                  LINES("in -> x", "const -> w", "conv x w -> c", "neg x -> n", "const -> s",
+                        "bn c s -> y", "relu y -> z"),
+                  CONV_BN,
+                  "in()->x; const()->w; neg(x)->n; const()->s; foldw(w,s|e=0.5)->y_fold; "
+                  "conv(x,y_fold)->y; relu(y)->z; ");
+    check_rewrite(
+        "rules build on each other",
+        LINES("in -> x", "const -> w", "const -> s", "conv x w -> c", "bn c s -> n", "relu n -> y"),
+        CONV_RELU CONV_BN,
+        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; "
+        "conv(x,n_fold|act=relu)->y; ");
+}
+
+TEST(names_of_the_model_stay_and_new_ones_are_free)
+{
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "neg x -> y_fold",
+                                       "conv x w -> c", "bn c s -> y"));
+    rewrite(ctx, CONV_BN, LN_OK);
+    CHECK_STR_EQ(fake_print(ctx), "in()->x; const()->w; const()->s; neg(x)->y_fold; "
+                                  "foldw(w,s|e=0.5)->y_fold2; conv(x,y_fold2)->y; ");
+    const ln_op *conv = ln_op_table_find(ctx->op_table, "op_y");
+    CHECK_NOT_NULL(conv);
+    CHECK_STR_EQ(conv->op_arg->optype, "conv");
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_y_fold2"));
+    CHECK_NULL(ln_op_table_find(ctx->op_table, "op_c"));
+    CHECK_NULL(ln_tensor_table_find(ctx->tensor_table, "c"));
+    ln_context_free(ctx);
+}
+
+TEST(an_operator_that_the_result_reads_from_stays)
+{
+    check_rewrite("kept",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "relu b -> c", "neg a -> d"),
+                  "rule r [exact] c = relu(b) b = relu(a) a = neg(x) => c = relu(a)",
+                  "in()->x; neg(x)->a; relu(a)->c; neg(a)->d; ");
+}
+
+TEST(several_results_may_make_several_outputs_of_the_root)
+{
+    check_rewrite("split", LINES("in -> x", "neg x -> n", "split n -> lo hi", "add lo hi -> y"),
+                  "rule r [exact] a, b = split(n) n = neg(x) => b, a = split(x)",
+                  "in()->x; split(x)->hi,lo; add(lo,hi)->y; ");
+}
+
+// ---- Failures ----
+
+TEST(a_firing_that_fails_leaves_the_model_as_before)
+{
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(LINES("in -> x", "neg x -> a", "neg a -> b", "relu b -> y"));
+    char before[512];
+    snprintf(before, sizeof before, "%s", fake_print(ctx));
+    CHECK_EQ(rewrite(ctx, "rule r [exact] b = neg(a) a = neg(x) => b = refuse(x)", LN_UNSUPPORTED),
+             0);
+    CHECK_MESSAGE("rule 'r' at 'op_b'");
+    CHECK_STR_EQ(fake_print(ctx), before);
+    CHECK_EQ(rewrite(ctx, "rule r [exact] b = neg(a) a = neg(x) => b = relu(x)", LN_OK), 1);
+    ln_context_free(ctx);
+}
+
+static const struct {
+    const char *why;
+    const char *rules;
+    const char *message;
+} unfit[] = {
+    {"type", "rule r [exact] b = nag(a)\n a = neg(x) => b = neg(x)",
+     "test.rules:1: rule 'r': there is no operator type 'nag'"},
+    {"second line", "rule r [exact] b = neg(a)\n a = nag(x) => b = neg(x)", "test.rules:2:"},
+    {"inputs", "rule r [exact] b = neg(a, z) a = neg(x) => b = neg(x)", "neg has 1 inputs, not 2"},
+    {"outputs", "rule r [exact] b, c = neg(a) a = neg(x) => b, c = neg(x)",
+     "neg has 1 outputs, not 2"},
+    {"input's name", "rule r [exact] b = neg(z=a) a = neg(x) => b = neg(x)",
+     "neg has no input 'z'"},
+    {"input twice", "rule r [exact] b = add(a, a=x) a = neg(x) => b = neg(x)",
+     "input 'a' of add is there twice"},
+    {"parameter", "rule r [exact] b = neg(a | p=1) a = neg(x) => b = neg(x)",
+     "neg has no parameter 'p'"},
+    {"its type", "rule r [exact] b = conv(a, w | k=\"3\") a = neg(x) => b = neg(x)",
+     "parameter 'k' of conv is a LN_PARAM_NUMBER"},
+    {"bound type", "rule r [exact] b = conv(a, w | k=v) a = neg(x) => b = conv(x, w | act=v)",
+     "'v' stands for a LN_PARAM_NUMBER; parameter 'act' of conv is a LN_PARAM_STRING"},
+    {"copied", "rule r [exact] b = relu(c) c = conv(x, w) => b = bn(x, w | params(c))",
+     "parameter 'act' of conv cannot be copied to bn"},
+    {"not static",
+     "rule r [exact] b = relu(a) a = conv(x, w) where static(w)\n"
+     " => n = neg(w) b = conv(x, n | params(a))",
+     "the rule does not shrink the model: its result runs 2 operators"},
+    {"data type", "rule r [exact] b = relu(a) a = relu(x) where dtype(x, TL_FLOTA) => b = relu(x)",
+     "test.rules:1: rule 'r': 'TL_FLOTA' is no data type"},
+    {"data type in lower", "lower neg => relu where dtype(src, TL_FLOTA)",
+     "test.rules:1: 'TL_FLOTA' is no data type"},
+};
+
+TEST(rules_that_do_not_fit_the_operators_are_refused)
+{
+    CHECK_OK(fake_register());
+    for (size_t i = 0; i < sizeof unfit / sizeof unfit[0]; i++) {
+        ln_status status = ln_rule_set_check(parse(unfit[i].rules));
+        if (status != LN_INVALID || !strstr(ln_error_message(), unfit[i].message))
+            fail_msg("%s: %s: %s", unfit[i].why, ln_status_name(status), ln_error_message());
+    }
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+// ---- Memory ----
+
+// Refuses one request, the nth, and grants all others: what fails then can be undone.
+typedef struct one_refusal {
+    size_t n;
+    size_t requests;
+} one_refusal;
+
+static void *resize_but_one(void *user, void *p, size_t size)
+{
+    one_refusal *refusal = user;
+    return refusal->requests++ == refusal->n ? NULL : realloc(p, size);
+}
+
+static void release(void *user, void *p)
+{
+    (void)user;
+    free(p);
+}
+
+TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
+{
+    static const char *const states[] = {
+        "in()->x; const()->w; const()->s; conv(x,w)->c; bn(c,s)->n; relu(n)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; conv(x,n_fold)->n; relu(n)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; conv(x,n_fold|act=relu)->y; ",
+    };
+    CHECK_OK(fake_register());
+    const ln_rule_set *set = parse(CONV_RELU CONV_BN);
+    ln_status status = LN_NO_MEMORY;
+    for (size_t n = 0; status != LN_OK; n++) {
+        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
+                                           "bn c s -> n", "relu n -> y"));
+        CHECK_NOT_NULL(ctx);
+        ln_compilation compilation = {.ctx = ctx};
+        one_refusal refusal = {.n = n};
+        ln_allocator_set(&(ln_allocator){resize_but_one, release, &refusal});
+        status = ln_rewrite_rules(&compilation, set);
+        ln_allocator_set(NULL);
+        if (status != LN_OK)
+            CHECK_EQ(status, LN_NO_MEMORY);
+        CHECK(compilation.firing_count < 3);
+        CHECK_STR_EQ(fake_print(ctx), states[compilation.firing_count]);
+        if (!ln_context_check(ctx))
+            fail_msg("request %zu: %s", n, ln_error_message());
+        if (status == LN_OK)
+            CHECK_EQ(compilation.firing_count, 2);
+        ln_context_free(ctx);
+    }
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+TEST(out_of_memory_leaks_nothing)
+{
+    CHECK_OK(fake_register());
+    const ln_rule_set *set = parse(CONV_RELU CONV_BN "lower * => *_fake");
+    fake_arch.rules = set;
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
+                                           "bn c s -> n", "relu n -> y"));
+        ln_compilation compilation = {.ctx = ctx};
+        if (ctx && ln_rewrite_rules(&compilation, set) == LN_OK) {
+            int matched = 1;
+            for (ln_list *l = ctx->ops; l;) {
+                if (ln_rewrite_lower(&compilation, &fake_arch, &l, &matched) != LN_OK)
+                    break;
+                if (!matched)
+                    l = l->next;
+            }
+        }
+        ln_context_free(ctx);
+    }
+    fake_arch.rules = NULL;
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+// ---- Lowering ----
+
+static void lower_all(ln_context *ctx, const char *rules)
+{
+    fake_arch.rules = parse(rules);
+    ln_compilation compilation = {.ctx = ctx};
+    for (ln_list *l = ctx->ops; l;) {
+        int matched;
+        CHECK_OK(ln_rewrite_lower(&compilation, &fake_arch, &l, &matched));
+        if (!matched)
+            l = l->next;
+        CHECK(ln_context_check(ctx));
+    }
+    fake_arch.rules = NULL;
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+static void check_lower(const char *why, const char *rules, const char *expected)
+{
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "conv x w -> c | k=5",
+                                       "conv c w -> d | k=7", "relu d -> y"));
+    lower_all(ctx, rules);
+    if (strcmp(fake_print(ctx), expected) != 0)
+        fail_msg("%s: the model is\n  %s instead of\n  %s", why, fake_print(ctx), expected);
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_c"));
+    ln_context_free(ctx);
+}
+
+TEST(lowering_takes_what_the_arch_has_and_accepts)
+{
+    check_lower("any", "lower * => *_fake",
+                "in()->x; const()->w; conv_fake(x,w|k=5)->c,op_c_buffer; conv(c,w|k=7)->d; "
+                "relu_fake(d)->y; ");
+    check_lower("one", "lower relu => relu_fake",
+                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu_fake(d)->y; ");
+    check_lower("condition", "lower * => *_fake where dtype(src, TL_INT8)",
+                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu(d)->y; ");
+    check_lower("condition on an argument", "lower * => *_fake where static(weight)",
+                "in()->x; const()->w; conv_fake(x,w|k=5)->c,op_c_buffer; conv(c,w|k=7)->d; "
+                "relu(d)->y; ");
+    check_lower("in order", "lower conv => relu\nlower conv => conv_cpu\nlower relu => *_fake",
+                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu_fake(d)->y; ");
+}
+
+static ln_status refuse_all(void *priv, const ln_op *op)
+{
+    (void)priv;
+    return LN_FAIL(LN_UNSUPPORTED, "not %s", op->op_arg->optype);
+}
+
+TEST(lowering_asks_the_arch)
+{
+    fake_arch.describe = refuse_all;
+    check_lower("refused", "lower * => *_fake",
+                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu(d)->y; ");
+    fake_arch.describe = NULL;
+}
+
+// ---- The end ----
+
+#define RANDOM_MODELS 1000
+
+// Adds one random operator that reads tensors t0..t<count-1>; returns how many it makes.
+static size_t add_random_op(ln_context *ctx, test_random *random, size_t count)
+{
+    static const char *const types[] = {"in",   "const", "conv", "conv", "bn",
+                                        "relu", "relu",  "neg",  "add",  "split"};
+    const char *type = types[count < 2 ? count : test_random_below(random, 10)];
+    char ins[64], outs[64];
+    bool has_two = strcmp(type, "conv") == 0 || strcmp(type, "bn") == 0 || strcmp(type, "add") == 0;
+    bool has_none = strcmp(type, "in") == 0 || strcmp(type, "const") == 0;
+    bool is_split = strcmp(type, "split") == 0;
+    // Near tensors make chains; far ones tie the graph together.
+    size_t first = count < 1 ? 0 : count - 1 - test_random_below(random, count < 3 ? count : 3);
+    size_t second = count < 1 ? 0 : test_random_below(random, count);
+    int len = snprintf(ins, sizeof ins, "t%zu", first);
+    if (has_two)
+        snprintf(ins + len, sizeof ins - (size_t)len, " t%zu", second);
+    if (has_none)
+        ins[0] = '\0';
+    len = snprintf(outs, sizeof outs, "t%zu", count);
+    if (is_split)
+        snprintf(outs + len, sizeof outs - (size_t)len, " t%zu", count + 1);
+    CHECK_OK(fake_add_op(ctx, type, ins, outs));
+    return is_split ? 2 : 1;
+}
+
+static size_t count_running(const ln_context *ctx)
+{
+    size_t count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next)
+        count += ln_op_runs(l->data);
+    return count;
+}
+
+// Every output of the model before is there, with the same value.
+static void check_outputs(const ln_context *ctx, const fake_values *before, char (*outputs)[32],
+                          size_t output_count)
+{
+    static fake_values after;
+    fake_eval(ctx, &after);
+    for (size_t i = 0; i < output_count; i++) {
+        double was = fake_find(before, outputs[i]);
+        CHECK_NEAR(fake_find(&after, outputs[i]), was, 1e-9 * (1 + fabs(was)));
+    }
+    CHECK_EQ(ln_context_output_count(ctx), output_count);
+}
+
+static size_t check_random_model(test_random *random, const ln_rule_set *set)
+{
+    static fake_values before;
+    static char outputs[512][32], names[512][32];
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    size_t size = 3 + test_random_below(random, 60);
+    for (size_t count = 0; count < size;)
+        count += add_random_op(ctx, random, count);
+    CHECK_OK(ln_context_init_ops(ctx));
+    ctx->state = LN_CONTEXT_READY;
+
+    fake_eval(ctx, &before);
+    for (size_t i = 0; i < before.count; i++) { // the names go with their operators
+        snprintf(names[i], sizeof names[i], "%s", before.names[i]);
+        before.names[i] = names[i];
+    }
+    size_t output_count = ln_context_output_count(ctx);
+    for (size_t i = 0; i < output_count; i++)
+        snprintf(outputs[i], sizeof outputs[i], "%s", ln_context_output(ctx, i)->name);
+
+    size_t running = count_running(ctx);
+    ln_compilation compilation = {.ctx = ctx};
+    CHECK_OK(ln_rewrite_rules(&compilation, set));
+    if (!ln_context_check(ctx))
+        fail_msg("%s", ln_error_message());
+    CHECK(count_running(ctx) + compilation.firing_count <= running);
+    check_outputs(ctx, &before, outputs, output_count);
+
+    size_t firing_count = compilation.firing_count;
+    CHECK_OK(ln_rewrite_rules(&compilation, set)); // a fixed point: nothing is left to do
+    CHECK_EQ(compilation.firing_count, firing_count);
+    ln_context_free(ctx);
+    return firing_count;
+}
+
+TEST(random_models_come_to_an_end_and_compute_the_same)
+{
+    CHECK_OK(fake_register());
+    const ln_rule_set *set =
+        parse(CONV_RELU CONV_BN RELU_RELU
+              "rule act_relu [exact] r = relu(c) c = conv(x, w | act=\"relu\")\n"
+              "  => r = conv(x, w | params(c))\n");
+    test_random random = test_random_start();
+    size_t firing_count = 0;
+    for (int i = 0; i < RANDOM_MODELS; i++)
+        firing_count += check_random_model(&random, set);
+    CHECK(firing_count > RANDOM_MODELS / 2); // the models are such that rules matter
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+// Seconds to rewrite a model of `count` convolutions that all read one tensor, and their relus.
+static double time_of(size_t count, const ln_rule_set *set)
+{
+    char ins[64], outs[64];
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(fake_add_op(ctx, "in", "", "x"));
+    CHECK_OK(fake_add_op(ctx, "const", "", "w"));
+    for (size_t i = 0; i < count; i++) {
+        snprintf(outs, sizeof outs, "c%zu", i);
+        CHECK_OK(fake_add_op(ctx, "conv", "x w", outs));
+    }
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ins, sizeof ins, "c%zu", i);
+        snprintf(outs, sizeof outs, "y%zu", i);
+        CHECK_OK(fake_add_op(ctx, "relu", ins, outs));
+    }
+    CHECK_OK(ln_context_init_ops(ctx));
+    ctx->state = LN_CONTEXT_READY;
+    ln_compilation compilation = {.ctx = ctx};
+    clock_t start = clock();
+    CHECK_OK(ln_rewrite_rules(&compilation, set));
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    CHECK_EQ(compilation.firing_count, count);
+    CHECK(ln_context_check(ctx));
+    ln_context_free(ctx);
+    return seconds;
+}
+
+TEST(large_models_take_time_in_proportion)
+{
+    CHECK_OK(fake_register());
+    const ln_rule_set *set = parse(CONV_RELU);
+    double small = time_of(1000, set);
+    double large = time_of(10000, set);
+    printf("1000 firings: %.4f s, 10000 firings: %.4f s\n", small, large);
+    CHECK(large < 10 * 5 * (small + 0.001)); // quadratic would be 100
+    ln_document_destroy(arena);
+    arena = NULL;
+}
+
+// ---- The log ----
+
+static void keep_last(const ln_msg *msg, void *user)
+{
+    if (msg->level == LN_MSG_DEBUG)
+        snprintf(user, 200, "%s", msg->text);
+}
+
+TEST(firings_are_numbered_and_told)
+{
+    char last[200] = "";
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y",
+                                       "conv y w -> d", "relu d -> z"));
+    ln_msg_set_handler(keep_last, last);
+    CHECK_EQ(rewrite(ctx, CONV_RELU, LN_OK), 2);
+    ln_msg_set_handler(NULL, NULL);
+    CHECK_STR_EQ(last, "firing 2: conv_relu at 'op_z'");
+    ln_context_free(ctx);
+}
+
+TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_its_conditions,
+          an_output_needed_elsewhere_blocks_a_rule, a_name_stands_for_one_tensor,
+          variadic_inputs_are_counted_from_one, a_rule_that_saves_no_run_does_not_fire,
+          an_absent_parameter_counts_as_its_default, parameters_are_copied_and_overridden,
+          new_operators_stand_behind_what_they_read_and_before_their_readers,
+          names_of_the_model_stay_and_new_ones_are_free,
+          an_operator_that_the_result_reads_from_stays,
+          several_results_may_make_several_outputs_of_the_root,
+          a_firing_that_fails_leaves_the_model_as_before,
+          rules_that_do_not_fit_the_operators_are_refused,
+          one_refused_request_leaves_the_model_before_or_behind_a_firing,
+          out_of_memory_leaks_nothing, lowering_takes_what_the_arch_has_and_accepts,
+          lowering_asks_the_arch, random_models_come_to_an_end_and_compute_the_same,
+          large_models_take_time_in_proportion, firings_are_numbered_and_told)
