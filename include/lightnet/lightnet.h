@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LightNet: neural-network inference.
+ *
+ * A model is a list of operators. Each reads named tensors and makes named tensors, and has
+ * parameters. Everything done to a model is a rewrite of that list, and each result can be printed.
+ *
+ * A program goes through these steps:
+ *
+ *     ln_arch_init();                                    // archs, operators, formats
+ *     ln_context *ctx = ln_context_create();
+ *     ln_context_init(ctx, "model.net");                 // read: JSON IR or IL
+ *     ln_context_compile(ctx, "cpu");                    // lower, fuse, plan memory
+ *     printf("%zu bytes\n", ctx->mem_sizes[LN_MEM_CPU]); // the exact peak, known before running
+ *     ln_context_load(ctx, "model.safetensors");         // allocate, load weights, static part
+ *     ln_context_set_data(ctx, "image", pixels);
+ *     ln_context_run(ctx);                               // as often as needed; allocates nothing
+ *     ln_context_get_data(ctx, "prob", answers);
+ *     ln_context_unload(ctx);
+ *     ln_context_cleanup(ctx);
+ *     ln_context_free(ctx);
+ *     ln_arch_cleanup();
+ *
+ * What can fail returns an `ln_status`, or NULL where it returns a pointer; `ln_error_message()`
+ * then tells what is wrong, and where. The library never exits or aborts, and prints nothing but
+ * what `print` operators of a model say. A context belongs to one thread at a time; different
+ * contexts run side by side.
+ *
+ * The headers below stand in reading order.
+ */
+
+#ifndef LIGHTNET_LIGHTNET_H
+#define LIGHTNET_LIGHTNET_H
+
+/* Errors, memory, messages. */
+#include <lightnet/allocator.h>
+#include <lightnet/msg.h>
+#include <lightnet/status.h>
+#include <lightnet/version.h>
+
+/* Models: from reading to running. */
+#include <lightnet/context.h>
+#include <lightnet/plan.h>
+
+/* Tensors, and files of them. */
+#include <lightnet/dtype.h>
+#include <lightnet/tensor.h>
+#include <lightnet/tensor_file.h>
+
+/* What a model is made of. */
+#include <lightnet/dfg.h>
+#include <lightnet/op.h>
+#include <lightnet/op_info.h>
+#include <lightnet/opck.h>
+#include <lightnet/opshape.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+
+/* Extending: archs, operators, formats. */
+#include <lightnet/arch.h>
+#include <lightnet/il.h>
+#include <lightnet/opdesc.h>
+#include <lightnet/serializer.h>
+
+/* Containers and small things that the others use. */
+#include <lightnet/graph.h>
+#include <lightnet/hash.h>
+#include <lightnet/list.h>
+#include <lightnet/mem.h>
+#include <lightnet/queue.h>
+#include <lightnet/stack.h>
+#include <lightnet/util.h>
+
+#endif

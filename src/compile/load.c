@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading and running: memory, weights, the static part once, then the operators again and again.
+//
+// What `run` needs is laid out by `load` in one array, so that a run walks it and allocates
+// nothing. Neighbours of an arch that runs groups become one step.
+
+#include <lightnet/context.h>
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/msg.h>
+#include <lightnet/tensor_file.h>
+#include <lightnet/util.h>
+
+#include "ir/context.h"
+
+// One step of a run: a group on a device, or a single operator.
+typedef struct run_step {
+    ln_op *op;           // the only, or the first operator of the group
+    const ln_arch *arch; // not NULL: `group` runs on it
+    void *group;
+} run_step;
+
+struct ln_runner {
+    void (*destroy)(struct ln_runner *runner); // first: `ln_context_free` calls it
+    run_step *steps;
+    size_t step_count;
+};
+
+// ---- The runner ----
+
+static void runner_destroy(struct ln_runner *runner)
+{
+    if (!runner)
+        return;
+    for (size_t i = 0; i < runner->step_count; i++) {
+        const run_step *step = &runner->steps[i];
+        if (step->arch && step->arch->release)
+            step->arch->release(step->arch->priv, step->group);
+    }
+    ln_free(runner->steps);
+    ln_free(runner);
+}
+
+static int runs_groups(const ln_arch *arch)
+{
+    return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
+}
+
+// Makes one group of the operators from *position on that share its arch, and moves behind them.
+static ln_status add_group(struct ln_runner *runner, const ln_arch *arch, ln_list **position)
+{
+    ln_list *ops = NULL;
+    ln_status status = LN_OK;
+    ln_list *l = *position;
+    for (; l && status == LN_OK; l = l->next) {
+        const ln_op *op = l->data;
+        if (!ln_streq(op->op_arg->arch, arch->arch_name))
+            break;
+        status = ln_list_push(&ops, l->data);
+    }
+    run_step step = {.op = (*position)->data, .arch = arch};
+    if (status == LN_OK)
+        status = arch->prepare(arch->priv, ops, &step.group);
+    ln_list_free(ops);
+    if (status == LN_OK)
+        runner->steps[runner->step_count++] = step;
+    *position = l;
+    return status;
+}
+
+static ln_status add_steps(struct ln_runner *runner, const ln_context *ctx)
+{
+    ln_list *position = ctx->ops;
+    while (position) {
+        ln_op *op = position->data;
+        const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+        if (runs_groups(arch)) {
+            LN_TRY(add_group(runner, arch, &position));
+            continue;
+        }
+        if (op->run)
+            runner->steps[runner->step_count++] = (run_step){.op = op};
+        position = position->next;
+    }
+    return LN_OK;
+}
+
+static ln_status runner_create(const ln_context *ctx, struct ln_runner **out_runner)
+{
+    *out_runner = NULL;
+    size_t op_count = (size_t)ln_list_length(ctx->ops);
+    struct ln_runner *runner = ln_alloc(sizeof *runner);
+    if (!runner)
+        return LN_NO_MEMORY;
+    runner->destroy = runner_destroy;
+    runner->steps = ln_alloc_array(op_count, sizeof *runner->steps);
+    ln_status status = runner->steps ? add_steps(runner, ctx) : LN_NO_MEMORY;
+    if (status != LN_OK) {
+        runner_destroy(runner);
+        return status;
+    }
+    *out_runner = runner;
+    return LN_OK;
+}
+
+// ---- Loading ----
+
+static int is_from_file(const ln_op *op)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "from_file");
+    return param && param->type == LN_PARAM_BOOL && param->value_bool;
+}
+
+static ln_status copy_tensor(const tl_tensor *from, int has_shapes, ln_tensor_entry *to,
+                             const char *datafile)
+{
+    if (from->dtype != to->tensor->dtype)
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
+                       tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
+    // .wts knows lengths only.
+    int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
+    if (!fits) {
+        char from_shape[128], to_shape[128];
+        ln_sprint_shape(from_shape, sizeof from_shape, from->ndim, from->dims);
+        ln_sprint_shape(to_shape, sizeof to_shape, to->tensor->ndim, to->tensor->dims);
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' has shape %s, the model takes %s", datafile,
+                       to->name, from_shape, to_shape);
+    }
+    ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
+    if (!copy)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
+                       ln_mem_type_name(to->mtype));
+    copy(to->tensor->data, from->data, tl_tensor_size(from));
+    return LN_OK;
+}
+
+static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, const char *datafile)
+{
+    int has_shapes = ln_tensor_file_get_format(file) == LN_TENSOR_FILE_SAFETENSORS;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        if (!is_from_file(op))
+            continue;
+        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
+            const ln_tensor_list_entry *listed = out->data;
+            ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+            const tl_tensor *tensor =
+                ln_tensor_file_tensor(file, ln_tensor_file_find(file, listed->name));
+            if (!tensor)
+                return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, listed->name);
+            LN_TRY(copy_tensor(tensor, has_shapes, entry, datafile));
+        }
+    }
+    return LN_OK;
+}
+
+// Without a data file the model runs all the same, on zeros; that is rarely what is meant.
+static void warn_about_missing_weights(const ln_context *ctx)
+{
+    size_t count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next)
+        count += is_from_file(l->data);
+    if (count > 0)
+        ln_msg_warn("%zu tensor%s should come from a data file, but none is given: they are zero",
+                    count, count == 1 ? "" : "s");
+}
+
+static ln_status copy_weights(ln_context *ctx, const char *datafile)
+{
+    if (!datafile) {
+        warn_about_missing_weights(ctx);
+        return LN_OK;
+    }
+    ln_tensor_file *file;
+    LN_TRY(ln_tensor_file_open(datafile, &file));
+    ln_status status = copy_from_file(ctx, file, datafile);
+    ln_tensor_file_close(file);
+    return status;
+}
+
+ln_status ln_context_load(ln_context *ctx, const char *datafile)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state < LN_CONTEXT_PLANNED)
+        return LN_FAIL(LN_STATE, "the model is not compiled; call ln_context_compile first");
+    if (ctx->state == LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is loaded already");
+
+    LN_TRY(ln_context_alloc_mem(ctx));
+    ln_status status = copy_weights(ctx, datafile);
+    if (status == LN_OK)
+        status = ln_op_list_do_static_run(ctx->ops);
+    if (status == LN_OK)
+        status = runner_create(ctx, &ctx->runner);
+    if (status != LN_OK) {
+        ln_context_dealloc_mem(ctx);
+        return status;
+    }
+    ctx->state = LN_CONTEXT_LOADED;
+    return LN_OK;
+}
+
+void ln_context_unload(ln_context *ctx)
+{
+    if (!ctx || ctx->state != LN_CONTEXT_LOADED)
+        return;
+    ln_context_dealloc_mem(ctx);
+}
+
+// ---- Running ----
+
+static ln_status run_group(const run_step *step)
+{
+    const ln_arch *arch = step->arch;
+    if (arch->run)
+        return arch->run(arch->priv, step->group);
+    // Bytes that the group frees may be written by the next step, so the wait cannot be put off.
+    LN_TRY(arch->run_async(arch->priv, step->group));
+    return arch->wait(arch->priv, step->group);
+}
+
+static ln_status call_op(ln_op *op, ln_op_func function)
+{
+    op->op_arg->status = LN_OK;
+    function(op->op_arg);
+    return op->op_arg->status;
+}
+
+ln_status ln_context_run(const ln_context *ctx)
+{
+    if (!ctx || ctx->state != LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
+
+    const struct ln_runner *runner = ctx->runner;
+    for (size_t i = 0; i < runner->step_count; i++) {
+        const run_step *step = &runner->steps[i];
+        if (step->arch)
+            LN_TRY(run_group(step));
+        else
+            LN_TRY(call_op(step->op, step->op->run));
+    }
+    return LN_OK;
+}
+
+// ---- Data ----
+
+static ln_tensor_entry *find_loaded(const ln_context *ctx, const char *tname)
+{
+    if (!ctx || ctx->state != LN_CONTEXT_LOADED) {
+        ln_fail(LN_STATE, "the model is not loaded; call ln_context_load first");
+        return NULL;
+    }
+    ln_tensor_entry *entry = tname ? ln_tensor_table_find(ctx->tensor_table, tname) : NULL;
+    if (!entry)
+        ln_fail(LN_NOT_FOUND, "the model has no tensor '%s'", tname ? tname : "(null)");
+    return entry;
+}
+
+ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
+{
+    ln_tensor_entry *entry = find_loaded(ctx, tname);
+    if (!entry)
+        return ln_error_status();
+    if (!data)
+        return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
+    LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
+    return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
+}
+
+void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
+{
+    const ln_tensor_entry *entry = find_loaded(ctx, tname);
+    if (!entry)
+        return NULL;
+    if (!data)
+        return entry->tensor->data;
+    return ln_tensor_table_get_data(ctx->tensor_table, tname, data);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and printing a model: finds the serializer, checks limits, and leaves a context that is
+// READY (or PLANNED, from a compiled file), or EMPTY with the reason.
+
+#include <lightnet/context.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/serializer.h>
+#include <lightnet/util.h>
+
+#include "base/text.h"
+#include "compile/context_plan.h"
+#include "compile/limits.h"
+#include "ir/compiled.h"
+#include "ir/context.h"
+
+static ln_status check_empty(const ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state != LN_CONTEXT_EMPTY || ctx->ops)
+        return LN_FAIL(LN_STATE, "the context holds a model already; clean it up first");
+    return LN_OK;
+}
+
+// `path` is the file the bytes came from, or NULL if there is only `bytes`.
+static ln_status load_with(ln_context *ctx, const char *path, const char *bytes, size_t byte_count,
+                           const char *name)
+{
+    ln_serializer *serializer = ln_serializer_probe(path, bytes, byte_count);
+    if (!serializer)
+        return LN_FAIL(LN_UNSUPPORTED, "%s: no reader knows this format", name);
+    if (path && serializer->load_file)
+        return serializer->load_file(serializer, ctx, path);
+    if (!serializer->load_mem)
+        return LN_FAIL(LN_UNSUPPORTED, "%s: format '%s' is read from files only", name,
+                       serializer->name);
+    return serializer->load_mem(serializer, ctx, bytes, byte_count, name);
+}
+
+// The operators are in ctx->ops; checks them, and the plan of a compiled file.
+static ln_status make_ready(ln_context *ctx)
+{
+    LN_TRY(ln_context_init_ops(ctx));
+    if (!ctx->compiled)
+        return LN_OK; // limits are checked by compiling
+    LN_TRY(ln_context_check_limits(ctx));
+    LN_TRY(ctx->compiled->is_old ? ln_context_compile(ctx, "cpu") : ln_context_adopt_plan(ctx));
+    ln_compiled_destroy(ctx->compiled);
+    ctx->compiled = NULL;
+    return LN_OK;
+}
+
+static ln_status init_from(ln_context *ctx, const char *path, const char *bytes, size_t byte_count,
+                           const char *name)
+{
+    ln_context_forget(ctx); // what failed reads left
+    ctx->source = ln_strdup(name);
+    ln_status status = ctx->source ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = load_with(ctx, path, bytes, byte_count, name);
+    if (status == LN_OK)
+        status = make_ready(ctx);
+    if (status != LN_OK)
+        ln_context_cleanup(ctx);
+    return status;
+}
+
+ln_status ln_context_init(ln_context *ctx, const char *source)
+{
+    LN_TRY(check_empty(ctx));
+    if (!source)
+        return LN_FAIL(LN_INVALID, "the source is NULL; name a file, or \"-\"");
+
+    char *bytes;
+    size_t byte_count;
+    LN_TRY(ln_text_read_file(source, ctx->limits.source_byte_count, &bytes, &byte_count));
+    int is_stdin = ln_streq(source, "-");
+    ln_status status =
+        init_from(ctx, is_stdin ? NULL : source, bytes, byte_count, is_stdin ? "<stdin>" : source);
+    ln_free(bytes);
+    return status;
+}
+
+ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
+                              const char *name)
+{
+    LN_TRY(check_empty(ctx));
+    if (!bytes && byte_count > 0)
+        return LN_FAIL(LN_INVALID, "the model's bytes are NULL");
+    if (byte_count > ctx->limits.source_byte_count)
+        return LN_FAIL(LN_LIMIT, "a model of %zu bytes is over the limit of %zu", byte_count,
+                       ctx->limits.source_byte_count);
+    return init_from(ctx, NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>");
+}
+
+void ln_context_cleanup(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    ln_context_drop_ops(ctx);
+    ln_context_forget(ctx);
+}
+
+ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, char **out_bytes,
+                           size_t *out_byte_count)
+{
+    if (out_bytes)
+        *out_bytes = NULL;
+    if (out_byte_count)
+        *out_byte_count = 0;
+    if (!ctx || !serializer_name || !out_bytes || !out_byte_count)
+        return LN_FAIL(LN_INVALID, "writing a model needs a context, a format and two results");
+    if (ctx->state == LN_CONTEXT_EMPTY)
+        return LN_FAIL(LN_STATE, "the context holds no model to write");
+    ln_serializer *serializer = ln_serializer_find(serializer_name);
+    if (!serializer || !serializer->write)
+        return LN_FAIL(LN_UNSUPPORTED, "no writer for format '%s'", serializer_name);
+    return serializer->write(serializer, ctx, out_bytes, out_byte_count);
+}
+
+ln_status ln_context_print(const ln_context *ctx, const char *outfile)
+{
+    if (!outfile)
+        return LN_FAIL(LN_INVALID, "the output file is NULL; name a file, or \"-\"");
+    const ln_serializer *serializer = ln_serializer_for_path(outfile);
+    char *bytes;
+    size_t byte_count;
+    LN_TRY(ln_context_write(ctx, serializer ? serializer->name : "ir", &bytes, &byte_count));
+    ln_status status = ln_text_write_file(outfile, bytes, byte_count);
+    ln_free(bytes);
+    return status;
+}
