@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands share: messages, options, exit codes. Public headers of the library only.
+
+#ifndef LN_CLI_CLI_H
+#define LN_CLI_CLI_H
+
+#include <stdio.h>
+
+#include <lightnet/lightnet.h>
+
+enum {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1, // the model, a file or a run
+    EXIT_USAGE = 2,  // the command line
+};
+
+// ---- Commands: each takes argv from its own name on and returns an exit code ----
+
+typedef struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *doc;
+} command;
+
+extern const command commands[]; // ends with a NULL name
+
+int cmd_compile_and_run(int argc, char **argv); // `lightnet [options] SOURCE`
+int cmd_run(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+int cmd_opt(int argc, char **argv);
+int cmd_gen_op(int argc, char **argv);
+int cmd_ops(int argc, char **argv);
+int cmd_archs(int argc, char **argv);
+
+// ---- Messages, on standard error; coloured on a terminal ----
+
+void say_info(const char *fmt, ...) LN_PRINTF(1, 2);
+void say_warning(const char *fmt, ...) LN_PRINTF(1, 2);
+void say_error(const char *fmt, ...) LN_PRINTF(1, 2);
+
+// Chooses which messages of the library are shown.
+void show_messages(int warnings, int internal_warnings, int debug);
+
+// The library's last message as an error; returns EXIT_FAILED.
+int say_failure(void);
+
+// "error: run: ...; try `lightnet run --help`"; returns EXIT_USAGE.
+int say_usage_error(const char *command_name, const char *fmt, ...) LN_PRINTF(2, 3);
+
+// Opens what is missing of standard input, output and error, for nothing to be written to. Called
+// first, so that no file of the user gets one of their numbers.
+void keep_standard_files(void);
+
+// ---- A context for one command ----
+
+// Creates a context and reads `source` into it. NULL after having said why.
+ln_context *open_model(const char *source);
+
+// The same, compiled for `target` if it is not compiled already.
+ln_context *open_compiled(const char *source, const char *target);
+
+void close_model(ln_context *ctx); // accepts NULL
+
+// "1,234,567" in a static buffer, one of four.
+const char *grouped(size_t number);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lightnet [options] SOURCE`: compile a model, write the compiled form, run it.
+
+#include <getopt.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char help[] =
+    "Usage: lightnet [OPTION...] SOURCE\n"
+    "       lightnet COMMAND [OPTION...] ...\n"
+    "\n"
+    "Compiles the model SOURCE (JSON IR, compiled IR or IL, told apart by content; \"-\" reads\n"
+    "standard input), writes its compiled form, and runs it.\n"
+    "\n"
+    "Options:\n"
+    "  -h, --help           show this help\n"
+    "  -v, --version        show the version\n"
+    "  -o, --outfile=FILE   where the compiled form goes (default out.json); \"-\" is standard\n"
+    "                       output, \"!\" writes nothing\n"
+    "  -t, --target=TARGET  the arch to compile for, or a list in order of preference such as\n"
+    "                       cpu,ref (default cpu); `lightnet archs` lists them\n"
+    "  -f, --datafile=FILE  tensor data: safetensors or .wts\n"
+    "  -c, --compile        only compile\n"
+    "  -r, --run            only run; SOURCE must be a compiled form\n"
+    "  -d, --debug          show what the passes do\n"
+    "  -Wwarn, -w, -Wno-warn    show or hide warnings (shown)\n"
+    "  -Winter, -Wno-inter      show or hide internal warnings (shown)\n"
+    "\n"
+    "Commands (`lightnet COMMAND --help` tells more):\n";
+
+typedef struct options {
+    const char *source;
+    const char *outfile;
+    const char *target;
+    const char *datafile;
+    int compile;
+    int run;
+    int debug;
+    int shows_warnings;
+    int shows_internal;
+} options;
+
+static void print_help(void)
+{
+    fputs(help, stdout);
+    for (const command *c = commands; c->name; c++)
+        printf("  %-10s %s\n", c->name, c->doc);
+    fputs("\nExit status: 0 success, 1 a model, file or run failed, 2 bad command line.\n", stdout);
+}
+
+static void print_version(void)
+{
+    printf("lightnet %s\n"
+           "Copyright (C) the LightNet authors\n"
+           "Licence: Apache-2.0\n",
+           ln_version());
+}
+
+// EXIT_OK to go on; -1 if the answer was given already; else an exit code.
+static int parse(int argc, char **argv, options *o)
+{
+    enum { WWARN = 256, WNO_WARN, WINTER, WNO_INTER };
+    static const struct option long_options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},
+        {"outfile", required_argument, NULL, 'o'},
+        {"target", required_argument, NULL, 't'},
+        {"datafile", required_argument, NULL, 'f'},
+        {"compile", no_argument, NULL, 'c'},
+        {"run", no_argument, NULL, 'r'},
+        {"debug", no_argument, NULL, 'd'},
+        {"Wwarn", no_argument, NULL, WWARN},
+        {"Wno-warn", no_argument, NULL, WNO_WARN},
+        {"Winter", no_argument, NULL, WINTER},
+        {"Wno-inter", no_argument, NULL, WNO_INTER},
+        {NULL, 0, NULL, 0},
+    };
+    opterr = 0;
+    int option;
+    while ((option = getopt_long_only(argc, argv, ":hvo:t:f:crdw", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'h': print_help(); return -1;
+        case 'v': print_version(); return -1;
+        case 'o': o->outfile = optarg; break;
+        case 't': o->target = optarg; break;
+        case 'f': o->datafile = optarg; break;
+        case 'c': o->compile = 1; break;
+        case 'r': o->run = 1; break;
+        case 'd': o->debug = 1; break;
+        case WWARN: o->shows_warnings = 1; break;
+        case 'w':
+        case WNO_WARN: o->shows_warnings = 0; break;
+        case WINTER: o->shows_internal = 1; break;
+        case WNO_INTER: o->shows_internal = 0; break;
+        case ':': return say_usage_error(NULL, "option %s needs a value", argv[optind - 1]);
+        default: return say_usage_error(NULL, "unknown option %s", argv[optind - 1]);
+        }
+    }
+    if (optind >= argc)
+        return say_usage_error(NULL, "no input file");
+    if (optind + 1 < argc)
+        return say_usage_error(NULL, "one input file at a time, '%s' is too many",
+                               argv[optind + 1]);
+    o->source = argv[optind];
+    if (!o->compile && !o->run)
+        o->compile = o->run = 1;
+    return EXIT_OK;
+}
+
+static ln_status compile(ln_context *ctx, const options *o)
+{
+    if (!o->compile) {
+        if (ctx->state >= LN_CONTEXT_PLANNED)
+            return LN_OK;
+        return ln_fail(LN_STATE,
+                       "%s is not compiled, so it cannot only be run; leave out -r, or "
+                       "compile it first: lightnet -c -o compiled.json %s",
+                       o->source, o->source);
+    }
+    if (ctx->state >= LN_CONTEXT_PLANNED)
+        return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
+                       o->source);
+    LN_TRY(ln_context_compile(ctx, o->target));
+    if (strcmp(o->outfile, "!") == 0)
+        return LN_OK;
+    return ln_context_print(ctx, o->outfile);
+}
+
+static ln_status run(ln_context *ctx, const options *o)
+{
+    LN_TRY(ln_context_load(ctx, o->datafile));
+    double start = ln_clock();
+    ln_status status = ln_context_run(ctx);
+    double seconds = ln_clock() - start;
+    fflush(stdout);
+    if (status == LN_OK)
+        say_info("run time: %.6fs", seconds);
+    ln_context_unload(ctx);
+    return status;
+}
+
+int cmd_compile_and_run(int argc, char **argv)
+{
+    options o = {.outfile = "out.json", .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    show_messages(o.shows_warnings, o.shows_warnings && o.shows_internal, o.debug);
+
+    ln_context *ctx = open_model(o.source);
+    if (!ctx)
+        return EXIT_FAILED;
+    ln_status status = compile(ctx, &o);
+    if (status == LN_OK && o.run)
+        status = run(ctx, &o);
+    if (status != LN_OK)
+        say_failure();
+    close_model(ctx);
+    return status == LN_OK ? EXIT_OK : EXIT_FAILED;
+}

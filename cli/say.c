@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages of the command, and the few helpers that all commands use.
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define MESSAGE_BYTES 8192 // more than the library's messages have
+
+// Messages quote files, and what a file says must not steer the terminal.
+static void put_printable(const char *text, FILE *file)
+{
+    for (const char *c = text; *c; c++) {
+        if (((unsigned char)*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
+            fprintf(file, "\\x%02x", (unsigned)(unsigned char)*c);
+        else
+            putc(*c, file);
+    }
+}
+
+static void say(const char *tag, const char *colour, const char *fmt, va_list ap)
+{
+    int has_colour = isatty(STDERR_FILENO);
+    fprintf(stderr, "%s%s%s ", has_colour ? colour : "", tag, has_colour ? "\x1b[0m" : "");
+    char text[MESSAGE_BYTES];
+    vsnprintf(text, sizeof text, fmt, ap);
+    put_printable(text, stderr);
+    fputc('\n', stderr);
+}
+
+void say_info(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("info:", "\x1b[1m", fmt, ap);
+    va_end(ap);
+}
+
+static void say_debug(const char *fmt, ...) LN_PRINTF(1, 2);
+
+static void say_debug(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("debug:", "\x1b[2m", fmt, ap);
+    va_end(ap);
+}
+
+void say_warning(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("warning:", "\x1b[1;35m", fmt, ap);
+    va_end(ap);
+}
+
+void say_error(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say("error:", "\x1b[1;31m", fmt, ap);
+    va_end(ap);
+}
+
+// What the library says on the way, by level; errors come back as statuses and are not here.
+static struct {
+    int warnings;
+    int internal_warnings;
+    int debug;
+} shown = {.warnings = 1, .internal_warnings = 1};
+
+static void handle_message(const ln_msg *msg, void *user)
+{
+    (void)user;
+    switch (msg->level) {
+    case LN_MSG_INFO: say_info("%s", msg->text); break;
+    case LN_MSG_WARN:
+    case LN_MSG_WARN_SYS:
+        if (shown.warnings)
+            say_warning("%s", msg->text);
+        break;
+    case LN_MSG_INTER_WARN:
+    case LN_MSG_INTER_WARN_SYS:
+        if (shown.internal_warnings)
+            say_warning("%s", msg->text);
+        break;
+    case LN_MSG_DEBUG:
+        if (shown.debug)
+            say_debug("%s", msg->text);
+        break;
+    default: break;
+    }
+}
+
+void show_messages(int warnings, int internal_warnings, int debug)
+{
+    shown.warnings = warnings;
+    shown.internal_warnings = internal_warnings;
+    shown.debug = debug;
+    ln_msg_set_handler(handle_message, NULL);
+}
+
+int say_failure(void)
+{
+    say_error("%s", ln_error_message());
+    return EXIT_FAILED;
+}
+
+int say_usage_error(const char *command_name, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    say_error("%s; try `lightnet%s%s --help`", text, command_name ? " " : "",
+              command_name ? command_name : "");
+    return EXIT_USAGE;
+}
+
+// A file that is opened while standard output is closed would take its place and receive what is
+// printed. What cannot be written to in its place keeps it free, so printing still fails.
+void keep_standard_files(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+ln_context *open_model(const char *source)
+{
+    ln_context *ctx = ln_context_create();
+    if (ctx && ln_context_init(ctx, source) == LN_OK)
+        return ctx;
+    say_failure();
+    ln_context_free(ctx);
+    return NULL;
+}
+
+ln_context *open_compiled(const char *source, const char *target)
+{
+    ln_context *ctx = open_model(source);
+    if (!ctx || ctx->state >= LN_CONTEXT_PLANNED)
+        return ctx;
+    if (ln_context_compile(ctx, target) == LN_OK)
+        return ctx;
+    say_failure();
+    close_model(ctx);
+    return NULL;
+}
+
+void close_model(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    ln_context_cleanup(ctx);
+    ln_context_free(ctx);
+}
+
+const char *grouped(size_t number)
+{
+    static char buffers[4][32];
+    static unsigned next;
+    char *buffer = buffers[next++ % 4];
+
+    char digits[24];
+    size_t len = (size_t)snprintf(digits, sizeof digits, "%zu", number);
+    char *out = buffer;
+    for (size_t i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return buffer;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors from and to files that people have: .npy, safetensors, raw bytes.
+
+#ifndef LN_CLI_TENSOR_INPUT_H
+#define LN_CLI_TENSOR_INPUT_H
+
+#include <lightnet/tensor.h>
+
+// Reads a tensor of `len` elements for `entry` out of `path`: .npy and safetensors (the tensor of
+// the entry's name, or the file's only one) by content, anything else as raw bytes of exactly the
+// right size. Numbers of another type are converted (saturating), which is said. The result has
+// the entry's type; freed with tl_tensor_free_data_too.
+ln_status tensor_read(const char *path, const char *name, const tl_tensor *like,
+                      tl_tensor **out_tensor);
+
+// Writes `tensor` as .npy (version 1.0, C order; bool as one byte).
+ln_status npy_write(const char *path, const tl_tensor *tensor);
+
+#endif
