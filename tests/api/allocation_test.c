@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: a run allocates nothing, and running out of memory anywhere else neither crashes nor
+// leaks.
+
+#include "tests/api/model.h"
+#include "tests/oom.h"
+
+#define DIGITS LN_SOURCE_DIR "/models/digits/"
+
+// ---- Counting the C library's own allocator ----
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define COUNTS_MALLOC 0
+static size_t malloc_count;
+#else
+#define COUNTS_MALLOC 1
+static size_t malloc_count;
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+
+void *malloc(size_t size)
+{
+    malloc_count++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    malloc_count++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    malloc_count++;
+    return __libc_realloc(p, size);
+}
+#endif
+
+static ln_context *load_digits(const char *target)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    CHECK_OK(ln_context_init(ctx, DIGITS "digits.net"));
+    CHECK_OK(ln_context_compile(ctx, target));
+    CHECK_OK(ln_context_load(ctx, DIGITS "digits.safetensors"));
+    return ctx;
+}
+
+TEST(a_run_allocates_nothing)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const targets[] = {"cpu", "ref"};
+    for (size_t t = 0; t < 2; t++) {
+        ln_context *ctx = load_digits(targets[t]);
+        float image[64] = {0};
+        float prob[10];
+        test_oom counter;
+        test_oom_start(&counter, SIZE_MAX);
+        size_t before = malloc_count;
+        for (int i = 0; i < 3; i++) {
+            image[i] = 1;
+            CHECK_OK(ln_context_set_data(ctx, "image", image));
+            CHECK_OK(ln_context_run(ctx));
+            CHECK_NOT_NULL(ln_context_get_data(ctx, "prob", prob));
+        }
+        size_t after = malloc_count;
+        test_oom_stop();
+        CHECK_EQ(counter.requests, 0);
+        CHECK_EQ(after, before);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(the_counter_of_mallocs_counts)
+{
+    if (!COUNTS_MALLOC)
+        SKIP("a sanitizer owns malloc in this build");
+    size_t before = malloc_count;
+    ln_free(ln_alloc(100));
+    CHECK(malloc_count > before);
+}
+
+// All steps of the demo, each as far as memory allows.
+static void live_through_the_demo(void)
+{
+    if (ln_arch_init() != LN_OK)
+        return;
+    ln_context *ctx = ln_context_create();
+    if (ctx && ln_context_init(ctx, DIGITS "digits.net") == LN_OK &&
+        ln_context_compile(ctx, "cpu") == LN_OK &&
+        ln_context_load(ctx, DIGITS "digits.safetensors") == LN_OK) {
+        char *text;
+        size_t len;
+        CHECK_OK(ln_context_run(ctx));
+        if (ln_context_write(ctx, "ir", &text, &len) == LN_OK)
+            ln_free(text);
+    }
+    ln_context_cleanup(ctx);
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(running_out_of_memory_neither_crashes_nor_leaks)
+{
+    OOM_SWEEP(n)
+    {
+        live_through_the_demo();
+    }
+    CHECK(n > 100); // the sweep met the allocations it is about
+}
+
+// Undoing needs memory too. Where there is none at all, the model is dropped as a whole; it is
+// never left half changed.
+TEST(a_compile_without_memory_leaves_the_old_model_or_none)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t allowed = 0;; allowed += 7) {
+        ln_context *ctx = ln_context_create();
+        CHECK_OK(ln_context_init_mem(ctx, CONV_MODEL, strlen(CONV_MODEL), NULL));
+        test_oom oom;
+        test_oom_start(&oom, allowed);
+        ln_status status = ln_context_compile(ctx, "cpu");
+        test_oom_stop();
+        if (status == LN_OK) {
+            close_context(ctx);
+            break;
+        }
+        CHECK_EQ(status, LN_NO_MEMORY);
+        CHECK(ln_context_check(ctx));
+        if (ctx->state == LN_CONTEXT_EMPTY) {
+            CHECK_OK(ln_context_init_mem(ctx, CONV_MODEL, strlen(CONV_MODEL), NULL));
+        }
+        CHECK_OK(ln_context_compile(ctx, "cpu"));
+        CHECK_OK(ln_context_load(ctx, NULL));
+        CHECK_OK(ln_context_run(ctx));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_run_allocates_nothing, the_counter_of_mallocs_counts,
+          running_out_of_memory_neither_crashes_nor_leaks,
+          a_compile_without_memory_leaves_the_old_model_or_none)

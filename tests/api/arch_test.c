@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// Archs from outside: registration, and the four arrays of optimizer functions.
+
+#include "tests/api/model.h"
+
+// ---- Registration ----
+
+static ln_op_arg shout_arg = {.optype = "shout_loud", .arch = "loud"};
+static ln_op shout = {.op_arg = &shout_arg};
+static ln_op *loud_ops[] = {&shout, NULL};
+
+TEST(an_arch_comes_and_goes_with_its_operators)
+{
+    CHECK_OK(ln_arch_init());
+    size_t arch_count = ln_arch_count(), op_count = ln_op_count();
+    ln_arch loud = {.arch_name = "loud", .reg_ops = loud_ops};
+    CHECK_OK(ln_arch_register(&loud));
+    CHECK_EQ(ln_arch_count(), arch_count + 1);
+    CHECK_PTR_EQ(ln_arch_find("loud"), &loud);
+    CHECK_PTR_EQ(ln_arch_find_at(arch_count), &loud);
+    CHECK_PTR_EQ(ln_op_find("shout_loud"), &shout);
+    CHECK_PTR_EQ(ln_hash_find(LN_ARCH.arch_table, "loud"), &loud);
+    CHECK_PTR_EQ(ln_hash_find(LN_ARCH.op_proto_table, "shout_loud"), &shout);
+    CHECK_FAILS(ln_arch_register(&loud), LN_EXISTS);
+    CHECK_FAILS(ln_op_register(&shout), LN_EXISTS);
+    CHECK_OK(ln_op_unregister("shout_loud"));
+    CHECK_NULL(ln_op_find("shout_loud"));
+    CHECK_OK(ln_op_register(&shout));
+    CHECK_OK(ln_arch_unregister("loud"));
+    CHECK_NULL(ln_op_find("shout_loud"));
+    CHECK_NULL(ln_hash_find(LN_ARCH.op_proto_table, "shout_loud"));
+    CHECK_EQ(ln_arch_count(), arch_count);
+    CHECK_EQ(ln_op_count(), op_count);
+    CHECK_FAILS(ln_arch_unregister("loud"), LN_NOT_FOUND);
+    ln_arch_cleanup();
+}
+
+TEST(a_registration_that_fails_changes_nothing)
+{
+    CHECK_OK(ln_arch_init());
+    size_t arch_count = ln_arch_count(), op_count = ln_op_count();
+    ln_op_arg relu_arg = {.optype = "relu", .arch = "loud"};
+    ln_op relu = {.op_arg = &relu_arg};
+    ln_op *ops[] = {&shout, &relu, NULL};
+    ln_arch loud = {.arch_name = "loud", .reg_ops = ops};
+    CHECK(ln_arch_register(&loud) != LN_OK);
+    CHECK_EQ(ln_arch_count(), arch_count);
+    CHECK_EQ(ln_op_count(), op_count);
+    CHECK_NOT_NULL(ln_op_find("relu"));
+    CHECK_FAILS(ln_arch_register(NULL), LN_INVALID);
+    ln_arch nameless = {0};
+    CHECK_FAILS(ln_arch_register(&nameless), LN_INVALID);
+    CHECK_FAILS(ln_op_register(&shout), LN_NOT_FOUND); // its arch is not there
+    CHECK_FAILS(ln_op_register(NULL), LN_INVALID);
+    ln_arch_cleanup();
+}
+
+TEST(init_counts)
+{
+    CHECK_OK(ln_arch_init());
+    CHECK_OK(ln_arch_init());
+    ln_arch_cleanup();
+    CHECK_NOT_NULL(ln_arch_find("ref"));
+    ln_arch_cleanup();
+    CHECK_NULL(ln_arch_find("ref"));
+    CHECK_EQ(ln_op_count(), 0);
+    CHECK_EQ(ln_serializer_count(), 0);
+    ln_arch_cleanup(); // one too many does no harm
+}
+
+// ---- The optimizer functions ----
+
+static int expander_calls, combiner_calls, subgraph_calls, schedule_calls;
+
+// relu and lrelu become their ref variants by hand; other operators are left to rules.
+static ln_list *expand_relu(const ln_context *ctx, const ln_op *op, int *match)
+{
+    (void)ctx;
+    expander_calls++;
+    *match = ln_streq(op->op_arg->optype, "relu");
+    if (!*match)
+        return NULL;
+    return ln_list_append(NULL, ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, "relu_ref"));
+}
+
+// A relu right behind a relu is one relu.
+static ln_list *combine_relus(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
+                              int *match)
+{
+    (void)ctx;
+    combiner_calls++;
+    const ln_op *first = win_ops->data, *second = win_ops->next->data;
+    *match = win_size == 2 && ln_streq(first->op_arg->optype, "relu_ref") &&
+             ln_streq(second->op_arg->optype, "relu_ref") &&
+             ln_streq(ln_tensor_list_find_name(first->op_arg->tensors_out, "dst"),
+                      ln_tensor_list_find_name(second->op_arg->tensors_in, "src"));
+    if (!*match)
+        return NULL;
+    const char *src = ln_tensor_list_find_name(first->op_arg->tensors_in, "src");
+    const char *dst = ln_tensor_list_find_name(second->op_arg->tensors_out, "dst");
+    ln_op *relu = ln_op_create_from_proto(
+        ln_op_find("relu_ref"), second->op_arg->name, ln_tensor_list_append(NULL, "src", src),
+        ln_tensor_list_append(NULL, "dst", dst), NULL, ctx->tensor_table);
+    return ln_list_append(NULL, relu);
+}
+
+static ln_list *no_subgraph(const ln_context *ctx, ln_list **old_ops)
+{
+    (void)ctx;
+    subgraph_calls++;
+    *old_ops = NULL;
+    return NULL;
+}
+
+static ln_list *same_order(const ln_context *ctx)
+{
+    schedule_calls++;
+    return ln_list_copy(ctx->ops);
+}
+
+static ln_list *reversed_order(const ln_context *ctx)
+{
+    return ln_list_reverse(ln_list_copy(ctx->ops));
+}
+
+static ln_list *endless(const ln_context *ctx, const ln_list *win_ops, size_t win_size, int *match)
+{
+    (void)ctx;
+    (void)win_size;
+    *match = 1;
+    ln_list *copies = ln_list_append(NULL, ln_op_copy(win_ops->data));
+    return ln_list_append(copies, ln_op_copy(win_ops->next->data));
+}
+
+static ln_list *expand_to_itself(const ln_context *ctx, const ln_op *op, int *match)
+{
+    *match = ln_streq(op->op_arg->optype, "relu");
+    return *match ? ln_list_append(NULL, ln_op_table_find(ctx->op_table, op->op_arg->name)) : NULL;
+}
+
+static const char relus[] = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                            "relu(src=x | dst=a |); relu(src=a | dst=b |); relu(src=b | dst=y |);";
+
+TEST(hand_written_functions_work_beside_rules)
+{
+    CHECK_OK(ln_arch_init());
+    ln_expander_func ep_funcs[] = {expand_relu, NULL};
+    ln_combiner_func cb_funcs[] = {combine_relus, NULL};
+    ln_subgraph_func sg_funcs[] = {no_subgraph, NULL};
+    ln_schedule_func sd_funcs[] = {same_order, NULL};
+    ln_arch hand = {.arch_name = "hand",
+                    .ep_funcs = ep_funcs,
+                    .cb_funcs = cb_funcs,
+                    .sg_funcs = sg_funcs,
+                    .sd_funcs = sd_funcs,
+                    .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    ln_context *ctx = open_text(relus);
+    CHECK_OK(ln_context_compile(ctx, "hand"));
+    CHECK(expander_calls > 0 && combiner_calls > 0 && subgraph_calls > 0 && schedule_calls > 0);
+    CHECK_EQ(ln_list_length(ctx->ops), 2); // input and one relu
+    CHECK_OK(ln_context_load(ctx, NULL));
+    const float x[2] = {-1, 3};
+    float y[2];
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_get_data(ctx, "y", y);
+    CHECK_NEAR(y[0], 0, 0);
+    CHECK_NEAR(y[1], 3, 0);
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
+TEST(a_schedule_that_breaks_the_data_flow_is_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_schedule_func sd_funcs[] = {reversed_order, NULL};
+    ln_arch hand = {.arch_name = "hand", .sd_funcs = sd_funcs, .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    ln_context *ctx = open_text(relus);
+    CHECK(ln_context_compile(ctx, "hand") != LN_OK);
+    CHECK_MESSAGE("data flow");
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
+TEST(a_function_that_returns_an_operator_of_the_model_is_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_expander_func ep_funcs[] = {expand_to_itself, NULL};
+    ln_arch hand = {.arch_name = "hand", .ep_funcs = ep_funcs, .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    ln_context *ctx = open_text(relus);
+    CHECK_FAILS(ln_context_compile(ctx, "hand"), LN_EXISTS);
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_EQ(ln_context_check(ctx), 1);
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
+TEST(a_combiner_without_end_is_stopped)
+{
+    CHECK_OK(ln_arch_init());
+    ln_combiner_func cb_funcs[] = {endless, NULL};
+    ln_arch hand = {.arch_name = "hand", .cb_funcs = cb_funcs, .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    ln_context *ctx = open_text(relus);
+    CHECK_FAILS(ln_context_compile(ctx, "hand"), LN_LIMIT);
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
+// ---- A device: memory of its own, groups that run asynchronously ----
+
+static struct {
+    int allocated, freed, copied_in, copied_out, described, prepared, group_size, started, waited,
+        released;
+} seen;
+
+static void *device_alloc(size_t n)
+{
+    seen.allocated++;
+    return ln_alloc_aligned(n, LN_MEM_ALIGN);
+}
+
+static void device_free(void *p)
+{
+    seen.freed++;
+    ln_free_aligned(p);
+}
+
+static void *device_copy_in(void *dst, const void *src, size_t n)
+{
+    seen.copied_in++;
+    return memmove(dst, src, n);
+}
+
+static void *device_copy_out(void *dst, const void *src, size_t n)
+{
+    seen.copied_out++;
+    return memmove(dst, src, n);
+}
+
+static ln_list *lower_to_device(const ln_context *ctx, const ln_op *op, int *match)
+{
+    (void)ctx;
+    char optype[64];
+    snprintf(optype, sizeof optype, "%s_device", op->op_arg->optype);
+    *match = ln_op_find(optype) != NULL;
+    return *match ? ln_list_append(NULL, ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, optype))
+                  : NULL;
+}
+
+static ln_status device_describe(void *priv, const ln_op *op)
+{
+    (void)priv;
+    (void)op;
+    seen.described++;
+    return LN_FAIL(LN_UNSUPPORTED, "only by hand");
+}
+
+static ln_status device_prepare(void *priv, const ln_list *ops, void **out_group)
+{
+    (void)priv;
+    seen.prepared++;
+    seen.group_size = ln_list_length(ops);
+    *out_group = ln_list_copy(ops);
+    return *out_group ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status device_start(void *priv, void *group)
+{
+    (void)priv;
+    seen.started++;
+    ln_op *op;
+    LN_LIST_FOREACH (op, (ln_list *)group) {
+        if (op->run)
+            op->run(op->op_arg);
+    }
+    return LN_OK;
+}
+
+static ln_status device_wait(void *priv, void *group)
+{
+    (void)priv;
+    (void)group;
+    seen.waited++;
+    return LN_OK;
+}
+
+static void device_release(void *priv, void *group)
+{
+    (void)priv;
+    seen.released++;
+    ln_list_free(group);
+}
+
+static void define_like_x(ln_op_arg *op_arg)
+{
+    int dims[1] = {2};
+    ln_op_define_output(op_arg, "dst", 1, dims, TL_FLOAT, LN_MEM_DPU, 0, NULL);
+}
+
+static void relu_device_run(ln_op_arg *op_arg)
+{
+    const ln_tensor_entry *src =
+        ln_tensor_list_find_entry(op_arg->tensors_in, op_arg->tensor_table, "src");
+    const ln_tensor_entry *dst =
+        ln_tensor_list_find_entry(op_arg->tensors_out, op_arg->tensor_table, "dst");
+    for (int i = 0; i < 2; i++) {
+        float x = ((const float *)src->tensor->data)[i];
+        ((float *)dst->tensor->data)[i] = x > 0 ? x : 0;
+    }
+}
+
+TEST(a_device_has_memory_and_groups_of_its_own)
+{
+    CHECK_OK(ln_arch_init());
+    ln_op_arg input_arg = {.optype = "input_device", .arch = "device"};
+    ln_op input = {
+        .op_arg = &input_arg, .pre_run = define_like_x, .post_run = ln_op_undefine_outputs};
+    ln_op_arg relu_arg = {.optype = "relu_device", .arch = "device"};
+    ln_op relu = {.op_arg = &relu_arg,
+                  .pre_run = define_like_x,
+                  .run = relu_device_run,
+                  .post_run = ln_op_undefine_outputs};
+    ln_op *ops[] = {&input, &relu, NULL};
+    ln_expander_func ep_funcs[] = {lower_to_device, NULL};
+    const ln_mem_info mem_info = {.alloc_func = device_alloc,
+                                  .free_func = device_free,
+                                  .memset_func = memset,
+                                  .max_size = 1 << 20,
+                                  .align_size = LN_MEM_ALIGN};
+    ln_arch device = {.arch_name = "device",
+                      .reg_ops = ops,
+                      .ep_funcs = ep_funcs,
+                      .mem_type = LN_MEM_DPU,
+                      .mem_info = &mem_info,
+                      .copy_in = device_copy_in,
+                      .copy_out = device_copy_out,
+                      .describe = device_describe,
+                      .rules = ln_arch_find("ref")->rules,
+                      .prepare = device_prepare,
+                      .run_async = device_start,
+                      .wait = device_wait,
+                      .release = device_release};
+    CHECK_OK(ln_arch_register(&device));
+    memset(&seen, 0, sizeof seen);
+    ln_context *ctx = load_text(relus, "device");
+    const float x[2] = {-1, 3};
+    float y[2];
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    CHECK_NEAR(y[0], 0, 0);
+    CHECK_NEAR(y[1], 3, 0);
+    CHECK_EQ(ctx->mem_sizes[LN_MEM_CPU], 0);
+    close_context(ctx);
+    CHECK_EQ(seen.allocated, 1);
+    CHECK_EQ(seen.freed, 1);
+    CHECK_EQ(seen.copied_in, 1);
+    CHECK_EQ(seen.copied_out, 1);
+    CHECK_EQ(seen.prepared, 1);
+    CHECK_EQ(seen.group_size, 4);
+    CHECK_EQ(seen.started, 2);
+    CHECK_EQ(seen.waited, 2);
+    CHECK_EQ(seen.released, 1);
+    CHECK_EQ(seen.described, 0); // the expander took them all
+
+    ctx = open_text("create(| dst=c | dtype=TL_FLOAT, dims=[2], data=[1]); relu(src=c | dst=y |);");
+    CHECK_FAILS(ln_context_compile(ctx, "device"), LN_UNSUPPORTED);
+    CHECK(seen.described > 0);
+    close_context(ctx);
+    CHECK_OK(ln_arch_unregister("device"));
+    CHECK_NULL(ln_mem_type_info(LN_MEM_DPU).alloc_func);
+    CHECK_NULL(ln_mem_type_copy_func(LN_MEM_DPU, LN_MEM_CPU));
+    ln_arch_cleanup();
+}
+
+// ---- Serializers ----
+
+static ln_status load_double_relu(ln_serializer *serializer, ln_context *ctx,
+                                  const ln_op_source *source, void *user)
+{
+    (*(int *)user)++;
+    ln_op_source relu = *source;
+    relu.optype = "relu";
+    return ln_serializer_add_op(serializer, ctx, &relu);
+}
+
+TEST(an_operator_loader_reads_what_the_library_does_not_know)
+{
+    CHECK_OK(ln_arch_init());
+    ln_serializer *il = ln_serializer_find("il");
+    CHECK_NOT_NULL(il);
+    int calls = 0;
+    CHECK_OK(ln_serializer_register_op_loader(il, "my_relu", 0, load_double_relu, &calls));
+    CHECK_FAILS(ln_serializer_register_op_loader(il, "my_relu", 0, load_double_relu, &calls),
+                LN_EXISTS);
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "my_relu(src=x | dst=y |);");
+    CHECK_EQ(calls, 1);
+    close_context(ctx);
+    CHECK_OK(ln_serializer_unregister_op_loader(il, "my_relu", 0));
+    CHECK_FAILS(ln_serializer_unregister_op_loader(il, "my_relu", 0), LN_NOT_FOUND);
+    ln_arch_cleanup();
+}
+
+TEST(formats_are_told_apart_by_content)
+{
+    CHECK_OK(ln_arch_init());
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"{\"ops\": []}", "ir"},
+        {"  // a comment\n /* and another */ {", "ir"},
+        {"relu(src=x | dst=y |);", "il"},
+        {"// IL\n#define A 1\nrelu(src=x | dst=y |);", "il"},
+        {"\x89PNG\r\n", NULL},
+        {"", NULL},
+    };
+    const char json[] = "{\"ops\": []}";
+    CHECK_STR_EQ(ln_serializer_probe("json.net", json, sizeof json - 1)->name, "ir");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ln_serializer *found =
+            ln_serializer_probe(NULL, cases[i].text, strlen(cases[i].text));
+        if (cases[i].name)
+            CHECK_STR_EQ(found ? found->name : "(none)", cases[i].name);
+        else
+            CHECK_NULL(found);
+    }
+    CHECK_STR_EQ(ln_serializer_for_path("a/b.net")->name, "il");
+    CHECK_STR_EQ(ln_serializer_for_path("b.json")->name, "ir");
+    CHECK_NULL(ln_serializer_for_path("b.txt"));
+    CHECK_NULL(ln_serializer_for_path(NULL));
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_function_that_returns_an_operator_of_the_model_is_refused,
+          an_arch_comes_and_goes_with_its_operators, a_registration_that_fails_changes_nothing,
+          init_counts, hand_written_functions_work_beside_rules,
+          a_schedule_that_breaks_the_data_flow_is_refused, a_combiner_without_end_is_stopped,
+          a_device_has_memory_and_groups_of_its_own,
+          an_operator_loader_reads_what_the_library_does_not_know,
+          formats_are_told_apart_by_content)

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small or strange models that would take all memory or all time. Each runs in a process of its
+// own with little of both, and must end with the status that the table says.
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <lightnet/lightnet.h>
+
+#include "tests/test.h"
+
+// Sanitizers reserve address space and take time.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+#define MAX_BYTES ((rlim_t)1 << 30)
+#define SECONDS   (IS_SANITIZED ? 120 : 10)
+
+// ---- Texts ----
+
+typedef struct text {
+    char *bytes;
+    size_t len;
+    size_t capacity;
+} text;
+
+static void put(text *t, const char *fmt, ...) LN_PRINTF(2, 3);
+
+static void put(text *t, const char *fmt, ...)
+{
+    if (t->capacity - t->len < 4096) {
+        t->capacity = 2 * t->capacity + 8192;
+        t->bytes = realloc(t->bytes, t->capacity);
+        if (!t->bytes)
+            abort();
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    t->len += (size_t)vsnprintf(t->bytes + t->len, t->capacity - t->len, fmt, ap);
+    va_end(ap);
+}
+
+static void put_repeated(text *t, const char *s, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put(t, "%s", s);
+}
+
+static void put_input(text *t)
+{
+    put(t, "input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n");
+}
+
+static void chain(text *t, size_t count, const char *op)
+{
+    put(t, "input(| dst=t0 | dtype=TL_FLOAT, dims=[4]);\n");
+    for (size_t i = 0; i < count; i++)
+        put(t, "%s(src=t%zu | dst=t%zu |);\n", op, i, i + 1);
+}
+
+static void relu_chain(text *t)
+{
+    chain(t, 100000, "relu");
+}
+
+static void view_chain(text *t)
+{
+    chain(t, 100000, "forward");
+}
+
+static void convolution_chain(text *t)
+{
+    put(t, "input(| dst=t0 | dtype=TL_FLOAT, dims=[1, 1, 2, 2]);\n"
+           "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 1, 1], ran=[0, 0], data=[1], "
+           "from_file=false);\n"
+           "create(| dst=b | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[1], from_file=false);\n");
+    for (size_t i = 0; i < 20000; i++)
+        put(t,
+            "conv2d(src=t%zu, weight=w, bias=b | dst=c%zu | group=1, size=[1, 1], stride=[1, 1], "
+            "padding=[0, 0, 0, 0], dilation=[1, 1], autopad=NOTSET);\nrelu(src=c%zu | dst=t%zu |);\n",
+            i, i, i, i + 1);
+}
+
+static void many_readers(text *t)
+{
+    put_input(t);
+    for (size_t i = 0; i < 100000; i++)
+        put(t, "relu(src=x | dst=t%zu |);\n", i);
+}
+
+static void many_inputs(text *t)
+{
+    for (size_t i = 0; i < 100000; i++)
+        put(t, "input(| dst=x%zu | dtype=TL_FLOAT, dims=[4]);\n", i);
+}
+
+static void one_wide_operator(text *t)
+{
+    put_input(t);
+    put(t, "concat(");
+    for (size_t i = 0; i < 100000; i++)
+        put(t, "%ssrc%zu=x", i ? ", " : "", i + 1);
+    put(t, " | dst=y | axis=0);");
+}
+
+static void wide_operators(text *t)
+{
+    put_input(t);
+    for (size_t k = 0; k < 400; k++) {
+        put(t, "concat(");
+        for (size_t i = 0; i < 256; i++)
+            put(t, "%ssrc%zu=x", i ? ", " : "", i + 1);
+        put(t, " | dst=y%zu | axis=0);", k);
+    }
+}
+
+static void colliding_names(text *t)
+{
+    static const char *const parts[] = {"bA", "ab"};
+    for (unsigned i = 0; i < 20000; i++) {
+        char name[32] = "";
+        for (unsigned bit = 0; bit < 15; bit++)
+            strcat(name, parts[i >> bit & 1]);
+        put(t, "input(| dst=%s | dtype=TL_FLOAT, dims=[4]);\n", name);
+    }
+}
+
+static void colliding_operators(text *t)
+{
+    static const char *const parts[] = {"bA", "ab"};
+    put(t, "{\"ops\": [");
+    for (unsigned i = 0; i < 20000; i++) {
+        char name[32] = "";
+        for (unsigned bit = 0; bit < 15; bit++)
+            strcat(name, parts[i >> bit & 1]);
+        put(t,
+            "%s{\"name\": \"%s\", \"optype\": \"input\", \"tensors_in\": [], \"tensors_out\": "
+            "[{\"arg_name\": \"dst\", \"name\": \"x%u\"}], \"params\": [{\"arg_name\": \"dtype\", "
+            "\"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": [4]}]}",
+            i ? ", " : "", name, i);
+    }
+    put(t, "]}");
+}
+
+static void deep_nesting(text *t)
+{
+    put(t, "{\"ops\": ");
+    put_repeated(t, "[", 1000000);
+}
+
+static void many_values(text *t)
+{
+    put(t, "{\"ops\": [], \"x\": [0");
+    put_repeated(t, ",0", 5000000);
+    put(t, "]}");
+}
+
+static void white_space(text *t)
+{
+    put_repeated(t, "                                \n", 3000000);
+}
+
+static void white_space_before_braces(text *t)
+{
+    white_space(t);
+    put(t, "{\"ops\": []}");
+}
+
+static void long_names(text *t)
+{
+    put(t, "{\"ops\": [{\"name\": \"");
+    put_repeated(t, "n", 1000000);
+    put(t, "\", \"optype\": \"relu\", \"tensors_in\": [], \"tensors_out\": [], \"params\": []}]}");
+}
+
+static void long_optype(text *t)
+{
+    put(t, "{\"ops\": [{\"name\": \"a\", \"optype\": \"");
+    put_repeated(t, "n", 1000000);
+    put(t, "\", \"tensors_in\": [], \"tensors_out\": [], \"params\": []}]}");
+}
+
+static void many_params(text *t)
+{
+    put(t, "relu(src=x | dst=y | ");
+    for (size_t i = 0; i < 100000; i++)
+        put(t, "%sp%zu=1", i ? ", " : "", i);
+    put(t, ");");
+}
+
+static void exponential_macros(text *t)
+{
+    put(t, "#define m0(x) relu(src=x | dst=y |);\n");
+    for (int i = 1; i < 64; i++)
+        put(t, "#define m%d(x) m%d(x) m%d(x)\n", i, i - 1, i - 1);
+    put(t, "m63(x)\n");
+}
+
+// ---- Running one ----
+
+typedef struct bomb {
+    const char *why;
+    const char *model;             // the text, or
+    void (*make_text)(text *text); // what makes it
+    ln_status status;              // of reading, compiling, loading and running; the first failure
+    const char *says;              // in the message; NULL: anything
+} bomb;
+
+static ln_status run_model(const char *bytes, size_t len)
+{
+    ln_context *ctx = ln_context_create();
+    ln_status status = ctx ? ln_context_init_mem(ctx, bytes, len, "bomb") : LN_NO_MEMORY;
+    if (status == LN_OK && ctx->state == LN_CONTEXT_READY)
+        status = ln_context_compile(ctx, "cpu");
+    if (status == LN_OK) {
+        char *printed;
+        size_t printed_len;
+        status = ln_context_write(ctx, "ir", &printed, &printed_len);
+        ln_free(printed);
+    }
+    if (status == LN_OK)
+        status = ln_context_load(ctx, NULL);
+    if (status == LN_OK)
+        status = ln_context_run(ctx);
+    ln_context_free(ctx);
+    return status;
+}
+
+// In the child: exits with the status, or 100 if the message is not the expected one.
+static void run_child(const bomb *b)
+{
+    text t = {0};
+    if (b->make_text)
+        b->make_text(&t);
+    else
+        put(&t, "%s", b->model);
+    if (ln_arch_init() != LN_OK)
+        _exit(101);
+    const struct rlimit bytes = {MAX_BYTES, MAX_BYTES}, seconds = {SECONDS, SECONDS};
+    if (!IS_SANITIZED)
+        setrlimit(RLIMIT_AS, &bytes);
+    setrlimit(RLIMIT_CPU, &seconds); // not spent while other programs run
+    alarm(20 * SECONDS);             // spent while it only waits
+    ln_status status = run_model(t.bytes, t.len);
+    if (b->says && !strstr(ln_error_message(), b->says)) {
+        fprintf(stderr, "%s: message is \"%s\"\n", b->why, ln_error_message());
+        _exit(100);
+    }
+    if (status != b->status)
+        fprintf(stderr, "%s: %s\n", b->why, ln_error_message());
+    free(t.bytes);
+    ln_arch_cleanup();
+    _exit((int)status);
+}
+
+// The number of bombs that did harm.
+static int run_bombs(const bomb *bombs, size_t count)
+{
+    int failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bomb *b = &bombs[i];
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0)
+            run_child(b);
+        int how = 0;
+        waitpid(child, &how, 0);
+        if (WIFEXITED(how) && WEXITSTATUS(how) == (int)b->status)
+            continue;
+        failures++;
+        if (WIFSIGNALED(how))
+            print_message("%s: ended by signal %d%s\n", b->why, WTERMSIG(how),
+                          WTERMSIG(how) == SIGALRM || WTERMSIG(how) == SIGXCPU
+                              ? ", which is out of time"
+                              : "");
+        else
+            print_message("%s: status %d (%s) instead of %s\n", b->why, WEXITSTATUS(how),
+                          ln_status_name((ln_status)WEXITSTATUS(how)), ln_status_name(b->status));
+    }
+    return failures;
+}
+
+#define INPUT(dims) "input(| dst=x | dtype=TL_FLOAT, dims=" dims ");"
+#define JSON_INPUT(dims)                                                                           \
+    "{\"ops\": [{\"name\": \"i\", \"optype\": \"input\", \"tensors_in\": [], \"tensors_out\": "    \
+    "[{\"arg_name\": \"dst\", \"name\": \"x\"}], \"params\": [{\"arg_name\": \"dtype\", "          \
+    "\"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", \"value\": " dims "}]}]}"
+#define CONV(params)                                                                               \
+    INPUT("[1, 1, 4, 4]")                                                                          \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 3, 3], ran=[0, 0], data=[1], from_file=false);"  \
+    "create(| dst=b | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[1], from_file=false);"           \
+    "conv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[3, 3], " params ", autopad=NOTSET);"
+#define POOL(params) INPUT("[1, 1, 4, 4]") "maxpool2d(src=x | dst=y | " params ", autopad=NOTSET);"
+
+TEST(small_models_cannot_ask_for_much)
+{
+    static const bomb bombs[] = {
+        {"a tensor of 8 GiB", INPUT("[2000, 1000, 1000]"), NULL, LN_LIMIT, "limit"},
+        {"2^31 elements", INPUT("[2147483648]"), NULL, LN_INVALID, NULL},
+        {"2^31 elements in two dimensions", INPUT("[65536, 32768]"), NULL, LN_LIMIT, NULL},
+        {"a product that overflows 64 bits", INPUT("[2147483647, 2147483647, 2147483647]"), NULL,
+         LN_LIMIT, NULL},
+        {"a product that overflows to 0", INPUT("[65536, 65536, 65536, 65536]"), NULL, LN_LIMIT,
+         NULL},
+        {"no elements, whatever the other dimensions", INPUT("[65536, 65536, 65536, 65536, 0]"),
+         NULL, LN_OK, NULL},
+        {"negative dims", INPUT("[4, -4]"), NULL, LN_INVALID, NULL},
+        {"rank 9", INPUT("[1, 1, 1, 1, 1, 1, 1, 1, 1]"), NULL, LN_INVALID, NULL},
+        {"half a dimension", INPUT("[2.5]"), NULL, LN_INVALID, NULL},
+        {"dims that are a string", JSON_INPUT("\"4\""), NULL, LN_INVALID, NULL},
+        {"dims that are strings", JSON_INPUT("[\"4\"]"), NULL, LN_INVALID, NULL},
+        {"an infinite dimension", JSON_INPUT("[1e999]"), NULL, LN_LIMIT, "too large"},
+        {"a negative infinite dimension", JSON_INPUT("[-1e999]"), NULL, LN_LIMIT, "too large"},
+        {"NaN in JSON", JSON_INPUT("[NaN]"), NULL, LN_SYNTAX, NULL},
+        {"mixed arrays", JSON_INPUT("[4, \"4\"]"), NULL, LN_SYNTAX, NULL},
+        {"more data than elements",
+         "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[1, 2, 3], from_file=false);",
+         NULL, LN_INVALID, NULL},
+        {"much work in few bytes",
+         INPUT("[1, 1024, 64, 64]") "create(| dst=w | dtype=TL_FLOAT, dims=[512, 1024, 31, 31], "
+                                    "ran=[0, 0], data=[0], from_file=false);"
+                                    "create(| dst=b | dtype=TL_FLOAT, dims=[512], ran=[0, 0], "
+                                    "data=[0], from_file=false);"
+                                    "conv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[31, "
+                                    "31], stride=[1, 1], padding=[15, 15, 15, 15], "
+                                    "dilation=[1, 1], autopad=NOTSET);",
+         NULL, LN_LIMIT, "multiply-accumulates"},
+    };
+    CHECK_EQ(run_bombs(bombs, sizeof bombs / sizeof bombs[0]), 0);
+}
+
+TEST(windows_stay_inside_what_an_int_holds)
+{
+    static const bomb bombs[] = {
+        {"padding of 2^31 - 1",
+         CONV("stride=[1, 1], padding=[2147483647, 2147483647, 2147483647, 2147483647], "
+              "dilation=[1, 1]"),
+         NULL, LN_LIMIT, NULL},
+        {"padding of 2^30", CONV("stride=[1, 1], padding=[1073741824, 0, 0, 0], dilation=[1, 1]"),
+         NULL, LN_LIMIT, NULL},
+        {"dilation of 2^31 - 1",
+         CONV("stride=[1, 1], padding=[1, 1, 1, 1], dilation=[2147483647, 2147483647]"), NULL,
+         LN_INVALID, NULL},
+        {"stride of 0", CONV("stride=[0, 0], padding=[1, 1, 1, 1], dilation=[1, 1]"), NULL,
+         LN_INVALID, NULL},
+        {"a negative stride", CONV("stride=[-1, -1], padding=[1, 1, 1, 1], dilation=[1, 1]"), NULL,
+         LN_INVALID, NULL},
+        {"a stride of 2^31 - 1",
+         CONV("stride=[2147483647, 2147483647], padding=[1, 1, 1, 1], dilation=[1, 1]"), NULL,
+         LN_OK, NULL},
+        {"a window larger than its input", POOL("size=[9, 9], stride=[1, 1], padding=[0, 0, 0, 0]"),
+         NULL, LN_INVALID, NULL},
+        {"a window of 0", POOL("size=[0, 0], stride=[1, 1], padding=[0, 0, 0, 0]"), NULL,
+         LN_INVALID, NULL},
+        {"a window of 2^31 - 1",
+         POOL("size=[2147483647, 2147483647], stride=[1, 1], padding=[0, 0, 0, 0]"), NULL,
+         LN_INVALID, NULL},
+    };
+    CHECK_EQ(run_bombs(bombs, sizeof bombs / sizeof bombs[0]), 0);
+}
+
+TEST(strange_texts_are_refused)
+{
+    static const bomb bombs[] = {
+        {"an empty text", "", NULL, LN_UNSUPPORTED, NULL},
+        {"a key given twice", "{\"ops\": [], \"ops\": []}", NULL, LN_SYNTAX, "second time"},
+        {"NUL in a name", "{\"ops\": [{\"name\": \"a\\u0000b\"}]}", NULL, LN_SYNTAX, "u0000"},
+        {"a name that steers terminals", "{\"ops\": [{\"name\": \"\\u001b[2J\"}]}", NULL, LN_SYNTAX,
+         "control character"},
+        {"an empty name", "{\"ops\": [{\"name\": \"\"}]}", NULL, LN_SYNTAX, "0 bytes"},
+        {"bytes that are not UTF-8", "{\"ops\": [{\"name\": \"\xff\xfe\"}]}", NULL, LN_SYNTAX,
+         "UTF-8"},
+        {"a compiled model of 2^53 bytes",
+         "{\"format\": \"lightnet-compiled\", \"version\": 1, \"target\": \"cpu\", \"memory\": "
+         "[{\"mtype\": \"LN_MEM_CPU\", \"static\": 9007199254740992, \"workspace\": "
+         "9007199254740992}], \"ops\": []}",
+         NULL, LN_LIMIT, "limit"},
+        {"a compiled model of more than a size holds",
+         "{\"format\": \"lightnet-compiled\", \"version\": 1, \"target\": \"cpu\", \"memory\": "
+         "[{\"mtype\": \"LN_MEM_CPU\", \"static\": 1e300, \"workspace\": 1}], \"ops\": []}",
+         NULL, LN_SYNTAX, NULL},
+        {"a million brackets", NULL, deep_nesting, LN_LIMIT, "deeper"},
+        {"ten MB of values that mean nothing", NULL, many_values, LN_OK, NULL},
+        {"100 MB of white space", NULL, white_space, LN_UNSUPPORTED, NULL},
+        {"a model behind 100 MB of white space", NULL, white_space_before_braces, LN_OK, NULL},
+        {"a name of 1 MB", NULL, long_names, LN_SYNTAX, "1000000"},
+        {"an operator type of 1 MB", NULL, long_optype, LN_SYNTAX, "1000000"},
+        {"macros that double 63 times", NULL, exponential_macros, LN_LIMIT, NULL},
+        {"100000 parameters of an operator", NULL, many_params, LN_LIMIT, "limit"},
+        {"100000 inputs of an operator", NULL, one_wide_operator, LN_LIMIT, "limit"},
+    };
+    CHECK_EQ(run_bombs(bombs, sizeof bombs / sizeof bombs[0]), 0);
+}
+
+TEST(time_grows_no_faster_than_models)
+{
+    static const bomb bombs[] = {
+        {"100000 operators in a row", NULL, relu_chain, LN_OK, NULL},
+        {"100000 views of views", NULL, view_chain, LN_OK, NULL},
+        {"40000 operators that rules match", NULL, convolution_chain, LN_OK, NULL},
+        {"one tensor read 100000 times", NULL, many_readers, LN_OK, NULL},
+        {"100000 inputs", NULL, many_inputs, LN_OK, NULL},
+        {"400 operators with 256 inputs", NULL, wide_operators, LN_OK, NULL},
+        {"20000 tensors whose names collide under djb2", NULL, colliding_names, LN_OK, NULL},
+        {"20000 operators whose names collide under djb2", NULL, colliding_operators, LN_OK, NULL},
+    };
+    CHECK_EQ(run_bombs(bombs, sizeof bombs / sizeof bombs[0]), 0);
+}
+
+TEST_LIST(small_models_cannot_ask_for_much, windows_stay_inside_what_an_int_holds,
+          strange_texts_are_refused, time_grows_no_faster_than_models)

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled models: they read back, run the same, and are believed in nothing.
+
+#include "tests/api/model.h"
+
+#include <stdlib.h>
+
+// The compiled text of a model, freed with ln_free.
+static char *compile_text(const char *text, const char *target)
+{
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_compile(ctx, target));
+    char *json;
+    size_t len;
+    CHECK_OK(ln_context_write(ctx, "ir", &json, &len));
+    CHECK_EQ(strlen(json), len);
+    close_context(ctx);
+    return json;
+}
+
+// `json` with the first `from` behind `anchor` replaced by `to`; freed with free.
+static char *mutate(const char *json, const char *anchor, const char *from, const char *to)
+{
+    const char *at = strstr(json, anchor);
+    CHECK_NOT_NULL(at);
+    at = strstr(at, from);
+    CHECK_NOT_NULL(at);
+    char *changed = malloc(strlen(json) + strlen(to) + 1);
+    CHECK_NOT_NULL(changed);
+    size_t before = (size_t)(at - json);
+    memcpy(changed, json, before);
+    strcpy(changed + before, to);
+    strcat(changed, at + strlen(from));
+    return changed;
+}
+
+TEST(a_compiled_model_reads_back_and_prints_the_same)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const models[] = {SMALL_MODEL, CONV_MODEL};
+    for (size_t m = 0; m < 2; m++) {
+        char *json = compile_text(models[m], "cpu");
+        ln_context *ctx = open_text(json);
+        CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
+        CHECK_STR_EQ(ctx->target, "cpu");
+        char *again;
+        size_t len;
+        CHECK_OK(ln_context_write(ctx, "ir", &again, &len));
+        CHECK_STR_EQ(again, json);
+        ln_free(again);
+        close_context(ctx);
+        ln_free(json);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(a_context_frees_a_compiled_file_that_was_read_and_not_checked)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SMALL_MODEL, "cpu");
+    ln_serializer *ir = ln_serializer_find("ir");
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(ir->load_mem(ir, ctx, json, strlen(json), "model.json"));
+    CHECK_NOT_NULL(ctx->compiled);
+    ln_context_free(ctx); // without cleanup
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+TEST(a_compiled_model_runs_to_the_same_bits)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(CONV_MODEL, "cpu");
+    ln_context *ctx = load_text(CONV_MODEL, "cpu");
+    ln_context *compiled = open_text(json);
+    CHECK_OK(ln_context_load(compiled, NULL));
+    float x[192], y[256], z[256];
+    for (size_t i = 0; i < 192; i++)
+        x[i] = (float)i / 192;
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_set_data(compiled, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_run(compiled));
+    ln_context_get_data(ctx, "y", y);
+    ln_context_get_data(compiled, "y", z);
+    CHECK_MEM_EQ(y, z, sizeof y);
+    close_context(ctx);
+    close_context(compiled);
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+TEST(a_plain_model_prints_to_itself)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const formats[] = {"ir", "il"};
+    for (size_t f = 0; f < 2; f++) {
+        ln_context *ctx = open_text(CONV_MODEL);
+        char *text, *again;
+        size_t len;
+        CHECK_OK(ln_context_write(ctx, formats[f], &text, &len));
+        ln_context *read = open_text(text);
+        CHECK_OK(ln_context_write(read, formats[f], &again, &len));
+        CHECK_STR_EQ(again, text);
+        ln_free(text);
+        ln_free(again);
+        close_context(ctx);
+        close_context(read);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(lies_in_a_compiled_model_are_found)
+{
+    static const struct {
+        const char *anchor, *from, *to, *why;
+        const char *says;
+    } cases[] = {
+        {"\"version\"", "1", "99", "a version of the future", "version 99"},
+        {"\"format\"", "lightnet-compiled", "other", "another format", "format"},
+        {"\"target\"", "\"cpu\"", "7", "a target that is no string", "target"},
+        {"\"workspace\"", ": ", ": 9", "a workspace larger than used", "peak"},
+        {"\"static\"", ": ", ": 9", "a static region larger than used", ""},
+        {"\"name\": \"sum\"", "[2, 3]", "[2, 30]", "a larger shape", "'sum'"},
+        {"\"name\": \"sum\"", "[2, 3]", "[]", "no shape", "'sum'"},
+        {"\"name\": \"sum\"", "TL_FLOAT", "TL_INT8", "a smaller type", "'sum'"},
+        {"\"name\": \"sum\"", "TL_FLOAT", "TL_WHAT", "no type", "TL_WHAT"},
+        {"\"name\": \"sum\"", "LN_MEM_CPU", "LN_MEM_CUDA", "another memory", "'sum'"},
+        {"\"name\": \"sum\"", "LN_MEM_CPU", "LN_MEM_ATTIC", "no memory", "LN_MEM_ATTIC"},
+        {"\"name\": \"sum\"", "false", "true", "static that is not", "'sum'"},
+        {"\"name\": \"sum\"", "\"offset\": ", "\"offset\": 1", "an offset outside", "'sum'"},
+        {"\"name\": \"sum\"", "\"offset\": ", "\"offset\": -", "a negative offset", "-"},
+        {"\"name\": \"sum\"", "\"offset\": ", "\"offset\": 0.", "half an offset", ""},
+        {"\"name\": \"w\"", "\"offset\": 64", "\"offset\": 0", "the invalid offset", "'w'"},
+        {"\"name\": \"w\"", "\"offset\": 64", "\"offset\": 65", "a misaligned offset", "'w'"},
+        {"\"memory\"", "LN_MEM_CPU", "LN_MEM_ATTIC", "memory of no type", "LN_MEM_ATTIC"},
+    };
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SMALL_MODEL, "cpu");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
+        ln_context *ctx = ln_context_create();
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+            fail_msg("%s is believed", cases[i].why);
+        if (!strstr(ln_error_message(), cases[i].says))
+            fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
+        CHECK_EQ(ctx->state, LN_CONTEXT_EMPTY);
+        ln_context_free(ctx);
+        free(changed);
+    }
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+TEST(overlapping_tensors_are_found)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SMALL_MODEL, "cpu");
+    // `sum` is read while x is alive, so it cannot lie where x does.
+    ln_context *ctx = open_text(json);
+    char x_offset[64], sum_offset[64];
+    snprintf(x_offset, sizeof x_offset, "\"offset\": %zu",
+             ln_tensor_table_find(ctx->tensor_table, "x")->offset);
+    snprintf(sum_offset, sizeof sum_offset, "\"offset\": %zu",
+             ln_tensor_table_find(ctx->tensor_table, "sum")->offset);
+    close_context(ctx);
+    char *changed = mutate(json, "\"arg_name\": \"dst\", \"name\": \"sum\"", sum_offset, x_offset);
+    ctx = ln_context_create();
+    CHECK_FAILS(ln_context_init_mem(ctx, changed, strlen(changed), NULL), LN_INVALID);
+    CHECK_MESSAGE("plan is refused");
+    ln_context_free(ctx);
+    free(changed);
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+// What the old system printed: offsets in halves from 1 on, no types; it is planned again.
+static const char old_compiled[] =
+    "{\"mem_sizes_h\": [0, 0], \"mem_sizes_l\": [0, 57], \"ops\": ["
+    "{\"name\": \"create1\", \"optype\": \"create_cpu\", \"tensors_in\": [], \"tensors_out\": "
+    "[{\"arg_name\": \"dst\", \"name\": \"t1\", \"dims\": [2, 4], \"offset_h\": 0, \"offset_l\": 1}], "
+    "\"params\": [{\"arg_name\": \"dtype\", \"value\": \"TL_FLOAT\"}, {\"arg_name\": \"dims\", "
+    "\"value\": [2, 4]}, {\"arg_name\": \"data\", \"value\": [1, 2, 3, 4, 5, 6, 7, 8]}, "
+    "{\"arg_name\": \"ran\", \"value\": [0, 0]}, {\"arg_name\": \"from_file\", \"value\": false}]},"
+    "{\"name\": \"slice1\", \"optype\": \"slice_cpu\", \"tensors_in\": [{\"arg_name\": \"src\", "
+    "\"name\": \"t1\", \"dims\": [2, 4], \"offset_h\": 0, \"offset_l\": 1}], \"tensors_out\": "
+    "[{\"arg_name\": \"dst\", \"name\": \"t2\", \"dims\": [2, 3], \"offset_h\": 0, \"offset_l\": "
+    "33}], \"params\": [{\"arg_name\": \"axis\", \"value\": 1}, {\"arg_name\": \"start\", "
+    "\"value\": 1}, {\"arg_name\": \"len\", \"value\": 3}]}]}";
+
+TEST(files_compiled_by_the_old_system_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(old_compiled);
+    CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_run(ctx));
+    float t2[6];
+    const float expected[6] = {2, 3, 4, 6, 7, 8};
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "t2", t2));
+    CHECK_MEM_EQ(t2, expected, sizeof t2);
+    CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "t1")->offset % 64, 0);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_compiled_model_is_bound_by_the_limits_too)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(CONV_MODEL, "cpu");
+    static const struct {
+        size_t memory_byte_count, op_count;
+        double work;
+        const char *says;
+    } cases[] = {
+        {1024, 1000, 1e12, "limit is 1024"},
+        {1 << 20, 3, 1e12, "limit of 3"},
+        {1 << 20, 1000, 6000, "limit of 6000"}, // 4 * 64 * 27 multiply-accumulates
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ln_limits limits = ln_limits_default();
+        limits.memory_byte_count = cases[i].memory_byte_count;
+        limits.op_count = cases[i].op_count;
+        limits.work = cases[i].work;
+        ln_context *ctx = ln_context_create();
+        ln_context_set_limits(ctx, &limits);
+        CHECK_FAILS(ln_context_init_mem(ctx, json, strlen(json), "compiled"), LN_LIMIT);
+        CHECK_MESSAGE(cases[i].says);
+        CHECK_EQ(ctx->state, LN_CONTEXT_EMPTY);
+        ln_context_free(ctx);
+    }
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+// Moving elements is no multiply-accumulate, but it is work.
+TEST(written_elements_count_as_work)
+{
+    CHECK_OK(ln_arch_init());
+    ln_limits limits = ln_limits_default();
+    limits.work = 100;
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[10, 11]);"
+                                "transpose(src=x | dst=y | axes=[1, 0]);");
+    CHECK_NEAR(ln_context_work(ctx), 0, 0);
+    ln_context_set_limits(ctx, &limits);
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
+    CHECK_MESSAGE("written elements");
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_compiled_model_is_bound_by_the_limits_too, written_elements_count_as_work,
+          a_compiled_model_reads_back_and_prints_the_same,
+          a_context_frees_a_compiled_file_that_was_read_and_not_checked,
+          a_compiled_model_runs_to_the_same_bits, a_plain_model_prints_to_itself,
+          lies_in_a_compiled_model_are_found, overlapping_tensors_are_found,
+          files_compiled_by_the_old_system_run)

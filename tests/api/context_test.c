@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context from reading to running: states, data, parameters, what is refused.
+
+#include "tests/api/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// CONV_MODEL with weights that are a view of `w0`, and all of its output is seen.
+#define VIEWED_CONV_MODEL                                                                          \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 8, 8]);\n"                                        \
+    "create(| dst=w0 | dtype=TL_FLOAT, dims=[4, 27], ran=[-1, 1], data=[0], from_file=false);\n"   \
+    "reshape(src=w0 | dst=w | dims=[4, 3, 3, 3]);\n"                                               \
+    "create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1], data=[0], from_file=false);\n"        \
+    "create(| dst=s | dtype=TL_FLOAT, dims=[4], ran=[1, 2], data=[0], from_file=false);\n"         \
+    "create(| dst=v | dtype=TL_FLOAT, dims=[4], ran=[1, 2], data=[0], from_file=false);\n"         \
+    "conv2d(src=x, weight=w, bias=b | dst=c | group=1, size=[3, 3], stride=[1, 1], "               \
+    "padding=[1, 1, 1, 1], dilation=[1, 1], autopad=NOTSET);\n"                                    \
+    "batchnorm(src=c, scale=s, offset=b, mean=b, var=v | dst=n | epsilon=1e-5);\n"                 \
+    "lrelu(src=n | dst=y | negslope=0.5);\n"
+
+TEST(a_model_runs_from_text_to_numbers)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const targets[] = {"cpu", "ref", "cpu,ref"};
+    for (size_t t = 0; t < 3; t++) {
+        ln_context *ctx = load_text(SMALL_MODEL, targets[t]);
+        const float x[6] = {-10, 0, 1, 2, -7, 0.5f};
+        const float expected[6] = {0, 2, 4, 6, 0, 6.5f};
+        float z[6];
+        CHECK_EQ(ln_context_data_size(ctx, "z"), sizeof z);
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_PTR_EQ(ln_context_get_data(ctx, "z", z), z);
+        CHECK_MEM_EQ(z, expected, sizeof z);
+        const float *borrowed = ln_context_get_data(ctx, "z", NULL);
+        CHECK_MEM_EQ(borrowed, expected, sizeof z);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(inputs_and_outputs_are_known)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SMALL_MODEL);
+    CHECK_EQ(ln_context_input_count(ctx), 1);
+    CHECK_STR_EQ(ln_context_input(ctx, 0)->name, "x");
+    CHECK_NULL(ln_context_input(ctx, 1));
+    CHECK_EQ(ln_context_output_count(ctx), 1);
+    CHECK_STR_EQ(ln_context_output(ctx, 0)->name, "z");
+    CHECK_NULL(ln_context_output(ctx, 7));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_create_of_zeros_counts_as_input)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(
+        "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=false);"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);"
+        "elew(src1=x, src2=w | dst=y | elew_op=TL_MUL);");
+    CHECK_EQ(ln_context_input_count(ctx), 1);
+    CHECK_STR_EQ(ln_context_input(ctx, 0)->name, "x");
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(calls_in_the_wrong_state_are_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    float x[6] = {0};
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_STATE);
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_STATE);
+    CHECK_FAILS(ln_context_run(ctx), LN_STATE);
+    CHECK_FAILS(ln_context_print(ctx, "-"), LN_STATE);
+    CHECK_OK(ln_context_init_mem(ctx, SMALL_MODEL, strlen(SMALL_MODEL), NULL));
+    CHECK_FAILS(ln_context_init_mem(ctx, SMALL_MODEL, strlen(SMALL_MODEL), NULL), LN_STATE);
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_STATE);
+    CHECK_FAILS(ln_context_set_data(ctx, "x", x), LN_STATE);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_STATE);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_STATE);
+    CHECK_FAILS(ln_context_set_data(ctx, "nobody", x), LN_NOT_FOUND);
+    CHECK_MESSAGE("nobody");
+    CHECK_FAILS(ln_context_set_data(ctx, "x", NULL), LN_INVALID);
+    ln_context_unload(ctx);
+    CHECK_FAILS(ln_context_run(ctx), LN_STATE);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_cleanup(ctx);
+    CHECK_EQ(ctx->state, LN_CONTEXT_EMPTY);
+    CHECK_OK(ln_context_init_mem(ctx, CONV_MODEL, strlen(CONV_MODEL), NULL));
+    ln_context_free(ctx); // without cleanup
+    ln_context_free(NULL);
+    ln_context_cleanup(NULL);
+    ln_context_unload(NULL);
+    ln_arch_cleanup();
+}
+
+TEST(a_load_that_is_refused_leaves_allocated_memory_alone)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SMALL_MODEL);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_alloc_mem(ctx));
+    void *start = ctx->mem_starts[LN_MEM_CPU];
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_STATE);
+    CHECK_PTR_EQ(ctx->mem_starts[LN_MEM_CPU], start);
+    ln_context_dealloc_mem(ctx);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_change_of_operators_ends_the_plan)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SMALL_MODEL);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    ln_list *position = ctx->ops;
+    while (position->next)
+        position = position->next;
+    CHECK_OK(ln_context_remove_op(ctx, &position));
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_EQ(ctx->mem_sizes[LN_MEM_CPU], 0);
+    CHECK_EQ(ctx->static_sizes[LN_MEM_CPU], 0);
+    CHECK_NULL(ctx->target);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK(ctx->mem_sizes[LN_MEM_CPU] > 0);
+    ln_context_cleanup_ops(ctx);
+    CHECK_EQ(ctx->mem_sizes[LN_MEM_CPU], 0);
+    CHECK_NULL(ctx->target);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// The outputs of CONV_MODEL whose weights are a view of `w0`, for two different inputs, are the
+// same, as they are if all weights are zero.
+static int ignores_its_input(ln_context *ctx)
+{
+    float x[1 * 3 * 8 * 8], y[2][1 * 4 * 8 * 8];
+    for (size_t run = 0; run < 2; run++) {
+        for (size_t i = 0; i < sizeof x / sizeof x[0]; i++)
+            x[i] = run ? (float)i : -(float)i;
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y[run]));
+    }
+    return memcmp(y[0], y[1], sizeof y[0]) == 0;
+}
+
+TEST(folded_weights_follow_a_constant_behind_a_view)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(VIEWED_CONV_MODEL, "cpu");
+    CHECK_NOT_NULL(ln_tensor_table_find(ctx->tensor_table, "n_folded_weight"));
+    CHECK(!ignores_its_input(ctx));
+    const float zeros[4 * 27] = {0};
+    float w0[4 * 27];
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "w0", w0));
+    CHECK_OK(ln_context_set_data(ctx, "w0", zeros));
+    CHECK(ignores_its_input(ctx));
+    CHECK_OK(ln_context_set_data(ctx, "w", w0)); // the view itself
+    CHECK(!ignores_its_input(ctx));
+
+    const char *create = ln_tensor_table_find(ctx->tensor_table, "w0")->creater;
+    CHECK_OK(ln_context_set_param(ctx, create, "ran", (double[]){0, 0}, 2));
+    CHECK(ignores_its_input(ctx));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_parameter_that_no_file_can_hold_is_named)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "lrelu(src=x | dst=y | negslope=0.5);");
+    CHECK_OK(ln_context_set_param(ctx, "lrelu0", "negslope", (double)INFINITY));
+    static const char *const formats[] = {"ir", "il"};
+    for (size_t i = 0; i < 2; i++) {
+        char *bytes;
+        size_t byte_count;
+        CHECK_FAILS(ln_context_write(ctx, formats[i], &bytes, &byte_count), LN_INVALID);
+        CHECK_STR_EQ(ln_error_message(),
+                     "operator 'lrelu0': param 'negslope' is not finite and cannot be written");
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(null_arguments_are_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    CHECK_FAILS(ln_context_init(NULL, "x"), LN_INVALID);
+    CHECK_FAILS(ln_context_init(ctx, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_init_mem(ctx, NULL, 3, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_compile(NULL, "cpu"), LN_INVALID);
+    CHECK_FAILS(ln_context_load(NULL, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_print(ctx, NULL), LN_INVALID);
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_failed_compile_leaves_the_model_ready)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(CONV_MODEL);
+    CHECK_FAILS(ln_context_compile(ctx, "quantum"), LN_NOT_FOUND);
+    CHECK_MESSAGE("quantum");
+    CHECK_MESSAGE("cpu");
+    CHECK_FAILS(ln_context_compile(ctx, ""), LN_INVALID);
+    CHECK_FAILS(ln_context_compile(ctx, NULL), LN_INVALID);
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(the_template_arch_takes_nothing)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SMALL_MODEL);
+    CHECK_FAILS(ln_context_compile(ctx, "null"), LN_UNSUPPORTED);
+    CHECK_MESSAGE("elew");
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(limits_are_enforced_before_memory_is_touched)
+{
+    CHECK_OK(ln_arch_init());
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 1024;
+    ln_context *ctx = open_text(CONV_MODEL);
+    ln_context_set_limits(ctx, &limits);
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
+    CHECK_MESSAGE("1024");
+    close_context(ctx);
+
+    limits = ln_limits_default();
+    limits.work = 1000;
+    ctx = open_text(CONV_MODEL);
+    ln_context_set_limits(ctx, &limits);
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
+    CHECK_MESSAGE("multiply-accumulates");
+    close_context(ctx);
+
+    limits = ln_limits_default();
+    limits.op_count = 3;
+    ctx = ln_context_create();
+    ln_context_set_limits(ctx, &limits);
+    CHECK_FAILS(ln_context_init_mem(ctx, SMALL_MODEL, strlen(SMALL_MODEL), NULL), LN_LIMIT);
+    limits.source_byte_count = 10;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_FAILS(ln_context_init_mem(ctx, SMALL_MODEL, strlen(SMALL_MODEL), NULL), LN_LIMIT);
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(changed_constants_reach_folded_weights)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(CONV_MODEL, "cpu");
+    ln_context *ref = load_text(CONV_MODEL, "ref");
+    float x[192], w[108], got[256], want[256];
+    for (size_t i = 0; i < 192; i++)
+        x[i] = (float)(i % 17) / 17 - 0.4f;
+    for (size_t i = 0; i < 108; i++)
+        w[i] = (float)(i % 7) / 7 - 0.5f;
+    ln_context *both[] = {ctx, ref};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(ln_context_set_data(both[i], "x", x));
+        CHECK_OK(ln_context_set_data(both[i], "w", w));
+        CHECK_OK(ln_context_run(both[i]));
+    }
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", got));
+    CHECK_NOT_NULL(ln_context_get_data(ref, "y", want));
+    float largest = 0;
+    for (size_t i = 0; i < 256; i++) {
+        CHECK_NEAR(got[i], want[i], 1e-4);
+        largest = fmaxf(largest, got[i]);
+    }
+    CHECK(largest > 0.1f);
+    close_context(ctx);
+    close_context(ref);
+    ln_arch_cleanup();
+}
+
+TEST(parameters_change_by_name)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "lrelu(src=x | dst=y | negslope=0.5);");
+    CHECK_OK(ln_context_set_param(ctx, "lrelu0", "negslope", 0.25));
+    CHECK_FAILS(ln_context_set_param(ctx, "lrelu0", "nothing", 1.0), LN_NOT_FOUND);
+    CHECK_MESSAGE("negslope");
+    CHECK_FAILS(ln_context_set_param(ctx, "lrelu9", "negslope", 1.0), LN_NOT_FOUND);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    const float x[2] = {-8, 8};
+    float y[2];
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_get_data(ctx, "y", y);
+    CHECK_NEAR(y[0], -2, 0);
+    CHECK_OK(ln_context_set_param(ctx, "lrelu0", "negslope", -0.5));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_get_data(ctx, "y", y);
+    CHECK_NEAR(y[0], 4, 0);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(the_peak_is_what_is_allocated)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(CONV_MODEL, "cpu");
+    ln_plan *plan;
+    CHECK_OK(ln_context_plan_create(ctx, &plan));
+    CHECK_OK(ln_plan_check(plan));
+    size_t peak = plan->totals[LN_MEM_CPU].peak_byte_count;
+    CHECK_EQ(peak, ctx->mem_sizes[LN_MEM_CPU]);
+    const char *start = ctx->mem_starts[LN_MEM_CPU];
+    size_t last = 0;
+    for (size_t i = 0; i < plan->value_count; i++) {
+        const ln_plan_value *value = &plan->values[i];
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, value->name);
+        CHECK_PTR_EQ(entry->tensor->data, start + value->offset);
+        CHECK_EQ((uintptr_t)entry->tensor->data % 64, 0);
+        size_t end = value->offset + value->byte_count;
+        last = end > last ? end : last;
+    }
+    CHECK(last <= peak && peak - last < 64);
+    ln_context_plan_free(plan);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_view_of_a_constant_is_constant)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const targets[] = {"cpu", "ref"};
+    for (size_t t = 0; t < 2; t++) {
+        ln_context *ctx =
+            load_text("create(| dst=x | dtype=TL_FLOAT, dims=[4], ran=[0, 0], data=[-1, 2, 3, 4], "
+                      "from_file=false);"
+                      "reshape(src=x | dst=y | dims=[2, 2]);"
+                      "forward(src=y | dst=z |);"
+                      "relu(src=z | dst=r |);",
+                      targets[t]);
+        CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "z")->isstatic, 1);
+        const float expected[4] = {0, 2, 3, 4};
+        float r[4];
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "r", r));
+        CHECK_MEM_EQ(r, expected, sizeof r);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
+          inputs_and_outputs_are_known, a_create_of_zeros_counts_as_input,
+          calls_in_the_wrong_state_are_refused,
+          a_load_that_is_refused_leaves_allocated_memory_alone, a_change_of_operators_ends_the_plan,
+          a_parameter_that_no_file_can_hold_is_named,
+          folded_weights_follow_a_constant_behind_a_view, null_arguments_are_refused,
+          a_failed_compile_leaves_the_model_ready, the_template_arch_takes_nothing,
+          limits_are_enforced_before_memory_is_touched, changed_constants_reach_folded_weights,
+          parameters_change_by_name, the_peak_is_what_is_allocated)

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The example of every registered operator runs: so the code made from its description does, and
+// the documentation is right.
+//
+// An example is one statement. Its sources come from a table below, by their names; an operator of
+// an arch gets sources of an arch in main memory, an abstract one abstract sources.
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <lightnet/op_info.h>
+
+#include "tests/api/model.h"
+#include "tests/oom.h"
+
+#define MODEL_BYTES 8192
+
+// ---- Sources ----
+
+typedef struct source {
+    const char *optype; // for examples of this operator and its variants; NULL: for all others
+    const char *name;
+    const char *maker; // "create": static, random from 1 to 2; "input": zeros until it is set
+    const char *dtype;
+    const char *dims;
+} source;
+
+// The first that fits is taken.
+static const source sources[] = {
+    {"concat", "a", "input", "TL_FLOAT", "[2, 3]"},
+    {"concat", "b", "input", "TL_FLOAT", "[2, 1]"},
+    {"deconv2d", "w", "create", "TL_FLOAT", "[3, 3, 2, 2]"},
+    {"rearange", "x", "input", "TL_FLOAT", "[5]"},
+    {"scatter", "a", "input", "TL_FLOAT", "[2, 3]"},
+    {NULL, "a", "input", "TL_FLOAT", "[3]"},
+    {NULL, "anchor", "create", "TL_FLOAT", "[1, 1, 1, 2, 4]"},
+    {NULL, "b", "create", "TL_FLOAT", "[3]"},
+    {NULL, "delta", "input", "TL_FLOAT", "[1, 1, 1, 2, 4]"},
+    {NULL, "index", "input", "TL_INT32", "[4]"},
+    {NULL, "keys", "input", "TL_FLOAT", "[4]"},
+    {NULL, "m", "create", "TL_FLOAT", "[3]"},
+    {NULL, "map", "input", "TL_FLOAT", "[1, 14, 2, 3]"},
+    {NULL, "o", "create", "TL_FLOAT", "[3]"},
+    {NULL, "picture", "input", "TL_UINT8", "[2, 2, 3]"},
+    {NULL, "s", "create", "TL_FLOAT", "[3]"},
+    {NULL, "sizes", "create", "TL_FLOAT", "[2, 2]"},
+    {NULL, "v", "create", "TL_FLOAT", "[3]"},
+    {NULL, "w", "create", "TL_FLOAT", "[3, 3, 3, 3]"},
+    {NULL, "x", "input", "TL_FLOAT", "[1, 3, 2, 2]"},
+};
+
+static int is_abstract(const ln_op *op)
+{
+    return strcmp(op->op_arg->arch, "none") == 0;
+}
+
+// `optype` or one of its variants.
+static int is_variant(const char *variant, const char *optype)
+{
+    size_t len = strlen(optype);
+    return strncmp(variant, optype, len) == 0 && (variant[len] == '\0' || variant[len] == '_');
+}
+
+static const source *find_source(const char *optype, const char *name)
+{
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        if (strcmp(sources[i].name, name) == 0 &&
+            (!sources[i].optype || is_variant(optype, sources[i].optype)))
+            return &sources[i];
+    fail_msg("the example of %s has a source '%s', which this test does not know", optype, name);
+    return NULL;
+}
+
+static void add_source(char *model, const ln_op *op, const char *name)
+{
+    const source *s = find_source(op->op_arg->optype, name);
+    int is_static = strcmp(s->maker, "create") == 0;
+    size_t len = strlen(model);
+    snprintf(model + len, MODEL_BYTES - len, "%s%s(| dst=%s | dtype=%s, dims=%s%s);\n", s->maker,
+             is_abstract(op) ? "" : "_ref", name, s->dtype, s->dims,
+             is_static ? ", ran=[1, 2], data=[0], from_file=false" : "");
+}
+
+// ---- Models ----
+
+// Adds a source for each "argument=name" between the bracket and the first bar of `example`.
+static void add_sources(char *model, const ln_op *op, const char *example)
+{
+    const char *end = strchr(example, '|');
+    CHECK_NOT_NULL(end);
+    for (const char *c = example; c < end; c++) {
+        char name[LN_MAX_NAME_LEN] = "";
+        if (*c != '=')
+            continue;
+        size_t len = strspn(c + 1, "abcdefghijklmnopqrstuvwxyz");
+        CHECK(len > 0 && len < sizeof name);
+        memcpy(name, c + 1, len);
+        add_source(model, op, name);
+    }
+}
+
+// The example with its sources. A variant without an example of its own has inherited one, which
+// then becomes its own by its type. Returns 0 if there is none.
+static int make_model(char model[MODEL_BYTES], const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    model[0] = '\0';
+    if (!info || !info->example)
+        return 0;
+    const char *arguments = strchr(info->example, '(');
+    CHECK_NOT_NULL(arguments);
+    add_sources(model, op, info->example);
+    size_t len = strlen(model);
+    snprintf(model + len, MODEL_BYTES - len, "%s%s\n", op->op_arg->optype, arguments);
+    return 1;
+}
+
+// Operators that need another memory than the processor's have none here.
+static int is_runnable(const ln_op *op)
+{
+    const ln_arch *arch = ln_arch_find(op->op_arg->arch);
+    return is_abstract(op) || (arch && arch->mem_type == LN_MEM_CPU);
+}
+
+// ---- Running ----
+
+static ln_status prepare(ln_context *ctx, const char *model, const char *target)
+{
+    LN_TRY(ln_context_init_mem(ctx, model, strlen(model), NULL));
+    LN_TRY(ln_context_compile(ctx, target));
+    return ln_context_load(ctx, NULL);
+}
+
+// Runs twice; nothing is allocated.
+static ln_status run_twice(const ln_context *ctx)
+{
+    test_oom counter;
+    test_oom_start(&counter, SIZE_MAX);
+    ln_status status = ln_context_run(ctx);
+    if (status == LN_OK)
+        status = ln_context_run(ctx);
+    test_oom_stop();
+    if (status == LN_OK && counter.requests > 0)
+        status = LN_FAIL(LN_INTERNAL, "a run allocated %zu times", counter.requests);
+    return status;
+}
+
+// The number of operators whose example does not run; says on standard output why.
+static int run_all(const char *target)
+{
+    int failed_count = 0;
+    char model[MODEL_BYTES];
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        if (!is_runnable(op) || !make_model(model, op))
+            continue;
+        ln_context *ctx = ln_context_create();
+        CHECK_NOT_NULL(ctx);
+        ln_status status = prepare(ctx, model, target);
+        if (status == LN_OK)
+            status = run_twice(ctx);
+        if (status != LN_OK) {
+            printf("%s for %s: %s\n%s", op->op_arg->optype, target, ln_error_message(), model);
+            failed_count++;
+        }
+        close_context(ctx);
+    }
+    return failed_count;
+}
+
+// `fprint` writes to the current folder.
+static void enter_new_folder(char *folder, size_t size)
+{
+    snprintf(folder, size, "%s/op_examples.XXXXXX", LN_BUILD_DIR);
+    CHECK_NOT_NULL(mkdtemp(folder));
+    CHECK_EQ(chdir(folder), 0);
+}
+
+TEST(every_example_runs)
+{
+    char folder[4096];
+    enter_new_folder(folder, sizeof folder);
+    CHECK_OK(ln_arch_init());
+    CHECK_EQ(run_all("ref"), 0);
+    CHECK_EQ(access("fprint.txt", R_OK), 0);
+    CHECK_EQ(run_all("cpu"), 0);
+    ln_arch_cleanup();
+    unlink("fprint.txt");
+    CHECK_EQ(chdir("/"), 0);
+    CHECK_EQ(rmdir(folder), 0);
+}
+
+TEST(every_operator_has_an_example)
+{
+    CHECK_OK(ln_arch_init());
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++)
+        if (!op->op_arg->info || !op->op_arg->info->example)
+            fail_msg("%s has no example", op->op_arg->optype);
+    CHECK(ln_op_count() > 60);
+    ln_arch_cleanup();
+}
+
+// Reading a model is checking it: what pre_run allocates is among what is refused here.
+TEST(no_operator_leaks_or_crashes_when_memory_is_gone)
+{
+    CHECK_OK(ln_arch_init());
+    char model[MODEL_BYTES];
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        if (!is_runnable(op) || !make_model(model, op))
+            continue;
+        ln_status status = LN_OK;
+        OOM_SWEEP(n)
+        {
+            ln_context *ctx = ln_context_create();
+            status = ctx ? ln_context_init_mem(ctx, model, strlen(model), NULL) : LN_NO_MEMORY;
+            ln_context_free(ctx);
+            if (status != LN_OK && status != LN_NO_MEMORY)
+                break;
+        }
+        test_oom_stop();
+        if (status != LN_OK)
+            fail_msg("%s: %s", op->op_arg->optype, ln_error_message());
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(every_example_runs, every_operator_has_an_example,
+          no_operator_leaks_or_crashes_when_memory_is_gone)
