@@ -55,9 +55,9 @@ TEST(the_code_holds_every_part_of_a_rule)
     ln_document_destroy(arena);
 }
 
-static void write_rules(char path[64], const char *text)
+static void write_rules(char path[512], const char *text)
 {
-    strcpy(path, "/tmp/ln_rule_gen_XXXXXX");
+    strcpy(path, LN_BUILD_DIR "/ln_rule_gen_XXXXXX");
     int fd = mkstemp(path);
     CHECK(fd >= 0);
     close(fd);
@@ -66,7 +66,7 @@ static void write_rules(char path[64], const char *text)
 
 TEST(files_are_read_into_one_set_and_names_are_unique_in_it)
 {
-    char first[64], second[64];
+    char first[512], second[512];
     char *code;
     write_rules(first, RULES);
     write_rules(second, "lower x => y");
@@ -88,7 +88,7 @@ TEST(files_are_read_into_one_set_and_names_are_unique_in_it)
 
 TEST(out_of_memory_gives_no_code)
 {
-    char path[64];
+    char path[512];
     write_rules(path, RULES);
     OOM_SWEEP(n)
     {

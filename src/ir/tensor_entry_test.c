@@ -83,7 +83,7 @@ TEST(data_goes_in_and_out)
 
 TEST(weights_come_from_a_text_file)
 {
-    char path[] = "/tmp/lightnet_wts_XXXXXX";
+    char path[] = LN_BUILD_DIR "/lightnet_wts_XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0);
     FILE *fp = fdopen(fd, "w");

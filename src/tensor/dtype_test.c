@@ -139,7 +139,7 @@ TEST(bytes_are_cloned_and_repeated)
 
 TEST(numbers_are_read_from_text)
 {
-    char path[] = "/tmp/ln_floats_XXXXXX";
+    char path[] = LN_BUILD_DIR "/ln_floats_XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0);
     CHECK_EQ(write(fd, "1.5 -2\n3e2 x", 12), 12);

@@ -1175,7 +1175,7 @@ static bool run_property(const test_case *c)
 
 static bool run_ir(const test_case *c, const char *target, const ln_text *ir)
 {
-    char path[] = "/tmp/lightnet_stdout_XXXXXX";
+    char path[] = LN_BUILD_DIR "/lightnet_stdout_XXXXXX";
     fflush(stdout);
     int saved = dup(STDOUT_FILENO), file = mkstemp(path);
     dup2(file, STDOUT_FILENO);

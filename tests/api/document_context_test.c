@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SOURCE_FILE "/tmp/lightnet_document_%ld.json"
+#define SOURCE_FILE LN_BUILD_DIR "/lightnet_document_%ld.json"
 #define EXAMPLE                                                                                    \
     "{\n"                                                                                          \
     "    \"ops\": [\n"                                                                             \
@@ -53,12 +53,13 @@
     "    ]\n"                                                                                      \
     "}\n"
 
-static char source[64], outfile[64];
+static char source[512], outfile[512];
 
 static void write_example(void)
 {
     snprintf(source, sizeof source, SOURCE_FILE, (long)getpid());
-    snprintf(outfile, sizeof outfile, "/tmp/lightnet_document_out_%ld.json", (long)getpid());
+    snprintf(outfile, sizeof outfile, LN_BUILD_DIR "/lightnet_document_out_%ld.json",
+             (long)getpid());
     FILE *fp = fopen(source, "w");
     fputs(EXAMPLE, fp);
     fclose(fp);

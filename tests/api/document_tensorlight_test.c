@@ -115,7 +115,7 @@ TEST(ranges_are_made_and_written)
 
 TEST(tensors_are_printed_and_saved)
 {
-    static const char path[] = "/tmp/lightnet_tensor.txt";
+    static const char path[] = LN_BUILD_DIR "/lightnet_tensor.txt";
     tl_tensor *t = tl_tensor_arange(1, 5, 1, TL_FLOAT);
     tl_tensor_reshape_src(t, 2, DIMS(2, 2));
     tl_tensor_print(t, NULL);

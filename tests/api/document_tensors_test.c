@@ -92,7 +92,7 @@ TEST(tables_copy_data_in_and_out)
 
 TEST(tables_load_weight_files)
 {
-    char path[] = "/tmp/lightnet_weights_XXXXXX";
+    char path[] = LN_BUILD_DIR "/lightnet_weights_XXXXXX";
     FILE *fp = fdopen(mkstemp(path), "w");
     fprintf(fp, "1\na 0 4 3f800000 40000000 c0000000 00000000\n");
     fclose(fp);

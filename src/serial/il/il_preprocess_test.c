@@ -105,17 +105,17 @@ TEST(deep_conditions_reach_a_limit)
 
 // ---- Files ----
 
-static char folder[64];
+static char folder[512];
 
 static void make_folder(void)
 {
-    strcpy(folder, "/tmp/il_preprocess_XXXXXX");
+    strcpy(folder, LN_BUILD_DIR "/il_preprocess_XXXXXX");
     CHECK_NOT_NULL(mkdtemp(folder));
 }
 
 static char *in_folder(const char *name)
 {
-    static char path[256];
+    static char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }

@@ -8,7 +8,7 @@
 
 #include "serial/il/il_testing.h"
 
-static char root[64], folder[80], path_buffer[256];
+static char root[512], folder[600], path_buffer[1200];
 
 static const char *in_folder(const char *name)
 {
@@ -24,7 +24,7 @@ static void write_file(const char *name, const char *text)
 // root/secret lies outside of root/model, which holds the traps.
 static void make_traps(void)
 {
-    strcpy(root, "/tmp/il_source_XXXXXX");
+    strcpy(root, LN_BUILD_DIR "/il_source_XXXXXX");
     CHECK_NOT_NULL(mkdtemp(root));
     snprintf(folder, sizeof folder, "%s/model", root);
     CHECK_EQ(mkdir(folder, 0700), 0);
@@ -38,7 +38,7 @@ static void make_traps(void)
     CHECK_EQ(symlink("..", in_folder("link_up")), 0);
     CHECK_EQ(symlink("sub", in_folder("link_sub")), 0);
     CHECK_EQ(mkfifo(in_folder("pipe"), 0600), 0);
-    char secret[128];
+    char secret[600];
     snprintf(secret, sizeof secret, "%s/secret2", root);
     CHECK_OK(ln_text_write_file(secret, "secret", 6));
     CHECK_EQ(link(secret, in_folder("hard_link")), 0);
@@ -123,7 +123,7 @@ TEST(a_missing_folder_and_a_long_name_are_refused)
     ln_document *arena;
     const char *text;
     size_t len;
-    char path[600];
+    char path[1200];
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';
     CHECK_OK(ln_document_create(NULL, &arena));
