@@ -72,7 +72,10 @@ struct ln_context {
     struct ln_runner *runner;     /* what `load` prepares for `run`; NULL before */
     struct ln_compiled *compiled; /* what a compiled file says, until `init` has checked it */
     ln_list *ops_last;            /* where `ln_context_append_op` goes on; NULL when unknown */
-    ln_list *retired; /* of ln_tensor_entry: out of the table, but maybe still looked at */
+    struct ln_memory *memory;     /* what `mem_starts` points to; NULL before load */
+    struct ln_memory
+        *static_memory; /* where the static tensors lie: the same, or a clone's origin's */
+    ln_list *retired;   /* of ln_tensor_entry: out of the table, but maybe still looked at */
 };
 typedef struct ln_context ln_context;
 
@@ -112,6 +115,14 @@ LN_API ln_status ln_context_optimize(ln_context *ctx, const char *target, const 
  * Names are borrowed from the context. The caller frees it with `ln_context_plan_free`. */
 LN_API ln_status ln_context_plan_create(const ln_context *ctx, ln_plan **out_plan);
 LN_API void ln_context_plan_free(ln_plan *plan); /* NULL is fine */
+
+/* A second context of the same model, to run it in another thread at the same time. It shares the
+ * static tensors (weights, constants) with `ctx` and has a workspace of its own, zeroed: n contexts
+ * cost static + n * workspace bytes. `*out_clone` is in the state of `ctx`, which is not EMPTY, and
+ * lives and is freed on its own; shared memory goes with the last. Needs `ctx` for the call only.
+ * A context that changes a static tensor (`set_data`, `set_param`) while it shares them takes a
+ * copy of them first, so that the others keep theirs. */
+LN_API ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone);
 
 /* Writes the operators in their order: JSON IR (with the plan, once compiled), or IL if `outfile`
  * ends in ".net". "-" is standard output. A failure leaves an old file as it was. */

@@ -14,6 +14,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "compile/runner.h"
 #include "ir/context.h"
 
 // One step of a run: a group on a device, or a single operator.
@@ -23,25 +24,26 @@ typedef struct run_step {
     void *group;
 } run_step;
 
-struct ln_runner {
-    void (*destroy)(struct ln_runner *runner); // first: `ln_context_free` calls it
+typedef struct runner {
+    struct ln_runner base;
     run_step *steps;
     size_t step_count;
-};
+} runner;
 
 // ---- The runner ----
 
-static void runner_destroy(struct ln_runner *runner)
+static void runner_destroy(struct ln_runner *base)
 {
-    if (!runner)
+    runner *r = (runner *)base;
+    if (!r)
         return;
-    for (size_t i = 0; i < runner->step_count; i++) {
-        const run_step *step = &runner->steps[i];
+    for (size_t i = 0; i < r->step_count; i++) {
+        const run_step *step = &r->steps[i];
         if (step->arch && step->arch->release)
             step->arch->release(step->arch->priv, step->group);
     }
-    ln_free(runner->steps);
-    ln_free(runner);
+    ln_free(r->steps);
+    ln_free(r);
 }
 
 static int runs_groups(const ln_arch *arch)
@@ -50,7 +52,7 @@ static int runs_groups(const ln_arch *arch)
 }
 
 // Makes one group of the operators from *position on that share its arch, and moves behind them.
-static ln_status add_group(struct ln_runner *runner, const ln_arch *arch, ln_list **position)
+static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
 {
     ln_list *ops = NULL;
     ln_status status = LN_OK;
@@ -66,43 +68,52 @@ static ln_status add_group(struct ln_runner *runner, const ln_arch *arch, ln_lis
         status = arch->prepare(arch->priv, ops, &step.group);
     ln_list_free(ops);
     if (status == LN_OK)
-        runner->steps[runner->step_count++] = step;
+        r->steps[r->step_count++] = step;
     *position = l;
     return status;
 }
 
-static ln_status add_steps(struct ln_runner *runner, const ln_context *ctx)
+static ln_status add_steps(runner *r, const ln_context *ctx)
 {
     ln_list *position = ctx->ops;
     while (position) {
         ln_op *op = position->data;
         const ln_arch *arch = ln_arch_find(op->op_arg->arch);
         if (runs_groups(arch)) {
-            LN_TRY(add_group(runner, arch, &position));
+            LN_TRY(add_group(r, arch, &position));
             continue;
         }
         if (op->run)
-            runner->steps[runner->step_count++] = (run_step){.op = op};
+            r->steps[r->step_count++] = (run_step){.op = op};
         position = position->next;
     }
     return LN_OK;
 }
 
-static ln_status runner_create(const ln_context *ctx, struct ln_runner **out_runner)
+static ln_status rebuild(struct ln_runner **runner_p, const ln_context *ctx)
+{
+    struct ln_runner *new_runner;
+    LN_TRY(ln_runner_create(ctx, &new_runner));
+    runner_destroy(*runner_p);
+    *runner_p = new_runner;
+    return LN_OK;
+}
+
+ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 {
     *out_runner = NULL;
     size_t op_count = (size_t)ln_list_length(ctx->ops);
-    struct ln_runner *runner = ln_alloc(sizeof *runner);
-    if (!runner)
+    runner *r = ln_alloc(sizeof *r);
+    if (!r)
         return LN_NO_MEMORY;
-    runner->destroy = runner_destroy;
-    runner->steps = ln_alloc_array(op_count, sizeof *runner->steps);
-    ln_status status = runner->steps ? add_steps(runner, ctx) : LN_NO_MEMORY;
+    r->base = (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild};
+    r->steps = ln_alloc_array(op_count, sizeof *r->steps);
+    ln_status status = r->steps ? add_steps(r, ctx) : LN_NO_MEMORY;
     if (status != LN_OK) {
-        runner_destroy(runner);
+        runner_destroy(&r->base);
         return status;
     }
-    *out_runner = runner;
+    *out_runner = &r->base;
     return LN_OK;
 }
 
@@ -195,7 +206,7 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     if (status == LN_OK)
         status = ln_op_list_do_static_run(ctx->ops);
     if (status == LN_OK)
-        status = runner_create(ctx, &ctx->runner);
+        status = ln_runner_create(ctx, &ctx->runner);
     if (status != LN_OK) {
         ln_context_dealloc_mem(ctx);
         return status;
@@ -235,9 +246,9 @@ ln_status ln_context_run(const ln_context *ctx)
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
 
-    const struct ln_runner *runner = ctx->runner;
-    for (size_t i = 0; i < runner->step_count; i++) {
-        const run_step *step = &runner->steps[i];
+    const runner *r = (const runner *)ctx->runner;
+    for (size_t i = 0; i < r->step_count; i++) {
+        const run_step *step = &r->steps[i];
         if (step->arch)
             LN_TRY(run_group(step));
         else
@@ -267,6 +278,8 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
         return ln_error_status();
     if (!data)
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
+    if (entry->isstatic)
+        LN_TRY(ln_context_own_static(ctx));
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
 }

@@ -9,7 +9,6 @@
 #include <lightnet/allocator.h>
 #include <lightnet/op_info.h>
 
-#include "base/checked.h"
 #include "base/name_hash.h"
 #include "ir/compiled.h"
 
@@ -39,17 +38,6 @@ ln_context *ln_context_create(void)
         return NULL;
     }
     return ctx;
-}
-
-// What `load` prepared begins with the function that frees it.
-static void destroy_runner(ln_context *ctx)
-{
-    if (!ctx->runner)
-        return;
-    void (*destroy)(struct ln_runner *);
-    memcpy(&destroy, ctx->runner, sizeof destroy);
-    destroy(ctx->runner);
-    ctx->runner = NULL;
 }
 
 void ln_context_free(ln_context *ctx)
@@ -85,87 +73,6 @@ void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
 {
     if (ctx)
         ctx->limits = limits ? *limits : ln_limits_default();
-}
-
-// ---- Memory ----
-
-static ln_status alloc_type(ln_context *ctx, ln_mem_type mtype)
-{
-    size_t byte_count = ctx->mem_sizes[mtype];
-    if (byte_count == 0)
-        return LN_OK;
-    ln_mem_info info = ln_mem_type_info(mtype);
-    if (!info.alloc_func || !info.free_func)
-        return LN_FAIL(LN_UNSUPPORTED, "no device provides memory of type %s",
-                       ln_mem_type_name(mtype));
-    if (byte_count > info.max_size)
-        return LN_FAIL(LN_LIMIT, "%zu bytes of %s are planned, but there are only %zu", byte_count,
-                       ln_mem_type_name(mtype), info.max_size);
-    ctx->mem_starts[mtype] = info.alloc_func(byte_count);
-    if (!ctx->mem_starts[mtype])
-        return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
-                       ln_mem_type_name(mtype));
-    if (info.memset_func)
-        info.memset_func(ctx->mem_starts[mtype], 0, byte_count);
-    return LN_OK;
-}
-
-static ln_status place_tensor(const ln_context *ctx, const ln_tensor_entry *entry)
-{
-    size_t byte_count = tl_tensor_size(entry->tensor), end;
-    if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
-        return LN_FAIL(LN_INVALID, "tensor '%s' has memory type LN_MEM_NONE", entry->name);
-    if (entry->offset == 0 && byte_count > 0)
-        return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);
-    if (!ln_size_add(entry->offset, byte_count, &end) || end > ctx->mem_sizes[entry->mtype])
-        return LN_FAIL(LN_INVALID,
-                       "data of tensor '%s' (%zu bytes at offset %zu) exceeds the planned %s "
-                       "memory of %zu bytes",
-                       entry->name, byte_count, entry->offset, ln_mem_type_name(entry->mtype),
-                       ctx->mem_sizes[entry->mtype]);
-    char *start = ctx->mem_starts[entry->mtype];
-    entry->tensor->data = start ? start + entry->offset : NULL;
-    return LN_OK;
-}
-
-ln_status ln_context_alloc_mem(ln_context *ctx)
-{
-    if (!ctx)
-        return LN_FAIL(LN_INVALID, "the context is NULL");
-    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
-        if (ctx->mem_starts[m])
-            return LN_FAIL(LN_STATE, "the memory of the context is allocated already");
-    ln_status status = LN_OK;
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && status == LN_OK; m++)
-        status = alloc_type(ctx, (ln_mem_type)m);
-    size_t cursor = 0;
-    void *entry;
-    while (status == LN_OK && ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
-        status = place_tensor(ctx, entry);
-    if (status != LN_OK)
-        ln_context_dealloc_mem(ctx);
-    return status;
-}
-
-void ln_context_dealloc_mem(ln_context *ctx)
-{
-    if (!ctx)
-        return;
-    destroy_runner(ctx); // it knows addresses
-    if (ctx->state == LN_CONTEXT_LOADED)
-        ctx->state = LN_CONTEXT_PLANNED;
-    int is_any = 0;
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        if (!ctx->mem_starts[m])
-            continue;
-        ln_mem_type_info((ln_mem_type)m).free_func(ctx->mem_starts[m]);
-        ctx->mem_starts[m] = NULL;
-        is_any = 1;
-    }
-    size_t cursor = 0;
-    void *value;
-    while (is_any && ln_hash_next(ctx->tensor_table, &cursor, NULL, &value))
-        ((ln_tensor_entry *)value)->tensor->data = NULL;
 }
 
 size_t ln_context_data_size(ln_context *ctx, const char *tname)

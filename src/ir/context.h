@@ -10,6 +10,21 @@
 // operators from the failing one on are not checked.
 ln_status ln_context_recheck(ln_context *ctx);
 
+// What `load` prepares for `run`; `compile/` has more behind these.
+struct ln_runner {
+    void (*destroy)(struct ln_runner *runner);
+    // Makes it anew because static tensors have moved; on failure *runner_p is as before.
+    ln_status (*rebuild)(struct ln_runner **runner_p, const ln_context *ctx);
+};
+
+// Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace
+// is its own. The opposite is ln_context_dealloc_mem.
+ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);
+
+// To be called before a static tensor is written: if clones share them, the context takes a copy of
+// its own first.
+ln_status ln_context_own_static(ln_context *ctx);
+
 // Forgets the memory plan: sizes and target.
 void ln_context_forget_plan(ln_context *ctx);
 
@@ -25,7 +40,7 @@ ln_status ln_context_abandon(ln_context *ctx, ln_status status);
 
 // In a LOADED context, runs the static part of `first` again, and of all operators that depend on
 // it or on the constant `tname`; either may be NULL.
-ln_status ln_context_rerun_static(const ln_context *ctx, const ln_op *first, const char *tname);
+ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname);
 
 // Exchanges operators in the tables and the data flow graph, and frees the old ones; `ctx->ops` is
 // the caller's to change, at once and without failing. The new operators read only what remaining

@@ -50,8 +50,9 @@ static ln_status rerun(const ln_context *ctx, const ln_op *first, ln_hash *chang
     return LN_OK;
 }
 
-ln_status ln_context_rerun_static(const ln_context *ctx, const ln_op *first, const char *tname)
+ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname)
 {
+    LN_TRY(ln_context_own_static(ctx));
     ln_hash *changed = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
     if (!changed)
         return LN_NO_MEMORY;

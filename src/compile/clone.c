@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clones: the operators and the plan are copied, static tensors are shared.
+
+#include <lightnet/context.h>
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/util.h>
+
+#include "compile/runner.h"
+#include "ir/context.h"
+
+static ln_status copy_string(const char *string, char **out_copy)
+{
+    *out_copy = string ? ln_strdup(string) : NULL;
+    return *out_copy || !string ? LN_OK : LN_NO_MEMORY;
+}
+
+// The operators are checked again for the clone's own tensor table.
+static ln_status copy_ops(const ln_context *ctx, ln_context *clone)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        ln_op *copy = ln_op_copy(op);
+        if (!copy)
+            return ln_error_status();
+        copy->op_arg->tensor_table = clone->tensor_table;
+        ln_status status = ln_context_append_op(clone, copy);
+        if (status != LN_OK) {
+            ln_op_free_lists_too(copy);
+            return status;
+        }
+    }
+    return ln_context_init_ops(clone);
+}
+
+// What planning has decided about a tensor, which its operator's check does not know.
+static ln_status copy_entry(const ln_context *clone, const ln_tensor_entry *from)
+{
+    ln_tensor_entry *to = ln_tensor_table_find(clone->tensor_table, from->name);
+    if (!to)
+        return LN_FAIL(LN_INTERNAL, "tensor '%s' is lost in a clone", from->name);
+    to->offset = from->offset;
+    if (from->owner == to->owner || ln_streq(from->owner, to->owner))
+        return LN_OK;
+    return ln_tensor_entry_set_owner(to, clone->tensor_table, from->owner);
+}
+
+static void copy_list_offsets(const ln_context *clone, ln_list *listed_tensors)
+{
+    ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, listed_tensors)
+        listed->offset = ln_tensor_table_find(clone->tensor_table, listed->name)->offset;
+}
+
+static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
+{
+    size_t cursor = 0;
+    void *entry;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
+        LN_TRY(copy_entry(clone, entry));
+    const ln_op *op;
+    LN_LIST_FOREACH (op, clone->ops) {
+        copy_list_offsets(clone, op->op_arg->tensors_in);
+        copy_list_offsets(clone, op->op_arg->tensors_out);
+    }
+    memcpy(clone->mem_sizes, ctx->mem_sizes, sizeof clone->mem_sizes);
+    memcpy(clone->static_sizes, ctx->static_sizes, sizeof clone->static_sizes);
+    LN_TRY(copy_string(ctx->target, &clone->target));
+    clone->state = LN_CONTEXT_PLANNED;
+    return LN_OK;
+}
+
+static ln_status share_memory(const ln_context *ctx, ln_context *clone)
+{
+    LN_TRY(ln_context_share_mem(clone, ctx));
+    LN_TRY(ln_runner_create(clone, &clone->runner));
+    clone->state = LN_CONTEXT_LOADED;
+    return LN_OK;
+}
+
+static ln_status copy_all(const ln_context *ctx, ln_context *clone)
+{
+    clone->limits = ctx->limits;
+    LN_TRY(copy_string(ctx->source, &clone->source));
+    LN_TRY(copy_ops(ctx, clone));
+    if (ctx->state >= LN_CONTEXT_PLANNED)
+        LN_TRY(copy_plan(ctx, clone));
+    return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
+}
+
+ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
+{
+    if (!out_clone)
+        return LN_FAIL(LN_INVALID, "the place for the clone is NULL");
+    *out_clone = NULL;
+    if (!ctx || ctx->state == LN_CONTEXT_EMPTY)
+        return LN_FAIL(LN_STATE, "the context holds no model to clone");
+    ln_context *clone = ln_context_create();
+    if (!clone)
+        return LN_NO_MEMORY;
+    ln_status status = copy_all(ctx, clone);
+    if (status != LN_OK) {
+        ln_context_free(clone);
+        return status;
+    }
+    *out_clone = clone;
+    return LN_OK;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a context: where its tensors lie once it is loaded.
+//
+// A context that loads a model has one block for each memory type, static tensors first, as the
+// plan says. A clone shares the static part of that block and has its workspace in one of its own:
+//
+//     loaded    | reserved | static ... | workspace ... |        mem_starts
+//                     shared ^            own:  | workspace ... |      of a clone
+//
+// Before a context writes a shared static tensor, it takes a copy of all of them.
+
+#include "ir/context.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "ir/memory.h"
+
+// ---- Placing ----
+
+static ln_status check_place(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    size_t byte_count = tl_tensor_size(entry->tensor), end;
+    if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
+        return LN_FAIL(LN_INVALID, "tensor '%s' has memory type LN_MEM_NONE", entry->name);
+    if (entry->offset == 0 && byte_count > 0)
+        return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);
+    if (!ln_size_add(entry->offset, byte_count, &end) || end > ctx->mem_sizes[entry->mtype])
+        return LN_FAIL(LN_INVALID,
+                       "data of tensor '%s' (%zu bytes at offset %zu) exceeds the planned %s "
+                       "memory of %zu bytes",
+                       entry->name, byte_count, entry->offset, ln_mem_type_name(entry->mtype),
+                       ctx->mem_sizes[entry->mtype]);
+    return LN_OK;
+}
+
+static int is_in_static(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    return entry->offset < ctx->static_sizes[entry->mtype];
+}
+
+// The address that the plan gives a tensor.
+static void *address_of(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    const ln_memory *memory = is_in_static(ctx, entry) ? ctx->static_memory : ctx->memory;
+    return ln_memory_at(memory, entry->mtype, entry->offset);
+}
+
+static ln_status place_tensors(ln_context *ctx)
+{
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        ctx->mem_starts[m] = ln_memory_start(ctx->memory, (ln_mem_type)m);
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        ln_tensor_entry *entry = value;
+        LN_TRY(check_place(ctx, entry));
+        entry->tensor->data = address_of(ctx, entry);
+    }
+    return LN_OK;
+}
+
+// ---- Allocating ----
+
+static ln_status check_unallocated(const ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->memory)
+        return LN_FAIL(LN_STATE, "the memory of the context is allocated already");
+    return LN_OK;
+}
+
+static ln_status place_or_undo(ln_context *ctx)
+{
+    ln_status status = place_tensors(ctx);
+    if (status != LN_OK)
+        ln_context_dealloc_mem(ctx);
+    return status;
+}
+
+ln_status ln_context_alloc_mem(ln_context *ctx)
+{
+    LN_TRY(check_unallocated(ctx));
+    LN_TRY(ln_memory_create(NULL, ctx->mem_sizes, &ctx->memory));
+    ctx->static_memory = ln_memory_retain(ctx->memory);
+    ln_memory_join(ctx->static_memory);
+    return place_or_undo(ctx);
+}
+
+ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from)
+{
+    LN_TRY(check_unallocated(ctx));
+    LN_TRY(ln_memory_create(ctx->static_sizes, ctx->mem_sizes, &ctx->memory));
+    ctx->static_memory = ln_memory_retain(from->static_memory);
+    ln_memory_join(ctx->static_memory);
+    return place_or_undo(ctx);
+}
+
+static void destroy_runner(ln_context *ctx)
+{
+    if (ctx->runner)
+        ctx->runner->destroy(ctx->runner);
+    ctx->runner = NULL;
+}
+
+static void leave_static(ln_memory *memory)
+{
+    ln_memory_leave(memory);
+    ln_memory_release(memory);
+}
+
+void ln_context_dealloc_mem(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    destroy_runner(ctx); // it knows addresses
+    if (ctx->state == LN_CONTEXT_LOADED)
+        ctx->state = LN_CONTEXT_PLANNED;
+    if (!ctx->memory)
+        return;
+    leave_static(ctx->static_memory);
+    ln_memory_release(ctx->memory);
+    ctx->static_memory = ctx->memory = NULL;
+    memset(ctx->mem_starts, 0, sizeof ctx->mem_starts);
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value))
+        ((ln_tensor_entry *)value)->tensor->data = NULL;
+}
+
+// ---- Writing static tensors ----
+
+static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
+{
+    *out_copy = NULL;
+    LN_TRY(ln_memory_create(NULL, ctx->static_sizes, out_copy));
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        if (ctx->static_sizes[m] == 0)
+            continue;
+        ln_copy_func copy = ln_mem_type_copy_func((ln_mem_type)m, (ln_mem_type)m);
+        if (!copy) {
+            ln_memory_release(*out_copy);
+            *out_copy = NULL;
+            return LN_FAIL(LN_UNSUPPORTED,
+                           "static tensors are shared with clones, and memory of type %s cannot be "
+                           "copied within the device",
+                           ln_mem_type_name((ln_mem_type)m));
+        }
+        copy(ln_memory_start(*out_copy, (ln_mem_type)m),
+             ln_memory_start(ctx->static_memory, (ln_mem_type)m), ctx->static_sizes[m]);
+    }
+    return LN_OK;
+}
+
+// The static tensors lie in `memory` from now on.
+static void move_static(ln_context *ctx, ln_memory *memory)
+{
+    ctx->static_memory = memory;
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        ln_tensor_entry *entry = value;
+        if (is_in_static(ctx, entry))
+            entry->tensor->data = address_of(ctx, entry);
+    }
+}
+
+ln_status ln_context_own_static(ln_context *ctx)
+{
+    if (!ln_memory_is_shared(ctx->static_memory))
+        return LN_OK;
+    ln_memory *shared = ctx->static_memory, *own;
+    LN_TRY(copy_static(ctx, &own));
+    move_static(ctx, own);
+    ln_status status = ctx->runner ? ctx->runner->rebuild(&ctx->runner, ctx) : LN_OK;
+    if (status != LN_OK) {
+        move_static(ctx, shared);
+        ln_memory_release(own);
+        return ln_fail_prefix("static tensors, until now shared with clones");
+    }
+    ln_memory_join(own);
+    leave_static(shared);
+    return LN_OK;
+}

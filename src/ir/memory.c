@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counted memory: the blocks of a context, and how many look at them.
+
+#include "ir/memory.h"
+
+#include <stdatomic.h>
+
+#include <lightnet/allocator.h>
+
+struct ln_memory {
+    atomic_size_t holder_count;
+    atomic_size_t context_count; // whose static tensors lie here
+    void *starts[LN_MEM_TYPE_SIZE];
+    size_t begins[LN_MEM_TYPE_SIZE]; // the offset that lies at the start
+    void (*free_funcs[LN_MEM_TYPE_SIZE])(void *);
+};
+
+static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_count)
+{
+    ln_mem_info info = ln_mem_type_info(mtype);
+    if (!info.alloc_func || !info.free_func)
+        return LN_FAIL(LN_UNSUPPORTED, "no device provides memory of type %s",
+                       ln_mem_type_name(mtype));
+    if (byte_count > info.max_size)
+        return LN_FAIL(LN_LIMIT, "%zu bytes of %s are planned, but there are only %zu", byte_count,
+                       ln_mem_type_name(mtype), info.max_size);
+    memory->starts[mtype] = info.alloc_func(byte_count);
+    memory->free_funcs[mtype] = info.free_func;
+    if (!memory->starts[mtype])
+        return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
+                       ln_mem_type_name(mtype));
+    if (info.memset_func)
+        info.memset_func(memory->starts[mtype], 0, byte_count);
+    return LN_OK;
+}
+
+ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
+                           const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+{
+    *out_memory = NULL;
+    ln_memory *memory = ln_alloc(sizeof *memory);
+    if (!memory)
+        return LN_NO_MEMORY;
+    atomic_init(&memory->holder_count, 1);
+    atomic_init(&memory->context_count, 0);
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t begin = begins ? begins[m] : 0;
+        if (ends[m] <= begin)
+            continue;
+        memory->begins[m] = begin;
+        ln_status status = alloc_type(memory, (ln_mem_type)m, ends[m] - begin);
+        if (status != LN_OK) {
+            ln_memory_release(memory);
+            return status;
+        }
+    }
+    *out_memory = memory;
+    return LN_OK;
+}
+
+ln_memory *ln_memory_retain(ln_memory *memory)
+{
+    if (memory)
+        atomic_fetch_add_explicit(&memory->holder_count, 1, memory_order_relaxed);
+    return memory;
+}
+
+void ln_memory_release(ln_memory *memory)
+{
+    if (!memory || atomic_fetch_sub_explicit(&memory->holder_count, 1, memory_order_acq_rel) != 1)
+        return;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        if (memory->starts[m])
+            memory->free_funcs[m](memory->starts[m]);
+    }
+    ln_free(memory);
+}
+
+void *ln_memory_at(const ln_memory *memory, ln_mem_type mtype, size_t offset)
+{
+    char *start = memory->starts[mtype];
+    return start ? start + (offset - memory->begins[mtype]) : NULL;
+}
+
+void *ln_memory_start(const ln_memory *memory, ln_mem_type mtype)
+{
+    return memory->starts[mtype];
+}
+
+void ln_memory_join(ln_memory *memory)
+{
+    atomic_fetch_add_explicit(&memory->context_count, 1, memory_order_relaxed);
+}
+
+// What a context read before it left happens before another, alone now, writes there.
+void ln_memory_leave(ln_memory *memory)
+{
+    if (memory)
+        atomic_fetch_sub_explicit(&memory->context_count, 1, memory_order_release);
+}
+
+int ln_memory_is_shared(const ln_memory *memory)
+{
+    return memory && atomic_load_explicit(&memory->context_count, memory_order_acquire) > 1;
+}
