@@ -55,6 +55,10 @@ void keep_standard_files(void);
 
 // ---- A context for one command ----
 
+// What planned memory may come to, in models opened from here on: "64000000", "64M" (10^6), "64Mi"
+// (2^20). EXIT_OK, or EXIT_USAGE after having said why.
+int set_budget(const char *command_name, const char *text);
+
 // Creates a context and reads `source` into it. NULL after having said why.
 ln_context *open_model(const char *source);
 
@@ -62,6 +66,9 @@ ln_context *open_model(const char *source);
 ln_context *open_compiled(const char *source, const char *target);
 
 void close_model(ln_context *ctx); // accepts NULL
+
+// `text` between quotes, as JSON wants it.
+void print_json_string(FILE *file, const char *text);
 
 // "1,234,567" in a static buffer, one of four.
 const char *grouped(size_t number);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet plan`: where each tensor lies, how long, and what it comes to.
 
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
+#include "plan_draw.h"
 
 static const char help[] =
     "Usage: lightnet plan [OPTION...] MODEL\n"
@@ -15,23 +17,27 @@ static const char help[] =
     "Options:\n"
     "  -t, --target=TARGET  the arch to compile for (default cpu)\n"
     "  -s, --short          totals only\n"
+    "      --svg            draw it: memory over time, one rectangle a tensor\n"
+    "      --json           print it for programs\n"
+    "  -o, --outfile=FILE   where to write (default \"-\", standard output)\n"
+    "      --budget=BYTES   refuse a model whose peak is above: 64000000, 64M, 64Mi (default 4Gi)\n"
     "  -h, --help           show this help\n";
 
-static void print_value(const ln_plan_value *value)
+static void print_value(FILE *out, const ln_plan_value *value)
 {
     char steps[32];
     snprintf(steps, sizeof steps, "%u-%u", value->first_step, value->last_step);
     const char *region = value->is_static ? "static" : "workspace";
     if (value->owner)
         region = "view";
-    printf("%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
-           value->name);
+    fprintf(out, "%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
+            value->name);
     if (value->owner)
-        printf(" (in %s)", value->owner);
-    printf("%s%s\n", value->is_input ? " [input]" : "", value->is_output ? " [output]" : "");
+        fprintf(out, " (in %s)", value->owner);
+    fprintf(out, "%s%s\n", value->is_input ? " [input]" : "", value->is_output ? " [output]" : "");
 }
 
-static void print_plan(const ln_plan *plan, int is_short)
+static void print_plan(FILE *out, const ln_plan *plan, int is_short)
 {
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_plan_totals *totals = &plan->totals[m];
@@ -39,50 +45,100 @@ static void print_plan(const ln_plan *plan, int is_short)
             continue;
         const char *name = ln_mem_type_name((ln_mem_type)m);
         if (!is_short) {
-            printf("%s\n%12s %12s  %-9s %-11s %s\n", name, "offset", "bytes", "region", "steps",
-                   "tensor");
+            fprintf(out, "%s\n%12s %12s  %-9s %-11s %s\n", name, "offset", "bytes", "region",
+                    "steps", "tensor");
             for (size_t i = 0; i < plan->value_count; i++) {
                 if (plan->values[i].mtype == (ln_mem_type)m)
-                    print_value(&plan->values[i]);
+                    print_value(out, &plan->values[i]);
             }
         }
-        printf("%s: static %zu + workspace %zu = peak %zu bytes\n", name, totals->static_byte_count,
-               totals->workspace_byte_count, totals->peak_byte_count);
+        fprintf(out, "%s: static %zu + workspace %zu = peak %zu bytes\n", name,
+                totals->static_byte_count, totals->workspace_byte_count, totals->peak_byte_count);
     }
 }
 
-int cmd_plan(int argc, char **argv)
+typedef struct plan_options {
+    const char *model;
+    const char *target;
+    const char *outfile;
+    int is_short, is_svg, is_json;
+} plan_options;
+
+static int parse(int argc, char **argv, plan_options *o)
 {
-    static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
-                                                 {"short", no_argument, NULL, 's'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    const char *target = "cpu";
-    int is_short = 0, option;
+    enum { SVG = 256, JSON, BUDGET };
+    static const struct option long_options[] = {
+        {"target", required_argument, NULL, 't'},  {"short", no_argument, NULL, 's'},
+        {"svg", no_argument, NULL, SVG},           {"json", no_argument, NULL, JSON},
+        {"outfile", required_argument, NULL, 'o'}, {"budget", required_argument, NULL, BUDGET},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:sh", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:so:h", long_options, NULL)) != -1) {
         switch (option) {
-        case 't': target = optarg; break;
-        case 's': is_short = 1; break;
-        case 'h': fputs(help, stdout); return EXIT_OK;
+        case 't': o->target = optarg; break;
+        case 's': o->is_short = 1; break;
+        case 'o': o->outfile = optarg; break;
+        case SVG: o->is_svg = 1; break;
+        case JSON: o->is_json = 1; break;
+        case BUDGET:
+            if (set_budget("plan", optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
+        case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("plan", "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error("plan", "unknown option %s", argv[optind - 1]);
         }
     }
     if (optind + 1 != argc)
         return say_usage_error("plan", optind == argc ? "no model" : "one model at a time");
+    if (o->is_svg + o->is_json + o->is_short > 1)
+        return say_usage_error("plan", "one of --svg, --json and --short at a time");
+    o->model = argv[optind];
+    return EXIT_OK;
+}
 
-    ln_context *ctx = open_compiled(argv[optind], target);
+static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,
+                            const ln_plan *plan)
+{
+    if (o->is_svg)
+        return plan_write_svg(out, ctx, plan);
+    if (o->is_json)
+        plan_write_json(out, ctx, plan);
+    else
+        print_plan(out, plan, o->is_short);
+    return LN_OK;
+}
+
+static ln_status write_to_file(const plan_options *o, const ln_context *ctx, const ln_plan *plan)
+{
+    FILE *out = fopen(o->outfile, "w");
+    if (!out)
+        return ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+    ln_status status = write_plan(out, o, ctx, plan);
+    int is_bad = ferror(out);
+    if (fclose(out) != 0 || is_bad)
+        return ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+    return status;
+}
+
+int cmd_plan(int argc, char **argv)
+{
+    plan_options o = {.target = "cpu", .outfile = "-"};
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    ln_context *ctx = open_compiled(o.model, o.target);
     if (!ctx)
         return EXIT_FAILED;
     ln_plan *plan;
-    int code = EXIT_OK;
-    if (ln_context_plan_create(ctx, &plan) == LN_OK) {
-        print_plan(plan, is_short);
+    ln_status status = ln_context_plan_create(ctx, &plan);
+    if (status == LN_OK) {
+        status = strcmp(o.outfile, "-") == 0 ? write_plan(stdout, &o, ctx, plan)
+                                             : write_to_file(&o, ctx, plan);
         ln_context_plan_free(plan);
-    } else {
-        code = say_failure();
     }
+    code = status == LN_OK ? EXIT_OK : say_failure();
     close_model(ctx);
     return code;
 }

@@ -173,18 +173,6 @@ static void file_name(const char *tensor_name, size_t index, char *buffer, size_
         snprintf(buffer, size, "#%zu.npy", index);
 }
 
-static void print_json_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            fputc(*text, file);
-    }
-    fputc('"', file);
-}
-
 // The names that ONNX gives to the types.
 static const char *onnx_dtype_name(tl_dtype dtype)
 {

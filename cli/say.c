@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of the command, and the few helpers that all commands use.
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -133,9 +135,44 @@ void keep_standard_files(void)
         close(fd);
 }
 
+static size_t budget_byte_count; // 0: the library's default
+
+int set_budget(const char *command_name, const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    double number = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    double base = unit && end[1] == 'i' ? 1024 : 1000;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++)
+            number *= base;
+        end += base > 1000 ? 2 : 1;
+    }
+    if (end == text || errno || strcmp(end, *end == 'B' ? "B" : "") != 0 || !(number >= 1) ||
+        number >= 9e18)
+        return say_usage_error(command_name,
+                               "--budget takes a number of bytes such as 64000000, 64M or 64Mi, "
+                               "not '%s'",
+                               text);
+    budget_byte_count = (size_t)number;
+    return EXIT_OK;
+}
+
+static void apply_budget(ln_context *ctx)
+{
+    ln_limits limits = ctx->limits;
+    if (budget_byte_count)
+        limits.memory_byte_count = budget_byte_count;
+    ln_context_set_limits(ctx, &limits);
+}
+
 ln_context *open_model(const char *source)
 {
     ln_context *ctx = ln_context_create();
+    if (ctx)
+        apply_budget(ctx);
     if (ctx && ln_context_init(ctx, source) == LN_OK)
         return ctx;
     say_failure();
@@ -179,4 +216,16 @@ const char *grouped(size_t number)
     }
     *out = '\0';
     return buffer;
+}
+
+void print_json_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            fputc(*text, file);
+    }
+    fputc('"', file);
 }

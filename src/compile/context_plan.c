@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
+#include "compile/budget.h"
 #include "ir/compiled.h"
 #include "plan/layout.h"
 
@@ -209,21 +210,6 @@ static void ask_view_offsets(const ln_context *ctx, records *r)
     }
 }
 
-static ln_status check_budget(const ln_context *ctx, const ln_plan *plan)
-{
-    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
-        const ln_plan_totals *totals = &plan->totals[m];
-        if (totals->peak_byte_count > ctx->limits.memory_byte_count)
-            return LN_FAIL(LN_LIMIT,
-                           "the model needs %zu bytes of %s (static %zu, workspace %zu), the limit "
-                           "is %zu",
-                           totals->peak_byte_count, ln_mem_type_name((ln_mem_type)m),
-                           totals->static_byte_count, totals->workspace_byte_count,
-                           ctx->limits.memory_byte_count);
-    }
-    return LN_OK;
-}
-
 // The listed entries of all operators show the offsets of the table.
 static void copy_offsets_to_lists(ln_context *ctx)
 {
@@ -258,7 +244,7 @@ static ln_status plan_memory(ln_context *ctx)
     ln_status status = ln_plan_layout(r->values, r->owners, r->plan.value_count, r->steps,
                                       r->plan.step_count, r->plan.totals);
     if (status == LN_OK)
-        status = check_budget(ctx, &r->plan);
+        status = ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count);
     if (status == LN_OK)
         status = ln_plan_check(&r->plan);
     if (status == LN_OK)
@@ -350,7 +336,7 @@ static ln_status prove_stated_plan(ln_context *ctx, records *r)
         };
     }
     derive_lifetimes(r);
-    LN_TRY(check_budget(ctx, &r->plan));
+    LN_TRY(ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count));
     return ln_plan_check(&r->plan);
 }
 

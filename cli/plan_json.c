@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lightnet plan --json`: the plan for other programs.
+
+#include "cli.h"
+#include "plan_draw.h"
+
+static void put_tensor(FILE *out, const ln_context *ctx, const ln_plan_value *value)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, value->name);
+    fputs("    {\"name\": ", out);
+    print_json_string(out, value->name);
+    if (entry) {
+        fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", tl_dtype_name(entry->tensor->dtype));
+        for (int i = 0; i < entry->tensor->ndim; i++)
+            fprintf(out, "%s%d", i ? ", " : "", entry->tensor->dims[i]);
+        fputc(']', out);
+    }
+    fprintf(out,
+            ", \"memory\": \"%s\", \"offset\": %zu, \"bytes\": %zu, \"first_step\": %u, "
+            "\"last_step\": %u, \"static\": %s, \"input\": %s, \"output\": %s",
+            ln_mem_type_name(value->mtype), value->offset, value->byte_count, value->first_step,
+            value->last_step, value->is_static ? "true" : "false",
+            value->is_input ? "true" : "false", value->is_output ? "true" : "false");
+    if (value->owner) {
+        fputs(", \"owner\": ", out);
+        print_json_string(out, value->owner);
+    }
+    fputc('}', out);
+}
+
+static void put_steps(FILE *out, const ln_context *ctx, const ln_plan *plan)
+{
+    for (size_t s = 0; s < plan->step_count; s++) {
+        const ln_op *op = ln_op_table_find(ctx->op_table, plan->steps[s].op);
+        fputs(s ? ",\n    {\"op\": " : "    {\"op\": ", out);
+        print_json_string(out, plan->steps[s].op);
+        if (op) {
+            fputs(", \"optype\": ", out);
+            print_json_string(out, op->op_arg->optype);
+        }
+        fputc('}', out);
+    }
+}
+
+void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
+{
+    fputs("{\n  \"source\": ", out);
+    print_json_string(out, ctx->source ? ctx->source : "");
+    fputs(",\n  \"target\": ", out);
+    print_json_string(out, ctx->target ? ctx->target : "");
+    fputs(",\n  \"memory\": {", out);
+    int is_first = 1;
+    for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
+        const ln_plan_totals *totals = &plan->totals[m];
+        if (totals->peak_byte_count == 0)
+            continue;
+        fprintf(out, "%s\n    \"%s\": {\"static\": %zu, \"workspace\": %zu, \"peak\": %zu}",
+                is_first ? "" : ",", ln_mem_type_name((ln_mem_type)m), totals->static_byte_count,
+                totals->workspace_byte_count, totals->peak_byte_count);
+        is_first = 0;
+    }
+    fputs("\n  },\n  \"steps\": [\n", out);
+    put_steps(out, ctx, plan);
+    fputs("\n  ],\n  \"tensors\": [\n", out);
+    for (size_t i = 0; i < plan->value_count; i++) {
+        if (i)
+            fputs(",\n", out);
+        put_tensor(out, ctx, &plan->values[i]);
+    }
+    fputs("\n  ]\n}\n", out);
+}

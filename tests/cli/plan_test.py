@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`lightnet plan` for people and for programs: the drawing, the JSON, the budget.
+
+Usage: plan_test.py FOLDER-OF-THE-COMMANDS
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+LIGHTNET = os.path.join(os.path.abspath(sys.argv[1]), "lightnet")
+SVG = "{http://www.w3.org/2000/svg}"
+
+# Names that must not become markup.
+MODEL = r"""{"ops": [
+  {"name": "in<&>", "optype": "input", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": "x\"<&>'"}],
+   "params": [{"arg_name": "dtype", "value": "TL_FLOAT"}, {"arg_name": "dims", "value": [1, 4, 8, 8]}]},
+  {"name": "r]]>", "optype": "relu", "tensors_in": [{"arg_name": "src", "name": "x\"<&>'"}],
+   "tensors_out": [{"arg_name": "dst", "name": "\u00e9y"}], "params": []},
+  {"name": "s", "optype": "reshape", "tensors_in": [{"arg_name": "src", "name": "\u00e9y"}],
+   "tensors_out": [{"arg_name": "dst", "name": "z"}], "params": [{"arg_name": "dims", "value": [4, 64]}]}]}
+"""
+
+
+def run(*arguments, code=0):
+    done = subprocess.run([LIGHTNET, "plan", *arguments], capture_output=True, check=False)
+    assert done.returncode == code, (arguments, done.returncode, done.stderr)
+    return done.stdout, done.stderr.decode()
+
+
+def facts(model):
+    return json.loads(run("--json", model)[0])
+
+
+def check_drawing(model):
+    """One rectangle with a title for each tensor that has bytes, in its place."""
+    root = xml.fromstring(run("--svg", model)[0])
+    titles = [t.text for t in root.iter(SVG + "title")]
+    tensors = [t for t in facts(model)["tensors"] if t["bytes"] > 0]
+    assert len(titles) == len(tensors), (len(titles), len(tensors))
+    for tensor in tensors:
+        place = "%d bytes at %d, steps %d to %d" % (
+            tensor["bytes"], tensor["offset"], tensor["first_step"], tensor["last_step"])
+        assert any(place in title for title in titles), place
+    width, height = float(root.get("width")), float(root.get("height"))
+    for rect in root.iter(SVG + "rect"):
+        if rect.get("width").endswith("%"):
+            continue
+        x, y, w, h = (float(rect.get(k)) for k in ("x", "y", "width", "height"))
+        assert x >= 0 and y >= 0 and w >= 0 and h >= 0 and x + w <= width and y + h <= height, rect.attrib
+
+
+def check_json(model):
+    plan = facts(model)
+    memory = plan["memory"]["LN_MEM_CPU"]
+    assert memory["static"] + memory["workspace"] == memory["peak"]
+    ends = [t["offset"] + t["bytes"] for t in plan["tensors"]]
+    assert max(ends) <= memory["peak"] < max(ends) + 64
+    assert all(t["last_step"] < len(plan["steps"]) for t in plan["tensors"])
+    return memory["peak"]
+
+
+def check_budget(model, peak):
+    run("--budget", str(peak), "-s", model)
+    _, message = run("--budget=%d" % (peak - 1), model, code=1)
+    assert "needs %d bytes" % peak in message and "the limit is %d" % (peak - 1) in message, message
+    for good in ("1G", "1Gi", "1GiB", "0.5M", "2e6B"):
+        run("--budget", good, model)
+    for bad in ("", "x", "-1", "0", "1k", "1 M", "1Mib", "nan", "inf", "1e400", "1Q"):
+        _, message = run("--budget", bad, model, code=2)
+        assert "--budget takes a number of bytes" in message, (bad, message)
+
+
+def main():
+    digits = os.path.join(os.getcwd(), "models/digits/digits.net")
+    with tempfile.TemporaryDirectory() as folder:
+        odd = os.path.join(folder, "odd.json")
+        with open(odd, "w", encoding="utf-8") as f:
+            f.write(MODEL)
+        for model in (digits, odd):
+            check_drawing(model)
+            check_budget(model, check_json(model))
+        assert facts(odd)["tensors"][1]["name"] == "\u00e9y"
+        target = os.path.join(folder, "plan.svg")
+        run("--svg", "-o", target, digits)
+        with open(target, "rb") as f:
+            assert f.read() == run("--svg", digits)[0]
+        _, message = run("--svg", "-o", folder, digits, code=1)
+        assert "cannot write" in message
+        run("--svg", "--json", digits, code=2)
+    print("plan: the drawing, the JSON and the budget are right")
+
+
+main()
