@@ -39,6 +39,7 @@
 
 /* Models: from reading to running. */
 #include <lightnet/context.h>
+#include <lightnet/optimize.h>
 #include <lightnet/plan.h>
 
 /* Tensors, and files of them. */

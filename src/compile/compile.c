@@ -2,6 +2,7 @@
 // Compiling: the passes, then the memory plan.
 
 #include <lightnet/context.h>
+#include <lightnet/optimize.h>
 
 #include "compile/context_plan.h"
 #include "compile/limits.h"
@@ -18,18 +19,40 @@ static ln_status check_ready(const ln_context *ctx)
     return LN_OK;
 }
 
-ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)
+static ln_status rewrite(ln_context *ctx, const char *target, const ln_optimize_options *options)
+{
+    ln_compilation compilation;
+    ln_status status = ln_compilation_init(&compilation, ctx, target, options);
+    if (status == LN_OK)
+        status = ln_passes_run(&compilation);
+    ln_compilation_deinit(&compilation);
+    return status;
+}
+
+ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
+                                   const ln_optimize_options *options)
 {
     LN_TRY(check_ready(ctx));
-    ln_compilation compilation;
-    LN_TRY(ln_compilation_init(&compilation, ctx, target));
-    LN_TRY(ln_passes_run(&compilation, passes));
+    LN_TRY(rewrite(ctx, target, options));
     return ln_context_rerun_ops(ctx);
+}
+
+ln_status ln_context_compile_with(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options)
+{
+    LN_TRY(ln_context_optimize_with(ctx, target, options));
+    LN_TRY(ln_context_check_limits(ctx));
+    return ln_context_plan_memory(ctx, target, options && options->keeps_tensors);
+}
+
+ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.passes = passes;
+    return ln_context_optimize_with(ctx, target, &options);
 }
 
 ln_status ln_context_compile(ln_context *ctx, const char *target)
 {
-    LN_TRY(ln_context_optimize(ctx, target, NULL));
-    LN_TRY(ln_context_check_limits(ctx));
-    return ln_context_plan_memory(ctx, target);
+    return ln_context_compile_with(ctx, target, NULL);
 }

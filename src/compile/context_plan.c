@@ -236,10 +236,29 @@ static void publish(ln_context *ctx, const records *r)
     copy_offsets_to_lists(ctx);
 }
 
-static ln_status plan_memory(ln_context *ctx)
+// An output is there to the end. What an operator overwrites in place cannot be.
+static void make_all_outputs(records *r)
+{
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        r->values[i].is_output = 1;
+    for (size_t s = 0; s < r->plan.step_count; s++) {
+        const ln_plan_step *step = &r->steps[s];
+        if (step->aliasing != LN_PLAN_IN_PLACE)
+            continue;
+        for (size_t k = 0; k < step->write_count; k++) {
+            uint32_t owner = r->owners[step->writes[k]];
+            if (owner != step->writes[k])
+                r->values[owner].is_output = 0;
+        }
+    }
+}
+
+static ln_status plan_memory(ln_context *ctx, int keeps_tensors)
 {
     records *r;
     LN_TRY(records_create(ctx, &r));
+    if (keeps_tensors)
+        make_all_outputs(r);
     ask_view_offsets(ctx, r);
     ln_status status = ln_plan_layout(r->values, r->owners, r->plan.value_count, r->steps,
                                       r->plan.step_count, r->plan.totals);
@@ -340,8 +359,9 @@ static ln_status prove_stated_plan(ln_context *ctx, records *r)
     return ln_plan_check(&r->plan);
 }
 
-static ln_status adopt_stated_plan(ln_context *ctx)
+static ln_status adopt_stated_plan(ln_context *ctx, int keeps_tensors)
 {
+    (void)keeps_tensors; // the file says what is reused
     records *r;
     LN_TRY(records_create(ctx, &r));
     ln_status status = prove_stated_plan(ctx, r);
@@ -354,13 +374,13 @@ static ln_status adopt_stated_plan(ln_context *ctx)
 // ---- A planned context ----
 
 // Makes the plan with `plan`, and then the context PLANNED for `target`.
-static ln_status become_planned(ln_context *ctx, const char *target,
-                                ln_status (*plan)(ln_context *ctx))
+static ln_status become_planned(ln_context *ctx, const char *target, int keeps_tensors,
+                                ln_status (*plan)(ln_context *ctx, int keeps_tensors))
 {
     char *target_copy = ln_strdup(target);
     if (!target_copy)
         return LN_NO_MEMORY;
-    ln_status status = plan(ctx);
+    ln_status status = plan(ctx, keeps_tensors);
     if (status != LN_OK) {
         ln_free(target_copy);
         return status;
@@ -371,14 +391,14 @@ static ln_status become_planned(ln_context *ctx, const char *target,
     return LN_OK;
 }
 
-ln_status ln_context_plan_memory(ln_context *ctx, const char *target)
+ln_status ln_context_plan_memory(ln_context *ctx, const char *target, int keeps_tensors)
 {
-    return become_planned(ctx, target, plan_memory);
+    return become_planned(ctx, target, keeps_tensors, plan_memory);
 }
 
 ln_status ln_context_adopt_plan(ln_context *ctx)
 {
-    return become_planned(ctx, ctx->compiled->target, adopt_stated_plan);
+    return become_planned(ctx, ctx->compiled->target, 0, adopt_stated_plan);
 }
 
 // ---- The public view ----

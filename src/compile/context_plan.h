@@ -8,7 +8,8 @@
 
 // Gives every tensor of a READY context an offset, fills in `mem_sizes` and `static_sizes`, and
 // makes the context PLANNED for `target`. The result has passed the checker and the limits.
-ln_status ln_context_plan_memory(ln_context *ctx, const char *target);
+// `keeps_tensors`: nothing is reused, as if every tensor were an output.
+ln_status ln_context_plan_memory(ln_context *ctx, const char *target, int keeps_tensors);
 
 // The same with the offsets that a compiled file states, after comparing its facts with the
 // operators' and proving the plan.

@@ -2,8 +2,9 @@
 // Lowering: every operator of arch `none` becomes operators of the target's archs.
 //
 // One walk in the order of execution, so that what an operator reads is lowered before it. Each
-// operator is offered to the archs in the target's order: to an arch's hand-written expander
-// functions first, then to the `lower` statements of its rules.
+// operator is offered to the user's `lower` statements, and then to the archs in the target's
+// order: to an arch's hand-written expander functions first, then to the `lower` statements of its
+// rules.
 
 #include "pass/pass.h"
 
@@ -11,11 +12,38 @@
 
 #include <lightnet/util.h>
 
+#include "pass/firing.h"
 #include "pass/rewrite.h"
+#include "pass/rule_file.h"
 
 static int is_abstract(const ln_op *op)
 {
     return ln_streq(op->op_arg->arch, "none");
+}
+
+// Puts what an expander returned in the place of the operator at *position, unless that is to be
+// skipped; the list is then freed.
+static ln_status exchange(ln_compilation *compilation, const ln_arch *arch, size_t index,
+                          ln_list **position, ln_list *new_ops, int *out_matched)
+{
+    ln_context *ctx = compilation->ctx;
+    ln_firing_names names;
+    ln_firing firing = ln_firing_of_function(arch, "expander", index, (*position)->data, &names);
+    firing.is_lowering = is_abstract((*position)->data);
+    int new_count = ln_list_length(new_ops);
+    bool fires;
+    ln_status status = ln_firing_decide(compilation, &firing, &fires);
+    if (status == LN_OK && fires)
+        status = ln_context_replace_ops(ctx, position, 1, new_ops);
+    *out_matched = status == LN_OK && fires;
+    if (!*out_matched) {
+        ln_pass_free_refused(ctx, new_ops);
+        return status;
+    }
+    for (int i = 0; i < new_count; i++)
+        *position = (*position)->next;
+    ln_firing_done(compilation, &firing);
+    return LN_OK;
 }
 
 // Offers the operator at *position to the arch's expanders. After a match *position stands behind
@@ -23,27 +51,18 @@ static int is_abstract(const ln_op *op)
 static ln_status try_expanders(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
                                int *out_matched)
 {
-    ln_context *ctx = compilation->ctx;
     *out_matched = 0;
-    for (ln_expander_func *expander = arch->ep_funcs; expander && *expander; expander++) {
+    for (size_t i = 0; arch->ep_funcs && arch->ep_funcs[i]; i++) {
         int match = 0;
         ln_error_clear();
-        ln_list *new_ops = (*expander)(ctx, (*position)->data, &match);
+        ln_list *new_ops = arch->ep_funcs[i](compilation->ctx, (*position)->data, &match);
         if (!match)
             continue;
         if (!new_ops && ln_error_status() == LN_NO_MEMORY)
             return LN_NO_MEMORY;
-        int new_count = ln_list_length(new_ops);
-        ln_status status = ln_context_replace_ops(ctx, position, 1, new_ops);
-        if (status != LN_OK) {
-            ln_pass_free_refused(ctx, new_ops);
-            return status;
-        }
-        for (int i = 0; i < new_count; i++)
-            *position = (*position)->next;
-        compilation->firing_count++;
-        *out_matched = 1;
-        return LN_OK;
+        LN_TRY(exchange(compilation, arch, i, position, new_ops, out_matched));
+        if (*out_matched)
+            return LN_OK;
     }
     return LN_OK;
 }
@@ -54,19 +73,69 @@ static int is_taken_by_device(const ln_arch *arch, const ln_op *op)
     return !arch->describe || arch->describe(arch->priv, op) == LN_OK;
 }
 
-// After a match *position stands behind the new operators.
-static ln_status offer_to_archs(ln_compilation *compilation, ln_list **position, int *out_matched)
+// The `lower` statements of a set for one arch. After a match *position stands behind the new
+// operator.
+static ln_status try_lowering(ln_compilation *compilation, const ln_rule_set *set,
+                              const ln_arch *arch, ln_list **position, int *out_matched)
 {
     *out_matched = 0;
-    for (size_t i = 0; i < compilation->arch_count && !*out_matched; i++) {
-        const ln_arch *arch = compilation->archs[i];
-        if (arch->ep_funcs)
-            LN_TRY(try_expanders(compilation, arch, position, out_matched));
-        if (!*out_matched && arch->rules && is_abstract((*position)->data) &&
-            is_taken_by_device(arch, (*position)->data))
-            LN_TRY(ln_rewrite_lower(compilation, arch, position, out_matched));
+    if (!set || !is_abstract((*position)->data) || !is_taken_by_device(arch, (*position)->data))
+        return LN_OK;
+    return ln_rewrite_lower(compilation, set, arch, position, out_matched);
+}
+
+// After a match *position stands behind the new operators.
+static ln_status offer_to_arch(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
+                               int *out_matched)
+{
+    LN_TRY(try_expanders(compilation, arch, position, out_matched));
+    if (*out_matched)
+        return LN_OK;
+    return try_lowering(compilation, arch->rules, arch, position, out_matched);
+}
+
+static ln_status offer_to_user_rules(ln_compilation *compilation, ln_list **position,
+                                     int *out_matched)
+{
+    *out_matched = 0;
+    for (const ln_rule_file *file = compilation->rule_files; file && file->set; file++) {
+        for (size_t i = 0; i < compilation->arch_count && !*out_matched; i++)
+            LN_TRY(
+                try_lowering(compilation, file->set, compilation->archs[i], position, out_matched));
+        if (*out_matched)
+            break;
     }
     return LN_OK;
+}
+
+// Beyond the limit of firings every operator still needs an arch: the last that takes it.
+static ln_status offer_from_last(ln_compilation *compilation, ln_list **position, int *out_matched)
+{
+    ln_status status = LN_OK;
+    compilation->is_forced = true;
+    for (size_t i = compilation->arch_count; i-- > 0 && status == LN_OK && !*out_matched;)
+        status = offer_to_arch(compilation, compilation->archs[i], position, out_matched);
+    compilation->is_forced = false;
+    return status;
+}
+
+static ln_status offer(ln_compilation *compilation, ln_list **position, int *out_matched)
+{
+    compilation->last_skipped = 0;
+    compilation->has_reached_limit = false;
+    LN_TRY(offer_to_user_rules(compilation, position, out_matched));
+    for (size_t i = 0; i < compilation->arch_count && !*out_matched; i++)
+        LN_TRY(offer_to_arch(compilation, compilation->archs[i], position, out_matched));
+    if (*out_matched || !is_abstract((*position)->data))
+        return LN_OK;
+    if (compilation->has_reached_limit)
+        LN_TRY(offer_from_last(compilation, position, out_matched));
+    if (*out_matched || compilation->last_skipped == 0)
+        return LN_OK;
+    const ln_op_arg *arg = ((const ln_op *)(*position)->data)->op_arg;
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "firing %zu cannot be skipped: nothing else of the target takes '%s' (%s)",
+                   compilation->last_skipped, arg->name, arg->optype);
 }
 
 // Names every operator that no arch took, up to what a message holds.
@@ -94,7 +163,7 @@ ln_status ln_pass_expand(ln_compilation *compilation)
     ln_list *position = compilation->ctx->ops;
     while (position) {
         int matched;
-        LN_TRY(offer_to_archs(compilation, &position, &matched));
+        LN_TRY(offer(compilation, &position, &matched));
         if (!matched)
             position = position->next;
     }

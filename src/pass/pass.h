@@ -7,10 +7,12 @@
 #ifndef LN_PASS_PASS_H
 #define LN_PASS_PASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <lightnet/arch.h>
 #include <lightnet/context.h>
+#include <lightnet/optimize.h>
 
 #define LN_MAX_ARCHS 16
 
@@ -19,7 +21,16 @@ typedef struct ln_compilation {
     ln_context *ctx;
     ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
     size_t arch_count;
-    size_t firing_count; // rewrites done so far; each has the number it raised this to
+    const ln_optimize_options *options; // NULL: the defaults
+    struct ln_rule_file *rule_files;    // as the options name them
+    const struct ln_pass *pass;         // that runs; NULL: none
+
+    // Firings, see firing.h.
+    size_t firing_count;    // numbers given out so far; some may have been skipped
+    ln_hash *skipped;       // names of what was skipped; NULL: nothing yet
+    size_t last_skipped;    // number of the last one skipped on demand; 0: none
+    bool has_reached_limit; // something was skipped because of the limit
+    bool is_forced;         // what is tried now happens, whatever the options say
 } ln_compilation;
 
 typedef struct ln_pass {
@@ -31,12 +42,15 @@ typedef struct ln_pass {
 // The pipeline in order; ends with a NULL name.
 extern const ln_pass ln_pipeline[];
 
-// Finds the archs of `target` ("cuda,cpu") and their fallbacks. An unknown arch is an error that
-// lists the known ones.
-ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target);
+// Finds the archs of `target` ("cuda,cpu") and their fallbacks, and reads the files of rules. An
+// unknown arch is an error that lists the known ones. The options are borrowed. Whatever the
+// result, the compilation is released with ln_compilation_deinit.
+ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target,
+                              const ln_optimize_options *options);
+void ln_compilation_deinit(ln_compilation *compilation);
 
-// Runs the passes named in `names` ("fold,expand"; NULL: the whole pipeline) in pipeline order.
-ln_status ln_passes_run(ln_compilation *compilation, const char *names);
+// Runs the passes that the options name in pipeline order.
+ln_status ln_passes_run(ln_compilation *compilation);
 
 // Frees a list that an arch's function returned and the context refused. Operators that are the
 // context's own, which no function should return, stay.

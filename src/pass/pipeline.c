@@ -3,10 +3,15 @@
 
 #include "pass/pass.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/allocator.h>
 #include <lightnet/util.h>
+
+#include "pass/firing.h"
+#include "pass/rule_file.h"
 
 const ln_pass ln_pipeline[] = {
     // Before lowering, so that one rule serves every arch.
@@ -19,6 +24,11 @@ const ln_pass ln_pipeline[] = {
     {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule},
     {NULL, NULL, NULL},
 };
+
+ln_optimize_options ln_optimize_options_default(void)
+{
+    return (ln_optimize_options){.firing_limit = SIZE_MAX};
+}
 
 // ---- The archs of a target ----
 
@@ -69,16 +79,26 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
     return LN_OK;
 }
 
-ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target)
+ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target,
+                              const ln_optimize_options *options)
 {
-    *compilation = (ln_compilation){.ctx = ctx};
+    *compilation = (ln_compilation){.ctx = ctx, .options = options};
     if (!target || !target[0])
         return LN_FAIL(LN_INVALID, "the target is empty; name an arch, such as \"cpu\"");
     LN_TRY(add_archs(compilation, target, 1));
     // The list grows while it is read: fallbacks may have fallbacks.
     for (size_t i = 0; i < compilation->arch_count; i++)
         LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
-    return LN_OK;
+    if (!options || options->rule_file_count == 0)
+        return LN_OK;
+    return ln_rule_files_read(options->rule_files, options->rule_file_count,
+                              &compilation->rule_files);
+}
+
+void ln_compilation_deinit(ln_compilation *compilation)
+{
+    ln_rule_files_destroy(compilation->rule_files);
+    ln_hash_free(compilation->skipped);
 }
 
 // ---- Running ----
@@ -124,17 +144,34 @@ static ln_status check_names(const char *names)
     return LN_OK;
 }
 
-ln_status ln_passes_run(ln_compilation *compilation, const char *names)
+static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
 {
-    LN_TRY(check_names(names));
-    for (const ln_pass *pass = ln_pipeline; pass->name; pass++) {
-        if (names && !is_named(names, pass->name))
-            continue;
-        ln_status status = pass->run(compilation);
-        if (status != LN_OK)
-            return ln_fail_prefix("pass '%s'", pass->name);
+    const ln_optimize_options *options = compilation->options;
+    compilation->pass = pass;
+    double start = ln_clock();
+    ln_status status = pass->run(compilation);
+    if (status != LN_OK) {
+        ln_fail_prefix("pass '%s'", pass->name);
+        return status;
     }
-    return LN_OK;
+    if (!options || !options->on_pass)
+        return LN_OK;
+    return options->on_pass(options->user, pass->name, ln_clock() - start, compilation->ctx);
+}
+
+ln_status ln_passes_run(ln_compilation *compilation)
+{
+    const char *names = compilation->options ? compilation->options->passes : NULL;
+    const char *last = compilation->options ? compilation->options->stop_after : NULL;
+    LN_TRY(check_names(names));
+    LN_TRY(check_names(last));
+    for (const ln_pass *pass = ln_pipeline; pass->name; pass++) {
+        if (!names || is_named(names, pass->name))
+            LN_TRY(run_pass(compilation, pass));
+        if (last && is_named(last, pass->name))
+            break;
+    }
+    return ln_firing_check_skipped(compilation);
 }
 
 void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops)

@@ -9,20 +9,14 @@
 
 #include <stdio.h>
 
-#include <lightnet/msg.h>
 #include <lightnet/util.h>
 
 #include "ir/context.h"
 #include "pass/build.h"
+#include "pass/firing.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
 #include "pass/predicates.h"
-
-static void number_firing(ln_compilation *compilation, const char *rule_name, const char *op_name)
-{
-    compilation->firing_count++;
-    ln_msg_debug("firing %zu: %s at '%s'", compilation->firing_count, rule_name, op_name);
-}
 
 // ---- General rules ----
 
@@ -110,16 +104,24 @@ static ln_status exchange(walker *w, const ln_match *match)
     return status;
 }
 
-static ln_status fire(walker *w, const ln_match *match)
+// *out_fired is false if the firing is to be skipped.
+static ln_status fire(walker *w, const ln_match *match, bool *out_fired)
 {
-    char root_name[LN_MAX_NAME_LEN];
-    snprintf(root_name, sizeof root_name, "%s", match->ops[0]->op_arg->name);
+    const ln_rule *rule = match->rule;
+    ln_firing_names names;
+    ln_firing firing =
+        ln_firing_of_rule(w->set, rule->name, rule->tag, rule->line, match->ops[0], &names);
+    LN_TRY(ln_firing_decide(w->compilation, &firing, out_fired));
+    if (!*out_fired)
+        return LN_OK;
     ln_status status = exchange(w, match);
     if (status != LN_OK) {
-        ln_fail_prefix("rule '%s' at '%s'", match->rule->name, root_name);
+        *out_fired = false;
+        w->compilation->firing_count--; // it has not happened
+        ln_fail_prefix("rule '%s' at '%s'", rule->name, names.op);
         return status;
     }
-    number_firing(w->compilation, match->rule->name, root_name);
+    ln_firing_done(w->compilation, &firing);
     if (++w->firing_count > w->limit)
         return LN_FAIL(LN_INTERNAL, "%s: rules fired %zu times on %zu operators that run",
                        w->set->file, w->firing_count, w->limit);
@@ -137,10 +139,10 @@ static ln_status try_rules(walker *w, bool *out_fired)
                              &matched));
         if (!matched)
             continue;
-        ln_status status = fire(w, &match);
+        ln_status status = fire(w, &match, out_fired);
         ln_match_deinit(&match);
-        *out_fired = status == LN_OK;
-        return status;
+        if (status != LN_OK || *out_fired)
+            return status;
     }
     return LN_OK;
 }
@@ -232,7 +234,8 @@ static ln_status asks_arch(const ln_arch *arch, const ln_op *proto, const ln_op 
     return status == LN_NO_MEMORY || status == LN_INTERNAL ? status : LN_OK;
 }
 
-static ln_status lower_to(ln_compilation *compilation, const ln_op *proto, ln_list **position)
+static ln_status exchange_lowered(ln_compilation *compilation, const ln_op *proto,
+                                  ln_list **position)
 {
     ln_context *ctx = compilation->ctx;
     ln_op *new_op;
@@ -248,18 +251,34 @@ static ln_status lower_to(ln_compilation *compilation, const ln_op *proto, ln_li
         ln_op_list_free_lists_too(new_ops);
         return status;
     }
-    number_firing(compilation, proto->op_arg->optype, new_op->op_arg->name);
     *position = (*position)->next;
     return LN_OK;
 }
 
-ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
-                           int *out_matched)
+// *out_fired is false if the lowering is to be skipped.
+static ln_status lower_to(ln_compilation *compilation, const ln_rule_set *set,
+                          const ln_rule_lower *lower, const ln_op *proto, ln_list **position,
+                          bool *out_fired)
+{
+    ln_firing_names names;
+    ln_firing firing = ln_firing_of_rule(set, proto->op_arg->optype, lower->tag, lower->line,
+                                         (*position)->data, &names);
+    firing.is_lowering = 1;
+    LN_TRY(ln_firing_decide(compilation, &firing, out_fired));
+    if (!*out_fired)
+        return LN_OK;
+    LN_TRY(exchange_lowered(compilation, proto, position));
+    ln_firing_done(compilation, &firing);
+    return LN_OK;
+}
+
+ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,
+                           ln_list **position, int *out_matched)
 {
     *out_matched = 0;
     const ln_op *op = (*position)->data;
-    for (size_t i = 0; arch->rules && i < arch->rules->lower_count; i++) {
-        const ln_rule_lower *lower = &arch->rules->lowers[i];
+    for (size_t i = 0; set && i < set->lower_count; i++) {
+        const ln_rule_lower *lower = &set->lowers[i];
         const ln_op *proto = find_variant(arch, lower, op);
         bool takes = false;
         if (!proto || !conditions_hold(compilation->ctx, lower, op))
@@ -267,9 +286,11 @@ ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_arch *arch, ln_
         LN_TRY(asks_arch(arch, proto, op, &takes));
         if (!takes)
             continue;
-        LN_TRY(lower_to(compilation, proto, position));
-        *out_matched = 1;
-        return LN_OK;
+        bool fired;
+        LN_TRY(lower_to(compilation, set, lower, proto, position, &fired));
+        *out_matched = fired;
+        if (fired)
+            return LN_OK;
     }
     return LN_OK;
 }

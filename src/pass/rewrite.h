@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewriting a model by rules: general rules to a fixed point, `lower` statements one by one.
 //
-// A firing replaces the matched operators by the rule's result and numbers itself in
-// `compilation->firing_count`; its number, rule and root go to ln_msg_debug. A firing that fails
-// leaves the model as before it.
+// A firing replaces the matched operators by the rule's result; firing.h numbers it. A firing that
+// fails leaves the model as before it.
 
 #ifndef LN_PASS_REWRITE_H
 #define LN_PASS_REWRITE_H
@@ -20,9 +19,10 @@ ln_status ln_rule_set_check(const ln_rule_set *set);
 // as often as there are operators that run.
 ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *set);
 
-// Tries the `lower` statements of `arch->rules` on the operator at *position. After a match the new
-// operator is in its place, and *position behind it (NULL at the end).
-ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
-                           int *out_matched);
+// Tries the `lower` statements of `set` (NULL: none) that lead to `arch` on the operator at
+// *position. After a match the new operator is in its place, and *position behind it (NULL at the
+// end).
+ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,
+                           ln_list **position, int *out_matched);
 
 #endif

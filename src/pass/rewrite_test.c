@@ -349,7 +349,8 @@ TEST(out_of_memory_leaks_nothing)
         if (ctx && ln_rewrite_rules(&compilation, set) == LN_OK) {
             int matched = 1;
             for (ln_list *l = ctx->ops; l;) {
-                if (ln_rewrite_lower(&compilation, &fake_arch, &l, &matched) != LN_OK)
+                if (ln_rewrite_lower(&compilation, fake_arch.rules, &fake_arch, &l, &matched) !=
+                    LN_OK)
                     break;
                 if (!matched)
                     l = l->next;
@@ -370,7 +371,7 @@ static void lower_all(ln_context *ctx, const char *rules)
     ln_compilation compilation = {.ctx = ctx};
     for (ln_list *l = ctx->ops; l;) {
         int matched;
-        CHECK_OK(ln_rewrite_lower(&compilation, &fake_arch, &l, &matched));
+        CHECK_OK(ln_rewrite_lower(&compilation, fake_arch.rules, &fake_arch, &l, &matched));
         if (!matched)
             l = l->next;
         CHECK(ln_context_check(ctx));

@@ -8,6 +8,8 @@
 
 #include <lightnet/util.h>
 
+#include "pass/firing.h"
+
 // LN_OK if `order` is a permutation of the context's operators: as many, each known, none twice.
 static ln_status check_permutation(const ln_context *ctx, const ln_list *order)
 {
@@ -34,22 +36,41 @@ static ln_status check_permutation(const ln_context *ctx, const ln_list *order)
     return status;
 }
 
-static ln_status reorder(ln_compilation *compilation, ln_schedule_func function)
+// The first operator that the order puts elsewhere; the first of all if there is none.
+static const ln_op *first_moved(const ln_list *ops, const ln_list *order)
+{
+    const ln_op *first = order->data;
+    while (ops && order && ops->data == order->data) {
+        ops = ops->next;
+        order = order->next;
+    }
+    return order ? order->data : first;
+}
+
+static ln_status reorder(ln_compilation *compilation, const ln_arch *arch, size_t index)
 {
     ln_context *ctx = compilation->ctx;
     ln_error_clear();
-    ln_list *order = function(ctx);
+    ln_list *order = arch->sd_funcs[index](ctx);
     if (!order)
         return ln_error_status() == LN_NO_MEMORY ? LN_NO_MEMORY : LN_OK;
 
+    ln_firing_names names;
+    ln_firing firing = {0};
+    bool fires = false;
     ln_status status = check_permutation(ctx, order);
-    ln_list *old_order = ctx->ops;
     if (status == LN_OK) {
+        firing =
+            ln_firing_of_function(arch, "schedule", index, first_moved(ctx->ops, order), &names);
+        status = ln_firing_decide(compilation, &firing, &fires);
+    }
+    ln_list *old_order = ctx->ops;
+    if (fires) {
         ctx->ops = order;
         if (ln_context_check(ctx)) {
             ln_list_free(old_order);
             ctx->ops_last = NULL;
-            compilation->firing_count++;
+            ln_firing_done(compilation, &firing);
             return LN_OK;
         }
         ctx->ops = old_order;
@@ -62,9 +83,9 @@ static ln_status reorder(ln_compilation *compilation, ln_schedule_func function)
 ln_status ln_pass_schedule(ln_compilation *compilation)
 {
     for (size_t i = 0; i < compilation->arch_count; i++) {
-        ln_schedule_func *function = compilation->archs[i]->sd_funcs;
-        for (; function && *function; function++)
-            LN_TRY(reorder(compilation, *function));
+        const ln_arch *arch = compilation->archs[i];
+        for (size_t k = 0; arch->sd_funcs && arch->sd_funcs[k]; k++)
+            LN_TRY(reorder(compilation, arch, k));
     }
     return LN_OK;
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiling with a say in it: which rewrites happen, and what happened.
+ *
+ * Everything that rewrites a model is a firing: of a rule, of a `lower` statement, of an arch's own
+ * function. Firings are numbered from 1 in the order in which they are found, the same numbers each
+ * time for the same model, target and rules. So one number names one decision of the compiler: it
+ * can be listed, skipped, and searched for by halves.
+ *
+ *     static void say(void *user, const ln_firing *f)
+ *     {
+ *         printf("%zu %s at %s\n", f->number, f->rule, f->op);
+ *     }
+ *     ...
+ *     ln_optimize_options options = ln_optimize_options_default();
+ *     options.on_firing = say;
+ *     ln_context_compile_with(ctx, "cpu", &options);
+ */
+
+#ifndef LIGHTNET_OPTIMIZE_H
+#define LIGHTNET_OPTIMIZE_H
+
+#include <stddef.h>
+
+#include <lightnet/context.h>
+#include <lightnet/export.h>
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+/* One rewrite. All texts are valid during the call only. */
+typedef struct ln_firing {
+    size_t number;    /* from 1; a skipped firing has its number all the same */
+    const char *pass; /* the pass in which it happens, such as "fold" */
+    const char *rule; /* the rule's name; of a lowering the type that it gives: "conv2d_cpu"; of an
+                         arch's function its kind, position and arch: "combiner 0 of cpu" */
+    const char *tag;  /* "exact", "reorders" or "rounds"; NULL: an arch's function does not say */
+    const char *file; /* where the rule is written; NULL for an arch's function */
+    int line;         /* in that file; 0 for an arch's function */
+    const char *op;   /* name of the operator at which it happens: the root of the pattern */
+    const char *optype; /* its type before the firing */
+    int is_lowering;    /* 1: takes the operator from arch `none` to another */
+    int is_skipped;     /* 1: it was found, and did not happen */
+} ln_firing;
+
+typedef struct ln_optimize_options {
+    const char *passes;     /* only these, such as "fold,expand"; NULL: all */
+    const char *stop_after; /* no pass behind this one; NULL: to the end */
+
+    /* Files of rules, tried before the built-in ones (docs/rules.md is their language). */
+    const char *const *rule_files;
+    size_t rule_file_count;
+
+    /* Firings that are not to happen. A rule that is skipped at an operator is not tried there
+     * again, and takes no second number, so 1 to 16 are the same with and without a skipped 17.
+     * Where a lowering is skipped, the next one that takes the operator is tried, so that it comes
+     * to the target's next arch. LN_UNSUPPORTED if there is no other, and LN_NOT_FOUND for a number
+     * that no firing has. */
+    const size_t *skip;
+    size_t skip_count;
+
+    /* Firings with larger numbers are as if skipped, but what has to be lowered still is: by the
+     * last arch of the target that takes it. 0 on target "cpu,ref": everything on `ref`, no rules.
+     * SIZE_MAX: no limit. */
+    size_t firing_limit;
+
+    /* Asked for each firing that is neither skipped nor over the limit; 0 skips it as well. NULL:
+     * all happen. */
+    int (*wants_firing)(void *user, const ln_firing *firing);
+
+    /* For `ln_context_compile_with`: every tensor has its own memory to the end, so that all can be
+     * looked at after a run. */
+    int keeps_tensors;
+
+    /* Told of each firing after it has happened, or was skipped. May be NULL. */
+    void (*on_firing)(void *user, const ln_firing *firing);
+
+    /* Told after each pass: how long it took, and the model as it is now. Another status than LN_OK
+     * ends the compilation. May be NULL. */
+    ln_status (*on_pass)(void *user, const char *pass, double seconds, const ln_context *ctx);
+
+    void *user; /* for the functions above */
+} ln_optimize_options;
+
+/* Every pass, no files of rules, nothing skipped, nobody told. */
+LN_API ln_optimize_options ln_optimize_options_default(void);
+
+/* `ln_context_optimize` and `ln_context_compile` with options; NULL: the defaults. The options and
+ * what they point to are borrowed for the call. If it fails, the context stays READY, with the
+ * operators as far as they were rewritten. */
+LN_API ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
+                                          const ln_optimize_options *options);
+LN_API ln_status ln_context_compile_with(ln_context *ctx, const char *target,
+                                         const ln_optimize_options *options);
+
+LN_CPPEND
+
+#endif

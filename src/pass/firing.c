@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbering firings, and skipping some.
+//
+// What is skipped has to be remembered, since rules are tried until none fires: the key is the rule
+// and the operator, by their names, since both may be asked about again in a later walk.
+
+#include "pass/firing.h"
+
+#include <stdio.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/msg.h>
+#include <lightnet/util.h>
+
+#include "base/name_hash.h"
+
+static ln_firing name_firing(const ln_op *op, ln_firing_names *names)
+{
+    const ln_op_arg *arg = op ? op->op_arg : NULL; // what an arch's function returns may be NULL
+    snprintf(names->op, sizeof names->op, "%s", arg && arg->name ? arg->name : "");
+    snprintf(names->optype, sizeof names->optype, "%s", arg && arg->optype ? arg->optype : "");
+    return (ln_firing){.rule = names->rule, .op = names->op, .optype = names->optype};
+}
+
+ln_firing ln_firing_of_rule(const ln_rule_set *set, const char *rule, ln_rule_tag tag, int line,
+                            const ln_op *op, ln_firing_names *names)
+{
+    snprintf(names->rule, sizeof names->rule, "%s", rule);
+    ln_firing firing = name_firing(op, names);
+    firing.tag = ln_rule_tag_name(tag);
+    firing.file = set->file;
+    firing.line = line;
+    return firing;
+}
+
+ln_firing ln_firing_of_function(const ln_arch *arch, const char *kind, size_t index,
+                                const ln_op *op, ln_firing_names *names)
+{
+    snprintf(names->rule, sizeof names->rule, "%s %zu of %s", kind, index, arch->arch_name);
+    return name_firing(op, names);
+}
+
+// "FILE:LINE RULE OP": a rule's name alone is unique in its file only. The caller frees it.
+static char *key_of(const ln_firing *firing)
+{
+    char rule[LN_MAX_NAME_LEN + 256];
+    snprintf(rule, sizeof rule, "%s:%d %s", firing->file ? firing->file : "", firing->line,
+             firing->rule);
+    return ln_strcat_delim_alloc(rule, firing->op, ' ');
+}
+
+static ln_status find_skipped(const ln_compilation *compilation, const ln_firing *firing,
+                              bool *out_found)
+{
+    *out_found = false;
+    if (!compilation->skipped)
+        return LN_OK;
+    char *key = key_of(firing);
+    if (!key)
+        return LN_NO_MEMORY;
+    *out_found = ln_hash_find(compilation->skipped, key) != NULL;
+    ln_free(key);
+    return LN_OK;
+}
+
+static ln_status remember_skipped(ln_compilation *compilation, const ln_firing *firing)
+{
+    if (!compilation->skipped)
+        compilation->skipped = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
+    char *key = compilation->skipped ? key_of(firing) : NULL;
+    if (!key)
+        return LN_NO_MEMORY;
+    if (ln_hash_insert(compilation->skipped, key, compilation) < 0) {
+        ln_free(key);
+        return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
+static bool is_to_skip(const ln_compilation *compilation, const ln_firing *firing)
+{
+    const ln_optimize_options *options = compilation->options;
+    for (size_t i = 0; i < options->skip_count; i++)
+        if (options->skip[i] == firing->number)
+            return true;
+    return options->wants_firing && !options->wants_firing(options->user, firing);
+}
+
+static void tell(const ln_compilation *compilation, const ln_firing *firing)
+{
+    ln_msg_debug("firing %zu: %s at '%s'%s", firing->number, firing->rule, firing->op,
+                 firing->is_skipped ? " is skipped" : "");
+    if (compilation->options && compilation->options->on_firing)
+        compilation->options->on_firing(compilation->options->user, firing);
+}
+
+ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool *out_fires)
+{
+    const ln_optimize_options *options = compilation->options;
+    bool was_skipped;
+    *out_fires = false;
+    if (!compilation->is_forced) {
+        LN_TRY(find_skipped(compilation, firing, &was_skipped));
+        if (was_skipped)
+            return LN_OK;
+    }
+    firing->pass = compilation->pass ? compilation->pass->name : "";
+    firing->number = ++compilation->firing_count;
+    *out_fires = true;
+    if (!options || compilation->is_forced)
+        return LN_OK;
+
+    bool is_over_limit = firing->number > options->firing_limit;
+    if (!is_over_limit && !is_to_skip(compilation, firing))
+        return LN_OK;
+    *out_fires = false;
+    firing->is_skipped = 1;
+    if (is_over_limit)
+        compilation->has_reached_limit = true;
+    else
+        compilation->last_skipped = firing->number;
+    LN_TRY(remember_skipped(compilation, firing));
+    tell(compilation, firing);
+    return LN_OK;
+}
+
+void ln_firing_done(const ln_compilation *compilation, const ln_firing *firing)
+{
+    tell(compilation, firing);
+}
+
+ln_status ln_firing_check_skipped(const ln_compilation *compilation)
+{
+    const ln_optimize_options *options = compilation->options;
+    for (size_t i = 0; options && i < options->skip_count; i++) {
+        size_t number = options->skip[i];
+        if (number == 0 || number > compilation->firing_count)
+            return LN_FAIL(LN_NOT_FOUND,
+                           "there is no firing %zu to skip: there were %zu, numbered from 1",
+                           number, compilation->firing_count);
+    }
+    return LN_OK;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firings: each rewrite gets a number before it happens, and may be refused by that number.
+//
+//     ln_firing_names names;
+//     ln_firing firing = ln_firing_of_rule(set, rule->name, rule->tag, rule->line, root, &names);
+//     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
+//     if (fires) { rewrite; ln_firing_done(compilation, &firing); }
+
+#ifndef LN_PASS_FIRING_H
+#define LN_PASS_FIRING_H
+
+#include <stdbool.h>
+
+#include "desc/rule.h"
+#include "pass/pass.h"
+
+// Room for the texts of a firing: what they are copied from may be freed by it.
+typedef struct ln_firing_names {
+    char rule[LN_MAX_NAME_LEN];
+    char op[LN_MAX_NAME_LEN];
+    char optype[LN_MAX_NAME_LEN];
+} ln_firing_names;
+
+// The firing of a rule or `lower` statement of `set` at `op`.
+ln_firing ln_firing_of_rule(const ln_rule_set *set, const char *rule, ln_rule_tag tag, int line,
+                            const ln_op *op, ln_firing_names *names);
+
+// The firing of an arch's function, the `index`-th of its `kind`.
+ln_firing ln_firing_of_function(const ln_arch *arch, const char *kind, size_t index,
+                                const ln_op *op, ln_firing_names *names);
+
+// Numbers the candidate and says whether it is to happen. One that was skipped before, the same
+// rule at an operator of the same name, gets no second number. Fails only when memory is gone.
+ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool *out_fires);
+
+// Tells that the firing has happened.
+void ln_firing_done(const ln_compilation *compilation, const ln_firing *firing);
+
+// LN_NOT_FOUND if a number that was to be skipped has not been given out.
+ln_status ln_firing_check_skipped(const ln_compilation *compilation);
+
+#endif

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// Firings: numbered, listed, skipped, limited; rules from files; the model after each pass.
+
+#include "tests/api/model.h"
+
+#include <stdlib.h>
+
+#include "tests/oom.h"
+
+#define MAX_SEEN 64
+
+// The firings of a compilation, as text: "3 conv_relu at relu0", with a minus before what was
+// skipped.
+typedef struct seen_firings {
+    char lines[MAX_SEEN][160];
+    size_t count;
+} seen_firings;
+
+static void note_firing(void *user, const ln_firing *firing)
+{
+    seen_firings *seen = user;
+    CHECK(seen->count < MAX_SEEN);
+    CHECK_NOT_NULL(firing->pass);
+    CHECK_NOT_NULL(firing->optype);
+    snprintf(seen->lines[seen->count++], sizeof seen->lines[0], "%s%zu %s at %s",
+             firing->is_skipped ? "-" : "", firing->number, firing->rule, firing->op);
+}
+
+static ln_status compile_seen(const char *model, const char *target, ln_optimize_options *options,
+                              seen_firings *out_seen)
+{
+    *out_seen = (seen_firings){.count = 0};
+    options->on_firing = note_firing;
+    options->user = out_seen;
+    ln_context *ctx = open_text(model);
+    ln_status status = ln_context_compile_with(ctx, target, options);
+    CHECK_EQ(ln_context_check(ctx), 1);
+    close_context(ctx);
+    return status;
+}
+
+static void check_lines(const char *why, const seen_firings *seen, const char *const *expected)
+{
+    size_t i = 0;
+    for (; i < seen->count && expected[i]; i++)
+        if (strcmp(seen->lines[i], expected[i]) != 0)
+            fail_msg("%s: firing '%s' instead of '%s'", why, seen->lines[i], expected[i]);
+    if (i < seen->count || expected[i])
+        fail_msg("%s: after %zu firings comes '%s' instead of '%s'", why, i,
+                 i < seen->count ? seen->lines[i] : "nothing",
+                 expected[i] ? expected[i] : "nothing");
+}
+
+#define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+// ---- Numbers ----
+
+static const char relu_chain[] = "input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
+                                 "relu(src=x | dst=a |);\n"
+                                 "rearange(src=a | dst=b | start=0, stop=4, step=1);\n"
+                                 "relu(src=b | dst=y |);\n";
+
+TEST(every_rewrite_has_a_number)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    check_lines("lowering", &seen,
+                LINES("1 input_ref at input0", "2 relu_cpu at relu0", "3 rearange_ref at rearange0",
+                      "4 relu_cpu at relu1"));
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[0], "1 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[1], "2 conv_relu at relu0");
+    ln_arch_cleanup();
+}
+
+static ln_firing first_general, first_lowering;
+
+static void keep_firsts(void *user, const ln_firing *firing)
+{
+    (void)user;
+    ln_firing *first = firing->is_lowering ? &first_lowering : &first_general;
+    if (first->number == 0)
+        *first = *firing;
+}
+
+TEST(a_firing_says_where_it_comes_from)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    options.on_firing = keep_firsts;
+    ln_context *ctx = open_text(CONV_MODEL);
+    CHECK_OK(ln_context_compile_with(ctx, "ref", &options));
+    // Texts of the library's own tables outlive the call.
+    CHECK_STR_EQ(first_general.pass, "fold");
+    CHECK_STR_EQ(first_general.tag, "rounds");
+    CHECK_NOT_NULL(strstr(first_general.file, "fold.rules"));
+    CHECK(first_general.line > 0);
+    CHECK_STR_EQ(first_lowering.pass, "expand");
+    CHECK_STR_EQ(first_lowering.tag, "exact");
+    CHECK_NOT_NULL(strstr(first_lowering.file, "ref.rules"));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// ---- Skipping ----
+
+TEST(a_skipped_rule_leaves_the_numbers_before_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings all, seen;
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &all));
+    options.skip = (const size_t[]){2};
+    options.skip_count = 1;
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[0], all.lines[0]);
+    CHECK_STR_EQ(seen.lines[1], "-2 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[2], all.lines[2]); // it was not counted again in a later walk
+    CHECK_EQ(seen.count, all.count + 1);       // the relu is lowered by itself
+    ln_arch_cleanup();
+}
+
+TEST(a_skipped_lowering_falls_to_the_next_arch)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    options.skip = (const size_t[]){2};
+    options.skip_count = 1;
+    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    check_lines("relu0 on ref", &seen,
+                LINES("1 input_ref at input0", "-2 relu_cpu at relu0", "3 relu_ref at relu0",
+                      "4 rearange_ref at rearange0", "5 relu_cpu at relu1"));
+    ln_arch_cleanup();
+}
+
+TEST(what_cannot_be_skipped_is_said)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    options.skip = (const size_t[]){3};
+    options.skip_count = 1;
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_UNSUPPORTED);
+    CHECK_MESSAGE(
+        "firing 3 cannot be skipped: nothing else of the target takes 'rearange0' (rearange)");
+    options.skip = (const size_t[]){2, 99};
+    options.skip_count = 2;
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_NOT_FOUND);
+    CHECK_MESSAGE("there is no firing 99 to skip: there were 5");
+    options.skip = (const size_t[]){0};
+    options.skip_count = 1;
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_NOT_FOUND);
+    ln_arch_cleanup();
+}
+
+static int is_not_relu_cpu(void *user, const ln_firing *firing)
+{
+    (void)user;
+    return strcmp(firing->rule, "relu_cpu") != 0;
+}
+
+TEST(a_function_may_refuse_firings)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    options.wants_firing = is_not_relu_cpu;
+    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    check_lines("no relu_cpu", &seen,
+                LINES("1 input_ref at input0", "-2 relu_cpu at relu0", "3 relu_ref at relu0",
+                      "4 rearange_ref at rearange0", "-5 relu_cpu at relu1",
+                      "6 relu_ref at relu1"));
+    ln_arch_cleanup();
+}
+
+// ---- The limit ----
+
+// Types of the operators in order, with a blank behind each.
+static void print_types(const ln_context *ctx, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (const ln_list *l = ctx->ops; l && used < size; l = l->next)
+        used += (size_t)snprintf(buffer + used, size - used, "%s ",
+                                 ((const ln_op *)l->data)->op_arg->optype);
+}
+
+static void check_limited(const char *model, size_t limit, const char *expected)
+{
+    char types[1024];
+    ln_optimize_options options = ln_optimize_options_default();
+    options.firing_limit = limit;
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    print_types(ctx, types, sizeof types);
+    CHECK_STR_EQ(types, expected);
+    close_context(ctx);
+}
+
+TEST(beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires)
+{
+    CHECK_OK(ln_arch_init());
+    check_limited(relu_chain, 0, "input_ref relu_ref rearange_ref relu_ref ");
+    check_limited(relu_chain, 1, "input_ref relu_ref rearange_ref relu_ref ");
+    check_limited(relu_chain, 2, "input_ref relu_cpu rearange_ref relu_ref ");
+    check_limited(relu_chain, 3, "input_ref relu_cpu rearange_ref relu_ref ");
+    check_limited(relu_chain, 4, "input_ref relu_cpu rearange_ref relu_cpu ");
+    check_limited(relu_chain, SIZE_MAX, "input_ref relu_cpu rearange_ref relu_cpu ");
+    check_limited(CONV_MODEL, 0,
+                  "input_ref create_ref create_ref create_ref create_ref conv2d_ref batchnorm_ref "
+                  "relu_ref ");
+    ln_arch_cleanup();
+}
+
+// ---- Passes ----
+
+typedef struct seen_passes {
+    char names[128];
+    size_t op_counts[8];
+    size_t count;
+    ln_status answer;
+} seen_passes;
+
+static ln_status note_pass(void *user, const char *pass, double seconds, const ln_context *ctx)
+{
+    seen_passes *seen = user;
+    CHECK(seconds >= 0);
+    CHECK_EQ(ln_context_check(ctx), 1);
+    CHECK(seen->count < 8);
+    strncat(seen->names, pass, sizeof seen->names - strlen(seen->names) - 2);
+    strcat(seen->names, " ");
+    seen->op_counts[seen->count++] = (size_t)ln_list_length(ctx->ops);
+    return seen->answer ? ln_fail(seen->answer, "enough") : LN_OK;
+}
+
+static seen_passes see_passes(const char *passes, const char *stop_after, ln_status answer,
+                              ln_status expected)
+{
+    seen_passes seen = {.answer = answer};
+    ln_optimize_options options = ln_optimize_options_default();
+    options.passes = passes;
+    options.stop_after = stop_after;
+    options.on_pass = note_pass;
+    options.user = &seen;
+    ln_context *ctx = open_text(CONV_MODEL);
+    ln_status status = ln_context_optimize_with(ctx, "ref", &options);
+    if (status != expected)
+        fail_msg("%s: %s", ln_status_name(status), ln_error_message());
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    close_context(ctx);
+    return seen;
+}
+
+TEST(each_pass_is_told)
+{
+    CHECK_OK(ln_arch_init());
+    seen_passes seen = see_passes(NULL, NULL, LN_OK, LN_OK);
+    CHECK_NOT_NULL(strstr(seen.names, "fold expand combine subgraph schedule "));
+    CHECK_EQ(seen.op_counts[0], 8); // conv2d, and two folding operators for batchnorm and relu
+    CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "fold expand ");
+    CHECK_STR_EQ(see_passes(NULL, "expand", LN_OK, LN_OK).names, "fold expand ");
+    CHECK_STR_EQ(see_passes("combine,fold", "expand", LN_OK, LN_OK).names, "fold ");
+    CHECK_STR_EQ(see_passes(NULL, NULL, LN_STATE, LN_STATE).names, "fold ");
+    see_passes(NULL, "fould", LN_OK, LN_NOT_FOUND);
+    CHECK_MESSAGE("there is no pass 'fould'");
+    ln_arch_cleanup();
+}
+
+// ---- Rules of the user ----
+
+static const char *write_rules(const char *text)
+{
+    static const char path[] = LN_BUILD_DIR "/optimize_test.rules";
+    FILE *file = fopen(path, "w");
+    CHECK_NOT_NULL(file);
+    CHECK(fputs(text, file) >= 0);
+    CHECK_EQ(fclose(file), 0);
+    return path;
+}
+
+TEST(rules_of_a_file_come_first)
+{
+    CHECK_OK(ln_arch_init());
+    const char *path = write_rules("rule range_relu [exact]\n  y = relu(b)\n  b = rearange(a)\n"
+                                   "  => y = sigmoid(a)\n"
+                                   "lower relu => relu_ref\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    seen_firings seen;
+    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    check_lines("the file's rule and lowering", &seen,
+                LINES("1 range_relu at relu1", "2 input_ref at input0", "3 relu_ref at relu0",
+                      "4 sigmoid_cpu at relu1"));
+    write_rules("rule r [exact] y = relu(b) b = nosuch(a) => y = relu(a)\n");
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_INVALID);
+    CHECK_MESSAGE("optimize_test.rules:1");
+    write_rules("rule r [exact\n");
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_SYNTAX);
+    path = LN_BUILD_DIR "/no/such.rules";
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_IO);
+    path = NULL;
+    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_INVALID);
+    ln_arch_cleanup();
+}
+
+// ---- Functions of an arch ----
+
+static ln_list *join_relus(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
+                           int *match)
+{
+    const ln_op_arg *first = ((const ln_op *)win_ops->data)->op_arg;
+    const ln_op_arg *second = ((const ln_op *)win_ops->next->data)->op_arg;
+    *match = win_size == 2 && ln_streq(first->optype, "relu_ref") &&
+             ln_streq(second->optype, "relu_ref");
+    if (!*match)
+        return NULL;
+    ln_op *relu = ln_op_create_from_proto(
+        ln_op_find("relu_ref"), second->name,
+        ln_tensor_list_append(NULL, "src", ln_tensor_list_find_name(first->tensors_in, "src")),
+        ln_tensor_list_append(NULL, "dst", ln_tensor_list_find_name(second->tensors_out, "dst")),
+        NULL, ctx->tensor_table);
+    return ln_list_append(NULL, relu);
+}
+
+static ln_list *expand_relu(const ln_context *ctx, const ln_op *op, int *match)
+{
+    (void)ctx;
+    *match = ln_streq(op->op_arg->optype, "relu");
+    if (!*match)
+        return NULL;
+    return ln_list_append(NULL, ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, "relu_ref"));
+}
+
+static ln_list *same_order(const ln_context *ctx)
+{
+    return ln_list_copy(ctx->ops);
+}
+
+// The last operator of the list becomes another one of the same type.
+static ln_list *renew_last(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_list *last = ctx->ops;
+    while (last->next)
+        last = last->next;
+    *old_ops = ln_list_append(NULL, last->data);
+    return ln_list_append(NULL, ln_op_copy(last->data));
+}
+
+TEST(functions_of_an_arch_are_numbered_and_can_be_skipped)
+{
+    static const char relus[] = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "relu(src=x | dst=a |); relu(src=a | dst=y |);";
+    CHECK_OK(ln_arch_init());
+    ln_expander_func ep_funcs[] = {expand_relu, NULL};
+    ln_combiner_func cb_funcs[] = {join_relus, NULL};
+    ln_subgraph_func sg_funcs[] = {renew_last, NULL};
+    ln_schedule_func sd_funcs[] = {same_order, NULL};
+    ln_arch hand = {.arch_name = "hand",
+                    .ep_funcs = ep_funcs,
+                    .cb_funcs = cb_funcs,
+                    .sg_funcs = sg_funcs,
+                    .sd_funcs = sd_funcs,
+                    .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    CHECK_OK(compile_seen(relus, "hand", &options, &seen));
+    check_lines("all", &seen,
+                LINES("1 input_ref at input0", "2 expander 0 of hand at relu0",
+                      "3 expander 0 of hand at relu1", "4 combiner 0 of hand at relu0",
+                      "5 subgraph 0 of hand at relu1", "6 schedule 0 of hand at input0"));
+    options.skip = (const size_t[]){2, 5, 6, 7};
+    options.skip_count = 4;
+    CHECK_OK(compile_seen(relus, "hand", &options, &seen));
+    check_lines("some skipped", &seen,
+                LINES("1 input_ref at input0", "-2 expander 0 of hand at relu0",
+                      "3 relu_ref at relu0", "4 expander 0 of hand at relu1",
+                      "-5 combiner 0 of hand at relu0", "-6 subgraph 0 of hand at relu1",
+                      "-7 schedule 0 of hand at input0"));
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
+// ---- Keeping tensors ----
+
+TEST(kept_tensors_can_be_looked_at_after_a_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    options.keeps_tensors = 1;
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[16]);\n"
+                                "relu(src=x | dst=a |); sigmoid(src=a | dst=b |);\n"
+                                "reshape(src=b | dst=v | dims=[4, 4]);\n"
+                                "relu(src=v | dst=c |); sigmoid(src=c | dst=d |);\n"
+                                "relu(src=d | dst=y |);\n");
+    CHECK_OK(ln_context_compile_with(ctx, "ref", &options));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    float x[16], a[16], v[16];
+    for (int i = 0; i < 16; i++)
+        x[i] = (float)(i - 8);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "a", a));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "v", v));
+    for (int i = 0; i < 16; i++) {
+        CHECK_NEAR(a[i], x[i] > 0 ? x[i] : 0, 0);
+        CHECK(v[i] >= 0.5f && v[i] < 1);
+    }
+    size_t kept = ctx->mem_sizes[LN_MEM_CPU];
+    close_context(ctx);
+    CHECK(kept >= 64 + 6 * 16 * sizeof(float)); // all but the view
+    ln_arch_cleanup();
+}
+
+// ---- No memory ----
+
+TEST(out_of_memory_leaks_nothing)
+{
+    CHECK_OK(ln_arch_init());
+    const char *path = write_rules("rule range_relu [exact]\n  y = relu(b)\n  b = rearange(a)\n"
+                                   "  => y = sigmoid(a)\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    options.skip = (const size_t[]){1, 3};
+    options.skip_count = 2;
+    options.keeps_tensors = 1;
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        if (ctx && ln_context_init_mem(ctx, relu_chain, strlen(relu_chain), "x.net") == LN_OK) {
+            ln_status status = ln_context_compile_with(ctx, "cpu", &options);
+            CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        }
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
+          a_skipped_rule_leaves_the_numbers_before_it, a_skipped_lowering_falls_to_the_next_arch,
+          what_cannot_be_skipped_is_said, a_function_may_refuse_firings,
+          beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
+          rules_of_a_file_come_first, functions_of_an_arch_are_numbered_and_can_be_skipped,
+          kept_tensors_can_be_looked_at_after_a_run, out_of_memory_leaks_nothing)
