@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrite rules as tables: what a .rules file says, as plain constant data.
 //
-// The same structs are made by the parser at run time (rule_parse.h) and by the generator as static
+// The same structs are made at run time from text (below) and by the generator as static
 // initialisers (rule_gen.h). docs/rules.md explains the language.
 //
 // The names of a rule are numbered. A number stands for a tensor (`x`) or for a parameter's value
@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include <lightnet/export.h>
+#include <lightnet/status.h>
 
 LN_CPPSTART
 
@@ -134,6 +135,18 @@ typedef struct ln_rule_set {
     const ln_rule_lower *lowers;
     size_t lower_count;
 } ln_rule_set;
+
+// Reads the rules of a file; "-" is standard input. The caller gives *out_set back with
+// ln_rule_set_destroy, and may use it from several threads meanwhile.
+// LN_IO, LN_SYNTAX, LN_LIMIT or LN_NO_MEMORY; *out_set is then NULL, and the message of LN_SYNTAX
+// has file, line and column. Operators are not looked up here: ln_rule_set_check in pass does that.
+ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set);
+
+// The same from a text that messages call `file`.
+ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set);
+
+// Frees a set that was read, with all it points to. NULL is fine.
+void ln_rule_set_destroy(ln_rule_set *set);
 
 const char *ln_rule_tag_name(ln_rule_tag tag);
 const char *ln_rule_predicate_name(ln_rule_predicate predicate);

@@ -14,7 +14,6 @@
 #include "base/value.h"
 #include "desc/cident.h"
 #include "desc/csnippet.h"
-#include "desc/rule_parse.h"
 
 #define PREFIX_BYTES 64
 
@@ -262,42 +261,31 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-// Reads a file whose messages have the path, and whose rules keep the last part of it only.
-static ln_status read_set(const char *path, ln_document **out_arena, ln_rule_set *out_set)
-{
-    const ln_rule_set *set;
-    LN_TRY(ln_rule_set_read(path, out_arena, &set));
-    *out_set = *set;
-    out_set->file = base_name(path);
-    return LN_OK;
-}
-
 // The rules of set `last` are in no set before.
-static ln_status check_unique(const ln_rule_set *sets, size_t last)
+static ln_status check_unique(ln_rule_set *const *sets, size_t last)
 {
-    for (size_t i = 0; i < sets[last].rule_count; i++) {
-        const ln_rule *rule = &sets[last].rules[i];
+    for (size_t i = 0; i < sets[last]->rule_count; i++) {
+        const ln_rule *rule = &sets[last]->rules[i];
         for (size_t s = 0; s < last; s++)
-            for (size_t j = 0; j < sets[s].rule_count; j++)
-                if (strcmp(sets[s].rules[j].name, rule->name) == 0)
+            for (size_t j = 0; j < sets[s]->rule_count; j++)
+                if (strcmp(sets[s]->rules[j].name, rule->name) == 0)
                     return LN_FAIL(LN_SYNTAX, "%s:%d: rule '%s' is there already, at %s:%d",
-                                   sets[last].file, rule->line, rule->name, sets[s].file,
-                                   sets[s].rules[j].line);
+                                   sets[last]->file, rule->line, rule->name, sets[s]->file,
+                                   sets[s]->rules[j].line);
     }
     return LN_OK;
 }
 
 static ln_status generate(const char *name, const char *const *paths, size_t path_count,
-                          ln_document **arenas, ln_rule_set *sets, const ln_rule_set **set_refs,
-                          char **out_text)
+                          ln_rule_set **sets, char **out_text)
 {
     for (size_t i = 0; i < path_count; i++) {
-        LN_TRY(read_set(paths[i], &arenas[i], &sets[i]));
+        LN_TRY(ln_rule_set_read(paths[i], &sets[i]));
+        sets[i]->file = base_name(sets[i]->file);
         LN_TRY(check_unique(sets, i));
-        set_refs[i] = &sets[i];
     }
     ln_text text = {0};
-    ln_rule_print_code(set_refs, path_count, name, &text);
+    ln_rule_print_code((const ln_rule_set *const *)sets, path_count, name, &text);
     return ln_text_take(&text, out_text, NULL);
 }
 
@@ -309,16 +297,12 @@ ln_status ln_rule_generate(const char *name, const char *const *paths, size_t pa
         return LN_FAIL(LN_INVALID, "'%s' is no C identifier", name ? name : "");
     if (!paths || path_count == 0)
         return LN_FAIL(LN_INVALID, "no files with rules are given");
-    ln_document **arenas = ln_alloc_array(path_count, sizeof *arenas);
-    ln_rule_set *sets = ln_alloc_array(path_count, sizeof *sets);
-    const ln_rule_set **set_refs = ln_alloc_array(path_count, sizeof *set_refs);
-    ln_status status = LN_NO_MEMORY;
-    if (arenas && sets && set_refs)
-        status = generate(name, paths, path_count, arenas, sets, set_refs, out_text);
-    for (size_t i = 0; arenas && i < path_count; i++)
-        ln_document_destroy(arenas[i]);
-    ln_free(set_refs);
+    ln_rule_set **sets = ln_alloc_array(path_count, sizeof *sets);
+    if (!sets)
+        return LN_NO_MEMORY;
+    ln_status status = generate(name, paths, path_count, sets, out_text);
+    for (size_t i = 0; i < path_count; i++)
+        ln_rule_set_destroy(sets[i]);
     ln_free(sets);
-    ln_free(arenas);
     return status;
 }

@@ -2,7 +2,7 @@
 // Recursive descent over the grammar of docs/rules.md, without recursion: nothing nests deeper than
 // an array. Each statement is checked against the names known so far, so every error has its place.
 
-#include "desc/rule_parse.h"
+#include "desc/rule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/spelling.h"
+#include "base/value.h"
 #include "desc/rule_lex.h"
 
 typedef struct name_info {
@@ -720,29 +721,37 @@ static ln_status parse_file(parser *p)
     return LN_OK;
 }
 
-static ln_status make_set(parser *p, const ln_rule_set **out_set)
+// A set that was read; its parts, and it itself, live in the arena.
+typedef struct read_set {
+    ln_rule_set set; // first: its address is the struct's
+    ln_document *arena;
+} read_set;
+
+static ln_status make_set(parser *p, ln_rule_set **out_set)
 {
-    ln_rule_set *set = ln_document_alloc(p->arena, sizeof *set);
-    if (!set)
+    read_set *read = ln_document_alloc(p->arena, sizeof *read);
+    if (!read)
         return LN_NO_MEMORY;
-    *set = (ln_rule_set){.file = ln_document_file(p->arena),
-                         .rule_count = p->rule_count,
-                         .lower_count = p->lower_count};
-    KEEP(p, p->rules, p->rule_count, set->rules);
-    KEEP(p, p->lowers, p->lower_count, set->lowers);
-    *out_set = set;
+    *read = (read_set){.set = {.file = ln_document_file(p->arena),
+                               .rule_count = p->rule_count,
+                               .lower_count = p->lower_count},
+                       .arena = p->arena};
+    KEEP(p, p->rules, p->rule_count, read->set.rules);
+    KEEP(p, p->lowers, p->lower_count, read->set.lowers);
+    *out_set = &read->set;
     return LN_OK;
 }
 
 // ---- Public functions ----
 
-ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_document **out_arena,
-                            const ln_rule_set **out_set)
+ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set)
 {
-    *out_arena = NULL;
     *out_set = NULL;
     if (!text)
         return LN_FAIL(LN_INVALID, "no rules: the text is NULL");
+    if (len > LN_RULE_MAX_BYTES)
+        return LN_FAIL(LN_LIMIT, "%s: %zu bytes; rules have at most %d", file ? file : "rules", len,
+                       LN_RULE_MAX_BYTES);
     parser *p = ln_alloc(sizeof *p);
     if (!p)
         return LN_NO_MEMORY;
@@ -751,16 +760,11 @@ ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_d
         p->lexer.at = text;
         p->lexer.end = text + len;
         p->lexer.place = (ln_place){ln_document_file(p->arena), 1, 1};
-        status = len > LN_RULE_MAX_BYTES
-                     ? LN_FAIL(LN_LIMIT, "%s: %zu bytes; rules have at most %d",
-                               ln_document_file(p->arena), len, LN_RULE_MAX_BYTES)
-                     : parse_file(p);
+        status = parse_file(p);
     }
     if (status == LN_OK)
         status = make_set(p, out_set);
-    if (status == LN_OK)
-        *out_arena = p->arena;
-    else
+    if (status != LN_OK)
         ln_document_destroy(p->arena);
     ln_free(p->rules);
     ln_free(p->lowers);
@@ -768,14 +772,19 @@ ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_d
     return status;
 }
 
-ln_status ln_rule_set_read(const char *path, ln_document **out_arena, const ln_rule_set **out_set)
+ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set)
 {
-    *out_arena = NULL;
     *out_set = NULL;
     char *text;
     size_t len;
-    LN_TRY(ln_text_read_file(path, LN_RULE_MAX_BYTES, &text, &len));
-    ln_status status = ln_rule_set_parse(text, len, path, out_arena, out_set);
+    LN_TRY(ln_text_read_file(file, LN_RULE_MAX_BYTES, &text, &len));
+    ln_status status = ln_rule_set_parse(text, len, file, out_set);
     ln_free(text);
     return status;
+}
+
+void ln_rule_set_destroy(ln_rule_set *set)
+{
+    if (set)
+        ln_document_destroy(((read_set *)set)->arena);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rule language says, and the place and words of each of its errors.
 
-#include "desc/rule_parse.h"
+#include "desc/rule.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/text.h"
 #include "tests/oom.h"
 #include "tests/test.h"
 
@@ -17,16 +21,15 @@
     "lower conv2d => conv2d_cpu where dtype(src, TL_FLOAT)\n"                                      \
     "lower * [rounds] => *_cpu\n"
 
-static ln_status parse(const char *text, ln_document **out_arena, const ln_rule_set **out_set)
+static ln_status parse(const char *text, ln_rule_set **out_set)
 {
-    return ln_rule_set_parse(text, strlen(text), "f.rules", out_arena, out_set);
+    return ln_rule_set_parse(text, strlen(text), "f.rules", out_set);
 }
 
 TEST(a_rule_reads_into_tables)
 {
-    ln_document *arena;
-    const ln_rule_set *set;
-    CHECK_OK(parse(FOLD, &arena, &set));
+    ln_rule_set *set;
+    CHECK_OK(parse(FOLD, &set));
     CHECK_STR_EQ(set->file, "f.rules");
     CHECK_EQ(set->rule_count, 1);
     const ln_rule *rule = &set->rules[0];
@@ -54,14 +57,13 @@ TEST(a_rule_reads_into_tables)
     CHECK_EQ(rule->result[1].is_static, false);
     CHECK_EQ(rule->result[1].params_from, 1);
     CHECK_EQ(rule->pattern[1].is_kept, false);
-    ln_document_destroy(arena);
+    ln_rule_set_destroy(set);
 }
 
 TEST(lower_statements_read_into_tables)
 {
-    ln_document *arena;
-    const ln_rule_set *set;
-    CHECK_OK(parse(FOLD, &arena, &set));
+    ln_rule_set *set;
+    CHECK_OK(parse(FOLD, &set));
     CHECK_EQ(set->lower_count, 2);
     CHECK_STR_EQ(set->lowers[0].from, "conv2d");
     CHECK_STR_EQ(set->lowers[0].to, "conv2d_cpu");
@@ -72,30 +74,27 @@ TEST(lower_statements_read_into_tables)
     CHECK_STR_EQ(set->lowers[1].to, "_cpu");
     CHECK_EQ(set->lowers[1].has_star, true);
     CHECK_EQ(set->lowers[1].tag, LN_RULE_rounds);
-    ln_document_destroy(arena);
+    ln_rule_set_destroy(set);
 }
 
 TEST(an_operator_that_the_result_reads_from_is_kept)
 {
-    ln_document *arena;
-    const ln_rule_set *set;
-    CHECK_OK(parse("rule r [exact] d = c(b) b = f(a) a = g(x) => d = h(a)", &arena, &set));
+    ln_rule_set *set;
+    CHECK_OK(parse("rule r [exact] d = c(b) b = f(a) a = g(x) => d = h(a)", &set));
     CHECK_EQ(set->rules[0].pattern[1].is_kept, false);
     CHECK_EQ(set->rules[0].pattern[2].is_kept, true);
-    ln_document_destroy(arena);
+    ln_rule_set_destroy(set);
 }
 
 TEST(an_empty_file_has_no_rules)
 {
-    ln_document *arena;
-    const ln_rule_set *set;
-    CHECK_OK(parse(" # nothing\n", &arena, &set));
+    ln_rule_set *set;
+    CHECK_OK(parse(" # nothing\n", &set));
     CHECK_EQ(set->rule_count, 0);
     CHECK_NULL(set->rules);
-    ln_document_destroy(arena);
-    CHECK_FAILS(ln_rule_set_parse(NULL, 0, "f", &arena, &set), LN_INVALID);
-    CHECK_NULL(arena);
-    CHECK_FAILS(ln_rule_set_read("/nowhere.rules", &arena, &set), LN_IO);
+    ln_rule_set_destroy(set);
+    CHECK_FAILS(ln_rule_set_parse(NULL, 0, "f", &set), LN_INVALID);
+    CHECK_FAILS(ln_rule_set_read("/nowhere.rules", &set), LN_IO);
 }
 
 #define TWO "a = f(b); b = g(x)"
@@ -186,12 +185,10 @@ static const struct {
 TEST(errors_have_a_place_and_a_reason)
 {
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ln_document *arena;
-        const ln_rule_set *set;
-        ln_status status = parse(wrong[i].text, &arena, &set);
+        ln_rule_set *set;
+        ln_status status = parse(wrong[i].text, &set);
         if (status != wrong[i].status || !strstr(ln_error_message(), wrong[i].message))
             fail_msg("%s: %s: %s", wrong[i].why, ln_status_name(status), ln_error_message());
-        CHECK_NULL(arena);
         CHECK_NULL(set);
     }
 }
@@ -204,11 +201,10 @@ static ln_status parse_long(const char *head, const char *part, size_t count, co
     for (size_t i = 0; i < count; i++)
         ln_text_printf(&text, part, (int)i, (int)i + 1);
     ln_text_puts(&text, tail);
-    ln_document *arena;
-    const ln_rule_set *set;
-    ln_status status = parse(text.bytes, &arena, &set);
+    ln_rule_set *set;
+    ln_status status = parse(text.bytes, &set);
     ln_text_deinit(&text);
-    ln_document_destroy(arena);
+    ln_rule_set_destroy(set);
     return status;
 }
 
@@ -235,15 +231,37 @@ TEST(out_of_memory_gives_no_rules)
 {
     OOM_SWEEP(n)
     {
-        ln_document *arena;
-        const ln_rule_set *set;
-        if (parse(FOLD, &arena, &set) == LN_OK)
-            ln_document_destroy(arena);
+        ln_rule_set *set;
+        if (parse(FOLD, &set) == LN_OK)
+            ln_rule_set_destroy(set);
         else
-            CHECK_NULL(arena);
+            CHECK_NULL(set);
     }
+    ln_rule_set_destroy(NULL);
+}
+
+TEST(a_file_reads_like_its_text)
+{
+    char path[512] = LN_BUILD_DIR "/ln_rule_parse_XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_OK(ln_text_write_file(path, FOLD, strlen(FOLD)));
+    ln_rule_set *set;
+    CHECK_OK(ln_rule_set_read(path, &set));
+    CHECK_STR_EQ(set->file, path);
+    CHECK_EQ(set->rule_count, 1);
+    CHECK_EQ(set->lower_count, 2);
+    ln_rule_set_destroy(set);
+    CHECK_OK(ln_text_write_file(path, "rule r\n", 7));
+    CHECK_FAILS(ln_rule_set_read(path, &set), LN_SYNTAX);
+    CHECK_MESSAGE(path);
+    CHECK_MESSAGE(":2:1: expected '[', found the end");
+    CHECK_NULL(set);
+    unlink(path);
 }
 
 TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables,
           an_operator_that_the_result_reads_from_is_kept, an_empty_file_has_no_rules,
-          errors_have_a_place_and_a_reason, limits_are_stated, out_of_memory_gives_no_rules)
+          errors_have_a_place_and_a_reason, limits_are_stated, a_file_reads_like_its_text,
+          out_of_memory_gives_no_rules)

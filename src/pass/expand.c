@@ -14,7 +14,6 @@
 
 #include "pass/firing.h"
 #include "pass/rewrite.h"
-#include "pass/rule_file.h"
 
 static int is_abstract(const ln_op *op)
 {
@@ -98,10 +97,9 @@ static ln_status offer_to_user_rules(ln_compilation *compilation, ln_list **posi
                                      int *out_matched)
 {
     *out_matched = 0;
-    for (const ln_rule_file *file = compilation->rule_files; file && file->set; file++) {
+    for (ln_rule_set **set = compilation->rule_sets; set && *set; set++) {
         for (size_t i = 0; i < compilation->arch_count && !*out_matched; i++)
-            LN_TRY(
-                try_lowering(compilation, file->set, compilation->archs[i], position, out_matched));
+            LN_TRY(try_lowering(compilation, *set, compilation->archs[i], position, out_matched));
         if (*out_matched)
             break;
     }

@@ -4,14 +4,13 @@
 #include "desc/rule.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
-#include "pass/rule_file.h"
 
 extern const ln_rule_set ln_rules_fold; // rules/fold.rules
 
 ln_status ln_pass_fold(ln_compilation *compilation)
 {
-    for (const ln_rule_file *file = compilation->rule_files; file && file->set; file++)
-        LN_TRY(ln_rewrite_rules(compilation, file->set));
+    for (ln_rule_set **set = compilation->rule_sets; set && *set; set++)
+        LN_TRY(ln_rewrite_rules(compilation, *set));
     LN_TRY(ln_rewrite_rules(compilation, &ln_rules_fold));
     for (size_t i = 0; i < compilation->arch_count; i++)
         if (compilation->archs[i]->rules)

@@ -22,7 +22,7 @@ typedef struct ln_compilation {
     ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
     size_t arch_count;
     const ln_optimize_options *options; // NULL: the defaults
-    struct ln_rule_file *rule_files;    // as the options name them
+    struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
     const struct ln_pass *pass;         // that runs; NULL: none
 
     // Firings, see firing.h.

@@ -92,12 +92,12 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
     if (!options || options->rule_file_count == 0)
         return LN_OK;
     return ln_rule_files_read(options->rule_files, options->rule_file_count,
-                              &compilation->rule_files);
+                              &compilation->rule_sets);
 }
 
 void ln_compilation_deinit(ln_compilation *compilation)
 {
-    ln_rule_files_destroy(compilation->rule_files);
+    ln_rule_files_destroy(compilation->rule_sets);
     ln_hash_free(compilation->skipped);
 }
 

@@ -8,7 +8,6 @@
 
 #include <lightnet/msg.h>
 
-#include "desc/rule_parse.h"
 #include "pass/fake_ops.h"
 #include "pass/op_args.h"
 #include "tests/oom.h"
@@ -27,14 +26,13 @@
 typedef const char *const *lines;
 #define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static ln_document *arena;
+static ln_rule_set *parsed;
 
 static const ln_rule_set *parse(const char *text)
 {
-    const ln_rule_set *set;
-    ln_document_destroy(arena);
-    CHECK_OK(ln_rule_set_parse(text, strlen(text), "test.rules", &arena, &set));
-    return set;
+    ln_rule_set_destroy(parsed);
+    CHECK_OK(ln_rule_set_parse(text, strlen(text), "test.rules", &parsed));
+    return parsed;
 }
 
 // Applies `rules` and checks the result; the text of the model is the test's to look at.
@@ -46,8 +44,8 @@ static size_t rewrite(ln_context *ctx, const char *rules, ln_status expected)
         fail_msg("%s: %s", ln_status_name(status), ln_error_message());
     if (!ln_context_check(ctx))
         fail_msg("%s", ln_error_message());
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
     return compilation.firing_count;
 }
 
@@ -279,8 +277,8 @@ TEST(rules_that_do_not_fit_the_operators_are_refused)
         if (status != LN_INVALID || !strstr(ln_error_message(), unfit[i].message))
             fail_msg("%s: %s: %s", unfit[i].why, ln_status_name(status), ln_error_message());
     }
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 // ---- Memory ----
@@ -332,8 +330,8 @@ TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
             CHECK_EQ(compilation.firing_count, 2);
         ln_context_free(ctx);
     }
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 TEST(out_of_memory_leaks_nothing)
@@ -359,8 +357,8 @@ TEST(out_of_memory_leaks_nothing)
         ln_context_free(ctx);
     }
     fake_arch.rules = NULL;
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 // ---- Lowering ----
@@ -377,8 +375,8 @@ static void lower_all(ln_context *ctx, const char *rules)
         CHECK(ln_context_check(ctx));
     }
     fake_arch.rules = NULL;
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 static void check_lower(const char *why, const char *rules, const char *expected)
@@ -521,8 +519,8 @@ TEST(random_models_come_to_an_end_and_compute_the_same)
     for (int i = 0; i < RANDOM_MODELS; i++)
         firing_count += check_random_model(&random, set);
     CHECK(firing_count > RANDOM_MODELS / 2); // the models are such that rules matter
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 // Seconds to rewrite a model of `count` convolutions that all read one tensor, and their relus.
@@ -561,8 +559,8 @@ TEST(large_models_take_time_in_proportion)
     double large = time_of(10000, set);
     printf("1000 firings: %.4f s, 10000 firings: %.4f s\n", small, large);
     CHECK(large < 10 * 5 * (small + 0.001)); // quadratic would be 100
-    ln_document_destroy(arena);
-    arena = NULL;
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
 }
 
 // ---- The log ----

@@ -6,37 +6,36 @@
 
 #include <lightnet/allocator.h>
 
-#include "desc/rule_parse.h"
 #include "pass/rewrite.h"
 
-static ln_status read_file(const char *path, ln_rule_file *file)
+static ln_status read_file(const char *path, ln_rule_set **out_set)
 {
     if (!path)
         return LN_FAIL(LN_INVALID, "the name of a file of rules is NULL");
-    LN_TRY(ln_rule_set_read(path, &file->arena, &file->set));
-    return ln_rule_set_check(file->set);
+    LN_TRY(ln_rule_set_read(path, out_set));
+    return ln_rule_set_check(*out_set);
 }
 
-ln_status ln_rule_files_read(const char *const *paths, size_t count, ln_rule_file **out_files)
+ln_status ln_rule_files_read(const char *const *paths, size_t count, ln_rule_set ***out_sets)
 {
-    *out_files = NULL;
-    ln_rule_file *files = ln_alloc_array(count + 1, sizeof *files);
-    if (!files)
+    *out_sets = NULL;
+    ln_rule_set **sets = ln_alloc_array(count + 1, sizeof *sets);
+    if (!sets)
         return LN_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        ln_status status = read_file(paths[i], &files[i]);
+        ln_status status = read_file(paths[i], &sets[i]);
         if (status != LN_OK) {
-            ln_rule_files_destroy(files);
+            ln_rule_files_destroy(sets);
             return status;
         }
     }
-    *out_files = files;
+    *out_sets = sets;
     return LN_OK;
 }
 
-void ln_rule_files_destroy(ln_rule_file *files)
+void ln_rule_files_destroy(ln_rule_set **sets)
 {
-    for (ln_rule_file *file = files; file && file->set; file++)
-        ln_document_destroy(file->arena);
-    ln_free(files);
+    for (ln_rule_set **set = sets; set && *set; set++)
+        ln_rule_set_destroy(*set);
+    ln_free(sets);
 }
