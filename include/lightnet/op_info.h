@@ -52,6 +52,10 @@ struct ln_op_info {
     double (*price)(ln_op_arg *op_arg);
 
     double rtol; /* how far results may lie from those of arch `ref`, relative; 0: same bits */
+
+    /* For readers; NULL: not said. */
+    const char *dtypes; /* which element types it takes, and what it does at their limits */
+    const char *nan;    /* what NaN and infinite elements give */
 };
 
 LN_CPPEND

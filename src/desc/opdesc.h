@@ -82,6 +82,8 @@ struct ln_opdesc {
     const char *author;
     const char *arch;
     const char *doc;
+    const char *dtypes;
+    const char *nan;
     const char *example;
     const char *price;
     double rtol; // 0 when absent

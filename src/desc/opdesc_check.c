@@ -39,6 +39,8 @@ static const field op_fields[] = {
     F(ln_opdesc, "tensors_out", ARRAY, true, tensors_out),
     F(ln_opdesc, "params", ARRAY, true, param_values),
     F(ln_opdesc, "doc", STRING, false, doc),
+    F(ln_opdesc, "dtypes", STRING, false, dtypes),
+    F(ln_opdesc, "nan", STRING, false, nan),
     F(ln_opdesc, "example", STRING, false, example),
     F(ln_opdesc, "price", EXPR, false, price),
     F(ln_opdesc, "rtol", NUMBER, false, rtol_value),

@@ -105,6 +105,10 @@ static void put_op(ln_text *text, const ln_opdesc *op)
     put_tensors(text, "input", op->ins, op->in_count);
     put_tensors(text, "output", op->outs, op->out_count);
     put_params(text, op);
+    if (op->dtypes)
+        ln_text_printf(text, "\nElement types: %s\n", op->dtypes);
+    if (op->nan)
+        ln_text_printf(text, "\nNaN and infinity: %s\n", op->nan);
     if (op->price)
         ln_text_printf(text, "\nPrice in multiply-accumulates: `%s`\n", op->price);
     if (op->example) {

@@ -203,6 +203,15 @@ void ln_opdesc_put_tables(const printer *p)
 
 // ---- The prototype ----
 
+static void put_words(ln_text *text, const char *member, const char *words)
+{
+    if (!words)
+        return;
+    ln_text_printf(text, "    .%s = ", member);
+    ln_c_string(text, words);
+    ln_text_puts(text, ",\n");
+}
+
 static void put_info(const printer *p)
 {
     const ln_opdesc *op = p->op;
@@ -221,7 +230,10 @@ static void put_info(const printer *p)
                    op->optype, op->optype, op->optype, op->optype);
     if (op->price)
         ln_text_printf(text, "    .price = %s_price,\n", op->optype);
-    ln_text_printf(text, "    .rtol = %s,\n};\n\n", rtol);
+    ln_text_printf(text, "    .rtol = %s,\n", rtol);
+    put_words(text, "dtypes", op->dtypes);
+    put_words(text, "nan", op->nan);
+    ln_text_puts(text, "};\n\n");
 }
 
 static void put_function(const printer *p, const char *member, bool is_present)

@@ -164,7 +164,7 @@ TEST(all_keys_are_read)
 {
     static const char text[] =
         "{\"include\": \"a.h\", \"ops\": [{\"optype\": \"a_cpu\", \"author\": \"x\", "
-        "\"arch\": \"cpu\", \"doc\": \"d\", \"example\": \"e\", \"price\": \"1\", \"rtol\": 1e-6, "
+        "\"arch\": \"cpu\", \"doc\": \"d\", \"dtypes\": \"any\", \"nan\": \"stays\", \"example\": \"e\", \"price\": \"1\", \"rtol\": 1e-6, "
         "\"autogen\": true, \"variable_length\": false, \"include\": [\"<math.h>\"], "
         "\"extra_privs\": [{\"type\": \"int\", \"name\": \"n\"}], \"check\": \"1\", "
         "\"checks\": [{\"check\": \"1\"}, \"2\"], \"custom\": \";\", \"static_run\": \"s()\", "
@@ -182,6 +182,8 @@ TEST(all_keys_are_read)
     CHECK_NOT_NULL(op);
     CHECK_NULL(op->next);
     CHECK_STR_EQ(op->optype, "a_cpu");
+    CHECK_STR_EQ(op->dtypes, "any");
+    CHECK_STR_EQ(op->nan, "stays");
     CHECK(op->rtol == 1e-6);
     CHECK_EQ(op->autogen, LN_DESC_TRUE);
     CHECK_EQ(op->variable_length, LN_DESC_FALSE);

@@ -15,6 +15,7 @@
 #include <lightnet/util.h>
 
 #include "ir/compiled.h"
+#include "serial/unknown_types.h"
 
 // ---- Reading: members with their types ----
 
@@ -383,17 +384,44 @@ static ln_status read_header(ln_context *ctx, const ln_value *root)
 
 // ---- Reading: operators ----
 
+// What an arch was called in the old system, or is here.
+static bool is_arch_name(const char *name)
+{
+    static const char *const old_names[] = {"cpu", "cuda", "cudnn", "tensorrt", "dpu"};
+    for (size_t i = 0; i < sizeof old_names / sizeof old_names[0]; i++)
+        if (ln_streq(name, old_names[i]))
+            return true;
+    return ln_arch_find(name) != NULL;
+}
+
 // The old system's compiled operators are read as what they were before, and lowered again: the
 // name without its arch, "conv2d" for "conv2d_cpu".
 static void old_abstract_type(const char *optype, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s", optype);
     char *suffix = strrchr(buffer, '_');
-    if (suffix && ln_arch_find(suffix + 1)) {
+    if (suffix && is_arch_name(suffix + 1)) {
         *suffix = '\0';
         if (!ln_op_find(buffer))
             *suffix = '_';
     }
+}
+
+// Old models also name operators of an arch before they are compiled, "create_cuda": they mean the
+// abstract one where that arch has none here.
+static void abstract_type_if_unknown(const char *optype, char *buffer, size_t size)
+{
+    if (ln_op_find(optype))
+        snprintf(buffer, size, "%s", optype);
+    else
+        old_abstract_type(optype, buffer, size);
+}
+
+static ln_type_reader type_reader(const ln_context *ctx)
+{
+    if (!ctx->compiled)
+        return abstract_type_if_unknown;
+    return ctx->compiled->is_old ? old_abstract_type : NULL;
 }
 
 static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_value *value,
@@ -409,10 +437,10 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
     snprintf(place, sizeof place, "%s:%d:%d", value->place.file, value->place.line,
              value->place.column);
     ln_op_source source = {.name = name->text, .optype = optype->text, .place = place};
-    char old_type[LN_MAX_NAME_LEN];
-    if (ctx->compiled && ctx->compiled->is_old) {
-        old_abstract_type(optype->text, old_type, sizeof old_type);
-        source.optype = old_type;
+    char type[LN_MAX_NAME_LEN];
+    if (type_reader(ctx)) {
+        type_reader(ctx)(optype->text, type, sizeof type);
+        source.optype = type;
     }
     ln_status status = read_tensors(value, "tensors_in", &op, &source.tensors_in);
     if (status == LN_OK)
@@ -448,8 +476,12 @@ ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_docu
 
     LN_TRY(read_header(ctx, root));
     size_t index = 0;
-    for (const ln_value *op = ops->first; op; op = op->next)
-        LN_TRY(read_op(serializer, ctx, op, index++));
+    for (const ln_value *op = ops->first; op; op = op->next) {
+        ln_status status = read_op(serializer, ctx, op, index++);
+        if (status == LN_UNSUPPORTED)
+            return ln_tell_unknown_types(serializer, ops, type_reader(ctx));
+        LN_TRY(status);
+    }
     return LN_OK;
 }
 

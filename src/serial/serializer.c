@@ -13,6 +13,7 @@
 
 #include "base/registry.h"
 #include "base/spelling.h"
+#include "serial/unknown_types.h"
 
 static const char *name_of(const void *item)
 {
@@ -232,22 +233,33 @@ static ln_status add_from_proto(ln_context *ctx, const ln_op_source *source, con
     return status;
 }
 
+static loader_row find_loader(ln_serializer *serializer, const char *optype, int version)
+{
+    loader_row row = {0};
+    if (!serializer)
+        return row;
+    pthread_mutex_lock(&loaders_lock);
+    const loader_row *found = find_row(serializer, optype, version);
+    if (!found)
+        found = find_row(serializer, optype, 0);
+    if (found)
+        row = *found;
+    pthread_mutex_unlock(&loaders_lock);
+    return row;
+}
+
+int ln_serializer_knows(ln_serializer *serializer, const char *optype)
+{
+    return find_loader(serializer, optype, 0).loader != NULL || ln_op_find(optype) != NULL;
+}
+
 ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
                                const ln_op_source *source)
 {
     if (!ctx || !source || !source->name || !source->optype)
         return LN_FAIL(LN_INVALID, "an operator needs a context, a name and a type");
 
-    loader_row row = {0};
-    if (serializer) {
-        pthread_mutex_lock(&loaders_lock);
-        const loader_row *found = find_row(serializer, source->optype, source->version);
-        if (!found)
-            found = find_row(serializer, source->optype, 0);
-        if (found)
-            row = *found;
-        pthread_mutex_unlock(&loaders_lock);
-    }
+    loader_row row = find_loader(serializer, source->optype, source->version);
     if (row.loader)
         return row.loader(serializer, ctx, source, row.user);
 

@@ -2,6 +2,8 @@
 // What operators promise in a model: sources stay as they are for their other readers, bad data
 // fails the run and nothing else, and models that make no sense are refused.
 
+#include <lightnet/op_info.h>
+
 #include "tests/api/model.h"
 
 static const char *const targets[] = {"ref", "cpu"};
@@ -57,11 +59,14 @@ TEST(a_stack_taken_apart_and_built_again_is_the_same)
     for (size_t t = 0; t < TARGET_COUNT; t++) {
         ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[3, 2]);\n"
                                     "scatter(src=x | dst1=a, dst2=b, dst3=c |);\n"
-                                    "gather(src1=c, src2=a, src3=b | dst=y |);\n",
+                                    "gather(src1=c, src2=a, src3=b | dst=y |);\n"
+                                    "scatter_nocopy(src=x | dst1=d, dst2=e, dst3=f |);\n"
+                                    "gather_nocopy(src1=f, src2=d, src3=e | dst=z |);\n",
                                     targets[t]);
         CHECK_OK(ln_context_set_data(ctx, "x", (const float[]){1, 2, 3, 4, 5, 6}));
         CHECK_OK(ln_context_run(ctx));
         check_floats(ctx, "y", (const float[]){5, 6, 1, 2, 3, 4}, 6);
+        check_floats(ctx, "z", (const float[]){5, 6, 1, 2, 3, 4}, 6);
         close_context(ctx);
     }
     ln_arch_cleanup();
@@ -126,6 +131,22 @@ TEST(models_without_sense_are_refused)
     ln_arch_cleanup();
 }
 
+// ---- What descriptions say ----
+
+TEST(every_operator_says_its_element_types_and_what_nan_gives)
+{
+    CHECK_OK(ln_arch_init());
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        const ln_op_info *info = op->op_arg->info;
+        if (!info || !info->doc || !info->dtypes || !info->nan || !info->example)
+            fail_msg("the description of %s lacks one of doc, dtypes, nan, example",
+                     op->op_arg->optype);
+    }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(sorting_and_ranges_leave_their_source_to_its_other_readers,
           a_stack_taken_apart_and_built_again_is_the_same,
-          a_position_outside_of_the_source_fails_the_run, models_without_sense_are_refused)
+          a_position_outside_of_the_source_fails_the_run, models_without_sense_are_refused,
+          every_operator_says_its_element_types_and_what_nan_gives)

@@ -5,6 +5,9 @@
 //   depthwise   one input channel per group: direct, on a padded copy of the channel
 //   general     implicit gemm: panels of output pixels are gathered as a gemm tile needs them
 //
+// The last two put zeros around the image, and what that does to weights that are not finite is
+// mended behind them.
+//
 // The matrix of the general path is never whole in memory: the workspace is one panel.
 
 #include "arch/cpu/kernels/conv/conv.h"
@@ -21,10 +24,11 @@ typedef struct kernel_set {
     ln_cpu_isa isa;
     ln_im2col_f32_fn *im2col;
     ln_depthwise_f32_fn *depthwise;
+    ln_conv2d_pixel_f32_fn *pixel;
 } kernel_set;
 
 static const kernel_set kernels[] = {
-#define K(isa, type, im2col, depthwise) {LN_CPU_ISA_##isa, im2col, depthwise},
+#define K(isa, type, im2col, depthwise, pixel) {LN_CPU_ISA_##isa, im2col, depthwise, pixel},
 #include "arch/cpu/kernels/conv/conv.inc"
 #undef K
 };
@@ -258,6 +262,59 @@ static void run_general(ln_cpu_isa isa, const kernel_set *set, const group_work 
     }
 }
 
+// ---- The border ----
+
+// The outputs [*out_first, *out_end) of one axis whose kernel lies inside the input.
+static void find_inner(size_t out, size_t in, size_t reach, size_t stride, size_t pad,
+                       size_t *out_first, size_t *out_end)
+{
+    size_t first = (pad + stride - 1) / stride;
+    size_t end = in + pad > reach ? (in + pad - reach - 1) / stride + 1 : 0;
+    *out_end = end < out ? end : out;
+    *out_first = first < *out_end ? first : *out_end;
+}
+
+static void mend_row(const kernel_set *set, ln_conv2d_pixel_f32_args *pixel, float *row,
+                     size_t first, size_t end)
+{
+    for (size_t x = first; x < end; x++) {
+        if (row[x] == row[x])
+            continue;
+        pixel->out_x = x;
+        pixel->y = row + x;
+        set->pixel(pixel);
+    }
+}
+
+// Sums every NaN again that may come from a weight outside the input times zero.
+static void mend_border(const kernel_set *set, const group_work *w)
+{
+    const ln_conv2d_shape *s = w->shape;
+    size_t top, bottom, left, right;
+    find_inner(s->out_h, s->in_h, (s->kernel_h - 1) * s->dilation_h, s->stride_h, s->pad_top, &top,
+               &bottom);
+    find_inner(s->out_w, s->in_w, (s->kernel_w - 1) * s->dilation_w, s->stride_w, s->pad_left,
+               &left, &right);
+    for (size_t o = 0; o < w->out_channels; o++) {
+        ln_conv2d_pixel_f32_args pixel = {
+            .shape = s,
+            .x = w->x,
+            .channels = w->in_channels,
+            .weight = w->weight + o * w->in_channels * s->kernel_h * s->kernel_w,
+            .bias = w->bias ? w->bias + o : NULL,
+            .act = w->act,
+        };
+        float *row = w->y + o * s->out_h * s->out_w;
+        for (size_t y = 0; y < s->out_h; y++, row += s->out_w) {
+            bool is_inner = y >= top && y < bottom;
+            pixel.out_y = y;
+            mend_row(set, &pixel, row, 0, is_inner ? left : s->out_w);
+            if (is_inner)
+                mend_row(set, &pixel, row, right, s->out_w);
+        }
+    }
+}
+
 void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace)
 {
     const ln_conv2d_shape *s = &args->shape;
@@ -281,12 +338,15 @@ void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *worksp
                                .y = args->y + (i * s->group + g) * out_size,
                                .act = args->act,
                                .workspace = workspace};
-            if (is_pointwise(s))
+            if (is_pointwise(s)) {
                 run_pointwise(isa, &work);
-            else if (is_depthwise(s))
+                continue;
+            }
+            if (is_depthwise(s))
                 run_depthwise(set, &work);
             else
                 run_general(isa, set, &work);
+            mend_border(set, &work);
         }
     }
 }

@@ -2,8 +2,12 @@
 // Two-dimensional convolution (cross-correlation), NCHW input, OIHW weights, with groups.
 //
 // The bits: an output starts at +0, takes fma(weight, x, sum) over the input channels of its
-// group, then the kernel's rows, then its columns, in ascending order; x is +0 outside the input.
-// Then the bias is added, then the activation applied. All paths below keep this order.
+// group, then the kernel's rows, then its columns, in ascending order. Places outside the input
+// take no part: a weight there may be infinite or NaN. Then the bias is added, then the activation
+// applied. All paths below keep this order.
+//
+// The fast paths do multiply weights with zeros there. That shows only where such a weight is not
+// finite, and then always as NaN; so each NaN at the border is summed again, over the inside alone.
 
 #ifndef LN_ARCH_CPU_KERNELS_CONV_H
 #define LN_ARCH_CPU_KERNELS_CONV_H
@@ -85,9 +89,24 @@ typedef struct ln_depthwise_f32_args {
 
 typedef void ln_depthwise_f32_fn(const ln_depthwise_f32_args *args);
 
-#define K(isa, type, im2col, depthwise)                                                            \
+// One output pixel of one channel, summed over the places inside the input alone.
+typedef struct ln_conv2d_pixel_f32_args {
+    const ln_conv2d_shape *shape;
+    const float *x;      // one image of one group: [channels, in_h, in_w]
+    size_t channels;     // of the group
+    const float *weight; // of the output channel: [channels, kernel_h, kernel_w]
+    const float *bias;   // one float; NULL: none
+    size_t out_y, out_x;
+    ln_act act;
+    float *y; // the pixel
+} ln_conv2d_pixel_f32_args;
+
+typedef void ln_conv2d_pixel_f32_fn(const ln_conv2d_pixel_f32_args *args);
+
+#define K(isa, type, im2col, depthwise, pixel)                                                     \
     ln_im2col_f32_fn im2col;                                                                       \
-    ln_depthwise_f32_fn depthwise;
+    ln_depthwise_f32_fn depthwise;                                                                 \
+    ln_conv2d_pixel_f32_fn pixel;
 #include "arch/cpu/kernels/conv/conv.inc"
 #undef K
 

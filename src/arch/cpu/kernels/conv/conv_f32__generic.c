@@ -14,3 +14,8 @@ void ln_k_depthwise_f32__generic(const ln_depthwise_f32_args *args)
 {
     depthwise_f32(args);
 }
+
+void ln_k_conv2d_pixel_f32__generic(const ln_conv2d_pixel_f32_args *args)
+{
+    conv2d_pixel_f32(args);
+}

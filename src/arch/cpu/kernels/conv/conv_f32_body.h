@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathering pixels into panels, and direct depthwise convolution, written once in vector verbs. A
-// kernel file includes the verbs of its instruction set, then this.
+// Gathering pixels into panels, direct depthwise convolution, and single pixels, written once in
+// vector verbs. A kernel file includes the verbs of its instruction set, then this.
 
 #ifndef LN_ARCH_CPU_KERNELS_CONV_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_CONV_F32_BODY_H
@@ -137,6 +137,32 @@ VF_VERB void depthwise_f32(const ln_depthwise_f32_args *args)
                 depthwise_f32_rows(args, out_y, out_x, 1, lanes);
         }
     }
+}
+
+// ---- Pixels ----
+
+// All lanes do the same; rare enough not to matter.
+VF_VERB void conv2d_pixel_f32(const ln_conv2d_pixel_f32_args *args)
+{
+    const ln_conv2d_shape *s = args->shape;
+    const float *weight = args->weight;
+    vf sum = vf_set1(0.0f);
+    for (size_t c = 0; c < args->channels; c++) {
+        const float *plane = args->x + c * s->in_h * s->in_w;
+        for (size_t ky = 0; ky < s->kernel_h; ky++) {
+            size_t row = args->out_y * s->stride_h + ky * s->dilation_h - s->pad_top;
+            for (size_t kx = 0; kx < s->kernel_w; kx++, weight++) {
+                size_t col = args->out_x * s->stride_w + kx * s->dilation_w - s->pad_left;
+                if (row < s->in_h && col < s->in_w) // what is left of 0 wraps to beyond the end
+                    sum = vf_fma(vf_set1(*weight), vf_set1(plane[row * s->in_w + col]), sum);
+            }
+        }
+    }
+    if (args->bias)
+        sum = vf_add(sum, vf_set1(*args->bias));
+    if (args->act == LN_ACT_RELU)
+        sum = vf_max(vf_set1(0.0f), sum);
+    vf_store_n(args->y, sum, 1);
 }
 
 #endif

@@ -166,6 +166,66 @@ TEST(pixels_far_outside_the_input_are_zero)
     check_shape(s, true, LN_ACT_NONE);
 }
 
+// Equal within `scale`, the same infinity, or both NaN.
+static bool is_close(double got, double expected, double scale)
+{
+    if (isnan(expected) || isinf(expected))
+        return isnan(expected) ? isnan(got) : got == expected;
+    return fabs(got - expected) <= 3e-7 * scale;
+}
+
+// Weights that are not finite, one after the other at each place of the kernel.
+static void check_strange_weights(ln_conv2d_shape s, float strange, ln_act act)
+{
+    enum { MAX = 1024 };
+    float x[MAX], weight[MAX], bias[MAX], y[MAX];
+    size_t taps = s.kernel_h * s.kernel_w, weights = s.out_channels * s.in_channels / s.group;
+    size_t workspace_bytes = ln_conv2d_f32_workspace(&s);
+    CHECK(weights * taps <= MAX && s.out_channels * s.out_h * s.out_w <= MAX);
+    float *workspace = malloc(workspace_bytes);
+    CHECK_NOT_NULL(workspace);
+    fill_random(x, s.in_channels * s.in_h * s.in_w);
+    fill_random(bias, s.out_channels);
+    for (size_t tap = 0; tap < taps; tap++) {
+        fill_random(weight, weights * taps);
+        for (size_t w = tap; w < weights * taps; w += 2 * taps) // of every other channel
+            weight[w] = strange;
+        ln_conv2d_f32_args args = {
+            .shape = s, .x = x, .weight = weight, .bias = bias, .y = y, .act = act};
+        FOR_EACH_ISA(isa)
+        {
+            fill_nan(y, MAX);
+            ln_conv2d_f32(isa, &args, workspace);
+            for (size_t i = 0; i < s.out_channels * s.out_h * s.out_w; i++) {
+                double scale;
+                double sum = exact(&args, 0, i / (s.out_h * s.out_w), i / s.out_w % s.out_h,
+                                   i % s.out_w, &scale);
+                if (!is_close((double)y[i], sum, scale))
+                    fail_msg("%s, strange tap %zu: output %zu is %g instead of %g",
+                             ln_cpu_isa_name(isa), tap, i, (double)y[i], sum);
+            }
+        }
+    }
+    free(workspace);
+}
+
+TEST(weights_over_padding_take_no_part_whatever_they_are)
+{
+    const float strange[] = {INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t stride = 1; stride <= 2; stride++) {
+            for (size_t dilation = 1; dilation <= 2; dilation++) {
+                check_strange_weights(square(1, 1, 3, 4, 7, 3, stride, dilation, 2), strange[i],
+                                      i & 1 ? LN_ACT_RELU : LN_ACT_NONE);
+                check_strange_weights(square(1, 4, 4, 4, 7, 3, stride, dilation, 2), strange[i],
+                                      i & 1 ? LN_ACT_NONE : LN_ACT_RELU);
+            }
+        }
+        check_strange_weights(square(1, 1, 2, 2, 1, 2, 1, 1, 3), strange[i], LN_ACT_NONE);
+        check_strange_weights(square(1, 2, 2, 2, 1, 2, 1, 1, 3), strange[i], LN_ACT_NONE);
+    }
+}
+
 TEST(one_by_one_with_stride_or_padding_is_not_taken_for_a_product)
 {
     check_shape(square(1, 1, 5, 7, 9, 1, 2, 1, 0), true, LN_ACT_NONE);
@@ -273,6 +333,7 @@ TEST(shapes_that_cannot_be_run_are_refused)
 
 TEST_LIST(results_are_right_around_the_panel, strides_dilations_padding_and_groups_work_together,
           pixels_far_outside_the_input_are_zero,
+          weights_over_padding_take_no_part_whatever_they_are,
           one_by_one_with_stride_or_padding_is_not_taken_for_a_product,
           empty_shapes_touch_nothing_or_give_the_bias,
           random_shapes_are_right_and_equal_on_all_instruction_sets, the_paths_agree_bit_for_bit,

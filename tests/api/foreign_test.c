@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of the old system that name archs which are not here.
+
+#include "tests/api/model.h"
+
+#define INPUT "input(| dst=x | dtype=TL_FLOAT, dims=[2, 8]);\n"
+
+// The status of reading `model`; the message stays.
+static ln_status read_status(const char *model)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    ln_status status = ln_context_init_mem(ctx, model, strlen(model), NULL);
+    ln_context_free(ctx);
+    return status;
+}
+
+TEST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx =
+        load_text("create_cuda(| dst=x | dtype=TL_FLOAT, dims=[3], ran=[0, 0], data=[-1, 2, -3], "
+                  "from_file=false);\n"
+                  "relu_cudnn(src=x | dst=r |);\n"
+                  "slice_cpu(src=r | dst=y | axis=0, start=1, len=2);\n",
+                  "cpu");
+    CHECK_OK(ln_context_run(ctx));
+    const float *y = ln_context_get_data(ctx, "y", NULL);
+    CHECK_NOT_NULL(y);
+    CHECK(y[0] == 2 && y[1] == 0);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_model_for_another_device_is_told_all_that_it_cannot_run)
+{
+    CHECK_OK(ln_arch_init());
+    CHECK_FAILS(read_status(INPUT "ldmr_dpu(src=x | dst=a |);\n"
+                                  "conv1x1_dpu(src=a, weight=x, bias=x | dst=b | stride=1);\n"
+                                  "conv1x1_dpu(src=b, weight=x, bias=x | dst=c | stride=1);\n"
+                                  "relu(src=c | dst=d |);\n"
+                                  "tensorrt(src1=d | dst1=e | batch_size=1);\n"),
+                LN_UNSUPPORTED);
+    CHECK_MESSAGE("4 operators have types that nothing here can run");
+    CHECK_MESSAGE("ldmr_dpu (1), conv1x1_dpu (2), tensorrt (1); the first");
+    CHECK_MESSAGE("'ldmr_dpu' is not registered");
+    ln_arch_cleanup();
+}
+
+TEST(one_unknown_operator_is_told_alone)
+{
+    CHECK_OK(ln_arch_init());
+    CHECK_FAILS(read_status(INPUT "sofmax(src=x | dst=y |);\n"), LN_UNSUPPORTED);
+    CHECK_NULL(strstr(ln_error_message(), "operators have types"));
+    CHECK_MESSAGE("did you mean 'softmax'");
+    ln_arch_cleanup();
+}
+
+TEST(many_unknown_types_are_told_in_part)
+{
+    char model[8192] = INPUT;
+    for (int i = 0; i < 20; i++) {
+        size_t len = strlen(model);
+        snprintf(model + len, sizeof model - len, "unheard_of_%d(src=x | dst=y%d |);\n", i, i);
+    }
+    CHECK_OK(ln_arch_init());
+    CHECK_FAILS(read_status(model), LN_UNSUPPORTED);
+    CHECK_MESSAGE("20 operators have types");
+    CHECK_MESSAGE("and others");
+    ln_arch_cleanup();
+}
+
+TEST_LIST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here,
+          a_model_for_another_device_is_told_all_that_it_cannot_run,
+          one_unknown_operator_is_told_alone, many_unknown_types_are_told_in_part)
