@@ -30,6 +30,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_opt(int argc, char **argv);
+int cmd_genwts(int argc, char **argv);
 int cmd_gen_op(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_archs(int argc, char **argv);

@@ -11,6 +11,7 @@ const command commands[] = {
     {"inspect", cmd_inspect, "show inputs, outputs, operators, parameters, work and memory"},
     {"convert", cmd_convert, "write a model in another format"},
     {"opt", cmd_opt, "rewrite a model with chosen passes and print it"},
+    {"genwts", cmd_genwts, "make weights from text, or random ones for a model"},
     {"gen-op", cmd_gen_op, "turn operator descriptions into C"},
     {"ops", cmd_ops, "list the operators, or describe one"},
     {"archs", cmd_archs, "list the archs that models can be compiled for"},

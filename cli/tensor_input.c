@@ -4,18 +4,18 @@
 #include "tensor_input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "file_bytes.h"
 
-#define NPY_MAGIC       "\x93NUMPY"
-#define NPY_MAGIC_SIZE  6
-#define MAX_INPUT_BYTES ((size_t)1 << 32)
+#define NPY_MAGIC      "\x93NUMPY"
+#define NPY_MAGIC_SIZE 6
+
+#define PARAMS_MAGIC      "\xb7\x9c\x04\x05\x4f\x8d\xe5\xf7"
+#define PARAMS_MAGIC_SIZE 8
 
 // The .npy names of the types; a bool is one byte there, four in memory.
 static const struct {
@@ -26,54 +26,6 @@ static const struct {
     {"<i2", TL_INT16},  {"|i1", TL_INT8},  {"<u8", TL_UINT64}, {"<u4", TL_UINT32},
     {"<u2", TL_UINT16}, {"|u1", TL_UINT8}, {"|b1", TL_BOOL},
 };
-
-// ---- Bytes of a file ----
-
-// A regular file as a whole; a pipe or a device could go on for ever.
-static ln_status open_regular(const char *path, FILE **out_file, size_t *out_size)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *out_file = NULL;
-    if (fd < 0 || fstat(fd, &info) != 0 ||
-        (S_ISREG(info.st_mode) && !(*out_file = fdopen(fd, "rb")))) {
-        ln_status status = LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return status;
-    }
-    if (!*out_file) {
-        close(fd);
-        return LN_FAIL(LN_IO, "cannot read %s: not a regular file", path);
-    }
-    *out_size = (size_t)info.st_size;
-    return LN_OK;
-}
-
-static ln_status read_bytes(const char *path, char **out_bytes, size_t *out_count)
-{
-    *out_bytes = NULL;
-    FILE *file;
-    size_t size;
-    LN_TRY(open_regular(path, &file, &size));
-    ln_status status = LN_OK;
-    char *bytes = NULL;
-    if (size > MAX_INPUT_BYTES)
-        status = LN_FAIL(LN_LIMIT, "%s has more than %zu bytes", path, MAX_INPUT_BYTES);
-    else if (!(bytes = malloc(size + 1)))
-        status = LN_FAIL(LN_NO_MEMORY, "out of memory reading %s", path);
-    size_t count = bytes ? fread(bytes, 1, size, file) : 0;
-    if (status == LN_OK && ferror(file))
-        status = LN_FAIL(LN_IO, "cannot read %s: %s", path, strerror(errno));
-    fclose(file);
-    if (status != LN_OK) {
-        free(bytes);
-        return status;
-    }
-    *out_bytes = bytes;
-    *out_count = count;
-    return LN_OK;
-}
 
 // ---- .npy ----
 
@@ -194,20 +146,29 @@ static ln_status from_packed(const char *path, const char *data, size_t byte_cou
 
 // ---- Reading ----
 
-static ln_status read_safetensors(const char *path, const char *name, tl_tensor **out_tensor)
+static ln_status read_tensor_file(const char *path, const char *name, tl_tensor **out_tensor)
 {
     ln_tensor_file *file;
     LN_TRY(ln_tensor_file_open(path, &file));
-    const tl_tensor *found = ln_tensor_file_tensor(file, ln_tensor_file_find(file, name));
-    if (!found && ln_tensor_file_count(file) == 1)
-        found = ln_tensor_file_tensor(file, 0);
+    int index = ln_tensor_file_find(file, name);
+    if (index < 0 && ln_tensor_file_count(file) == 1)
+        index = 0;
+    const tl_tensor *found = ln_tensor_file_describe(file, index);
     ln_status status = LN_OK;
     if (!found)
         status = LN_FAIL(LN_NOT_FOUND, "%s holds no tensor '%s'", path, name);
-    else if (!(*out_tensor = tl_tensor_clone(found)))
+    else if (!(*out_tensor = tl_tensor_zeros(found->ndim, found->dims, found->dtype)))
         status = ln_error_status();
+    else
+        status = ln_tensor_file_read(file, index, (*out_tensor)->data);
     ln_tensor_file_close(file);
     return status;
+}
+
+// Only by content that raw bytes hardly have: a .wts file may be a text of digits.
+static int is_tensor_file(const char *bytes, size_t count)
+{
+    return count > 9 && (bytes[8] == '{' || memcmp(bytes, PARAMS_MAGIC, PARAMS_MAGIC_SIZE) == 0);
 }
 
 static ln_status read_any(const char *path, const char *name, const tl_tensor *like,
@@ -215,7 +176,7 @@ static ln_status read_any(const char *path, const char *name, const tl_tensor *l
 {
     char *bytes;
     size_t count;
-    LN_TRY(read_bytes(path, &bytes, &count));
+    LN_TRY(file_read(path, &bytes, &count));
     ln_status status;
     size_t raw_size = (size_t)like->len * file_elem_size(like->dtype);
     if (count >= NPY_MAGIC_SIZE && memcmp(bytes, NPY_MAGIC, NPY_MAGIC_SIZE) == 0) {
@@ -224,8 +185,8 @@ static ln_status read_any(const char *path, const char *name, const tl_tensor *l
         if (status == LN_OK)
             status = from_packed(path, bytes + h.data_start, count - h.data_start, h.ndim, h.dims,
                                  h.dtype, out_tensor);
-    } else if (count > 9 && bytes[8] == '{' && count != raw_size) {
-        status = read_safetensors(path, name, out_tensor);
+    } else if (is_tensor_file(bytes, count) && count != raw_size) {
+        status = read_tensor_file(path, name, out_tensor);
     } else {
         status = from_packed(path, bytes, count, like->ndim, like->dims, like->dtype, out_tensor);
     }

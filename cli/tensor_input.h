@@ -6,10 +6,10 @@
 
 #include <lightnet/tensor.h>
 
-// Reads a tensor of `len` elements for `entry` out of `path`: .npy and safetensors (the tensor of
-// the entry's name, or the file's only one) by content, anything else as raw bytes of exactly the
-// right size. Numbers of another type are converted (saturating), which is said. The result has
-// the entry's type; freed with tl_tensor_free_data_too.
+// Reads a tensor of `len` elements for `entry` out of `path`: .npy, and safetensors or params
+// dictionary (the tensor of the entry's name, or the file's only one) by content, anything else as
+// raw bytes of exactly the right size. Numbers of another type are converted (saturating), which is
+// said. The result has the entry's type; freed with tl_tensor_free_data_too.
 ln_status tensor_read(const char *path, const char *name, const tl_tensor *like,
                       tl_tensor **out_tensor);
 

@@ -6,7 +6,7 @@ set -eu
 
 packages="gcc libc6-dev cmake ninja-build"
 if [ "${1:-build}" = test ]; then
-    packages="$packages clang clang-format libclang-rt-14-dev g++ libcmocka-dev python3 pkg-config"
+    packages="$packages clang clang-format libclang-rt-14-dev g++ libcmocka-dev python3 python3-numpy pkg-config"
 fi
 
 missing=""

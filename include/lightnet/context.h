@@ -133,10 +133,10 @@ LN_API ln_status ln_context_print(const ln_context *ctx, const char *outfile);
 LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_name,
                                   char **out_bytes, size_t *out_byte_count);
 
-/* Allocates the planned memory, copies tensors out of `datafile` (safetensors or .wts, told apart
- * by content; NULL: none) and runs the operators' static part. The context must be PLANNED.
- * Tensors of the file that the model does not have are ignored; a tensor that the model takes
- * `from_file` and that is missing, or has another shape or type, is an error. */
+/* Allocates the planned memory, copies tensors out of `datafile` (safetensors, .wts or a params
+ * dictionary, told apart by content; NULL: none) and runs the operators' static part. The context
+ * must be PLANNED. Tensors of the file that the model does not have are ignored; a tensor that the
+ * model takes `from_file` and that is missing, or has another shape or type, is an error. */
 LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 
 /* Runs all operators in order. Must be LOADED. Allocates nothing. */

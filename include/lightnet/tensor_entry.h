@@ -92,9 +92,9 @@ LN_API void *ln_tensor_table_get_data(const ln_hash *table, const char *name, vo
 /* The size in bytes; 0 with a recorded LN_NOT_FOUND if there is no such tensor. */
 LN_API size_t ln_tensor_table_data_size(const ln_hash *table, const char *name);
 
-/* Copies the arrays of a .wts file into the tensors of their names; those that the table does not
- * have are skipped. LN_INVALID if a shape or type does not fit; tensors before it have been
- * filled then. */
+/* Copies the arrays of a .wts file, or another file of tensors, into the tensors of their names;
+ * those that the table does not have are skipped. LN_INVALID if a shape or type does not fit;
+ * tensors before it have been filled then. */
 LN_API ln_status ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file);
 
 /* ---- Tensors of an operator: lists of ln_tensor_list_entry ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of named tensors: safetensors (binary, mapped in place) and .wts (text).
+/* Files of named tensors: safetensors and params dictionaries (binary, mapped), and .wts (text).
  *
  *     ln_tensor_file *file;
  *     if (ln_tensor_file_open("weights.safetensors", &file) != LN_OK)
@@ -15,12 +15,18 @@
  * safetensors header (the format itself allows 100 MB), LN_TENSOR_FILE_COUNT_MAX tensors,
  * LN_TENSOR_FILE_NAME_MAX bytes of a name, TL_MAXDIM dimensions, INT_MAX elements of a tensor.
  *
- * safetensors: the dtypes F64 F32 I64 I32 I16 I8 U64 U32 U16 U8 BOOL; others are LN_UNSUPPORTED.
- * Tensors point into the file's bytes; only those that are not aligned there, and BOOL, which has
- * 1 byte in the file and 4 in memory, are copied. Data must fill the file without gap or overlap.
+ * safetensors: the dtypes F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL; others are
+ * LN_UNSUPPORTED. Data must fill the file without gap or overlap.
+ *
+ * Params dictionaries: the same types, of one lane. Devices, and bytes behind the end, are ignored.
  *
  * .wts: `count`, then `name type length words...` per array; type 0 is float, 2 is int8, words are
  * hexadecimal. Arrays are read into memory and have one dimension.
+ *
+ * F16 and BF16 become TL_FLOAT, exactly; BOOL has 1 byte in the file and 4 in memory. Tensors of
+ * binary formats point into the file's bytes where they can. What is not aligned there, or has
+ * another size in memory, is copied when it is asked for, so that opening a file reads its headers
+ * only. docs/formats.md has the bytes.
  *
  * An open file may be read by many threads.
  */
@@ -43,7 +49,8 @@ LN_CPPSTART
 
 typedef enum ln_tensor_file_format {
     LN_TENSOR_FILE_SAFETENSORS,
-    LN_TENSOR_FILE_WTS
+    LN_TENSOR_FILE_WTS,
+    LN_TENSOR_FILE_PARAMS
 } ln_tensor_file_format;
 
 typedef struct ln_tensor_file ln_tensor_file;
@@ -53,6 +60,10 @@ typedef struct ln_named_tensor {
     const char *name;
     const tl_tensor *tensor;
 } ln_named_tensor;
+
+/* The format that the end of `path` names: .safetensors, .wts or .params. LN_UNSUPPORTED, with what
+ * there is, for any other. */
+LN_API ln_status ln_tensor_file_format_of(const char *path, ln_tensor_file_format *out_format);
 
 /* ---- Reading ---- */
 
@@ -73,10 +84,23 @@ LN_API ln_tensor_file_format ln_tensor_file_get_format(const ln_tensor_file *fil
 /* The number of tensors; 0 for NULL. */
 LN_API int ln_tensor_file_count(const ln_tensor_file *file);
 
-/* Name and tensor at position 0 <= `index` < count, in the order of the file; NULL when out of
- * range. Both are borrowed until the file is closed; the data must not be written. */
+/* The name at position 0 <= `index` < count, in the order of the file; NULL when out of range.
+ * Borrowed until the file is closed. */
 LN_API const char *ln_tensor_file_name(const ln_tensor_file *file, int index);
+
+/* Type and shape of the tensor at `index`; its data may be NULL. NULL when out of range. Borrowed
+ * until the file is closed. */
+LN_API const tl_tensor *ln_tensor_file_describe(const ln_tensor_file *file, int index);
+
+/* The same with data, which must not be written. The first call for a tensor that does not lie in
+ * the file as it does in memory makes a copy, which lives until the file is closed; NULL and
+ * LN_NO_MEMORY if it cannot, NULL alone when out of range. */
 LN_API const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int index);
+
+/* Copies the elements of the tensor at `index` to `data`, which has room for them and is aligned
+ * for their type. Keeps nothing: for data that goes elsewhere at once. LN_INVALID when out of
+ * range. */
+LN_API ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void *data);
 
 /* The position of a name; -1 when there is none. Records no error: asking is fine. */
 LN_API int ln_tensor_file_find(const ln_tensor_file *file, const char *name);
@@ -85,8 +109,8 @@ LN_API int ln_tensor_file_find(const ln_tensor_file *file, const char *name);
 
 /* Writes `count` tensors with different names, in this order; the same input gives the same bytes.
  * safetensors: the data start at a multiple of 64 bytes. .wts: TL_FLOAT and TL_INT8 only, else
- * LN_UNSUPPORTED; names must not be empty or contain white space. Nothing is written when an
- * argument is wrong. */
+ * LN_UNSUPPORTED; names must not be empty or contain white space; shapes are lost. The others hold
+ * all types. Nothing is written when an argument is wrong. */
 LN_API ln_status ln_tensor_file_write(FILE *fp, ln_tensor_file_format format,
                                       const ln_named_tensor *tensors, size_t count);
 

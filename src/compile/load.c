@@ -125,44 +125,54 @@ static int is_from_file(const ln_op *op)
     return param && param->type == LN_PARAM_BOOL && param->value_bool;
 }
 
-static ln_status copy_tensor(const tl_tensor *from, int has_shapes, ln_tensor_entry *to,
-                             const char *datafile)
+static ln_status check_fits(const tl_tensor *from, int has_shapes, const ln_tensor_entry *to,
+                            const char *datafile)
 {
     if (from->dtype != to->tensor->dtype)
         return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
                        tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
-    // .wts knows lengths only.
     int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
-    if (!fits) {
-        char from_shape[128], to_shape[128];
-        ln_sprint_shape(from_shape, sizeof from_shape, from->ndim, from->dims);
-        ln_sprint_shape(to_shape, sizeof to_shape, to->tensor->ndim, to->tensor->dims);
-        return LN_FAIL(LN_INVALID, "%s: tensor '%s' has shape %s, the model takes %s", datafile,
-                       to->name, from_shape, to_shape);
-    }
+    if (fits)
+        return LN_OK;
+    char from_shape[128], to_shape[128];
+    ln_sprint_shape(from_shape, sizeof from_shape, from->ndim, from->dims);
+    ln_sprint_shape(to_shape, sizeof to_shape, to->tensor->ndim, to->tensor->dims);
+    return LN_FAIL(LN_INVALID, "%s: tensor '%s' has shape %s, the model takes %s", datafile,
+                   to->name, from_shape, to_shape);
+}
+
+static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_tensor_entry *to)
+{
+    // Without a copy in between, where the memory can be written to.
+    if (to->mtype == LN_MEM_CPU)
+        return ln_tensor_file_read(file, index, to->tensor->data);
     ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
     if (!copy)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
                        ln_mem_type_name(to->mtype));
+    const tl_tensor *from = ln_tensor_file_tensor(file, index);
+    if (!from)
+        return ln_error_status();
     copy(to->tensor->data, from->data, tl_tensor_size(from));
     return LN_OK;
 }
 
 static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, const char *datafile)
 {
-    int has_shapes = ln_tensor_file_get_format(file) == LN_TENSOR_FILE_SAFETENSORS;
+    // .wts knows lengths only.
+    int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
     for (const ln_list *l = ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         if (!is_from_file(op))
             continue;
         for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
             const ln_tensor_list_entry *listed = out->data;
-            ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-            const tl_tensor *tensor =
-                ln_tensor_file_tensor(file, ln_tensor_file_find(file, listed->name));
-            if (!tensor)
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+            int index = ln_tensor_file_find(file, listed->name);
+            if (index < 0)
                 return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, listed->name);
-            LN_TRY(copy_tensor(tensor, has_shapes, entry, datafile));
+            LN_TRY(check_fits(ln_tensor_file_describe(file, index), has_shapes, entry, datafile));
+            LN_TRY(copy_tensor(file, index, entry));
         }
     }
     return LN_OK;

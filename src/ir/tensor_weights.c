@@ -5,15 +5,17 @@
 
 #include <lightnet/tensor_file.h>
 
-static ln_status copy_tensor(ln_hash *table, const ln_tensor_entry *entry, const tl_tensor *weights,
-                             const char *file)
+static ln_status copy_tensor(ln_hash *table, const ln_tensor_entry *entry,
+                             const ln_tensor_file *weights, int index, const char *file)
 {
-    // Files of this format know lengths, not shapes.
-    if (entry->tensor->dtype != weights->dtype || entry->tensor->len != weights->len)
+    // Some formats know lengths, not shapes.
+    const tl_tensor *known = ln_tensor_file_describe(weights, index);
+    if (entry->tensor->dtype != known->dtype || entry->tensor->len != known->len)
         return LN_FAIL(LN_INVALID, "%s: '%s' holds %d elements of %s, but the tensor has %d of %s",
-                       file, entry->name, weights->len, tl_dtype_name(weights->dtype),
+                       file, entry->name, known->len, tl_dtype_name(known->dtype),
                        entry->tensor->len, tl_dtype_name(entry->tensor->dtype));
-    return ln_tensor_table_set_data(table, entry->name, weights->data);
+    const tl_tensor *tensor = ln_tensor_file_tensor(weights, index);
+    return tensor ? ln_tensor_table_set_data(table, entry->name, tensor->data) : ln_error_status();
 }
 
 ln_status ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
@@ -29,7 +31,7 @@ ln_status ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
         const ln_tensor_entry *entry = value;
         int index = ln_tensor_file_find(weights, entry->name);
         if (index >= 0)
-            status = copy_tensor(table, entry, ln_tensor_file_tensor(weights, index), file);
+            status = copy_tensor(table, entry, weights, index, file);
     }
     ln_tensor_file_close(weights);
     return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding of detection heads into boxes: SqueezeDet and YOLOv3.
+// Decoding of detection heads into boxes: SqueezeDet and YOLOv3. Computed in double and rounded
+// once, so that a box is as exact as its numbers allow, however far it reaches beyond its anchor.
 
 #include <lightnet/tensor.h>
 
@@ -20,25 +21,25 @@ static bool is_float(const tl_tensor *t, const char *arg_name)
 // ---- SqueezeDet ----
 
 // exp with a linear tail, so that a wild delta gives a large box and no infinity.
-static float safe_exp(float v)
+static double safe_exp(double v)
 {
-    return v < 1.0f ? expf(v) : v * 2.718281828459045f;
+    return v < 1 ? exp(v) : v * 2.718281828459045;
 }
 
-static float clamp(float x, float low, float high)
+static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
 // One direction of a box: from delta and anchor to the two ends.
-static void decode_span(float centre_delta, float size_delta, float anchor_centre,
-                        float anchor_size, float scale, float shift, float image_size,
+static void decode_span(double centre_delta, double size_delta, double anchor_centre,
+                        double anchor_size, double scale, double shift, double image_size,
                         float *out_low, float *out_high)
 {
-    float centre = (anchor_centre + centre_delta * anchor_size) * scale + shift;
-    float size = anchor_size * safe_exp(size_delta) * scale;
-    *out_low = clamp(centre - size * 0.5f, 0, image_size - 1);
-    *out_high = clamp(centre + size * 0.5f, 0, image_size - 1);
+    double centre = (anchor_centre + centre_delta * anchor_size) * scale + shift;
+    double size = anchor_size * safe_exp(size_delta) * scale;
+    *out_low = (float)clamp(centre - size / 2, 0, image_size - 1);
+    *out_high = (float)clamp(centre + size / 2, 0, image_size - 1);
 }
 
 tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *anchor,
@@ -62,15 +63,13 @@ tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *
     if (!dst)
         return NULL;
 
-    float x_scale = (float)img_width / (float)width, y_scale = (float)img_height / (float)height;
+    double x_scale = (double)img_width / width, y_scale = (double)img_height / height;
     const float *d = delta->data, *a = anchor->data;
     float *box = dst->data;
     for (int i = 0; i < delta->len; i += 4, d += 4, a += 4, box += 4) {
         float ends[4];
-        decode_span(d[0], d[2], a[0], a[2], x_scale, (float)x_shift, (float)img_width, &ends[0],
-                    &ends[2]);
-        decode_span(d[1], d[3], a[1], a[3], y_scale, (float)y_shift, (float)img_height, &ends[1],
-                    &ends[3]);
+        decode_span(d[0], d[2], a[0], a[2], x_scale, x_shift, img_width, &ends[0], &ends[2]);
+        decode_span(d[1], d[3], a[1], a[3], y_scale, y_shift, img_height, &ends[1], &ends[3]);
         for (int k = 0; k < 4; k++)
             box[k] = ends[k];
     }
@@ -79,9 +78,9 @@ tl_tensor *tl_tensor_transform_bboxSQD(const tl_tensor *delta, const tl_tensor *
 
 // ---- YOLOv3 ----
 
-static float sigmoid(float x)
+static double sigmoid(double x)
 {
-    return 1.0f / (1.0f + expf(-x));
+    return 1 / (1 + exp(-x));
 }
 
 // `t` is NULL or float [1, anchors, channels, height, width].
@@ -104,7 +103,7 @@ static bool check_output(const tl_tensor *t, const char *arg_name, const int *di
 typedef struct yolo_anchor {
     const float *feature;
     float *centers, *sizes, *boxes, *confs, *probs;
-    float anchor_width, anchor_height;
+    double anchor_width, anchor_height;
 } yolo_anchor;
 
 static float *planes_of(tl_tensor *t, size_t anchor, size_t channels, size_t plane)
@@ -113,33 +112,33 @@ static float *planes_of(tl_tensor *t, size_t anchor, size_t channels, size_t pla
 }
 
 static void decode_yolo_anchor(const yolo_anchor *a, int height, int width, size_t class_count,
-                               float x_scale, float y_scale)
+                               double x_scale, double y_scale)
 {
     size_t plane = (size_t)height * (size_t)width;
     for (size_t i = 0; i < plane; i++) {
         const float *t = a->feature + i;
-        float cx = (sigmoid(t[0]) + (float)(i % (size_t)width)) * x_scale;
-        float cy = (sigmoid(t[plane]) + (float)(i / (size_t)width)) * y_scale;
-        float w = a->anchor_width * clamp(expf(t[2 * plane]), 1e-9f, 50);
-        float h = a->anchor_height * clamp(expf(t[3 * plane]), 1e-9f, 50);
+        double cx = (sigmoid(t[0]) + (double)(i % (size_t)width)) * x_scale;
+        double cy = (sigmoid(t[plane]) + (double)(i / (size_t)width)) * y_scale;
+        double w = a->anchor_width * clamp(exp(t[2 * plane]), 1e-9, 50);
+        double h = a->anchor_height * clamp(exp(t[3 * plane]), 1e-9, 50);
         if (a->centers) {
-            a->centers[i] = cx;
-            a->centers[plane + i] = cy;
+            a->centers[i] = (float)cx;
+            a->centers[plane + i] = (float)cy;
         }
         if (a->sizes) {
-            a->sizes[i] = w;
-            a->sizes[plane + i] = h;
+            a->sizes[i] = (float)w;
+            a->sizes[plane + i] = (float)h;
         }
         if (a->boxes) {
-            a->boxes[i] = cx - w * 0.5f;
-            a->boxes[plane + i] = cy - h * 0.5f;
-            a->boxes[2 * plane + i] = cx + w * 0.5f;
-            a->boxes[3 * plane + i] = cy + h * 0.5f;
+            a->boxes[i] = (float)(cx - w / 2);
+            a->boxes[plane + i] = (float)(cy - h / 2);
+            a->boxes[2 * plane + i] = (float)(cx + w / 2);
+            a->boxes[3 * plane + i] = (float)(cy + h / 2);
         }
         if (a->confs)
-            a->confs[i] = sigmoid(t[4 * plane]);
+            a->confs[i] = (float)sigmoid(t[4 * plane]);
         for (size_t k = 0; a->probs && k < class_count; k++)
-            a->probs[k * plane + i] = sigmoid(t[(5 + k) * plane]);
+            a->probs[k * plane + i] = (float)sigmoid(t[(5 + k) * plane]);
     }
 }
 
@@ -181,8 +180,8 @@ ln_status tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anc
             .anchor_width = sizes[2 * i],
             .anchor_height = sizes[2 * i + 1],
         };
-        decode_yolo_anchor(&a, height, width, class_count, (float)img_width / (float)width,
-                           (float)img_height / (float)height);
+        decode_yolo_anchor(&a, height, width, class_count, (double)img_width / width,
+                           (double)img_height / height);
     }
     return LN_OK;
 }

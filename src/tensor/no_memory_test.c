@@ -114,6 +114,8 @@ static int do_save_and_open(tl_tensor *t)
     ln_tensor_file *file = NULL;
     int ok = ln_tensor_file_save(path, LN_TENSOR_FILE_SAFETENSORS, tensors, 2) == LN_OK &&
              ln_tensor_file_open(path, &file) == LN_OK;
+    for (int i = 0; i < 2; i++)
+        ok = ok && ln_tensor_file_tensor(file, i);
     ln_tensor_file_close(file);
     remove(path);
     return ok;

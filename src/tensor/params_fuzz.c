@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a params dictionary; one that is read is written back as it was, but for what
-// readers ignore.
+// Any bytes as a params dictionary, of arrays and of tensors; one that is read is written back as
+// it was, but for what readers ignore.
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <lightnet/allocator.h>
 
 #include "tensor/params_file.h"
+#include "tensor/tensor_file_fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t byte_count);
-
-static void check_same(const ln_params_entry *a, const ln_params_entry *b)
+static void check_same_array(const ln_params_entry *a, const ln_params_entry *b)
 {
     bool is_same = a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0 &&
                    a->ndim == b->ndim && a->byte_count == b->byte_count &&
@@ -34,9 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t byte_count)
         ln_params_parse(bytes, written, NULL, &copies, &copy_count) != LN_OK || copy_count != count)
         abort();
     for (size_t i = 0; i < count; i++)
-        check_same(&entries[i], &copies[i]);
+        check_same_array(&entries[i], &copies[i]);
     ln_free(copies);
     ln_free(bytes);
     ln_free(entries);
+    fuzz_tensor_file(LN_TENSOR_FILE_PARAMS, data, byte_count);
     return 0;
 }

@@ -23,30 +23,22 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are mapped as
 #define DATA_ALIGN   64
 #define METADATA     "__metadata__"
 
-// X(name in the file, dtype); all but BOOL have the same size in the file and in memory.
-#define FILE_DTYPE_LIST(X)                                                                         \
-    X("F64", TL_DOUBLE)                                                                            \
-    X("F32", TL_FLOAT)                                                                             \
-    X("I64", TL_INT64)                                                                             \
-    X("I32", TL_INT32)                                                                             \
-    X("I16", TL_INT16)                                                                             \
-    X("I8", TL_INT8)                                                                               \
-    X("U64", TL_UINT64)                                                                            \
-    X("U32", TL_UINT32)                                                                            \
-    X("U16", TL_UINT16)                                                                            \
-    X("U8", TL_UINT8)                                                                              \
-    X("BOOL", TL_BOOL)
-
-static const char *const file_dtypes[TL_DTYPE_SIZE] = {
-#define NAME_ROW(name, dtype) [dtype] = name,
-    FILE_DTYPE_LIST(NAME_ROW)
-#undef NAME_ROW
+// The types in files. The first row of a dtype is the one that is written.
+static const struct {
+    const char *name;
+    tl_dtype dtype;
+    ln_packing packing;
+} types[] = {
+    {"F64", TL_DOUBLE, LN_PACKED_SAME}, {"F32", TL_FLOAT, LN_PACKED_SAME},
+    {"I64", TL_INT64, LN_PACKED_SAME},  {"I32", TL_INT32, LN_PACKED_SAME},
+    {"I16", TL_INT16, LN_PACKED_SAME},  {"I8", TL_INT8, LN_PACKED_SAME},
+    {"U64", TL_UINT64, LN_PACKED_SAME}, {"U32", TL_UINT32, LN_PACKED_SAME},
+    {"U16", TL_UINT16, LN_PACKED_SAME}, {"U8", TL_UINT8, LN_PACKED_SAME},
+    {"BOOL", TL_BOOL, LN_PACKED_BOOL},  {"F16", TL_FLOAT, LN_PACKED_F16},
+    {"BF16", TL_FLOAT, LN_PACKED_BF16},
 };
 
-static size_t file_size_of(tl_dtype dtype)
-{
-    return dtype == TL_BOOL ? 1 : tl_size_of(dtype);
-}
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
 // ---- Scanning JSON ----
 
@@ -229,6 +221,7 @@ static ln_status scan_size(scanner *s, size_t *out_size)
 // The value of one name.
 typedef struct description {
     tl_dtype dtype;
+    ln_packing packing;
     int ndim;
     int dims[TL_MAXDIM];
     size_t begin;
@@ -238,14 +231,18 @@ typedef struct description {
 static ln_status scan_dtype(scanner *s, description *d)
 {
     LN_TRY(scan_string(s));
-    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
-        if (strcmp(s->text, file_dtypes[i]) == 0) {
-            d->dtype = (tl_dtype)i;
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        if (strcmp(s->text, types[i].name) == 0) {
+            d->dtype = types[i].dtype;
+            d->packing = types[i].packing;
             return LN_OK;
         }
     }
-    return LN_FAIL(LN_UNSUPPORTED, "byte %td: dtype '%.32s' is not supported", s->next - s->start,
-                   s->text);
+    return LN_FAIL(
+        LN_UNSUPPORTED,
+        "byte %td: dtype '%.32s' is not supported; convert it to F32, or another of 16 to "
+        "64 bits",
+        s->next - s->start, s->text);
 }
 
 static ln_status scan_shape(scanner *s, description *d)
@@ -379,7 +376,7 @@ static ln_status check_description(const scanner *s, const description *d, size_
     int len;
     size_t wanted;
     if (!tl_shape_len(d->ndim, d->dims, &len) ||
-        !ln_size_mul((size_t)len, file_size_of(d->dtype), &wanted))
+        !ln_size_mul((size_t)len, ln_packed_size(d->packing, d->dtype), &wanted))
         return fail_at(s, LN_LIMIT, "the tensor has too many elements");
     if (d->begin > d->end || d->end > byte_count)
         return LN_FAIL(LN_SYNTAX, "byte %td: data [%zu, %zu) are outside of %zu bytes",
@@ -387,21 +384,6 @@ static ln_status check_description(const scanner *s, const description *d, size_
     if (d->end - d->begin != wanted)
         return LN_FAIL(LN_SYNTAX, "byte %td: %zu bytes of data do not fit a shape of %zu bytes",
                        s->next - s->start, d->end - d->begin, wanted);
-    return LN_OK;
-}
-
-static ln_status add_tensor(ln_tensor_file *file, const char *name, size_t name_len,
-                            const description *d, const char *data)
-{
-    const char *source = data + d->begin;
-    bool is_in_place = d->dtype != TL_BOOL && (uintptr_t)source % tl_size_of(d->dtype) == 0;
-    tl_tensor *t;
-    LN_TRY(ln_tensor_file_add(file, name, name_len, d->dtype, d->ndim, d->dims,
-                              is_in_place ? source : NULL, &t));
-    if (d->dtype == TL_BOOL)
-        return tl_convert_n(t->data, TL_BOOL, source, TL_UINT8, (size_t)t->len);
-    if (!is_in_place)
-        tl_memcpy(t->data, source, d->end - d->begin);
     return LN_OK;
 }
 
@@ -427,7 +409,8 @@ static ln_status scan_member(ln_tensor_file *file, scanner *s, range_list *list,
     LN_TRY(scan_description(s, &d));
     LN_TRY(check_description(s, &d, byte_count));
     LN_TRY(add_range(list, d.begin, d.end));
-    return add_tensor(file, name, name_len, &d, data);
+    return ln_tensor_file_add_packed(file, name, name_len, d.dtype, d.ndim, d.dims, data + d.begin,
+                                     d.packing);
 }
 
 static ln_status scan_header(ln_tensor_file *file, scanner *s, range_list *list, const char *data,
@@ -519,7 +502,15 @@ static void put_string(sink *out, const char *text)
 
 static size_t data_size(const tl_tensor *t)
 {
-    return (size_t)t->len * file_size_of(t->dtype);
+    return t->dtype == TL_BOOL ? (size_t)t->len : tl_tensor_size(t);
+}
+
+static const char *type_name(tl_dtype dtype)
+{
+    size_t type = 0;
+    while (types[type].dtype != dtype)
+        type++;
+    return types[type].name;
 }
 
 static void put_header(sink *out, const ln_named_tensor *tensors, size_t count)
@@ -531,7 +522,7 @@ static void put_header(sink *out, const ln_named_tensor *tensors, size_t count)
         put(out, i ? "," : "");
         put_string(out, tensors[i].name);
         put(out, ":{\"dtype\":\"");
-        put(out, file_dtypes[t->dtype]);
+        put(out, type_name(t->dtype));
         put(out, "\",\"shape\":[");
         for (int k = 0; k < t->ndim; k++) {
             put(out, k ? "," : "");

@@ -73,6 +73,24 @@ TEST(misaligned_tensors_and_bools_are_copied)
     ln_tensor_file_close(file);
 }
 
+TEST(floats_of_16_bits_are_widened)
+{
+    const char *header = "{\"h\":{\"dtype\":\"F16\",\"shape\":[2],\"data_offsets\":[0,4]},"
+                         "\"b\":{\"dtype\":\"BF16\",\"shape\":[2,1],\"data_offsets\":[4,8]}}";
+    size_t byte_count = make_file(header, 8);
+    memcpy(file_bytes + byte_count - 8, "\x00\x3c\x01\x80\x80\x3f\x49\xc0", 8);
+    ln_tensor_file *file;
+    CHECK_OK(ln_tensor_file_open_mem(file_bytes, byte_count, &file));
+    CHECK_EQ(ln_tensor_file_describe(file, 0)->dtype, TL_FLOAT);
+    CHECK_NULL(ln_tensor_file_describe(file, 0)->data);
+    const float *half = ln_tensor_file_tensor(file, 0)->data;
+    CHECK(half[0] == 1 && half[1] == -0x1p-24f);
+    const tl_tensor *bfloat = ln_tensor_file_tensor(file, 1);
+    CHECK_EQ(bfloat->ndim, 2);
+    CHECK(((const float *)bfloat->data)[0] == 1 && ((const float *)bfloat->data)[1] == -3.140625f);
+    ln_tensor_file_close(file);
+}
+
 TEST(names_are_decoded)
 {
     ln_tensor_file *file;
@@ -110,7 +128,7 @@ TEST(bad_headers_are_errors_with_their_place)
         {"{\"a\":" T("[0,2.0]") "}", 2, LN_SYNTAX, "expected ']'"},
         {"{\"a\":" T("[00,2]") "}", 2, LN_SYNTAX, "whole number"},
         {"{\"a\":" T("[0,99999999999999999999]") "}", 2, LN_LIMIT, "too large"},
-        {"{\"a\":{\"dtype\":\"F16\"}}", 0, LN_UNSUPPORTED, "dtype 'F16'"},
+        {"{\"a\":{\"dtype\":\"F8_E4M3\"}}", 0, LN_UNSUPPORTED, "dtype 'F8_E4M3'"},
         {"{\"a\":{\"dtype\":\"U8\"}}", 0, LN_SYNTAX, "needs dtype, shape"},
         {"{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0, LN_SYNTAX, "'dtype' appears twice"},
         {"{\"a\":{\"other\":1}}", 0, LN_SYNTAX, "unknown key 'other'"},
@@ -238,6 +256,6 @@ TEST(what_cannot_be_written_is_refused_before_writing)
 }
 
 TEST_LIST(tensors_lie_in_place_with_name_type_and_shape, misaligned_tensors_and_bools_are_copied,
-          names_are_decoded, bad_headers_are_errors_with_their_place,
+          floats_of_16_bits_are_widened, names_are_decoded, bad_headers_are_errors_with_their_place,
           every_shorter_file_is_an_error, a_header_over_the_limit_is_refused,
           written_files_are_aligned_and_read_back, what_cannot_be_written_is_refused_before_writing)

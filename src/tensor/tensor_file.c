@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,32 @@
 
 #include <lightnet/allocator.h>
 
+#include "tensor/params_file.h"
 #include "tensor/tensor_check.h"
 #include "tensor/tensor_file_format.h"
 
+// What differs between the formats; the index is an ln_tensor_file_format.
+static const struct {
+    const char *extension;
+    ln_status (*parse)(ln_tensor_file *file, const char *data, size_t byte_count);
+    ln_status (*write)(FILE *fp, const ln_named_tensor *tensors, size_t count);
+} formats[] = {
+    [LN_TENSOR_FILE_SAFETENSORS] = {".safetensors", ln_safetensors_parse, ln_safetensors_write},
+    [LN_TENSOR_FILE_WTS] = {".wts", ln_wts_parse, ln_wts_write},
+    [LN_TENSOR_FILE_PARAMS] = {".params", ln_params_tensors_parse, ln_params_tensors_write},
+};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
+
+// `tensor` has its data at once, its own or the file's, or it is unpacked when it is asked for: the
+// copy is made outside of any lock, and the first thread that has one puts it here.
 typedef struct entry {
     char *name;
     tl_tensor *tensor;
     bool owns_data;
+    const void *packed; // NULL when `tensor` has its data
+    ln_packing packing;
+    _Atomic(tl_tensor *) unpacked;
 } entry;
 
 // A name and its position, for lookup by bisection.
@@ -49,6 +69,7 @@ static void free_entry(entry *e)
         tl_tensor_free_data_too(e->tensor);
     else
         tl_tensor_free(e->tensor);
+    tl_tensor_free_data_too(atomic_load(&e->unpacked));
     ln_free(e->name);
 }
 
@@ -67,26 +88,42 @@ static ln_status reserve_entry(ln_tensor_file *file)
     return LN_OK;
 }
 
-ln_status ln_tensor_file_add(ln_tensor_file *file, const char *name, size_t name_len,
-                             tl_dtype dtype, int ndim, const int *dims, const void *data,
-                             tl_tensor **out_tensor)
+// Puts `e` at the end, with its tensor, which is NULL when it could not be made.
+static ln_status append(ln_tensor_file *file, entry *e, const char *name, size_t name_len)
 {
-    LN_TRY(reserve_entry(file));
-    entry e = {.owns_data = data == NULL};
-    e.name = ln_alloc(name_len + 1);
-    // The reader hands tensors out as const.
-    e.tensor = data ? tl_tensor_create((void *)(uintptr_t)data, ndim, dims, dtype)
-                    : tl_tensor_zeros(ndim, dims, dtype);
-    if (!e.name || !e.tensor) {
-        ln_status status = ln_error_status();
-        free_entry(&e);
+    ln_status status = e->tensor ? reserve_entry(file) : ln_error_status();
+    if (status == LN_OK && !(e->name = ln_alloc(name_len + 1)))
+        status = LN_NO_MEMORY;
+    if (status != LN_OK) {
+        free_entry(e);
         return status;
     }
-    memcpy(e.name, name, name_len);
-    file->entries[file->count++] = e;
-    if (out_tensor)
-        *out_tensor = e.tensor;
+    memcpy(e->name, name, name_len);
+    file->entries[file->count++] = *e;
     return LN_OK;
+}
+
+ln_status ln_tensor_file_add(ln_tensor_file *file, const char *name, size_t name_len,
+                             tl_dtype dtype, int ndim, const int *dims, tl_tensor **out_tensor)
+{
+    *out_tensor = NULL;
+    entry e = {.tensor = tl_tensor_zeros(ndim, dims, dtype), .owns_data = true};
+    LN_TRY(append(file, &e, name, name_len));
+    *out_tensor = e.tensor;
+    return LN_OK;
+}
+
+ln_status ln_tensor_file_add_packed(ln_tensor_file *file, const char *name, size_t name_len,
+                                    tl_dtype dtype, int ndim, const int *dims, const void *packed,
+                                    ln_packing packing)
+{
+    bool is_in_place = packing == LN_PACKED_SAME && (uintptr_t)packed % tl_size_of(dtype) == 0;
+    // The reader hands tensors out as const.
+    void *data = is_in_place ? (void *)(uintptr_t)packed : NULL;
+    entry e = {.tensor = tl_tensor_create(data, ndim, dims, dtype),
+               .packed = is_in_place ? NULL : packed,
+               .packing = packing};
+    return append(file, &e, name, name_len);
 }
 
 // ---- Names ----
@@ -119,6 +156,24 @@ static ln_status index_names(ln_tensor_file *file)
 
 // ---- Opening ----
 
+ln_status ln_tensor_file_format_of(const char *path, ln_tensor_file_format *out_format)
+{
+    if (!path || !out_format)
+        return LN_FAIL(LN_INVALID, "a format is found by a path, and needs a place");
+    *out_format = LN_TENSOR_FILE_SAFETENSORS;
+    size_t len = strlen(path);
+    char known[64] = "";
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        size_t extension_len = strlen(formats[i].extension);
+        if (len >= extension_len && strcmp(path + len - extension_len, formats[i].extension) == 0) {
+            *out_format = (ln_tensor_file_format)i;
+            return LN_OK;
+        }
+        strcat(strcat(known, i ? ", " : ""), formats[i].extension);
+    }
+    return LN_FAIL(LN_UNSUPPORTED, "%s: the name does not end in one of %s", path, known);
+}
+
 static ln_status probe(const char *data, size_t byte_count, ln_tensor_file_format *out_format)
 {
     // A safetensors header is JSON behind its 8-byte length, whose highest byte is 0 in any file
@@ -126,21 +181,23 @@ static ln_status probe(const char *data, size_t byte_count, ln_tensor_file_forma
     *out_format = LN_TENSOR_FILE_SAFETENSORS;
     if (byte_count > 8 && data[7] == '\0' && data[8] == '{')
         return LN_OK;
+    const uint64_t params_magic = PARAMS_LIST_MAGIC;
+    *out_format = LN_TENSOR_FILE_PARAMS;
+    if (byte_count >= sizeof params_magic && memcmp(data, &params_magic, sizeof params_magic) == 0)
+        return LN_OK;
     *out_format = LN_TENSOR_FILE_WTS;
     size_t i = 0;
     while (i < byte_count && data[i] != '\0' && strchr(" \t\r\n", data[i]))
         i++;
     if (i < byte_count && data[i] >= '0' && data[i] <= '9')
         return LN_OK;
-    return LN_FAIL(LN_UNSUPPORTED, "neither a safetensors nor a .wts file");
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "neither a safetensors nor a .wts file, nor a params dictionary");
 }
 
 static ln_status parse(ln_tensor_file *file, const char *data, size_t byte_count)
 {
-    if (file->format == LN_TENSOR_FILE_SAFETENSORS)
-        LN_TRY(ln_safetensors_parse(file, data, byte_count));
-    else
-        LN_TRY(ln_wts_parse(file, data, byte_count));
+    LN_TRY(formats[file->format].parse(file, data, byte_count));
     return index_names(file);
 }
 
@@ -256,9 +313,54 @@ const char *ln_tensor_file_name(const ln_tensor_file *file, int index)
     return file && index >= 0 && index < file->count ? file->entries[index].name : NULL;
 }
 
-const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int index)
+const tl_tensor *ln_tensor_file_describe(const ln_tensor_file *file, int index)
 {
     return file && index >= 0 && index < file->count ? file->entries[index].tensor : NULL;
+}
+
+static void unpack(const entry *e, void *data)
+{
+    ln_unpack(data, e->tensor->dtype, e->packed, e->packing, (size_t)e->tensor->len);
+}
+
+// Several threads may come here with the same entry: one of their copies is kept.
+static const tl_tensor *unpack_entry(entry *e)
+{
+    tl_tensor *copy = tl_tensor_zeros(e->tensor->ndim, e->tensor->dims, e->tensor->dtype);
+    if (!copy)
+        return NULL;
+    unpack(e, copy->data);
+    tl_tensor *first = NULL;
+    if (atomic_compare_exchange_strong(&e->unpacked, &first, copy))
+        return copy;
+    tl_tensor_free_data_too(copy);
+    return first;
+}
+
+const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int index)
+{
+    if (!ln_tensor_file_describe(file, index))
+        return NULL;
+    entry *e = &file->entries[index];
+    if (!e->packed)
+        return e->tensor;
+    const tl_tensor *unpacked = atomic_load(&e->unpacked);
+    return unpacked ? unpacked : unpack_entry(e);
+}
+
+ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void *data)
+{
+    if (!ln_tensor_file_describe(file, index))
+        return LN_FAIL(LN_INVALID, "there is no tensor %d; the file has %d", index,
+                       ln_tensor_file_count(file));
+    const entry *e = &file->entries[index];
+    if (!data && e->tensor->len > 0)
+        return LN_FAIL(LN_INVALID, "no place for tensor '%s'", e->name);
+    if (e->packed)
+        unpack(e, data);
+    else
+        tl_memcpy(data, e->tensor->data, tl_tensor_size(e->tensor));
+    return LN_OK;
 }
 
 int ln_tensor_file_find(const ln_tensor_file *file, const char *name)
@@ -303,13 +405,10 @@ ln_status ln_tensor_file_write(FILE *fp, ln_tensor_file_format format,
 {
     if (!fp)
         return LN_FAIL(LN_INVALID, "no stream to write tensors to");
-    if (format != LN_TENSOR_FILE_SAFETENSORS && format != LN_TENSOR_FILE_WTS)
+    if ((unsigned)format >= FORMAT_COUNT)
         return LN_FAIL(LN_INVALID, "%d is not a format of tensor files", (int)format);
     LN_TRY(check_tensors(tensors, count));
-    if (format == LN_TENSOR_FILE_SAFETENSORS)
-        LN_TRY(ln_safetensors_write(fp, tensors, count));
-    else
-        LN_TRY(ln_wts_write(fp, tensors, count));
+    LN_TRY(formats[format].write(fp, tensors, count));
     if (fflush(fp) != 0 || ferror(fp))
         return LN_FAIL(LN_IO, "cannot write tensors: %s", strerror(errno));
     return LN_OK;

@@ -128,15 +128,16 @@ static ln_status parse_array(ln_tensor_file *file, scanner *s)
     LN_TRY(next_number(s, "the length of an array", &len));
     if (type != TYPE_FLOAT && type != TYPE_INT8)
         return LN_FAIL(LN_UNSUPPORTED,
-                       "line %d: type %d of array '%.*s' is not 0 (float) or 2 (int8)", s->line,
-                       type, (int)name.len, name.text);
+                       "line %d: type %d of array '%.*s' is not 0 (float) or 2 (int8)%s", s->line,
+                       type, (int)name.len, name.text,
+                       type == TYPE_HALF ? "; convert it to float" : "");
     // A word takes two bytes at least, with its separator: memory stays in proportion to the file.
     if ((size_t)len > (size_t)(s->end - s->next) / 2)
         return LN_FAIL(LN_SYNTAX, "line %d: the file is too short for %d words of array '%.*s'",
                        s->line, len, (int)name.len, name.text);
     tl_tensor *t;
     LN_TRY(ln_tensor_file_add(file, name.text, name.len, type == TYPE_FLOAT ? TL_FLOAT : TL_INT8, 1,
-                              &len, NULL, &t));
+                              &len, &t));
     return parse_words(s, t);
 }
 
@@ -157,8 +158,11 @@ ln_status ln_wts_parse(ln_tensor_file *file, const char *data, size_t byte_count
 static ln_status check_writable(const ln_named_tensor *t)
 {
     if (t->tensor->dtype != TL_FLOAT && t->tensor->dtype != TL_INT8)
-        return LN_FAIL(LN_UNSUPPORTED, "'%s' is %s; .wts holds TL_FLOAT and TL_INT8", t->name,
-                       tl_dtype_name(t->tensor->dtype));
+        return LN_FAIL(
+            LN_UNSUPPORTED,
+            "'%s' is %s, but .wts holds TL_FLOAT and TL_INT8 only; write a .safetensors or "
+            ".params file",
+            t->name, tl_dtype_name(t->tensor->dtype));
     bool is_bad = t->name[0] == '\0';
     for (const char *c = t->name; *c; c++)
         is_bad |= !is_name_byte(*c);

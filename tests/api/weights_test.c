@@ -49,12 +49,14 @@ static ln_status load(void)
     return status;
 }
 
-TEST(weights_come_from_both_formats)
+TEST(weights_come_from_all_formats)
 {
     CHECK_OK(ln_arch_init());
     write_weights(LN_TENSOR_FILE_SAFETENSORS, "w", 2, (int[]){2, 2}, TL_FLOAT);
     CHECK_OK(load());
     write_weights(LN_TENSOR_FILE_WTS, "w", 2, (int[]){2, 2}, TL_FLOAT);
+    CHECK_OK(load());
+    write_weights(LN_TENSOR_FILE_PARAMS, "w", 2, (int[]){2, 2}, TL_FLOAT);
     CHECK_OK(load());
     ln_arch_cleanup();
 }
@@ -63,6 +65,9 @@ TEST(weights_that_do_not_fit_are_refused)
 {
     CHECK_OK(ln_arch_init());
     write_weights(LN_TENSOR_FILE_SAFETENSORS, "w", 1, (int[]){4}, TL_FLOAT);
+    CHECK_FAILS(load(), LN_INVALID);
+    CHECK_MESSAGE("'w' has shape [4], the model takes [2, 2]");
+    write_weights(LN_TENSOR_FILE_PARAMS, "w", 1, (int[]){4}, TL_FLOAT);
     CHECK_FAILS(load(), LN_INVALID);
     CHECK_MESSAGE("'w' has shape [4], the model takes [2, 2]");
     write_weights(LN_TENSOR_FILE_SAFETENSORS, "w", 2, (int[]){2, 2}, TL_INT8);
@@ -76,4 +81,4 @@ TEST(weights_that_do_not_fit_are_refused)
     ln_arch_cleanup();
 }
 
-TEST_LIST(weights_come_from_both_formats, weights_that_do_not_fit_are_refused)
+TEST_LIST(weights_come_from_all_formats, weights_that_do_not_fit_are_refused)

@@ -29,6 +29,8 @@ typedef enum operation {
     OP_GE,
     OP_LT,
     OP_GT,
+    OP_SHL,
+    OP_SHR,
     OP_ADD,
     OP_SUB,
     OP_MUL,
@@ -41,10 +43,10 @@ static const struct {
     const char *spelling;
     int level;
 } binaries[] = {
-    [OP_OR] = {"||", 1}, [OP_AND] = {"&&", 2}, [OP_EQ] = {"==", 3}, [OP_NE] = {"!=", 3},
-    [OP_LE] = {"<=", 4}, [OP_GE] = {">=", 4},  [OP_LT] = {"<", 4},  [OP_GT] = {">", 4},
-    [OP_ADD] = {"+", 5}, [OP_SUB] = {"-", 5},  [OP_MUL] = {"*", 6}, [OP_DIV] = {"/", 6},
-    [OP_MOD] = {"%", 6},
+    [OP_OR] = {"||", 1},  [OP_AND] = {"&&", 2}, [OP_EQ] = {"==", 3}, [OP_NE] = {"!=", 3},
+    [OP_LE] = {"<=", 4},  [OP_GE] = {">=", 4},  [OP_LT] = {"<", 4},  [OP_GT] = {">", 4},
+    [OP_SHL] = {"<<", 5}, [OP_SHR] = {">>", 5}, [OP_ADD] = {"+", 6}, [OP_SUB] = {"-", 6},
+    [OP_MUL] = {"*", 7},  [OP_DIV] = {"/", 7},  [OP_MOD] = {"%", 7},
 };
 
 static ln_status parse_ternary(evaluator *e, ln_il_number *out);
@@ -211,6 +213,22 @@ static ln_il_number power(const ln_il_number *a, const ln_il_number *b)
     return real(pow(to_real(a), to_real(b)));
 }
 
+// Times or divided by a power of two; of numbers >= 0, so that nobody needs to know how the
+// negative ones are stored.
+static ln_status shift(const ln_il_token *where, operation op, const ln_il_number *a,
+                       const ln_il_number *b, ln_il_number *out)
+{
+    if (!a->is_whole || !b->is_whole || a->whole < 0 || b->whole < 0)
+        return ln_il_fail(where, LN_INVALID, "'%s' works on whole numbers >= 0",
+                          binaries[op].spelling);
+    bool is_left = op == OP_SHL;
+    if (is_left && a->whole > 0 && (b->whole > 62 || a->whole > INT64_MAX >> b->whole))
+        return ln_il_fail(where, LN_INVALID, "the result of '<<' is no whole number of 64 bits");
+    int count = b->whole > 62 ? 63 : (int)b->whole;
+    *out = whole(is_left ? (a->whole ? a->whole << count : 0) : a->whole >> count);
+    return LN_OK;
+}
+
 static ln_status apply(const evaluator *e, operation op, const ln_il_token *where, ln_il_number a,
                        ln_il_number b, ln_il_number *out)
 {
@@ -228,6 +246,8 @@ static ln_status apply(const evaluator *e, operation op, const ln_il_token *wher
     case OP_GE: *out = whole(compare(&a, &b) >= 0); break;
     case OP_LT: *out = whole(compare(&a, &b) < 0); break;
     case OP_GT: *out = whole(compare(&a, &b) > 0); break;
+    case OP_SHL:
+    case OP_SHR: LN_TRY(shift(where, op, &a, &b, out)); break;
     case OP_ADD:
         *out = is_whole && !__builtin_add_overflow(a.whole, b.whole, &sum)
                    ? whole(sum)
@@ -396,17 +416,19 @@ static ln_status parse_unary(evaluator *e, ln_il_number *out)
     return LN_OK;
 }
 
+// The longest operator that stands here.
 static bool find_binary(const evaluator *e, operation *out_op)
 {
-    if (at(e, "**"))
-        return false;
+    size_t longest = 0;
+    *out_op = OP_OR;
     for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++) {
-        if (at(e, binaries[i].spelling)) {
+        size_t len = strlen(binaries[i].spelling);
+        if (len > longest && at(e, binaries[i].spelling)) {
+            longest = len;
             *out_op = (operation)i;
-            return true;
         }
     }
-    return false;
+    return longest > 0 && !at(e, "**");
 }
 
 static ln_status parse_binary(evaluator *e, int min_level, ln_il_number *out)

@@ -212,12 +212,68 @@ static ln_il_token body_token(const substitution *s, const ln_il_part *part)
     return token;
 }
 
+// How many bytes a token takes inside a string.
+static size_t quoted_len(const ln_il_token *token)
+{
+    size_t len = token->len;
+    for (size_t i = 0; token->kind == LN_IL_STRING && i < token->len; i++)
+        len += token->text[i] == '"' || token->text[i] == '\\';
+    return len;
+}
+
+static char *put_quoted(char *out, const ln_il_token *token)
+{
+    for (size_t i = 0; i < token->len; i++) {
+        char c = token->text[i];
+        if (token->kind == LN_IL_STRING && (c == '"' || c == '\\'))
+            *out++ = '\\';
+        *out++ = c;
+    }
+    return out;
+}
+
+// The argument as it is written, in quotes; what separates its tokens becomes one space.
+static ln_status make_string(substitution *s, const ln_il_part *part, ln_il_token *out)
+{
+    const argument *arg = &s->call->args[part->param];
+    const ln_il_token *items = s->call->raw.items + arg->first;
+    ln_il_budget *budget = s->x->budget;
+    size_t len = 2;
+    for (size_t i = 0; i < arg->count && len <= LN_IL_MAX_NAME; i++)
+        len += quoted_len(&items[i]) + (i > 0 && items[i].is_after_space);
+    *out = body_token(s, part);
+    if (len > LN_IL_MAX_NAME)
+        return ln_il_fail(out, LN_LIMIT, "a string made with '#' has more than %d bytes",
+                          LN_IL_MAX_NAME);
+    if (budget->joined_bytes + len > LN_IL_MAX_JOINED_BYTES)
+        return ln_il_fail(out, LN_LIMIT, "names and strings put together have more than %d bytes",
+                          LN_IL_MAX_JOINED_BYTES);
+    budget->joined_bytes += len;
+    char *text = ln_document_alloc(s->x->arena, len + 1);
+    if (!text)
+        return LN_NO_MEMORY;
+    char *p = text;
+    *p++ = '"';
+    for (size_t i = 0; i < arg->count; i++) {
+        if (i > 0 && items[i].is_after_space)
+            *p++ = ' ';
+        p = put_quoted(p, &items[i]);
+    }
+    *p = '"';
+    out->kind = LN_IL_STRING;
+    out->text = text;
+    out->len = (uint32_t)len;
+    return LN_OK;
+}
+
 // What a part stands for. `*out_items` is borrowed from the call or from `*single`.
 static ln_status resolve(substitution *s, const ln_il_part *part, bool is_joined,
                          ln_il_token *single, const ln_il_token **out_items, size_t *out_count)
 {
-    if (part->param < 0) {
+    if (part->param < 0 || part->is_string) {
         *single = body_token(s, part);
+        if (part->is_string)
+            LN_TRY(make_string(s, part, single));
         *out_items = single;
         *out_count = 1;
         return LN_OK;

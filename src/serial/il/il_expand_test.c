@@ -88,6 +88,13 @@ TEST(joining_makes_names)
          "variadic after others"},
         {"#define F(x,...) [x,##__VA_ARGS__]\nF(a) F(a,b)", "[ a ] [ a , b ]",
          "the comma that goes away"},
+        {"#define F(a...) [a]\nF() F(1) F(1,2)", "[ ] [ 1 ] [ 1 , 2 ]", "the rest by a name"},
+        {"#define F(x, a...) [x, ## a]\nF(1) F(1,2)", "[ 1 ] [ 1 , 2 ]", "and its comma"},
+        {"#define F(x) #x\nF(a_1) F( a  b ) F()", "\"a_1\" \"a b\" \"\"", "strings"},
+        {"#define A 1\n#define F(x) #x x\nF(A)", "\"A\" 1", "a string's argument stays as it is"},
+        {"#define F(x) # x\nF(\"b\\n\"=1)", "\"\\\"b\\\\n\\\"=1\"", "a string in a string"},
+        {"#define F(...) #__VA_ARGS__\nF(a, b)", "\"a, b\"", "of all arguments"},
+        {"#define F(x) G(#x)\n#define G(s) s s\nF(a)", "\"a\" \"a\"", "strings as arguments"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         print_message("%s\n", rows[i].why);
@@ -112,7 +119,13 @@ TEST(wrong_macros_are_refused_with_their_place)
         {"#define F(x,x)", "m.net:1:13: macro 'F' cannot have a parameter 'x' here", "twice"},
         {"#define F(..)", "expected '...', found ')'", "two points"},
         {"#define F(...,x)", "expected ')' after '...', found ','", "the rest is not last"},
-        {"#define F(x) #x", "m.net:1:14: '#' makes no strings in IL", "no strings"},
+        {"#define F(x) #y", "m.net:1:14: '#' makes a string of a parameter only", "no parameter"},
+        {"#define F(x) #", "m.net:1:14: '#' makes a string of a parameter only", "nothing"},
+        {"#define A #A", "m.net:1:11: '#' makes a string of a parameter only", "no parameters"},
+        {"#define F(x) #x##_y\nF(a)", "together make no name and no number",
+         "a string joins nothing"},
+        {"#define F(x......) x", "expected ')' after '...', found '.'", "six points"},
+        {"#define F(a...) __VA_ARGS__", "__VA_ARGS__ needs a macro", "the rest has a name"},
         {"#define F(x) ##x", "'##' needs something on both sides", "nothing on the left"},
         {"#define F(x) x##", "'##' needs something on both sides", "nothing on the right"},
         {"#define F(x) x####x", "'##' needs something on both sides", "nothing between"},
@@ -138,8 +151,8 @@ TEST(wrong_macros_are_refused_with_their_place)
         {"#undef", "m.net:1:2: '#undef' needs the name of a macro", "nothing"},
         {"#undef A B", "m.net:1:10: expected the end of the line, found 'B'", "too much"},
         {"#undef 1", "expected the name of a macro, found '1'", "a number"},
-        {"#pragma once", "m.net:1:2: expected define, undef, include", "unknown"},
-        {"#1 \"f.c\"", "m.net:1:2: expected define, undef, include", "a line marker"},
+        {"#import \"a\"", "m.net:1:2: expected define, undef, include", "unknown"},
+        {"#(", "m.net:1:2: expected define, undef, include", "no name"},
         {"#error  stop here \nx", "m.net:1:2: #error stop here", "#error"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {

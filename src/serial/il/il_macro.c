@@ -61,20 +61,35 @@ static ln_status parse_name(definition *d, ln_il_macro *macro)
     return macro->name ? LN_OK : LN_NO_MEMORY;
 }
 
-static ln_status take_ellipsis(definition *d, ln_il_macro *macro, bool *out_is_here)
+// `...` makes the macro variadic.
+static ln_status take_ellipsis(definition *d, ln_il_macro *macro)
 {
-    const ln_il_token *first = here(d);
-    *out_is_here = false;
     for (int i = 0; i < 3; i++)
         if (!take(d, '.'))
             return i == 0 ? LN_OK : ln_il_fail_expected(here(d), "'...'");
-    *out_is_here = true;
     macro->is_variadic = true;
+    return LN_OK;
+}
+
+static void add_unnamed_param(ln_il_macro *macro, const ln_il_token *first)
+{
     ln_il_token *param = &macro->params[macro->param_count++];
     *param = *first;
     param->kind = LN_IL_NAME;
     param->text = VARIADIC_NAME;
     param->len = sizeof VARIADIC_NAME - 1;
+}
+
+static ln_status add_param(definition *d, ln_il_macro *macro)
+{
+    const ln_il_token *token = here(d);
+    if (token->kind != LN_IL_NAME)
+        return ln_il_fail_expected(token, "the name of a parameter or '...'");
+    if (find_param(macro, token) >= 0 || ln_il_is_name(token, VARIADIC_NAME))
+        return ln_il_fail(token, LN_SYNTAX, "macro '%s' cannot have a parameter '%.*s' here",
+                          macro->name, (int)token->len, token->text);
+    macro->params[macro->param_count++] = *token;
+    d->next++;
     return LN_OK;
 }
 
@@ -89,25 +104,21 @@ static ln_status parse_params(definition *d, ln_il_macro *macro)
         return LN_OK;
     for (;;) {
         const ln_il_token *token = here(d);
-        bool is_ellipsis;
         if (macro->param_count == LN_IL_MAX_PARAMS)
             return ln_il_fail(token, LN_LIMIT, "macro '%s' has more than %d parameters",
                               macro->name, LN_IL_MAX_PARAMS);
-        LN_TRY(take_ellipsis(d, macro, &is_ellipsis));
-        if (!is_ellipsis) {
-            if (token->kind != LN_IL_NAME)
-                return ln_il_fail_expected(token, "the name of a parameter or '...'");
-            if (find_param(macro, token) >= 0 || ln_il_is_name(token, VARIADIC_NAME))
-                return ln_il_fail(token, LN_SYNTAX,
-                                  "macro '%s' cannot have a parameter '%.*s' here", macro->name,
-                                  (int)token->len, token->text);
-            macro->params[macro->param_count++] = *token;
-            d->next++;
+        LN_TRY(take_ellipsis(d, macro));
+        if (macro->is_variadic) {
+            add_unnamed_param(macro, token);
+        } else {
+            LN_TRY(add_param(d, macro));
+            LN_TRY(take_ellipsis(d, macro)); // `name...`
         }
         if (take(d, ')'))
             return LN_OK;
-        if (is_ellipsis || !take(d, ','))
-            return ln_il_fail_expected(here(d), is_ellipsis ? "')' after '...'" : "',' or ')'");
+        if (macro->is_variadic || !take(d, ','))
+            return ln_il_fail_expected(here(d),
+                                       macro->is_variadic ? "')' after '...'" : "',' or ')'");
     }
 }
 
@@ -120,9 +131,12 @@ static ln_status parse_body(definition *d, ln_il_macro *macro)
         return LN_NO_MEMORY;
     for (; d->next < d->count; d->next++) {
         const ln_il_token *token = here(d);
-        if (ln_il_is(token, '#'))
-            return ln_il_fail(token, LN_SYNTAX,
-                              "'#' makes no strings in IL; a bare name is a string already");
+        bool is_string = ln_il_is(token, '#');
+        if (is_string) {
+            d->next++;
+            if (find_param(macro, here(d)) < 0)
+                return ln_il_fail(token, LN_SYNTAX, "'#' makes a string of a parameter only");
+        }
         if (is_hash_hash(token)) {
             if (macro->part_count == 0 || d->next + 1 == d->count ||
                 is_hash_hash(&d->tokens[d->next + 1]))
@@ -130,12 +144,12 @@ static ln_status parse_body(definition *d, ln_il_macro *macro)
             macro->parts[macro->part_count - 1].is_joined_to_next = true;
             continue;
         }
-        if (ln_il_is_name(token, VARIADIC_NAME) && !macro->is_variadic)
+        if (ln_il_is_name(token, VARIADIC_NAME) && find_param(macro, token) < 0)
             return ln_il_fail(token, LN_SYNTAX,
                               VARIADIC_NAME " needs a macro whose parameters end "
                                             "in '...'");
-        macro->parts[macro->part_count++] =
-            (ln_il_part){.token = *token, .param = find_param(macro, token)};
+        macro->parts[macro->part_count++] = (ln_il_part){
+            .token = *here(d), .param = find_param(macro, here(d)), .is_string = is_string};
     }
     return LN_OK;
 }
@@ -172,6 +186,7 @@ bool ln_il_macro_is_equal(const ln_il_macro *a, const ln_il_macro *b)
             return false;
     for (size_t i = 0; i < a->part_count; i++)
         if (!is_same_text(&a->parts[i].token, &b->parts[i].token) ||
+            a->parts[i].is_string != b->parts[i].is_string ||
             a->parts[i].is_joined_to_next != b->parts[i].is_joined_to_next)
             return false;
     return true;

@@ -12,7 +12,8 @@ LN_CPPSTART
 // One token of a macro's body; the `##` between two parts is a mark on the first.
 typedef struct ln_il_part {
     ln_il_token token;
-    int param; // the parameter that it names, -1 for none
+    int param;      // the parameter that it names, -1 for none
+    bool is_string; // `#param`: the argument as it is written, in quotes
     bool is_joined_to_next;
 } ln_il_part;
 
@@ -20,7 +21,8 @@ typedef struct ln_il_macro {
     const char *name; // NUL-terminated
     ln_place place;
     bool is_function; // takes arguments
-    bool is_variadic; // the last parameter takes all that is left; the body calls it __VA_ARGS__
+    bool is_variadic; // the last parameter takes all that is left: `...`, which the body calls
+                      // __VA_ARGS__, or `name...`
     bool is_active;   // being expanded, so its name stands for itself
     size_t param_count;
     ln_il_token *params;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/msg.h>
+
 #include "serial/il/il_eval.h"
 #include "serial/il/il_source.h"
 
@@ -97,6 +99,8 @@ static ln_status include_file(ln_il_preprocessor *pp, const ln_il_token *name)
     const char *path, *shown, *text;
     size_t len;
     LN_TRY(resolve_path(pp, name->text + 1, name->len - 2, &path));
+    if (ln_il_names_find(&pp->read_once, path, strlen(path)))
+        return LN_OK;
     for (size_t i = 0; i < pp->file_count; i++)
         if (strcmp(pp->files[i].path, path) == 0)
             return fail_cycle(pp, name, path, i);
@@ -322,26 +326,67 @@ static ln_status include(ln_il_preprocessor *pp, const ln_il_token *directive,
     return include_file(pp, &line->items[0]);
 }
 
+// `#pragma once`; others are for compilers.
+static ln_status pragma(ln_il_preprocessor *pp, const ln_il_token *directive,
+                        const ln_il_tokens *line)
+{
+    (void)directive;
+    const char *path = current_file(pp)->path;
+    if (line->count == 0 || !ln_il_is_name(&line->items[0], "once") || *path == '\0')
+        return LN_OK;
+    return ln_il_names_add(&pp->read_once, pp->arena, path, strlen(path)) ? LN_OK : LN_NO_MEMORY;
+}
+
+// `#line 7 "model.net"`, and `# 7 "model.net"` in what another preprocessor has left: where the
+// text came from. Places are those of the text at hand.
+static ln_status origin(ln_il_preprocessor *pp, const ln_il_token *directive,
+                        const ln_il_tokens *line)
+{
+    (void)pp;
+    (void)directive;
+    (void)line;
+    return LN_OK;
+}
+
 static const struct {
     const char *name;
     ln_status (*run)(ln_il_preprocessor *pp, const ln_il_token *directive,
                      const ln_il_tokens *line);
 } directives[] = {
-    {"define", define},           {"undef", undefine},          {"include", include},
-    {"if", begin_condition},      {"ifdef", begin_condition},   {"ifndef", begin_condition},
-    {"elif", continue_condition}, {"else", continue_condition}, {"endif", continue_condition},
+    {"define", define},
+    {"undef", undefine},
+    {"include", include},
+    {"if", begin_condition},
+    {"ifdef", begin_condition},
+    {"ifndef", begin_condition},
+    {"elif", continue_condition},
+    {"else", continue_condition},
+    {"endif", continue_condition},
+    {"pragma", pragma},
+    {"line", origin},
 };
+
+// `#error` and `#warning`, whose text need not consist of tokens.
+static ln_status say(ln_il_preprocessor *pp, const ln_il_token *name)
+{
+    const char *text;
+    size_t len;
+    ln_il_lex_rest(&current_file(pp)->lexer, &text, &len);
+    int shown = len > 500 ? 500 : (int)len;
+    if (ln_il_is_name(name, "error"))
+        return ln_il_fail(name, LN_SYNTAX, "#error %.*s", shown, text);
+    ln_msg_warn("%s:%d:%d: %.*s", name->place.file, name->place.line, name->place.column, shown,
+                text);
+    return LN_OK;
+}
 
 static ln_status run_directive(ln_il_preprocessor *pp, const ln_il_token *name)
 {
-    if (ln_il_is_name(name, "error")) {
-        const char *text;
-        size_t len;
-        ln_il_lex_rest(&current_file(pp)->lexer, &text, &len);
-        return ln_il_fail(name, LN_SYNTAX, "#error %.*s", len > 500 ? 500 : (int)len, text);
-    }
+    if (ln_il_is_name(name, "error") || ln_il_is_name(name, "warning"))
+        return say(pp, name);
     for (size_t i = 0; i < sizeof directives / sizeof directives[0]; i++) {
-        if (!ln_il_is_name(name, directives[i].name))
+        bool is_origin = name->kind == LN_IL_NUMBER && directives[i].run == origin;
+        if (!ln_il_is_name(name, directives[i].name) && !is_origin)
             continue;
         ln_il_tokens line = {0};
         ln_status status = read_line(pp, &line);
@@ -350,8 +395,8 @@ static ln_status run_directive(ln_il_preprocessor *pp, const ln_il_token *name)
         ln_il_tokens_deinit(&line, &pp->budget);
         return status;
     }
-    return ln_il_fail_expected(name, "define, undef, include, if, ifdef, ifndef, elif, else, endif "
-                                     "or error after '#'");
+    return ln_il_fail_expected(name, "define, undef, include, if, ifdef, ifndef, elif, else, "
+                                     "endif, error, warning, pragma or line after '#'");
 }
 
 // ---- What the expander reads ----

@@ -40,6 +40,7 @@ typedef struct ln_il_preprocessor {
     size_t file_count;
     size_t files_read;
     size_t bytes_read;
+    ln_il_names read_once; // files with `#pragma once`
     ln_il_condition conditions[LN_IL_MAX_CONDITIONS];
     size_t condition_count;
     ln_il_token held; // read already while looking for what touches an ${eval}

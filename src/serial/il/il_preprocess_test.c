@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <lightnet/msg.h>
+
 #include "serial/il/il_testing.h"
 
 TEST(conditions_choose_groups)
@@ -35,6 +37,9 @@ TEST(conditions_choose_groups)
         {"#if 0\n#define A 1\n#include \"x\"\n#error no\n#endif\nA", "A", "directives left out"},
         {"#if 1\r\na\r\n#endif\r\n", "a", "carriage returns"},
         {"#if 0\n#endif", "", "no line end at the end"},
+        {"#if 1 << 3 == 8\na\n#endif", "a", "shifts"},
+        {"# 1 \"m.net\"\n# 1 \"<built-in>\" 3 4\na\n#line 7\nb", "a b", "what gcc -E leaves"},
+        {"#pragma\n#pragma once\n#pragma pack(1)\n#warning don't\na", "a", "for compilers"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {
         print_message("%s\n", rows[i].why);
@@ -168,6 +173,40 @@ TEST(includes_are_read_from_beside_the_including_file)
     remove_all(names, LENGTH(names));
 }
 
+TEST(a_file_with_pragma_once_is_read_once)
+{
+    make_folder();
+    CHECK_EQ(mkdir(in_folder("sub"), 0700), 0);
+    write_file("main", "#include \"a\"\n#include \"sub/b\"\n#include \"a\"\n#include \"c\"\n"
+                       "#include \"c\"\n");
+    write_file("a", "#pragma once\na(||);\n");
+    write_file("sub/b", "b(||);\n#include \"a\"\n");
+    write_file("sub/a", "#pragma twice\nanother(||);\n");
+    write_file("c", "c(||);\n");
+    char *il = parse_file("main");
+    CHECK_STR_EQ(il, "a(| |);\nb(| |);\nanother(| |);\nc(| |);\nc(| |);\n");
+    ln_free(il);
+    static const char *const names[] = {"sub", "main", "a", "sub/a", "sub/b", "c"};
+    remove_all(names, LENGTH(names));
+}
+
+static void keep_message(const ln_msg *msg, void *user)
+{
+    snprintf(user, 200, "%d %s", (int)msg->level, msg->text);
+}
+
+TEST(warnings_are_messages_with_their_place)
+{
+    char wanted[200], kept[200] = "";
+    snprintf(wanted, sizeof wanted, "%d m.net:2:4: don't", (int)LN_MSG_WARN);
+    ln_msg_set_handler(keep_message, kept);
+    char *tokens = il_to_tokens("a\n  #warning don't  \r\nb");
+    ln_msg_set_handler(NULL, NULL);
+    CHECK_STR_EQ(tokens, "a b");
+    CHECK_STR_EQ(kept, wanted);
+    ln_free(tokens);
+}
+
 TEST(failures_in_includes_name_their_file)
 {
     make_folder();
@@ -246,5 +285,6 @@ TEST(a_text_from_memory_includes_from_a_given_folder)
 
 TEST_LIST(conditions_choose_groups, wrong_conditions_are_refused_with_their_place,
           deep_conditions_reach_a_limit, includes_are_read_from_beside_the_including_file,
+          a_file_with_pragma_once_is_read_once, warnings_are_messages_with_their_place,
           failures_in_includes_name_their_file, many_and_deep_includes_reach_a_limit,
           a_text_from_memory_includes_from_a_given_folder)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a file of the user.
+
+#ifndef LN_CLI_FILE_BYTES_H
+#define LN_CLI_FILE_BYTES_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+// Reads a regular file of at most 4 GiB as a whole. A NUL stands behind the *out_count bytes, which
+// are given back with free.
+ln_status file_read(const char *path, char **out_bytes, size_t *out_count);
+
+#endif

@@ -1,0 +1,456 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the models in models/, and the table of what they cost.
+
+    zoo.py plan [MODEL...]      compiles each for `cpu` and `ref`; its parameters are as many as
+                                published; the table in models/README.md is up to date
+    zoo.py small [MODEL...]     runs each on a small picture: every operator of `ref` against the
+                                oracle, then the results of `ref` and `cpu`
+    zoo.py large [MODEL...]     runs each as it is: the results of `cpu`, and of `ref` where that takes
+                                seconds, against the oracle
+    zoo.py table                writes the table anew
+
+    --build=DIR                 where `lightnet` is, and room for scratch files (default: build)
+
+Weights are drawn by `lightnet genwts` and pictures here, from fixed seeds. Exit 77, skipped,
+without numpy; `large` also where LN_CPU_ISA forces kernels that give the same bits as the fastest.
+"""
+import argparse
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # nothing of a test goes into the source tree
+try:
+    import numpy as np
+    import oracle
+    import oracle_detect  # noqa: F401: adds operators
+except ImportError:
+    print("skipped: numpy is not installed")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MODELS = ROOT / "models"
+SEED = 1
+
+# One operator of `ref`, fed with what `ref` fed it, may differ from the oracle by one rounding to
+# float: both sum in double, so that the exact results lie within 1e-12 of the largest element, and
+# two doubles that close round to floats at most one step, 2^-23 of the element, apart.
+STEP = 2.0**-23
+SUM = 1e-12
+
+# A whole model may differ by what its roundings add up to, measured against the tensor's largest
+# element. `ref` rounds to float, by at most 6e-8 of an element, once an operator, and folded weights
+# once more; such errors grow about like the root of the depth. `cpu` sums up to some thousand terms
+# in float, which costs about ten roundings more. Seen are 2e-7 and 5e-6.
+BOUND = {"ref": 1e-6, "cpu": 1e-5}
+
+
+@dataclasses.dataclass
+class Model:
+    name: str
+    source: str     # the paper, and whose names its weights have
+    published: int  # parameters without running means and variances, or 0
+    small: dict     # macros of a quick variant
+    heavy: bool = False  # too much for `ref` as it is
+
+
+ZOO = [
+    Model("squeezenet1_1", "Iandola 2016; torchvision", 1235496, {"SIZE": 64}),
+    Model("resnet18", "He 2015; torchvision", 11689512, {"SIZE": 64}),
+    Model("resnet50", "He 2015; torchvision", 25557032, {"SIZE": 64}),
+    Model("mobilenet_v1", "Howard 2017; Keras", 4231976, {"SIZE": 64}),
+    Model("mobilenet_v2", "Sandler 2018; torchvision", 3504872, {"SIZE": 64}),
+    Model("shufflenet_v2_x0_5", "Ma 2018; torchvision", 1366792, {"SIZE": 64}),
+    Model("shufflenet_v2_x1_0", "Ma 2018; torchvision", 2278604, {"SIZE": 64}),
+    Model("vgg16", "Simonyan 2014; torchvision", 138357544, {"SIZE": 32}),
+    Model("densenet121", "Huang 2016; torchvision", 7978856, {"SIZE": 64}),
+    Model("inception_v1", "Szegedy 2014; torchvision", 6624904, {"SIZE": 64}),
+    Model("yolov3", "Redmon 2018; Ultralytics", 61949149, {"SIZE": 64}, heavy=True),
+    Model("yolov3_tiny", "Redmon 2018; Ultralytics", 8852366, {"SIZE": 64}),
+    Model("squeezedet", "Wu 2017; the authors", 2082120, {"HEIGHT": 64, "WIDTH": 96}, heavy=True),
+    Model("squeezedet_dac", "Wu 2017; the authors", 0, {"HEIGHT": 48, "WIDTH": 64}, heavy=True),
+    Model("shuffledet", "Ma 2018, Wu 2017; torchvision", 0, {"HEIGHT": 64, "WIDTH": 96}),
+    Model("shuffledet_no_bn", "Ma 2018, Wu 2017; torchvision", 0, {"HEIGHT": 64, "WIDTH": 96}),
+    Model("shuffledet_dac", "Ma 2018, Wu 2017; torchvision", 0, {"HEIGHT": 64, "WIDTH": 96}),
+    Model("erfnet", "Romera 2018; the authors", 2063151, {"HEIGHT": 64, "WIDTH": 96}, heavy=True),
+]
+
+# A choice turns with the smallest difference, and an exponential makes a large one of it. What these
+# operators read is compared as everything is; what they make, with what the oracle makes of that.
+SENSITIVE = {"softmax", "sigmoid", "maxreduce_arg", "sort1d", "sort1d_by_key", "transform_bboxSQD",
+             "detect_yolov3"}
+
+
+class Failure(Exception):
+    pass
+
+
+class Lightnet:
+    """The command, in a scratch folder."""
+
+    def __init__(self, build, scratch):
+        self.command = str(pathlib.Path(build).resolve() / "lightnet")
+        self.scratch = pathlib.Path(scratch)
+
+    def __call__(self, *args):
+        done = subprocess.run([self.command, *map(str, args)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"lightnet {' '.join(map(str, args))}: exit {done.returncode}\n"
+                          f"{done.stderr.strip()}")
+        return done.stdout
+
+    def ops(self, model):
+        """The operators of a model in any format."""
+        self("convert", model, "-o", self.scratch / "model.json")
+        return oracle.read_model(self.scratch / "model.json")
+
+    def compiled_ops(self, model, target):
+        self("-c", "-t", target, "-o", self.scratch / "compiled.json", model)
+        return oracle.read_model(self.scratch / "compiled.json")
+
+    def run(self, model, weights, inputs, target):
+        """Its outputs by name."""
+        out = self.scratch / "outputs"
+        shutil.rmtree(out, ignore_errors=True)
+        given = []
+        for name, array in inputs.items():
+            np.save(self.scratch / f"{name}.npy", array)
+            given += ["-i", f"{name}={self.scratch / name}.npy"]
+        self("run", "-t", target, "-f", weights, "-o", out, *given, model)
+        return {entry["name"]: np.load(out / entry["file"])
+                for entry in json.loads((out / "outputs.json").read_text())}
+
+    def memory(self, model):
+        """Static and workspace bytes on `cpu`."""
+        line = self("plan", "-s", model)
+        found = re.search(r"LN_MEM_CPU: static (\d+) \+ workspace (\d+)", line)
+        return int(found.group(1)), int(found.group(2))
+
+
+# ---- What a model is ----
+
+def count_parameters(ops):
+    """Elements that come from the file, without the statistics of batch norms."""
+    statistics = {oracle.args_of(op, "tensors_in")[arg]
+                  for op in ops if op["optype"] == "batchnorm" for arg in ("mean", "var")}
+    return sum(math.prod(oracle.params_of(op)["dims"]) for op in ops
+               if oracle.params_of(op).get("from_file")
+               and oracle.args_of(op, "tensors_out")["dst"] not in statistics)
+
+
+def draw_inputs(ops):
+    """Pictures of bytes, or as they are after normalization: mean 0, deviation 1."""
+    rng, pictures = np.random.default_rng(SEED), {}
+    for op in ops:
+        if op["optype"] == "input":
+            dims, dtype = (oracle.params_of(op)[name] for name in ("dims", "dtype"))
+            drawn = rng.integers(0, 256, dims) if dtype == "TL_UINT8" else rng.standard_normal(dims)
+            pictures[oracle.args_of(op, "tensors_out")["dst"]] = drawn.astype(oracle.DTYPES[dtype])
+    return pictures
+
+
+def small_variant(lightnet, model):
+    """A file beside copies of all models: macros, then the model."""
+    for path in [*MODELS.glob("*.net"), *MODELS.glob("*.inc")]:
+        shutil.copy(path, lightnet.scratch)
+    lines = [f"#define {macro} {value}" for macro, value in model.small.items()]
+    path = lightnet.scratch / f"small_{model.name}.net"
+    path.write_text("\n".join([*lines, f'#include "{model.name}.net"', ""]))
+    return path
+
+
+def probed(lightnet, ops, names):
+    """The model with more outputs: tensor `x` also as `probe_x`."""
+    probes = [{"name": f"probe{i}", "optype": "forward", "params": [],
+               "tensors_in": [{"arg_name": "src", "name": name}],
+               "tensors_out": [{"arg_name": "dst", "name": f"probe_{name}"}]}
+              for i, name in enumerate(names)]
+    path = lightnet.scratch / "probed.json"
+    path.write_text(json.dumps({"ops": ops + probes}))
+    return path
+
+
+def run_probed(lightnet, ops, names, weights, inputs, target):
+    outputs = lightnet.run(probed(lightnet, ops, names), weights, inputs, target)
+    return {name: outputs[f"probe_{name}"] for name in names}
+
+
+def computed(ops):
+    """Names of all tensors that are no constants."""
+    return [name for op in ops if op["optype"] not in ("create", "input")
+            for name in oracle.args_of(op, "tensors_out").values()]
+
+
+# ---- Comparing ----
+
+def deviation(got, wanted):
+    """The largest difference, as a share of the largest element. Whole numbers have none."""
+    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+        raise Failure(f"{got.dtype} {got.shape} instead of {wanted.dtype} {wanted.shape}")
+    if not np.isfinite(got).all():
+        raise Failure("not all elements are finite")
+    if wanted.dtype.kind in "iu" and not np.array_equal(got, wanted):
+        raise Failure(f"{(got != wanted).sum()} of {got.size} whole numbers differ")
+    got, wanted = got.astype(np.float64), wanted.astype(np.float64)
+    return np.abs(got - wanted).max() / max(np.abs(wanted).max(), 1e-30)
+
+
+def check_lively(name, array):
+    if not np.isfinite(array).all():
+        raise Failure(f"'{name}' is not finite")
+    if array.dtype.kind == "f" and array.size > 1 and array.min() == array.max():
+        raise Failure(f"'{name}' is {array.min()} everywhere")
+
+
+def largest(array):
+    return max(np.abs(array).max(initial=0), 1e-30)
+
+
+def amplification(op, tensors):
+    """How many times more than what it reads an operator's result may deviate, where both are
+    taken as shares of their largest elements."""
+    if op["optype"] not in ("relu", "elew"):  # cut values off, or cancel them, and keep the error
+        return 1.0
+    dst = tensors[oracle.args_of(op, "tensors_out")["dst"]]
+    ins = [tensors[name] for name in oracle.args_of(op, "tensors_in").values()]
+    return max(1.0, max(largest(array) for array in ins) / largest(dst))
+
+
+def check_all(got, ops, truth, target, what):
+    """Every tensor of `got` is what it should be; gives the worst deviation."""
+    makers = {name: op for op in ops for name in oracle.args_of(op, "tensors_out").values()}
+    worst = 0.0
+    for name, array in got.items():
+        try:
+            found = deviation(array, truth[name]) / amplification(makers[name], truth)
+        except Failure as failure:
+            raise Failure(f"{what}: '{name}': {failure}") from None
+        if found > BOUND[target]:
+            raise Failure(f"{what}: '{name}' deviates by {found:.3g} of its largest element, more "
+                          f"than {BOUND[target]:g}")
+        worst = max(worst, found)
+    return worst
+
+
+def truth_for(ops, truth, seen, target):
+    """`truth`, but what SENSITIVE operators make, and all that follows, from what they have `seen`;
+    and by how much that deviates from the truth."""
+    known, anew, worst = dict(truth), set(), 0.0
+    for op in ops:
+        ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
+        if op["optype"] in SENSITIVE:
+            read = {name: seen[name] for name in ins.values() if name in seen}
+            what = f"read by {op['name']} on {target}"
+            worst = max(worst, check_all(read, ops, known, target, what))
+            known.update(read)
+        elif anew.isdisjoint(ins.values()):
+            continue
+        arrays = oracle.compute(op, {arg: known[name] for arg, name in ins.items()})
+        known.update({outs[arg]: array for arg, array in arrays.items()})
+        anew.update(outs.values())
+    return known, worst
+
+
+def check_operators(ops, tensors):
+    """Each operator computes from its inputs, as they are in `tensors`, what the oracle does."""
+    for op in ops:
+        ins = {arg: tensors[name] for arg, name in oracle.args_of(op, "tensors_in").items()}
+        outs = oracle.args_of(op, "tensors_out")
+        if not ins:
+            continue
+        for arg, array in oracle.compute(op, ins).items():
+            got, wanted = tensors[outs[arg]].astype(np.float64), array.astype(np.float64)
+            allowed = STEP * np.abs(wanted) + SUM * np.abs(wanted).max(initial=0)
+            bad = ~(np.abs(got - wanted) <= allowed)
+            if got.shape != wanted.shape or bad.any():
+                at = np.argmax(bad)
+                raise Failure(f"{op['optype']} '{outs[arg]}': {bad.sum()} of {bad.size} elements "
+                              f"differ, the first is {got.flat[at]!r}, not {wanted.flat[at]!r}")
+
+
+# ---- The tests ----
+
+def test_plan(lightnet, model):
+    path = MODELS / f"{model.name}.net"
+    for target in ("cpu", "ref"):
+        lightnet.compiled_ops(path, target)
+    found = count_parameters(lightnet.ops(path))
+    if model.published and found != model.published:
+        raise Failure(f"{found} parameters, published are {model.published}")
+    return f"{found} parameters"
+
+
+def names_left(lightnet, path, ops, target):
+    """Tensors of the model that are still there when it is compiled, and what SENSITIVE operators
+    read."""
+    left = {name for op in lightnet.compiled_ops(path, target)
+            for name in oracle.args_of(op, "tensors_out").values()} if target == "cpu" else set()
+    left |= {name for op in ops if op["optype"] in SENSITIVE
+             for name in oracle.args_of(op, "tensors_in").values()}
+    return [name for name in computed(ops) if name in left]
+
+
+def run_all(lightnet, path, ops, weights, inputs, truth, targets):
+    """What the compiler makes of the model: its outputs, and on `cpu` also all tensors that are
+    still there."""
+    notes = []
+    for target in targets:
+        outputs = lightnet.run(path, weights, inputs, target)
+        for name, array in outputs.items():
+            check_lively(f"{name} on {target}", array)
+        names = names_left(lightnet, path, ops, target)
+        inside = run_probed(lightnet, ops, names, weights, inputs, target) if names else {}
+        known, worst = truth_for(ops, truth, inside, target)
+        worst = max(worst, check_all(outputs, ops, known, target, f"outputs on {target}"))
+        notes.append(f"{target} {worst:.1e}")
+        if target == "cpu":
+            worst = check_all(inside, ops, known, target, f"inside on {target}")
+            notes.append(f"{len(names)} tensors on {target} {worst:.1e}")
+    return notes
+
+
+def make_weights(lightnet, path):
+    weights = lightnet.scratch / "weights.safetensors"
+    lightnet("genwts", "--model", path, "--seed", SEED, "-o", weights)
+    return weights
+
+
+def test_small(lightnet, model):
+    path = small_variant(lightnet, model)
+    ops, weights = lightnet.ops(path), make_weights(lightnet, path)
+    inputs, data = draw_inputs(ops), oracle.read_safetensors(weights)
+    truth = oracle.evaluate(ops, data, inputs)
+    names = computed(ops)
+    tensors = run_probed(lightnet, ops, names, weights, inputs, "ref")
+    constants = {name: truth[name] for name in truth if name not in tensors}
+    check_operators(ops, {**constants, **tensors})
+    notes = run_all(lightnet, path, ops, weights, inputs, truth, ("ref", "cpu"))
+    return f"{len(names)} operators, " + ", ".join(notes)
+
+
+def test_large(lightnet, model):
+    path = MODELS / f"{model.name}.net"
+    ops, weights = lightnet.ops(path), make_weights(lightnet, path)
+    inputs = draw_inputs(ops)
+    truth = oracle.evaluate(ops, oracle.read_safetensors(weights), inputs)
+    targets = ("cpu",) if model.heavy else ("ref", "cpu")
+    return ", ".join(run_all(lightnet, path, ops, weights, inputs, truth, targets))
+
+
+def test_rename(lightnet):
+    """rename_weights.py makes our names of published ones, and leaves the numbers alone."""
+    ours = oracle.read_safetensors(make_weights(lightnet, MODELS / "squeezenet1_1.net"))
+    header, blobs, start = {"__metadata__": {"made.by": "a test"}}, [], 0
+    for name, array in ours.items():
+        blobs.append(array.tobytes())
+        header[name.replace("_", ".")] = {"dtype": "F32", "shape": list(array.shape),
+                                          "data_offsets": [start, start + len(blobs[-1])]}
+        start += len(blobs[-1])
+    text = json.dumps(header).encode()
+    published, renamed = (lightnet.scratch / f"{name}.safetensors" for name in ("theirs", "ours"))
+    published.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+    subprocess.run([sys.executable, MODELS / "rename_weights.py", published, renamed], check=True)
+    got = oracle.read_safetensors(renamed)
+    if got.keys() != ours.keys() or not all(np.array_equal(got[name], ours[name]) for name in ours):
+        raise Failure("the renamed file is not the one that the model takes")
+    inputs = draw_inputs(lightnet.ops(MODELS / "squeezenet1_1.net"))
+    lightnet.run(MODELS / "squeezenet1_1.net", renamed, inputs, "cpu")
+
+
+# ---- The table ----
+
+START, END = "<!-- table: written by tests/models/zoo.py table -->", "<!-- end of table -->"
+
+
+def table_row(lightnet, model):
+    path = MODELS / f"{model.name}.net"
+    ops = lightnet.ops(path)
+    shape = "x".join(str(n) for n in next(iter(draw_inputs(ops).values())).shape)
+    work = int(re.search(r"^work +(\d+)", lightnet("inspect", path), re.M).group(1))
+    lightnet("opt", "-p", "expand", "-o", lightnet.scratch / "unfolded.json", path)
+    plain = lightnet.memory(lightnet.scratch / "unfolded.json")
+    folded = lightnet.memory(path)
+    cells = [f"`{model.name}`", model.source, shape, f"{count_parameters(ops):,}",
+             f"{work / 1e6:,.0f} M", *(f"{count:,}" for count in (*folded, *plain))]
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(lightnet):
+    rows = [START,
+            "| model | paper; weights as in | input | parameters | multiply-accumulates | static | "
+            "workspace | static, unfolded | workspace, unfolded |",
+            "|---|---|---|---|---|---|---|---|---|"]
+    return "\n".join([*rows, *(table_row(lightnet, model) for model in ZOO), END])
+
+
+def split_readme():
+    text = (MODELS / "README.md").read_text()
+    before, rest = text.split(START)
+    return before, START + rest.split(END)[0] + END, rest.split(END)[1]
+
+
+def check_table(lightnet):
+    if split_readme()[1] != table(lightnet):
+        raise Failure("the table in models/README.md is out of date; run: tests/models/zoo.py table")
+
+
+def write_table(lightnet):
+    before, _, behind = split_readme()
+    (MODELS / "README.md").write_text(before + table(lightnet) + behind)
+
+
+# ---- The command ----
+
+TESTS = {"plan": test_plan, "small": test_small, "large": test_large}
+
+
+def passes(name, test, *args):
+    start = time.monotonic()
+    try:
+        note = test(*args) or "ok"
+    except (Failure, NotImplementedError, ValueError, subprocess.CalledProcessError) as failure:
+        note = f"FAILED: {failure}"
+    print(f"{name}: {note} ({time.monotonic() - start:.1f} s)", flush=True)
+    return not note.startswith("FAILED")
+
+
+def run_tests(lightnet, kind, names):
+    results = [passes(model.name, TESTS[kind], lightnet, model)
+               for model in ZOO if not names or model.name in names]
+    if kind == "plan" and not names:
+        results.append(passes("rename_weights.py", test_rename, lightnet))
+        results.append(passes("README.md", check_table, lightnet))
+    return all(results)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", default=ROOT / "build")
+    parser.add_argument("kind", choices=[*TESTS, "table"])
+    parser.add_argument("models", nargs="*")
+    args = parser.parse_args()
+    unknown = set(args.models) - {model.name for model in ZOO}
+    if unknown:
+        sys.exit(f"no such model: {', '.join(sorted(unknown))}")
+    if args.kind == "large" and os.environ.get("LN_CPU_ISA"):
+        print("skipped: LN_CPU_ISA is set")
+        return 77
+    with tempfile.TemporaryDirectory(dir=args.build) as scratch:
+        lightnet = Lightnet(args.build, scratch)
+        if args.kind == "table":
+            write_table(lightnet)
+            return 0
+        return 0 if run_tests(lightnet, args.kind, args.models) else 1
+
+
+sys.exit(main())
