@@ -141,7 +141,9 @@ LN_API tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, cons
 LN_API tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                                       int axis);
 
-/* dst = src1 op src2, element by element; one dtype, one shape. See `tl_elew`. */
+/* dst = src1 op src2, element by element; one dtype. Where the shapes differ, they are compared
+ * from the last dimension on: missing ones count as 1, and where one is 1, its only row stands for
+ * all of the other's. Nothing is written when it fails. See `tl_elew`. */
 LN_API tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                                  tl_elew_op op);
 

@@ -11,6 +11,8 @@
 #include <lightnet/convdim.h>
 #include <lightnet/shape.h>
 
+#include "base/broadcast.h"
+
 // `ndim` if the shape has a number of elements that fits an int, else -1 and the reason.
 static int checked(int ndim, const int *dims)
 {
@@ -147,6 +149,11 @@ int ln_shape_concat(int *dims, tl_tensor *const *srcs, int count, int axis)
         }
     }
     return checked(first->ndim, dims);
+}
+
+int ln_shape_broadcast(int *dims, const tl_tensor *a, const tl_tensor *b)
+{
+    return ln_broadcast_shape(dims, a->ndim, a->dims, b->ndim, b->dims);
 }
 
 int ln_shape_transpose(int *dims, const tl_tensor *src, const int *axes, int axes_len)

@@ -7,8 +7,10 @@
 #include <lightnet/tensor.h>
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/broadcast.h"
 #include "tensor/tensor_check.h"
 
 typedef unsigned long long wide;
@@ -65,10 +67,11 @@ typedef unsigned long long wide;
 
 // ---- Element-wise loops ----
 
-// r[i] = a[i] op b[i * b_step]; b_step is 0 for a scalar. Nothing is written when it fails.
+// r[i] = a[i * a_step] op b[i * b_step]; a step is 0 for a scalar. Nothing is written when it
+// fails.
 #define ELEW_FUNC(name, type, kind, fmt, min, max)                                                 \
     static inline ln_status elew_loop_##name(const type *a, const type *b, type *r, tl_elew_op op, \
-                                             size_t count, size_t b_step)                          \
+                                             size_t count, size_t a_step, size_t b_step)           \
     {                                                                                              \
         switch (op) {                                                                              \
             ELEW_CASE(TL_MUL, MUL_##kind, type)                                                    \
@@ -82,11 +85,11 @@ typedef unsigned long long wide;
                     return LN_FAIL(LN_INVALID, "integer division by zero at element %zu", i);      \
             }                                                                                      \
             for (size_t i = 0; i < count; i++)                                                     \
-                r[i] = DIV_##kind(type, a[i], b[i * b_step]);                                      \
+                r[i] = DIV_##kind(type, a[i * a_step], b[i * b_step]);                             \
             return LN_OK;                                                                          \
         case TL_POW:                                                                               \
             for (size_t i = 0; i < count; i++) {                                                   \
-                double power = pow((double)a[i], (double)b[i * b_step]);                           \
+                double power = pow((double)a[i * a_step], (double)b[i * b_step]);                  \
                 tl_convert(&r[i], name, &power, TL_DOUBLE);                                        \
             }                                                                                      \
             return LN_OK;                                                                          \
@@ -97,12 +100,12 @@ typedef unsigned long long wide;
     {                                                                                              \
         if (!a || !b || !r)                                                                        \
             return LN_FAIL(LN_INVALID, "an operation needs two elements and a result");            \
-        return elew_loop_##name(a, b, r, op, 1, 1);                                                \
+        return elew_loop_##name(a, b, r, op, 1, 1, 1);                                             \
     }
 #define ELEW_CASE(op_name, OP, type)                                                               \
     case op_name:                                                                                  \
         for (size_t i = 0; i < count; i++)                                                         \
-            r[i] = OP(type, a[i], b[i * b_step]);                                                  \
+            r[i] = OP(type, a[i * a_step], b[i * b_step]);                                         \
         return LN_OK;
 TL_DTYPE_LIST(ELEW_FUNC)
 #undef ELEW_CASE
@@ -125,26 +128,20 @@ ln_status tl_elew(const void *p1, const void *p2, void *r, tl_elew_op op, tl_dty
     return func ? func(p1, p2, r, op) : LN_INVALID;
 }
 
-static ln_status elew_array(const void *a, const void *b, void *r, tl_elew_op op, tl_dtype dtype,
-                            int len)
+// The inner loops are compiled once for each kind of step, so that they stay plain loops.
+static ln_status elew_row(const void *a, size_t a_step, const void *b, size_t b_step, void *r,
+                          tl_elew_op op, tl_dtype dtype, size_t count)
 {
     switch (dtype) {
-#define ARRAY_CASE(name, type, kind, fmt, min, max)                                                \
-    case name: return elew_loop_##name(a, b, r, op, (size_t)len, 1);
-        TL_DTYPE_LIST(ARRAY_CASE)
-#undef ARRAY_CASE
-    default: return LN_INVALID;
-    }
-}
-
-static ln_status elew_scalar(const void *a, const void *b, void *r, tl_elew_op op, tl_dtype dtype,
-                             int len)
-{
-    switch (dtype) {
-#define SCALAR_CASE(name, type, kind, fmt, min, max)                                               \
-    case name: return elew_loop_##name(a, b, r, op, (size_t)len, 0);
-        TL_DTYPE_LIST(SCALAR_CASE)
-#undef SCALAR_CASE
+#define ROW_CASE(name, type, kind, fmt, min, max)                                                  \
+    case name:                                                                                     \
+        if (a_step && b_step)                                                                      \
+            return elew_loop_##name(a, b, r, op, count, 1, 1);                                     \
+        if (a_step)                                                                                \
+            return elew_loop_##name(a, b, r, op, count, 1, 0);                                     \
+        return elew_loop_##name(a, b, r, op, count, 0, b_step);
+        TL_DTYPE_LIST(ROW_CASE)
+#undef ROW_CASE
     default: return LN_INVALID;
     }
 }
@@ -171,17 +168,63 @@ static tl_tensor *finish(tl_tensor *result, const tl_tensor *dst, ln_status stat
     return NULL;
 }
 
+// An integer of zeros in every byte is 0. Looked for before anything is written.
+static ln_status check_divisors(const tl_tensor *t)
+{
+    static const char zeros[sizeof(uint64_t)];
+    size_t size = tl_size_of(t->dtype);
+    for (size_t i = 0; i < (size_t)t->len; i++)
+        if (memcmp((const char *)t->data + i * size, zeros, size) == 0)
+            return LN_FAIL(LN_INVALID, "integer division by zero at element %zu", i);
+    return LN_OK;
+}
+
+static bool is_floating(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE;
+}
+
+static ln_status elew_rows(const tl_tensor *a, const tl_tensor *b, tl_tensor *dst, tl_elew_op op)
+{
+    ln_broadcast walk;
+    size_t size = tl_size_of(dst->dtype);
+    if (op == TL_DIV && !is_floating(dst->dtype) && dst->len > 0)
+        LN_TRY(check_divisors(b));
+    for (ln_broadcast_start(&walk, dst->ndim, dst->dims, a->ndim, a->dims, b->ndim, b->dims);
+         walk.rows_left > 0; ln_broadcast_next(&walk))
+        LN_TRY(elew_row((const char *)a->data + walk.at[0] * size, walk.step[0],
+                        (const char *)b->data + walk.at[1] * size, walk.step[1],
+                        (char *)dst->data + walk.to * size, op, dst->dtype, walk.count));
+    return LN_OK;
+}
+
+// An operand of the result's shape may be its memory, a smaller one may not.
+static bool can_write_over(const tl_tensor *src, const tl_tensor *dst)
+{
+    return dst && !tl_tensor_issameshape(src, dst) ? tensors_are_apart(src, dst)
+                                                   : tensors_are_one_or_apart(src, dst);
+}
+
 tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                           tl_elew_op op)
 {
-    if (!are_alike(src1, src2) || !tensors_are_one_or_apart(src1, dst) ||
-        !tensors_are_one_or_apart(src2, dst))
+    int dims[TL_MAXDIM];
+    if (!tensor_is_usable(src1, "src1") || !tensor_is_usable(src2, "src2"))
         return NULL;
-    tl_tensor *result = tensor_result(dst, src1->ndim, src1->dims, src1->dtype);
-    if (!result)
+    if (src1->dtype != src2->dtype) {
+        ln_fail(LN_INVALID, "'src1' is %s, 'src2' is %s", tl_dtype_name(src1->dtype),
+                tl_dtype_name(src2->dtype));
         return NULL;
-    return finish(result, dst,
-                  elew_array(src1->data, src2->data, result->data, op, src1->dtype, src1->len));
+    }
+    if (!tl_elew_op_name(op)) {
+        ln_fail(LN_INVALID, "%d is not an element-wise operation", (int)op);
+        return NULL;
+    }
+    int ndim = ln_broadcast_shape(dims, src1->ndim, src1->dims, src2->ndim, src2->dims);
+    if (ndim < 0 || !can_write_over(src1, dst) || !can_write_over(src2, dst))
+        return NULL;
+    tl_tensor *result = tensor_result(dst, ndim, dims, src1->dtype);
+    return result ? finish(result, dst, elew_rows(src1, src2, result, op)) : NULL;
 }
 
 tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *dst, tl_elew_op op)
@@ -197,8 +240,9 @@ tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *d
 #undef MEMBER
     } element;
     tl_convert(&element, src->dtype, &param, TL_DOUBLE);
-    return finish(result, dst,
-                  elew_scalar(src->data, &element, result->data, op, src->dtype, src->len));
+    return finish(
+        result, dst,
+        elew_row(src->data, 1, &element, 0, result->data, op, src->dtype, (size_t)src->len));
 }
 
 // ---- Dot product ----

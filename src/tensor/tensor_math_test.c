@@ -265,6 +265,27 @@ TEST(lrelu_uses_the_slope_in_the_type)
     CHECK_FAILS(tl_lrelu(NULL, NULL, 1, TL_FLOAT), LN_INVALID);
 }
 
+TEST(smaller_operands_are_repeated)
+{
+    float a[6] = {1, 2, 3, 4, 5, 6}, b[2] = {10, 20}, r[6];
+    const float expected[6] = {9, 8, 7, 16, 15, 14};
+    tl_tensor *ta = tl_tensor_create(a, 2, (int[]){2, 3}, TL_FLOAT);
+    tl_tensor *tb = tl_tensor_create(b, 2, (int[]){2, 1}, TL_FLOAT);
+    tl_tensor *tr = tl_tensor_create(r, 2, (int[]){2, 3}, TL_FLOAT);
+    CHECK_PTR_EQ(tl_tensor_elew(tb, ta, tr, TL_SUB), tr);
+    for (int i = 0; i < 6; i++)
+        CHECK(r[i] == expected[i]);
+    CHECK_PTR_EQ(tl_tensor_elew(tb, ta, ta, TL_SUB), ta); // over the operand of the whole shape
+    for (int i = 0; i < 6; i++)
+        CHECK(a[i] == expected[i]);
+    tl_tensor *over = tl_tensor_create(b, 2, (int[]){2, 3}, TL_FLOAT); // never reached beyond b
+    CHECK_NULL(tl_tensor_elew(tb, ta, over, TL_SUB));
+    tl_tensor_free(over);
+    tl_tensor_free(ta);
+    tl_tensor_free(tb);
+    tl_tensor_free(tr);
+}
+
 TEST(bad_arguments_are_errors)
 {
     tl_tensor *a = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
@@ -296,4 +317,4 @@ TEST_LIST(every_case_of_the_table_holds, integers_of_every_type_wrap,
           the_parameter_saturates_before_it_is_used, dot_product_sums_in_the_type,
           maxreduce_takes_the_first_largest_and_the_first_nan,
           maxreduce_works_for_every_type_and_checks_its_arguments, lrelu_uses_the_slope_in_the_type,
-          bad_arguments_are_errors)
+          smaller_operands_are_repeated, bad_arguments_are_errors)

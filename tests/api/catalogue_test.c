@@ -119,6 +119,9 @@ TEST(models_without_sense_are_refused)
         {KEYS "fprint(src=x | | msg=\"\", file=\"/etc/passwd\");", "inside of the current folder"},
         {KEYS "fprint(src=x | | msg=\"\", file=\".profile\");", "inside of the current folder"},
         {KEYS "rearange(src=x | dst=y | start=0, stop=3, step=1);", "4 numbers"},
+        {KEYS "slice(src=x | dst=s | axis=0, start=0, len=3); elew(src1=x, src2=s | dst=y | "
+              "elew_op=TL_SUM);",
+         "the shapes [4] and [3] do not fit"},
     };
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -11,9 +11,11 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/conv/conv.h"
+#include "arch/cpu/kernels/deconv/deconv.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/pool/pool.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
+#include "base/broadcast.h"
 
 static const float *floats(const tl_tensor *t)
 {
@@ -86,6 +88,68 @@ int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *we
         conv2d_shape(src, weight, out, group, stride, padding, dilation, autopad, &shape) != LN_OK)
         return -1;
     return workspace_shape(dims, ln_conv2d_f32_workspace(&shape));
+}
+
+// ---- Transposed convolution ----
+
+static ln_status deconv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,
+                                int group, const int *stride, const int *output_dims,
+                                const int *padding, const int *output_padding, const int *dilation,
+                                const char *autopad, ln_deconv2d_shape *shape)
+{
+    int pad[4];
+    LN_TRY(ln_effective_deconv_padding(pad, padding, autopad, src->dims + 2, output_dims + 2,
+                                       weight->dims + 2, stride, output_padding, dilation));
+    *shape = (ln_deconv2d_shape){.batch = (size_t)src->dims[0],
+                                 .group = (size_t)group,
+                                 .in_channels = (size_t)src->dims[1],
+                                 .out_channels = (size_t)out[1],
+                                 .in_h = (size_t)src->dims[2],
+                                 .in_w = (size_t)src->dims[3],
+                                 .out_h = (size_t)out[2],
+                                 .out_w = (size_t)out[3],
+                                 .kernel_h = (size_t)weight->dims[2],
+                                 .kernel_w = (size_t)weight->dims[3],
+                                 .stride_h = (size_t)stride[0],
+                                 .stride_w = (size_t)stride[1],
+                                 .dilation_h = (size_t)dilation[0],
+                                 .dilation_w = (size_t)dilation[1],
+                                 .pad_top = (size_t)pad[0],
+                                 .pad_left = (size_t)pad[1]};
+    return ln_deconv2d_check(shape);
+}
+
+ln_status ln_cpu_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                          tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
+                          const int output_dims[4], const int padding[4],
+                          const int output_padding[2], const int dilation[2], const char *autopad,
+                          const char *act)
+{
+    ln_deconv2d_f32_args args = {.x = floats(src),
+                                 .weight = floats(weight),
+                                 .bias = floats(bias),
+                                 .y = dst->data,
+                                 .act = strcmp(act, "relu") == 0 ? LN_ACT_RELU : LN_ACT_NONE};
+    LN_TRY(deconv2d_shape(src, weight, dst->dims, group, stride, output_dims, padding,
+                          output_padding, dilation, autopad, &args.shape));
+    ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace->data);
+    return LN_OK;
+}
+
+int ln_cpu_deconv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *weight,
+                              const tl_tensor *bias, int group, const int size[2],
+                              const int stride[2], const int output_dims[4], const int padding[4],
+                              const int output_padding[2], const int dilation[2],
+                              const char *autopad)
+{
+    int out[TL_MAXDIM];
+    ln_deconv2d_shape shape;
+    if (ln_shape_deconv2d(out, src, weight, bias, group, size, stride, output_dims, padding,
+                          output_padding, dilation, autopad) != 4 ||
+        deconv2d_shape(src, weight, out, group, stride, output_dims, padding, output_padding,
+                       dilation, autopad, &shape) != LN_OK)
+        return -1;
+    return workspace_shape(dims, ln_deconv2d_f32_workspace(&shape));
 }
 
 // ---- Pooling ----
@@ -164,6 +228,15 @@ ln_status ln_cpu_batchnorm(const tl_tensor *src, const tl_tensor *scale, const t
     return LN_OK;
 }
 
+static void binary_rows(ln_binary op, const tl_tensor *a, const tl_tensor *b, tl_tensor *dst)
+{
+    ln_broadcast walk;
+    for (ln_broadcast_start(&walk, dst->ndim, dst->dims, a->ndim, a->dims, b->ndim, b->dims);
+         walk.rows_left > 0; ln_broadcast_next(&walk))
+        ln_binary_f32(ln_cpu_isa_get(), op, walk.count, floats(a) + walk.at[0], walk.step[0],
+                      floats(b) + walk.at[1], walk.step[1], (float *)dst->data + walk.to);
+}
+
 ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op)
 {
     static const struct {
@@ -176,8 +249,7 @@ ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *d
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (table[i].op != op)
             continue;
-        ln_binary_f32(ln_cpu_isa_get(), table[i].binary, (size_t)dst->len, floats(src1),
-                      floats(src2), dst->data);
+        binary_rows(table[i].binary, src1, src2, dst);
         return LN_OK;
     }
     return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);

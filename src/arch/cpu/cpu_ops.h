@@ -27,6 +27,17 @@ int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *we
                             const int size[2], const int stride[2], const int padding[4],
                             const int dilation[2], const char *autopad);
 
+ln_status ln_cpu_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                          tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
+                          const int output_dims[4], const int padding[4],
+                          const int output_padding[2], const int dilation[2], const char *autopad,
+                          const char *act);
+int ln_cpu_deconv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *weight,
+                              const tl_tensor *bias, int group, const int size[2],
+                              const int stride[2], const int output_dims[4], const int padding[4],
+                              const int output_padding[2], const int dilation[2],
+                              const char *autopad);
+
 ln_status ln_cpu_maxpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
                            const int size[2], const int stride[2], const int padding[4],
                            const char *autopad);
@@ -40,7 +51,7 @@ ln_status ln_cpu_batchnorm(const tl_tensor *src, const tl_tensor *scale, const t
                            const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
                            float epsilon);
 
-// `op` is not TL_POW, which is left to ref.
+// `op` is not TL_POW, which is left to ref. A source of a smaller shape is repeated.
 ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op);
 
 ln_status ln_cpu_relu(const tl_tensor *src, tl_tensor *dst);

@@ -31,11 +31,11 @@ void ln_unary_f32(ln_cpu_isa isa, ln_unary op, size_t n, const float *x, float a
     select_kernels(isa)->unary(op, n, x, arg, y);
 }
 
-void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, const float *x2,
-                   float *y)
+void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, size_t x1_step,
+                   const float *x2, size_t x2_step, float *y)
 {
-    assert(op < LN_BINARY_COUNT);
-    select_kernels(isa)->binary(op, n, x1, x2, y);
+    assert(op < LN_BINARY_COUNT && x1_step + x2_step >= 1 && x1_step <= 1 && x2_step <= 1);
+    select_kernels(isa)->binary(op, n, x1, x1_step, x2, x2_step, y);
 }
 
 void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args)

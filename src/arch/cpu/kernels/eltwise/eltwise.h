@@ -53,14 +53,18 @@ typedef struct ln_batchnorm_f32_args {
 
 // `op` is one of the list.
 void ln_unary_f32(ln_cpu_isa isa, ln_unary op, size_t n, const float *x, float arg, float *y);
-void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, const float *x2,
-                   float *y);
+
+// A step of 0 instead of 1: the first element of that input stands for all n. Not of both.
+void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, size_t x1_step,
+                   const float *x2, size_t x2_step, float *y);
+
 void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args);
 
 // ---- Kernels ----
 
 typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float arg, float *y);
-typedef void ln_binary_f32_fn(ln_binary op, size_t n, const float *x1, const float *x2, float *y);
+typedef void ln_binary_f32_fn(ln_binary op, size_t n, const float *x1, size_t x1_step,
+                              const float *x2, size_t x2_step, float *y);
 // y = fma(x - mean, factor, offset) for n elements.
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);

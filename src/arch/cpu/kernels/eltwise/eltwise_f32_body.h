@@ -47,14 +47,23 @@ VF_VERB void unary_f32_loop(const ln_unary op, size_t n, const float *x, float a
         vf_store_n(y + i, unary_value(op, vf_load_n(x + i, n - i), arg_v), n - i);
 }
 
-VF_VERB void binary_f32_loop(const ln_binary op, size_t n, const float *x1, const float *x2,
-                             float *y)
+VF_VERB vf operand(const float *x, const size_t step, size_t i, size_t lanes)
+{
+    return step == 0 ? vf_set1(*x) : lanes == VF_LANES ? vf_load(x + i) : vf_load_n(x + i, lanes);
+}
+
+// The steps are constants as well.
+VF_VERB void binary_f32_loop(const ln_binary op, size_t n, const float *x1, const size_t x1_step,
+                             const float *x2, const size_t x2_step, float *y)
 {
     size_t i = 0;
+    if (n == 0)
+        return; // there may be no element that stands for all
     for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, binary_value(op, vf_load(x1 + i), vf_load(x2 + i)));
+        vf_store(y + i, binary_value(op, operand(x1, x1_step, i, VF_LANES),
+                                     operand(x2, x2_step, i, VF_LANES)));
     if (i < n) {
-        vf v = binary_value(op, vf_load_n(x1 + i, n - i), vf_load_n(x2 + i, n - i));
+        vf v = binary_value(op, operand(x1, x1_step, i, n - i), operand(x2, x2_step, i, n - i));
         vf_store_n(y + i, v, n - i);
     }
 }
@@ -71,10 +80,18 @@ VF_VERB void unary_f32(ln_unary op, size_t n, const float *x, float arg, float *
 #undef UNARY_CASE
 }
 
-VF_VERB void binary_f32(ln_binary op, size_t n, const float *x1, const float *x2, float *y)
+VF_VERB void binary_f32(ln_binary op, size_t n, const float *x1, size_t x1_step, const float *x2,
+                        size_t x2_step, float *y)
 {
 #define BINARY_CASE(name)                                                                          \
-    case LN_BINARY_##name: binary_f32_loop(LN_BINARY_##name, n, x1, x2, y); break;
+    case LN_BINARY_##name:                                                                         \
+        if (x1_step == 0)                                                                          \
+            binary_f32_loop(LN_BINARY_##name, n, x1, 0, x2, 1, y);                                 \
+        else if (x2_step == 0)                                                                     \
+            binary_f32_loop(LN_BINARY_##name, n, x1, 1, x2, 0, y);                                 \
+        else                                                                                       \
+            binary_f32_loop(LN_BINARY_##name, n, x1, 1, x2, 1, y);                                 \
+        break;
 
     switch (op) {
         LN_BINARY_LIST(BINARY_CASE)

@@ -79,19 +79,57 @@ static void check_binary(ln_binary op, const float *v1, const float *v2, size_t 
             memcpy(x1.p, v1, n * sizeof *v1);
             memcpy(x2.p, v2, n * sizeof *v2);
         }
-        ln_binary_f32(isa, op, n, x1.p, x2.p, y.p);
+        ln_binary_f32(isa, op, n, x1.p, 1, x2.p, 1, y.p);
         if (isa == LN_CPU_ISA_generic && n)
             memcpy(first, y.p, n * sizeof *first);
         check_same_bits("binary", isa, first, y.p, n);
         for (size_t i = 0; i < n; i++)
             check_ulp("binary", y.p[i], exact_binary(op, (double)v1[i], (double)v2[i]), 0.501);
-        ln_binary_f32(isa, op, n, x1.p, x2.p, x1.p);
+        ln_binary_f32(isa, op, n, x1.p, 1, x2.p, 1, x1.p);
         check_same_bits("in place", isa, first, x1.p, n);
         guarded_free(&y);
     }
     free(first);
     guarded_free(&x1);
     guarded_free(&x2);
+}
+
+// One element for all gives what n copies of it give, on either side and in place.
+static void check_repeated(ln_binary op, const float *values, float one, size_t n)
+{
+    guarded x = guarded_make(n, true), single = guarded_make(1, true),
+            copies = guarded_make(n, true);
+    guarded expected = guarded_make(n, true), y = guarded_make(n, true);
+    *single.p = one;
+    for (size_t i = 0; i < n; i++)
+        copies.p[i] = one;
+    FOR_EACH_ISA(isa)
+    {
+        for (int side = 0; side < 2; side++) {
+            memcpy(x.p, values, n * sizeof *values);
+            ln_binary_f32(isa, op, n, side ? copies.p : x.p, 1, side ? x.p : copies.p, 1,
+                          expected.p);
+            ln_binary_f32(isa, op, n, side ? single.p : x.p, !side, side ? x.p : single.p,
+                          (size_t)side, y.p);
+            check_same_bits("repeated", isa, expected.p, y.p, n);
+            ln_binary_f32(isa, op, n, side ? single.p : x.p, !side, side ? x.p : single.p,
+                          (size_t)side, x.p);
+            check_same_bits("repeated in place", isa, expected.p, x.p, n);
+        }
+    }
+    guarded *all[] = {&x, &single, &copies, &expected, &y};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        guarded_free(all[i]);
+}
+
+TEST(one_element_may_stand_for_all)
+{
+    float values[40];
+    fill_random(values, 40);
+    values[3] = NAN;
+    for (int op = 0; op < LN_BINARY_COUNT; op++)
+        for (size_t n = 1; n <= 40; n += 3)
+            check_repeated((ln_binary)op, values, n == 7 ? NAN : 0.75f, n);
 }
 
 TEST(lengths_around_every_vector_are_right_and_in_place)
@@ -134,7 +172,7 @@ TEST(nan_stays_nan)
             CHECK(isnan(y[0]));
         }
         for (int op = 0; op < LN_BINARY_COUNT; op++) {
-            ln_binary_f32(isa, (ln_binary)op, 3, x, x2, y);
+            ln_binary_f32(isa, (ln_binary)op, 3, x, 1, x2, 1, y);
             CHECK(isnan(y[0]) && isnan(y[1]) && isnan(y[2]));
         }
     }
@@ -219,6 +257,7 @@ TEST(batchnorm_follows_its_formula_on_all_instruction_sets)
     }
 }
 
-TEST_LIST(lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
-          relu_keeps_the_sign_of_zero, exp_and_sigmoid_stay_within_two_ulp_over_all_floats,
+TEST_LIST(one_element_may_stand_for_all, lengths_around_every_vector_are_right_and_in_place,
+          odd_values_are_defined, nan_stays_nan, relu_keeps_the_sign_of_zero,
+          exp_and_sigmoid_stay_within_two_ulp_over_all_floats,
           batchnorm_follows_its_formula_on_all_instruction_sets)

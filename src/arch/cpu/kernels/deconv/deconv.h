@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposed two-dimensional convolution, NCHW input, [C, O / group, kernel] weights, with groups.
+//
+// Output (y, x) is reached by input (i, j) through tap (v, u) where y + pad_top = i * stride + v *
+// dilation, likewise x.
+//
+// The bits: an output starts at +0, takes fma(weight, x, sum) over the input channels of its group,
+// then the taps' rows, then their columns, in ascending order, where they reach it from inside the
+// input. Then the bias is added, then the activation applied.
+
+#ifndef LN_ARCH_CPU_KERNELS_DECONV_H
+#define LN_ARCH_CPU_KERNELS_DECONV_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/act.h"
+
+LN_CPPSTART
+
+// Padding at the bottom and right is what the output size leaves.
+typedef struct ln_deconv2d_shape {
+    size_t batch;
+    size_t group;
+    size_t in_channels;  // a multiple of `group`
+    size_t out_channels; // a multiple of `group`
+    size_t in_h, in_w;
+    size_t out_h, out_w;
+    size_t kernel_h, kernel_w;
+    size_t stride_h, stride_w;
+    size_t dilation_h, dilation_w;
+    size_t pad_top, pad_left;
+} ln_deconv2d_shape;
+
+typedef struct ln_deconv2d_f32_args {
+    ln_deconv2d_shape shape;
+    const float *x;      // [batch, in_channels, in_h, in_w]
+    const float *weight; // [in_channels, out_channels / group, kernel_h, kernel_w]
+    const float *bias;   // [out_channels]; NULL: none
+    float *y;            // [batch, out_channels, out_h, out_w], apart from the inputs
+    ln_act act;
+} ln_deconv2d_f32_args;
+
+// LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
+// stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
+// Batch, channels and sizes of images may be 0.
+ln_status ln_deconv2d_check(const ln_deconv2d_shape *shape);
+
+// Bytes of workspace, the same on every machine; SIZE_MAX for a shape that the check refuses.
+size_t ln_deconv2d_f32_workspace(const ln_deconv2d_shape *shape);
+
+// The shape has passed the check. `workspace` is aligned for float and may hold anything.
+void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace);
+
+// ---- Kernels ----
+
+// One output pixel of one channel.
+typedef struct ln_deconv2d_pixel_f32_args {
+    const ln_deconv2d_shape *shape;
+    const float *x;      // one image of one group: [channels, in_h, in_w]
+    size_t channels;     // of the group
+    const float *weight; // of the output channel: [channels] of [kernel_h, kernel_w] ...
+    size_t weight_step;  // ... that lie so many floats apart
+    const float *bias;   // one float; NULL: none
+    size_t out_y, out_x;
+    ln_act act;
+    float *y; // the pixel
+} ln_deconv2d_pixel_f32_args;
+
+typedef void ln_deconv2d_pixel_f32_fn(const ln_deconv2d_pixel_f32_args *args);
+
+#define K(isa, type, pixel) ln_deconv2d_pixel_f32_fn pixel;
+#include "arch/cpu/kernels/deconv/deconv.inc"
+#undef K
+
+LN_CPPEND
+
+#endif

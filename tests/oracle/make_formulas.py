@@ -1,0 +1,952 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the oracle's second half: what ONNX Runtime has not, or decides otherwise, from formulas.
+
+    make_formulas.py [FOLDER]
+
+Each case is a model in IL, with inputs and the results that the formulas below give, in Python's
+doubles and whole numbers. They are written from the definitions alone, element by element, and
+share nothing with the library. See README.md for the files and for adding a case.
+"""
+
+import itertools
+import json
+import math
+import os
+import random
+import struct
+import sys
+
+INF, NAN = math.inf, math.nan
+
+# name: (in a safetensors file, struct code, least, most); floating types have no range here.
+DTYPES = {
+    'TL_DOUBLE': ('F64', 'd', None, None), 'TL_FLOAT': ('F32', 'f', None, None),
+    'TL_INT64': ('I64', 'q', -2**63, 2**63 - 1), 'TL_INT32': ('I32', 'i', -2**31, 2**31 - 1),
+    'TL_INT16': ('I16', 'h', -2**15, 2**15 - 1), 'TL_INT8': ('I8', 'b', -128, 127),
+    'TL_UINT64': ('U64', 'Q', 0, 2**64 - 1), 'TL_UINT32': ('U32', 'I', 0, 2**32 - 1),
+    'TL_UINT16': ('U16', 'H', 0, 2**16 - 1), 'TL_UINT8': ('U8', 'B', 0, 255),
+    'TL_BOOL': ('BOOL', '?', 0, 1),
+}
+FLOAT_MAX = 3.4028234663852886e38
+
+
+def is_floating(dtype):
+    return DTYPES[dtype][2] is None
+
+
+# ---- Numbers ----
+
+def round_float(x):
+    """As IEEE 754 rounds a double to a float: what is too large becomes infinite."""
+    try:
+        return struct.unpack('<f', struct.pack('<f', x))[0]
+    except OverflowError:
+        return math.copysign(INF, x)
+
+
+def rounded(x, dtype):
+    """The end of a sum: rounded to a float, or at the ends of an integer's range."""
+    if dtype == 'TL_DOUBLE':
+        return x
+    if dtype == 'TL_FLOAT':
+        return round_float(x)
+    if dtype == 'TL_BOOL':
+        return int(x != 0)
+    low, high = DTYPES[dtype][2:]
+    return max(low, min(high, x))
+
+
+def converted(x, dtype):
+    """A double as an element: saturating, toward zero, NaN to 0; infinity stays a float's."""
+    if dtype == 'TL_DOUBLE':
+        return x
+    if dtype == 'TL_FLOAT':
+        return x if math.isinf(x) or math.isnan(x) else round_float(
+            max(-FLOAT_MAX, min(FLOAT_MAX, x)))
+    if dtype == 'TL_BOOL':
+        return int(x != 0)
+    if math.isnan(x):
+        return 0
+    low, high = DTYPES[dtype][2:]
+    return low if x <= low else high if x >= high else int(x)
+
+
+def wrapped(x, dtype):
+    """A whole number in the arithmetic of an integer type."""
+    if dtype == 'TL_BOOL':
+        return int(x != 0)
+    low, high = DTYPES[dtype][2:]
+    return (x - low) % (high - low + 1) + low
+
+
+def toward_zero(a, b):
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+
+
+def logistic(x):
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
+# ---- Tensors: (dtype, dims, elements in row-major order) ----
+
+def length(dims):
+    return math.prod(dims)
+
+
+def tensor(dtype, dims, elements):
+    elements = [round_float(x) for x in elements] if dtype == 'TL_FLOAT' else list(elements)
+    assert len(elements) == length(dims), (dims, len(elements))
+    return dtype, list(dims), elements
+
+
+def index(dims, coords):
+    at = 0
+    for dim, c in zip(dims, coords):
+        at = at * dim + c
+    return at
+
+
+def places(dims):
+    return itertools.product(*(range(d) for d in dims))
+
+
+def made(dtype, dims, at):
+    """The tensor whose element at each place is at(*coords)."""
+    return tensor(dtype, dims, [at(*c) for c in places(dims)])
+
+
+# ---- A case ----
+
+CASES = {}
+
+
+class Case:
+    def __init__(self, name):
+        assert name not in CASES
+        self.lines, self.data, self.expected = [], {}, {}
+        self.random = random.Random(name)
+        CASES[name] = self
+
+    def give(self, name, t, is_static=False):
+        """An input, or a constant from the data file."""
+        shape = f'dtype={t[0]}, dims={t[1]}'
+        self.lines.append(f'create(| dst={name} | {shape}, ran=[0, 0], data=[0], from_file=true);'
+                          if is_static else f'input(| dst={name} | {shape});')
+        self.data[name] = t
+        return t
+
+    def some(self, name, dims, dtype='TL_FLOAT', low=-1.0, high=1.0, is_static=False):
+        if is_floating(dtype):
+            elements = [self.random.uniform(low, high) for _ in range(length(dims))]
+        else:
+            elements = [self.random.randint(int(low), int(high)) for _ in range(length(dims))]
+        return self.give(name, tensor(dtype, dims, elements), is_static)
+
+    def op(self, optype, ins, outs, **params):
+        def text(value):
+            if isinstance(value, (list, tuple)):
+                return '[' + ', '.join(text(v) for v in value) + ']'
+            return ('true' if value else 'false') if isinstance(value, bool) else str(value)
+
+        def pairs(d):
+            return ', '.join(f'{k}={text(v)}' for k, v in d.items())
+
+        self.lines.append(f'{optype}({pairs(ins)} | {pairs(outs)} | {pairs(params)});')
+
+    def expect(self, **tensors):
+        self.expected.update(tensors)
+
+
+# ---- Convolution ----
+
+def spans(size, dilation):
+    return [(k - 1) * d + 1 for k, d in zip(size, dilation)]
+
+
+def auto_padding(totals, autopad):
+    """Top, left, bottom, right for what is missing on both axes."""
+    small = [max(t, 0) // 2 for t in totals]
+    large = [max(t, 0) - s for t, s in zip(totals, small)]
+    return small + large if autopad == 'SAME_UPPER' else large + small
+
+
+def conv_padding(in_hw, size, stride, padding, dilation, autopad):
+    if autopad == 'NOTSET':
+        return padding
+    if autopad == 'VALID':
+        return [0, 0, 0, 0]
+    reach = spans(size, dilation)
+    return auto_padding([(-(-i // s) - 1) * s + r - i for i, s, r in zip(in_hw, stride, reach)],
+                        autopad)
+
+
+def act_of(x, act):
+    return 0 if act == 'relu' and x < 0 else x
+
+
+def conv2d(case, src, weight, bias, group=1, stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1),
+           autopad='NOTSET', act='none'):
+    dtype, (n_count, c_count, h, w), x = src
+    o_count, i_count, kh, kw = weight[1]
+    case.op('conv2d', {'src': 'src', 'weight': 'weight', 'bias': 'bias'}, {'dst': 'dst'},
+            group=group, size=[kh, kw], stride=stride, padding=padding, dilation=dilation,
+            autopad=autopad, act=act)
+    top, left, bottom, right = conv_padding((h, w), (kh, kw), stride, padding, dilation, autopad)
+    reach = spans((kh, kw), dilation)
+    dims = [n_count, o_count, (h + top + bottom - reach[0]) // stride[0] + 1,
+            (w + left + right - reach[1]) // stride[1] + 1]
+
+    def at(n, o, oy, ox):
+        total = bias[2][o]
+        first = o // (o_count // group) * i_count
+        for i, v, u in places((i_count, kh, kw)):
+            y = oy * stride[0] - top + v * dilation[0]
+            z = ox * stride[1] - left + u * dilation[1]
+            if 0 <= y < h and 0 <= z < w:
+                total += x[index(src[1], (n, first + i, y, z))] * \
+                    weight[2][index(weight[1], (o, i, v, u))]
+        return rounded(act_of(total, act), dtype)
+
+    case.expect(dst=made(dtype, dims, at))
+
+
+def conv_cases():
+    def run(name, src, weight, dtype='TL_FLOAT', low=-1.0, high=1.0, **params):
+        case = Case(f'conv2d_{name}')
+        conv2d(case, case.some('src', src, dtype, low, high),
+               case.some('weight', weight, dtype, low, high),
+               case.some('bias', weight[:1], dtype, low, high), **params)
+
+    for autopad in ('SAME_UPPER', 'SAME_LOWER'):
+        run(f'{autopad.lower()}_dilation', [1, 2, 9, 8], [3, 2, 3, 3], dilation=[2, 3],
+            autopad=autopad)
+        run(f'{autopad.lower()}_dilation_stride', [2, 2, 10, 7], [3, 2, 3, 2], dilation=[2, 2],
+            stride=[2, 3], autopad=autopad)
+        run(f'{autopad.lower()}_stride_over_size', [1, 2, 8, 9], [2, 2, 2, 1], stride=[5, 4],
+            autopad=autopad)
+    run('relu', [2, 3, 6, 5], [4, 3, 3, 3], padding=[1, 1, 1, 1], act='relu')
+    run('group_dilation', [1, 6, 9, 9], [4, 3, 2, 3], group=2, dilation=[3, 2],
+        padding=[2, 0, 1, 3], stride=[1, 2])
+    run('depthwise_dilation_stride', [1, 3, 11, 10], [6, 1, 3, 3], group=3, dilation=[2, 1],
+        padding=[2, 1, 0, 3], stride=[3, 2])
+    run('double', [1, 3, 6, 6], [2, 3, 3, 3], 'TL_DOUBLE', padding=[1, 1, 1, 1])
+    for dtype, low, high in (('TL_INT8', -128, 127), ('TL_UINT8', 0, 9), ('TL_INT16', -300, 300),
+                             ('TL_INT32', -99, 99), ('TL_INT64', -99, 99), ('TL_BOOL', 0, 1)):
+        run(dtype[3:].lower(), [1, 2, 5, 5], [2, 2, 3, 3], dtype, low, high,
+            padding=[1, 1, 1, 1], act='relu' if dtype == 'TL_INT16' else 'none')
+
+    for name, group, dims in (('general', 1, [2, 2, 3, 3]), ('depthwise', 2, [2, 1, 3, 3])):
+        case = Case(f'conv2d_infinite_weights_{name}')
+        weight = case.some('weight', dims)
+        for at, strange in ((0, INF), (5, -INF), (9, NAN)):
+            weight[2][at] = strange
+        conv2d(case, case.some('src', [1, 2, 4, 5]), weight, case.some('bias', [2]), group=group,
+               padding=[1, 1, 1, 1])
+
+
+def deconv2d(case, src, weight, bias, group=1, stride=(1, 1), padding=(0, 0, 0, 0),
+             output_dims=(0, 0, 0, 0), output_padding=(0, 0), dilation=(1, 1), autopad='NOTSET',
+             act='none'):
+    dtype, (n_count, c_count, h, w), x = src
+    _, j_count, kh, kw = weight[1]
+    case.op('deconv2d', {'src': 'src', 'weight': 'weight', 'bias': 'bias'}, {'dst': 'dst'},
+            group=group, size=[kh, kw], stride=stride, output_dims=output_dims, padding=padding,
+            output_padding=output_padding, dilation=dilation, autopad=autopad, act=act)
+    reach = spans((kh, kw), dilation)
+    whole = [s * (i - 1) + o + r for s, i, o, r in zip(stride, (h, w), output_padding, reach)]
+    if autopad.startswith('SAME'):
+        wanted = [o or i * s for o, i, s in zip(output_dims[2:], (h, w), stride)]
+        padding = auto_padding([a - b for a, b in zip(whole, wanted)], autopad)
+    elif autopad == 'VALID':
+        padding = [0, 0, 0, 0]
+    top, left, bottom, right = padding
+    dims = [n_count, j_count * group, whole[0] - top - bottom, whole[1] - left - right]
+
+    # Each element of src spreads over a window, as the definition says.
+    totals = [bias[2][o] for _, o, _, _ in places(dims)]
+    for n, c, y, z in places(src[1]):
+        for j, v, u in places((j_count, kh, kw)):
+            oy, oz = y * stride[0] - top + v * dilation[0], z * stride[1] - left + u * dilation[1]
+            if 0 <= oy < dims[2] and 0 <= oz < dims[3]:
+                o = c // (c_count // group) * j_count + j
+                totals[index(dims, (n, o, oy, oz))] += \
+                    x[index(src[1], (n, c, y, z))] * weight[2][index(weight[1], (c, j, v, u))]
+    case.expect(dst=tensor(dtype, dims, [rounded(act_of(t, act), dtype) for t in totals]))
+
+
+def deconv_cases():
+    def run(name, src, weight, dtype='TL_FLOAT', low=-1.0, high=1.0, **params):
+        case = Case(f'deconv2d_{name}')
+        deconv2d(case, case.some('src', src, dtype, low, high),
+                 case.some('weight', weight, dtype, low, high),
+                 case.some('bias', [weight[1] * params.get('group', 1)], dtype, low, high),
+                 **params)
+
+    for autopad in ('SAME_UPPER', 'SAME_LOWER'):
+        run(f'{autopad.lower()}_odd', [1, 2, 4, 5], [2, 3, 3, 3], stride=[2, 2], autopad=autopad)
+        run(f'{autopad.lower()}_output_dims', [1, 2, 4, 5], [2, 3, 5, 4], stride=[2, 2],
+            output_dims=[0, 0, 9, 10], autopad=autopad)
+    run('relu', [1, 3, 4, 4], [3, 2, 4, 4], stride=[2, 2], padding=[1, 1, 1, 1], act='relu')
+    run('stride3', [1, 2, 3, 4], [2, 2, 5, 3], stride=[3, 3], padding=[2, 0, 1, 2])
+    run('dilation_stride_group', [2, 4, 3, 4], [4, 3, 2, 3], group=2, dilation=[2, 3],
+        stride=[2, 3], padding=[1, 2, 0, 1], output_padding=[1, 2])
+    run('dilation_shares_stride', [1, 2, 4, 4], [2, 2, 3, 3], dilation=[2, 2], stride=[2, 2])
+    run('depthwise_stride1', [1, 3, 5, 6], [3, 1, 3, 3], group=3, padding=[1, 1, 1, 1])
+    run('1x1', [1, 5, 3, 4], [5, 7, 1, 1])
+    run('1x1_stride2', [1, 3, 3, 4], [3, 2, 1, 1], stride=[2, 2], output_padding=[1, 1])
+    run('wide', [1, 2, 2, 40], [2, 3, 3, 3], stride=[2, 2], padding=[1, 1, 0, 0])
+    run('double', [1, 2, 3, 3], [2, 2, 3, 3], 'TL_DOUBLE', stride=[2, 2])
+    for dtype, low, high in (('TL_INT8', -128, 127), ('TL_UINT16', 0, 200),
+                             ('TL_INT32', -99, 99)):
+        run(dtype[3:].lower(), [1, 2, 3, 3], [2, 2, 2, 2], dtype, low, high, stride=[1, 2])
+    case = Case('deconv2d_infinite_weights')
+    weight = case.some('weight', [2, 2, 3, 3])
+    for at, strange in ((0, INF), (13, -INF), (26, NAN)):
+        weight[2][at] = strange
+    deconv2d(case, case.some('src', [1, 2, 3, 4]), weight, case.some('bias', [2]), stride=[2, 2],
+             padding=[1, 1, 1, 1])
+
+
+# ---- Normalization ----
+
+def batchnorm_cases():
+    def run(name, dims, dtype, epsilon, change=None):
+        case = Case(f'batchnorm_{name}')
+        src = case.some('src', dims, dtype, -3, 3)
+        parts = {p: case.some(p, [dims[1]], dtype, low, 2)
+                 for p, low in (('scale', -2), ('offset', -2), ('mean', -1), ('var', 0.1))}
+        if change:
+            change(src, parts)
+        case.op('batchnorm', {'src': 'src', **{p: p for p in parts}}, {'dst': 'dst'},
+                epsilon=epsilon)
+        scale, offset, mean, var = (parts[p][2] for p in ('scale', 'offset', 'mean', 'var'))
+
+        def at(n, c, y, z):
+            spread = var[c] + round_float(epsilon)
+            deviation = math.sqrt(spread) if not spread < 0 else NAN
+            x = src[2][index(dims, (n, c, y, z))]
+            return rounded((x - mean[c]) / deviation * scale[c] + offset[c], dtype)
+
+        case.expect(dst=made(dtype, dims, at))
+
+    def strange(src, parts):
+        src[2][0], src[2][1], src[2][2] = NAN, INF, -INF
+        parts['mean'][2][1], parts['var'][2][2], parts['scale'][2][3] = NAN, -1.0, INF
+
+    run('double', [2, 3, 2, 2], 'TL_DOUBLE', 1e-5)
+    run('negative_scale', [1, 5, 3, 3], 'TL_FLOAT', 1e-3)
+    run('strange', [1, 4, 2, 3], 'TL_FLOAT', 1e-5, strange)
+
+
+def fold_cases():
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE'):
+        end = dtype[3:].lower()
+        case = Case(f'bn_fold_weight_{end}')
+        weight = case.some('w', [3, 2, 2, 3], dtype, is_static=True)
+        scale = case.some('s', [3], dtype, -2, 2, is_static=True)
+        var = case.some('v', [3], dtype, 0.1, 2, is_static=True)
+        case.op('bn_fold_weight', {'weight': 'w', 'scale': 's', 'var': 'v'}, {'dst': 'y'},
+                epsilon=1e-3)
+        case.expect(y=made(dtype, weight[1], lambda o, i, v, u: rounded(
+            weight[2][index(weight[1], (o, i, v, u))] * scale[2][o] /
+            math.sqrt(var[2][o] + round_float(1e-3)), dtype)))
+
+        case = Case(f'bn_fold_bias_{end}')
+        b, s, o, m, v = (case.some(name, [5], dtype, low, 2, is_static=True)
+                         for name, low in zip('bsomv', (-2, -2, -2, -2, 0.1)))
+        case.op('bn_fold_bias', {'bias': 'b', 'scale': 's', 'offset': 'o', 'mean': 'm', 'var': 'v'},
+                {'dst': 'y'}, epsilon=1e-3)
+        case.expect(y=made(dtype, [5], lambda c: rounded(
+            (b[2][c] - m[2][c]) * s[2][c] / math.sqrt(v[2][c] + round_float(1e-3)) + o[2][c],
+            dtype)))
+
+        case = Case(f'bn2scale_wts_{end}')
+        m, v, s, o = (case.some(name, [5], dtype, low, 2, is_static=True)
+                      for name, low in zip('mvso', (-2, 0.1, -2, -2)))
+        case.op('bn2scale_wts', {'src_mean': 'm', 'src_var': 'v', 'src_scale': 's',
+                                 'src_offset': 'o'},
+                {'dst_scale': 'y', 'dst_shift': 'z', 'dst_power': 'p'}, epsilon=1e-3)
+        factor = [s[2][c] / math.sqrt(v[2][c] + round_float(1e-3)) for c in range(5)]
+        case.expect(y=made(dtype, [5], lambda c: rounded(factor[c], dtype)),
+                    z=made(dtype, [5], lambda c: rounded(o[2][c] - m[2][c] * factor[c], dtype)),
+                    p=made(dtype, [5], lambda c: 1))
+
+
+# ---- Pooling ----
+
+def pool_cases():
+    def run(kind, name, src_of, size, stride, padding=(0, 0, 0, 0), autopad='NOTSET'):
+        case = Case(f'{kind}pool2d_{name}')
+        dtype, dims, x = src = src_of(case)
+        case.op(f'{kind}pool2d', {'src': 'src'}, {'dst': 'dst'}, size=size, stride=stride,
+                padding=padding, autopad=autopad)
+        h, w = dims[2:]
+        top, left, bottom, right = conv_padding((h, w), size, stride, padding, (1, 1), autopad)
+        out = dims[:2] + [(h + top + bottom - size[0]) // stride[0] + 1,
+                          (w + left + right - size[1]) // stride[1] + 1]
+
+        def at(n, c, oy, oz):
+            met = [x[index(dims, (n, c, y, z))]
+                   for y in range(oy * stride[0] - top, oy * stride[0] - top + size[0])
+                   for z in range(oz * stride[1] - left, oz * stride[1] - left + size[1])
+                   if 0 <= y < h and 0 <= z < w]
+            if kind == 'max':
+                return NAN if any(e != e for e in met) else max(met)
+            total = sum(met)
+            return rounded(total / len(met), dtype) if is_floating(dtype) else \
+                rounded(toward_zero(total, len(met)), dtype)
+
+        case.expect(dst=made(dtype, out, at))
+
+    def strange(case):
+        return case.give('src', tensor('TL_FLOAT', [1, 1, 4, 5], [
+            NAN, 1, 2, 3, INF, 1, -INF, -INF, 2, 1, -INF, -INF, -INF, INF, -INF, -INF, -INF, -INF,
+            1, NAN]))
+
+    for kind in ('max', 'avg'):
+        run(kind, 'strange', strange, [2, 2], [1, 1])
+        run(kind, 'strange_padded', strange, [3, 3], [2, 2], [1, 1, 1, 1])
+        run(kind, 'stride_over_size', lambda c: c.some('src', [1, 2, 9, 8], low=-3, high=-1),
+            [2, 2], [3, 4])
+        for autopad in ('SAME_UPPER', 'SAME_LOWER'):
+            run(kind, f'{autopad.lower()}_5x4',
+                lambda c: c.some('src', [2, 3, 8, 7], low=-3, high=-1), [5, 4], [2, 3],
+                autopad=autopad)
+        run(kind, 'wide', lambda c: c.some('src', [1, 2, 4, 70]), [3, 2], [1, 1], [1, 1, 1, 0])
+        for dtype in ('TL_DOUBLE', 'TL_INT8', 'TL_UINT8', 'TL_INT32', 'TL_BOOL'):
+            low, high = {'TL_DOUBLE': (-1, 1), 'TL_INT8': (-128, 127), 'TL_UINT8': (0, 255),
+                         'TL_BOOL': (0, 1)}.get(dtype, (-2**31, 2**31 - 1))
+            run(kind, dtype[3:].lower(), lambda c: c.some('src', [1, 2, 5, 6], dtype, low, high),
+                [3, 2], [2, 1], [1, 1, 1, 0])
+
+
+# ---- Element by element ----
+
+def edge_numbers(dtype):
+    if is_floating(dtype):
+        return [0.0, -0.0, 1.0, -1.5, NAN, INF, -INF, 1e-30, -2.75]
+    low, high = DTYPES[dtype][2:]
+    if dtype == 'TL_BOOL':
+        return [0, 1]
+    return sorted({low, low // 2, 0, 1, 3, high // 2 + 1, high} | ({-1, -7} if low < 0 else set()))
+
+
+def unary_cases():
+    def run(optype, dtype, of, src=None, **params):
+        name = ''.join(f'_{v}'.replace('.', '_').replace('-', 'm') for v in params.values())
+        case = Case(f'{optype}_{dtype[3:].lower()}{name}')
+        numbers = src or edge_numbers(dtype)
+        case.give('src', tensor(dtype, [len(numbers)], numbers))
+        case.op(optype, {'src': 'src'}, {'dst': 'dst'}, **params)
+        case.expect(dst=tensor(dtype, [len(numbers)], [of(x) for x in numbers]))
+
+    for dtype in DTYPES:
+        run('relu', dtype, lambda x: 0 if x < 0 else x)
+        for slope in (0.1, -2.7, 3.0):
+            def lrelu(x):
+                if not x < 0:
+                    return x
+                if is_floating(dtype):
+                    return rounded(x * round_float(slope) if dtype == 'TL_FLOAT' else
+                                   x * round_float(slope), dtype)
+                return wrapped(x * int(slope), dtype)
+            run('lrelu', dtype, lrelu, negslope=slope)
+        if dtype != 'TL_FLOAT':
+            run('sigmoid', dtype, lambda x: NAN if x != x else converted(
+                logistic(min(max(x, -750), 750)), dtype))
+    run('lrelu', 'TL_FLOAT', lambda x: rounded(x * 0.0, 'TL_FLOAT') if x < 0 else x, negslope=0.0)
+
+
+def elew_of(op, a, b, dtype):
+    if op == 'POW':
+        try:
+            power = math.pow(a, b)
+        except OverflowError:
+            power = INF if a > 0 or b % 2 == 0 else -INF
+        except ValueError:
+            power = INF if a == 0 else NAN
+        return converted(power, dtype)
+    if op in ('MAX', 'MIN'):
+        if a != a or b != b:
+            return NAN
+        return max(a, b) if op == 'MAX' else min(a, b)
+    if not is_floating(dtype):
+        return wrapped({'SUM': a + b, 'SUB': a - b, 'MUL': a * b}[op] if op != 'DIV' else
+                       toward_zero(a, b), dtype)
+    if op == 'DIV' and b == 0:
+        return NAN if a == 0 or a != a else math.copysign(INF, a) * math.copysign(1, b)
+    return rounded({'SUM': lambda: a + b, 'SUB': lambda: a - b, 'MUL': lambda: a * b,
+                    'DIV': lambda: a / b}[op](), dtype)
+
+
+def elew_cases():
+    for op in ('SUM', 'SUB', 'MUL', 'DIV', 'MAX', 'MIN', 'POW'):
+        for dtype in DTYPES:
+            case = Case(f'elew_{op.lower()}_{dtype[3:].lower()}')
+            pairs = list(itertools.product(edge_numbers(dtype), repeat=2))
+            if op == 'DIV' and not is_floating(dtype):
+                pairs = [(a, b) for a, b in pairs if b != 0]
+            if op == 'POW' and is_floating(dtype):
+                pairs = [(2.0, 0.5), (-2.0, 3.0), (-2.0, 0.5), (0.0, 0.0), (1e30, 2.0), (0.0, -1.0),
+                         (-1e30, 3.0), (INF, 2.0), (0.5, 200.0), (1.0, NAN), (NAN, 0.0)]
+            if op == 'POW' and not is_floating(dtype):
+                pairs = [(a, b) for a, b in pairs if 0 <= b <= 7 and abs(a) < 2**40]
+            case.give('a', tensor(dtype, [len(pairs)], [a for a, _ in pairs]))
+            case.give('b', tensor(dtype, [len(pairs)], [b for _, b in pairs]))
+            case.op('elew', {'src1': 'a', 'src2': 'b'}, {'dst': 'y'}, elew_op=f'TL_{op}')
+            case.expect(y=tensor(dtype, [len(pairs)],
+                                 [elew_of(op, round_float(a) if dtype == 'TL_FLOAT' else a,
+                                          round_float(b) if dtype == 'TL_FLOAT' else b, dtype)
+                                  for a, b in pairs]))
+
+
+def broadcast_cases():
+    shapes = [('channels', [2, 3, 4, 5], [1, 3, 1, 1]), ('channels_short', [2, 3, 4, 5], [3, 1, 1]),
+              ('row', [2, 3, 7], [7]), ('column', [3, 7], [3, 1]), ('both', [4, 1, 3], [2, 1]),
+              ('one', [2, 3], [1]), ('left', [1], [5, 4]), ('outer', [6, 1], [1, 9]),
+              ('middle', [2, 1, 4, 1], [1, 3, 1, 5]), ('rank5', [2, 1, 3, 1, 2], [4, 1, 5, 1])]
+    for op in ('SUM', 'SUB', 'MUL', 'DIV', 'MAX', 'POW'):
+        for name, a_dims, b_dims in shapes:
+            for dtype in ('TL_FLOAT', 'TL_INT16') if op in ('SUB', 'DIV') else ('TL_FLOAT',):
+                case = Case(f'elew_{op.lower()}_broadcast_{name}_{dtype[3:].lower()}')
+                a = case.some('a', a_dims, dtype, 1, 9)
+                b = case.some('b', b_dims, dtype, 1, 9)
+                case.op('elew', {'src1': 'a', 'src2': 'b'}, {'dst': 'y'}, elew_op=f'TL_{op}')
+                rank = max(len(a_dims), len(b_dims))
+                whole = [[1] * (rank - len(t[1])) + t[1] for t in (a, b)]
+                dims = [max(d) for d in zip(*whole)]
+
+                def at(*coords):
+                    left, right = (t[2][index(w, [c if d > 1 else 0 for c, d in zip(coords, w)])]
+                                   for t, w in zip((a, b), whole))
+                    return elew_of(op, left, right, dtype)
+
+                case.expect(y=made(dtype, dims, at))
+
+
+# ---- Along an axis ----
+
+def reduce_cases():
+    def run(name, src_of, axis):
+        case = Case(f'maxreduce_arg_{name}')
+        dtype, dims, x = src_of(case)
+        out = [1 if d == axis else n for d, n in enumerate(dims)]
+
+        def column(coords):
+            return [x[index(dims, [k if d == axis else c for d, c in enumerate(coords)])]
+                    for k in range(dims[axis])]
+
+        def first(coords):
+            values = column(coords)
+            for k, v in enumerate(values):
+                if v != v:
+                    return k
+            return values.index(max(values))
+
+        case.op('maxreduce_arg', {'src': 'src'}, {'dst': 'dst', 'arg': 'arg'}, axis=axis)
+        case.op('maxreduce', {'src': 'src'}, {'dst': 'alone'}, axis=axis)
+        best = made(dtype, out, lambda *c: column(c)[first(c)])
+        case.expect(dst=best, alone=best, arg=made('TL_INT32', out, lambda *c: first(c)))
+
+    run('strange', lambda c: c.give('src', tensor('TL_FLOAT', [4, 5], [
+        1, NAN, 3, NAN, INF, -INF, -INF, -INF, -INF, -INF, NAN, INF, INF, -1, 2, 0.0, -0.0, 0.0, -1,
+        -2])), 1)
+    run('strange_rows', lambda c: c.give('src', tensor('TL_FLOAT', [3, 4], [
+        1, NAN, 3, -INF, 2, NAN, INF, -INF, NAN, 1, INF, -INF])), 0)
+    for dtype in DTYPES:
+        low, high = (-3, 3) if is_floating(dtype) else DTYPES[dtype][2:]
+        run(dtype[3:].lower(), lambda c: c.some('src', [3, 5, 2], dtype, low, high), 1)
+    for axis in range(3):
+        run(f'long_axis{axis}', lambda c: c.some('src', [7, 33, 9], low=-9, high=9), axis)
+
+
+def dot_cases():
+    for dtype in DTYPES:
+        case = Case(f'dot_product_{dtype[3:].lower()}')
+        low, high = (-1, 1) if is_floating(dtype) else DTYPES[dtype][2:]
+        a = case.some('a', [3, 7], dtype, low, high)
+        b = case.some('b', [3, 7], dtype, low, high)
+        case.op('dot_product', {'src1': 'a', 'src2': 'b'}, {'dst': 'y'})
+        total = sum(x * y for x, y in zip(a[2], b[2]))
+        case.expect(y=tensor(dtype, [1], [
+            rounded(total, dtype) if is_floating(dtype) else wrapped(total, dtype)]))
+
+
+def softmax_cases():
+    for dtype in ('TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
+        case = Case(f'softmax_{dtype[3:].lower()}')
+        dims, axis = [2, 4, 3], 1
+        src = case.some('src', dims, dtype, 0 if dtype == 'TL_UINT8' else -40, 40)
+        case.op('softmax', {'src': 'src'}, {'dst': 'dst'}, axis=axis)
+
+        def at(a, k, b):
+            row = [src[2][index(dims, (a, i, b))] for i in range(dims[axis])]
+            share = [math.exp(v - max(row)) for v in row]
+            return converted(share[k] / math.fsum(share), dtype)
+
+        case.expect(dst=made(dtype, dims, at))
+
+
+# ---- Moving ----
+
+def moving_cases():
+    for dtype in DTYPES:
+        end = dtype[3:].lower()
+        low, high = (-3, 3) if is_floating(dtype) else DTYPES[dtype][2:]
+
+        def some(case, name, dims):
+            return case.some(name, dims, dtype, low, high)
+
+        case = Case(f'transpose_{end}')
+        src = some(case, 'src', [3, 4, 5])
+        case.op('transpose', {'src': 'src'}, {'dst': 'dst'}, axes=[2, 0, 1])
+        case.expect(dst=made(dtype, [5, 3, 4], lambda a, b, c: src[2][index(src[1], (b, c, a))]))
+
+        case = Case(f'slice_{end}')
+        src = some(case, 'src', [3, 7, 5])
+        case.op('slice', {'src': 'src'}, {'dst': 'dst'}, axis=1, start=2, len=4)
+        case.op('slice', {'src': 'src'}, {'dst': 'last'}, axis=2, start=4, len=1)
+        case.expect(dst=made(dtype, [3, 4, 5], lambda a, b, c: src[2][index(src[1], (a, b + 2, c))]),
+                    last=made(dtype, [3, 7, 1], lambda a, b, c: src[2][index(src[1], (a, b, 4))]))
+
+        case = Case(f'concat_{end}')
+        parts = [some(case, f'src{i + 1}', [2, n, 3]) for i, n in enumerate((3, 1, 4))]
+        case.op('concat', {f'src{i + 1}': f'src{i + 1}' for i in range(3)}, {'dst': 'dst'}, axis=1)
+        rows = [(part, k) for part in parts for k in range(part[1][1])]
+        case.expect(dst=made(dtype, [2, 8, 3], lambda a, b, c: rows[b][0][2][
+            index(rows[b][0][1], (a, rows[b][1], c))]))
+
+        case = Case(f'reshape_{end}')
+        src = some(case, 'src', [2, 6])
+        case.op('reshape', {'src': 'src'}, {'dst': 'dst'}, dims=[3, 1, 4])
+        case.op('forward', {'src': 'dst'}, {'dst': 'same'})
+        case.op('transpose', {'src': 'same'}, {'dst': 'out'}, axes=[0, 1, 2])
+        case.expect(out=(dtype, [3, 1, 4], src[2]))
+
+        for optype in ('gather', 'gather_nocopy'):
+            case = Case(f'{optype}_{end}')
+            parts = [some(case, f'src{i + 1}', [2, 3]) for i in range(4)]
+            case.op(optype, {f'src{i + 1}': f'src{i + 1}' for i in range(4)}, {'dst': 'dst'})
+            case.expect(dst=(dtype, [4, 2, 3], [x for part in parts for x in part[2]]))
+        for optype in ('scatter', 'scatter_nocopy'):
+            case = Case(f'{optype}_{end}')
+            src = some(case, 'src', [3, 2, 2])
+            case.op(optype, {'src': 'src'}, {f'dst{i + 1}': f'dst{i + 1}' for i in range(3)})
+            case.expect(**{f'dst{i + 1}': (dtype, [2, 2], src[2][4 * i:4 * i + 4])
+                           for i in range(3)})
+
+        case = Case(f'pick1d_{end}')
+        src = some(case, 'src', [11])  # the last two belong to no group
+        case.give('index', tensor('TL_INT32', [5], [2, 0, 0, 1, 7]))
+        case.op('pick1d', {'src': 'src', 'src_index': 'index'}, {'dst': 'dst'}, stride=3, len=4)
+        case.expect(dst=tensor(dtype, [12], [src[2][3 * i + k] for i in (2, 0, 0, 1)
+                                             for k in range(3)]))
+
+    case = Case('transpose_large')
+    src = case.some('src', [5, 37, 41])
+    case.op('transpose', {'src': 'src'}, {'dst': 'dst'}, axes=[0, 2, 1])
+    case.expect(dst=made('TL_FLOAT', [5, 41, 37], lambda a, b, c: src[2][index(src[1], (a, c, b))]))
+
+
+# ---- Sorting ----
+
+def order_of(keys, descends):
+    """Positions in order: stable, NaN last."""
+    numbers = [i for i, k in enumerate(keys) if k == k]
+    numbers.sort(key=lambda i: -keys[i] if descends else keys[i])
+    return numbers + [i for i, k in enumerate(keys) if k != k]
+
+
+def sort_cases():
+    strange = [3, NAN, -0.0, INF, 0.0, -1, NAN, -INF, 3, 0.0, -0.0, 2]
+    for direction in ('ASCENDING', 'DESCENDING'):
+        descends = direction == 'DESCENDING'
+        end = direction.lower()
+
+        def run(name, keys_of):
+            case = Case(f'sort1d_by_key_{end}_{name}')
+            keys = keys_of(case)
+            n = len(keys[2])
+            positions = case.give('position', tensor('TL_INT32', [n], range(n)))
+            values = case.some('value', [n], 'TL_DOUBLE')
+            case.op('sort1d_by_key', {'src_key': 'key', 'src_val': 'position'},
+                    {'dst_key': 'k', 'dst_val': 'p'}, dir=f'TL_SORT_DIR_{direction}')
+            case.op('sort1d_by_key', {'src_key': 'key', 'src_val': 'value'},
+                    {'dst_key': 'k2', 'dst_val': 'v'}, dir=f'TL_SORT_DIR_{direction}')
+            case.op('sort1d', {'src_key': 'key'}, {'dst_key': 'k3'}, dir=f'TL_SORT_DIR_{direction}')
+            order = order_of(keys[2], descends)
+            sorted_keys = (keys[0], [n], [keys[2][i] for i in order])
+            case.expect(k=sorted_keys, k2=sorted_keys, k3=sorted_keys,
+                        p=('TL_INT32', [n], order), v=('TL_DOUBLE', [n],
+                                                       [values[2][i] for i in order]))
+
+        run('strange', lambda c: c.give('key', tensor('TL_FLOAT', [len(strange)], strange)))
+        run('one', lambda c: c.some('key', [1]))
+        run('many', lambda c: c.some('key', [300], 'TL_INT16', -9, 9))
+        for dtype in DTYPES:
+            low, high = (-3, 3) if is_floating(dtype) else DTYPES[dtype][2:]
+            run(dtype[3:].lower(), lambda c: c.some('key', [21], dtype, low, high))
+
+
+# ---- Other sizes ----
+
+def nearest(i, size, new_size):
+    """(i + 1/2) * size / new_size - 1/2, rounded half away from zero; never below 0 here."""
+    return min((2 * i + 1) * size // (2 * new_size), size - 1)
+
+
+def linear(i, size, new_size):
+    """The two neighbours of a place, and the weight of the second."""
+    x = (i + 0.5) * size / new_size - 0.5
+    if size == new_size:
+        return i, i, 0.0
+    x = min(max(x, 0.0), size - 1.0)
+    low = math.floor(x)
+    return low, min(low + 1, size - 1), x - low
+
+
+def half_away(x):
+    return math.floor(abs(x) + 0.5) * (1 if x >= 0 else -1)
+
+
+def resized(src, dims, mode):
+    dtype, old, x = src
+    if mode == 'TL_NEAREST':
+        return made(dtype, dims, lambda *c: x[index(old, [
+            nearest(i, o, n) for i, o, n in zip(c, old, dims)])])
+
+    def at(*coords):
+        total = 0.0
+        ends = [linear(i, o, n) for i, o, n in zip(coords, old, dims)]
+        for corner in itertools.product((0, 1), repeat=len(dims)):
+            weight = math.prod(e[2] if k else 1 - e[2] for e, k in zip(ends, corner))
+            if weight:
+                total += weight * x[index(old, [e[k] for e, k in zip(ends, corner)])]
+        return rounded(total if is_floating(dtype) else half_away(total), dtype)
+
+    return made(dtype, dims, at)
+
+
+def resize_cases():
+    sizes = [('twice', [1, 2, 3, 4], [1, 2, 6, 8]), ('3_to_5', [1, 2, 3, 3], [1, 2, 5, 5]),
+             ('7_to_3', [1, 1, 7, 7], [1, 1, 3, 3]), ('up_and_down', [2, 5, 3], [2, 3, 7]),
+             ('rank1', [5], [13]), ('to_one', [1, 1, 4, 5], [1, 1, 1, 1]),
+             ('from_one', [1, 2, 1, 1], [1, 2, 3, 4]), ('odd', [1, 1, 5, 9], [1, 1, 8, 4])]
+    for mode in ('TL_NEAREST', 'TL_LINEAR'):
+        end = mode[3:].lower()
+        for name, old, new in sizes:
+            case = Case(f'resize_{end}_{name}')
+            src = case.some('src', old)
+            case.op('resize', {'src': 'src'}, {'dst': 'dst'}, mode=mode, dims=new)
+            case.expect(dst=resized(src, new, mode))
+        for dtype in DTYPES:
+            case = Case(f'resize_{end}_{dtype[3:].lower()}')
+            low, high = (-3, 3) if is_floating(dtype) else (DTYPES[dtype][2] and -50, min(
+                50, DTYPES[dtype][3]))
+            src = case.some('src', [1, 2, 3, 4], dtype, low, high)
+            case.op('resize', {'src': 'src'}, {'dst': 'dst'}, mode=mode, dims=[1, 2, 5, 6])
+            case.expect(dst=resized(src, [1, 2, 5, 6], mode))
+        for name, scales in (('floor', [1, 1.5, 1.3]), ('down', [1, 0.7, 0.4]),
+                             ('twice', [1, 2, 2])):
+            case = Case(f'upsample_{end}_{name}')
+            src = case.some('src', [2, 5, 7])
+            new = [math.floor(s * d) for s, d in zip(scales, [2, 5, 7])]
+            case.op('upsample', {'src': 'src'}, {'dst': 'dst'}, mode=mode, scales=scales)
+            case.expect(dst=resized(src, new, mode))
+        case = Case(f'resize_{end}_strange')
+        src = case.give('src', tensor('TL_FLOAT', [2, 4], [1, NAN, 2, 3, INF, 1, -INF, 0]))
+        case.op('resize', {'src': 'src'}, {'dst': 'dst'}, mode=mode, dims=[2, 7])
+        case.expect(dst=resized(src, [2, 7], mode))
+
+
+def submean_cases():
+    for source, target, low, high in (
+            ('TL_UINT8', 'TL_FLOAT', 0, 255), ('TL_UINT8', 'TL_INT8', 0, 255),
+            ('TL_UINT8', 'TL_UINT8', 0, 255), ('TL_FLOAT', 'TL_DOUBLE', 0, 255),
+            ('TL_DOUBLE', 'TL_FLOAT', 0, 255), ('TL_INT16', 'TL_INT32', -9, 999)):
+        case = Case(f'submean_{source[3:].lower()}_{target[3:].lower()}')
+        mean = [123.68, 116.75, 103.5]
+        src = case.some('src', [3, 4, 3], source, low, high)
+        case.op('submean', {'src': 'src'}, {'dst': 'dst'}, mean=mean, dtype=target)
+        case.expect(dst=made(target, [3, 3, 4], lambda c, y, x: converted(
+            float(src[2][index(src[1], (y, x, c))]) - mean[c], target)))
+    case = Case('submean_strange')
+    src = case.give('src', tensor('TL_FLOAT', [1, 2, 3], [NAN, INF, -INF, 1, 2, 3]))
+    case.op('submean', {'src': 'src'}, {'dst': 'dst'}, mean=[1, 1, 1], dtype='TL_INT16')
+    case.op('submean', {'src': 'src'}, {'dst': 'same'}, mean=[1, 1, 1], dtype='TL_FLOAT')
+    for name, dtype in (('dst', 'TL_INT16'), ('same', 'TL_FLOAT')):
+        case.expect(**{name: made(dtype, [3, 1, 2], lambda c, y, x: converted(
+            src[2][index(src[1], (y, x, c))] - 1, dtype))})
+
+
+# ---- Constants ----
+
+def constant_cases():
+    def run(name, dtype, dims, elements, ran=(0, 0), data=(0,)):
+        case = Case(f'create_{name}')
+        case.op('create', {}, {'dst': 'c'}, dtype=dtype, dims=dims, ran=ran, data=data,
+                from_file=False)
+        case.op('transpose', {'src': 'c'}, {'dst': 'y'}, axes=list(range(len(dims))))
+        case.expect(y=tensor(dtype, dims, elements))
+
+    wild = [1.9, -1.9, 300.5, -300.5, 1e19, -1e19, 0.4, 2147483647.5, 1e39]
+    for dtype in DTYPES:
+        run(f'data_{dtype[3:].lower()}', dtype, [2, 5],
+            [converted(x, dtype) for x in wild] + [0], data=wild)
+    run('one', 'TL_FLOAT', [1], [2.5], data=[2.5])
+
+    # Random numbers follow from the tensor's name alone.
+    mask = 2**64 - 1
+
+    def unit(name, i):
+        seed = 0xcbf29ce484222325
+        for byte in name.encode():
+            seed = (seed ^ byte) * 0x100000001b3 & mask
+        z = seed + (i + 1) * 0x9e3779b97f4a7c15 & mask
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & mask
+        z = (z ^ z >> 27) * 0x94d049bb133111eb & mask
+        return ((z ^ z >> 31) >> 11) * 2.0**-53
+
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE'):
+        run(f'random_{dtype[3:].lower()}', dtype, [3, 7],
+            [rounded(-1.5 * (1 - unit('c', i)) + 2.5 * unit('c', i), dtype) for i in range(21)],
+            ran=[-1.5, 2.5])
+    for dtype in ('TL_INT32', 'TL_INT8'):
+        run(f'random_{dtype[3:].lower()}', dtype, [30],
+            [min(math.floor(-5 * (1 - unit('c', i)) + 4 * unit('c', i)), 3) for i in range(30)],
+            ran=[-5.5, 3.5])
+
+    case = Case('create_from_file')
+    given = case.some('c', [2, 3], is_static=True)
+    case.op('transpose', {'src': 'c'}, {'dst': 'y'}, axes=[0, 1])
+    case.expect(y=given)
+
+    for dtype in DTYPES:
+        case = Case(f'zeros_{dtype[3:].lower()}')
+        case.op('zeros', {}, {'dst': 'y'}, dtype=dtype, dims=[2, 3])
+        case.expect(y=tensor(dtype, [2, 3], [0] * 6))
+
+    ranges = [('whole', 0, 10, 2, 'TL_INT32'), ('down', 5, -4, -3, 'TL_INT8'),
+              ('fraction', 0, 1, 0.3, 'TL_FLOAT'), ('third', -1, 1, 1 / 3, 'TL_DOUBLE'),
+              ('toward_zero', -2, 2, 0.75, 'TL_INT16'), ('unsigned', 3, 250, 60, 'TL_UINT8')]
+    for name, start, stop, step, dtype in ranges:
+        n = math.ceil((stop - start) / step)
+        numbers = tensor(dtype, [n], [converted(float(start + i * step), dtype) for i in range(n)])
+        case = Case(f'arange_{name}')
+        case.op('arange', {}, {'dst': 'c'}, dtype=dtype, start=start, stop=stop, step=repr(step))
+        case.op('transpose', {'src': 'c'}, {'dst': 'y'}, axes=[0])
+        case.expect(y=numbers)
+        case = Case(f'rearange_{name}')
+        case.some('src', [n], dtype, 1, 1)
+        case.op('rearange', {'src': 'src'}, {'dst': 'y'}, start=start, stop=stop, step=repr(step))
+        case.expect(y=numbers)
+
+
+# ---- Detection ----
+
+def box_cases():
+    def decode(v):
+        return math.exp(v) if v < 1 else v * math.e
+
+    def run(name, dims, low, high, **params):
+        case = Case(f'transform_bboxSQD_{name}')
+        delta = case.some('delta', dims, low=low, high=high)
+        anchor = case.some('anchor', dims, low=5, high=60)
+        case.op('transform_bboxSQD', {'src_delta': 'delta', 'src_anchor': 'anchor'}, {'dst': 'y'},
+                **params)
+        boxes = []
+        for i in range(0, length(dims), 4):
+            dx, dy, dw, dh = delta[2][i:i + 4]
+            ax, ay, aw, ah = anchor[2][i:i + 4]
+            sx = params['img_width'] / params['width']
+            sy = params['img_height'] / params['height']
+            cx = (ax + dx * aw) * sx + params['x_shift']
+            cy = (ay + dy * ah) * sy + params['y_shift']
+            w, h = aw * decode(dw) * sx, ah * decode(dh) * sy
+            for corner, size in ((cx - w / 2, 'img_width'), (cy - h / 2, 'img_height'),
+                                 (cx + w / 2, 'img_width'), (cy + h / 2, 'img_height')):
+                boxes.append(min(max(corner, 0), params[size] - 1))
+        case.expect(y=tensor('TL_FLOAT', dims, boxes))
+
+    run('plain', [1, 3, 2, 4, 4], -1, 1, width=80, height=60, img_width=160, img_height=120,
+        x_shift=0, y_shift=0)
+    run('wild', [1, 2, 3, 2, 4], -4, 4, width=64, height=64, img_width=200, img_height=150,
+        x_shift=7, y_shift=-9)
+    run('flat', [5, 4], -1, 2, width=50, height=40, img_width=100, img_height=90, x_shift=-3,
+        y_shift=4)
+
+
+def yolo_cases():
+    def run(name, anchors, classes, h, w, img, low, high):
+        case = Case(f'detect_yolov3_{name}')
+        feature = case.some('feature', [1, anchors * (5 + classes), h, w], low=low, high=high)
+        sizes = case.some('anchors', [anchors, 2], low=10, high=90)
+        case.op('detect_yolov3', {'feature': 'feature', 'anchors': 'anchors'},
+                {'box_centers': 'c', 'box_sizes': 's', 'boxes': 'b', 'confs': 'f', 'probs': 'p'},
+                img_width=img[0], img_height=img[1])
+
+        def raw(a, k, y, x):
+            return feature[2][index(feature[1], (0, a * (5 + classes) + k, y, x))]
+
+        def centre(a, k, y, x):
+            return (logistic(raw(a, k, y, x)) + (x, y)[k]) * img[k] / (w, h)[k]
+
+        def size(a, k, y, x):
+            return sizes[2][2 * a + k] * min(max(math.exp(raw(a, 2 + k, y, x)), 1e-9), 50)
+
+        def corner(_, a, k, y, x):
+            half = size(a, k % 2, y, x) / 2
+            return centre(a, k % 2, y, x) + (half if k > 1 else -half)
+
+        case.expect(
+            c=made('TL_FLOAT', [1, anchors, 2, h, w], lambda _, *at: centre(*at)),
+            s=made('TL_FLOAT', [1, anchors, 2, h, w], lambda _, *at: size(*at)),
+            b=made('TL_FLOAT', [1, anchors, 4, h, w], corner),
+            f=made('TL_FLOAT', [1, anchors, 1, h, w],
+                   lambda _, a, k, y, x: logistic(raw(a, 4, y, x))),
+            p=made('TL_FLOAT', [1, anchors, classes, h, w],
+                   lambda _, a, k, y, x: logistic(raw(a, 5 + k, y, x))))
+
+    run('plain', 3, 4, 3, 2, (96, 64), -3, 3)
+    run('clipped', 1, 1, 2, 5, (160, 32), -30, 30)
+    run('one', 2, 2, 1, 1, (32, 32), -1, 1)
+
+
+# ---- Writing ----
+
+def safetensors_bytes(tensors):
+    header, parts, offset = {}, [], 0
+    for name, (dtype, dims, elements) in tensors.items():
+        data = struct.pack(f'<{len(elements)}{DTYPES[dtype][1]}', *elements)
+        header[name] = {'dtype': DTYPES[dtype][0], 'shape': dims,
+                        'data_offsets': [offset, offset + len(data)]}
+        parts.append(data)
+        offset += len(data)
+    text = json.dumps(header, separators=(',', ':'))
+    text += ' ' * (-(8 + len(text)) % 64)
+    return struct.pack('<Q', len(text)) + text.encode() + b''.join(parts)
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
+                                                                'formulas')
+    for add in (conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
+                elew_cases, broadcast_cases, reduce_cases, dot_cases, softmax_cases, moving_cases, sort_cases,
+                resize_cases, submean_cases, constant_cases, box_cases, yolo_cases):
+        add()
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):  # of cases that are no more
+        if name.endswith(('.net', '.safetensors')):
+            os.unlink(os.path.join(folder, name))
+    for name, case in CASES.items():
+        with open(os.path.join(folder, f'{name}.net'), 'w', encoding='utf-8') as file:
+            file.write('\n'.join(case.lines) + '\n')
+        with open(os.path.join(folder, f'{name}.safetensors'), 'wb') as file:
+            file.write(safetensors_bytes({**case.data, **case.expected}))
+    print(f'{len(CASES)} cases')
+
+
+if __name__ == '__main__':
+    main()
