@@ -24,6 +24,7 @@
 #include <lightnet/hash.h>
 #include <lightnet/list.h>
 #include <lightnet/mem.h>
+#include <lightnet/ndarray.h>
 #include <lightnet/op.h>
 #include <lightnet/plan.h>
 #include <lightnet/status.h>
@@ -74,8 +75,9 @@ struct ln_context {
     ln_list *ops_last;            /* where `ln_context_append_op` goes on; NULL when unknown */
     struct ln_memory *memory;     /* what `mem_starts` points to; NULL before load */
     struct ln_memory
-        *static_memory; /* where the static tensors lie: the same, or a clone's origin's */
-    ln_list *retired;   /* of ln_tensor_entry: out of the table, but maybe still looked at */
+        *static_memory;     /* where the static tensors lie: the same, or a clone's origin's */
+    ln_list *retired;       /* of ln_tensor_entry: out of the table, but maybe still looked at */
+    struct ln_bound *bound; /* the arrays whose memory inputs use; NULL if there are none */
 };
 typedef struct ln_context ln_context;
 
@@ -162,6 +164,37 @@ LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
 /* The tensor's size in bytes; 0, and a recorded LN_NOT_FOUND, if there is no such tensor.
  * Needs READY only. */
 LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
+
+/* ---- Data as arrays; the context must be LOADED ---- */
+
+/* Copies the array into tensor `tname`, like `ln_context_set_data`; any strides. The shape must be
+ * the tensor's, and the type the one that `tl_dtype_to_dl` gives for it; a TL_BOOL tensor takes
+ * both kinds of bool, and int32. */
+LN_API ln_status ln_context_set_array(ln_context *ctx, const char *tname, const ln_ndarray *array);
+
+/* The tensor as an array in the context's own memory, without a copy. The array keeps that memory,
+ * also after unload and free. As long as the model is loaded its elements change with the tensor's,
+ * which means: an input when it is set, an output in each run, others at any time of a run.
+ * `ln_ndarray_write` or `ln_ndarray_clone` take a copy that stays. Only inputs may be written in
+ * place; that sets them. A TL_BOOL tensor is seen as int32. LN_UNSUPPORTED if the tensor is not in
+ * main memory (`ln_context_get_data` copies it). The caller releases *out_array. */
+LN_API ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **out_array);
+
+/* Lets input `tname` use the array's memory, without a copy: runs read what the memory holds when
+ * they read. The context holds the array until the tensor is bound or set again, or unload; runs
+ * never write to it. That needs
+ *     - an input that is no constant, in main memory, and that the plan has not laid into another
+ *       tensor or under an operator that works in place,
+ *     - an array in main memory without gaps, from a multiple of LN_MEM_ALIGN bytes on, of the
+ *       tensor's own type (int32 for TL_BOOL),
+ *     - operators that read it (and views of it) alone, not as a group on a device, and look where
+ *       it lies at each run, as all operators of the library do.
+ * Otherwise the array is copied, as by `ln_context_set_array`, and *out_is_bound is 0; a debug
+ * message says why. With `out_is_bound` NULL a copy will not do: LN_UNSUPPORTED instead. Array
+ * NULL: the tensor goes back to its own memory and keeps its values. `ln_tensor_table_set_data`
+ * would write to the array; `ln_context_set_data` does not. */
+LN_API ln_status ln_context_bind_array(ln_context *ctx, const char *tname, ln_ndarray *array,
+                                       int *out_is_bound);
 
 /* Sets parameter `pname` of operator `opname`. The argument after `pname` has the parameter's type:
  * NUMBER a double, STRING a const char *, BOOL an ln_bool; arrays a pointer (const double *,

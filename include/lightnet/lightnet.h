@@ -42,8 +42,10 @@
 #include <lightnet/optimize.h>
 #include <lightnet/plan.h>
 
-/* Tensors, and files of them. */
+/* Tensors, arrays that are handed around, and files of them. */
+#include <lightnet/dlpack.h>
 #include <lightnet/dtype.h>
+#include <lightnet/ndarray.h>
 #include <lightnet/tensor.h>
 #include <lightnet/tensor_file.h>
 

@@ -15,6 +15,7 @@
 #include <lightnet/util.h>
 
 #include "compile/runner.h"
+#include "ir/bound.h"
 #include "ir/context.h"
 
 // One step of a run: a group on a device, or a single operator.
@@ -46,7 +47,7 @@ static void runner_destroy(struct ln_runner *base)
     ln_free(r);
 }
 
-static int runs_groups(const ln_arch *arch)
+int ln_runs_groups(const ln_arch *arch)
 {
     return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
 }
@@ -79,7 +80,7 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
     while (position) {
         ln_op *op = position->data;
         const ln_arch *arch = ln_arch_find(op->op_arg->arch);
-        if (runs_groups(arch)) {
+        if (ln_runs_groups(arch)) {
             LN_TRY(add_group(r, arch, &position));
             continue;
         }
@@ -269,7 +270,7 @@ ln_status ln_context_run(const ln_context *ctx)
 
 // ---- Data ----
 
-static ln_tensor_entry *find_loaded(const ln_context *ctx, const char *tname)
+ln_tensor_entry *ln_context_find_loaded(const ln_context *ctx, const char *tname)
 {
     if (!ctx || ctx->state != LN_CONTEXT_LOADED) {
         ln_fail(LN_STATE, "the model is not loaded; call ln_context_load first");
@@ -283,11 +284,12 @@ static ln_tensor_entry *find_loaded(const ln_context *ctx, const char *tname)
 
 ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
 {
-    ln_tensor_entry *entry = find_loaded(ctx, tname);
+    ln_tensor_entry *entry = ln_context_find_loaded(ctx, tname);
     if (!entry)
         return ln_error_status();
     if (!data)
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
+    ln_bound_remove(ctx, entry);
     if (entry->isstatic)
         LN_TRY(ln_context_own_static(ctx));
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
@@ -296,7 +298,7 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
 
 void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
 {
-    const ln_tensor_entry *entry = find_loaded(ctx, tname);
+    const ln_tensor_entry *entry = ln_context_find_loaded(ctx, tname);
     if (!entry)
         return NULL;
     if (!data)

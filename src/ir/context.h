@@ -6,6 +6,8 @@
 
 #include <lightnet/context.h>
 
+#include "ir/memory.h"
+
 // post_run and pre_run of all operators, in place; the data flow graph stays. On failure the
 // operators from the failing one on are not checked.
 ln_status ln_context_recheck(ln_context *ctx);
@@ -20,6 +22,10 @@ struct ln_runner {
 // Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace
 // is its own. The opposite is ln_context_dealloc_mem.
 ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);
+
+// Where the plan has put a tensor of a context whose memory is allocated, and in which memory.
+ln_memory *ln_context_memory_of(const ln_context *ctx, const ln_tensor_entry *entry);
+void *ln_context_planned_address(const ln_context *ctx, const ln_tensor_entry *entry);
 
 // To be called before a static tensor is written: if clones share them, the context takes a copy of
 // its own first.

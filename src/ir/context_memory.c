@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "ir/bound.h"
 #include "ir/memory.h"
 
 // ---- Placing ----
@@ -39,11 +40,14 @@ static int is_in_static(const ln_context *ctx, const ln_tensor_entry *entry)
     return entry->offset < ctx->static_sizes[entry->mtype];
 }
 
-// The address that the plan gives a tensor.
-static void *address_of(const ln_context *ctx, const ln_tensor_entry *entry)
+ln_memory *ln_context_memory_of(const ln_context *ctx, const ln_tensor_entry *entry)
 {
-    const ln_memory *memory = is_in_static(ctx, entry) ? ctx->static_memory : ctx->memory;
-    return ln_memory_at(memory, entry->mtype, entry->offset);
+    return is_in_static(ctx, entry) ? ctx->static_memory : ctx->memory;
+}
+
+void *ln_context_planned_address(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    return ln_memory_at(ln_context_memory_of(ctx, entry), entry->mtype, entry->offset);
 }
 
 static ln_status place_tensors(ln_context *ctx)
@@ -55,7 +59,7 @@ static ln_status place_tensors(ln_context *ctx)
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
         LN_TRY(check_place(ctx, entry));
-        entry->tensor->data = address_of(ctx, entry);
+        entry->tensor->data = ln_context_planned_address(ctx, entry);
     }
     return LN_OK;
 }
@@ -119,6 +123,7 @@ void ln_context_dealloc_mem(ln_context *ctx)
         ctx->state = LN_CONTEXT_PLANNED;
     if (!ctx->memory)
         return;
+    ln_bound_drop(ctx);
     leave_static(ctx->static_memory);
     ln_memory_release(ctx->memory);
     ctx->static_memory = ctx->memory = NULL;
@@ -162,7 +167,7 @@ static void move_static(ln_context *ctx, ln_memory *memory)
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
         if (is_in_static(ctx, entry))
-            entry->tensor->data = address_of(ctx, entry);
+            entry->tensor->data = ln_context_planned_address(ctx, entry);
     }
 }
 
