@@ -158,7 +158,8 @@ LN_API ln_status ln_context_set_data(ln_context *ctx, const char *tname, const v
 
 /* Copies the tensor's bytes into `data`, and returns `data`; if `data` is NULL, returns the
  * tensor's own bytes, to be read only, valid until unload and changed by the next run.
- * NULL if there is no such tensor. */
+ * Inputs, outputs and static tensors are what they should be; of other tensors the bytes may belong
+ * to a later one by the end of a run. NULL if there is no such tensor. */
 LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
 
 /* The tensor's size in bytes; 0, and a recorded LN_NOT_FOUND, if there is no such tensor.

@@ -22,6 +22,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <lightnet/export.h>
 #include <lightnet/hash.h>
@@ -61,8 +62,11 @@ typedef struct ln_op_arg ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
 
-/* The offset of output `te`, which lies in another tensor, behind that tensor's start. */
+/* The offset of `te` behind the start of the tensor in which it lies, or may lie
+ * (`ln_place_info`): an output in an input, or an input in an output. LN_NO_OFFSET if its elements
+ * are no row of neighbours there. */
 typedef size_t (*ln_op_offset_func)(ln_op_arg *op_arg, ln_tensor_entry *te);
+#define LN_NO_OFFSET SIZE_MAX
 
 struct ln_op {
     ln_op_arg *op_arg;

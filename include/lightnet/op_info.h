@@ -27,6 +27,21 @@ typedef struct ln_arg_info {
     ln_mem_type mtype; /* LN_MEM_NONE: any */
 } ln_arg_info;
 
+/* How the bytes of an output may lie to those of an input. */
+typedef enum ln_place_kind {
+    LN_PLACE_OVER = 1, /* exactly over them: `run` writes over what it has read */
+    LN_PLACE_INSIDE,   /* at `calc_offset` in them, which are then what `run` would write */
+    LN_PLACE_AROUND    /* around them: the input lies at `calc_offset` in the output, and `run`
+                          leaves it as it is */
+} ln_place_kind;
+
+/* A choice that whoever plans memory has. `run` does the right thing wherever the tensors lie. */
+typedef struct ln_place_info {
+    const char *out; /* arg_names; variadic ones stand for all their tensors */
+    const char *in;
+    ln_place_kind kind;
+} ln_place_info;
+
 typedef struct ln_param_info {
     const char *arg_name;
     const char *doc;
@@ -50,6 +65,9 @@ struct ln_op_info {
 
     /* Multiply-accumulates of one run, once the operator is checked. NULL: none worth counting. */
     double (*price)(ln_op_arg *op_arg);
+
+    /* Where outputs may lie; ends with a NULL `out`. NULL: apart from the inputs. */
+    const ln_place_info *places;
 
     double rtol; /* how far results may lie from those of arch `ref`, relative; 0: same bits */
 

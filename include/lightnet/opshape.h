@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shapes of the outputs of operators; what their descriptions call.
+/* Shapes of the outputs of operators, and where parts of tensors lie; what descriptions call.
  *
  * Each function fills in `dims`, which has room for TL_MAXDIM dimensions, and returns how many
  * there are. On arguments that do not fit together it returns -1 and records LN_INVALID or
@@ -12,6 +12,8 @@
 
 #ifndef LIGHTNET_OPSHAPE_H
 #define LIGHTNET_OPSHAPE_H
+
+#include <stddef.h>
 
 #include <lightnet/export.h>
 #include <lightnet/status.h>
@@ -105,6 +107,24 @@ LN_API int ln_shape_deconv2d(int *dims, const tl_tensor *src, const tl_tensor *w
  * meets the tensor. */
 LN_API int ln_shape_pool2d(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
                            const int padding[4], const char *autopad);
+
+/* ---- Where parts lie ----
+ *
+ * The offset in bytes of a part behind the start of what it is a part of; LN_NO_OFFSET (op.h) if
+ * its elements are no row of neighbours there. Shapes have been checked. */
+
+/* The elements from `start` on `axis` of `src`. */
+LN_API size_t ln_offset_of_slice(const tl_tensor *src, int axis, int start);
+
+/* `part`, the first of `srcs` that is this very tensor, in `dst`, which joins them on `axis`. */
+LN_API size_t ln_offset_in_concat(tl_tensor *const *srcs, int count, const tl_tensor *dst, int axis,
+                                  const tl_tensor *part);
+
+/* `part`, the first of `parts` that is this very tensor, in the stack of all of them. */
+LN_API size_t ln_offset_in_stack(tl_tensor *const *parts, int count, const tl_tensor *part);
+
+/* All of `src`, if the order `axes` leaves the elements where they are: 0. */
+LN_API size_t ln_offset_of_transpose(const tl_tensor *src, const int *axes);
 
 LN_CPPEND
 

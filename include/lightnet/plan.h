@@ -29,10 +29,11 @@ LN_CPPSTART
 /* How the values that a step writes may lie to the values that it reads. */
 typedef enum ln_plan_aliasing {
     LN_PLAN_APART = 0, /* written bytes are disjoint from read bytes */
-    LN_PLAN_VIEW,      /* no byte changes: written values are new names of bytes that hold already
-                          what they should (reshape, split, and concat of parts made in place) */
+    LN_PLAN_VIEW,      /* no byte changes: a written value is a new name of bytes that are read */
     LN_PLAN_IN_PLACE,  /* a written value may take exactly the bytes of a read one, which nobody
                           reads later; both have one owner */
+    LN_PLAN_JOIN,      /* one value is written, and read ones may lie in it: their bytes do not
+                          change, all others of it do; what is read elsewhere lies apart */
 } ln_plan_aliasing;
 
 /* One operator of the model in the order of execution. `reads` and `writes` index the values of
@@ -87,6 +88,7 @@ typedef struct ln_plan {
  *   the start. Values with memory of their own that are alive at the same step do not overlap.
  * - When the steps are followed, every read finds the bytes that were written for that value,
  *   and so does the end for inputs, outputs and static values.
+ * - What a view step writes is made of bytes that it reads.
  * - The totals are exact. */
 LN_API ln_status ln_plan_check(const ln_plan *plan);
 

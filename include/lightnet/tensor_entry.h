@@ -39,6 +39,9 @@ struct ln_tensor_entry {
     size_t offset;     /* planned address of the data; 0: none yet */
     int isstatic; /* 1: the data is there before the first run and stays (weights, constants) */
     ln_mem_type mtype; /* memory type */
+
+    /* Beyond the documented fields. */
+    int is_placed; /* 1: `owner` was chosen when memory was planned; 0: by the operator */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;
 

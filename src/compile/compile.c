@@ -42,7 +42,9 @@ ln_status ln_context_compile_with(ln_context *ctx, const char *target,
 {
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
-    return ln_context_plan_memory(ctx, target, options && options->keeps_tensors);
+    int keeps_tensors = options && options->keeps_tensors;
+    return ln_context_plan_memory(ctx, target,
+                                  keeps_tensors ? LN_PLAN_REUSE_NOTHING : LN_PLAN_REUSE_ALL);
 }
 
 ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)

@@ -1,214 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a context: operators become steps, their outputs become values.
+// The plan of a context: made, or stated by a file and proved; and what then happens to tensors.
 
 #include "compile/context_plan.h"
 
-#include <stdint.h>
-
 #include <lightnet/allocator.h>
-#include <lightnet/op_info.h>
 #include <lightnet/plan.h>
 #include <lightnet/util.h>
 
-#include "base/name_hash.h"
 #include "compile/budget.h"
 #include "ir/compiled.h"
-#include "plan/layout.h"
-
-// A plan with the arrays it points into.
-typedef struct records {
-    ln_plan plan; // first, so that the public pointer is this one
-    ln_plan_value *values;
-    ln_tensor_entry **entries; // entries[i] is the tensor of value i
-    uint32_t *owners;          // index of the value that value i lies in, or i
-    uint32_t *roots;           // index of the value whose memory value i uses
-    ln_plan_step *steps;
-    uint32_t *indexes; // the steps' reads and writes
-    ln_hash *index_of; // tensor name -> index + 1
-} records;
-
-// ---- Records of a context ----
-
-static void records_destroy(records *r)
-{
-    if (!r)
-        return;
-    ln_free(r->values);
-    ln_free(r->entries);
-    ln_free(r->owners);
-    ln_free(r->roots);
-    ln_free(r->steps);
-    ln_free(r->indexes);
-    if (r->index_of)
-        ln_hash_free(r->index_of);
-    ln_free(r);
-}
-
-static ln_status records_alloc(const ln_context *ctx, records *r)
-{
-    size_t op_count = 0, value_count = 0, index_count = 0;
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
-        size_t out_count = (size_t)ln_tensor_list_length(arg->tensors_out);
-        op_count++;
-        value_count += out_count;
-        index_count += out_count + (size_t)ln_tensor_list_length(arg->tensors_in);
-    }
-    if (value_count >= UINT32_MAX || op_count >= UINT32_MAX)
-        return LN_FAIL(LN_LIMIT, "%zu tensors are over the limit of a plan", value_count);
-
-    r->values = ln_alloc_array(value_count, sizeof *r->values);
-    r->entries = ln_alloc_array(value_count, sizeof *r->entries);
-    r->owners = ln_alloc_array(value_count, sizeof *r->owners);
-    r->roots = ln_alloc_array(value_count, sizeof *r->roots);
-    r->steps = ln_alloc_array(op_count, sizeof *r->steps);
-    r->indexes = ln_alloc_array(index_count, sizeof *r->indexes);
-    r->index_of = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
-    r->plan.values = r->values;
-    r->plan.steps = r->steps;
-    int is_whole =
-        r->values && r->entries && r->owners && r->roots && r->steps && r->indexes && r->index_of;
-    return is_whole ? LN_OK : LN_NO_MEMORY;
-}
-
-static uint32_t index_of(const records *r, const char *tname)
-{
-    return (uint32_t)((uintptr_t)ln_hash_find(r->index_of, tname) - 1);
-}
-
-// What the caller fills in before a run: made by an operator that neither reads nor computes.
-static int is_input(const ln_op *op, const ln_tensor_entry *entry)
-{
-    return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
-}
-
-static ln_status add_value(const ln_context *ctx, records *r, const ln_op *op,
-                           const ln_tensor_list_entry *listed)
-{
-    ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-    if (!entry)
-        return LN_FAIL(LN_INTERNAL, "operator '%s' did not define its output '%s'",
-                       op->op_arg->name, listed->name);
-    if (entry->mtype == LN_MEM_NONE)
-        return LN_FAIL(LN_INVALID, "tensor '%s' of operator '%s' (%s) has no memory type",
-                       listed->name, op->op_arg->name, op->op_arg->optype);
-
-    uint32_t index = (uint32_t)r->plan.value_count++;
-    r->entries[index] = entry;
-    r->owners[index] = index;
-    r->values[index] = (ln_plan_value){
-        .name = entry->name,
-        .offset = entry->offset,
-        .byte_count = tl_tensor_size(entry->tensor),
-        .mtype = entry->mtype,
-        .is_static = entry->isstatic,
-        .is_input = is_input(op, entry),
-        .is_output = !ln_op_is_scratch(op->op_arg, listed->arg_name), // until somebody reads it
-    };
-    void *position = (void *)((uintptr_t)index + 1);
-    return ln_hash_insert(r->index_of, entry->name, position) < 0 ? LN_NO_MEMORY : LN_OK;
-}
-
-static ln_status add_values(const ln_context *ctx, records *r)
-{
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op *op = l->data;
-        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next)
-            LN_TRY(add_value(ctx, r, op, out->data));
-    }
-    for (size_t i = 0; i < r->plan.value_count; i++) {
-        const char *owner = r->entries[i]->owner;
-        if (!owner)
-            continue;
-        if (!ln_hash_find(r->index_of, owner))
-            return LN_FAIL(LN_INVALID, "tensor '%s' lies in '%s', which does not exist",
-                           r->values[i].name, owner);
-        r->owners[i] = index_of(r, owner);
-        r->values[i].owner = r->values[r->owners[i]].name;
-    }
-    return LN_OK;
-}
-
-static ln_plan_aliasing aliasing_of(const records *r, const ln_op *op)
-{
-    for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
-        const ln_tensor_list_entry *listed = out->data;
-        uint32_t index = index_of(r, listed->name);
-        if (r->owners[index] != index)
-            return op->run ? LN_PLAN_IN_PLACE : LN_PLAN_VIEW;
-    }
-    return LN_PLAN_APART;
-}
-
-static ln_status add_steps(const ln_context *ctx, records *r)
-{
-    uint32_t *next = r->indexes;
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op *op = l->data;
-        ln_plan_step *step = &r->steps[r->plan.step_count++];
-        step->op = op->op_arg->name;
-        step->aliasing = aliasing_of(r, op);
-        step->reads = next;
-        for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next) {
-            const ln_tensor_list_entry *listed = in->data;
-            if (!ln_hash_find(r->index_of, listed->name))
-                return LN_FAIL(LN_INVALID, "operator '%s' reads '%s', which nobody makes",
-                               op->op_arg->name, listed->name);
-            *next = index_of(r, listed->name);
-            r->values[*next++].is_output = 0;
-            step->read_count++;
-        }
-        step->writes = next;
-        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
-            const ln_tensor_list_entry *listed = out->data;
-            uint32_t index = index_of(r, listed->name);
-            if (r->values[index].is_input)
-                continue; // the caller writes it
-            *next++ = index;
-            step->write_count++;
-        }
-    }
-    return LN_OK;
-}
-
-static ln_status records_create(const ln_context *ctx, records **out_records)
-{
-    *out_records = NULL;
-    records *r = ln_alloc(sizeof *r);
-    if (!r)
-        return LN_NO_MEMORY;
-    ln_status status = records_alloc(ctx, r);
-    if (status == LN_OK)
-        status = add_values(ctx, r);
-    if (status == LN_OK)
-        status = add_steps(ctx, r);
-    if (status != LN_OK) {
-        records_destroy(r);
-        return status;
-    }
-    *out_records = r;
-    return LN_OK;
-}
+#include "ir/plan_records.h"
 
 // ---- Planning ----
-
-// How far behind the start of its owner a view begins.
-static size_t view_offset(const ln_context *ctx, ln_tensor_entry *entry)
-{
-    const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
-    return op && op->calc_offset ? op->calc_offset(op->op_arg, entry) : 0;
-}
-
-// `calc_offset` answers relative to its owner's offset, so all offsets are 0 while it is asked.
-static void ask_view_offsets(const ln_context *ctx, records *r)
-{
-    for (size_t i = 0; i < r->plan.value_count; i++)
-        r->entries[i]->offset = 0;
-    for (size_t i = 0; i < r->plan.value_count; i++) {
-        int is_view = r->owners[i] != i;
-        r->values[i].offset = is_view ? view_offset(ctx, r->entries[i]) : 0;
-    }
-}
 
 // The listed entries of all operators show the offsets of the table.
 static void copy_offsets_to_lists(ln_context *ctx)
@@ -225,8 +28,50 @@ static void copy_offsets_to_lists(ln_context *ctx)
     }
 }
 
-static void publish(ln_context *ctx, const records *r)
+// Names of the owners that the plan gives; NULL where there is none, or the operator's own.
+static ln_status copy_owner_names(const ln_plan_records *r, char **names)
 {
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        if (r->owners[i] == i || r->is_described[i])
+            continue;
+        names[i] = ln_strdup(r->values[r->owners[i]].name);
+        if (!names[i])
+            return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
+// Takes the names over.
+static void set_owners(const ln_plan_records *r, char **names)
+{
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        ln_tensor_entry *entry = r->entries[i];
+        if (r->is_described[i])
+            continue;
+        ln_free(entry->owner);
+        entry->owner = names[i];
+        entry->is_placed = names[i] != NULL;
+        names[i] = NULL;
+    }
+}
+
+static ln_status publish_owners(const ln_plan_records *r)
+{
+    char **names = ln_alloc_array(r->plan.value_count, sizeof *names);
+    if (!names)
+        return LN_NO_MEMORY;
+    ln_status status = copy_owner_names(r, names);
+    if (status == LN_OK)
+        set_owners(r, names);
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        ln_free(names[i]);
+    ln_free(names);
+    return status;
+}
+
+static ln_status publish(ln_context *ctx, const ln_plan_records *r)
+{
+    LN_TRY(publish_owners(r));
     for (size_t i = 0; i < r->plan.value_count; i++)
         r->entries[i]->offset = r->values[i].offset;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
@@ -234,10 +79,11 @@ static void publish(ln_context *ctx, const records *r)
         ctx->mem_sizes[m] = r->plan.totals[m].peak_byte_count;
     }
     copy_offsets_to_lists(ctx);
+    return LN_OK;
 }
 
 // An output is there to the end. What an operator overwrites in place cannot be.
-static void make_all_outputs(records *r)
+static void make_all_outputs(ln_plan_records *r)
 {
     for (size_t i = 0; i < r->plan.value_count; i++)
         r->values[i].is_output = 1;
@@ -253,22 +99,21 @@ static void make_all_outputs(records *r)
     }
 }
 
-static ln_status plan_memory(ln_context *ctx, int keeps_tensors)
+static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
 {
-    records *r;
-    LN_TRY(records_create(ctx, &r));
-    if (keeps_tensors)
+    ln_plan_records *r;
+    LN_TRY(ln_plan_records_create(ctx, &r));
+    if (reuse == LN_PLAN_REUSE_NOTHING)
         make_all_outputs(r);
-    ask_view_offsets(ctx, r);
-    ln_status status = ln_plan_layout(r->values, r->owners, r->plan.value_count, r->steps,
-                                      r->plan.step_count, r->plan.totals);
+    ln_plan_records_ask_offsets(ctx, r);
+    ln_status status = ln_plan_records_layout(r, reuse == LN_PLAN_REUSE_ALL);
     if (status == LN_OK)
         status = ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count);
     if (status == LN_OK)
         status = ln_plan_check(&r->plan);
     if (status == LN_OK)
-        publish(ctx, r);
-    records_destroy(r);
+        status = publish(ctx, r);
+    ln_plan_records_destroy(r);
     return status;
 }
 
@@ -297,56 +142,78 @@ static ln_status compare_tensor(const ln_context *ctx, const ln_compiled_tensor 
                    entry->isstatic ? " static" : "");
 }
 
-static void touch(ln_plan_value *value, uint32_t first_step, uint32_t last_step)
+// The owner that the file states, or the operator gives.
+static ln_status take_owner(ln_plan_records *r, const ln_compiled_tensor *stated, uint32_t i)
 {
-    if (first_step < value->first_step)
-        value->first_step = first_step;
-    if (last_step > value->last_step)
-        value->last_step = last_step;
+    if (!stated->owner)
+        return LN_OK;
+    uint32_t owner;
+    if (!ln_plan_records_find(r, stated->owner, &owner))
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is said to lie in '%s', which does not exist",
+                       stated->place, stated->name, stated->owner);
+    if (r->is_described[i] && owner != r->owners[i])
+        return LN_FAIL(LN_INVALID,
+                       "%s: tensor '%s' is said to lie in '%s', but its operator puts "
+                       "it in '%s'; compile the model again",
+                       stated->place, stated->name, stated->owner, r->values[r->owners[i]].name);
+    r->owners[i] = owner;
+    r->values[i].owner = r->values[owner].name;
+    return LN_OK;
 }
 
-// The end of each value's chain of owners. An operator's output lies in one of its inputs, so
-// owners come before what lies in them; the checker finds out if not.
-static void find_roots(records *r)
+// A view lies where its operator says; `distances` are those to the owners.
+static ln_status check_view(const ln_plan_records *r, const ln_compiled_tensor *stated, uint32_t i,
+                            size_t distance)
 {
-    for (uint32_t i = 0; i < r->plan.value_count; i++)
-        r->roots[i] = r->owners[i] < i ? r->roots[r->owners[i]] : r->owners[i];
+    const ln_plan_value *view = &r->values[i], *owner = &r->values[r->owners[i]];
+    if (!r->is_described[i] || view->offset - owner->offset == distance)
+        return LN_OK;
+    return LN_FAIL(LN_INVALID,
+                   "%s: tensor '%s' is stated at offset %zu, but it lies %zu bytes behind the "
+                   "start of '%s' at %zu; compile the model again",
+                   stated->place, view->name, view->offset, distance, owner->name, owner->offset);
 }
 
-// The lifetimes of a file's plan are not in the file: what each value needs is what the steps say,
-// and the memory of an owner is needed as long as anything that lies in it.
-static void derive_lifetimes(records *r)
+static ln_status take_stated_tensors(const ln_compiled *compiled, ln_plan_records *r,
+                                     uint32_t *indexes, size_t *distances)
 {
-    uint32_t last = r->plan.step_count ? (uint32_t)r->plan.step_count - 1 : 0;
-    for (size_t i = 0; i < r->plan.value_count; i++) {
-        ln_plan_value *value = &r->values[i];
-        int is_always = value->is_static || value->is_input;
-        value->first_step = is_always ? 0 : UINT32_MAX;
-        value->last_step = is_always || value->is_output ? last : 0;
-    }
-    for (uint32_t s = 0; s < r->plan.step_count; s++) {
-        const ln_plan_step *step = &r->steps[s];
-        for (size_t k = 0; k < step->read_count; k++)
-            touch(&r->values[step->reads[k]], s, s);
-        for (size_t k = 0; k < step->write_count; k++)
-            touch(&r->values[step->writes[k]], s, s);
-    }
-    find_roots(r);
     for (size_t i = 0; i < r->plan.value_count; i++)
-        touch(&r->values[r->roots[i]], r->values[i].first_step, r->values[i].last_step);
+        distances[i] = r->values[i].offset;
+    for (size_t k = 0; k < compiled->tensor_count; k++) {
+        r->values[indexes[k]].offset = compiled->tensors[k].offset;
+        LN_TRY(take_owner(r, &compiled->tensors[k], indexes[k]));
+    }
+    for (size_t k = 0; k < compiled->tensor_count; k++)
+        LN_TRY(check_view(r, &compiled->tensors[k], indexes[k], distances[indexes[k]]));
+    return LN_OK;
 }
 
-static ln_status prove_stated_plan(ln_context *ctx, records *r)
+static ln_status take_stated_plan(const ln_context *ctx, ln_plan_records *r)
 {
     const ln_compiled *compiled = ctx->compiled;
-    for (size_t i = 0; i < compiled->tensor_count; i++) {
-        const ln_compiled_tensor *stated = &compiled->tensors[i];
-        if (!ln_hash_find(r->index_of, stated->name))
-            return LN_FAIL(LN_INVALID, "%s: tensor '%s' is made by no operator", stated->place,
-                           stated->name);
-        LN_TRY(compare_tensor(ctx, stated));
-        r->values[index_of(r, stated->name)].offset = stated->offset;
+    uint32_t *indexes = ln_alloc_array(compiled->tensor_count, sizeof *indexes);
+    size_t *distances = ln_alloc_array(r->plan.value_count, sizeof *distances);
+    ln_status status = indexes && distances ? LN_OK : LN_NO_MEMORY;
+    for (size_t k = 0; k < compiled->tensor_count && status == LN_OK; k++) {
+        const ln_compiled_tensor *stated = &compiled->tensors[k];
+        if (ln_plan_records_find(r, stated->name, &indexes[k]))
+            status = compare_tensor(ctx, stated);
+        else
+            status = LN_FAIL(LN_INVALID, "%s: tensor '%s' is made by no operator", stated->place,
+                             stated->name);
     }
+    if (status == LN_OK)
+        status = take_stated_tensors(compiled, r, indexes, distances);
+    ln_free(distances);
+    ln_free(indexes);
+    return status;
+}
+
+static ln_status prove_stated_plan(ln_context *ctx, ln_plan_records *r)
+{
+    const ln_compiled *compiled = ctx->compiled;
+    ln_plan_records_ask_offsets(ctx, r);
+    LN_TRY(take_stated_plan(ctx, r));
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
         r->plan.totals[m] = (ln_plan_totals){
             .static_byte_count = compiled->static_sizes[m],
@@ -354,33 +221,33 @@ static ln_status prove_stated_plan(ln_context *ctx, records *r)
             .peak_byte_count = compiled->mem_sizes[m],
         };
     }
-    derive_lifetimes(r);
+    LN_TRY(ln_plan_records_derive(r));
     LN_TRY(ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count));
     return ln_plan_check(&r->plan);
 }
 
-static ln_status adopt_stated_plan(ln_context *ctx, int keeps_tensors)
+static ln_status adopt_stated_plan(ln_context *ctx, ln_plan_reuse reuse)
 {
-    (void)keeps_tensors; // the file says what is reused
-    records *r;
-    LN_TRY(records_create(ctx, &r));
+    (void)reuse; // the file says
+    ln_plan_records *r;
+    LN_TRY(ln_plan_records_create(ctx, &r));
     ln_status status = prove_stated_plan(ctx, r);
     if (status == LN_OK)
-        publish(ctx, r);
-    records_destroy(r);
+        status = publish(ctx, r);
+    ln_plan_records_destroy(r);
     return status == LN_OK ? LN_OK : ln_fail_prefix("the compiled plan is refused");
 }
 
 // ---- A planned context ----
 
 // Makes the plan with `plan`, and then the context PLANNED for `target`.
-static ln_status become_planned(ln_context *ctx, const char *target, int keeps_tensors,
-                                ln_status (*plan)(ln_context *ctx, int keeps_tensors))
+static ln_status become_planned(ln_context *ctx, const char *target, ln_plan_reuse reuse,
+                                ln_status (*plan)(ln_context *ctx, ln_plan_reuse reuse))
 {
     char *target_copy = ln_strdup(target);
     if (!target_copy)
         return LN_NO_MEMORY;
-    ln_status status = plan(ctx, keeps_tensors);
+    ln_status status = plan(ctx, reuse);
     if (status != LN_OK) {
         ln_free(target_copy);
         return status;
@@ -391,14 +258,14 @@ static ln_status become_planned(ln_context *ctx, const char *target, int keeps_t
     return LN_OK;
 }
 
-ln_status ln_context_plan_memory(ln_context *ctx, const char *target, int keeps_tensors)
+ln_status ln_context_plan_memory(ln_context *ctx, const char *target, ln_plan_reuse reuse)
 {
-    return become_planned(ctx, target, keeps_tensors, plan_memory);
+    return become_planned(ctx, target, reuse, plan_memory);
 }
 
 ln_status ln_context_adopt_plan(ln_context *ctx)
 {
-    return become_planned(ctx, ctx->compiled->target, 0, adopt_stated_plan);
+    return become_planned(ctx, ctx->compiled->target, LN_PLAN_REUSE_ALL, adopt_stated_plan);
 }
 
 // ---- The public view ----
@@ -419,9 +286,13 @@ ln_status ln_context_plan_create(const ln_context *ctx, ln_plan **out_plan)
     *out_plan = NULL;
     if (!ctx || ctx->state < LN_CONTEXT_PLANNED)
         return LN_FAIL(LN_STATE, "the model is not compiled; call ln_context_compile first");
-    records *r;
-    LN_TRY(records_create(ctx, &r));
-    derive_lifetimes(r);
+    ln_plan_records *r;
+    LN_TRY(ln_plan_records_create(ctx, &r));
+    ln_status status = ln_plan_records_derive(r);
+    if (status != LN_OK) {
+        ln_plan_records_destroy(r);
+        return status;
+    }
     fill_totals(ctx, &r->plan);
     *out_plan = &r->plan;
     return LN_OK;
@@ -429,5 +300,5 @@ ln_status ln_context_plan_create(const ln_context *ctx, ln_plan **out_plan)
 
 void ln_context_plan_free(ln_plan *plan)
 {
-    records_destroy((records *)plan);
+    ln_plan_records_destroy((ln_plan_records *)plan);
 }

@@ -45,11 +45,14 @@ typedef struct ln_opdesc_tensor {
     const char *sameshape;
     const char *check;
     const ln_value *checks;
-    ln_desc_flag is_scratch; // outputs only, as the next four
+    ln_desc_flag is_scratch; // outputs only, as what follows
     const ln_value *dims;    // a string, or an array of numbers and strings
     const char *shape;
     const char *owner;
     const char *cleanup;
+    const ln_value *inplace; // a string or an array of strings
+    const char *part_of;
+    const char *joins;
 } ln_opdesc_tensor;
 
 enum { LN_DESC_EQ, LN_DESC_GT, LN_DESC_GE, LN_DESC_LT, LN_DESC_LE, LN_DESC_NE, LN_DESC_BOUNDS };

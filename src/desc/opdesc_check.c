@@ -84,6 +84,9 @@ static const field out_fields[] = {
     F(ln_opdesc_tensor, "dtype", STRING, false, dtype),
     F(ln_opdesc_tensor, "len", EXPR, false, len),
     F(ln_opdesc_tensor, "owner", STRING, false, owner),
+    F(ln_opdesc_tensor, "inplace", ANY, false, inplace),
+    F(ln_opdesc_tensor, "part_of", STRING, false, part_of),
+    F(ln_opdesc_tensor, "joins", STRING, false, joins),
     F(ln_opdesc_tensor, "static", FLAG, false, is_static),
     F(ln_opdesc_tensor, "scratch", FLAG, false, is_scratch),
     F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
@@ -391,10 +394,64 @@ static ln_status check_dims(const ln_opdesc_tensor *out)
     return LN_OK;
 }
 
-static ln_status check_out(const ln_opdesc_tensor *out)
+static const ln_opdesc_tensor *find_in(const ln_opdesc *op, const char *name)
+{
+    for (size_t i = 0; i < op->in_count; i++)
+        if (strcmp(op->ins[i].arg_name, name) == 0)
+            return &op->ins[i];
+    return NULL;
+}
+
+// `name` is an input, variadic or not as it must be.
+static ln_status check_place_of(const ln_opdesc *op, ln_place place, const char *key,
+                                const char *name, bool is_variadic)
+{
+    const ln_opdesc_tensor *in = find_in(op, name);
+    if (!in)
+        return ln_fail_at(place, LN_INVALID, "%s '%s' is no input", key, name);
+    if ((in->is_variadic == LN_DESC_TRUE) != is_variadic)
+        return ln_fail_at(place, LN_INVALID, "%s '%s' is %svariadic", key, name,
+                          is_variadic ? "not " : "");
+    return LN_OK;
+}
+
+// Where the output may lie: `inplace`, `part_of`, `joins`.
+static ln_status check_placement(const ln_opdesc *op, const ln_opdesc_tensor *out)
+{
+    const ln_value *inplace = out->inplace;
+    bool is_list = inplace && inplace->kind == LN_VALUE_ARRAY;
+    if (inplace && !is_list && inplace->kind != LN_VALUE_STRING)
+        return fail_kind(inplace, "the name of an input or an array of names");
+    for (const ln_value *name = is_list ? inplace->first : inplace; name;
+         name = is_list ? name->next : NULL) {
+        if (name->kind != LN_VALUE_STRING)
+            return fail_kind(inplace, "the name of an input or an array of names");
+        LN_TRY(check_place_of(op, name->place, "inplace", name->text, false));
+    }
+    if (out->part_of)
+        LN_TRY(check_place_of(op, key_or_value_place(out->source, "part_of"), "part_of",
+                              out->part_of, false));
+    if (out->joins)
+        LN_TRY(check_place_of(op, key_or_value_place(out->source, "joins"), "joins", out->joins,
+                              true));
+    int count = (inplace != NULL) + (out->part_of != NULL) + (out->joins != NULL);
+    if (count && (out->owner || out->is_scratch == LN_DESC_TRUE || count > 1))
+        return ln_fail_at(out->source->place, LN_INVALID,
+                          "'%s' can have only one of 'inplace', 'part_of', 'joins', 'owner', "
+                          "'scratch'",
+                          out->arg_name);
+    if ((out->part_of || out->joins) && !op->calc_offset)
+        return ln_fail_at(out->source->place, LN_INVALID,
+                          "'%s' needs the operator's 'calc_offset', which says where the bytes lie",
+                          out->arg_name);
+    return LN_OK;
+}
+
+static ln_status check_out(const ln_opdesc *op, const ln_opdesc_tensor *out)
 {
     LN_TRY(check_word(out->source, "mtype", out->mtype, mtypes, COUNT(mtypes)));
     LN_TRY(check_dims(out));
+    LN_TRY(check_placement(op, out));
     if (out->is_variadic == LN_DESC_TRUE &&
         (out->custom || out->cleanup || out->len || out->is_scratch == LN_DESC_TRUE))
         return ln_fail_at(
@@ -548,7 +605,7 @@ static ln_status check_op(ln_document *arena, const ln_opdesc *op)
         LN_TRY(check_one_variadic(&op->ins[i], &variadic));
     }
     for (size_t i = 0; i < op->out_count; i++) {
-        LN_TRY(check_out(&op->outs[i]));
+        LN_TRY(check_out(op, &op->outs[i]));
         LN_TRY(check_one_variadic(&op->outs[i], &variadic));
     }
     for (size_t i = 0; i < op->param_count; i++)

@@ -25,6 +25,16 @@ static void put_words(ln_text *text, const char *label, const char *value)
     ln_text_puts(text, "` ");
 }
 
+static void put_places(ln_text *text, const ln_opdesc_tensor *t)
+{
+    bool is_list = t->inplace && t->inplace->kind == LN_VALUE_ARRAY;
+    for (const ln_value *in = is_list ? t->inplace->first : t->inplace; in;
+         in = is_list ? in->next : NULL)
+        put_words(text, "may overwrite ", in->text);
+    put_words(text, "may lie in ", t->part_of);
+    put_words(text, "may hold ", t->joins);
+}
+
 static void put_tensors(ln_text *text, const char *heading, const ln_opdesc_tensor *tensors,
                         size_t count)
 {
@@ -46,6 +56,7 @@ static void put_tensors(ln_text *text, const char *heading, const ln_opdesc_tens
         put_words(text, "dtype of ", t->sametype);
         put_words(text, "shape of ", t->sameshape);
         put_words(text, "data of ", t->owner);
+        put_places(text, t);
         ln_text_puts(text, "| ");
         put_cell(text, t->doc);
         ln_text_puts(text, " |\n");

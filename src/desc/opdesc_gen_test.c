@@ -143,6 +143,32 @@ TEST(everything_at_once_compiles)
     ln_opdesc_set_deinit(&set);
 }
 
+TEST(places_become_a_table)
+{
+    static const char text[] =
+        "a {optype: 'a', author: 'x', arch: 'none', calc_offset: '0', params: [],"
+        "tensors_in: [{arg_name: 'p', mtype: 'LN_MEM_NONE'}, {arg_name: 'q', mtype: 'LN_MEM_NONE'},"
+        "{arg_name: 'r', mtype: 'LN_MEM_NONE', variadic: true}], tensors_out: ["
+        "{arg_name: 'x', mtype: 'LN_MEM_NONE', dims: [1], dtype: 'p->dtype', inplace: ['p', 'q']},"
+        "{arg_name: 'y', mtype: 'LN_MEM_NONE', dims: [1], dtype: 'p->dtype', part_of: 'p'},"
+        "{arg_name: 'z', mtype: 'LN_MEM_NONE', dims: [1], dtype: 'p->dtype', joins: 'r'}]}";
+    ln_opdesc_set set = {0};
+    ln_text code = {0};
+    CHECK_OK(ln_opdesc_read_text(&set, text, strlen(text), "t", false));
+    ln_opdesc_print_code(&set, "t", &code);
+    CHECK_NOT_NULL(strstr(code.bytes, "static const ln_place_info a_places[] = {\n"
+                                      "    {\"x\", \"p\", LN_PLACE_OVER},\n"
+                                      "    {\"x\", \"q\", LN_PLACE_OVER},\n"
+                                      "    {\"y\", \"p\", LN_PLACE_INSIDE},\n"
+                                      "    {\"z\", \"r\", LN_PLACE_AROUND},\n"
+                                      "    {NULL, NULL, LN_PLACE_OVER},\n};\n"));
+    CHECK_NOT_NULL(strstr(code.bytes, "    .places = a_places,\n"));
+    if (has_headers())
+        check_compiles(code.bytes, "the description with places");
+    ln_text_deinit(&code);
+    ln_opdesc_set_deinit(&set);
+}
+
 TEST(tables_list_the_operators_of_one_arch)
 {
     ln_opdesc_set set = {0};
@@ -197,6 +223,6 @@ TEST(out_of_memory_gives_no_text)
 }
 
 TEST_LIST(the_code_of_a_small_operator_is_as_it_was, every_example_of_the_manual_compiles,
-          everything_at_once_compiles, tables_list_the_operators_of_one_arch,
+          everything_at_once_compiles, places_become_a_table, tables_list_the_operators_of_one_arch,
           documentation_has_a_section_for_each_operator, callers_mistakes_are_refused,
           out_of_memory_gives_no_text)

@@ -190,11 +190,43 @@ static void put_tensor_names(const printer *p, const char *suffix, const ln_opde
     ln_text_puts(p->text, "NULL};\n");
 }
 
+static bool has_places(const ln_opdesc *op)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < op->out_count; i++)
+        has_any = has_any || op->outs[i].inplace || op->outs[i].part_of || op->outs[i].joins;
+    return has_any;
+}
+
+static void put_place(const printer *p, const char *out, const char *in, const char *kind)
+{
+    if (in)
+        ln_text_printf(p->text, "    {\"%s\", \"%s\", LN_PLACE_%s},\n", out, in, kind);
+}
+
+static void put_places(const printer *p)
+{
+    if (!has_places(p->op))
+        return;
+    ln_text_printf(p->text, "static const ln_place_info %s_places[] = {\n", p->op->optype);
+    for (size_t i = 0; i < p->op->out_count; i++) {
+        const ln_opdesc_tensor *out = &p->op->outs[i];
+        bool is_list = out->inplace && out->inplace->kind == LN_VALUE_ARRAY;
+        for (const ln_value *in = is_list ? out->inplace->first : out->inplace; in;
+             in = is_list ? in->next : NULL)
+            put_place(p, out->arg_name, in->text, "OVER");
+        put_place(p, out->arg_name, out->part_of, "INSIDE");
+        put_place(p, out->arg_name, out->joins, "AROUND");
+    }
+    ln_text_puts(p->text, "    {NULL, NULL, LN_PLACE_OVER},\n};\n\n");
+}
+
 void ln_opdesc_put_tables(const printer *p)
 {
     const ln_opdesc *op = p->op;
     put_arg_infos(p, "ins", op->ins, op->in_count);
     put_arg_infos(p, "outs", op->outs, op->out_count);
+    put_places(p);
     put_param_infos(p);
     for (size_t i = 0; i < op->param_count; i++)
         if (op->params[i].default_value)
@@ -230,6 +262,8 @@ static void put_info(const printer *p)
                    op->optype, op->optype, op->optype, op->optype);
     if (op->price)
         ln_text_printf(text, "    .price = %s_price,\n", op->optype);
+    if (has_places(op))
+        ln_text_printf(text, "    .places = %s_places,\n", op->optype);
     ln_text_printf(text, "    .rtol = %s,\n", rtol);
     put_words(text, "dtypes", op->dtypes);
     put_words(text, "nan", op->nan);

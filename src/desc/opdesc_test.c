@@ -13,6 +13,7 @@
 #define OUT                                                                                        \
     "tensors_out: [{arg_name: 'dst', mtype: 'LN_MEM_NONE', ndim: 1, dims: 'src->dims', "           \
     "dtype: 'src->dtype'}], "
+#define DST    "arg_name: 'dst', mtype: 'LN_MEM_NONE', ndim: 1, dims: 'src->dims', dtype: 'src->dtype'"
 #define PARAMS "params: []"
 
 static ln_status read(ln_opdesc_set *set, const char *text)
@@ -57,6 +58,21 @@ TEST(what_is_wrong_is_told_with_its_place)
          "t:1:12: optype 'a' of arch 'cpu' should end in '_cpu'"},
         {"a {" HEAD IN OUT PARAMS "} b {" HEAD IN OUT PARAMS "}",
          "optype 'a' is described a second time, the first is at t:1:3"},
+        // places
+        {"a {" HEAD IN "tensors_out: [{" DST ", inplace: 'x'}]," PARAMS "}",
+         "inplace 'x' is no input"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", inplace: 1}]," PARAMS "}",
+         "'inplace' should be the name of an input or an array of names, but is a number"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", inplace: ['src', 1]}]," PARAMS "}",
+         "'inplace' should be the name of an input or an array of names"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", joins: 'src'}]," PARAMS "}",
+         "joins 'src' is not variadic"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", part_of: 'y'}]," PARAMS "}",
+         "part_of 'y' is no input"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", part_of: 'src'}]," PARAMS "}",
+         "'dst' needs the operator's 'calc_offset'"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", inplace: 'src', owner: 'src'}]," PARAMS "}",
+         "'dst' can have only one of 'inplace', 'part_of', 'joins', 'owner', 'scratch'"},
         // inputs
         {"a {" HEAD "tensors_in: [{}]," OUT PARAMS "}", "an input tensor needs 'arg_name'"},
         {"a {" HEAD "tensors_in: [{arg_name: 'src', mtype: 'CPU'}]," OUT PARAMS "}",

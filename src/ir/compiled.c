@@ -12,6 +12,7 @@ void ln_compiled_destroy(ln_compiled *compiled)
     for (size_t i = 0; i < compiled->tensor_count; i++) {
         ln_free(compiled->tensors[i].name);
         ln_free(compiled->tensors[i].place);
+        ln_free(compiled->tensors[i].owner);
     }
     ln_free(compiled->tensors);
     ln_free(compiled->target);

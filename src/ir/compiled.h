@@ -22,6 +22,7 @@ typedef struct ln_compiled_tensor {
     ln_mem_type mtype;
     int is_static;
     size_t offset;
+    char *owner; // NULL: none is stated
 } ln_compiled_tensor;
 
 typedef struct ln_compiled {

@@ -37,14 +37,36 @@ static int is_same_tensor(const ln_tensor_entry *a, const ln_tensor_entry *b)
     const tl_tensor *s = a->tensor, *t = b->tensor;
     return s->dtype == t->dtype && s->ndim == t->ndim &&
            (s->ndim == 0 || memcmp(s->dims, t->dims, sizeof(int) * (size_t)s->ndim) == 0) &&
-           a->mtype == b->mtype && !a->isstatic == !b->isstatic &&
-           (a->owner == b->owner || ln_streq(a->owner, b->owner));
+           a->mtype == b->mtype && !a->isstatic == !b->isstatic;
 }
 
-// Where a view begins; `entry` is an output of `op`.
-static size_t view_offset(const ln_op *op, ln_tensor_entry *entry)
+// The owner that the operator itself gives its output.
+static const char *described_owner(const ln_tensor_entry *entry)
 {
-    return entry->owner && op->calc_offset ? op->calc_offset(op->op_arg, entry) : 0;
+    return entry->is_placed ? NULL : entry->owner;
+}
+
+static int is_same_place(const ln_op *op, ln_tensor_entry *planned, const ln_op *trial,
+                         ln_tensor_entry *tried)
+{
+    const char *a = described_owner(planned), *b = described_owner(tried);
+    if (a != b && !ln_streq(a, b))
+        return 0;
+    return !planned->owner || !op->calc_offset ||
+           op->calc_offset(op->op_arg, planned) == trial->calc_offset(trial->op_arg, tried);
+}
+
+// Where inputs lie in the output, if they do.
+static int are_parts_same(const ln_context *ctx, const ln_op *op, const ln_op *trial)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        ln_tensor_entry *part = ln_tensor_table_find(ctx->tensor_table, in->name);
+        if (op->calc_offset && part && part->owner &&
+            op->calc_offset(op->op_arg, part) != trial->calc_offset(trial->op_arg, part))
+            return 0;
+    }
+    return 1;
 }
 
 static ln_status compare_outputs(const ln_context *ctx, const ln_op *op, const ln_op *trial)
@@ -54,7 +76,7 @@ static ln_status compare_outputs(const ln_context *ctx, const ln_op *op, const l
         ln_tensor_entry *planned = ln_tensor_table_find(ctx->tensor_table, out->name);
         ln_tensor_entry *tried = ln_tensor_table_find(trial->op_arg->tensor_table, out->name);
         if (!planned || !tried || !is_same_tensor(planned, tried) ||
-            view_offset(op, planned) != view_offset(trial, tried))
+            !is_same_place(op, planned, trial, tried) || !are_parts_same(ctx, op, trial))
             return LN_FAIL(LN_STATE,
                            "operator '%s': the parameter changes tensor '%s', for which memory is "
                            "planned already",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <lightnet/convdim.h>
+#include <lightnet/op.h>
 #include <lightnet/shape.h>
 
 #include "base/broadcast.h"
@@ -406,4 +407,63 @@ int ln_shape_pool2d(int *dims, const tl_tensor *src, const int size[2], const in
     dims[0] = src->dims[0];
     dims[1] = src->dims[1];
     return checked(4, dims);
+}
+
+// ---- Where parts lie ----
+
+static bool is_row(const tl_tensor *t, int axis)
+{
+    for (int d = 0; d < axis; d++)
+        if (t->dims[d] != 1)
+            return false;
+    return true;
+}
+
+// Bytes of one element on `axis`, with all that lies behind it.
+static size_t bytes_on(const tl_tensor *t, int axis)
+{
+    size_t bytes = tl_size_of(t->dtype);
+    for (int d = axis + 1; d < t->ndim; d++)
+        bytes *= (size_t)t->dims[d];
+    return bytes;
+}
+
+size_t ln_offset_of_slice(const tl_tensor *src, int axis, int start)
+{
+    return is_row(src, axis) ? (size_t)start * bytes_on(src, axis) : LN_NO_OFFSET;
+}
+
+size_t ln_offset_in_concat(tl_tensor *const *srcs, int count, const tl_tensor *dst, int axis,
+                           const tl_tensor *part)
+{
+    if (!is_row(dst, axis))
+        return LN_NO_OFFSET;
+    size_t offset = 0;
+    for (int i = 0; i < count; i++) {
+        if (srcs[i] == part)
+            return offset;
+        offset += tl_tensor_size(srcs[i]);
+    }
+    return LN_NO_OFFSET;
+}
+
+size_t ln_offset_in_stack(tl_tensor *const *parts, int count, const tl_tensor *part)
+{
+    for (int i = 0; i < count; i++)
+        if (parts[i] == part)
+            return (size_t)i * tl_tensor_size(part);
+    return LN_NO_OFFSET;
+}
+
+size_t ln_offset_of_transpose(const tl_tensor *src, const int *axes)
+{
+    int last = -1; // of the axes with more than one element, those must stay in their order
+    for (int d = 0; d < src->ndim; d++) {
+        if (src->dims[axes[d]] == 1)
+            continue;
+        if (axes[d] < last)
+            return LN_NO_OFFSET;
+        last = axes[d];
+    }
+    return 0;
 }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include <lightnet/op.h>
+
 #include "tests/test.h"
 
 // A tensor without data; `dims` must outlive it.
@@ -324,7 +326,39 @@ TEST(detection_channels_are_shared_by_the_anchors)
     }
 }
 
-TEST_LIST(given_shapes_are_checked_for_their_length, data_fits_its_tensor, ranges_have_a_length,
+TEST(rows_of_neighbours_have_an_offset)
+{
+    tl_tensor one = shaped(4, (int[]){1, 4, 3, 5}), two = shaped(4, (int[]){2, 4, 3, 5});
+    CHECK_EQ(ln_offset_of_slice(&one, 1, 2), 2 * 15 * 4);
+    CHECK_EQ(ln_offset_of_slice(&two, 0, 1), 60 * 4);
+    CHECK_EQ(ln_offset_of_slice(&one, 2, 1), LN_NO_OFFSET);
+    CHECK_EQ(ln_offset_of_slice(&two, 1, 0), LN_NO_OFFSET);
+
+    tl_tensor a = shaped(3, (int[]){1, 2, 5}), b = shaped(3, (int[]){1, 3, 5}), other = a;
+    tl_tensor dst = shaped(3, (int[]){1, 5, 5}), *parts[] = {&a, &b};
+    CHECK_EQ(ln_offset_in_concat(parts, 2, &dst, 1, &a), 0);
+    CHECK_EQ(ln_offset_in_concat(parts, 2, &dst, 1, &b), 10 * 4);
+    CHECK_EQ(ln_offset_in_concat(parts, 2, &dst, 1, &other), LN_NO_OFFSET);
+    CHECK_EQ(ln_offset_in_concat(parts, 2, &dst, 2, &b), LN_NO_OFFSET);
+    tl_tensor *same[] = {&a, &other, &a};
+    CHECK_EQ(ln_offset_in_stack(same, 3, &other), 10 * 4);
+    CHECK_EQ(ln_offset_in_stack(same, 3, &a), 0);
+    CHECK_EQ(ln_offset_in_stack(same, 3, &b), LN_NO_OFFSET);
+}
+
+TEST(transposes_that_move_nothing_have_an_offset)
+{
+    tl_tensor t = shaped(4, (int[]){1, 4, 1, 5});
+    CHECK_EQ(ln_offset_of_transpose(&t, (int[]){0, 1, 2, 3}), 0);
+    CHECK_EQ(ln_offset_of_transpose(&t, (int[]){1, 2, 0, 3}), 0);
+    CHECK_EQ(ln_offset_of_transpose(&t, (int[]){2, 1, 3, 0}), 0);
+    CHECK_EQ(ln_offset_of_transpose(&t, (int[]){0, 3, 2, 1}), LN_NO_OFFSET);
+    tl_tensor scalar = shaped(0, NULL);
+    CHECK_EQ(ln_offset_of_transpose(&scalar, NULL), 0);
+}
+
+TEST_LIST(rows_of_neighbours_have_an_offset, transposes_that_move_nothing_have_an_offset,
+          given_shapes_are_checked_for_their_length, data_fits_its_tensor, ranges_have_a_length,
           views_keep_the_number_of_elements, reductions_need_elements,
           joined_tensors_differ_on_one_axis, transposition_is_a_permutation,
           convolutions_fit_their_weights, every_pooling_window_meets_the_tensor,

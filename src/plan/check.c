@@ -61,9 +61,12 @@ static ln_status check_step(const ln_plan *plan, size_t i)
         return LN_FAIL(LN_INVALID, "step %zu of the plan has no operator", i);
     if ((step->read_count && !step->reads) || (step->write_count && !step->writes))
         return LN_FAIL(LN_INVALID, PLAN_STEP " has a count without a list", (uint32_t)i, step->op);
-    if ((int)step->aliasing < LN_PLAN_APART || (int)step->aliasing > LN_PLAN_IN_PLACE)
+    if ((int)step->aliasing < LN_PLAN_APART || (int)step->aliasing > LN_PLAN_JOIN)
         return LN_FAIL(LN_INVALID, PLAN_STEP " has the unknown aliasing %d", (uint32_t)i, step->op,
                        (int)step->aliasing);
+    if (step->aliasing == LN_PLAN_JOIN && step->write_count != 1)
+        return LN_FAIL(LN_INVALID, PLAN_STEP " joins values, but writes %zu instead of 1",
+                       (uint32_t)i, step->op, step->write_count);
     for (size_t k = 0; k < step->read_count; k++) {
         if (step->reads[k] >= plan->value_count)
             return LN_FAIL(LN_INVALID, PLAN_STEP " reads value %u of %zu", (uint32_t)i, step->op,

@@ -6,7 +6,8 @@
 // lifetimes are found even where the declared ones agree with each other.
 //
 // Time is counted in writes: the values filled before the first step at time 1, then one tick for
-// each write. A view step writes no byte; its values only get a time.
+// each write. A view step writes no byte; its values only get a time. A joining step writes what
+// lies between the values that it reads.
 
 #include "plan/check.h"
 
@@ -41,7 +42,7 @@ typedef struct replay {
     const uint32_t *roots;
     uint64_t *times; // when each value got its contents; 0: not yet
     uint64_t now;
-    segment *map; // ordered, disjoint; each write adds two segments at most
+    segment *map; // ordered, disjoint; each stamp adds two segments at most
     size_t segment_count;
     access *accesses; // of one step
 } replay;
@@ -68,12 +69,11 @@ static size_t find_segment(const replay *r, ln_mem_type mtype, size_t start)
     return low;
 }
 
-// Gives the bytes of value `i` to it; what other segments have outside stays theirs.
-static void stamp(replay *r, uint32_t i, uint32_t step)
+// Gives bytes [start, end) to value `i`; what other segments have outside stays theirs.
+static void stamp_bytes(replay *r, uint32_t i, uint32_t step, size_t start, size_t end)
 {
     const ln_plan_value *v = value_at(r, i);
-    size_t start = v->offset, end = v->offset + v->byte_count;
-    if (start == end)
+    if (start >= end)
         return;
 
     size_t low = find_segment(r, v->mtype, start), high = low;
@@ -94,6 +94,12 @@ static void stamp(replay *r, uint32_t i, uint32_t step)
     memmove(r->map + low + added_count, r->map + high, (r->segment_count - high) * sizeof *r->map);
     memcpy(r->map + low, added, added_count * sizeof *added);
     r->segment_count = r->segment_count - (high - low) + added_count;
+}
+
+static void stamp(replay *r, uint32_t i, uint32_t step)
+{
+    const ln_plan_value *v = value_at(r, i);
+    stamp_bytes(r, i, step, v->offset, v->offset + v->byte_count);
 }
 
 // ---- Contents ----
@@ -173,8 +179,6 @@ static bool is_same_place(const access *a, const access *b)
 static ln_status check_step_apart(replay *r, uint32_t at)
 {
     const ln_plan_step *step = &r->plan->steps[at];
-    if (step->aliasing == LN_PLAN_VIEW)
-        return LN_OK;
     size_t count = collect(r, step->reads, step->read_count, false, r->accesses);
     count += collect(r, step->writes, step->write_count, true, r->accesses + count);
     qsort(r->accesses, count, sizeof *r->accesses, by_place);
@@ -208,6 +212,84 @@ static ln_status check_step_apart(replay *r, uint32_t at)
     return LN_OK;
 }
 
+// What a joining step reads lies in what it writes, or apart from it.
+static ln_status check_parts(const replay *r, uint32_t at)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    const ln_plan_value *whole = value_at(r, step->writes[0]);
+    for (size_t k = 0; k < step->read_count; k++) {
+        const ln_plan_value *part = value_at(r, step->reads[k]);
+        size_t part_end = part->offset + part->byte_count;
+        size_t whole_end = whole->offset + whole->byte_count;
+        bool is_inside = whole->offset <= part->offset && part_end <= whole_end;
+        bool is_apart = part_end <= whole->offset || whole_end <= part->offset ||
+                        part->byte_count == 0 || whole->byte_count == 0;
+        if (r->roots[step->reads[k]] == r->roots[step->writes[0]] && !is_inside && !is_apart)
+            return LN_FAIL(LN_INVALID,
+                           PLAN_STEP " joins " PLAN_VALUE ", which lies partly in " PLAN_VALUE, at,
+                           step->op, PLAN_VALUE_ARGS(part), PLAN_VALUE_ARGS(whole));
+    }
+    return LN_OK;
+}
+
+// The reads of a step in the order of their places, those that touch as one; `end` is what counts.
+static size_t merge_reads(replay *r, const ln_plan_step *step)
+{
+    size_t count = collect(r, step->reads, step->read_count, false, r->accesses), merged = 0;
+    qsort(r->accesses, count, sizeof *r->accesses, by_place);
+    for (size_t k = 0; k < count; k++) {
+        const access *a = &r->accesses[k];
+        access *last = merged ? &r->accesses[merged - 1] : NULL;
+        if (!last || last->root != a->root || last->end < a->start)
+            r->accesses[merged++] = *a;
+        else if (last->end < a->end)
+            last->end = a->end;
+    }
+    return merged;
+}
+
+// Every byte of value `i` is among the `count` merged reads.
+static bool is_read(const replay *r, size_t count, uint32_t i)
+{
+    const ln_plan_value *v = value_at(r, i);
+    size_t low = 0, high = count; // the last one that does not start behind the value
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const access *a = &r->accesses[mid];
+        if (a->root != r->roots[i] ? a->root < r->roots[i] : a->start <= v->offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const access *a = low ? &r->accesses[low - 1] : NULL;
+    return v->byte_count == 0 ||
+           (a && a->root == r->roots[i] && v->offset + v->byte_count <= a->end);
+}
+
+static ln_status check_views_are_read(replay *r, uint32_t at)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    size_t count = merge_reads(r, step);
+    for (size_t k = 0; k < step->write_count; k++) {
+        if (!is_read(r, count, step->writes[k]))
+            return LN_FAIL(LN_INVALID,
+                           PLAN_STEP " makes the view " PLAN_VALUE
+                                     " of bytes that it does not read",
+                           at, step->op, PLAN_VALUE_ARGS(value_at(r, step->writes[k])));
+    }
+    return LN_OK;
+}
+
+// How the step's bytes may lie to each other.
+static ln_status check_aliasing(replay *r, uint32_t at)
+{
+    switch (r->plan->steps[at].aliasing) {
+    case LN_PLAN_VIEW: return check_views_are_read(r, at);
+    case LN_PLAN_JOIN: return check_parts(r, at);
+    default: return check_step_apart(r, at);
+    }
+}
+
 static ln_status replay_reads(const replay *r, uint32_t at, const char *who)
 {
     const ln_plan_step *step = &r->plan->steps[at];
@@ -234,6 +316,22 @@ static ln_status check_static_write(const replay *r, uint32_t at, uint32_t writt
     return LN_OK;
 }
 
+// Stamps what lies between the reads inside of value `i`.
+static void stamp_gaps(replay *r, uint32_t i, uint32_t at)
+{
+    const ln_plan_value *v = value_at(r, i);
+    size_t count = merge_reads(r, &r->plan->steps[at]);
+    size_t next = v->offset, end = v->offset + v->byte_count;
+    for (size_t k = 0; k < count; k++) {
+        const access *a = &r->accesses[k];
+        if (a->root != r->roots[i] || a->end <= next || a->start >= end)
+            continue;
+        stamp_bytes(r, i, at, next, a->start);
+        next = a->end < end ? a->end : end;
+    }
+    stamp_bytes(r, i, at, next, end);
+}
+
 static ln_status replay_writes(replay *r, uint32_t at, const char *who)
 {
     const ln_plan_step *step = &r->plan->steps[at];
@@ -247,6 +345,8 @@ static ln_status replay_writes(replay *r, uint32_t at, const char *who)
         r->times[i] = ++r->now;
         if (step->aliasing == LN_PLAN_VIEW)
             LN_TRY(check_contents(r, i, r->now, who));
+        else if (step->aliasing == LN_PLAN_JOIN)
+            stamp_gaps(r, i, at);
         else
             stamp(r, i, at);
     }
@@ -283,7 +383,7 @@ static ln_status run_replay(replay *r)
     for (uint32_t s = 0; s < plan->step_count; s++) {
         snprintf(who, sizeof who, PLAN_STEP, s, plan->steps[s].op);
         LN_TRY(replay_reads(r, s, who));
-        LN_TRY(check_step_apart(r, s));
+        LN_TRY(check_aliasing(r, s));
         LN_TRY(replay_writes(r, s, who));
     }
     for (uint32_t i = 0; i < plan->value_count; i++) {
@@ -299,16 +399,19 @@ static ln_status run_replay(replay *r)
 
 ln_status ln_plan_replay(const ln_plan *plan, const uint32_t *roots)
 {
-    size_t most_accesses = 0;
+    size_t most_accesses = 0, stamp_count = plan->value_count + 1;
     for (size_t s = 0; s < plan->step_count; s++) {
-        size_t n = plan->steps[s].read_count + plan->steps[s].write_count;
+        const ln_plan_step *step = &plan->steps[s];
+        size_t n = step->read_count + step->write_count;
         if (n > most_accesses)
             most_accesses = n;
+        if (step->aliasing == LN_PLAN_JOIN)
+            stamp_count += step->read_count;
     }
     replay r = {.plan = plan,
                 .roots = roots,
                 .times = ln_alloc_array(plan->value_count, sizeof *r.times),
-                .map = ln_alloc_array(plan->value_count + 1, 2 * sizeof *r.map),
+                .map = ln_alloc_array(stamp_count, 2 * sizeof *r.map),
                 .accesses = ln_alloc_array(most_accesses, sizeof *r.accesses)};
     ln_status status = r.times && r.map && r.accesses ? run_replay(&r) : LN_NO_MEMORY;
     ln_free(r.accesses);

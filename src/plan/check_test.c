@@ -154,7 +154,7 @@ BREAK(bad_index)
 }
 BREAK(bad_aliasing)
 {
-    m->steps[LEFT].aliasing = (ln_plan_aliasing)3;
+    m->steps[LEFT].aliasing = (ln_plan_aliasing)4;
 }
 BREAK(no_values)
 {
@@ -354,7 +354,7 @@ static const broken all_broken[] = {
     {"no op", no_op, {"step 2"}},
     {"no list", no_list, {"step 2 'left'"}},
     {"bad index", bad_index, {"step 2 'left' reads value 10 of 10"}},
-    {"bad aliasing", bad_aliasing, {"step 2 'left'", "aliasing 3"}},
+    {"bad aliasing", bad_aliasing, {"step 2 'left'", "aliasing 4"}},
     {"no values", no_values, {"not both lists"}},
     {"unknown owner", unknown_owner, {"'nobody' of 'v'"}},
     {"own owner", own_owner, {"'v' is its own owner"}},
@@ -388,7 +388,9 @@ static const broken all_broken[] = {
     {"second write", second_write, {"step 3 'right' writes 'p'", "already"}},
     {"input written", input_written, {"step 2 'left' writes 'x'", "already"}},
     {"output never written", output_never_written, {"output 'g'"}},
-    {"concat misses a part", concat_misses_a_part, {"step 4 'concat' needs 'c'", "[483, 484)"}},
+    {"concat misses a part",
+     concat_misses_a_part,
+     {"step 4 'concat' makes the view 'c' [384, 484)", "does not read"}},
     {"parts overlap",
      parts_overlap,
      {"step 4 'concat' needs 'p' [384, 435)", "'q' [434, 484)", "step 3 'right'"}},
@@ -400,7 +402,9 @@ static const broken all_broken[] = {
     {"read after in place",
      read_after_in_place,
      {"step 6 'upload' needs 'c'", "'y' [384, 484)", "step 5 'relu'"}},
-    {"view of other bytes", view_of_other_bytes, {"step 6 'upload' needs 'g'", "[64, 164)"}},
+    {"view of other bytes",
+     view_of_other_bytes,
+     {"step 6 'upload' makes the view 'g' [64, 164)", "does not read"}},
     {"static from input", static_from_input, {"step 0 'conv'", "'w'", "'x'"}},
 };
 
@@ -451,6 +455,84 @@ TEST(wrong_lifetimes_that_agree_with_each_other_are_found)
                   "written by step 1 'spoil'");
 }
 
+// join: c from p, which is made in it, and q, which is not. p and c are read afterwards.
+static void make_join(model *m)
+{
+    static const uint32_t all_lists[4][4] = {{0, 1}, {0, 2}, {1, 2, 3}, {1, 3, 4}};
+    *m = (model){
+        .values = {{"x", 64, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0},
+                   {"p", 192, 64, LN_MEM_CPU, 0, 0, 3, "c", 0, 0},
+                   {"q", 320, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0},
+                   {"c", 192, 96, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0},
+                   {"y", 128, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1}},
+        .steps = {STEP("left", 1, 1, LN_PLAN_APART), STEP("right", 1, 1, LN_PLAN_APART),
+                  STEP("join", 2, 1, LN_PLAN_JOIN), STEP("use", 2, 1, LN_PLAN_APART)},
+    };
+    m->plan = (ln_plan){.values = m->values,
+                        .value_count = 5,
+                        .steps = m->steps,
+                        .step_count = 4,
+                        .totals = {[LN_MEM_CPU] = {64, 320, 384}}};
+    memcpy(m->lists, all_lists, sizeof all_lists);
+    for (size_t s = 0; s < 4; s++) {
+        m->steps[s].reads = m->lists[s];
+        m->steps[s].writes = m->lists[s] + m->steps[s].read_count;
+    }
+}
+
+TEST(joined_parts_stay_what_they_are_and_the_rest_is_written)
+{
+    model m;
+    make_join(&m);
+    CHECK_OK(ln_plan_check(&m.plan));
+
+    m.steps[2].aliasing = LN_PLAN_APART; // would write over the part it reads
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("step 2 'join'");
+    make_join(&m);
+    m.steps[2].aliasing = LN_PLAN_VIEW; // would leave out what is not in place
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("makes the view 'c' [192, 288)");
+    make_join(&m);
+    m.values[1].owner = NULL; // then it is only by chance in the same place
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("'p' [192, 256)");
+    make_join(&m);
+    m.steps[2].write_count = 0;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("step 2 'join' joins values, but writes 0");
+}
+
+TEST(a_joined_part_does_not_stick_out)
+{
+    model m;
+    make_join(&m);
+    m.values[4].owner = m.values[1].owner = m.values[3].owner = "x";
+    m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0};
+    m.values[1].offset = 160; // 32 bytes of it lie before 'c'
+    m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0};
+    m.steps[0].read_count = m.steps[1].read_count = 0;
+    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 384, 448};
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("step 2 'join' joins 'p' [160, 224), which lies partly in 'c' [192, 288)");
+}
+
+// What is stamped between the parts belongs to the whole: a part that was not joined is gone.
+TEST(what_lies_between_joined_parts_is_overwritten)
+{
+    model m;
+    make_join(&m);
+    m.values[2] = (ln_plan_value){"q", 256, 32, LN_MEM_CPU, 0, 1, 3, "c", 0, 0};
+    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 256, 320};
+    CHECK_OK(ln_plan_check(&m.plan));
+    m.steps[2].read_count = 1;
+    m.lists[2][1] = 3; // joins p alone
+    m.steps[2].writes = m.lists[2] + 1;
+    m.lists[3][0] = 2; // reads q afterwards
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("step 3 'use' needs 'q' [256, 288), but bytes [256, 288) belong to 'c'");
+}
+
 TEST(static_values_may_be_made_from_static_values)
 {
     const uint32_t raw = 0, packed = 1, x = 2, y = 3, reads[] = {2, 1};
@@ -486,4 +568,6 @@ TEST(static_values_may_be_made_from_static_values)
 TEST_LIST(a_good_plan_passes, an_empty_plan_passes, a_plan_without_steps_passes,
           each_broken_plan_is_found_and_its_culprit_named,
           wrong_lifetimes_that_agree_with_each_other_are_found,
+          joined_parts_stay_what_they_are_and_the_rest_is_written, a_joined_part_does_not_stick_out,
+          what_lies_between_joined_parts_is_overwritten,
           static_values_may_be_made_from_static_values)

@@ -132,12 +132,14 @@ static void add_concat(model *m)
         total += sizes[k] = random_size();
     uint32_t whole = add_value(m, total);
     total = 0;
+    bool is_join = random_below(2);
     for (uint32_t k = 0; k < count; k++) {
-        parts[k] = add_view(m, whole, total, sizes[k]);
+        bool is_apart = is_join && random_below(2);
+        parts[k] = is_apart ? add_value(m, sizes[k]) : add_view(m, whole, total, sizes[k]);
         total += sizes[k];
         add_plain_step(m, parts[k]);
     }
-    ln_plan_step *step = add_step(m, "concat", LN_PLAN_VIEW);
+    ln_plan_step *step = add_step(m, "concat", is_join ? LN_PLAN_JOIN : LN_PLAN_VIEW);
     for (uint32_t k = 0; k < count; k++)
         add_read(step, parts[k]);
     add_write(m, step, whole);
@@ -344,6 +346,62 @@ static bool is_step_apart(const ln_plan *plan, const ln_plan_step *step)
     return true;
 }
 
+static bool is_inside(const ln_plan_value *a, const ln_plan_value *b)
+{
+    return b->offset <= a->offset && a->offset + a->byte_count <= b->offset + b->byte_count;
+}
+
+// Byte `k` is one of those that `step` reads under the root of value i; of reads inside of value i
+// only where `is_part`.
+static bool is_byte_read(const ln_plan *plan, const ln_plan_step *step, const int *roots,
+                         uint32_t i, size_t k, bool is_part)
+{
+    for (size_t n = 0; n < step->read_count; n++) {
+        const ln_plan_value *v = &plan->values[step->reads[n]];
+        if (roots[step->reads[n]] == roots[i] && v->offset <= k && k < v->offset + v->byte_count &&
+            (!is_part || is_inside(v, &plan->values[i])))
+            return true;
+    }
+    return false;
+}
+
+static bool are_views_read(const ln_plan *plan, const ln_plan_step *step, const int *roots)
+{
+    for (size_t w = 0; w < step->write_count; w++) {
+        const ln_plan_value *v = &plan->values[step->writes[w]];
+        for (size_t k = v->offset; k < v->offset + v->byte_count; k++) {
+            if (!is_byte_read(plan, step, roots, step->writes[w], k, false))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_join_right(const ln_plan *plan, const ln_plan_step *step, const int *roots)
+{
+    const ln_plan_value *whole = &plan->values[step->writes[0]];
+    for (size_t n = 0; n < step->read_count; n++) {
+        const ln_plan_value *v = &plan->values[step->reads[n]];
+        bool is_zero_inside = v->byte_count == 0 || whole->byte_count == 0;
+        if (roots[step->reads[n]] == roots[step->writes[0]] && !is_zero_inside &&
+            overlap(v, whole) && !is_inside(v, whole))
+            return false;
+    }
+    return true;
+}
+
+static void write_gaps(const ln_plan *plan, const ln_plan_step *step, const int *roots, uint32_t i,
+                       uint32_t time)
+{
+    const ln_plan_value *v = &plan->values[i];
+    for (size_t k = v->offset; k < v->offset + v->byte_count; k++) {
+        if (is_byte_read(plan, step, roots, i, k, true))
+            continue;
+        byte_value[v->mtype][k] = (uint16_t)(i + 1);
+        byte_time[v->mtype][k] = time;
+    }
+}
+
 static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uint32_t *now,
                      uint32_t s)
 {
@@ -357,7 +415,9 @@ static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uin
             !has_contents(plan, roots, i, times[i]))
             return false;
     }
-    if (step->aliasing != LN_PLAN_VIEW && !is_step_apart(plan, step))
+    if (step->aliasing == LN_PLAN_VIEW   ? !are_views_read(plan, step, roots)
+        : step->aliasing == LN_PLAN_JOIN ? !is_join_right(plan, step, roots)
+                                         : !is_step_apart(plan, step))
         return false;
     for (size_t k = 0; k < step->write_count; k++) {
         uint32_t i = step->writes[k];
@@ -365,7 +425,9 @@ static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uin
         if (s < v->first_step || s > v->last_step || times[i] || (v->is_static && !is_static_only))
             return false;
         times[i] = ++*now;
-        if (step->aliasing != LN_PLAN_VIEW)
+        if (step->aliasing == LN_PLAN_JOIN)
+            write_gaps(plan, step, roots, i, *now);
+        else if (step->aliasing != LN_PLAN_VIEW)
             write_bytes(plan, i, *now);
         else if (!has_contents(plan, roots, i, *now))
             return false;
@@ -400,6 +462,10 @@ static bool is_really_right(const ln_plan *plan)
         times[i] = v->is_input || (v->is_static && !is_made);
         if (times[i])
             write_bytes(plan, i, 1);
+    }
+    for (size_t s = 0; s < plan->step_count; s++) {
+        if (plan->steps[s].aliasing == LN_PLAN_JOIN && plan->steps[s].write_count != 1)
+            return false;
     }
     for (uint32_t s = 0; s < plan->step_count; s++) {
         if (!run_step(plan, roots, times, &now, s))
@@ -548,7 +614,7 @@ static void break_step(model *m)
         if (step->write_count)
             m->lists[s][1][random_below((uint32_t)step->write_count)] = random_below(count);
         break;
-    case 3: step->aliasing = (ln_plan_aliasing)random_below(3); break;
+    case 3: step->aliasing = (ln_plan_aliasing)random_below(4); break;
     case 4:
         if (step->read_count)
             step->read_count--;

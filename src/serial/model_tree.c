@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -292,11 +293,16 @@ static ln_status read_compiled_tensor(const ln_value *value, const where *op,
     if (!offset)
         return fail_in_op(value, op, "\"offset\" is missing");
     LN_TRY(read_size(offset, &tensor->offset));
+    const ln_value *owner = ln_value_get(value, "owner");
+    if (owner)
+        LN_TRY(need_name(value, "owner", op, &owner));
 
     tensor->name = ln_strdup(name->text);
+    tensor->owner = owner ? ln_strdup(owner->text) : NULL;
     tensor->place =
         ln_strdup_printf("%s:%d:%d", value->place.file, value->place.line, value->place.column);
-    return tensor->name && tensor->place ? LN_OK : LN_NO_MEMORY;
+    bool is_whole = tensor->name && tensor->place && (tensor->owner || !owner);
+    return is_whole ? LN_OK : LN_NO_MEMORY;
 }
 
 static ln_status read_compiled_tensors(const ln_value *op_value, const where *op,
@@ -518,7 +524,8 @@ static ln_status make_plan_facts(ln_document *doc, ln_value *out, const ln_tenso
     LN_TRY(add_string(doc, out, "mtype", ln_mem_type_name(entry->mtype)));
     LN_TRY(
         ln_value_append(doc, out, "static", ln_value_new_bool(doc, entry->isstatic != 0, nowhere)));
-    return add_number(doc, out, "offset", (double)entry->offset);
+    LN_TRY(add_number(doc, out, "offset", (double)entry->offset));
+    return entry->owner ? add_string(doc, out, "owner", entry->owner) : LN_OK;
 }
 
 static ln_status make_tensors(const ln_context *ctx, ln_document *doc, ln_value *op_value,

@@ -5,6 +5,18 @@
 
 #include <stdlib.h>
 
+// Parts in a whole, a slice as a view, a relu in place, a view of a view.
+#define SHARING_MODEL                                                                              \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 2, 8]);\n"                                        \
+    "elew(src1=x, src2=x | dst=a | elew_op=TL_SUM);\n"                                             \
+    "relu(src=a | dst=b |);\n"                                                                     \
+    "elew(src1=x, src2=x | dst=d | elew_op=TL_MUL);\n"                                             \
+    "concat(src1=b, src2=d | dst=c | axis=1);\n"                                                   \
+    "slice(src=c | dst=s | axis=1, start=4, len=4);\n"                                             \
+    "maxpool2d(src=s | dst=y | size=[1, 1], stride=[1, 1], padding=[0, 0, 0, 0], "                 \
+    "autopad=NOTSET);\n"                                                                           \
+    "reshape(src=c | dst=r | dims=[64, 2]);\n"
+
 // The compiled text of a model, freed with ln_free.
 static char *compile_text(const char *text, const char *target)
 {
@@ -37,8 +49,8 @@ static char *mutate(const char *json, const char *anchor, const char *from, cons
 TEST(a_compiled_model_reads_back_and_prints_the_same)
 {
     CHECK_OK(ln_arch_init());
-    static const char *const models[] = {SMALL_MODEL, CONV_MODEL};
-    for (size_t m = 0; m < 2; m++) {
+    static const char *const models[] = {SMALL_MODEL, CONV_MODEL, SHARING_MODEL};
+    for (size_t m = 0; m < 3; m++) {
         char *json = compile_text(models[m], "cpu");
         ln_context *ctx = open_text(json);
         CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
@@ -174,6 +186,92 @@ TEST(overlapping_tensors_are_found)
     ln_arch_cleanup();
 }
 
+TEST(what_lies_where_is_stated_and_proved_again)
+{
+    static const struct {
+        const char *anchor, *from, *to, *why;
+        const char *says;
+    } cases[] = {
+        {"\"name\": \"b\"", "\"c\"", "\"x\"", "a part in another tensor", "'b'"},
+        {"\"name\": \"b\"", "\"c\"", "\"nobody\"", "a part in no tensor", "'nobody'"},
+        {"\"name\": \"b\"", "\"c\"", "\"b\"", "a part in itself", "'b'"},
+        {"\"name\": \"b\"", "\"c\"", "\"a\"", "owners in a circle", "circle"},
+        {"\"name\": \"b\"", "\"c\"", "7", "an owner that is no name", "\"owner\""},
+        {"\"name\": \"b\"", ", \"owner\": \"c\"", "", "a part that only happens to be there", ""},
+        {"\"name\": \"r\"", "\"c\"", "\"x\"", "a view in another tensor", "'r'"},
+        {"\"name\": \"c\"", "}", ", \"owner\": \"x\"}", "a whole in an input", "'c'"},
+        {"\"name\": \"y\"", "}", ", \"owner\": \"c\"}", "pooling into its input", "'y'"},
+    };
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SHARING_MODEL, "ref");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
+        ln_context *ctx = ln_context_create();
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+            fail_msg("%s is believed", cases[i].why);
+        if (!strstr(ln_error_message(), cases[i].says))
+            fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
+        ln_context_free(ctx);
+        free(changed);
+    }
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+// `json` with the offset of tensor `name` changed by `distance`; freed with free.
+static char *move_tensor(const char *json, const char *name, long distance)
+{
+    char anchor[64], from[64], to[64];
+    ln_context *ctx = open_text(json);
+    size_t offset = ln_tensor_table_find(ctx->tensor_table, name)->offset;
+    close_context(ctx);
+    snprintf(anchor, sizeof anchor, "\"name\": \"%s\", \"dtype\"", name);
+    snprintf(from, sizeof from, "\"offset\": %zu", offset);
+    snprintf(to, sizeof to, "\"offset\": %zu", offset + (size_t)distance);
+    return mutate(json, anchor, from, to);
+}
+
+// Inside their owners, where the checker of plans, which knows no operators, would let them be.
+TEST(what_is_stated_to_lie_beside_its_place_is_found)
+{
+    static const struct {
+        const char *name;
+        long distance;
+        const char *says;
+    } cases[] = {
+        {"b", 4, "'b'"}, {"b", 64, "'b'"}, {"d", -4, "'d'"}, {"s", -64, "'s'"}, {"a", 4, "'a'"},
+    };
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SHARING_MODEL, "ref");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *changed = move_tensor(json, cases[i].name, cases[i].distance);
+        ln_context *ctx = ln_context_create();
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+            fail_msg("'%s' moved by %ld is believed", cases[i].name, cases[i].distance);
+        if (!strstr(ln_error_message(), cases[i].says))
+            fail_msg("\"%s\" lacks \"%s\"", ln_error_message(), cases[i].says);
+        ln_context_free(ctx);
+        free(changed);
+    }
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
+// Files from before tensors shared memory state no owners, not even of views.
+TEST(a_compiled_model_without_owners_is_read)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text(SMALL_MODEL, "ref");
+    char *changed = mutate(json, "\"name\": \"z\"", ", \"owner\": \"y\"", "");
+    CHECK(!strstr(strstr(changed, "\"name\": \"z\""), "owner"));
+    ln_context *ctx = open_text(changed);
+    CHECK_STR_EQ(ln_tensor_table_find(ctx->tensor_table, "z")->owner, "y");
+    close_context(ctx);
+    free(changed);
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
 // What the old system printed: offsets in halves from 1 on, no types; it is planned again.
 static const char old_compiled[] =
     "{\"mem_sizes_h\": [0, 0], \"mem_sizes_l\": [0, 57], \"ops\": ["
@@ -254,4 +352,6 @@ TEST_LIST(a_compiled_model_is_bound_by_the_limits_too, written_elements_count_as
           a_context_frees_a_compiled_file_that_was_read_and_not_checked,
           a_compiled_model_runs_to_the_same_bits, a_plain_model_prints_to_itself,
           lies_in_a_compiled_model_are_found, overlapping_tensors_are_found,
+          what_lies_where_is_stated_and_proved_again,
+          what_is_stated_to_lie_beside_its_place_is_found, a_compiled_model_without_owners_is_read,
           files_compiled_by_the_old_system_run)

@@ -45,8 +45,9 @@ ln_status ln_ref_concat(tl_tensor *const *srcs, int count, tl_tensor *dst, int a
     for (size_t o = 0; o < outer; o++) {
         for (int i = 0; i < count; i++) {
             size_t byte_count = tl_tensor_size(srcs[i]) / outer;
-            if (byte_count > 0)
-                memcpy(to, (const char *)srcs[i]->data + o * byte_count, byte_count);
+            const char *from = srcs[i]->data;
+            if (byte_count > 0 && from + o * byte_count != to)
+                memcpy(to, from + o * byte_count, byte_count);
             to += byte_count;
         }
     }

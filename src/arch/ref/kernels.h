@@ -6,8 +6,9 @@
 // written. What an operator merely moves or does element by element is in lightnet/tensor.h.
 //
 // `dst` is given, with the right dtype and shape. A tensor that does not fit is LN_INVALID and
-// changes nothing. Nothing is allocated. Empty tensors are fine. Element-wise functions work in
-// place; elsewhere the data of `dst` lies apart from the sources.
+// changes nothing. Nothing is allocated. Empty tensors are fine. Element-wise functions, batchnorm
+// and softmax work in place, and parts that lie in a whole already are left alone; elsewhere the
+// data of `dst` lies apart from the sources.
 
 #ifndef LN_ARCH_REF_KERNELS_H
 #define LN_ARCH_REF_KERNELS_H

@@ -49,6 +49,10 @@ ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, con
                               const int *output_dims, const int *padding, const int *output_padding,
                               const int *dilation, const char *autopad, const char *act);
 
+// Nothing happens where `dst` is a view of `src` already.
+ln_status ln_ref_run_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len);
+ln_status ln_ref_run_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes);
+
 // ---- Printing: print.c ----
 
 // A line with `msg`, then the tensor, on standard output.

@@ -22,8 +22,11 @@ ln_status ln_ref_gather(tl_tensor *const *srcs, int count, tl_tensor *dst)
 {
     LN_TRY(check(dst, "dst", srcs, count));
     size_t byte_count = tl_tensor_size(srcs[0]);
-    for (int i = 0; i < count && byte_count > 0; i++)
-        memcpy((char *)dst->data + (size_t)i * byte_count, srcs[i]->data, byte_count);
+    char *to = dst->data;
+    for (int i = 0; i < count && byte_count > 0; i++, to += byte_count) {
+        if (srcs[i]->data != to)
+            memcpy(to, srcs[i]->data, byte_count);
+    }
     return LN_OK;
 }
 
@@ -31,7 +34,10 @@ ln_status ln_ref_scatter(const tl_tensor *src, tl_tensor *const *dsts, int count
 {
     LN_TRY(check(src, "src", dsts, count));
     size_t byte_count = tl_tensor_size(dsts[0]);
-    for (int i = 0; i < count && byte_count > 0; i++)
-        memcpy(dsts[i]->data, (const char *)src->data + (size_t)i * byte_count, byte_count);
+    const char *from = src->data;
+    for (int i = 0; i < count && byte_count > 0; i++, from += byte_count) {
+        if (dsts[i]->data != from)
+            memcpy(dsts[i]->data, from, byte_count);
+    }
     return LN_OK;
 }

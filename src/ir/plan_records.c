@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of a context. What a step does with its bytes follows from where its tensors lie: a
+// slice whose output lies where it should in the input is a view, else a copy.
+
+#include "ir/plan_records.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/op_info.h>
+#include <lightnet/util.h>
+
+#include "base/name_hash.h"
+#include "plan/layout.h"
+
+// ---- Memory ----
+
+void ln_plan_records_destroy(ln_plan_records *r)
+{
+    if (!r)
+        return;
+    ln_free(r->values);
+    ln_free(r->entries);
+    ln_free(r->owners);
+    ln_free(r->roots);
+    ln_free(r->aligns);
+    ln_free(r->is_described);
+    ln_free(r->steps);
+    ln_free(r->indexes);
+    ln_free(r->choices);
+    if (r->index_of)
+        ln_hash_free(r->index_of);
+    ln_free(r);
+}
+
+// At most so many choices: each row of places is about each output or each input.
+static size_t most_choices(const ln_op_arg *arg, size_t tensor_count)
+{
+    size_t row_count = 0;
+    const ln_place_info *place = arg->info ? arg->info->places : NULL;
+    for (; place && place->out; place++)
+        row_count++;
+    return row_count * tensor_count;
+}
+
+static ln_status alloc_arrays(const ln_context *ctx, ln_plan_records *r)
+{
+    size_t op_count = 0, value_count = 0, index_count = 0, choice_count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
+        size_t out_count = (size_t)ln_tensor_list_length(arg->tensors_out);
+        size_t tensor_count = out_count + (size_t)ln_tensor_list_length(arg->tensors_in);
+        op_count++;
+        value_count += out_count;
+        index_count += tensor_count;
+        choice_count += most_choices(arg, tensor_count);
+    }
+    if (value_count >= UINT32_MAX || op_count >= UINT32_MAX)
+        return LN_FAIL(LN_LIMIT, "%zu tensors are over the limit of a plan", value_count);
+
+    r->values = ln_alloc_array(value_count, sizeof *r->values);
+    r->entries = ln_alloc_array(value_count, sizeof *r->entries);
+    r->owners = ln_alloc_array(value_count, sizeof *r->owners);
+    r->roots = ln_alloc_array(value_count, sizeof *r->roots);
+    r->aligns = ln_alloc_array(value_count, sizeof *r->aligns);
+    r->is_described = ln_alloc_array(value_count, sizeof *r->is_described);
+    r->steps = ln_alloc_array(op_count, sizeof *r->steps);
+    r->indexes = ln_alloc_array(index_count, sizeof *r->indexes);
+    r->choices = ln_alloc_array(choice_count, sizeof *r->choices);
+    r->index_of = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    r->plan.values = r->values;
+    r->plan.steps = r->steps;
+    bool is_whole = r->values && r->entries && r->owners && r->roots && r->aligns &&
+                    r->is_described && r->steps && r->indexes && r->choices && r->index_of;
+    return is_whole ? LN_OK : LN_NO_MEMORY;
+}
+
+// ---- Values ----
+
+bool ln_plan_records_find(const ln_plan_records *r, const char *tname, uint32_t *out_index)
+{
+    uintptr_t position = (uintptr_t)ln_hash_find(r->index_of, tname);
+    *out_index = position ? (uint32_t)(position - 1) : 0;
+    return position != 0;
+}
+
+// Of a tensor that an operator makes, so that it is there.
+static uint32_t index_of(const ln_plan_records *r, const ln_tensor_list_entry *listed)
+{
+    uint32_t index;
+    ln_plan_records_find(r, listed->name, &index);
+    return index;
+}
+
+// What the caller fills in before a run: made by an operator that neither reads nor computes.
+static int is_input(const ln_op *op, const ln_tensor_entry *entry)
+{
+    return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
+}
+
+static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_op *op,
+                           const ln_tensor_list_entry *listed)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+    if (!entry)
+        return LN_FAIL(LN_INTERNAL, "operator '%s' did not define its output '%s'",
+                       op->op_arg->name, listed->name);
+    if (entry->mtype == LN_MEM_NONE)
+        return LN_FAIL(LN_INVALID, "tensor '%s' of operator '%s' (%s) has no memory type",
+                       listed->name, op->op_arg->name, op->op_arg->optype);
+
+    uint32_t index = (uint32_t)r->plan.value_count++;
+    r->entries[index] = entry;
+    r->owners[index] = index;
+    r->aligns[index] = (uint8_t)tl_size_of(entry->tensor->dtype);
+    r->is_described[index] = entry->owner && !entry->is_placed;
+    r->values[index] = (ln_plan_value){
+        .name = entry->name,
+        .offset = entry->offset,
+        .byte_count = tl_tensor_size(entry->tensor),
+        .mtype = entry->mtype,
+        .is_static = entry->isstatic,
+        .is_input = is_input(op, entry),
+        .is_output = !ln_op_is_scratch(op->op_arg, listed->arg_name), // until somebody reads it
+    };
+    void *position = (void *)((uintptr_t)index + 1);
+    return ln_hash_insert(r->index_of, entry->name, position) < 0 ? LN_NO_MEMORY : LN_OK;
+}
+
+static ln_status add_values(const ln_context *ctx, ln_plan_records *r)
+{
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next)
+            LN_TRY(add_value(ctx, r, op, out->data));
+    }
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        const char *owner = r->entries[i]->owner;
+        if (r->entries[i]->is_placed && ctx->state < LN_CONTEXT_PLANNED)
+            owner = NULL; // left by a plan that is forgotten
+        if (owner && !ln_plan_records_find(r, owner, &r->owners[i]))
+            return LN_FAIL(LN_INVALID, "tensor '%s' lies in '%s', which does not exist",
+                           r->values[i].name, owner);
+        r->values[i].owner = owner ? r->values[r->owners[i]].name : NULL;
+    }
+    return LN_OK;
+}
+
+// ---- Steps ----
+
+static ln_status add_step(ln_plan_records *r, const ln_op *op, uint32_t **next)
+{
+    ln_plan_step *step = &r->steps[r->plan.step_count++];
+    step->op = op->op_arg->name;
+    step->reads = *next;
+    for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next) {
+        const ln_tensor_list_entry *listed = in->data;
+        if (!ln_plan_records_find(r, listed->name, *next))
+            return LN_FAIL(LN_INVALID, "operator '%s' reads '%s', which nobody makes",
+                           op->op_arg->name, listed->name);
+        r->values[*(*next)++].is_output = 0;
+        step->read_count++;
+    }
+    step->writes = *next;
+    for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
+        uint32_t index = index_of(r, out->data);
+        if (r->is_described[index])
+            step->aliasing = op->run ? LN_PLAN_IN_PLACE : LN_PLAN_VIEW;
+        if (r->values[index].is_input)
+            continue; // the caller writes it
+        *(*next)++ = index;
+        step->write_count++;
+    }
+    return LN_OK;
+}
+
+// ---- Choices ----
+
+// Whether `listed` stands for argument `arg_name` of `infos`, or for one of the variadic ones.
+static bool stands_for(const ln_tensor_list_entry *listed, const ln_arg_info *infos,
+                       const char *arg_name)
+{
+    size_t len = strlen(arg_name);
+    for (; infos && infos->arg_name; infos++) {
+        if (!ln_streq(infos->arg_name, arg_name))
+            continue;
+        if (!(infos->flags & LN_ARG_VARIADIC))
+            return ln_streq(listed->arg_name, arg_name);
+        const char *number = listed->arg_name + len;
+        return strncmp(listed->arg_name, arg_name, len) == 0 && *number &&
+               strspn(number, "0123456789") == strlen(number);
+    }
+    return false;
+}
+
+static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place, uint32_t in,
+                       uint32_t out)
+{
+    ln_share choice = {.step = (uint32_t)r->plan.step_count - 1, .inner = out, .outer = in};
+    switch (place) {
+    case LN_PLACE_OVER: // elements of one size meet one by one
+        choice.kind = LN_SHARE_OVER;
+        if (r->aligns[in] != r->aligns[out])
+            return;
+        break;
+    case LN_PLACE_INSIDE: choice.kind = LN_SHARE_INSIDE; break;
+    case LN_PLACE_AROUND:
+        choice.kind = LN_SHARE_AROUND;
+        choice.inner = in;
+        choice.outer = out;
+        break;
+    default: return;
+    }
+    if (place != LN_PLACE_OVER)
+        choice.offset =
+            op->calc_offset ? op->calc_offset(op->op_arg, r->entries[choice.inner]) : LN_NO_OFFSET;
+    if (choice.offset != LN_NO_OFFSET)
+        r->choices[r->choice_count++] = choice;
+}
+
+// An operator without `run` writes no bytes that could lie anywhere.
+static void add_choices(ln_plan_records *r, const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    const ln_place_info *place = info && op->run ? info->places : NULL;
+    for (; place && place->out; place++) {
+        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
+            if (!stands_for(out->data, info->outs, place->out))
+                continue;
+            for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next)
+                if (stands_for(in->data, info->ins, place->in))
+                    add_choice(r, op, place->kind, index_of(r, in->data), index_of(r, out->data));
+        }
+    }
+}
+
+static ln_status fill_records(const ln_context *ctx, ln_plan_records *r)
+{
+    LN_TRY(alloc_arrays(ctx, r));
+    LN_TRY(add_values(ctx, r));
+    uint32_t *next = r->indexes;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        LN_TRY(add_step(r, l->data, &next));
+        add_choices(r, l->data);
+    }
+    return LN_OK;
+}
+
+ln_status ln_plan_records_create(const ln_context *ctx, ln_plan_records **out_records)
+{
+    *out_records = NULL;
+    ln_plan_records *r = ln_alloc(sizeof *r);
+    if (!r)
+        return LN_NO_MEMORY;
+    ln_status status = fill_records(ctx, r);
+    if (status != LN_OK) {
+        ln_plan_records_destroy(r);
+        return status;
+    }
+    *out_records = r;
+    return LN_OK;
+}
+
+// ---- How steps use their places ----
+
+static bool overlap(const ln_plan_value *a, const ln_plan_value *b)
+{
+    return a->offset < b->offset + b->byte_count && b->offset < a->offset + a->byte_count;
+}
+
+// `inner` lies where the choice says.
+static bool is_used(const ln_plan_records *r, const ln_share *c)
+{
+    const ln_plan_value *inner = &r->values[c->inner], *outer = &r->values[c->outer];
+    return r->roots[c->inner] == r->roots[c->outer] && inner->offset == outer->offset + c->offset &&
+           (c->kind != LN_SHARE_OVER || inner->byte_count == outer->byte_count);
+}
+
+static ln_status check_joined(const ln_plan_records *r, const ln_share *c)
+{
+    const ln_plan_value *part = &r->values[c->inner], *whole = &r->values[c->outer];
+    if (is_used(r, c) || r->roots[c->inner] != r->roots[c->outer] || !overlap(part, whole))
+        return LN_OK;
+    return LN_FAIL(LN_INVALID,
+                   "operator '%s' joins '%.200s', which lies at offset %zu, but not where it "
+                   "belongs in '%.200s' at offset %zu",
+                   r->steps[c->step].op, part->name, part->offset, whole->name, whole->offset);
+}
+
+// Choices [from, to) are those of one step.
+static ln_status find_step_aliasing(ln_plan_records *r, size_t from, size_t to)
+{
+    ln_plan_step *step = &r->steps[r->choices[from].step];
+    size_t used_counts[3] = {0};
+    if (step->aliasing != LN_PLAN_APART)
+        return LN_OK;
+    for (size_t k = from; k < to; k++)
+        used_counts[r->choices[k].kind] += is_used(r, &r->choices[k]);
+    if (used_counts[LN_SHARE_INSIDE] > 0 && used_counts[LN_SHARE_INSIDE] == step->write_count)
+        step->aliasing = LN_PLAN_VIEW;
+    else if (used_counts[LN_SHARE_AROUND] > 0)
+        step->aliasing = LN_PLAN_JOIN;
+    else if (used_counts[LN_SHARE_OVER] > 0)
+        step->aliasing = LN_PLAN_IN_PLACE;
+    for (size_t k = from; k < to && step->aliasing == LN_PLAN_JOIN; k++)
+        LN_TRY(check_joined(r, &r->choices[k]));
+    return LN_OK;
+}
+
+static ln_status find_aliasing(ln_plan_records *r)
+{
+    for (size_t from = 0, to; from < r->choice_count; from = to) {
+        to = from;
+        while (to < r->choice_count && r->choices[to].step == r->choices[from].step)
+            to++;
+        LN_TRY(find_step_aliasing(r, from, to));
+    }
+    return LN_OK;
+}
+
+// The end of each value's chain of owners. A walk goes up to a value whose root is known, or back
+// to where it has been, and then again to note the root.
+static ln_status find_roots(ln_plan_records *r)
+{
+    size_t count = r->plan.value_count;
+    for (uint32_t i = 0; i < count; i++)
+        r->roots[i] = r->owners[i] == i ? i : UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+        for (size_t length = 0; r->roots[at] == UINT32_MAX; length++) {
+            if (length > count)
+                return LN_FAIL(LN_INVALID, "the owners of tensor '%s' lead round in a circle",
+                               r->values[i].name);
+            at = r->owners[at];
+        }
+        uint32_t root = r->roots[at];
+        for (at = i; r->roots[at] == UINT32_MAX; at = r->owners[at])
+            r->roots[at] = root;
+    }
+    return LN_OK;
+}
+
+// ---- Planning ----
+
+// `calc_offset` answers relative to its owner's offset, so all offsets are 0 while it is asked.
+void ln_plan_records_ask_offsets(const ln_context *ctx, ln_plan_records *r)
+{
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        r->entries[i]->offset = 0;
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        ln_tensor_entry *entry = r->entries[i];
+        const ln_op *op =
+            r->is_described[i] ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        r->values[i].offset = op && op->calc_offset ? op->calc_offset(op->op_arg, entry) : 0;
+    }
+}
+
+static ln_status lay_out(ln_plan_records *r)
+{
+    return ln_plan_layout(r->values, r->owners, r->plan.value_count, r->steps, r->plan.step_count,
+                          r->plan.totals);
+}
+
+static size_t workspace_bytes(const ln_plan_records *r)
+{
+    size_t sum = 0;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        sum += r->plan.totals[m].workspace_byte_count;
+    return sum;
+}
+
+// Shared values are large and live long, so that the arena may pack them worse than their parts;
+// then it is as if there were no choices. `apart` is a copy of the records, from before.
+static ln_status lay_out_shared(ln_plan_records *r, ln_plan_records *apart)
+{
+    size_t count = r->plan.value_count, apart_bytes;
+    LN_TRY(ln_plan_share(r->values, r->owners, r->aligns, count, r->steps, r->plan.step_count,
+                         r->choices, r->choice_count, &apart_bytes));
+    LN_TRY(lay_out(r));
+    if (workspace_bytes(r) <= apart_bytes)
+        return LN_OK;
+    LN_TRY(lay_out(apart));
+    if (workspace_bytes(r) <= workspace_bytes(apart))
+        return LN_OK;
+    memcpy(r->values, apart->values, count * sizeof *r->values);
+    memcpy(r->owners, apart->owners, count * sizeof *r->owners);
+    memcpy(r->plan.totals, apart->plan.totals, sizeof r->plan.totals);
+    return LN_OK;
+}
+
+static ln_status lay_out_best(ln_plan_records *r)
+{
+    size_t count = r->plan.value_count;
+    ln_plan_records apart = *r;
+    apart.values = ln_alloc_array(count, sizeof *apart.values);
+    apart.owners = ln_alloc_array(count, sizeof *apart.owners);
+    ln_status status = apart.values && apart.owners ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK && count) {
+        memcpy(apart.values, r->values, count * sizeof *r->values);
+        memcpy(apart.owners, r->owners, count * sizeof *r->owners);
+    }
+    if (status == LN_OK)
+        status = lay_out_shared(r, &apart);
+    ln_free(apart.values);
+    ln_free(apart.owners);
+    return status;
+}
+
+ln_status ln_plan_records_layout(ln_plan_records *r, bool is_sharing)
+{
+    LN_TRY(is_sharing ? lay_out_best(r) : lay_out(r));
+    LN_TRY(find_roots(r));
+    return find_aliasing(r);
+}
+
+// ---- Lifetimes ----
+
+static void touch(ln_plan_value *value, uint32_t first_step, uint32_t last_step)
+{
+    if (first_step < value->first_step)
+        value->first_step = first_step;
+    if (last_step > value->last_step)
+        value->last_step = last_step;
+}
+
+// What each value needs is what the steps say, and the memory of an owner is needed as long as
+// anything that lies in it.
+static void derive_lifetimes(ln_plan_records *r)
+{
+    uint32_t last = r->plan.step_count ? (uint32_t)r->plan.step_count - 1 : 0;
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        ln_plan_value *value = &r->values[i];
+        int is_always = value->is_static || value->is_input;
+        value->first_step = is_always ? 0 : UINT32_MAX;
+        value->last_step = is_always || value->is_output ? last : 0;
+    }
+    for (uint32_t s = 0; s < r->plan.step_count; s++) {
+        const ln_plan_step *step = &r->steps[s];
+        for (size_t k = 0; k < step->read_count; k++)
+            touch(&r->values[step->reads[k]], s, s);
+        for (size_t k = 0; k < step->write_count; k++)
+            touch(&r->values[step->writes[k]], s, s);
+    }
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        touch(&r->values[r->roots[i]], r->values[i].first_step, r->values[i].last_step);
+}
+
+ln_status ln_plan_records_derive(ln_plan_records *r)
+{
+    LN_TRY(find_roots(r));
+    derive_lifetimes(r);
+    return find_aliasing(r);
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that share memory: operators compute the same bits wherever their tensors lie.
+//
+// Each model is planned twice, as compiling does it and with every tensor on its own.
+
+#include <stdlib.h>
+
+#include <lightnet/op_info.h>
+#include <lightnet/plan.h>
+
+#include "compile/context_plan.h"
+#include "tests/api/model.h"
+#include "tests/oom.h"
+#include "tests/random.h"
+
+#define TEXT_BYTES 16384
+
+// ---- Two plans of one model ----
+
+static ln_context *load_planned(const char *text, const char *target, int is_apart)
+{
+    ln_context *ctx = open_text(text);
+    if (is_apart) {
+        CHECK_OK(ln_context_optimize(ctx, target, NULL));
+        CHECK_OK(ln_context_plan_memory(ctx, target, LN_PLAN_REUSE_DEAD));
+    } else {
+        CHECK_OK(ln_context_compile(ctx, target));
+    }
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+// Fills all inputs with numbers that follow from their position.
+static void fill_inputs(ln_context *ctx)
+{
+    for (size_t k = 0; k < ln_context_input_count(ctx); k++) {
+        const ln_tensor_entry *entry = ln_context_input(ctx, k);
+        const tl_tensor *t = entry->tensor;
+        if (entry->isstatic)
+            continue;
+        void *data = calloc((size_t)t->len + 1, tl_size_of(t->dtype));
+        CHECK_NOT_NULL(data);
+        for (int i = 0; i < t->len; i++) {
+            double x = (double)((i * 37 + 11) % 101) / 8 - 6;
+            tl_convert((char *)data + (size_t)i * tl_size_of(t->dtype), t->dtype, &x, TL_DOUBLE);
+        }
+        CHECK_OK(ln_context_set_data(ctx, entry->name, data));
+        free(data);
+    }
+}
+
+static void check_same_outputs(ln_context *a, ln_context *b, const char *text)
+{
+    for (size_t k = 0; k < ln_context_output_count(a); k++) {
+        const tl_tensor *s = ln_context_output(a, k)->tensor;
+        const tl_tensor *t = ln_context_output(b, k)->tensor;
+        CHECK_EQ(s->len, t->len);
+        if (memcmp(s->data, t->data, tl_tensor_size(s)) != 0)
+            fail_msg("output '%s' differs:\n%s", ln_context_output(a, k)->name, text);
+    }
+}
+
+static size_t workspace_of(const ln_context *ctx)
+{
+    return ctx->mem_sizes[LN_MEM_CPU] - ctx->static_sizes[LN_MEM_CPU];
+}
+
+// Runs both twice on the same inputs, which stay as they are. Returns the context as compiled.
+static ln_context *run_both_ways(const char *text, const char *target, size_t *out_saved)
+{
+    ln_context *shared = load_planned(text, target, 0), *apart = load_planned(text, target, 1);
+    fill_inputs(shared);
+    fill_inputs(apart);
+    for (int run = 0; run < 2; run++) {
+        CHECK_OK(ln_context_run(shared));
+        CHECK_OK(ln_context_run(apart));
+        check_same_outputs(shared, apart, text);
+    }
+    if (workspace_of(shared) > workspace_of(apart))
+        fail_msg("sharing needs %zu bytes instead of %zu:\n%s", workspace_of(shared),
+                 workspace_of(apart), text);
+    if (out_saved)
+        *out_saved = workspace_of(apart) - workspace_of(shared);
+    close_context(apart);
+    return shared;
+}
+
+static const tl_tensor *tensor_of(const ln_context *ctx, const char *name)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, name);
+    CHECK_NOT_NULL(entry);
+    return entry->tensor;
+}
+
+// ---- Operators that write over their inputs ----
+
+// `t` is the input to be overwritten, k and c are constants of its shape and of its channels.
+static const struct in_place_case {
+    const char *optype;
+    const char *statement;
+    int is_any_dtype;
+} in_place_cases[] = {
+    {"relu", "relu(src=t | dst=y |);", 1},
+    {"lrelu", "lrelu(src=t | dst=y | negslope=0.1);", 0},
+    {"sigmoid", "sigmoid(src=t | dst=y |);", 0},
+    {"softmax", "softmax(src=t | dst=y | axis=1);", 0},
+    {"softmax", "softmax(src=t | dst=y | axis=3);", 0},
+    {"batchnorm", "batchnorm(src=t, scale=c, offset=c, mean=c, var=c | dst=y | epsilon=0.1);", 0},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_MUL);", 1},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_DIV);", 0},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_SUM);", 1},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_SUB);", 1},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_MAX);", 1},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_MIN);", 1},
+    {"elew", "elew(src1=t, src2=k | dst=y | elew_op=TL_POW);", 0},
+    {"elew", "elew(src1=k, src2=t | dst=y | elew_op=TL_SUB);", 1},
+    {"elew", "elew(src1=k, src2=t | dst=y | elew_op=TL_DIV);", 0},
+    {"elew", "elew(src1=t, src2=t | dst=y | elew_op=TL_MUL);", 1},
+};
+
+static void check_in_place(const struct in_place_case *c, const char *target, const char *dtype)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "input(| dst=x | dtype=%s, dims=[2, 5, 3, 7]);\n"
+             "create(| dst=k | dtype=%s, dims=[2, 5, 3, 7], ran=[1, 3], data=[0], "
+             "from_file=false);\n"
+             "create(| dst=c | dtype=%s, dims=[5], ran=[1, 3], data=[0], from_file=false);\n"
+             "elew(src1=x, src2=k | dst=t | elew_op=TL_SUM);\n"
+             "%s\n",
+             dtype, dtype, dtype, c->statement);
+    ln_context *ctx = run_both_ways(text, target, NULL);
+    if (tensor_of(ctx, "y")->data != tensor_of(ctx, "t")->data)
+        fail_msg("%s: %s is not in place", target, c->statement);
+    CHECK_STR_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->owner, "t");
+    close_context(ctx);
+}
+
+TEST(operators_that_may_overwrite_an_input_compute_the_same_there)
+{
+    static const char *const dtypes[] = {"TL_DOUBLE", "TL_INT32", "TL_UINT8", "TL_INT64"};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof in_place_cases / sizeof in_place_cases[0]; i++) {
+        check_in_place(&in_place_cases[i], "cpu", "TL_FLOAT");
+        check_in_place(&in_place_cases[i], "ref", "TL_FLOAT");
+        for (size_t d = 0; d < 4 && in_place_cases[i].is_any_dtype; d++)
+            check_in_place(&in_place_cases[i], "ref", dtypes[d]);
+    }
+    ln_arch_cleanup();
+}
+
+static int has_case(const char *optype)
+{
+    for (size_t i = 0; i < sizeof in_place_cases / sizeof in_place_cases[0]; i++)
+        if (strcmp(in_place_cases[i].optype, optype) == 0)
+            return 1;
+    return 0;
+}
+
+TEST(every_operator_that_may_overwrite_an_input_has_a_case_here)
+{
+    CHECK_OK(ln_arch_init());
+    size_t count = 0;
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        const ln_place_info *place = op->op_arg->info ? op->op_arg->info->places : NULL;
+        for (; place && place->out; place++) {
+            if (place->kind != LN_PLACE_OVER || strcmp(op->op_arg->arch, "none") != 0)
+                continue;
+            if (!has_case(op->op_arg->optype))
+                fail_msg("%s may overwrite '%s', but has no case", op->op_arg->optype, place->in);
+            count++;
+        }
+    }
+    CHECK(count >= 7);
+    ln_arch_cleanup();
+}
+
+// ---- Parts and wholes ----
+
+typedef struct shape_case {
+    const char *why;
+    const char *text;
+    const char *inner; // lies in ...
+    const char *outer; // ... this one's memory; NULL: it lies apart
+} shape_case;
+
+#define X "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 3, 5]);\n"
+#define A "elew(src1=x, src2=x | dst=a | elew_op=TL_SUM);\n"
+#define B "elew(src1=x, src2=x | dst=b | elew_op=TL_MUL);\n"
+
+static const shape_case shape_cases[] = {
+    {"a part", X A B "concat(src1=a, src2=b | dst=c | axis=1);\n", "b", "c"},
+    {"a part of several rows", X A B "concat(src1=a, src2=b | dst=c | axis=2);\n", "b", NULL},
+    {"a part beside an input", X A "concat(src1=x, src2=a | dst=c | axis=1);\n", "a", "c"},
+    {"an input", X A "concat(src1=x, src2=a | dst=c | axis=1);\n", "x", NULL},
+    {"twice the same", X A "concat(src1=a, src2=a | dst=c | axis=1);\n", "a", "c"},
+    {"a part of a part",
+     X A B "concat(src1=a, src2=b | dst=c | axis=1);\n"
+           "relu(src=c | dst=r |);\n"
+           "concat(src1=c, src2=r | dst=d | axis=1);\n",
+     "a", "d"},
+    {"another shape of a part",
+     X A B "reshape(src=a | dst=f | dims=[1, 60]);\n"
+           "reshape(src=b | dst=g | dims=[1, 60]);\n"
+           "concat(src1=f, src2=g | dst=c | axis=1);\n",
+     "b", "c"},
+    {"an element-wise chain into a part",
+     X A B "relu(src=a | dst=r |);\n"
+           "concat(src1=r, src2=b | dst=c | axis=1);\n",
+     "a", "c"},
+    {"two wholes",
+     X A B "concat(src1=a, src2=b | dst=c | axis=1);\n"
+           "concat(src1=b, src2=a | dst=d | axis=1);\n",
+     "a", "d"},
+    {"a whole of constants",
+     X "create(| dst=k | dtype=TL_FLOAT, dims=[2], ran=[1, 2], data=[0], from_file=false);\n"
+       "concat(src1=k, src2=k | dst=c | axis=0);\n",
+     "k", NULL},
+    {"a stack", X A B "gather(src1=a, src2=b | dst=c |);\n", "b", "c"},
+    {"its parts again",
+     X A B "gather(src1=a, src2=b | dst=c |);\n"
+           "relu(src=c | dst=r |);\n"
+           "scatter(src=r | dst1=p, dst2=q |);\n",
+     "q", "c"},
+    {"a slice", X A "slice(src=a | dst=s | axis=1, start=1, len=3);\n", "s", "a"},
+    {"a slice of an input", X "slice(src=x | dst=s | axis=1, start=1, len=3);\n", "s", "x"},
+    {"a slice of several rows", X A "slice(src=a | dst=s | axis=2, start=1, len=2);\n", "s", NULL},
+    {"two halves, of which one is overwritten",
+     X A "slice(src=a | dst=s | axis=1, start=0, len=2);\n"
+         "slice(src=a | dst=t | axis=1, start=2, len=2);\n"
+         "relu(src=s | dst=r |);\n"
+         "concat(src1=t, src2=r | dst=c | axis=1);\n",
+     "s", "a"},
+    {"axes of one element change places",
+     X A "slice(src=a | dst=s | axis=1, start=0, len=1);\n"
+         "transpose(src=s | dst=t | axes=[1, 0, 2, 3]);\n",
+     "t", "a"},
+    {"axes of several", X A "transpose(src=a | dst=t | axes=[0, 2, 1, 3]);\n", "t", NULL},
+    {"an empty part",
+     X A "slice(src=x | dst=s | axis=1, start=0, len=0);\n"
+         "concat(src1=s, src2=a | dst=c | axis=1);\n",
+     "a", "c"},
+};
+
+static int is_in(const ln_context *ctx, const char *inner, const char *outer)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, inner);
+    while (entry && entry->owner && strcmp(entry->name, outer) != 0)
+        entry = ln_tensor_table_find(ctx->tensor_table, entry->owner);
+    return entry && strcmp(entry->name, outer) == 0;
+}
+
+TEST(parts_lie_in_wholes_where_they_are_rows)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof shape_cases / sizeof shape_cases[0]; i++) {
+        const shape_case *c = &shape_cases[i];
+        ln_context *ctx = run_both_ways(c->text, "cpu", NULL);
+        const ln_tensor_entry *inner = ln_tensor_table_find(ctx->tensor_table, c->inner);
+        if (c->outer ? !is_in(ctx, c->inner, c->outer) : inner->owner != NULL)
+            fail_msg("%s: '%s' lies in '%s'", c->why, c->inner,
+                     inner->owner ? inner->owner : "nothing");
+        close_context(run_both_ways(c->text, "ref", NULL));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// ---- Random models ----
+
+typedef struct builder {
+    char text[TEXT_BYTES];
+    test_random source;
+    int channels[64]; // of tensor t<i>, [1, channels, 3, 4]
+    int count;
+} builder;
+
+static int any(builder *b, int n)
+{
+    return (int)test_random_below(&b->source, (uint64_t)n);
+}
+
+static int pick(builder *b)
+{
+    return any(b, 3) && b->count > 4 ? b->count - 1 - any(b, 4) : any(b, b->count);
+}
+
+static int pick_like(builder *b, int t)
+{
+    int i = pick(b);
+    while (b->channels[i] != b->channels[t])
+        i = (i + 1) % b->count;
+    return i;
+}
+
+static void add_statement(builder *b)
+{
+    char *end = b->text + strlen(b->text);
+    size_t room = (size_t)(b->text + sizeof b->text - end);
+    int t = pick(b), n = b->count, c = b->channels[t], len = 1 + any(b, c), u = pick(b);
+    b->channels[n] = c;
+    switch (any(b, 8)) {
+    case 0: snprintf(end, room, "relu(src=t%d | dst=t%d |);\n", t, n); break;
+    case 1:
+        snprintf(end, room, "elew(src1=t%d, src2=t%d | dst=t%d | elew_op=TL_SUB);\n", t,
+                 pick_like(b, t), n);
+        break;
+    case 2:
+    case 3:
+        if (c + b->channels[u] > 40)
+            return;
+        snprintf(end, room, "concat(src1=t%d, src2=t%d | dst=t%d | axis=1);\n", t, u, n);
+        b->channels[n] = c + b->channels[u];
+        break;
+    case 4:
+        snprintf(end, room, "slice(src=t%d | dst=t%d | axis=1, start=%d, len=%d);\n", t, n, c - len,
+                 len);
+        b->channels[n] = len;
+        break;
+    case 5:
+        snprintf(end, room, "reshape(src=t%d | dst=t%d | dims=[1, %d, 3, 4]);\n", t, n, c);
+        break;
+    case 6:
+        snprintf(end, room,
+                 "maxpool2d(src=t%d | dst=t%d | size=[3, 3], stride=[1, 1], padding=[1, 1, 1, 1], "
+                 "autopad=NOTSET);\n",
+                 t, n);
+        break;
+    default: snprintf(end, room, "softmax(src=t%d | dst=t%d | axis=1);\n", t, n);
+    }
+    b->count++;
+}
+
+TEST(random_models_compute_the_same_with_less_memory)
+{
+    enum { MODELS = 300 };
+    static builder b;
+    size_t saved_count = 0;
+    CHECK_OK(ln_arch_init());
+    b.source = test_random_start();
+    for (int m = 0; m < MODELS; m++) {
+        snprintf(b.text, sizeof b.text,
+                 "input(| dst=t0 | dtype=TL_FLOAT, dims=[1, 6, 3, 4]);\n"
+                 "input(| dst=t1 | dtype=TL_FLOAT, dims=[1, 3, 3, 4]);\n");
+        b.channels[0] = 6;
+        b.channels[1] = 3;
+        b.count = 2;
+        int wanted = 4 + any(&b, 36);
+        while (b.count < wanted)
+            add_statement(&b);
+        size_t saved;
+        close_context(run_both_ways(b.text, any(&b, 2) ? "cpu" : "ref", &saved));
+        saved_count += saved > 0;
+    }
+    print_message("%zu of %d models need less memory\n", saved_count, MODELS);
+    CHECK(saved_count > MODELS / 2);
+    ln_arch_cleanup();
+}
+
+// ---- Planned contexts ----
+
+#define CHAIN                                                                                      \
+    X A "lrelu(src=a | dst=l | negslope=0.5);\n"                                                   \
+        "slice(src=l | dst=s | axis=1, start=1, len=2);\n"                                         \
+        "slice(src=x | dst=rows | axis=2, start=0, len=1);\n"
+
+TEST(parameters_change_where_no_view_moves)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(CHAIN, "cpu");
+    const ln_tensor_entry *s = ln_tensor_table_find(ctx->tensor_table, "s");
+    CHECK_STR_EQ(s->owner, "l");
+    CHECK_OK(ln_context_set_param(ctx, "lrelu0", "negslope", 0.25));
+    CHECK_OK(ln_context_set_param(ctx, "slice1", "start", 2.0)); // a copy
+    CHECK_FAILS(ln_context_set_param(ctx, "slice0", "start", 2.0), LN_STATE);
+    CHECK_MESSAGE("'slice0'");
+    fill_inputs(ctx);
+    CHECK_OK(ln_context_run(ctx));
+    float x[60], rows[20], part[30];
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "x", x));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "rows", rows));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "s", part));
+    for (int i = 0; i < 20; i++)
+        CHECK(rows[i] == x[i / 5 * 15 + 10 + i % 5]);
+    for (int i = 0; i < 30; i++)
+        CHECK(part[i] == (x[15 + i] < 0 ? 0.25f : 1) * 2 * x[15 + i]);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(compiling_with_sharing_survives_every_failed_allocation)
+{
+    CHECK_OK(ln_arch_init());
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        ln_status status =
+            ctx ? ln_context_init_mem(ctx, CHAIN, strlen(CHAIN), "model.net") : LN_NO_MEMORY;
+        if (status == LN_OK)
+            status = ln_context_compile(ctx, "ref");
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(operators_that_may_overwrite_an_input_compute_the_same_there,
+          every_operator_that_may_overwrite_an_input_has_a_case_here,
+          parts_lie_in_wholes_where_they_are_rows, random_models_compute_the_same_with_less_memory,
+          parameters_change_where_no_view_moves,
+          compiling_with_sharing_survives_every_failed_allocation)
