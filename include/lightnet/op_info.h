@@ -69,6 +69,10 @@ struct ln_op_info {
     /* Where outputs may lie; ends with a NULL `out`. NULL: apart from the inputs. */
     const ln_place_info *places;
 
+    /* 1 if the first two inputs of this operator, once it is checked, may change places without
+     * changing a bit of the results. NULL: they may not. */
+    int (*commutes)(ln_op_arg *op_arg);
+
     double rtol; /* how far results may lie from those of arch `ref`, relative; 0: same bits */
 
     /* For readers; NULL: not said. */

@@ -89,6 +89,7 @@ struct ln_opdesc {
     const char *nan;
     const char *example;
     const char *price;
+    const char *commutes;
     double rtol; // 0 when absent
     ln_desc_flag autogen;
     ln_desc_flag variable_length;

@@ -43,6 +43,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "nan", STRING, false, nan),
     F(ln_opdesc, "example", STRING, false, example),
     F(ln_opdesc, "price", EXPR, false, price),
+    F(ln_opdesc, "commutes", EXPR, false, commutes),
     F(ln_opdesc, "rtol", NUMBER, false, rtol_value),
     F(ln_opdesc, "autogen", FLAG, false, autogen),
     F(ln_opdesc, "variable_length", FLAG, false, variable_length),

@@ -120,6 +120,8 @@ static void put_op(ln_text *text, const ln_opdesc *op)
         ln_text_printf(text, "\nElement types: %s\n", op->dtypes);
     if (op->nan)
         ln_text_printf(text, "\nNaN and infinity: %s\n", op->nan);
+    if (op->commutes)
+        ln_text_printf(text, "\nThe first two inputs may change places if `%s`\n", op->commutes);
     if (op->price)
         ln_text_printf(text, "\nPrice in multiply-accumulates: `%s`\n", op->price);
     if (op->example) {

@@ -155,6 +155,16 @@ static void put_price(printer *p)
     ln_gen_put(p, 0, "}\n", "");
 }
 
+static void put_commutes(printer *p)
+{
+    if (!p->op->commutes)
+        return;
+    ln_gen_put(p, 0, "static int @_commutes(ln_op_arg *op_arg)\n{", "");
+    put_priv_local(p, p->op->commutes, "return 0;");
+    ln_text_printf(p->text, "    return (%s) ? 1 : 0;\n", p->op->commutes);
+    ln_gen_put(p, 0, "}\n", "");
+}
+
 void ln_opdesc_put_life(printer *p)
 {
     const ln_opdesc *op = p->op;
@@ -165,4 +175,5 @@ void ln_opdesc_put_life(printer *p)
     put_post_run(p);
     put_calc_offset(p);
     put_price(p);
+    put_commutes(p);
 }

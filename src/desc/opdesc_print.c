@@ -63,6 +63,7 @@ void ln_gen_scope_of_life(ln_text *scope, const ln_opdesc *op)
     scope_add(scope, op->post_run);
     scope_add(scope, op->calc_offset);
     scope_add(scope, op->price);
+    scope_add(scope, op->commutes);
 }
 
 bool ln_gen_mentions_part(const char *scope, const char *name, const char *suffix)

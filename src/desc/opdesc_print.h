@@ -16,7 +16,7 @@ typedef struct printer {
     const ln_opdesc *op;
     ln_text *text;
     ln_text scope; // every snippet of <op>_prepare
-    ln_text life;  // every snippet of static_run, run, post_run, calc_offset and price
+    ln_text life;  // every snippet of static_run, run, post_run, calc_offset, price and commutes
 } printer;
 
 // ---- opdesc_print.c ----
@@ -52,7 +52,7 @@ static inline bool ln_gen_is_true(ln_desc_flag flag)
 
 // ---- opdesc_life.c ----
 
-// static_run, run, post_run, calc_offset and price.
+// static_run, run, post_run, calc_offset, price and commutes.
 void ln_opdesc_put_life(printer *p);
 
 // ---- opdesc_tables.c ----

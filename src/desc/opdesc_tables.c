@@ -264,6 +264,8 @@ static void put_info(const printer *p)
         ln_text_printf(text, "    .price = %s_price,\n", op->optype);
     if (has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
+    if (op->commutes)
+        ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);
     ln_text_printf(text, "    .rtol = %s,\n", rtol);
     put_words(text, "dtypes", op->dtypes);
     put_words(text, "nan", op->nan);

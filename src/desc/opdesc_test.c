@@ -181,6 +181,7 @@ TEST(all_keys_are_read)
     static const char text[] =
         "{\"include\": \"a.h\", \"ops\": [{\"optype\": \"a_cpu\", \"author\": \"x\", "
         "\"arch\": \"cpu\", \"doc\": \"d\", \"dtypes\": \"any\", \"nan\": \"stays\", \"example\": \"e\", \"price\": \"1\", \"rtol\": 1e-6, "
+        "\"commutes\": \"1\", "
         "\"autogen\": true, \"variable_length\": false, \"include\": [\"<math.h>\"], "
         "\"extra_privs\": [{\"type\": \"int\", \"name\": \"n\"}], \"check\": \"1\", "
         "\"checks\": [{\"check\": \"1\"}, \"2\"], \"custom\": \";\", \"static_run\": \"s()\", "

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spellings of tags and predicates.
+// Spellings of tags, predicates and functions; weights.
 
 #include "desc/rule.h"
+
+#include <string.h>
+
+#include "desc/rule_weight.h"
 
 static const char *const tag_names[] = {
 #define TAG_NAME(name, meaning) #name,
@@ -9,13 +13,31 @@ static const char *const tag_names[] = {
 #undef TAG_NAME
 };
 
-static const struct {
+typedef struct named {
     const char *name;
     const char *signature;
-} predicates[] = {
+} named;
+
+static const named predicates[] = {
 #define P(name, signature, meaning) {#name, signature},
 #include "desc/rule_predicates.inc"
 #undef P
+};
+
+static const named functions[] = {
+#define F(name, signature, sign, meaning) {#name, signature},
+#include "desc/rule_functions.inc"
+#undef F
+};
+
+static const struct {
+    const char *optype;
+    int weight;
+    bool sinks;
+} weights[] = {
+#define W(optype, weight, sinks) {#optype, weight, sinks},
+#include "desc/rule_weights.inc"
+#undef W
 };
 
 const char *ln_rule_tag_name(ln_rule_tag tag)
@@ -31,4 +53,30 @@ const char *ln_rule_predicate_name(ln_rule_predicate predicate)
 const char *ln_rule_predicate_signature(ln_rule_predicate predicate)
 {
     return (unsigned)predicate < LN_RULE_PREDICATE_COUNT ? predicates[predicate].signature : "";
+}
+
+const char *ln_rule_function_name(ln_rule_function function)
+{
+    return (unsigned)function < LN_RULE_FUNCTION_COUNT ? functions[function].name : "unknown";
+}
+
+const char *ln_rule_function_signature(ln_rule_function function)
+{
+    return (unsigned)function < LN_RULE_FUNCTION_COUNT ? functions[function].signature : ">n";
+}
+
+int ln_rule_weight(const char *optype)
+{
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        if (strcmp(weights[i].optype, optype) == 0)
+            return weights[i].weight;
+    return 2;
+}
+
+bool ln_rule_sinks(const char *optype)
+{
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        if (strcmp(weights[i].optype, optype) == 0)
+            return weights[i].sinks;
+    return false;
 }

@@ -25,6 +25,8 @@ LN_CPPSTART
 #define LN_RULE_MAX_ARGS       32        // inputs, outputs or parameters of one statement
 #define LN_RULE_MAX_CONDITIONS 32        // of one rule
 #define LN_RULE_MAX_ELEMENTS   64        // of one array
+#define LN_RULE_MAX_CODE       128       // steps of one expression
+#define LN_RULE_MAX_NESTING    16        // brackets within brackets in an expression
 #define LN_RULE_MAX_WORD       128       // bytes of a name or string
 
 // What a rewrite does to the numbers: X(tag, meaning).
@@ -48,12 +50,40 @@ typedef enum ln_rule_predicate {
     LN_RULE_PREDICATE_COUNT
 } ln_rule_predicate;
 
+// The list is rule_functions.inc.
+typedef enum ln_rule_function {
+#define F(name, signature, sign, meaning) LN_RULE_FUNCTION_##name,
+#include "desc/rule_functions.inc"
+#undef F
+    LN_RULE_FUNCTION_COUNT
+} ln_rule_function;
+
+// One step of an expression, for a machine with a stack of values: each step takes what it needs
+// off the stack and puts one value on it.
+typedef enum ln_rule_step_kind {
+    LN_RULE_STEP_NUMBER, // puts `number`
+    LN_RULE_STEP_STRING, // puts `string`
+    LN_RULE_STEP_BOOL,   // puts `number` != 0
+    LN_RULE_STEP_VALUE,  // puts the parameter's value that name `index` stands for
+    LN_RULE_STEP_TENSOR, // puts the tensor, or tensors, that name `index` stands for
+    LN_RULE_STEP_ARRAY,  // takes `index` numbers, puts their array
+    LN_RULE_STEP_CALL,   // takes the arguments of function `index`, puts its result
+} ln_rule_step_kind;
+
+typedef struct ln_rule_step {
+    ln_rule_step_kind kind;
+    int index;
+    double number;
+    const char *string;
+} ln_rule_step;
+
 typedef enum ln_rule_value_kind {
     LN_RULE_NUMBER,
     LN_RULE_STRING, // also a word in a condition
     LN_RULE_BOOL,
     LN_RULE_ARRAY, // of numbers, strings or bools, all alike; may be empty
     LN_RULE_NAME,  // the value or tensor that a name stands for
+    LN_RULE_EXPR,  // what `code` computes; never in a pattern
 } ln_rule_value_kind;
 
 typedef struct ln_rule_value ln_rule_value;
@@ -64,7 +94,8 @@ struct ln_rule_value {
     bool boolean;
     int name;
     const ln_rule_value *elements;
-    size_t count;
+    const ln_rule_step *code;
+    size_t count; // of elements or steps
 };
 
 // One input or output of a statement.
@@ -72,6 +103,8 @@ struct ln_rule_value {
 typedef struct ln_rule_arg {
     const char *arg_name; // NULL: by position
     int name;
+    bool is_rest;  // `xs...`: any number of tensors
+    bool is_maybe; // `x?`: one tensor or none
 } ln_rule_arg;
 
 typedef struct ln_rule_param {
@@ -91,21 +124,34 @@ typedef struct ln_rule_op {
     size_t param_count;
     // In a result: the statement of the pattern whose parameters are copied; else -1.
     int params_from;
+    // In a pattern: it is found from what it makes, which a statement before it reads; else from
+    // what it reads, which one before it reads or makes.
+    bool is_producer;
     // In a pattern: the result reads from it, or from what reads from it, so it stays.
     bool is_kept;
     // In a result: all it reads is static by the conditions, so it does not run.
     bool is_static;
+    // In a result: `y = x`, written as a `forward`; readers of y shall read x.
+    bool is_alias;
 } ln_rule_op;
 
 typedef struct ln_rule_condition {
     ln_rule_predicate predicate;
+    bool is_negated;           // `not`
     const ln_rule_value *args; // as many as the signature has; tensors are LN_RULE_NAME, or in a
     size_t arg_count;          // `lower` statement LN_RULE_STRING, an argument's name
 } ln_rule_condition;
 
+typedef enum ln_rule_stage {
+    LN_RULE_BEFORE_EXPAND, // on operators of arch `none`
+    LN_RULE_AFTER_EXPAND,  // on what they were lowered to
+} ln_rule_stage;
+
 typedef struct ln_rule {
     const char *name;
     ln_rule_tag tag;
+    ln_rule_stage stage;
+    const char *file; // as in the set it was read with
     int line;
     const char *const *names;
     size_t name_count;
@@ -115,6 +161,12 @@ typedef struct ln_rule {
     size_t condition_count;
     const ln_rule_op *result; // each reads only what the pattern or an earlier one gives
     size_t result_count;
+    // The result makes outputs of other operators than the root, or the pattern has statements
+    // that are found from what they read: new operators may have to stand elsewhere than the root.
+    bool is_wide;
+    // It runs as many operators as it removes, of the same weight, and moves those that sink
+    // towards the outputs; see rule_weight.h.
+    bool is_sinking;
 } ln_rule;
 
 // lower FROM => TO
@@ -151,6 +203,10 @@ void ln_rule_set_destroy(ln_rule_set *set);
 const char *ln_rule_tag_name(ln_rule_tag tag);
 const char *ln_rule_predicate_name(ln_rule_predicate predicate);
 const char *ln_rule_predicate_signature(ln_rule_predicate predicate);
+const char *ln_rule_function_name(ln_rule_function function);
+
+// One letter an argument, then `>` and the result's letter; see rule_functions.inc.
+const char *ln_rule_function_signature(ln_rule_function function);
 
 LN_CPPEND
 

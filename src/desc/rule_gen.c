@@ -6,6 +6,7 @@
 
 #include "desc/rule_gen.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,10 +33,11 @@ static void put_number(ln_text *text, double number)
 {
     char digits[32];
     ln_number_print(number, digits);
-    ln_text_puts(text, digits);
+    // An integer constant has no minus zero.
+    ln_text_puts(text, number == 0 && signbit(number) ? "-0.0" : digits);
 }
 
-// `array` names the elements of an array that was printed before.
+// `array` names the elements, or the steps, that were printed before.
 static void put_value(ln_text *text, const ln_rule_value *value, const char *array)
 {
     switch (value->kind) {
@@ -59,19 +61,59 @@ static void put_value(ln_text *text, const ln_rule_value *value, const char *arr
     case LN_RULE_NAME:
         ln_text_printf(text, "{.kind = LN_RULE_NAME, .name = %d", value->name);
         break;
+    case LN_RULE_EXPR:
+        ln_text_printf(text, "{.kind = LN_RULE_EXPR, .code = %s, .count = %zu", array,
+                       value->count);
+        break;
     }
     ln_text_puts(text, "}");
 }
 
-static void put_values(ln_text *text, const char *name, const ln_rule_value *values, size_t count)
+// What the values point to was printed before, under names that begin with `prefix`.
+static void put_values(ln_text *text, const char *name, const ln_rule_value *values, size_t count,
+                       const char *prefix)
 {
+    char inner[PREFIX_BYTES + 64];
     ln_text_printf(text, "static const ln_rule_value %s[] = {\n", name);
     for (size_t i = 0; i < count; i++) {
+        snprintf(inner, sizeof inner, "%s%zu", prefix, i);
         ln_text_indent(text, 4);
-        put_value(text, &values[i], "NULL");
+        put_value(text, &values[i], inner);
         ln_text_puts(text, ",\n");
     }
     ln_text_puts(text, "};\n");
+}
+
+static void put_steps(ln_text *text, const char *name, const ln_rule_step *steps, size_t count)
+{
+    static const char *const kinds[] = {"NUMBER", "STRING", "BOOL", "VALUE",
+                                        "TENSOR", "ARRAY",  "CALL"};
+    ln_text_printf(text, "static const ln_rule_step %s[] = {\n", name);
+    for (size_t i = 0; i < count; i++) {
+        const ln_rule_step *step = &steps[i];
+        ln_text_printf(text, "    {LN_RULE_STEP_%s, ", kinds[step->kind]);
+        if (step->kind == LN_RULE_STEP_CALL)
+            ln_text_printf(text, "LN_RULE_FUNCTION_%s, ",
+                           ln_rule_function_name((ln_rule_function)step->index));
+        else
+            ln_text_printf(text, "%d, ", step->index);
+        put_number(text, step->number);
+        ln_text_puts(text, ", ");
+        ln_c_string(text, step->string);
+        ln_text_puts(text, "},\n");
+    }
+    ln_text_puts(text, "};\n");
+}
+
+// The arrays that `values` point to, named <prefix>0, <prefix>1, ...
+static void put_inner(ln_text *text, const char *prefix, size_t i, const ln_rule_value *value)
+{
+    char name[PREFIX_BYTES + 64];
+    snprintf(name, sizeof name, "%s%zu", prefix, i);
+    if (value->kind == LN_RULE_ARRAY && value->count > 0)
+        put_values(text, name, value->elements, value->count, "");
+    if (value->kind == LN_RULE_EXPR)
+        put_steps(text, name, value->code, value->count);
 }
 
 // ---- Statements ----
@@ -85,7 +127,8 @@ static void put_args(ln_text *text, const char *prefix, const char *suffix, cons
     for (size_t i = 0; i < count; i++) {
         ln_text_puts(text, i ? ", {" : "{");
         ln_c_string(text, args[i].arg_name);
-        ln_text_printf(text, ", %d}", args[i].name);
+        ln_text_printf(text, ", %d, %s, %s}", args[i].name, args[i].is_rest ? "true" : "false",
+                       args[i].is_maybe ? "true" : "false");
     }
     ln_text_puts(text, "};\n");
 }
@@ -95,12 +138,9 @@ static void put_params(ln_text *text, const char *prefix, const ln_rule_op *op)
     if (op->param_count == 0)
         return;
     char array[PREFIX_BYTES + 32];
-    for (size_t i = 0; i < op->param_count; i++) {
-        const ln_rule_value *value = &op->params[i].value;
-        snprintf(array, sizeof array, "%s_array%zu", prefix, i);
-        if (value->kind == LN_RULE_ARRAY && value->count > 0)
-            put_values(text, array, value->elements, value->count);
-    }
+    snprintf(array, sizeof array, "%s_array", prefix);
+    for (size_t i = 0; i < op->param_count; i++)
+        put_inner(text, array, i, &op->params[i].value);
     ln_text_printf(text, "static const ln_rule_param %s_params[] = {\n", prefix);
     for (size_t i = 0; i < op->param_count; i++) {
         snprintf(array, sizeof array, "%s_array%zu", prefix, i);
@@ -122,6 +162,10 @@ static void put_statement(ln_text *text, const char *prefix, const ln_rule_op *o
     put_array_ref(text, "ins", "in_count", prefix, "ins", op->in_count);
     put_array_ref(text, "params", "param_count", prefix, "params", op->param_count);
     ln_text_printf(text, ", .params_from = %d", op->params_from);
+    if (op->is_producer)
+        ln_text_puts(text, ", .is_producer = true");
+    if (op->is_alias)
+        ln_text_puts(text, ", .is_alias = true");
     if (op->is_kept)
         ln_text_puts(text, ", .is_kept = true");
     if (op->is_static)
@@ -152,17 +196,21 @@ static void put_statements(ln_text *text, char kind, size_t rule, const ln_rule_
 static void put_conditions(ln_text *text, char kind, size_t number,
                            const ln_rule_condition *conditions, size_t count)
 {
-    char name[PREFIX_BYTES];
+    char name[PREFIX_BYTES], inner[PREFIX_BYTES];
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "%c%zu_%zu_args", kind, number, i);
-        put_values(text, name, conditions[i].args, conditions[i].arg_count);
+        snprintf(inner, sizeof inner, "%c%zu_%zu_array", kind, number, i);
+        for (size_t j = 0; j < conditions[i].arg_count; j++)
+            put_inner(text, inner, j, &conditions[i].args[j]);
+        put_values(text, name, conditions[i].args, conditions[i].arg_count, inner);
     }
     ln_text_printf(text, "static const ln_rule_condition %c%zu_conditions[] = {\n", kind, number);
     for (size_t i = 0; i < count; i++)
-        ln_text_printf(text, "    {LN_RULE_PREDICATE_%s, %c%zu_%zu_args, %zu},\n",
-                       ln_rule_predicate_name(conditions[i].predicate), kind, number, i,
+        ln_text_printf(text, "    {LN_RULE_PREDICATE_%s, %s, %c%zu_%zu_args, %zu},\n",
+                       ln_rule_predicate_name(conditions[i].predicate),
+                       conditions[i].is_negated ? "true" : "false", kind, number, i,
                        conditions[i].arg_count);
     ln_text_puts(text, "};\n");
 }
@@ -185,18 +233,27 @@ static void put_rule_parts(ln_text *text, const char *file, size_t number, const
     put_statements(text, 'r', number, rule->result, rule->result_count);
 }
 
-static void put_rule(ln_text *text, size_t number, const ln_rule *rule)
+static void put_rule(ln_text *text, const char *file, size_t number, const ln_rule *rule)
 {
     char prefix[PREFIX_BYTES];
     snprintf(prefix, sizeof prefix, "c%zu", number);
     ln_text_puts(text, "    {.name = ");
     ln_c_string(text, rule->name);
+    ln_text_puts(text, ", .file = ");
+    ln_c_string(text, file);
     ln_text_printf(text, ", .tag = LN_RULE_%s, .line = %d, .names = n%zu, .name_count = %zu",
                    ln_rule_tag_name(rule->tag), rule->line, number, rule->name_count);
     ln_text_printf(text, ", .pattern = p%zu, .pattern_count = %zu", number, rule->pattern_count);
     put_array_ref(text, "conditions", "condition_count", prefix, "conditions",
                   rule->condition_count);
-    ln_text_printf(text, ", .result = r%zu, .result_count = %zu},\n", number, rule->result_count);
+    ln_text_printf(text, ", .result = r%zu, .result_count = %zu", number, rule->result_count);
+    if (rule->stage == LN_RULE_AFTER_EXPAND)
+        ln_text_puts(text, ", .stage = LN_RULE_AFTER_EXPAND");
+    if (rule->is_wide)
+        ln_text_puts(text, ", .is_wide = true");
+    if (rule->is_sinking)
+        ln_text_puts(text, ", .is_sinking = true");
+    ln_text_puts(text, "},\n");
 }
 
 static void put_lower(ln_text *text, size_t number, const ln_rule_lower *lower)
@@ -233,7 +290,7 @@ void ln_rule_print_code(const ln_rule_set *const *sets, size_t set_count, const 
         ln_text_puts(text, "\nstatic const ln_rule rules[] = {\n");
     for (size_t i = 0; i < set_count; i++)
         for (size_t j = 0; j < sets[i]->rule_count; j++)
-            put_rule(text, rule++, &sets[i]->rules[j]);
+            put_rule(text, sets[i]->file, rule++, &sets[i]->rules[j]);
     ln_text_puts(text, rule_count > 0 ? "};\n" : "");
     if (lower_count > 0)
         ln_text_puts(text, "\nstatic const ln_rule_lower lowers[] = {\n");

@@ -38,13 +38,13 @@ TEST(the_code_holds_every_part_of_a_rule)
         "{\"q\", {.kind = LN_RULE_NAME, .name = 2}},",
         "{\"s\", {.kind = LN_RULE_STRING, .string = \"x\\\"\"}},",
         "{\"t\", {.kind = LN_RULE_BOOL, .boolean = true}},",
-        "p0_1_outs[] = {{NULL, 1}, {NULL, -1}};",
-        "r0_0_ins[] = {{\"src\", 3}};",
+        "p0_1_outs[] = {{NULL, 1, false, false}, {NULL, -1, false, false}};",
+        "r0_0_ins[] = {{\"src\", 3, false, false}};",
         ".params_from = 1},",
-        "{LN_RULE_PREDICATE_rank, c0_0_args, 2},",
+        "{LN_RULE_PREDICATE_rank, false, c0_0_args, 2},",
         ".tag = LN_RULE_rounds",
         ".to = \"_k\", .has_star = true",
-        "{LN_RULE_PREDICATE_dtype, l0_0_args, 2},",
+        "{LN_RULE_PREDICATE_dtype, false, l0_0_args, 2},",
         "const ln_rule_set ln_rules_k = {\n    .file = \"k.rules\",",
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -75,10 +75,8 @@ static size_t count_digits(const ln_rule_lexer *lexer, size_t ahead)
 
 static ln_status lex_number(ln_rule_lexer *lexer, ln_rule_token *token)
 {
-    size_t len = peek(lexer, 0) == '-';
-    size_t digits = count_digits(lexer, len);
-    bool is_valid = digits > 0 && !(digits > 1 && peek(lexer, len) == '0');
-    len += digits;
+    size_t len = count_digits(lexer, 0), digits;
+    bool is_valid = !(len > 1 && peek(lexer, 0) == '0');
     if (peek(lexer, len) == '.') {
         digits = count_digits(lexer, len + 1);
         is_valid = is_valid && digits > 0;
@@ -128,6 +126,30 @@ static ln_status lex_string(ln_rule_lexer *lexer, ln_rule_token *token)
     return LN_OK;
 }
 
+static const struct {
+    const char *text;
+    char sign;
+} long_signs[] = {
+    {"...", LN_RULE_SIGN_REST},   {"==", LN_RULE_SIGN_EQUAL},    {"!=", LN_RULE_SIGN_DIFFERS},
+    {"<=", LN_RULE_SIGN_AT_MOST}, {">=", LN_RULE_SIGN_AT_LEAST},
+};
+
+static bool lex_long_sign(ln_rule_lexer *lexer, ln_rule_token *token)
+{
+    for (size_t i = 0; i < sizeof long_signs / sizeof long_signs[0]; i++) {
+        size_t len = strlen(long_signs[i].text);
+        if ((size_t)(lexer->end - lexer->at) < len ||
+            memcmp(lexer->at, long_signs[i].text, len) != 0)
+            continue;
+        token->kind = LN_RULE_TOKEN_SIGN;
+        token->sign = long_signs[i].sign;
+        memcpy(token->text, long_signs[i].text, len);
+        advance(lexer, len);
+        return true;
+    }
+    return false;
+}
+
 ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
 {
     skip_blanks(lexer);
@@ -137,7 +159,7 @@ ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
     char c = *lexer->at;
     if (is_word_start(c))
         return lex_word(lexer, out_token);
-    if (is_digit(c) || c == '-')
+    if (is_digit(c))
         return lex_number(lexer, out_token);
     if (c == '"')
         return lex_string(lexer, out_token);
@@ -146,12 +168,15 @@ ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
         advance(lexer, 2);
         return LN_OK;
     }
-    if (c == '\0' || !strchr("=()[]|,;*", c))
+    if (lex_long_sign(lexer, out_token))
+        return LN_OK;
+    if (c == '\0' || !strchr("=()[]|,;*+-/?<>", c))
         return ln_fail_at(lexer->place, LN_SYNTAX,
                           c > ' ' && c < 127 ? "unexpected '%c'" : "unexpected byte %d",
                           c > ' ' && c < 127 ? c : (unsigned char)c);
     out_token->kind = LN_RULE_TOKEN_SIGN;
     out_token->sign = c;
+    out_token->text[0] = c;
     advance(lexer, 1);
     return LN_OK;
 }

@@ -12,18 +12,25 @@ LN_CPPSTART
 typedef enum ln_rule_token_kind {
     LN_RULE_TOKEN_END,
     LN_RULE_TOKEN_WORD,   // letters, digits and `_`, not beginning with a digit
-    LN_RULE_TOKEN_NUMBER, // as in JSON
+    LN_RULE_TOKEN_NUMBER, // as in JSON, without a minus in front
     LN_RULE_TOKEN_STRING, // between "", without line ends; \" and \\ are known
     LN_RULE_TOKEN_ARROW,  // =>
-    LN_RULE_TOKEN_SIGN,   // one of = ( ) [ ] | , ; *
+    LN_RULE_TOKEN_SIGN,   // one of = ( ) [ ] | , ; * + - / ? < >, or one of the following
 } ln_rule_token_kind;
+
+// Signs of more than one byte: `...`, ==, !=, <= and >=.
+#define LN_RULE_SIGN_REST     '.'
+#define LN_RULE_SIGN_EQUAL    'e'
+#define LN_RULE_SIGN_DIFFERS  'd'
+#define LN_RULE_SIGN_AT_MOST  'l'
+#define LN_RULE_SIGN_AT_LEAST 'g'
 
 typedef struct ln_rule_token {
     ln_rule_token_kind kind;
     ln_place place;
     char sign;
     double number;
-    char text[LN_RULE_MAX_WORD]; // a word's or string's bytes
+    char text[LN_RULE_MAX_WORD]; // a word's, sign's or string's bytes
 } ln_rule_token;
 
 typedef struct ln_rule_lexer {

@@ -93,8 +93,7 @@ static int is_param_zero(const ln_op_arg *arg, const char *pname)
     return 1;
 }
 
-// `optype` is `name`, or `name` on some arch.
-static int is_type(const ln_op_arg *arg, const char *name)
+int ln_op_is_type(const ln_op_arg *arg, const char *name)
 {
     size_t len = strlen(name);
     return strncmp(arg->optype, name, len) == 0 &&
@@ -102,11 +101,11 @@ static int is_type(const ln_op_arg *arg, const char *name)
             (arg->optype[len] == '_' && ln_streq(arg->optype + len + 1, arg->arch)));
 }
 
-static int is_input(const ln_op_arg *arg)
+int ln_op_is_input(const ln_op_arg *arg)
 {
-    if (is_type(arg, "input"))
+    if (ln_op_is_type(arg, "input"))
         return 1;
-    if (!is_type(arg, "create"))
+    if (!ln_op_is_type(arg, "create"))
         return 0;
     const ln_param_entry *from_file = ln_param_list_find(arg->params, "from_file");
     return !(from_file && from_file->value_bool) && is_param_zero(arg, "ran") &&
@@ -127,7 +126,7 @@ static const ln_tensor_entry *find_end(const ln_context *ctx, int is_output, siz
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL) {
         const ln_op_arg *arg = op->op_arg;
-        if (!is_output && !is_input(arg))
+        if (!is_output && !ln_op_is_input(arg))
             continue;
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH (out, arg->tensors_out) {

@@ -48,6 +48,17 @@ ln_status ln_context_abandon(ln_context *ctx, ln_status status);
 // it or on the constant `tname`; either may be NULL.
 ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname);
 
+// 1 if the type is `name`, or its variant on some arch.
+int ln_op_is_type(const ln_op_arg *op_arg, const char *name);
+
+// 1 if the outputs are inputs of the model, as ln_context_input defines them.
+int ln_op_is_input(const ln_op_arg *op_arg);
+
+// Lets `op` read tensor `to` wherever it reads `from`; both have one shape and type. Its outputs
+// stay as they are. On failure nothing has changed, unless memory is too short to undo it: the
+// context is then EMPTY.
+ln_status ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to);
+
 // Exchanges operators in the tables and the data flow graph, and frees the old ones; `ctx->ops` is
 // the caller's to change, at once and without failing. The new operators read only what remaining
 // ones, or new ones before them, make. Failures as with ln_context_replace_ops.

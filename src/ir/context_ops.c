@@ -354,6 +354,70 @@ ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, const
     return run_exchange(&x);
 }
 
+// ---- Reading another tensor ----
+
+typedef struct renaming {
+    char **names; // copies of the new name; then the old ones
+    size_t count;
+    size_t used;
+} renaming;
+
+static void rename_one(renaming *r, char **name, const char *from)
+{
+    if (!ln_streq(*name, from))
+        return;
+    char *old = *name;
+    if (r->names) {
+        *name = r->names[r->used];
+        r->names[r->used] = old;
+    }
+    r->used++;
+}
+
+// Inputs, and owners of outputs that are views. Without names only counts.
+static void rename_all(renaming *r, ln_context *ctx, ln_op *op, const char *from)
+{
+    r->used = 0;
+    ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in)
+        rename_one(r, &in->name, from);
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+        if (entry && entry->owner)
+            rename_one(r, &entry->owner, from);
+    }
+}
+
+static ln_status rename_inputs(ln_context *ctx, ln_op *op, const char *from, const char *to)
+{
+    renaming r = {0};
+    rename_all(&r, ctx, op, from);
+    r.count = r.used;
+    char **names = ln_alloc_array(r.count + 1, sizeof *names);
+    ln_status status = names ? LN_OK : LN_NO_MEMORY;
+    for (size_t i = 0; status == LN_OK && i < r.count; i++) {
+        names[i] = ln_strdup(to);
+        status = names[i] ? LN_OK : LN_NO_MEMORY;
+    }
+    r.names = names;
+    if (status == LN_OK)
+        rename_all(&r, ctx, op, from);
+    for (size_t i = 0; names && i < r.count; i++)
+        ln_free(names[i]);
+    ln_free(names);
+    return status;
+}
+
+ln_status ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to)
+{
+    LN_TRY(ln_dfg_remove(ctx->dfg, op));
+    ln_status status = rename_inputs(ctx, op, from, to);
+    if (ln_dfg_add(ctx->dfg, op) != LN_OK)
+        return ln_context_abandon(ctx, LN_NO_MEMORY);
+    return status;
+}
+
 // ---- Neighbours in the list ----
 
 // Nodes are linked one way only. So that no place has to be searched for, the node at the position

@@ -5,7 +5,8 @@
 // Names are found by looking them up, not by counting through all operators:
 //     a new tensor    <first output of the root>_<name in the rule>
 //     its operator    <name of the root>_<name in the rule>
-// and a number behind where that is taken.
+// and a number behind where that is taken. An operator that makes what a matched one made takes its
+// name.
 
 #include "pass/build.h"
 
@@ -23,13 +24,18 @@
 typedef struct builder {
     const ln_context *ctx;
     const ln_match *match;
-    char *new_tensors[LN_RULE_MAX_NAMES]; // owned
-    bool has_root_name;                   // an operator has the root's name already
+    char *new_tensors[LN_RULE_MAX_NAMES];      // owned
+    bool is_name_used[LN_RULE_MAX_STATEMENTS]; // a new operator has the matched one's name
 } builder;
 
-static const char *tensor_of(const builder *b, int name)
+// The tensors that a name stands for, in the pattern or as a new one.
+static const char *const *tensors_of(const builder *b, int name, size_t *out_count)
 {
-    return b->match->tensors[name] ? b->match->tensors[name] : b->new_tensors[name];
+    const char *const *tensors = ln_match_tensors(b->match, name, out_count);
+    if (*out_count > 0 || b->match->lists[name].is_bound || !b->new_tensors[name])
+        return tensors;
+    *out_count = 1;
+    return (const char *const *)&b->new_tensors[name];
 }
 
 // ---- Names ----
@@ -45,7 +51,10 @@ static bool is_tensor_taken(const builder *b, const char *tensor)
 // Numbers are tried from 2 on; more than a handful are never taken, as the prefix is unique.
 static ln_status name_tensor(builder *b, int name)
 {
-    const char *prefix = b->match->tensors[b->match->rule->pattern[0].outs[0].name];
+    size_t count;
+    const char *const *made =
+        ln_match_tensors(b->match, b->match->rule->pattern[0].outs[0].name, &count);
+    const char *prefix = count > 0 ? made[0] : b->match->ops[0]->op_arg->name;
     const char *suffix = b->match->rule->names[name];
     char text[LN_MAX_NAME_LEN];
     snprintf(text, sizeof text, "%.*s_%s", MAX_PREFIX_BYTES, prefix, suffix);
@@ -60,18 +69,28 @@ static bool is_op_taken(const builder *b, const ln_list *new_ops, const char *na
     return ln_op_list_find_by_name(new_ops, name) || ln_op_table_find(b->ctx->op_table, name);
 }
 
+// The matched operator whose first outputs, or others, a statement of the result makes; -1.
+static int find_predecessor(const builder *b, const ln_rule_op *statement)
+{
+    const ln_rule *rule = b->match->rule;
+    for (size_t i = 0; i < statement->out_count; i++)
+        for (size_t j = 0; j < rule->pattern_count; j++)
+            for (size_t k = 0; k < rule->pattern[j].out_count; k++)
+                if (rule->pattern[j].outs[k].name == statement->outs[i].name && !b->is_name_used[j])
+                    return (int)j;
+    return -1;
+}
+
 static void name_op(builder *b, const ln_rule_op *statement, const ln_list *new_ops,
                     char name[LN_MAX_NAME_LEN])
 {
-    const char *root_name = b->match->ops[0]->op_arg->name;
-    for (size_t i = 0; i < statement->out_count && !b->has_root_name; i++) {
-        // What is a tensor of the pattern is an output of the root.
-        if (b->match->tensors[statement->outs[i].name]) {
-            snprintf(name, LN_MAX_NAME_LEN, "%s", root_name);
-            b->has_root_name = true;
-            return;
-        }
+    int predecessor = find_predecessor(b, statement);
+    if (predecessor >= 0) {
+        snprintf(name, LN_MAX_NAME_LEN, "%s", b->match->ops[predecessor]->op_arg->name);
+        b->is_name_used[predecessor] = true;
+        return;
     }
+    const char *root_name = b->match->ops[0]->op_arg->name;
     const char *suffix = b->match->rule->names[statement->outs[0].name];
     snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s", MAX_PREFIX_BYTES, root_name, suffix);
     for (unsigned i = 2; is_op_taken(b, new_ops, name); i++)
@@ -107,6 +126,28 @@ static ln_status set_literal(ln_param_entry *entry, const ln_rule_value *value)
     }
 }
 
+static ln_status set_computed(ln_param_entry *entry, const ln_expr_value *value)
+{
+    switch (value->kind) {
+    case LN_RULE_NUMBER: return ln_param_set_satu_number(entry, value->number);
+    case LN_RULE_STRING: return ln_param_set_string(entry, value->string);
+    case LN_RULE_BOOL: return ln_param_set_bool(entry, value->boolean);
+    default: return ln_param_set_satu_array_number(entry, (int)value->count, value->numbers);
+    }
+}
+
+// The matcher has seen that expressions have values.
+static ln_status set_value(const builder *b, ln_param_entry *entry, const ln_rule_value *value)
+{
+    if (value->kind != LN_RULE_EXPR)
+        return set_literal(entry, value);
+    double buffer[LN_RULE_MAX_ELEMENTS];
+    ln_expr_value computed;
+    if (!ln_match_value(b->ctx, b->match, value, buffer, &computed))
+        return LN_FAIL(LN_INTERNAL, "'%s' has no value any more", entry->arg_name);
+    return set_computed(entry, &computed);
+}
+
 static ln_status push_entry(ln_list **params, ln_param_entry *entry)
 {
     ln_status status = ln_param_list_push(params, entry);
@@ -134,7 +175,7 @@ static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_
         ln_param_entry_create(param->arg_name, ln_op_param_type(proto->op_arg, param->arg_name));
     if (!entry)
         return ln_error_status();
-    ln_status status = set_literal(entry, &param->value);
+    ln_status status = set_value(b, entry, &param->value);
     if (status != LN_OK) {
         ln_param_entry_free(entry);
         return status;
@@ -196,15 +237,25 @@ static ln_status build_params(const builder *b, const ln_op *proto, const ln_rul
 
 // ---- Tensors ----
 
+// Positions count on behind `xs...` by its tensors, behind an absent `x?` by one.
 static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_op *statement,
                            ln_list **ins)
 {
     char buffer[LN_MAX_NAME_LEN];
+    size_t position = 0;
     for (size_t i = 0; i < statement->in_count; i++) {
         const ln_rule_arg *in = &statement->ins[i];
-        const char *arg_name =
-            in->arg_name ? in->arg_name : ln_op_in_name(proto->op_arg, i, buffer);
-        LN_TRY(ln_tensor_list_push(ins, arg_name, tensor_of(b, in->name)));
+        size_t count;
+        const char *const *tensors = tensors_of(b, in->name, &count);
+        for (size_t j = 0; j < count; j++) {
+            const char *arg_name =
+                in->arg_name ? in->arg_name : ln_op_in_name(proto->op_arg, position + j, buffer);
+            if (!arg_name)
+                return LN_FAIL(LN_INVALID, "%s has %zu inputs, not more", proto->op_arg->optype,
+                               position + j);
+            LN_TRY(ln_tensor_list_push(ins, arg_name, tensors[j]));
+        }
+        position += count == 0 && !in->is_rest ? 1 : count;
     }
     return LN_OK;
 }
@@ -212,11 +263,23 @@ static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_o
 static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *statement,
                             ln_list **outs)
 {
+    char buffer[LN_MAX_NAME_LEN];
+    size_t position = 0;
     for (size_t i = 0; i < statement->out_count; i++) {
         int name = statement->outs[i].name;
-        if (!tensor_of(b, name))
+        size_t count;
+        const char *const *tensors = tensors_of(b, name, &count);
+        if (count == 0 && !b->match->lists[name].is_bound) {
             LN_TRY(name_tensor(b, name));
-        LN_TRY(ln_tensor_list_push(outs, ln_op_out_name(proto->op_arg, i), tensor_of(b, name)));
+            tensors = tensors_of(b, name, &count);
+        }
+        for (size_t j = 0; j < count; j++, position++) {
+            const char *arg_name = ln_op_out_name(proto->op_arg, position, buffer);
+            if (!arg_name)
+                return LN_FAIL(LN_INVALID, "%s has %zu outputs, not more", proto->op_arg->optype,
+                               position);
+            LN_TRY(ln_tensor_list_push(outs, arg_name, tensors[j]));
+        }
     }
     return LN_OK;
 }
@@ -225,8 +288,9 @@ static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *st
 static ln_status add_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
                              ln_list **outs)
 {
-    for (size_t i = 0; ln_op_out_name(proto->op_arg, i); i++) {
-        const char *arg_name = ln_op_out_name(proto->op_arg, i);
+    const char **names = proto->op_arg->out_arg_names;
+    for (; names && *names; names++) {
+        const char *arg_name = *names;
         if (!ln_op_is_scratch(proto->op_arg, arg_name) ||
             ln_tensor_list_find_by_arg_name(*outs, arg_name))
             continue;

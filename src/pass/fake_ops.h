@@ -3,13 +3,19 @@
 // be evaluated before and after a rewrite:
 //
 //     in() const()            a number made from the output's name; const is static
+//     input()                 the same, but an input of the model
 //     conv(src, weight | act, k)    act(src * weight)
 //     bn(src, scale | e)      src * scale * (1 + e)
 //     foldw(weight, scale | e)      weight * scale * (1 + e), static
 //     relu(src) neg(src)      max(src, 0) and -src
-//     add(a, b)               a + b
+//     add(a, b)               a + b; the operands may change places
+//     forward(src)            src
+//     transpose(src)          src + 0.5
+//     reshape(src)            src + 0.25
+//     opt(src, bias)          src * 2 + bias, which may be absent
 //     split(src -> lo, hi)    src + 1 and src - 1
 //     cat(src1, src2, ...)    the sum
+//     many(src -> dst1, dst2, ...)   src + 1, src + 2, ...
 //     refuse(src)             its pre_run and check fail
 //
 // Arch `fake` has relu_fake, and conv_fake with a scratch output, which takes no k of 7.
@@ -102,6 +108,7 @@ static char fake_none_text[] = "none", fake_fake_text[] = "fake";
 
 // clang-format off
 FAKE_OP(in, fake_none_text, , , FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
+FAKE_OP(input, fake_none_text, , , FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
 FAKE_OP(const, fake_none_text, , , FAKE_STATIC_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
 FAKE_OP(conv, fake_none_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "weight"},),
         FAKE_N("src", "weight"), FAKE_DST, FAKE_N("dst"), FAKE_CONV_PARAMS, FAKE_N("act", "k"),
@@ -123,6 +130,18 @@ FAKE_OP(split, fake_none_text, FAKE_SRC, FAKE_N("src"),
         NULL)
 FAKE_OP(cat, fake_none_text, FAKE_ARGS({.arg_name = "src", .flags = LN_ARG_VARIADIC},),
         FAKE_N("src1"), FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
+FAKE_OP(forward, fake_none_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , ,
+        fake_pre_run, NULL)
+FAKE_OP(transpose, fake_none_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , ,
+        fake_pre_run, NULL)
+FAKE_OP(reshape, fake_none_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , ,
+        fake_pre_run, NULL)
+FAKE_OP(opt, fake_none_text,
+        FAKE_ARGS({.arg_name = "src"}, {.arg_name = "bias", .flags = LN_ARG_OPTIONAL},),
+        FAKE_N("src", "bias"), FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
+FAKE_OP(many, fake_none_text, FAKE_SRC, FAKE_N("src"),
+        FAKE_ARGS({.arg_name = "dst", .flags = LN_ARG_VARIADIC},), FAKE_N("dst1"), , , ,
+        fake_pre_run, NULL)
 FAKE_OP(refuse, fake_none_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , , fake_fails,
         fake_fails)
 FAKE_OP(relu_fake, fake_fake_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , ,
@@ -134,9 +153,17 @@ FAKE_OP(conv_fake, fake_fake_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "
         fake_pre_run, fake_check_k)
 // clang-format on
 
-static ln_op *fake_none_ops[] = {&fake_in,    &fake_const, &fake_conv,   &fake_bn,
-                                 &fake_foldw, &fake_relu,  &fake_neg,    &fake_add,
-                                 &fake_split, &fake_cat,   &fake_refuse, NULL};
+static ln_op_info fake_add_info_commuting;
+
+static inline int fake_commutes(ln_op_arg *op_arg)
+{
+    return op_arg->name != NULL;
+}
+
+static ln_op *fake_none_ops[] = {
+    &fake_in,        &fake_const,   &fake_conv,  &fake_bn,   &fake_foldw,  &fake_relu,
+    &fake_neg,       &fake_add,     &fake_split, &fake_cat,  &fake_refuse, &fake_forward,
+    &fake_transpose, &fake_reshape, &fake_opt,   &fake_many, &fake_input,  NULL};
 static ln_op *fake_fake_ops[] = {&fake_relu_fake, &fake_conv_fake, NULL};
 static ln_arch fake_none_arch = {.reg_ops = fake_none_ops, .arch_name = fake_none_text};
 static ln_arch fake_arch = {.reg_ops = fake_fake_ops, .arch_name = fake_fake_text};
@@ -146,6 +173,9 @@ static inline ln_status fake_register(void)
 {
     if (ln_arch_find("fake"))
         return LN_OK;
+    fake_add_info_commuting = fake_add_info;
+    fake_add_info_commuting.commutes = fake_commutes;
+    fake_add_arg.info = &fake_add_info_commuting;
     LN_TRY(ln_arch_register(&fake_none_arch));
     return ln_arch_register(&fake_arch);
 }
@@ -161,7 +191,7 @@ static inline ln_status fake_push_names(ln_list **list, const char *text,
     int used;
     for (size_t i = 0; sscanf(text, "%511s%n", name, &used) == 1; i++, text += used) {
         if (is_variadic)
-            snprintf(arg_name, sizeof arg_name, "src%zu", i + 1);
+            snprintf(arg_name, sizeof arg_name, "%.3s%zu", arg_names[0], i + 1);
         else
             snprintf(arg_name, sizeof arg_name, "%s", arg_names[i]);
         LN_TRY(ln_tensor_list_push(list, arg_name, name));
@@ -182,8 +212,9 @@ static inline ln_status fake_add_param(ln_context *ctx, const char *optype, cons
         fake_push_names(&tensors_in, ins, (const char *const *)proto->op_arg->in_arg_names,
                         strcmp(optype, "cat") == 0);
     if (status == LN_OK)
-        status = fake_push_names(&tensors_out, outs,
-                                 (const char *const *)proto->op_arg->out_arg_names, 0);
+        status =
+            fake_push_names(&tensors_out, outs, (const char *const *)proto->op_arg->out_arg_names,
+                            strcmp(optype, "many") == 0);
     if (status == LN_OK && pname) {
         params = text ? ln_param_list_append_string(NULL, pname, text)
                       : ln_param_list_append_number(NULL, pname, number);
@@ -322,7 +353,7 @@ static inline double fake_eval_op(const ln_op_arg *op_arg, const fake_values *kn
     }
     const char *type = op_arg->optype;
     const ln_param_entry *act = ln_param_list_find(op_arg->params, "act");
-    if (strcmp(type, "in") == 0 || strcmp(type, "const") == 0)
+    if (strcmp(type, "in") == 0 || strcmp(type, "const") == 0 || strcmp(type, "input") == 0)
         return fake_seed(((const ln_tensor_list_entry *)op_arg->tensors_out->data)->name);
     if (strcmp(type, "conv") == 0)
         return act && strcmp(act->value_string, "relu") == 0 ? fmax(in[0] * in[1], 0)
@@ -335,7 +366,15 @@ static inline double fake_eval_op(const ln_op_arg *op_arg, const fake_values *kn
         return -in[0];
     if (strcmp(type, "split") == 0)
         return in[0] + (out == 0 ? 1 : -1);
-    return sum; // add, cat
+    if (strcmp(type, "transpose") == 0)
+        return in[0] + 0.5;
+    if (strcmp(type, "reshape") == 0)
+        return in[0] + 0.25;
+    if (strcmp(type, "opt") == 0)
+        return in[0] * 2 + in[1];
+    if (strcmp(type, "many") == 0)
+        return in[0] + out + 1;
+    return sum; // add, cat, forward
 }
 
 // Computes all tensors of a model of at most 512, in the order of the operators.

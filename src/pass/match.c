@@ -1,85 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matcher walks from the root against the data flow. The statements of a pattern are ordered so
-// that each makes a tensor that an earlier one reads; so when its turn comes, its operator is
-// already determined: it is the producer of that tensor. No search, no backtracking.
+// The matcher walks from the root along the data flow. A statement that makes a tensor of an
+// earlier one determines its operator: it is the producer of that tensor. Where there is a choice
+// (which reader of a tensor, which operand is which, where `xs...` ends) the choices are counted
+// through like the digits of a number; each number of digits is tried from the root on, so nothing
+// has to be taken back. Their count is bounded.
 
 #include "pass/match.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include <lightnet/arch.h>
+#include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
 #include "pass/op_args.h"
-#include "pass/predicates.h"
 
-// ---- Values ----
+#define MAX_ATTEMPTS 512 // choices of one rule at one operator
+#define MAX_READERS  64  // of one tensor that are looked through
+#define MAX_INPUTS   512 // of an operator that is matched with `...`
 
-static bool element_equals(const ln_rule_value *element, const ln_param_entry *entry, size_t i)
+// ---- Names ----
+
+const char *const *ln_match_tensors(const ln_match *match, int name, size_t *out_count)
 {
-    switch (element->kind) {
-    case LN_RULE_NUMBER: return element->number == entry->value_array_double[i];
-    case LN_RULE_STRING: return ln_streq(element->string, entry->value_array_string[i]);
-    case LN_RULE_BOOL: return element->boolean == (entry->value_array_bool[i] != 0);
-    default: return false;
+    *out_count = 0;
+    if (match->lists[name].is_bound) {
+        *out_count = match->lists[name].count;
+        return &match->several[match->lists[name].first];
     }
+    *out_count = match->tensors[name] != NULL;
+    return &match->tensors[name];
 }
-
-static bool array_equals(const ln_rule_value *value, const ln_param_entry *entry)
-{
-    bool is_array = entry->type == LN_PARAM_ARRAY_NUMBER || entry->type == LN_PARAM_ARRAY_STRING ||
-                    entry->type == LN_PARAM_ARRAY_BOOL;
-    if (!is_array || entry->array_len != (int)value->count)
-        return false;
-    if (value->count == 0)
-        return true;
-    ln_rule_value_kind kind = entry->type == LN_PARAM_ARRAY_NUMBER   ? LN_RULE_NUMBER
-                              : entry->type == LN_PARAM_ARRAY_STRING ? LN_RULE_STRING
-                                                                     : LN_RULE_BOOL;
-    for (size_t i = 0; i < value->count; i++)
-        if (value->elements[i].kind != kind || !element_equals(&value->elements[i], entry, i))
-            return false;
-    return true;
-}
-
-bool ln_rule_value_equals(const ln_rule_value *value, const ln_param_entry *entry)
-{
-    switch (value->kind) {
-    case LN_RULE_NUMBER:
-        return entry->type == LN_PARAM_NUMBER && entry->value_double == value->number;
-    case LN_RULE_STRING:
-        return entry->type == LN_PARAM_STRING && ln_streq(entry->value_string, value->string);
-    case LN_RULE_BOOL:
-        return entry->type == LN_PARAM_BOOL && (entry->value_bool != 0) == value->boolean;
-    case LN_RULE_ARRAY: return array_equals(value, entry);
-    case LN_RULE_NAME: break;
-    }
-    return false;
-}
-
-static bool entries_equal(const ln_param_entry *a, const ln_param_entry *b)
-{
-    if (a->type != b->type || a->array_len != b->array_len)
-        return false;
-    switch (a->type) {
-    case LN_PARAM_NULL: return true;
-    case LN_PARAM_STRING: return ln_streq(a->value_string, b->value_string);
-    case LN_PARAM_NUMBER: return a->value_double == b->value_double;
-    case LN_PARAM_BOOL: return !a->value_bool == !b->value_bool;
-    default: break;
-    }
-    for (int i = 0; i < a->array_len; i++) {
-        if (a->type == LN_PARAM_ARRAY_NUMBER &&
-            a->value_array_double[i] != b->value_array_double[i])
-            return false;
-        if (a->type == LN_PARAM_ARRAY_STRING &&
-            !ln_streq(a->value_array_string[i], b->value_array_string[i]))
-            return false;
-        if (a->type == LN_PARAM_ARRAY_BOOL && !a->value_array_bool[i] != !b->value_array_bool[i])
-            return false;
-    }
-    return a->type != LN_PARAM_INVALID;
-}
-
-// ---- Statements ----
 
 static bool bind_tensor(ln_match *match, int name, const char *tensor)
 {
@@ -91,27 +43,175 @@ static bool bind_tensor(ln_match *match, int name, const char *tensor)
     return true;
 }
 
+static bool bind_list(ln_match *match, int name, const char *const *tensors, size_t count)
+{
+    if (name == LN_RULE_ANY)
+        return true;
+    if (match->lists[name].is_bound) {
+        size_t bound_count;
+        const char *const *bound = ln_match_tensors(match, name, &bound_count);
+        bool is_same = bound_count == count;
+        for (size_t i = 0; i < count && is_same; i++)
+            is_same = ln_streq(bound[i], tensors[i]);
+        return is_same;
+    }
+    if (count > LN_MATCH_MAX_TENSORS - match->several_count)
+        return false;
+    match->lists[name].is_bound = true;
+    match->lists[name].first = match->several_count;
+    match->lists[name].count = count;
+    for (size_t i = 0; i < count; i++)
+        match->several[match->several_count++] = tensors[i];
+    return true;
+}
+
+bool ln_match_removes(const ln_match *match, const ln_op *op)
+{
+    for (size_t i = 0; i < match->rule->pattern_count; i++)
+        if (match->ops[i] == op)
+            return !match->rule->pattern[i].is_kept;
+    for (size_t i = 0; i < match->unused_count; i++)
+        if (match->unused[i] == op)
+            return true;
+    return false;
+}
+
+// ---- Choices ----
+
+// Digits of one statement's choice, the first one the fastest.
+typedef struct choice {
+    size_t left;  // what the digits after those taken say
+    size_t count; // of all combinations of those taken
+} choice;
+
+// The next digit, of `count` values.
+static size_t choose(choice *c, size_t count)
+{
+    size_t digit = c->left % count;
+    c->left /= count;
+    c->count *= count;
+    return digit;
+}
+
+// ---- Inputs ----
+
 // Every input of the operator is one of the statement's: what a rule does not see it would lose.
-static bool match_ins(ln_match *match, const ln_rule_op *statement, const ln_op_arg *op_arg)
+static bool match_ins_one_by_one(ln_match *match, const ln_rule_op *statement,
+                                 const ln_op_arg *op_arg, bool is_swapped)
 {
     char buffer[LN_MAX_NAME_LEN];
-    if ((size_t)ln_tensor_list_length(op_arg->tensors_in) != statement->in_count)
-        return false;
+    size_t matched_count = 0;
     for (size_t i = 0; i < statement->in_count; i++) {
         const ln_rule_arg *in = &statement->ins[i];
-        const char *arg_name = in->arg_name ? in->arg_name : ln_op_in_name(op_arg, i, buffer);
+        size_t index = is_swapped && i < 2 ? 1 - i : i;
+        const char *arg_name = in->arg_name ? in->arg_name : ln_op_in_name(op_arg, index, buffer);
         const char *tensor =
             arg_name ? ln_tensor_list_find_name(op_arg->tensors_in, arg_name) : NULL;
-        if (!tensor || !bind_tensor(match, in->name, tensor))
+        matched_count += tensor != NULL;
+        if (in->is_maybe) {
+            if (!bind_list(match, in->name, &tensor, tensor != NULL))
+                return false;
+        } else if (!tensor || !bind_tensor(match, in->name, tensor)) {
             return false;
+        }
+    }
+    return matched_count == (size_t)ln_tensor_list_length(op_arg->tensors_in);
+}
+
+// The tensors of a list in the order of the arguments, which need not be the list's. Returns how
+// many there are; more than MAX_INPUTS when they are too many.
+static size_t in_order(const ln_list *tensors, const ln_op_arg *op_arg, bool is_in,
+                       const char *out_tensors[MAX_INPUTS])
+{
+    char buffer[LN_MAX_NAME_LEN];
+    size_t count = (size_t)ln_tensor_list_length(tensors), found_count = 0;
+    const ln_list *l = tensors;
+    for (size_t i = 0; found_count < count && i < MAX_INPUTS; i++) {
+        const char *arg_name =
+            is_in ? ln_op_in_name(op_arg, i, buffer) : ln_op_out_name(op_arg, i, buffer);
+        if (!arg_name)
+            break;
+        // Mostly the list has them in order.
+        const ln_tensor_list_entry *next = l ? l->data : NULL;
+        const char *tensor = next && ln_streq(next->arg_name, arg_name)
+                                 ? next->name
+                                 : ln_tensor_list_find_name(tensors, arg_name);
+        l = l ? l->next : NULL;
+        if (tensor)
+            out_tensors[found_count++] = tensor;
+    }
+    return found_count == count ? count : MAX_INPUTS + 1;
+}
+
+// With `...`: what stands before the first, between the two, and behind the last is one tensor
+// each.
+static bool match_rests(ln_match *match, const ln_rule_arg *args, size_t arg_count,
+                        const char *const *tensors, size_t count, choice *c)
+{
+    size_t rest_count = 0;
+    for (size_t i = 0; i < arg_count; i++)
+        rest_count += args[i].is_rest;
+    size_t single_count = arg_count - rest_count;
+    if (count < single_count || (rest_count == 0 && count != single_count))
+        return false;
+    size_t left = count - single_count; // for all `...` together
+    size_t first_len = rest_count == 2 ? choose(c, left + 1) : left;
+    size_t at = 0;
+    for (size_t i = 0; i < arg_count; i++) {
+        if (!args[i].is_rest) {
+            if (!bind_tensor(match, args[i].name, tensors[at++]))
+                return false;
+            continue;
+        }
+        if (!bind_list(match, args[i].name, tensors + at, first_len))
+            return false;
+        at += first_len;
+        first_len = left - first_len;
     }
     return true;
 }
 
-static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op_arg *op_arg)
+static bool has_rest(const ln_rule_arg *args, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (args[i].is_rest)
+            return true;
+    return false;
+}
+
+static bool commutes(const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    return info && info->commutes && info->commutes(op->op_arg);
+}
+
+static bool match_ins(ln_match *match, const ln_rule_op *statement, const ln_op *op, choice *c)
+{
+    if (!has_rest(statement->ins, statement->in_count)) {
+        bool has_two = statement->in_count >= 2 && !statement->ins[1].arg_name;
+        bool is_swapped = has_two && commutes(op) && choose(c, 2) == 1;
+        return match_ins_one_by_one(match, statement, op->op_arg, is_swapped);
+    }
+    const char *tensors[MAX_INPUTS];
+    size_t count = in_order(op->op_arg->tensors_in, op->op_arg, true, tensors);
+    return count <= MAX_INPUTS &&
+           match_rests(match, statement->ins, statement->in_count, tensors, count, c);
+}
+
+// ---- Outputs ----
+
+static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op_arg *op_arg,
+                       choice *c)
+{
+    if (has_rest(statement->outs, statement->out_count)) {
+        const char *tensors[MAX_INPUTS];
+        size_t count = in_order(op_arg->tensors_out, op_arg, false, tensors);
+        return count <= MAX_INPUTS &&
+               match_rests(match, statement->outs, statement->out_count, tensors, count, c);
+    }
+    char buffer[LN_MAX_NAME_LEN];
     for (size_t i = 0; i < statement->out_count; i++) {
-        const char *arg_name = ln_op_out_name(op_arg, i);
+        const char *arg_name = ln_op_out_name(op_arg, i, buffer);
         const char *tensor =
             arg_name ? ln_tensor_list_find_name(op_arg->tensors_out, arg_name) : NULL;
         if (!tensor || !bind_tensor(match, statement->outs[i].name, tensor))
@@ -119,6 +219,8 @@ static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op
     }
     return true;
 }
+
+// ---- Parameters ----
 
 // The default is kept until the match ends, as a name may be bound to it.
 static ln_status find_param(ln_match *match, const ln_op_arg *op_arg, const char *arg_name,
@@ -154,7 +256,7 @@ static ln_status match_params(ln_match *match, const ln_rule_op *statement, cons
                 return LN_OK;
         } else if (!match->values[value->name]) {
             match->values[value->name] = entry;
-        } else if (!entries_equal(match->values[value->name], entry)) {
+        } else if (!ln_param_entries_equal(match->values[value->name], entry)) {
             return LN_OK;
         }
     }
@@ -162,19 +264,47 @@ static ln_status match_params(ln_match *match, const ln_rule_op *statement, cons
     return LN_OK;
 }
 
-// The producer of the first output whose tensor is known; NULL if there is none.
-static ln_op *find_producer(const ln_context *ctx, const ln_match *match,
-                            const ln_rule_op *statement)
+// ---- Operators ----
+
+static ln_op *find_maker(const ln_context *ctx, const char *tensor)
 {
-    for (size_t i = 0; i < statement->out_count; i++) {
-        int name = statement->outs[i].name;
-        if (name == LN_RULE_ANY || !match->tensors[name])
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+    return entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+}
+
+// A bound tensor among the arguments; NULL if there is none.
+static const char *find_bound(const ln_match *match, const ln_rule_arg *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (args[i].name == LN_RULE_ANY)
             continue;
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(ctx->tensor_table, match->tensors[name]);
-        return entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        size_t tensor_count;
+        const char *const *tensors = ln_match_tensors(match, args[i].name, &tensor_count);
+        if (tensor_count > 0)
+            return tensors[0];
     }
     return NULL;
+}
+
+// A reader of the first input that is known; which one is a choice.
+static ln_op *find_reader(const ln_context *ctx, const ln_match *match, const ln_rule_op *statement,
+                          choice *c)
+{
+    const char *tensor = find_bound(match, statement->ins, statement->in_count);
+    const ln_op *maker = tensor ? find_maker(ctx, tensor) : NULL;
+    const ln_graph_node *node =
+        maker ? ln_hash_find(ctx->dfg->node_table, maker->op_arg->name) : NULL;
+    ln_op *readers[MAX_READERS];
+    size_t count = 0;
+    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l && count < MAX_READERS;
+         l = l->next) {
+        const ln_graph_edge_node *edge = l->data;
+        ln_op *reader = edge->node->data;
+        if (ln_streq(edge->edge_data, tensor) &&
+            ln_streq(reader->op_arg->optype, statement->optype))
+            readers[count++] = reader;
+    }
+    return count > 0 ? readers[choose(c, count)] : NULL;
 }
 
 static bool is_matched(const ln_match *match, size_t count, const ln_op *op)
@@ -185,109 +315,69 @@ static bool is_matched(const ln_match *match, size_t count, const ln_op *op)
     return false;
 }
 
-static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t index,
+static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t index, choice *c,
                                  bool *out_matched)
 {
     const ln_rule_op *statement = &match->rule->pattern[index];
     *out_matched = false;
-    ln_op *op = index == 0 ? match->ops[0] : find_producer(ctx, match, statement);
+    ln_op *op = match->ops[0];
+    if (index > 0 && statement->is_producer) {
+        const char *made = find_bound(match, statement->outs, statement->out_count);
+        op = made ? find_maker(ctx, made) : NULL;
+    } else if (index > 0) {
+        op = find_reader(ctx, match, statement, c);
+    }
     if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
         return LN_OK;
     match->ops[index] = op;
-    if (!match_outs(match, statement, op->op_arg) || !match_ins(match, statement, op->op_arg))
+    if (!match_outs(match, statement, op->op_arg, c) || !match_ins(match, statement, op, c))
         return LN_OK;
     return match_params(match, statement, op->op_arg, out_matched);
 }
 
 // ---- The whole ----
 
-static bool conditions_hold(const ln_context *ctx, const ln_match *match)
-{
-    for (size_t i = 0; i < match->rule->condition_count; i++) {
-        const ln_rule_condition *condition = &match->rule->conditions[i];
-        ln_predicate_arg args[LN_RULE_MAX_ARGS] = {{0}};
-        for (size_t j = 0; j < condition->arg_count; j++) {
-            const ln_rule_value *value = &condition->args[j];
-            args[j] = (ln_predicate_arg){.number = value->number, .word = value->string};
-            if (value->kind == LN_RULE_NAME)
-                args[j].tensor = match->tensors[value->name];
-        }
-        if (!ln_predicate_holds(ctx, condition->predicate, args))
-            return false;
-    }
-    return true;
-}
+// Which of their combinations is tried, and how many there are.
+typedef struct search {
+    size_t chosen[LN_RULE_MAX_STATEMENTS];
+    size_t counts[LN_RULE_MAX_STATEMENTS];
+    size_t reached; // statements whose counts are known
+} search;
 
-// An operator that goes away is removed with its outputs. So somebody must read each of them (else
-// it is an output of the model), and only operators that go away may.
-static bool is_removable(const ln_context *ctx, const ln_match *match, const ln_op *op)
-{
-    const ln_graph_node *node = ln_hash_find(ctx->dfg->node_table, op->op_arg->name);
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
-        bool goes_away = false;
-        for (size_t i = 0; i < match->rule->pattern_count && !goes_away; i++)
-            goes_away = match->ops[i] == edge->node->data && !match->rule->pattern[i].is_kept;
-        if (!goes_away)
-            return false;
-    }
-    for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
-        const ln_tensor_list_entry *entry = out->data;
-        bool is_read = ln_op_is_scratch(op->op_arg, entry->arg_name);
-        for (const ln_list *l = node ? node->out_edge_nodes : NULL; l && !is_read; l = l->next)
-            is_read = ln_streq(((const ln_graph_edge_node *)l->data)->edge_data, entry->name);
-        if (!is_read)
-            return false;
-    }
-    return node != NULL;
-}
-
-// The root's outputs are all made anew; scratch tensors are nobody else's.
-static bool makes_all_of_root(const ln_match *match)
-{
-    const ln_op_arg *root = match->ops[0]->op_arg;
-    size_t out_count = 0;
-    for (const ln_list *l = root->tensors_out; l; l = l->next)
-        out_count += !ln_op_is_scratch(root, ((const ln_tensor_list_entry *)l->data)->arg_name);
-    return out_count == match->rule->pattern[0].out_count;
-}
-
-size_t ln_rule_result_runs(const ln_rule *rule)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < rule->result_count; i++) {
-        const ln_op *proto = rule->result[i].is_static ? ln_op_find(rule->result[i].optype) : NULL;
-        count += !proto || !ln_op_is_static_type(proto->op_arg);
-    }
-    return count;
-}
-
-// The parser has compared the statements; here some operators of the pattern may happen to be
-// static, so that removing them saves no run.
-static bool shrinks(const ln_match *match)
-{
-    size_t before = 0;
-    for (size_t i = 0; i < match->rule->pattern_count; i++)
-        before += !match->rule->pattern[i].is_kept && ln_op_runs(match->ops[i]);
-    return ln_rule_result_runs(match->rule) < before;
-}
-
-static ln_status match_all(const ln_context *ctx, ln_match *match, bool *out_matched)
+static ln_status match_all(const ln_context *ctx, ln_match *match, search *s, bool *out_matched)
 {
     const ln_rule *rule = match->rule;
-    for (size_t i = 0; i < rule->pattern_count; i++) {
+    *out_matched = false;
+    for (s->reached = 0; s->reached < rule->pattern_count;) {
+        choice c = {.left = s->chosen[s->reached], .count = 1};
         bool matched;
-        LN_TRY(match_statement(ctx, match, i, &matched));
+        LN_TRY(match_statement(ctx, match, s->reached, &c, &matched));
+        s->counts[s->reached++] = c.count;
         if (!matched)
             return LN_OK;
     }
-    if (!makes_all_of_root(match) || !conditions_hold(ctx, match) || !shrinks(match))
-        return LN_OK;
-    for (size_t i = 1; i < rule->pattern_count; i++)
-        if (!rule->pattern[i].is_kept && !is_removable(ctx, match, match->ops[i]))
-            return LN_OK;
-    *out_matched = true;
+    *out_matched = ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
     return LN_OK;
+}
+
+// The next combination; false if all have been tried.
+static bool advance(search *s)
+{
+    for (size_t i = s->reached; i > 0; i--) {
+        if (++s->chosen[i - 1] < s->counts[i - 1])
+            return true;
+        s->chosen[i - 1] = 0;
+    }
+    return false;
+}
+
+static void start(ln_match *match, const ln_rule *rule, ln_op *root)
+{
+    // Not all of it: `several` is large, and says nothing until it is counted.
+    memset(match, 0, offsetof(ln_match, several));
+    match->several_count = match->unused_count = 0;
+    match->rule = rule;
+    match->ops[0] = root;
 }
 
 ln_status ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_match *match,
@@ -296,11 +386,17 @@ ln_status ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root,
     *out_matched = false;
     if (!ln_streq(root->op_arg->optype, rule->pattern[0].optype))
         return LN_OK;
-    *match = (ln_match){.rule = rule, .ops = {root}};
-    ln_status status = match_all(ctx, match, out_matched);
-    if (status != LN_OK || !*out_matched)
+    search s = {.reached = 0};
+    for (size_t attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        start(match, rule, root);
+        ln_status status = match_all(ctx, match, &s, out_matched);
+        if (status == LN_OK && *out_matched)
+            return LN_OK;
         ln_match_deinit(match);
-    return status;
+        if (status != LN_OK || !advance(&s))
+            return status;
+    }
+    return LN_OK;
 }
 
 void ln_match_deinit(ln_match *match)

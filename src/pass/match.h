@@ -9,16 +9,33 @@
 #include <lightnet/context.h>
 
 #include "desc/rule.h"
+#include "pass/functions.h"
+
+#define LN_MATCH_MAX_TENSORS 1024 // that `xs...` and `x?` stand for in one match
+#define LN_MATCH_MAX_UNUSED  256  // operators that nobody reads any more after a firing
 
 // What the statements and names of a rule stand for. Names of tensors and values are borrowed from
 // the matched operators.
 typedef struct ln_match {
     const ln_rule *rule;
     ln_op *ops[LN_RULE_MAX_STATEMENTS];
-    const char *tensors[LN_RULE_MAX_NAMES];
+    const char *tensors[LN_RULE_MAX_NAMES]; // NULL: not bound, or several
     const ln_param_entry *values[LN_RULE_MAX_NAMES];
     ln_param_entry *defaults[LN_RULE_MAX_NAMES]; // owned: values that operators left out
     size_t default_count;
+
+    // `xs...` and `x?`: neighbours in `several`.
+    struct {
+        bool is_bound;
+        size_t first;
+        size_t count;
+    } lists[LN_RULE_MAX_NAMES];
+    const char *several[LN_MATCH_MAX_TENSORS];
+    size_t several_count;
+
+    // Operators beside the matched ones whose outputs nobody reads any more; they go as well.
+    ln_op *unused[LN_MATCH_MAX_UNUSED];
+    size_t unused_count;
 } ln_match;
 
 // Whether `rule` applies with `root` as its root. The time does not depend on the size of the
@@ -28,11 +45,35 @@ ln_status ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root,
 
 void ln_match_deinit(ln_match *match);
 
+// The tensors that a name stands for: one, or several, or none.
+const char *const *ln_match_tensors(const ln_match *match, int name, size_t *out_count);
+
+// Whether a firing removes `op`.
+bool ln_match_removes(const ln_match *match, const ln_op *op);
+
+// ---- match_guard.c: may the rule fire? ----
+
+// Nothing that somebody else needs is lost, and the measure of desc/rule_weight.h becomes less.
+// Fills in `match->unused`.
+bool ln_match_is_allowed(const ln_context *ctx, ln_match *match);
+
 // How many operators of the result run: all but those that read static tensors only and whose type
-// says that what they make is static.
-size_t ln_rule_result_runs(const ln_rule *rule);
+// says that what they make is static. Aliases do not count.
+size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight);
+
+// ---- match_value.c: values and conditions ----
 
 // Whether a literal of a rule is the value of `entry`.
 bool ln_rule_value_equals(const ln_rule_value *value, const ln_param_entry *entry);
+
+// Whether two parameters have the same value.
+bool ln_param_entries_equal(const ln_param_entry *a, const ln_param_entry *b);
+
+// What an expression, a literal or a name stands for. *out borrows from the match and from
+// `buffer`. False if there is no such value.
+bool ln_match_value(const ln_context *ctx, const ln_match *match, const ln_rule_value *value,
+                    double buffer[LN_RULE_MAX_ELEMENTS], ln_expr_value *out);
+
+bool ln_match_conditions_hold(const ln_context *ctx, const ln_match *match);
 
 #endif

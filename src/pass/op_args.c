@@ -30,21 +30,28 @@ static bool has_name(const char *const *names, const char *name)
     return false;
 }
 
-const char *ln_op_in_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN])
+static const char *arg_name_at(const ln_arg_info *arg, const char *const *names, size_t index,
+                               char buffer[LN_MAX_NAME_LEN])
 {
-    const ln_arg_info *in = op_arg->info ? op_arg->info->ins : NULL;
-    for (size_t i = 0; in && in->arg_name && i <= index; i++, in++) {
-        if (in->flags & LN_ARG_VARIADIC) {
-            snprintf(buffer, LN_MAX_NAME_LEN, "%s%zu", in->arg_name, index - i + 1);
+    for (size_t i = 0; arg && arg->arg_name && i <= index; i++, arg++) {
+        if (arg->flags & LN_ARG_VARIADIC) {
+            snprintf(buffer, LN_MAX_NAME_LEN, "%s%zu", arg->arg_name, index - i + 1);
             return buffer;
         }
     }
-    return name_at((const char *const *)op_arg->in_arg_names, index);
+    return name_at(names, index);
 }
 
-const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index)
+const char *ln_op_in_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN])
 {
-    return name_at((const char *const *)op_arg->out_arg_names, index);
+    return arg_name_at(op_arg->info ? op_arg->info->ins : NULL,
+                       (const char *const *)op_arg->in_arg_names, index, buffer);
+}
+
+const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN])
+{
+    return arg_name_at(op_arg->info ? op_arg->info->outs : NULL,
+                       (const char *const *)op_arg->out_arg_names, index, buffer);
 }
 
 bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name)

@@ -13,9 +13,9 @@
 #include <lightnet/op_info.h>
 
 // The argument name of input or output `index`, from 0; NULL if the type has not so many. The name
-// of a variadic input is written to `buffer`.
+// of a variadic one is written to `buffer`.
 const char *ln_op_in_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN]);
-const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index);
+const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN]);
 
 bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name);
 bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name);

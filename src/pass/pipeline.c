@@ -15,9 +15,10 @@
 
 const ln_pass ln_pipeline[] = {
     // Before lowering, so that one rule serves every arch.
-    {"fold", "fold batch norm and activations into convolutions (rules/fold.rules)", ln_pass_fold},
+    {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
     // Everything after this sees operators of the target's archs only.
     {"expand", "lower each operator to the first arch that takes it", ln_pass_expand},
+    {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},
     {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine},
     {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph},
     // Last, because it only orders what the others made.

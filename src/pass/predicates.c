@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicates over the tensor table and the data flow graph.
+// Predicates over the tensor table, the data flow graph, and values.
 
 #include "pass/predicates.h"
 
-#include <lightnet/shape.h>
+#include <math.h>
+
 #include <lightnet/util.h>
 
-static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
+static const ln_tensor_entry *find_entry(const ln_context *ctx, const ln_expr_value *arg)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, name);
+    return arg->count > 0 ? ln_tensor_table_find(ctx->tensor_table, arg->tensors[0]) : NULL;
+}
+
+static const tl_tensor *find_tensor(const ln_context *ctx, const ln_expr_value *arg)
+{
+    const ln_tensor_entry *entry = find_entry(ctx, arg);
     return entry ? entry->tensor : NULL;
 }
+
+#define PREDICATE(name) bool ln_predicate_##name(const ln_context *ctx, const ln_expr_value *args)
 
 // Stops at the second reader, so that a tensor with many readers costs no more than one with two.
 const ln_op *ln_only_reader(const ln_context *ctx, const char *tensor, size_t *out_count)
@@ -34,34 +42,41 @@ const ln_op *ln_only_reader(const ln_context *ctx, const char *tensor, size_t *o
     return reader;
 }
 
-bool ln_predicate_single_use(const ln_context *ctx, const ln_predicate_arg *args)
+PREDICATE(single_use)
 {
     size_t count;
-    return ln_only_reader(ctx, args[0].tensor, &count) && count == 1;
+    return ln_only_reader(ctx, args[0].tensors[0], &count) && count == 1;
 }
 
-bool ln_predicate_static(const ln_context *ctx, const ln_predicate_arg *args)
+PREDICATE(static)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, args[0].tensor);
+    const ln_tensor_entry *entry = find_entry(ctx, args);
     return entry && entry->isstatic;
 }
 
-bool ln_predicate_dtype(const ln_context *ctx, const ln_predicate_arg *args)
+PREDICATE(dtype)
 {
-    const tl_tensor *tensor = find_tensor(ctx, args[0].tensor);
-    return tensor && ln_streq(tl_dtype_name(tensor->dtype), args[1].word);
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    return tensor && ln_streq(tl_dtype_name(tensor->dtype), args[1].string);
 }
 
-bool ln_predicate_rank(const ln_context *ctx, const ln_predicate_arg *args)
+PREDICATE(integer)
 {
-    const tl_tensor *tensor = find_tensor(ctx, args[0].tensor);
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    return tensor && tensor->dtype != TL_FLOAT && tensor->dtype != TL_DOUBLE &&
+           tensor->dtype != TL_BOOL;
+}
+
+PREDICATE(rank)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
     return tensor && tensor->ndim == args[1].number;
 }
 
-bool ln_predicate_same_shape(const ln_context *ctx, const ln_predicate_arg *args)
+PREDICATE(same_shape)
 {
-    const tl_tensor *a = find_tensor(ctx, args[0].tensor);
-    const tl_tensor *b = find_tensor(ctx, args[1].tensor);
+    const tl_tensor *a = find_tensor(ctx, &args[0]);
+    const tl_tensor *b = find_tensor(ctx, &args[1]);
     if (!a || !b || a->ndim != b->ndim)
         return false;
     for (int axis = 0; axis < a->ndim; axis++)
@@ -70,13 +85,102 @@ bool ln_predicate_same_shape(const ln_context *ctx, const ln_predicate_arg *args
     return true;
 }
 
-bool ln_predicate_holds(const ln_context *ctx, ln_rule_predicate predicate,
-                        const ln_predicate_arg *args)
+PREDICATE(same_type)
 {
-    static bool (*const functions[])(const ln_context *, const ln_predicate_arg *) = {
+    const tl_tensor *a = find_tensor(ctx, &args[0]);
+    const tl_tensor *b = find_tensor(ctx, &args[1]);
+    return a && b && a->dtype == b->dtype;
+}
+
+PREDICATE(contiguous)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    double axis = args[1].number;
+    if (!tensor || axis != floor(axis) || axis < 0 || axis >= tensor->ndim)
+        return false;
+    for (int i = 0; i < (int)axis; i++)
+        if (tensor->dims[i] != 1)
+            return false;
+    return true;
+}
+
+PREDICATE(filled)
+{
+    double number;
+    return ln_find_fill(ctx, args[0].tensors[0], &number) && number == args[1].number &&
+           !signbit(number) == !signbit(args[1].number);
+}
+
+PREDICATE(present)
+{
+    (void)ctx;
+    return args[0].count > 0;
+}
+
+PREDICATE(equal)
+{
+    (void)ctx;
+    if (args[0].kind != args[1].kind)
+        return false;
+    if (args[0].kind == LN_RULE_NUMBER)
+        return args[0].number == args[1].number;
+    if (args[0].kind == LN_RULE_STRING)
+        return ln_streq(args[0].string, args[1].string);
+    if (args[0].kind == LN_RULE_BOOL)
+        return args[0].boolean == args[1].boolean;
+    bool is_equal = args[0].count == args[1].count;
+    for (size_t i = 0; i < args[0].count && is_equal; i++)
+        is_equal = args[0].numbers[i] == args[1].numbers[i];
+    return is_equal;
+}
+
+PREDICATE(less)
+{
+    (void)ctx;
+    return args[0].number < args[1].number;
+}
+
+PREDICATE(at_most)
+{
+    (void)ctx;
+    return args[0].number <= args[1].number;
+}
+
+static bool fits(char letter, const ln_expr_value *arg)
+{
+    switch (letter) {
+    case 'n': return arg->kind == LN_RULE_NUMBER;
+    case 'a': return arg->kind == LN_RULE_ARRAY;
+    case 'v': return arg->kind == LN_RULE_NUMBER || arg->kind == LN_RULE_ARRAY;
+    case 'x': return arg->kind != LN_RULE_NAME;
+    case 'w': return arg->kind == LN_RULE_STRING;
+    case 't': return arg->kind == LN_RULE_NAME && arg->count == 1;
+    default: return arg->kind == LN_RULE_NAME;
+    }
+}
+
+bool ln_predicate_holds(const ln_context *ctx, ln_rule_predicate predicate,
+                        const ln_expr_value *args)
+{
+    static bool (*const functions[])(const ln_context *, const ln_expr_value *) = {
 #define P(name, signature, meaning) ln_predicate_##name,
 #include "desc/rule_predicates.inc"
 #undef P
     };
-    return functions[predicate](ctx, args);
+    const char *signature = ln_rule_predicate_signature(predicate);
+    for (size_t i = 0; signature[i]; i++)
+        if (!fits(signature[i], &args[i]))
+            return false;
+    if (signature[0] != 'T')
+        return functions[predicate](ctx, args);
+    ln_expr_value one[LN_PREDICATE_MAX_ARGS] = {{0}};
+    for (size_t i = 0; signature[i]; i++)
+        one[i] = args[i];
+    one[0].count = 1;
+    for (size_t i = 0; i < args[0].count; i++) {
+        one[0].tensors = &args[0].tensors[i];
+        if (!functions[predicate](ctx, one))
+            return false;
+    }
+    return true;
 }

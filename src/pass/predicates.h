@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conditions that rules name: questions about tensors of a checked context.
+// The conditions that rules name: questions about tensors and values of a checked context.
 //
 // The list is desc/rule_predicates.inc. Each is a pure function: it changes and allocates nothing.
 // A tensor that the context does not have fulfils no condition.
@@ -12,22 +12,20 @@
 #include <lightnet/context.h>
 
 #include "desc/rule.h"
+#include "pass/functions.h"
 
-// One argument; which member counts says the predicate's signature.
-typedef struct ln_predicate_arg {
-    const char *tensor;
-    double number;
-    const char *word;
-} ln_predicate_arg;
+#define LN_PREDICATE_MAX_ARGS 4
 
 #define P(name, signature, meaning)                                                                \
-    bool ln_predicate_##name(const ln_context *ctx, const ln_predicate_arg *args);
+    bool ln_predicate_##name(const ln_context *ctx, const ln_expr_value *args);
 #include "desc/rule_predicates.inc"
 #undef P
 
-// Calls the function of `predicate` with as many arguments as its signature has.
+// Calls the function of `predicate` with as many arguments as its signature has; for a `T` of
+// several tensors once for each, until one does not fulfil it. Arguments of other kinds than the
+// signature's fulfil nothing.
 bool ln_predicate_holds(const ln_context *ctx, ln_rule_predicate predicate,
-                        const ln_predicate_arg *args);
+                        const ln_expr_value *args);
 
 // The only operator that reads `tensor`; NULL if there is none or another one. *out_count, which
 // may be NULL, receives how often it reads it.

@@ -49,9 +49,14 @@ TEST(predicates_hold_where_they_say)
 {
     ln_context *ctx = make();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ln_predicate_arg args[2] = {
-            {.tensor = cases[i].tensor},
-            {.tensor = cases[i].other, .word = cases[i].other, .number = cases[i].number}};
+        const char *signature = ln_rule_predicate_signature(cases[i].predicate);
+        ln_expr_value args[2] = {
+            {.kind = LN_RULE_NAME, .tensors = &cases[i].tensor, .count = 1},
+            {.kind = LN_RULE_NUMBER, .number = cases[i].number, .string = cases[i].other}};
+        if (signature[1] == 't')
+            args[1] = (ln_expr_value){.kind = LN_RULE_NAME, .tensors = &cases[i].other, .count = 1};
+        else if (cases[i].other)
+            args[1].kind = LN_RULE_STRING;
         if (ln_predicate_holds(ctx, cases[i].predicate, args) != cases[i].holds)
             fail_msg("%s(%s): %s", ln_rule_predicate_name(cases[i].predicate), cases[i].tensor,
                      cases[i].why);
@@ -62,7 +67,9 @@ TEST(predicates_hold_where_they_say)
 TEST(shapes_differ_in_rank_or_size)
 {
     ln_context *ctx = make();
-    ln_predicate_arg args[2] = {{.tensor = "x"}, {.tensor = "w"}};
+    const char *names[] = {"x", "w"};
+    ln_expr_value args[2] = {{.kind = LN_RULE_NAME, .tensors = &names[0], .count = 1},
+                             {.kind = LN_RULE_NAME, .tensors = &names[1], .count = 1}};
     tl_tensor *w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
     w->dims[1] = 4;
     CHECK(!ln_predicate_same_shape(ctx, args));

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firing rules. A walk visits the operators in order and tries each rule at each; what a firing has
-// made is visited next, so that chains of rules need one walk. The last walk fires nothing.
+// Firing rules. A walk visits the operators in order and tries at each the rules whose root is of
+// its type; what a firing has made is visited next, so that chains of rules need one walk. The last
+// walk fires nothing.
 //
-// The end is certain: each firing leaves fewer operators that run (the matcher counts them), so
-// there are at most as many firings as such operators at the start. More are a defect.
+// The end is certain: each firing lessens the measure of desc/rule_weight.h, which the matcher
+// compares.
 
 #include "pass/rewrite.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
+#include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
-#include "ir/context.h"
+#include "desc/rule_weight.h"
+#include "pass/apply.h"
 #include "pass/build.h"
 #include "pass/firing.h"
 #include "pass/match.h"
@@ -23,89 +27,16 @@
 typedef struct walker {
     ln_compilation *compilation;
     const ln_rule_set *set;
-    ln_hash *places; // ln_op -> its node of ctx->ops, for operators at and before the position
+    ln_hash *nodes;   // ln_op -> its node of ctx->ops
+    ln_hash *by_root; // type of the root -> the first of its rules, counted from 1
+    size_t *next;     // the next rule with the same type of root, from 1; 0: none
     ln_list *position;
     size_t limit; // of firings
     size_t firing_count;
 } walker;
 
-// The operators that a firing removes, the root first, in a new list.
-static ln_status list_removed(const ln_match *match, ln_list **out_ops)
-{
-    ln_list_builder builder = {0};
-    *out_ops = NULL;
-    for (size_t i = 0; i < match->rule->pattern_count; i++) {
-        if (match->rule->pattern[i].is_kept)
-            continue;
-        ln_status status = ln_list_builder_push(&builder, match->ops[i]);
-        if (status != LN_OK) {
-            ln_list_free(builder.list);
-            return status;
-        }
-    }
-    *out_ops = builder.list;
-    return LN_OK;
-}
-
-static void free_node(ln_list *node)
-{
-    node->next = NULL;
-    ln_list_free(node);
-}
-
-// The new operators take the root's place: behind all that the pattern reads, before all readers.
-static void put_at_position(walker *w, ln_list *new_ops)
-{
-    ln_list *last = new_ops;
-    while (last->next)
-        last = last->next;
-    last->next = w->position->next;
-    w->position->next = new_ops->next;
-    w->position->data = new_ops->data;
-    free_node(new_ops);
-}
-
-// Takes an operator before the position out of the list, in constant time: the operator behind it
-// moves into its node. `op` has been freed; it is a key only.
-static void take_out(walker *w, const ln_op *op)
-{
-    ln_list *node = ln_hash_find(w->places, op);
-    ln_list *next = node->next;
-    ln_hash_remove(w->places, op);
-    node->data = next->data;
-    node->next = next->next;
-    if (next == w->position)
-        w->position = node;
-    else
-        ln_hash_insert(w->places, node->data, node); // the key is there: nothing is allocated
-    free_node(next);
-}
-
-// The position becomes the first of the new operators. Only what cannot fail follows the exchange.
-static ln_status exchange(walker *w, const ln_match *match)
-{
-    ln_context *ctx = w->compilation->ctx;
-    ln_list *removed, *new_ops;
-    LN_TRY(list_removed(match, &removed));
-    ln_status status = ln_build_result(ctx, match, &new_ops);
-    if (status == LN_OK) {
-        status = ln_context_exchange_ops(ctx, removed, new_ops);
-        if (status != LN_OK)
-            ln_op_list_free_lists_too(new_ops);
-    }
-    if (status == LN_OK) {
-        ln_hash_remove(w->places, removed->data);
-        put_at_position(w, new_ops);
-        for (const ln_list *l = removed->next; l; l = l->next)
-            take_out(w, l->data);
-        ctx->ops_last = NULL;
-    }
-    ln_list_free(removed);
-    return status;
-}
-
-// *out_fired is false if the firing is to be skipped.
-static ln_status fire(walker *w, const ln_match *match, bool *out_fired)
+// `window` is NULL unless the rule is wide. *out_fired is false if the firing is to be skipped.
+static ln_status fire(walker *w, const ln_match *match, const ln_window *window, bool *out_fired)
 {
     const ln_rule *rule = match->rule;
     ln_firing_names names;
@@ -114,7 +45,7 @@ static ln_status fire(walker *w, const ln_match *match, bool *out_fired)
     LN_TRY(ln_firing_decide(w->compilation, &firing, out_fired));
     if (!*out_fired)
         return LN_OK;
-    ln_status status = exchange(w, match);
+    ln_status status = ln_match_apply(w->compilation->ctx, match, window, w->nodes, &w->position);
     if (status != LN_OK) {
         *out_fired = false;
         w->compilation->firing_count--; // it has not happened
@@ -128,30 +59,39 @@ static ln_status fire(walker *w, const ln_match *match, bool *out_fired)
     return LN_OK;
 }
 
-// Tries the rules at the position in file order; the first that matches fires.
+// Tries one rule at the position.
+static ln_status try_rule(walker *w, const ln_rule *rule, bool *out_fired)
+{
+    const ln_context *ctx = w->compilation->ctx;
+    ln_match match;
+    ln_window *window = NULL;
+    bool matched;
+    *out_fired = false;
+    LN_TRY(ln_match_rule(ctx, rule, w->position->data, &match, &matched));
+    if (!matched)
+        return LN_OK;
+    ln_status status = rule->is_wide ? ln_window_create(ctx, &match, &window) : LN_OK;
+    if (status == LN_OK && (window || !rule->is_wide))
+        status = fire(w, &match, window, out_fired);
+    ln_window_destroy(window);
+    ln_match_deinit(&match);
+    return status;
+}
+
+// Tries the rules at the position in file order, up to the first that fires.
 static ln_status try_rules(walker *w, bool *out_fired)
 {
     *out_fired = false;
-    for (size_t i = 0; i < w->set->rule_count; i++) {
-        ln_match match;
-        bool matched;
-        LN_TRY(ln_match_rule(w->compilation->ctx, &w->set->rules[i], w->position->data, &match,
-                             &matched));
-        if (!matched)
-            continue;
-        ln_status status = fire(w, &match, out_fired);
-        ln_match_deinit(&match);
-        if (status != LN_OK || *out_fired)
-            return status;
-    }
+    const ln_op *op = w->position->data;
+    size_t i = (size_t)(uintptr_t)ln_hash_find(w->by_root, op->op_arg->optype);
+    for (; i > 0 && !*out_fired; i = w->next[i - 1])
+        LN_TRY(try_rule(w, &w->set->rules[i - 1], out_fired));
     return LN_OK;
 }
 
 static ln_status walk(walker *w)
 {
     for (w->position = w->compilation->ctx->ops; w->position;) {
-        if (ln_hash_insert(w->places, w->position->data, w->position) < 0)
-            return ln_error_status();
         bool fired;
         LN_TRY(try_rules(w, &fired));
         if (!fired)
@@ -170,19 +110,68 @@ static ln_status walk_until_none_fires(walker *w)
     return LN_OK;
 }
 
-ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *set)
+// From the last rule to the first, so that the chains are in file order.
+static ln_status index_rules(walker *w, ln_rule_stage stage)
 {
-    if (set->rule_count == 0)
+    for (size_t i = w->set->rule_count; i > 0; i--) {
+        const ln_rule *rule = &w->set->rules[i - 1];
+        if (rule->stage != stage)
+            continue;
+        const char *optype = rule->pattern[0].optype;
+        w->next[i - 1] = (size_t)(uintptr_t)ln_hash_find(w->by_root, optype);
+        if (ln_hash_insert(w->by_root, optype, (void *)(uintptr_t)i) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+// More firings than the measure of desc/rule_weight.h allows are a defect.
+static void find_limit(walker *w)
+{
+    double count = 0, weight = 0;
+    for (const ln_list *l = w->compilation->ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        count += ln_op_runs(op);
+        weight += ln_op_runs(op) ? ln_rule_weight(op->op_arg->optype) : 0;
+    }
+    double limit = (count + 1) * (weight + 3 * count + 1) * (count * count + 1);
+    w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
+}
+
+static ln_status prepare(walker *w, ln_rule_stage stage)
+{
+    w->nodes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    w->by_root = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    w->next = ln_alloc_array(w->set->rule_count, sizeof *w->next);
+    if (!w->nodes || !w->by_root || !w->next)
+        return LN_NO_MEMORY;
+    for (ln_list *l = w->compilation->ctx->ops; l; l = l->next)
+        if (ln_hash_insert(w->nodes, l->data, l) < 0)
+            return ln_error_status();
+    find_limit(w);
+    return index_rules(w, stage);
+}
+
+static bool has_rules(const ln_rule_set *set, ln_rule_stage stage)
+{
+    for (size_t i = 0; i < set->rule_count; i++)
+        if (set->rules[i].stage == stage)
+            return true;
+    return false;
+}
+
+ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *set, ln_rule_stage stage)
+{
+    if (!has_rules(set, stage))
         return LN_OK;
     LN_TRY(ln_rule_set_check(set));
     walker w = {.compilation = compilation, .set = set};
-    for (const ln_list *l = compilation->ctx->ops; l; l = l->next)
-        w.limit += ln_op_runs(l->data);
-    w.places = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    if (!w.places)
-        return LN_NO_MEMORY;
-    ln_status status = walk_until_none_fires(&w);
-    ln_hash_free(w.places);
+    ln_status status = prepare(&w, stage);
+    if (status == LN_OK)
+        status = walk_until_none_fires(&w);
+    ln_hash_free(w.nodes);
+    ln_hash_free(w.by_root);
+    ln_free(w.next);
     return status;
 }
 
@@ -206,18 +195,23 @@ static bool conditions_hold(const ln_context *ctx, const ln_rule_lower *lower, c
     for (size_t i = 0; i < lower->condition_count; i++) {
         const ln_rule_condition *condition = &lower->conditions[i];
         const char *signature = ln_rule_predicate_signature(condition->predicate);
-        ln_predicate_arg args[LN_RULE_MAX_ARGS] = {{0}};
+        double buffers[LN_PREDICATE_MAX_ARGS][LN_RULE_MAX_ELEMENTS];
+        const char *tensors[LN_PREDICATE_MAX_ARGS];
+        ln_expr_value args[LN_PREDICATE_MAX_ARGS] = {{0}};
         for (size_t j = 0; j < condition->arg_count; j++) {
             const ln_rule_value *value = &condition->args[j];
-            args[j] = (ln_predicate_arg){.number = value->number, .word = value->string};
-            if (signature[j] != 't')
+            if (signature[j] != 't' && signature[j] != 'T' && signature[j] != 'L') {
+                if (!ln_match_value(ctx, NULL, value, buffers[j], &args[j]))
+                    return false;
                 continue;
+            }
             const ln_tensor_list_entry *entry = ln_op_find_tensor_list_entry(op, value->string);
             if (!entry)
                 return false;
-            args[j].tensor = entry->name;
+            tensors[j] = entry->name;
+            args[j] = (ln_expr_value){.kind = LN_RULE_NAME, .tensors = &tensors[j], .count = 1};
         }
-        if (!ln_predicate_holds(ctx, condition->predicate, args))
+        if (ln_predicate_holds(ctx, condition->predicate, args) == condition->is_negated)
             return false;
     }
     return true;

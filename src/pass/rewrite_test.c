@@ -39,7 +39,7 @@ static const ln_rule_set *parse(const char *text)
 static size_t rewrite(ln_context *ctx, const char *rules, ln_status expected)
 {
     ln_compilation compilation = {.ctx = ctx};
-    ln_status status = ln_rewrite_rules(&compilation, parse(rules));
+    ln_status status = ln_rewrite_rules(&compilation, parse(rules), LN_RULE_BEFORE_EXPAND);
     if (status != expected)
         fail_msg("%s: %s", ln_status_name(status), ln_error_message());
     if (!ln_context_check(ctx))
@@ -220,6 +220,255 @@ TEST(several_results_may_make_several_outputs_of_the_root)
                   "in()->x; split(x)->hi,lo; add(lo,hi)->y; ");
 }
 
+// ---- One tensor for another ----
+
+#define NEG_NEG "rule neg_neg [exact] y = neg(a) a = neg(x) => y = x\n"
+
+TEST(readers_read_what_a_tensor_was_made_equal_to)
+{
+    check_rewrite("one reader", LINES("in -> x", "neg x -> a", "neg a -> y", "relu y -> z"),
+                  NEG_NEG, "in()->x; relu(x)->z; ");
+    check_rewrite("several, one of them twice",
+                  LINES("in -> x", "neg x -> a", "neg a -> y", "add y y -> b", "relu y -> c"),
+                  NEG_NEG, "in()->x; add(x,x)->b; relu(x)->c; ");
+    check_rewrite(
+        "four",
+        LINES("in -> x", "neg x -> a", "neg a -> b", "neg b -> c", "neg c -> y", "relu y -> z"),
+        NEG_NEG, "in()->x; relu(x)->z; ");
+    check_rewrite("the first is read elsewhere",
+                  LINES("in -> x", "neg x -> a", "neg a -> y", "relu y -> z", "relu a -> w"),
+                  "rule r [exact] y = neg(a) => y = a\n" // wrong, but it shows what is kept
+                  ,
+                  "in()->x; relu(x)->z; relu(x)->w; ");
+}
+
+TEST(an_output_of_the_model_keeps_its_name)
+{
+    check_rewrite("a forward stays", LINES("in -> x", "neg x -> a", "neg a -> y"), NEG_NEG,
+                  "in()->x; forward(x)->y; ");
+    check_rewrite("and is nothing to remove", LINES("in -> x", "forward x -> y"),
+                  "rule r [exact] y = forward(x) => y = x\n", "in()->x; forward(x)->y; ");
+    check_rewrite("unless it is read", LINES("in -> x", "forward x -> y", "neg y -> z"),
+                  "rule r [exact] y = forward(x) => y = x\n", "in()->x; neg(x)->z; ");
+    check_rewrite("heavier than a forward", LINES("in -> x", "relu x -> y"),
+                  "rule r [exact] y = relu(x) => y = x\n", "in()->x; forward(x)->y; ");
+}
+
+// ---- What nobody reads any more ----
+
+#define FIRST "rule first [exact] y = add(a, b) where not static(a), static(b) => y = a\n"
+
+TEST(what_nobody_reads_any_more_goes)
+{
+    check_rewrite("a constant", LINES("in -> x", "const -> w", "add x w -> y", "neg y -> z"), FIRST,
+                  "in()->x; neg(x)->z; ");
+    check_rewrite("constants of constants",
+                  LINES("in -> x", "const -> w", "const -> s", "foldw w s -> f", "add x f -> y",
+                        "neg y -> z"),
+                  FIRST, "in()->x; neg(x)->z; ");
+    check_rewrite("read elsewhere",
+                  LINES("in -> x", "const -> w", "add x w -> y", "neg y -> z", "neg w -> v"), FIRST,
+                  "in()->x; const()->w; neg(x)->z; neg(w)->v; ");
+    check_rewrite("read by the result",
+                  LINES("in -> x", "const -> w", "add x w -> a", "add a w -> y", "neg y -> z"),
+                  "rule r [exact] y = add(a, w) a = add(x, w) => y = add(x, w)\n",
+                  "in()->x; const()->w; add(x,w)->y; neg(y)->z; ");
+}
+
+TEST(no_tensor_becomes_an_output_by_a_firing)
+{
+    const char *rule = "rule r [exact] y = conv(a, b) => y = a\n";
+    check_rewrite(
+        "a whole branch goes",
+        LINES("in -> x", "neg x -> b", "relu b -> c", "relu x -> a", "conv a c -> y", "neg y -> z"),
+        rule, "in()->x; relu(x)->a; neg(a)->z; ");
+    check_rewrite("an input does not",
+                  LINES("in -> x", "input -> b", "conv x b -> y", "neg y -> z"), rule,
+                  "in()->x; input()->b; conv(x,b)->y; neg(y)->z; ");
+    check_rewrite("an operator with an output of the model does not",
+                  LINES("in -> x", "split x -> b hi", "conv x b -> y", "neg y -> z"), rule,
+                  "in()->x; split(x)->b,hi; conv(x,b)->y; neg(y)->z; ");
+    check_rewrite("an operator with another reader does not",
+                  LINES("in -> x", "split x -> b hi", "conv x b -> y", "add y hi -> z"), rule,
+                  "in()->x; split(x)->b,hi; conv(x,b)->y; add(y,hi)->z; ");
+}
+
+// ---- Choices ----
+
+TEST(operands_that_may_change_places_are_tried_both_ways)
+{
+    check_rewrite("as written", LINES("in -> x", "const -> w", "add x w -> y", "neg y -> z"), FIRST,
+                  "in()->x; neg(x)->z; ");
+    check_rewrite("the other way", LINES("in -> x", "const -> w", "add w x -> y", "neg y -> z"),
+                  FIRST, "in()->x; neg(x)->z; ");
+    check_rewrite("neither", LINES("in -> x", "in -> w", "add w x -> y", "neg y -> z"), FIRST,
+                  "in()->x; in()->w; add(w,x)->y; neg(y)->z; ");
+    check_rewrite("deep in a pattern",
+                  LINES("in -> x", "const -> w", "neg x -> n", "add w n -> a", "relu a -> y"),
+                  "rule r [exact] y = relu(a) a = add(n, w) n = neg(x) => y = add(x, w)\n",
+                  "in()->x; const()->w; add(x,w)->y; ");
+    check_rewrite("others do not", LINES("in -> x", "const -> w", "conv w x -> c", "relu c -> y"),
+                  "rule r [exact] y = relu(c) c = conv(x, w) where static(w) => y = conv(x, w)\n",
+                  "in()->x; const()->w; conv(w,x)->c; relu(c)->y; ");
+}
+
+#define CAT_CAT                                                                                    \
+    "rule cat_cat [exact] y = cat(a..., c, b...) c = cat(d...) => y = cat(a..., d..., b...)\n"
+
+TEST(some_inputs_are_named_together)
+{
+    check_rewrite("in the middle", LINES("in -> x", "in -> u", "cat x u -> c", "cat x c u -> y"),
+                  CAT_CAT, "in()->x; in()->u; cat(x,x,u,u)->y; ");
+    check_rewrite(
+        "first, last, twice, nested",
+        LINES("in -> x", "in -> u", "cat x u -> c", "cat u c -> e", "cat u -> f", "cat e x f -> y"),
+        CAT_CAT, "in()->x; in()->u; cat(u,x,u,x,u)->y; ");
+    check_rewrite("needed elsewhere",
+                  LINES("in -> x", "cat x x -> c", "cat c x -> y", "neg c -> z"), CAT_CAT,
+                  "in()->x; cat(x,x)->c; cat(c,x)->y; neg(c)->z; ");
+    check_rewrite("a prefix", LINES("in -> x", "in -> u", "neg x -> n", "cat n u x -> y"),
+                  "rule r [exact] y = cat(n, a...) n = neg(x) => y = cat(x, a...)\n",
+                  "in()->x; in()->u; cat(x,u,x)->y; ");
+    check_rewrite("none is a number too", LINES("in -> x", "neg x -> n", "cat n -> y"),
+                  "rule r [exact] y = cat(n, a...) n = neg(x) => y = cat(x, a...)\n",
+                  "in()->x; cat(x)->y; ");
+    check_rewrite("the same ones twice",
+                  LINES("in -> x", "in -> u", "cat x u -> a", "cat x u -> b", "add a b -> y"),
+                  "rule r [exact] y = add(a, b) a = cat(xs...) b = cat(xs...) "
+                  "where count(xs) == 2 => c = cat(xs...) y = add(c, c)\n",
+                  "in()->x; in()->u; cat(x,u)->y_c; add(y_c,y_c)->y; ");
+    check_rewrite("other ones",
+                  LINES("in -> x", "in -> u", "cat x u -> a", "cat u x -> b", "add a b -> y"),
+                  "rule r [exact] y = add(a, b) a = cat(xs...) b = cat(xs...) "
+                  "=> c = cat(xs...) y = add(c, c)\n",
+                  "in()->x; in()->u; cat(x,u)->a; cat(u,x)->b; add(a,b)->y; ");
+    check_rewrite("outputs", LINES("in -> x", "neg x -> n", "many n -> a b c", "cat a b c -> y"),
+                  "rule r [exact] a, r... = many(n) n = neg(x) => a, r... = many(x)\n",
+                  "in()->x; many(x)->a,b,c; cat(a,b,c)->y; ");
+}
+
+TEST(an_input_may_be_absent)
+{
+    const char *rule = "rule r [exact] y = opt(n, b?) n = neg(x) => y = opt(x, b?)\n";
+    check_rewrite("present", LINES("in -> x", "in -> b", "neg x -> n", "opt n b -> y"), rule,
+                  "in()->x; in()->b; opt(x,b)->y; ");
+    check_rewrite("absent", LINES("in -> x", "neg x -> n", "opt n -> y"), rule,
+                  "in()->x; opt(x)->y; ");
+    check_rewrite("must be present", LINES("in -> x", "neg x -> n", "opt n -> y"),
+                  "rule r [exact] y = opt(n, b?) n = neg(x) where present(b) => y = opt(x, b?)\n",
+                  "in()->x; neg(x)->n; opt(n)->y; ");
+    check_rewrite("must be absent", LINES("in -> x", "in -> b", "neg x -> n", "opt n b -> y"),
+                  "rule r [exact] y = opt(n) n = neg(x) => y = opt(x)\n",
+                  "in()->x; in()->b; neg(x)->n; opt(n,b)->y; ");
+}
+
+// ---- Wide rules: several roots ----
+
+TEST(a_result_makes_outputs_of_any_operator_it_replaces)
+{
+    check_rewrite("an inner output stays needed",
+                  LINES("in -> x", "neg x -> a", "neg a -> y", "relu a -> b", "relu y -> c"),
+                  "rule r [exact] y = neg(a) a = neg(x) => a = neg(x) y = x\n",
+                  "in()->x; neg(x)->a; relu(a)->b; relu(x)->c; ");
+    check_rewrite("two operators become one",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "neg x -> c", "relu c -> d"),
+                  "rule r [exact] a = neg(x) c = neg(x) => a = neg(x) c = a\n",
+                  "in()->x; neg(x)->a; relu(a)->b; relu(a)->d; ");
+    check_rewrite("one with two outputs",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "relu x -> c", "neg c -> d"),
+                  "rule r [exact] a = neg(x) c = relu(x) => a, c = split(x)\n",
+                  "in()->x; split(x)->a,c; relu(a)->b; neg(c)->d; ");
+    check_rewrite("found from what it reads, and what that makes",
+                  LINES("in -> x", "relu x -> a", "neg a -> b", "add a b -> c", "neg c -> d"),
+                  "rule r [exact] a = relu(x) b = neg(a) c = add(a, b) => c = relu(x)\n",
+                  "in()->x; relu(x)->c; neg(c)->d; ");
+}
+
+TEST(a_result_never_reads_what_depends_on_it)
+{
+    check_rewrite("a cycle through others",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "add b x -> w", "conv x w -> c",
+                        "relu c -> d"),
+                  "rule r [exact] a = neg(x) c = conv(x, w) => a, c = split(w)\n",
+                  "in()->x; neg(x)->a; relu(a)->b; add(b,x)->w; conv(x,w)->c; relu(c)->d; ");
+    check_rewrite(
+        "others move before and behind",
+        LINES("in -> x", "neg x -> a", "relu a -> b", "in -> w", "conv x w -> c", "relu c -> d"),
+        "rule r [exact] a = neg(x) c = conv(x, w) => a, c = split(w)\n",
+        "in()->w; split(w)->a,c; relu(a)->b; relu(c)->d; ");
+}
+
+TEST(constants_before_and_inside_a_window_go_when_unread)
+{
+    check_rewrite("both",
+                  LINES("in -> x", "const -> k", "add x k -> a", "const -> l", "relu a -> b",
+                        "add x l -> c", "relu c -> d"),
+                  "rule r [exact] a = add(x, k) c = add(x, l) where static(k), static(l) "
+                  "=> a = relu(x) c = a\n",
+                  "in()->x; relu(x)->a; relu(a)->b; relu(a)->d; ");
+}
+
+// ---- Less in other ways than number ----
+
+#define SINK "rule sink [exact] y = relu(t) t = transpose(x) => u = relu(x) y = transpose(u)\n"
+
+TEST(rules_may_lessen_weight_or_sink)
+{
+    check_rewrite("lighter", LINES("in -> x", "transpose x -> a", "neg a -> y"),
+                  "rule r [exact] y = transpose(x) => y = reshape(x)\n",
+                  "in()->x; reshape(x)->a; neg(a)->y; ");
+    check_rewrite("sinks", LINES("in -> x", "transpose x -> a", "relu a -> b", "relu b -> y"), SINK,
+                  "in()->x; relu(x)->b_u; relu(b_u)->y_u; transpose(y_u)->y; ");
+    check_rewrite(
+        "two meet",
+        LINES("in -> x", "transpose x -> a", "relu a -> b", "transpose b -> y", "neg y -> z"),
+        SINK "rule two [exact] y = transpose(a) a = transpose(x) => y = x\n",
+        "in()->x; relu(x)->b_u; neg(b_u)->z; ");
+    check_rewrite("needed as it is",
+                  LINES("in -> x", "transpose x -> a", "relu a -> y", "neg a -> z"), SINK,
+                  "in()->x; transpose(x)->a; relu(a)->y; neg(a)->z; ");
+}
+
+// ---- Computed parameters ----
+
+TEST(parameters_are_computed)
+{
+    check_rewrite("arithmetic",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=3"),
+                  "rule r [rounds] y = bn(a, w | e=p) a = bn(x, w | e=q)\n"
+                  "  => y = bn(x, w | e=p + 2 * q - -1 / (p - q))\n",
+                  "in()->x; const()->w; bn(x,w|e=8)->y; ");
+    check_rewrite(
+        "facts about tensors", LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+        "rule r [exact] y = relu(a) a = bn(x, w)\n"
+        "  => y = bn(x, w | e=sum(dims(x)) + dim(x, 1) * rank(x) + size(x) + dims(x)[0])\n",
+        "in()->x; const()->w; bn(x,w|e=19)->y; ");
+    check_rewrite(
+        "compared", LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+        "rule r [exact] y = relu(a) a = bn(x, w | e=q) where q == 2, q < 3, q <= 2, q > 1, "
+        "q >= 2, q != 3, rank(x) == 2, rank(x, 2), [1, q] == [1, 2], not q == 1\n"
+        "  => y = bn(x, w)\n",
+        "in()->x; const()->w; bn(x,w)->y; ");
+    check_rewrite("without a value the rule does not fire",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+                  "rule r [exact] y = relu(a) a = bn(x, w | e=q) => y = bn(x, w | e=1 / (q - 2))\n"
+                  "rule s [exact] y = relu(a) a = bn(x, w) => y = bn(x, w | e=dims(x)[2])\n",
+                  "in()->x; const()->w; bn(x,w|e=2)->a; relu(a)->y; ");
+    check_rewrite("nor does the opposite of what has none hold",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+                  "rule r [exact] y = relu(a) a = bn(x, w) where not dims(x)[2] == 1\n"
+                  "  => y = bn(x, w)\n",
+                  "in()->x; const()->w; bn(x,w|e=2)->a; relu(a)->y; ");
+}
+
+TEST(stages_are_apart)
+{
+    check_rewrite("the other stage is not tried", LINES("in -> x", "relu x -> a", "relu a -> y"),
+                  "after expand\n" RELU_RELU, "in()->x; relu(x)->a; relu(a)->y; ");
+    check_rewrite("back again", LINES("in -> x", "relu x -> a", "relu a -> y"),
+                  "after expand\nbefore expand\n" RELU_RELU, "in()->x; relu(x)->y; ");
+}
+
 // ---- Failures ----
 
 TEST(a_firing_that_fails_leaves_the_model_as_before)
@@ -263,6 +512,22 @@ static const struct {
      "rule r [exact] b = relu(a) a = conv(x, w) where static(w)\n"
      " => n = neg(w) b = conv(x, n | params(a))",
      "the rule does not shrink the model: its result runs 2 operators"},
+    {"rest of no variadic", "rule r [exact] c = neg(b) b = neg(a...) => c = cat(a...)",
+     "neg has no inputs without end"},
+    {"function's argument",
+     "rule r [exact] b = bn(a, w | e=p) a = neg(x) => b = bn(x, w | e=sum(p))",
+     "argument 1 of 'sum' should be an array of numbers, but is a number"},
+    {"operator's argument",
+     "rule r [exact] b = conv(a, w | act=p) a = neg(x) => b = conv(x, w | k=p + 1)",
+     "argument 1 of 'add' should be a number or an array of numbers, but is a string"},
+    {"computed type", "rule r [exact] b = conv(a, w) a = neg(x) => b = conv(x, w | k=dims(x) * 2)",
+     "parameter 'k' of conv is a LN_PARAM_NUMBER"},
+    {"compared types",
+     "rule r [exact] b = bn(a, w | e=p) a = neg(x) where p == \"x\" => b = bn(x, w)",
+     "values of two types are compared: a number and a string"},
+    {"predicate's argument",
+     "rule r [exact] b = neg(a) a = neg(x) where rank(x, \"2\") => b = neg(x)",
+     "argument 2 of 'rank' should be a number, but is a string"},
     {"data type", "rule r [exact] b = relu(a) a = relu(x) where dtype(x, TL_FLOTA) => b = relu(x)",
      "test.rules:1: rule 'r': 'TL_FLOTA' is no data type"},
     {"data type in lower", "lower neg => relu where dtype(src, TL_FLOTA)",
@@ -318,7 +583,7 @@ TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
         ln_compilation compilation = {.ctx = ctx};
         one_refusal refusal = {.n = n};
         ln_allocator_set(&(ln_allocator){resize_but_one, release, &refusal});
-        status = ln_rewrite_rules(&compilation, set);
+        status = ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND);
         ln_allocator_set(NULL);
         if (status != LN_OK)
             CHECK_EQ(status, LN_NO_MEMORY);
@@ -344,7 +609,7 @@ TEST(out_of_memory_leaks_nothing)
         ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
                                            "bn c s -> n", "relu n -> y"));
         ln_compilation compilation = {.ctx = ctx};
-        if (ctx && ln_rewrite_rules(&compilation, set) == LN_OK) {
+        if (ctx && ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND) == LN_OK) {
             int matched = 1;
             for (ln_list *l = ctx->ops; l;) {
                 if (ln_rewrite_lower(&compilation, fake_arch.rules, &fake_arch, &l, &matched) !=
@@ -494,14 +759,15 @@ static size_t check_random_model(test_random *random, const ln_rule_set *set)
 
     size_t running = count_running(ctx);
     ln_compilation compilation = {.ctx = ctx};
-    CHECK_OK(ln_rewrite_rules(&compilation, set));
+    CHECK_OK(ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND));
     if (!ln_context_check(ctx))
         fail_msg("%s", ln_error_message());
     CHECK(count_running(ctx) + compilation.firing_count <= running);
     check_outputs(ctx, &before, outputs, output_count);
 
     size_t firing_count = compilation.firing_count;
-    CHECK_OK(ln_rewrite_rules(&compilation, set)); // a fixed point: nothing is left to do
+    CHECK_OK(ln_rewrite_rules(&compilation, set,
+                              LN_RULE_BEFORE_EXPAND)); // a fixed point: nothing is left to do
     CHECK_EQ(compilation.firing_count, firing_count);
     ln_context_free(ctx);
     return firing_count;
@@ -543,7 +809,7 @@ static double time_of(size_t count, const ln_rule_set *set)
     ctx->state = LN_CONTEXT_READY;
     ln_compilation compilation = {.ctx = ctx};
     clock_t start = clock();
-    CHECK_OK(ln_rewrite_rules(&compilation, set));
+    CHECK_OK(ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND));
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     CHECK_EQ(compilation.firing_count, count);
     CHECK(ln_context_check(ctx));
@@ -592,7 +858,13 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           names_of_the_model_stay_and_new_ones_are_free,
           an_operator_that_the_result_reads_from_stays,
           several_results_may_make_several_outputs_of_the_root,
-          a_firing_that_fails_leaves_the_model_as_before,
+          readers_read_what_a_tensor_was_made_equal_to, an_output_of_the_model_keeps_its_name,
+          what_nobody_reads_any_more_goes, no_tensor_becomes_an_output_by_a_firing,
+          operands_that_may_change_places_are_tried_both_ways, some_inputs_are_named_together,
+          an_input_may_be_absent, a_result_makes_outputs_of_any_operator_it_replaces,
+          a_result_never_reads_what_depends_on_it,
+          constants_before_and_inside_a_window_go_when_unread, rules_may_lessen_weight_or_sink,
+          parameters_are_computed, stages_are_apart, a_firing_that_fails_leaves_the_model_as_before,
           rules_that_do_not_fit_the_operators_are_refused,
           one_refused_request_leaves_the_model_before_or_behind_a_firing,
           out_of_memory_leaks_nothing, lowering_takes_what_the_arch_has_and_accepts,

@@ -2,13 +2,18 @@
 // Rules against the registered operators, so that a misspelt argument is an error and not a rule
 // that never fires.
 
+#include <string.h>
+
 #include <lightnet/arch.h>
 #include <lightnet/dtype.h>
 #include <lightnet/util.h>
 
+#include "desc/rule_weight.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
 #include "pass/rewrite.h"
+
+#define MANY 1000 // arguments: only a variadic one has so many
 
 typedef struct checker {
     const ln_rule_set *set;
@@ -20,7 +25,7 @@ typedef struct checker {
 // "FILE:LINE: rule 'NAME': " in front of the message just recorded.
 static ln_status fail_here(const checker *c)
 {
-    return ln_fail_prefix("%s:%d: rule '%s'", c->set->file, c->statement->line, c->rule->name);
+    return ln_fail_prefix("%s:%d: rule '%s'", c->rule->file, c->statement->line, c->rule->name);
 }
 
 static ln_status find_type(checker *c)
@@ -32,21 +37,26 @@ static ln_status find_type(checker *c)
     return LN_OK;
 }
 
-static ln_status check_tensors(const checker *c)
+// `...` needs a variadic argument; what stands behind it has no fixed place.
+static ln_status check_args(const checker *c, const ln_rule_arg *args, size_t count, bool is_in)
 {
+    const char *what = is_in ? "input" : "output";
     char buffer[LN_MAX_NAME_LEN];
-    for (size_t i = 0; i < c->statement->in_count; i++) {
-        const char *arg_name = c->statement->ins[i].arg_name;
-        if (arg_name && !ln_op_has_in(c->op_arg, arg_name))
-            return LN_FAIL(LN_INVALID, "%s has no input '%s'", c->op_arg->optype, arg_name);
-        if (!arg_name && !ln_op_in_name(c->op_arg, i, buffer))
-            return LN_FAIL(LN_INVALID, "%s has %zu inputs, not %zu", c->op_arg->optype, i,
-                           c->statement->in_count);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = args[i].is_rest ? MANY : i;
+        const char *found = is_in ? ln_op_in_name(c->op_arg, index, buffer)
+                                  : ln_op_out_name(c->op_arg, index, buffer);
+        if (args[i].arg_name && !ln_op_has_in(c->op_arg, args[i].arg_name))
+            return LN_FAIL(LN_INVALID, "%s has no input '%s'", c->op_arg->optype, args[i].arg_name);
+        if (!args[i].arg_name && !found && args[i].is_rest)
+            return LN_FAIL(LN_INVALID, "%s has no %ss without end: no '...' here",
+                           c->op_arg->optype, what);
+        if (!args[i].arg_name && !found)
+            return LN_FAIL(LN_INVALID, "%s has %zu %ss, not %zu", c->op_arg->optype, i, what,
+                           count);
+        if (args[i].is_rest)
+            return LN_OK;
     }
-    for (size_t i = 0; i < c->statement->out_count; i++)
-        if (!ln_op_out_name(c->op_arg, i))
-            return LN_FAIL(LN_INVALID, "%s has %zu outputs, not %zu", c->op_arg->optype, i,
-                           c->statement->out_count);
     return LN_OK;
 }
 
@@ -64,23 +74,129 @@ static ln_status check_inputs_once(const checker *c)
     return LN_OK;
 }
 
-// The type that a literal has; for an empty array any array type does.
-static bool fits_type(const ln_rule_value *value, ln_param_type type)
+// ---- Types of values ----
+
+// One letter a type, as in the signatures of desc/rule_functions.inc, and s a string, b a bool, S
+// an array of strings, B one of bools. NUL: not known.
+static char letter_of(ln_param_type type)
 {
-    switch (value->kind) {
-    case LN_RULE_NUMBER: return type == LN_PARAM_NUMBER;
-    case LN_RULE_STRING: return type == LN_PARAM_STRING;
-    case LN_RULE_BOOL: return type == LN_PARAM_BOOL;
-    case LN_RULE_NAME: return true;
-    case LN_RULE_ARRAY: break;
+    switch (type) {
+    case LN_PARAM_NUMBER: return 'n';
+    case LN_PARAM_STRING: return 's';
+    case LN_PARAM_BOOL: return 'b';
+    case LN_PARAM_ARRAY_NUMBER: return 'a';
+    case LN_PARAM_ARRAY_STRING: return 'S';
+    case LN_PARAM_ARRAY_BOOL: return 'B';
+    default: return '\0';
     }
-    bool is_array = type == LN_PARAM_ARRAY_NUMBER || type == LN_PARAM_ARRAY_STRING ||
-                    type == LN_PARAM_ARRAY_BOOL;
-    if (value->count == 0)
-        return is_array;
-    return (value->elements[0].kind == LN_RULE_NUMBER && type == LN_PARAM_ARRAY_NUMBER) ||
-           (value->elements[0].kind == LN_RULE_STRING && type == LN_PARAM_ARRAY_STRING) ||
-           (value->elements[0].kind == LN_RULE_BOOL && type == LN_PARAM_ARRAY_BOOL);
+}
+
+static const char *letter_text(char letter)
+{
+    switch (letter) {
+    case 'n': return "a number";
+    case 'a': return "an array of numbers";
+    case 'v': return "a number or an array of numbers";
+    case 's': return "a string";
+    case 'b': return "true or false";
+    case 't':
+    case 'T': return "a tensor";
+    default: return "an array of strings or bools";
+    }
+}
+
+static bool fits_letter(char wanted, char found)
+{
+    if (wanted == 'T' || wanted == 't')
+        return found == 't';
+    return wanted == found || (wanted == 'v' && (found == 'n' || found == 'a'));
+}
+
+// The result of a `v`: an array as soon as one of the arguments is one.
+static char result_letter(const char *signature, const char *types)
+{
+    size_t count = strcspn(signature, ">");
+    if (signature[count + 1] != 'v')
+        return signature[count + 1];
+    for (size_t i = 0; i < count; i++)
+        if (types[i] == 'a')
+            return 'a';
+    return 'n';
+}
+
+static ln_status check_call(ln_rule_function function, char *types, size_t *height)
+{
+    const char *signature = ln_rule_function_signature(function);
+    size_t count = strcspn(signature, ">");
+    char *args = &types[*height - count];
+    for (size_t i = 0; i < count; i++)
+        if (!fits_letter(signature[i], args[i]))
+            return LN_FAIL(LN_INVALID, "argument %zu of '%s' should be %s, but is %s", i + 1,
+                           ln_rule_function_name(function), letter_text(signature[i]),
+                           letter_text(args[i]));
+    args[0] = result_letter(signature, args);
+    *height = *height - count + 1;
+    return LN_OK;
+}
+
+static ln_status find_expr_type(const ln_rule_value *value, const ln_param_type *bound,
+                                char *out_letter)
+{
+    char types[LN_RULE_MAX_CODE];
+    size_t height = 0;
+    for (size_t i = 0; i < value->count; i++) {
+        const ln_rule_step *step = &value->code[i];
+        switch (step->kind) {
+        case LN_RULE_STEP_NUMBER: types[height++] = 'n'; break;
+        case LN_RULE_STEP_STRING: types[height++] = 's'; break;
+        case LN_RULE_STEP_BOOL: types[height++] = 'b'; break;
+        case LN_RULE_STEP_VALUE: types[height++] = letter_of(bound[step->index]); break;
+        case LN_RULE_STEP_TENSOR: types[height++] = 't'; break;
+        case LN_RULE_STEP_CALL:
+            LN_TRY(check_call((ln_rule_function)step->index, types, &height));
+            break;
+        case LN_RULE_STEP_ARRAY:
+            for (int j = 0; j < step->index; j++)
+                if (types[--height] != 'n')
+                    return LN_FAIL(LN_INVALID, "an array that is computed has numbers only");
+            types[height++] = 'a';
+            break;
+        }
+    }
+    *out_letter = types[0];
+    return LN_OK;
+}
+
+// For an empty array, *out_letter is NUL.
+static ln_status find_type_of(const ln_rule_value *value, const ln_param_type *bound,
+                              char *out_letter)
+{
+    *out_letter = '\0';
+    switch (value->kind) {
+    case LN_RULE_NUMBER: *out_letter = 'n'; break;
+    case LN_RULE_STRING: *out_letter = 's'; break;
+    case LN_RULE_BOOL: *out_letter = 'b'; break;
+    case LN_RULE_NAME: *out_letter = letter_of(bound[value->name]); break;
+    case LN_RULE_EXPR: return find_expr_type(value, bound, out_letter);
+    case LN_RULE_ARRAY:
+        if (value->count > 0)
+            *out_letter = value->elements[0].kind == LN_RULE_NUMBER   ? 'a'
+                          : value->elements[0].kind == LN_RULE_STRING ? 'S'
+                                                                      : 'B';
+    }
+    return LN_OK;
+}
+
+// For an empty array any array type does.
+static ln_status fits_type(const ln_rule_value *value, ln_param_type type,
+                           const ln_param_type *bound, bool *out_fits)
+{
+    char wanted = letter_of(type), found;
+    LN_TRY(find_type_of(value, bound, &found));
+    bool is_empty = value->kind == LN_RULE_ARRAY && value->count == 0;
+    *out_fits = value->kind == LN_RULE_NAME || found == wanted ||
+                (is_empty && (wanted == 'a' || wanted == 'S' || wanted == 'B'));
+    return LN_OK;
 }
 
 // `types` has the type of each bound value; LN_PARAM_NULL while it is not bound.
@@ -92,7 +208,9 @@ static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_
         if (type == LN_PARAM_INVALID)
             return LN_FAIL(LN_INVALID, "%s has no parameter '%s'", c->op_arg->optype,
                            param->arg_name);
-        if (!fits_type(&param->value, type))
+        bool fits;
+        LN_TRY(fits_type(&param->value, type, types, &fits));
+        if (!fits)
             return LN_FAIL(LN_INVALID, "parameter '%s' of %s is a %s", param->arg_name,
                            c->op_arg->optype, ln_param_type_name(type));
         if (param->value.kind != LN_RULE_NAME)
@@ -126,7 +244,8 @@ static ln_status check_copied(const checker *c)
 static ln_status check_statement(checker *c, ln_param_type types[LN_RULE_MAX_NAMES])
 {
     LN_TRY(find_type(c));
-    LN_TRY(check_tensors(c));
+    LN_TRY(check_args(c, c->statement->ins, c->statement->in_count, true));
+    LN_TRY(check_args(c, c->statement->outs, c->statement->out_count, false));
     LN_TRY(check_inputs_once(c));
     LN_TRY(check_params(c, types));
     return check_copied(c);
@@ -143,10 +262,34 @@ static ln_status check_statements(checker *c, const ln_rule_op *statements, size
     return LN_OK;
 }
 
+static ln_status check_condition_types(const ln_rule_condition *condition,
+                                       const ln_param_type *bound)
+{
+    const char *signature = ln_rule_predicate_signature(condition->predicate);
+    char types[LN_RULE_MAX_ARGS] = "";
+    for (size_t i = 0; i < condition->arg_count; i++) {
+        if (!strchr("navx", signature[i]))
+            continue;
+        LN_TRY(find_type_of(&condition->args[i], bound, &types[i]));
+        // What is compared may be anything, as long as both are alike.
+        bool is_comparison = condition->predicate == LN_RULE_PREDICATE_equal;
+        if (!is_comparison && !fits_letter(signature[i], types[i]))
+            return LN_FAIL(LN_INVALID, "argument %zu of '%s' should be %s, but is %s", i + 1,
+                           ln_rule_predicate_name(condition->predicate), letter_text(signature[i]),
+                           letter_text(types[i]));
+        if (is_comparison && (!types[i] || (i > 0 && types[1] != types[0])))
+            return LN_FAIL(LN_INVALID, "values of two types are compared: %s and %s",
+                           letter_text(types[0]), letter_text(types[1]));
+    }
+    return LN_OK;
+}
+
 // A word that is no data type would make a condition that never holds.
-static ln_status check_conditions(const ln_rule_condition *conditions, size_t count)
+static ln_status check_conditions(const ln_rule_condition *conditions, size_t count,
+                                  const ln_param_type *bound)
 {
     for (size_t i = 0; i < count; i++) {
+        LN_TRY(check_condition_types(&conditions[i], bound));
         if (conditions[i].predicate != LN_RULE_PREDICATE_dtype)
             continue;
         const char *word = conditions[i].args[1].string;
@@ -159,10 +302,16 @@ static ln_status check_conditions(const ln_rule_condition *conditions, size_t co
 // What the parser took for static is so only if the operator's type says it.
 static ln_status check_measure(checker *c)
 {
-    size_t before = 0, after = ln_rule_result_runs(c->rule);
-    for (size_t i = 0; i < c->rule->pattern_count; i++)
-        before += !c->rule->pattern[i].is_kept;
-    if (after < before)
+    int weight_before = 0, weight_after;
+    size_t before = 0, after = ln_rule_result_runs(c->rule, &weight_after);
+    for (size_t i = 0; i < c->rule->pattern_count; i++) {
+        if (c->rule->pattern[i].is_kept)
+            continue;
+        before++;
+        weight_before += ln_rule_weight(c->rule->pattern[i].optype);
+    }
+    if (after < before ||
+        (after == before && (weight_after < weight_before || c->rule->is_sinking)))
         return LN_OK;
     c->statement = &c->rule->pattern[0];
     LN_FAIL(LN_INVALID,
@@ -181,12 +330,12 @@ ln_status ln_rule_set_check(const ln_rule_set *set)
         LN_TRY(check_statements(&c, c.rule->result, c.rule->result_count, types));
         LN_TRY(check_measure(&c));
         c.statement = &c.rule->pattern[0];
-        if (check_conditions(c.rule->conditions, c.rule->condition_count) != LN_OK)
+        if (check_conditions(c.rule->conditions, c.rule->condition_count, types) != LN_OK)
             return fail_here(&c);
     }
     for (size_t i = 0; i < set->lower_count; i++) {
         const ln_rule_lower *lower = &set->lowers[i];
-        if (check_conditions(lower->conditions, lower->condition_count) != LN_OK)
+        if (check_conditions(lower->conditions, lower->condition_count, NULL) != LN_OK)
             return ln_fail_prefix("%s:%d", set->file, lower->line);
     }
     return LN_OK;

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on numbers and arrays, and facts about tensors.
+
+#include "pass/functions.h"
+
+#include <math.h>
+
+#include <lightnet/param.h>
+#include <lightnet/util.h>
+
+#include "ir/context.h"
+
+#define FUNCTION(name)                                                                             \
+    bool ln_function_##name(const ln_context *ctx, const ln_expr_value *args,                      \
+                            double buffer[LN_RULE_MAX_ELEMENTS], ln_expr_value *out)
+#define UNUSED() ((void)ctx, (void)buffer)
+
+// ---- Results ----
+
+static bool give(ln_expr_value *out, double number)
+{
+    *out = (ln_expr_value){.kind = LN_RULE_NUMBER, .number = number};
+    return isfinite(number);
+}
+
+static bool give_array(ln_expr_value *out, const double *buffer, size_t count)
+{
+    *out = (ln_expr_value){.kind = LN_RULE_ARRAY, .numbers = buffer, .count = count};
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(buffer[i]))
+            return false;
+    return true;
+}
+
+// A number that counts or numbers something, below `limit`.
+static bool to_index(double number, size_t limit, size_t *out_index)
+{
+    bool is_index = number >= 0 && number < (double)limit && number == floor(number);
+    *out_index = is_index ? (size_t)number : 0;
+    return is_index;
+}
+
+// ---- Element by element ----
+
+static double element(const ln_expr_value *value, size_t i)
+{
+    return value->kind == LN_RULE_ARRAY ? value->numbers[i] : value->number;
+}
+
+static bool map(const ln_expr_value *a, double (*function)(double), double *buffer,
+                ln_expr_value *out)
+{
+    if (a->kind == LN_RULE_NUMBER)
+        return give(out, function(a->number));
+    if (a->count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        buffer[i] = function(a->numbers[i]);
+    return give_array(out, buffer, a->count);
+}
+
+static bool combine(const ln_expr_value *args, double (*function)(double, double), double *buffer,
+                    ln_expr_value *out)
+{
+    const ln_expr_value *a = &args[0], *b = &args[1];
+    if (a->kind == LN_RULE_NUMBER && b->kind == LN_RULE_NUMBER)
+        return give(out, function(a->number, b->number));
+    size_t count = a->kind == LN_RULE_ARRAY ? a->count : b->count;
+    bool fits = b->kind == LN_RULE_NUMBER || b->count == count;
+    if (!fits || count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        buffer[i] = function(element(a, i), element(b, i));
+    return give_array(out, buffer, count);
+}
+
+static double add(double a, double b)
+{
+    return a + b;
+}
+
+static double sub(double a, double b)
+{
+    return a - b;
+}
+
+static double mul(double a, double b)
+{
+    return a * b;
+}
+
+static double divide(double a, double b)
+{
+    return b != 0 ? a / b : NAN;
+}
+
+static double negate(double a)
+{
+    return -a;
+}
+
+FUNCTION(add)
+{
+    UNUSED();
+    return combine(args, add, buffer, out);
+}
+
+FUNCTION(sub)
+{
+    UNUSED();
+    return combine(args, sub, buffer, out);
+}
+
+FUNCTION(mul)
+{
+    UNUSED();
+    return combine(args, mul, buffer, out);
+}
+
+FUNCTION(div)
+{
+    UNUSED();
+    return combine(args, divide, buffer, out);
+}
+
+FUNCTION(min)
+{
+    UNUSED();
+    return combine(args, fmin, buffer, out);
+}
+
+FUNCTION(max)
+{
+    UNUSED();
+    return combine(args, fmax, buffer, out);
+}
+
+FUNCTION(neg)
+{
+    UNUSED();
+    return map(args, negate, buffer, out);
+}
+
+FUNCTION(floor)
+{
+    UNUSED();
+    return map(args, floor, buffer, out);
+}
+
+// ---- Arrays ----
+
+FUNCTION(at)
+{
+    UNUSED();
+    size_t i;
+    return to_index(args[1].number, args[0].count, &i) && give(out, args[0].numbers[i]);
+}
+
+FUNCTION(sum)
+{
+    UNUSED();
+    double sum = 0;
+    for (size_t i = 0; i < args[0].count; i++)
+        sum += args[0].numbers[i];
+    return give(out, sum);
+}
+
+FUNCTION(length)
+{
+    UNUSED();
+    return give(out, (double)args[0].count);
+}
+
+FUNCTION(join)
+{
+    UNUSED();
+    size_t first = args[0].count, second = args[1].count;
+    if (first > LN_RULE_MAX_ELEMENTS || second > LN_RULE_MAX_ELEMENTS - first)
+        return false;
+    for (size_t i = 0; i < first + second; i++)
+        buffer[i] = i < first ? args[0].numbers[i] : args[1].numbers[i - first];
+    return give_array(out, buffer, first + second);
+}
+
+FUNCTION(part)
+{
+    UNUSED();
+    size_t from, count;
+    if (!to_index(args[1].number, args[0].count + 1, &from) ||
+        !to_index(args[2].number, args[0].count - from + 1, &count) || count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        buffer[i] = args[0].numbers[from + i];
+    return give_array(out, buffer, count);
+}
+
+FUNCTION(with)
+{
+    UNUSED();
+    size_t index;
+    if (args[0].count > LN_RULE_MAX_ELEMENTS || !to_index(args[1].number, args[0].count, &index))
+        return false;
+    for (size_t i = 0; i < args[0].count; i++)
+        buffer[i] = i == index ? args[2].number : args[0].numbers[i];
+    return give_array(out, buffer, args[0].count);
+}
+
+FUNCTION(iota)
+{
+    UNUSED();
+    size_t count;
+    if (!to_index(args[0].number, LN_RULE_MAX_ELEMENTS + 1, &count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        buffer[i] = (double)i;
+    return give_array(out, buffer, count);
+}
+
+FUNCTION(compose)
+{
+    UNUSED();
+    size_t count = args[0].count;
+    if (count != args[1].count || count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t axis;
+        if (!to_index(args[1].numbers[i], count, &axis))
+            return false;
+        buffer[i] = args[0].numbers[axis];
+    }
+    return give_array(out, buffer, count);
+}
+
+FUNCTION(inverse)
+{
+    UNUSED();
+    size_t count = args[0].count;
+    if (count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        buffer[i] = NAN;
+    for (size_t i = 0; i < count; i++) {
+        size_t axis;
+        if (!to_index(args[0].numbers[i], count, &axis))
+            return false;
+        buffer[axis] = (double)i;
+    }
+    return give_array(out, buffer, count); // an axis that is there twice leaves a NaN
+}
+
+// ---- Tensors ----
+
+static const tl_tensor *find_tensor(const ln_context *ctx, const ln_expr_value *arg, size_t i)
+{
+    const ln_tensor_entry *entry =
+        i < arg->count ? ln_tensor_table_find(ctx->tensor_table, arg->tensors[i]) : NULL;
+    return entry ? entry->tensor : NULL;
+}
+
+FUNCTION(dims)
+{
+    UNUSED();
+    const tl_tensor *tensor = find_tensor(ctx, &args[0], 0);
+    if (!tensor || tensor->ndim > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (int i = 0; i < tensor->ndim; i++)
+        buffer[i] = tensor->dims[i];
+    return give_array(out, buffer, (size_t)tensor->ndim);
+}
+
+FUNCTION(dim)
+{
+    UNUSED();
+    const tl_tensor *tensor = find_tensor(ctx, &args[0], 0);
+    size_t axis;
+    return tensor && to_index(args[1].number, (size_t)tensor->ndim, &axis) &&
+           give(out, tensor->dims[axis]);
+}
+
+FUNCTION(rank)
+{
+    UNUSED();
+    const tl_tensor *tensor = find_tensor(ctx, &args[0], 0);
+    return tensor && give(out, tensor->ndim);
+}
+
+FUNCTION(size)
+{
+    UNUSED();
+    const tl_tensor *tensor = find_tensor(ctx, &args[0], 0);
+    return tensor && give(out, (double)tensor->len);
+}
+
+FUNCTION(count)
+{
+    UNUSED();
+    return give(out, (double)args[0].count);
+}
+
+FUNCTION(total)
+{
+    UNUSED();
+    double total = 0;
+    for (size_t i = 0; i < args[0].count; i++) {
+        const tl_tensor *tensor = find_tensor(ctx, &args[0], i);
+        size_t axis;
+        if (!tensor || !to_index(args[1].number, (size_t)tensor->ndim, &axis))
+            return false;
+        total += tensor->dims[axis];
+    }
+    return give(out, total);
+}
+
+// ---- Known elements ----
+
+// Whether `create` fills a tensor with one number, as its description alone says.
+static bool find_data(const ln_op_arg *op_arg, const tl_tensor *tensor, double *out_number)
+{
+    const ln_param_entry *data = ln_param_list_find(op_arg->params, "data");
+    const ln_param_entry *from_file = ln_param_list_find(op_arg->params, "from_file");
+    const ln_param_entry *ran = ln_param_list_find(op_arg->params, "ran");
+    bool is_random = ran && (ran->array_len != 2 || ran->value_array_double[0] != 0 ||
+                             ran->value_array_double[1] != 0);
+    if (!data || data->type != LN_PARAM_ARRAY_NUMBER || is_random || tensor->len < 1 ||
+        (from_file && from_file->value_bool) || data->array_len < tensor->len)
+        return false;
+    double first = data->value_array_double[0];
+    for (int i = 0; i < tensor->len; i++)
+        if (data->value_array_double[i] != first)
+            return false;
+    // What the element is, once it is of the tensor's type.
+    unsigned char converted[16];
+    return fabs(first) < 9007199254740992.0 &&
+           tl_convert(converted, tensor->dtype, &first, TL_DOUBLE) == LN_OK &&
+           tl_convert(out_number, TL_DOUBLE, converted, tensor->dtype) == LN_OK;
+}
+
+#define MAX_VIEWS 8
+bool ln_find_fill(const ln_context *ctx, const char *tensor, double *out_number)
+{
+    *out_number = 0;
+    for (int i = 0; i < MAX_VIEWS; i++) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+        const ln_op *op =
+            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        if (!op)
+            return false;
+        if (ln_op_is_type(op->op_arg, "zeros"))
+            return true;
+        if (entry->owner) {
+            tensor = entry->owner;
+            continue;
+        }
+        return ln_op_is_type(op->op_arg, "create") && !ln_op_is_input(op->op_arg) &&
+               find_data(op->op_arg, entry->tensor, out_number);
+    }
+    return false;
+}
+
+FUNCTION(fill)
+{
+    UNUSED();
+    double number;
+    return args[0].count == 1 && ln_find_fill(ctx, args[0].tensors[0], &number) &&
+           give(out, number);
+}
+
+// ---- Calling ----
+
+static bool fits(char letter, const ln_expr_value *arg)
+{
+    switch (letter) {
+    case 'n': return arg->kind == LN_RULE_NUMBER;
+    case 'a': return arg->kind == LN_RULE_ARRAY;
+    case 'v': return arg->kind == LN_RULE_NUMBER || arg->kind == LN_RULE_ARRAY;
+    case 't': return arg->kind == LN_RULE_NAME && arg->count == 1;
+    default: return arg->kind == LN_RULE_NAME;
+    }
+}
+
+bool ln_function_call(const ln_context *ctx, ln_rule_function function, const ln_expr_value *args,
+                      double buffer[LN_RULE_MAX_ELEMENTS], ln_expr_value *out)
+{
+    static bool (*const functions[])(const ln_context *, const ln_expr_value *, double *,
+                                     ln_expr_value *) = {
+#define F(name, signature, sign, meaning) ln_function_##name,
+#include "desc/rule_functions.inc"
+#undef F
+    };
+    const char *signature = ln_rule_function_signature(function);
+    for (size_t i = 0; signature[i] != '>'; i++)
+        if (!fits(signature[i], &args[i]))
+            return false;
+    return functions[function](ctx, args, buffer, out);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a firing would do to the rest of the model: it loses nothing that somebody reads, makes no
+// output of what was none, and lessens the measure of desc/rule_weight.h.
+//
+// Outputs of a model are the tensors that no operator reads. So when a firing takes the last reader
+// of a tensor away, the tensor's operator has to go as well, and so on upwards.
+
+#include <lightnet/arch.h>
+#include <lightnet/util.h>
+
+#include "desc/rule_weight.h"
+#include "ir/context.h"
+#include "pass/match.h"
+#include "pass/op_args.h"
+
+// ---- What the result reads and makes ----
+
+static bool stand_for(const ln_match *match, const ln_rule_arg *args, size_t count,
+                      const char *tensor)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t tensor_count;
+        const char *const *tensors = ln_match_tensors(match, args[i].name, &tensor_count);
+        for (size_t j = 0; j < tensor_count; j++)
+            if (ln_streq(tensors[j], tensor))
+                return true;
+    }
+    return false;
+}
+
+static bool result_makes(const ln_match *match, const char *tensor)
+{
+    for (size_t i = 0; i < match->rule->result_count; i++) {
+        const ln_rule_op *op = &match->rule->result[i];
+        if (stand_for(match, op->outs, op->out_count, tensor))
+            return true;
+    }
+    return false;
+}
+
+static bool result_reads(const ln_match *match, const char *tensor)
+{
+    for (size_t i = 0; i < match->rule->result_count; i++) {
+        const ln_rule_op *op = &match->rule->result[i];
+        if (stand_for(match, op->ins, op->in_count, tensor))
+            return true;
+    }
+    return false;
+}
+
+// ---- Readers ----
+
+static const ln_graph_node *node_of(const ln_context *ctx, const ln_op *op)
+{
+    return ln_hash_find(ctx->dfg->node_table, op->op_arg->name);
+}
+
+// Whether an operator that stays reads output `tensor` of a node's operator; *out_is_read says
+// whether any does.
+static bool is_needed(const ln_match *match, const ln_graph_node *node, const char *tensor,
+                      bool *out_is_read)
+{
+    *out_is_read = false;
+    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
+        const ln_graph_edge_node *edge = l->data;
+        if (!ln_streq(edge->edge_data, tensor))
+            continue;
+        *out_is_read = true;
+        if (!ln_match_removes(match, edge->node->data))
+            return true;
+    }
+    return false;
+}
+
+// An operator that goes away is removed with its outputs. What the result does not make anew,
+// somebody must read (else it is an output of the model), and only operators that go away may.
+static bool is_removable(const ln_context *ctx, const ln_match *match, const ln_op *op)
+{
+    const ln_graph_node *node = node_of(ctx, op);
+    for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *out = l->data;
+        bool is_read;
+        if (result_makes(match, out->name))
+            continue;
+        if (is_needed(match, node, out->name, &is_read))
+            return false;
+        if (!is_read && !ln_op_is_scratch(op->op_arg, out->arg_name))
+            return false;
+    }
+    return node != NULL;
+}
+
+// ---- What nobody reads any more ----
+
+// Whether `op`, an input of which a removed operator read, can go as well: it is no input of the
+// model, and all its outputs were read by operators that go.
+static bool is_unused(const ln_context *ctx, const ln_match *match, const ln_op *op)
+{
+    for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *out = l->data;
+        if (ln_op_is_scratch(op->op_arg, out->arg_name))
+            continue;
+        bool is_read;
+        if (is_needed(match, node_of(ctx, op), out->name, &is_read) || !is_read ||
+            result_reads(match, out->name))
+            return false;
+    }
+    return !ln_op_is_input(op->op_arg);
+}
+
+typedef bool (*visit_func)(const ln_context *ctx, ln_match *match, ln_op *maker,
+                           const char *tensor);
+
+// Calls `visit` for each tensor that `op` reads and the operator that makes it, if that stays.
+static bool visit_inputs(const ln_context *ctx, ln_match *match, const ln_op *op, visit_func visit)
+{
+    for (const ln_list *l = op->op_arg->tensors_in; l; l = l->next) {
+        const ln_tensor_list_entry *in = l->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
+        ln_op *maker =
+            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        if (!maker)
+            return false;
+        if (!ln_match_removes(match, maker) && !visit(ctx, match, maker, in->name))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_removed(const ln_context *ctx, ln_match *match, visit_func visit)
+{
+    for (size_t i = 0; i < match->rule->pattern_count; i++)
+        if (!match->rule->pattern[i].is_kept && !visit_inputs(ctx, match, match->ops[i], visit))
+            return false;
+    for (size_t i = 0; i < match->unused_count; i++)
+        if (!visit_inputs(ctx, match, match->unused[i], visit))
+            return false;
+    return true;
+}
+
+static bool add_unused(const ln_context *ctx, ln_match *match, ln_op *maker, const char *tensor)
+{
+    (void)tensor;
+    if (!is_unused(ctx, match, maker))
+        return true;
+    if (match->unused_count == LN_MATCH_MAX_UNUSED)
+        return false;
+    match->unused[match->unused_count++] = maker;
+    return true;
+}
+
+// A tensor that was read stays read, so that it does not become an output of the model.
+static bool stays_read(const ln_context *ctx, ln_match *match, ln_op *maker, const char *tensor)
+{
+    bool is_read;
+    return result_reads(match, tensor) || is_needed(match, node_of(ctx, maker), tensor, &is_read);
+}
+
+static bool find_unused(const ln_context *ctx, ln_match *match)
+{
+    size_t before;
+    do {
+        before = match->unused_count;
+        if (!visit_removed(ctx, match, add_unused))
+            return false;
+    } while (match->unused_count > before);
+    return visit_removed(ctx, match, stays_read);
+}
+
+// ---- y = x ----
+
+// Readers of y can read x: one shape, type and memory; and x is there as early as y.
+static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_rule_op *alias)
+{
+    const char *to = match->tensors[alias->outs[0].name],
+               *from = match->tensors[alias->ins[0].name];
+    const ln_tensor_entry *y = to ? ln_tensor_table_find(ctx->tensor_table, to) : NULL;
+    const ln_tensor_entry *x = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
+    if (!x || !y || x->mtype != y->mtype || x->tensor->dtype != y->tensor->dtype ||
+        x->tensor->ndim != y->tensor->ndim || (y->isstatic && !x->isstatic))
+        return false;
+    for (int i = 0; i < x->tensor->ndim; i++)
+        if (x->tensor->dims[i] != y->tensor->dims[i])
+            return false;
+    return true;
+}
+
+// ---- The measure ----
+
+size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
+{
+    size_t count = 0;
+    *out_weight = 0;
+    for (size_t i = 0; i < rule->result_count; i++) {
+        const ln_rule_op *op = &rule->result[i];
+        const ln_op *proto = op->is_static ? ln_op_find(op->optype) : NULL;
+        if (op->is_alias || (proto && ln_op_is_static_type(proto->op_arg)))
+            continue;
+        count++;
+        *out_weight += ln_rule_weight(op->optype);
+    }
+    return count;
+}
+
+// An alias of an output of the model stays as an operator, which weighs nothing.
+static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < match->rule->result_count; i++) {
+        const ln_rule_op *op = &match->rule->result[i];
+        if (!op->is_alias)
+            continue;
+        const char *tensor = match->tensors[op->outs[0].name];
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+        const ln_op *maker =
+            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        bool is_read;
+        if (maker)
+            is_needed(match, node_of(ctx, maker), tensor, &is_read);
+        count += !maker || !is_read;
+    }
+    return count;
+}
+
+// The parser has compared the statements; here some operators of the pattern may happen to be
+// static, so that removing them saves no run, and aliases may have to stay.
+static bool lessens(const ln_context *ctx, const ln_match *match)
+{
+    size_t before = 0, matched_count = 0;
+    int weight_before = 0, weight_after;
+    for (size_t i = 0; i < match->rule->pattern_count; i++) {
+        if (match->rule->pattern[i].is_kept)
+            continue;
+        matched_count++;
+        if (!ln_op_runs(match->ops[i]))
+            continue;
+        before++;
+        weight_before += ln_rule_weight(match->ops[i]->op_arg->optype);
+    }
+    size_t after =
+        ln_rule_result_runs(match->rule, &weight_after) + count_lasting_aliases(ctx, match);
+    if (after != before)
+        return after < before;
+    if (weight_after != weight_before)
+        return weight_after < weight_before;
+    return match->rule->is_sinking && before == matched_count;
+}
+
+// Every expression of the result has a value.
+static bool has_values(const ln_context *ctx, const ln_match *match)
+{
+    double buffer[LN_RULE_MAX_ELEMENTS];
+    ln_expr_value value;
+    for (size_t i = 0; i < match->rule->result_count; i++) {
+        const ln_rule_op *op = &match->rule->result[i];
+        for (size_t j = 0; j < op->param_count; j++)
+            if (op->params[j].value.kind == LN_RULE_EXPR &&
+                !ln_match_value(ctx, match, &op->params[j].value, buffer, &value))
+                return false;
+    }
+    return true;
+}
+
+bool ln_match_is_allowed(const ln_context *ctx, ln_match *match)
+{
+    const ln_rule *rule = match->rule;
+    for (size_t i = 0; i < rule->result_count; i++)
+        if (rule->result[i].is_alias && !alias_fits(ctx, match, &rule->result[i]))
+            return false;
+    for (size_t i = 0; i < rule->pattern_count; i++)
+        if (!rule->pattern[i].is_kept && !is_removable(ctx, match, match->ops[i]))
+            return false;
+    return lessens(ctx, match) && find_unused(ctx, match) && has_values(ctx, match);
+}
