@@ -71,6 +71,11 @@ typedef struct ln_optimize_options {
      * looked at after a run. */
     int keeps_tensors;
 
+    /* For `ln_context_compile_with`: what is computed once from a constant may take its place,
+     * where nobody else needs it. Folded weights then cost no memory beside the ones of the file;
+     * but a change (`ln_context_set_data`) that would need a constant which is gone is refused. */
+    int freezes_constants;
+
     /* Told of each firing after it has happened, or was skipped. May be NULL. */
     void (*on_firing)(void *user, const ln_firing *firing);
 

@@ -177,7 +177,7 @@ static ln_status copy_array(ln_context *ctx, ln_tensor_entry *entry, const ln_nd
 {
     ln_bound_remove(ctx, entry);
     if (entry->isstatic)
-        LN_TRY(ln_context_own_static(ctx));
+        LN_TRY(ln_context_prepare_static(ctx, entry->name));
     LN_TRY(is_in_main_memory(entry) ? copy_elements(ctx, entry, array)
                                     : copy_to_device(ctx, entry, array));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, entry->name) : LN_OK;

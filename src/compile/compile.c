@@ -37,14 +37,19 @@ ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
     return ln_context_rerun_ops(ctx);
 }
 
+static ln_plan_reuse reuse_of(const ln_optimize_options *options)
+{
+    if (options && options->keeps_tensors)
+        return LN_PLAN_REUSE_NOTHING;
+    return options && options->freezes_constants ? LN_PLAN_REUSE_CONSTANTS : LN_PLAN_REUSE_ALL;
+}
+
 ln_status ln_context_compile_with(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
-    int keeps_tensors = options && options->keeps_tensors;
-    return ln_context_plan_memory(ctx, target,
-                                  keeps_tensors ? LN_PLAN_REUSE_NOTHING : LN_PLAN_REUSE_ALL);
+    return ln_context_plan_memory(ctx, target, reuse_of(options));
 }
 
 ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)

@@ -106,7 +106,10 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
     if (reuse == LN_PLAN_REUSE_NOTHING)
         make_all_outputs(r);
     ln_plan_records_ask_offsets(ctx, r);
-    ln_status status = ln_plan_records_layout(r, reuse == LN_PLAN_REUSE_ALL);
+    bool is_sharing = reuse == LN_PLAN_REUSE_ALL || reuse == LN_PLAN_REUSE_CONSTANTS;
+    ln_status status = reuse == LN_PLAN_REUSE_CONSTANTS ? ln_plan_records_freeze(r) : LN_OK;
+    if (status == LN_OK)
+        status = ln_plan_records_layout(r, is_sharing);
     if (status == LN_OK)
         status = ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count);
     if (status == LN_OK)

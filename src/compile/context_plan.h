@@ -8,9 +8,10 @@
 
 // What may lie in the memory of what.
 typedef enum ln_plan_reuse {
-    LN_PLAN_REUSE_ALL,     // all that the operators' descriptions allow
-    LN_PLAN_REUSE_DEAD,    // only what is no longer needed: sharing is measured against it
-    LN_PLAN_REUSE_NOTHING, // as if every tensor were an output: `blame` compares them all
+    LN_PLAN_REUSE_ALL,       // all that the operators' descriptions allow, but constants are kept
+    LN_PLAN_REUSE_CONSTANTS, // constants too: what is computed from them once may take their place
+    LN_PLAN_REUSE_DEAD,      // only what is no longer needed: sharing is measured against it
+    LN_PLAN_REUSE_NOTHING,   // as if every tensor were an output: `blame` compares them all
 } ln_plan_reuse;
 
 // Gives every tensor of a READY context an offset, fills in `mem_sizes` and `static_sizes`, and

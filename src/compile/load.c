@@ -291,7 +291,7 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
     ln_bound_remove(ctx, entry);
     if (entry->isstatic)
-        LN_TRY(ln_context_own_static(ctx));
+        LN_TRY(ln_context_prepare_static(ctx, tname));
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
 }

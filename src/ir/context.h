@@ -46,6 +46,7 @@ ln_status ln_context_abandon(ln_context *ctx, ln_status status);
 
 // In a LOADED context, runs the static part of `first` again, and of all operators that depend on
 // it or on the constant `tname`; either may be NULL.
+// What runs is found before anything does; LN_STATE if a constant that it needs was overwritten.
 ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname);
 
 // 1 if the type is `name`, or its variant on some arch.
@@ -58,6 +59,10 @@ int ln_op_is_input(const ln_op_arg *op_arg);
 // stay as they are. On failure nothing has changed, unless memory is too short to undo it: the
 // context is then EMPTY.
 ln_status ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to);
+
+// To be called before the static tensor `tname` of a LOADED context is written: whether the above
+// could be done, and if clones share the tensor, the context takes a copy of its own.
+ln_status ln_context_prepare_static(ln_context *ctx, const char *tname);
 
 // Exchanges operators in the tables and the data flow graph, and frees the old ones; `ctx->ops` is
 // the caller's to change, at once and without failing. The new operators read only what remaining

@@ -218,11 +218,11 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         r->choices[r->choice_count++] = choice;
 }
 
-// An operator without `run` writes no bytes that could lie anywhere.
+// An operator that does not compute writes no bytes that could lie anywhere.
 static void add_choices(ln_plan_records *r, const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
-    const ln_place_info *place = info && op->run ? info->places : NULL;
+    const ln_place_info *place = info && (op->run || op->static_run) ? info->places : NULL;
     for (; place && place->out; place++) {
         for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
             if (!stands_for(out->data, info->outs, place->out))
@@ -337,6 +337,69 @@ static ln_status find_roots(ln_plan_records *r)
         for (at = i; r->roots[at] == UINT32_MAX; at = r->owners[at])
             r->roots[at] = root;
     }
+    return LN_OK;
+}
+
+// ---- Constants ----
+
+// Which steps read a value last, and whether one of them runs more than once.
+typedef struct reader {
+    uint32_t last_step;
+    bool is_run;
+    bool is_owner; // other values lie in it
+} reader;
+
+static bool is_static_step(const ln_plan_records *r, const ln_plan_step *step)
+{
+    for (size_t k = 0; k < step->write_count; k++) {
+        if (!r->values[step->writes[k]].is_static)
+            return false;
+    }
+    return step->write_count > 0;
+}
+
+static void find_readers(const ln_plan_records *r, reader *readers)
+{
+    for (uint32_t s = 0; s < r->plan.step_count; s++) {
+        const ln_plan_step *step = &r->steps[s];
+        bool is_static = is_static_step(r, step);
+        for (size_t k = 0; k < step->read_count; k++) {
+            reader *found = &readers[step->reads[k]];
+            found->last_step = s;
+            found->is_run = found->is_run || !is_static;
+        }
+    }
+    for (uint32_t i = 0; i < r->plan.value_count; i++)
+        readers[r->owners[i]].is_owner = readers[r->owners[i]].is_owner || r->owners[i] != i;
+}
+
+// The constant is the step's to overwrite: whatever reads it does so once, before.
+static bool can_freeze(const ln_plan_records *r, const reader *readers, const ln_share *c)
+{
+    const ln_plan_value *inner = &r->values[c->inner], *outer = &r->values[c->outer];
+    const reader *found = &readers[c->outer];
+    return c->kind == LN_SHARE_OVER && inner->is_static && outer->is_static &&
+           inner->byte_count == outer->byte_count && inner->mtype == outer->mtype &&
+           r->owners[c->inner] == c->inner && r->owners[c->outer] == c->outer &&
+           found->last_step == c->step && !found->is_run && !found->is_owner;
+}
+
+ln_status ln_plan_records_freeze(ln_plan_records *r)
+{
+    reader *readers = ln_alloc_array(r->plan.value_count, sizeof *readers);
+    if (!readers)
+        return LN_NO_MEMORY;
+    find_readers(r, readers);
+    for (size_t k = 0; k < r->choice_count; k++) {
+        const ln_share *c = &r->choices[k];
+        if (!can_freeze(r, readers, c))
+            continue;
+        r->owners[c->inner] = c->outer;
+        r->values[c->inner].offset = 0;
+        r->values[c->inner].owner = r->values[c->outer].name;
+        readers[c->outer].is_owner = true;
+    }
+    ln_free(readers);
     return LN_OK;
 }
 

@@ -42,6 +42,10 @@ bool ln_plan_records_find(const ln_plan_records *records, const char *tname, uin
 // one. The operators may look at the offsets of the tensors, which become 0.
 void ln_plan_records_ask_offsets(const ln_context *ctx, ln_plan_records *records);
 
+// Lets static values be computed over the constants that nobody else needs: as owners, before the
+// layout. The constants cannot be changed then without the others.
+ln_status ln_plan_records_freeze(ln_plan_records *records);
+
 // Plans: offsets, lifetimes, totals, how steps use their places. Uses the choices if `is_sharing`.
 ln_status ln_plan_records_layout(ln_plan_records *records, bool is_sharing);
 

@@ -45,6 +45,7 @@ typedef struct replay {
     segment *map; // ordered, disjoint; each stamp adds two segments at most
     size_t segment_count;
     access *accesses; // of one step
+    bool *is_spent;   // a constant that a static step may have been computed over
 } replay;
 
 static const ln_plan_value *value_at(const replay *r, uint32_t i)
@@ -332,11 +333,13 @@ static void stamp_gaps(replay *r, uint32_t i, uint32_t at)
     stamp_bytes(r, i, at, next, end);
 }
 
-static ln_status replay_writes(replay *r, uint32_t at, const char *who)
+static ln_status replay_writes(replay *r, uint32_t at, bool is_static, const char *who)
 {
     const ln_plan_step *step = &r->plan->steps[at];
     for (size_t k = 0; k < step->write_count; k++) {
         uint32_t i = step->writes[k];
+        if (!value_at(r, i)->is_static == is_static)
+            continue;
         if (r->times[i] != 0)
             return LN_FAIL(LN_INVALID, "%s writes " PLAN_VALUE ", which has its contents already",
                            who, PLAN_VALUE_ARGS(value_at(r, i)));
@@ -375,20 +378,57 @@ static void fill_before_start(replay *r)
     }
 }
 
+// A step without results runs like one whose results are not static.
+static bool has_part(const replay *r, const ln_plan_step *step, bool is_static)
+{
+    for (size_t k = 0; k < step->write_count; k++) {
+        if (!value_at(r, step->writes[k])->is_static != is_static)
+            return true;
+    }
+    return step->write_count == 0 && !is_static;
+}
+
+// A constant that a static value is computed over is not there any more, and need not be.
+static void note_spent(replay *r, const ln_plan_step *step)
+{
+    for (size_t k = 0; k < step->read_count; k++) {
+        const ln_plan_value *v = value_at(r, step->reads[k]);
+        for (size_t n = 0; n < step->write_count; n++) {
+            const ln_plan_value *w = value_at(r, step->writes[n]);
+            if (w->mtype == v->mtype && w->offset == v->offset && w->byte_count == v->byte_count)
+                r->is_spent[step->reads[k]] = true;
+        }
+    }
+}
+
+// Static values are made once, before all others.
+static ln_status replay_steps(replay *r, bool is_static)
+{
+    char who[256];
+    for (uint32_t s = 0; s < r->plan->step_count; s++) {
+        const ln_plan_step *step = &r->plan->steps[s];
+        if (!has_part(r, step, is_static))
+            continue;
+        snprintf(who, sizeof who, PLAN_STEP, s, step->op);
+        LN_TRY(replay_reads(r, s, who));
+        LN_TRY(check_aliasing(r, s));
+        LN_TRY(replay_writes(r, s, is_static, who));
+        if (is_static && step->aliasing == LN_PLAN_IN_PLACE)
+            note_spent(r, step);
+    }
+    return LN_OK;
+}
+
 static ln_status run_replay(replay *r)
 {
     const ln_plan *plan = r->plan;
-    char who[256];
     fill_before_start(r);
-    for (uint32_t s = 0; s < plan->step_count; s++) {
-        snprintf(who, sizeof who, PLAN_STEP, s, plan->steps[s].op);
-        LN_TRY(replay_reads(r, s, who));
-        LN_TRY(check_aliasing(r, s));
-        LN_TRY(replay_writes(r, s, who));
-    }
+    LN_TRY(replay_steps(r, true));
+    LN_TRY(replay_steps(r, false));
     for (uint32_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
-        if (!v->is_input && !v->is_output && !v->is_static)
+        bool is_kept = v->is_static && !r->is_spent[i];
+        if (!v->is_input && !v->is_output && !is_kept)
             continue;
         if (r->times[i] == 0)
             return LN_FAIL(LN_INVALID, "no step writes the output " PLAN_VALUE, PLAN_VALUE_ARGS(v));
@@ -412,8 +452,11 @@ ln_status ln_plan_replay(const ln_plan *plan, const uint32_t *roots)
                 .roots = roots,
                 .times = ln_alloc_array(plan->value_count, sizeof *r.times),
                 .map = ln_alloc_array(stamp_count, 2 * sizeof *r.map),
-                .accesses = ln_alloc_array(most_accesses, sizeof *r.accesses)};
-    ln_status status = r.times && r.map && r.accesses ? run_replay(&r) : LN_NO_MEMORY;
+                .accesses = ln_alloc_array(most_accesses, sizeof *r.accesses),
+                .is_spent = ln_alloc_array(plan->value_count, sizeof *r.is_spent)};
+    bool is_whole = r.times && r.map && r.accesses && r.is_spent;
+    ln_status status = is_whole ? run_replay(&r) : LN_NO_MEMORY;
+    ln_free(r.is_spent);
     ln_free(r.accesses);
     ln_free(r.map);
     ln_free(r.times);

@@ -402,11 +402,28 @@ static void write_gaps(const ln_plan *plan, const ln_plan_step *step, const int 
     }
 }
 
+// Marks what a static step reads and writes over.
+static void spend(const ln_plan *plan, const ln_plan_step *step, bool *is_spent)
+{
+    for (size_t k = 0; k < step->read_count; k++) {
+        const ln_plan_value *v = &plan->values[step->reads[k]];
+        for (size_t n = 0; n < step->write_count; n++) {
+            const ln_plan_value *w = &plan->values[step->writes[n]];
+            if (v->mtype == w->mtype && v->offset == w->offset && v->byte_count == w->byte_count)
+                is_spent[step->reads[k]] = true;
+        }
+    }
+}
+
 static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uint32_t *now,
-                     uint32_t s)
+                     uint32_t s, bool is_load, bool *is_spent)
 {
     const ln_plan_step *step = &plan->steps[s];
-    bool is_static_only = true;
+    bool is_static_only = true, has_part = !is_load && step->write_count == 0;
+    for (size_t k = 0; k < step->write_count; k++)
+        has_part = has_part || !plan->values[step->writes[k]].is_static != is_load;
+    if (!has_part)
+        return true;
     for (size_t k = 0; k < step->read_count; k++) {
         uint32_t i = step->reads[k];
         const ln_plan_value *v = &plan->values[i];
@@ -422,6 +439,8 @@ static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uin
     for (size_t k = 0; k < step->write_count; k++) {
         uint32_t i = step->writes[k];
         const ln_plan_value *v = &plan->values[i];
+        if (!v->is_static == is_load)
+            continue;
         if (s < v->first_step || s > v->last_step || times[i] || (v->is_static && !is_static_only))
             return false;
         times[i] = ++*now;
@@ -432,6 +451,8 @@ static bool run_step(const ln_plan *plan, const int *roots, uint32_t *times, uin
         else if (!has_contents(plan, roots, i, *now))
             return false;
     }
+    if (is_load && step->aliasing == LN_PLAN_IN_PLACE)
+        spend(plan, step, is_spent);
     return true;
 }
 
@@ -439,6 +460,7 @@ static bool is_really_right(const ln_plan *plan)
 {
     int roots[MAX_VALUES];
     uint32_t times[MAX_VALUES], now = 1;
+    bool is_spent[MAX_VALUES] = {false};
     for (size_t i = 0; i < plan->value_count; i++) {
         if (!is_value_sane(plan, i))
             return false;
@@ -467,13 +489,15 @@ static bool is_really_right(const ln_plan *plan)
         if (plan->steps[s].aliasing == LN_PLAN_JOIN && plan->steps[s].write_count != 1)
             return false;
     }
-    for (uint32_t s = 0; s < plan->step_count; s++) {
-        if (!run_step(plan, roots, times, &now, s))
-            return false;
+    for (int is_run = 0; is_run < 2; is_run++) {
+        for (uint32_t s = 0; s < plan->step_count; s++) {
+            if (!run_step(plan, roots, times, &now, s, !is_run, is_spent))
+                return false;
+        }
     }
     for (uint32_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
-        if ((v->is_input || v->is_output || v->is_static) &&
+        if ((v->is_input || v->is_output || (v->is_static && !is_spent[i])) &&
             (!times[i] || !has_contents(plan, roots, i, times[i])))
             return false;
     }
@@ -640,11 +664,11 @@ static void break_totals(model *m)
 
 TEST(checker_and_second_opinion_agree_on_broken_plans)
 {
-    enum { PLANS = 1000, BREAKS = 10 };
+    enum { WRONG = 10000, BREAKS = 10 };
     static model good, m;
     size_t right = 0, wrong = 0;
     source = test_random_start();
-    for (int g = 0; g < PLANS; g++) {
+    for (int g = 0; wrong < WRONG; g++) {
         make_model(&good, 1 + random_below(14));
         CHECK_OK(lay_out(&good));
         for (int b = 0; b < BREAKS; b++) {
@@ -678,8 +702,8 @@ TEST(checker_and_second_opinion_agree_on_broken_plans)
             wrong += !is_right;
         }
     }
-    print_message("%zu plans wrong, %zu still right\n", wrong, right);
-    CHECK(right > 500 && wrong > 2000);
+    print_message("all %zu wrong plans are found, and %zu that are still right\n", wrong, right);
+    CHECK(right > 500);
 }
 
 // ---- Failures ----

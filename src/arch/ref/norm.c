@@ -69,10 +69,11 @@ ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
     LN_TRY(expect_channels(var, "var", weight->dtype, weight->dims[0]));
     LN_TRY(ln_ref_expect(dst, "dst", weight->dtype, weight->ndim, weight->dims));
 
-    int64_t inner = inner_len(weight, 0);
-    for (int64_t i = 0; i < weight->len; i++) {
-        int64_t o = i / inner;
-        put(dst, i, at(weight, i) * at(scale, o) / sqrt(at(var, o) + epsilon));
+    int64_t inner = inner_len(weight, 0), i = 0;
+    for (int64_t o = 0; o < weight->dims[0]; o++) {
+        double factor = at(scale, o), deviation = sqrt(at(var, o) + epsilon);
+        for (int64_t end = i + inner; i < end; i++)
+            put(dst, i, at(weight, i) * factor / deviation);
     }
     return LN_OK;
 }
