@@ -7,6 +7,7 @@
     // expect-not: batchnorm(*             no statement of the output
     // exact:                              the whole output is what follows, one `// ` a line, up to
     //                                     the first other line; --update writes it anew
+    // prints: LINE                        the command's standard output, one line each, all of them
     // fails: TEXT                         the command fails with this in its message
     // same-result: rtol 1e-5 [atol 1e-6]  the model computes the same before and after, on arch
     //                                     `ref`, with the same random inputs; 0 means the same bits
@@ -25,7 +26,8 @@ import subprocess
 import sys
 import tempfile
 
-DIRECTIVE = re.compile(r"^// (run|expect|expect-not|exact|fails|same-result):[ \t]*(.*)$")
+DIRECTIVE = re.compile(r"^// (run|expect|expect-not|exact|prints|fails|same-result):[ \t]*(.*)$")
+PRINTS = "// prints: "
 NAMED = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w./-]+): ')
 INPUT = re.compile(r"^input\(.*\|\s*dst=(\w+)\s*\|(.*)\)\s*;?$", re.S)
 NPY_TYPES = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "<i2": "h", "|i1": "b",
@@ -215,8 +217,10 @@ def update_exact(path, output):
 def run_test(lightnet, path, update, folder):
     directives, exact = read_test(path)
     run = next(rest for kind, rest, _ in directives if kind == "run")
+    prints = [line[len(PRINTS):] for line in path.read_text().splitlines()
+              if line.startswith(PRINTS)]
     out = folder / "out.net"
-    code, _, errors = call(command_of(lightnet, run, path, out))
+    code, printed, errors = call(command_of(lightnet, run, path, out))
     fails = [rest for kind, rest, _ in directives if kind == "fails"]
     if fails:
         if code == 0 or not all(text in errors for text in fails):
@@ -224,7 +228,9 @@ def run_test(lightnet, path, update, folder):
         return
     if code != 0:
         raise Failure(f"exit {code}: {errors.strip()}")
-    output = out.read_text()
+    if prints and prints != printed.splitlines():
+        raise Failure(f"printed was\n{printed}")
+    output = out.read_text() if out.exists() else ""
     check_expectations(directives, output)
     if any(kind == "exact" for kind, _, _ in directives) and \
             [line.rstrip() for line in exact] != [line.rstrip() for line in output.splitlines()]:

@@ -46,8 +46,8 @@ struct ln_value {
 typedef struct ln_document ln_document;
 
 // The dialects, each a superset of the one before.
-//   JSON      JSON with // and /* */ comments, which the IR tolerates; text is UTF-8 without NUL
-//   EASY      and trailing commas, '''heredoc''' strings
+//   JSON      JSON with // and /* */ comments; text is UTF-8 without NUL
+//   EASY      and trailing commas, '''heredoc''' strings: what the IR is read as
 //   OP        and bare keys, "..." '...' `...` strings over lines, `-` deletes; and a text may be a
 //             sequence of named objects instead of one value
 //

@@ -16,6 +16,7 @@
 #include <lightnet/util.h>
 
 #include "ir/compiled.h"
+#include "serial/old_types.h"
 #include "serial/unknown_types.h"
 
 // ---- Reading: members with their types ----
@@ -390,44 +391,11 @@ static ln_status read_header(ln_context *ctx, const ln_value *root)
 
 // ---- Reading: operators ----
 
-// What an arch was called in the old system, or is here.
-static bool is_arch_name(const char *name)
-{
-    static const char *const old_names[] = {"cpu", "cuda", "cudnn", "tensorrt", "dpu"};
-    for (size_t i = 0; i < sizeof old_names / sizeof old_names[0]; i++)
-        if (ln_streq(name, old_names[i]))
-            return true;
-    return ln_arch_find(name) != NULL;
-}
-
-// The old system's compiled operators are read as what they were before, and lowered again: the
-// name without its arch, "conv2d" for "conv2d_cpu".
-static void old_abstract_type(const char *optype, char *buffer, size_t size)
-{
-    snprintf(buffer, size, "%s", optype);
-    char *suffix = strrchr(buffer, '_');
-    if (suffix && is_arch_name(suffix + 1)) {
-        *suffix = '\0';
-        if (!ln_op_find(buffer))
-            *suffix = '_';
-    }
-}
-
-// Old models also name operators of an arch before they are compiled, "create_cuda": they mean the
-// abstract one where that arch has none here.
-static void abstract_type_if_unknown(const char *optype, char *buffer, size_t size)
-{
-    if (ln_op_find(optype))
-        snprintf(buffer, size, "%s", optype);
-    else
-        old_abstract_type(optype, buffer, size);
-}
-
 static ln_type_reader type_reader(const ln_context *ctx)
 {
     if (!ctx->compiled)
-        return abstract_type_if_unknown;
-    return ctx->compiled->is_old ? old_abstract_type : NULL;
+        return ln_old_type_read_unknown;
+    return ctx->compiled->is_old ? ln_old_type_read : NULL;
 }
 
 static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_value *value,
@@ -451,6 +419,8 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
     ln_status status = read_tensors(value, "tensors_in", &op, &source.tensors_in);
     if (status == LN_OK)
         status = read_tensors(value, "tensors_out", &op, &source.tensors_out);
+    if (!ctx->compiled && ln_old_type_lacks_scratch(source.optype, source.tensors_out))
+        ln_old_type_read(optype->text, type, sizeof type);
     if (status == LN_OK)
         status = read_params(value, &op, &source.params);
     if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)

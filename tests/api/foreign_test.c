@@ -32,6 +32,32 @@ TEST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here)
     ln_arch_cleanup();
 }
 
+// The type of the operator that makes tensor `name`.
+static const char *type_of(const ln_context *ctx, const char *name)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, name);
+    CHECK_NOT_NULL(entry);
+    return ln_op_list_find_by_name(ctx->ops, entry->creater)->op_arg->optype;
+}
+
+TEST(an_operator_of_an_arch_without_its_workspace_is_the_abstract_one)
+{
+    static const char model[] =
+        INPUT "reshape(src=x | dst=image | dims=[1, 1, 2, 8]);\n"
+              "maxpool2d_cpu(src=image | dst=old | size=[2, 2], stride=[2, 2]);\n"
+              "maxpool2d_cpu(src=image | dst=new, workspace=room | size=[2, 2], stride=[2, 2]);\n"
+              "relu_cpu(src=new | dst=last |);\n";
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    CHECK_OK(ln_context_init_mem(ctx, model, strlen(model), NULL));
+    CHECK_STR_EQ(type_of(ctx, "old"), "maxpool2d");
+    CHECK_STR_EQ(type_of(ctx, "new"), "maxpool2d_cpu");
+    CHECK_STR_EQ(type_of(ctx, "last"), "relu_cpu");
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(a_model_for_another_device_is_told_all_that_it_cannot_run)
 {
     CHECK_OK(ln_arch_init());
@@ -71,5 +97,6 @@ TEST(many_unknown_types_are_told_in_part)
 }
 
 TEST_LIST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here,
+          an_operator_of_an_arch_without_its_workspace_is_the_abstract_one,
           a_model_for_another_device_is_told_all_that_it_cannot_run,
           one_unknown_operator_is_told_alone, many_unknown_types_are_told_in_part)

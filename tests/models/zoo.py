@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the models in models/, and the table of what they cost.
 
-    zoo.py plan [MODEL...]      compiles each for `cpu` and `ref`; its parameters are as many as
-                                published; the table in models/README.md is up to date
+    zoo.py plan [MODEL...]      compiles each for `cpu` and `ref`: its parameters and its work are
+                                as published, batch norms are folded; the table in models/README.md
+                                is up to date
     zoo.py small [MODEL...]     runs each on a small picture: every operator of `ref` against the
                                 oracle, then the results of `ref` and `cpu`
     zoo.py large [MODEL...]     runs each as it is: the results of `cpu`, and of `ref` where that takes
@@ -51,7 +52,7 @@ SUM = 1e-12
 # A whole model may differ by what its roundings add up to, measured against the tensor's largest
 # element. `ref` rounds to float, by at most 6e-8 of an element, once an operator, and folded weights
 # once more; such errors grow about like the root of the depth. `cpu` sums up to some thousand terms
-# in float, which costs about ten roundings more. Seen are 2e-7 and 5e-6.
+# in float, which costs about ten roundings more. Seen are 4e-7 and 9e-6.
 BOUND = {"ref": 1e-6, "cpu": 1e-5}
 
 
@@ -61,22 +62,23 @@ class Model:
     source: str     # the paper, and whose names its weights have
     published: int  # parameters without running means and variances, or 0
     small: dict     # macros of a quick variant
+    work: str = ""  # published billions of multiply-accumulates, in as many digits
     heavy: bool = False  # too much for `ref` as it is
 
 
 ZOO = [
-    Model("squeezenet1_1", "Iandola 2016; torchvision", 1235496, {"SIZE": 64}),
-    Model("resnet18", "He 2015; torchvision", 11689512, {"SIZE": 64}),
-    Model("resnet50", "He 2015; torchvision", 25557032, {"SIZE": 64}),
-    Model("mobilenet_v1", "Howard 2017; Keras", 4231976, {"SIZE": 64}),
-    Model("mobilenet_v2", "Sandler 2018; torchvision", 3504872, {"SIZE": 64}),
-    Model("shufflenet_v2_x0_5", "Ma 2018; torchvision", 1366792, {"SIZE": 64}),
-    Model("shufflenet_v2_x1_0", "Ma 2018; torchvision", 2278604, {"SIZE": 64}),
-    Model("vgg16", "Simonyan 2014; torchvision", 138357544, {"SIZE": 32}),
-    Model("densenet121", "Huang 2016; torchvision", 7978856, {"SIZE": 64}),
-    Model("inception_v1", "Szegedy 2014; torchvision", 6624904, {"SIZE": 64}),
-    Model("yolov3", "Redmon 2018; Ultralytics", 61949149, {"SIZE": 64}, heavy=True),
-    Model("yolov3_tiny", "Redmon 2018; Ultralytics", 8852366, {"SIZE": 64}),
+    Model("squeezenet1_1", "Iandola 2016; torchvision", 1235496, {"SIZE": 64}, "0.349"),
+    Model("resnet18", "He 2015; torchvision", 11689512, {"SIZE": 64}, "1.814"),
+    Model("resnet50", "He 2015; torchvision", 25557032, {"SIZE": 64}, "4.089", heavy=True),
+    Model("mobilenet_v1", "Howard 2017; Keras", 4231976, {"SIZE": 64}, "0.569"),
+    Model("mobilenet_v2", "Sandler 2018; torchvision", 3504872, {"SIZE": 64}, "0.301"),
+    Model("shufflenet_v2_x0_5", "Ma 2018; torchvision", 1366792, {"SIZE": 64}, "0.04"),
+    Model("shufflenet_v2_x1_0", "Ma 2018; torchvision", 2278604, {"SIZE": 64}, "0.145"),
+    Model("vgg16", "Simonyan 2014; torchvision", 138357544, {"SIZE": 32}, "15.47", heavy=True),
+    Model("densenet121", "Huang 2016; torchvision", 7978856, {"SIZE": 64}, "2.834", heavy=True),
+    Model("inception_v1", "Szegedy 2014; torchvision", 6624904, {"SIZE": 64}, "1.498"),
+    Model("yolov3", "Redmon 2018; Ultralytics", 61949149, {"SIZE": 64}, "32.93", heavy=True),
+    Model("yolov3_tiny", "Redmon 2018; Ultralytics", 8852366, {"SIZE": 64}, "2.78"),
     Model("squeezedet", "Wu 2017; the authors", 2082120, {"HEIGHT": 64, "WIDTH": 96}, heavy=True),
     Model("squeezedet_dac", "Wu 2017; the authors", 0, {"HEIGHT": 48, "WIDTH": 64}, heavy=True),
     Model("shuffledet", "Ma 2018, Wu 2017; torchvision", 0, {"HEIGHT": 64, "WIDTH": 96}),
@@ -148,6 +150,19 @@ def count_parameters(ops):
                and oracle.args_of(op, "tensors_out")["dst"] not in statistics)
 
 
+def count_work(compiled):
+    """Multiply-accumulates of the convolutions, which is what papers count, from a compiled model:
+    that one says the shapes."""
+    dims = {out["name"]: out["dims"] for op in compiled for out in op["tensors_out"]}
+    work = 0
+    for op in compiled:
+        if op["optype"].startswith(("conv2d", "deconv2d")):
+            ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
+            pixels = outs["dst"] if op["optype"].startswith("conv2d") else ins["src"]
+            work += math.prod(dims[pixels]) * math.prod(dims[ins["weight"]][1:])
+    return work
+
+
 def draw_inputs(ops):
     """Pictures of bytes, or as they are after normalization: mean 0, deviation 1."""
     rng, pictures = np.random.default_rng(SEED), {}
@@ -189,6 +204,17 @@ def computed(ops):
     """Names of all tensors that are no constants."""
     return [name for op in ops if op["optype"] not in ("create", "input")
             for name in oracle.args_of(op, "tensors_out").values()]
+
+
+def write_safetensors(path, tensors):
+    header, start = {"__metadata__": {"made.by": "a test"}}, 0
+    for name, array in tensors.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape),
+                        "data_offsets": [start, start + array.nbytes]}
+        start += array.nbytes
+    text = json.dumps(header).encode()
+    blobs = [array.astype("<f4").tobytes() for array in tensors.values()]
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
 # ---- Comparing ----
@@ -278,16 +304,38 @@ def check_operators(ops, tensors):
                               f"differ, the first is {got.flat[at]!r}, not {wanted.flat[at]!r}")
 
 
+def check_folded(ops, compiled):
+    """A batch norm that alone reads a convolution became part of it."""
+    makers = {name: op["optype"] for op in ops
+              for name in oracle.args_of(op, "tensors_out").values()}
+    reads = [name for op in ops for name in oracle.args_of(op, "tensors_in").values()]
+    folded = {oracle.args_of(op, "tensors_out")["dst"] for op in ops if op["optype"] == "batchnorm"
+              for src in [oracle.args_of(op, "tensors_in")["src"]]
+              if makers[src] == "conv2d" and reads.count(src) == 1}
+    for op in compiled:
+        for name in oracle.args_of(op, "tensors_out").values():
+            if op["optype"].startswith("batchnorm") and name in folded:
+                raise Failure(f"batch norm '{name}' is still an operator")
+    return len(folded)
+
+
 # ---- The tests ----
 
 def test_plan(lightnet, model):
     path = MODELS / f"{model.name}.net"
-    for target in ("cpu", "ref"):
-        lightnet.compiled_ops(path, target)
-    found = count_parameters(lightnet.ops(path))
+    ops = lightnet.ops(path)
+    found = count_parameters(ops)
     if model.published and found != model.published:
         raise Failure(f"{found} parameters, published are {model.published}")
-    return f"{found} parameters"
+    for target in ("cpu", "ref"):
+        compiled = lightnet.compiled_ops(path, target)
+        folded = check_folded(ops, compiled)
+        work = count_work(compiled) / 1e9
+        digits = len(model.work.partition(".")[2])
+        if model.work and f"{work:.{digits}f}" != model.work:
+            raise Failure(f"{work} billion multiply-accumulates, published are {model.work}")
+    return (f"{found} parameters, {work:.3f} billion multiply-accumulates, "
+            f"{folded} batch norms folded")
 
 
 def names_left(lightnet, path, ops, target):
@@ -350,21 +398,43 @@ def test_large(lightnet, model):
 def test_rename(lightnet):
     """rename_weights.py makes our names of published ones, and leaves the numbers alone."""
     ours = oracle.read_safetensors(make_weights(lightnet, MODELS / "squeezenet1_1.net"))
-    header, blobs, start = {"__metadata__": {"made.by": "a test"}}, [], 0
-    for name, array in ours.items():
-        blobs.append(array.tobytes())
-        header[name.replace("_", ".")] = {"dtype": "F32", "shape": list(array.shape),
-                                          "data_offsets": [start, start + len(blobs[-1])]}
-        start += len(blobs[-1])
-    text = json.dumps(header).encode()
     published, renamed = (lightnet.scratch / f"{name}.safetensors" for name in ("theirs", "ours"))
-    published.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+    write_safetensors(published, {name.replace("_", "."): array for name, array in ours.items()})
     subprocess.run([sys.executable, MODELS / "rename_weights.py", published, renamed], check=True)
     got = oracle.read_safetensors(renamed)
     if got.keys() != ours.keys() or not all(np.array_equal(got[name], ours[name]) for name in ours):
         raise Failure("the renamed file is not the one that the model takes")
     inputs = draw_inputs(lightnet.ops(MODELS / "squeezenet1_1.net"))
     lightnet.run(MODELS / "squeezenet1_1.net", renamed, inputs, "cpu")
+
+
+def fold_norms(ops, weights):
+    """The weights of the same model without batch norms: each is done by the convolution before it."""
+    makers = {name: op for op in ops for name in oracle.args_of(op, "tensors_out").values()}
+    folded = dict(weights)
+    for op in ops:
+        if op["optype"] != "batchnorm":
+            continue
+        names = oracle.args_of(op, "tensors_in")
+        conv = oracle.args_of(makers[names["src"]], "tensors_in")
+        scale, offset, mean, var = (folded.pop(names[arg]).astype(np.float64)
+                                    for arg in ("scale", "offset", "mean", "var"))
+        factor = scale / np.sqrt(var + oracle.params_of(op)["epsilon"])
+        folded[conv["weight"]] = folded[conv["weight"]] * factor[:, None, None, None]
+        folded[conv["bias"]] = offset - mean * factor
+    return {name: array.astype(np.float32) for name, array in folded.items()}
+
+
+def test_no_bn(lightnet):
+    """shuffledet_no_bn.net is shuffledet.net with its batch norms folded into the weights."""
+    plain, folded = (MODELS / f"{name}.net" for name in ("shuffledet", "shuffledet_no_bn"))
+    ops, weights = lightnet.ops(plain), make_weights(lightnet, plain)
+    inputs = draw_inputs(ops)
+    wanted = run_probed(lightnet, ops, ["conv6"], weights, inputs, "cpu")
+    write_safetensors(weights, fold_norms(ops, oracle.read_safetensors(weights)))
+    got = run_probed(lightnet, lightnet.ops(folded), ["conv6"], weights, inputs, "cpu")
+    worst = check_all(got, ops, wanted, "cpu", "without batch norms")
+    return f"cpu {worst:.1e}"
 
 
 # ---- The table ----
@@ -376,12 +446,12 @@ def table_row(lightnet, model):
     path = MODELS / f"{model.name}.net"
     ops = lightnet.ops(path)
     shape = "x".join(str(n) for n in next(iter(draw_inputs(ops).values())).shape)
-    work = int(re.search(r"^work +(\d+)", lightnet("inspect", path), re.M).group(1))
+    work = count_work(lightnet.compiled_ops(path, "cpu"))
     lightnet("opt", "-p", "expand", "-o", lightnet.scratch / "unfolded.json", path)
     plain = lightnet.memory(lightnet.scratch / "unfolded.json")
     folded = lightnet.memory(path)
     cells = [f"`{model.name}`", model.source, shape, f"{count_parameters(ops):,}",
-             f"{work / 1e6:,.0f} M", *(f"{count:,}" for count in (*folded, *plain))]
+             f"{work / 1e6:,.1f} M", *(f"{count:,}" for count in (*folded, *plain))]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -429,6 +499,7 @@ def run_tests(lightnet, kind, names):
                for model in ZOO if not names or model.name in names]
     if kind == "plan" and not names:
         results.append(passes("rename_weights.py", test_rename, lightnet))
+        results.append(passes("shuffledet_no_bn", test_no_bn, lightnet))
         results.append(passes("README.md", check_table, lightnet))
     return all(results)
 
@@ -453,4 +524,5 @@ def main():
         return 0 if run_tests(lightnet, args.kind, args.models) else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

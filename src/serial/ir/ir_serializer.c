@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON IR: the documented format, and its compiled form with the memory plan.
 //
-// The text is parsed into a value tree; serial/model_tree.c gives the tree its meaning.
+// People write it by hand, so what is read is easy JSON; what is written is JSON. The text becomes
+// a value tree, to which serial/model_tree.c gives its meaning.
 
 #include <lightnet/serializer.h>
 
@@ -44,7 +45,7 @@ static ln_status ir_load_mem(ln_serializer *serializer, ln_context *ctx, const c
                              size_t byte_count, const char *name)
 {
     ln_document *document;
-    LN_TRY(ln_document_parse(bytes, byte_count, name, LN_DIALECT_JSON, &document));
+    LN_TRY(ln_document_parse(bytes, byte_count, name, LN_DIALECT_EASY, &document));
     ln_status status = ln_model_tree_read(serializer, ctx, document);
     ln_document_destroy(document);
     return status;
