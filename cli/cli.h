@@ -30,6 +30,8 @@ int cmd_plan(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_opt(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
+int cmd_easyjson(int argc, char **argv);
 int cmd_genwts(int argc, char **argv);
 int cmd_gen_op(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
@@ -66,10 +68,21 @@ ln_context *open_model(const char *source);
 // The same, compiled for `target` if it is not compiled already.
 ln_context *open_compiled(const char *source, const char *target);
 
+// ln_context_compile and ln_context_load, with progress.
+ln_status compile_model(ln_context *ctx, const char *target);
+ln_status load_model(ln_context *ctx, const char *datafile);
+
 void close_model(ln_context *ctx); // accepts NULL
+
+// `text` with control characters as \x1b, so that what a file says does not steer the terminal.
+void put_printable(const char *text, FILE *file);
 
 // `text` between quotes, as JSON wants it.
 void print_json_string(FILE *file, const char *text);
+
+// Writes a text to the file `outfile`, or for "-" to standard output. An exit code, the failure
+// said.
+int write_text(const char *outfile, const char *text);
 
 // "1,234,567" in a static buffer, one of four.
 const char *grouped(size_t number);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "progress.h"
 
 static const char help[] =
     "Usage: lightnet [OPTION...] SOURCE\n"
@@ -122,7 +123,7 @@ static ln_status compile(ln_context *ctx, const options *o)
     if (ctx->state >= LN_CONTEXT_PLANNED)
         return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
-    LN_TRY(ln_context_compile(ctx, o->target));
+    LN_TRY(compile_model(ctx, o->target));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
     return ln_context_print(ctx, o->outfile);
@@ -130,9 +131,11 @@ static ln_status compile(ln_context *ctx, const options *o)
 
 static ln_status run(ln_context *ctx, const options *o)
 {
-    LN_TRY(ln_context_load(ctx, o->datafile));
+    LN_TRY(load_model(ctx, o->datafile));
     double start = ln_clock();
+    progress_begin("running");
     ln_status status = ln_context_run(ctx);
+    progress_end();
     double seconds = ln_clock() - start;
     fflush(stdout);
     if (status == LN_OK)

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet convert` and `lightnet opt`: a model in, a model out.
+// `lightnet convert` and `lightnet opt`: a model in, a model out; and weights in, weights out.
 
 #include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
+#include "convert_weights.h"
 
 static const char convert_help[] =
     "Usage: lightnet convert MODEL -o FILE\n"
+    "       lightnet convert WEIGHTS -o FILE\n"
     "\n"
     "Writes MODEL in the format that FILE's name says: .json for JSON IR, .net for IL; a name that\n"
     "says neither gives JSON IR, and \"-\" writes that to standard output.\n"
+    "\n"
+    "Writes WEIGHTS, which are safetensors, .wts or a params dictionary, told apart by content, as\n"
+    "FILE's name says: .safetensors, .wts or .params. Floats of 16 bits become 32 bits. .wts holds\n"
+    "float and int8 only, and lengths in place of shapes.\n"
     "\n"
     "Options:\n"
     "  -o, --outfile=FILE  where to write (required)\n"
@@ -73,6 +79,14 @@ int cmd_convert(int argc, char **argv)
     int code = parse(argc, argv, convert_help, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    ln_tensor_file_format format;
+    if (ln_tensor_file_format_of(o.outfile, &format) == LN_OK)
+        return convert_weights(o.model, o.outfile, format);
+    if (is_weights(o.model))
+        return say_usage_error("convert",
+                               "%s holds weights, which go to a file whose name ends in "
+                               ".safetensors, .wts or .params",
+                               o.model);
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;

@@ -59,3 +59,14 @@ ln_status file_read(const char *path, char **out_bytes, size_t *out_count)
     *out_count = count;
     return LN_OK;
 }
+
+size_t file_peek(const char *path, void *bytes, size_t size)
+{
+    FILE *file;
+    size_t file_size;
+    if (open_regular(path, &file, &file_size) != LN_OK)
+        return 0;
+    size_t count = fread(bytes, 1, size, file);
+    fclose(file);
+    return count;
+}

@@ -12,4 +12,7 @@
 // are given back with free.
 ln_status file_read(const char *path, char **out_bytes, size_t *out_count);
 
+// The first bytes of a regular file, at most `size`; how many. 0 when there is no such file.
+size_t file_peek(const char *path, void *bytes, size_t size);
+
 #endif

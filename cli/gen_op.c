@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet gen-op`: operator descriptions to C.
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -20,21 +17,6 @@ static const char help[] =
     "  -b, --base=FILE     descriptions that those in FILE... inherit from; may be repeated\n"
     "  -o, --outfile=FILE  where to write the C (default standard output)\n"
     "  -h, --help          show this help\n";
-
-static int write_text(const char *outfile, const char *text)
-{
-    FILE *file = strcmp(outfile, "-") == 0 ? stdout : fopen(outfile, "w");
-    if (!file) {
-        say_error("cannot open %s: %s", outfile, strerror(errno));
-        return EXIT_FAILED;
-    }
-    int is_written = fputs(text, file) >= 0;
-    if ((file == stdout ? fflush(file) : fclose(file)) != 0 || !is_written) {
-        say_error("cannot write %s: %s", outfile, strerror(errno));
-        return EXIT_FAILED;
-    }
-    return EXIT_OK;
-}
 
 int cmd_gen_op(int argc, char **argv)
 {

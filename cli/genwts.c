@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "file_bytes.h"
 #include "number_text.h"
+#include "progress.h"
 #include "random_weights.h"
 
 static const char help[] =
@@ -108,12 +109,14 @@ static int write_random(const genwts_options *o)
         return EXIT_FAILED;
     ln_named_tensor *tensors;
     size_t count;
+    progress_begin("making weights for %s", o->model);
     ln_status status = random_weights_create(ctx, o->seed, &tensors, &count);
     if (status == LN_OK && count == 0)
         status = ln_fail(LN_INVALID, "%s takes no tensor from a data file", o->model);
     if (status == LN_OK)
         status = ln_tensor_file_save(o->outfile, o->format, tensors, count);
     random_weights_free(tensors, count);
+    progress_end();
     close_model(ctx);
     return status == LN_OK ? EXIT_OK : say_failure();
 }

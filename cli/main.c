@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "cli.h"
+#include "progress.h"
 
 const command commands[] = {
     {"run", cmd_run, "run a model on given inputs; summarise or save its outputs"},
     {"plan", cmd_plan, "show where each tensor lies, and the exact peak of memory"},
     {"inspect", cmd_inspect, "show inputs, outputs, operators, parameters, work and memory"},
-    {"convert", cmd_convert, "write a model in another format"},
+    {"convert", cmd_convert, "write a model, or weights, in another format"},
     {"opt", cmd_opt, "rewrite a model with chosen passes and print it"},
+    {"stats", cmd_stats, "show the range, mean and zeros of each tensor of a file"},
+    {"easyjson", cmd_easyjson, "turn JSON with comments and long strings into JSON"},
     {"genwts", cmd_genwts, "make weights from text, or random ones for a model"},
     {"gen-op", cmd_gen_op, "turn operator descriptions into C"},
     {"ops", cmd_ops, "list the operators, or describe one"},
@@ -36,6 +39,7 @@ int main(int argc, char **argv)
 
     const command *found = argc > 1 ? find_command(argv[1]) : NULL;
     int code = found ? found->run(argc - 1, argv + 1) : cmd_compile_and_run(argc, argv);
+    progress_end();
     ln_arch_cleanup();
 
     // A full disk or a closed pipe must not look like success.

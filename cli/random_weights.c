@@ -25,11 +25,8 @@ static const struct {
     const char *arg_name;
     range range;
 } meanings[] = {
-    {"var", {0.5, 1.5}},     {"variance", {0.5, 1.5}}, {"scale", {0.8, 1.2}},
-    {"gamma", {0.8, 1.2}},   {"mean", {-0.1, 0.1}},    {"bias", {-0.1, 0.1}},
-    {"offset", {-0.1, 0.1}}, {"beta", {-0.1, 0.1}},    {"shift", {-0.1, 0.1}},
-    {"slope", {0.1, 0.3}},   {"anchor", {8, 64}},      {"anchors", {8, 64}},
-    {"index", {0, 0}},
+    {"var", {0.5, 1.5}},     {"scale", {0.8, 1.2}}, {"mean", {-0.1, 0.1}}, {"bias", {-0.1, 0.1}},
+    {"offset", {-0.1, 0.1}}, {"anchor", {8, 64}},   {"anchors", {8, 64}},  {"index", {0, 0}},
 };
 
 // ---- The generator: splitmix64 (Steele, Lea, Flood 2014), one stream for each name ----
@@ -127,16 +124,12 @@ static double param_product(const ln_op_arg *op, const char *name)
 static double fan_in(const use *u)
 {
     const tl_tensor *t = u->tensor;
-    double rest = (double)t->len / t->dims[0];
     // [C, O / group, kh, kw]: a channel of dst sums over the C / group channels of its group, and
     // of the windows that spread over an element, one in `stride` covers it.
     if (u->op && has_type(u->op, "deconv2d"))
         return (double)t->len / t->dims[1] / param_product(u->op, "group") /
                param_product(u->op, "stride");
-    // [..., K, N] as the right side of a product.
-    if (u->op && has_type(u->op, "matmul") && strcmp(u->arg_name, "src2") == 0)
-        return t->dims[t->ndim - 2];
-    return rest;
+    return (double)t->len / t->dims[0];
 }
 
 // The only operator that reads the tensor; NULL if there is none, or several.
@@ -170,7 +163,7 @@ static double gain(const ln_context *ctx, const ln_op_arg *op)
         op = only_reader(ctx, out->name);
         if (op && is_sum(op))
             return has_relu ? 1.5 : 0.75;
-        if (op && (has_type(op, "relu") || has_type(op, "lrelu") || has_type(op, "relu6")))
+        if (op && (has_type(op, "relu") || has_type(op, "lrelu")))
             has_relu = 1;
         else if (op && !has_type(op, "batchnorm") && !passed_on(op))
             op = NULL;

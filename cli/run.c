@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "progress.h"
 #include "tensor_input.h"
 
 #define MAX_INPUTS 64
@@ -245,11 +246,14 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
     if (!seconds)
         return ln_fail(LN_NO_MEMORY, "out of memory for %d times", repeat);
     ln_status status = LN_OK;
+    progress_begin("running");
     for (int i = 0; i < repeat && status == LN_OK; i++) {
         double start = ln_clock();
         status = ln_context_run(ctx);
         seconds[i] = ln_clock() - start;
+        progress_set((size_t)i + 1, (size_t)repeat);
     }
+    progress_end();
     fflush(stdout);
     if (status == LN_OK) {
         qsort(seconds, (size_t)repeat, sizeof *seconds, compare_doubles);
@@ -265,7 +269,7 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
 
 static ln_status run_model(ln_context *ctx, const run_options *o)
 {
-    LN_TRY(ln_context_load(ctx, o->datafile));
+    LN_TRY(load_model(ctx, o->datafile));
     for (int i = 0; i < o->input_count; i++)
         LN_TRY(set_input(ctx, o->inputs[i]));
     LN_TRY(run_repeatedly(ctx, o->repeat));

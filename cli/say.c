@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "progress.h"
 
 #define MESSAGE_BYTES 8192 // more than the library's messages have
 
 // Messages quote files, and what a file says must not steer the terminal.
-static void put_printable(const char *text, FILE *file)
+void put_printable(const char *text, FILE *file)
 {
     for (const char *c = text; *c; c++) {
         if (((unsigned char)*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
@@ -26,11 +27,13 @@ static void put_printable(const char *text, FILE *file)
 static void say(const char *tag, const char *colour, const char *fmt, va_list ap)
 {
     int has_colour = isatty(STDERR_FILENO);
-    fprintf(stderr, "%s%s%s ", has_colour ? colour : "", tag, has_colour ? "\x1b[0m" : "");
     char text[MESSAGE_BYTES];
     vsnprintf(text, sizeof text, fmt, ap);
+    progress_lock();
+    fprintf(stderr, "%s%s%s ", has_colour ? colour : "", tag, has_colour ? "\x1b[0m" : "");
     put_printable(text, stderr);
     fputc('\n', stderr);
+    progress_unlock();
 }
 
 void say_info(const char *fmt, ...)
@@ -170,14 +173,33 @@ static void apply_budget(ln_context *ctx)
 
 ln_context *open_model(const char *source)
 {
+    progress_begin("reading %s", source);
     ln_context *ctx = ln_context_create();
     if (ctx)
         apply_budget(ctx);
-    if (ctx && ln_context_init(ctx, source) == LN_OK)
+    ln_status status = ctx ? ln_context_init(ctx, source) : LN_NO_MEMORY;
+    progress_end();
+    if (status == LN_OK)
         return ctx;
     say_failure();
     ln_context_free(ctx);
     return NULL;
+}
+
+ln_status compile_model(ln_context *ctx, const char *target)
+{
+    progress_begin("compiling %s for %s", ctx->source ? ctx->source : "the model", target);
+    ln_status status = ln_context_compile(ctx, target);
+    progress_end();
+    return status;
+}
+
+ln_status load_model(ln_context *ctx, const char *datafile)
+{
+    progress_begin("loading %s", datafile ? datafile : "the model");
+    ln_status status = ln_context_load(ctx, datafile);
+    progress_end();
+    return status;
 }
 
 ln_context *open_compiled(const char *source, const char *target)
@@ -185,7 +207,7 @@ ln_context *open_compiled(const char *source, const char *target)
     ln_context *ctx = open_model(source);
     if (!ctx || ctx->state >= LN_CONTEXT_PLANNED)
         return ctx;
-    if (ln_context_compile(ctx, target) == LN_OK)
+    if (compile_model(ctx, target) == LN_OK)
         return ctx;
     say_failure();
     close_model(ctx);
@@ -228,4 +250,19 @@ void print_json_string(FILE *file, const char *text)
             fputc(*text, file);
     }
     fputc('"', file);
+}
+
+int write_text(const char *outfile, const char *text)
+{
+    FILE *file = strcmp(outfile, "-") == 0 ? stdout : fopen(outfile, "w");
+    if (!file) {
+        say_error("cannot open %s: %s", outfile, strerror(errno));
+        return EXIT_FAILED;
+    }
+    int is_written = fputs(text, file) >= 0;
+    if ((file == stdout ? fflush(file) : fclose(file)) != 0 || !is_written) {
+        say_error("cannot write %s: %s", outfile, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
 }

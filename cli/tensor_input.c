@@ -144,6 +144,38 @@ static ln_status from_packed(const char *path, const char *data, size_t byte_cou
     return LN_OK;
 }
 
+static int begins_as_npy(const char *bytes, size_t count)
+{
+    return count >= NPY_MAGIC_SIZE && memcmp(bytes, NPY_MAGIC, NPY_MAGIC_SIZE) == 0;
+}
+
+static ln_status npy_to_tensor(const char *path, const char *bytes, size_t count,
+                               tl_tensor **out_tensor)
+{
+    npy_header h;
+    LN_TRY(npy_parse(path, bytes, count, &h));
+    return from_packed(path, bytes + h.data_start, count - h.data_start, h.ndim, h.dims, h.dtype,
+                       out_tensor);
+}
+
+int is_npy(const char *path)
+{
+    char bytes[NPY_MAGIC_SIZE];
+    return begins_as_npy(bytes, file_peek(path, bytes, sizeof bytes));
+}
+
+ln_status npy_read(const char *path, tl_tensor **out_tensor)
+{
+    *out_tensor = NULL;
+    char *bytes;
+    size_t count;
+    LN_TRY(file_read(path, &bytes, &count));
+    ln_status status = begins_as_npy(bytes, count) ? npy_to_tensor(path, bytes, count, out_tensor)
+                                                   : LN_FAIL(LN_SYNTAX, "%s is no .npy file", path);
+    free(bytes);
+    return status;
+}
+
 // ---- Reading ----
 
 static ln_status read_tensor_file(const char *path, const char *name, tl_tensor **out_tensor)
@@ -179,12 +211,8 @@ static ln_status read_any(const char *path, const char *name, const tl_tensor *l
     LN_TRY(file_read(path, &bytes, &count));
     ln_status status;
     size_t raw_size = (size_t)like->len * file_elem_size(like->dtype);
-    if (count >= NPY_MAGIC_SIZE && memcmp(bytes, NPY_MAGIC, NPY_MAGIC_SIZE) == 0) {
-        npy_header h;
-        status = npy_parse(path, bytes, count, &h);
-        if (status == LN_OK)
-            status = from_packed(path, bytes + h.data_start, count - h.data_start, h.ndim, h.dims,
-                                 h.dtype, out_tensor);
+    if (begins_as_npy(bytes, count)) {
+        status = npy_to_tensor(path, bytes, count, out_tensor);
     } else if (is_tensor_file(bytes, count) && count != raw_size) {
         status = read_tensor_file(path, name, out_tensor);
     } else {

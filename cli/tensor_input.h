@@ -13,6 +13,12 @@
 ln_status tensor_read(const char *path, const char *name, const tl_tensor *like,
                       tl_tensor **out_tensor);
 
+// 1 if the file begins as a .npy file does. What cannot be opened does not.
+int is_npy(const char *path);
+
+// Reads a .npy file as it is. Freed with tl_tensor_free_data_too.
+ln_status npy_read(const char *path, tl_tensor **out_tensor);
+
 // Writes `tensor` as .npy (version 1.0, C order; bool as one byte).
 ln_status npy_write(const char *path, const tl_tensor *tensor);
 

@@ -60,6 +60,7 @@
 
 /* Extending: archs, operators, formats. */
 #include <lightnet/arch.h>
+#include <lightnet/easyjson.h>
 #include <lightnet/il.h>
 #include <lightnet/opdesc.h>
 #include <lightnet/serializer.h>

@@ -102,6 +102,11 @@ LN_API const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int in
  * range. */
 LN_API ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void *data);
 
+/* The same for `count` elements from the element at `first` on: for data too large to be taken as a
+ * whole. LN_INVALID when they are not all in the tensor. */
+LN_API ln_status ln_tensor_file_read_part(const ln_tensor_file *file, int index, size_t first,
+                                          size_t count, void *data);
+
 /* The position of a name; -1 when there is none. Records no error: asking is fine. */
 LN_API int ln_tensor_file_find(const ln_tensor_file *file, const char *name);
 

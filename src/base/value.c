@@ -314,7 +314,8 @@ static void print_string(const char *s, size_t len, ln_text *text)
     ln_text_puts(text, "\"");
 }
 
-static void print_scalar(const ln_value *value, ln_text *text)
+// `keeps_spelling`: a number that was read stands as it was written.
+static void print_scalar(const ln_value *value, bool keeps_spelling, ln_text *text)
 {
     char spelling[32];
     switch (value->kind) {
@@ -323,7 +324,9 @@ static void print_scalar(const ln_value *value, ln_text *text)
     case LN_VALUE_STRING: print_string(value->text, value->text_len, text); return;
     case LN_VALUE_NUMBER:
         ln_number_print(value->number, spelling);
-        if (isfinite(value->number))
+        if (keeps_spelling && value->text)
+            ln_text_append(text, value->text, value->text_len);
+        else if (isfinite(value->number))
             ln_text_puts(text, spelling);
         else if (text->status == LN_OK)
             text->status = ln_fail_at(value->place, LN_INVALID,
@@ -398,12 +401,12 @@ static void print_before_child(const open_value *open, int depth, ln_text *text)
     }
 }
 
-void ln_value_print(const ln_value *value, ln_text *text)
+static void print_value(const ln_value *value, bool keeps_spelling, ln_text *text)
 {
     if (!value)
         return;
     if (!is_container(value)) {
-        print_scalar(value, text);
+        print_scalar(value, keeps_spelling, text);
         return;
     }
     open_value open[LN_VALUE_MAX_DEPTH + 1]; // a file of named objects is one level deeper
@@ -421,7 +424,7 @@ void ln_value_print(const ln_value *value, ln_text *text)
         print_before_child(top, depth, text);
         top->next_child = child->next;
         if (!is_container(child)) {
-            print_scalar(child, text);
+            print_scalar(child, keeps_spelling, text);
         } else if (depth > LN_VALUE_MAX_DEPTH) {
             text->status = ln_fail_at(child->place, LN_LIMIT, "values nest deeper than %d levels",
                                       LN_VALUE_MAX_DEPTH);
@@ -432,4 +435,14 @@ void ln_value_print(const ln_value *value, ln_text *text)
             print_open(&open[depth - 1], text);
         }
     }
+}
+
+void ln_value_print(const ln_value *value, ln_text *text)
+{
+    print_value(value, false, text);
+}
+
+void ln_value_print_as_read(const ln_value *value, ln_text *text)
+{
+    print_value(value, true, text);
 }

@@ -118,6 +118,9 @@ char *ln_document_strdup(ln_document *document, const char *s, size_t len);
 // nothing. Ends without a newline.
 void ln_value_print(const ln_value *value, ln_text *text);
 
+// The same, but numbers that were read from JSON keep their spelling.
+void ln_value_print_as_read(const ln_value *value, ln_text *text);
+
 // The fewest digits that read back to the same double, at most 32 bytes with the NUL: "1", "-0",
 // "0.1", "1e+20". Whole numbers below 2^53 have neither point nor exponent. Non-finite numbers,
 // which no dialect can read, give "inf", "-inf" and "nan".

@@ -226,6 +226,12 @@ TEST(aligned_arrays_lie_in_the_file_and_others_are_copied_when_asked_for)
         int32_t data[4] = {0};
         CHECK_OK(ln_tensor_file_read(file, i, data));
         CHECK_EQ(data[3], 4);
+        CHECK_OK(ln_tensor_file_read_part(file, i, 1, 2, data));
+        CHECK_MEM_EQ(data, ((const int32_t[]){2, 3, 3, 4}), 16);
+        CHECK_OK(ln_tensor_file_read_part(file, i, 4, 0, NULL));
+        CHECK_FAILS(ln_tensor_file_read_part(file, i, 3, 2, data), LN_INVALID);
+        CHECK_FAILS(ln_tensor_file_read_part(file, i, 5, SIZE_MAX, data), LN_INVALID);
+        CHECK_FAILS(ln_tensor_file_read_part(file, i, 0, 1, NULL), LN_INVALID);
     }
     CHECK(copied >= 1 && in_place <= 1);
     CHECK_FAILS(ln_tensor_file_read(file, 3, bytes), LN_INVALID);

@@ -318,9 +318,13 @@ const tl_tensor *ln_tensor_file_describe(const ln_tensor_file *file, int index)
     return file && index >= 0 && index < file->count ? file->entries[index].tensor : NULL;
 }
 
-static void unpack(const entry *e, void *data)
+// Elements from `first` on, out of the file or of the tensor's own data.
+static void copy_part(const entry *e, size_t first, size_t count, void *data)
 {
-    ln_unpack(data, e->tensor->dtype, e->packed, e->packing, (size_t)e->tensor->len);
+    tl_dtype dtype = e->tensor->dtype;
+    ln_packing packing = e->packed ? e->packing : LN_PACKED_SAME;
+    const char *from = e->packed ? e->packed : e->tensor->data;
+    ln_unpack(data, dtype, from + first * ln_packed_size(packing, dtype), packing, count);
 }
 
 // Several threads may come here with the same entry: one of their copies is kept.
@@ -329,7 +333,7 @@ static const tl_tensor *unpack_entry(entry *e)
     tl_tensor *copy = tl_tensor_zeros(e->tensor->ndim, e->tensor->dims, e->tensor->dtype);
     if (!copy)
         return NULL;
-    unpack(e, copy->data);
+    copy_part(e, 0, (size_t)copy->len, copy->data);
     tl_tensor *first = NULL;
     if (atomic_compare_exchange_strong(&e->unpacked, &first, copy))
         return copy;
@@ -348,19 +352,29 @@ const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int index)
     return unpacked ? unpacked : unpack_entry(e);
 }
 
-ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void *data)
+ln_status ln_tensor_file_read_part(const ln_tensor_file *file, int index, size_t first,
+                                   size_t count, void *data)
 {
-    if (!ln_tensor_file_describe(file, index))
+    const tl_tensor *known = ln_tensor_file_describe(file, index);
+    if (!known)
         return LN_FAIL(LN_INVALID, "there is no tensor %d; the file has %d", index,
                        ln_tensor_file_count(file));
     const entry *e = &file->entries[index];
-    if (!data && e->tensor->len > 0)
+    size_t len = (size_t)known->len;
+    if (first > len || count > len - first)
+        return LN_FAIL(LN_INVALID, "tensor '%s' has %zu elements, not %zu from %zu on", e->name,
+                       len, count, first);
+    if (count > 0 && !data)
         return LN_FAIL(LN_INVALID, "no place for tensor '%s'", e->name);
-    if (e->packed)
-        unpack(e, data);
-    else
-        tl_memcpy(data, e->tensor->data, tl_tensor_size(e->tensor));
+    if (count > 0)
+        copy_part(e, first, count, data);
     return LN_OK;
+}
+
+ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void *data)
+{
+    const tl_tensor *known = ln_tensor_file_describe(file, index);
+    return ln_tensor_file_read_part(file, index, 0, known ? (size_t)known->len : 0, data);
 }
 
 int ln_tensor_file_find(const ln_tensor_file *file, const char *name)

@@ -112,7 +112,7 @@ has_err "unknown option --nonsense"
 expect "an option without its value" 2 "$bin/lightnet" "$example" -o
 has_err "needs a value"
 expect "two sources" 2 "$bin/lightnet" "$example" "$example"
-for command in run plan inspect convert opt genwts gen-op; do
+for command in run plan inspect convert opt stats genwts gen-op; do
     expect "$command without arguments" 2 "$bin/lightnet" $command
     has_err "--help"
     expect "$command --help" 0 "$bin/lightnet" $command --help

@@ -4,9 +4,11 @@
 
 Usage: weights_test.py FOLDER-OF-THE-COMMANDS
 """
+import json
 import math
 import os
 import pathlib
+import random
 import struct
 import subprocess
 import sys
@@ -191,6 +193,229 @@ def test_wrong_calls_of_genwts():
     run("genwts", "-m", "own.net", "-o", "a.wts", code=1, err="takes no tensor from a data file")
     run("genwts", "-m", "missing.net", "-o", "a.wts", code=1, err="missing.net")
     run("genwts", "-o", "no/such/folder/a.wts", "a", code=1, err="no/such/folder")
+
+
+# ---- easyjson ----
+
+def test_easy_json():
+    write("a.ej", "{ // comment\n  \"url\": \"http://x\", \"n\": 1.50,\n  \"doc\": '''\na \"b\"\nc\n''',\n}\n")
+    want = '{"url": "http://x", "n": 1.50, "doc": "a \\"b\\"\\nc"}\n'
+    assert run("easyjson", "a.ej").stdout == want
+    run("easyjson", "-o", "a.json", "a.ej")
+    assert read("a.json").decode() == want
+    write("b.ej", "[1,\n 2 3]")
+    run("easyjson", "b.ej", code=1, err="b.ej:2:4: ")
+    run("easyjson", "missing", code=1, err="missing")
+    run("easyjson", "a.ej", "b.ej", code=2, err="one file at a time")
+
+
+# ---- convert ----
+
+TENSORS = {
+    "f64": tf.tensor("F64", [2], [-1e300, .1]), "f32": tf.tensor("F32", [2, 1], [1.5, -INF]),
+    "i64": tf.tensor("I64", [], [-2**63]), "i32": tf.tensor("I32", [1], [-2**31]),
+    "i16": tf.tensor("I16", [3, 1, 1], [1, -2, 3]), "i8": tf.tensor("I8", [0, 4], []),
+    "u64": tf.tensor("U64", [1], [2**64 - 1]), "u32": tf.tensor("U32", [1], [2**32 - 1]),
+    "u16": tf.tensor("U16", [1], [65535]), "u8": tf.tensor("U8", [5], [0, 1, 2, 254, 255]),
+    "bool": tf.tensor("BOOL", [3], [True, False, True]), "\u00e4/\"": tf.tensor("U8", [1], [7])}
+SMALL = {"a": tf.tensor("F32", [3], [1.5, NAN, -0.0]), "b.c": tf.tensor("I8", [4], [1, -1, 127, -128])}
+
+
+def test_every_format_becomes_every_other():
+    for tensors, formats in (TENSORS, ["safetensors", "params"]), (SMALL, list(tf.WRITERS)):
+        for source in formats:
+            write("in", tf.WRITERS[source](tensors))
+            for target in formats:
+                run("convert", "in", "-o", "out." + target)
+                got = tf.READERS[target](read("out." + target))
+                assert got == tensors, (source, target, got)
+                assert list(got) == list(tensors)
+        run("convert", "in", "-o", "again." + target)
+        assert read("again." + target) == read("out." + target)
+
+
+def test_the_known_dictionary():
+    tensor = tf.Tensor("I32", (4,), struct.pack("<4i", -2, -1, 0, 1))
+    write("a.safetensors", tf.write_safetensors({"a": tensor}))
+    run("convert", "a.safetensors", "-o", "a.params")
+    assert len(read("a.params")) == 105
+    assert read("a.params") == bytes.fromhex(
+        "b79c04054f8de5f7 0000000000000000 0100000000000000 0100000000000000 61"
+        "0100000000000000 3fa1b496f0405edd 0000000000000000 01000000 00000000 01000000 00 20 0100"
+        "0400000000000000 1000000000000000 feffffff ffffffff 00000000 01000000")
+
+
+def test_floats_of_16_bits_become_32():
+    half = tf.tensor("F16", [2, 2], [1, -2**-24, INF, 65504])
+    bfloat = tf.Tensor("BF16", (2,), b"\x80\x3f\x00\xff")
+    want = {"h": tf.tensor("F32", [2, 2], [1, -2**-24, INF, 65504]),
+            "b": tf.Tensor("F32", (2,), b"\x00\x00\x80\x3f\x00\x00\x00\xff")}
+    for source in tf.write_safetensors, tf.write_params:
+        write("in", source({"h": half, "b": bfloat}))
+        run("convert", "in", "-o", "out.safetensors")
+        assert tf.read_safetensors(read("out.safetensors")) == want
+
+
+def test_what_a_format_does_not_hold_is_said():
+    write("in", tf.write_safetensors({"x": tf.tensor("F64", [1], [1])}))
+    run("convert", "in", "-o", "out.wts", code=1,
+        err="'x' is TL_DOUBLE, but .wts holds TL_FLOAT and TL_INT8 only; write a .safetensors or")
+    assert not os.path.exists("out.wts")
+    write("in", tf.write_params({"x": tf.tensor("F32", [2, 1], [1, 2])}))
+    run("convert", "in", "-o", "out.wts", err="out.wts holds no shapes: 1 tensor, such as 'x', keeps")
+    assert tf.read_wts(read("out.wts"))["x"].shape == (2,)
+    write("in", tf.write_params({"": tf.tensor("F32", [], [1])}))
+    run("convert", "in", "-o", "out.wts", code=1, err="'' cannot be a name in .wts")
+    run("convert", "in", "-o", "out.json", code=2, err="in holds weights, which go to a file whose")
+    write("model.net", MODEL)
+    run("convert", "model.net", "-o", "out.params", code=1, err="model.net: neither a safetensors")
+    run("convert", "missing", "-o", "out.params", code=1, err="missing: cannot open")
+    write("in", tf.write_params(SMALL)[:-1])
+    run("convert", "in", "-o", "out.wts", code=1, err="in: byte ")
+
+
+def test_a_model_runs_on_weights_of_any_format():
+    write("model.net", MODEL)
+    run("genwts", "-m", "model.net", "-o", "w.safetensors")
+    write("x.raw", struct.pack("<144f", *range(144)))
+    want = run("run", "model.net", "-f", "w.safetensors", "-i", "x.raw").stdout
+    for target in "wts", "params":
+        run("convert", "w.safetensors", "-o", "w." + target)
+        assert run("run", "model.net", "-f", "w." + target, "-i", "x.raw").stdout == want
+    write("x.params", tf.write_params({"x": tf.tensor("F32", [1, 4, 6, 6], list(range(144)))}))
+    assert run("run", "model.net", "-f", "w.wts", "-i", "x.params").stdout == want
+
+
+# ---- stats ----
+
+def stats_of(name):
+    got = json.loads(run("stats", "--json", name).stdout)
+    return got, {t["name"]: t for t in got["tensors"]}
+
+
+def check_stats(got, tensor):
+    numbers = tf.values(tensor)
+    finite = [x for x in numbers if math.isfinite(x)]
+    assert got["elements"] == len(numbers) and got["shape"] == list(tensor.shape)
+    assert got["nan"] == sum(map(math.isnan, numbers)) and got["inf"] == sum(map(math.isinf, numbers))
+    assert got["zeros"] == sum(x == 0 for x in finite)
+    if not finite:
+        assert all(got[key] is None for key in ("min", "max", "mean", "deviation"))
+        return
+    assert (got["min"], got["max"]) == (min(finite), max(finite)), got
+    mean = math.fsum(finite) / len(finite)
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in finite) / len(finite))
+    # A few roundings of doubles, whatever the number of elements.
+    assert abs(got["mean"] - mean) <= 1e-15 * max(map(abs, finite)), (got, mean)
+    assert abs(got["deviation"] - deviation) <= 1e-12 * deviation, (got, deviation)
+
+
+def test_stats_are_those_of_the_numbers():
+    pick = random.Random(5)
+    tensors = {
+        "normal": tf.tensor("F64", [3, 2501], [pick.gauss(0, 1) for _ in range(7503)]),
+        "far": tf.tensor("F64", [5000], [1e9 + pick.random() for _ in range(5000)]),
+        "odd": tf.tensor("F64", [3000], [pick.choice([NAN, INF, -INF, 0, -0.0, 1, pick.random()])
+                                         for _ in range(3000)]),
+        "nothing finite": tf.tensor("F64", [3], [NAN, INF, -INF]),
+        "empty": tf.tensor("F64", [0, 7], []),
+        "scalar": tf.tensor("F64", [], [-2.5]),
+        "huge": tf.tensor("F64", [2], [1.5e308, -1.5e308])}
+    floats = [struct.unpack("<f", struct.pack("<f", pick.uniform(-3, 3)))[0] for _ in range(1025)]
+    tensors["f32"] = tf.tensor("F32", [1025], floats)
+    for dtype, bits in ("I8", 8), ("I16", 16), ("I32", 32), ("I64", 64):
+        least = -2 ** (bits - 1)
+        tensors[dtype] = tf.tensor(dtype, [4], [least, -1 - least, 0, 1])
+        tensors["U" + dtype[1:]] = tf.tensor("U" + dtype[1:], [3], [2 ** bits - 1, 1, 2])
+    tensors["bool"] = tf.tensor("BOOL", [3], [True, False, True])
+    huge = tensors.pop("huge")
+    for source in tf.write_safetensors, tf.write_params:
+        write("in", source(tensors))
+        got, by_name = stats_of("in")
+        assert got["format"] == ("params" if source is tf.write_params else "safetensors")
+        assert list(by_name) == list(tensors)
+        for name, tensor in tensors.items():
+            check_stats(by_name[name], tensor)
+        total = got["total"]
+        for key in "elements", "bytes", "zeros", "nan", "inf":
+            assert total[key] == sum(t[key] for t in by_name.values()), key
+        assert abs(sum(t["share"] for t in by_name.values()) - 1) < 1e-12
+        assert (by_name["bool"]["bytes"], by_name["normal"]["bytes"]) == (12, 8 * 7503)
+    # The sum of squares is beyond all doubles.
+    write("in", tf.write_safetensors({"huge": huge}))
+    assert stats_of("in")[1]["huge"]["deviation"] is None
+
+    for name, tensor in tensors.items():
+        write("a.npy", tf.write_npy(tensor))
+        got, by_name = stats_of("a.npy")
+        assert got["format"] == "npy"
+        check_stats(by_name[""], tensor)
+    write("a.wts", tf.write_wts(SMALL))
+    got, by_name = stats_of("a.wts")
+    check_stats(by_name["b.c"], SMALL["b.c"])
+
+
+def test_stats_as_text():
+    write("in", tf.write_params({"w\x1b[2J": tf.tensor("F32", [2, 2], [0, 1, NAN, INF]),
+                                 "q": tf.tensor("I8", [4], [1, 2, 3, -4])}))
+    lines = run("stats", "in").stdout.splitlines()
+    assert lines[0].split() == "type shape min max mean deviation zeros NaN inf bytes name".split()
+    assert lines[1].split() == ["TL_FLOAT", "[2,", "2]", "0", "1", "0.5", "0.5", "1", "1", "1",
+                                "80.00%", r"w\x1b[2J"], lines[1]
+    assert lines[2].split()[:5] == ["TL_INT8", "[4]", "-4", "3", "0.5"], lines[2]
+    assert lines[3] == "2 tensors, 8 elements, 20 bytes, 1 zeros, 1 NaN, 1 infinite"
+
+
+def test_wrong_calls_of_stats():
+    write("text", "hello")
+    run("stats", "text", code=1, err="text: neither a safetensors nor a .wts file, nor a params")
+    run("stats", "missing", code=1, err="missing: cannot open")
+    write("cut.npy", tf.write_npy(tf.tensor("F32", [2], [1, 2]))[:-1])
+    run("stats", "cut.npy", code=1, err="cut.npy holds 7 bytes of data where 8 are needed")
+    run("stats", code=2, err="no file")
+    run("stats", "text", "text", code=2, err="one file at a time")
+    os.mkfifo("pipe")
+    run("stats", "pipe", code=1, err="pipe: not a regular file")
+
+
+# ---- Progress ----
+
+def on_terminal(*args):
+    """Standard error of the command on a terminal of 60 columns, as it would be seen."""
+    import fcntl
+    import pty
+    import termios
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    process = subprocess.Popen([LIGHTNET, *args], stderr=slave, stdout=subprocess.DEVNULL,
+                               env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    seen = b""
+    try:
+        while chunk := os.read(master, 4096):
+            seen += chunk
+    except OSError:  # nobody has the other end any more
+        pass
+    os.close(master)
+    assert process.wait() == 0, seen
+    return seen.decode()
+
+
+def test_what_takes_long_shows_its_progress_on_a_terminal():
+    write("long.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);\n"
+          "transpose(src=x | dst=y | axes=[3, 2, 1, 0]);\n")
+    args = "run", "long.net", "-t", "ref", "-n"
+    count, seen = 200, ""
+    while "\r" not in seen.replace("\r\n", "") and count < 1000000:
+        count *= 4
+        seen = on_terminal(*args, str(count))
+    assert "\r\x1b[Krunning: " in seen and " of %d (1 s)\r" % count in seen, repr(seen)
+    # The last line is taken away before the time is said.
+    assert "\r\x1b[K\x1b[1minfo:\x1b[0m run time: median" in seen, repr(seen)
+    assert all(len(line) < 60 for line in seen.split("\r\x1b[K")[1:-1])
+    done = run(*args, "10")
+    assert "\r" not in done.stderr and "\x1b" not in done.stderr
+    assert "\r" not in on_terminal(*args, "10").replace("\r\n", "")
 
 
 def main():
