@@ -140,7 +140,7 @@ ln_status tl_convert_n(void *pd, tl_dtype dtype_d, const void *ps, tl_dtype dtyp
         memmove(pd, ps, count * size);
         return LN_OK;
     }
-    block b = {0};
+    block b; // loaded before it is stored; clearing it would cost a single element most
     for (size_t first = 0; first < count; first += BLOCK_ELEMS) {
         size_t n = count - first < BLOCK_ELEMS ? count - first : BLOCK_ELEMS;
         load(&b, ps, dtype_s, first, n);

@@ -149,9 +149,26 @@ tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new
 
 // ---- Mean of an image ----
 
+enum { CHANNELS = 3, SUBMEAN_PIXELS = 128 };
+
+// Neighbouring pixels at once, so that they are converted as arrays.
+static void submean_pixels(const tl_tensor *src, tl_tensor *dst, const double *mean, size_t first,
+                           size_t count)
+{
+    double pixels[SUBMEAN_PIXELS * CHANNELS], channel[SUBMEAN_PIXELS];
+    size_t plane = (size_t)src->len / CHANNELS;
+    const char *from = (const char *)src->data + first * CHANNELS * tl_size_of(src->dtype);
+    tl_convert_n(pixels, TL_DOUBLE, from, src->dtype, count * CHANNELS);
+    for (size_t c = 0; c < CHANNELS; c++) {
+        for (size_t i = 0; i < count; i++)
+            channel[i] = pixels[i * CHANNELS + c] - mean[c];
+        char *to = (char *)dst->data + (c * plane + first) * tl_size_of(dst->dtype);
+        tl_convert_n(to, dst->dtype, channel, TL_DOUBLE, count);
+    }
+}
+
 tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double *mean)
 {
-    enum { CHANNELS = 3 };
     if (!tensor_is_usable(src, "src") || !tensors_are_apart(src, dst))
         return NULL;
     tl_dtype dtype = dst ? dst->dtype : TL_FLOAT;
@@ -167,16 +184,8 @@ tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double 
     if (!dst)
         return NULL;
 
-    const char *from = src->data;
-    size_t from_size = tl_size_of(src->dtype), to_size = tl_size_of(dtype);
     size_t plane = (size_t)src->len / CHANNELS;
-    for (size_t i = 0; i < plane; i++) {
-        double pixel[CHANNELS];
-        tl_convert_n(pixel, TL_DOUBLE, from + i * CHANNELS * from_size, src->dtype, CHANNELS);
-        for (size_t c = 0; c < CHANNELS; c++) {
-            double value = pixel[c] - mean[c];
-            tl_convert((char *)dst->data + (c * plane + i) * to_size, dtype, &value, TL_DOUBLE);
-        }
-    }
+    for (size_t i = 0; i < plane; i += SUBMEAN_PIXELS)
+        submean_pixels(src, dst, mean, i, plane - i < SUBMEAN_PIXELS ? plane - i : SUBMEAN_PIXELS);
     return dst;
 }

@@ -225,6 +225,82 @@ static void transpose_rows(tl_tensor *dst, const tl_tensor *src, const size_t *s
     }
 }
 
+// A tile of a matrix, transposed: dst[i][j] = src[j][i], in elements of `size` bytes. Rows of the
+// source are as short as its cache lines, so that each line is used up while it is there.
+#define TILE 16
+
+static void transpose_tile(char *dst, size_t dst_stride, const char *src, size_t src_stride,
+                           size_t rows, size_t cols, size_t size)
+{
+#define TRANSPOSE(bytes)                                                                           \
+    case bytes:                                                                                    \
+        for (size_t i = 0; i < rows; i++)                                                          \
+            for (size_t j = 0; j < cols; j++)                                                      \
+                memcpy(dst + (i * dst_stride + j) * bytes, src + (j * src_stride + i) * bytes,     \
+                       bytes);                                                                     \
+        break;
+    switch (size) {
+        TRANSPOSE(1)
+        TRANSPOSE(2)
+        TRANSPOSE(4)
+        TRANSPOSE(8)
+    }
+#undef TRANSPOSE
+}
+
+static void transpose_matrix(char *dst, size_t dst_stride, const char *src, size_t src_stride,
+                             size_t rows, size_t cols, size_t size)
+{
+    for (size_t i = 0; i < rows; i += TILE) {
+        for (size_t j = 0; j < cols; j += TILE)
+            transpose_tile(dst + (i * dst_stride + j) * size, dst_stride,
+                           src + (j * src_stride + i) * size, src_stride,
+                           rows - i < TILE ? rows - i : TILE, cols - j < TILE ? cols - j : TILE,
+                           size);
+    }
+}
+
+// The axis of the result, other than the last, on which neighbours are neighbours in the source
+// too; -1 if there is none.
+static int find_source_row(const tl_tensor *dst, const size_t *strides)
+{
+    for (int i = 0; i < dst->ndim - 1; i++)
+        if (strides[i] == 1 && dst->dims[i] > 1)
+            return i;
+    return -1;
+}
+
+// The last axis of the result and `row_axis`, the last one of the source, make matrices; walks the
+// other axes.
+static void transpose_matrices(tl_tensor *dst, const tl_tensor *src, const size_t *strides,
+                               int row_axis)
+{
+    size_t size = tl_size_of(src->dtype), dst_strides[TL_MAXDIM], matrix_count = 1;
+    int last = dst->ndim - 1;
+    int coords[TL_MAXDIM] = {0};
+    for (int i = last, stride = 1; i >= 0; stride *= dst->dims[i--]) {
+        dst_strides[i] = (size_t)stride;
+        matrix_count *= i == last || i == row_axis ? 1 : (size_t)dst->dims[i];
+    }
+    size_t to = 0, from = 0;
+    for (size_t m = 0; m < matrix_count; m++) {
+        transpose_matrix((char *)dst->data + to * size, dst_strides[row_axis],
+                         (const char *)src->data + from * size, strides[last],
+                         (size_t)dst->dims[row_axis], (size_t)dst->dims[last], size);
+        for (int i = last - 1; i >= 0; i--) {
+            if (i == row_axis)
+                continue;
+            to += dst_strides[i];
+            from += strides[i];
+            if (++coords[i] < dst->dims[i])
+                break;
+            to -= dst_strides[i] * (size_t)coords[i];
+            from -= strides[i] * (size_t)coords[i];
+            coords[i] = 0;
+        }
+    }
+}
+
 tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes)
 {
     if (!tensor_is_usable(src, "src") || !tensors_are_apart(src, dst))
@@ -260,6 +336,10 @@ tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *
     }
     for (int i = 0; i < src->ndim; i++)
         strides[i] = src_strides[axes[i]];
-    transpose_rows(dst, src, strides);
+    int row_axis = strides[dst->ndim - 1] == 1 ? -1 : find_source_row(dst, strides);
+    if (row_axis < 0)
+        transpose_rows(dst, src, strides);
+    else
+        transpose_matrices(dst, src, strides, row_axis);
     return dst;
 }

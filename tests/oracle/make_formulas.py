@@ -86,7 +86,7 @@ def toward_zero(a, b):
 
 
 def logistic(x):
-    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+    return x if x != x else 1 / (1 + math.exp(-x)) if x > -700 else 0.0
 
 
 # ---- Tensors: (dtype, dims, elements in row-major order) ----
@@ -850,10 +850,15 @@ def box_cases():
     def decode(v):
         return math.exp(v) if v < 1 else v * math.e
 
-    def run(name, dims, low, high, **params):
+    def clamp(x, high):
+        return x if x != x else min(max(x, 0), high)
+
+    def run(name, dims, low, high, strange=(), **params):
         case = Case(f'transform_bboxSQD_{name}')
         delta = case.some('delta', dims, low=low, high=high)
         anchor = case.some('anchor', dims, low=5, high=60)
+        for i, x in strange:
+            delta[2][i] = x
         case.op('transform_bboxSQD', {'src_delta': 'delta', 'src_anchor': 'anchor'}, {'dst': 'y'},
                 **params)
         boxes = []
@@ -867,7 +872,7 @@ def box_cases():
             w, h = aw * decode(dw) * sx, ah * decode(dh) * sy
             for corner, size in ((cx - w / 2, 'img_width'), (cy - h / 2, 'img_height'),
                                  (cx + w / 2, 'img_width'), (cy + h / 2, 'img_height')):
-                boxes.append(min(max(corner, 0), params[size] - 1))
+                boxes.append(clamp(corner, params[size] - 1))
         case.expect(y=tensor('TL_FLOAT', dims, boxes))
 
     run('plain', [1, 3, 2, 4, 4], -1, 1, width=80, height=60, img_width=160, img_height=120,
@@ -876,12 +881,16 @@ def box_cases():
         x_shift=7, y_shift=-9)
     run('flat', [5, 4], -1, 2, width=50, height=40, img_width=100, img_height=90, x_shift=-3,
         y_shift=4)
+    run('strange', [6, 4], -1, 1, ((0, NAN), (5, INF), (10, INF), (15, -INF), (18, NAN), (20, -INF)),
+        width=50, height=40, img_width=100, img_height=90, x_shift=0, y_shift=0)
 
 
 def yolo_cases():
-    def run(name, anchors, classes, h, w, img, low, high):
+    def run(name, anchors, classes, h, w, img, low, high, strange=()):
         case = Case(f'detect_yolov3_{name}')
         feature = case.some('feature', [1, anchors * (5 + classes), h, w], low=low, high=high)
+        for i, x in strange:
+            feature[2][i] = x
         sizes = case.some('anchors', [anchors, 2], low=10, high=90)
         case.op('detect_yolov3', {'feature': 'feature', 'anchors': 'anchors'},
                 {'box_centers': 'c', 'box_sizes': 's', 'boxes': 'b', 'confs': 'f', 'probs': 'p'},
@@ -894,7 +903,8 @@ def yolo_cases():
             return (logistic(raw(a, k, y, x)) + (x, y)[k]) * img[k] / (w, h)[k]
 
         def size(a, k, y, x):
-            return sizes[2][2 * a + k] * min(max(math.exp(raw(a, 2 + k, y, x)), 1e-9), 50)
+            t = raw(a, 2 + k, y, x)
+            return sizes[2][2 * a + k] * (t if t != t else min(max(math.exp(t), 1e-9), 50))
 
         def corner(_, a, k, y, x):
             half = size(a, k % 2, y, x) / 2
@@ -912,6 +922,8 @@ def yolo_cases():
     run('plain', 3, 4, 3, 2, (96, 64), -3, 3)
     run('clipped', 1, 1, 2, 5, (160, 32), -30, 30)
     run('one', 2, 2, 1, 1, (32, 32), -1, 1)
+    run('strange', 1, 2, 3, 3, (96, 96), -1, 1,
+        [(9 * k + at, x) for k in range(7) for at, x in ((k, NAN), (8, INF), (7, -INF))])
 
 
 # ---- Writing ----

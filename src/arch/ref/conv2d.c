@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2-d convolution: seven loops, as the definition says.
+// 2-d convolution: seven loops, as the definition says. The innermost one walks neighbouring
+// outputs of a row, so that what a tap needs to know is worked out once for all of them; each
+// output still adds up its taps in the stated order.
 
 #include "arch/ref/kernels.h"
 
@@ -40,47 +42,62 @@ static ln_status check(const conv2d *c)
     return ln_ref_expect(c->dst, "dst", dtype, 4, dims);
 }
 
-// The sum for output channel `o` of image `n`, for the window whose first element is (top, left).
-LN_REF_INLINE ln_ref_number sum_window(const conv2d *c, tl_dtype dtype, int64_t n, int64_t o,
-                                       int64_t top, int64_t left)
+// The first of the outputs 0, 1, ... whose place `start` + output * `stride` is not below 0, and
+// the first behind it whose place is not below `size`; both at most `count`.
+LN_REF_INLINE void find_inside(int64_t start, int64_t stride, int64_t size, int64_t count,
+                               int64_t *out_first, int64_t *out_end)
+{
+    int64_t first = start < 0 ? -start : 0, end = start < size ? size - start : 0;
+    if (stride > 1) { // a division takes as long as many products
+        first = (first + stride - 1) / stride;
+        end = (end + stride - 1) / stride;
+    }
+    *out_end = end < count ? end : count;
+    *out_first = first < *out_end ? first : *out_end;
+}
+
+// The sums of `count` neighbouring outputs of channel `o` of image `n`; the windows start in row
+// `top`, and that of the first output in column `left`.
+LN_REF_INLINE void sum_windows(const conv2d *c, tl_dtype dtype, int64_t n, int64_t o, int64_t top,
+                               int64_t left, int64_t count, ln_ref_sums *sums)
 {
     const int *src = c->src->dims, *weight = c->weight->dims;
+    const ln_ref_window *window = c->window;
     int64_t first_channel = o / (weight[0] / c->group) * weight[1];
-    ln_ref_number sum = ln_ref_unsigned(0);
-    if (c->bias)
-        sum = ln_ref_load(c->bias->data, (size_t)o, dtype);
-
     for (int64_t i = 0; i < weight[1]; i++) {
         for (int64_t v = 0; v < weight[2]; v++) {
+            int64_t y = top + v * window->dilation[0];
+            if (y < 0 || y >= src[2])
+                continue;
+            int64_t row = ((n * src[1] + first_channel + i) * src[2] + y) * src[3];
+            int64_t w = ((o * weight[1] + i) * weight[2] + v) * weight[3];
             for (int64_t u = 0; u < weight[3]; u++) {
-                int64_t y = top + v * c->window->dilation[0];
-                int64_t x = left + u * c->window->dilation[1];
-                if (y < 0 || y >= src[2] || x < 0 || x >= src[3])
-                    continue;
-                int64_t s = ((n * src[1] + first_channel + i) * src[2] + y) * src[3] + x;
-                int64_t w = ((o * weight[1] + i) * weight[2] + v) * weight[3] + u;
-                sum = ln_ref_add(sum, ln_ref_mul(ln_ref_load(c->src->data, (size_t)s, dtype),
-                                                 ln_ref_load(c->weight->data, (size_t)w, dtype)));
+                int64_t x = left + u * window->dilation[1], first, end;
+                find_inside(x, window->stride[1], src[3], count, &first, &end);
+                ln_ref_add_products(sums, dtype, first, end, 1, c->src->data,
+                                    row + x + first * window->stride[1], window->stride[1],
+                                    ln_ref_load(c->weight->data, (size_t)(w + u), dtype));
             }
         }
     }
-    return sum;
 }
 
 LN_REF_INLINE void convolve(const conv2d *c, tl_dtype dtype)
 {
     const int *dst = c->dst->dims;
     const ln_ref_window *w = c->window;
+    ln_ref_sums sums;
+    int64_t count;
     size_t d = 0;
     for (int64_t n = 0; n < dst[0]; n++) {
         for (int64_t o = 0; o < dst[1]; o++) {
             for (int64_t y = 0; y < dst[2]; y++) {
-                for (int64_t x = 0; x < dst[3]; x++) {
-                    ln_ref_number sum = sum_window(c, dtype, n, o, y * w->stride[0] - w->padding[0],
-                                                   x * w->stride[1] - w->padding[1]);
-                    if (c->is_relu)
-                        sum = ln_ref_positive_part(sum, dtype);
-                    ln_ref_store(c->dst->data, d++, dtype, sum);
+                for (int64_t x = 0; x < dst[3]; x += count, d += (size_t)count) {
+                    count = dst[3] - x < LN_REF_SUMS ? dst[3] - x : LN_REF_SUMS;
+                    ln_ref_start_sums(&sums, dtype, count, c->bias ? c->bias->data : NULL, o);
+                    sum_windows(c, dtype, n, o, y * w->stride[0] - w->padding[0],
+                                x * w->stride[1] - w->padding[1], count, &sums);
+                    ln_ref_store_sums(&sums, dtype, count, c->is_relu, c->dst->data, d);
                 }
             }
         }

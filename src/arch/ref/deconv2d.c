@@ -37,54 +37,62 @@ static ln_status check(const deconv2d *d)
     return ln_ref_expect(d->dst, "dst", dtype, 4, (int[]){src[0], dst[1], dst[2], dst[3]});
 }
 
-// Which element of an axis of `in` elements reaches position `at` through tap `tap`; -1 if none.
-LN_REF_INLINE int64_t reaching(const ln_ref_window *w, int axis, int64_t at, int64_t tap, int in)
+// Element `from` of an axis reaches place from * stride + tap * dilation - padding.
+LN_REF_INLINE int64_t place_of(const ln_ref_window *w, int axis, int64_t from, int64_t tap)
 {
-    int64_t spread = at + w->padding[axis] - tap * w->dilation[axis];
-    if (spread < 0 || spread % w->stride[axis] != 0 || spread / w->stride[axis] >= in)
-        return -1;
-    return spread / w->stride[axis];
+    return from * w->stride[axis] + tap * w->dilation[axis] - w->padding[axis];
 }
 
-LN_REF_INLINE ln_ref_number sum_taps(const deconv2d *d, tl_dtype dtype, int64_t n, int64_t o,
-                                     int64_t y, int64_t x)
+// The first element, of at most `in`, that reaches `place` or one behind it.
+LN_REF_INLINE int64_t first_reaching(const ln_ref_window *w, int axis, int64_t place, int64_t tap,
+                                     int64_t in)
+{
+    int64_t distance = place - place_of(w, axis, 0, tap);
+    int64_t from = distance <= 0 ? 0 : (distance + w->stride[axis] - 1) / w->stride[axis];
+    return from < in ? from : in;
+}
+
+// The sums of outputs [x, x + count) in row `y` of channel `o` of image `n`.
+LN_REF_INLINE void sum_taps(const deconv2d *d, tl_dtype dtype, int64_t n, int64_t o, int64_t y,
+                            int64_t x, int64_t count, ln_ref_sums *sums)
 {
     const int *src = d->src->dims, *weight = d->weight->dims;
+    const ln_ref_window *window = d->window;
     int64_t channels = src[1] / d->group;
     int64_t first_channel = o / weight[1] * channels;
-    ln_ref_number sum = ln_ref_unsigned(0);
-    if (d->bias)
-        sum = ln_ref_load(d->bias->data, (size_t)o, dtype);
-
     for (int64_t i = first_channel; i < first_channel + channels; i++) {
         for (int64_t v = 0; v < weight[2]; v++) {
+            int64_t from_y = first_reaching(window, 0, y, v, src[2]);
+            if (from_y == src[2] || place_of(window, 0, from_y, v) != y)
+                continue;
+            int64_t row = ((n * src[1] + i) * src[2] + from_y) * src[3];
+            int64_t w = ((i * weight[1] + o % weight[1]) * weight[2] + v) * weight[3];
             for (int64_t u = 0; u < weight[3]; u++) {
-                int64_t from_y = reaching(d->window, 0, y, v, src[2]);
-                int64_t from_x = reaching(d->window, 1, x, u, src[3]);
-                if (from_y < 0 || from_x < 0)
-                    continue;
-                int64_t s = ((n * src[1] + i) * src[2] + from_y) * src[3] + from_x;
-                int64_t w = ((i * weight[1] + o % weight[1]) * weight[2] + v) * weight[3] + u;
-                sum = ln_ref_add(sum, ln_ref_mul(ln_ref_load(d->src->data, (size_t)s, dtype),
-                                                 ln_ref_load(d->weight->data, (size_t)w, dtype)));
+                int64_t from = first_reaching(window, 1, x, u, src[3]);
+                int64_t end = first_reaching(window, 1, x + count, u, src[3]);
+                int64_t first = place_of(window, 1, from, u) - x, step = window->stride[1];
+                ln_ref_add_products(sums, dtype, first, first + (end - from) * step, step,
+                                    d->src->data, row + from, 1,
+                                    ln_ref_load(d->weight->data, (size_t)(w + u), dtype));
             }
         }
     }
-    return sum;
 }
 
 LN_REF_INLINE void spread_all(const deconv2d *d, tl_dtype dtype)
 {
     const int *dst = d->dst->dims;
+    ln_ref_sums sums;
+    int64_t count;
     size_t to = 0;
     for (int64_t n = 0; n < dst[0]; n++) {
         for (int64_t o = 0; o < dst[1]; o++) {
             for (int64_t y = 0; y < dst[2]; y++) {
-                for (int64_t x = 0; x < dst[3]; x++) {
-                    ln_ref_number sum = sum_taps(d, dtype, n, o, y, x);
-                    if (d->is_relu)
-                        sum = ln_ref_positive_part(sum, dtype);
-                    ln_ref_store(d->dst->data, to++, dtype, sum);
+                for (int64_t x = 0; x < dst[3]; x += count, to += (size_t)count) {
+                    count = dst[3] - x < LN_REF_SUMS ? dst[3] - x : LN_REF_SUMS;
+                    ln_ref_start_sums(&sums, dtype, count, d->bias ? d->bias->data : NULL, o);
+                    sum_taps(d, dtype, n, o, y, x, count, &sums);
+                    ln_ref_store_sums(&sums, dtype, count, d->is_relu, d->dst->data, to);
                 }
             }
         }

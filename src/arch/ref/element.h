@@ -191,4 +191,62 @@ LN_REF_INLINE ln_ref_number ln_ref_least(tl_dtype dtype)
     }
 }
 
+// ---- Sums of neighbouring outputs ----
+
+#define LN_REF_SUMS 64
+
+// As a number: floating sums are in `real`, the others in `whole`.
+typedef struct ln_ref_sums {
+    double real[LN_REF_SUMS];
+    uint64_t whole[LN_REF_SUMS];
+} ln_ref_sums;
+
+// All begin with element `channel` of `bias`, or with 0 if that is NULL.
+LN_REF_INLINE void ln_ref_start_sums(ln_ref_sums *sums, tl_dtype dtype, int64_t count,
+                                     const void *bias, int64_t channel)
+{
+    ln_ref_number start = bias ? ln_ref_load(bias, (size_t)channel, dtype) : ln_ref_unsigned(0);
+    for (int64_t x = 0; x < count; x++) {
+        if (ln_ref_is_floating(dtype))
+            sums->real[x] = start.real;
+        else
+            sums->whole[x] = start.whole;
+    }
+}
+
+// Adds weight * src[at], weight * src[at + src_step], ... to the sums first, first + step, ... <
+// end.
+LN_REF_INLINE void ln_ref_add_products(ln_ref_sums *sums, tl_dtype dtype, int64_t first,
+                                       int64_t end, int64_t step, const void *src, int64_t at,
+                                       int64_t src_step, ln_ref_number weight)
+{
+    if (step == 1 && src_step == 1) { // the compiler's chance to use vectors
+        for (int64_t x = 0; x < end - first; x++) {
+            ln_ref_number element = ln_ref_load(src, (size_t)(at + x), dtype);
+            if (ln_ref_is_floating(dtype))
+                sums->real[first + x] += element.real * weight.real;
+            else
+                sums->whole[first + x] += element.whole * weight.whole;
+        }
+        return;
+    }
+    for (int64_t x = first; x < end; x += step, at += src_step) {
+        ln_ref_number element = ln_ref_load(src, (size_t)at, dtype);
+        if (ln_ref_is_floating(dtype))
+            sums->real[x] += element.real * weight.real;
+        else
+            sums->whole[x] += element.whole * weight.whole;
+    }
+}
+
+LN_REF_INLINE void ln_ref_store_sums(const ln_ref_sums *sums, tl_dtype dtype, int64_t count,
+                                     bool is_relu, void *dst, size_t at)
+{
+    for (int64_t x = 0; x < count; x++) {
+        ln_ref_number sum = ln_ref_is_floating(dtype) ? ln_ref_real(sums->real[x])
+                                                      : ln_ref_unsigned(sums->whole[x]);
+        ln_ref_store(dst, at + (size_t)x, dtype, is_relu ? ln_ref_positive_part(sum, dtype) : sum);
+    }
+}
+
 #endif

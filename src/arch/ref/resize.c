@@ -7,6 +7,7 @@
 #include "arch/ref/kernels.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "arch/ref/element.h"
@@ -42,23 +43,56 @@ static void find_coords(const tl_tensor *t, int i, int coords[TL_MAXDIM])
 // ---- TL_NEAREST ----
 
 // (i + 0.5) * in / out - 0.5, rounded half away from zero.
-static int nearest(int i, int in, int out)
+static size_t nearest(int i, int in, int out)
 {
-    return (int)((2 * (int64_t)i + 1) * in / (2 * (int64_t)out));
+    return (size_t)((2 * (int64_t)i + 1) * in / (2 * (int64_t)out));
 }
 
+// `out` elements from a row of `in`, both of `size` bytes each.
+static void take_row(char *to, const char *from, int in, int out, size_t size)
+{
+    // A constant size makes the memcpy one load and one store.
+#define TAKE(bytes)                                                                                \
+    case bytes:                                                                                    \
+        for (int i = 0; i < out; i++)                                                              \
+            memcpy(to + (size_t)i * bytes, from + nearest(i, in, out) * bytes, bytes);             \
+        break;
+    if (in == out) {
+        memcpy(to, from, (size_t)out * size);
+        return;
+    }
+    switch (size) {
+        TAKE(1)
+        TAKE(2)
+        TAKE(4)
+        TAKE(8)
+    }
+#undef TAKE
+}
+
+// Row by row of the last axis; a row that comes from the same one as the row before is a copy of
+// it.
 static void take_nearest(const resize *r)
 {
-    size_t size = tl_size_of(r->src->dtype);
-    for (int i = 0; i < r->dst->len; i++) {
+    const tl_tensor *src = r->src, *dst = r->dst;
+    if (dst->len == 0)
+        return;
+    size_t size = tl_size_of(src->dtype);
+    int last = src->ndim - 1;
+    int in = last < 0 ? 1 : src->dims[last], out = last < 0 ? 1 : dst->dims[last];
+    char *to = dst->data;
+    size_t before = SIZE_MAX;
+    for (int i = 0; i < dst->len; i += out, to += (size_t)out * size) {
         int coords[TL_MAXDIM];
-        find_coords(r->dst, i, coords);
-        size_t from = 0;
-        for (int d = 0; d < r->src->ndim; d++)
-            from = from * (size_t)r->src->dims[d] +
-                   (size_t)nearest(coords[d], r->src->dims[d], r->dst->dims[d]);
-        memcpy((char *)r->dst->data + (size_t)i * size, (const char *)r->src->data + from * size,
-               size);
+        find_coords(dst, i, coords);
+        size_t row = 0;
+        for (int d = 0; d < last; d++)
+            row = row * (size_t)src->dims[d] + nearest(coords[d], src->dims[d], dst->dims[d]);
+        if (row == before)
+            memcpy(to, to - (size_t)out * size, (size_t)out * size);
+        else
+            take_row(to, (const char *)src->data + row * (size_t)in * size, in, out, size);
+        before = row;
     }
 }
 

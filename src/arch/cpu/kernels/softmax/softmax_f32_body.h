@@ -42,14 +42,14 @@ VF_VERB void softmax_row(size_t n, const float *x, float *y)
     for (; i + LN_SOFTMAX_LANES <= n; i += LN_SOFTMAX_LANES) {
         LN_UNROLL
         for (size_t j = 0; j < SOFTMAX_VECTORS; j++) {
-            vf e = vf_exp(vf_sub(vf_load(x + i + j * VF_LANES), max));
+            vf e = vf_exp_diff(vf_load(x + i + j * VF_LANES), max);
             vf_store(y + i + j * VF_LANES, e);
             sum[j] = vf_add(sum[j], e);
         }
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES) {
         size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
-        vf_store_n(y + i, vf_exp(vf_sub(vf_load_n(x + i, lanes), max)), lanes);
+        vf_store_n(y + i, vf_exp_diff(vf_load_n(x + i, lanes), max), lanes);
         sum[j] = vf_add(sum[j], vf_load_n(y + i, lanes)); // other lanes add +0: no change
     }
 
@@ -79,7 +79,7 @@ VF_VERB void softmax_columns(size_t n, size_t inner, const float *x, float *y, s
     for (size_t j = 0; j < LN_SOFTMAX_LANES; j++)
         sum[j] = vf_set1(0.0f);
     for (size_t i = 0; i < n; i++) {
-        vf e = vf_exp(vf_sub(vf_load_n(x + i * inner, lanes), max));
+        vf e = vf_exp_diff(vf_load_n(x + i * inner, lanes), max);
         vf_store_n(y + i * inner, e, lanes);
         sum[i % LN_SOFTMAX_LANES] = vf_add(sum[i % LN_SOFTMAX_LANES], e);
     }

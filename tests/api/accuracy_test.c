@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far arch cpu lies from arch ref, operator by operator, in units in the last place.
+//
+// Each row runs on both archs with the same numbers. Where an operator sums, they are such that
+// nothing cancels, or else the distance would be that of the numbers and not of the arithmetic.
+// The description of a cpu operator promises a relative distance, or the same bits; the table that
+// is printed shows what it is.
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#include <lightnet/op_info.h>
+
+#include "tests/api/model.h"
+#include "tests/random.h"
+
+#define CONSTANT(name, dims)                                                                       \
+    "create(| dst=" name " | dtype=TL_FLOAT, dims=" dims ", ran=[0.5, 1], data=[0], "              \
+    "from_file=false);\n"
+#define INPUT(dims) "input(| dst=x | dtype=TL_FLOAT, dims=" dims ");\n"
+
+typedef struct row {
+    const char *optype; // of arch cpu
+    const char *what;
+    double low, high; // of the input's numbers
+    const char *model;
+} row;
+
+#define BINARY(what, op)                                                                           \
+    {                                                                                              \
+        "elew_cpu", what, -8, 8,                                                                   \
+            INPUT("[1000]") CONSTANT("a", "[1000]") "elew(src1=x, src2=a | dst=y | elew_op=" op    \
+                                                    ");\n"                                         \
+    }
+
+static const row rows[] = {
+    {"relu_cpu", "", -8, 8, INPUT("[1000]") "relu(src=x | dst=y |);\n"},
+    {"lrelu_cpu", "", -8, 8, INPUT("[1000]") "lrelu(src=x | dst=y | negslope=0.1);\n"},
+    {"sigmoid_cpu", "-8 .. 8", -8, 8, INPUT("[100000]") "sigmoid(src=x | dst=y |);\n"},
+    {"sigmoid_cpu", "-80 .. 80", -80, 80, INPUT("[100000]") "sigmoid(src=x | dst=y |);\n"},
+    BINARY("sum", "TL_SUM"),
+    BINARY("difference", "TL_SUB"),
+    BINARY("product", "TL_MUL"),
+    BINARY("quotient", "TL_DIV"),
+    BINARY("greater", "TL_MAX"),
+    BINARY("smaller", "TL_MIN"),
+    {"softmax_cpu", "10 of -8 .. 8", -8, 8,
+     INPUT("[300, 10]") "softmax(src=x | dst=y | axis=1);\n"},
+    {"softmax_cpu", "1000 of -8 .. 8", -8, 8,
+     INPUT("[30, 1000]") "softmax(src=x | dst=y | axis=1);\n"},
+    {"softmax_cpu", "21 of -8 .. 8, axis 1", -8, 8,
+     INPUT("[1, 21, 17, 19]") "softmax(src=x | dst=y | axis=1);\n"},
+    {"softmax_cpu", "10 of -40 .. 40", -40, 40,
+     INPUT("[300, 10]") "softmax(src=x | dst=y | axis=1);\n"},
+    {"batchnorm_cpu", "", 2, 8,
+     INPUT("[2, 16, 15, 15]") CONSTANT("s", "[16]") CONSTANT("o", "[16]") CONSTANT("m", "[16]")
+         CONSTANT("v", "[16]") "batchnorm(src=x, scale=s, offset=o, mean=m, var=v | dst=y | "
+                               "epsilon=1e-3);\n"},
+    {"maxpool2d_cpu", "3x3", -8, 8,
+     INPUT("[1, 8, 31, 31]") "maxpool2d(src=x | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, "
+                             "1, 1], autopad=NOTSET);\n"},
+    {"avgpool2d_cpu", "3x3", 0.5, 1,
+     INPUT("[1, 8, 31, 31]") "avgpool2d(src=x | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, "
+                             "1, 1], autopad=NOTSET);\n"},
+    {"avgpool2d_cpu", "31x31", 0.5, 1,
+     INPUT("[2, 40, 31, 31]") "avgpool2d(src=x | dst=y | size=[31, 31], stride=[1, 1]);\n"},
+    {"conv2d_cpu", "1x1, 16 products", 0.5, 1,
+     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 1, 1]")
+         CONSTANT("b", "[8]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[1, 1]);\n"},
+    {"conv2d_cpu", "3x3, 288 products", 0.5, 1,
+     INPUT("[1, 32, 14, 14]") CONSTANT("w", "[16, 32, 3, 3]") CONSTANT(
+         "b",
+         "[16]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], padding=[1, 1, 1, 1]);\n"},
+    {"conv2d_cpu", "3x3, 4608 products", 0.5, 1,
+     INPUT("[1, 512, 7, 7]") CONSTANT("w", "[8, 512, 3, 3]") CONSTANT(
+         "b",
+         "[8]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], padding=[1, 1, 1, 1]);\n"},
+    {"conv2d_cpu", "1x1, 25088 products", 0.5, 1,
+     INPUT("[1, 25088, 1, 1]") CONSTANT("w", "[16, 25088, 1, 1]")
+         CONSTANT("b", "[16]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[1, 1]);\n"},
+    {"conv2d_cpu", "depthwise 3x3", 0.5, 1,
+     INPUT("[1, 32, 21, 21]") CONSTANT("w", "[32, 1, 3, 3]") CONSTANT(
+         "b",
+         "[32]") "conv2d(src=x, weight=w, bias=b | dst=y | group=32, size=[3, 3], padding=[1, 1, 1, 1]);\n"},
+    {"deconv2d_cpu", "4x4 stride 2, 64 products", 0.5, 1,
+     INPUT("[1, 16, 9, 9]") CONSTANT("w", "[16, 8, 4, 4]") CONSTANT(
+         "b",
+         "[8]") "deconv2d(src=x, weight=w, bias=b | dst=y | size=[4, 4], stride=[2, 2], padding=[1, 1, 1, "
+                "1]);\n"},
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+// ---- Running ----
+
+// Loads the row's model for `target` and runs it; fills the input with the same numbers each time.
+static ln_context *run_row(const row *r, const char *target)
+{
+    ln_context *ctx = load_text(r->model, target);
+    const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
+    float *data = calloc((size_t)x->tensor->len, sizeof *data);
+    CHECK_NOT_NULL(data);
+    test_random random = {.state = 1};
+    for (int i = 0; i < x->tensor->len; i++)
+        data[i] = (float)(r->low + (r->high - r->low) *
+                                       ((double)(test_random_next(&random) >> 11) * 0x1p-53));
+    CHECK_OK(ln_context_set_data(ctx, "x", data));
+    CHECK_OK(ln_context_run(ctx));
+    free(data);
+    return ctx;
+}
+
+static int has_op(const ln_context *ctx, const char *optype)
+{
+    for (const ln_list *l = ctx->ops; l; l = l->next)
+        if (ln_streq(((const ln_op *)l->data)->op_arg->optype, optype))
+            return 1;
+    return 0;
+}
+
+// How many floats lie between the two, one of them included.
+static double ulp_distance(float a, float b)
+{
+    int32_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    for (int i = 0; i < 2; i++)
+        bits[i] = bits[i] < 0 ? INT32_MIN - bits[i] : bits[i]; // in the order of the numbers
+    return fabs((double)bits[0] - (double)bits[1]);
+}
+
+typedef struct distance {
+    double most_ulp;
+    double most_relative; // of normal results
+    double equal_share;
+} distance;
+
+static distance compare(const ln_context *ref, const ln_context *cpu)
+{
+    distance d = {0};
+    const tl_tensor *a = ln_tensor_table_find(ref->tensor_table, "y")->tensor;
+    const tl_tensor *b = ln_tensor_table_find(cpu->tensor_table, "y")->tensor;
+    CHECK_EQ(a->len, b->len);
+    const float *expected = a->data, *got = b->data;
+    int equal_count = 0;
+    for (int i = 0; i < a->len; i++) {
+        double gap = fabs((double)got[i] - (double)expected[i]);
+        equal_count += memcmp(&got[i], &expected[i], sizeof got[i]) == 0;
+        d.most_ulp = fmax(d.most_ulp, ulp_distance(got[i], expected[i]));
+        if (fabsf(expected[i]) >= FLT_MIN)
+            d.most_relative = fmax(d.most_relative, gap / fabs((double)expected[i]));
+    }
+    d.equal_share = (double)equal_count / a->len;
+    return d;
+}
+
+// ---- Tests ----
+
+TEST(cpu_keeps_what_its_descriptions_promise)
+{
+    CHECK_OK(ln_arch_init());
+    if (!ln_arch_find("cpu")) {
+        ln_arch_cleanup();
+        SKIP("the library was built without this arch");
+    }
+    int broken_count = 0;
+    printf("%-14s %-26s %9s %10s %9s\n", "operator", "", "most ulp", "relative", "equal");
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const row *r = &rows[i];
+        const ln_op *op = ln_op_find(r->optype);
+        CHECK_NOT_NULL(op);
+        ln_context *ref = run_row(r, "ref"), *cpu = run_row(r, "cpu");
+        if (!has_op(cpu, r->optype))
+            fail_msg("%s %s runs as something else", r->optype, r->what);
+        distance d = compare(ref, cpu);
+        double promised = op->op_arg->info->rtol;
+        int is_kept = promised > 0 ? d.most_relative <= promised : d.equal_share == 1;
+        printf("%-14s %-26s %9.0f %10.2g %8.2f%%%s\n", r->optype, r->what, d.most_ulp,
+               d.most_relative, 100 * d.equal_share, is_kept ? "" : "  MORE THAN PROMISED");
+        broken_count += !is_kept;
+        close_context(ref);
+        close_context(cpu);
+    }
+    ln_arch_cleanup();
+    CHECK_EQ(broken_count, 0);
+}
+
+TEST(every_operator_of_cpu_is_measured)
+{
+    CHECK_OK(ln_arch_init());
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
+        size_t k = 0;
+        while (k < ROW_COUNT && !ln_streq(rows[k].optype, op->op_arg->optype))
+            k++;
+        if (ln_streq(op->op_arg->arch, "cpu") && k == ROW_COUNT)
+            fail_msg("no row measures %s", op->op_arg->optype);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(cpu_keeps_what_its_descriptions_promise, every_operator_of_cpu_is_measured)
