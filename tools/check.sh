@@ -27,6 +27,7 @@ cmp -s build/ops.md docs/ops.md ||
 
 step "exports"
 tools/exports.sh build/liblightnet.so
+tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 
 step "tests"
 ctest --test-dir build -L fast -j "$(nproc)" --output-on-failure

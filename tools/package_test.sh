@@ -14,8 +14,7 @@ libdir=$(dirname "$(find "$prefix" -name lightnet.pc)")/..
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 export LD_LIBRARY_PATH="$libdir"
 
-for header in "$prefix"/include/lightnet/*.h; do
-    name=lightnet/$(basename "$header")
+for name in $(cd "$prefix/include" && find . -name '*.h' -printf '%P\n'); do
     echo "#include <$name>" >"$work/header.c"
     gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" "$work/header.c"
     g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ -I"$prefix/include" "$work/header.c"
@@ -33,10 +32,19 @@ gcc -std=c11 -Wall -Wextra -Werror "$source/tests/package/program.c" -o "$work/s
 g++ -std=c++17 -Wall -Wextra -Werror "$source/tests/package/program.cc" -o "$work/cxx" \
     $(pkg-config --cflags --libs lightnet)
 "$work/cxx"
+# shellcheck disable=SC2046
+gcc -std=c99 -Wall -Wextra -Werror "$source/tests/package/cvm.c" -o "$work/cvm" \
+    $(pkg-config --cflags --libs lightnet-cvm)
+"$work/cvm"
+# shellcheck disable=SC2046
+g++ -std=c++11 -Wall -Wextra -Werror -x c++ "$source/tests/package/cvm.c" -o "$work/cvm_cxx" \
+    $(pkg-config --cflags --libs lightnet-cvm)
+"$work/cvm_cxx"
 cmake -S "$source/tests/package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/program"
 
 "$prefix/bin/lightnet" --version >/dev/null
 readelf -d "$libdir/liblightnet.so" | grep -q 'SONAME.*liblightnet\.so\.0'
+readelf -d "$libdir/liblightnet-cvm.so" | grep -q 'SONAME.*liblightnet-cvm\.so\.0'
 test -f "$prefix/share/man/man1/lightnet.1"

@@ -70,6 +70,7 @@ for isa in generic avx2; do
 done
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
+count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 
 note "clang"
 count "build with clang" build clang
@@ -94,7 +95,7 @@ for target in build-fuzz/fuzz/*_fuzz; do
 done
 
 note "leaves: the library without each"
-for leaf in src/arch/*/ src/serial/*/; do
+for leaf in src/arch/*/ src/serial/*/ src/compat/*/; do
     leaf=${leaf#src/}
     leaf=${leaf%/}
     count "build without $leaf" tools/without.sh "$leaf"

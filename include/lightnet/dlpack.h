@@ -19,6 +19,9 @@
 #error "include a dlpack.h of version 1.0 or newer, or include <lightnet/dlpack.h> first"
 #endif
 
+/* DLPack's own header has the struct only; saying it twice would do no harm. */
+typedef struct DLManagedTensorVersioned DLManagedTensorVersioned;
+
 #else /* DLPack's own header finds its guard taken and adds nothing. */
 #define DLPACK_DLPACK_H_
 

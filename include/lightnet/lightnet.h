@@ -46,6 +46,7 @@
 #include <lightnet/dlpack.h>
 #include <lightnet/dtype.h>
 #include <lightnet/ndarray.h>
+#include <lightnet/params.h>
 #include <lightnet/tensor.h>
 #include <lightnet/tensor_file.h>
 

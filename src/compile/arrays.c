@@ -206,36 +206,61 @@ static bool has_any_in(const ln_context *ctx, const ln_list *listed_tensors,
     return false;
 }
 
-// Why operators do not let the tensor move; NULL if they do.
-static const char *reason_of_operators(const ln_context *ctx, const ln_tensor_entry *entry)
+// How operator `position` of the list treats the bytes that its outputs share with its inputs.
+static ln_status find_aliasing(const ln_context *ctx, size_t position, ln_plan_aliasing *out)
 {
+    ln_plan *plan;
+    LN_TRY(ln_context_plan_create(ctx, &plan));
+    *out = plan->steps[position].aliasing;
+    ln_context_plan_free(plan);
+    return LN_OK;
+}
+
+// Why an operator that has the tensor among its inputs or outputs does not let it move; NULL if it
+// does. A view is let alone by `run`, which finds it in its place there, too.
+static ln_status find_reason_of_op(const ln_context *ctx, const ln_op *op, size_t position,
+                                   bool writes, const char **out_reason)
+{
+    ln_plan_aliasing aliasing = LN_PLAN_VIEW;
+    if (writes && op->run)
+        LN_TRY(find_aliasing(ctx, position, &aliasing));
+    if (aliasing != LN_PLAN_VIEW)
+        *out_reason = "an operator computes in its place";
+    else if (op->static_run)
+        *out_reason = "an operator has looked at it when the model was loaded";
+    else if (ln_runs_groups(ln_arch_find(op->op_arg->arch)))
+        *out_reason = "it is read by operators that run as a group";
+    return LN_OK;
+}
+
+static ln_status find_reason_of_operators(const ln_context *ctx, const ln_tensor_entry *entry,
+                                          const char **out_reason)
+{
+    size_t position = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         const ln_op_arg *arg = op->op_arg;
-        if (ln_streq(arg->name, entry->creater))
-            continue;
         bool writes = has_any_in(ctx, arg->tensors_out, entry);
-        if (!writes && !has_any_in(ctx, arg->tensors_in, entry))
-            continue;
-        if (writes && op->run)
-            return "an operator computes in its place";
-        if (op->static_run)
-            return "an operator has looked at it when the model was loaded";
-        if (ln_runs_groups(ln_arch_find(arg->arch)))
-            return "it is read by operators that run as a group";
+        bool is_concerned = writes || has_any_in(ctx, arg->tensors_in, entry);
+        if (is_concerned && !ln_streq(arg->name, entry->creater))
+            LN_TRY(find_reason_of_op(ctx, op, position, writes, out_reason));
+        if (*out_reason)
+            return LN_OK;
+        position++;
     }
-    return NULL;
+    return LN_OK;
 }
 
-static const char *reason_of_tensor(const ln_context *ctx, const ln_tensor_entry *entry)
+static ln_status find_reason_of_tensor(const ln_context *ctx, const ln_tensor_entry *entry,
+                                       const char **out_reason)
 {
     if (!is_input(ctx, entry))
-        return "it is no input, or a constant";
-    if (entry->mtype != LN_MEM_CPU)
-        return "it is not in main memory";
-    if (entry->owner)
-        return "the plan has laid it into another tensor";
-    return reason_of_operators(ctx, entry);
+        *out_reason = "it is no input, or a constant";
+    else if (entry->mtype != LN_MEM_CPU)
+        *out_reason = "it is not in main memory";
+    else if (entry->owner)
+        *out_reason = "the plan has laid it into another tensor";
+    return *out_reason ? LN_OK : find_reason_of_operators(ctx, entry, out_reason);
 }
 
 static const char *reason_of_array(const ln_tensor_entry *entry, const ln_ndarray *array)
@@ -254,9 +279,9 @@ static const char *reason_of_array(const ln_tensor_entry *entry, const ln_ndarra
 static ln_status bind_or_copy(ln_context *ctx, ln_tensor_entry *entry, ln_ndarray *array,
                               int *out_is_bound)
 {
-    const char *reason = reason_of_tensor(ctx, entry);
+    const char *reason = reason_of_array(entry, array);
     if (!reason)
-        reason = reason_of_array(entry, array);
+        LN_TRY(find_reason_of_tensor(ctx, entry, &reason));
     if (!reason) {
         LN_TRY(ln_bound_add(ctx, entry, array));
         if (out_is_bound)
