@@ -32,6 +32,7 @@ int cmd_convert(int argc, char **argv);
 int cmd_opt(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_easyjson(int argc, char **argv);
+int cmd_blame(int argc, char **argv);
 int cmd_genwts(int argc, char **argv);
 int cmd_gen_op(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
@@ -65,11 +66,14 @@ int set_budget(const char *command_name, const char *text);
 // Creates a context and reads `source` into it. NULL after having said why.
 ln_context *open_model(const char *source);
 
-// The same, compiled for `target` if it is not compiled already.
-ln_context *open_compiled(const char *source, const char *target);
+// The same, compiled for `target` if it is not compiled already; options for what has no effect
+// then are an error. NULL: the defaults.
+ln_context *open_compiled(const char *source, const char *target,
+                          const ln_optimize_options *options);
 
-// ln_context_compile and ln_context_load, with progress.
-ln_status compile_model(ln_context *ctx, const char *target);
+// ln_context_compile_with (NULL: the defaults), constants frozen, and ln_context_load, both with
+// progress.
+ln_status compile_model(ln_context *ctx, const char *target, const ln_optimize_options *options);
 ln_status load_model(ln_context *ctx, const char *datafile);
 
 void close_model(ln_context *ctx); // accepts NULL

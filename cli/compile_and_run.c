@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "compile_flags.h"
 #include "progress.h"
 
 static const char help[] =
@@ -25,7 +26,7 @@ static const char help[] =
     "                       told apart by content\n"
     "  -c, --compile        only compile\n"
     "  -r, --run            only run; SOURCE must be a compiled form\n"
-    "  -d, --debug          show what the passes do\n"
+    "  -d, --debug          show what the passes do\n" COMPILE_FLAGS_HELP
     "  -Wwarn, -w, -Wno-warn    show or hide warnings (shown)\n"
     "  -Winter, -Wno-inter      show or hide internal warnings (shown)\n"
     "\n"
@@ -41,6 +42,7 @@ typedef struct options {
     int debug;
     int shows_warnings;
     int shows_internal;
+    compile_flags flags;
 } options;
 
 static void print_help(void)
@@ -76,6 +78,7 @@ static int parse(int argc, char **argv, options *o)
         {"Wno-warn", no_argument, NULL, WNO_WARN},
         {"Winter", no_argument, NULL, WINTER},
         {"Wno-inter", no_argument, NULL, WNO_INTER},
+        COMPILE_FLAGS_OPTIONS,
         {NULL, 0, NULL, 0},
     };
     opterr = 0;
@@ -95,6 +98,13 @@ static int parse(int argc, char **argv, options *o)
         case WNO_WARN: o->shows_warnings = 0; break;
         case WINTER: o->shows_internal = 1; break;
         case WNO_INTER: o->shows_internal = 0; break;
+        case OPTION_RULES:
+        case OPTION_SKIP:
+        case OPTION_VERBOSE:
+        case OPTION_BUDGET:
+            if (compile_flags_take(&o->flags, NULL, option, optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
         case ':': return say_usage_error(NULL, "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error(NULL, "unknown option %s", argv[optind - 1]);
         }
@@ -110,11 +120,19 @@ static int parse(int argc, char **argv, options *o)
     return EXIT_OK;
 }
 
-static ln_status compile(ln_context *ctx, const options *o)
+static ln_status check_only_run(const options *o)
+{
+    if (!compile_flags_any(&o->flags))
+        return LN_OK;
+    return ln_fail(LN_STATE, "-r only runs %s; --skip and --rules belong to where it is compiled",
+                   o->source);
+}
+
+static ln_status compile(ln_context *ctx, options *o)
 {
     if (!o->compile) {
         if (ctx->state >= LN_CONTEXT_PLANNED)
-            return LN_OK;
+            return check_only_run(o);
         return ln_fail(LN_STATE,
                        "%s is not compiled, so it cannot only be run; leave out -r, or "
                        "compile it first: lightnet -c -o compiled.json %s",
@@ -123,7 +141,7 @@ static ln_status compile(ln_context *ctx, const options *o)
     if (ctx->state >= LN_CONTEXT_PLANNED)
         return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
-    LN_TRY(compile_model(ctx, o->target));
+    LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
     return ln_context_print(ctx, o->outfile);
@@ -147,6 +165,7 @@ static ln_status run(ln_context *ctx, const options *o)
 int cmd_compile_and_run(int argc, char **argv)
 {
     options o = {.outfile = "out.json", .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
+    compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;

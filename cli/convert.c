@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet convert` and `lightnet opt`: a model in, a model out; and weights in, weights out.
+// `lightnet convert`: a model or weights in one format, out in another.
 
 #include <getopt.h>
-#include <string.h>
 
 #include "cli.h"
 #include "convert_weights.h"
 
-static const char convert_help[] =
+static const char help[] =
     "Usage: lightnet convert MODEL -o FILE\n"
     "       lightnet convert WEIGHTS -o FILE\n"
     "\n"
@@ -22,61 +21,38 @@ static const char convert_help[] =
     "  -o, --outfile=FILE  where to write (required)\n"
     "  -h, --help          show this help\n";
 
-static const char opt_help[] =
-    "Usage: lightnet opt [OPTION...] MODEL\n"
-    "\n"
-    "Rewrites MODEL with the passes of the compiler and prints the result, which is not planned:\n"
-    "to see what a pass does, and to test rules.\n"
-    "\n"
-    "Options:\n"
-    "  -p, --passes=LIST    only these, such as fold,expand (default: all)\n"
-    "  -t, --target=TARGET  the arch to lower for (default cpu)\n"
-    "  -o, --outfile=FILE   where to write (default \"-\"): .json or .net\n"
-    "  -h, --help           show this help\n";
-
 typedef struct convert_options {
     const char *model;
     const char *outfile;
-    const char *passes;
-    const char *target;
 } convert_options;
 
-static int parse(int argc, char **argv, const char *help, convert_options *o)
+static int parse(int argc, char **argv, convert_options *o)
 {
     static const struct option long_options[] = {{"outfile", required_argument, NULL, 'o'},
-                                                 {"passes", required_argument, NULL, 'p'},
-                                                 {"target", required_argument, NULL, 't'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    const char *name = argv[0];
-    int is_opt = strcmp(name, "opt") == 0;
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, is_opt ? ":o:p:t:h" : ":o:h", long_options, NULL)) !=
-           -1) {
-        if ((option == 'p' || option == 't') && !is_opt)
-            option = '?';
+    while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
         switch (option) {
         case 'o': o->outfile = optarg; break;
-        case 'p': o->passes = optarg; break;
-        case 't': o->target = optarg; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error(name, "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error(name, "unknown option %s", argv[optind - 1]);
+        case ':': return say_usage_error("convert", "option %s needs a value", argv[optind - 1]);
+        default: return say_usage_error("convert", "unknown option %s", argv[optind - 1]);
         }
     }
     if (optind + 1 != argc)
-        return say_usage_error(name, optind == argc ? "no model" : "one model at a time");
+        return say_usage_error("convert", optind == argc ? "no model" : "one model at a time");
     o->model = argv[optind];
     if (!o->outfile)
-        return say_usage_error(name, "say where to write with -o FILE");
+        return say_usage_error("convert", "say where to write with -o FILE");
     return EXIT_OK;
 }
 
 int cmd_convert(int argc, char **argv)
 {
     convert_options o = {0};
-    int code = parse(argc, argv, convert_help, &o);
+    int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     ln_tensor_file_format format;
@@ -91,23 +67,6 @@ int cmd_convert(int argc, char **argv)
     if (!ctx)
         return EXIT_FAILED;
     code = ln_context_print(ctx, o.outfile) == LN_OK ? EXIT_OK : say_failure();
-    close_model(ctx);
-    return code;
-}
-
-int cmd_opt(int argc, char **argv)
-{
-    convert_options o = {.outfile = "-", .target = "cpu"};
-    int code = parse(argc, argv, opt_help, &o);
-    if (code != EXIT_OK)
-        return code == -1 ? EXIT_OK : code;
-    ln_context *ctx = open_model(o.model);
-    if (!ctx)
-        return EXIT_FAILED;
-    ln_status status = ln_context_optimize(ctx, o.target, o.passes);
-    if (status == LN_OK)
-        status = ln_context_print(ctx, o.outfile);
-    code = status == LN_OK ? EXIT_OK : say_failure();
     close_model(ctx);
     return code;
 }

@@ -68,7 +68,7 @@ static size_t count_parameters(const ln_context *ctx)
 static ln_status print_memory(ln_context *ctx, const char *target)
 {
     if (ctx->state < LN_CONTEXT_PLANNED)
-        LN_TRY(compile_model(ctx, target));
+        LN_TRY(compile_model(ctx, target, NULL));
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         if (ctx->mem_sizes[m] > 0)
             printf("memory     %s on %s: static %s + workspace %s = peak %s bytes\n",

@@ -12,6 +12,7 @@ const command commands[] = {
     {"inspect", cmd_inspect, "show inputs, outputs, operators, parameters, work and memory"},
     {"convert", cmd_convert, "write a model, or weights, in another format"},
     {"opt", cmd_opt, "rewrite a model with chosen passes and print it"},
+    {"blame", cmd_blame, "find the rule or kernel that makes a model wrong"},
     {"stats", cmd_stats, "show the range, mean and zeros of each tensor of a file"},
     {"easyjson", cmd_easyjson, "turn JSON with comments and long strings into JSON"},
     {"genwts", cmd_genwts, "make weights from text, or random ones for a model"},

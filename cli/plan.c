@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "compile_flags.h"
 #include "plan_draw.h"
 
 static const char help[] =
@@ -20,7 +21,7 @@ static const char help[] =
     "      --svg            draw it: memory over time, one rectangle a tensor\n"
     "      --json           print it for programs\n"
     "  -o, --outfile=FILE   where to write (default \"-\", standard output)\n"
-    "      --budget=BYTES   refuse a model whose peak is above: 64000000, 64M, 64Mi (default 4Gi)\n"
+    "  -v                   as --verbose\n" COMPILE_FLAGS_HELP
     "  -h, --help           show this help\n";
 
 static void print_value(FILE *out, const ln_plan_value *value)
@@ -62,27 +63,32 @@ typedef struct plan_options {
     const char *target;
     const char *outfile;
     int is_short, is_svg, is_json;
+    compile_flags flags;
 } plan_options;
 
 static int parse(int argc, char **argv, plan_options *o)
 {
-    enum { SVG = 256, JSON, BUDGET };
+    enum { SVG = 256, JSON };
     static const struct option long_options[] = {
         {"target", required_argument, NULL, 't'},  {"short", no_argument, NULL, 's'},
         {"svg", no_argument, NULL, SVG},           {"json", no_argument, NULL, JSON},
-        {"outfile", required_argument, NULL, 'o'}, {"budget", required_argument, NULL, BUDGET},
+        {"outfile", required_argument, NULL, 'o'}, COMPILE_FLAGS_OPTIONS,
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:so:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:so:vh", long_options, NULL)) != -1) {
         switch (option) {
         case 't': o->target = optarg; break;
         case 's': o->is_short = 1; break;
         case 'o': o->outfile = optarg; break;
         case SVG: o->is_svg = 1; break;
         case JSON: o->is_json = 1; break;
-        case BUDGET:
-            if (set_budget("plan", optarg) != EXIT_OK)
+        case 'v': o->flags.is_verbose = 1; break;
+        case OPTION_RULES:
+        case OPTION_SKIP:
+        case OPTION_VERBOSE:
+        case OPTION_BUDGET:
+            if (compile_flags_take(&o->flags, "plan", option, optarg) != EXIT_OK)
                 return EXIT_USAGE;
             break;
         case 'h': fputs(help, stdout); return -1;
@@ -125,10 +131,11 @@ static ln_status write_to_file(const plan_options *o, const ln_context *ctx, con
 int cmd_plan(int argc, char **argv)
 {
     plan_options o = {.target = "cpu", .outfile = "-"};
+    compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
-    ln_context *ctx = open_compiled(o.model, o.target);
+    ln_context *ctx = open_compiled(o.model, o.target, compile_flags_options(&o.flags));
     if (!ctx)
         return EXIT_FAILED;
     ln_plan *plan;

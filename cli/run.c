@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "compile_flags.h"
 #include "progress.h"
 #include "tensor_input.h"
 
@@ -29,6 +30,7 @@ static const char help[] =
     "                          (-i FILE), and an input may be given by position (-i 0=FILE)\n"
     "  -o, --outdir=DIR        save each output as DIR/NAME.npy and list them in DIR/outputs.json\n"
     "  -n, --repeat=COUNT      run COUNT times, show the median time (default 1)\n"
+    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
     "  -h, --help              show this help\n";
 
 typedef struct run_options {
@@ -39,22 +41,20 @@ typedef struct run_options {
     const char *inputs[MAX_INPUTS];
     int input_count;
     int repeat;
+    compile_flags flags;
 } run_options;
 
 static int parse(int argc, char **argv, run_options *o)
 {
     static const struct option long_options[] = {
-        {"datafile", required_argument, NULL, 'f'},
-        {"target", required_argument, NULL, 't'},
-        {"input", required_argument, NULL, 'i'},
-        {"outdir", required_argument, NULL, 'o'},
-        {"repeat", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"datafile", required_argument, NULL, 'f'}, {"target", required_argument, NULL, 't'},
+        {"input", required_argument, NULL, 'i'},    {"outdir", required_argument, NULL, 'o'},
+        {"repeat", required_argument, NULL, 'n'},   COMPILE_FLAGS_OPTIONS,
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     opterr = 0;
     int option;
-    while ((option = getopt_long(argc, argv, ":f:t:i:o:n:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":f:t:i:o:n:vh", long_options, NULL)) != -1) {
         switch (option) {
         case 'f': o->datafile = optarg; break;
         case 't': o->target = optarg; break;
@@ -72,7 +72,15 @@ static int parse(int argc, char **argv, run_options *o)
             o->repeat = (int)count;
             break;
         }
+        case 'v': o->flags.is_verbose = 1; break;
         case 'h': fputs(help, stdout); return -1;
+        case OPTION_RULES:
+        case OPTION_SKIP:
+        case OPTION_VERBOSE:
+        case OPTION_BUDGET:
+            if (compile_flags_take(&o->flags, "run", option, optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
         case ':': return say_usage_error("run", "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error("run", "unknown option %s", argv[optind - 1]);
         }
@@ -85,48 +93,11 @@ static int parse(int argc, char **argv, run_options *o)
 
 // ---- Inputs ----
 
-// Splits "NAME=FILE" and finds the input: by name, by position, or the only one.
-static ln_status find_input(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
-                            const char **out_path)
-{
-    size_t count = ln_context_input_count(ctx);
-    const char *equals = strchr(text, '=');
-    *out_path = equals ? equals + 1 : text;
-    *out = NULL;
-    size_t name_len = equals ? (size_t)(equals - text) : 0;
-    if (!equals) {
-        if (count != 1)
-            return ln_fail(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,
-                           text);
-        *out = ln_context_input(ctx, 0);
-        return LN_OK;
-    }
-    for (size_t i = 0; i < count && !*out; i++) {
-        const ln_tensor_entry *entry = ln_context_input(ctx, i);
-        if (strlen(entry->name) == name_len && strncmp(entry->name, text, name_len) == 0)
-            *out = entry;
-    }
-    char *end;
-    unsigned long position = strtoul(text, &end, 10);
-    if (!*out && end == equals && end != text)
-        *out = ln_context_input(ctx, position);
-    if (*out)
-        return LN_OK;
-
-    char known[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s'%s'", used ? ", " : "",
-                                 ln_context_input(ctx, i)->name);
-    return ln_fail(LN_NOT_FOUND, "the model has no input '%.*s'; it has %s", (int)name_len, text,
-                   count ? known : "none");
-}
-
 static ln_status set_input(ln_context *ctx, const char *text)
 {
     const ln_tensor_entry *entry;
     const char *path;
-    LN_TRY(find_input(ctx, text, &entry, &path));
+    LN_TRY(tensor_input_find(ctx, text, &entry, &path));
     tl_tensor *tensor;
     LN_TRY(tensor_read(path, entry->name, entry->tensor, &tensor));
     ln_status status = ln_context_set_data(ctx, entry->name, tensor->data);
@@ -282,10 +253,11 @@ static ln_status run_model(ln_context *ctx, const run_options *o)
 int cmd_run(int argc, char **argv)
 {
     run_options o = {.target = "cpu", .repeat = 1};
+    compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
-    ln_context *ctx = open_compiled(o.model, o.target);
+    ln_context *ctx = open_compiled(o.model, o.target, compile_flags_options(&o.flags));
     if (!ctx)
         return EXIT_FAILED;
     code = run_model(ctx, &o) == LN_OK ? EXIT_OK : say_failure();

@@ -186,10 +186,14 @@ ln_context *open_model(const char *source)
     return NULL;
 }
 
-ln_status compile_model(ln_context *ctx, const char *target)
+ln_status compile_model(ln_context *ctx, const char *target, const ln_optimize_options *options)
 {
+    // A command changes no constants, so that they need not be kept beside what is folded from
+    // them.
+    ln_optimize_options frozen = options ? *options : ln_optimize_options_default();
+    frozen.freezes_constants = 1;
     progress_begin("compiling %s for %s", ctx->source ? ctx->source : "the model", target);
-    ln_status status = ln_context_compile(ctx, target);
+    ln_status status = ln_context_compile_with(ctx, target, &frozen);
     progress_end();
     return status;
 }
@@ -202,12 +206,26 @@ ln_status load_model(ln_context *ctx, const char *datafile)
     return status;
 }
 
-ln_context *open_compiled(const char *source, const char *target)
+// What is compiled has been rewritten already.
+static ln_status check_uncompiled(const char *source, const ln_optimize_options *options)
+{
+    if (!options || (options->skip_count == 0 && options->rule_file_count == 0))
+        return LN_OK;
+    return ln_fail(LN_STATE,
+                   "%s is compiled already, so --skip and --rules come too late; give "
+                   "them where it is compiled",
+                   source);
+}
+
+ln_context *open_compiled(const char *source, const char *target,
+                          const ln_optimize_options *options)
 {
     ln_context *ctx = open_model(source);
-    if (!ctx || ctx->state >= LN_CONTEXT_PLANNED)
-        return ctx;
-    if (compile_model(ctx, target) == LN_OK)
+    if (!ctx)
+        return NULL;
+    ln_status status = ctx->state >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
+                                                        : compile_model(ctx, target, options);
+    if (status == LN_OK)
         return ctx;
     say_failure();
     close_model(ctx);

@@ -248,6 +248,44 @@ ln_status tensor_read(const char *path, const char *name, const tl_tensor *like,
     return LN_OK;
 }
 
+// ---- Inputs of a model ----
+
+ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
+                            const char **out_path)
+{
+    size_t count = ln_context_input_count(ctx);
+    const char *equals = strchr(text, '=');
+    *out_path = equals ? equals + 1 : text;
+    *out = NULL;
+    size_t name_len = equals ? (size_t)(equals - text) : 0;
+    if (!equals) {
+        if (count != 1)
+            return ln_fail(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,
+                           text);
+        *out = ln_context_input(ctx, 0);
+        return LN_OK;
+    }
+    for (size_t i = 0; i < count && !*out; i++) {
+        const ln_tensor_entry *entry = ln_context_input(ctx, i);
+        if (strlen(entry->name) == name_len && strncmp(entry->name, text, name_len) == 0)
+            *out = entry;
+    }
+    char *end;
+    unsigned long position = strtoul(text, &end, 10);
+    if (!*out && end == equals && end != text)
+        *out = ln_context_input(ctx, position);
+    if (*out)
+        return LN_OK;
+
+    char known[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s'%s'", used ? ", " : "",
+                                 ln_context_input(ctx, i)->name);
+    return ln_fail(LN_NOT_FOUND, "the model has no input '%.*s'; it has %s", (int)name_len, text,
+                   count ? known : "none");
+}
+
 // ---- Writing ----
 
 #define NPY_MAX_HEADER 256

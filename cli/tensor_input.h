@@ -4,6 +4,7 @@
 #ifndef LN_CLI_TENSOR_INPUT_H
 #define LN_CLI_TENSOR_INPUT_H
 
+#include <lightnet/context.h>
 #include <lightnet/tensor.h>
 
 // Reads a tensor of `len` elements for `entry` out of `path`: .npy, and safetensors or params
@@ -18,6 +19,11 @@ int is_npy(const char *path);
 
 // Reads a .npy file as it is. Freed with tl_tensor_free_data_too.
 ln_status npy_read(const char *path, tl_tensor **out_tensor);
+
+// Splits "NAME=FILE" and finds the input of the model: by name, by position, or the only one, whose
+// name may be left out.
+ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
+                            const char **out_path);
 
 // Writes `tensor` as .npy (version 1.0, C order; bool as one byte).
 ln_status npy_write(const char *path, const tl_tensor *tensor);

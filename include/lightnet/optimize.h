@@ -40,6 +40,7 @@ typedef struct ln_firing {
     const char *optype; /* its type before the firing */
     int is_lowering;    /* 1: takes the operator from arch `none` to another */
     int is_skipped;     /* 1: it was found, and did not happen */
+    int is_failed;      /* 1: its result was refused, and the compilation ends */
 } ln_firing;
 
 typedef struct ln_optimize_options {
@@ -76,7 +77,7 @@ typedef struct ln_optimize_options {
      * but a change (`ln_context_set_data`) that would need a constant which is gone is refused. */
     int freezes_constants;
 
-    /* Told of each firing after it has happened, or was skipped. May be NULL. */
+    /* Told of each firing after it has happened, was skipped or has failed. May be NULL. */
     void (*on_firing)(void *user, const ln_firing *firing);
 
     /* Told after each pass: how long it took, and the model as it is now. Another status than LN_OK

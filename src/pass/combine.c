@@ -27,11 +27,10 @@ static ln_status exchange(ln_compilation *compilation, const combiner *c, ln_lis
     bool fires;
     ln_status status = ln_firing_decide(compilation, &firing, &fires);
     if (status == LN_OK && fires)
-        status = ln_context_replace_ops(ctx, position, WINDOW, new_ops);
+        status = ln_firing_done(compilation, &firing,
+                                ln_context_replace_ops(ctx, position, WINDOW, new_ops));
     *out_matched = status == LN_OK && fires;
-    if (*out_matched)
-        ln_firing_done(compilation, &firing);
-    else
+    if (!*out_matched)
         ln_pass_free_refused(ctx, new_ops);
     return status;
 }

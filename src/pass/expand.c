@@ -33,7 +33,8 @@ static ln_status exchange(ln_compilation *compilation, const ln_arch *arch, size
     bool fires;
     ln_status status = ln_firing_decide(compilation, &firing, &fires);
     if (status == LN_OK && fires)
-        status = ln_context_replace_ops(ctx, position, 1, new_ops);
+        status =
+            ln_firing_done(compilation, &firing, ln_context_replace_ops(ctx, position, 1, new_ops));
     *out_matched = status == LN_OK && fires;
     if (!*out_matched) {
         ln_pass_free_refused(ctx, new_ops);
@@ -41,7 +42,6 @@ static ln_status exchange(ln_compilation *compilation, const ln_arch *arch, size
     }
     for (int i = 0; i < new_count; i++)
         *position = (*position)->next;
-    ln_firing_done(compilation, &firing);
     return LN_OK;
 }
 

@@ -89,7 +89,9 @@ static bool is_to_skip(const ln_compilation *compilation, const ln_firing *firin
 static void tell(const ln_compilation *compilation, const ln_firing *firing)
 {
     ln_msg_debug("firing %zu: %s at '%s'%s", firing->number, firing->rule, firing->op,
-                 firing->is_skipped ? " is skipped" : "");
+                 firing->is_skipped  ? " is skipped"
+                 : firing->is_failed ? " fails"
+                                     : "");
     if (compilation->options && compilation->options->on_firing)
         compilation->options->on_firing(compilation->options->user, firing);
 }
@@ -124,9 +126,14 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
     return LN_OK;
 }
 
-void ln_firing_done(const ln_compilation *compilation, const ln_firing *firing)
+ln_status ln_firing_done(ln_compilation *compilation, ln_firing *firing, ln_status status)
 {
+    if (status != LN_OK) {
+        firing->is_failed = 1;
+        compilation->firing_count--;
+    }
     tell(compilation, firing);
+    return status;
 }
 
 ln_status ln_firing_check_skipped(const ln_compilation *compilation)

@@ -4,7 +4,8 @@
 //     ln_firing_names names;
 //     ln_firing firing = ln_firing_of_rule(set, rule->name, rule->tag, rule->line, root, &names);
 //     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
-//     if (fires) { rewrite; ln_firing_done(compilation, &firing); }
+//     if (fires)
+//         status = ln_firing_done(compilation, &firing, rewrite(...));
 
 #ifndef LN_PASS_FIRING_H
 #define LN_PASS_FIRING_H
@@ -33,8 +34,9 @@ ln_firing ln_firing_of_function(const ln_arch *arch, const char *kind, size_t in
 // rule at an operator of the same name, gets no second number. Fails only when memory is gone.
 ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool *out_fires);
 
-// Tells that the firing has happened.
-void ln_firing_done(const ln_compilation *compilation, const ln_firing *firing);
+// Tells that the firing has happened, or has failed with `status`, which it returns. A failed one
+// does not count.
+ln_status ln_firing_done(ln_compilation *compilation, ln_firing *firing, ln_status status);
 
 // LN_NOT_FOUND if a number that was to be skipped has not been given out.
 ln_status ln_firing_check_skipped(const ln_compilation *compilation);

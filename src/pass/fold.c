@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules, on operators of arch `none` and on what they were lowered to: the user's, those for
-// every arch, then those of the target's archs. Each set comes to its own end.
+// The rules, on operators of arch `none` and on what they were lowered to: the user's alone, so
+// that they see the model as it was written; then all together, the user's before those for every
+// arch and those of the target's archs.
 
 #include "desc/rule.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
+#include <lightnet/allocator.h>
+
 extern const ln_rule_set ln_rules_fold; // rules/*.rules
+
+static size_t count_user_sets(const ln_compilation *compilation)
+{
+    size_t count = 0;
+    while (compilation->rule_sets && compilation->rule_sets[count])
+        count++;
+    return count;
+}
 
 static ln_status apply_rules(ln_compilation *compilation, ln_rule_stage stage)
 {
-    for (ln_rule_set **set = compilation->rule_sets; set && *set; set++)
-        LN_TRY(ln_rewrite_rules(compilation, *set, stage));
-    LN_TRY(ln_rewrite_rules(compilation, &ln_rules_fold, stage));
+    size_t user_count = count_user_sets(compilation), count = 0;
+    const ln_rule_set **sets =
+        ln_alloc_array(user_count + 1 + compilation->arch_count, sizeof *sets);
+    if (!sets)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < user_count; i++)
+        sets[count++] = compilation->rule_sets[i];
+    sets[count++] = &ln_rules_fold;
     for (size_t i = 0; i < compilation->arch_count; i++)
         if (compilation->archs[i]->rules)
-            LN_TRY(ln_rewrite_rules(compilation, compilation->archs[i]->rules, stage));
-    return LN_OK;
+            sets[count++] = compilation->archs[i]->rules;
+    ln_status status = ln_rewrite_rules(compilation, sets, user_count, stage);
+    if (status == LN_OK)
+        status = ln_rewrite_rules(compilation, sets, count, stage);
+    ln_free(sets);
+    return status;
 }
 
 ln_status ln_pass_fold(ln_compilation *compilation)

@@ -24,45 +24,53 @@
 
 // ---- General rules ----
 
+// A rule of one of the sets that are walked with.
+typedef struct candidate {
+    const ln_rule_set *set;
+    const ln_rule *rule;
+    size_t next; // the next candidate with the same type of root, from 1; 0: none
+} candidate;
+
 typedef struct walker {
     ln_compilation *compilation;
-    const ln_rule_set *set;
+    candidate *candidates; // set by set, each in file order
+    size_t candidate_count;
     ln_hash *nodes;   // ln_op -> its node of ctx->ops
-    ln_hash *by_root; // type of the root -> the first of its rules, counted from 1
-    size_t *next;     // the next rule with the same type of root, from 1; 0: none
+    ln_hash *by_root; // type of the root -> the first of its candidates, counted from 1
     ln_list *position;
     size_t limit; // of firings
     size_t firing_count;
 } walker;
 
 // `window` is NULL unless the rule is wide. *out_fired is false if the firing is to be skipped.
-static ln_status fire(walker *w, const ln_match *match, const ln_window *window, bool *out_fired)
+static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
+                      const ln_window *window, bool *out_fired)
 {
     const ln_rule *rule = match->rule;
     ln_firing_names names;
     ln_firing firing =
-        ln_firing_of_rule(w->set, rule->name, rule->tag, rule->line, match->ops[0], &names);
+        ln_firing_of_rule(set, rule->name, rule->tag, rule->line, match->ops[0], &names);
     LN_TRY(ln_firing_decide(w->compilation, &firing, out_fired));
     if (!*out_fired)
         return LN_OK;
     ln_status status = ln_match_apply(w->compilation->ctx, match, window, w->nodes, &w->position);
+    ln_firing_done(w->compilation, &firing, status);
     if (status != LN_OK) {
         *out_fired = false;
-        w->compilation->firing_count--; // it has not happened
         ln_fail_prefix("rule '%s' at '%s'", rule->name, names.op);
         return status;
     }
-    ln_firing_done(w->compilation, &firing);
     if (++w->firing_count > w->limit)
         return LN_FAIL(LN_INTERNAL, "%s: rules fired %zu times on %zu operators that run",
-                       w->set->file, w->firing_count, w->limit);
+                       set->file, w->firing_count, w->limit);
     return LN_OK;
 }
 
 // Tries one rule at the position.
-static ln_status try_rule(walker *w, const ln_rule *rule, bool *out_fired)
+static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
 {
     const ln_context *ctx = w->compilation->ctx;
+    const ln_rule *rule = c->rule;
     ln_match match;
     ln_window *window = NULL;
     bool matched;
@@ -72,20 +80,20 @@ static ln_status try_rule(walker *w, const ln_rule *rule, bool *out_fired)
         return LN_OK;
     ln_status status = rule->is_wide ? ln_window_create(ctx, &match, &window) : LN_OK;
     if (status == LN_OK && (window || !rule->is_wide))
-        status = fire(w, &match, window, out_fired);
+        status = fire(w, c->set, &match, window, out_fired);
     ln_window_destroy(window);
     ln_match_deinit(&match);
     return status;
 }
 
-// Tries the rules at the position in file order, up to the first that fires.
+// Tries the candidates at the position in their order, up to the first that fires.
 static ln_status try_rules(walker *w, bool *out_fired)
 {
     *out_fired = false;
     const ln_op *op = w->position->data;
     size_t i = (size_t)(uintptr_t)ln_hash_find(w->by_root, op->op_arg->optype);
-    for (; i > 0 && !*out_fired; i = w->next[i - 1])
-        LN_TRY(try_rule(w, &w->set->rules[i - 1], out_fired));
+    for (; i > 0 && !*out_fired; i = w->candidates[i - 1].next)
+        LN_TRY(try_rule(w, &w->candidates[i - 1], out_fired));
     return LN_OK;
 }
 
@@ -110,15 +118,13 @@ static ln_status walk_until_none_fires(walker *w)
     return LN_OK;
 }
 
-// From the last rule to the first, so that the chains are in file order.
-static ln_status index_rules(walker *w, ln_rule_stage stage)
+// From the last candidate to the first, so that the chains are in order.
+static ln_status index_candidates(walker *w)
 {
-    for (size_t i = w->set->rule_count; i > 0; i--) {
-        const ln_rule *rule = &w->set->rules[i - 1];
-        if (rule->stage != stage)
-            continue;
-        const char *optype = rule->pattern[0].optype;
-        w->next[i - 1] = (size_t)(uintptr_t)ln_hash_find(w->by_root, optype);
+    for (size_t i = w->candidate_count; i > 0; i--) {
+        candidate *c = &w->candidates[i - 1];
+        const char *optype = c->rule->pattern[0].optype;
+        c->next = (size_t)(uintptr_t)ln_hash_find(w->by_root, optype);
         if (ln_hash_insert(w->by_root, optype, (void *)(uintptr_t)i) < 0)
             return ln_error_status();
     }
@@ -138,40 +144,61 @@ static void find_limit(walker *w)
     w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
 }
 
-static ln_status prepare(walker *w, ln_rule_stage stage)
+static ln_status prepare(walker *w)
 {
     w->nodes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     w->by_root = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    w->next = ln_alloc_array(w->set->rule_count, sizeof *w->next);
-    if (!w->nodes || !w->by_root || !w->next)
+    if (!w->nodes || !w->by_root)
         return LN_NO_MEMORY;
     for (ln_list *l = w->compilation->ctx->ops; l; l = l->next)
         if (ln_hash_insert(w->nodes, l->data, l) < 0)
             return ln_error_status();
     find_limit(w);
-    return index_rules(w, stage);
+    return index_candidates(w);
 }
 
-static bool has_rules(const ln_rule_set *set, ln_rule_stage stage)
+static size_t count_rules(const ln_rule_set *set, ln_rule_stage stage)
 {
+    size_t count = 0;
     for (size_t i = 0; i < set->rule_count; i++)
-        if (set->rules[i].stage == stage)
-            return true;
-    return false;
+        count += set->rules[i].stage == stage;
+    return count;
 }
 
-ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *set, ln_rule_stage stage)
+// Room for all rules of the stage, and the rules of those sets that have any.
+static ln_status gather_candidates(walker *w, const ln_rule_set *const *sets, size_t set_count,
+                                   ln_rule_stage stage)
 {
-    if (!has_rules(set, stage))
-        return LN_OK;
-    LN_TRY(ln_rule_set_check(set));
-    walker w = {.compilation = compilation, .set = set};
-    ln_status status = prepare(&w, stage);
-    if (status == LN_OK)
+    size_t count = 0;
+    for (size_t s = 0; s < set_count; s++)
+        count += count_rules(sets[s], stage);
+    w->candidates = ln_alloc_array(count, sizeof *w->candidates);
+    if (!w->candidates)
+        return LN_NO_MEMORY;
+    for (size_t s = 0; s < set_count; s++) {
+        if (count_rules(sets[s], stage) == 0)
+            continue;
+        LN_TRY(ln_rule_set_check(sets[s]));
+        for (size_t i = 0; i < sets[s]->rule_count; i++)
+            if (sets[s]->rules[i].stage == stage)
+                w->candidates[w->candidate_count++] =
+                    (candidate){.set = sets[s], .rule = &sets[s]->rules[i]};
+    }
+    return LN_OK;
+}
+
+ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,
+                           size_t set_count, ln_rule_stage stage)
+{
+    walker w = {.compilation = compilation};
+    ln_status status = gather_candidates(&w, sets, set_count, stage);
+    if (status == LN_OK && w.candidate_count > 0)
+        status = prepare(&w);
+    if (status == LN_OK && w.candidate_count > 0)
         status = walk_until_none_fires(&w);
     ln_hash_free(w.nodes);
     ln_hash_free(w.by_root);
-    ln_free(w.next);
+    ln_free(w.candidates);
     return status;
 }
 
@@ -261,9 +288,7 @@ static ln_status lower_to(ln_compilation *compilation, const ln_rule_set *set,
     LN_TRY(ln_firing_decide(compilation, &firing, out_fired));
     if (!*out_fired)
         return LN_OK;
-    LN_TRY(exchange_lowered(compilation, proto, position));
-    ln_firing_done(compilation, &firing);
-    return LN_OK;
+    return ln_firing_done(compilation, &firing, exchange_lowered(compilation, proto, position));
 }
 
 ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,

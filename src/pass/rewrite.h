@@ -15,10 +15,10 @@
 // `lower` statements need no check: what does not exist does not match.
 ln_status ln_rule_set_check(const ln_rule_set *set);
 
-// Applies the rules of `set` that are for the stage, each at each operator in file order, until
-// none fires.
-ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *set,
-                           ln_rule_stage stage);
+// Applies the rules of the sets that are for the stage, each at each operator, until none fires. At
+// an operator the rules are tried in the order of the sets, and of the lines in each.
+ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,
+                           size_t set_count, ln_rule_stage stage);
 
 // Tries the `lower` statements of `set` (NULL: none) that lead to `arch` on the operator at
 // *position. After a match the new operator is in its place, and *position behind it (NULL at the

@@ -39,7 +39,8 @@ static const ln_rule_set *parse(const char *text)
 static size_t rewrite(ln_context *ctx, const char *rules, ln_status expected)
 {
     ln_compilation compilation = {.ctx = ctx};
-    ln_status status = ln_rewrite_rules(&compilation, parse(rules), LN_RULE_BEFORE_EXPAND);
+    const ln_rule_set *set = parse(rules);
+    ln_status status = ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND);
     if (status != expected)
         fail_msg("%s: %s", ln_status_name(status), ln_error_message());
     if (!ln_context_check(ctx))
@@ -583,7 +584,7 @@ TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
         ln_compilation compilation = {.ctx = ctx};
         one_refusal refusal = {.n = n};
         ln_allocator_set(&(ln_allocator){resize_but_one, release, &refusal});
-        status = ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND);
+        status = ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND);
         ln_allocator_set(NULL);
         if (status != LN_OK)
             CHECK_EQ(status, LN_NO_MEMORY);
@@ -609,7 +610,7 @@ TEST(out_of_memory_leaks_nothing)
         ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
                                            "bn c s -> n", "relu n -> y"));
         ln_compilation compilation = {.ctx = ctx};
-        if (ctx && ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND) == LN_OK) {
+        if (ctx && ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND) == LN_OK) {
             int matched = 1;
             for (ln_list *l = ctx->ops; l;) {
                 if (ln_rewrite_lower(&compilation, fake_arch.rules, &fake_arch, &l, &matched) !=
@@ -759,14 +760,14 @@ static size_t check_random_model(test_random *random, const ln_rule_set *set)
 
     size_t running = count_running(ctx);
     ln_compilation compilation = {.ctx = ctx};
-    CHECK_OK(ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND));
+    CHECK_OK(ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND));
     if (!ln_context_check(ctx))
         fail_msg("%s", ln_error_message());
     CHECK(count_running(ctx) + compilation.firing_count <= running);
     check_outputs(ctx, &before, outputs, output_count);
 
     size_t firing_count = compilation.firing_count;
-    CHECK_OK(ln_rewrite_rules(&compilation, set,
+    CHECK_OK(ln_rewrite_rules(&compilation, &set, 1,
                               LN_RULE_BEFORE_EXPAND)); // a fixed point: nothing is left to do
     CHECK_EQ(compilation.firing_count, firing_count);
     ln_context_free(ctx);
@@ -809,7 +810,7 @@ static double time_of(size_t count, const ln_rule_set *set)
     ctx->state = LN_CONTEXT_READY;
     ln_compilation compilation = {.ctx = ctx};
     clock_t start = clock();
-    CHECK_OK(ln_rewrite_rules(&compilation, set, LN_RULE_BEFORE_EXPAND));
+    CHECK_OK(ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND));
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     CHECK_EQ(compilation.firing_count, count);
     CHECK(ln_context_check(ctx));

@@ -70,11 +70,11 @@ static ln_status reorder(ln_compilation *compilation, const ln_arch *arch, size_
         if (ln_context_check(ctx)) {
             ln_list_free(old_order);
             ctx->ops_last = NULL;
-            ln_firing_done(compilation, &firing);
-            return LN_OK;
+            return ln_firing_done(compilation, &firing, LN_OK);
         }
         ctx->ops = old_order;
-        status = ln_fail_prefix("the schedule breaks the data flow");
+        status = ln_firing_done(compilation, &firing,
+                                ln_fail_prefix("the schedule breaks the data flow"));
     }
     ln_list_free(order);
     return status;

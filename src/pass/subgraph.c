@@ -16,8 +16,8 @@ static ln_status exchange(ln_compilation *compilation, const ln_arch *arch, size
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)
         return LN_OK;
-    LN_TRY(ln_context_subgraph(compilation->ctx, old_ops, new_ops));
-    ln_firing_done(compilation, &firing);
+    LN_TRY(ln_firing_done(compilation, &firing,
+                          ln_context_subgraph(compilation->ctx, old_ops, new_ops)));
     *out_done = true;
     return LN_OK;
 }

@@ -10,7 +10,7 @@
 #define MAX_SEEN 64
 
 // The firings of a compilation, as text: "3 conv_relu at relu0", with a minus before what was
-// skipped.
+// skipped, and a "!" before what has failed.
 typedef struct seen_firings {
     char lines[MAX_SEEN][160];
     size_t count;
@@ -22,8 +22,9 @@ static void note_firing(void *user, const ln_firing *firing)
     CHECK(seen->count < MAX_SEEN);
     CHECK_NOT_NULL(firing->pass);
     CHECK_NOT_NULL(firing->optype);
-    snprintf(seen->lines[seen->count++], sizeof seen->lines[0], "%s%zu %s at %s",
-             firing->is_skipped ? "-" : "", firing->number, firing->rule, firing->op);
+    const char *mark = firing->is_skipped ? "-" : firing->is_failed ? "!" : "";
+    snprintf(seen->lines[seen->count++], sizeof seen->lines[0], "%s%zu %s at %s", mark,
+             firing->number, firing->rule, firing->op);
 }
 
 static ln_status compile_seen(const char *model, const char *target, ln_optimize_options *options,
@@ -307,6 +308,45 @@ TEST(rules_of_a_file_come_first)
     ln_arch_cleanup();
 }
 
+TEST(what_built_in_rules_make_is_offered_to_rules_of_a_file)
+{
+    CHECK_OK(ln_arch_init());
+    const char *path = write_rules("rule late [exact]\n  y = sigmoid(r)\n"
+                                   "  r = conv2d(x, w, b | act=\"relu\")\n"
+                                   "  => y = conv2d(x, w, b | params(r))\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    seen_firings seen;
+    CHECK_OK(compile_seen(CONV_MODEL "sigmoid(src=y | dst=z |);", "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[1], "2 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[2], "3 late at sigmoid0");
+
+    // And before it is offered to other built-in rules.
+    write_rules("rule mine [exact]\n  r = relu(c)\n  c = conv2d(x, w, b | act=\"none\")\n"
+                "  => r = conv2d(x, w, b | params(c), act=\"relu\")\n");
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[0], "1 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[1], "2 mine at relu0");
+    ln_arch_cleanup();
+}
+
+TEST(a_firing_that_fails_is_told)
+{
+    CHECK_OK(ln_arch_init());
+    const char *path = write_rules("rule swapped [exact]\n  y = relu(c)\n"
+                                   "  c = batchnorm(n, s, o, m, v)\n"
+                                   "  => y = conv2d(s, n, o)\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    seen_firings seen;
+    CHECK(compile_seen(CONV_MODEL, "ref", &options, &seen) != LN_OK);
+    CHECK_MESSAGE("rule 'swapped' at 'relu0'");
+    check_lines("failed", &seen, LINES("!1 swapped at relu0"));
+    ln_arch_cleanup();
+}
+
 // ---- Functions of an arch ----
 
 static ln_list *join_relus(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
@@ -445,5 +485,6 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           a_skipped_rule_leaves_the_numbers_before_it, a_skipped_lowering_falls_to_the_next_arch,
           what_cannot_be_skipped_is_said, a_function_may_refuse_firings,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
-          rules_of_a_file_come_first, functions_of_an_arch_are_numbered_and_can_be_skipped,
+          rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
+          a_firing_that_fails_is_told, functions_of_an_arch_are_numbered_and_can_be_skipped,
           kept_tensors_can_be_looked_at_after_a_run, out_of_memory_leaks_nothing)

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lightnet blame`: which rule or kernel makes a model compute something else than it should.
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame_reduce.h"
+#include "blame_search.h"
+#include "cli.h"
+#include "compile_flags.h"
+
+#define MAX_INPUTS 64
+
+enum { EXIT_BLAMED = 1, EXIT_NO_ANSWER = 3 };
+
+static const char help[] =
+    "Usage: lightnet blame [OPTION...] MODEL\n"
+    "\n"
+    "Runs MODEL twice on the same data: as it is meant, with every operator on arch ref and no\n"
+    "rules, and compiled for the target. If the results differ by more than is allowed, finds the\n"
+    "firings (rules and lowerings to a kernel) that make the difference, the tensor that is wrong\n"
+    "first, and with -o writes a small model that shows it.\n"
+    "\n"
+    "Options:\n"
+    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
+    "  -f, --datafile=FILE     weights (default: random ones)\n"
+    "  -i, --input=NAME=FILE   data of input NAME, as `lightnet run` takes it; other inputs are\n"
+    "                          random\n"
+    "      --seed=N            where random numbers start (default 1)\n"
+    "      --special           random inputs hold NaN, infinities, zeros and tiny numbers too\n"
+    "      --rtol=X            allowed deviation, relative to the number (default 1e-4)\n"
+    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor)\n"
+    "      --outputs           judge by the model's outputs only, not by every tensor\n"
+    "      --first             stop at the first culprit\n"
+    "  -o, --outfile=FILE      write a reproducer, IL of at most 25 lines where possible; that of\n"
+    "                          another rule to FILE with .2 before its ending, and so on\n"
+    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
+    "  -h, --help              show this help\n"
+    "\n"
+    "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is wrong, 3 there\n"
+    "is no answer, because the model or a file is wrong.\n";
+
+typedef struct blame_options {
+    const char *model;
+    const char *target;
+    const char *outfile;
+    const char *inputs[MAX_INPUTS];
+    trial_source source;
+    tolerance allowed;
+    int outputs_only;
+    int is_first_only;
+    compile_flags flags;
+} blame_options;
+
+// ---- The command line ----
+
+static int parse_tolerance(const char *name, const char *text, double *out_value)
+{
+    char *end;
+    *out_value = strtod(text, &end);
+    if (end == text || *end || !(*out_value >= 0) || isinf(*out_value))
+        return say_usage_error("blame", "%s takes a number from 0 on, not '%s'", name, text);
+    return EXIT_OK;
+}
+
+static int parse_seed(const char *text, uint64_t *out_seed)
+{
+    char *end;
+    *out_seed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end)
+        return say_usage_error("blame", "--seed takes a whole number, not '%s'", text);
+    return EXIT_OK;
+}
+
+static int add_input(blame_options *o, const char *text)
+{
+    if (o->source.input_count == MAX_INPUTS)
+        return say_usage_error("blame", "more than %d inputs", MAX_INPUTS);
+    o->inputs[o->source.input_count++] = text;
+    return EXIT_OK;
+}
+
+enum { SEED = 256, SPECIAL, RTOL, ATOL, OUTPUTS, FIRST };
+
+// The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
+static int take_checked(blame_options *o, int option)
+{
+    switch (option) {
+    case 'i': return add_input(o, optarg);
+    case SEED: return parse_seed(optarg, &o->source.seed);
+    case RTOL: return parse_tolerance("--rtol", optarg, &o->allowed.rtol);
+    case ATOL: return parse_tolerance("--atol", optarg, &o->allowed.atol);
+    default: return compile_flags_take(&o->flags, "blame", option, optarg);
+    }
+}
+
+static int parse(int argc, char **argv, blame_options *o)
+{
+    static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
+                                                 {"datafile", required_argument, NULL, 'f'},
+                                                 {"input", required_argument, NULL, 'i'},
+                                                 {"seed", required_argument, NULL, SEED},
+                                                 {"special", no_argument, NULL, SPECIAL},
+                                                 {"rtol", required_argument, NULL, RTOL},
+                                                 {"atol", required_argument, NULL, ATOL},
+                                                 {"outputs", no_argument, NULL, OUTPUTS},
+                                                 {"first", no_argument, NULL, FIRST},
+                                                 {"outfile", required_argument, NULL, 'o'},
+                                                 COMPILE_FLAGS_OPTIONS,
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":t:f:i:o:vh", long_options, NULL)) != -1) {
+        int code = take_checked(o, option);
+        if (code == EXIT_OK)
+            continue;
+        if (code != -1)
+            return code;
+        switch (option) {
+        case 't': o->target = optarg; break;
+        case 'f': o->source.datafile = optarg; break;
+        case 'o': o->outfile = optarg; break;
+        case 'v': o->flags.is_verbose = 1; break;
+        case SPECIAL: o->source.has_specials = 1; break;
+        case OUTPUTS: o->outputs_only = 1; break;
+        case FIRST: o->is_first_only = 1; break;
+        case 'h': fputs(help, stdout); return -1;
+        case ':': return say_usage_error("blame", "option %s needs a value", argv[optind - 1]);
+        default: return say_usage_error("blame", "unknown option %s", argv[optind - 1]);
+        }
+    }
+    if (optind + 1 != argc)
+        return say_usage_error("blame", optind == argc ? "no model" : "one model at a time");
+    o->model = argv[optind];
+    o->source.inputs = o->inputs;
+    return EXIT_OK;
+}
+
+// ---- Words ----
+
+static const tl_tensor *tensor_of(const suspect *s, const char *name)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(s->reference->tensor_table, name);
+    return entry ? entry->tensor : NULL;
+}
+
+static void print_deviation(const suspect *s, const char *title, const deviation *d)
+{
+    char words[512];
+    describe_deviation(d, tensor_of(s, d->tensor), words, sizeof words);
+    printf("%s: tensor '%s' of '%s' (%s): %s\n", title, d->tensor, d->op, d->optype, words);
+}
+
+static void print_verdict(const suspect *s, const verdict *v)
+{
+    if (v->status != LN_OK) {
+        printf("   it fails: %s\n", v->message);
+        return;
+    }
+    print_deviation(s, "   first wrong", &v->compared.first);
+    printf("   %zu of %zu tensors are wrong%s\n", v->compared.wrong_count, v->compared.tensor_count,
+           v->compared.has_wrong_output ? "" : "; the model's outputs are right all the same");
+}
+
+static void print_firing(const ln_firing *f)
+{
+    printf("firing %zu: ", f->number);
+    if (f->is_lowering)
+        printf("the lowering to %s", f->rule);
+    else if (f->file)
+        printf("rule %s", f->rule);
+    else
+        printf("%s", f->rule);
+    if (f->tag && !f->is_lowering)
+        printf(" [%s]", f->tag);
+    if (f->file)
+        printf(" (%s:%d)", f->file, f->line);
+    printf(" at '%s' (%s), pass %s\n", f->op, f->optype, f->pass);
+}
+
+static void print_culprit(const suspect *s, const findings *found, size_t index)
+{
+    const culprit *c = &found->culprits[index];
+    printf("%zu. ", index + 1);
+    print_firing(&c->firing);
+    if (c->same_rule < index)
+        printf("   the same rule as in %zu.\n", c->same_rule + 1);
+    printf("   with the firings up to it the model is wrong, with those before it right\n");
+    print_verdict(s, &c->with);
+    if (c->together_count > 0)
+        printf("   its %zu later firings are left out with it\n", c->together_count);
+}
+
+// "3,7-9" of the firings that are left out.
+static void print_skips(const fired_list *fired)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < fired->count; i++) {
+        if (!fired->items[i].is_skipped)
+            continue;
+        size_t first = fired->items[i].number, last = first;
+        while (i + 1 < fired->count && fired->items[i + 1].is_skipped &&
+               fired->items[i + 1].number == last + 1) {
+            last++;
+            i++;
+        }
+        printf(last > first ? "%s%zu-%zu" : "%s%zu", comma, first, last);
+        comma = ",";
+    }
+}
+
+static void print_findings(const suspect *s, const blame_options *o, const findings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        print_culprit(s, found, i);
+    printf(found->is_right ? "without %s the model is right; go on with: lightnet run -t %s --skip "
+                           : "without %s it is still wrong: lightnet blame -t %s --skip ",
+           found->count == 1 ? "it" : "them", o->target);
+    print_skips(&found->left_out);
+    for (size_t i = 0; i < o->flags.options.rule_file_count; i++)
+        printf(" --rules %s", o->flags.rule_files[i]);
+    printf(" %s\n", o->model);
+}
+
+// ---- Reproducers ----
+
+// FILE, FILE.2 with the number before the ending, and so on.
+static void reproducer_path(const char *file, size_t index, char *buffer, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    const char *dot = strrchr(slash ? slash : file, '.');
+    size_t stem = dot ? (size_t)(dot - file) : strlen(file);
+    if (index == 0)
+        snprintf(buffer, size, "%s", file);
+    else
+        snprintf(buffer, size, "%.*s.%zu%s", (int)stem, file, index + 1, file + stem);
+}
+
+static ln_status save(const char *path, const blame_options *o, const culprit *c,
+                      const reproducer *made)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return ln_fail(LN_IO, "cannot write %s", path);
+    fprintf(file, "// Shows what is wrong with %s%s at '%s' of %s:\n",
+            c->firing.is_lowering ? "the lowering to " : "rule ", c->firing.rule, c->firing.op,
+            o->model);
+    fprintf(file, "//   lightnet blame -t %s --seed=%llu --rtol=%g", o->target,
+            (unsigned long long)o->source.seed, o->allowed.rtol);
+    if (o->allowed.atol >= 0)
+        fprintf(file, " --atol=%g", o->allowed.atol);
+    fprintf(file, "%s", made->has_specials ? " --special" : "");
+    for (size_t i = 0; i < o->flags.options.rule_file_count; i++)
+        fprintf(file, " --rules=%s", o->flags.rule_files[i]);
+    fprintf(file, " %s\n%s", path, made->text);
+    int is_bad = ferror(file);
+    if (fclose(file) != 0 || is_bad)
+        return ln_fail(LN_IO, "cannot write %s", path);
+    return LN_OK;
+}
+
+static ln_status reproduce(const suspect *s, const blame_options *o, const findings *found,
+                           size_t index)
+{
+    char path[4096];
+    reproducer made;
+    reproducer_path(o->outfile, index, path, sizeof path);
+    ln_status status = reproducer_create(s, found, index, &o->source, &made);
+    if (status == LN_NOT_FOUND) {
+        printf("no reproducer of %zu.: %s\n", index + 1, ln_error_message());
+        return LN_OK;
+    }
+    LN_TRY(status);
+    status = save(path, o, &found->culprits[index], &made);
+    free(made.text);
+    LN_TRY(status);
+    size_t line_count = made.line_count + 2;
+    printf("%s: reproducer of %zu., %zu lines%s\n", path, index + 1, line_count,
+           line_count > MAX_REPRODUCER_LINES ? ", which could not be made fewer" : "");
+    return LN_OK;
+}
+
+// ---- Plans ----
+
+// Reusing memory must not change a bit, nor running again.
+static ln_status check_plan(const suspect *s, const blame_options *o, const char **out_fault,
+                            comparison *out_compared)
+{
+    tolerance exact = {.is_exact = 1};
+    ln_optimize_options options = o->flags.options;
+    ln_context *kept = NULL, *planned = NULL;
+    options.on_firing = NULL;
+    options.keeps_tensors = 1;
+    *out_fault = NULL;
+    ln_status status = trial_run(s->model, o->target, &options, s->data, 1, &kept);
+    options.keeps_tensors = 0;
+    for (int run_count = 1; run_count <= 2 && status == LN_OK && !*out_fault; run_count++) {
+        status = trial_run(s->model, o->target, &options, s->data, run_count, &planned);
+        if (status == LN_OK)
+            status = compare_models(planned, kept, &exact, 1, out_compared);
+        if (status == LN_OK && out_compared->wrong_count > 0)
+            *out_fault = run_count == 1 ? "reusing memory" : "running a second time";
+        close_model(planned);
+        planned = NULL;
+    }
+    close_model(kept);
+    return status;
+}
+
+static ln_status blame_plan(const suspect *s, const blame_options *o, int *out_code)
+{
+    const char *fault;
+    comparison c;
+    LN_TRY(check_plan(s, o, &fault, &c));
+    if (!fault)
+        return LN_OK;
+    *out_code = EXIT_BLAMED;
+    printf("%s makes a difference: the plan of the memory, or an operator that writes where it "
+           "should not, is wrong\n",
+           fault);
+    print_deviation(s, "   first wrong", &c.first);
+    return LN_OK;
+}
+
+// ---- The command ----
+
+static void print_agreement(const suspect *s, const blame_options *o, const verdict *v)
+{
+    printf("%s agrees with ref in all %zu tensors that both make\n", o->target,
+           v->compared.tensor_count);
+    if (v->compared.tensor_count > 0 && v->compared.worst.excess > 0)
+        print_deviation(s, "largest deviation", &v->compared.worst);
+}
+
+static void list_firings(const fired_list *fired)
+{
+    for (size_t i = 0; i < fired->count; i++)
+        say_firing(NULL, &fired->items[i]);
+}
+
+static ln_status search(const suspect *s, const blame_options *o, const choice *start,
+                        findings *found)
+{
+    LN_TRY(suspect_search(s, start, o->is_first_only, found));
+    print_findings(s, o, found);
+    for (size_t i = 0; o->outfile && i < found->count; i++)
+        if (found->culprits[i].same_rule == i)
+            LN_TRY(reproduce(s, o, found, i));
+    return LN_OK;
+}
+
+static ln_status judge(const suspect *s, blame_options *o, int *out_code)
+{
+    static choice start;
+    static findings found;
+    start = (choice){.limit = SIZE_MAX};
+    for (size_t i = 0; i < o->flags.options.skip_count; i++)
+        start.skip[start.skip_count++] = o->flags.skip[i];
+    verdict v;
+    fired_list fired;
+    LN_TRY(suspect_judge(s, &start, &v, &fired));
+    if (o->flags.is_verbose)
+        list_firings(&fired);
+    fired_list_release(&fired);
+    if (v.status == LN_NOT_FOUND || v.status == LN_IO || v.status == LN_SYNTAX)
+        return v.status; // the command line's fault: a number to skip, a file of rules
+    if (!v.is_wrong)
+        print_agreement(s, o, &v);
+    ln_status status = LN_OK;
+    if (v.is_wrong) {
+        *out_code = EXIT_BLAMED;
+        status = search(s, o, &start, &found);
+        findings_release(&found);
+        found = (findings){.count = 0};
+    }
+    // A wrong plan shows in a model that can be run at all.
+    return status == LN_OK && v.status == LN_OK ? blame_plan(s, o, out_code) : status;
+}
+
+static ln_status blame(const ln_context *model, blame_options *o, int *out_code)
+{
+    if (model->state >= LN_CONTEXT_PLANNED)
+        return ln_fail(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
+                       o->model);
+    compile_flags_options(&o->flags);
+    suspect s = {.model = model,
+                 .target = o->target,
+                 .rule_files = o->flags.options.rule_files,
+                 .rule_file_count = o->flags.options.rule_file_count,
+                 .allowed = o->allowed,
+                 .outputs_only = o->outputs_only};
+    trial_data *data;
+    LN_TRY(trial_data_create(model, &o->source, &data));
+    s.data = data;
+    ln_status status = trial_reference(model, data, &s.reference);
+    if (status != LN_OK)
+        ln_fail_prefix("the model as it is meant, on arch ref");
+    else
+        status = judge(&s, o, out_code);
+    close_model(s.reference);
+    trial_data_destroy(data);
+    return status;
+}
+
+int cmd_blame(int argc, char **argv)
+{
+    static blame_options o;
+    o = (blame_options){.target = "cpu", .source = {.seed = 1}, .allowed = TOLERANCE_DEFAULT};
+    compile_flags_init(&o.flags);
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    show_messages(0, 1, 0); // random weights are meant here
+    ln_context *ctx = open_model(o.model);
+    if (!ctx)
+        return EXIT_NO_ANSWER;
+    if (blame(ctx, &o, &code) != LN_OK) {
+        say_failure();
+        code = EXIT_NO_ANSWER;
+    }
+    close_model(ctx);
+    return code;
+}

@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a reproducer: some operators of the model, and stand-ins for what they read from others.
+//
+// First the operators that lead to the first wrong tensor, as few steps back as will do; then
+// operators are taken out as long as the rest still shows the fault (delta debugging, Zeller and
+// Hildebrandt 2002); then equal dimensions are made smaller together. A constant becomes a `create`
+// of random numbers in the range that it had, anything else an `input`, so that rules find the same
+// to match; where random numbers do not show the fault, special ones may (NaN and the like), and
+// else recorded ones are written down.
+
+#include "blame_reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define MAX_SECONDS         60.0 // for one reproducer
+#define MAX_RECORDED_NUMBER 512  // elements of one tensor that are written down
+#define MAX_RESIZED         64   // dimensions changed
+
+// A part of the model.
+typedef struct part {
+    const ln_context *model;
+    ln_context *reference;
+    const ln_op **ops; // all of the model, in order
+    char *is_kept;     // of each
+    size_t op_count;
+    int has_specials; // random inputs hold NaN and the like
+    int is_recorded;  // stand-ins hold the numbers that the model had there
+    struct {
+        int from, to;
+    } resized[MAX_RESIZED]; // dimensions that were made smaller
+    size_t resized_count;
+} part;
+
+typedef struct reduction {
+    const suspect *suspect;
+    const findings *found;
+    size_t index;
+    const trial_source *source;
+    part part;
+    double deadline;
+    ln_status status; // a failure that ends everything, such as no memory
+} reduction;
+
+// ---- Building a part ----
+
+static int is_from_file(const ln_op_arg *arg)
+{
+    const ln_param_entry *param = ln_param_list_find(arg->params, "from_file");
+    return param && param->type == LN_PARAM_BOOL && param->value_bool;
+}
+
+static int resized_dim(const part *p, int dim)
+{
+    for (size_t i = 0; i < p->resized_count; i++)
+        if (p->resized[i].from == dim)
+            return p->resized[i].to;
+    return dim;
+}
+
+// The least and greatest finite number of a tensor.
+static void find_range(const tl_tensor *tensor, double range[2])
+{
+    range[0] = INFINITY;
+    range[1] = -INFINITY;
+    for (int i = 0; i < tensor->len; i++) {
+        double value = 0;
+        tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
+                   tensor->dtype);
+        if (!isfinite(value))
+            continue;
+        range[0] = value < range[0] ? value : range[0];
+        range[1] = value > range[1] ? value : range[1];
+    }
+    if (range[0] > range[1])
+        range[0] = range[1] = 0;
+}
+
+static ln_status add_array(ln_list **params, const char *name, const double *numbers, int count)
+{
+    *params = ln_param_list_append_array_double(*params, name, count, numbers);
+    return ln_param_list_find(*params, name) ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status add_string(ln_list **params, const char *name, const char *text)
+{
+    *params = ln_param_list_append_string(*params, name, text);
+    return ln_param_list_find(*params, name) ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status add_shape(const part *p, const tl_tensor *tensor, ln_list **params)
+{
+    double dims[LN_MAXDIM];
+    for (int i = 0; i < tensor->ndim; i++)
+        dims[i] = resized_dim(p, tensor->dims[i]);
+    LN_TRY(add_string(params, "dtype", tl_dtype_name(tensor->dtype)));
+    return add_array(params, "dims", dims, tensor->ndim);
+}
+
+// Recorded numbers as `data`, or random ones in the same range.
+static ln_status add_numbers(const tl_tensor *tensor, int is_recorded, ln_list **params)
+{
+    double range[2] = {0, 0}, zero = 0;
+    if (!is_recorded)
+        find_range(tensor, range);
+    LN_TRY(add_array(params, "ran", range, 2));
+    if (!is_recorded)
+        return add_array(params, "data", &zero, 1);
+    double *numbers = ln_alloc_array((size_t)tensor->len + 1, sizeof *numbers);
+    if (!numbers)
+        return LN_NO_MEMORY;
+    ln_status status =
+        tl_convert_n(numbers, TL_DOUBLE, tensor->data, tensor->dtype, (size_t)tensor->len);
+    for (int i = 0; i < tensor->len && status == LN_OK; i++)
+        if (!isfinite(numbers[i]))
+            status = ln_fail(LN_UNSUPPORTED, "only finite numbers can be written down");
+    if (status == LN_OK)
+        status = add_array(params, "data", numbers, tensor->len);
+    ln_free(numbers);
+    return status;
+}
+
+// A new operator of type `optype` that makes `tname`; the lists are the operator's, or freed.
+static ln_status append_op(ln_context *ctx, const char *optype, const char *tname, ln_list *ins,
+                           ln_list *params)
+{
+    char name[LN_MAX_NAME_LEN + 16];
+    snprintf(name, sizeof name, "%s of %s", optype, tname);
+    name[LN_MAX_NAME_LEN - 1] = '\0';
+    const ln_op *proto = ln_op_find(optype);
+    ln_list *outs = NULL;
+    ln_op *op = proto && ln_tensor_list_push(&outs, "dst", tname) == LN_OK
+                    ? ln_op_create_from_proto(proto, name, ins, outs, params, ctx->tensor_table)
+                    : NULL;
+    if (!op) {
+        ln_tensor_list_free(ins);
+        ln_tensor_list_free(outs);
+        ln_param_list_free(params);
+        return proto ? LN_NO_MEMORY : ln_fail(LN_NOT_FOUND, "there is no operator '%s'", optype);
+    }
+    ln_status status = ln_context_append_op(ctx, op);
+    if (status != LN_OK)
+        ln_op_free_lists_too(op);
+    return status;
+}
+
+static ln_status append_given(ln_context *ctx, const part *p, const char *optype, const char *tname,
+                              const tl_tensor *tensor, int is_recorded)
+{
+    ln_list *params = NULL;
+    ln_status status = add_shape(p, tensor, &params);
+    if (status == LN_OK && strcmp(optype, "create") == 0)
+        status = add_numbers(tensor, is_recorded, &params);
+    if (status != LN_OK) {
+        ln_param_list_free(params);
+        return status;
+    }
+    return append_op(ctx, optype, tname, NULL, params);
+}
+
+// Recorded numbers that are no constant: a constant is added to zeros that are written at each run.
+static ln_status append_recorded(ln_context *ctx, const part *p, const char *tname,
+                                 const tl_tensor *tensor)
+{
+    char data[LN_MAX_NAME_LEN + 8], zeros[LN_MAX_NAME_LEN + 8];
+    snprintf(data, sizeof data, "%s_data", tname);
+    snprintf(zeros, sizeof zeros, "%s_zero", tname);
+    LN_TRY(append_given(ctx, p, "create", data, tensor, 1));
+    LN_TRY(append_given(ctx, p, "zeros", zeros, tensor, 0));
+    ln_list *params = NULL, *ins = NULL;
+    ln_status status = add_string(&params, "elew_op", "TL_SUM");
+    if (status == LN_OK)
+        status = ln_tensor_list_push(&ins, "src1", data);
+    if (status == LN_OK)
+        status = ln_tensor_list_push(&ins, "src2", zeros);
+    if (status != LN_OK) {
+        ln_param_list_free(params);
+        ln_tensor_list_free(ins);
+        return status;
+    }
+    return append_op(ctx, "elew", tname, ins, params);
+}
+
+// Something that makes tensor `tname`, whose operator is left out.
+static ln_status append_stand_in(ln_context *ctx, const part *p, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(p->reference->tensor_table, tname);
+    if (!entry || !entry->tensor->data || entry->mtype != LN_MEM_CPU)
+        return ln_fail(LN_NOT_FOUND, "nothing is known about tensor '%s'", tname);
+    int can_record = entry->tensor->len <= MAX_RECORDED_NUMBER;
+    if (entry->isstatic)
+        return append_given(ctx, p, "create", tname, entry->tensor, p->is_recorded && can_record);
+    if (!p->is_recorded)
+        return append_given(ctx, p, "input", tname, entry->tensor, 0);
+    if (!can_record)
+        return ln_fail(LN_LIMIT, "tensor '%s' is too long to be written down", tname);
+    return append_recorded(ctx, p, tname, entry->tensor);
+}
+
+// Of the model's own operators that give shapes, these have them as a parameter.
+static ln_status resize_op(const part *p, ln_op *op)
+{
+    if (op->op_arg->tensors_in || p->resized_count == 0)
+        return LN_OK;
+    ln_param_entry *dims = ln_param_list_find(op->op_arg->params, "dims");
+    if (!dims || dims->type != LN_PARAM_ARRAY_NUMBER)
+        return LN_OK;
+    double numbers[LN_MAXDIM];
+    int count = dims->array_len < LN_MAXDIM ? dims->array_len : LN_MAXDIM;
+    for (int i = 0; i < count; i++)
+        numbers[i] = resized_dim(p, (int)dims->value_array_double[i]);
+    return ln_param_set_satu_array_double(dims, count, numbers);
+}
+
+static ln_status append_copy(ln_context *ctx, const part *p, const ln_op *op)
+{
+    ln_op *copy = ln_op_copy(op);
+    if (!copy)
+        return ln_error_status();
+    copy->op_arg->tensor_table = ctx->tensor_table;
+    ln_status status = resize_op(p, copy);
+    if (status == LN_OK)
+        status = ln_context_append_op(ctx, copy);
+    if (status != LN_OK)
+        ln_op_free_lists_too(copy);
+    return status;
+}
+
+// Weights come from a file that the reproducer does not have; recorded numbers take the place of
+// inputs.
+static int is_usable(const part *p, const ln_op *op)
+{
+    return !is_from_file(op->op_arg) &&
+           !(p->is_recorded && strcmp(op->op_arg->optype, "input") == 0);
+}
+
+static ln_status append_kept(ln_context *ctx, const part *p, const ln_op *op, ln_hash *made)
+{
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, op->op_arg->tensors_in) {
+        if (ln_hash_find(made, listed->name))
+            continue;
+        LN_TRY(append_stand_in(ctx, p, listed->name));
+        if (ln_hash_insert(made, listed->name, made) < 0)
+            return LN_NO_MEMORY;
+    }
+    LN_LIST_FOREACH (listed, op->op_arg->tensors_out) {
+        if (ln_hash_insert(made, listed->name, made) < 0)
+            return LN_NO_MEMORY;
+    }
+    return append_copy(ctx, p, op);
+}
+
+static ln_status append_all(ln_context *ctx, const part *p, ln_hash *made)
+{
+    for (size_t i = 0; i < p->op_count; i++)
+        if (p->is_kept[i] && is_usable(p, p->ops[i]))
+            LN_TRY(append_kept(ctx, p, p->ops[i], made));
+    return ln_context_init_ops(ctx);
+}
+
+static ln_status part_build(const part *p, ln_context **out_ctx)
+{
+    *out_ctx = NULL;
+    ln_context *ctx = ln_context_create();
+    ln_hash *made = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    ln_status status = ctx && made ? append_all(ctx, p, made) : LN_NO_MEMORY;
+    ln_hash_free(made);
+    if (status != LN_OK) {
+        close_model(ctx);
+        return status;
+    }
+    *out_ctx = ctx;
+    return LN_OK;
+}
+
+// ---- Judging a part ----
+
+// Rules of the other culprits do not fire, so that this one is alone.
+static void leave_out_others(const reduction *r, choice *c)
+{
+    const ln_firing *own = &r->found->culprits[r->index].firing;
+    for (size_t i = 0; i < r->found->count && c->refusal_count < MAX_CULPRITS - 1; i++) {
+        const ln_firing *f = &r->found->culprits[i].firing;
+        if (strcmp(f->rule, own->rule) != 0)
+            c->refusals[c->refusal_count++] = (refusal){f->rule, f->file, f->line, 0};
+    }
+}
+
+static ln_status judge_both(const reduction *r, const suspect *s, verdict *out_with,
+                            int *out_shows_it)
+{
+    const culprit *searched = &r->found->culprits[r->index];
+    const ln_firing *own = &searched->firing;
+    choice c = {.limit = SIZE_MAX};
+    verdict without;
+    leave_out_others(r, &c);
+    LN_TRY(suspect_judge(s, &c, out_with, NULL));
+    // To fail and to compute something else are different faults.
+    if (!out_with->is_wrong || (out_with->status == LN_OK) != (searched->with.status == LN_OK))
+        return LN_OK;
+    c.refusals[c.refusal_count++] = (refusal){own->rule, own->file, own->line, 0};
+    LN_TRY(suspect_judge(s, &c, &without, NULL));
+    *out_shows_it = !without.is_wrong;
+    return LN_OK;
+}
+
+// Whether `model` is wrong with the culprit's rule and right without it. What cannot be built or
+// run as it should be does not show it.
+static int shows_culprit(reduction *r, const ln_context *model, verdict *out_with)
+{
+    suspect s = *r->suspect;
+    trial_source source = {.seed = r->source->seed, .has_specials = r->part.has_specials};
+    trial_data *data = NULL;
+    int shows_it = 0;
+    s.model = model;
+    s.reference = NULL;
+    ln_status status = trial_data_create(model, &source, &data);
+    s.data = data;
+    if (status == LN_OK)
+        status = trial_reference(model, data, &s.reference);
+    if (status == LN_OK)
+        status = judge_both(r, &s, out_with, &shows_it);
+    if (status == LN_NO_MEMORY)
+        r->status = status;
+    close_model(s.reference);
+    trial_data_destroy(data);
+    return status == LN_OK && shows_it;
+}
+
+static int part_shows_culprit(reduction *r)
+{
+    ln_context *ctx;
+    verdict with;
+    if (r->status != LN_OK || ln_clock() > r->deadline)
+        return 0;
+    ln_status status = part_build(&r->part, &ctx);
+    if (status == LN_NO_MEMORY)
+        r->status = status;
+    if (status != LN_OK)
+        return 0;
+    int shows_it = shows_culprit(r, ctx, &with);
+    close_model(ctx);
+    return shows_it;
+}
+
+// ---- Which operators ----
+
+// Keeps the operators that make what those marked `depth` read.
+static int keep_makers(part *p, char depth)
+{
+    int is_any = 0;
+    for (size_t i = p->op_count; i-- > 0;) {
+        if (p->is_kept[i] != depth)
+            continue;
+        const ln_tensor_list_entry *in;
+        LN_LIST_FOREACH (in, p->ops[i]->op_arg->tensors_in) {
+            const ln_op *maker = ln_dfg_prev(p->model->dfg, p->ops[i], in->name);
+            for (size_t k = 0; maker && k < i; k++) {
+                if (p->ops[k] != maker || p->is_kept[k])
+                    continue;
+                p->is_kept[k] = (char)(depth + 1);
+                is_any = 1;
+            }
+        }
+    }
+    return is_any;
+}
+
+static void keep_operator(part *p, const char *op_name, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(p->model->tensor_table, tname);
+    for (size_t i = 0; i < p->op_count; i++) {
+        const char *name = p->ops[i]->op_arg->name;
+        if (strcmp(name, op_name) == 0 || (entry && strcmp(name, entry->creater) == 0))
+            p->is_kept[i] = 1;
+    }
+}
+
+// From the culprit backwards, as far as `depth_limit` steps.
+static int find_depth(reduction *r, int depth_limit)
+{
+    part *p = &r->part;
+    const culprit *c = &r->found->culprits[r->index];
+    memset(p->is_kept, 0, p->op_count);
+    keep_operator(p, c->firing.op, c->with.compared.first.tensor);
+    for (int depth = 1; depth <= depth_limit; depth++) {
+        int is_last = !keep_makers(p, (char)depth) || depth == depth_limit;
+        int is_asked = depth <= 4 || (depth & (depth - 1)) == 0 || is_last;
+        if (is_asked && part_shows_culprit(r))
+            return 1;
+        if (is_last)
+            break;
+    }
+    return 0;
+}
+
+// What is cheap to try comes first: few operators with each kind of numbers, then more, and in the
+// end the whole model.
+static int find_start(reduction *r)
+{
+    static const struct {
+        int has_specials, is_recorded, depth_limit;
+    } attempts[] = {{0, 0, 4}, {1, 0, 4}, {0, 1, 4}, {0, 0, 100}, {1, 0, 100}, {0, 1, 100}};
+    part *p = &r->part;
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        p->has_specials = attempts[i].has_specials || r->source->has_specials;
+        p->is_recorded = attempts[i].is_recorded;
+        if (find_depth(r, attempts[i].depth_limit))
+            return 1;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        p->has_specials = attempts[i].has_specials || r->source->has_specials;
+        p->is_recorded = attempts[i].is_recorded;
+        memset(p->is_kept, 1, p->op_count);
+        if (part_shows_culprit(r))
+            return 1;
+    }
+    return 0;
+}
+
+static size_t count_kept(const part *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->op_count; i++)
+        count += p->is_kept[i] != 0;
+    return count;
+}
+
+// Tries without the kept operators from `first` to before `end`, counted among the kept ones.
+static int try_without(reduction *r, size_t first, size_t end)
+{
+    part *p = &r->part;
+    char *before = malloc(p->op_count);
+    if (!before) {
+        r->status = ln_fail(LN_NO_MEMORY, "no memory to make a reproducer smaller");
+        return 0;
+    }
+    memcpy(before, p->is_kept, p->op_count);
+    size_t at = 0;
+    for (size_t i = 0; i < p->op_count; i++) {
+        if (!p->is_kept[i])
+            continue;
+        if (at >= first && at < end)
+            p->is_kept[i] = 0;
+        at++;
+    }
+    int is_good = part_shows_culprit(r);
+    if (!is_good)
+        memcpy(p->is_kept, before, p->op_count);
+    free(before);
+    return is_good;
+}
+
+static void drop_operators(reduction *r)
+{
+    for (size_t size = count_kept(&r->part) / 2 + 1;; size = (size + 1) / 2) {
+        // From the end, so that what only later operators need goes after them.
+        for (size_t end = count_kept(&r->part); end > 0;) {
+            size_t first = end > size ? end - size : 0;
+            try_without(r, first, end);
+            end = first;
+        }
+        if (size <= 1)
+            return;
+    }
+}
+
+// ---- Smaller dimensions ----
+
+static void note_dims(const ln_context *ctx, int *dims, size_t *count, size_t capacity)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (op->op_arg->tensors_in)
+            continue;
+        const ln_tensor_list_entry *out =
+            op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
+        const ln_tensor_entry *entry =
+            out ? ln_tensor_table_find(ctx->tensor_table, out->name) : NULL;
+        for (int i = 0; entry && i < entry->tensor->ndim; i++) {
+            size_t k = 0;
+            while (k < *count && dims[k] != entry->tensor->dims[i])
+                k++;
+            if (k == *count && *count < capacity)
+                dims[(*count)++] = entry->tensor->dims[i];
+        }
+    }
+}
+
+static int by_size_downwards(const void *a, const void *b)
+{
+    return *(const int *)b - *(const int *)a;
+}
+
+static void try_smaller(reduction *r, int dim)
+{
+    part *p = &r->part;
+    const int smaller[] = {1, 2, 3, 4, 8, 16, dim / 4, dim / 2};
+    for (size_t i = 0; i < sizeof smaller / sizeof smaller[0]; i++) {
+        if (smaller[i] < 1 || smaller[i] >= dim || p->resized_count == MAX_RESIZED)
+            continue;
+        p->resized[p->resized_count].from = dim;
+        p->resized[p->resized_count].to = smaller[i];
+        p->resized_count++;
+        if (part_shows_culprit(r))
+            return;
+        p->resized_count--;
+    }
+}
+
+// Equal numbers mostly mean the same thing: the channels of a tensor and of the weight that reads
+// it. They change together.
+static void shrink_dims(reduction *r)
+{
+    int dims[MAX_RESIZED];
+    size_t count = 0;
+    ln_context *ctx;
+    if (r->part.is_recorded || part_build(&r->part, &ctx) != LN_OK)
+        return;
+    note_dims(ctx, dims, &count, MAX_RESIZED);
+    close_model(ctx);
+    qsort(dims, count, sizeof dims[0], by_size_downwards);
+    for (size_t i = 0; i < count; i++)
+        if (dims[i] > 1)
+            try_smaller(r, dims[i]);
+}
+
+// ---- The text ----
+
+// Names of operators are left to the parser. Returns the number of lines.
+static size_t drop_names(char *text)
+{
+    char *to = text;
+    size_t line_count = 0;
+    for (char *line = text; *line;) {
+        char *end = strchr(line, '\n');
+        size_t len = end ? (size_t)(end - line) + 1 : strlen(line);
+        size_t word = 0; // the name, in quotes or not, up to its colon
+        if (*line == '"')
+            for (word = 1; word < len && line[word] != '"';)
+                word += line[word] == '\\' ? 2 : 1;
+        word += strcspn(line + word, ":(\n");
+        size_t skip = line[word] == ':' ? word + 1 + strspn(line + word + 1, " ") : 0;
+        memmove(to, line + skip, len - skip);
+        to += len - skip;
+        line_count++;
+        line += len;
+    }
+    *to = '\0';
+    return line_count;
+}
+
+static ln_status print_reproducer(const reduction *r, char **out_text, size_t *out_line_count)
+{
+    ln_context *ctx;
+    char *il;
+    size_t len;
+    LN_TRY(part_build(&r->part, &ctx));
+    ln_status status = ln_context_write(ctx, "il", &il, &len);
+    close_model(ctx);
+    LN_TRY(status);
+    *out_text = malloc(len + 1);
+    if (*out_text) {
+        memcpy(*out_text, il, len);
+        (*out_text)[len] = '\0';
+        *out_line_count = drop_names(*out_text);
+    }
+    ln_free(il);
+    return *out_text ? LN_OK : ln_fail(LN_NO_MEMORY, "no memory for a reproducer");
+}
+
+// The text as a user would read it must still show the culprit.
+static ln_status verify_text(reduction *r, const char *text, verdict *out_verdict)
+{
+    ln_context *ctx = ln_context_create();
+    if (!ctx)
+        return LN_NO_MEMORY;
+    ln_status status = ln_context_init_mem(ctx, text, strlen(text), "reproducer.net");
+    if (status == LN_OK && !shows_culprit(r, ctx, out_verdict))
+        status = ln_fail(LN_NOT_FOUND, "the reproducer, once written, does not show the fault");
+    close_model(ctx);
+    return status;
+}
+
+static ln_status reduce(reduction *r, reproducer *out)
+{
+    if (!find_start(r)) {
+        LN_TRY(r->status);
+        return ln_fail(LN_NOT_FOUND, "no part of the model shows the fault with random numbers");
+    }
+    drop_operators(r);
+    shrink_dims(r);
+    drop_operators(r);
+    LN_TRY(r->status);
+    LN_TRY(print_reproducer(r, &out->text, &out->line_count));
+    out->has_specials = r->part.has_specials;
+    return verify_text(r, out->text, &out->verdict);
+}
+
+static ln_status part_alloc(part *p, const suspect *s)
+{
+    p->model = s->model;
+    p->reference = s->reference;
+    size_t count = (size_t)ln_list_length(s->model->ops);
+    p->ops = malloc((count + 1) * sizeof *p->ops);
+    p->is_kept = malloc(count + 1);
+    if (!p->ops || !p->is_kept)
+        return ln_fail(LN_NO_MEMORY, "no memory for a reproducer");
+    for (const ln_list *l = s->model->ops; l; l = l->next)
+        p->ops[p->op_count++] = l->data;
+    return LN_OK;
+}
+
+ln_status reproducer_create(const suspect *s, const findings *found, size_t index,
+                            const trial_source *source, reproducer *out_reproducer)
+{
+    *out_reproducer = (reproducer){0};
+    reduction r = {.suspect = s,
+                   .found = found,
+                   .index = index,
+                   .source = source,
+                   .deadline = ln_clock() + MAX_SECONDS};
+    ln_status status = part_alloc(&r.part, s);
+    if (status == LN_OK)
+        status = reduce(&r, out_reproducer);
+    if (status != LN_OK) {
+        free(out_reproducer->text);
+        out_reproducer->text = NULL;
+    }
+    free(r.part.ops);
+    free(r.part.is_kept);
+    return status;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which firings make a model wrong: searched for by halves.
+
+#ifndef LN_CLI_BLAME_SEARCH_H
+#define LN_CLI_BLAME_SEARCH_H
+
+#include "compare.h"
+#include "trial.h"
+
+// A model with what it should compute.
+typedef struct suspect {
+    const ln_context *model; // READY
+    const char *target;
+    const char *const *rule_files;
+    size_t rule_file_count;
+    const trial_data *data;
+    tolerance allowed;
+    int outputs_only;      // other tensors may be wrong
+    ln_context *reference; // LOADED, and has run
+} suspect;
+
+typedef struct fired_list {
+    ln_firing *items; // in the order of their numbers; their texts are owned
+    size_t count;
+} fired_list;
+
+// A rule that is not to fire from some number on.
+typedef struct refusal {
+    const char *rule;
+    const char *file; // NULL: an arch's function
+    int line;
+    size_t after; // firings with larger numbers are refused
+} refusal;
+
+#define MAX_CULPRITS 32
+#define MAX_SKIPS    (MAX_CULPRITS + 4096)
+
+// Which firings happen.
+typedef struct choice {
+    size_t limit;
+    size_t skip[MAX_SKIPS];
+    size_t skip_count;
+    refusal refusals[MAX_CULPRITS];
+    size_t refusal_count;
+} choice;
+
+// What comes of a choice.
+typedef struct verdict {
+    int is_wrong;
+    ln_status status;   // not LN_OK: compiling or running fails, which is wrong too
+    char message[1024]; // then: why
+    comparison compared;
+} verdict;
+
+// A firing that makes the model wrong: with all before it, it is right; with it too, wrong.
+typedef struct culprit {
+    ln_firing firing; // texts are owned
+    verdict with;     // what comes of the firings up to it
+    size_t same_rule; // index of the first culprit of the same rule: its own, or an earlier one
+    size_t together_count; // later firings of the rule, left out with it without a search
+} culprit;
+
+typedef struct findings {
+    culprit culprits[MAX_CULPRITS];
+    size_t count;
+    choice without; // the choice that leaves all of them out
+    int is_right;   // and with it, the model is right
+    fired_list left_out;
+} findings;
+
+// Judges a choice. Fails only if nothing can be said about it, such as when memory is gone.
+// `out_fired`, if not NULL, receives the firings, skipped ones too; the caller frees them.
+ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
+                        fired_list *out_fired);
+
+// Finds what makes the choice `start`, which is wrong, wrong: the first, or all that are
+// independent of each other. The caller releases the findings, whatever the result.
+ln_status suspect_search(const suspect *s, const choice *start, int is_first_only,
+                         findings *out_findings);
+
+void findings_release(findings *found);
+void fired_list_release(fired_list *list);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences of numbers: absolute, relative, in units of the last place; NaN and infinities.
+
+#include "compare.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/lightnet.h>
+
+// ---- Numbers ----
+
+static int is_floating(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE;
+}
+
+static double element(const tl_tensor *tensor, int index)
+{
+    switch (tensor->dtype) {
+    case TL_FLOAT: return ((const float *)tensor->data)[index];
+    case TL_DOUBLE: return ((const double *)tensor->data)[index];
+    default: break;
+    }
+    double value = 0;
+    const char *at = (const char *)tensor->data + (size_t)index * (size_t)tl_size_of(tensor->dtype);
+    tl_convert(&value, TL_DOUBLE, at, tensor->dtype);
+    return value;
+}
+
+// Floating numbers as integers in the order of their values: neighbours differ by 1.
+static int64_t float_rank(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? (int64_t)INT32_MIN - bits : bits;
+}
+
+static int64_t double_rank(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static double ulps_between(double a, double b, tl_dtype dtype)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b) ? 0 : INFINITY;
+    if (dtype == TL_FLOAT)
+        return fabs((double)float_rank((float)a) - (double)float_rank((float)b));
+    return fabs((double)double_rank(a) - (double)double_rank(b));
+}
+
+static double largest_finite(const tl_tensor *tensor)
+{
+    double largest = 0;
+    for (int i = 0; i < tensor->len; i++) {
+        double size = fabs(element(tensor, i));
+        if (size > largest && isfinite(size))
+            largest = size;
+    }
+    return largest;
+}
+
+// The difference in units of what is allowed; 0 for equal numbers.
+static double excess_of(double got, double expected, const tolerance *allowed, double atol)
+{
+    if (isnan(got) && isnan(expected))
+        return 0;
+    if (got == expected)
+        return allowed->is_exact && signbit(got) != signbit(expected) ? INFINITY : 0;
+    if (!isfinite(got) || !isfinite(expected) || allowed->is_exact)
+        return INFINITY;
+    double room = atol + allowed->rtol * fabs(expected);
+    return room > 0 ? fabs(got - expected) / room : INFINITY;
+}
+
+// ---- Tensors ----
+
+static int is_same_shape(const tl_tensor *a, const tl_tensor *b)
+{
+    int is_same = a->ndim == b->ndim && a->dtype == b->dtype && a->len == b->len;
+    for (int i = 0; is_same && i < a->ndim; i++)
+        is_same = a->dims[i] == b->dims[i];
+    return is_same;
+}
+
+// Whether the pair (a) is farther apart than the one of `d`.
+static int is_worse(double excess, double got, double expected, const deviation *d)
+{
+    if (excess != d->excess)
+        return excess > d->excess;
+    return excess > 0 && fabs(got - expected) > fabs(d->got - d->expected);
+}
+
+int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const tolerance *allowed,
+                    deviation *out_deviation)
+{
+    deviation *d = out_deviation;
+    d->fault = NULL;
+    d->excess = 0;
+    d->index = 0;
+    d->got = d->expected = d->ulps = 0;
+    d->is_floating = is_floating(expected->dtype);
+    if (!is_same_shape(got, expected)) {
+        d->fault = "its shape or type is another";
+        d->excess = INFINITY;
+        return 1;
+    }
+    int is_found = 0;
+    double atol = allowed->atol >= 0 ? allowed->atol : 1e-5 * largest_finite(expected);
+    for (int i = 0; i < expected->len; i++) {
+        double x = element(got, i), y = element(expected, i);
+        double excess = excess_of(x, y, allowed, atol);
+        if (is_found && !is_worse(excess, x, y, d))
+            continue;
+        is_found = 1;
+        d->excess = excess;
+        d->index = i;
+        d->got = x;
+        d->expected = y;
+    }
+    if (d->is_floating && is_found)
+        d->ulps = ulps_between(d->got, d->expected, expected->dtype);
+    return d->excess > 1;
+}
+
+// ---- Models ----
+
+// The tensor with its bytes in main memory: itself, or a copy that the caller frees.
+static ln_status bring_in(ln_context *ctx, const ln_tensor_entry *entry, tl_tensor *out_view,
+                          void **out_copy)
+{
+    *out_view = *entry->tensor;
+    *out_copy = NULL;
+    if (entry->mtype == LN_MEM_CPU)
+        return LN_OK;
+    *out_copy = malloc(tl_tensor_size(entry->tensor) + 1);
+    if (!*out_copy)
+        return ln_fail(LN_NO_MEMORY, "no memory for tensor '%s'", entry->name);
+    out_view->data = *out_copy;
+    if (ln_context_get_data(ctx, entry->name, *out_copy))
+        return LN_OK;
+    free(*out_copy);
+    *out_copy = NULL;
+    return ln_error_status();
+}
+
+static ln_status compare_entries(ln_context *got, const ln_tensor_entry *got_entry,
+                                 ln_context *expected, const ln_tensor_entry *expected_entry,
+                                 const tolerance *allowed, deviation *out_deviation)
+{
+    tl_tensor got_view, expected_view;
+    void *got_copy, *expected_copy;
+    LN_TRY(bring_in(got, got_entry, &got_view, &got_copy));
+    ln_status status = bring_in(expected, expected_entry, &expected_view, &expected_copy);
+    if (status == LN_OK) {
+        compare_tensors(&got_view, &expected_view, allowed, out_deviation);
+        free(expected_copy);
+    }
+    free(got_copy);
+    return status;
+}
+
+static void note_wrong(comparison *c, const deviation *d, int is_output)
+{
+    if (c->wrong_count++ == 0)
+        c->first = *d;
+    c->has_wrong_output |= is_output;
+}
+
+// Nobody reads it, or only who prints or saves it.
+static int is_output_of(const ln_context *ctx, const ln_op *op, const char *tname)
+{
+    int is_output = 1;
+    ln_list *readers = ln_dfg_nexts(ctx->dfg, op, tname);
+    const ln_op *reader;
+    LN_LIST_FOREACH (reader, readers)
+        is_output &= !reader->op_arg->tensors_out;
+    ln_list_free(readers);
+    return is_output;
+}
+
+static ln_status compare_output(ln_context *got, const ln_op *op, const ln_tensor_list_entry *out,
+                                ln_context *expected, const tolerance *allowed, int outputs_only,
+                                comparison *c)
+{
+    const ln_tensor_entry *expected_entry = ln_tensor_table_find(expected->tensor_table, out->name);
+    const ln_tensor_entry *got_entry = ln_tensor_table_find(got->tensor_table, out->name);
+    if (!expected_entry || !got_entry || ln_op_is_scratch(op->op_arg, out->arg_name))
+        return LN_OK;
+    int is_output = is_output_of(got, op, out->name);
+    if (outputs_only && !is_output)
+        return LN_OK;
+    deviation d;
+    snprintf(d.tensor, sizeof d.tensor, "%s", out->name);
+    snprintf(d.op, sizeof d.op, "%s", op->op_arg->name);
+    snprintf(d.optype, sizeof d.optype, "%s", op->op_arg->optype);
+    LN_TRY(compare_entries(got, got_entry, expected, expected_entry, allowed, &d));
+    if (c->tensor_count++ == 0 || d.excess > c->worst.excess)
+        c->worst = d;
+    if (d.excess > 1)
+        note_wrong(c, &d, is_output);
+    return LN_OK;
+}
+
+// An output that is not there at all is as wrong as can be.
+static void find_missing(const ln_context *got, const ln_context *expected, comparison *c)
+{
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(expected, i)); i++) {
+        if (ln_tensor_table_find(got->tensor_table, entry->name))
+            continue;
+        deviation d = {.fault = "the compiled model does not make it", .excess = INFINITY};
+        snprintf(d.tensor, sizeof d.tensor, "%s", entry->name);
+        snprintf(d.op, sizeof d.op, "%s", entry->creater ? entry->creater : "");
+        note_wrong(c, &d, 1);
+    }
+}
+
+ln_status compare_models(ln_context *got, ln_context *expected, const tolerance *allowed,
+                         int outputs_only, comparison *out_comparison)
+{
+    *out_comparison = (comparison){.tensor_count = 0};
+    for (const ln_list *l = got->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next)
+            LN_TRY(compare_output(got, op, out->data, expected, allowed, outputs_only,
+                                  out_comparison));
+    }
+    find_missing(got, expected, out_comparison);
+    return LN_OK;
+}
+
+// ---- Words ----
+
+// "[1, 2, 3]", the place of element `index`.
+static void print_place(const tl_tensor *like, int index, char *buffer, size_t size)
+{
+    int places[LN_MAXDIM] = {0};
+    for (int i = like->ndim - 1; i >= 0; i--) {
+        places[i] = like->dims[i] ? index % like->dims[i] : 0;
+        index = like->dims[i] ? index / like->dims[i] : 0;
+    }
+    ln_sprint_shape(buffer, size, like->ndim, places);
+}
+
+void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer, size_t size)
+{
+    char place[128];
+    if (d->fault) {
+        snprintf(buffer, size, "%s", d->fault);
+        return;
+    }
+    if (like)
+        print_place(like, d->index, place, sizeof place);
+    else
+        snprintf(place, sizeof place, "element %d", d->index);
+    // Which sign a NaN has says nothing.
+    size_t used =
+        (size_t)snprintf(buffer, size, "%.9g instead of %.9g at %s", isnan(d->got) ? NAN : d->got,
+                         isnan(d->expected) ? NAN : d->expected, place);
+    if (!isfinite(d->got) || !isfinite(d->expected) || used >= size)
+        return;
+    double difference = fabs(d->got - d->expected);
+    used += (size_t)snprintf(buffer + used, size - used, " (off by %.3g", difference);
+    if (d->expected != 0 && used < size)
+        used += (size_t)snprintf(buffer + used, size - used, ", relative %.3g",
+                                 difference / fabs(d->expected));
+    if (d->is_floating && used < size)
+        used += (size_t)snprintf(buffer + used, size - used, ", %.0f ulp", d->ulps);
+    if (used < size)
+        snprintf(buffer + used, size - used, ")");
+}

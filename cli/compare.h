@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparing what two runs of a model have computed.
+
+#ifndef LN_CLI_COMPARE_H
+#define LN_CLI_COMPARE_H
+
+#include <lightnet/context.h>
+
+// An element may differ from the expected one by `rtol` of its size and `atol`.
+typedef struct tolerance {
+    double rtol;
+    double atol;  // negative: 1e-5 of the largest finite number in the expected tensor
+    int is_exact; // the same bits; any NaN is as good as another
+} tolerance;
+
+#define TOLERANCE_DEFAULT ((tolerance){.rtol = 1e-4, .atol = -1})
+
+// How far a tensor is from what is expected, at the element that is worst.
+typedef struct deviation {
+    char tensor[LN_MAX_NAME_LEN];
+    char op[LN_MAX_NAME_LEN]; // that makes it
+    char optype[LN_MAX_NAME_LEN];
+    const char *fault; // not NULL: the tensors cannot be compared, for this reason
+    double excess;     // in units of what is allowed; over 1 is too much
+    int index;         // of the element, in row-major order
+    double got;
+    double expected;
+    double ulps; // steps between the two in the tensor's type; for floating types
+    int is_floating;
+} deviation;
+
+typedef struct comparison {
+    size_t tensor_count; // compared
+    size_t wrong_count;
+    int has_wrong_output; // a tensor that the model gives to the outside is among them
+    deviation first;      // wrong one in the order of execution; only if there is a wrong one
+    deviation worst;      // of all tensors that could be compared
+} comparison;
+
+// Compares the worst element of two tensors. Returns 1 if it is beyond the tolerance.
+int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const tolerance *allowed,
+                    deviation *out_deviation);
+
+// Compares all tensors that both LOADED contexts have, in the order in which `got` makes them, and
+// that `got` has all outputs of `expected`. Tensors that their plans reuse are not what they were,
+// so both should keep them; `outputs_only` compares the outputs, which stay.
+ln_status compare_models(ln_context *got, ln_context *expected, const tolerance *allowed,
+                         int outputs_only, comparison *out_comparison);
+
+// "1.5 instead of 1.25 at [0, 3] (relative 0.2, 2097152 ulp)" in words.
+void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// --rules, --skip, --verbose, --budget.
+
+#include "compile_flags.h"
+
+#include <stdlib.h>
+
+#include "cli.h"
+
+void compile_flags_init(compile_flags *flags)
+{
+    *flags = (compile_flags){.options = ln_optimize_options_default()};
+}
+
+// "FIRST" or "FIRST-LAST" at *text, which then stands behind it.
+static int parse_range(const char **text, size_t *out_first, size_t *out_last)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return 0;
+    *out_first = *out_last = strtoul(*text, &end, 10);
+    if (*end == '-') {
+        const char *last = end + 1;
+        if (*last < '0' || *last > '9')
+            return 0;
+        *out_last = strtoul(last, &end, 10);
+    }
+    *text = end;
+    return *out_first >= 1 && *out_first <= *out_last;
+}
+
+static int parse_skip(compile_flags *flags, const char *command_name, const char *list)
+{
+    for (const char *text = list;; text++) {
+        size_t first, last;
+        if (!parse_range(&text, &first, &last) || (*text != ',' && *text != '\0'))
+            return say_usage_error(command_name, "--skip takes numbers such as 3,7-9, not '%s'",
+                                   list);
+        if (last - first >= MAX_SKIPPED - flags->options.skip_count)
+            return say_usage_error(command_name, "--skip takes at most %d numbers", MAX_SKIPPED);
+        for (size_t number = first; number <= last; number++)
+            flags->skip[flags->options.skip_count++] = number;
+        if (*text == '\0')
+            return EXIT_OK;
+    }
+}
+
+int compile_flags_take(compile_flags *flags, const char *command_name, int option,
+                       const char *value)
+{
+    switch (option) {
+    case OPTION_RULES:
+        if (flags->options.rule_file_count == MAX_RULE_FILES)
+            return say_usage_error(command_name, "more than %d files of rules", MAX_RULE_FILES);
+        flags->rule_files[flags->options.rule_file_count++] = value;
+        return EXIT_OK;
+    case OPTION_SKIP: return parse_skip(flags, command_name, value);
+    case OPTION_VERBOSE: flags->is_verbose = 1; return EXIT_OK;
+    case OPTION_BUDGET: return set_budget(command_name, value);
+    default: return -1;
+    }
+}
+
+const ln_optimize_options *compile_flags_options(compile_flags *flags)
+{
+    flags->options.rule_files = flags->rule_files;
+    flags->options.skip = flags->skip;
+    if (flags->is_verbose)
+        flags->options.on_firing = say_firing;
+    return &flags->options;
+}
+
+int compile_flags_any(const compile_flags *flags)
+{
+    return flags->options.rule_file_count > 0 || flags->options.skip_count > 0;
+}
+
+void say_firing(void *user, const ln_firing *firing)
+{
+    (void)user;
+    say_info("firing %zu: %s: %s%s%s%s at '%s' (%s)%s", firing->number, firing->pass, firing->rule,
+             firing->tag ? " [" : "", firing->tag ? firing->tag : "", firing->tag ? "]" : "",
+             firing->op, firing->optype,
+             firing->is_skipped  ? " is skipped"
+             : firing->is_failed ? " fails"
+                                 : "");
+}

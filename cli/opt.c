@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lightnet opt`: a model with the passes of the compiler, one by one: what each does, how long it
+// takes, and whether the model still computes the same.
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "compare.h"
+#include "compile_flags.h"
+#include "trial.h"
+
+static const char help[] =
+    "Usage: lightnet opt [OPTION...] MODEL\n"
+    "\n"
+    "Rewrites MODEL with the passes of the compiler and prints the result, which is not planned:\n"
+    "to see what a pass does, and to test rules.\n"
+    "\n"
+    "Options:\n"
+    "  -p, --passes=LIST       only these, such as fold,expand (default: all)\n"
+    "      --stop-after=PASS   no pass behind this one\n"
+    "  -t, --target=TARGET     the arch to lower for (default cpu)\n"
+    "  -o, --outfile=FILE      where to write (default \"-\"): .json or .net\n"
+    "      --dump-after=PASS   print the model after PASS, or after each pass if it is \"all\", as IL\n"
+    "                          on standard error\n"
+    "      --dump-dir=DIR      the same into DIR/PASS.net\n"
+    "      --time              show how long each pass takes\n"
+    "      --verify            after each pass: check the model, and run it on random data; its\n"
+    "                          results must be those from before the pass. Rules tagged exact keep\n"
+    "                          the bits; others stay within 1e-4 of a number and 1e-5 of the\n"
+    "                          largest in its tensor\n"
+    "      --seed=N            where random data start (default 1)\n"
+    "  -f, --datafile=FILE     weights for --verify (default: random ones)\n"
+    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
+    "  -h, --help              show this help\n";
+
+typedef struct opt_options {
+    const char *model;
+    const char *outfile;
+    const char *target;
+    const char *dump_after;
+    const char *dump_dir;
+    int has_times;
+    int verifies;
+    trial_source source;
+    compile_flags flags;
+} opt_options;
+
+static int parse_seed(const char *text, uint64_t *out_seed)
+{
+    char *end;
+    *out_seed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end)
+        return say_usage_error("opt", "--seed takes a whole number, not '%s'", text);
+    return EXIT_OK;
+}
+
+static int parse(int argc, char **argv, opt_options *o)
+{
+    enum { STOP_AFTER = 256, DUMP_AFTER, DUMP_DIR, TIME, VERIFY, SEED };
+    static const struct option long_options[] = {
+        {"outfile", required_argument, NULL, 'o'},
+        {"passes", required_argument, NULL, 'p'},
+        {"stop-after", required_argument, NULL, STOP_AFTER},
+        {"target", required_argument, NULL, 't'},
+        {"dump-after", required_argument, NULL, DUMP_AFTER},
+        {"dump-dir", required_argument, NULL, DUMP_DIR},
+        {"time", no_argument, NULL, TIME},
+        {"verify", no_argument, NULL, VERIFY},
+        {"seed", required_argument, NULL, SEED},
+        {"datafile", required_argument, NULL, 'f'},
+        COMPILE_FLAGS_OPTIONS,
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":o:p:t:f:vh", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'o': o->outfile = optarg; break;
+        case 'p': o->flags.options.passes = optarg; break;
+        case 't': o->target = optarg; break;
+        case 'f': o->source.datafile = optarg; break;
+        case 'v': o->flags.is_verbose = 1; break;
+        case STOP_AFTER: o->flags.options.stop_after = optarg; break;
+        case DUMP_AFTER: o->dump_after = optarg; break;
+        case DUMP_DIR: o->dump_dir = optarg; break;
+        case TIME: o->has_times = 1; break;
+        case VERIFY: o->verifies = 1; break;
+        case SEED:
+            if (parse_seed(optarg, &o->source.seed) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
+        case OPTION_RULES:
+        case OPTION_SKIP:
+        case OPTION_VERBOSE:
+        case OPTION_BUDGET:
+            if (compile_flags_take(&o->flags, "opt", option, optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
+        case 'h': fputs(help, stdout); return -1;
+        case ':': return say_usage_error("opt", "option %s needs a value", argv[optind - 1]);
+        default: return say_usage_error("opt", "unknown option %s", argv[optind - 1]);
+        }
+    }
+    if (optind + 1 != argc)
+        return say_usage_error("opt", optind == argc ? "no model" : "one model at a time");
+    o->model = argv[optind];
+    if (o->dump_dir && !o->dump_after)
+        o->dump_after = "all";
+    return EXIT_OK;
+}
+
+// ---- After each pass ----
+
+typedef struct watcher {
+    const opt_options *o;
+    trial_data *data;     // if the passes are verified
+    ln_context *before;   // the model before the pass, LOADED, and run
+    int is_exact;         // all that fired in the pass keeps the bits
+    size_t firing_count;  // in the pass
+    double total_seconds; // of all passes
+    int has_dumped;
+} watcher;
+
+static void note_firing(void *user, const ln_firing *firing)
+{
+    watcher *w = user;
+    if (w->o->flags.is_verbose)
+        say_firing(NULL, firing);
+    if (firing->is_skipped)
+        return;
+    w->firing_count++;
+    // Kernels of another arch may sum in another order.
+    w->is_exact &= !firing->is_lowering && firing->tag && strcmp(firing->tag, "exact") == 0;
+}
+
+static ln_status dump(watcher *w, const char *pass, const ln_context *ctx)
+{
+    if (!w->o->dump_after ||
+        (strcmp(w->o->dump_after, "all") != 0 && strcmp(w->o->dump_after, pass) != 0))
+        return LN_OK;
+    w->has_dumped = 1;
+    if (w->o->dump_dir) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s.net", w->o->dump_dir, pass);
+        return ln_context_print(ctx, path);
+    }
+    char *text;
+    size_t byte_count;
+    LN_TRY(ln_context_write(ctx, "il", &text, &byte_count));
+    fprintf(stderr, "// after %s\n%.*s", pass, (int)byte_count, text);
+    ln_free(text);
+    return LN_OK;
+}
+
+static ln_status fail_other_result(const char *pass, const comparison *c, const ln_context *before)
+{
+    char words[512];
+    const ln_tensor_entry *entry = ln_tensor_table_find(before->tensor_table, c->first.tensor);
+    describe_deviation(&c->first, entry ? entry->tensor : NULL, words, sizeof words);
+    return ln_fail(LN_INVALID,
+                   "after pass '%s' the model computes something else: tensor '%s' of '%s' (%s): "
+                   "%s; `lightnet blame` finds the firing",
+                   pass, c->first.tensor, c->first.op, c->first.optype, words);
+}
+
+static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
+{
+    tolerance allowed = TOLERANCE_DEFAULT;
+    allowed.is_exact = w->is_exact;
+    ln_context *now;
+    if (!ln_context_check(ctx))
+        return ln_fail_prefix("after pass '%s'", pass);
+    if (w->firing_count == 0) {
+        say_info("%s: no firings", pass);
+        return LN_OK;
+    }
+    LN_TRY(trial_reference(ctx, w->data, &now));
+    comparison c;
+    ln_status status = compare_models(now, w->before, &allowed, 0, &c);
+    if (status == LN_OK && c.wrong_count > 0)
+        status = fail_other_result(pass, &c, w->before);
+    if (status == LN_OK)
+        say_info("%s: %zu firings, %zu tensors agree (%s)", pass, w->firing_count, c.tensor_count,
+                 w->is_exact ? "same bits" : "within the tolerance");
+    close_model(w->before);
+    w->before = now;
+    return status;
+}
+
+static ln_status watch_pass(void *user, const char *pass, double seconds, const ln_context *ctx)
+{
+    watcher *w = user;
+    w->total_seconds += seconds;
+    if (w->o->has_times)
+        say_info("%s: %.6fs", pass, seconds);
+    LN_TRY(dump(w, pass, ctx));
+    if (w->o->verifies)
+        LN_TRY(verify(w, pass, ctx));
+    w->is_exact = 1;
+    w->firing_count = 0;
+    return LN_OK;
+}
+
+// ---- The command ----
+
+static ln_status prepare_verifying(watcher *w, const ln_context *ctx)
+{
+    show_messages(0, 1, 0); // random weights are meant here
+    LN_TRY(trial_data_create(ctx, &w->o->source, &w->data));
+    return trial_reference(ctx, w->data, &w->before);
+}
+
+static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
+{
+    if (o->verifies)
+        LN_TRY(prepare_verifying(w, ctx));
+    compile_flags_options(&o->flags);
+    o->flags.options.on_firing = note_firing;
+    o->flags.options.on_pass = watch_pass;
+    o->flags.options.user = w;
+    LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
+    if (o->dump_after && !w->has_dumped)
+        return ln_fail(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump",
+                       o->dump_after);
+    if (o->has_times)
+        say_info("all passes: %.6fs", w->total_seconds);
+    return ln_context_print(ctx, o->outfile);
+}
+
+int cmd_opt(int argc, char **argv)
+{
+    opt_options o = {.outfile = "-", .target = "cpu", .source = {.seed = 1}};
+    compile_flags_init(&o.flags);
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    ln_context *ctx = open_model(o.model);
+    if (!ctx)
+        return EXIT_FAILED;
+    watcher w = {.o = &o, .is_exact = 1};
+    code = optimize(ctx, &o, &w) == LN_OK ? EXIT_OK : say_failure();
+    trial_data_destroy(w.data);
+    close_model(w.before);
+    close_model(ctx);
+    return code;
+}

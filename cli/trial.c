@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials: data, and runs on them.
+
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "random_weights.h"
+#include "tensor_input.h"
+
+struct trial_data {
+    const char *datafile;
+    ln_named_tensor *weights;
+    size_t weight_count;
+    struct trial_input {
+        const char *name; // the model's
+        tl_tensor *tensor;
+    } * inputs;
+    size_t input_count;
+};
+
+// ---- Random inputs ----
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint64_t first_state(uint64_t seed, const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    return next_random(&seed) ^ hash;
+}
+
+// A number that the type holds: -1 to 1, or a small whole one.
+static double random_number(uint64_t *state, tl_dtype dtype)
+{
+    uint64_t bits = next_random(state);
+    switch (dtype) {
+    case TL_FLOAT:
+    case TL_DOUBLE: return (double)(bits >> 40) / 8388608.0 - 1;
+    case TL_BOOL: return (double)(bits >> 63);
+    case TL_UINT8:
+    case TL_UINT16:
+    case TL_UINT32:
+    case TL_UINT64: return (double)(bits >> 57);
+    default: return (double)(bits >> 56) - 128;
+    }
+}
+
+// Every second element of a floating tensor is one of these.
+static double special_number(int index)
+{
+    static const double specials[] = {INFINITY, NAN, -0.0, -INFINITY, 1e-40, -3e38, 0.0};
+    return specials[index / 2 % (int)(sizeof specials / sizeof specials[0])];
+}
+
+static void fill(tl_tensor *tensor, const char *name, const trial_source *source)
+{
+    uint64_t state = first_state(source->seed, name);
+    int is_floating = tensor->dtype == TL_FLOAT || tensor->dtype == TL_DOUBLE;
+    for (int i = 0; i < tensor->len; i++) {
+        double value = random_number(&state, tensor->dtype);
+        if (source->has_specials && is_floating && i % 2 == 1)
+            value = special_number(i);
+        tl_convert(tl_padd(tensor->data, i, tl_size_of(tensor->dtype)), tensor->dtype, &value,
+                   TL_DOUBLE);
+    }
+}
+
+// ---- Data ----
+
+static ln_status read_given(const ln_context *model, const trial_source *source, trial_data *data)
+{
+    for (int i = 0; i < source->input_count; i++) {
+        const ln_tensor_entry *entry;
+        const char *path;
+        LN_TRY(tensor_input_find(model, source->inputs[i], &entry, &path));
+        struct trial_input *input = data->inputs;
+        while (strcmp(input->name, entry->name) != 0)
+            input++; // it is one of the model's inputs, which are all there
+        tl_tensor *tensor;
+        LN_TRY(tensor_read(path, entry->name, entry->tensor, &tensor));
+        memcpy(input->tensor->data, tensor->data, tl_tensor_size(tensor));
+        tl_tensor_free_data_too(tensor);
+    }
+    return LN_OK;
+}
+
+static ln_status make_inputs(const ln_context *model, const trial_source *source, trial_data *data)
+{
+    size_t count = ln_context_input_count(model);
+    data->inputs = ln_alloc_array(count + 1, sizeof *data->inputs);
+    if (!data->inputs)
+        return LN_NO_MEMORY;
+    for (const ln_tensor_entry *entry; (entry = ln_context_input(model, data->input_count));) {
+        const tl_tensor *like = entry->tensor;
+        tl_tensor *tensor = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
+        if (!tensor)
+            return ln_error_status();
+        data->inputs[data->input_count++] = (struct trial_input){entry->name, tensor};
+        fill(tensor, entry->name, source);
+    }
+    return read_given(model, source, data);
+}
+
+ln_status trial_data_create(const ln_context *model, const trial_source *source,
+                            trial_data **out_data)
+{
+    *out_data = NULL;
+    trial_data *data = ln_alloc(sizeof *data);
+    if (!data)
+        return LN_NO_MEMORY;
+    data->datafile = source->datafile;
+    ln_status status = make_inputs(model, source, data);
+    if (status == LN_OK && !source->datafile)
+        status = random_weights_create(model, source->seed, &data->weights, &data->weight_count);
+    if (status != LN_OK) {
+        trial_data_destroy(data);
+        return status;
+    }
+    *out_data = data;
+    return LN_OK;
+}
+
+void trial_data_destroy(trial_data *data)
+{
+    if (!data)
+        return;
+    for (size_t i = 0; i < data->input_count; i++)
+        tl_tensor_free_data_too(data->inputs[i].tensor);
+    ln_free(data->inputs);
+    random_weights_free(data->weights, data->weight_count);
+    ln_free(data);
+}
+
+// ---- Runs ----
+
+// What rewriting has removed needs no data.
+static ln_status set_tensor(ln_context *ctx, const char *name, const tl_tensor *tensor)
+{
+    if (!ln_tensor_table_find(ctx->tensor_table, name))
+        return LN_OK;
+    return ln_context_set_data(ctx, name, tensor->data);
+}
+
+static ln_status set_tensors(ln_context *ctx, const trial_data *data)
+{
+    for (size_t i = 0; i < data->weight_count; i++)
+        LN_TRY(set_tensor(ctx, data->weights[i].name, data->weights[i].tensor));
+    for (size_t i = 0; i < data->input_count; i++)
+        LN_TRY(set_tensor(ctx, data->inputs[i].name, data->inputs[i].tensor));
+    return LN_OK;
+}
+
+// Nothing is printed or written while a model is tried again and again.
+static void silence(const ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!op->op_arg->tensors_out)
+            op->run = op->static_run = NULL;
+    }
+}
+
+static ln_status try(ln_context *ctx, const char *target, const ln_optimize_options *options,
+                     const trial_data *data, int run_count)
+{
+    LN_TRY(ln_context_compile_with(ctx, target, options));
+    silence(ctx);
+    LN_TRY(ln_context_load(ctx, data->datafile));
+    LN_TRY(set_tensors(ctx, data));
+    for (int i = 0; i < run_count; i++)
+        LN_TRY(ln_context_run(ctx));
+    return LN_OK;
+}
+
+ln_status trial_run(const ln_context *model, const char *target, const ln_optimize_options *options,
+                    const trial_data *data, int run_count, ln_context **out_loaded)
+{
+    *out_loaded = NULL;
+    ln_context *ctx;
+    LN_TRY(ln_context_clone(model, &ctx));
+    ln_status status = try(ctx, target, options, data, run_count);
+    if (status != LN_OK) {
+        close_model(ctx);
+        return status;
+    }
+    *out_loaded = ctx;
+    return LN_OK;
+}
+
+ln_status trial_reference(const ln_context *model, const trial_data *data, ln_context **out_loaded)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.firing_limit = 0;
+    options.keeps_tensors = 1;
+    return trial_run(model, "ref", &options, data, 1, out_loaded);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planted faults are found, and models without any are not blamed.
+
+#include "cli/blame_search.h"
+
+#include <stdlib.h>
+
+#include "cli/blame_reduce.h"
+#include "cli/cli.h"
+#include "tests/blame/planted.h"
+#include "tests/oom.h"
+#include "tests/random.h"
+
+// ---- A suspect from text ----
+
+typedef struct subject {
+    ln_context *model;
+    trial_data *data;
+    trial_source source;
+    suspect suspect;
+    findings found;
+} subject;
+
+static void subject_open(subject *j, const char *text, const char *target, int has_specials)
+{
+    memset(j, 0, sizeof *j);
+    j->model = ln_context_create();
+    CHECK_NOT_NULL(j->model);
+    if (ln_context_init_mem(j->model, text, strlen(text), "subject.net") != LN_OK)
+        fail_msg("%s", ln_error_message());
+    j->source = (trial_source){.seed = 1, .has_specials = has_specials};
+    CHECK_OK(trial_data_create(j->model, &j->source, &j->data));
+    j->suspect = (suspect){
+        .model = j->model, .target = target, .data = j->data, .allowed = TOLERANCE_DEFAULT};
+    CHECK_OK(trial_reference(j->model, j->data, &j->suspect.reference));
+}
+
+static void subject_search(subject *j)
+{
+    choice *all = malloc(sizeof *all);
+    CHECK_NOT_NULL(all);
+    *all = (choice){.limit = SIZE_MAX};
+    if (suspect_search(&j->suspect, all, 0, &j->found) != LN_OK)
+        fail_msg("%s", ln_error_message());
+    free(all);
+    CHECK(j->found.is_right);
+}
+
+static void subject_close(subject *j)
+{
+    findings_release(&j->found);
+    close_model(j->suspect.reference);
+    trial_data_destroy(j->data);
+    close_model(j->model);
+}
+
+static subject one; // as large as its findings
+
+// The rules of the culprits in their order, with a blank behind each.
+static const char *culprit_rules(const subject *j)
+{
+    static char text[4096];
+    text[0] = '\0';
+    for (size_t i = 0; i < j->found.count; i++) {
+        strcat(text, j->found.culprits[i].firing.rule);
+        strcat(text, " ");
+    }
+    return text;
+}
+
+static void check_culprits(const char *why, const char *text, int has_specials,
+                           const char *expected)
+{
+    subject_open(&one, text, "planted", has_specials);
+    subject_search(&one);
+    if (strcmp(culprit_rules(&one), expected) != 0)
+        fail_msg("%s: '%s' is blamed, not '%s'", why, culprit_rules(&one), expected);
+    subject_close(&one);
+}
+
+static const char chain[] = "input(| dst=x | dtype=TL_FLOAT, dims=[4, 8]);\n"
+                            "sigmoid(src=x | dst=a |);\n"
+                            "elew(src1=a, src2=x | dst=b | elew_op=TL_MUL);\n"
+                            "relu(src=b | dst=c |);\n"
+                            "lrelu(src=c | dst=d | negslope=0.5);\n"
+                            "softmax(src=d | dst=y | axis=1);\n"
+                            "print(src=y | | msg=\"never seen\");\n";
+
+TEST(nobody_is_blamed_for_nothing)
+{
+    plant("");
+    check_culprits("no fault", chain, 0, "");
+    check_culprits("no fault with NaN", chain, 1, "");
+    unplant();
+}
+
+TEST(each_planted_kernel_is_found)
+{
+    static const char *const kernels[] = {"relu", "lrelu", "elew", "softmax"};
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        char expected[64];
+        plant(kernels[i]);
+        snprintf(expected, sizeof expected, "%s_planted ", kernels[i]);
+        check_culprits(kernels[i], chain, 0, expected);
+        unplant();
+    }
+}
+
+TEST(a_fault_that_shows_with_nan_only_needs_nan)
+{
+    plant("sigmoid");
+    check_culprits("numbers", chain, 0, "");
+    check_culprits("NaN", chain, 1, "sigmoid_planted ");
+    unplant();
+}
+
+TEST(two_faults_are_told_apart)
+{
+    plant("relu lrelu");
+    check_culprits("both", chain, 0, "relu_planted lrelu_planted ");
+    unplant();
+    plant("softmax relu elew");
+    check_culprits("three, one of which fails", chain, 0,
+                   "elew_planted relu_planted softmax_planted ");
+    unplant();
+}
+
+TEST(the_culprit_has_its_number_tensor_and_deviation)
+{
+    plant("relu");
+    subject_open(&one, chain, "planted", 0);
+    subject_search(&one);
+    const culprit *c = &one.found.culprits[0];
+    CHECK_EQ(one.found.count, 1);
+    CHECK_STR_EQ(c->firing.op, "relu0");
+    CHECK_STR_EQ(c->firing.optype, "relu");
+    CHECK(c->firing.is_lowering);
+    const deviation *first = &c->with.compared.first;
+    CHECK_STR_EQ(first->tensor, "c");
+    CHECK_STR_EQ(first->optype, "relu_planted");
+    CHECK_NEAR(first->expected, 0, 0);
+    CHECK(first->got < -0.25);
+    // The number leaves it out of a compilation.
+    ln_optimize_options options = ln_optimize_options_default();
+    options.skip = &c->firing.number;
+    options.skip_count = 1;
+    ln_context *ctx;
+    CHECK_OK(ln_context_clone(one.model, &ctx));
+    CHECK_OK(ln_context_compile_with(ctx, "planted", &options));
+    CHECK_STR_EQ(ln_op_table_find(ctx->op_table, "relu0")->op_arg->optype, "relu_ref");
+    close_model(ctx);
+    subject_close(&one);
+    unplant();
+}
+
+TEST(a_right_output_hides_nothing_unless_asked_to)
+{
+    plant("relu");
+    const char *text = "input(| dst=x | dtype=TL_FLOAT, dims=[32]);\n"
+                       "relu(src=x | dst=a |);\n"
+                       "zeros(| dst=z | dtype=TL_FLOAT, dims=[32]);\n"
+                       "elew(src1=a, src2=z | dst=y | elew_op=TL_MUL);\n";
+    check_culprits("every tensor", text, 0, "relu_planted ");
+    subject_open(&one, text, "planted", 0);
+    one.suspect.outputs_only = 1;
+    one.suspect.allowed.atol = 1e-6;
+    subject_search(&one);
+    CHECK_EQ(one.found.count, 0);
+    subject_close(&one);
+    unplant();
+}
+
+// ---- Large models ----
+
+// `count` operators in a row, on one tensor and the one before, chosen by the seed.
+static char *random_chain(uint64_t seed, int count)
+{
+    test_random random = {.state = seed};
+    char *text = malloc((size_t)count * 100 + 200);
+    CHECK_NOT_NULL(text);
+    size_t used = (size_t)sprintf(text, "input(| dst=t0 | dtype=TL_FLOAT, dims=[2, 16]);\n");
+    for (int i = 1; i <= count; i++) {
+        int before = i > 2 ? i - 2 : 0;
+        switch (test_random_below(&random, 4)) {
+        case 0:
+            used += (size_t)sprintf(text + used, "sigmoid(src=t%d | dst=t%d |);\n", i - 1, i);
+            break;
+        case 1:
+            used += (size_t)sprintf(text + used, "elew(src1=t%d, src2=t%d | dst=t%d | %s);\n",
+                                    i - 1, before, i, "elew_op=TL_SUB");
+            break;
+        case 2:
+            used +=
+                (size_t)sprintf(text + used, "softmax(src=t%d | dst=t%d | axis=1);\n", i - 1, i);
+            break;
+        default: used += (size_t)sprintf(text + used, "relu(src=t%d | dst=t%d |);\n", i - 1, i);
+        }
+    }
+    return text;
+}
+
+TEST(one_fault_in_hundreds_of_operators_is_found)
+{
+    static const struct {
+        int count;
+        int at;
+    } cases[] = {{3, 2}, {40, 17}, {500, 1}, {500, 250}, {500, 499}};
+    plant("lrelu");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = random_chain(i, cases[i].count), line[100];
+        sprintf(line, " | dst=t%d |", cases[i].at);
+        char *place = strstr(text, line);
+        CHECK_NOT_NULL(place);
+        while (place > text && place[-1] != '\n')
+            place--;
+        // The operator becomes an lrelu of the one before, with room to spare.
+        char *rest = strchr(place, '\n');
+        char *changed = malloc(strlen(text) + 200);
+        sprintf(changed, "%.*slrelu(src=t%d | dst=t%d | negslope=0.5);%s", (int)(place - text),
+                text, cases[i].at - 1, cases[i].at, rest);
+        char why[64], name[LN_MAX_NAME_LEN];
+        sprintf(why, "%d operators, fault at %d", cases[i].count, cases[i].at);
+        subject_open(&one, changed, "planted", 0);
+        subject_search(&one);
+        if (strcmp(culprit_rules(&one), "lrelu_planted ") != 0)
+            fail_msg("%s: '%s' is blamed", why, culprit_rules(&one));
+        sprintf(name, "t%d", cases[i].at);
+        CHECK_STR_EQ(one.found.culprits[0].with.compared.first.tensor, name);
+        subject_close(&one);
+        free(changed);
+        free(text);
+    }
+    unplant();
+}
+
+// ---- Reproducers ----
+
+static void check_reproducer(const char *why, const char *text, const char *kernel,
+                             int has_specials)
+{
+    char optype[64];
+    plant(kernel);
+    subject_open(&one, text, "planted", has_specials);
+    subject_search(&one);
+    CHECK_EQ(one.found.count, 1);
+    reproducer made;
+    if (reproducer_create(&one.suspect, &one.found, 0, &one.source, &made) != LN_OK)
+        fail_msg("%s: %s", why, ln_error_message());
+    subject_close(&one);
+
+    CHECK(made.line_count <= 5);
+    snprintf(optype, sizeof optype, "%s(", kernel);
+    CHECK_NOT_NULL(strstr(made.text, optype));
+    snprintf(optype, sizeof optype, "%s_planted ", kernel);
+    check_culprits(why, made.text, has_specials, optype);
+    free(made.text);
+    unplant();
+}
+
+TEST(a_reproducer_is_a_small_model_that_is_wrong_too)
+{
+    check_reproducer("relu", chain, "relu", 0);
+    check_reproducer("lrelu needs 16 elements", chain, "lrelu", 0);
+    check_reproducer("a kernel that fails", chain, "softmax", 0);
+    check_reproducer("a source that is changed", chain, "elew", 0);
+    check_reproducer("NaN", chain, "sigmoid", 1);
+    check_reproducer("the second of two",
+                     "input(| dst=x | dtype=TL_FLOAT, dims=[4, 4]);\n"
+                     "sigmoid(src=x | dst=a |);\n"
+                     "relu(src=a | dst=b |);\n" // meets no negative numbers
+                     "elew(src1=x, src2=b | dst=c | elew_op=TL_SUB);\n"
+                     "relu(src=c | dst=y |);\n",
+                     "relu", 0);
+}
+
+// ---- No memory ----
+
+TEST(out_of_memory_is_no_verdict)
+{
+    plant("relu");
+    subject_open(&one, "input(| dst=x | dtype=TL_FLOAT, dims=[8]); relu(src=x | dst=y |);",
+                 "planted", 0);
+    choice *all = malloc(sizeof *all);
+    CHECK_NOT_NULL(all);
+    *all = (choice){.limit = SIZE_MAX};
+    verdict v = {0};
+    OOM_SWEEP(n)
+    {
+        ln_status status = suspect_judge(&one.suspect, all, &v, NULL);
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        CHECK(status != LN_OK || v.is_wrong);
+    }
+    free(all);
+    subject_close(&one);
+    unplant();
+}
+
+TEST_LIST(nobody_is_blamed_for_nothing, each_planted_kernel_is_found,
+          a_fault_that_shows_with_nan_only_needs_nan, two_faults_are_told_apart,
+          the_culprit_has_its_number_tensor_and_deviation,
+          a_right_output_hides_nothing_unless_asked_to, one_fault_in_hundreds_of_operators_is_found,
+          a_reproducer_is_a_small_model_that_is_wrong_too, out_of_memory_is_no_verdict)

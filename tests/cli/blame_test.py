@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `blame` and `opt` as a user meets them: wrong rules are named, numbers can be
+skipped, reproducers show the fault again, and mutated models never crash.
+
+Usage: blame_test.py LIGHTNET
+"""
+import os
+import pathlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve())
+failures = []
+
+MODEL = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 8, 8]);
+create(| dst=w | dtype=TL_FLOAT, dims=[4, 3, 3, 3], ran=[-1, 1], data=[0], from_file=false);
+create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1], data=[0], from_file=false);
+conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1]);
+relu(src=c | dst=r |);
+sigmoid(src=r | dst=s |);
+maxpool2d(src=s | dst=p | size=[2, 2], stride=[2, 2]);
+lrelu(src=p | dst=y | negslope=0.1);
+print(src=y | | msg="never printed");
+"""
+
+# Each rule computes something else than it should. The name of the rule, its text.
+WRONG_RULES = {
+    "lost_relu": """
+rule lost_relu [exact]
+  r = relu(c)
+  c = conv2d(x, w, b)
+  => r = conv2d(x, w, b | params(c))
+""",
+    "other_op": """
+rule other_op [exact]
+  y = lrelu(p)
+  p = maxpool2d(s)
+  => y = avgpool2d(s | params(p))
+""",
+    "wrong_order": """
+rule wrong_order [exact]
+  s = sigmoid(r)
+  r = relu(c)
+  => s = relu(c)
+""",
+    "wrong_parameter": """
+rule wrong_parameter [exact]
+  r = relu(c)
+  c = conv2d(x, w, b | act="none")
+  => r = conv2d(x, w, b | params(c), act="relu", padding=[0, 2, 0, 2])
+""",
+    "refused": """
+rule refused [exact]
+  r = relu(c)
+  c = conv2d(x, w, b | act="none")
+  => r = conv2d(x, b, w | params(c))
+""",
+}
+
+
+def run(*arguments, code=None):
+    done = subprocess.run([LIGHTNET, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120)
+    done.line = "lightnet " + " ".join(map(str, arguments))
+    if code is not None and done.returncode != code:
+        fail(done, f"exit {done.returncode}, not {code}")
+    return done
+
+
+def fail(done, why):
+    failures.append(why)
+    print(f"FAILED: {done.line}\n  {why}\n  stdout: {done.stdout[:800]}\n  stderr: {done.stderr[:800]}")
+
+
+def check_text(done, text, stream="stdout"):
+    if text not in getattr(done, stream):
+        fail(done, f"no '{text}' on {stream}")
+
+
+def check_no_text(done, text, stream="stdout"):
+    if text in getattr(done, stream):
+        fail(done, f"'{text}' on {stream}")
+
+
+# ---- opt ----
+
+def test_opt():
+    pathlib.Path("model.net").write_text(MODEL)
+    done = run("opt", "-v", "--time", "--verify", "model.net", code=0)
+    check_text(done, "conv2d_cpu")
+    check_text(done, "firing 1: fold: conv_relu [exact] at 'relu0' (relu)", "stderr")
+    check_text(done, "fold: 1 firings, ", "stderr")
+    check_text(done, "(same bits)", "stderr")
+    check_text(done, "all passes: ", "stderr")
+    done = run("opt", "--skip", "1", "--stop-after=fold", "model.net", code=0)
+    check_text(done, "relu(src=c | dst=r |)" if "relu(src=c" in done.stdout else '"relu"')
+    done = run("opt", "--dump-after=fold", "-o", "out.net", "model.net", code=0)
+    check_text(done, "// after fold\n", "stderr")
+    check_text(done, "act=relu", "stderr")
+    check_no_text(done, "// after expand", "stderr")
+    run("opt", "--dump-dir=.", "-o", "out.net", "model.net", code=0)
+    for name in ("fold", "expand", "schedule"):
+        if not pathlib.Path(f"{name}.net").exists():
+            fail(done, f"no {name}.net")
+    done = run("opt", "--dump-after=nosuch", "model.net", code=1)
+    check_text(done, "no pass 'nosuch' has run", "stderr")
+    for bad in (["--skip", "0"], ["--skip", "3-"], ["--skip", "a"], ["--skip", ""],
+                ["--skip", "1,,2"], ["--skip", "5-1"], ["--seed", "x"]):
+        run("opt", *bad, "model.net", code=2)
+    done = run("opt", "--skip", "77", "model.net", code=1)
+    check_text(done, "there is no firing 77 to skip", "stderr")
+    for name, text in WRONG_RULES.items():
+        pathlib.Path("wrong.rules").write_text(text)
+        done = run("opt", "--verify", "--rules", "wrong.rules", "-o", "out.net", "model.net", code=1)
+        if name != "refused":
+            check_text(done, "after pass 'fold' the model computes something else", "stderr")
+
+
+# ---- blame ----
+
+def test_agreement():
+    done = run("blame", "model.net", code=0)
+    check_text(done, "cpu agrees with ref")
+    check_text(done, "largest deviation: tensor '")
+    check_no_text(done, "never printed")
+    run("blame", "--special", "model.net", code=0)
+    run("blame", "-t", "ref", "model.net", code=0)
+
+
+def test_wrong_rules():
+    for name, text in WRONG_RULES.items():
+        pathlib.Path("wrong.rules").write_text(text)
+        for made in pathlib.Path(".").glob("repro*.net"):
+            made.unlink()
+        done = run("blame", "--rules", "wrong.rules", "-o", "repro.net", "model.net", code=1)
+        check_text(done, f"rule {name} [exact] (wrong.rules:2)")
+        if name == "refused":
+            check_text(done, "it fails: ")
+        else:
+            check_text(done, "first wrong: tensor '")
+        found = re.search(r"--skip (\S+)", done.stdout)
+        if not found:
+            fail(done, "no --skip LIST to go on with")
+            continue
+        check = run("blame", "--rules", "wrong.rules", "--skip", found.group(1), "model.net", code=0)
+        check_text(check, "agrees")
+        run("run", "--rules", "wrong.rules", "--skip", found.group(1), "model.net", code=0)
+        if not pathlib.Path("repro.net").exists():
+            fail(done, "no reproducer")
+            continue
+        lines = pathlib.Path("repro.net").read_text().splitlines()
+        if len(lines) > 25:
+            fail(done, f"the reproducer has {len(lines)} lines")
+        again = run("blame", "--rules", "wrong.rules", "repro.net", code=1)
+        check_text(again, f"rule {name} ")
+
+
+def test_two_rules():
+    text = WRONG_RULES["wrong_order"] + WRONG_RULES["other_op"]
+    pathlib.Path("wrong.rules").write_text(text)
+    done = run("blame", "--rules", "wrong.rules", "-o", "repro.net", "model.net", code=1)
+    check_text(done, "1. firing 1: rule wrong_order [exact]")
+    check_text(done, "2. firing 2: rule other_op [exact]")
+    check_text(done, "without them the model is right")
+    check_text(done, "repro.2.net: reproducer of 2.")
+    done = run("blame", "--first", "--rules", "wrong.rules", "model.net", code=1)
+    check_text(done, "wrong_order")
+    check_no_text(done, "other_op")
+    check_text(done, "it is still wrong")
+
+
+def test_given_data():
+    # x - x is 0 but for NaN and the infinities, of which a sigmoid makes numbers.
+    pathlib.Path("nan.rules").write_text(
+        "rule only_finite [exact]\n  y = elew(a, a | elew_op=\"TL_SUB\")\n  a = sigmoid(x)\n"
+        "  => y = elew(x, x | elew_op=\"TL_SUB\")\n")
+    pathlib.Path("zero.net").write_text(
+        "input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
+        "sigmoid(src=x | dst=a |);\n"
+        "elew(src1=a, src2=a | dst=y | elew_op=TL_SUB);\n")
+    run("blame", "--rules", "nan.rules", "zero.net", code=0)
+    pathlib.Path("x.bin").write_bytes(struct.pack("<4f", 1, 3, 2, float("inf")))
+    done = run("blame", "--rules", "nan.rules", "-i", "x=x.bin", "-o", "given.net", "zero.net", code=1)
+    check_text(done, "rule only_finite")
+    check_text(done, "nan instead of 0 at [3]")
+    check_text(done, "given.net: reproducer of 1.")
+    if "--special" not in pathlib.Path("given.net").read_text():
+        fail(done, "the reproducer does not say that it needs special numbers")
+    run("blame", "--rules", "nan.rules", "--special", "given.net", code=1)
+    done = run("blame", "--special", "--rules", "nan.rules", "-o", "nan.net", "zero.net", code=1)
+    check_text(done, "rule only_finite")
+    check_text(done, "nan.net: reproducer of 1.")
+    # Numbers that random ones never hit, but that can be written down.
+    pathlib.Path("far.net").write_text(
+        "input(| dst=x | dtype=TL_INT32, dims=[4]);\n"
+        "create(| dst=k | dtype=TL_INT32, dims=[4], ran=[0, 0], data=[500, 500, 500, 500]);\n"
+        "elew(src1=x, src2=k | dst=m | elew_op=TL_MAX);\n"
+        "elew(src1=m, src2=x | dst=y | elew_op=TL_SUM);\n")
+    pathlib.Path("far.rules").write_text(
+        "rule only_near [exact]\n  y = elew(m, x | elew_op=\"TL_SUM\")\n"
+        "  m = elew(x, k | elew_op=\"TL_MAX\")\n  => y = elew(x, k | elew_op=\"TL_SUM\")\n")
+    run("blame", "--rules", "far.rules", "far.net", code=0)
+    pathlib.Path("x.bin").write_bytes(struct.pack("<4i", 70, 80, 90, 1000))
+    done = run("blame", "--rules", "far.rules", "-i", "x=x.bin", "-o", "far.out.net", "far.net",
+               code=1)
+    check_text(done, "1500 instead of 2000")
+    check_text(done, "far.out.net: reproducer of 1.")
+    if "1000" not in pathlib.Path("far.out.net").read_text():
+        fail(done, "the reproducer does not hold the numbers that matter")
+    run("blame", "--rules", "far.rules", "far.out.net", code=1)
+
+
+def test_command_line():
+    run("blame", code=2)
+    run("blame", "a", "b", code=2)
+    run("blame", "--rtol", "x", "model.net", code=2)
+    run("blame", "--rtol=-1", "model.net", code=2)
+    run("blame", "--nosuch", "model.net", code=2)
+    run("blame", "--skip", "999", "model.net", code=3)
+    run("blame", "--rules", "nosuch.rules", "model.net", code=3)
+    run("blame", "nosuch.net", code=3)
+    run("blame", "-t", "nosuch", "model.net", code=3)
+    done = run("blame", "-i", "q=x.bin", "model.net", code=3)
+    check_text(done, "the model has no input 'q'", "stderr")
+    run("-c", "-o", "compiled.json", "model.net", code=0)
+    done = run("blame", "compiled.json", code=3)
+    check_text(done, "compiled already", "stderr")
+    done = run("run", "--skip", "1", "compiled.json", code=1)
+    check_text(done, "come too late", "stderr")
+    run("-r", "--skip", "1", "compiled.json", code=1)
+    done = run("-c", "-o", "!", "--verbose", "model.net", code=0)
+    check_text(done, "firing 1: ", "stderr")
+    done = run("plan", "-v", "--skip", "1", "model.net", code=0)
+    check_text(done, "is skipped", "stderr")
+
+
+# ---- Mutated models ----
+
+def mutate(text, rng):
+    lines = text.splitlines()
+    for _ in range(rng.randint(1, 2)):
+        if not lines:
+            break
+        at = rng.randrange(len(lines))
+        kind = rng.choice((0, 1, 2, 3, 3, 3, 3, 4, 4, 5))
+        if kind == 0:
+            del lines[at]
+        elif kind == 1:
+            lines.insert(rng.randrange(len(lines) + 1), lines[at])
+        elif kind == 2:
+            other = rng.randrange(len(lines))
+            lines[at], lines[other] = lines[other], lines[at]
+        elif kind == 3:
+            numbers = list(re.finditer(r"-?\d+(\.\d+)?", lines[at]))
+            if numbers:
+                n = rng.choice(numbers)
+                new = rng.choice(["0", "1", "2", "3", "7", "-1", "1e30", "100"])
+                lines[at] = lines[at][:n.start()] + new + lines[at][n.end():]
+        elif kind == 4:
+            names = re.findall(r"=([a-z])\b", lines[at])
+            if names:
+                lines[at] = lines[at].replace("=" + rng.choice(names), "=" + rng.choice("xwbcrspy"), 1)
+        elif lines[at]:
+            cut = rng.randrange(len(lines[at]))
+            lines[at] = lines[at][:cut] + lines[at][cut + 1:]
+    return "\n".join(lines) + "\n"
+
+
+def test_mutated_models():
+    seed = int(os.environ.get("LN_TEST_SEED", "7"))
+    print(f"seed: LN_TEST_SEED={seed}")
+    rng = random.Random(seed)
+    pathlib.Path("wrong.rules").write_text("".join(WRONG_RULES.values()))
+    codes = {}
+    for _ in range(150):
+        pathlib.Path("mutated.net").write_text(mutate(MODEL, rng))
+        arguments = ["blame", "mutated.net", "-o", "m.net"]
+        if rng.random() < 0.6:
+            arguments += ["--rules", "wrong.rules"]
+        if rng.random() < 0.3:
+            arguments += ["--special"]
+        done = run(*arguments)
+        codes[done.returncode] = codes.get(done.returncode, 0) + 1
+        if done.returncode not in (0, 1, 3):
+            fail(done, f"exit {done.returncode} for:\n{pathlib.Path('mutated.net').read_text()}")
+    if set(codes) != {0, 1, 3}:
+        failures.append("the mutated models show too little")
+    print(f"mutated models: exit statuses {codes}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for test in (test_opt, test_agreement, test_wrong_rules, test_two_rules, test_given_data,
+                     test_command_line, test_mutated_models):
+            test()
+        os.chdir("/")
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
