@@ -64,5 +64,6 @@ ln_status ln_pass_fuse(ln_compilation *compilation);
 ln_status ln_pass_combine(ln_compilation *compilation);
 ln_status ln_pass_subgraph(ln_compilation *compilation);
 ln_status ln_pass_schedule(ln_compilation *compilation);
+ln_status ln_pass_order(ln_compilation *compilation);
 
 #endif

@@ -21,8 +21,9 @@ const ln_pass ln_pipeline[] = {
     {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},
     {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine},
     {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph},
-    // Last, because it only orders what the others made.
+    // Last, because they only order what the others made.
     {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule},
+    {"order", "the order of execution that needs the least memory", ln_pass_order},
     {NULL, NULL, NULL},
 };
 

@@ -4,8 +4,8 @@
 // To find the best arena is NP-hard (dynamic storage allocation). Placing intervals one by one into
 // the tightest gap between those already placed that are alive at the same time is near the lower
 // bound when large ones come first; which "large" is best differs between models, so all orders
-// are tried until one meets the bound. Then a few rounds of repair: the interval that sticks out
-// at the top is placed first in the next round.
+// are tried until one meets the bound. Each gets a few rounds of repair: the interval that sticks
+// out at the top is placed first in the next round.
 
 #include "plan/arena.h"
 
@@ -17,9 +17,10 @@
 
 #include "base/checked.h"
 
-// Repair rounds cost count^2 steps each; this many in total keep them below about 0.1 s.
-#define REPAIR_WORK   ((size_t)1 << 25)
-#define REPAIR_ROUNDS 64
+// Repair rounds, each as long as an order, end after so many steps of work, about 0.03 s. An order
+// that more rounds than this do not mend is left for the next.
+#define REPAIR_WORK   ((size_t)1 << 23)
+#define REPAIR_ROUNDS 32
 
 // Steps of one order; those of a second or so. What is not placed by then goes to the top, so that
 // many values that are alive at once cost no more than this.
@@ -57,6 +58,7 @@ typedef struct search {
     size_t best_end; // SIZE_MAX as long as there is none
     size_t top;      // position in the order of the interval that ended highest
     size_t work;     // steps of the current order
+    size_t repaired; // steps of all repair rounds
 } search;
 
 static ln_status check_arguments(const ln_interval *intervals, size_t count, size_t align,
@@ -296,11 +298,9 @@ static void sort_order(search *s, key_func *key)
 // Puts the interval at the top of the last arena to the front of the order, again and again.
 static void repair(search *s, size_t bound_end)
 {
-    size_t round_work =
-        s->count <= REPAIR_WORK / (s->count ? s->count : 1) ? s->count * s->count : REPAIR_WORK + 1;
-    for (size_t round = 0, work = 0; round < REPAIR_ROUNDS && s->best_end > bound_end; round++) {
-        work += round_work;
-        if (work > REPAIR_WORK || s->top == 0)
+    for (size_t round = 0; round < REPAIR_ROUNDS && s->best_end > bound_end; round++) {
+        s->repaired += s->work + 16 * s->count; // 16: the tree
+        if (s->repaired > REPAIR_WORK || s->top == 0)
             return;
         item top = s->order[s->top];
         memmove(s->order + 1, s->order, s->top * sizeof *s->order);
@@ -329,8 +329,7 @@ static ln_status run_search(search *s, size_t bound)
     for (size_t i = 0; i < sizeof orders / sizeof orders[0] && s->best_end > bound_end; i++) {
         sort_order(s, orders[i]);
         try_order(s);
-        if (i < 2 && s->best_end > bound_end)
-            repair(s, bound_end);
+        repair(s, bound_end);
     }
     if (s->best_end == SIZE_MAX)
         return LN_FAIL(LN_LIMIT, "an arena of at least %zu bytes at offset %zu overflows", bound,

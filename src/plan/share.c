@@ -26,9 +26,9 @@
 // left alone, so that the work stays in proportion to the model.
 #define MOST_SHARERS 1024
 
-// The search ends after so many steps of work, some tenths of a second, and so many decisions.
-#define SEARCH_WORK      ((size_t)1 << 26)
-#define SEARCH_DECISIONS 1024
+// The search ends after so many steps of work, some hundredths of a second, and so many decisions.
+#define SEARCH_WORK      ((size_t)1 << 23)
+#define SEARCH_DECISIONS 512
 
 // What is known about a tree; at its root.
 typedef struct tree {

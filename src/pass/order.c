@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of execution that needs the least memory, of a few good ones: each is planned as the
+// whole model will be, and the given order stays unless another one needs less.
+//
+// An arch that orders operators itself, or runs neighbours as groups, has its reasons; then nothing
+// is done. Nor is it where operators overwrite their inputs by their own description, since what
+// else reads those must stay before them.
+
+#include "pass/pass.h"
+
+#include <lightnet/allocator.h>
+
+#include "ir/plan_records.h"
+#include "pass/firing.h"
+#include "plan/order.h"
+
+static bool has_own_order(const ln_compilation *compilation)
+{
+    for (size_t i = 0; i < compilation->arch_count; i++) {
+        const ln_arch *arch = compilation->archs[i];
+        if (arch->prepare || (arch->sd_funcs && arch->sd_funcs[0]))
+            return true;
+    }
+    return false;
+}
+
+static bool overwrites_inputs(const ln_plan *plan)
+{
+    for (size_t s = 0; s < plan->step_count; s++) {
+        if (plan->steps[s].aliasing == LN_PLAN_IN_PLACE)
+            return true;
+    }
+    return false;
+}
+
+// Operators that no arch has lowered yet have tensors without memory.
+static bool has_places(const ln_context *ctx)
+{
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, arg->tensors_out) {
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+            if (!entry || entry->mtype == LN_MEM_NONE)
+                return false;
+        }
+    }
+    return true;
+}
+
+// The bytes of all memory types that the context needs in its order.
+static ln_status find_peak(const ln_context *ctx, size_t *out_byte_count)
+{
+    ln_plan_records *records;
+    LN_TRY(ln_plan_records_create(ctx, &records));
+    ln_plan_records_ask_offsets(ctx, records);
+    ln_status status = ln_plan_records_layout(records, true);
+    *out_byte_count = 0;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        *out_byte_count += records->plan.totals[m].peak_byte_count;
+    ln_plan_records_destroy(records);
+    return status;
+}
+
+static ln_status find_makers(const ln_context *ctx, const ln_plan_records *records,
+                             uint32_t *makers)
+{
+    uint32_t step = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next, step++) {
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, ((const ln_op *)l->data)->op_arg->tensors_out) {
+            uint32_t index;
+            if (!ln_plan_records_find(records, out->name, &index))
+                return LN_FAIL(LN_INTERNAL, "tensor '%s' is in no record", out->name);
+            makers[index] = step;
+        }
+    }
+    return LN_OK;
+}
+
+// What the order is found with.
+typedef struct scratch {
+    ln_plan_records *records;
+    uint32_t *makers;
+    uint32_t *order;
+    ln_op **ops; // in the given order
+} scratch;
+
+static void scratch_deinit(scratch *s)
+{
+    ln_free(s->ops);
+    ln_free(s->order);
+    ln_free(s->makers);
+    ln_plan_records_destroy(s->records);
+}
+
+static ln_status scratch_init(scratch *s, const ln_context *ctx)
+{
+    LN_TRY(ln_plan_records_create(ctx, &s->records));
+    const ln_plan *plan = &s->records->plan;
+    s->makers = ln_alloc_array(plan->value_count, sizeof *s->makers);
+    s->order = ln_alloc_array(plan->step_count, sizeof *s->order);
+    s->ops = ln_alloc_array(plan->step_count, sizeof(ln_op *));
+    if (!s->makers || !s->order || !s->ops)
+        return LN_NO_MEMORY;
+    size_t count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next)
+        s->ops[count++] = l->data;
+    return find_makers(ctx, s->records, s->makers);
+}
+
+// *out_list receives the operators in the order that `way` finds.
+static ln_status list_in_order(const scratch *s, ln_order_way way, ln_list **out_list)
+{
+    const ln_plan *plan = &s->records->plan;
+    ln_list_builder builder = {0};
+    ln_status status = ln_plan_order(plan->values, s->records->owners, s->makers, plan->value_count,
+                                     plan->steps, plan->step_count, way, s->order);
+    for (size_t k = 0; k < plan->step_count && status == LN_OK; k++)
+        status = ln_list_builder_push(&builder, s->ops[s->order[k]]);
+    if (status != LN_OK) {
+        ln_list_free(builder.list);
+        return status;
+    }
+    *out_list = builder.list;
+    return LN_OK;
+}
+
+// *out_best receives the best order if it is better than the given one, else NULL. The context is
+// the same afterwards.
+static ln_status find_best(ln_context *ctx, const scratch *s, ln_list **out_best)
+{
+    ln_list *given = ctx->ops;
+    size_t least;
+    *out_best = NULL;
+    ln_status status = find_peak(ctx, &least);
+    for (int way = 0; way < LN_ORDER_WAYS && status == LN_OK; way++) {
+        ln_list *list = NULL;
+        size_t byte_count = least;
+        status = list_in_order(s, (ln_order_way)way, &list);
+        if (status == LN_OK) {
+            ctx->ops = list;
+            status = find_peak(ctx, &byte_count);
+            ctx->ops = given;
+        }
+        ln_list *worse = list;
+        if (status == LN_OK && byte_count < least) {
+            worse = *out_best;
+            *out_best = list;
+            least = byte_count;
+        }
+        ln_list_free(worse);
+    }
+    if (status != LN_OK) {
+        ln_list_free(*out_best);
+        *out_best = NULL;
+    }
+    return status;
+}
+
+static const ln_op *first_moved(const ln_list *ops, const ln_list *order)
+{
+    while (ops->next && ops->data == order->data) {
+        ops = ops->next;
+        order = order->next;
+    }
+    return order->data;
+}
+
+// Takes `order` over, or frees it.
+static ln_status reorder(ln_compilation *compilation, ln_list *order)
+{
+    ln_context *ctx = compilation->ctx;
+    ln_firing_names names;
+    ln_firing firing = ln_firing_of_pass("order", first_moved(ctx->ops, order), &names);
+    bool fires = false;
+    ln_status status = ln_firing_decide(compilation, &firing, &fires);
+    if (!fires) {
+        ln_list_free(order);
+        return status;
+    }
+    ln_list_free(ctx->ops);
+    ctx->ops = order;
+    ctx->ops_last = NULL;
+    return ln_firing_done(compilation, &firing, LN_OK);
+}
+
+ln_status ln_pass_order(ln_compilation *compilation)
+{
+    ln_context *ctx = compilation->ctx;
+    if (!ctx->ops || has_own_order(compilation) || !has_places(ctx))
+        return LN_OK;
+    scratch s = {0};
+    ln_list *best = NULL;
+    ln_status status = scratch_init(&s, ctx);
+    if (status == LN_OK && !overwrites_inputs(&s.records->plan))
+        status = find_best(ctx, &s, &best);
+    scratch_deinit(&s);
+    return best ? reorder(compilation, best) : status;
+}
