@@ -49,6 +49,10 @@ static int describe_op(const char *optype)
     print_args("in", info->ins);
     print_args("out", info->outs);
     print_params(info->params);
+    if (info->dtypes)
+        printf("  element types: %s\n", info->dtypes);
+    if (info->nan)
+        printf("  NaN and infinity: %s\n", info->nan);
     if (info->example)
         printf("\n%s\n", info->example);
     return EXIT_OK;
@@ -57,10 +61,11 @@ static int describe_op(const char *optype)
 int cmd_ops(int argc, char **argv)
 {
     if (wants_help(argc, argv)) {
-        fputs("Usage: lightnet ops [OPTYPE]\n\n"
-              "Lists the registered operators with the arch each runs on; with a name, describes\n"
-              "that operator's tensors and parameters.\n",
-              stdout);
+        fputs(
+            "Usage: lightnet ops [OPTYPE]\n\n"
+            "Lists the registered operators with the arch each runs on; with a name, describes\n"
+            "that operator's tensors and parameters, and what it does with element types and NaN.\n",
+            stdout);
         return EXIT_OK;
     }
     if (argc > 2 || (argc == 2 && argv[1][0] == '-'))

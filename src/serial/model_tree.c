@@ -412,10 +412,13 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
              value->place.column);
     ln_op_source source = {.name = name->text, .optype = optype->text, .place = place};
     char type[LN_MAX_NAME_LEN];
-    if (type_reader(ctx)) {
+    // A loader for an old name goes before what the name would mean.
+    bool is_known = !ctx->compiled && ln_serializer_knows(serializer, optype->text);
+    if (type_reader(ctx) && !is_known)
         type_reader(ctx)(optype->text, type, sizeof type);
-        source.optype = type;
-    }
+    else
+        snprintf(type, sizeof type, "%s", optype->text);
+    source.optype = type;
     ln_status status = read_tensors(value, "tensors_in", &op, &source.tensors_in);
     if (status == LN_OK)
         status = read_tensors(value, "tensors_out", &op, &source.tensors_out);

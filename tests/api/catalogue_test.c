@@ -72,6 +72,27 @@ TEST(a_stack_taken_apart_and_built_again_is_the_same)
     ln_arch_cleanup();
 }
 
+// A stack taken apart, worked on and built again needs the memory of the stack, twice.
+TEST(stacks_and_their_parts_lie_in_one_place)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t t = 0; t < TARGET_COUNT; t++) {
+        ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[3, 64]);\n"
+                                    "scatter_nocopy(src=x | dst1=a, dst2=b, dst3=c |);\n"
+                                    "relu(src=a | dst=ra |);\n"
+                                    "relu(src=b | dst=rb |);\n"
+                                    "relu(src=c | dst=rc |);\n"
+                                    "gather_nocopy(src1=rc, src2=ra, src3=rb | dst=y |);\n",
+                                    targets[t]);
+        ln_plan *plan;
+        CHECK_OK(ln_context_plan_create(ctx, &plan));
+        CHECK_EQ(plan->totals[LN_MEM_CPU].workspace_byte_count, 2 * 3 * 64 * sizeof(float));
+        ln_context_plan_free(plan);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 // ---- Bad data ----
 
 TEST(a_position_outside_of_the_source_fails_the_run)
@@ -290,7 +311,7 @@ TEST(every_operator_says_its_element_types_and_what_nan_gives)
 }
 
 TEST_LIST(sorting_and_ranges_leave_their_source_to_its_other_readers,
-          a_stack_taken_apart_and_built_again_is_the_same,
+          a_stack_taken_apart_and_built_again_is_the_same, stacks_and_their_parts_lie_in_one_place,
           a_position_outside_of_the_source_fails_the_run,
           an_integer_divisor_of_zero_fails_the_run_and_writes_nothing,
           empty_tensors_go_through_every_operator, models_without_sense_are_refused,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of the old system that name archs which are not here.
 
+#include <lightnet/serializer.h>
+
 #include "tests/api/model.h"
 
 #define INPUT "input(| dst=x | dtype=TL_FLOAT, dims=[2, 8]);\n"
@@ -29,6 +31,29 @@ TEST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here)
     CHECK_NOT_NULL(y);
     CHECK(y[0] == 2 && y[1] == 0);
     close_context(ctx);
+    ln_arch_cleanup();
+}
+
+static ln_status refuse(ln_serializer *serializer, ln_context *ctx, const ln_op_source *source,
+                        void *user)
+{
+    (void)serializer, (void)ctx, (void)user;
+    return LN_FAIL(LN_INVALID, "the loader of '%s' was asked", source->optype);
+}
+
+TEST(a_loader_for_such_a_name_comes_first)
+{
+    CHECK_OK(ln_arch_init());
+    ln_serializer *il = ln_serializer_find("il");
+    if (!il) {
+        ln_arch_cleanup();
+        SKIP("the library was built without this format");
+    }
+    CHECK_OK(ln_serializer_register_op_loader(il, "relu_cuda", 0, refuse, NULL));
+    CHECK_FAILS(read_status(INPUT "relu_cuda(src=x | dst=y |);\n"), LN_INVALID);
+    CHECK_MESSAGE("the loader of 'relu_cuda' was asked");
+    CHECK_OK(ln_serializer_unregister_op_loader(il, "relu_cuda", 0));
+    CHECK_OK(read_status(INPUT "relu_cuda(src=x | dst=y |);\n"));
     ln_arch_cleanup();
 }
 
@@ -97,6 +122,7 @@ TEST(many_unknown_types_are_told_in_part)
 }
 
 TEST_LIST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_here,
+          a_loader_for_such_a_name_comes_first,
           an_operator_of_an_arch_without_its_workspace_is_the_abstract_one,
           a_model_for_another_device_is_told_all_that_it_cannot_run,
           one_unknown_operator_is_told_alone, many_unknown_types_are_told_in_part)

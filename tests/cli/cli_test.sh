@@ -154,6 +154,7 @@ expect "ops" 0 "$bin/lightnet" ops
 has_out "conv2d_ref"
 expect "ops NAME" 0 "$bin/lightnet" ops slice
 has_out "axis"
+has_out "NaN and infinity: moved as they are"
 expect "plan" 0 "$bin/lightnet" plan "$example"
 has_out "peak"
 expect "inspect" 0 "$bin/lightnet" inspect "$example"

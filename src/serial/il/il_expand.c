@@ -236,7 +236,7 @@ static char *put_quoted(char *out, const ln_il_token *token)
 static ln_status make_string(substitution *s, const ln_il_part *part, ln_il_token *out)
 {
     const argument *arg = &s->call->args[part->param];
-    const ln_il_token *items = s->call->raw.items + arg->first;
+    const ln_il_token *items = arg->count > 0 ? s->call->raw.items + arg->first : NULL;
     ln_il_budget *budget = s->x->budget;
     size_t len = 2;
     for (size_t i = 0; i < arg->count && len <= LN_IL_MAX_NAME; i++)
