@@ -43,6 +43,7 @@ g++ -std=c++11 -Wall -Wextra -Werror -x c++ "$source/tests/package/cvm.c" -o "$w
 cmake -S "$source/tests/package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/program"
+"$work/cmake/cvm"
 
 "$prefix/bin/lightnet" --version >/dev/null
 readelf -d "$libdir/liblightnet.so" | grep -q 'SONAME.*liblightnet\.so\.0'

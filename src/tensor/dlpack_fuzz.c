@@ -155,7 +155,7 @@ static void view(const ln_ndarray *array, input *in)
 static void send_on(const ln_ndarray *array)
 {
     DLManagedTensorVersioned *out = ln_ndarray_to_dlpack_versioned(array);
-    ln_ndarray *again;
+    ln_ndarray *again = NULL;
     require(out && ln_ndarray_from_dlpack_versioned(out, &again) == LN_OK);
     require(ln_ndarray_byte_count(again) == ln_ndarray_byte_count(array));
     ln_ndarray_release(again);

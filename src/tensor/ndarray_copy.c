@@ -333,7 +333,7 @@ ln_status ln_ndarray_fill(ln_ndarray *array, double value)
     uint64_t element = 0;
     LN_TRY(tl_convert(&element, dtype, &value, TL_DOUBLE));
     if (dtype == TL_BOOL)
-        element = value != 0; // one byte of it is stored
+        memset(&element, value != 0, 1); // the one byte that is stored
     static const int64_t still[LN_NDARRAY_MAX_NDIM];
     size_t elem_bytes = ln_dl_elem_bytes(array->tensor.dtype);
     layout src = {.first = (char *)&element, .strides = still, .elem_bytes = elem_bytes};

@@ -107,6 +107,28 @@ static ln_status set_param(ln_context *ctx, program *p)
     }
 }
 
+// The tensor's values go out as an array, and come back by a copy, or as the array itself.
+static void use_array(ln_context *ctx, const char *name)
+{
+    ln_ndarray *seen, *copy;
+    if (ln_context_get_array(ctx, name, &seen) != LN_OK) {
+        FUZZ_CHECK(!seen);
+        FUZZ_CHECK(ln_context_set_array(ctx, name, NULL) != LN_OK);
+        return;
+    }
+    FUZZ_CHECK(ln_ndarray_clone(seen, &copy) == LN_OK);
+    size_t size = ln_ndarray_byte_count(copy);
+    FUZZ_CHECK(size == ln_context_data_size(ctx, name));
+    FUZZ_CHECK(ln_context_set_array(ctx, name, copy) == LN_OK);
+    int is_bound;
+    FUZZ_CHECK(ln_context_bind_array(ctx, name, copy, &is_bound) == LN_OK);
+    const void *data = ln_context_get_data(ctx, name, NULL);
+    FUZZ_CHECK(!is_bound || data == ln_ndarray_data(copy));
+    FUZZ_CHECK(size == 0 || memcmp(data, ln_ndarray_data(copy), size) == 0);
+    ln_ndarray_release(copy); // the context holds it if it is bound
+    ln_ndarray_release(seen);
+}
+
 static void set_and_get_data(ln_context *ctx, program *p)
 {
     const char *name = next_string(p);
@@ -116,6 +138,7 @@ static void set_and_get_data(ln_context *ctx, program *p)
     const void *got = ln_context_get_data(ctx, name, bytes);
     if (status == LN_OK)
         FUZZ_CHECK(got);
+    use_array(ctx, name);
     free(bytes);
 }
 
