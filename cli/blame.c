@@ -154,15 +154,16 @@ static void print_deviation(const suspect *s, const char *title, const deviation
     printf("%s: tensor '%s' of '%s' (%s): %s\n", title, d->tensor, d->op, d->optype, words);
 }
 
-static void print_verdict(const suspect *s, const verdict *v)
+static void print_verdicts(const suspect *s, const culprit *c)
 {
-    if (v->status != LN_OK) {
-        printf("   it fails: %s\n", v->message);
+    const comparison *all = &c->with_all.compared;
+    if (c->with.status != LN_OK) {
+        printf("   it fails: %s\n", c->with.message);
         return;
     }
-    print_deviation(s, "   first wrong", &v->compared.first);
-    printf("   %zu of %zu tensors are wrong%s\n", v->compared.wrong_count, v->compared.tensor_count,
-           v->compared.has_wrong_output ? "" : "; the model's outputs are right all the same");
+    print_deviation(s, "   first wrong", &c->with.compared.first);
+    printf("   in all, %zu of %zu tensors are wrong%s\n", all->wrong_count, all->tensor_count,
+           all->has_wrong_output ? "" : "; the model's outputs are right all the same");
 }
 
 static void print_firing(const ln_firing *f)
@@ -189,9 +190,9 @@ static void print_culprit(const suspect *s, const findings *found, size_t index)
     if (c->same_rule < index)
         printf("   the same rule as in %zu.\n", c->same_rule + 1);
     printf("   with the firings up to it the model is wrong, with those before it right\n");
-    print_verdict(s, &c->with);
+    print_verdicts(s, c);
     if (c->together_count > 0)
-        printf("   its %zu later firings are left out with it\n", c->together_count);
+        printf("   %zu other firings of the rule are left out with it\n", c->together_count);
 }
 
 // "3,7-9" of the firings that are left out.
@@ -295,12 +296,12 @@ static ln_status check_plan(const suspect *s, const blame_options *o, const char
     options.on_firing = NULL;
     options.keeps_tensors = 1;
     *out_fault = NULL;
-    ln_status status = trial_run(s->model, o->target, &options, s->data, 1, &kept);
+    ln_status status = trial_run(s->model, o->target, &options, s->data, 1, NULL, &kept);
     options.keeps_tensors = 0;
     for (int run_count = 1; run_count <= 2 && status == LN_OK && !*out_fault; run_count++) {
-        status = trial_run(s->model, o->target, &options, s->data, run_count, &planned);
+        status = trial_run(s->model, o->target, &options, s->data, run_count, NULL, &planned);
         if (status == LN_OK)
-            status = compare_models(planned, kept, &exact, 1, out_compared);
+            status = compare_models(planned, kept, &exact, 1, NULL, out_compared);
         if (status == LN_OK && out_compared->wrong_count > 0)
             *out_fault = run_count == 1 ? "reusing memory" : "running a second time";
         close_model(planned);
@@ -341,10 +342,9 @@ static void list_firings(const fired_list *fired)
         say_firing(NULL, &fired->items[i]);
 }
 
-static ln_status search(const suspect *s, const blame_options *o, const choice *start,
-                        findings *found)
+static ln_status search(const suspect *s, const blame_options *o, findings *found)
 {
-    LN_TRY(suspect_search(s, start, o->is_first_only, found));
+    LN_TRY(suspect_search(s, o->flags.skip, o->flags.options.skip_count, o->is_first_only, found));
     print_findings(s, o, found);
     for (size_t i = 0; o->outfile && i < found->count; i++)
         if (found->culprits[i].same_rule == i)
@@ -354,11 +354,9 @@ static ln_status search(const suspect *s, const blame_options *o, const choice *
 
 static ln_status judge(const suspect *s, blame_options *o, int *out_code)
 {
-    static choice start;
     static findings found;
-    start = (choice){.limit = SIZE_MAX};
-    for (size_t i = 0; i < o->flags.options.skip_count; i++)
-        start.skip[start.skip_count++] = o->flags.skip[i];
+    const choice start = {
+        .limit = SIZE_MAX, .skip = o->flags.skip, .skip_count = o->flags.options.skip_count};
     verdict v;
     fired_list fired;
     LN_TRY(suspect_judge(s, &start, &v, &fired));
@@ -372,9 +370,8 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
     ln_status status = LN_OK;
     if (v.is_wrong) {
         *out_code = EXIT_BLAMED;
-        status = search(s, o, &start, &found);
+        status = search(s, o, &found);
         findings_release(&found);
-        found = (findings){.count = 0};
     }
     // A wrong plan shows in a model that can be run at all.
     return status == LN_OK && v.status == LN_OK ? blame_plan(s, o, out_code) : status;

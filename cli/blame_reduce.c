@@ -279,30 +279,33 @@ static ln_status part_build(const part *p, ln_context **out_ctx)
 
 // ---- Judging a part ----
 
-// Rules of the other culprits do not fire, so that this one is alone.
-static void leave_out_others(const reduction *r, choice *c)
+// Rules of the other culprits do not fire, so that this one is alone. The last refusal is its own.
+static size_t refuse_all(const reduction *r, refusal refusals[MAX_CULPRITS])
 {
     const ln_firing *own = &r->found->culprits[r->index].firing;
-    for (size_t i = 0; i < r->found->count && c->refusal_count < MAX_CULPRITS - 1; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->found->count && count < MAX_CULPRITS - 1; i++) {
         const ln_firing *f = &r->found->culprits[i].firing;
         if (strcmp(f->rule, own->rule) != 0)
-            c->refusals[c->refusal_count++] = (refusal){f->rule, f->file, f->line, 0};
+            refusals[count++] = (refusal){f->rule, f->file, f->line, NULL};
     }
+    refusals[count++] = (refusal){own->rule, own->file, own->line, NULL};
+    return count;
 }
 
 static ln_status judge_both(const reduction *r, const suspect *s, verdict *out_with,
                             int *out_shows_it)
 {
     const culprit *searched = &r->found->culprits[r->index];
-    const ln_firing *own = &searched->firing;
-    choice c = {.limit = SIZE_MAX};
+    refusal refusals[MAX_CULPRITS];
+    size_t count = refuse_all(r, refusals);
+    choice c = {.limit = SIZE_MAX, .refusals = refusals, .refusal_count = count - 1};
     verdict without;
-    leave_out_others(r, &c);
     LN_TRY(suspect_judge(s, &c, out_with, NULL));
     // To fail and to compute something else are different faults.
     if (!out_with->is_wrong || (out_with->status == LN_OK) != (searched->with.status == LN_OK))
         return LN_OK;
-    c.refusals[c.refusal_count++] = (refusal){own->rule, own->file, own->line, 0};
+    c.refusal_count = count;
     LN_TRY(suspect_judge(s, &c, &without, NULL));
     *out_shows_it = !without.is_wrong;
     return LN_OK;

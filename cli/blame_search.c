@@ -76,12 +76,19 @@ static int is_rule(const refusal *r, const ln_firing *firing)
            r->line == firing->line;
 }
 
+static refusal refusal_of(const ln_firing *firing)
+{
+    return (refusal){firing->rule, firing->file, firing->line, firing->op};
+}
+
 static int wants_firing(void *user, const ln_firing *firing)
 {
     const choice *c = ((const listener *)user)->choice;
-    for (size_t i = 0; i < c->refusal_count; i++)
-        if (firing->number > c->refusals[i].after && is_rule(&c->refusals[i], firing))
+    for (size_t i = 0; i < c->refusal_count; i++) {
+        const refusal *r = &c->refusals[i];
+        if (is_rule(r, firing) && (!r->op || strcmp(r->op, firing->op) == 0))
             return 0;
+    }
     return 1;
 }
 
@@ -102,30 +109,19 @@ static void note_firing(void *user, const ln_firing *firing)
     l->has_no_memory = !firing_copy(firing, &l->list->items[l->list->count++]);
 }
 
-// Skipped numbers beyond the limit may not be given out at all.
-static size_t skips_within(const choice *c, size_t out_skip[MAX_SKIPS])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < c->skip_count; i++)
-        if (c->skip[i] <= c->limit)
-            out_skip[count++] = c->skip[i];
-    return count;
-}
-
 static ln_status run_choice(const suspect *s, const choice *c, listener *l, ln_context **out_loaded)
 {
-    size_t skip[MAX_SKIPS];
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = s->rule_files;
     options.rule_file_count = s->rule_file_count;
-    options.skip = skip;
-    options.skip_count = skips_within(c, skip);
+    options.skip = c->skip;
+    options.skip_count = c->skip_count;
     options.firing_limit = c->limit;
     options.keeps_tensors = 1;
     options.wants_firing = wants_firing;
     options.on_firing = note_firing;
     options.user = l;
-    return trial_run(s->model, s->target, &options, s->data, 1, out_loaded);
+    return trial_run(s->model, s->target, &options, s->data, 1, c->until, out_loaded);
 }
 
 ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
@@ -138,7 +134,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
     ln_context *loaded;
     ln_status status = run_choice(s, c, &l, &loaded);
     if (status == LN_OK) {
-        status = compare_models(loaded, s->reference, &s->allowed, s->outputs_only,
+        status = compare_models(loaded, s->reference, &s->allowed, s->outputs_only, c->until,
                                 &out_verdict->compared);
         out_verdict->is_wrong = out_verdict->compared.wrong_count > 0;
         close_model(loaded);
@@ -160,6 +156,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
 typedef struct search {
     const suspect *s;
     choice c;
+    char until[LN_MAX_NAME_LEN];
     size_t right; // with this limit it is right
     size_t wrong; // with this limit it is wrong, for this reason:
     verdict verdict;
@@ -189,13 +186,11 @@ static ln_status ask_around(search *at, size_t number)
     return LN_OK;
 }
 
-// Asks about the firings at the operator that is wrong first, the last before the others.
-static ln_status ask_obvious(search *at, const fired_list *fired)
+// Asks about the firings at the operator that is wrong first.
+static ln_status ask_obvious(search *at, const char *op, const fired_list *fired)
 {
-    char op[LN_MAX_NAME_LEN];
-    snprintf(op, sizeof op, "%s", at->verdict.compared.first.op);
     int question_count = 0;
-    for (size_t i = fired->count; i-- > 0 && at->wrong - at->right > 1 && question_count < 3;) {
+    for (size_t i = 0; i < fired->count && at->wrong - at->right > 1 && question_count < 3; i++) {
         const ln_firing *firing = &fired->items[i];
         if (firing->is_skipped || strcmp(firing->op, op) != 0)
             continue;
@@ -222,17 +217,17 @@ static const ln_firing *find_number(const fired_list *fired, size_t number)
     return NULL;
 }
 
-static ln_status add_culprit(findings *found, const search *at, const fired_list *fired)
+static ln_status add_culprit(findings *found, const search *at, const verdict *with_all)
 {
-    const ln_firing *firing = find_number(fired, at->wrong);
+    const ln_firing *firing = find_number(&found->left_out, at->wrong);
     if (!firing)
         return ln_fail(LN_INTERNAL, "firing %zu is not among the %zu there were", at->wrong,
-                       fired->count);
+                       found->left_out.count);
     culprit *c = &found->culprits[found->count++];
-    *c = (culprit){.with = at->verdict};
+    *c = (culprit){.with = at->verdict, .with_all = *with_all};
     if (!firing_copy(firing, &c->firing))
         return ln_fail(LN_NO_MEMORY, "no memory for a firing");
-    const refusal r = {c->firing.rule, c->firing.file, c->firing.line, 0};
+    const refusal r = refusal_of(&c->firing);
     while (!is_rule(&r, &found->culprits[c->same_rule].firing))
         c->same_rule++; // at the latest it is the culprit itself
     return LN_OK;
@@ -241,32 +236,57 @@ static ln_status add_culprit(findings *found, const search *at, const fired_list
 // Where a rule is wrong a second time, it is taken to be wrong everywhere.
 static void leave_out(findings *found)
 {
-    choice *c = &found->without;
     const culprit *latest = &found->culprits[found->count - 1];
-    const ln_firing *firing = &latest->firing;
-    c->skip[c->skip_count++] = firing->number;
+    refusal r = refusal_of(&latest->firing);
+    found->refusals[found->refusal_count++] = r;
+    r.op = NULL;
     if (latest->same_rule + 1 < found->count)
-        c->refusals[c->refusal_count++] =
-            (refusal){firing->rule, firing->file, firing->line, firing->number};
+        found->refusals[found->refusal_count++] = r;
 }
 
-// The first culprit of the current choice; *fired are its firings, `v` what comes of it.
-static ln_status find_one(const suspect *s, findings *found, size_t right, const verdict *v,
-                          const fired_list *fired)
+static ln_status prove_start(search *at)
 {
+    LN_TRY(ask(at, 0));
+    if (at->wrong > 0)
+        return LN_OK;
+    return ln_fail(LN_INVALID,
+                   "on target %s the model is wrong before anything is rewritten: '%s' (%s)",
+                   at->s->target, at->verdict.compared.first.op, at->verdict.compared.first.optype);
+}
+
+// What runs behind the first wrong tensor need not run to find out why it is wrong, unless it is
+// what writes there.
+static ln_status try_part(search *at)
+{
+    verdict v;
+    if (at->verdict.status != LN_OK)
+        return LN_OK;
+    at->c.limit = SIZE_MAX;
+    snprintf(at->until, sizeof at->until, "%s", at->verdict.compared.first.tensor);
+    at->c.until = at->until;
+    LN_TRY(suspect_judge(at->s, &at->c, &v, NULL));
+    if (v.is_wrong && v.status == LN_OK)
+        at->verdict = v;
+    at->c.until = v.is_wrong && v.status == LN_OK ? at->until : NULL;
+    return LN_OK;
+}
+
+// The first culprit of what is left; `v` is what comes of all its firings.
+static ln_status find_one(const suspect *s, findings *found, const verdict *v)
+{
+    const fired_list *fired = &found->left_out;
     size_t last = fired->count ? fired->items[fired->count - 1].number : 0;
-    search at = {.s = s, .c = found->without, .right = right, .wrong = last, .verdict = *v};
-    if (at.wrong <= at.right)
-        return ln_fail(LN_INTERNAL, "the model is wrong without any further firing");
-    LN_TRY(ask_obvious(&at, fired));
-    LN_TRY(halve(&at));
+    search at = {.s = s, .wrong = last, .verdict = *v};
+    at.c.refusals = found->refusals;
+    at.c.refusal_count = found->refusal_count;
+    LN_TRY(try_part(&at));
+    if (last > 0) {
+        LN_TRY(ask_obvious(&at, v->compared.first.op, fired));
+        LN_TRY(halve(&at));
+    }
     if (at.right == 0) // nobody has asked about 0 yet
-        LN_TRY(ask(&at, 0));
-    if (at.wrong == 0)
-        return ln_fail(LN_INVALID,
-                       "on target %s the model is wrong before anything is rewritten: '%s' (%s)",
-                       s->target, at.verdict.compared.first.op, at.verdict.compared.first.optype);
-    LN_TRY(add_culprit(found, &at, fired));
+        LN_TRY(prove_start(&at));
+    LN_TRY(add_culprit(found, &at, v));
     leave_out(found);
     return LN_OK;
 }
@@ -275,33 +295,57 @@ static void count_together(findings *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         culprit *c = &found->culprits[i];
-        for (size_t k = 0; k < found->without.refusal_count; k++) {
-            const refusal *r = &found->without.refusals[k];
-            if (r->after != c->firing.number || !is_rule(r, &c->firing))
-                continue;
-            for (size_t f = 0; f < found->left_out.count; f++)
-                c->together_count += is_rule(r, &found->left_out.items[f]) &&
-                                     found->left_out.items[f].is_skipped &&
-                                     found->left_out.items[f].number > r->after;
-        }
+        const refusal r = refusal_of(&c->firing);
+        if (c->same_rule != i)
+            continue;
+        size_t searched_count = 0;
+        for (size_t k = 0; k < found->count; k++)
+            searched_count += found->culprits[k].same_rule == i;
+        for (size_t f = 0; f < found->left_out.count; f++)
+            c->together_count +=
+                is_rule(&r, &found->left_out.items[f]) && found->left_out.items[f].is_skipped;
+        c->together_count -=
+            searched_count < c->together_count ? searched_count : c->together_count;
     }
 }
 
-ln_status suspect_search(const suspect *s, const choice *start, int is_first_only,
+static ln_status judge_rest(const suspect *s, findings *found, verdict *out_verdict)
+{
+    choice c = {
+        .limit = SIZE_MAX, .refusals = found->refusals, .refusal_count = found->refusal_count};
+    fired_list_release(&found->left_out);
+    return suspect_judge(s, &c, out_verdict, &found->left_out);
+}
+
+// What is skipped by number is skipped by name from here on.
+static ln_status refuse_skipped(const suspect *s, const size_t *skip, size_t skip_count,
+                                findings *found)
+{
+    const choice c = {.limit = SIZE_MAX, .skip = skip, .skip_count = skip_count};
+    verdict v;
+    if (skip_count == 0)
+        return LN_OK;
+    LN_TRY(suspect_judge(s, &c, &v, &found->start));
+    for (size_t i = 0; i < found->start.count; i++)
+        if (found->start.items[i].is_skipped &&
+            found->refusal_count < MAX_REFUSALS - 2 * MAX_CULPRITS)
+            found->refusals[found->refusal_count++] = refusal_of(&found->start.items[i]);
+    return LN_OK;
+}
+
+ln_status suspect_search(const suspect *s, const size_t *skip, size_t skip_count, int is_first_only,
                          findings *out_findings)
 {
-    *out_findings = (findings){.without = *start};
     findings *found = out_findings;
-    for (size_t right = 0;;) {
+    memset(found, 0, sizeof *found);
+    LN_TRY(refuse_skipped(s, skip, skip_count, found));
+    for (;;) {
         verdict v;
-        found->without.limit = SIZE_MAX;
-        fired_list_release(&found->left_out);
-        LN_TRY(suspect_judge(s, &found->without, &v, &found->left_out));
+        LN_TRY(judge_rest(s, found, &v));
         found->is_right = !v.is_wrong;
         if (!v.is_wrong || found->count == MAX_CULPRITS || (is_first_only && found->count > 0))
             break;
-        LN_TRY(find_one(s, found, right, &v, &found->left_out));
-        right = found->culprits[found->count - 1].firing.number;
+        LN_TRY(find_one(s, found, &v));
     }
     count_together(found);
     return LN_OK;
@@ -312,4 +356,5 @@ void findings_release(findings *found)
     for (size_t i = 0; i < found->count; i++)
         firing_release(&found->culprits[i].firing);
     fired_list_release(&found->left_out);
+    fired_list_release(&found->start);
 }

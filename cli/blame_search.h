@@ -24,24 +24,26 @@ typedef struct fired_list {
     size_t count;
 } fired_list;
 
-// A rule that is not to fire from some number on.
+// What is not to fire: a rule at an operator. By its name and not by a number, since numbers behind
+// a firing that is left out may change. All texts are borrowed.
 typedef struct refusal {
     const char *rule;
     const char *file; // NULL: an arch's function
     int line;
-    size_t after; // firings with larger numbers are refused
+    const char *op; // NULL: everywhere
 } refusal;
 
 #define MAX_CULPRITS 32
-#define MAX_SKIPS    (MAX_CULPRITS + 4096)
+#define MAX_REFUSALS (2 * MAX_CULPRITS + 4096)
 
 // Which firings happen.
 typedef struct choice {
     size_t limit;
-    size_t skip[MAX_SKIPS];
+    const size_t *skip; // by number; only for a start
     size_t skip_count;
-    refusal refusals[MAX_CULPRITS];
+    const refusal *refusals;
     size_t refusal_count;
+    const char *until; // only the operators up to the one that makes this tensor run; NULL: all
 } choice;
 
 // What comes of a choice.
@@ -55,17 +57,20 @@ typedef struct verdict {
 // A firing that makes the model wrong: with all before it, it is right; with it too, wrong.
 typedef struct culprit {
     ln_firing firing; // texts are owned
-    verdict with;     // what comes of the firings up to it
+    verdict with;     // what comes of the firings up to it, as far as the first wrong tensor
+    verdict with_all; // and of all firings, but for the culprits before
     size_t same_rule; // index of the first culprit of the same rule: its own, or an earlier one
-    size_t together_count; // later firings of the rule, left out with it without a search
+    size_t together_count; // other firings of the rule, left out with it without a search
 } culprit;
 
 typedef struct findings {
     culprit culprits[MAX_CULPRITS];
     size_t count;
-    choice without; // the choice that leaves all of them out
-    int is_right;   // and with it, the model is right
-    fired_list left_out;
+    refusal refusals[MAX_REFUSALS]; // leave all of them out, and what was skipped from the start
+    size_t refusal_count;
+    int is_right;        // and without all these, the model is right
+    fired_list left_out; // the firings then, those that are left out marked as skipped
+    fired_list start;    // the firings at the start
 } findings;
 
 // Judges a choice. Fails only if nothing can be said about it, such as when memory is gone.
@@ -73,9 +78,9 @@ typedef struct findings {
 ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
                         fired_list *out_fired);
 
-// Finds what makes the choice `start`, which is wrong, wrong: the first, or all that are
-// independent of each other. The caller releases the findings, whatever the result.
-ln_status suspect_search(const suspect *s, const choice *start, int is_first_only,
+// Finds what makes the model wrong, but for the firings with the numbers `skip`: the first culprit,
+// or all that are independent of each other. The caller releases the findings, whatever the result.
+ln_status suspect_search(const suspect *s, const size_t *skip, size_t skip_count, int is_first_only,
                          findings *out_findings);
 
 void findings_release(findings *found);

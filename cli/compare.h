@@ -43,9 +43,10 @@ int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const toler
 
 // Compares all tensors that both LOADED contexts have, in the order in which `got` makes them, and
 // that `got` has all outputs of `expected`. Tensors that their plans reuse are not what they were,
-// so both should keep them; `outputs_only` compares the outputs, which stay.
+// so both should keep them; `outputs_only` compares the outputs, which stay. `until` ends with the
+// operator that makes that tensor, if `got` has it; NULL: all.
 ln_status compare_models(ln_context *got, ln_context *expected, const tolerance *allowed,
-                         int outputs_only, comparison *out_comparison);
+                         int outputs_only, const char *until, comparison *out_comparison);
 
 // "1.5 instead of 1.25 at [0, 3] (relative 0.2, 2097152 ulp)" in words.
 void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer, size_t size);

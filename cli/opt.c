@@ -178,7 +178,7 @@ static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
     }
     LN_TRY(trial_reference(ctx, w->data, &now));
     comparison c;
-    ln_status status = compare_models(now, w->before, &allowed, 0, &c);
+    ln_status status = compare_models(now, w->before, &allowed, 0, NULL, &c);
     if (status == LN_OK && c.wrong_count > 0)
         status = fail_other_result(pass, &c, w->before);
     if (status == LN_OK)

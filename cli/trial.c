@@ -161,21 +161,25 @@ static ln_status set_tensors(ln_context *ctx, const trial_data *data)
     return LN_OK;
 }
 
-// Nothing is printed or written while a model is tried again and again.
-static void silence(const ln_context *ctx)
+// Nothing is printed or written while a model is tried again and again, and nothing is computed
+// that nobody will look at.
+static void silence(const ln_context *ctx, const char *until)
 {
+    const ln_tensor_entry *last = until ? ln_tensor_table_find(ctx->tensor_table, until) : NULL;
+    int is_behind = 0;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (!op->op_arg->tensors_out)
+        if (is_behind || !op->op_arg->tensors_out)
             op->run = op->static_run = NULL;
+        is_behind |= last && strcmp(op->op_arg->name, last->creater) == 0;
     }
 }
 
 static ln_status try(ln_context *ctx, const char *target, const ln_optimize_options *options,
-                     const trial_data *data, int run_count)
+                     const trial_data *data, int run_count, const char *until)
 {
     LN_TRY(ln_context_compile_with(ctx, target, options));
-    silence(ctx);
+    silence(ctx, until);
     LN_TRY(ln_context_load(ctx, data->datafile));
     LN_TRY(set_tensors(ctx, data));
     for (int i = 0; i < run_count; i++)
@@ -184,12 +188,13 @@ static ln_status try(ln_context *ctx, const char *target, const ln_optimize_opti
 }
 
 ln_status trial_run(const ln_context *model, const char *target, const ln_optimize_options *options,
-                    const trial_data *data, int run_count, ln_context **out_loaded)
+                    const trial_data *data, int run_count, const char *until,
+                    ln_context **out_loaded)
 {
     *out_loaded = NULL;
     ln_context *ctx;
     LN_TRY(ln_context_clone(model, &ctx));
-    ln_status status = try(ctx, target, options, data, run_count);
+    ln_status status = try(ctx, target, options, data, run_count, until);
     if (status != LN_OK) {
         close_model(ctx);
         return status;
@@ -203,5 +208,5 @@ ln_status trial_reference(const ln_context *model, const trial_data *data, ln_co
     ln_optimize_options options = ln_optimize_options_default();
     options.firing_limit = 0;
     options.keeps_tensors = 1;
-    return trial_run(model, "ref", &options, data, 1, out_loaded);
+    return trial_run(model, "ref", &options, data, 1, NULL, out_loaded);
 }

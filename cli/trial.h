@@ -28,9 +28,11 @@ ln_status trial_data_create(const ln_context *model, const trial_source *source,
 void trial_data_destroy(trial_data *data); // accepts NULL
 
 // Compiles a copy of `model`, loads it and runs it `run_count` times. Operators without outputs,
-// which only tell or save something, do not run. The caller closes *out_loaded.
+// which only tell or save something, do not run, nor do those behind the one that makes tensor
+// `until` (NULL: all run). The caller closes *out_loaded.
 ln_status trial_run(const ln_context *model, const char *target, const ln_optimize_options *options,
-                    const trial_data *data, int run_count, ln_context **out_loaded);
+                    const trial_data *data, int run_count, const char *until,
+                    ln_context **out_loaded);
 
 // `model` as it stands, every operator that has no arch yet on `ref`, and no rules: what it means.
 ln_status trial_reference(const ln_context *model, const trial_data *data, ln_context **out_loaded);

@@ -42,6 +42,7 @@ static ln_status copy_entry(const ln_context *clone, const ln_tensor_entry *from
     if (!to)
         return LN_FAIL(LN_INTERNAL, "tensor '%s' is lost in a clone", from->name);
     to->offset = from->offset;
+    to->is_placed = from->is_placed;
     if (from->owner == to->owner || ln_streq(from->owner, to->owner))
         return LN_OK;
     return ln_tensor_entry_set_owner(to, clone->tensor_table, from->owner);

@@ -433,14 +433,20 @@ static size_t workspace_bytes(const ln_plan_records *r)
 }
 
 // Shared values are large and live long, so that the arena may pack them worse than their parts;
-// then it is as if there were no choices. `apart` is a copy of the records, from before.
-static ln_status lay_out_shared(ln_plan_records *r, ln_plan_records *apart)
+// then it is as if there were no choices. `apart` is a copy of the records, from before. What needs
+// `limit` bytes or more in any case is not laid out.
+static ln_status lay_out_shared(ln_plan_records *r, ln_plan_records *apart, size_t limit,
+                                bool *out_is_below)
 {
-    size_t count = r->plan.value_count, apart_bytes;
+    size_t count = r->plan.value_count;
+    ln_share_needs needs;
     LN_TRY(ln_plan_share(r->values, r->owners, r->aligns, count, r->steps, r->plan.step_count,
-                         r->choices, r->choice_count, &apart_bytes));
+                         r->choices, r->choice_count, &needs));
+    *out_is_below = needs.shared < limit;
+    if (!*out_is_below)
+        return LN_OK;
     LN_TRY(lay_out(r));
-    if (workspace_bytes(r) <= apart_bytes)
+    if (workspace_bytes(r) <= needs.apart)
         return LN_OK;
     LN_TRY(lay_out(apart));
     if (workspace_bytes(r) <= workspace_bytes(apart))
@@ -451,7 +457,7 @@ static ln_status lay_out_shared(ln_plan_records *r, ln_plan_records *apart)
     return LN_OK;
 }
 
-static ln_status lay_out_best(ln_plan_records *r)
+static ln_status lay_out_best(ln_plan_records *r, size_t limit, bool *out_is_below)
 {
     size_t count = r->plan.value_count;
     ln_plan_records apart = *r;
@@ -463,7 +469,7 @@ static ln_status lay_out_best(ln_plan_records *r)
         memcpy(apart.owners, r->owners, count * sizeof *r->owners);
     }
     if (status == LN_OK)
-        status = lay_out_shared(r, &apart);
+        status = lay_out_shared(r, &apart, limit, out_is_below);
     ln_free(apart.values);
     ln_free(apart.owners);
     return status;
@@ -471,9 +477,20 @@ static ln_status lay_out_best(ln_plan_records *r)
 
 ln_status ln_plan_records_layout(ln_plan_records *r, bool is_sharing)
 {
-    LN_TRY(is_sharing ? lay_out_best(r) : lay_out(r));
+    bool is_below;
+    LN_TRY(is_sharing ? lay_out_best(r, SIZE_MAX, &is_below) : lay_out(r));
     LN_TRY(find_roots(r));
     return find_aliasing(r);
+}
+
+ln_status ln_plan_records_measure(ln_plan_records *r, size_t limit, size_t *out_byte_count)
+{
+    bool is_below;
+    *out_byte_count = limit;
+    LN_TRY(lay_out_best(r, limit, &is_below));
+    if (is_below && workspace_bytes(r) < limit)
+        *out_byte_count = workspace_bytes(r);
+    return LN_OK;
 }
 
 // ---- Lifetimes ----

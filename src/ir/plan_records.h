@@ -49,6 +49,10 @@ ln_status ln_plan_records_freeze(ln_plan_records *records);
 // Plans: offsets, lifetimes, totals, how steps use their places. Uses the choices if `is_sharing`.
 ln_status ln_plan_records_layout(ln_plan_records *records, bool is_sharing);
 
+// How many bytes of workspace that takes, with the choices; `limit` if not less, which is found out
+// faster. The records are then good for nothing else.
+ln_status ln_plan_records_measure(ln_plan_records *records, size_t limit, size_t *out_byte_count);
+
 // The other way round, for offsets and owners that are there: lifetimes as the steps need them, and
 // how steps use their places. LN_INVALID if owners lead round in a circle, or if what an operator
 // would leave alone lies in another place than it should.

@@ -48,16 +48,13 @@ static bool has_places(const ln_context *ctx)
     return true;
 }
 
-// The bytes of all memory types that the context needs in its order.
-static ln_status find_peak(const ln_context *ctx, size_t *out_byte_count)
+// The bytes of workspace that the context needs in its order, `limit` if not less.
+static ln_status measure(const ln_context *ctx, size_t limit, size_t *out_byte_count)
 {
     ln_plan_records *records;
     LN_TRY(ln_plan_records_create(ctx, &records));
     ln_plan_records_ask_offsets(ctx, records);
-    ln_status status = ln_plan_records_layout(records, true);
-    *out_byte_count = 0;
-    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
-        *out_byte_count += records->plan.totals[m].peak_byte_count;
+    ln_status status = ln_plan_records_measure(records, limit, out_byte_count);
     ln_plan_records_destroy(records);
     return status;
 }
@@ -133,14 +130,14 @@ static ln_status find_best(ln_context *ctx, const scratch *s, ln_list **out_best
     ln_list *given = ctx->ops;
     size_t least;
     *out_best = NULL;
-    ln_status status = find_peak(ctx, &least);
+    ln_status status = measure(ctx, SIZE_MAX, &least);
     for (int way = 0; way < LN_ORDER_WAYS && status == LN_OK; way++) {
         ln_list *list = NULL;
         size_t byte_count = least;
         status = list_in_order(s, (ln_order_way)way, &list);
         if (status == LN_OK) {
             ctx->ops = list;
-            status = find_peak(ctx, &byte_count);
+            status = measure(ctx, least, &byte_count);
             ctx->ops = given;
         }
         ln_list *worse = list;

@@ -23,7 +23,7 @@
 #define REPAIR_ROUNDS 32
 
 // Steps of one order; those of a second or so. What is not placed by then goes to the top, so that
-// many values that are alive at once cost no more than this.
+// many values that are alive at once cost no more than this. Nor is another order begun.
 #define ORDER_WORK ((size_t)1 << 28)
 
 typedef struct item {
@@ -59,6 +59,7 @@ typedef struct search {
     size_t top;      // position in the order of the interval that ended highest
     size_t work;     // steps of the current order
     size_t repaired; // steps of all repair rounds
+    size_t ordered;  // steps of all orders but those
 } search;
 
 static ln_status check_arguments(const ln_interval *intervals, size_t count, size_t align,
@@ -327,8 +328,11 @@ static ln_status run_search(search *s, size_t bound)
         return LN_FAIL(LN_LIMIT, "an arena of %zu bytes at offset %zu overflows", bound,
                        s->first_offset);
     for (size_t i = 0; i < sizeof orders / sizeof orders[0] && s->best_end > bound_end; i++) {
+        if (s->ordered > ORDER_WORK)
+            break;
         sort_order(s, orders[i]);
         try_order(s);
+        s->ordered += s->work;
         repair(s, bound_end);
     }
     if (s->best_end == SIZE_MAX)

@@ -270,14 +270,14 @@ static void search_all(uint32_t *order, size_t count, uint32_t done, size_t *bes
 
 TEST(half_of_small_models_get_the_best_of_all_orders)
 {
-    enum { MODELS = 60 };
+    enum { MODELS = 400 };
     uint32_t order[16];
     test_random random = test_random_start();
     size_t at_best = 0;
     double above = 0;
     for (int g = 0; g < MODELS; g++) {
         start_model();
-        while (m.step_count < 7) {
+        while (m.step_count < 6) {
             uint32_t x = pick(&random), y = pick(&random);
             size_t units = 1 + test_random_below(&random, 30);
             if (test_random_below(&random, 3))

@@ -485,7 +485,9 @@ static size_t search(sharer *s)
 {
     size_t best = 0;
     s->best_peak = SIZE_MAX;
-    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+    // Without choices there is one way only, the last.
+    size_t first = s->choice_count ? 0 : sizeof variants / sizeof variants[0] - 1;
+    for (size_t i = first; i < sizeof variants / sizeof variants[0]; i++) {
         set_variant(s, &variants[i]);
         if (try_decision(s))
             best = i;
@@ -617,12 +619,12 @@ static void free_all(sharer *s)
 
 ln_status ln_plan_share(ln_plan_value *values, uint32_t *owners, const uint8_t *aligns,
                         size_t value_count, const ln_plan_step *steps, size_t step_count,
-                        const ln_share *choices, size_t choice_count, size_t *out_apart_bytes)
+                        const ln_share *choices, size_t choice_count, ln_share_needs *out_needs)
 {
-    *out_apart_bytes = SIZE_MAX;
+    *out_needs = (ln_share_needs){0};
     if (value_count >= UINT32_MAX || step_count >= UINT32_MAX)
         return LN_FAIL(LN_LIMIT, "%zu values and %zu steps are too many", value_count, step_count);
-    if (value_count == 0 || choice_count == 0)
+    if (value_count == 0)
         return LN_OK;
     sharer s = {.values = values,
                 .given_owners = owners,
@@ -640,7 +642,8 @@ ln_status ln_plan_share(ln_plan_value *values, uint32_t *owners, const uint8_t *
     if (status == LN_OK)
         status = find_facts(&s);
     if (status == LN_OK) {
-        *out_apart_bytes = search(&s);
+        out_needs->apart = search(&s);
+        out_needs->shared = s.best_peak;
         memcpy(owners, s.best_owners, value_count * sizeof *owners);
         for (size_t i = 0; i < value_count; i++)
             values[i].offset = s.best_offsets[i];

@@ -30,15 +30,20 @@ typedef struct ln_share {
     size_t offset; // of `inner` behind the start of `outer`
 } ln_share;
 
+// Bytes that are alive at once.
+typedef struct ln_share_needs {
+    size_t shared; // with the choices that are taken
+    size_t apart;  // without any
+} ln_share_needs;
+
 // Extends `owners` and the `offset` of values, which are as ln_plan_layout takes them: owners that
 // are given stay, and values without one may get one. `choices` are in the order of the steps;
 // `aligns[i]` divides the offsets at which value i may lie in another. Steps with given owners
 // whose aliasing is not VIEW change bytes, so nothing else is laid there.
-// *out_apart_bytes receives what is needed at least if no choice is taken; SIZE_MAX if there is
-// none to take. LN_INVALID for records that contradict each other; owners and values are then
-// unchanged.
+// *out_needs receives what no arena can stay below, all memory types together. LN_INVALID for
+// records that contradict each other; owners and values are then unchanged.
 ln_status ln_plan_share(ln_plan_value *values, uint32_t *owners, const uint8_t *aligns,
                         size_t value_count, const ln_plan_step *steps, size_t step_count,
-                        const ln_share *choices, size_t choice_count, size_t *out_apart_bytes);
+                        const ln_share *choices, size_t choice_count, ln_share_needs *out_needs);
 
 #endif

@@ -290,9 +290,9 @@ static void set_aliasing(model *m)
 
 static ln_status share(model *m)
 {
-    size_t apart_bytes;
+    ln_share_needs needs;
     return ln_plan_share(m->values, m->owners, m->aligns, m->plan.value_count, m->steps,
-                         m->plan.step_count, m->choices, m->choice_count, &apart_bytes);
+                         m->plan.step_count, m->choices, m->choice_count, &needs);
 }
 
 static ln_status lay_out(model *m)
@@ -584,9 +584,9 @@ TEST(choices_of_nothing_are_refused)
     m.owners[b] = a;
     m.values[b].offset = 1;
     CHECK_FAILS(share(&m), LN_INVALID);
-    size_t apart_bytes;
-    CHECK_OK(ln_plan_share(NULL, NULL, NULL, 0, NULL, 0, NULL, 0, &apart_bytes));
-    CHECK_EQ(apart_bytes, SIZE_MAX);
+    ln_share_needs needs;
+    CHECK_OK(ln_plan_share(NULL, NULL, NULL, 0, NULL, 0, NULL, 0, &needs));
+    CHECK_EQ(needs.apart, 0);
 }
 
 TEST(every_allocation_may_fail)

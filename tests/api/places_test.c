@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include <lightnet/ndarray.h>
 #include <lightnet/op_info.h>
 #include <lightnet/plan.h>
 
@@ -398,6 +399,45 @@ TEST(parameters_change_where_no_view_moves)
     ln_arch_cleanup();
 }
 
+TEST(clones_know_which_owners_are_the_plans)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(CHAIN, "cpu"), *clone;
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK_STR_EQ(ln_tensor_table_find(clone->tensor_table, "l")->owner, "a");
+    CHECK_OK(ln_context_set_param(clone, "lrelu0", "negslope", 0.25));
+    CHECK_FAILS(ln_context_set_param(clone, "slice0", "start", 2.0), LN_STATE);
+    close_context(clone);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// A slice that the plan has made a view moves with the input.
+TEST(bound_inputs_take_their_views_along)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 32]);\n"
+                                "slice(src=x | dst=s | axis=1, start=16, len=16);\n"
+                                "elew(src1=s, src2=s | dst=y | elew_op=TL_SUM);\n",
+                                "cpu");
+    ln_ndarray *array;
+    int is_bound;
+    CHECK_STR_EQ(ln_tensor_table_find(ctx->tensor_table, "s")->owner, "x");
+    CHECK_OK(ln_ndarray_create(2, (int64_t[]){1, 32}, (DLDataType){kDLFloat, 32, 1}, &array));
+    CHECK_OK(ln_ndarray_fill(array, 3));
+    CHECK_OK(ln_context_bind_array(ctx, "x", array, &is_bound));
+    CHECK_EQ(is_bound, 1);
+    CHECK_OK(ln_context_run(ctx));
+    float y[16];
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    for (int i = 0; i < 16; i++)
+        CHECK(y[i] == 6);
+    CHECK_PTR_EQ(ln_context_get_data(ctx, "s", NULL), (const float *)ln_ndarray_data(array) + 16);
+    ln_ndarray_release(array);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(compiling_with_sharing_survives_every_failed_allocation)
 {
     CHECK_OK(ln_arch_init());
@@ -417,5 +457,6 @@ TEST(compiling_with_sharing_survives_every_failed_allocation)
 TEST_LIST(operators_that_may_overwrite_an_input_compute_the_same_there,
           every_operator_that_may_overwrite_an_input_has_a_case_here,
           parts_lie_in_wholes_where_they_are_rows, random_models_compute_the_same_with_less_memory,
-          parameters_change_where_no_view_moves,
+          parameters_change_where_no_view_moves, clones_know_which_owners_are_the_plans,
+          bound_inputs_take_their_views_along,
           compiling_with_sharing_survives_every_failed_allocation)

@@ -37,12 +37,8 @@ static void subject_open(subject *j, const char *text, const char *target, int h
 
 static void subject_search(subject *j)
 {
-    choice *all = malloc(sizeof *all);
-    CHECK_NOT_NULL(all);
-    *all = (choice){.limit = SIZE_MAX};
-    if (suspect_search(&j->suspect, all, 0, &j->found) != LN_OK)
+    if (suspect_search(&j->suspect, NULL, 0, 0, &j->found) != LN_OK)
         fail_msg("%s", ln_error_message());
-    free(all);
     CHECK(j->found.is_right);
 }
 
@@ -122,6 +118,61 @@ TEST(two_faults_are_told_apart)
     plant("softmax relu elew");
     check_culprits("three, one of which fails", chain, 0,
                    "elew_planted relu_planted softmax_planted ");
+    unplant();
+}
+
+// The numbers of what was left out leave it out again.
+static void check_numbers(const subject *j)
+{
+    size_t numbers[64], count = 0;
+    for (size_t i = 0; i < j->found.left_out.count; i++)
+        if (j->found.left_out.items[i].is_skipped)
+            numbers[count++] = j->found.left_out.items[i].number;
+    verdict v;
+    const choice c = {.limit = SIZE_MAX, .skip = numbers, .skip_count = count};
+    CHECK_OK(suspect_judge(&j->suspect, &c, &v, NULL));
+    CHECK(!v.is_wrong);
+}
+
+TEST(a_kernel_and_a_rule_are_found_in_the_order_of_execution)
+{
+    const char *path = LN_BUILD_DIR "/blame_test.rules";
+    FILE *file = fopen(path, "w");
+    CHECK_NOT_NULL(file);
+    fputs("rule wrong [exact]\n  y = softmax(d | axis=1)\n  d = lrelu(c)\n"
+          "  => y = sigmoid(c)\n",
+          file);
+    CHECK_EQ(fclose(file), 0);
+    plant("relu");
+    subject_open(&one, chain, "planted", 0);
+    one.suspect.rule_files = &path;
+    one.suspect.rule_file_count = 1;
+    subject_search(&one);
+    // The rule fires before anything is lowered, but its operator runs later.
+    CHECK_STR_EQ(culprit_rules(&one), "relu_planted wrong ");
+    CHECK(one.found.culprits[0].firing.number > one.found.culprits[1].firing.number);
+    check_numbers(&one);
+    subject_close(&one);
+    unplant();
+}
+
+TEST(a_rule_that_is_wrong_twice_is_left_out_everywhere)
+{
+    plant("relu");
+    subject_open(&one,
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[4, 8]);\n"
+                 "relu(src=x | dst=a |); elew(src1=x, src2=a | dst=b | elew_op=TL_SUB);\n"
+                 "relu(src=b | dst=c |); elew(src1=b, src2=c | dst=d | elew_op=TL_SUB);\n"
+                 "relu(src=d | dst=e |); elew(src1=x, src2=e | dst=f | elew_op=TL_SUB);\n"
+                 "relu(src=f | dst=y |);\n",
+                 "planted", 0);
+    subject_search(&one);
+    CHECK_STR_EQ(culprit_rules(&one), "relu_planted relu_planted ");
+    CHECK_EQ(one.found.culprits[0].same_rule, 0);
+    CHECK_EQ(one.found.culprits[1].same_rule, 0);
+    CHECK_EQ(one.found.culprits[0].together_count, 2);
+    check_numbers(&one);
+    subject_close(&one);
     unplant();
 }
 
@@ -280,23 +331,22 @@ TEST(out_of_memory_is_no_verdict)
     plant("relu");
     subject_open(&one, "input(| dst=x | dtype=TL_FLOAT, dims=[8]); relu(src=x | dst=y |);",
                  "planted", 0);
-    choice *all = malloc(sizeof *all);
-    CHECK_NOT_NULL(all);
-    *all = (choice){.limit = SIZE_MAX};
+    const choice all = {.limit = SIZE_MAX};
     verdict v = {0};
     OOM_SWEEP(n)
     {
-        ln_status status = suspect_judge(&one.suspect, all, &v, NULL);
+        ln_status status = suspect_judge(&one.suspect, &all, &v, NULL);
         CHECK(status == LN_OK || status == LN_NO_MEMORY);
         CHECK(status != LN_OK || v.is_wrong);
     }
-    free(all);
     subject_close(&one);
     unplant();
 }
 
 TEST_LIST(nobody_is_blamed_for_nothing, each_planted_kernel_is_found,
           a_fault_that_shows_with_nan_only_needs_nan, two_faults_are_told_apart,
+          a_kernel_and_a_rule_are_found_in_the_order_of_execution,
+          a_rule_that_is_wrong_twice_is_left_out_everywhere,
           the_culprit_has_its_number_tensor_and_deviation,
           a_right_output_hides_nothing_unless_asked_to, one_fault_in_hundreds_of_operators_is_found,
           a_reproducer_is_a_small_model_that_is_wrong_too, out_of_memory_is_no_verdict)

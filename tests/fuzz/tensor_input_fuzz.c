@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an input file of `lightnet run`: .npy, safetensors or raw.
+// Any bytes as an input file of `lightnet run`: .npy, safetensors, params dictionary or raw.
 
 #define _GNU_SOURCE // memfd_create
 
