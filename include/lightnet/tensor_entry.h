@@ -41,6 +41,7 @@ struct ln_tensor_entry {
     ln_mem_type mtype; /* memory type */
 
     /* Beyond the documented fields. */
+    int is_input;  /* 1: an input of the model, or a view of one, so it changes, even if static */
     int is_placed; /* 1: `owner` was chosen when memory was planned; 0: by the operator */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;

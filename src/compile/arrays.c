@@ -17,6 +17,7 @@
 #include "compile/runner.h"
 #include "ir/bound.h"
 #include "ir/context.h"
+#include "ir/op_life.h"
 #include "tensor/ndarray.h"
 
 // ---- Types ----
@@ -226,7 +227,7 @@ static ln_status find_reason_of_op(const ln_context *ctx, const ln_op *op, size_
         LN_TRY(find_aliasing(ctx, position, &aliasing));
     if (aliasing != LN_PLAN_VIEW)
         *out_reason = "an operator computes in its place";
-    else if (op->static_run)
+    else if (op->static_run || ln_op_is_constant(op))
         *out_reason = "an operator has looked at it when the model was loaded";
     else if (ln_runs_groups(ln_arch_find(op->op_arg->arch)))
         *out_reason = "it is read by operators that run as a group";

@@ -17,6 +17,7 @@
 #include "compile/runner.h"
 #include "ir/bound.h"
 #include "ir/context.h"
+#include "ir/op_life.h"
 
 // One step of a run: a group on a device, or a single operator.
 typedef struct run_step {
@@ -84,7 +85,7 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
             LN_TRY(add_group(r, arch, &position));
             continue;
         }
-        if (op->run)
+        if (op->run && !ln_op_is_constant(op))
             r->steps[r->step_count++] = (run_step){.op = op};
         position = position->next;
     }

@@ -243,9 +243,6 @@ static ln_status parse_in(parser *p, bool is_result, ln_rule_arg *out_arg)
                      : take_known_or_new(p, false, &out_arg->name));
     LN_TRY(parse_mark(p, place, p->name_count > before, out_arg));
     ln_rule_name *info = &p->infos[out_arg->name];
-    if (info->maker == 0 && !info->is_made && is_result)
-        return ln_fail_at(place, LN_SYNTAX, "'%s' is read before the result makes it",
-                          p->names[out_arg->name]);
     info->is_read = true;
     info->is_read_as_is = info->is_read_as_is || (is_result && !info->is_made);
     return LN_OK;
@@ -729,6 +726,18 @@ static ln_status check_all_made(const parser *p, ln_place place)
     return LN_OK;
 }
 
+static ln_status check_new_read(const parser *p, ln_place place)
+{
+    for (size_t i = 0; i < p->name_count; i++)
+        if (p->infos[i].is_made && p->infos[i].maker < 0 && !p->infos[i].is_read)
+            return ln_fail_at(
+                place, LN_SYNTAX,
+                "nobody reads '%s', which the result makes: it would become an output "
+                "of the model",
+                p->names[i]);
+    return LN_OK;
+}
+
 static ln_status parse_tag(parser *p, ln_rule_tag *out_tag)
 {
     LN_TRY(expect_sign(p, '['));
@@ -792,6 +801,7 @@ static ln_status parse_rule(parser *p)
 
     LN_TRY(ln_rule_mark_kept(p, place, &rule));
     LN_TRY(check_all_made(p, place));
+    LN_TRY(check_new_read(p, place));
     LN_TRY(ln_rule_check_measure(p, place, &rule));
     LN_TRY(keep_rule(p, &rule));
     LN_TRY(grow(p, (void **)&p->rules, p->rule_count, sizeof rule, "rules in a file"));

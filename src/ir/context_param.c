@@ -108,7 +108,7 @@ static ln_status derive_again(ln_context *ctx, const ln_op *op)
 {
     if (ctx->state == LN_CONTEXT_READY)
         return ln_context_recheck(ctx);
-    if (ctx->state != LN_CONTEXT_LOADED || !op->static_run)
+    if (ctx->state != LN_CONTEXT_LOADED || (!op->static_run && !ln_op_is_constant(op)))
         return LN_OK;
     return ln_context_rerun_static(ctx, op, NULL);
 }

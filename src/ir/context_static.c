@@ -58,7 +58,7 @@ static ln_status find_spent(walk *w)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, w->ctx->ops) {
-        if (!op->static_run)
+        if (!op->static_run && !ln_op_is_constant(op))
             continue;
         const ln_tensor_list_entry *out, *in;
         LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
@@ -102,11 +102,13 @@ static ln_status walk_ops(walk *w, int is_trial)
 {
     ln_op *op;
     LN_LIST_FOREACH (op, w->ctx->ops) {
-        if (!op->static_run || (op != w->first && !reads_any(w, op)))
+        if (op != w->first && !reads_any(w, op))
+            continue;
+        if (!op->static_run && !ln_op_is_constant(op))
             continue;
         LN_TRY(check_inputs(w, op));
         if (!is_trial)
-            LN_TRY(ln_op_call(op, op->static_run));
+            LN_TRY(ln_op_run_static(op));
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH (out, op->op_arg->tensors_out)
             LN_TRY(mark(w, out->name));

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "ir/context.h"
+
 // Outputs are compared with each other; this bounds the time that takes.
 #define MAX_OUTPUTS 4096
 
@@ -78,17 +80,36 @@ static void adopt_static(const ln_op *op, ln_tensor_entry *entry)
         entry->owner ? ln_tensor_table_find(op->op_arg->tensor_table, entry->owner) : NULL;
     if (!op->run && owner && owner->isstatic)
         entry->isstatic = 1;
+    entry->is_input = ln_op_is_input(op->op_arg) || (owner && owner->is_input);
+}
+
+int ln_op_is_constant(const ln_op *op)
+{
+    const ln_op_arg *arg = op->op_arg;
+    // An operator of arch `none` says what its variants will do.
+    if (!arg->tensors_in || !arg->tensors_out || (!op->run && !ln_streq(arg->arch, "none")))
+        return 0;
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, in->name);
+        if (!entry || !entry->isstatic || entry->is_input)
+            return 0;
+    }
+    return 1;
 }
 
 static void adopt_outputs(const ln_op *op)
 {
     ln_op_arg *arg = op->op_arg;
+    int is_constant = ln_op_is_constant(op);
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH (out, arg->tensors_out) {
         ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, out->name);
         if (!entry)
             continue; // left out, which the caller does not mind
         adopt_static(op, entry);
+        if (is_constant && !ln_op_is_scratch(arg, out->arg_name))
+            entry->isstatic = 1;
         if (entry->offset == 0)
             entry->offset = out->offset;
         if (!ln_streq(entry->creater, arg->name) &&
@@ -153,6 +174,12 @@ ln_status ln_op_call(ln_op *op, ln_op_func function)
     ln_error_clear();
     function(op->op_arg);
     return finish(op->op_arg);
+}
+
+ln_status ln_op_run_static(ln_op *op)
+{
+    LN_TRY(ln_op_call(op, op ? op->static_run : NULL));
+    return op->run && ln_op_is_constant(op) ? ln_op_call(op, op->run) : LN_OK;
 }
 
 ln_status ln_op_post_run(ln_op *op)

@@ -21,6 +21,13 @@ ln_status ln_op_pre_run_alone(ln_op *op);
 // Calls `function`, static_run or run, of the operator.
 ln_status ln_op_call(ln_op *op, ln_op_func function);
 
+// 1 if the operator, which is checked, reads something and all of it is static and no input of the
+// model: one run is enough, and what it makes is static as well.
+int ln_op_is_constant(const ln_op *op);
+
+// Computes what stays the same for all runs: static_run, and the run of a constant operator.
+ln_status ln_op_run_static(ln_op *op);
+
 // Ends the operator's life: none of its outputs is in the table afterwards.
 ln_status ln_op_post_run(ln_op *op);
 

@@ -88,7 +88,7 @@ ln_status ln_op_list_do_static_run(ln_list *ops)
 {
     ln_op *op;
     LN_LIST_FOREACH (op, ops)
-        LN_TRY(ln_op_call(op, op->static_run));
+        LN_TRY(ln_op_run_static(op));
     return LN_OK;
 }
 

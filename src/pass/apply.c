@@ -3,7 +3,8 @@
 // nodes are linked one way only, gets others into its nodes.
 //
 // `y = x` is an operator `forward` at first. Then each reader of y is told to read x, and if there
-// was one, the `forward` goes; else y is an output of the model, and it stays.
+// was one, the `forward` goes. Else y is an output of the model: where x is of no other use, its
+// operator makes y instead, and only else the `forward` stays.
 
 #include "pass/apply.h"
 
@@ -225,7 +226,7 @@ static void put_in_window(site *s, const ln_window *window, ln_list *new_ops)
 static ln_status push_removed(ln_list_builder *builder, const ln_match *match)
 {
     for (size_t i = 0; i < match->rule->pattern_count; i++)
-        if (!match->rule->pattern[i].is_kept)
+        if (!match->stays[i])
             LN_TRY(ln_list_builder_push(builder, match->ops[i]));
     for (size_t i = 0; i < match->unused_count; i++)
         LN_TRY(ln_list_builder_push(builder, match->unused[i]));
@@ -300,6 +301,73 @@ static ln_status remove_forward(site *s, ln_op *forward)
     return status;
 }
 
+// The operator that makes what `forward` reads, if it may make the output itself: it makes nothing
+// else, nobody else reads it, and no file or caller knows it by its name.
+static ln_op *find_maker_for(const site *s, const ln_op *forward)
+{
+    const ln_tensor_list_entry *in = forward->op_arg->tensors_in->data;
+    ln_op *maker = ln_dfg_prev(s->ctx->dfg, forward, in->name);
+    if (!maker || !maker->op_arg->tensors_in || maker->op_arg->tensors_out->next)
+        return NULL;
+    const ln_graph_node *node = ln_hash_find(s->ctx->dfg->node_table, maker->op_arg->name);
+    return node && node->out_edge_nodes && !node->out_edge_nodes->next ? maker : NULL;
+}
+
+// A copy of `maker` with the name and the output of `forward`.
+static ln_op *make_instead(const ln_op *maker, const ln_op *forward)
+{
+    const ln_tensor_list_entry *made = forward->op_arg->tensors_out->data;
+    ln_op *op = ln_op_copy(maker);
+    char *name = ln_strdup(forward->op_arg->name), *tensor = ln_strdup(made->name);
+    if (!op || !name || !tensor) {
+        ln_op_free_lists_too(op);
+        ln_free(name);
+        ln_free(tensor);
+        return NULL;
+    }
+    ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    ln_free(op->op_arg->name);
+    ln_free(out->name);
+    op->op_arg->name = name;
+    out->name = tensor;
+    return op;
+}
+
+static ln_status exchange_maker(site *s, ln_op *maker, ln_op *forward, ln_op *op)
+{
+    ln_list *removed = NULL, *new_ops = NULL;
+    ln_status status = ln_list_push(&removed, maker);
+    if (status == LN_OK)
+        status = ln_list_push(&removed, forward);
+    if (status == LN_OK)
+        status = ln_list_push(&new_ops, op);
+    if (status == LN_OK)
+        status = reserve(s, new_ops);
+    if (status == LN_OK)
+        status = ln_context_exchange_ops(s->ctx, removed, new_ops);
+    if (status == LN_OK) {
+        set_node(s, ln_hash_find(s->nodes, forward), op);
+        ln_hash_remove(s->nodes, forward);
+        take_out(s, maker);
+    } else {
+        forget(s, new_ops);
+        ln_op_free_lists_too(op);
+    }
+    ln_list_free(removed);
+    ln_list_free(new_ops);
+    return status;
+}
+
+// An output of the model keeps its name; where nobody needs x besides, its operator makes y.
+static ln_status make_output(site *s, ln_op *forward)
+{
+    ln_op *maker = find_maker_for(s, forward);
+    if (!maker)
+        return LN_OK;
+    ln_op *op = make_instead(maker, forward);
+    return op ? exchange_maker(s, maker, forward, op) : LN_NO_MEMORY;
+}
+
 static ln_status bypass(site *s, ln_op *forward)
 {
     const ln_tensor_list_entry *in = forward->op_arg->tensors_in->data;
@@ -307,7 +375,7 @@ static ln_status bypass(site *s, ln_op *forward)
     ln_error_clear();
     ln_list *readers = ln_dfg_nexts(s->ctx->dfg, forward, out->name);
     if (!readers)
-        return ln_error_status(); // LN_OK: an output of the model, which keeps its name
+        return ln_error_status() == LN_OK ? make_output(s, forward) : ln_error_status();
     ln_status status = LN_OK;
     for (const ln_list *l = readers; l && status == LN_OK; l = l->next)
         status = ln_context_redirect(s->ctx, l->data, out->name, in->name);

@@ -9,7 +9,7 @@
 
 #include <lightnet/allocator.h>
 
-extern const ln_rule_set ln_rules_fold; // rules/*.rules
+extern const ln_rule_set ln_rules_general; // rules/*.rules
 
 static size_t count_user_sets(const ln_compilation *compilation)
 {
@@ -28,7 +28,7 @@ static ln_status apply_rules(ln_compilation *compilation, ln_rule_stage stage)
         return LN_NO_MEMORY;
     for (size_t i = 0; i < user_count; i++)
         sets[count++] = compilation->rule_sets[i];
-    sets[count++] = &ln_rules_fold;
+    sets[count++] = &ln_rules_general;
     for (size_t i = 0; i < compilation->arch_count; i++)
         if (compilation->archs[i]->rules)
             sets[count++] = compilation->archs[i]->rules;

@@ -17,7 +17,7 @@
 #include "pass/op_args.h"
 
 #define MAX_ATTEMPTS 512 // choices of one rule at one operator
-#define MAX_READERS  64  // of one tensor that are looked through
+#define MAX_READERS  16  // of one tensor that are looked through
 #define MAX_INPUTS   512 // of an operator that is matched with `...`
 
 // ---- Names ----
@@ -69,7 +69,7 @@ bool ln_match_removes(const ln_match *match, const ln_op *op)
 {
     for (size_t i = 0; i < match->rule->pattern_count; i++)
         if (match->ops[i] == op)
-            return !match->rule->pattern[i].is_kept;
+            return !match->stays[i];
     for (size_t i = 0; i < match->unused_count; i++)
         if (match->unused[i] == op)
             return true;

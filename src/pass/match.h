@@ -30,6 +30,9 @@ typedef struct ln_match {
         size_t first;
         size_t count;
     } lists[LN_RULE_MAX_NAMES];
+    // Operators of the pattern that stay: the result reads from them, or somebody else does.
+    bool stays[LN_RULE_MAX_STATEMENTS];
+
     const char *several[LN_MATCH_MAX_TENSORS];
     size_t several_count;
 
@@ -57,8 +60,8 @@ bool ln_match_removes(const ln_match *match, const ln_op *op);
 // Fills in `match->unused`.
 bool ln_match_is_allowed(const ln_context *ctx, ln_match *match);
 
-// How many operators of the result run: all but those that read static tensors only and whose type
-// says that what they make is static. Aliases do not count.
+// How many operators of the result run: all but those that read static tensors only, which run
+// once, when the model is loaded. Aliases do not count.
 size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight);
 
 // ---- match_value.c: values and conditions ----

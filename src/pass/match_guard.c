@@ -90,6 +90,75 @@ static bool is_removable(const ln_context *ctx, const ln_match *match, const ln_
     return node != NULL;
 }
 
+static bool result_makes_any(const ln_match *match, const ln_op *op)
+{
+    for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next)
+        if (result_makes(match, ((const ln_tensor_list_entry *)l->data)->name))
+            return true;
+    return false;
+}
+
+static bool makes_name(const ln_rule_op *statement, int name)
+{
+    for (size_t i = 0; i < statement->out_count; i++)
+        if (statement->outs[i].name == name)
+            return true;
+    return false;
+}
+
+static bool makes_tensor(const ln_op *op, const char *tensor)
+{
+    return ln_tensor_list_find_by_name(op->op_arg->tensors_out, tensor) != NULL;
+}
+
+// Different names may stand for one tensor. If the result reads the output of an operator under
+// another name than the pattern gives it there, the operator stays. False if the result makes that
+// output anew, since it may be read before it is made.
+static bool keep_what_other_names_read(ln_match *match, const ln_rule_arg *in)
+{
+    size_t count;
+    const char *const *tensors = ln_match_tensors(match, in->name, &count);
+    for (size_t i = 0; i < match->rule->pattern_count; i++) {
+        if (makes_name(&match->rule->pattern[i], in->name))
+            continue;
+        for (size_t j = 0; j < count; j++) {
+            if (!makes_tensor(match->ops[i], tensors[j]))
+                continue;
+            if (result_makes(match, tensors[j]))
+                return false;
+            match->stays[i] = true;
+        }
+    }
+    return true;
+}
+
+// An operator that cannot go stays, and then what it reads from is needed too. But it cannot both
+// stay and have its outputs made anew.
+static bool find_staying(const ln_context *ctx, ln_match *match)
+{
+    const ln_rule *rule = match->rule;
+    for (size_t i = 0; i < rule->pattern_count; i++)
+        match->stays[i] = rule->pattern[i].is_kept;
+    for (size_t i = 0; i < rule->result_count; i++)
+        for (size_t j = 0; j < rule->result[i].in_count; j++)
+            if (!keep_what_other_names_read(match, &rule->result[i].ins[j]))
+                return false;
+    for (size_t i = 0; i < rule->pattern_count; i++)
+        if (match->stays[i] && result_makes_any(match, match->ops[i]))
+            return false;
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (size_t i = 0; i < rule->pattern_count; i++) {
+            if (match->stays[i] || is_removable(ctx, match, match->ops[i]))
+                continue;
+            if (result_makes_any(match, match->ops[i]))
+                return false;
+            match->stays[i] = has_changed = true;
+        }
+    }
+    return true;
+}
+
 // ---- What nobody reads any more ----
 
 // Whether `op`, an input of which a removed operator read, can go as well: it is no input of the
@@ -130,7 +199,7 @@ static bool visit_inputs(const ln_context *ctx, ln_match *match, const ln_op *op
 static bool visit_removed(const ln_context *ctx, ln_match *match, visit_func visit)
 {
     for (size_t i = 0; i < match->rule->pattern_count; i++)
-        if (!match->rule->pattern[i].is_kept && !visit_inputs(ctx, match, match->ops[i], visit))
+        if (!match->stays[i] && !visit_inputs(ctx, match, match->ops[i], visit))
             return false;
     for (size_t i = 0; i < match->unused_count; i++)
         if (!visit_inputs(ctx, match, match->unused[i], visit))
@@ -167,6 +236,25 @@ static bool find_unused(const ln_context *ctx, ln_match *match)
     return visit_removed(ctx, match, stays_read);
 }
 
+// Outputs of matched operators stay what they are: one that is an output of the model is read by
+// nobody, and one that the result makes anew and that was read is read again.
+static bool outputs_stay(const ln_context *ctx, ln_match *match)
+{
+    for (size_t i = 0; i < match->rule->pattern_count; i++) {
+        const ln_op *op = match->ops[i];
+        for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
+            const ln_tensor_list_entry *out = l->data;
+            bool is_read, is_wanted = result_reads(match, out->name);
+            bool stays = is_needed(match, node_of(ctx, op), out->name, &is_read);
+            if (!is_read && is_wanted)
+                return false;
+            if (is_read && !stays && !is_wanted && result_makes(match, out->name))
+                return false;
+        }
+    }
+    return true;
+}
+
 // ---- y = x ----
 
 // Readers of y can read x: one shape, type and memory; and x is there as early as y.
@@ -194,12 +282,36 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
     for (size_t i = 0; i < rule->result_count; i++) {
         const ln_rule_op *op = &rule->result[i];
         const ln_op *proto = op->is_static ? ln_op_find(op->optype) : NULL;
-        if (op->is_alias || (proto && ln_op_is_static_type(proto->op_arg)))
+        if (op->is_alias || (proto && ln_op_may_be_constant(proto)))
             continue;
         count++;
         *out_weight += ln_rule_weight(op->optype);
     }
     return count;
+}
+
+static const ln_op *find_maker(const ln_context *ctx, const char *tensor)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+    return entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+}
+
+// The operator that makes x can make y instead, as pass/apply.c does it: it stays, reads something,
+// makes nothing else, and nobody but this alias reads x then.
+static bool can_make_output(const ln_context *ctx, const ln_match *match, const ln_rule_op *alias)
+{
+    const char *x = match->tensors[alias->ins[0].name];
+    const ln_op *maker = find_maker(ctx, x);
+    if (!maker || ln_match_removes(match, maker) || !maker->op_arg->tensors_in ||
+        maker->op_arg->tensors_out->next)
+        return false;
+    size_t read_count = 0;
+    for (size_t i = 0; i < match->rule->result_count; i++) {
+        const ln_rule_op *op = &match->rule->result[i];
+        read_count += stand_for(match, op->ins, op->in_count, x);
+    }
+    bool is_read;
+    return read_count == 1 && !is_needed(match, node_of(ctx, maker), x, &is_read);
 }
 
 // An alias of an output of the model stays as an operator, which weighs nothing.
@@ -211,13 +323,11 @@ static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match
         if (!op->is_alias)
             continue;
         const char *tensor = match->tensors[op->outs[0].name];
-        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
-        const ln_op *maker =
-            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
-        bool is_read;
+        const ln_op *maker = find_maker(ctx, tensor);
+        bool is_read = false;
         if (maker)
             is_needed(match, node_of(ctx, maker), tensor, &is_read);
-        count += !maker || !is_read;
+        count += !is_read && !can_make_output(ctx, match, op);
     }
     return count;
 }
@@ -229,16 +339,18 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
     size_t before = 0, matched_count = 0;
     int weight_before = 0, weight_after;
     for (size_t i = 0; i < match->rule->pattern_count; i++) {
-        if (match->rule->pattern[i].is_kept)
-            continue;
         matched_count++;
+        if (match->stays[i])
+            continue;
         if (!ln_op_runs(match->ops[i]))
             continue;
         before++;
         weight_before += ln_rule_weight(match->ops[i]->op_arg->optype);
     }
-    size_t after =
-        ln_rule_result_runs(match->rule, &weight_after) + count_lasting_aliases(ctx, match);
+    size_t lasting = count_lasting_aliases(ctx, match);
+    if (lasting > 0 && match->rule->stage == LN_RULE_AFTER_EXPAND)
+        return false; // nothing would lower the `forward`
+    size_t after = ln_rule_result_runs(match->rule, &weight_after) + lasting;
     if (after != before)
         return after < before;
     if (weight_after != weight_before)
@@ -267,8 +379,6 @@ bool ln_match_is_allowed(const ln_context *ctx, ln_match *match)
     for (size_t i = 0; i < rule->result_count; i++)
         if (rule->result[i].is_alias && !alias_fits(ctx, match, &rule->result[i]))
             return false;
-    for (size_t i = 0; i < rule->pattern_count; i++)
-        if (!rule->pattern[i].is_kept && !is_removable(ctx, match, match->ops[i]))
-            return false;
-    return lessens(ctx, match) && find_unused(ctx, match) && has_values(ctx, match);
+    return find_staying(ctx, match) && lessens(ctx, match) && outputs_stay(ctx, match) &&
+           find_unused(ctx, match) && has_values(ctx, match);
 }

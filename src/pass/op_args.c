@@ -68,15 +68,9 @@ bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name)
     return has_name((const char *const *)op_arg->out_arg_names, arg_name);
 }
 
-bool ln_op_is_static_type(const ln_op_arg *op_arg)
+bool ln_op_may_be_constant(const ln_op *proto)
 {
-    const ln_arg_info *out = op_arg->info ? op_arg->info->outs : NULL;
-    if (!out || !out->arg_name)
-        return false;
-    for (; out->arg_name; out++)
-        if (!(out->flags & (LN_ARG_STATIC | LN_ARG_SCRATCH)))
-            return false;
-    return true;
+    return proto->run || proto->static_run || ln_streq(proto->op_arg->arch, "none");
 }
 
 bool ln_op_runs(const ln_op *op)

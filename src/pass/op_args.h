@@ -20,8 +20,9 @@ const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index, char buffer[LN
 bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name);
 bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name);
 
-// The type says that all its outputs are static.
-bool ln_op_is_static_type(const ln_op_arg *op_arg);
+// What operators of the type make is static if all that they read is: they run once, when the model
+// is loaded. Not so where a device runs groups of operators that have no function of their own.
+bool ln_op_may_be_constant(const ln_op *proto);
 
 // The type of a parameter; LN_PARAM_INVALID if there is no such parameter.
 ln_param_type ln_op_param_type(const ln_op_arg *op_arg, const char *arg_name);

@@ -51,7 +51,7 @@ PREDICATE(single_use)
 PREDICATE(static)
 {
     const ln_tensor_entry *entry = find_entry(ctx, args);
-    return entry && entry->isstatic;
+    return entry && entry->isstatic && !entry->is_input;
 }
 
 PREDICATE(dtype)
@@ -101,6 +101,25 @@ PREDICATE(contiguous)
     for (int i = 0; i < (int)axis; i++)
         if (tensor->dims[i] != 1)
             return false;
+    return true;
+}
+
+PREDICATE(keeps_order)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    if (!tensor || args[1].count != (size_t)tensor->ndim)
+        return false;
+    double last = -1;
+    for (size_t i = 0; i < args[1].count; i++) {
+        double axis = args[1].numbers[i];
+        if (axis != floor(axis) || axis < 0 || axis >= tensor->ndim)
+            return false;
+        if (tensor->dims[(int)axis] == 1)
+            continue;
+        if (axis < last)
+            return false;
+        last = axis;
+    }
     return true;
 }
 

@@ -80,4 +80,86 @@ TEST(shapes_differ_in_rank_or_size)
     ln_context_free(ctx);
 }
 
-TEST_LIST(predicates_hold_where_they_say, shapes_differ_in_rank_or_size)
+#define NUMBER(n)                                                                                  \
+    {                                                                                              \
+        .kind = LN_RULE_NUMBER, .number = (n)                                                      \
+    }
+#define TEXT(s)                                                                                    \
+    {                                                                                              \
+        .kind = LN_RULE_STRING, .string = (s)                                                      \
+    }
+#define TENSOR(...)                                                                                \
+    {                                                                                              \
+        .kind = LN_RULE_NAME, .tensors = (const char *const[]){__VA_ARGS__},                       \
+        .count = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                       \
+    }
+#define ARRAY(n, ...)                                                                              \
+    {                                                                                              \
+        .kind = LN_RULE_ARRAY, .numbers = (const double[]){__VA_ARGS__}, .count = (n)              \
+    }
+#define NOTHING                                                                                    \
+    {                                                                                              \
+        .kind = LN_RULE_NAME                                                                       \
+    }
+
+static const struct {
+    ln_rule_predicate predicate;
+    ln_expr_value args[2];
+    bool holds;
+} value_cases[] = {
+    {LN_RULE_PREDICATE_integer, {TENSOR("x")}, false},
+    {LN_RULE_PREDICATE_same_type, {TENSOR("x"), TENSOR("w")}, true},
+    {LN_RULE_PREDICATE_same_type, {TENSOR("x"), TENSOR("nowhere")}, false},
+    {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(0)}, true},
+    {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(1)}, false},
+    {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 0, 1)}, true},
+    {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 1, 0)}, false},
+    {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(1, 0)}, false},
+    {LN_RULE_PREDICATE_filled, {TENSOR("w"), NUMBER(0)}, false},
+    {LN_RULE_PREDICATE_present, {NOTHING}, false},
+    {LN_RULE_PREDICATE_present, {TENSOR("x", "w")}, true},
+    {LN_RULE_PREDICATE_static, {NOTHING}, true},
+    {LN_RULE_PREDICATE_static, {TENSOR("w", "w")}, true},
+    {LN_RULE_PREDICATE_static, {TENSOR("w", "x")}, false},
+    {LN_RULE_PREDICATE_rank, {TENSOR("x", "w"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_equal, {NUMBER(1), NUMBER(1)}, true},
+    {LN_RULE_PREDICATE_equal, {NUMBER(1), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_equal, {TEXT("a"), TEXT("a")}, true},
+    {LN_RULE_PREDICATE_equal, {TEXT("a"), TEXT("b")}, false},
+    {LN_RULE_PREDICATE_equal, {NUMBER(1), ARRAY(1, 1)}, false},
+    {LN_RULE_PREDICATE_equal, {ARRAY(2, 1, 2), ARRAY(2, 1, 2)}, true},
+    {LN_RULE_PREDICATE_equal, {ARRAY(2, 1, 2), ARRAY(2, 1, 3)}, false},
+    {LN_RULE_PREDICATE_equal, {ARRAY(2, 1, 2), ARRAY(1, 1)}, false},
+    {LN_RULE_PREDICATE_less, {NUMBER(1), NUMBER(2)}, true},
+    {LN_RULE_PREDICATE_less, {NUMBER(2), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_less, {NUMBER(1), TEXT("b")}, false},
+    {LN_RULE_PREDICATE_at_most, {NUMBER(2), NUMBER(2)}, true},
+    {LN_RULE_PREDICATE_at_most, {NUMBER(3), NUMBER(2)}, false},
+};
+
+TEST(values_and_lists_of_tensors_are_asked_about)
+{
+    ln_context *ctx = make();
+    for (size_t i = 0; i < sizeof value_cases / sizeof value_cases[0]; i++)
+        if (ln_predicate_holds(ctx, value_cases[i].predicate, value_cases[i].args) !=
+            value_cases[i].holds)
+            fail_msg("case %zu: %s", i, ln_rule_predicate_name(value_cases[i].predicate));
+    ln_context_free(ctx);
+}
+
+TEST(every_predicate_has_a_case)
+{
+    for (int p = 0; p < LN_RULE_PREDICATE_COUNT; p++) {
+        bool is_there = false;
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            is_there = is_there || (int)cases[i].predicate == p;
+        for (size_t i = 0; i < sizeof value_cases / sizeof value_cases[0]; i++)
+            is_there = is_there || (int)value_cases[i].predicate == p;
+        if (!is_there)
+            fail_msg("no case of %s", ln_rule_predicate_name((ln_rule_predicate)p));
+    }
+}
+
+TEST_LIST(predicates_hold_where_they_say, shapes_differ_in_rank_or_size,
+          values_and_lists_of_tensors_are_asked_about, every_predicate_has_a_case)

@@ -50,6 +50,7 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
     ln_firing_names names;
     ln_firing firing =
         ln_firing_of_rule(set, rule->name, rule->tag, rule->line, match->ops[0], &names);
+    firing.file = rule->file;
     LN_TRY(ln_firing_decide(w->compilation, &firing, out_fired));
     if (!*out_fired)
         return LN_OK;

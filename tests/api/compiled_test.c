@@ -12,8 +12,8 @@
     "relu(src=a | dst=b |);\n"                                                                     \
     "elew(src1=x, src2=x | dst=d | elew_op=TL_MUL);\n"                                             \
     "concat(src1=b, src2=d | dst=c | axis=1);\n"                                                   \
-    "slice(src=c | dst=s | axis=1, start=4, len=4);\n"                                             \
-    "maxpool2d(src=s | dst=y | size=[1, 1], stride=[1, 1], padding=[0, 0, 0, 0], "                 \
+    "slice(src=c | dst=s | axis=1, start=5, len=3);\n"                                             \
+    "maxpool2d(src=s | dst=y | size=[2, 1], stride=[1, 1], padding=[1, 0, 0, 0], "                 \
     "autopad=NOTSET);\n"                                                                           \
     "reshape(src=c | dst=r | dims=[64, 2]);\n"
 

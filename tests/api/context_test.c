@@ -365,7 +365,48 @@ TEST(a_view_of_a_constant_is_constant)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
+static int is_static(const ln_context *ctx, const char *name)
+{
+    return ln_tensor_table_find(ctx->tensor_table, name)->isstatic;
+}
+
+TEST(what_depends_on_constants_only_runs_once_and_again_when_they_change)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const targets[] = {"cpu", "ref"};
+    for (size_t t = 0; t < 2; t++) {
+        ln_context *ctx = load_text(
+            "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=false);\n"
+            "create(| dst=a | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[1, 2], from_file=false);\n"
+            "create(| dst=b | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[3, 4], from_file=false);\n"
+            "elew(src1=a, src2=b | dst=c | elew_op=TL_SUM);\n"
+            "lrelu(src=c | dst=d | negslope=0.5);\n"
+            "elew(src1=x, src2=d | dst=y | elew_op=TL_MUL);\n",
+            targets[t]);
+        CHECK(is_static(ctx, "c"));
+        CHECK(is_static(ctx, "d"));
+        CHECK(!is_static(ctx, "y")); // x is filled before each run
+        const float x[2] = {2, 3}, a[2] = {-13, 5};
+        const float before[2] = {8, 18}, after[2] = {-10, 27}, steeper[2] = {-5, 27};
+        float y[2];
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_MEM_EQ(ln_context_get_data(ctx, "y", y), before, sizeof y);
+        CHECK_OK(ln_context_set_data(ctx, "a", a));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_MEM_EQ(ln_context_get_data(ctx, "y", y), after, sizeof y);
+        const ln_op *lrelu =
+            ln_op_table_find(ctx->op_table, ln_tensor_table_find(ctx->tensor_table, "d")->creater);
+        CHECK_OK(ln_context_set_param(ctx, lrelu->op_arg->name, "negslope", 0.25));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_MEM_EQ(ln_context_get_data(ctx, "y", y), steeper, sizeof y);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(what_depends_on_constants_only_runs_once_and_again_when_they_change,
+          a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
           inputs_and_outputs_are_known, a_create_of_zeros_counts_as_input,
           calls_in_the_wrong_state_are_refused,
           a_load_that_is_refused_leaves_allocated_memory_alone, a_change_of_operators_ends_the_plan,

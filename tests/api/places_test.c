@@ -127,7 +127,7 @@ static void check_in_place(const struct in_place_case *c, const char *target, co
              "create(| dst=k | dtype=%s, dims=[2, 5, 3, 7], ran=[1, 3], data=[0], "
              "from_file=false);\n"
              "create(| dst=c | dtype=%s, dims=[5], ran=[1, 3], data=[0], from_file=false);\n"
-             "elew(src1=x, src2=k | dst=t | elew_op=TL_SUM);\n"
+             "elew(src1=x, src2=k | dst=t | elew_op=TL_MAX);\n"
              "%s\n",
              dtype, dtype, dtype, c->statement);
     ln_context *ctx = run_both_ways(text, target, NULL);

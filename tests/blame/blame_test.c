@@ -78,7 +78,8 @@ static const char chain[] = "input(| dst=x | dtype=TL_FLOAT, dims=[4, 8]);\n"
                             "sigmoid(src=x | dst=a |);\n"
                             "elew(src1=a, src2=x | dst=b | elew_op=TL_MUL);\n"
                             "relu(src=b | dst=c |);\n"
-                            "lrelu(src=c | dst=d | negslope=0.5);\n"
+                            "reshape(src=c | dst=e | dims=[8, 4]);\n"
+                            "lrelu(src=e | dst=d | negslope=0.5);\n"
                             "softmax(src=d | dst=y | axis=1);\n"
                             "print(src=y | | msg=\"never seen\");\n";
 
@@ -244,7 +245,9 @@ static char *random_chain(uint64_t seed, int count)
             used +=
                 (size_t)sprintf(text + used, "softmax(src=t%d | dst=t%d | axis=1);\n", i - 1, i);
             break;
-        default: used += (size_t)sprintf(text + used, "relu(src=t%d | dst=t%d |);\n", i - 1, i);
+        default: // no relu: rules know what it does before and behind an lrelu
+            used += (size_t)sprintf(text + used, "elew(src1=t%d, src2=t%d | dst=t%d | %s);\n",
+                                    i - 1, before, i, "elew_op=TL_MIN");
         }
     }
     return text;
