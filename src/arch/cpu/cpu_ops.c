@@ -36,29 +36,35 @@ static int workspace_shape(int *dims, size_t byte_count)
 
 // ---- Convolution ----
 
+static ln_conv_shape shape_of(const tl_tensor *src, const tl_tensor *weight, const int *out,
+                              int group, const int *stride, const int *dilation, const int *pad)
+{
+    return (ln_conv_shape){.batch = (size_t)src->dims[0],
+                           .group = (size_t)group,
+                           .in_channels = (size_t)src->dims[1],
+                           .out_channels = (size_t)out[1],
+                           .in_h = (size_t)src->dims[2],
+                           .in_w = (size_t)src->dims[3],
+                           .out_h = (size_t)out[2],
+                           .out_w = (size_t)out[3],
+                           .kernel_h = (size_t)weight->dims[2],
+                           .kernel_w = (size_t)weight->dims[3],
+                           .stride_h = (size_t)stride[0],
+                           .stride_w = (size_t)stride[1],
+                           .dilation_h = (size_t)dilation[0],
+                           .dilation_w = (size_t)dilation[1],
+                           .pad_top = (size_t)pad[0],
+                           .pad_left = (size_t)pad[1]};
+}
+
 static ln_status conv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,
                               int group, const int *stride, const int *padding, const int *dilation,
-                              const char *autopad, ln_conv2d_shape *shape)
+                              const char *autopad, ln_conv_shape *shape)
 {
     int pad[4];
     LN_TRY(ln_effective_padding(pad, padding, autopad, src->dims + 2, weight->dims + 2, stride,
                                 dilation));
-    *shape = (ln_conv2d_shape){.batch = (size_t)src->dims[0],
-                               .group = (size_t)group,
-                               .in_channels = (size_t)src->dims[1],
-                               .out_channels = (size_t)weight->dims[0],
-                               .in_h = (size_t)src->dims[2],
-                               .in_w = (size_t)src->dims[3],
-                               .out_h = (size_t)out[2],
-                               .out_w = (size_t)out[3],
-                               .kernel_h = (size_t)weight->dims[2],
-                               .kernel_w = (size_t)weight->dims[3],
-                               .stride_h = (size_t)stride[0],
-                               .stride_w = (size_t)stride[1],
-                               .dilation_h = (size_t)dilation[0],
-                               .dilation_w = (size_t)dilation[1],
-                               .pad_top = (size_t)pad[0],
-                               .pad_left = (size_t)pad[1]};
+    *shape = shape_of(src, weight, out, group, stride, dilation, pad);
     return ln_conv2d_check(shape);
 }
 
@@ -83,7 +89,7 @@ int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *we
                             const int dilation[2], const char *autopad)
 {
     int out[TL_MAXDIM];
-    ln_conv2d_shape shape;
+    ln_conv_shape shape;
     if (ln_shape_conv2d(out, src, weight, group, size, stride, padding, dilation, autopad) != 4 ||
         conv2d_shape(src, weight, out, group, stride, padding, dilation, autopad, &shape) != LN_OK)
         return -1;
@@ -95,27 +101,12 @@ int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *we
 static ln_status deconv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,
                                 int group, const int *stride, const int *output_dims,
                                 const int *padding, const int *output_padding, const int *dilation,
-                                const char *autopad, ln_deconv2d_shape *shape)
+                                const char *autopad, ln_conv_shape *shape)
 {
     int pad[4];
     LN_TRY(ln_effective_deconv_padding(pad, padding, autopad, src->dims + 2, output_dims + 2,
                                        weight->dims + 2, stride, output_padding, dilation));
-    *shape = (ln_deconv2d_shape){.batch = (size_t)src->dims[0],
-                                 .group = (size_t)group,
-                                 .in_channels = (size_t)src->dims[1],
-                                 .out_channels = (size_t)out[1],
-                                 .in_h = (size_t)src->dims[2],
-                                 .in_w = (size_t)src->dims[3],
-                                 .out_h = (size_t)out[2],
-                                 .out_w = (size_t)out[3],
-                                 .kernel_h = (size_t)weight->dims[2],
-                                 .kernel_w = (size_t)weight->dims[3],
-                                 .stride_h = (size_t)stride[0],
-                                 .stride_w = (size_t)stride[1],
-                                 .dilation_h = (size_t)dilation[0],
-                                 .dilation_w = (size_t)dilation[1],
-                                 .pad_top = (size_t)pad[0],
-                                 .pad_left = (size_t)pad[1]};
+    *shape = shape_of(src, weight, out, group, stride, dilation, pad);
     return ln_deconv2d_check(shape);
 }
 
@@ -143,7 +134,7 @@ int ln_cpu_deconv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *
                               const char *autopad)
 {
     int out[TL_MAXDIM];
-    ln_deconv2d_shape shape;
+    ln_conv_shape shape;
     if (ln_shape_deconv2d(out, src, weight, bias, group, size, stride, output_dims, padding,
                           output_padding, dilation, autopad) != 4 ||
         deconv2d_shape(src, weight, out, group, stride, output_dims, padding, output_padding,

@@ -43,13 +43,13 @@ static const kernel_set *select_kernels(ln_cpu_isa isa)
 // How far a vector's gather may step, in floats; keeps its 32-bit offsets from overflowing.
 #define MAX_STRIDE ((size_t)1 << 24)
 
-static bool is_pointwise(const ln_conv2d_shape *s)
+static bool is_pointwise(const ln_conv_shape *s)
 {
     return s->kernel_h == 1 && s->kernel_w == 1 && s->stride_h == 1 && s->stride_w == 1 &&
            s->pad_top == 0 && s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
 }
 
-static bool is_depthwise(const ln_conv2d_shape *s)
+static bool is_depthwise(const ln_conv_shape *s)
 {
     return s->in_channels == s->group && !is_pointwise(s);
 }
@@ -61,7 +61,7 @@ static bool span(size_t count, size_t step, size_t *out)
 }
 
 // Rows and columns per phase of the padded image that a depthwise convolution reads.
-static bool padded_size(const ln_conv2d_shape *s, size_t *out_rows, size_t *out_phase_w)
+static bool padded_size(const ln_conv_shape *s, size_t *out_rows, size_t *out_phase_w)
 {
     size_t kernel_rows, kernel_cols;
     return span(s->kernel_h, s->dilation_h, &kernel_rows) &&
@@ -71,19 +71,8 @@ static bool padded_size(const ln_conv2d_shape *s, size_t *out_rows, size_t *out_
            ln_size_add(s->out_w, (kernel_cols - 1) / s->stride_w + 1, out_phase_w);
 }
 
-static bool product(const size_t *factors, size_t count, size_t *out)
-{
-    size_t result = sizeof(float);
-    for (size_t i = 0; i < count; i++) {
-        if (!ln_size_mul(result, factors[i], &result))
-            return false;
-    }
-    *out = result;
-    return result <= PTRDIFF_MAX;
-}
-
 // Bytes of the workspace, and whether all tensors and sums of positions are within reach.
-static bool sizes_fit(const ln_conv2d_shape *s, size_t *out_workspace)
+static bool sizes_fit(const ln_conv_shape *s, size_t *out_workspace)
 {
     *out_workspace = 0;
     size_t ignored, rows, phase_w, reach_h, reach_w;
@@ -93,7 +82,8 @@ static bool sizes_fit(const ln_conv2d_shape *s, size_t *out_workspace)
     const size_t panel[] = {s->in_channels / s->group, s->kernel_h, s->kernel_w,
                             LN_GEMM_F32_MAX_NR};
 
-    if (!product(x, 4, &ignored) || !product(y, 4, &ignored) || !product(weight, 4, &ignored))
+    if (!ln_float_bytes(x, 4, &ignored) || !ln_float_bytes(y, 4, &ignored) ||
+        !ln_float_bytes(weight, 4, &ignored))
         return false;
     if (!padded_size(s, &rows, &phase_w) || !ln_size_mul(s->out_w, s->stride_w, &reach_w) ||
         !ln_size_add(reach_w, phase_w, &reach_w) || !ln_size_mul(phase_w, s->stride_w, &reach_w) ||
@@ -104,35 +94,21 @@ static bool sizes_fit(const ln_conv2d_shape *s, size_t *out_workspace)
 
     if (is_depthwise(s)) {
         const size_t image[] = {rows, s->stride_w, phase_w};
-        return product(image, 3, out_workspace);
+        return ln_float_bytes(image, 3, out_workspace);
     }
-    return product(panel, 4, out_workspace);
+    return ln_float_bytes(panel, 4, out_workspace);
 }
 
-ln_status ln_conv2d_check(const ln_conv2d_shape *shape)
+ln_status ln_conv2d_check(const ln_conv_shape *shape)
 {
     size_t workspace;
-    if (shape->group == 0)
-        return LN_FAIL(LN_INVALID, "conv2d: group is 0");
-    if (shape->in_channels % shape->group || shape->out_channels % shape->group)
-        return LN_FAIL(LN_INVALID, "conv2d: %zu and %zu channels do not divide into %zu groups",
-                       shape->in_channels, shape->out_channels, shape->group);
-    if (shape->kernel_h == 0 || shape->kernel_w == 0)
-        return LN_FAIL(LN_INVALID, "conv2d: a kernel of %zu x %zu", shape->kernel_h,
-                       shape->kernel_w);
-    if (shape->stride_h == 0 || shape->stride_w == 0 || shape->stride_h > MAX_STRIDE ||
-        shape->stride_w > MAX_STRIDE)
-        return LN_FAIL(LN_INVALID, "conv2d: strides %zu and %zu are outside 1..%zu",
-                       shape->stride_h, shape->stride_w, MAX_STRIDE);
-    if (shape->dilation_h == 0 || shape->dilation_w == 0)
-        return LN_FAIL(LN_INVALID, "conv2d: dilations %zu and %zu", shape->dilation_h,
-                       shape->dilation_w);
+    LN_TRY(ln_conv_shape_check(shape, "conv2d", MAX_STRIDE));
     if (!sizes_fit(shape, &workspace))
         return LN_FAIL(LN_INVALID, "conv2d: sizes overflow");
     return LN_OK;
 }
 
-size_t ln_conv2d_f32_workspace(const ln_conv2d_shape *shape)
+size_t ln_conv2d_f32_workspace(const ln_conv_shape *shape)
 {
     size_t byte_count;
     if (ln_conv2d_check(shape) != LN_OK || !sizes_fit(shape, &byte_count))
@@ -144,7 +120,7 @@ size_t ln_conv2d_f32_workspace(const ln_conv2d_shape *shape)
 
 // One image of one group; x, y, weight and bias are the group's.
 typedef struct group_work {
-    const ln_conv2d_shape *shape;
+    const ln_conv_shape *shape;
     size_t in_channels;
     size_t out_channels;
     const float *x;
@@ -173,7 +149,7 @@ static void run_pointwise(ln_cpu_isa isa, const group_work *w)
 }
 
 // Copies an image between zeros, its columns dealt to the phases of the stride.
-static void pad_image(const ln_conv2d_shape *s, const float *x, float *image, size_t rows,
+static void pad_image(const ln_conv_shape *s, const float *x, float *image, size_t rows,
                       size_t phase_w)
 {
     size_t stride = s->stride_w;
@@ -198,7 +174,7 @@ static void pad_image(const ln_conv2d_shape *s, const float *x, float *image, si
 
 static void run_depthwise(const kernel_set *set, const group_work *w)
 {
-    const ln_conv2d_shape *s = w->shape;
+    const ln_conv_shape *s = w->shape;
     size_t rows, phase_w;
     if (!padded_size(s, &rows, &phase_w))
         return; // the check has refused it
@@ -220,7 +196,7 @@ static void run_depthwise(const kernel_set *set, const group_work *w)
 static void gather_panel(const kernel_set *set, const group_work *w, size_t pixel, size_t count,
                          size_t nr)
 {
-    const ln_conv2d_shape *s = w->shape;
+    const ln_conv_shape *s = w->shape;
     ln_im2col_run run = {
         .x = w->x, .channels = w->in_channels, .shape = s, .panel = w->workspace, .nr = nr};
     while (run.first < count) {
@@ -236,7 +212,7 @@ static void gather_panel(const kernel_set *set, const group_work *w, size_t pixe
 
 static void run_general(ln_cpu_isa isa, const kernel_set *set, const group_work *w)
 {
-    const ln_conv2d_shape *s = w->shape;
+    const ln_conv_shape *s = w->shape;
     const ln_gemm_f32_kernel *gemm = ln_gemm_f32_select(isa);
     size_t pixels = s->out_h * s->out_w;
     size_t k = w->in_channels * s->kernel_h * s->kernel_w;
@@ -289,7 +265,7 @@ static void mend_row(const kernel_set *set, ln_conv2d_pixel_f32_args *pixel, flo
 // Sums every NaN again that may come from a weight outside the input times zero.
 static void mend_border(const kernel_set *set, const group_work *w)
 {
-    const ln_conv2d_shape *s = w->shape;
+    const ln_conv_shape *s = w->shape;
     size_t top, bottom, left, right;
     find_inner(s->out_h, s->in_h, (s->kernel_h - 1) * s->dilation_h, s->stride_h, s->pad_top, &top,
                &bottom);
@@ -317,7 +293,7 @@ static void mend_border(const kernel_set *set, const group_work *w)
 
 void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace)
 {
-    const ln_conv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     const kernel_set *set = select_kernels(isa);
     size_t in_channels = s->in_channels / s->group;
     size_t out_channels = s->out_channels / s->group;

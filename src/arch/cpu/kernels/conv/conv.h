@@ -18,26 +18,12 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
+#include "arch/cpu/kernels/conv_shape.h"
 
 LN_CPPSTART
 
-// Padding at the bottom and right is what the output size leaves: a kernel may reach outside the
-// input on every side.
-typedef struct ln_conv2d_shape {
-    size_t batch;
-    size_t group;
-    size_t in_channels;  // a multiple of `group`
-    size_t out_channels; // a multiple of `group`
-    size_t in_h, in_w;
-    size_t out_h, out_w;
-    size_t kernel_h, kernel_w;
-    size_t stride_h, stride_w;
-    size_t dilation_h, dilation_w;
-    size_t pad_top, pad_left;
-} ln_conv2d_shape;
-
 typedef struct ln_conv2d_f32_args {
-    ln_conv2d_shape shape;
+    ln_conv_shape shape;
     const float *x;      // [batch, in_channels, in_h, in_w]
     const float *weight; // [out_channels, in_channels / group, kernel_h, kernel_w]
     const float *bias;   // [out_channels]; NULL: none
@@ -48,10 +34,10 @@ typedef struct ln_conv2d_f32_args {
 // LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
 // stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
 // Batch, channels and sizes of images may be 0.
-ln_status ln_conv2d_check(const ln_conv2d_shape *shape);
+ln_status ln_conv2d_check(const ln_conv_shape *shape);
 
 // Bytes of workspace, the same on every machine; SIZE_MAX for a shape that the check refuses.
-size_t ln_conv2d_f32_workspace(const ln_conv2d_shape *shape);
+size_t ln_conv2d_f32_workspace(const ln_conv_shape *shape);
 
 // The shape has passed the check. `workspace` is aligned for float and may hold anything.
 void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace);
@@ -66,7 +52,7 @@ typedef struct ln_im2col_run {
     size_t count;    // pixels; 0 <= first < first + count <= nr
     size_t out_y;    // the output row
     size_t out_x;    // the first output column
-    const ln_conv2d_shape *shape;
+    const ln_conv_shape *shape;
     float *panel; // rows of nr floats: one for each channel, kernel row, kernel column
     size_t nr;
 } ln_im2col_run;
@@ -80,7 +66,7 @@ typedef void ln_im2col_f32_fn(const ln_im2col_run *run);
 typedef struct ln_depthwise_f32_args {
     const float *image;
     size_t phase_w; // floats of one phase of one row
-    const ln_conv2d_shape *shape;
+    const ln_conv_shape *shape;
     const float *weight; // [kernel_h, kernel_w]
     const float *bias;   // one float; NULL: none
     float *y;            // [out_h, out_w]
@@ -91,7 +77,7 @@ typedef void ln_depthwise_f32_fn(const ln_depthwise_f32_args *args);
 
 // One output pixel of one channel, summed over the places inside the input alone.
 typedef struct ln_conv2d_pixel_f32_args {
-    const ln_conv2d_shape *shape;
+    const ln_conv_shape *shape;
     const float *x;      // one image of one group: [channels, in_h, in_w]
     size_t channels;     // of the group
     const float *weight; // of the output channel: [channels, kernel_h, kernel_w]

@@ -35,22 +35,22 @@ static void bench_isa(ln_cpu_isa isa)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t k = cases[i].kernel, in = cases[i].in;
         size_t out = (in + 2 * cases[i].pad - k) / cases[i].stride + 1;
-        ln_conv2d_shape s = {.batch = 1,
-                             .group = cases[i].group,
-                             .in_channels = cases[i].in_channels,
-                             .out_channels = cases[i].out_channels,
-                             .in_h = in,
-                             .in_w = in,
-                             .out_h = out,
-                             .out_w = out,
-                             .kernel_h = k,
-                             .kernel_w = k,
-                             .stride_h = cases[i].stride,
-                             .stride_w = cases[i].stride,
-                             .dilation_h = 1,
-                             .dilation_w = 1,
-                             .pad_top = cases[i].pad,
-                             .pad_left = cases[i].pad};
+        ln_conv_shape s = {.batch = 1,
+                           .group = cases[i].group,
+                           .in_channels = cases[i].in_channels,
+                           .out_channels = cases[i].out_channels,
+                           .in_h = in,
+                           .in_w = in,
+                           .out_h = out,
+                           .out_w = out,
+                           .kernel_h = k,
+                           .kernel_w = k,
+                           .stride_h = cases[i].stride,
+                           .stride_w = cases[i].stride,
+                           .dilation_h = 1,
+                           .dilation_w = 1,
+                           .pad_top = cases[i].pad,
+                           .pad_left = cases[i].pad};
         size_t weights = s.out_channels * (s.in_channels / s.group) * k * k;
         float *x = bench_floats(s.in_channels * in * in), *weight = bench_floats(weights);
         float *bias = bench_floats(s.out_channels), *y = bench_floats(s.out_channels * out * out);

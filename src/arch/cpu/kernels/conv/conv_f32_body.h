@@ -44,7 +44,7 @@ VF_VERB void inside(size_t start, size_t back, size_t step, size_t size, size_t 
 // worked out once for all channels.
 VF_VERB void im2col_f32(const ln_im2col_run *run)
 {
-    const ln_conv2d_shape *s = run->shape;
+    const ln_conv_shape *s = run->shape;
     size_t places = s->kernel_h * s->kernel_w, plane = s->in_h * s->in_w;
     assert(run->count >= 1 && run->first + run->count <= run->nr);
 
@@ -83,7 +83,7 @@ VF_VERB void im2col_f32(const ln_im2col_run *run)
 VF_VERB void depthwise_f32_rows(const ln_depthwise_f32_args *args, size_t out_y, size_t out_x,
                                 const size_t rows, size_t lanes)
 {
-    const ln_conv2d_shape *s = args->shape;
+    const ln_conv_shape *s = args->shape;
     size_t row_w = s->stride_w * args->phase_w;
     vf sum[DEPTHWISE_MAX_ROWS];
     LN_UNROLL
@@ -122,7 +122,7 @@ VF_VERB void depthwise_f32_rows(const ln_depthwise_f32_args *args, size_t out_y,
 
 VF_VERB void depthwise_f32(const ln_depthwise_f32_args *args)
 {
-    const ln_conv2d_shape *s = args->shape;
+    const ln_conv_shape *s = args->shape;
     for (size_t out_y = 0; out_y < s->out_h; out_y += DEPTHWISE_MAX_ROWS) {
         size_t rows = s->out_h - out_y;
         for (size_t out_x = 0; out_x < s->out_w; out_x += VF_LANES) {
@@ -144,7 +144,7 @@ VF_VERB void depthwise_f32(const ln_depthwise_f32_args *args)
 // All lanes do the same; rare enough not to matter.
 VF_VERB void conv2d_pixel_f32(const ln_conv2d_pixel_f32_args *args)
 {
-    const ln_conv2d_shape *s = args->shape;
+    const ln_conv_shape *s = args->shape;
     const float *weight = args->weight;
     vf sum = vf_set1(0.0f);
     for (size_t c = 0; c < args->channels; c++) {

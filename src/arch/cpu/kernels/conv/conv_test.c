@@ -15,7 +15,7 @@ static size_t out_size(size_t in, size_t kernel, size_t stride, size_t dilation,
 static double exact(const ln_conv2d_f32_args *args, size_t n, size_t o, size_t oy, size_t ox,
                     double *out_scale)
 {
-    const ln_conv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t channels = s->in_channels / s->group, g = o / (s->out_channels / s->group);
     double sum = 0, scale = 0;
     for (size_t c = 0; c < channels; c++) {
@@ -41,7 +41,7 @@ static double exact(const ln_conv2d_f32_args *args, size_t n, size_t o, size_t o
 
 static void check_against_double(const ln_conv2d_f32_args *args)
 {
-    const ln_conv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     const float *y = args->y;
     for (size_t n = 0; n < s->batch; n++) {
         for (size_t o = 0; o < s->out_channels; o++) {
@@ -55,7 +55,7 @@ static void check_against_double(const ln_conv2d_f32_args *args)
     }
 }
 
-static void check_shape_on(const ln_conv2d_shape *s, bool with_bias, ln_act act, bool at_end)
+static void check_shape_on(const ln_conv_shape *s, bool with_bias, ln_act act, bool at_end)
 {
     size_t x_count = s->batch * s->in_channels * s->in_h * s->in_w;
     size_t y_count = s->batch * s->out_channels * s->out_h * s->out_w;
@@ -96,33 +96,33 @@ static void check_shape_on(const ln_conv2d_shape *s, bool with_bias, ln_act act,
     guarded_free(&bias);
 }
 
-static void check_shape(ln_conv2d_shape s, bool with_bias, ln_act act)
+static void check_shape(ln_conv_shape s, bool with_bias, ln_act act)
 {
     check_shape_on(&s, with_bias, act, true);
     check_shape_on(&s, with_bias, act, false);
 }
 
 // A square case: batch, group, channels in and out, size, kernel, stride, dilation, padding.
-static ln_conv2d_shape square(size_t batch, size_t group, size_t in_channels, size_t out_channels,
-                              size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
+static ln_conv_shape square(size_t batch, size_t group, size_t in_channels, size_t out_channels,
+                            size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
 {
     size_t out = out_size(in, kernel, stride, dilation, 2 * pad);
-    return (ln_conv2d_shape){.batch = batch,
-                             .group = group,
-                             .in_channels = in_channels,
-                             .out_channels = out_channels,
-                             .in_h = in,
-                             .in_w = in,
-                             .out_h = out,
-                             .out_w = out,
-                             .kernel_h = kernel,
-                             .kernel_w = kernel,
-                             .stride_h = stride,
-                             .stride_w = stride,
-                             .dilation_h = dilation,
-                             .dilation_w = dilation,
-                             .pad_top = pad,
-                             .pad_left = pad};
+    return (ln_conv_shape){.batch = batch,
+                           .group = group,
+                           .in_channels = in_channels,
+                           .out_channels = out_channels,
+                           .in_h = in,
+                           .in_w = in,
+                           .out_h = out,
+                           .out_w = out,
+                           .kernel_h = kernel,
+                           .kernel_w = kernel,
+                           .stride_h = stride,
+                           .stride_w = stride,
+                           .dilation_h = dilation,
+                           .dilation_w = dilation,
+                           .pad_top = pad,
+                           .pad_left = pad};
 }
 
 TEST(results_are_right_around_the_panel)
@@ -130,7 +130,7 @@ TEST(results_are_right_around_the_panel)
     // 1 x n images of 8, 16, 32 pixels, give or take one, and multiples.
     const size_t widths[] = {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-        ln_conv2d_shape s = square(1, 1, 2, 5, widths[i], 3, 1, 1, 1);
+        ln_conv_shape s = square(1, 1, 2, 5, widths[i], 3, 1, 1, 1);
         s.in_h = s.out_h = 1;
         check_shape(s, true, LN_ACT_NONE);
         s.kernel_h = s.kernel_w = 1;
@@ -156,7 +156,7 @@ TEST(strides_dilations_padding_and_groups_work_together)
 
 TEST(pixels_far_outside_the_input_are_zero)
 {
-    ln_conv2d_shape s = square(1, 1, 2, 3, 3, 2, 1, 1, 5);
+    ln_conv_shape s = square(1, 1, 2, 3, 3, 2, 1, 1, 5);
     s.out_h += 4;
     s.out_w += 9;
     check_shape(s, true, LN_ACT_NONE);
@@ -175,7 +175,7 @@ static bool is_close(double got, double expected, double scale)
 }
 
 // Weights that are not finite, one after the other at each place of the kernel.
-static void check_strange_weights(ln_conv2d_shape s, float strange, ln_act act)
+static void check_strange_weights(ln_conv_shape s, float strange, ln_act act)
 {
     enum { MAX = 1024 };
     float x[MAX], weight[MAX], bias[MAX], y[MAX];
@@ -247,20 +247,20 @@ TEST(random_shapes_are_right_and_equal_on_all_instruction_sets)
 {
     for (int i = 0; i < 60; i++) {
         size_t group = test_random_in(1, 3);
-        ln_conv2d_shape s = {.batch = test_random_in(1, 2),
-                             .group = group,
-                             .in_channels = group * test_random_in(1, 4),
-                             .out_channels = group * test_random_in(1, 9),
-                             .in_h = test_random_in(1, 12),
-                             .in_w = test_random_in(1, 25),
-                             .kernel_h = test_random_in(1, 4),
-                             .kernel_w = test_random_in(1, 4),
-                             .stride_h = test_random_in(1, 3),
-                             .stride_w = test_random_in(1, 3),
-                             .dilation_h = test_random_in(1, 2),
-                             .dilation_w = test_random_in(1, 2),
-                             .pad_top = test_random_in(0, 3),
-                             .pad_left = test_random_in(0, 3)};
+        ln_conv_shape s = {.batch = test_random_in(1, 2),
+                           .group = group,
+                           .in_channels = group * test_random_in(1, 4),
+                           .out_channels = group * test_random_in(1, 9),
+                           .in_h = test_random_in(1, 12),
+                           .in_w = test_random_in(1, 25),
+                           .kernel_h = test_random_in(1, 4),
+                           .kernel_w = test_random_in(1, 4),
+                           .stride_h = test_random_in(1, 3),
+                           .stride_w = test_random_in(1, 3),
+                           .dilation_h = test_random_in(1, 2),
+                           .dilation_w = test_random_in(1, 2),
+                           .pad_top = test_random_in(0, 3),
+                           .pad_left = test_random_in(0, 3)};
         s.out_h = out_size(s.in_h, s.kernel_h, s.stride_h, s.dilation_h,
                            s.pad_top + test_random_in(0, 3));
         s.out_w = out_size(s.in_w, s.kernel_w, s.stride_w, s.dilation_w,
@@ -298,33 +298,33 @@ TEST(the_paths_agree_bit_for_bit)
 TEST(shapes_that_cannot_be_run_are_refused)
 {
     static const size_t huge = (size_t)1 << 62;
-    const ln_conv2d_shape good = square(1, 2, 4, 6, 8, 3, 1, 1, 1);
+    const ln_conv_shape good = square(1, 2, 4, 6, 8, 3, 1, 1, 1);
     const struct {
         const char *why;
         size_t offset, value;
     } cases[] = {
-        {"no group", offsetof(ln_conv2d_shape, group), 0},
-        {"channels in that groups do not divide", offsetof(ln_conv2d_shape, in_channels), 5},
-        {"channels out that groups do not divide", offsetof(ln_conv2d_shape, out_channels), 5},
-        {"kernel of no rows", offsetof(ln_conv2d_shape, kernel_h), 0},
-        {"kernel of no columns", offsetof(ln_conv2d_shape, kernel_w), 0},
-        {"vertical stride 0", offsetof(ln_conv2d_shape, stride_h), 0},
-        {"horizontal stride 0", offsetof(ln_conv2d_shape, stride_w), 0},
-        {"stride past a gather's offsets", offsetof(ln_conv2d_shape, stride_w), 1u << 25},
-        {"vertical dilation 0", offsetof(ln_conv2d_shape, dilation_h), 0},
-        {"horizontal dilation 0", offsetof(ln_conv2d_shape, dilation_w), 0},
-        {"huge batch", offsetof(ln_conv2d_shape, batch), huge},
-        {"huge channels", offsetof(ln_conv2d_shape, in_channels), huge},
-        {"huge input", offsetof(ln_conv2d_shape, in_w), huge},
-        {"huge output", offsetof(ln_conv2d_shape, out_h), huge},
-        {"huge kernel", offsetof(ln_conv2d_shape, kernel_h), SIZE_MAX},
-        {"huge dilation", offsetof(ln_conv2d_shape, dilation_w), SIZE_MAX / 2},
-        {"huge padding", offsetof(ln_conv2d_shape, pad_left), SIZE_MAX},
-        {"huge padding above", offsetof(ln_conv2d_shape, pad_top), SIZE_MAX - 1},
+        {"no group", offsetof(ln_conv_shape, group), 0},
+        {"channels in that groups do not divide", offsetof(ln_conv_shape, in_channels), 5},
+        {"channels out that groups do not divide", offsetof(ln_conv_shape, out_channels), 5},
+        {"kernel of no rows", offsetof(ln_conv_shape, kernel_h), 0},
+        {"kernel of no columns", offsetof(ln_conv_shape, kernel_w), 0},
+        {"vertical stride 0", offsetof(ln_conv_shape, stride_h), 0},
+        {"horizontal stride 0", offsetof(ln_conv_shape, stride_w), 0},
+        {"stride past a gather's offsets", offsetof(ln_conv_shape, stride_w), 1u << 25},
+        {"vertical dilation 0", offsetof(ln_conv_shape, dilation_h), 0},
+        {"horizontal dilation 0", offsetof(ln_conv_shape, dilation_w), 0},
+        {"huge batch", offsetof(ln_conv_shape, batch), huge},
+        {"huge channels", offsetof(ln_conv_shape, in_channels), huge},
+        {"huge input", offsetof(ln_conv_shape, in_w), huge},
+        {"huge output", offsetof(ln_conv_shape, out_h), huge},
+        {"huge kernel", offsetof(ln_conv_shape, kernel_h), SIZE_MAX},
+        {"huge dilation", offsetof(ln_conv_shape, dilation_w), SIZE_MAX / 2},
+        {"huge padding", offsetof(ln_conv_shape, pad_left), SIZE_MAX},
+        {"huge padding above", offsetof(ln_conv_shape, pad_top), SIZE_MAX - 1},
     };
     CHECK_OK(ln_conv2d_check(&good));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ln_conv2d_shape bad = good;
+        ln_conv_shape bad = good;
         memcpy((char *)&bad + cases[i].offset, &cases[i].value, sizeof(size_t));
         if (ln_conv2d_check(&bad) != LN_INVALID || ln_conv2d_f32_workspace(&bad) != SIZE_MAX)
             fail_msg("not refused: %s", cases[i].why);

@@ -37,17 +37,6 @@ static const kernel_set kernels[] = {
 // Keeps products of two rests below 2^48.
 #define MAX_STRIDE ((size_t)1 << 24)
 
-static bool product(const size_t *factors, size_t count, size_t *out)
-{
-    size_t result = sizeof(float);
-    for (size_t i = 0; i < count; i++) {
-        if (!ln_size_mul(result, factors[i], &result))
-            return false;
-    }
-    *out = result;
-    return result <= PTRDIFF_MAX;
-}
-
 // Whether positions on an axis are within reach of a size_t.
 static bool axis_fits(size_t out, size_t pad, size_t kernel, size_t dilation, size_t stride)
 {
@@ -58,7 +47,7 @@ static bool axis_fits(size_t out, size_t pad, size_t kernel, size_t dilation, si
 }
 
 // Bytes of the workspace, and whether all tensors and positions are within reach.
-static bool sizes_fit(const ln_deconv2d_shape *s, size_t *out_workspace)
+static bool sizes_fit(const ln_conv_shape *s, size_t *out_workspace)
 {
     size_t channels = s->in_channels / s->group, outs = s->out_channels / s->group;
     size_t ignored, packed, panel, tile;
@@ -70,39 +59,25 @@ static bool sizes_fit(const ln_deconv2d_shape *s, size_t *out_workspace)
     const size_t tiles[] = {outs, LN_GEMM_F32_MAX_NR};
 
     *out_workspace = 0;
-    return product(x, 4, &ignored) && product(y, 4, &ignored) &&
-           product(all_weights, 4, &ignored) && product(group_weights, 4, &packed) &&
-           product(panels, 4, &panel) && product(tiles, 2, &tile) &&
+    return ln_float_bytes(x, 4, &ignored) && ln_float_bytes(y, 4, &ignored) &&
+           ln_float_bytes(all_weights, 4, &ignored) && ln_float_bytes(group_weights, 4, &packed) &&
+           ln_float_bytes(panels, 4, &panel) && ln_float_bytes(tiles, 2, &tile) &&
            ln_size_add(packed, panel, out_workspace) &&
            ln_size_add(*out_workspace, tile, out_workspace) && *out_workspace <= PTRDIFF_MAX &&
            axis_fits(s->out_h, s->pad_top, s->kernel_h, s->dilation_h, s->stride_h) &&
            axis_fits(s->out_w, s->pad_left, s->kernel_w, s->dilation_w, s->stride_w);
 }
 
-ln_status ln_deconv2d_check(const ln_deconv2d_shape *shape)
+ln_status ln_deconv2d_check(const ln_conv_shape *shape)
 {
     size_t workspace;
-    if (shape->group == 0)
-        return LN_FAIL(LN_INVALID, "deconv2d: group is 0");
-    if (shape->in_channels % shape->group || shape->out_channels % shape->group)
-        return LN_FAIL(LN_INVALID, "deconv2d: %zu and %zu channels do not divide into %zu groups",
-                       shape->in_channels, shape->out_channels, shape->group);
-    if (shape->kernel_h == 0 || shape->kernel_w == 0)
-        return LN_FAIL(LN_INVALID, "deconv2d: a kernel of %zu x %zu", shape->kernel_h,
-                       shape->kernel_w);
-    if (shape->stride_h == 0 || shape->stride_w == 0 || shape->stride_h > MAX_STRIDE ||
-        shape->stride_w > MAX_STRIDE)
-        return LN_FAIL(LN_INVALID, "deconv2d: strides %zu and %zu are outside 1..%zu",
-                       shape->stride_h, shape->stride_w, MAX_STRIDE);
-    if (shape->dilation_h == 0 || shape->dilation_w == 0)
-        return LN_FAIL(LN_INVALID, "deconv2d: dilations %zu and %zu", shape->dilation_h,
-                       shape->dilation_w);
+    LN_TRY(ln_conv_shape_check(shape, "deconv2d", MAX_STRIDE));
     if (!sizes_fit(shape, &workspace))
         return LN_FAIL(LN_INVALID, "deconv2d: sizes overflow");
     return LN_OK;
 }
 
-size_t ln_deconv2d_f32_workspace(const ln_deconv2d_shape *shape)
+size_t ln_deconv2d_f32_workspace(const ln_conv_shape *shape)
 {
     size_t byte_count;
     if (ln_deconv2d_check(shape) != LN_OK || !sizes_fit(shape, &byte_count))
@@ -171,7 +146,7 @@ typedef struct phase_work {
 // The weights of the phase's taps, a row for each output channel.
 static void pack_weights(const phase_work *w)
 {
-    const ln_deconv2d_shape *s = &w->args->shape;
+    const ln_conv_shape *s = &w->args->shape;
     size_t taps = s->kernel_h * s->kernel_w;
     const float *all = w->args->weight + w->group * w->channels * w->outs * taps;
     float *to = w->weights;
@@ -221,7 +196,7 @@ static pixel_run find_run(const phase_work *w, size_t pixel, size_t at, size_t l
 // Copies what all taps of the phase read for one run into the rows of the panel.
 static void gather_run(const phase_work *w, const float *x, const pixel_run *run, size_t nr)
 {
-    const ln_deconv2d_shape *s = &w->args->shape;
+    const ln_conv_shape *s = &w->args->shape;
     size_t plane = s->in_h * s->in_w, step = w->rows.tap_count * w->cols.tap_count * nr;
     float *to = w->panel + run->at;
     for (size_t v = 0; v < w->rows.tap_count; v++) {
@@ -244,7 +219,7 @@ static void gather_run(const phase_work *w, const float *x, const pixel_run *run
 // Puts the run's columns of the tile where its outputs lie.
 static void scatter_run(const phase_work *w, float *y, const pixel_run *run, size_t nr)
 {
-    const ln_deconv2d_shape *s = &w->args->shape;
+    const ln_conv_shape *s = &w->args->shape;
     size_t out_y = w->rows.first + run->row * s->stride_h;
     size_t out_x = w->cols.first + run->col * s->stride_w;
     for (size_t o = 0; o < w->outs; o++) {
@@ -308,7 +283,7 @@ static bool is_at_border(size_t out, size_t pad, size_t kernel, size_t dilation,
 static void mend_image(const kernel_set *set, const phase_work *w, const float *x, float *y)
 {
     const ln_deconv2d_f32_args *args = w->args;
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t taps = s->kernel_h * s->kernel_w;
     for (size_t o = 0; o < w->outs; o++) {
         ln_deconv2d_pixel_f32_args pixel = {
@@ -340,7 +315,7 @@ static void mend_image(const kernel_set *set, const phase_work *w, const float *
 static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t first_y, size_t first_x)
 {
     const ln_deconv2d_f32_args *args = w->args;
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t in_size = w->channels * s->in_h * s->in_w, out_size = w->outs * s->out_h * s->out_w;
     w->rows = find_phase(first_y, s->out_h, s->pad_top, s->kernel_h, s->dilation_h, s->stride_h);
     w->cols = find_phase(first_x, s->out_w, s->pad_left, s->kernel_w, s->dilation_w, s->stride_w);
@@ -354,7 +329,7 @@ static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t firs
 static void run_group(const kernel_set *set, const ln_gemm_f32_kernel *gemm, phase_work *w)
 {
     const ln_deconv2d_f32_args *args = w->args;
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t in_size = w->channels * s->in_h * s->in_w, out_size = w->outs * s->out_h * s->out_w;
     for (size_t y = 0; y < s->stride_h && y < s->out_h; y++)
         for (size_t x = 0; x < s->stride_w && x < s->out_w; x++)
@@ -366,7 +341,7 @@ static void run_group(const kernel_set *set, const ln_gemm_f32_kernel *gemm, pha
 
 void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace)
 {
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     const kernel_set *set = LN_SELECT_KERNEL(kernels, isa);
     const ln_gemm_f32_kernel *gemm = ln_gemm_f32_select(isa);
     size_t channels = s->in_channels / s->group, outs = s->out_channels / s->group;

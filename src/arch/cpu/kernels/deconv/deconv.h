@@ -17,25 +17,12 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
+#include "arch/cpu/kernels/conv_shape.h"
 
 LN_CPPSTART
 
-// Padding at the bottom and right is what the output size leaves.
-typedef struct ln_deconv2d_shape {
-    size_t batch;
-    size_t group;
-    size_t in_channels;  // a multiple of `group`
-    size_t out_channels; // a multiple of `group`
-    size_t in_h, in_w;
-    size_t out_h, out_w;
-    size_t kernel_h, kernel_w;
-    size_t stride_h, stride_w;
-    size_t dilation_h, dilation_w;
-    size_t pad_top, pad_left;
-} ln_deconv2d_shape;
-
 typedef struct ln_deconv2d_f32_args {
-    ln_deconv2d_shape shape;
+    ln_conv_shape shape;
     const float *x;      // [batch, in_channels, in_h, in_w]
     const float *weight; // [in_channels, out_channels / group, kernel_h, kernel_w]
     const float *bias;   // [out_channels]; NULL: none
@@ -46,10 +33,10 @@ typedef struct ln_deconv2d_f32_args {
 // LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
 // stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
 // Batch, channels and sizes of images may be 0.
-ln_status ln_deconv2d_check(const ln_deconv2d_shape *shape);
+ln_status ln_deconv2d_check(const ln_conv_shape *shape);
 
 // Bytes of workspace, the same on every machine; SIZE_MAX for a shape that the check refuses.
-size_t ln_deconv2d_f32_workspace(const ln_deconv2d_shape *shape);
+size_t ln_deconv2d_f32_workspace(const ln_conv_shape *shape);
 
 // The shape has passed the check. `workspace` is aligned for float and may hold anything.
 void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace);
@@ -58,7 +45,7 @@ void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *wo
 
 // One output pixel of one channel.
 typedef struct ln_deconv2d_pixel_f32_args {
-    const ln_deconv2d_shape *shape;
+    const ln_conv_shape *shape;
     const float *x;      // one image of one group: [channels, in_h, in_w]
     size_t channels;     // of the group
     const float *weight; // of the output channel: [channels] of [kernel_h, kernel_w] ...

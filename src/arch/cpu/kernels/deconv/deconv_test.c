@@ -14,7 +14,7 @@ static size_t count_of(const size_t *dims)
 // Every input element spreads over a window; the sums of magnitudes measure the error.
 static void spread(const ln_deconv2d_f32_args *args, double *sums, double *scales)
 {
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t channels = s->in_channels / s->group, outs = s->out_channels / s->group;
     for (size_t i = 0; i < s->batch * s->out_channels * s->out_h * s->out_w; i++) {
         size_t o = i / (s->out_h * s->out_w) % s->out_channels;
@@ -43,7 +43,7 @@ static void spread(const ln_deconv2d_f32_args *args, double *sums, double *scale
 
 static void check_against_double(const ln_deconv2d_f32_args *args)
 {
-    const ln_deconv2d_shape *s = &args->shape;
+    const ln_conv_shape *s = &args->shape;
     size_t count = s->batch * s->out_channels * s->out_h * s->out_w;
     double *sums = calloc(2 * count + 2, sizeof *sums), *scales = sums + count + 1;
     CHECK_NOT_NULL(sums);
@@ -61,7 +61,7 @@ static void check_against_double(const ln_deconv2d_f32_args *args)
 }
 
 // Every `strange_step`-th weight is `strange`; 0: none.
-static void check_weights(const ln_deconv2d_shape *s, bool with_bias, ln_act act, bool at_end,
+static void check_weights(const ln_conv_shape *s, bool with_bias, ln_act act, bool at_end,
                           float strange, size_t strange_step)
 {
     const size_t x_dims[] = {s->batch, s->in_channels, s->in_h, s->in_w};
@@ -106,7 +106,7 @@ static void check_weights(const ln_deconv2d_shape *s, bool with_bias, ln_act act
     guarded_free(&bias);
 }
 
-static void check_shape(ln_deconv2d_shape s, bool with_bias, ln_act act)
+static void check_shape(ln_conv_shape s, bool with_bias, ln_act act)
 {
     check_weights(&s, with_bias, act, true, 0, 0);
     check_weights(&s, with_bias, act, false, 0, 0);
@@ -119,27 +119,26 @@ static size_t out_size(size_t in, size_t kernel, size_t stride, size_t dilation,
 }
 
 // A square case: batch, group, channels in and out, size, kernel, stride, dilation, padding.
-static ln_deconv2d_shape square(size_t batch, size_t group, size_t in_channels, size_t out_channels,
-                                size_t in, size_t kernel, size_t stride, size_t dilation,
-                                size_t pad)
+static ln_conv_shape square(size_t batch, size_t group, size_t in_channels, size_t out_channels,
+                            size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
 {
     size_t out = out_size(in, kernel, stride, dilation, 2 * pad);
-    return (ln_deconv2d_shape){.batch = batch,
-                               .group = group,
-                               .in_channels = in_channels,
-                               .out_channels = out_channels,
-                               .in_h = in,
-                               .in_w = in,
-                               .out_h = out,
-                               .out_w = out,
-                               .kernel_h = kernel,
-                               .kernel_w = kernel,
-                               .stride_h = stride,
-                               .stride_w = stride,
-                               .dilation_h = dilation,
-                               .dilation_w = dilation,
-                               .pad_top = pad,
-                               .pad_left = pad};
+    return (ln_conv_shape){.batch = batch,
+                           .group = group,
+                           .in_channels = in_channels,
+                           .out_channels = out_channels,
+                           .in_h = in,
+                           .in_w = in,
+                           .out_h = out,
+                           .out_w = out,
+                           .kernel_h = kernel,
+                           .kernel_w = kernel,
+                           .stride_h = stride,
+                           .stride_w = stride,
+                           .dilation_h = dilation,
+                           .dilation_w = dilation,
+                           .pad_top = pad,
+                           .pad_left = pad};
 }
 
 TEST(strides_dilations_padding_and_groups_work_together)
@@ -159,7 +158,7 @@ TEST(rows_around_the_panel_are_right)
 {
     const size_t widths[] = {1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65};
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-        ln_deconv2d_shape s = square(1, 1, 2, 5, widths[i], 3, 2, 1, 1);
+        ln_conv_shape s = square(1, 1, 2, 5, widths[i], 3, 2, 1, 1);
         s.in_h = 2;
         s.out_h = out_size(2, 3, 2, 1, 2);
         check_shape(s, true, LN_ACT_NONE);
@@ -171,7 +170,7 @@ TEST(outputs_that_no_tap_reaches_are_the_bias)
     check_shape(square(1, 1, 2, 3, 3, 2, 5, 1, 0), true, LN_ACT_NONE);
     check_shape(square(1, 1, 2, 3, 3, 1, 7, 1, 0), true, LN_ACT_RELU);
     check_shape(square(1, 1, 2, 3, 3, 3, 6, 4, 1), true, LN_ACT_NONE); // a common divisor of 2
-    ln_deconv2d_shape s = square(1, 1, 2, 3, 3, 2, 2, 1, 0);
+    ln_conv_shape s = square(1, 1, 2, 3, 3, 2, 2, 1, 0);
     s.out_h += 5; // beyond the last window
     s.out_w += 9;
     check_shape(s, true, LN_ACT_NONE);
@@ -184,7 +183,7 @@ TEST(weights_that_reach_from_outside_take_no_part_whatever_they_are)
     const float strange[] = {INFINITY, -INFINITY, NAN};
     for (size_t i = 0; i < 3; i++) {
         for (size_t stride = 1; stride <= 3; stride++) {
-            ln_deconv2d_shape s = square(1, 1, 2, 3, 4, 3, stride, 1, 1);
+            ln_conv_shape s = square(1, 1, 2, 3, 4, 3, stride, 1, 1);
             for (size_t step = 2; step <= 23; step += 7)
                 check_weights(&s, true, i & 1 ? LN_ACT_RELU : LN_ACT_NONE, true, strange[i], step);
         }
@@ -197,7 +196,7 @@ TEST(empty_shapes_touch_nothing_or_give_the_bias)
     check_shape(square(1, 1, 2, 0, 3, 3, 2, 1, 1), true, LN_ACT_NONE);
     check_shape(square(1, 1, 0, 3, 3, 3, 2, 1, 1), true, LN_ACT_NONE);
     check_shape(square(1, 1, 2, 3, 0, 3, 2, 1, 0), true, LN_ACT_NONE);
-    ln_deconv2d_shape s = square(1, 1, 2, 3, 0, 3, 2, 1, 0);
+    ln_conv_shape s = square(1, 1, 2, 3, 0, 3, 2, 1, 0);
     s.out_h = s.out_w = 4;
     check_shape(s, true, LN_ACT_NONE);
 }
@@ -206,20 +205,20 @@ TEST(random_shapes_are_right_and_equal_on_all_instruction_sets)
 {
     for (int i = 0; i < 60; i++) {
         size_t group = test_random_in(1, 3);
-        ln_deconv2d_shape s = {.batch = test_random_in(1, 2),
-                               .group = group,
-                               .in_channels = group * test_random_in(1, 4),
-                               .out_channels = group * test_random_in(1, 9),
-                               .in_h = test_random_in(1, 7),
-                               .in_w = test_random_in(1, 19),
-                               .kernel_h = test_random_in(1, 5),
-                               .kernel_w = test_random_in(1, 5),
-                               .stride_h = test_random_in(1, 6),
-                               .stride_w = test_random_in(1, 6),
-                               .dilation_h = test_random_in(1, 6),
-                               .dilation_w = test_random_in(1, 6),
-                               .pad_top = test_random_in(0, 3),
-                               .pad_left = test_random_in(0, 3)};
+        ln_conv_shape s = {.batch = test_random_in(1, 2),
+                           .group = group,
+                           .in_channels = group * test_random_in(1, 4),
+                           .out_channels = group * test_random_in(1, 9),
+                           .in_h = test_random_in(1, 7),
+                           .in_w = test_random_in(1, 19),
+                           .kernel_h = test_random_in(1, 5),
+                           .kernel_w = test_random_in(1, 5),
+                           .stride_h = test_random_in(1, 6),
+                           .stride_w = test_random_in(1, 6),
+                           .dilation_h = test_random_in(1, 6),
+                           .dilation_w = test_random_in(1, 6),
+                           .pad_top = test_random_in(0, 3),
+                           .pad_left = test_random_in(0, 3)};
         s.out_h = out_size(s.in_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top) +
                   test_random_in(0, 2);
         s.out_w = out_size(s.in_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left) +
@@ -231,7 +230,7 @@ TEST(random_shapes_are_right_and_equal_on_all_instruction_sets)
 // A wide stride makes many phases of few taps; none of them may look at all weights.
 TEST(wide_strides_with_large_kernels_take_no_longer_than_their_outputs)
 {
-    ln_deconv2d_shape s = square(1, 1, 1, 1, 2, 700, 900, 1, 0);
+    ln_conv_shape s = square(1, 1, 1, 1, 2, 700, 900, 1, 0);
     float *x = calloc(4, sizeof *x), *weight = calloc(700 * 700, sizeof *weight);
     float *y = calloc(s.out_h * s.out_w, sizeof *y),
           *workspace = malloc(ln_deconv2d_f32_workspace(&s));
@@ -250,33 +249,33 @@ TEST(wide_strides_with_large_kernels_take_no_longer_than_their_outputs)
 TEST(shapes_that_cannot_be_run_are_refused)
 {
     static const size_t huge = (size_t)1 << 62;
-    const ln_deconv2d_shape good = square(1, 2, 4, 6, 8, 3, 1, 1, 1);
+    const ln_conv_shape good = square(1, 2, 4, 6, 8, 3, 1, 1, 1);
     const struct {
         const char *why;
         size_t offset, value;
     } cases[] = {
-        {"no group", offsetof(ln_deconv2d_shape, group), 0},
-        {"channels in that groups do not divide", offsetof(ln_deconv2d_shape, in_channels), 5},
-        {"channels out that groups do not divide", offsetof(ln_deconv2d_shape, out_channels), 5},
-        {"kernel of no rows", offsetof(ln_deconv2d_shape, kernel_h), 0},
-        {"kernel of no columns", offsetof(ln_deconv2d_shape, kernel_w), 0},
-        {"vertical stride 0", offsetof(ln_deconv2d_shape, stride_h), 0},
-        {"horizontal stride 0", offsetof(ln_deconv2d_shape, stride_w), 0},
-        {"huge stride", offsetof(ln_deconv2d_shape, stride_w), (size_t)1 << 25},
-        {"vertical dilation 0", offsetof(ln_deconv2d_shape, dilation_h), 0},
-        {"horizontal dilation 0", offsetof(ln_deconv2d_shape, dilation_w), 0},
-        {"huge batch", offsetof(ln_deconv2d_shape, batch), huge},
-        {"huge channels", offsetof(ln_deconv2d_shape, in_channels), huge},
-        {"huge input", offsetof(ln_deconv2d_shape, in_w), huge},
-        {"huge output", offsetof(ln_deconv2d_shape, out_h), huge},
-        {"huge kernel", offsetof(ln_deconv2d_shape, kernel_h), SIZE_MAX},
-        {"huge dilation", offsetof(ln_deconv2d_shape, dilation_w), SIZE_MAX / 2},
-        {"huge padding", offsetof(ln_deconv2d_shape, pad_left), SIZE_MAX},
-        {"huge padding above", offsetof(ln_deconv2d_shape, pad_top), SIZE_MAX - 1},
+        {"no group", offsetof(ln_conv_shape, group), 0},
+        {"channels in that groups do not divide", offsetof(ln_conv_shape, in_channels), 5},
+        {"channels out that groups do not divide", offsetof(ln_conv_shape, out_channels), 5},
+        {"kernel of no rows", offsetof(ln_conv_shape, kernel_h), 0},
+        {"kernel of no columns", offsetof(ln_conv_shape, kernel_w), 0},
+        {"vertical stride 0", offsetof(ln_conv_shape, stride_h), 0},
+        {"horizontal stride 0", offsetof(ln_conv_shape, stride_w), 0},
+        {"huge stride", offsetof(ln_conv_shape, stride_w), (size_t)1 << 25},
+        {"vertical dilation 0", offsetof(ln_conv_shape, dilation_h), 0},
+        {"horizontal dilation 0", offsetof(ln_conv_shape, dilation_w), 0},
+        {"huge batch", offsetof(ln_conv_shape, batch), huge},
+        {"huge channels", offsetof(ln_conv_shape, in_channels), huge},
+        {"huge input", offsetof(ln_conv_shape, in_w), huge},
+        {"huge output", offsetof(ln_conv_shape, out_h), huge},
+        {"huge kernel", offsetof(ln_conv_shape, kernel_h), SIZE_MAX},
+        {"huge dilation", offsetof(ln_conv_shape, dilation_w), SIZE_MAX / 2},
+        {"huge padding", offsetof(ln_conv_shape, pad_left), SIZE_MAX},
+        {"huge padding above", offsetof(ln_conv_shape, pad_top), SIZE_MAX - 1},
     };
     CHECK_OK(ln_deconv2d_check(&good));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ln_deconv2d_shape bad = good;
+        ln_conv_shape bad = good;
         memcpy((char *)&bad + cases[i].offset, &cases[i].value, sizeof(size_t));
         if (ln_deconv2d_check(&bad) != LN_INVALID || ln_deconv2d_f32_workspace(&bad) != SIZE_MAX)
             fail_msg("not refused: %s", cases[i].why);
