@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/rules.md says of every predicate and function what the lists say, and its rules are rules.
+// docs/rules.md says of every predicate and function what the lists say.
 
 #include "desc/rule.h"
 
@@ -36,23 +36,4 @@ TEST(every_predicate_and_function_has_its_row)
     ln_free(page);
 }
 
-TEST(the_rules_of_the_page_are_rules)
-{
-    char *page = NULL;
-    read_page(&page);
-    size_t rule_count = 0;
-    const char *block = strstr(page, "```\n# ");
-    while (block) {
-        const char *start = block + 4, *end = strstr(block + 4, "```");
-        CHECK_NOT_NULL(end);
-        ln_rule_set *set;
-        CHECK_OK(ln_rule_set_parse(start, (size_t)(end - start), "rules.md", &set));
-        rule_count += set->rule_count;
-        ln_rule_set_destroy(set);
-        block = strstr(end + 3, "```\n# ");
-    }
-    CHECK_EQ(rule_count, 4);
-    ln_free(page);
-}
-
-TEST_LIST(every_predicate_and_function_has_its_row, the_rules_of_the_page_are_rules)
+TEST_LIST(every_predicate_and_function_has_its_row)

@@ -2,26 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs what the documentation shows, so that no page promises what does not work.
 
-Usage: snippets.py [--update] BUILD-FOLDER PAGE.md...
+Usage: snippets.py [--update] BUILD-FOLDER [PAGE.md...]
 
-The pages of docs/README.md's table have only blocks of these kinds; each page has a folder of its
-own, in which its blocks are carried out in order:
+Without pages: all of the source tree. They have only blocks of these kinds; each page has a folder
+of its own, in which its blocks are carried out in order:
 
     ```il file=NAME     a model, kept as NAME; it must be read, and its operators be known
     ```json file=NAME   the same in JSON
-    ```op file=NAME     operator descriptions, kept and turned into C
-    ```rules file=NAME  rewrite rules, kept and checked
+    ```il               IL, of which the preprocessor and the parser think well; or not, with
+    ```message          behind it: what it is refused with; or with
+    ```json             behind it: what it gives
+    ```il of=MODEL by=RULES fires=A,B
+                        what the pass `fold` makes of MODEL with the rules of the file RULES: these
+                        operators, `...` is any text; the rules A and B have fired, in that order
+                        and no others; the numbers are as before
+    ```op [file=NAME] [base=NAME]
+                        operator descriptions, turned into C that compiles; a file to inherit from
+    ```rules [file=NAME]  rewrite rules, checked
+    ```rules refused    files of rules, each with the message below it that refuses it
     ```c file=NAME      a program, kept and compiled with all warnings, which are errors
     ```c                statements of a function that has an `ln_context *ctx`; compiled
     ```cmake file=NAME  kept
     ```sh               `$ command` lines are run by sh; the lines below must be their output, where
                         `...` alone stands for any lines, and in a line for any text. A last line
                         `(exit N)` is the exit status, else it must be 0.
+    ```ebnf             a grammar; what it defines is used, and its quotes and brackets close
     ```text             a picture; not tested
+    ```KIND from=FILE   what stands in FILE of the source tree, `...` alone for any lines
+
+Blocks begin and end with a fence: text that is only indented is refused. Links lead to files that
+are there, and to headings; files that are named `below/a/folder.c` are there.
 
 --update rewrites the outputs in `sh` blocks that have no `...`.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -30,8 +45,13 @@ import sys
 import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FENCE = re.compile(r"^```(.*)$")
+FENCE = re.compile(r"^ *```(.*)$")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FOLDERS = "cli|cmake|docs|examples|include|models|src|tests|tools"
+NAMED_FILE = re.compile(r"`((?:%s)/[\w./*{},-]+)`" % FOLDERS)
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+GENERATED_WARNINGS = ["-D_POSIX_C_SOURCE=200809L", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Wcast-qual",
+                      "-Wvla", "-Wwrite-strings", "-Wmissing-prototypes", "-Wundef"]
 
 STATEMENTS = """\
 #include <lightnet/lightnet.h>
@@ -59,13 +79,16 @@ class Block:
         words = info.split()
         self.kind = words[0] if words else ""
         self.options = dict(w.partition("=")[::2] for w in words[1:])
+        self.given = set(self.options)
+        self.leader = self.follower = None  # the blocks before and behind
 
     def text(self):
         return "".join(l + "\n" for l in self.lines)
 
 
-def read_blocks(path):
-    blocks, current = [], None
+def read_page(path):
+    """The blocks, and the other lines with their numbers."""
+    blocks, prose, current = [], [], None
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f.read().split("\n"), 1):
             fence = FENCE.match(line)
@@ -76,9 +99,11 @@ def read_blocks(path):
                 current = None
             elif current is not None:
                 current.lines.append(line)
+            else:
+                prose.append((number, line))
     if current is not None:
         raise Failure("%s: the block of line %d has no end" % (path, current.line))
-    return blocks
+    return blocks, prose
 
 
 def run(command, folder, environment):
@@ -104,21 +129,107 @@ def keep(block, folder):
     return name
 
 
+def keep_as(block, folder, name):
+    """For blocks that need no name of their own."""
+    block.options.setdefault("file", name)
+    return keep(block, folder)
+
+
 def check_model(block, folder, environment):
-    must(["lightnet", "inspect", keep(block, folder)], folder, environment)
+    if "of" in block.options:
+        check_rewrite(block, folder, environment)
+    elif "file" in block.options:
+        must(["lightnet", "inspect", keep(block, folder)], folder, environment)
+    else:
+        check_parse(block, folder, environment)
+
+
+def check_parse(block, folder, environment):
+    code, output = run(["il2json", keep_as(block, folder, "model.net")], folder, environment)
+    follower = block.follower
+    if follower and follower.kind == "message":
+        output, wanted = output.replace("error: ", "", 1), follower.text()
+    elif follower and follower.kind == "json" and not follower.options:
+        wanted = follower.text()
+    elif code != 0:
+        raise Failure(output)
+    else:
+        return
+    if output != wanted:
+        raise Failure("gives\n%s\nnot\n%s" % (output, wanted))
+
+
+def check_json(block, folder, environment):
+    if "file" in block.options:
+        must(["lightnet", "inspect", keep(block, folder)], folder, environment)
+    else:
+        check_message(block, folder, environment)
+
+
+def check_message(block, _folder, _environment):
+    """The block before looks at it."""
+    if not block.leader or block.leader.kind != "il" or "file" in block.leader.given:
+        raise Failure("there is no ```il before, which gives this")
+
+
+def check_rewrite(block, folder, environment):
+    rules, model = block.options["by"], block.options["of"]
+    command = ["lightnet", "opt", "-v", "--verify", "--passes=fold", "--rules", rules, "-o", "rewritten.net", model]
+    code, output = run(command, folder, environment)
+    if code != 0:
+        raise Failure("%s\n%s" % (" ".join(command), output))
+    fired = ",".join(re.findall(r"firing \d+: fold: (\w+) ", output))
+    if fired != block.options.get("fires", ""):
+        raise Failure("fires '%s', not '%s'" % (fired, block.options.get("fires", "")))
+    with open(os.path.join(folder, "rewritten.net"), encoding="utf-8") as f:
+        got = f.read().splitlines()
+    # A name in front counts only where the page has one.
+    got = [re.sub(r"^\w+: ", "", g) if not re.match(r"\w+: ", w) else g for g, w in zip(got, block.lines)] + \
+        got[len(block.lines):]
+    if not matches(block.lines, got):
+        raise Failure("gives\n%s\nnot\n%s" % ("\n".join(got), block.text()))
 
 
 def check_op(block, folder, environment):
-    must(["lightnet", "gen-op", "-o", os.devnull, keep(block, folder)], folder, environment)
+    base = ["--base", block.options["base"]] if "base" in block.options else []
+    must(["lightnet", "gen-op", *base, "-o", "snippet.c", keep_as(block, folder, "snippet.op")], folder, environment)
+    must(["cc", *WARNINGS, *GENERATED_WARNINGS, "-c", "-o", "snippet.o", "snippet.c", *include_flags(environment)],
+         folder, environment)
 
 
 def check_rules(block, folder, environment):
-    must(["lightnet-gen", "rules", "--name", "snippet", "-o", os.devnull, keep(block, folder)], folder, environment)
+    if "refused" in block.options:
+        check_refusals(block, folder, environment)
+        return
+    must(["lightnet-gen", "rules", "--name", "snippet", "-o", os.devnull, keep_as(block, folder, "snippet.rules")],
+         folder, environment)
+
+
+def check_refusals(block, folder, environment):
+    rules = []
+    for line in block.lines:
+        if not line.startswith("fold.rules:"):
+            rules += [line] if line or rules else []  # an empty line parts two files
+            continue
+        with open(os.path.join(folder, "fold.rules"), "w", encoding="utf-8") as f:
+            f.write("".join(l + "\n" for l in rules))
+        with open(os.path.join(folder, "any.net"), "w", encoding="utf-8") as f:
+            f.write("input(| dst=x | dtype=TL_FLOAT, dims=[1]);\n")
+        code, output = run(["lightnet", "opt", "--rules", "fold.rules", "-o", os.devnull, "any.net"], folder,
+                           environment)
+        if code == 0 or output != "error: %s\n" % line:
+            raise Failure("\n".join(rules) + "\ngives\n%s\nnot\n%s" % (output, line))
+        rules = []
+    if rules:
+        raise Failure("nothing refuses the last rules")
+
+
+def include_flags(environment):
+    return subprocess.run(["pkg-config", "--cflags", "lightnet"], env=environment, capture_output=True, text=True,
+                          check=True).stdout.split()
 
 
 def check_c(block, folder, environment):
-    flags = subprocess.run(["pkg-config", "--cflags", "lightnet"], env=environment, capture_output=True, text=True,
-                           check=True).stdout.split()
     name = block.options.get("file")
     if name:
         keep(block, folder)
@@ -128,7 +239,7 @@ def check_c(block, folder, environment):
         name = "snippet.c"
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
             f.write(STATEMENTS % ("\n".join(includes), "\n".join(statements)))
-    must(["cc", *WARNINGS, "-c", "-o", "snippet.o", name, *flags], folder, environment)
+    must(["cc", *WARNINGS, "-c", "-o", "snippet.o", name, *include_flags(environment)], folder, environment)
 
 
 def matches(wanted, got):
@@ -172,7 +283,33 @@ def check_sh(block, folder, environment, update):
     return result
 
 
-CHECKS = {"il": check_model, "json": check_model, "op": check_op, "rules": check_rules, "c": check_c,
+def check_grammar(block, _folder, _environment):
+    """Productions `name = ... ;` or `name = ... .` where the first defines the whole."""
+    text = re.sub(r"\(\*.*?\*\)|#.*", "", block.text())
+    literal = r"\"[^\"]*\"|'[^']*'"
+    bare = re.sub(literal, "", text)
+    for left, right in ("()", "[]", "{}"):
+        if bare.count(left) != bare.count(right):
+            raise Failure("'%s' and '%s' do not pair" % (left, right))
+    if re.search(r"['\"]", bare):
+        raise Failure("a quote does not close")
+    defined = re.findall(r"^(\w+) *=", bare, re.M)
+    used = re.findall(r"\w+", re.sub(r"^\w+ *=", "", bare, flags=re.M))
+    for name in defined[1:]:
+        if name not in used:
+            raise Failure("nothing uses '%s'" % name)
+
+
+def check_excerpt(block, _folder, _environment):
+    def plain(lines):
+        return [" ".join(l.split()) for l in lines]
+    with open(os.path.join(SOURCE, block.options["from"]), encoding="utf-8") as f:
+        if not matches(["...", *plain(block.lines), "..."], plain(f)):
+            raise Failure("this does not stand in %s" % block.options["from"])
+
+
+CHECKS = {"il": check_model, "json": check_json, "message": check_message, "op": check_op, "rules": check_rules,
+          "c": check_c, "ebnf": check_grammar,
           "cmake": lambda block, folder, environment: keep(block, folder),
           "text": lambda block, folder, environment: None}
 
@@ -189,26 +326,80 @@ def rewrite(path, results):
         f.write("\n".join(page))
 
 
+def anchors(path):
+    """Of the headings, as they are made for links."""
+    with open(path, encoding="utf-8") as f:
+        headings = [l.lstrip("#").strip().lower() for l in f if l.startswith("#")]
+    return {re.sub(r"[^\w -]", "", h).replace(" ", "-") for h in headings}
+
+
+def check_target(path, target):
+    """What a link of the page leads to."""
+    name, _, anchor = target.partition("#")
+    file = os.path.join(os.path.dirname(path), name) if name else path
+    if not os.path.exists(file):
+        raise Failure("the link leads to '%s', which is not there" % target)
+    if anchor and anchor not in anchors(file):
+        raise Failure("'%s' has no heading '%s'" % (file, anchor))
+
+
+def check_line(path, line, before):
+    if line.startswith("    ") and not before.strip():
+        raise Failure("an indented block is tested by nobody; it needs fences and a kind")
+    if re.match(r"<<<<<<< |=======$|>>>>>>> ", line):
+        raise Failure("a mark of a merge")
+    for target in LINK.findall(line):
+        if "://" not in target:
+            check_target(path, target)
+    for name in NAMED_FILE.findall(line):
+        alternatives = re.sub(r"\{[^}]*\}", "*", name).rstrip("/")
+        is_made = re.search(r"/(x|name)\b", name)
+        if not is_made and not any(glob.glob(os.path.join(root, alternatives)) for root in (SOURCE, SOURCE + "/src")):
+            raise Failure("there is no '%s'" % name)
+
+
+def check_prose(path, prose):
+    failures, before = 0, ""
+    for number, line in prose:
+        try:
+            check_line(path, line, before)
+        except Failure as reason:
+            failures += 1
+            print("%s:%d: %s\n" % (os.path.relpath(path), number, reason))
+        before = line
+    return failures
+
+
+def check_block(block, folder, environment):
+    if "from" in block.options:
+        check_excerpt(block, folder, environment)
+    elif block.kind in CHECKS:
+        CHECKS[block.kind](block, folder, environment)
+    else:
+        raise Failure("a block of kind '%s' is tested by nobody" % block.kind)
+
+
 def check_page(path, environment, update):
-    """Returns how many blocks failed, and how many there are."""
-    failures, results, blocks = 0, [], read_blocks(path)
+    """Returns how many blocks failed, how many other lines, and how many blocks there are."""
+    blocks, prose = read_page(path)
+    for leader, follower in zip(blocks, blocks[1:]):
+        leader.follower, follower.leader = follower, leader
+    failures, wrong_lines, results = 0, check_prose(path, prose), []
     with tempfile.TemporaryDirectory() as folder:
         for name in ("models", "examples"):
-            os.symlink(os.path.join(SOURCE, name), os.path.join(folder, name))
+            shutil.copytree(os.path.join(SOURCE, name), os.path.join(folder, name))
         for block in blocks:
             try:
                 if block.kind == "sh":
                     results.append((block, check_sh(block, folder, environment, update)))
-                elif block.kind in CHECKS:
-                    CHECKS[block.kind](block, folder, environment)
                 else:
-                    raise Failure("a block of kind '%s' is tested by nobody" % block.kind)
+                    check_block(block, folder, environment)
             except (Failure, subprocess.SubprocessError) as reason:
                 failures += 1
                 print("%s:%d: %s\n" % (os.path.relpath(path), block.line, reason))
     if update:
         rewrite(path, results)
-    return failures, len(blocks)
+    return failures, wrong_lines, len(blocks)
 
 
 def environment_of(build, prefix):
@@ -223,26 +414,31 @@ def environment_of(build, prefix):
     return environment
 
 
+def all_pages():
+    for folder, folders, files in os.walk(SOURCE):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "build")))
+        yield from (os.path.join(folder, f) for f in sorted(files) if f.endswith(".md"))
+
+
 def main():
     arguments = sys.argv[1:]
     update = "--update" in arguments
     arguments = [a for a in arguments if a != "--update"]
-    if len(arguments) < 2:
+    if not arguments:
         sys.exit(__doc__)
-    build, pages = os.path.abspath(arguments[0]), arguments[1:]
+    build, pages = os.path.abspath(arguments[0]), arguments[1:] or list(all_pages())
     for tool in ("cc", "pkg-config", "cmake"):
         if not shutil.which(tool):
             print("skipped: there is no %s" % tool)
             sys.exit(77)
-    failures = count = 0
+    totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as prefix:
         environment = environment_of(build, prefix)
         for page in pages:
-            page_failures, page_count = check_page(page, environment, update)
-            failures += page_failures
-            count += page_count
-    print("%d of %d blocks failed" % (failures, count))
-    sys.exit(1 if failures else 0)
+            totals = [t + n for t, n in zip(totals, check_page(page, environment, update))]
+    failures, wrong_lines, count = totals
+    print("%d of %d blocks failed, and %d other lines" % (failures, count, wrong_lines))
+    sys.exit(1 if failures or wrong_lines else 0)
 
 
 main()

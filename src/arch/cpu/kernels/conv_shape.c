@@ -21,8 +21,7 @@ ln_status ln_conv_shape_check(const ln_conv_shape *s, const char *name, size_t m
         return LN_FAIL(LN_INVALID, "%s: strides %zu and %zu are outside 1..%zu", name, s->stride_h,
                        s->stride_w, max_stride);
     if (s->dilation_h == 0 || s->dilation_w == 0)
-        return LN_FAIL(LN_INVALID, "%s: dilations %zu and %zu", name, s->dilation_h,
-                       s->dilation_w);
+        return LN_FAIL(LN_INVALID, "%s: dilations %zu and %zu", name, s->dilation_h, s->dilation_w);
     return LN_OK;
 }
 
