@@ -6,7 +6,8 @@ set -eu
 
 packages="gcc libc6-dev cmake ninja-build"
 if [ "${1:-build}" = test ]; then
-    packages="$packages clang clang-format libclang-rt-14-dev g++ libcmocka-dev python3 python3-numpy pkg-config"
+    packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev locales"
+    packages="$packages pkg-config python3 python3-numpy"
 fi
 
 missing=""
