@@ -16,13 +16,13 @@ static const char help[] =
     "and the steps between which it is needed, and the exact peak. Nothing is allocated.\n"
     "\n"
     "Options:\n"
-    "  -t, --target=TARGET  the arch to compile for (default cpu)\n"
-    "  -s, --short          totals only\n"
-    "      --svg            draw it: memory over time, one rectangle a tensor\n"
-    "      --json           print it for programs\n"
-    "  -o, --outfile=FILE   where to write (default \"-\", standard output)\n"
-    "  -v                   as --verbose\n" COMPILE_FLAGS_HELP
-    "  -h, --help           show this help\n";
+    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
+    "  -s, --short             totals only\n"
+    "      --svg               draw it: memory over time, one rectangle a tensor\n"
+    "      --json              print it for programs\n"
+    "  -o, --outfile=FILE      where to write (default \"-\", standard output)\n"
+    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
+    "  -h, --help              show this help\n";
 
 static void print_value(FILE *out, const ln_plan_value *value)
 {

@@ -78,6 +78,7 @@ struct ln_context {
         *static_memory;     /* where the static tensors lie: the same, or a clone's origin's */
     ln_list *retired;       /* of ln_tensor_entry: out of the table, but maybe still looked at */
     struct ln_bound *bound; /* the arrays whose memory inputs use; NULL if there are none */
+    int has_input;          /* an operator is an `input`, as found when all were checked last */
 };
 typedef struct ln_context ln_context;
 
@@ -205,9 +206,10 @@ LN_API ln_status ln_context_set_param(ln_context *ctx, const char *opname, const
 
 /* ---- Inputs and outputs ---- */
 
-/* Inputs are the outputs of `input` operators, and of `create` operators that only give zeros;
- * outputs are the tensors that no operator reads. Order of the operator list, index from 0.
- * The pointer is borrowed from the context and valid until it is changed; NULL past the end. */
+/* Inputs are the outputs of `input` operators; in a model that has none, those of `create`
+ * operators that only give zeros. Outputs are the tensors that no operator reads. Order of the
+ * operator list, index from 0. The pointer is borrowed from the context and valid until it is
+ * changed; NULL past the end. */
 LN_API size_t ln_context_input_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index);
 LN_API size_t ln_context_output_count(const ln_context *ctx);

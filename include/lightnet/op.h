@@ -5,10 +5,10 @@
  *
  *     pre_run      checks inputs and parameters, and defines the outputs (shape, type, memory) in
  *                  the tensor table; allocates private data in `priv`
- *     static_run   computes what stays the same for all runs, once memory is there; it writes
- * static tensors only, since the operators of a clone find them done run          computes the
- * outputs; may be called many times post_run     removes the outputs from the table and frees
- * private data
+ *     static_run   computes what stays the same for all runs, once memory is there; writes static
+ *                  tensors only, since the operators of a clone find them done
+ *     run          computes the outputs; may be called many times
+ *     post_run     removes the outputs from the table and frees private data
  *
  * A function that is NULL is an empty one. A function that fails says so with `ln_op_fail`, or
  * through a check of opck.h, and returns; a `pre_run` that fails gives back what it allocated.
@@ -57,6 +57,7 @@ struct ln_op_arg {
     char *place;            /* "file:line:column" where it was read; NULL: unknown */
     int is_checked;         /* `pre_run` has succeeded and `post_run` has not been called since;
                                kept by the functions below and by the context */
+    int model_has_input;    /* the model has an `input` operator; kept by the context */
 };
 typedef struct ln_op_arg ln_op_arg;
 

@@ -106,11 +106,10 @@ static ln_status make_view(const ln_tensor_entry *entry, ln_nd_memory *memory,
     return ln_ndarray_make(&view, memory, out_array);
 }
 
-// Made by an operator that neither reads nor computes: the caller fills it in.
-static bool is_input(const ln_context *ctx, const ln_tensor_entry *entry)
+static bool is_filled(const ln_context *ctx, const ln_tensor_entry *entry)
 {
     const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
-    return op && !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
+    return op && ln_op_is_filled(op, entry);
 }
 
 static ln_status see(const ln_context *ctx, const ln_tensor_entry *entry, bool is_read_only,
@@ -139,7 +138,7 @@ ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **
     ln_ndarray *bound = ln_bound_find(ctx, entry);
     if (bound)
         return make_view(entry, bound->memory, out_array);
-    return see(ctx, entry, !is_input(ctx, entry), out_array);
+    return see(ctx, entry, !is_filled(ctx, entry), out_array);
 }
 
 // ---- Setting ----
@@ -255,7 +254,7 @@ static ln_status find_reason_of_operators(const ln_context *ctx, const ln_tensor
 static ln_status find_reason_of_tensor(const ln_context *ctx, const ln_tensor_entry *entry,
                                        const char **out_reason)
 {
-    if (!is_input(ctx, entry))
+    if (!is_filled(ctx, entry))
         *out_reason = "it is no input, or a constant";
     else if (entry->mtype != LN_MEM_CPU)
         *out_reason = "it is not in main memory";

@@ -105,11 +105,17 @@ int ln_op_is_input(const ln_op_arg *arg)
 {
     if (ln_op_is_type(arg, "input"))
         return 1;
-    if (!ln_op_is_type(arg, "create"))
+    // Models from before `input` have zeros where the caller writes.
+    if (arg->model_has_input || !ln_op_is_type(arg, "create"))
         return 0;
     const ln_param_entry *from_file = ln_param_list_find(arg->params, "from_file");
     return !(from_file && from_file->value_bool) && is_param_zero(arg, "ran") &&
            is_param_zero(arg, "data");
+}
+
+int ln_op_is_filled(const ln_op *op, const ln_tensor_entry *entry)
+{
+    return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
 }
 
 static int is_read(const ln_context *ctx, const ln_op *op, const char *tname)

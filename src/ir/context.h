@@ -55,6 +55,10 @@ int ln_op_is_type(const ln_op_arg *op_arg, const char *name);
 // 1 if the outputs are inputs of the model, as ln_context_input defines them.
 int ln_op_is_input(const ln_op_arg *op_arg);
 
+// 1 if the caller fills `entry`, an output of `op`, before each run: the operator neither reads nor
+// computes, and the tensor is not static.
+int ln_op_is_filled(const ln_op *op, const ln_tensor_entry *entry);
+
 // Lets `op` read tensor `to` wherever it reads `from`; both have one shape and type. Its outputs
 // stay as they are. On failure nothing has changed, unless memory is too short to undo it: the
 // context is then EMPTY.

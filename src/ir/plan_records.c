@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
+#include "ir/context.h"
 #include "plan/layout.h"
 
 // ---- Memory ----
@@ -92,12 +93,6 @@ static uint32_t index_of(const ln_plan_records *r, const ln_tensor_list_entry *l
     return index;
 }
 
-// What the caller fills in before a run: made by an operator that neither reads nor computes.
-static int is_input(const ln_op *op, const ln_tensor_entry *entry)
-{
-    return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
-}
-
 static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_op *op,
                            const ln_tensor_list_entry *listed)
 {
@@ -120,7 +115,7 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
         .byte_count = tl_tensor_size(entry->tensor),
         .mtype = entry->mtype,
         .is_static = entry->isstatic,
-        .is_input = is_input(op, entry),
+        .is_input = ln_op_is_filled(op, entry),
         .is_output = !ln_op_is_scratch(op->op_arg, listed->arg_name), // until somebody reads it
     };
     void *position = (void *)((uintptr_t)index + 1);

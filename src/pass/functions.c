@@ -321,13 +321,16 @@ static bool find_data(const ln_op_arg *op_arg, const tl_tensor *tensor, double *
     const ln_param_entry *ran = ln_param_list_find(op_arg->params, "ran");
     bool is_random = ran && (ran->array_len != 2 || ran->value_array_double[0] != 0 ||
                              ran->value_array_double[1] != 0);
-    if (!data || data->type != LN_PARAM_ARRAY_NUMBER || is_random || tensor->len < 1 ||
-        (from_file && from_file->value_bool) || data->array_len < tensor->len)
+    if ((data && data->type != LN_PARAM_ARRAY_NUMBER) || is_random || tensor->len < 1 ||
+        (from_file && from_file->value_bool))
         return false;
-    double first = data->value_array_double[0];
-    for (int i = 0; i < tensor->len; i++)
+    int given = data ? data->array_len : 0; // the elements behind them are 0
+    double first = given > 0 ? data->value_array_double[0] : 0;
+    for (int i = 0; i < given && i < tensor->len; i++)
         if (data->value_array_double[i] != first)
             return false;
+    if (given < tensor->len && first != 0)
+        return false;
     // What the element is, once it is of the tensor's type.
     unsigned char converted[16];
     return fabs(first) < 9007199254740992.0 &&

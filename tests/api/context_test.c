@@ -54,7 +54,23 @@ TEST(inputs_and_outputs_are_known)
     ln_arch_cleanup();
 }
 
-TEST(a_create_of_zeros_counts_as_input)
+TEST(a_create_of_zeros_is_a_constant_where_there_is_an_input)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("create(| dst=k | dtype=TL_FLOAT, dims=[2]);"
+                                "input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "elew(src1=x, src2=k | dst=y | elew_op=TL_SUM);");
+    for (int is_compiled = 0; is_compiled < 2; is_compiled++) {
+        CHECK_EQ(ln_context_input_count(ctx), 1);
+        CHECK_STR_EQ(ln_context_input(ctx, 0)->name, "x");
+        CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "k")->is_input, 0);
+        CHECK_OK(is_compiled ? LN_OK : ln_context_compile(ctx, "ref"));
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_create_of_zeros_counts_as_input_where_there_is_no_other)
 {
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text(
@@ -407,7 +423,8 @@ TEST(what_depends_on_constants_only_runs_once_and_again_when_they_change)
 
 TEST_LIST(what_depends_on_constants_only_runs_once_and_again_when_they_change,
           a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
-          inputs_and_outputs_are_known, a_create_of_zeros_counts_as_input,
+          inputs_and_outputs_are_known, a_create_of_zeros_is_a_constant_where_there_is_an_input,
+          a_create_of_zeros_counts_as_input_where_there_is_no_other,
           calls_in_the_wrong_state_are_refused,
           a_load_that_is_refused_leaves_allocated_memory_alone, a_change_of_operators_ends_the_plan,
           a_parameter_that_no_file_can_hold_is_named,
