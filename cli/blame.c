@@ -10,6 +10,7 @@
 #include "blame_search.h"
 #include "cli.h"
 #include "compile_flags.h"
+#include "progress.h"
 
 #define MAX_INPUTS 64
 
@@ -269,7 +270,9 @@ static ln_status reproduce(const suspect *s, const blame_options *o, const findi
     char path[4096];
     reproducer made;
     reproducer_path(o->outfile, index, path, sizeof path);
+    progress_begin("making a reproducer of %zu.", index + 1);
     ln_status status = reproducer_create(s, found, index, &o->source, &made);
+    progress_end();
     if (status == LN_NOT_FOUND) {
         printf("no reproducer of %zu.: %s\n", index + 1, ln_error_message());
         return LN_OK;
@@ -315,7 +318,10 @@ static ln_status blame_plan(const suspect *s, const blame_options *o, int *out_c
 {
     const char *fault;
     comparison c;
-    LN_TRY(check_plan(s, o, &fault, &c));
+    progress_begin("checking the plan of %s", o->model);
+    ln_status status = check_plan(s, o, &fault, &c);
+    progress_end();
+    LN_TRY(status);
     if (!fault)
         return LN_OK;
     *out_code = EXIT_BLAMED;
@@ -344,7 +350,11 @@ static void list_firings(const fired_list *fired)
 
 static ln_status search(const suspect *s, const blame_options *o, findings *found)
 {
-    LN_TRY(suspect_search(s, o->flags.skip, o->flags.options.skip_count, o->is_first_only, found));
+    progress_begin("looking for what makes %s wrong", o->model);
+    ln_status status =
+        suspect_search(s, o->flags.skip, o->flags.options.skip_count, o->is_first_only, found);
+    progress_end();
+    LN_TRY(status);
     print_findings(s, o, found);
     for (size_t i = 0; o->outfile && i < found->count; i++)
         if (found->culprits[i].same_rule == i)
@@ -359,7 +369,10 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
         .limit = SIZE_MAX, .skip = o->flags.skip, .skip_count = o->flags.options.skip_count};
     verdict v;
     fired_list fired;
-    LN_TRY(suspect_judge(s, &start, &v, &fired));
+    progress_begin("running %s on %s", o->model, o->target);
+    ln_status status = suspect_judge(s, &start, &v, &fired);
+    progress_end();
+    LN_TRY(status);
     if (o->flags.is_verbose)
         list_firings(&fired);
     fired_list_release(&fired);
@@ -367,7 +380,6 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
         return v.status; // the command line's fault: a number to skip, a file of rules
     if (!v.is_wrong)
         print_agreement(s, o, &v);
-    ln_status status = LN_OK;
     if (v.is_wrong) {
         *out_code = EXIT_BLAMED;
         status = search(s, o, &found);
@@ -392,7 +404,9 @@ static ln_status blame(const ln_context *model, blame_options *o, int *out_code)
     trial_data *data;
     LN_TRY(trial_data_create(model, &o->source, &data));
     s.data = data;
+    progress_begin("running %s on ref", o->model);
     ln_status status = trial_reference(model, data, &s.reference);
+    progress_end();
     if (status != LN_OK)
         ln_fail_prefix("the model as it is meant, on arch ref");
     else

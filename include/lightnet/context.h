@@ -234,7 +234,8 @@ LN_API void ln_context_cleanup_ops(ln_context *ctx);
 LN_API ln_status ln_context_append_op(ln_context *ctx, ln_op *op);
 
 /* Runs post_run and then pre_run of all operators, so that everything they derived from each other
- * is derived again. If one fails, the model is dropped: the context is EMPTY. */
+ * is derived again. A plan ends with it: a PLANNED context is READY, to be compiled again. If one
+ * fails, the model is dropped: the context is EMPTY. */
 LN_API ln_status ln_context_rerun_ops(ln_context *ctx);
 
 /* Replaces the `len` operators from list position `*position` on by `new_ops`, which the context

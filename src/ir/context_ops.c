@@ -172,6 +172,15 @@ ln_status ln_context_abandon(ln_context *ctx, ln_status status)
     return status;
 }
 
+// The plan is another model's, and where it put tensors went with their entries.
+static void end_plan(ln_context *ctx)
+{
+    if (ctx->state != LN_CONTEXT_PLANNED)
+        return;
+    ln_context_forget_plan(ctx);
+    ctx->state = LN_CONTEXT_READY;
+}
+
 ln_status ln_context_recheck(ln_context *ctx)
 {
     ln_op *op;
@@ -202,7 +211,10 @@ ln_status ln_context_rerun_ops(ln_context *ctx)
     if (ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded; unload it first");
     ln_status status = ln_context_recheck(ctx);
-    return status == LN_OK ? LN_OK : ln_context_abandon(ctx, status);
+    if (status != LN_OK)
+        return ln_context_abandon(ctx, status);
+    end_plan(ctx);
+    return LN_OK;
 }
 
 // ---- The exchange ----
@@ -352,10 +364,7 @@ static ln_status run_exchange(exchange *x)
     end_old_ops(x);
     retire(x);
     x->ctx->ops_last = NULL;
-    if (x->ctx->state == LN_CONTEXT_PLANNED) {
-        ln_context_forget_plan(x->ctx); // it is another model's
-        x->ctx->state = LN_CONTEXT_READY;
-    }
+    end_plan(x->ctx);
     return LN_OK;
 }
 

@@ -154,6 +154,28 @@ TEST(a_change_of_operators_ends_the_plan)
     ln_arch_cleanup();
 }
 
+TEST(a_rerun_of_operators_ends_the_plan)
+{
+    // z is a view of y and, as planned, a part of w: where it lies is forgotten with the rerun.
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_INT32, dims=[2, 4]);"
+                                "reshape(src=x | dst=y | dims=[8]);"
+                                "slice(src=y | dst=z | axis=0, start=1, len=3);"
+                                "concat(src1=z, src2=y | dst=w | axis=0);");
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_rerun_ops(ctx));
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_EQ(ctx->mem_sizes[LN_MEM_CPU], 0);
+    CHECK_FAILS(ln_context_load(ctx, NULL), LN_STATE);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    ln_plan *plan;
+    CHECK_OK(ln_context_plan_create(ctx, &plan));
+    CHECK_OK(ln_plan_check(plan));
+    ln_context_plan_free(plan);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 // The outputs of CONV_MODEL whose weights are a view of `w0`, for two different inputs, are the
 // same, as they are if all weights are zero.
 static int ignores_its_input(ln_context *ctx)
@@ -427,7 +449,7 @@ TEST_LIST(what_depends_on_constants_only_runs_once_and_again_when_they_change,
           a_create_of_zeros_counts_as_input_where_there_is_no_other,
           calls_in_the_wrong_state_are_refused,
           a_load_that_is_refused_leaves_allocated_memory_alone, a_change_of_operators_ends_the_plan,
-          a_parameter_that_no_file_can_hold_is_named,
+          a_rerun_of_operators_ends_the_plan, a_parameter_that_no_file_can_hold_is_named,
           folded_weights_follow_a_constant_behind_a_view, null_arguments_are_refused,
           a_failed_compile_leaves_the_model_ready, the_template_arch_takes_nothing,
           limits_are_enforced_before_memory_is_touched, changed_constants_reach_folded_weights,

@@ -159,6 +159,23 @@ static void plan_and_check(const ln_context *ctx)
     ln_context_plan_free(plan);
 }
 
+// The clone takes the context's place, and shares with one that is gone.
+static void become_clone(ln_context **slot)
+{
+    ln_context *clone;
+    if (ln_context_clone(*slot, &clone) != LN_OK) {
+        FUZZ_CHECK(!clone);
+        return;
+    }
+    FUZZ_CHECK(clone->state == (*slot)->state);
+    if (clone->state == LN_CONTEXT_LOADED) {
+        ln_context_run(clone);
+        ln_context_run(*slot);
+    }
+    ln_context_free(*slot);
+    *slot = clone;
+}
+
 static void call_context(ln_context **slot, program *p)
 {
     ln_context *ctx = *slot;
@@ -203,10 +220,11 @@ static void call_context(ln_context **slot, program *p)
         break;
     case 22: ln_context_check(ctx); break;
     default:
-        if (next_byte(p) % 2)
-            ln_context_rerun_ops(ctx);
-        else
-            ln_context_set_limits(ctx, NULL);
+        switch (next_byte(p) % 4) {
+        case 0: ln_context_set_limits(ctx, NULL); break;
+        case 2: become_clone(slot); break;
+        default: ln_context_rerun_ops(ctx); break;
+        }
         break;
     }
     if (*slot && (*slot)->state >= LN_CONTEXT_READY)

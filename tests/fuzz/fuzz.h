@@ -83,7 +83,8 @@ static inline void fuzz_check_round_trip(const ln_context *ctx)
     ln_free(text);
 }
 
-// Fills every input with the same pattern.
+// Fills every input with the same pattern. One from which a frozen constant was computed (a
+// `create` of zeros is an input) is refused.
 static inline void fuzz_fill_inputs(ln_context *ctx)
 {
     const ln_tensor_entry *input;
@@ -93,7 +94,8 @@ static inline void fuzz_fill_inputs(ln_context *ctx)
         FUZZ_CHECK(bytes);
         for (size_t b = 0; b < byte_count; b++)
             bytes[b] = (unsigned char)(b * 7 % 61); // small numbers in every type
-        FUZZ_CHECK(ln_context_set_data(ctx, input->name, bytes) == LN_OK);
+        ln_status status = ln_context_set_data(ctx, input->name, bytes);
+        FUZZ_CHECK(status == LN_OK || status == LN_STATE);
         free(bytes);
     }
 }
