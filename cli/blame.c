@@ -193,7 +193,8 @@ static void print_culprit(const suspect *s, const findings *found, size_t index)
     printf("   with the firings up to it the model is wrong, with those before it right\n");
     print_verdicts(s, c);
     if (c->together_count > 0)
-        printf("   %zu other firings of the rule are left out with it\n", c->together_count);
+        printf("   %zu other firing%s of the rule left out with it\n", c->together_count,
+               c->together_count == 1 ? "" : "s");
 }
 
 // "3,7-9" of the firings that are left out.

@@ -91,7 +91,9 @@ LN_API ln_context *ln_context_create(void);
  * whatever state it is. NULL is fine. */
 LN_API void ln_context_free(ln_context *ctx);
 
-/* Sets what models read into this context may cost. Takes effect at the next call. */
+/* Sets what models read into this context may cost; NULL: the defaults. `init` checks the size of
+ * the text and the number of operators, `compile` (`init` of a compiled model) memory and work, so
+ * what has passed is not refused later. */
 LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
 
 /* Reads a model: JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
@@ -139,7 +141,8 @@ LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_
 /* Allocates the planned memory, copies tensors out of `datafile` (safetensors, .wts or a params
  * dictionary, told apart by content; NULL: none) and runs the operators' static part. The context
  * must be PLANNED. Tensors of the file that the model does not have are ignored; a tensor that the
- * model takes `from_file` and that is missing, or has another shape or type, is an error. */
+ * model takes `from_file` and that is missing, or has another shape or type, is an error. Without a
+ * file such tensors are zero, for `set_data` to fill; a warning says how many. */
 LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 
 /* Runs all operators in order. Must be LOADED. Allocates nothing. */

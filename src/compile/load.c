@@ -255,7 +255,9 @@ static ln_status call_op(ln_op *op, ln_op_func function)
 
 ln_status ln_context_run(const ln_context *ctx)
 {
-    if (!ctx || ctx->state != LN_CONTEXT_LOADED)
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state != LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
 
     const runner *r = (const runner *)ctx->runner;

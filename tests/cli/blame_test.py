@@ -122,6 +122,42 @@ def test_opt():
             check_text(done, "after pass 'fold' the model computes something else", "stderr")
 
 
+# A sum of two products that is not the product of a sum in the last bit, tagged as if it were.
+WRONG_TAG = """\
+rule wrong_tag [exact]
+  y = elew(p, q | elew_op="TL_SUM")
+  p = elew(x, a | elew_op="TL_MUL")
+  q = elew(x, b | elew_op="TL_MUL")
+  where static(a), static(b)
+  => both = elew(a, b | elew_op="TL_SUM")
+     y = elew(x, both | elew_op="TL_MUL")
+"""
+PRODUCTS = """\
+input(| dst=x | dtype=TL_FLOAT, dims=[100]);
+create(| dst=a | dtype=TL_FLOAT, dims=[100], ran=[-1, 1], data=[0], from_file=false);
+create(| dst=b | dtype=TL_FLOAT, dims=[100], ran=[-1, 1], data=[0], from_file=false);
+elew(src1=x, src2=a | dst=p | elew_op=TL_MUL);
+elew(src1=x, src2=b | dst=q | elew_op=TL_MUL);
+elew(src1=p, src2=q | dst=y | elew_op=TL_SUM);
+"""
+
+
+def test_wrong_tag():
+    pathlib.Path("tag.net").write_text(PRODUCTS)
+    pathlib.Path("tag.rules").write_text(WRONG_TAG)
+    rules = ("--rules", "tag.rules", "tag.net")
+    done = run("opt", "--verify", "-o", "out.net", *rules, code=1)
+    command = re.search("`lightnet (blame .*?)` finds the firing", done.stderr)
+    if not command or command[1] == "blame":
+        fail(done, "no command that compares bits")
+        return
+    run("blame", *rules, code=0)
+    done = run(*command[1].split(), *rules, code=1)
+    check_text(done, "1. firing 1: rule wrong_tag [exact]")
+    pathlib.Path("tag.rules").write_text(WRONG_TAG.replace("[exact]", "[rounds]"))
+    run("opt", "--verify", "-o", "out.net", *rules, code=0)
+
+
 # ---- blame ----
 
 def test_agreement():
@@ -297,8 +333,8 @@ def test_mutated_models():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for test in (test_opt, test_agreement, test_wrong_rules, test_two_rules, test_given_data,
-                     test_command_line, test_mutated_models):
+        for test in (test_opt, test_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
+                     test_given_data, test_command_line, test_mutated_models):
             test()
         os.chdir("/")
     print(f"{len(failures)} failures")
