@@ -74,6 +74,31 @@ static ln_status check_inputs_once(const checker *c)
     return LN_OK;
 }
 
+static bool gives_input(const checker *c, const char *arg_name)
+{
+    char buffer[LN_MAX_NAME_LEN];
+    const ln_rule_arg *ins = c->statement->ins;
+    for (size_t i = 0; i < c->statement->in_count; i++) {
+        const char *given = ins[i].arg_name ? ins[i].arg_name : ln_op_in_name(c->op_arg, i, buffer);
+        if (ins[i].is_rest || ln_streq(given, arg_name))
+            return true;
+    }
+    return false;
+}
+
+// An operator always has the inputs that are not optional; without one the rule would never fire.
+static ln_status check_inputs_given(const checker *c)
+{
+    const ln_arg_info *in = c->op_arg->info ? c->op_arg->info->ins : NULL;
+    for (; in && in->arg_name; in++) {
+        if (in->flags & (LN_ARG_OPTIONAL | LN_ARG_VARIADIC) || gives_input(c, in->arg_name))
+            continue;
+        return LN_FAIL(LN_INVALID, "%s always has an input '%s'; name it, or write '_' for it",
+                       c->op_arg->optype, in->arg_name);
+    }
+    return LN_OK;
+}
+
 // ---- Types of values ----
 
 // One letter a type, as in the signatures of desc/rule_functions.inc, and s a string, b a bool, S
@@ -211,15 +236,15 @@ static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_
         bool fits;
         LN_TRY(fits_type(&param->value, type, types, &fits));
         if (!fits)
-            return LN_FAIL(LN_INVALID, "parameter '%s' of %s is a %s", param->arg_name,
-                           c->op_arg->optype, ln_param_type_name(type));
+            return LN_FAIL(LN_INVALID, "parameter '%s' of %s is %s", param->arg_name,
+                           c->op_arg->optype, letter_text(letter_of(type)));
         if (param->value.kind != LN_RULE_NAME)
             continue;
         ln_param_type *bound = &types[param->value.name];
         if (*bound != LN_PARAM_NULL && *bound != type)
-            return LN_FAIL(LN_INVALID, "'%s' stands for a %s; parameter '%s' of %s is a %s",
-                           c->rule->names[param->value.name], ln_param_type_name(*bound),
-                           param->arg_name, c->op_arg->optype, ln_param_type_name(type));
+            return LN_FAIL(LN_INVALID, "'%s' stands for %s; parameter '%s' of %s is %s",
+                           c->rule->names[param->value.name], letter_text(letter_of(*bound)),
+                           param->arg_name, c->op_arg->optype, letter_text(letter_of(type)));
         *bound = type;
     }
     return LN_OK;
@@ -247,6 +272,7 @@ static ln_status check_statement(checker *c, ln_param_type types[LN_RULE_MAX_NAM
     LN_TRY(check_args(c, c->statement->ins, c->statement->in_count, true));
     LN_TRY(check_args(c, c->statement->outs, c->statement->out_count, false));
     LN_TRY(check_inputs_once(c));
+    LN_TRY(check_inputs_given(c));
     LN_TRY(check_params(c, types));
     return check_copied(c);
 }
