@@ -3,6 +3,7 @@
 
 #include "arch/cpu/kernels/conv/conv.h"
 
+#include "arch/cpu/kernels/conv_cases.h"
 #include "arch/cpu/kernels/kernel_test.h"
 
 static size_t out_size(size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
@@ -107,22 +108,8 @@ static ln_conv_shape square(size_t batch, size_t group, size_t in_channels, size
                             size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
 {
     size_t out = out_size(in, kernel, stride, dilation, 2 * pad);
-    return (ln_conv_shape){.batch = batch,
-                           .group = group,
-                           .in_channels = in_channels,
-                           .out_channels = out_channels,
-                           .in_h = in,
-                           .in_w = in,
-                           .out_h = out,
-                           .out_w = out,
-                           .kernel_h = kernel,
-                           .kernel_w = kernel,
-                           .stride_h = stride,
-                           .stride_w = stride,
-                           .dilation_h = dilation,
-                           .dilation_w = dilation,
-                           .pad_top = pad,
-                           .pad_left = pad};
+    return square_shape(batch, group, in_channels, out_channels, in, out, kernel, stride, dilation,
+                        pad);
 }
 
 TEST(results_are_right_around_the_panel)
