@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Element types of tensors and the arithmetic on single elements.
  *
- * Conversion between any two types saturates to the range of the target and truncates toward zero.
- * NaN becomes 0 in an integer and stays NaN in a floating type; a double beyond the range of float
- * becomes the largest float, an infinity stays an infinity; a bool is `x != 0`.
+ * Conversion between any two numeric types saturates to the range of the target and truncates
+ * toward zero. NaN becomes 0 in an integer and stays NaN in a floating type; a double beyond the
+ * range of float becomes the largest float, an infinity stays an infinity; a bool is `x != 0`.
+ * Narrow floating types round to the nearest value, ties to even; an infinity or NaN that the type
+ * lacks becomes its largest value of that sign, and 0 is the smallest TL_FLOAT8E8M0.
  *
  * Arithmetic happens in the element type: integers wrap, floating types follow IEEE 754, a bool
- * result says whether the result is not zero.
+ * result says whether the result is not zero. The types of TL_DTYPE_STORED_LIST have none: what
+ * would compute with them is LN_UNSUPPORTED.
  *
  * Nothing here keeps state: every function may be called from any thread. A dtype or an operation
  * outside its enumeration, or a NULL pointer, gives the error result that the function names and
@@ -16,6 +19,7 @@
 #ifndef LIGHTNET_DTYPE_H
 #define LIGHTNET_DTYPE_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,8 +35,8 @@ typedef int32_t tl_bool;
 #define TL_FALSE 0
 #define TL_TRUE  1
 
-/* The one list of element types: X(name, C type, kind, default format, smallest, largest).
- * The kind is one of FLOATING, SIGNED, UNSIGNED, BOOLEAN. Values are stable. */
+/* The element types that C can compute with: X(name, C type, kind, default format, smallest,
+ * largest). The kind is one of FLOATING, SIGNED, UNSIGNED, BOOLEAN. Values are stable. */
 #define TL_DTYPE_LIST(X)                                                                           \
     X(TL_DOUBLE, double, FLOATING, "%.3f", -DBL_MAX, DBL_MAX)                                      \
     X(TL_FLOAT, float, FLOATING, "%.3f", -FLT_MAX, FLT_MAX)                                        \
@@ -46,14 +50,82 @@ typedef int32_t tl_bool;
     X(TL_INT64, int64_t, SIGNED, "%ld", INT64_MIN, INT64_MAX)                                      \
     X(TL_UINT64, uint64_t, UNSIGNED, "%lu", 0, UINT64_MAX)
 
+/* The element types that are only stored, moved and converted: X(name, C type, kind, default
+ * format, smallest, largest), with values after those above. C type is how an element lies in
+ * memory; the types of 4 and 2 bits take a byte of their own. Kinds: NARROW floating types, which C
+ * does not know, lie as their bit pattern; INTEGER ones as their value; COMPLEX ones as real and
+ * imaginary part; a STRING is a `const char *` to UTF-8 that ends with a 0 byte, NULL being ""; an
+ * OBJECT is an `ln_object *`. The last three kinds have no smallest and largest and convert to no
+ * other type. */
+#define TL_DTYPE_STORED_LIST(X)                                                                    \
+    TL_DTYPE_NARROW_LIST(X)                                                                        \
+    TL_DTYPE_SMALL_INT_LIST(X)                                                                     \
+    TL_DTYPE_OTHER_LIST(X)
+
+#define TL_DTYPE_NARROW_LIST(X)                                                                    \
+    X(TL_FLOAT16, uint16_t, NARROW, "%.3f", -65504.0, 65504.0)                                     \
+    X(TL_BFLOAT16, uint16_t, NARROW, "%.3f", -0x1.fep127, 0x1.fep127)                              \
+    X(TL_FLOAT8E4M3FN, uint8_t, NARROW, "%.3f", -448.0, 448.0)                                     \
+    X(TL_FLOAT8E4M3FNUZ, uint8_t, NARROW, "%.3f", -240.0, 240.0)                                   \
+    X(TL_FLOAT8E5M2, uint8_t, NARROW, "%.3f", -57344.0, 57344.0)                                   \
+    X(TL_FLOAT8E5M2FNUZ, uint8_t, NARROW, "%.3f", -57344.0, 57344.0)                               \
+    X(TL_FLOAT8E8M0, uint8_t, NARROW, "%g", 0x1p-127, 0x1p127)                                     \
+    X(TL_FLOAT4E2M1, uint8_t, NARROW, "%.3f", -6.0, 6.0)
+
+#define TL_DTYPE_SMALL_INT_LIST(X)                                                                 \
+    X(TL_INT4, int8_t, INTEGER, "%d", -8, 7)                                                       \
+    X(TL_UINT4, uint8_t, INTEGER, "%u", 0, 15)                                                     \
+    X(TL_INT2, int8_t, INTEGER, "%d", -2, 1)                                                       \
+    X(TL_UINT2, uint8_t, INTEGER, "%u", 0, 3)
+
+#define TL_DTYPE_OTHER_LIST(X)                                                                     \
+    X(TL_COMPLEX64, tl_complex64, COMPLEX, "%.3f", NAN, NAN)                                       \
+    X(TL_COMPLEX128, tl_complex128, COMPLEX, "%.3f", NAN, NAN)                                     \
+    X(TL_STRING, const char *, STRING, "%s", NAN, NAN)                                             \
+    X(TL_OBJECT, void *, OBJECT, "%s", NAN, NAN)
+
+typedef struct tl_complex64 {
+    float real, imag;
+} tl_complex64;
+
+typedef struct tl_complex128 {
+    double real, imag;
+} tl_complex128;
+
 enum tl_dtype {
     TL_DTYPE_INVALID = -1,
 #define TL_DTYPE_ENUM(name, type, kind, fmt, min, max) name,
-    TL_DTYPE_LIST(TL_DTYPE_ENUM)
+    TL_DTYPE_LIST(TL_DTYPE_ENUM) TL_DTYPE_STORED_LIST(TL_DTYPE_ENUM)
 #undef TL_DTYPE_ENUM
         TL_DTYPE_SIZE
 };
 typedef enum tl_dtype tl_dtype;
+
+/* C can compute with the types below this one: those of TL_DTYPE_LIST. */
+#define TL_DTYPE_NATIVE_SIZE      TL_FLOAT16
+#define TL_DTYPE_IS_NATIVE(dtype) ((int)(dtype) >= 0 && (int)(dtype) < (int)TL_DTYPE_NATIVE_SIZE)
+
+/* A floating type that C does not know. */
+#define TL_DTYPE_IS_NARROW(dtype) ((int)(dtype) >= TL_FLOAT16 && (int)(dtype) <= TL_FLOAT4E2M1)
+
+/* Sets of element types, as uint64_t: LN_TYPE(TL_INT32) | LN_TYPE(TL_INT64). */
+#define LN_TYPE(dtype) (UINT64_C(1) << (dtype))
+#define LN_TYPES_FLOAT                                                                             \
+    (LN_TYPE(TL_FLOAT16) | LN_TYPE(TL_BFLOAT16) | LN_TYPE(TL_FLOAT) | LN_TYPE(TL_DOUBLE))
+#define LN_TYPES_SIGNED                                                                            \
+    (LN_TYPE(TL_INT8) | LN_TYPE(TL_INT16) | LN_TYPE(TL_INT32) | LN_TYPE(TL_INT64))
+#define LN_TYPES_UNSIGNED                                                                          \
+    (LN_TYPE(TL_UINT8) | LN_TYPE(TL_UINT16) | LN_TYPE(TL_UINT32) | LN_TYPE(TL_UINT64))
+#define LN_TYPES_INT    (LN_TYPES_SIGNED | LN_TYPES_UNSIGNED)
+#define LN_TYPES_NUMBER (LN_TYPES_FLOAT | LN_TYPES_INT)
+#define LN_TYPES_FLOAT8                                                                            \
+    (LN_TYPE(TL_FLOAT8E4M3FN) | LN_TYPE(TL_FLOAT8E4M3FNUZ) | LN_TYPE(TL_FLOAT8E5M2) |              \
+     LN_TYPE(TL_FLOAT8E5M2FNUZ))
+#define LN_TYPES_SMALL_INT                                                                         \
+    (LN_TYPE(TL_INT4) | LN_TYPE(TL_UINT4) | LN_TYPE(TL_INT2) | LN_TYPE(TL_UINT2))
+#define LN_TYPES_COMPLEX (LN_TYPE(TL_COMPLEX64) | LN_TYPE(TL_COMPLEX128))
+#define LN_TYPES_NATIVE  (LN_TYPE(TL_DTYPE_NATIVE_SIZE) - 1) /* what C can compute with */
+#define LN_TYPES_ANY     (LN_TYPE(TL_DTYPE_SIZE) - 1)        /* with TL_STRING and TL_OBJECT */
 
 /* Element-wise operations of two arguments. */
 #define TL_ELEW_OP_LIST(X)                                                                         \
@@ -119,7 +191,8 @@ LN_API const char *tl_dtype_fmt(tl_dtype dtype);
 LN_API ln_status tl_dtype_max(tl_dtype dtype, void *max);
 LN_API ln_status tl_dtype_min(tl_dtype dtype, void *min);
 
-/* The same as a double (rounded for 64-bit integers); NaN for an invalid dtype. */
+/* The same as a double (rounded for 64-bit integers); NaN for an invalid dtype and for one without
+ * order. */
 LN_API double tl_dtype_max_double(tl_dtype dtype);
 LN_API double tl_dtype_min_double(tl_dtype dtype);
 
@@ -136,7 +209,8 @@ LN_API ln_status tl_convert_n(void *pd, tl_dtype dtype_d, const void *ps, tl_dty
 LN_API ln_status tl_lrelu(void *pd, const void *ps, float negslope, tl_dtype dtype);
 
 /* Negative, 0 or positive as *p1 is less than, equal to or greater than *p2. NaN equals NaN and is
- * greater than all else, so that the order is total. 0 for an invalid dtype. */
+ * greater than all else, so that the order is total; strings compare by their bytes. 0 for an
+ * invalid dtype, and LN_UNSUPPORTED for complex numbers and objects. */
 LN_API int tl_cmp(const void *p1, const void *p2, tl_dtype dtype);
 
 /* The comparison of one dtype, to be given to qsort; NULL for an invalid dtype. */
@@ -151,13 +225,14 @@ LN_API ln_status tl_elew(const void *p1, const void *p2, void *r, tl_elew_op op,
 typedef ln_status (*tl_elew_func)(const void *p1, const void *p2, void *r, tl_elew_op op);
 LN_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);
 
-/* Prints the element at `p`. `fmt` NULL means the default format. Any other format must hold
- * exactly one conversion that suits the dtype: one of `aAeEfFgG` for floating types, one of
- * `diouxX` for the others; flags, width and precision of up to three digits (no `*`), other text
- * and `%%` are allowed, up to 64 bytes together. A length modifier is accepted and not needed.
- * `u`, `o`, `x` and `X` show the bits of a signed integer in its own width.
- * Returns the number of bytes written, or -1: LN_INVALID for a format that breaks these rules,
- * LN_IO when writing fails. */
+/* Prints the element at `p`, complex numbers as "<real>+<imag>i" and objects as "object"; `fmt`
+ * does not count for objects, and is for both parts of a complex number. `fmt` NULL means the
+ * default format. Any other format must hold exactly one conversion that suits the dtype: one of
+ * `aAeEfFgG` for floating types, one of `diouxX` for the others, `s` for strings; flags, width and
+ * precision of up to three digits (no `*`), other text and `%%` are allowed, up to 64 bytes
+ * together. A length modifier is accepted and not needed. `u`, `o`, `x` and `X` show the bits of a
+ * signed integer in its own width. Returns the number of bytes written, or -1: LN_INVALID for a
+ * format that breaks these rules, LN_IO when writing fails. */
 LN_API int tl_fprintf(FILE *fp, const char *fmt, const void *p, tl_dtype dtype);
 
 typedef int (*tl_fprintf_func)(FILE *fp, const char *fmt, const void *p);

@@ -19,7 +19,9 @@ LN_CPPSTART
 #define LN_OP_MAX_VARIADIC 256
 
 /* Every entry of the operator's list is one of those described, and none is there twice. That
- * none is missing is checked argument by argument. */
+ * none is missing is checked argument by argument. `ln_op_check_ins` also refuses inputs that C
+ * cannot compute with (see TL_DTYPE_STORED_LIST), `ln_op_check_ins_any` takes all. */
+LN_API ln_status ln_op_check_ins_any(ln_op_arg *op_arg, const ln_arg_info *ins);
 LN_API ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins);
 LN_API ln_status ln_op_check_outs(ln_op_arg *op_arg, const ln_arg_info *outs);
 LN_API ln_status ln_op_check_params(ln_op_arg *op_arg, const ln_param_info *params);

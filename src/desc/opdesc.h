@@ -92,6 +92,7 @@ struct ln_opdesc {
     const char *commutes;
     double rtol; // 0 when absent
     ln_desc_flag autogen;
+    ln_desc_flag any_dtype;
     ln_desc_flag variable_length;
     const ln_value *include;      // the operator's; a string or an array of strings, or NULL
     const ln_value *file_include; // the file's

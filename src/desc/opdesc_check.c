@@ -46,6 +46,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "commutes", EXPR, false, commutes),
     F(ln_opdesc, "rtol", NUMBER, false, rtol_value),
     F(ln_opdesc, "autogen", FLAG, false, autogen),
+    F(ln_opdesc, "any_dtype", FLAG, false, any_dtype),
     F(ln_opdesc, "variable_length", FLAG, false, variable_length),
     F(ln_opdesc, "include", ANY, false, include),
     F(ln_opdesc, "extra_privs", ARRAY, false, extra_privs),
@@ -218,7 +219,7 @@ static ln_status check_word(const ln_value *source, const char *key, const char 
 {
     if (!word)
         return LN_OK;
-    char list[512] = "";
+    char list[1024] = "";
     for (size_t i = 0; i < count; i++) {
         if (strcmp(known[i], word) == 0)
             return LN_OK;
@@ -230,9 +231,13 @@ static ln_status check_word(const ln_value *source, const char *key, const char 
 }
 
 static const char *const mtypes[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
-static const char *const dtypes[] = {"TL_DOUBLE", "TL_FLOAT",  "TL_INT32",  "TL_INT16",
-                                     "TL_INT8",   "TL_UINT32", "TL_UINT16", "TL_UINT8",
-                                     "TL_BOOL",   "TL_INT64",  "TL_UINT64"};
+static const char *const dtypes[] = {
+    "TL_DOUBLE",     "TL_FLOAT",          "TL_INT32",      "TL_INT16",        "TL_INT8",
+    "TL_UINT32",     "TL_UINT16",         "TL_UINT8",      "TL_BOOL",         "TL_INT64",
+    "TL_UINT64",     "TL_FLOAT16",        "TL_BFLOAT16",   "TL_FLOAT8E4M3FN", "TL_FLOAT8E4M3FNUZ",
+    "TL_FLOAT8E5M2", "TL_FLOAT8E5M2FNUZ", "TL_FLOAT8E8M0", "TL_FLOAT4E2M1",   "TL_INT4",
+    "TL_UINT4",      "TL_INT2",           "TL_UINT2",      "TL_COMPLEX64",    "TL_COMPLEX128",
+    "TL_STRING",     "TL_OBJECT"};
 static const char *const ptypes[] = {
     "LN_PARAM_NULL",         "LN_PARAM_STRING",       "LN_PARAM_NUMBER",    "LN_PARAM_BOOL",
     "LN_PARAM_ARRAY_STRING", "LN_PARAM_ARRAY_NUMBER", "LN_PARAM_ARRAY_BOOL"};

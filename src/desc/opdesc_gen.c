@@ -108,7 +108,8 @@ static void put_ins(printer *p)
 {
     const ln_opdesc *op = p->op;
     if (!ln_gen_is_true(op->variable_length)) {
-        ln_gen_put(p, 4, "if (ln_op_check_ins(op_arg, @_ins) != LN_OK)", "");
+        ln_gen_put(p, 4, "if ($(op_arg, @_ins) != LN_OK)",
+                   ln_gen_is_true(op->any_dtype) ? "ln_op_check_ins_any" : "ln_op_check_ins");
         ln_gen_put(p, 8, "return;", "");
     }
     for (size_t i = 0; i < op->in_count; i++) {

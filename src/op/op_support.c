@@ -65,9 +65,22 @@ static ln_status check_tensors(ln_op_arg *op_arg, ln_list *list, const ln_arg_in
     return LN_OK;
 }
 
-ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins)
+ln_status ln_op_check_ins_any(ln_op_arg *op_arg, const ln_arg_info *ins)
 {
     return check_tensors(op_arg, op_arg->tensors_in, ins, "input");
+}
+
+ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins)
+{
+    LN_TRY(ln_op_check_ins_any(op_arg, ins));
+    for (ln_list *l = op_arg->tensors_in; l; l = l->next) {
+        const ln_tensor_list_entry *listed = l->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, listed->name);
+        if (entry && entry->tensor && !TL_DTYPE_IS_NATIVE(entry->tensor->dtype))
+            return ln_op_fail(op_arg, LN_UNSUPPORTED, "does not compute with %s, as '%s' is",
+                              tl_dtype_name(entry->tensor->dtype), listed->name);
+    }
+    return LN_OK;
 }
 
 ln_status ln_op_check_outs(ln_op_arg *op_arg, const ln_arg_info *outs)

@@ -234,8 +234,8 @@ static void check_pair(tl_dtype from, const void *source, tl_dtype to)
 
 TEST(all_pairs_of_types_agree_with_exact_arithmetic)
 {
-    for (int from = 0; from < TL_DTYPE_SIZE; from++) {
-        for (int to = 0; to < TL_DTYPE_SIZE; to++) {
+    for (int from = 0; from < TL_DTYPE_NATIVE_SIZE; from++) {
+        for (int to = 0; to < TL_DTYPE_NATIVE_SIZE; to++) {
             for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
                 if (!is_floating((tl_dtype)from))
                     check_pair((tl_dtype)from, &patterns[i], (tl_dtype)to);
@@ -258,7 +258,7 @@ TEST(long_arrays_convert_like_single_elements)
     double source[COUNT];
     for (int i = 0; i < COUNT; i++)
         source[i] = (i - 500) * 0.75;
-    for (int to = 0; to < TL_DTYPE_SIZE; to++) {
+    for (int to = 0; to < TL_DTYPE_NATIVE_SIZE; to++) {
         uint64_t target[COUNT], element;
         size_t size = tl_size_of((tl_dtype)to);
         CHECK_OK(tl_convert_n(target, (tl_dtype)to, source, TL_DOUBLE, COUNT));

@@ -15,12 +15,32 @@
 // ---- Element types ----
 
 static const DLDataType dl_types[] = {
-    [TL_DOUBLE] = {kDLFloat, 64, 1}, [TL_FLOAT] = {kDLFloat, 32, 1}, [TL_INT32] = {kDLInt, 32, 1},
-    [TL_INT16] = {kDLInt, 16, 1},    [TL_INT8] = {kDLInt, 8, 1},     [TL_UINT32] = {kDLUInt, 32, 1},
-    [TL_UINT16] = {kDLUInt, 16, 1},  [TL_UINT8] = {kDLUInt, 8, 1},   [TL_BOOL] = {kDLBool, 8, 1},
-    [TL_INT64] = {kDLInt, 64, 1},    [TL_UINT64] = {kDLUInt, 64, 1},
+    [TL_DOUBLE] = {kDLFloat, 64, 1},
+    [TL_FLOAT] = {kDLFloat, 32, 1},
+    [TL_INT32] = {kDLInt, 32, 1},
+    [TL_INT16] = {kDLInt, 16, 1},
+    [TL_INT8] = {kDLInt, 8, 1},
+    [TL_UINT32] = {kDLUInt, 32, 1},
+    [TL_UINT16] = {kDLUInt, 16, 1},
+    [TL_UINT8] = {kDLUInt, 8, 1},
+    [TL_BOOL] = {kDLBool, 8, 1},
+    [TL_INT64] = {kDLInt, 64, 1},
+    [TL_UINT64] = {kDLUInt, 64, 1},
+    [TL_FLOAT16] = {kDLFloat, 16, 1},
+    [TL_BFLOAT16] = {kDLBfloat, 16, 1},
+    [TL_FLOAT8E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
+    [TL_FLOAT8E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
+    [TL_FLOAT8E5M2] = {kDLFloat8_e5m2, 8, 1},
+    [TL_FLOAT8E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1},
+    [TL_FLOAT8E8M0] = {kDLFloat8_e8m0fnu, 8, 1},
+    [TL_COMPLEX64] = {kDLComplex, 64, 1},
+    [TL_COMPLEX128] = {kDLComplex, 128, 1},
 };
-_Static_assert(sizeof dl_types / sizeof *dl_types == TL_DTYPE_SIZE, "each dtype has a DLPack type");
+
+static bool has_dl_type(tl_dtype dtype)
+{
+    return (size_t)dtype < sizeof dl_types / sizeof *dl_types && dl_types[dtype].lanes == 1;
+}
 
 // Before kDLBool there was: an unsigned integer of one bit, in a byte of its own.
 static bool is_old_bool(DLDataType dtype)
@@ -30,8 +50,7 @@ static bool is_old_bool(DLDataType dtype)
 
 DLDataType tl_dtype_to_dl(tl_dtype dtype)
 {
-    bool is_dtype = (int)dtype >= 0 && dtype < TL_DTYPE_SIZE;
-    return is_dtype ? dl_types[dtype] : (DLDataType){0, 0, 0};
+    return has_dl_type(dtype) ? dl_types[dtype] : (DLDataType){0, 0, 0};
 }
 
 tl_dtype tl_dtype_from_dl(DLDataType dtype)
@@ -39,6 +58,8 @@ tl_dtype tl_dtype_from_dl(DLDataType dtype)
     if (is_old_bool(dtype))
         return TL_BOOL;
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+        if (!has_dl_type((tl_dtype)i))
+            continue;
         const DLDataType *type = &dl_types[i];
         if (type->code == dtype.code && type->bits == dtype.bits && type->lanes == dtype.lanes)
             return (tl_dtype)i;

@@ -513,15 +513,18 @@ TEST(dtypes_map_both_ways)
 {
     for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
         DLDataType type = tl_dtype_to_dl((tl_dtype)dtype);
-        CHECK_EQ(tl_dtype_from_dl(type), dtype);
-        if (dtype != TL_BOOL)
+        CHECK_EQ(tl_dtype_from_dl(type), type.lanes ? dtype : TL_DTYPE_INVALID);
+        if (dtype != TL_BOOL && type.lanes)
             CHECK_EQ((size_t)type.bits / 8, tl_size_of((tl_dtype)dtype));
     }
     CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLUInt, 1, 1}), TL_BOOL);
-    CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLFloat, 16, 1}), TL_DTYPE_INVALID);
+    CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLFloat, 16, 1}), TL_FLOAT16);
+    CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLComplex, 128, 1}), TL_COMPLEX128);
+    CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLInt, 4, 1}), TL_DTYPE_INVALID);
     CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLFloat, 32, 4}), TL_DTYPE_INVALID);
     CHECK_EQ(tl_dtype_from_dl((DLDataType){kDLUInt, 1, 8}), TL_DTYPE_INVALID);
     CHECK_EQ(tl_dtype_to_dl(TL_DTYPE_INVALID).lanes, 0);
+    CHECK_EQ(tl_dtype_to_dl(TL_STRING).lanes, 0);
     CHECK_EQ(tl_dtype_to_dl(TL_DTYPE_SIZE).lanes, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "tensor/elem.h"
 
 static const struct {
     const char *name;
@@ -21,7 +22,7 @@ static const struct {
 } dtypes[] = {
 #define DTYPE_ROW(name, type, kind, fmt, min, max)                                                 \
     {#name, fmt, sizeof(type), (double)(min), (double)(max)},
-    TL_DTYPE_LIST(DTYPE_ROW)
+    TL_DTYPE_LIST(DTYPE_ROW) TL_DTYPE_STORED_LIST(DTYPE_ROW)
 #undef DTYPE_ROW
 };
 
@@ -106,6 +107,18 @@ tl_sort_dir tl_sort_dir_from_str(const char *str)
     return (tl_sort_dir)index_of(sort_dirs, TL_SORT_DIR_SIZE, str);
 }
 
+// `bound` as an element of a dtype that is not native.
+static ln_status bound_of_stored(tl_dtype dtype, double bound, void *out_element)
+{
+    if (!is_dtype(dtype))
+        return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
+    if (isnan(bound))
+        return LN_FAIL(LN_UNSUPPORTED, "%s has no smallest and no largest value",
+                       tl_dtype_name(dtype));
+    ln_data_set_real(out_element, dtype, 0, bound);
+    return LN_OK;
+}
+
 ln_status tl_dtype_max(tl_dtype dtype, void *max)
 {
     if (!max)
@@ -115,7 +128,7 @@ ln_status tl_dtype_max(tl_dtype dtype, void *max)
     case name: *(type *)max = (type)(high); return LN_OK;
         TL_DTYPE_LIST(MAX_CASE)
 #undef MAX_CASE
-    default: return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
+    default: return bound_of_stored(dtype, tl_dtype_max_double(dtype), max);
     }
 }
 
@@ -128,7 +141,7 @@ ln_status tl_dtype_min(tl_dtype dtype, void *min)
     case name: *(type *)min = (type)(low); return LN_OK;
         TL_DTYPE_LIST(MIN_CASE)
 #undef MIN_CASE
-    default: return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
+    default: return bound_of_stored(dtype, tl_dtype_min_double(dtype), min);
     }
 }
 
@@ -159,15 +172,40 @@ double tl_dtype_min_double(tl_dtype dtype)
 TL_DTYPE_LIST(CMP_FUNC)
 #undef CMP_FUNC
 
+#define CMP_STORED_FUNC(name, type, kind, fmt, min, max)                                           \
+    static int cmp_##name(const void *p1, const void *p2)                                          \
+    {                                                                                              \
+        double a = ln_data_real(p1, name, 0), b = ln_data_real(p2, name, 0);                       \
+        int order = (a > b) - (a < b);                                                             \
+        return order ? order : NAN_ORDER_FLOATING(a, b);                                           \
+    }
+TL_DTYPE_NARROW_LIST(CMP_STORED_FUNC)
+TL_DTYPE_SMALL_INT_LIST(CMP_STORED_FUNC)
+#undef CMP_STORED_FUNC
+
+static int cmp_TL_STRING(const void *p1, const void *p2)
+{
+    const char *a = *(const char *const *)p1, *b = *(const char *const *)p2;
+    return strcmp(a ? a : "", b ? b : "");
+}
+
 tl_cmp_func tl_cmp_getfunc(tl_dtype dtype)
 {
     switch (dtype) {
 #define CMP_CASE(name, type, kind, fmt, min, max)                                                  \
     case name: return cmp_##name;
         TL_DTYPE_LIST(CMP_CASE)
+        TL_DTYPE_NARROW_LIST(CMP_CASE)
+        TL_DTYPE_SMALL_INT_LIST(CMP_CASE)
 #undef CMP_CASE
-    default: ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype); return NULL;
+    case TL_STRING: return cmp_TL_STRING;
+    default: break;
     }
+    if (is_dtype(dtype))
+        ln_fail(LN_UNSUPPORTED, "%s has no order", tl_dtype_name(dtype));
+    else
+        ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype);
+    return NULL;
 }
 
 int tl_cmp(const void *p1, const void *p2, tl_dtype dtype)

@@ -21,7 +21,9 @@ TEST(documented_values_come_first_and_stay)
     CHECK_EQ(TL_BOOL, 8);
     CHECK_EQ(TL_INT64, 9);
     CHECK_EQ(TL_UINT64, 10);
-    CHECK_EQ(TL_DTYPE_SIZE, 11);
+    CHECK_EQ(TL_FLOAT16, 11);
+    CHECK_EQ(TL_OBJECT, 26);
+    CHECK_EQ(TL_DTYPE_SIZE, 27);
     CHECK_EQ(TL_MUL, 0);
     CHECK_EQ(TL_POW, 6);
 }
@@ -57,7 +59,33 @@ TEST(unknown_names_are_minus_one_and_unknown_values_are_null)
 
 TEST(sizes_are_those_of_the_documented_types)
 {
-    const size_t sizes[] = {8, 4, 4, 2, 1, 4, 2, 1, 4, 8, 8};
+    const size_t sizes[] = {8,
+                            4,
+                            4,
+                            2,
+                            1,
+                            4,
+                            2,
+                            1,
+                            4,
+                            8,
+                            8,
+                            2,
+                            2,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            1,
+                            8,
+                            16,
+                            sizeof(char *),
+                            sizeof(void *)};
     for (int i = 0; i < TL_DTYPE_SIZE; i++)
         CHECK_EQ(tl_size_of((tl_dtype)i), sizes[i]);
 }
@@ -89,7 +117,7 @@ TEST(comparison_is_a_total_order)
     CHECK(tl_cmp(&big, &nan, TL_DOUBLE) < 0);
     uint64_t max = UINT64_MAX, none = 0;
     CHECK(tl_cmp(&max, &none, TL_UINT64) > 0);
-    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+    for (int i = 0; i < TL_COMPLEX64; i++) {
         uint64_t low, high;
         tl_dtype_min((tl_dtype)i, &low);
         tl_dtype_max((tl_dtype)i, &high);
@@ -97,6 +125,11 @@ TEST(comparison_is_a_total_order)
         CHECK(tl_cmp_getfunc((tl_dtype)i)(&high, &low) > 0);
         CHECK_EQ(tl_cmp(&high, &high, (tl_dtype)i), 0);
     }
+    const char *none_at_all = NULL, *empty = "", *a = "a", *b = "b";
+    CHECK_EQ(tl_cmp(&none_at_all, &empty, TL_STRING), 0);
+    CHECK(tl_cmp(&a, &b, TL_STRING) < 0);
+    CHECK_NULL(tl_cmp_getfunc(TL_COMPLEX64));
+    CHECK_EQ(ln_error_status(), LN_UNSUPPORTED);
     CHECK_NULL(tl_cmp_getfunc(TL_DTYPE_INVALID));
     CHECK_EQ(tl_cmp(NULL, &big, TL_DOUBLE), 0);
     CHECK_EQ(ln_error_status(), LN_INVALID);

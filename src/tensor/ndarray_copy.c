@@ -291,7 +291,7 @@ ln_status ln_ndarray_copy(const ln_ndarray *src, ln_ndarray *dst)
 static ln_status check_dtype(DLDataType dtype, tl_dtype *out_dtype)
 {
     *out_dtype = tl_dtype_from_dl(dtype);
-    if (*out_dtype != TL_DTYPE_INVALID)
+    if (*out_dtype != TL_DTYPE_INVALID && *out_dtype < TL_COMPLEX64)
         return LN_OK;
     char text[LN_DL_TEXT_BYTES];
     return LN_FAIL(LN_UNSUPPORTED, "elements of type %s cannot be converted",

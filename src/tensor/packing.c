@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "tensor/narrow.h"
+
 size_t ln_packed_size(ln_packing packing, tl_dtype dtype)
 {
     switch (packing) {
@@ -14,27 +16,6 @@ size_t ln_packed_size(ln_packing packing, tl_dtype dtype)
     case LN_PACKED_BF16: return 2;
     default: return tl_size_of(dtype);
     }
-}
-
-// The bits of the float that has the value of binary16 `half`: the exponent moves from bias 15 to
-// 127, and a subnormal is normalised by subtracting what the implicit bit would add.
-static uint32_t widen_half(uint16_t half)
-{
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16;
-    uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
-    uint32_t exponent = bits & 0x0f800000;
-    if (exponent == 0x0f800000)
-        return sign | 0x7f800000 | bits; // infinity or NaN
-    if (exponent != 0)
-        return sign | (bits + ((127 - 15) << 23));
-    const uint32_t least_normal = (127 - 14) << 23; // 2^-14
-    float value, base;
-    uint32_t shifted = bits + least_normal;
-    memcpy(&value, &shifted, sizeof value);
-    memcpy(&base, &least_normal, sizeof base);
-    value -= base;
-    memcpy(&bits, &value, sizeof bits);
-    return sign | bits;
 }
 
 static void unpack_bools(tl_bool *data, const unsigned char *packed, size_t count)
@@ -48,7 +29,7 @@ static void unpack_halves(uint32_t *data, const unsigned char *packed, size_t co
     for (size_t i = 0; i < count; i++) {
         uint16_t half;
         memcpy(&half, packed + 2 * i, sizeof half);
-        data[i] = widen_half(half);
+        data[i] = ln_half_widened(half);
     }
 }
 

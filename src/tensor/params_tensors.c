@@ -135,12 +135,22 @@ static void free_arrays(arrays *a)
     ln_free(a->bools);
 }
 
+// No lanes if the format has no such type.
 static DLDataType type_of(tl_dtype dtype)
 {
-    size_t type = 0;
-    while (types[type].dtype != dtype)
-        type++;
-    return (DLDataType){types[type].code, types[type].bits, 1};
+    for (size_t type = 0; type < TYPE_COUNT; type++)
+        if (types[type].dtype == dtype)
+            return (DLDataType){types[type].code, types[type].bits, 1};
+    return (DLDataType){0, 0, 0};
+}
+
+static ln_status check_types(const ln_named_tensor *tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (type_of(tensors[i].tensor->dtype).lanes == 0)
+            return LN_FAIL(LN_UNSUPPORTED, "'%s' is %s, which .params cannot hold", tensors[i].name,
+                           tl_dtype_name(tensors[i].tensor->dtype));
+    return LN_OK;
 }
 
 static void fill_in(arrays *a, const ln_named_tensor *tensors, size_t count)
@@ -171,6 +181,7 @@ static void fill_in(arrays *a, const ln_named_tensor *tensors, size_t count)
 ln_status ln_params_tensors_write(FILE *fp, const ln_named_tensor *tensors, size_t count)
 {
     arrays a = {0};
+    LN_TRY(check_types(tensors, count));
     ln_status status = alloc_arrays(&a, tensors, count);
     if (status == LN_OK) {
         fill_in(&a, tensors, count);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tensor/narrow.h"
 #include "tensor/tensor_check.h"
 
 static int nearest_index(int i, int in_size, int out_size)
@@ -114,7 +115,8 @@ static ln_status resize_into(tl_tensor *dst, const tl_tensor *src, tl_resize_typ
     }
     if (!current)
         return ln_error_status();
-    if (type == TL_LINEAR && dst->dtype != TL_DOUBLE && dst->dtype != TL_FLOAT)
+    if (type == TL_LINEAR && dst->dtype != TL_DOUBLE && dst->dtype != TL_FLOAT &&
+        !TL_DTYPE_IS_NARROW(dst->dtype))
         round_all(current);
     tl_convert_n(dst->data, dst->dtype, current->data, current->dtype, (size_t)dst->len);
     tl_tensor_free_data_too(current);
@@ -176,6 +178,8 @@ tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double 
         ln_fail(LN_INVALID, "'src' must be [height, width, 3], with three means");
         return NULL;
     }
+    if (!tensor_is_native(src, "src") || (dst && !tensor_is_native(dst, "dst")))
+        return NULL;
     if (src->dtype == TL_BOOL || dtype == TL_BOOL) {
         ln_fail(LN_INVALID, "a mean cannot be subtracted from TL_BOOL or into it");
         return NULL;

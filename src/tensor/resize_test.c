@@ -72,7 +72,7 @@ TEST(linear_works_on_several_axes_at_once)
 
 TEST(nearest_keeps_every_type)
 {
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         tl_tensor *t = tl_tensor_arange(0, 1, 1, (tl_dtype)dtype);
         tl_dtype_max((tl_dtype)dtype, t->data);
         tl_tensor *r = tl_tensor_resize(t, NULL, (int[]){3}, TL_NEAREST);

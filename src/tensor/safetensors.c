@@ -29,13 +29,33 @@ static const struct {
     tl_dtype dtype;
     ln_packing packing;
 } types[] = {
-    {"F64", TL_DOUBLE, LN_PACKED_SAME}, {"F32", TL_FLOAT, LN_PACKED_SAME},
-    {"I64", TL_INT64, LN_PACKED_SAME},  {"I32", TL_INT32, LN_PACKED_SAME},
-    {"I16", TL_INT16, LN_PACKED_SAME},  {"I8", TL_INT8, LN_PACKED_SAME},
-    {"U64", TL_UINT64, LN_PACKED_SAME}, {"U32", TL_UINT32, LN_PACKED_SAME},
-    {"U16", TL_UINT16, LN_PACKED_SAME}, {"U8", TL_UINT8, LN_PACKED_SAME},
-    {"BOOL", TL_BOOL, LN_PACKED_BOOL},  {"F16", TL_FLOAT, LN_PACKED_F16},
+    {"F64", TL_DOUBLE, LN_PACKED_SAME},
+    {"F32", TL_FLOAT, LN_PACKED_SAME},
+    {"I64", TL_INT64, LN_PACKED_SAME},
+    {"I32", TL_INT32, LN_PACKED_SAME},
+    {"I16", TL_INT16, LN_PACKED_SAME},
+    {"I8", TL_INT8, LN_PACKED_SAME},
+    {"U64", TL_UINT64, LN_PACKED_SAME},
+    {"U32", TL_UINT32, LN_PACKED_SAME},
+    {"U16", TL_UINT16, LN_PACKED_SAME},
+    {"U8", TL_UINT8, LN_PACKED_SAME},
+    {"BOOL", TL_BOOL, LN_PACKED_BOOL},
+    {"F16", TL_FLOAT, LN_PACKED_F16},
     {"BF16", TL_FLOAT, LN_PACKED_BF16},
+    {"F8_E4M3", TL_FLOAT8E4M3FN, LN_PACKED_SAME},
+    {"F8_E5M2", TL_FLOAT8E5M2, LN_PACKED_SAME},
+    {"F8_E8M0", TL_FLOAT8E8M0, LN_PACKED_SAME},
+    {"C64", TL_COMPLEX64, LN_PACKED_SAME},
+    // Written only: a reader takes the first row of a name, and the model says what they are.
+    {"F16", TL_FLOAT16, LN_PACKED_SAME},
+    {"BF16", TL_BFLOAT16, LN_PACKED_SAME},
+    {"U8", TL_FLOAT8E4M3FNUZ, LN_PACKED_SAME},
+    {"U8", TL_FLOAT8E5M2FNUZ, LN_PACKED_SAME},
+    {"U8", TL_FLOAT4E2M1, LN_PACKED_SAME},
+    {"I8", TL_INT4, LN_PACKED_SAME},
+    {"U8", TL_UINT4, LN_PACKED_SAME},
+    {"I8", TL_INT2, LN_PACKED_SAME},
+    {"U8", TL_UINT2, LN_PACKED_SAME},
 };
 
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };
@@ -505,12 +525,13 @@ static size_t data_size(const tl_tensor *t)
     return t->dtype == TL_BOOL ? (size_t)t->len : tl_tensor_size(t);
 }
 
+// NULL if the format has none.
 static const char *type_name(tl_dtype dtype)
 {
-    size_t type = 0;
-    while (types[type].dtype != dtype)
-        type++;
-    return types[type].name;
+    for (size_t type = 0; type < TYPE_COUNT; type++)
+        if (types[type].dtype == dtype)
+            return types[type].name;
+    return NULL;
 }
 
 static void put_header(sink *out, const ln_named_tensor *tensors, size_t count)
@@ -563,6 +584,9 @@ static ln_status check_writable(const ln_named_tensor *tensors, size_t count)
         }
         if (strcmp(name, METADATA) == 0)
             return LN_FAIL(LN_INVALID, "'" METADATA "' cannot be the name of a tensor");
+        if (!type_name(tensors[i].tensor->dtype))
+            return LN_FAIL(LN_UNSUPPORTED, "'%s' is %s, which safetensors cannot hold", name,
+                           tl_dtype_name(tensors[i].tensor->dtype));
         if (!ln_size_add(offset, data_size(tensors[i].tensor), &offset))
             return LN_FAIL(LN_LIMIT, "the tensors are too large together");
     }

@@ -71,6 +71,11 @@ static void sort_keys(tl_tensor *key, void *spare_keys, int32_t *order, int32_t 
     }
 }
 
+static ln_status check_keys(const tl_tensor *t)
+{
+    return tensor_is_native(t, "key") ? LN_OK : LN_UNSUPPORTED;
+}
+
 static ln_status check_sortable(const tl_tensor *t, const char *arg_name, tl_sort_dir dir)
 {
     if (!tensor_is_usable(t, arg_name))
@@ -85,6 +90,7 @@ static ln_status check_sortable(const tl_tensor *t, const char *arg_name, tl_sor
 ln_status tl_tensor_sort1d(tl_tensor *src, tl_sort_dir dir)
 {
     LN_TRY(check_sortable(src, "src", dir));
+    LN_TRY(check_keys(src));
     void *spare_keys = ln_alloc(tl_tensor_size(src));
     if (!spare_keys)
         return LN_NO_MEMORY;
@@ -103,6 +109,7 @@ static void permute(char *dst, const char *src, const int32_t *order, size_t cou
 ln_status tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
 {
     LN_TRY(check_sortable(key, "key", dir));
+    LN_TRY(check_keys(key));
     LN_TRY(check_sortable(val, "val", dir));
     if (key->len != val->len)
         return LN_FAIL(LN_INVALID, "%d keys for %d values", key->len, val->len);

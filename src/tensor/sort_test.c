@@ -48,7 +48,7 @@ TEST(sixty_four_thousand_random_keys_sort_with_their_values)
 
 TEST(every_type_and_every_small_length_sorts)
 {
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         for (int len = 0; len < 20; len++) {
             uint32_t state = (uint32_t)len;
             tl_tensor *t = tl_tensor_zeros(1, &len, (tl_dtype)dtype);

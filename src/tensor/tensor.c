@@ -147,6 +147,22 @@ bool tensor_is_usable(const tl_tensor *t, const char *arg_name)
     return true;
 }
 
+bool tensor_is_native(const tl_tensor *t, const char *arg_name)
+{
+    if (TL_DTYPE_IS_NATIVE(t->dtype))
+        return true;
+    tensor_fail_arithmetic(t->dtype);
+    ln_fail_prefix("tensor '%s'", arg_name);
+    return false;
+}
+
+ln_status tensor_fail_arithmetic(tl_dtype dtype)
+{
+    if (!tl_size_of(dtype))
+        return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
+    return LN_FAIL(LN_UNSUPPORTED, "%s has no arithmetic", tl_dtype_name(dtype));
+}
+
 bool tensor_has_axis(const tl_tensor *t, int axis)
 {
     if (axis >= 0 && axis < t->ndim)

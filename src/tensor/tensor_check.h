@@ -16,6 +16,12 @@ bool tensor_is_usable(const tl_tensor *t, const char *arg_name);
 // The same, but data may be missing.
 bool tensor_is_shaped(const tl_tensor *t, const char *arg_name);
 
+// C can compute with the elements of `t`, which is consistent. Fails with LN_UNSUPPORTED.
+bool tensor_is_native(const tl_tensor *t, const char *arg_name);
+
+// Records why there is no arithmetic for `dtype`, and returns the status.
+ln_status tensor_fail_arithmetic(tl_dtype dtype);
+
 // `axis` is one of the dimensions of `t`.
 bool tensor_has_axis(const tl_tensor *t, int axis);
 

@@ -118,7 +118,7 @@ tl_elew_func tl_elew_getfunc(tl_dtype dtype)
     case name: return elew_##name;
         TL_DTYPE_LIST(FUNC_CASE)
 #undef FUNC_CASE
-    default: ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype); return NULL;
+    default: tensor_fail_arithmetic(dtype); return NULL;
     }
 }
 
@@ -142,7 +142,7 @@ static ln_status elew_row(const void *a, size_t a_step, const void *b, size_t b_
         return elew_loop_##name(a, b, r, op, count, 0, b_step);
         TL_DTYPE_LIST(ROW_CASE)
 #undef ROW_CASE
-    default: return LN_INVALID;
+    default: return tensor_fail_arithmetic(dtype);
     }
 }
 
@@ -216,6 +216,8 @@ tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tenso
                 tl_dtype_name(src2->dtype));
         return NULL;
     }
+    if (!tensor_is_native(src1, "src1"))
+        return NULL;
     if (!tl_elew_op_name(op)) {
         ln_fail(LN_INVALID, "%d is not an element-wise operation", (int)op);
         return NULL;
@@ -229,7 +231,8 @@ tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tenso
 
 tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *dst, tl_elew_op op)
 {
-    if (!tensor_is_usable(src, "src") || !tensors_are_one_or_apart(src, dst))
+    if (!tensor_is_usable(src, "src") || !tensor_is_native(src, "src") ||
+        !tensors_are_one_or_apart(src, dst))
         return NULL;
     tl_tensor *result = tensor_result(dst, src->ndim, src->dims, src->dtype);
     if (!result)
@@ -249,7 +252,8 @@ tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *d
 
 tl_tensor *tl_tensor_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst)
 {
-    if (!are_alike(src1, src2) || !tensors_are_apart(src1, dst) || !tensors_are_apart(src2, dst))
+    if (!are_alike(src1, src2) || !tensor_is_native(src1, "src1") ||
+        !tensors_are_apart(src1, dst) || !tensors_are_apart(src2, dst))
         return NULL;
     dst = tensor_result(dst, 1, (int[]){1}, src1->dtype);
     if (!dst)
@@ -298,9 +302,9 @@ TL_DTYPE_LIST(MAXREDUCE_FUNC)
 
 tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg, int axis)
 {
-    if (!tensor_is_usable(src, "src") || !tensor_has_axis(src, axis) ||
-        !tensors_are_apart(src, dst) || !tensors_are_apart(src, arg) ||
-        !tensors_are_apart(dst, arg))
+    if (!tensor_is_usable(src, "src") || !tensor_is_native(src, "src") ||
+        !tensor_has_axis(src, axis) || !tensors_are_apart(src, dst) ||
+        !tensors_are_apart(src, arg) || !tensors_are_apart(dst, arg))
         return NULL;
     int dims[TL_MAXDIM], len;
     memcpy(dims, src->dims, (size_t)src->ndim * sizeof *dims);
@@ -357,7 +361,7 @@ static ln_status lrelu_array(void *pd, const void *ps, float negslope, tl_dtype 
     }
         TL_DTYPE_LIST(LRELU_CASE)
 #undef LRELU_CASE
-    default: return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
+    default: return tensor_fail_arithmetic(dtype);
     }
 }
 
@@ -370,7 +374,8 @@ ln_status tl_lrelu(void *pd, const void *ps, float negslope, tl_dtype dtype)
 
 tl_tensor *tl_tensor_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
 {
-    if (!tensor_is_usable(src, "src") || !tensors_are_one_or_apart(src, dst))
+    if (!tensor_is_usable(src, "src") || !tensor_is_native(src, "src") ||
+        !tensors_are_one_or_apart(src, dst))
         return NULL;
     dst = tensor_result(dst, src->ndim, src->dims, src->dtype);
     if (dst)
@@ -384,8 +389,9 @@ tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtyp
 {
     if (!tensor_is_usable(src, "src") || !tensors_are_one_or_apart(src, dst))
         return NULL;
-    dst = tensor_result(dst, src->ndim, src->dims, dtype_d);
-    if (dst)
-        tl_convert_n(dst->data, dtype_d, src->data, src->dtype, (size_t)src->len);
-    return dst;
+    tl_tensor *result = tensor_result(dst, src->ndim, src->dims, dtype_d);
+    return result ? finish(result, dst,
+                           tl_convert_n(result->data, dtype_d, src->data, src->dtype,
+                                        (size_t)src->len))
+                  : NULL;
 }

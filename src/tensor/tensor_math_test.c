@@ -141,7 +141,7 @@ TEST(division_by_zero_is_an_error_that_changes_nothing)
 
 TEST(tensors_of_every_type_are_combined_also_in_place)
 {
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         tl_tensor *a = tl_tensor_arange(0, 1, 1, (tl_dtype)dtype);
         tl_tensor *b = tl_tensor_elew_param(a, 1, NULL, TL_SUM);
         CHECK_PTR_EQ(tl_tensor_elew(a, b, a, TL_SUM), a);
@@ -212,7 +212,7 @@ TEST(maxreduce_takes_the_first_largest_and_the_first_nan)
 
 TEST(maxreduce_works_for_every_type_and_checks_its_arguments)
 {
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         tl_tensor *t = tl_tensor_zeros(2, (int[]){3, 2}, (tl_dtype)dtype);
         tl_dtype_max((tl_dtype)dtype, tl_padd(t->data, 3, tl_size_of((tl_dtype)dtype)));
         tl_tensor *arg = tl_tensor_zeros(2, (int[]){1, 2}, TL_INT32);

@@ -7,8 +7,10 @@
 #include <lightnet/tensor.h>
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
+#include "tensor/elem.h"
 #include "tensor/tensor_check.h"
 
 #define FMT_BYTES  64
@@ -49,7 +51,9 @@ static const char *skip_text(const char *p)
 
 static ln_status parse_format(element_format *format, const char *fmt, tl_dtype dtype)
 {
-    bool is_floating = dtype == TL_DOUBLE || dtype == TL_FLOAT;
+    bool is_floating = dtype == TL_DOUBLE || dtype == TL_FLOAT || TL_DTYPE_IS_NARROW(dtype) ||
+                       dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
+    bool is_text = dtype == TL_STRING || dtype == TL_OBJECT;
     bool is_unsigned = tl_dtype_min_double(dtype) == 0 && dtype != TL_BOOL;
     if (!fmt)
         fmt = tl_dtype_fmt(dtype);
@@ -59,7 +63,7 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
     const char *start = skip_text(fmt);
     const char *modifiers_end = *start ? skip_modifiers(start + 1) : NULL;
     const char *conversion = modifiers_end ? modifiers_end + strspn(modifiers_end, "hljzt") : NULL;
-    const char *wanted = is_floating ? "aAeEfFgG" : "diouxX";
+    const char *wanted = is_floating ? "aAeEfFgG" : is_text ? "s" : "diouxX";
     if (!conversion || conversion - modifiers_end > 2 || !*conversion ||
         !strchr(wanted, *conversion) || *skip_text(conversion + 1))
         return LN_FAIL(LN_INVALID, "format '%s' is not one conversion out of '%s' for %s", fmt,
@@ -71,7 +75,7 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
         letter = 'u';
     format->shows_bits = is_unsigned || !is_decimal;
     snprintf(format->text, sizeof format->text, "%.*s%s%c%s", (int)(modifiers_end - fmt), fmt,
-             is_floating ? "" : "ll", letter, conversion + 1);
+             is_floating || is_text ? "" : "ll", letter, conversion + 1);
     return LN_OK;
 }
 
@@ -82,7 +86,24 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
                    (unsigned long long)*(const type *)p & (~0ULL >> (64 - 8 * sizeof(type))))      \
          : fprintf(fp, format->text, (long long)*(const type *)p))
 #define PRINT_UNSIGNED(type) fprintf(fp, format->text, (unsigned long long)*(const type *)p)
-#define PRINT_BOOLEAN(type)  fprintf(fp, format->text, (long long)(*(const type *)p != 0))
+#define PRINT_NARROW(type)   fprintf(fp, format->text, ln_data_real(p, dtype, 0))
+#define PRINT_INTEGER(type)  PRINT_SIGNED(type)
+#define PRINT_COMPLEX(type)                                                                        \
+    print_complex(fp, format, (double)((const type *)p)->real, (double)((const type *)p)->imag)
+#define PRINT_STRING(type)                                                                         \
+    fprintf(fp, format->text, *(const char *const *)p ? *(const char *const *)p : "")
+#define PRINT_OBJECT(type) fprintf(fp, format->text, "object")
+
+static int print_complex(FILE *fp, const element_format *format, double real, double imag)
+{
+    int first = fprintf(fp, format->text, real);
+    int plus = first < 0 || signbit(imag) ? 0 : fprintf(fp, "+");
+    int second = plus < 0 ? -1 : fprintf(fp, format->text, imag);
+    int unit = second < 0 ? -1 : fprintf(fp, "i");
+    return first < 0 || unit < 0 ? -1 : first + plus + second + unit;
+}
+
+#define PRINT_BOOLEAN(type) fprintf(fp, format->text, (long long)(*(const type *)p != 0))
 
 // The number of bytes written; negative when writing failed.
 static int print_element(FILE *fp, const element_format *format, const void *p, tl_dtype dtype)
@@ -91,6 +112,7 @@ static int print_element(FILE *fp, const element_format *format, const void *p, 
 #define PRINT_CASE(name, type, kind, fmt, min, max)                                                \
     case name: return PRINT_##kind(type);
         TL_DTYPE_LIST(PRINT_CASE)
+        TL_DTYPE_STORED_LIST(PRINT_CASE)
 #undef PRINT_CASE
     default: return -1;
     }
@@ -119,6 +141,7 @@ int tl_fprintf(FILE *fp, const char *fmt, const void *p, tl_dtype dtype)
         return tl_fprintf(fp, format, p, name);                                                    \
     }
 TL_DTYPE_LIST(PRINT_FUNC)
+TL_DTYPE_STORED_LIST(PRINT_FUNC)
 #undef PRINT_FUNC
 
 tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
@@ -127,6 +150,7 @@ tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
 #define FUNC_CASE(name, type, kind, fmt, min, max)                                                 \
     case name: return fprintf_##name;
         TL_DTYPE_LIST(FUNC_CASE)
+        TL_DTYPE_STORED_LIST(FUNC_CASE)
 #undef FUNC_CASE
     default: ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype); return NULL;
     }

@@ -160,7 +160,7 @@ TEST(a_refused_tensor_leaves_the_old_file)
 
 TEST(each_type_has_its_own_function)
 {
-    for (int i = 0; i < TL_DTYPE_SIZE; i++)
+    for (int i = 0; i < TL_DTYPE_NATIVE_SIZE; i++)
         CHECK_NOT_NULL(tl_fprintf_getfunc((tl_dtype)i));
     uint8_t x = 200;
     char text[8] = {0};

@@ -220,12 +220,12 @@ TEST(every_number_type_is_assigned)
         CVMArrayFree(array);
         CVMArrayFree(back);
     }
-    CVMArrayHandle half;
+    CVMArrayHandle complex_numbers;
     cvm_index_t shape[] = {4};
-    CHECK_EQ(CVMArrayAlloc(shape, 1, kDLFloat, 16, 1, kDLCPU, 0, &half), SUCCEED);
-    CHECK_RUNTIME(CVMAssignAllScalar(half, 1));
+    CHECK_EQ(CVMArrayAlloc(shape, 1, kDLComplex, 64, 1, kDLCPU, 0, &complex_numbers), SUCCEED);
+    CHECK_RUNTIME(CVMAssignAllScalar(complex_numbers, 1));
     CHECK_RUNTIME(CVMAssignAllScalar(NULL, 1));
-    CVMArrayFree(half);
+    CVMArrayFree(complex_numbers);
 }
 
 TEST(assigning_all_wants_one_type)

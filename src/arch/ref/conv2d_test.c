@@ -112,7 +112,7 @@ TEST(agrees_with_a_matrix_product_for_every_dtype)
 {
     test_random random = test_random_start();
     for (size_t i = 0; i < sizeof geometries / sizeof geometries[0]; i++)
-        for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
+        for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++)
             for (int is_relu = 0; is_relu < 2; is_relu++)
                 check_geometry(&geometries[i], (tl_dtype)dtype, &random, 3, is_relu);
 }

@@ -37,8 +37,7 @@
         case TL_UINT16: function(problem, TL_UINT16); break;                                       \
         case TL_UINT8: function(problem, TL_UINT8); break;                                         \
         case TL_BOOL: function(problem, TL_BOOL); break;                                           \
-        case TL_DTYPE_INVALID:                                                                     \
-        case TL_DTYPE_SIZE: break;                                                                 \
+        default: break; /* types without arithmetic, which operators refuse */                     \
         }                                                                                          \
     } while (0)
 
@@ -90,8 +89,7 @@ LN_REF_INLINE ln_ref_number ln_ref_load(const void *data, size_t i, tl_dtype dty
     case TL_UINT16: return ln_ref_unsigned(((const uint16_t *)data)[i]);
     case TL_UINT8: return ln_ref_unsigned(((const uint8_t *)data)[i]);
     case TL_BOOL: return ln_ref_unsigned(((const tl_bool *)data)[i] != 0);
-    case TL_DTYPE_INVALID:
-    case TL_DTYPE_SIZE: break;
+    default: break;
     }
     return ln_ref_unsigned(0);
 }
@@ -126,8 +124,7 @@ LN_REF_INLINE void ln_ref_store(void *data, size_t i, tl_dtype dtype, ln_ref_num
     case TL_UINT16: ((uint16_t *)data)[i] = (uint16_t)ln_ref_clamp_unsigned(x, UINT16_MAX); break;
     case TL_UINT8: ((uint8_t *)data)[i] = (uint8_t)ln_ref_clamp_unsigned(x, UINT8_MAX); break;
     case TL_BOOL: ((tl_bool *)data)[i] = x.whole != 0; break;
-    case TL_DTYPE_INVALID:
-    case TL_DTYPE_SIZE: break;
+    default: break;
     }
 }
 

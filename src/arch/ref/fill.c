@@ -57,18 +57,31 @@ static double whole_between(double unit, double low, double high)
 
 static void fill_random(tl_tensor *dst, uint64_t seed, const double ran[2])
 {
+    bool is_real = ln_ref_is_floating(dst->dtype) || TL_DTYPE_IS_NARROW(dst->dtype);
     for (int i = 0; i < dst->len; i++) {
         double unit = unit_random(seed, i);
-        double x = ln_ref_is_floating(dst->dtype) ? real_between(unit, ran[0], ran[1])
-                                                  : whole_between(unit, ran[0], ran[1]);
+        double x =
+            is_real ? real_between(unit, ran[0], ran[1]) : whole_between(unit, ran[0], ran[1]);
         ln_ref_store_double(dst->data, (size_t)i, dst->dtype, x);
     }
+}
+
+// No number can be put into the types that are not numeric; their elements start as zeros.
+static ln_status expect_zeros(tl_dtype dtype, const double ran[2], const double *data, int data_len)
+{
+    bool is_zero = ran[0] == 0 && ran[1] == 0;
+    for (int i = 0; i < data_len; i++)
+        is_zero &= data[i] == 0;
+    return is_zero ? LN_OK
+                   : LN_FAIL(LN_UNSUPPORTED, "numbers cannot be put into %s", tl_dtype_name(dtype));
 }
 
 ln_status ln_ref_create(tl_tensor *dst, const char *name, const double ran[2], const double *data,
                         int data_len)
 {
     LN_TRY(ln_ref_zeros(dst));
+    if (dst->dtype >= TL_COMPLEX64)
+        return expect_zeros(dst->dtype, ran, data, data_len);
     if (ran[0] != 0 || ran[1] != 0) {
         fill_random(dst, hash(name), ran);
         return LN_OK;

@@ -47,7 +47,7 @@ TEST(equals_the_routine_on_tensors)
             dims[d] = 1 + (int)test_random_below(&random, 4);
             new_dims[d] = (int)test_random_below(&random, 6); // also none
         }
-        tl_dtype dtype = (tl_dtype)test_random_below(&random, TL_DTYPE_SIZE);
+        tl_dtype dtype = (tl_dtype)test_random_below(&random, TL_DTYPE_NATIVE_SIZE);
         tl_resize_type type = (tl_resize_type)(round % 2);
         int64_t src_data[256], dst_data[1296];
         tl_tensor src = test_view(src_data, dtype, ndim, dims);

@@ -44,7 +44,7 @@ static void check_random(test_random *random, tl_dtype dtype, int count, tl_sort
 TEST(every_length_and_dtype_is_sorted_and_stable)
 {
     test_random random = test_random_start();
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         for (int count = 1; count <= 20; count++) {
             check_random(&random, (tl_dtype)dtype, count, TL_SORT_DIR_ASCENDING);
             check_random(&random, (tl_dtype)dtype, count, TL_SORT_DIR_DESCENDING);

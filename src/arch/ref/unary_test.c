@@ -15,7 +15,7 @@ TEST(relu_keeps_what_is_not_negative)
 TEST(relu_takes_every_dtype)
 {
     int64_t data[4];
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = 0; dtype < TL_DTYPE_NATIVE_SIZE; dtype++) {
         tl_tensor t = VIEW(data, (tl_dtype)dtype, 2, 2);
         double values[] = {-5, 0, 1, tl_dtype_max_double((tl_dtype)dtype)};
         double expected[4];
