@@ -1,6 +1,6 @@
 # ln_generate_ops(ARCH OUT_VAR FILES ... [BASES ...]): C from operator descriptions.
 #
-# Each .op file becomes <build>/generated/op/<arch>/<stem>.c, and all of them together the table
+# Each .op file becomes <build>/generated/op/<arch>/<stem>.c (onnx/x.op: onnx_x.c), and all of them together the table
 # ln_arch_ops_<arch> in table.c. OUT_VAR receives the paths, to be given to ln_module(... GENERATED).
 # BASES are files whose descriptions may be inherited from; files of FILES may inherit from earlier
 # ones only through BASES. Paths are relative to the current source folder.
@@ -21,7 +21,8 @@ function(ln_generate_ops arch out_var)
   set(paths "")
   foreach(file IN LISTS ARG_FILES)
     get_filename_component(path ${file} ABSOLUTE)
-    get_filename_component(stem ${file} NAME_WE)
+    string(REPLACE "/" "_" stem ${file})
+    get_filename_component(stem ${stem} NAME_WE)
     list(APPEND paths ${path})
     set(output ${folder}/${stem}.c)
     add_custom_command(

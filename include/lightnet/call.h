@@ -103,6 +103,11 @@ LN_API ln_status ln_call_check_axis(ln_call *call, const char *what, int64_t axi
  * the name of a tl_dtype. */
 LN_API ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_dtype);
 
+/* The element type for a number of ONNX's TensorProto.DataType, TL_DTYPE_INVALID if there is none;
+ * and back, 0 if ONNX has none. */
+LN_API tl_dtype ln_onnx_dtype_from_number(int64_t number);
+LN_API int ln_onnx_dtype_to_number(tl_dtype dtype);
+
 /* ---- Outputs, in `infer` ---- */
 
 LN_API int ln_call_out_count(const ln_call *call); /* positions up to the last that is wanted */
@@ -153,6 +158,10 @@ LN_API ln_status ln_call_run_graph(ln_call *call, const char *param, int in_coun
                                    ln_object *const *ins, int out_count, ln_object **outs);
 LN_API ln_status ln_call_graph_arity(ln_call *call, const char *param, int *out_in_count,
                                      int *out_out_count);
+
+/* Counts work of an operator that repeats something, in multiply-accumulates: LN_LIMIT once the
+ * limit of the context is passed. */
+LN_API ln_status ln_call_charge(ln_call *call, double work);
 
 /* Input `index` as an object, retained: without a copy where it is one already. */
 LN_API ln_object *ln_call_in_object(ln_call *call, int index);

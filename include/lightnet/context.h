@@ -79,6 +79,12 @@ struct ln_context {
     ln_list *retired;       /* of ln_tensor_entry: out of the table, but maybe still looked at */
     struct ln_bound *bound; /* the arrays whose memory inputs use; NULL if there are none */
     int has_input;          /* an operator is an `input`, as found when all were checked last */
+    int has_output;         /* the same for `output` */
+    struct ln_carried *carried; /* tensors that the model file brings along; NULL: none */
+    ln_hash *graphs;            /* name -> ln_context: bodies of If, Loop, Scan; NULL: none */
+    struct ln_context *outer;   /* of a graph: the context that it belongs to; else NULL */
+    ln_meter *meter;            /* what open tensors take; NULL before a run needs it */
+    double work_left;           /* what operators that loop may still do in this run */
 };
 typedef struct ln_context ln_context;
 
@@ -220,6 +226,47 @@ LN_API const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t in
 
 /* Multiply-accumulates of one run, as the operators' descriptions price them. */
 LN_API double ln_context_work(const ln_context *ctx);
+
+/* ---- Inputs whose shape is open, and values of any kind ---- */
+
+/* 1 if the shape of input `index` is not known yet: it has symbolic dimensions that are not bound. */
+LN_API int ln_context_input_is_open(const ln_context *ctx, size_t index);
+
+/* Binds the shape of an input. The context must be READY. LN_INVALID, with both shapes, if the model
+ * says another rank or dimension. Shapes of all tensors follow. */
+LN_API ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim,
+                                      const int *dims);
+
+/* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
+ * dimensions are. LN_NOT_FOUND, with the symbols there are, if no input has it. */
+LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim);
+
+/* Gives an input its value in a LOADED context: a tensor of its shape and type, or, if it is open,
+ * whatever the operators that read it take. The object is retained. */
+LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object);
+
+/* The value of a tensor after a run as an object, without a copy if the tensor is open. The caller
+ * releases *out_object. */
+LN_API ln_status ln_context_get_object(const ln_context *ctx, const char *tname,
+                                       ln_object **out_object);
+
+/* Bytes that open tensors have taken together, at most, since the model was loaded. */
+LN_API size_t ln_context_open_peak(const ln_context *ctx);
+
+/* ---- What readers of models add ---- */
+
+/* A tensor that the model brings along: `create` operators that are `from_file` take it when no data
+ * file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what then. */
+LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
+                                  const int *dims, const void *data);
+LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
+
+/* A new graph of the context: an EMPTY context, for operators to be appended to, that operators
+ * name in parameters (the bodies of If, Loop, Scan). It belongs to `ctx`, or to the context that
+ * `ctx` is a graph of, and is initialised, compiled and loaded with it. LN_EXISTS if there is one
+ * of that name. The names of all graphs, and those of tensors across them, differ. */
+LN_API ln_status ln_context_add_graph(ln_context *ctx, const char *name, ln_context **out_graph);
+LN_API ln_context *ln_context_find_graph(const ln_context *ctx, const char *name);
 
 /* ---- Changing the operators; for optimizer functions ---- */
 

@@ -4,8 +4,9 @@
  * Conversion between any two numeric types saturates to the range of the target and truncates
  * toward zero. NaN becomes 0 in an integer and stays NaN in a floating type; a double beyond the
  * range of float becomes the largest float, an infinity stays an infinity; a bool is `x != 0`.
- * Narrow floating types round to the nearest value, ties to even; an infinity or NaN that the type
- * lacks becomes its largest value of that sign, and 0 is the smallest TL_FLOAT8E8M0.
+ * Narrow floating types round to the nearest value, ties to even; an infinity that the type lacks
+ * becomes its largest value of that sign, NaN becomes -0 in TL_FLOAT4E2M1, and what is below the
+ * smallest TL_FLOAT8E8M0, 0 included, becomes that.
  *
  * Arithmetic happens in the element type: integers wrap, floating types follow IEEE 754, a bool
  * result says whether the result is not zero. The types of TL_DTYPE_STORED_LIST have none: what

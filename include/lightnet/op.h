@@ -58,6 +58,7 @@ struct ln_op_arg {
     int is_checked;         /* `pre_run` has succeeded and `post_run` has not been called since;
                                kept by the functions below and by the context */
     int model_has_input;    /* the model has an `input` operator; kept by the context */
+    struct ln_context *context; /* the context, borrowed and kept by it; NULL outside of one */
 };
 typedef struct ln_op_arg ln_op_arg;
 

@@ -17,7 +17,9 @@ enum {
     LN_ARG_OPTIONAL = 1, /* an input that may be left out */
     LN_ARG_VARIADIC = 2, /* an argument that stands for <arg_name>1, <arg_name>2, ... */
     LN_ARG_SCRATCH = 4,  /* an output that only serves the operator while it runs */
-    LN_ARG_STATIC = 8    /* an input that must be static; an output that is */
+    LN_ARG_STATIC = 8,   /* an input that must be static; an output that is */
+    LN_ARG_ATTRIBUTE = 16, /* an input that is an attribute in ONNX */
+    LN_ARG_SHAPE_ONLY = 32 /* an input whose elements are not looked at */
 };
 
 typedef struct ln_arg_info {
@@ -25,6 +27,10 @@ typedef struct ln_arg_info {
     const char *doc;
     unsigned flags;    /* LN_ARG_... */
     ln_mem_type mtype; /* LN_MEM_NONE: any */
+
+    /* Of operators in call form (call.h) only. */
+    uint64_t types;   /* LN_TYPE(dtype) of each dtype that it may have; 0: any */
+    const char *same; /* the input before it whose dtype it must have; NULL: none */
 } ln_arg_info;
 
 /* How the bytes of an output may lie to those of an input. */
@@ -46,8 +52,14 @@ typedef struct ln_param_info {
     const char *arg_name;
     const char *doc;
     ln_param_type ptype;
-    const char *default_text; /* JSON; NULL: the parameter is required */
+    const char *default_text; /* JSON; NULL: none, so that the parameter is required, but in call
+                                 form only if `is_required` says so */
+    const ln_param_entry *default_entry; /* the same as a parameter */
+    int is_required;
 } ln_param_info;
+
+struct ln_call;
+typedef ln_status (*ln_call_func)(struct ln_call *call);
 
 struct ln_op_info {
     const char *doc;     /* one sentence first */
@@ -78,6 +90,17 @@ struct ln_op_info {
     /* For readers; NULL: not said. */
     const char *dtypes; /* which element types it takes, and what it does at their limits */
     const char *nan;    /* what NaN and infinite elements give */
+
+    /* ---- Of operators in call form (call.h) only ---- */
+
+    ln_call_func infer;   /* states the outputs; not NULL: the operator has call form */
+    ln_call_func compute; /* fills them; NULL in arch `none` */
+    ln_call_func accepts; /* LN_UNSUPPORTED with the reason if this variant does not take these
+                             inputs and parameters; NULL: it takes all that the type does */
+    double (*call_price)(const struct ln_call *call); /* NULL: elements of all outputs */
+    const char *domain; /* of ONNX, such as "ai.onnx.ml"; NULL: "ai.onnx" */
+    const int *since;   /* versions of the ONNX operator set in which a form of it came, rising;
+                           ends with 0. NULL or empty: no operator of ONNX */
 };
 
 LN_CPPEND

@@ -61,6 +61,14 @@ LN_API ln_status ln_op_fail_unknown(ln_op_arg *op_arg, const char *arg_name, con
 /* Hands the thread's last failure to the operator; LN_INVALID if there is none. */
 LN_API ln_status ln_op_fail_recorded(ln_op_arg *op_arg);
 
+/* ---- Operators in call form: the functions of all of them ---- */
+
+LN_API void ln_call_pre_run(ln_op_arg *op_arg);
+LN_API void ln_call_run(ln_op_arg *op_arg);
+LN_API void ln_call_post_run(ln_op_arg *op_arg);
+LN_API void ln_call_check(ln_op_arg *op_arg);
+LN_API double ln_call_price(ln_op_arg *op_arg);
+
 LN_CPPEND
 
 #endif

@@ -9,7 +9,9 @@
 #include <lightnet/util.h>
 
 #include "compile/runner.h"
+#include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/open.h"
 
 static ln_status copy_string(const char *string, char **out_copy)
 {
@@ -18,6 +20,9 @@ static ln_status copy_string(const char *string, char **out_copy)
 }
 
 // The operators are checked again for the clone's own tensor table.
+static ln_status copy_all(const ln_context *ctx, ln_context *clone);
+static ln_status copy_graphs(const ln_context *ctx, ln_context *clone);
+
 static ln_status copy_ops(const ln_context *ctx, ln_context *clone)
 {
     const ln_op *op;
@@ -26,6 +31,7 @@ static ln_status copy_ops(const ln_context *ctx, ln_context *clone)
         if (!copy)
             return ln_error_status();
         copy->op_arg->tensor_table = clone->tensor_table;
+        copy->op_arg->context = clone;
         ln_status status = ln_context_append_op(clone, copy);
         if (status != LN_OK) {
             ln_op_free_lists_too(copy);
@@ -73,9 +79,30 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     return LN_OK;
 }
 
+// Open tensors that are static have been computed at load, and are shared as they are.
+static ln_status copy_open_constants(const ln_context *ctx, ln_context *clone)
+{
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *from = value;
+        ln_tensor_entry *to = ln_tensor_table_find(clone->tensor_table, from->name);
+        if (from->is_open && from->isstatic && from->held && to)
+            ln_open_hold(to, from->held);
+    }
+    return LN_OK;
+}
+
 static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 {
+    if (!clone->outer) {
+        size_t planned = ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
+        clone->meter = ln_meter_create(limit > planned ? limit - planned : 0);
+        if (!clone->meter)
+            return ln_error_status();
+    }
     LN_TRY(ln_context_share_mem(clone, ctx));
+    LN_TRY(copy_open_constants(ctx, clone));
     LN_TRY(ln_runner_create(clone, &clone->runner));
     clone->state = LN_CONTEXT_LOADED;
     return LN_OK;
@@ -84,11 +111,33 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 static ln_status copy_all(const ln_context *ctx, ln_context *clone)
 {
     clone->limits = ctx->limits;
+    if (!clone->outer)
+        clone->carried = ln_carried_retain(ctx->carried);
     LN_TRY(copy_string(ctx->source, &clone->source));
+    LN_TRY(copy_graphs(ctx, clone));
     LN_TRY(copy_ops(ctx, clone));
     if (ctx->state >= LN_CONTEXT_PLANNED)
         LN_TRY(copy_plan(ctx, clone));
     return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
+}
+
+// Names of graphs are keys of their table. A graph may name one that is not copied yet, which its
+// operators ask for when they are checked; so all are there, empty, before one is filled.
+static ln_status copy_graphs(const ln_context *ctx, ln_context *clone)
+{
+    for (int is_filling = 0; is_filling < 2; is_filling++) {
+        size_t cursor = 0;
+        const void *name;
+        void *graph;
+        while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, &name, &graph)) {
+            ln_context *copy = ln_context_find_graph(clone, name);
+            if (!is_filling)
+                LN_TRY(ln_context_add_graph(clone, name, &copy));
+            else
+                LN_TRY(copy_all(graph, copy));
+        }
+    }
+    return LN_OK;
 }
 
 ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)

@@ -6,6 +6,7 @@
 
 #include "compile/context_plan.h"
 #include "compile/limits.h"
+#include "ir/context.h"
 #include "pass/pass.h"
 
 static ln_status check_ready(const ln_context *ctx)
@@ -44,11 +45,27 @@ static ln_plan_reuse reuse_of(const ln_optimize_options *options)
     return options && options->freezes_constants ? LN_PLAN_REUSE_CONSTANTS : LN_PLAN_REUSE_ALL;
 }
 
+typedef struct graph_compilation {
+    const char *target;
+    const ln_optimize_options *options;
+} graph_compilation;
+
+static ln_status compile_graph(ln_context *graph, void *user)
+{
+    const graph_compilation *job = user;
+    // Planned by an attempt that failed later.
+    if (graph->state == LN_CONTEXT_PLANNED)
+        return LN_OK;
+    return ln_context_compile_with(graph, job->target, job->options);
+}
+
 ln_status ln_context_compile_with(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
+    graph_compilation job = {.target = target, .options = options};
+    LN_TRY(ln_context_each_graph(ctx, compile_graph, &job));
     return ln_context_plan_memory(ctx, target, reuse_of(options));
 }
 

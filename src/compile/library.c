@@ -5,6 +5,7 @@
 
 #include "base/error_state.h"
 #include "compile/builtin.h"
+#include "op/call.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t init_count;
@@ -32,6 +33,7 @@ ln_status ln_arch_init(void)
     ln_status status = LN_OK;
     pthread_mutex_lock(&lock);
     if (init_count == 0) {
+        ln_call_find_op = ln_op_find;
         status = register_all();
         if (status != LN_OK)
             release_all();

@@ -14,22 +14,28 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "base/name_hash.h"
 #include "compile/runner.h"
 #include "ir/bound.h"
+#include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
+#include "ir/open.h"
 
 // One step of a run: a group on a device, or a single operator.
 typedef struct run_step {
     ln_op *op;           // the only, or the first operator of the group
     const ln_arch *arch; // not NULL: `group` runs on it
     void *group;
+    ln_tensor_entry **ended; // open tensors that nobody reads any more; in `runner.ended`
+    size_t ended_count;
 } run_step;
 
 typedef struct runner {
     struct ln_runner base;
     run_step *steps;
     size_t step_count;
+    ln_tensor_entry **ended;
 } runner;
 
 // ---- The runner ----
@@ -45,6 +51,7 @@ static void runner_destroy(struct ln_runner *base)
             step->arch->release(step->arch->priv, step->group);
     }
     ln_free(r->steps);
+    ln_free(r->ended);
     ln_free(r);
 }
 
@@ -92,6 +99,69 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
     return LN_OK;
 }
 
+// ---- The ends of open tensors ----
+
+// The step that reads `tname` last, or SIZE_MAX if the tensor stays: nobody reads it, or it is an
+// output.
+static bool is_ending(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    if (!entry->is_open || entry->isstatic || entry->is_input)
+        return false;
+    const ln_op *maker = ln_op_table_find(ctx->op_table, entry->creater);
+    ln_list *readers = maker ? ln_dfg_nexts(ctx->dfg, maker, entry->name) : NULL;
+    bool is_read = readers != NULL;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, readers)
+        is_read = is_read && !ln_op_is_type(op->op_arg, "output");
+    ln_list_free(readers);
+    return is_read;
+}
+
+// Walks the steps from the last to the first: who is met first reads last.
+static size_t note_ended(runner *r, const ln_context *ctx, ln_hash *seen, ln_tensor_entry **ended)
+{
+    size_t count = 0;
+    for (size_t s = r->step_count; s-- > 0;) {
+        run_step *step = &r->steps[s];
+        if (step->arch)
+            continue;
+        step->ended = ended ? ended + count : NULL;
+        const ln_tensor_list_entry *in;
+        LN_LIST_FOREACH (in, step->op->op_arg->tensors_in) {
+            ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
+            if (!entry->is_open || ln_hash_find(seen, entry->name))
+                continue;
+            ln_hash_insert(seen, entry->name, entry);
+            if (!is_ending(ctx, entry))
+                continue;
+            if (ended) {
+                ended[count] = entry;
+                step->ended_count++;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static ln_status find_ended(runner *r, const ln_context *ctx)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        ln_hash *seen = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+        if (!seen)
+            return LN_NO_MEMORY;
+        size_t count = note_ended(r, ctx, seen, r->ended);
+        ln_hash_free(seen);
+        if (count == 0)
+            return LN_OK;
+        if (!r->ended)
+            r->ended = ln_alloc_array(count, sizeof(ln_tensor_entry *));
+        if (!r->ended)
+            return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
 static ln_status rebuild(struct ln_runner **runner_p, const ln_context *ctx)
 {
     struct ln_runner *new_runner;
@@ -108,9 +178,12 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     runner *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;
-    r->base = (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild};
+    r->base = (struct ln_runner){
+        .destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     ln_status status = r->steps ? add_steps(r, ctx) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = find_ended(r, ctx);
     if (status != LN_OK) {
         runner_destroy(&r->base);
         return status;
@@ -181,27 +254,67 @@ static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, con
 }
 
 // Without a data file the model runs all the same, on zeros; that is rarely what is meant.
-static void warn_about_missing_weights(const ln_context *ctx)
+static void warn_about_missing_weights(size_t count)
 {
-    size_t count = 0;
-    for (const ln_list *l = ctx->ops; l; l = l->next)
-        count += is_from_file(l->data);
     if (count > 0)
         ln_msg_warn("%zu tensor%s should come from a data file, but none is given: they are zero",
                     count, count == 1 ? "" : "s");
 }
 
+// What lies in the model's file where it cannot be used: the plan has memory for it.
+static ln_status copy_carried(ln_context *ctx)
+{
+    size_t missing_count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        if (!is_from_file(op))
+            continue;
+        const ln_tensor_list_entry *listed = op->op_arg->tensors_out->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+        if (!entry->carried)
+            missing_count++;
+        else if (!ln_entry_is_in_place(entry))
+            LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
+    }
+    warn_about_missing_weights(missing_count);
+    return LN_OK;
+}
+
 static ln_status copy_weights(ln_context *ctx, const char *datafile)
 {
-    if (!datafile) {
-        warn_about_missing_weights(ctx);
-        return LN_OK;
-    }
+    if (!datafile)
+        return copy_carried(ctx);
+    if (ln_carried_count(ln_context_root(ctx)->carried) > 0)
+        return LN_FAIL(LN_INVALID, "%s: the model brings its own data, and takes no data file",
+                       datafile);
     ln_tensor_file *file;
     LN_TRY(ln_tensor_file_open(datafile, &file));
     ln_status status = copy_from_file(ctx, file, datafile);
     ln_tensor_file_close(file);
     return status;
+}
+
+// Open tensors take what the plan leaves of the limit.
+static ln_status need_meter(ln_context *ctx)
+{
+    if (ctx->outer || ctx->meter)
+        return LN_OK;
+    size_t planned = ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
+    ctx->meter = ln_meter_create(limit > planned ? limit - planned : 0);
+    return ctx->meter ? LN_OK : ln_error_status();
+}
+
+static ln_status load_graph(ln_context *graph, void *user)
+{
+    (void)user;
+    return ln_context_load(graph, NULL);
+}
+
+static ln_status unload_graph(ln_context *graph, void *user)
+{
+    (void)user;
+    ln_context_unload(graph);
+    return LN_OK;
 }
 
 ln_status ln_context_load(ln_context *ctx, const char *datafile)
@@ -213,13 +326,18 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     if (ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded already");
 
+    LN_TRY(need_meter(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
-    ln_status status = copy_weights(ctx, datafile);
+    ln_status status = ln_context_each_graph(ctx, load_graph, NULL);
+    if (status == LN_OK)
+        status = copy_weights(ctx, datafile);
+    ln_context_root(ctx)->work_left = ctx->limits.work;
     if (status == LN_OK)
         status = ln_op_list_do_static_run(ctx->ops);
     if (status == LN_OK)
         status = ln_runner_create(ctx, &ctx->runner);
     if (status != LN_OK) {
+        ln_context_each_graph(ctx, unload_graph, NULL);
         ln_context_dealloc_mem(ctx);
         return status;
     }
@@ -231,6 +349,7 @@ void ln_context_unload(ln_context *ctx)
 {
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
+    ln_context_each_graph(ctx, unload_graph, NULL);
     ln_context_dealloc_mem(ctx);
 }
 
@@ -261,12 +380,16 @@ ln_status ln_context_run(const ln_context *ctx)
         return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
 
     const runner *r = (const runner *)ctx->runner;
+    if (!ctx->outer)
+        ((ln_context *)(uintptr_t)ctx)->work_left = ctx->limits.work;
     for (size_t i = 0; i < r->step_count; i++) {
         const run_step *step = &r->steps[i];
         if (step->arch)
             LN_TRY(run_group(step));
         else
             LN_TRY(call_op(step->op, step->op->run));
+        for (size_t k = 0; k < step->ended_count; k++)
+            ln_open_drop(step->ended[k]);
     }
     return LN_OK;
 }
@@ -293,8 +416,13 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
     if (!data)
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
     ln_bound_remove(ctx, entry);
+    if (entry->is_open)
+        return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; bind it before compiling, or use "
+                       "ln_context_set_object", tname);
     if (entry->isstatic)
         LN_TRY(ln_context_prepare_static(ctx, tname));
+    if (ln_entry_is_in_place(entry))
+        LN_TRY(ln_carried_own(ctx->tensor_table, entry));
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
 }

@@ -40,7 +40,10 @@ typedef struct ln_opdesc_tensor {
     const char *custom;
     ln_desc_flag is_static;
     ln_desc_flag is_variadic;
-    ln_desc_flag is_optional; // inputs only, as the next five
+    ln_desc_flag is_optional;
+    ln_desc_flag is_attribute; // inputs only, as the next seven
+    ln_desc_flag is_shape_only;
+    const char *types;         // a mask of dtypes, in C
     const char *sametype;
     const char *sameshape;
     const char *check;
@@ -70,6 +73,7 @@ typedef struct ln_opdesc_param {
     const ln_value *checks;
     const char *custom;
     const ln_value *default_value;
+    ln_desc_flag is_required; // call form only
 } ln_opdesc_param;
 
 typedef struct ln_opdesc_priv {
@@ -103,6 +107,11 @@ struct ln_opdesc {
     const char *run;
     const char *post_run;
     const char *calc_offset;
+    const char *infer;     // names of C functions; an operator with `infer` has call form
+    const char *compute;
+    const char *accepts;
+    const char *domain;
+    const ln_value *since;
     const ln_value *rtol_value; // the following as found; see the arrays below
     const ln_value *extra_privs;
     const ln_value *tensors_in;
@@ -146,6 +155,12 @@ void ln_opdesc_set_deinit(ln_opdesc_set *set);
 
 // Whether code is to be made for it.
 bool ln_opdesc_is_generated(const ln_opdesc *op);
+
+// Whether it is written as functions on an `ln_call` (lightnet/call.h).
+static inline bool ln_opdesc_is_call(const ln_opdesc *op)
+{
+    return op->infer != NULL;
+}
 
 // The text of element `check` of a `checks` list.
 const char *ln_opdesc_check_text(const ln_value *check);

@@ -57,6 +57,11 @@ static const field op_fields[] = {
     F(ln_opdesc, "run", STRING, false, run),
     F(ln_opdesc, "post_run", STRING, false, post_run),
     F(ln_opdesc, "calc_offset", STRING, false, calc_offset),
+    F(ln_opdesc, "infer", IDENTIFIER, false, infer),
+    F(ln_opdesc, "compute", IDENTIFIER, false, compute),
+    F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
+    F(ln_opdesc, "domain", STRING, false, domain),
+    F(ln_opdesc, "since", ARRAY, false, since),
 };
 
 static const field in_fields[] = {
@@ -70,6 +75,9 @@ static const field in_fields[] = {
     F(ln_opdesc_tensor, "sameshape", STRING, false, sameshape),
     F(ln_opdesc_tensor, "static", FLAG, false, is_static),
     F(ln_opdesc_tensor, "optional", FLAG, false, is_optional),
+    F(ln_opdesc_tensor, "attribute", FLAG, false, is_attribute),
+    F(ln_opdesc_tensor, "shape_only", FLAG, false, is_shape_only),
+    F(ln_opdesc_tensor, "types", EXPR, false, types),
     F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
     F(ln_opdesc_tensor, "check", STRING, false, check),
     F(ln_opdesc_tensor, "checks", ARRAY, false, checks),
@@ -91,6 +99,7 @@ static const field out_fields[] = {
     F(ln_opdesc_tensor, "joins", STRING, false, joins),
     F(ln_opdesc_tensor, "static", FLAG, false, is_static),
     F(ln_opdesc_tensor, "scratch", FLAG, false, is_scratch),
+    F(ln_opdesc_tensor, "optional", FLAG, false, is_optional),
     F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
     F(ln_opdesc_tensor, "custom", STRING, false, custom),
     F(ln_opdesc_tensor, "cleanup", STRING, false, cleanup),
@@ -113,6 +122,7 @@ static const field param_fields[] = {
     F(ln_opdesc_param, "checks", ARRAY, false, checks),
     F(ln_opdesc_param, "custom", STRING, false, custom),
     F(ln_opdesc_param, "default", ANY, false, default_value),
+    F(ln_opdesc_param, "required", FLAG, false, is_required),
 };
 
 static const field priv_fields[] = {
@@ -510,7 +520,7 @@ static ln_status check_default_scalar(const ln_opdesc_param *param, const ln_val
                           param->arg_name, ptype, ln_value_kind_text(value->kind));
     bool is_whole = value->number >= -2147483648.0 && value->number <= 2147483647.0 &&
                     value->number == (double)(long long)value->number;
-    if (kind == LN_VALUE_NUMBER && strcmp(param->realtype, "int") == 0 && !is_whole)
+    if (kind == LN_VALUE_NUMBER && param->realtype && strcmp(param->realtype, "int") == 0 && !is_whole)
         return ln_fail_at(value->place, LN_INVALID, "the default %s of '%s' is no int", value->text,
                           param->arg_name);
     return LN_OK;
@@ -599,8 +609,77 @@ static ln_status check_one_variadic(const ln_opdesc_tensor *t, const ln_opdesc_t
     return LN_OK;
 }
 
+// ---- Call form ----
+
+static ln_status check_differ(const ln_opdesc_tensor *tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(tensors[i].arg_name, tensors[j].arg_name) == 0)
+                return ln_fail_at(key_or_value_place(tensors[i].source, "arg_name"), LN_INVALID,
+                                  "arg_name '%s' is here a second time", tensors[i].arg_name);
+    return LN_OK;
+}
+
+// Only the last of the real inputs, and the last output, may be variadic.
+static ln_status check_call_tensors(const ln_opdesc_tensor *tensors, size_t count)
+{
+    LN_TRY(check_differ(tensors, count));
+    for (size_t i = 0; i < count; i++) {
+        const ln_opdesc_tensor *t = &tensors[i];
+        LN_TRY(check_word(t->source, "mtype", t->mtype, mtypes, COUNT(mtypes)));
+        bool is_last = i + 1 == count || tensors[i + 1].is_attribute == LN_DESC_TRUE;
+        if (t->is_variadic == LN_DESC_TRUE && !is_last)
+            return ln_fail_at(t->source->place, LN_INVALID,
+                              "'%s' is variadic and should be the last one", t->arg_name);
+        if (t->is_attribute != LN_DESC_TRUE && i > 0 && tensors[i - 1].is_attribute == LN_DESC_TRUE)
+            return ln_fail_at(t->source->place, LN_INVALID,
+                              "'%s' should stand before the attributes", t->arg_name);
+    }
+    return LN_OK;
+}
+
+static ln_status check_since(const ln_opdesc *op)
+{
+    double last = 0;
+    for (const ln_value *v = op->since ? op->since->first : NULL; v; v = v->next) {
+        if (v->kind != LN_VALUE_NUMBER || v->number <= last || v->number > 1000 ||
+            v->number != (double)(int)v->number)
+            return ln_fail_at(v->place, LN_INVALID,
+                              "'since' should be whole numbers in rising order");
+        last = v->number;
+    }
+    return LN_OK;
+}
+
+static ln_status check_call(const ln_opdesc *op)
+{
+    LN_TRY(check_optype(op));
+    LN_TRY(check_include(op->include));
+    LN_TRY(check_call_tensors(op->ins, op->in_count));
+    LN_TRY(check_call_tensors(op->outs, op->out_count));
+    for (size_t i = 0; i < op->in_count; i++)
+        LN_TRY(check_same(op, i, "sametype", op->ins[i].sametype));
+    for (size_t i = 0; i < op->out_count; i++)
+        LN_TRY(check_placement(op, &op->outs[i]));
+    for (size_t i = 0; i < op->param_count; i++) {
+        LN_TRY(check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes,
+                          COUNT(ptypes)));
+        LN_TRY(check_default(&op->params[i]));
+    }
+    if (op->price && !ln_is_identifier(op->price))
+        return ln_fail_at(key_or_value_place(op->source, "price"), LN_INVALID,
+                          "'price' of an operator with 'infer' is the name of a function");
+    if (op->run || op->static_run || op->custom || op->check || op->checks)
+        return ln_fail_at(op->source->place, LN_INVALID,
+                          "an operator with 'infer' has 'compute' instead of snippets");
+    return check_since(op);
+}
+
 static ln_status check_op(ln_document *arena, const ln_opdesc *op)
 {
+    if (ln_opdesc_is_call(op))
+        return check_call(op);
     LN_TRY(check_optype(op));
     LN_TRY(check_all_names(arena, op));
     LN_TRY(check_checks(op->checks));

@@ -436,6 +436,12 @@ static void put_prepare(printer *p)
 static void put_op(const ln_opdesc *op, ln_text *text)
 {
     printer p = {.op = op, .text = text};
+    if (ln_opdesc_is_call(op)) {
+        ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
+        ln_opdesc_put_tables(&p);
+        ln_opdesc_put_proto(&p);
+        return;
+    }
     ln_gen_scope_of_prepare(&p.scope, op);
     ln_gen_scope_of_life(&p.life, op);
     if (p.scope.status != LN_OK || p.life.status != LN_OK) {

@@ -134,7 +134,9 @@ static void put_flags(ln_text *text, const ln_opdesc_tensor *t)
     } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},
                  {t->is_variadic, "LN_ARG_VARIADIC"},
                  {t->is_scratch, "LN_ARG_SCRATCH"},
-                 {t->is_static, "LN_ARG_STATIC"}};
+                 {t->is_static, "LN_ARG_STATIC"},
+                 {t->is_attribute, "LN_ARG_ATTRIBUTE"},
+                 {t->is_shape_only, "LN_ARG_SHAPE_ONLY"}};
     bool is_any = false;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].flag == LN_DESC_TRUE) {
@@ -154,9 +156,16 @@ static void put_arg_infos(const printer *p, const char *suffix, const ln_opdesc_
         ln_c_string(text, tensors[i].doc ? tensors[i].doc : "");
         ln_text_puts(text, ", ");
         put_flags(text, &tensors[i]);
-        ln_text_printf(text, ", %s},\n", tensors[i].mtype);
+        ln_text_printf(text, ", %s", tensors[i].mtype);
+        if (ln_opdesc_is_call(p->op)) {
+            ln_text_printf(text, ", %s, ", tensors[i].types ? tensors[i].types : "0");
+            ln_c_string(text, tensors[i].sametype);
+        } else {
+            ln_text_puts(text, ", 0, NULL");
+        }
+        ln_text_puts(text, "},\n");
     }
-    ln_text_puts(text, "    {NULL, NULL, 0, LN_MEM_NONE},\n};\n\n");
+    ln_text_puts(text, "    {NULL, NULL, 0, LN_MEM_NONE, 0, NULL},\n};\n\n");
 }
 
 static void put_param_infos(const printer *p)
@@ -171,12 +180,16 @@ static void put_param_infos(const printer *p)
         ln_c_string(text, param->doc ? param->doc : "");
         ln_text_printf(text, ", %s, ", param->ptype);
         ln_c_string(text, json.bytes);
-        ln_text_puts(text, "},\n");
+        if (param->default_value)
+            ln_text_printf(text, ", &%s_%s_default", p->op->optype, param->arg_name);
+        else
+            ln_text_puts(text, ", NULL");
+        ln_text_printf(text, ", %d},\n", param->is_required == LN_DESC_TRUE);
         if (json.status != LN_OK && text->status == LN_OK)
             text->status = json.status;
         ln_text_deinit(&json);
     }
-    ln_text_puts(text, "    {NULL, NULL, LN_PARAM_INVALID, NULL},\n};\n\n");
+    ln_text_puts(text, "    {NULL, NULL, LN_PARAM_INVALID, NULL, NULL, 0},\n};\n\n");
 }
 
 // A variadic argument's first name stands for all of them.
@@ -221,16 +234,26 @@ static void put_places(const printer *p)
     ln_text_puts(p->text, "    {NULL, NULL, LN_PLACE_OVER},\n};\n\n");
 }
 
+static void put_since(const printer *p)
+{
+    ln_text_printf(p->text, "static const int %s_since[] = {", p->op->optype);
+    for (const ln_value *v = p->op->since ? p->op->since->first : NULL; v; v = v->next)
+        ln_text_printf(p->text, "%s, ", v->text);
+    ln_text_puts(p->text, "0};\n\n");
+}
+
 void ln_opdesc_put_tables(const printer *p)
 {
     const ln_opdesc *op = p->op;
     put_arg_infos(p, "ins", op->ins, op->in_count);
     put_arg_infos(p, "outs", op->outs, op->out_count);
     put_places(p);
-    put_param_infos(p);
     for (size_t i = 0; i < op->param_count; i++)
         if (op->params[i].default_value)
             put_default(p, &op->params[i]);
+    put_param_infos(p);
+    if (ln_opdesc_is_call(op))
+        put_since(p);
 }
 
 // ---- The prototype ----
@@ -242,6 +265,24 @@ static void put_words(ln_text *text, const char *member, const char *words)
     ln_text_printf(text, "    .%s = ", member);
     ln_c_string(text, words);
     ln_text_puts(text, ",\n");
+}
+
+static void put_name(ln_text *text, const char *member, const char *name)
+{
+    if (name)
+        ln_text_printf(text, "    .%s = %s,\n", member, name);
+}
+
+static void put_call(const printer *p)
+{
+    const ln_opdesc *op = p->op;
+    ln_text_puts(p->text, "    .check = ln_call_check,\n    .price = ln_call_price,\n");
+    put_name(p->text, "infer", op->infer);
+    put_name(p->text, "compute", op->compute);
+    put_name(p->text, "accepts", op->accepts);
+    put_name(p->text, "call_price", op->price);
+    put_words(p->text, "domain", op->domain);
+    ln_text_printf(p->text, "    .since = %s_since,\n", op->optype);
 }
 
 static void put_info(const printer *p)
@@ -257,10 +298,13 @@ static void put_info(const printer *p)
     ln_text_puts(text, ",\n    .example = ");
     ln_c_string(text, op->example);
     ln_text_printf(text,
-                   ",\n    .ins = %s_ins,\n    .outs = %s_outs,\n    .params = %s_params,\n"
-                   "    .check = %s_check,\n",
-                   op->optype, op->optype, op->optype, op->optype);
-    if (op->price)
+                   ",\n    .ins = %s_ins,\n    .outs = %s_outs,\n    .params = %s_params,\n",
+                   op->optype, op->optype, op->optype);
+    if (ln_opdesc_is_call(op))
+        put_call(p);
+    else
+        ln_text_printf(text, "    .check = %s_check,\n", op->optype);
+    if (op->price && !ln_opdesc_is_call(op))
         ln_text_printf(text, "    .price = %s_price,\n", op->optype);
     if (has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
@@ -311,10 +355,16 @@ void ln_opdesc_put_proto(const printer *p)
                    "ln_op ln_opimpl_%s = {\n"
                    "    .op_arg = &%s_op_arg,\n",
                    name, name, name);
-    put_function(p, "pre_run", true);
-    put_function(p, "static_run", op->static_run);
-    put_function(p, "run", op->run);
-    put_function(p, "post_run", true);
-    put_function(p, "calc_offset", !ln_c_is_blank(op->calc_offset));
+    if (ln_opdesc_is_call(op)) {
+        put_name(text, "pre_run", "ln_call_pre_run");
+        put_name(text, "run", op->compute ? "ln_call_run" : NULL);
+        put_name(text, "post_run", "ln_call_post_run");
+    } else {
+        put_function(p, "pre_run", true);
+        put_function(p, "static_run", op->static_run);
+        put_function(p, "run", op->run);
+        put_function(p, "post_run", true);
+        put_function(p, "calc_offset", !ln_c_is_blank(op->calc_offset));
+    }
     ln_text_puts(text, "};\n\n");
 }

@@ -10,6 +10,7 @@
 #include <lightnet/op_info.h>
 
 #include "base/name_hash.h"
+#include "ir/carried.h"
 #include "ir/compiled.h"
 
 // ---- Life ----
@@ -67,6 +68,12 @@ void ln_context_forget(ln_context *ctx)
     ctx->compiled = NULL;
     ln_free(ctx->source);
     ctx->source = NULL;
+    ln_hash_free(ctx->graphs);
+    ctx->graphs = NULL;
+    ln_carried_release(ctx->carried);
+    ctx->carried = NULL;
+    ln_meter_release(ctx->meter);
+    ctx->meter = NULL;
 }
 
 void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
@@ -123,11 +130,27 @@ static int is_read(const ln_context *ctx, const ln_op *op, const char *tname)
     return ln_dfg_next(ctx->dfg, op, tname) != NULL;
 }
 
+// The tensor that the `output` operator at `index` names.
+static const ln_tensor_entry *find_marked(const ln_context *ctx, size_t index, size_t *out_count)
+{
+    *out_count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!ln_op_is_type(op->op_arg, "output") || (*out_count)++ != index)
+            continue;
+        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
+        return ln_tensor_table_find(ctx->tensor_table, src->name);
+    }
+    return NULL;
+}
+
 // The tensor at `index` of the context's inputs or outputs; *out_count receives how many there are
 // up to it.
 static const ln_tensor_entry *find_end(const ln_context *ctx, int is_output, size_t index,
                                        size_t *out_count)
 {
+    if (is_output && ctx && ctx->has_output)
+        return find_marked(ctx, index, out_count);
     *out_count = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL) {

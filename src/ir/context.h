@@ -17,6 +17,8 @@ struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
     // Makes it anew because static tensors have moved; on failure *runner_p is as before.
     ln_status (*rebuild)(struct ln_runner **runner_p, const ln_context *ctx);
+    // ln_context_run, for operators that run graphs.
+    ln_status (*run)(const ln_context *ctx);
 };
 
 // Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace
@@ -54,6 +56,13 @@ int ln_op_is_type(const ln_op_arg *op_arg, const char *name);
 
 // 1 if the outputs are inputs of the model, as ln_context_input defines them.
 int ln_op_is_input(const ln_op_arg *op_arg);
+
+// The outermost context: itself, or what it is a graph of.
+ln_context *ln_context_root(ln_context *ctx);
+
+// Calls `function` for each graph of `ctx` up to the first that fails.
+ln_status ln_context_each_graph(const ln_context *ctx, ln_status (*function)(ln_context *graph, void *user),
+                                void *user);
 
 // 1 if the caller fills `entry`, an output of `op`, before each run: the operator neither reads nor
 // computes, and the tensor is not static.

@@ -15,7 +15,9 @@
 
 #include "base/checked.h"
 #include "ir/bound.h"
+#include "ir/carried.h"
 #include "ir/memory.h"
+#include "ir/open.h"
 
 // ---- Placing ----
 
@@ -58,6 +60,10 @@ static ln_status place_tensors(ln_context *ctx)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
+        if (ln_entry_is_in_place(entry)) {
+            entry->tensor->data = (void *)(uintptr_t)entry->carried;
+            continue;
+        }
         LN_TRY(check_place(ctx, entry));
         entry->tensor->data = ln_context_planned_address(ctx, entry);
     }
@@ -130,8 +136,12 @@ void ln_context_dealloc_mem(ln_context *ctx)
     memset(ctx->mem_starts, 0, sizeof ctx->mem_starts);
     size_t cursor = 0;
     void *value;
-    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value))
-        ((ln_tensor_entry *)value)->tensor->data = NULL;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        ln_tensor_entry *entry = value;
+        entry->tensor->data = NULL;
+        if (entry->is_open)
+            ln_open_drop(entry);
+    }
 }
 
 // ---- Writing static tensors ----
@@ -166,7 +176,7 @@ static void move_static(ln_context *ctx, ln_memory *memory)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
-        if (is_in_static(ctx, entry))
+        if (is_in_static(ctx, entry) && !ln_entry_is_in_place(entry))
             entry->tensor->data = ln_context_planned_address(ctx, entry);
     }
 }

@@ -39,6 +39,7 @@ static ln_status admit(ln_context *ctx, ln_op *op)
         return LN_FAIL(LN_EXISTS, "operator '%s' is in a context already", op->op_arg->name);
     LN_TRY(enter_table(ctx, op));
     op->op_arg->tensor_table = ctx->tensor_table;
+    op->op_arg->context = ctx;
     op->op_arg->model_has_input = ctx->has_input;
     ln_status status = ln_op_check_inputs(op);
     if (status == LN_OK)
@@ -100,19 +101,28 @@ static void end_all(ln_context *ctx)
     ln_error_restore(&reason);
 }
 
-static int has_input(const ln_list *ops)
+static int has_type(const ln_list *ops, const char *optype)
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ops) {
-        if (op && op->op_arg && ln_op_is_type(op->op_arg, "input"))
+        if (op && op->op_arg && ln_op_is_type(op->op_arg, optype))
             return 1;
     }
     return 0;
 }
 
+static ln_status init_graph(ln_context *graph, void *user)
+{
+    (void)user;
+    return ln_hash_size(graph->op_table) > 0 ? LN_OK : ln_context_init_ops(graph);
+}
+
 static ln_status admit_all(ln_context *ctx)
 {
-    ctx->has_input = has_input(ctx->ops); // before the first pre_run, which may want to know
+    // Before the first pre_run, which may want to know.
+    ctx->has_input = has_type(ctx->ops, "input");
+    ctx->has_output = has_type(ctx->ops, "output");
+    LN_TRY(ln_context_each_graph(ctx, init_graph, NULL));
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
         LN_TRY(admit(ctx, op));
@@ -195,7 +205,8 @@ ln_status ln_context_recheck(ln_context *ctx)
         const ln_tensor_entry *entry = value;
         return LN_FAIL(LN_INTERNAL, "tensor '%s' belongs to no operator", entry->name);
     }
-    ctx->has_input = has_input(ctx->ops);
+    ctx->has_input = has_type(ctx->ops, "input");
+    ctx->has_output = has_type(ctx->ops, "output");
     LN_LIST_FOREACH (op, ctx->ops) {
         op->op_arg->model_has_input = ctx->has_input;
         LN_TRY(ln_op_check_inputs(op));

@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
+#include "ir/carried.h"
 #include "ir/context.h"
 #include "plan/layout.h"
 
@@ -108,11 +109,11 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
     r->entries[index] = entry;
     r->owners[index] = index;
     r->aligns[index] = (uint8_t)tl_size_of(entry->tensor->dtype);
-    r->is_described[index] = entry->owner && !entry->is_placed;
+    r->is_described[index] = entry->owner && !entry->is_placed && !ln_entry_is_in_place(entry);
     r->values[index] = (ln_plan_value){
         .name = entry->name,
         .offset = entry->offset,
-        .byte_count = tl_tensor_size(entry->tensor),
+        .byte_count = ln_entry_is_in_place(entry) ? 0 : tl_tensor_size(entry->tensor),
         .mtype = entry->mtype,
         .is_static = entry->isstatic,
         .is_input = ln_op_is_filled(op, entry),
@@ -133,6 +134,8 @@ static ln_status add_values(const ln_context *ctx, ln_plan_records *r)
         const char *owner = r->entries[i]->owner;
         if (r->entries[i]->is_placed && ctx->state < LN_CONTEXT_PLANNED)
             owner = NULL; // left by a plan that is forgotten
+        if (ln_entry_is_in_place(r->entries[i]))
+            owner = NULL;
         if (owner && !ln_plan_records_find(r, owner, &r->owners[i]))
             return LN_FAIL(LN_INVALID, "tensor '%s' lies in '%s', which does not exist",
                            r->values[i].name, owner);
@@ -153,7 +156,8 @@ static ln_status add_step(ln_plan_records *r, const ln_op *op, uint32_t **next)
         if (!ln_plan_records_find(r, listed->name, *next))
             return LN_FAIL(LN_INVALID, "operator '%s' reads '%s', which nobody makes",
                            op->op_arg->name, listed->name);
-        r->values[*(*next)++].is_output = 0;
+        uint32_t read = *(*next)++;
+        r->values[read].is_output = 0;
         step->read_count++;
     }
     step->writes = *next;
@@ -191,6 +195,8 @@ static bool stands_for(const ln_tensor_list_entry *listed, const ln_arg_info *in
 static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place, uint32_t in,
                        uint32_t out)
 {
+    if (ln_entry_is_in_place(r->entries[in]) || ln_entry_is_in_place(r->entries[out]))
+        return;
     ln_share choice = {.step = (uint32_t)r->plan.step_count - 1, .inner = out, .outer = in};
     switch (place) {
     case LN_PLACE_OVER: // elements of one size meet one by one
@@ -229,6 +235,19 @@ static void add_choices(ln_plan_records *r, const ln_op *op)
     }
 }
 
+// In a model with `output` operators their tensors are the outputs, whoever else reads them.
+static void mark_outputs(const ln_context *ctx, ln_plan_records *r)
+{
+    if (!ctx->has_output)
+        return;
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        r->values[i].is_output = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (ln_op_is_type(op->op_arg, "output"))
+            r->values[index_of(r, op->op_arg->tensors_in->data)].is_output = 1;
+}
+
 static ln_status fill_records(const ln_context *ctx, ln_plan_records *r)
 {
     LN_TRY(alloc_arrays(ctx, r));
@@ -238,6 +257,7 @@ static ln_status fill_records(const ln_context *ctx, ln_plan_records *r)
         LN_TRY(add_step(r, l->data, &next));
         add_choices(r, l->data);
     }
+    mark_outputs(ctx, r);
     return LN_OK;
 }
 

@@ -41,6 +41,8 @@ void ln_tensor_entry_free(ln_tensor_entry *entry)
     ln_free(entry->name);
     ln_free(entry->owner);
     ln_free(entry->creater);
+    ln_free(entry->known_block);
+    ln_object_release(entry->held);
     ln_free(entry);
 }
 

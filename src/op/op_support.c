@@ -67,7 +67,16 @@ static ln_status check_tensors(ln_op_arg *op_arg, ln_list *list, const ln_arg_in
 
 ln_status ln_op_check_ins_any(ln_op_arg *op_arg, const ln_arg_info *ins)
 {
-    return check_tensors(op_arg, op_arg->tensors_in, ins, "input");
+    LN_TRY(check_tensors(op_arg, op_arg->tensors_in, ins, "input"));
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, op_arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, listed->name);
+        if (entry && entry->is_open)
+            return ln_op_fail(op_arg, LN_UNSUPPORTED,
+                              "needs the shape of tensor '%s', which is known only in a run",
+                              listed->name);
+    }
+    return LN_OK;
 }
 
 ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins)

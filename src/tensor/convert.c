@@ -138,7 +138,7 @@ static void store_narrow(const block *b, char *dst, tl_dtype dtype, size_t count
         double x = b->kind == WIDE_DOUBLE   ? b->f64[i]
                    : b->kind == WIDE_SIGNED ? ln_sticky_double(b->i64[i])
                                             : ln_sticky_unsigned(b->u64[i]);
-        uint32_t bits = ln_narrow_encode(x, dtype, !isinf(x));
+        uint32_t bits = ln_narrow_encode(x, dtype, dtype != TL_FLOAT8E5M2 || !isinf(x));
         if (tl_size_of(dtype) == 2)
             ((uint16_t *)dst)[i] = (uint16_t)bits;
         else

@@ -92,36 +92,36 @@ static uint64_t nearest_code(uint64_t x_bits, const format *f)
     return code + (rest > half || (rest == half && (code & 1)));
 }
 
-static uint32_t encode_e8m0(double x)
+// Powers of two only; ties go up.
+static uint32_t encode_e8m0(double x, int saturates)
 {
+    const uint32_t nan = 0xff, largest = 0xfe;
     if (isnan(x) || x < 0)
-        return 0xff;
-    if (x <= 0x1p-127)
-        return 0;
-    if (x >= 0x1p127)
-        return 0xfe;
+        return nan;
+    if (x < 0x1p-127)
+        return saturates ? 0 : nan;
+    if (isinf(x))
+        return saturates ? largest : nan;
     int exponent;
-    double fraction = frexp(x, &exponent); // 0.5 to 1; a tie is 0.75, and even is by the code
-    uint32_t code = (uint32_t)(exponent - 1 + 127);
-    return code + (fraction > 0.75 || (fraction >= 0.75 && (code & 1)));
+    double fraction = frexp(x, &exponent); // 0.5 to 1
+    int code = exponent - 1 + 127 + (fraction >= 0.75);
+    return code <= (int)largest ? (uint32_t)code : saturates ? largest : nan;
 }
 
 uint32_t ln_narrow_encode(double x, tl_dtype dtype, int saturates)
 {
     if (dtype == TL_FLOAT8E8M0)
-        return encode_e8m0(x);
+        return encode_e8m0(x, saturates);
     const format *f = &formats[dtype - TL_FLOAT16];
     uint32_t sign = signbit(x) ? f->sign : 0;
     bool has_nan = f->nan != NO_CODE;
     if (isnan(x)) {
         if (!has_nan)
-            return f->largest | sign;
+            return f->sign;
         return has_negative_zero(f) ? f->nan | sign : f->nan;
     }
     if (isinf(x) && f->infinity != NO_CODE && (f->sign == 0x8000 || !saturates))
         return f->infinity | sign;
-    if (isinf(x) && !has_negative_zero(f))
-        return f->nan;
 
     uint64_t bits;
     double magnitude = fabs(x);

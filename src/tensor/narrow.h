@@ -16,11 +16,11 @@
 double ln_narrow_decode(uint32_t bits, tl_dtype dtype);
 
 // The bit pattern that is nearest to `x`. Of a value that rounds to beyond the largest:
-//   saturates:      the largest, also of an infinity where the type has 8 bits or fewer (but NaN of
-//                   an infinity in the FNUZ types)
+//   saturates:      the largest, also of an infinity if the type has 8 bits or fewer
 //   does not:       infinity, or NaN in a type without it
-// TL_FLOAT4E2M1, which has neither, always saturates, and NaN is its largest. TL_FLOAT8E8M0 has no
-// sign and no 0: what is below its smallest, 0 included, becomes that, and a negative number NaN.
+// TL_FLOAT4E2M1, which has neither, always saturates, and NaN is -0. TL_FLOAT8E8M0 has no
+// sign and no 0: ties go up, a negative number is NaN, and so is what is below the smallest, unless
+// it saturates.
 uint32_t ln_narrow_encode(double x, tl_dtype dtype, int saturates);
 
 // The bits of the float that has the value of binary16 `half`: the exponent moves from bias 15 to

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of any kind in and out of a loaded context.
+
+#include <lightnet/context.h>
+
+#include "ir/context.h"
+#include "ir/open.h"
+
+static ln_status find_loaded(const ln_context *ctx, const char *tname, ln_tensor_entry **out_entry)
+{
+    *out_entry = NULL;
+    if (!ctx || ctx->state != LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
+    *out_entry = ln_tensor_table_find(ctx->tensor_table, tname);
+    if (!*out_entry)
+        return LN_FAIL(LN_NOT_FOUND, "the model has no tensor '%s'", tname ? tname : "(null)");
+    return LN_OK;
+}
+
+static ln_status fail_shape(const ln_tensor_entry *entry, const tl_tensor *given)
+{
+    char wanted[128], got[128];
+    ln_sprint_shape(wanted, sizeof wanted, entry->tensor->ndim, entry->tensor->dims);
+    ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
+    return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s", entry->name,
+                   tl_dtype_name(entry->tensor->dtype), wanted, tl_dtype_name(given->dtype), got);
+}
+
+ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object)
+{
+    ln_tensor_entry *entry;
+    LN_TRY(find_loaded(ctx, tname, &entry));
+    if (!object)
+        return LN_FAIL(LN_INVALID, "the value for tensor '%s' is NULL", tname);
+    if (entry->is_open) {
+        const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
+        if (!op || !ln_op_is_type(op->op_arg, "input"))
+            return LN_FAIL(LN_INVALID, "tensor '%s' is no input", tname);
+        ln_open_hold(entry, object);
+        return LN_OK;
+    }
+    const tl_tensor *given = ln_object_tensor(object);
+    if (!given)
+        return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", tname);
+    if (given->dtype != entry->tensor->dtype || !tl_tensor_issameshape(given, entry->tensor))
+        return fail_shape(entry, given);
+    return ln_context_set_data(ctx, tname, given->data ? given->data : given);
+}
+
+ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_object **out_object)
+{
+    if (!out_object)
+        return LN_FAIL(LN_INVALID, "the place for the value is NULL");
+    *out_object = NULL;
+    ln_tensor_entry *entry;
+    LN_TRY(find_loaded(ctx, tname, &entry));
+    if (entry->held) {
+        *out_object = ln_object_retain(entry->held);
+        return LN_OK;
+    }
+    if (entry->is_open)
+        return LN_FAIL(LN_STATE, "tensor '%s' has no value: it was not set, the model has not run, or "
+                       "the value was needed no more", tname);
+    if (entry->mtype == LN_MEM_CPU) {
+        *out_object = ln_object_copy_tensor(entry->tensor, NULL);
+        return *out_object ? LN_OK : ln_error_status();
+    }
+    *out_object = ln_object_new_tensor(entry->tensor->dtype, entry->tensor->ndim,
+                                       entry->tensor->dims, NULL);
+    if (!*out_object)
+        return ln_error_status();
+    if (ln_tensor_table_get_data(ctx->tensor_table, tname, ln_object_tensor(*out_object)->data))
+        return LN_OK;
+    ln_object_release(*out_object);
+    *out_object = NULL;
+    return ln_error_status();
+}

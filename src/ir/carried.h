@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that a model brings along: the weights inside a model file, used where they lie.
+//
+// A context and its clones and graphs share one counted store. It also keeps whatever the bytes lie
+// in, such as a mapped file, until the last of them is gone. Filled while a model is read, by one
+// thread; afterwards only read.
+
+#ifndef LN_IR_CARRIED_H
+#define LN_IR_CARRIED_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+#include <lightnet/tensor.h>
+#include <lightnet/tensor_entry.h>
+
+typedef struct ln_carried ln_carried;
+
+ln_status ln_carried_create(ln_carried **out_carried);
+ln_carried *ln_carried_retain(ln_carried *carried); // returns `carried`; NULL is fine
+void ln_carried_release(ln_carried *carried);       // NULL is fine
+
+// Adds a tensor whose elements lie at `data`, at any alignment, as long as the store lives.
+ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, int ndim,
+                         const int *dims, const void *data);
+
+// The tensor of that name, with its data; NULL if there is none or `carried` is NULL.
+const tl_tensor *ln_carried_find(const ln_carried *carried, const char *name);
+
+size_t ln_carried_byte_count(const ln_carried *carried); // of all tensors; 0 for NULL
+size_t ln_carried_count(const ln_carried *carried);
+
+// Calls `release(block)` when the store ends; at once if that cannot be noted.
+ln_status ln_carried_keep(ln_carried *carried, void *block, void (*release)(void *block));
+
+// 1 if the tensor stays where the model's file has it, so that no memory is planned for it.
+int ln_entry_is_in_place(const ln_tensor_entry *entry);
+
+// Gives a tensor that is in place memory of its own, with the same elements, so that it can be
+// written; views of it follow. Until the model is unloaded.
+ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry);
+
+#endif

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of an operator in call form: its arguments by position, checks that its description
+// states, shapes, and values that are known before the model runs.
+
+#include "op/call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/context.h>
+#include <lightnet/op_support.h>
+
+#include "ir/open.h"
+
+// The most tensors a variadic argument of an operator in call form takes.
+#define MAX_VARIADIC 4096
+
+// Values of at most so many bytes are computed while a model is planned.
+#define MAX_KNOWN_BYTES 65536
+
+ln_op *(*ln_call_find_op)(const char *optype);
+
+// ---- Arguments by position ----
+
+static bool is_variadic(const ln_arg_info *info)
+{
+    return (info->flags & LN_ARG_VARIADIC) != 0;
+}
+
+static int fixed_count(const ln_arg_info *infos)
+{
+    int count = 0;
+    while (infos[count].arg_name && !is_variadic(&infos[count]) &&
+           !(infos[count].flags & LN_ARG_ATTRIBUTE))
+        count++;
+    return count;
+}
+
+const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position)
+{
+    int fixed = fixed_count(infos);
+    return &infos[position < fixed ? position : fixed];
+}
+
+// The number behind `prefix` in `name`, from 1; 0 if it is no such name.
+static int number_behind(const char *name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0)
+        return 0;
+    const char *digits = name + len;
+    size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 4 || digits[count] || digits[0] == '0')
+        return 0;
+    return (int)strtol(digits, NULL, 10);
+}
+
+// The position of `arg_name` among real arguments; -1 for attributes and captured tensors, -2 for
+// names that are not described.
+static int position_of(const ln_arg_info *infos, const char *arg_name)
+{
+    int fixed = fixed_count(infos);
+    for (int i = 0; i < fixed; i++)
+        if (strcmp(infos[i].arg_name, arg_name) == 0)
+            return i;
+    const ln_arg_info *rest = &infos[fixed];
+    if (rest->arg_name && is_variadic(rest)) {
+        int number = number_behind(arg_name, rest->arg_name);
+        if (number > 0)
+            return number <= MAX_VARIADIC ? fixed + number - 1 : -2;
+    }
+    for (; rest->arg_name; rest++)
+        if ((rest->flags & LN_ARG_ATTRIBUTE) && strcmp(rest->arg_name, arg_name) == 0)
+            return -1;
+    return -2;
+}
+
+static ln_status count_args(ln_call *call, const ln_list *listed, const ln_arg_info *infos,
+                            bool may_capture, int *out_count)
+{
+    int count = 0;
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, listed) {
+        int position = position_of(infos, l->arg_name);
+        if (position == -2 && !(may_capture && number_behind(l->arg_name, "capture") > 0))
+            return ln_call_fail(call, LN_INVALID, "has no argument '%s'", l->arg_name);
+        if (position >= count)
+            count = position + 1;
+    }
+    *out_count = count;
+    return LN_OK;
+}
+
+static ln_status fill_ins(ln_call *call)
+{
+    const ln_op_arg *arg = call->op_arg;
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, arg->tensors_in) {
+        int position = position_of(call->info->ins, l->arg_name);
+        ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
+        if (!entry)
+            return ln_call_fail(call, LN_INVALID, "tensor '%s' (%s) should have been defined before",
+                                l->name, l->arg_name);
+        if (position < 0)
+            continue;
+        if (call->ins[position])
+            return ln_call_fail(call, LN_INVALID, "input '%s' is there twice", l->arg_name);
+        call->ins[position] = entry;
+    }
+    return LN_OK;
+}
+
+static ln_status fill_outs(ln_call *call)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_out) {
+        int position = position_of(call->info->outs, l->arg_name);
+        if (position < 0)
+            continue;
+        if (call->outs[position].is_wanted)
+            return ln_call_fail(call, LN_INVALID, "output '%s' is there twice", l->arg_name);
+        call->outs[position].is_wanted = true;
+    }
+    return LN_OK;
+}
+
+static bool has_graph(const ln_op_arg *arg)
+{
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->params) {
+        if (param->type == LN_PARAM_STRING && arg->context && param->value_string &&
+            ln_context_find_graph(arg->context, param->value_string))
+            return true;
+    }
+    return false;
+}
+
+static ln_status resolve(ln_call *call)
+{
+    const ln_op_arg *arg = call->op_arg;
+    LN_TRY(count_args(call, arg->tensors_in, call->info->ins, has_graph(arg), &call->in_count));
+    LN_TRY(count_args(call, arg->tensors_out, call->info->outs, false, &call->out_count));
+    call->ins = ln_alloc_array((size_t)call->in_count + 1, sizeof *call->ins);
+    call->outs = ln_alloc_array((size_t)call->out_count + 1, sizeof *call->outs);
+    if (!call->ins || !call->outs)
+        return ln_op_fail_recorded(call->op_arg);
+    LN_TRY(fill_ins(call));
+    return fill_outs(call);
+}
+
+// ---- Checks that the description states ----
+
+static ln_status check_present(ln_call *call)
+{
+    const ln_arg_info *ins = call->info->ins;
+    int fixed = fixed_count(ins);
+    for (int i = 0; i < fixed; i++)
+        if (!(ins[i].flags & LN_ARG_OPTIONAL) && (i >= call->in_count || !call->ins[i]))
+            return ln_call_fail(call, LN_INVALID, "needs a `%s` input tensor", ins[i].arg_name);
+    const ln_arg_info *rest = &ins[fixed];
+    if (!rest->arg_name || !is_variadic(rest))
+        return LN_OK;
+    if (!(rest->flags & LN_ARG_OPTIONAL) && call->in_count <= fixed)
+        return ln_call_fail(call, LN_INVALID, "needs at least one `%s1` input tensor",
+                            rest->arg_name);
+    return LN_OK;
+}
+
+static ln_status check_types(ln_call *call)
+{
+    for (int i = 0; i < call->in_count; i++) {
+        const ln_tensor_entry *entry = call->ins[i];
+        if (!entry || (entry->is_open && !entry->held))
+            continue;
+        const ln_arg_info *info = ln_call_info_at(call->info->ins, i);
+        tl_dtype dtype = entry->tensor->dtype;
+        if (info->types && !(info->types >> dtype & 1))
+            return ln_call_fail(call, LN_INVALID, "does not take %s for input '%s'",
+                                tl_dtype_name(dtype), info->arg_name);
+        int same = info->same ? position_of(call->info->ins, info->same) : -1;
+        if (info->same && is_variadic(info) && strcmp(info->same, info->arg_name) == 0)
+            same = fixed_count(call->info->ins);
+        if (same < 0 || same >= call->in_count || !call->ins[same] ||
+            (call->ins[same]->is_open && !call->ins[same]->held))
+            continue;
+        if (call->ins[same]->tensor->dtype != dtype)
+            return ln_call_fail(call, LN_INVALID, "input '%s' is %s, but '%s' is %s",
+                                info->arg_name, tl_dtype_name(dtype), info->same,
+                                tl_dtype_name(call->ins[same]->tensor->dtype));
+    }
+    return LN_OK;
+}
+
+static const ln_param_info *find_param_info(const ln_op_info *info, const char *name)
+{
+    for (const ln_param_info *p = info->params; p->arg_name; p++)
+        if (strcmp(p->arg_name, name) == 0)
+            return p;
+    return NULL;
+}
+
+// An empty array has no type of its own in JSON.
+static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
+{
+    if (param->type == ptype)
+        return true;
+    bool is_array = ptype == LN_PARAM_ARRAY_NUMBER || ptype == LN_PARAM_ARRAY_STRING ||
+                    ptype == LN_PARAM_ARRAY_BOOL;
+    bool is_empty_array = (param->type == LN_PARAM_ARRAY_NUMBER ||
+                           param->type == LN_PARAM_ARRAY_STRING ||
+                           param->type == LN_PARAM_ARRAY_BOOL) &&
+                          param->array_len == 0;
+    return is_array && is_empty_array;
+}
+
+static ln_status check_params(ln_call *call)
+{
+    ln_op_arg *arg = call->op_arg;
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->params) {
+        if (strcmp(param->arg_name, "since") == 0 && call->info->since && call->info->since[0])
+            continue;
+        const ln_param_info *info = find_param_info(call->info, param->arg_name);
+        if (!info)
+            return ln_call_fail(call, LN_INVALID, "has no param '%s'", param->arg_name);
+        if (ln_param_list_find(arg->params, param->arg_name) != param)
+            return ln_call_fail(call, LN_INVALID, "param '%s' is there twice", param->arg_name);
+        if (!is_kind(param, info->ptype))
+            return ln_call_fail(call, LN_INVALID, "param '%s' should be %s, but is %s",
+                                param->arg_name, ln_param_type_name(info->ptype),
+                                ln_param_type_name(param->type));
+        LN_TRY(ln_op_check_param_value(arg, param));
+    }
+    for (const ln_param_info *info = call->info->params; info->arg_name; info++)
+        if (info->is_required && !ln_param_list_find(arg->params, info->arg_name))
+            return ln_call_fail(call, LN_INVALID, "needs a `%s` param", info->arg_name);
+    return LN_OK;
+}
+
+static ln_status find_since(ln_call *call)
+{
+    const int *since = call->info->since;
+    if (!since || !since[0])
+        return LN_OK;
+    const ln_param_entry *param = ln_param_list_find(call->op_arg->params, "since");
+    char known[256] = "";
+    for (; *since; since++) {
+        call->since = *since;
+        if (param && param->type == LN_PARAM_NUMBER && param->value_double == *since)
+            return LN_OK;
+        size_t len = strlen(known);
+        snprintf(known + len, sizeof known - len, "%s%d", len ? ", " : "", *since);
+    }
+    if (param)
+        return ln_call_fail(call, LN_INVALID, "param 'since' should be one of %s", known);
+    return LN_OK;
+}
+
+// ---- Making and freeing ----
+
+static void destroy(ln_call *call)
+{
+    if (!call)
+        return;
+    ln_call_release_scratch(call);
+    ln_call_release_captured(call);
+    ln_free(call->ins);
+    ln_free(call->outs);
+    ln_free(call);
+}
+
+static ln_call *create(ln_op_arg *op_arg)
+{
+    ln_call *call = ln_alloc(sizeof *call);
+    if (!call) {
+        ln_op_fail_recorded(op_arg);
+        return NULL;
+    }
+    call->op_arg = op_arg;
+    call->info = op_arg->info;
+    if (resolve(call) != LN_OK || check_present(call) != LN_OK || check_types(call) != LN_OK ||
+        check_params(call) != LN_OK || find_since(call) != LN_OK) {
+        destroy(call);
+        return NULL;
+    }
+    return call;
+}
+
+// ---- Inferring ----
+
+static bool has_open_input(const ln_call *call)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        if (entry && entry->is_open)
+            return true;
+    }
+    return false;
+}
+
+static ln_status infer(ln_call *call)
+{
+    call->is_open = false;
+    for (int i = 0; i < call->out_count; i++)
+        call->outs[i].is_stated = call->outs[i].is_object = false;
+    ln_status status = call->info->infer(call);
+    if (status != LN_OK)
+        return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
+    for (int i = 0; i < call->out_count && !call->is_open; i++)
+        if (call->outs[i].is_wanted && !call->outs[i].is_stated)
+            return ln_call_fail(call, LN_INTERNAL, "does not say the shape of output %d", i);
+    return LN_OK;
+}
+
+// ---- Values known before a run ----
+
+static bool are_inputs_known(const ln_call *call)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        int position = position_of(call->info->ins, l->arg_name);
+        if (position >= 0 && entry &&
+            (ln_call_info_at(call->info->ins, position)->flags & LN_ARG_SHAPE_ONLY))
+            continue;
+        if (!entry || !entry->known || entry->is_input ||
+            tl_tensor_size(entry->tensor) > MAX_KNOWN_BYTES)
+            return false;
+    }
+    return call->op_arg->tensors_in != NULL;
+}
+
+static bool is_output_small(const ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++) {
+        const ln_tensor_entry *entry = call->outs[i].entry;
+        if (entry && (entry->is_open || tl_tensor_size(entry->tensor) > MAX_KNOWN_BYTES))
+            return false;
+    }
+    return true;
+}
+
+static ln_call_func find_compute(const ln_call *call)
+{
+    if (call->info->compute)
+        return call->info->compute;
+    char optype[LN_MAX_NAME_LEN];
+    if (snprintf(optype, sizeof optype, "%s_ref", call->op_arg->optype) >= (int)sizeof optype)
+        return NULL;
+    const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
+    return proto && proto->op_arg->info ? proto->op_arg->info->compute : NULL;
+}
+
+// The tensors of the call show their known values, or none again.
+static void show_known(ln_call *call, bool is_shown)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        entry->tensor->data = is_shown ? (void *)(uintptr_t)entry->known : NULL;
+    }
+}
+
+static ln_status give_blocks(ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++) {
+        ln_tensor_entry *entry = call->outs[i].entry;
+        if (!entry)
+            continue;
+        size_t byte_count = tl_tensor_size(entry->tensor);
+        entry->known_block = ln_alloc(byte_count ? byte_count : 1);
+        if (!entry->known_block)
+            return LN_NO_MEMORY;
+        entry->tensor->data = entry->known_block;
+    }
+    return LN_OK;
+}
+
+// An operator that fails here, on a bad index say, fails again when the model runs; until then its
+// values are not known.
+static void compute_known(ln_call *call, ln_call_func compute)
+{
+    call->is_run = true;
+    show_known(call, true);
+    ln_status status = give_blocks(call);
+    if (status == LN_OK)
+        status = compute(call);
+    show_known(call, false);
+    call->is_run = false;
+    ln_call_release_scratch(call);
+    for (int i = 0; i < call->out_count; i++) {
+        ln_tensor_entry *entry = call->outs[i].entry;
+        if (!entry)
+            continue;
+        entry->tensor->data = NULL;
+        if (status == LN_OK) {
+            entry->known = entry->known_block;
+        } else {
+            ln_free(entry->known_block);
+            entry->known_block = NULL;
+        }
+    }
+    call->op_arg->status = LN_OK;
+}
+
+static bool makes_random(const ln_call *call)
+{
+    return strstr(call->op_arg->optype, "Random") || strstr(call->op_arg->optype, "Bernoulli") ||
+           strstr(call->op_arg->optype, "Multinomial");
+}
+
+static void find_known(ln_call *call)
+{
+    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call))
+        return;
+    ln_call_func compute = find_compute(call);
+    if (compute)
+        compute_known(call, compute);
+}
+
+// ---- The functions of operators in call form ----
+
+void ln_call_pre_run(ln_op_arg *op_arg)
+{
+    op_arg->status = LN_OK;
+    ln_call *call = create(op_arg);
+    if (!call)
+        return;
+    ln_status status = LN_OK;
+    if (has_open_input(call))
+        call->is_open = true;
+    else
+        status = infer(call);
+    ln_call_release_scratch(call);
+    if (status == LN_OK)
+        status = ln_call_define_outputs(call);
+    if (status != LN_OK) {
+        ln_op_undefine_outputs(op_arg);
+        destroy(call);
+        return;
+    }
+    op_arg->priv = call;
+    if (!call->is_open)
+        find_known(call);
+}
+
+// Unlike at planning, a missing value is a mistake of the caller.
+static ln_status check_values(ln_call *call)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        if (entry && entry->is_open && !entry->held)
+            return ln_call_fail(call, LN_STATE, "tensor '%s' has no value yet", l->name);
+    }
+    return LN_OK;
+}
+
+// A variant was chosen while shapes were open may not take what came: `ref` does.
+static ln_call_func choose_compute(ln_call *call)
+{
+    const ln_op_info *info = call->info;
+    if (!info->accepts || !has_open_input(call) || info->accepts(call) == LN_OK)
+        return info->compute;
+    call->op_arg->status = LN_OK;
+    char optype[LN_MAX_NAME_LEN];
+    size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch);
+    snprintf(optype, sizeof optype, "%.*sref", (int)len, call->op_arg->optype);
+    const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
+    return proto && proto->op_arg->info->compute ? proto->op_arg->info->compute : info->compute;
+}
+
+static ln_status compute(ln_call *call)
+{
+    LN_TRY(check_values(call));
+    LN_TRY(check_types(call));
+    LN_TRY(infer(call));
+    LN_TRY(ln_call_prepare_outputs(call));
+    ln_status status = choose_compute(call)(call);
+    if (status != LN_OK)
+        return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
+    return ln_call_finish_outputs(call);
+}
+
+void ln_call_run(ln_op_arg *op_arg)
+{
+    ln_call *call = op_arg->priv;
+    call->is_run = true;
+    compute(call);
+    call->is_run = false;
+    ln_call_release_scratch(call);
+    ln_call_release_captured(call);
+}
+
+void ln_call_post_run(ln_op_arg *op_arg)
+{
+    destroy(op_arg->priv);
+    op_arg->priv = NULL;
+    ln_op_undefine_outputs(op_arg);
+}
+
+void ln_call_check(ln_op_arg *op_arg)
+{
+    op_arg->status = LN_OK;
+    ln_call *call = create(op_arg);
+    if (!call)
+        return;
+    call->is_checking = true;
+    ln_status status = has_open_input(call) ? LN_OK : infer(call);
+    if (status == LN_OK && call->info->accepts) {
+        status = call->info->accepts(call);
+        if (status != LN_OK)
+            ln_op_fail(op_arg, status, "%s", ln_error_message());
+    }
+    destroy(call);
+}
+
+double ln_call_price(ln_op_arg *op_arg)
+{
+    const ln_call *call = op_arg->priv;
+    if (!call)
+        return 0;
+    if (call->info->call_price)
+        return call->info->call_price(call);
+    double count = 0;
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry)
+            count += call->outs[i].entry->tensor->len;
+    return count;
+}

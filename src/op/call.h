@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind `ln_call`: the private data of an operator in call form.
+//
+//     call.c         resolving arguments, checking, pre_run, run
+//     call_args.c    inputs and parameters, as lightnet/call.h shows them
+//     call_out.c     outputs
+//     call_graph.c   graphs
+
+#ifndef LN_OP_CALL_H
+#define LN_OP_CALL_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+#include <lightnet/op_info.h>
+
+// What `infer` has said about an output.
+typedef struct ln_call_output {
+    ln_tensor_entry *entry; // NULL: not wanted, or not made yet
+    bool is_wanted;
+    bool is_stated;
+    bool is_object;
+    tl_dtype dtype;
+    int ndim;
+    int dims[TL_MAXDIM];
+} ln_call_output;
+
+typedef struct ln_call_block ln_call_block;
+
+struct ln_call {
+    ln_op_arg *op_arg;
+    const ln_op_info *info;
+    int since;
+    int in_count; // positions of `ins`; attributes are not among them
+    int out_count;
+    ln_tensor_entry **ins; // NULL: left out
+    ln_call_output *outs;
+    bool is_run;
+    bool is_checking; // for `ln_call_check`: nothing is defined
+    bool is_open;     // `infer` cannot say
+    ln_call_block *scratch;
+    ln_object **captured; // values of tensors around graphs, once for each call of `compute`
+    int captured_count;
+};
+
+// Position i of the description's `infos` and, behind a variadic one, of what it stands for.
+const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position);
+
+// Notes that `entry`, stated as closed, holds these elements in each run; a copy is taken.
+ln_status ln_call_know(ln_tensor_entry *entry, const void *elements);
+
+// Makes the table entries of the outputs, as `infer` has stated them.
+ln_status ln_call_define_outputs(ln_call *call);
+
+// Before `compute`: gives open outputs memory, and checks that the others have stayed as planned.
+ln_status ln_call_prepare_outputs(ln_call *call);
+
+// After it: every output has a value.
+ln_status ln_call_finish_outputs(ln_call *call);
+
+void ln_call_release_scratch(ln_call *call);
+void ln_call_release_captured(ln_call *call);
+
+// How prototypes are found, for computing constants while a model is planned; set by the registry,
+// NULL before.
+extern ln_op *(*ln_call_find_op)(const char *optype);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running the graphs that If, Loop, Scan and their like name.
+//
+// A graph is a context of its own. Its `input` operators without `capture` are its inputs in order;
+// those with it stand for tensors of the model around it, whose values are taken once for each call
+// of `compute`.
+
+#include "op/call.h"
+
+#include <lightnet/allocator.h>
+#include <lightnet/context.h>
+#include <lightnet/op_support.h>
+
+#include "ir/context.h"
+#include "ir/open.h"
+
+static ln_status find_graph(ln_call *call, const char *param, ln_context **out_graph)
+{
+    const char *name = ln_call_string(call, param);
+    *out_graph = name && call->op_arg->context
+                     ? ln_context_find_graph(call->op_arg->context, name)
+                     : NULL;
+    if (!*out_graph)
+        return ln_call_fail(call, LN_NOT_FOUND, "param '%s': there is no graph '%s'", param,
+                            name ? name : "");
+    return LN_OK;
+}
+
+static bool is_captured(const ln_op_arg *arg)
+{
+    const ln_param_entry *param = ln_param_list_find(arg->params, "capture");
+    return param && param->value_bool;
+}
+
+ln_status ln_call_graph_arity(ln_call *call, const char *param, int *out_in_count,
+                              int *out_out_count)
+{
+    *out_in_count = *out_out_count = 0;
+    ln_context *graph;
+    LN_TRY(find_graph(call, param, &graph));
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops)
+        if (ln_op_is_type(op->op_arg, "input") && !is_captured(op->op_arg))
+            ++*out_in_count;
+    *out_out_count = (int)ln_context_output_count(graph);
+    return LN_OK;
+}
+
+// ---- Inputs ----
+
+// The value of tensor `name` of the model around the graph, by the operator's list of inputs.
+static ln_status take_captured(ln_call *call, const char *name, ln_object **out_object)
+{
+    *out_object = NULL;
+    int index = 0;
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        if (ln_streq(l->name, name))
+            break;
+        index++;
+    }
+    if (!l)
+        return ln_call_fail(call, LN_INVALID, "its graph reads tensor '%s', which it does not list",
+                            name);
+    if (!call->captured) {
+        call->captured_count = ln_list_length(call->op_arg->tensors_in);
+        call->captured = ln_alloc_array((size_t)call->captured_count, sizeof *call->captured);
+        if (!call->captured)
+            return ln_op_fail_recorded(call->op_arg);
+    }
+    if (!call->captured[index]) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, name);
+        call->captured[index] = entry->held
+                                    ? ln_object_retain(entry->held)
+                                    : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
+        if (!call->captured[index])
+            return ln_op_fail_recorded(call->op_arg);
+    }
+    *out_object = call->captured[index];
+    return LN_OK;
+}
+
+void ln_call_release_captured(ln_call *call)
+{
+    for (int i = 0; i < call->captured_count; i++)
+        ln_object_release(call->captured[i]);
+    ln_free(call->captured);
+    call->captured = NULL;
+    call->captured_count = 0;
+}
+
+static ln_status set_inputs(ln_call *call, ln_context *graph, int in_count, ln_object *const *ins)
+{
+    int given = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        if (!ln_op_is_type(op->op_arg, "input"))
+            continue;
+        const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+        ln_object *value = NULL;
+        if (is_captured(op->op_arg))
+            LN_TRY(take_captured(call, out->name, &value));
+        else if (given < in_count)
+            value = ins[given++];
+        else
+            return ln_call_fail(call, LN_INVALID, "its graph takes more than %d inputs", in_count);
+        ln_open_hold(ln_tensor_table_find(graph->tensor_table, out->name), value);
+    }
+    if (given < in_count)
+        return ln_call_fail(call, LN_INVALID, "its graph takes %d inputs, not %d", given, in_count);
+    return LN_OK;
+}
+
+// ---- Outputs ----
+
+static ln_status take_outputs(ln_call *call, ln_context *graph, int out_count, ln_object **outs)
+{
+    size_t count = ln_context_output_count(graph);
+    if (count != (size_t)out_count)
+        return ln_call_fail(call, LN_INVALID, "its graph has %zu outputs, not %d", count,
+                            out_count);
+    for (int i = 0; i < out_count; i++) {
+        const ln_tensor_entry *entry = ln_context_output(graph, (size_t)i);
+        outs[i] = entry->held ? ln_object_retain(entry->held)
+                              : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
+        if (!outs[i])
+            return ln_op_fail_recorded(call->op_arg);
+    }
+    return LN_OK;
+}
+
+ln_status ln_call_charge(ln_call *call, double work)
+{
+    ln_context *root = call->op_arg->context ? ln_context_root(call->op_arg->context) : NULL;
+    if (!root)
+        return LN_OK;
+    root->work_left -= work;
+    if (root->work_left >= 0)
+        return LN_OK;
+    return ln_call_fail(call, LN_LIMIT, "goes on beyond the limit of %.4g operations a run",
+                        root->limits.work);
+}
+
+ln_status ln_call_run_graph(ln_call *call, const char *param, int in_count, ln_object *const *ins,
+                            int out_count, ln_object **outs)
+{
+    for (int i = 0; i < out_count; i++)
+        outs[i] = NULL;
+    ln_context *graph;
+    LN_TRY(find_graph(call, param, &graph));
+    if (!graph->runner)
+        return ln_call_fail(call, LN_STATE, "its graph is not loaded");
+    LN_TRY(ln_call_charge(call, 1 + ln_context_work(graph)));
+    LN_TRY(set_inputs(call, graph, in_count, ins));
+    ln_status status = graph->runner->run(graph);
+    if (status != LN_OK)
+        return ln_call_fail(call, status, "%s", ln_error_message());
+    status = take_outputs(call, graph, out_count, outs);
+    for (int i = 0; i < out_count && status != LN_OK; i++) {
+        ln_object_release(outs[i]);
+        outs[i] = NULL;
+    }
+    return status;
+}

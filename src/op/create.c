@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs, whose shapes may be bound late, and constants whose values are known early.
+
+#include "op/create.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include <lightnet/context.h>
+#include <lightnet/mem.h>
+
+#include "ir/carried.h"
+#include "ir/context.h"
+#include "op/call.h"
+
+// Constants of at most so many bytes are kept in memory of their own to be known while planning.
+#define MAX_KNOWN_BYTES 65536
+
+// ---- Inputs and outputs of the model ----
+
+ln_status ln_infer_input(ln_call *call)
+{
+    tl_dtype dtype;
+    LN_TRY(ln_call_dtype(call, "dtype", &dtype));
+    // A graph takes whatever shape the operator that runs it has at hand.
+    const ln_context *ctx = call->op_arg->context;
+    if (dtype == TL_OBJECT || ln_call_int(call, "open") || (ctx && ctx->outer))
+        return ln_call_out_open(call);
+    const char *shape = ln_call_has(call, "bound") ? "bound" : "dims";
+    int ndim = ln_call_count(call, shape);
+    int64_t dims[TL_MAXDIM];
+    if (ndim > TL_MAXDIM)
+        return ln_call_fail(call, LN_LIMIT, "rank %d is above %d", ndim, TL_MAXDIM);
+    for (int d = 0; d < ndim; d++) {
+        dims[d] = ln_call_int_at(call, shape, d);
+        if (dims[d] < -1)
+            return ln_call_fail(call, LN_INVALID, "dimension %d is %lld; -1 is one not known yet",
+                                d, (long long)dims[d]);
+    }
+    for (int d = 0; d < ndim; d++)
+        if (dims[d] == -1)
+            return ln_call_out_open(call);
+    return ln_call_out64(call, 0, dtype, ndim, dims);
+}
+
+ln_status ln_infer_output(ln_call *call)
+{
+    (void)call;
+    return LN_OK;
+}
+
+double ln_price_nothing(const ln_call *call)
+{
+    (void)call;
+    return 0;
+}
+
+// ---- Constants ----
+
+static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)
+{
+    const ln_context *ctx = op_arg->context ? ln_context_root(op_arg->context) : NULL;
+    const tl_tensor *carried = ctx ? ln_carried_find(ctx->carried, entry->name) : NULL;
+    if (!carried || carried->dtype != entry->tensor->dtype ||
+        !tl_tensor_issameshape(carried, entry->tensor))
+        return;
+    entry->carried = carried->data;
+    if ((uintptr_t)carried->data % tl_size_of(carried->dtype) == 0)
+        entry->known = carried->data;
+    else if (tl_tensor_size(carried) <= MAX_KNOWN_BYTES)
+        ln_call_know(entry, carried->data); // without it, more is found out in the run only
+}
+
+void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double *ran,
+                        const double *data, int data_len, int from_file)
+{
+    if (!entry)
+        return;
+    if (from_file) {
+        know_carried(op_arg, entry);
+        return;
+    }
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES || ln_op_is_input(op_arg))
+        return;
+    unsigned char elements[MAX_KNOWN_BYTES];
+    memset(elements, 0, byte_count);
+    int count = data_len < entry->tensor->len ? data_len : entry->tensor->len;
+    if (tl_convert_n(elements, entry->tensor->dtype, data, TL_DOUBLE, (size_t)count) == LN_OK)
+        ln_call_know(entry, elements);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects: who holds what, what a meter counts, and that deep nesting is taken apart.
+
+#include <lightnet/object.h>
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "tests/oom.h"
+#include "tests/test.h"
+
+static ln_object *new_vector(int len, ln_meter *meter)
+{
+    ln_object *object = ln_object_new_tensor(TL_FLOAT, 1, &len, meter);
+    for (int i = 0; object && i < len; i++)
+        ((float *)ln_object_tensor(object)->data)[i] = (float)i;
+    return object;
+}
+
+TEST(tensors_start_as_zeros_and_copies_are_apart)
+{
+    int dims[] = {2, 2};
+    ln_object *zeros = ln_object_new_tensor(TL_INT32, 2, dims, NULL);
+    CHECK_EQ(ln_object_get_kind(zeros), LN_OBJECT_TENSOR);
+    CHECK_EQ(ln_object_elem_dtype(zeros), TL_INT32);
+    CHECK_MEM_EQ(ln_object_tensor(zeros)->data, ((int32_t[]){0, 0, 0, 0}), 16);
+    ln_object *copy = ln_object_copy_tensor(ln_object_tensor(zeros), NULL);
+    CHECK(ln_object_tensor(copy)->data != ln_object_tensor(zeros)->data);
+    CHECK_EQ(ln_object_tensor(copy)->dims[1], 2);
+    CHECK_EQ(ln_object_count(copy), 0);
+    ln_object_release(zeros);
+    ln_object_release(copy);
+    ln_object_release(NULL);
+}
+
+TEST(a_reshaped_tensor_shares_its_elements_and_outlives_its_source)
+{
+    ln_object *row = new_vector(6, NULL);
+    ln_object *matrix = ln_object_reshape(row, 2, (int[]){2, 3});
+    ln_object *column = ln_object_reshape(matrix, 2, (int[]){6, 1});
+    CHECK_PTR_EQ(ln_object_tensor(matrix)->data, ln_object_tensor(row)->data);
+    CHECK_NULL(ln_object_reshape(row, 1, (int[]){5}));
+    ln_object_release(row);
+    ln_object_release(matrix);
+    CHECK(((float *)ln_object_tensor(column)->data)[5] == 5);
+    ln_object_release(column);
+}
+
+TEST(strings_are_copied_and_replaced)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_object *words = ln_object_new_tensor(TL_STRING, 1, (int[]){2}, meter);
+    size_t empty_bytes = ln_meter_bytes(meter);
+    CHECK_OK(ln_object_set_string(words, 0, "longer than that", 6));
+    CHECK_OK(ln_object_set_string(words, 0, "a\0b", 3));
+    const char *const *strings = ln_object_tensor(words)->data;
+    CHECK_STR_EQ(strings[0], "a");
+    CHECK_NULL(strings[1]);
+    CHECK_EQ(ln_meter_bytes(meter), empty_bytes + 2);
+    CHECK_FAILS(ln_object_set_string(words, 2, "", 0), LN_INVALID);
+
+    ln_object *copy = ln_object_copy_tensor(ln_object_tensor(words), NULL);
+    ln_object_release(words);
+    strings = ln_object_tensor(copy)->data;
+    CHECK_STR_EQ(strings[0], "a");
+    ln_object_release(copy);
+    CHECK_EQ(ln_meter_bytes(meter), 0);
+    ln_meter_release(meter);
+}
+
+TEST(containers_hold_their_items)
+{
+    ln_object *a = new_vector(1, NULL), *b = new_vector(2, NULL);
+    ln_object *sequence = ln_object_new_sequence(TL_FLOAT, 2, (ln_object *[]){a, b});
+    ln_object *map = ln_object_new_map(a, a);
+    ln_object *some = ln_object_new_optional(sequence), *none = ln_object_new_optional(NULL);
+    ln_object_release(a);
+    ln_object_release(b);
+    ln_object_release(sequence);
+
+    CHECK_EQ(ln_object_count(some), 1);
+    CHECK_EQ(ln_object_count(none), 0);
+    CHECK_NULL(ln_object_item(none, 0));
+    sequence = ln_object_item(some, 0);
+    CHECK_EQ(ln_object_get_kind(sequence), LN_OBJECT_SEQUENCE);
+    CHECK_EQ(ln_object_elem_dtype(sequence), TL_FLOAT);
+    CHECK_EQ(ln_object_tensor(ln_object_item(sequence, 1))->len, 2);
+    CHECK_NULL(ln_object_item(sequence, 2));
+    CHECK_NULL(ln_object_tensor(sequence));
+    CHECK_EQ(ln_object_count(map), 2);
+    ln_object_release(some);
+    ln_object_release(none);
+    ln_object_release(map);
+}
+
+TEST(items_that_do_not_fit_are_refused)
+{
+    ln_object *a = new_vector(1, NULL), *b = new_vector(2, NULL);
+    ln_object *sequence = ln_object_new_sequence(TL_FLOAT, 0, NULL);
+    CHECK_NOT_NULL(sequence);
+    CHECK_NULL(ln_object_new_sequence(TL_INT32, 1, &a));
+    CHECK_NULL(ln_object_new_sequence(TL_FLOAT, 2, (ln_object *[]){a, NULL}));
+    CHECK_NULL(ln_object_new_sequence(TL_FLOAT, 2, (ln_object *[]){a, sequence}));
+    CHECK_NULL(ln_object_new_sequence(TL_DTYPE_INVALID, 0, NULL));
+    CHECK_NULL(ln_object_new_map(a, b));
+    CHECK_NULL(ln_object_new_map(a, sequence));
+    CHECK_NULL(ln_object_new_tensor(TL_OBJECT, 0, NULL, NULL));
+    CHECK_NULL(ln_object_new_tensor(TL_FLOAT, 1, (int[]){-1}, NULL));
+    CHECK_NULL(ln_object_copy_tensor(NULL, NULL));
+    ln_object_release(sequence);
+    ln_object_release(a);
+    ln_object_release(b);
+}
+
+TEST(a_tensor_of_an_object_is_copied_as_that_object)
+{
+    ln_object *a = new_vector(3, NULL);
+    tl_tensor holder = {.dtype = TL_OBJECT, .len = 1, .data = &a};
+    ln_object *same = ln_object_copy_tensor(&holder, NULL);
+    CHECK_PTR_EQ(same, a);
+    ln_object_release(a);
+    CHECK_EQ(ln_object_tensor(same)->len, 3);
+    ln_object_release(same);
+    a = NULL;
+    CHECK_NULL(ln_object_copy_tensor(&holder, NULL));
+}
+
+TEST(a_meter_counts_refuses_and_remembers_its_peak)
+{
+    ln_meter *meter = ln_meter_create(100000);
+    ln_object *a = new_vector(10000, meter);
+    CHECK(ln_meter_bytes(meter) >= 40000);
+    ln_object *b = new_vector(10000, meter);
+    size_t both = ln_meter_bytes(meter);
+    CHECK_NULL(new_vector(10000, meter));
+    CHECK_EQ(ln_error_status(), LN_LIMIT);
+    CHECK_EQ(ln_meter_bytes(meter), both);
+    ln_object_release(b);
+    CHECK_EQ(ln_meter_peak(meter), both);
+    ln_meter_reset_peak(meter);
+    CHECK_EQ(ln_meter_peak(meter), ln_meter_bytes(meter));
+    ln_object *sequence = ln_object_new_sequence(TL_FLOAT, 1, &a);
+    ln_object_release(a);
+    ln_object_release(sequence);
+    CHECK_EQ(ln_meter_bytes(meter), 0);
+    ln_meter_release(meter);
+}
+
+TEST(deep_nesting_is_taken_apart_without_a_deep_stack)
+{
+    ln_object *object = ln_object_new_optional(NULL);
+    for (int i = 0; i < 1000000; i++) {
+        ln_object *outer = ln_object_new_optional(object);
+        ln_object_release(object);
+        object = outer;
+    }
+    ln_object_release(object);
+}
+
+static ln_status build_and_take_apart(void)
+{
+    ln_meter *meter = ln_meter_create(1 << 20);
+    if (!meter)
+        return LN_NO_MEMORY;
+    ln_object *words = ln_object_new_tensor(TL_STRING, 1, (int[]){2}, meter);
+    ln_status status = words ? ln_object_set_string(words, 1, "word", 4) : LN_NO_MEMORY;
+    ln_object *copy = words ? ln_object_copy_tensor(ln_object_tensor(words), meter) : NULL;
+    ln_object *view = copy ? ln_object_reshape(copy, 2, (int[]){2, 1}) : NULL;
+    ln_object *sequence = view ? ln_object_new_sequence(TL_STRING, 1, &view) : NULL;
+    if (!sequence)
+        status = LN_NO_MEMORY;
+    ln_object_release(words);
+    ln_object_release(copy);
+    ln_object_release(view);
+    ln_object_release(sequence);
+    size_t left = ln_meter_bytes(meter);
+    ln_meter_release(meter);
+    return left ? LN_INTERNAL : status;
+}
+
+TEST(every_allocation_may_fail)
+{
+    OOM_SWEEP(allowed)
+    {
+        ln_status status = build_and_take_apart();
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+    }
+}
+
+TEST_LIST(tensors_start_as_zeros_and_copies_are_apart,
+          a_reshaped_tensor_shares_its_elements_and_outlives_its_source,
+          strings_are_copied_and_replaced, containers_hold_their_items,
+          items_that_do_not_fit_are_refused, a_tensor_of_an_object_is_copied_as_that_object,
+          a_meter_counts_refuses_and_remembers_its_peak,
+          deep_nesting_is_taken_apart_without_a_deep_stack, every_allocation_may_fail)
