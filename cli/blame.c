@@ -305,7 +305,8 @@ static ln_status check_plan(const suspect *s, const blame_options *o, const char
     for (int run_count = 1; run_count <= 2 && status == LN_OK && !*out_fault; run_count++) {
         status = trial_run(s->model, o->target, &options, s->data, run_count, NULL, &planned);
         if (status == LN_OK)
-            status = compare_models(planned, kept, &exact, 1, NULL, out_compared);
+            status = compare_models(planned, kept, &exact, &(compare_scope){.outputs_only = 1},
+                                    out_compared);
         if (status == LN_OK && out_compared->wrong_count > 0)
             *out_fault = run_count == 1 ? "reusing memory" : "running a second time";
         close_model(planned);

@@ -134,8 +134,8 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
     ln_context *loaded;
     ln_status status = run_choice(s, c, &l, &loaded);
     if (status == LN_OK) {
-        status = compare_models(loaded, s->reference, &s->allowed, s->outputs_only, c->until,
-                                &out_verdict->compared);
+        compare_scope scope = {.outputs_only = s->outputs_only, .until = c->until};
+        status = compare_models(loaded, s->reference, &s->allowed, &scope, &out_verdict->compared);
         out_verdict->is_wrong = out_verdict->compared.wrong_count > 0;
         close_model(loaded);
     } else if (status != LN_NO_MEMORY && status != LN_LIMIT) {

@@ -27,6 +27,8 @@ extern const command commands[]; // ends with a NULL name
 int cmd_compile_and_run(int argc, char **argv); // `lightnet [options] SOURCE`
 int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_opt(int argc, char **argv);
@@ -70,6 +72,10 @@ ln_context *open_model(const char *source);
 // then are an error. NULL: the defaults.
 ln_context *open_compiled(const char *source, const char *target,
                           const ln_optimize_options *options);
+
+// Compiles a model that is not compiled already; options for what has no effect then are an error.
+ln_status compile_if_needed(ln_context *ctx, const char *source, const char *target,
+                            const ln_optimize_options *options);
 
 // ln_context_compile_with (NULL: the defaults), constants frozen, and ln_context_load, both with
 // progress.

@@ -3,6 +3,7 @@
 
 #include "compare.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 static int is_floating(tl_dtype dtype)
 {
-    return dtype == TL_FLOAT || dtype == TL_DOUBLE;
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
 static double element(const tl_tensor *tensor, int index)
@@ -45,10 +46,20 @@ static int64_t double_rank(double x)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
+// The same for the floating types of 16 bits, which hold `x`.
+static int short_rank(double x, tl_dtype dtype)
+{
+    int16_t bits = 0;
+    tl_convert(&bits, dtype, &x, TL_DOUBLE);
+    return bits < 0 ? INT16_MIN - bits : bits;
+}
+
 static double ulps_between(double a, double b, tl_dtype dtype)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b) ? 0 : INFINITY;
+    if (dtype == TL_FLOAT16 || dtype == TL_BFLOAT16)
+        return abs(short_rank(a, dtype) - short_rank(b, dtype));
     if (dtype == TL_FLOAT)
         return fabs((double)float_rank((float)a) - (double)float_rank((float)b));
     return fabs((double)double_rank(a) - (double)double_rank(b));
@@ -96,25 +107,35 @@ static int is_worse(double excess, double got, double expected, const deviation 
     return excess > 0 && fabs(got - expected) > fabs(d->got - d->expected);
 }
 
-int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const tolerance *allowed,
-                    deviation *out_deviation)
+static int set_fault(deviation *d, const char *fault)
 {
-    deviation *d = out_deviation;
-    d->fault = NULL;
-    d->excess = 0;
-    d->index = 0;
-    d->got = d->expected = d->ulps = 0;
-    d->is_floating = is_floating(expected->dtype);
-    if (!is_same_shape(got, expected)) {
-        d->fault = "its shape or type is another";
-        d->excess = INFINITY;
-        return 1;
-    }
+    d->fault = fault;
+    d->excess = INFINITY;
+    return 1;
+}
+
+static void note_distance(deviation *d, double got, double expected)
+{
+    if (got == expected || (isnan(got) && isnan(expected)))
+        return;
+    double difference = fabs(got - expected);
+    if (isnan(difference))
+        difference = INFINITY;
+    double relative = difference / fabs(expected);
+    d->largest_difference = fmax(d->largest_difference, difference);
+    d->largest_relative = fmax(d->largest_relative, isnan(relative) ? INFINITY : relative);
+}
+
+static void compare_numbers(const tl_tensor *got, const tl_tensor *expected,
+                            const tolerance *allowed, deviation *d)
+{
     int is_found = 0;
     double atol = allowed->atol >= 0 ? allowed->atol : 1e-5 * largest_finite(expected);
     for (int i = 0; i < expected->len; i++) {
         double x = element(got, i), y = element(expected, i);
         double excess = excess_of(x, y, allowed, atol);
+        d->wrong_count += excess > 1;
+        note_distance(d, x, y);
         if (is_found && !is_worse(excess, x, y, d))
             continue;
         is_found = 1;
@@ -125,7 +146,105 @@ int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const toler
     }
     if (d->is_floating && is_found)
         d->ulps = ulps_between(d->got, d->expected, expected->dtype);
+}
+
+static void compare_strings(const tl_tensor *got, const tl_tensor *expected, deviation *d)
+{
+    const char *const *x = got->data, *const *y = expected->data;
+    for (int i = 0; i < expected->len; i++) {
+        if (strcmp(x[i] ? x[i] : "", y[i] ? y[i] : "") == 0)
+            continue;
+        if (d->wrong_count++ == 0)
+            d->index = i;
+        set_fault(d, "a string is another");
+    }
+}
+
+// A complex number as two real ones.
+static tl_tensor real_view(const tl_tensor *tensor)
+{
+    tl_tensor view = *tensor;
+    view.dtype = tensor->dtype == TL_COMPLEX64 ? TL_FLOAT : TL_DOUBLE;
+    view.len = 2 * tensor->len;
+    return view;
+}
+
+int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const tolerance *allowed,
+                    deviation *out_deviation)
+{
+    deviation *d = out_deviation;
+    *d = (deviation){0};
+    d->is_floating = is_floating(expected->dtype);
+    if (!is_same_shape(got, expected))
+        return set_fault(d, "its shape or type is another");
+    switch (expected->dtype) {
+    case TL_OBJECT: return set_fault(d, "it is no tensor of elements");
+    case TL_STRING: compare_strings(got, expected, d); break;
+    case TL_COMPLEX64:
+    case TL_COMPLEX128: {
+        if (expected->len > INT_MAX / 2)
+            return set_fault(d, "it has too many elements");
+        tl_tensor got_view = real_view(got), expected_view = real_view(expected);
+        d->is_floating = 1;
+        compare_numbers(&got_view, &expected_view, allowed, d);
+        d->index /= 2;
+        break;
+    }
+    default: compare_numbers(got, expected, allowed, d); break;
+    }
     return d->excess > 1;
+}
+
+// ---- Values ----
+
+#define MAX_DEPTH 16 // of sequences in sequences
+
+static ln_object *content_of(ln_object *value)
+{
+    for (int i = 0; i < MAX_DEPTH && value && ln_object_get_kind(value) == LN_OBJECT_OPTIONAL; i++)
+        value = ln_object_item(value, 0);
+    return value;
+}
+
+// The worst of the items becomes *d; `path` is where we are.
+static void compare_nested(ln_object *got, ln_object *expected, const tolerance *allowed, int depth,
+                           const char *path, deviation *d, char *place, size_t place_size)
+{
+    deviation own = {0};
+    got = content_of(got);
+    expected = content_of(expected);
+    size_t count = 0;
+    if (!got || !expected) {
+        if (got || expected)
+            set_fault(&own, got ? "it is there and should not be" : "it is not there");
+    } else if (ln_object_get_kind(got) != ln_object_get_kind(expected)) {
+        set_fault(&own, "it is another kind of value");
+    } else if (ln_object_get_kind(got) == LN_OBJECT_TENSOR) {
+        compare_tensors(ln_object_tensor(got), ln_object_tensor(expected), allowed, &own);
+    } else if (ln_object_count(got) != ln_object_count(expected)) {
+        set_fault(&own, "it has another number of items");
+    } else if (depth == MAX_DEPTH) {
+        set_fault(&own, "it is nested too deep");
+    } else {
+        count = ln_object_count(got);
+    }
+    if (own.excess > d->excess || depth == 0) {
+        *d = own;
+        snprintf(place, place_size, "%s", path);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char item[64];
+        snprintf(item, sizeof item, "%.40s[%zu]", path, i);
+        compare_nested(ln_object_item(got, i), ln_object_item(expected, i), allowed, depth + 1,
+                       item, d, place, place_size);
+    }
+}
+
+int compare_values(ln_object *got, ln_object *expected, const tolerance *allowed,
+                   deviation *out_deviation, char *place, size_t place_size)
+{
+    compare_nested(got, expected, allowed, 0, "", out_deviation, place, place_size);
+    return out_deviation->excess > 1;
 }
 
 // ---- Models ----
@@ -185,21 +304,23 @@ static int is_output_of(const ln_context *ctx, const ln_op *op, const char *tnam
 }
 
 static ln_status compare_output(ln_context *got, const ln_op *op, const ln_tensor_list_entry *out,
-                                ln_context *expected, const tolerance *allowed, int outputs_only,
-                                comparison *c)
+                                ln_context *expected, const tolerance *allowed,
+                                const compare_scope *scope, comparison *c)
 {
     const ln_tensor_entry *expected_entry = ln_tensor_table_find(expected->tensor_table, out->name);
     const ln_tensor_entry *got_entry = ln_tensor_table_find(got->tensor_table, out->name);
     if (!expected_entry || !got_entry || ln_op_is_scratch(op->op_arg, out->arg_name))
         return LN_OK;
     int is_output = is_output_of(got, op, out->name);
-    if (outputs_only && !is_output)
+    if (scope->outputs_only && !is_output)
         return LN_OK;
     deviation d;
+    LN_TRY(compare_entries(got, got_entry, expected, expected_entry, allowed, &d));
     snprintf(d.tensor, sizeof d.tensor, "%s", out->name);
     snprintf(d.op, sizeof d.op, "%s", op->op_arg->name);
     snprintf(d.optype, sizeof d.optype, "%s", op->op_arg->optype);
-    LN_TRY(compare_entries(got, got_entry, expected, expected_entry, allowed, &d));
+    if (scope->on_tensor)
+        scope->on_tensor(scope->user, &d);
     if (c->tensor_count++ == 0 || d.excess > c->worst.excess)
         c->worst = d;
     if (d.excess > 1)
@@ -222,15 +343,18 @@ static void find_missing(const ln_context *got, const ln_context *expected, comp
 }
 
 ln_status compare_models(ln_context *got, ln_context *expected, const tolerance *allowed,
-                         int outputs_only, const char *until, comparison *out_comparison)
+                         const compare_scope *scope, comparison *out_comparison)
 {
+    static const compare_scope all;
     *out_comparison = (comparison){.tensor_count = 0};
-    const ln_tensor_entry *last = until ? ln_tensor_table_find(got->tensor_table, until) : NULL;
+    if (!scope)
+        scope = &all;
+    const ln_tensor_entry *last =
+        scope->until ? ln_tensor_table_find(got->tensor_table, scope->until) : NULL;
     for (const ln_list *l = got->ops; l; l = l->next) {
         const ln_op *op = l->data;
         for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next)
-            LN_TRY(compare_output(got, op, out->data, expected, allowed, outputs_only,
-                                  out_comparison));
+            LN_TRY(compare_output(got, op, out->data, expected, allowed, scope, out_comparison));
         if (last && strcmp(op->op_arg->name, last->creater) == 0)
             return LN_OK;
     }

@@ -5,6 +5,7 @@
 #define LN_CLI_COMPARE_H
 
 #include <lightnet/context.h>
+#include <lightnet/object.h>
 
 // An element may differ from the expected one by `rtol` of its size and `atol`.
 typedef struct tolerance {
@@ -17,12 +18,15 @@ typedef struct tolerance {
 
 // How far a tensor is from what is expected, at the element that is worst.
 typedef struct deviation {
-    char tensor[LN_MAX_NAME_LEN];
-    char op[LN_MAX_NAME_LEN]; // that makes it
+    char tensor[LN_MAX_NAME_LEN]; // the names are those of a model's tensor, else ""
+    char op[LN_MAX_NAME_LEN];     // that makes it
     char optype[LN_MAX_NAME_LEN];
-    const char *fault; // not NULL: the tensors cannot be compared, for this reason
-    double excess;     // in units of what is allowed; over 1 is too much
-    int index;         // of the element, in row-major order
+    const char *fault;         // not NULL: the tensors cannot be compared, for this reason
+    double excess;             // in units of what is allowed; over 1 is too much
+    int index;                 // of the element, in row-major order
+    int wrong_count;           // elements that are too far off
+    double largest_difference; // of all elements; infinite where only one of two is finite
+    double largest_relative;   // the same in relation to the expected number
     double got;
     double expected;
     double ulps; // steps between the two in the tensor's type; for floating types
@@ -41,12 +45,25 @@ typedef struct comparison {
 int compare_tensors(const tl_tensor *got, const tl_tensor *expected, const tolerance *allowed,
                     deviation *out_deviation);
 
-// Compares all tensors that both LOADED contexts have, in the order in which `got` makes them, and
-// that `got` has all outputs of `expected`. Tensors that their plans reuse are not what they were,
-// so both should keep them; `outputs_only` compares the outputs, which stay. `until` ends with the
-// operator that makes that tensor, if `got` has it; NULL: all.
+// The same for values of any kind: what optionals hold, and the items of sequences and maps in
+// their order. `place`, of `place_size` bytes, receives where the worst tensor is, such as "[1]";
+// "" for a tensor alone.
+int compare_values(ln_object *got, ln_object *expected, const tolerance *allowed,
+                   deviation *out_deviation, char *place, size_t place_size);
+
+// Which tensors are compared. All zero: all.
+typedef struct compare_scope {
+    int outputs_only;
+    const char *until; // ends with the operator that makes this tensor, if `got` has it; NULL: none
+    void (*on_tensor)(void *user, const deviation *d); // told of each; NULL: nobody
+    void *user;
+} compare_scope;
+
+// Compares tensors that both LOADED contexts have, in the order in which `got` makes them, and that
+// `got` has all outputs of `expected`. Tensors that their plans reuse are not what they were, so
+// both should keep them; outputs stay. `scope` NULL: all.
 ln_status compare_models(ln_context *got, ln_context *expected, const tolerance *allowed,
-                         int outputs_only, const char *until, comparison *out_comparison);
+                         const compare_scope *scope, comparison *out_comparison);
 
 // "1.5 instead of 1.25 at [0, 3] (relative 0.2, 2097152 ulp)" in words.
 void describe_deviation(const deviation *d, const tl_tensor *like, char *buffer, size_t size);

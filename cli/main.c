@@ -8,6 +8,8 @@
 
 const command commands[] = {
     {"run", cmd_run, "run a model on given inputs; summarise or save its outputs"},
+    {"verify", cmd_verify, "run models on stored inputs; compare with stored outputs"},
+    {"compare", cmd_compare, "run a model on two archs; compare tensor by tensor"},
     {"plan", cmd_plan, "show where each tensor lies, and the exact peak of memory"},
     {"inspect", cmd_inspect, "show inputs, outputs, operators, parameters, work and memory"},
     {"convert", cmd_convert, "write a model, or weights, in another format"},

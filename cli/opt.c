@@ -160,7 +160,7 @@ static const char *blame_command(ln_context *now, ln_context *before)
 {
     tolerance allowed = TOLERANCE_DEFAULT;
     comparison c;
-    ln_status status = compare_models(now, before, &allowed, 0, NULL, &c);
+    ln_status status = compare_models(now, before, &allowed, NULL, &c);
     return status == LN_OK && c.wrong_count == 0 ? "lightnet blame -t ref --rtol=0 --atol=0"
                                                  : "lightnet blame";
 }
@@ -191,7 +191,7 @@ static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
     }
     LN_TRY(trial_reference(ctx, w->data, &now));
     comparison c;
-    ln_status status = compare_models(now, w->before, &allowed, 0, NULL, &c);
+    ln_status status = compare_models(now, w->before, &allowed, NULL, &c);
     if (status == LN_OK && c.wrong_count > 0)
         status = fail_other_result(pass, &c, now, w->before);
     if (status == LN_OK)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet run`: a model on given inputs; its outputs are summarised or saved.
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "input_options.h"
+#include "labels.h"
+#include "model_io.h"
 #include "progress.h"
-#include "tensor_input.h"
+#include "save_outputs.h"
+#include "summary.h"
 
-#define MAX_INPUTS 64
+#define MAX_INPUTS  64
+#define MAX_SHAPES  64
+#define DEFAULT_TOP 5
 
 static const char help[] =
     "Usage: lightnet run [OPTION...] MODEL\n"
@@ -25,11 +27,16 @@ static const char help[] =
     "  -f, --datafile=FILE     weights: safetensors, .wts or a params dictionary, told apart by\n"
     "                          content\n"
     "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
-    "  -i, --input=NAME=FILE   data of input NAME: .npy, safetensors, params dictionary, or raw\n"
-    "                          bytes of the right size; with one input the name may be left out\n"
-    "                          (-i FILE), and an input may be given by position (-i 0=FILE)\n"
+    "  -i, --input=NAME=FILE   data of input NAME: .npy, .npz, ONNX .pb, safetensors, params\n"
+    "                          dictionary, JPEG, PNG, BMP, WAV, or raw bytes of the right size;\n"
+    "                          with one input the name may be left out (-i FILE), and an input may\n"
+    "                          be given by position (-i 0=FILE)\n"
+    "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
+    "                          (batch=4); what is left open takes the shape of the data\n"
     "  -o, --outdir=DIR        save each output as DIR/NAME.npy and list them in DIR/outputs.json\n"
     "  -n, --repeat=COUNT      run COUNT times, show the median time (default 1)\n"
+    "      --labels=FILE       names of classes, one a line: show the top ones\n"
+    "      --top=COUNT         how many (default 5), also without names\n" INPUT_OPTIONS_HELP
     "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
     "  -h, --help              show this help\n";
 
@@ -38,49 +45,82 @@ typedef struct run_options {
     const char *datafile;
     const char *target;
     const char *outdir;
+    const char *labels;
     const char *inputs[MAX_INPUTS];
     int input_count;
+    const char *shapes[MAX_SHAPES];
+    int shape_count;
     int repeat;
+    int top; // -1: not given
+    input_options files;
     compile_flags flags;
 } run_options;
 
+// ---- The command line ----
+
+static int parse_count(const char *option, const char *text, int most, int *out_count)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+    if (*end || end == text || count < 1 || count > most)
+        return say_usage_error("run", "%s takes 1 to %d, not '%s'", option, most, text);
+    *out_count = (int)count;
+    return EXIT_OK;
+}
+
+static int add_text(const char **texts, int *count, int most, const char *what, const char *text)
+{
+    if (*count == most)
+        return say_usage_error("run", "more than %d %s", most, what);
+    texts[(*count)++] = text;
+    return EXIT_OK;
+}
+
+enum { LABELS = 256, TOP };
+
+// The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
+static int take_checked(run_options *o, int option)
+{
+    switch (option) {
+    case 'i': return add_text(o->inputs, &o->input_count, MAX_INPUTS, "inputs", optarg);
+    case 's': return add_text(o->shapes, &o->shape_count, MAX_SHAPES, "shapes", optarg);
+    case 'n': return parse_count("--repeat", optarg, 1000000, &o->repeat);
+    case TOP: return parse_count("--top", optarg, 1000, &o->top);
+    default: break;
+    }
+    int code = input_options_take(&o->files, "run", option, optarg);
+    return code != -1 ? code : compile_flags_take(&o->flags, "run", option, optarg);
+}
+
 static int parse(int argc, char **argv, run_options *o)
 {
-    static const struct option long_options[] = {
-        {"datafile", required_argument, NULL, 'f'}, {"target", required_argument, NULL, 't'},
-        {"input", required_argument, NULL, 'i'},    {"outdir", required_argument, NULL, 'o'},
-        {"repeat", required_argument, NULL, 'n'},   COMPILE_FLAGS_OPTIONS,
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
-    };
+    static const struct option long_options[] = {{"datafile", required_argument, NULL, 'f'},
+                                                 {"target", required_argument, NULL, 't'},
+                                                 {"input", required_argument, NULL, 'i'},
+                                                 {"shape", required_argument, NULL, 's'},
+                                                 {"outdir", required_argument, NULL, 'o'},
+                                                 {"repeat", required_argument, NULL, 'n'},
+                                                 {"labels", required_argument, NULL, LABELS},
+                                                 {"top", required_argument, NULL, TOP},
+                                                 INPUT_OPTIONS,
+                                                 COMPILE_FLAGS_OPTIONS,
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
     opterr = 0;
     int option;
-    while ((option = getopt_long(argc, argv, ":f:t:i:o:n:vh", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":f:t:i:s:o:n:vh", long_options, NULL)) != -1) {
+        int code = take_checked(o, option);
+        if (code == EXIT_OK)
+            continue;
+        if (code != -1)
+            return code;
         switch (option) {
         case 'f': o->datafile = optarg; break;
         case 't': o->target = optarg; break;
         case 'o': o->outdir = optarg; break;
-        case 'i':
-            if (o->input_count == MAX_INPUTS)
-                return say_usage_error("run", "more than %d inputs", MAX_INPUTS);
-            o->inputs[o->input_count++] = optarg;
-            break;
-        case 'n': {
-            char *end;
-            long count = strtol(optarg, &end, 10);
-            if (*end || end == optarg || count < 1 || count > 1000000)
-                return say_usage_error("run", "--repeat takes 1 to 1000000, not '%s'", optarg);
-            o->repeat = (int)count;
-            break;
-        }
+        case LABELS: o->labels = optarg; break;
         case 'v': o->flags.is_verbose = 1; break;
         case 'h': fputs(help, stdout); return -1;
-        case OPTION_RULES:
-        case OPTION_SKIP:
-        case OPTION_VERBOSE:
-        case OPTION_BUDGET:
-            if (compile_flags_take(&o->flags, "run", option, optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
         case ':': return say_usage_error("run", "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error("run", "unknown option %s", argv[optind - 1]);
         }
@@ -89,118 +129,6 @@ static int parse(int argc, char **argv, run_options *o)
         return say_usage_error("run", optind == argc ? "no model" : "one model at a time");
     o->model = argv[optind];
     return EXIT_OK;
-}
-
-// ---- Inputs ----
-
-static ln_status set_input(ln_context *ctx, const char *text)
-{
-    const ln_tensor_entry *entry;
-    const char *path;
-    LN_TRY(tensor_input_find(ctx, text, &entry, &path));
-    tl_tensor *tensor;
-    LN_TRY(tensor_read(path, entry->name, entry->tensor, &tensor));
-    ln_status status = ln_context_set_data(ctx, entry->name, tensor->data);
-    tl_tensor_free_data_too(tensor);
-    return status;
-}
-
-// ---- Outputs ----
-
-static void summarise(const ln_tensor_entry *entry)
-{
-    const tl_tensor *tensor = entry->tensor;
-    char shape[128];
-    ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
-    printf("%s: %s %s", entry->name, tl_dtype_name(tensor->dtype), shape);
-
-    double least = INFINITY, most = -INFINITY, sum = 0;
-    int nan_count = 0;
-    for (int i = 0; i < tensor->len; i++) {
-        double value;
-        tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
-                   tensor->dtype);
-        nan_count += value != value;
-        least = value < least ? value : least;
-        most = value > most ? value : most;
-        sum += value;
-    }
-    if (tensor->len > 0)
-        printf(" min %.6g max %.6g mean %.6g", least, most, sum / tensor->len);
-    if (nan_count > 0)
-        printf(" (%d NaN)", nan_count);
-    putchar('\n');
-    if (tensor->len <= 16)
-        tl_tensor_print(tensor, tensor->dtype <= TL_FLOAT ? "%.6g" : NULL);
-}
-
-// A tensor's name as the name of a file, where it can be one; else the output's number.
-static void file_name(const char *tensor_name, size_t index, char *buffer, size_t size)
-{
-    int can_be = tensor_name[0] != '.' && strlen(tensor_name) + sizeof ".npy" <= size;
-    for (const char *c = tensor_name; *c; c++)
-        can_be &= *c != '/' && (unsigned char)*c >= 0x20;
-    if (can_be)
-        snprintf(buffer, size, "%s.npy", tensor_name);
-    else
-        snprintf(buffer, size, "#%zu.npy", index);
-}
-
-// The names that ONNX gives to the types.
-static const char *onnx_dtype_name(tl_dtype dtype)
-{
-    switch (dtype) {
-    case TL_DOUBLE: return "DOUBLE";
-    case TL_FLOAT: return "FLOAT";
-    case TL_INT64: return "INT64";
-    case TL_INT32: return "INT32";
-    case TL_INT16: return "INT16";
-    case TL_INT8: return "INT8";
-    case TL_UINT64: return "UINT64";
-    case TL_UINT32: return "UINT32";
-    case TL_UINT16: return "UINT16";
-    case TL_UINT8: return "UINT8";
-    default: return "BOOL";
-    }
-}
-
-static ln_status save_output(const ln_tensor_entry *entry, size_t index, const char *outdir,
-                             FILE *list)
-{
-    char name[256], path[4096];
-    file_name(entry->name, index, name, sizeof name);
-    snprintf(path, sizeof path, "%s/%s", outdir, name);
-    LN_TRY(npy_write(path, entry->tensor));
-
-    fprintf(list, "%s    {\"name\": ", index ? ",\n" : "");
-    print_json_string(list, entry->name);
-    fprintf(list, ", \"file\": ");
-    print_json_string(list, name);
-    fprintf(list, ", \"dtype\": \"%s\", \"shape\": [", onnx_dtype_name(entry->tensor->dtype));
-    for (int i = 0; i < entry->tensor->ndim; i++)
-        fprintf(list, "%s%d", i ? ", " : "", entry->tensor->dims[i]);
-    fprintf(list, "]}");
-    return LN_OK;
-}
-
-static ln_status save_outputs(const ln_context *ctx, const char *outdir)
-{
-    if (mkdir(outdir, 0777) != 0 && errno != EEXIST)
-        return ln_fail(LN_IO, "cannot make folder %s: %s", outdir, strerror(errno));
-    char path[4096];
-    snprintf(path, sizeof path, "%s/outputs.json", outdir);
-    FILE *list = fopen(path, "w");
-    if (!list)
-        return ln_fail(LN_IO, "cannot open %s: %s", path, strerror(errno));
-    fputs("[\n", list);
-    ln_status status = LN_OK;
-    const ln_tensor_entry *entry;
-    for (size_t i = 0; status == LN_OK && (entry = ln_context_output(ctx, i)); i++)
-        status = save_output(entry, i, outdir, list);
-    fputs("\n]\n", list);
-    if (fclose(list) != 0 && status == LN_OK)
-        status = ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
-    return status;
 }
 
 // ---- Running ----
@@ -238,29 +166,64 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
     return status;
 }
 
-static ln_status run_model(ln_context *ctx, const run_options *o)
+static ln_status print_outputs(ln_context *ctx, const top_options *top)
 {
-    LN_TRY(load_model(ctx, o->datafile));
-    for (int i = 0; i < o->input_count; i++)
-        LN_TRY(set_input(ctx, o->inputs[i]));
-    LN_TRY(run_repeatedly(ctx, o->repeat));
     const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++)
-        summarise(entry);
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        print_value(entry->name, value, top);
+        ln_object_release(value);
+    }
+    return LN_OK;
+}
+
+// Shapes first: what is planned depends on them.
+static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
+{
+    for (int i = 0; i < o->shape_count; i++)
+        LN_TRY(model_set_shape(ctx, o->shapes[i]));
+    LN_TRY(given_inputs_read(ctx, o->inputs, (size_t)o->input_count, &o->files, given));
+    if (ctx->state < LN_CONTEXT_PLANNED)
+        LN_TRY(given_inputs_bind_shapes(ctx, given));
+    return LN_OK;
+}
+
+static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,
+                           const labels *names)
+{
+    LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+    LN_TRY(load_model(ctx, o->datafile));
+    LN_TRY(given_inputs_set(ctx, given));
+    LN_TRY(run_repeatedly(ctx, o->repeat));
+    top_options top = {.count = o->top > 0  ? o->top
+                                : o->labels ? DEFAULT_TOP
+                                            : 0,
+                       .all = o->labels ? names : NULL};
+    LN_TRY(print_outputs(ctx, &top));
     return o->outdir ? save_outputs(ctx, o->outdir) : LN_OK;
 }
 
 int cmd_run(int argc, char **argv)
 {
-    run_options o = {.target = "cpu", .repeat = 1};
+    run_options o = {.target = "cpu", .repeat = 1, .top = -1};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
-    ln_context *ctx = open_compiled(o.model, o.target, compile_flags_options(&o.flags));
+    ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;
-    code = run_model(ctx, &o) == LN_OK ? EXIT_OK : say_failure();
+    given_inputs given = {0};
+    labels names = {0};
+    ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
+    if (status == LN_OK)
+        status = prepare(ctx, &o, &given);
+    if (status == LN_OK)
+        status = run_model(ctx, &o, &given, &names);
+    code = status == LN_OK ? EXIT_OK : say_failure();
+    given_inputs_free(&given);
+    labels_free(&names);
     close_model(ctx);
     return code;
 }

@@ -217,15 +217,20 @@ static ln_status check_uncompiled(const char *source, const ln_optimize_options 
                    source);
 }
 
+ln_status compile_if_needed(ln_context *ctx, const char *source, const char *target,
+                            const ln_optimize_options *options)
+{
+    return ctx->state >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
+                                            : compile_model(ctx, target, options);
+}
+
 ln_context *open_compiled(const char *source, const char *target,
                           const ln_optimize_options *options)
 {
     ln_context *ctx = open_model(source);
     if (!ctx)
         return NULL;
-    ln_status status = ctx->state >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
-                                                        : compile_model(ctx, target, options);
-    if (status == LN_OK)
+    if (compile_if_needed(ctx, source, target, options) == LN_OK)
         return ctx;
     say_failure();
     close_model(ctx);

@@ -8,18 +8,14 @@
 #include <string.h>
 
 #include "cli.h"
+#include "model_io.h"
 #include "random_weights.h"
-#include "tensor_input.h"
 
 struct trial_data {
     const char *datafile;
     ln_named_tensor *weights;
     size_t weight_count;
-    struct trial_input {
-        const char *name; // the model's
-        tl_tensor *tensor;
-    } * inputs;
-    size_t input_count;
+    given_inputs inputs; // of all the model's inputs
 };
 
 // ---- Random inputs ----
@@ -46,7 +42,9 @@ static double random_number(uint64_t *state, tl_dtype dtype)
     uint64_t bits = next_random(state);
     switch (dtype) {
     case TL_FLOAT:
-    case TL_DOUBLE: return (double)(bits >> 40) / 8388608.0 - 1;
+    case TL_DOUBLE:
+    case TL_FLOAT16:
+    case TL_BFLOAT16: return (double)(bits >> 40) / 8388608.0 - 1;
     case TL_BOOL: return (double)(bits >> 63);
     case TL_UINT8:
     case TL_UINT16:
@@ -66,7 +64,8 @@ static double special_number(int index)
 static void fill(tl_tensor *tensor, const char *name, const trial_source *source)
 {
     uint64_t state = first_state(source->seed, name);
-    int is_floating = tensor->dtype == TL_FLOAT || tensor->dtype == TL_DOUBLE;
+    int is_floating = tensor->dtype == TL_FLOAT || tensor->dtype == TL_DOUBLE ||
+                      TL_DTYPE_IS_NARROW(tensor->dtype);
     for (int i = 0; i < tensor->len; i++) {
         double value = random_number(&state, tensor->dtype);
         if (source->has_specials && is_floating && i % 2 == 1)
@@ -78,38 +77,43 @@ static void fill(tl_tensor *tensor, const char *name, const trial_source *source
 
 // ---- Data ----
 
-static ln_status read_given(const ln_context *model, const trial_source *source, trial_data *data)
+static int is_given(const given_inputs *given, const char *name)
 {
-    for (int i = 0; i < source->input_count; i++) {
-        const ln_tensor_entry *entry;
-        const char *path;
-        LN_TRY(tensor_input_find(model, source->inputs[i], &entry, &path));
-        struct trial_input *input = data->inputs;
-        while (strcmp(input->name, entry->name) != 0)
-            input++; // it is one of the model's inputs, which are all there
-        tl_tensor *tensor;
-        LN_TRY(tensor_read(path, entry->name, entry->tensor, &tensor));
-        memcpy(input->tensor->data, tensor->data, tl_tensor_size(tensor));
-        tl_tensor_free_data_too(tensor);
+    for (size_t i = 0; i < given->count; i++) {
+        if (strcmp(given->items[i].name, name) == 0)
+            return 1;
     }
-    return LN_OK;
+    return 0;
+}
+
+static ln_status add_random(const input_wish *wish, const trial_source *source,
+                            given_inputs *inputs)
+{
+    if (!input_wish_is_static(wish))
+        return ln_fail(LN_INVALID,
+                       "input '%s' has an open shape: give it with -s, or its data with -i",
+                       wish->name);
+    if (wish->dtype == TL_STRING)
+        return ln_fail(LN_INVALID, "input '%s' takes strings: give them with -i", wish->name);
+    ln_object *value = ln_object_new_tensor(wish->dtype, wish->ndim, wish->dims, NULL);
+    if (!value)
+        return ln_error_status();
+    fill(ln_object_tensor(value), wish->name, source);
+    ln_status status = given_inputs_add(inputs, wish->name, value);
+    ln_object_release(value);
+    return status;
 }
 
 static ln_status make_inputs(const ln_context *model, const trial_source *source, trial_data *data)
 {
-    size_t count = ln_context_input_count(model);
-    data->inputs = ln_alloc_array(count + 1, sizeof *data->inputs);
-    if (!data->inputs)
-        return LN_NO_MEMORY;
-    for (const ln_tensor_entry *entry; (entry = ln_context_input(model, data->input_count));) {
-        const tl_tensor *like = entry->tensor;
-        tl_tensor *tensor = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
-        if (!tensor)
-            return ln_error_status();
-        data->inputs[data->input_count++] = (struct trial_input){entry->name, tensor};
-        fill(tensor, entry->name, source);
+    LN_TRY(given_inputs_read(model, source->inputs, (size_t)source->input_count, &source->files,
+                             &data->inputs));
+    for (size_t i = 0; i < ln_context_input_count(model); i++) {
+        input_wish wish = model_input_wish(model, i);
+        if (!is_given(&data->inputs, wish.name))
+            LN_TRY(add_random(&wish, source, &data->inputs));
     }
-    return read_given(model, source, data);
+    return LN_OK;
 }
 
 ln_status trial_data_create(const ln_context *model, const trial_source *source,
@@ -135,11 +139,14 @@ void trial_data_destroy(trial_data *data)
 {
     if (!data)
         return;
-    for (size_t i = 0; i < data->input_count; i++)
-        tl_tensor_free_data_too(data->inputs[i].tensor);
-    ln_free(data->inputs);
+    given_inputs_free(&data->inputs);
     random_weights_free(data->weights, data->weight_count);
     ln_free(data);
+}
+
+ln_status trial_bind_shapes(ln_context *model, const trial_data *data)
+{
+    return given_inputs_bind_shapes(model, &data->inputs);
 }
 
 // ---- Runs ----
@@ -156,9 +163,7 @@ static ln_status set_tensors(ln_context *ctx, const trial_data *data)
 {
     for (size_t i = 0; i < data->weight_count; i++)
         LN_TRY(set_tensor(ctx, data->weights[i].name, data->weights[i].tensor));
-    for (size_t i = 0; i < data->input_count; i++)
-        LN_TRY(set_tensor(ctx, data->inputs[i].name, data->inputs[i].tensor));
-    return LN_OK;
+    return given_inputs_set(ctx, &data->inputs);
 }
 
 // Nothing is printed or written while a model is tried again and again, and nothing is computed

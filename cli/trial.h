@@ -9,16 +9,19 @@
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
+#include "input_options.h"
+
 // What a model reads: its inputs, and its weights if no file has them.
 typedef struct trial_data trial_data;
 
 // Where the data come from.
 typedef struct trial_source {
-    const char *datafile;      // weights; NULL: random ones
+    const char *datafile;      // weights; NULL: the model's own, or random ones
     const char *const *inputs; // "NAME=FILE", as -i says; other inputs are random
     int input_count;
     uint64_t seed;
-    int has_specials; // random inputs hold NaN, infinities, zeros of both signs, tiny numbers
+    input_options files; // how files of inputs are read
+    int has_specials;    // random inputs hold NaN, infinities, zeros of both signs, tiny numbers
 } trial_source;
 
 // Makes data for `model`, which is READY. The same seed and names give the same numbers on every
@@ -26,6 +29,9 @@ typedef struct trial_source {
 ln_status trial_data_create(const ln_context *model, const trial_source *source,
                             trial_data **out_data);
 void trial_data_destroy(trial_data *data); // accepts NULL
+
+// Gives inputs of open shape that of their data. `model` is READY.
+ln_status trial_bind_shapes(ln_context *model, const trial_data *data);
 
 // Compiles a copy of `model`, loads it and runs it `run_count` times. Operators without outputs,
 // which only tell or save something, do not run, nor do those behind the one that makes tensor

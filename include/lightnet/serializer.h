@@ -14,6 +14,7 @@
 #include <lightnet/context.h>
 #include <lightnet/export.h>
 #include <lightnet/list.h>
+#include <lightnet/preflight.h>
 #include <lightnet/status.h>
 
 LN_CPPSTART
@@ -61,6 +62,11 @@ struct ln_serializer {
     /* Makes the file's bytes, which the caller frees with `ln_free`; optional. */
     ln_status (*write)(ln_serializer *serializer, const ln_context *ctx, char **out_bytes,
                        size_t *out_byte_count);
+
+    /* Tells what a file holds (`bytes` NULL), or what is in memory (`path` NULL), with every reason
+     * why it cannot be read, in `report`; optional. A status for bytes that are malformed. */
+    ln_status (*preflight)(ln_serializer *serializer, const char *path, const char *bytes,
+                           size_t byte_count, const char *name, ln_preflight *report);
 
     void *priv;
 

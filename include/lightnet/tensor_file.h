@@ -107,6 +107,17 @@ LN_API ln_status ln_tensor_file_read(const ln_tensor_file *file, int index, void
 LN_API ln_status ln_tensor_file_read_part(const ln_tensor_file *file, int index, size_t first,
                                           size_t count, void *data);
 
+/* Whether the tensor's bytes in the file are elements of `dtype`: of the dtype that it is described
+ * with, or of another that the format has no name for. A model says which: 16-bit floats of a file
+ * are TL_FLOAT to whoever does not know better, and TL_FLOAT16 to a model that computes with these;
+ * types of 8 bits and fewer may lie in it as bytes. 0 when out of range. */
+LN_API int ln_tensor_file_holds(const ln_tensor_file *file, int index, tl_dtype dtype);
+
+/* As `ln_tensor_file_read`, but with the elements of `dtype` that the file holds; else LN_INVALID.
+ */
+LN_API ln_status ln_tensor_file_read_as(const ln_tensor_file *file, int index, tl_dtype dtype,
+                                        void *data);
+
 /* The position of a name; -1 when there is none. Records no error: asking is fine. */
 LN_API int ln_tensor_file_find(const ln_tensor_file *file, const char *name);
 

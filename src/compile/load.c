@@ -200,10 +200,13 @@ static int is_from_file(const ln_op *op)
     return param && param->type == LN_PARAM_BOOL && param->value_bool;
 }
 
-static ln_status check_fits(const tl_tensor *from, int has_shapes, const ln_tensor_entry *to,
+static ln_status check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
                             const char *datafile)
 {
-    if (from->dtype != to->tensor->dtype)
+    // .wts knows lengths only.
+    int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
+    const tl_tensor *from = ln_tensor_file_describe(file, index);
+    if (!ln_tensor_file_holds(file, index, to->tensor->dtype))
         return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
                        tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
     int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
@@ -220,22 +223,23 @@ static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_ten
 {
     // Without a copy in between, where the memory can be written to.
     if (to->mtype == LN_MEM_CPU)
-        return ln_tensor_file_read(file, index, to->tensor->data);
+        return ln_tensor_file_read_as(file, index, to->tensor->dtype, to->tensor->data);
     ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
     if (!copy)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
                        ln_mem_type_name(to->mtype));
-    const tl_tensor *from = ln_tensor_file_tensor(file, index);
-    if (!from)
-        return ln_error_status();
-    copy(to->tensor->data, from->data, tl_tensor_size(from));
-    return LN_OK;
+    tl_tensor *elements = tl_tensor_zeros(to->tensor->ndim, to->tensor->dims, to->tensor->dtype);
+    if (!elements)
+        return LN_NO_MEMORY;
+    ln_status status = ln_tensor_file_read_as(file, index, elements->dtype, elements->data);
+    if (status == LN_OK)
+        copy(to->tensor->data, elements->data, tl_tensor_size(elements));
+    tl_tensor_free_data_too(elements);
+    return status;
 }
 
 static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, const char *datafile)
 {
-    // .wts knows lengths only.
-    int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
     for (const ln_list *l = ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         if (!is_from_file(op))
@@ -246,7 +250,7 @@ static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, con
             int index = ln_tensor_file_find(file, listed->name);
             if (index < 0)
                 return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, listed->name);
-            LN_TRY(check_fits(ln_tensor_file_describe(file, index), has_shapes, entry, datafile));
+            LN_TRY(check_fits(file, index, entry, datafile));
             LN_TRY(copy_tensor(file, index, entry));
         }
     }

@@ -14,18 +14,43 @@
 
 static ln_status merge(ln_document *arena, const ln_value *base, const ln_value *over,
                        ln_value **out_merged);
+static ln_status merge_child(ln_document *arena, ln_value *parent, const char *key,
+                             const ln_value *base, const ln_value *over);
+
+// The headers of `base` and then those of `over`; each is a string or an array.
+static ln_status merge_headers(ln_document *arena, const ln_value *base, const ln_value *over,
+                               ln_value **out_merged)
+{
+    ln_value *merged = ln_value_new(arena, LN_VALUE_ARRAY, over->place);
+    if (!merged)
+        return ln_error_status();
+    const ln_value *both[] = {base, over};
+    for (size_t i = 0; i < 2; i++) {
+        bool is_list = both[i]->kind == LN_VALUE_ARRAY;
+        for (const ln_value *item = is_list ? both[i]->first : both[i]; item;
+             item = is_list ? item->next : NULL)
+            LN_TRY(merge_child(arena, merged, NULL, NULL, item));
+    }
+    *out_merged = merged;
+    return LN_OK;
+}
 
 // Appends `over` merged with `base` to `parent`; nothing when `over` deletes `base`.
 static ln_status merge_child(ln_document *arena, ln_value *parent, const char *key,
                              const ln_value *base, const ln_value *over)
 {
-    ln_value *merged;
+    ln_value *merged = NULL;
     if (over && over->kind == LN_VALUE_DELETE) {
         if (base)
             return LN_OK;
         return ln_fail_at(over->place, LN_INVALID, "'-' has no inherited entry to delete here");
     }
-    LN_TRY(merge(arena, over ? base : NULL, over ? over : base, &merged));
+    // Versions belong together: those of a base say nothing about the operator that inherits.
+    bool is_replaced = key && strcmp(key, "since") == 0;
+    if (key && base && over && strcmp(key, "include") == 0)
+        LN_TRY(merge_headers(arena, base, over, &merged));
+    else
+        LN_TRY(merge(arena, over && !is_replaced ? base : NULL, over ? over : base, &merged));
     merged->key_place = over ? over->key_place : base->key_place;
     return ln_value_append(arena, parent, key, merged);
 }

@@ -368,6 +368,16 @@ static ln_status make_output(site *s, ln_op *forward)
     return op ? exchange_maker(s, maker, forward, op) : LN_NO_MEMORY;
 }
 
+static bool has_output_op(const ln_list *ops)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ops) {
+        if (ln_op_is_type(op->op_arg, "output"))
+            return true;
+    }
+    return false;
+}
+
 static ln_status bypass(site *s, ln_op *forward)
 {
     const ln_tensor_list_entry *in = forward->op_arg->tensors_in->data;
@@ -376,6 +386,11 @@ static ln_status bypass(site *s, ln_op *forward)
     ln_list *readers = ln_dfg_nexts(s->ctx->dfg, forward, out->name);
     if (!readers)
         return ln_error_status() == LN_OK ? make_output(s, forward) : ln_error_status();
+    if (has_output_op(readers)) {
+        bool is_only = !readers->next;
+        ln_list_free(readers);
+        return is_only ? make_output(s, forward) : LN_OK;
+    }
     ln_status status = LN_OK;
     for (const ln_list *l = readers; l && status == LN_OK; l = l->next)
         status = ln_context_redirect(s->ctx, l->data, out->name, in->name);

@@ -315,6 +315,21 @@ static bool is_matched(const ln_match *match, size_t count, const ln_op *op)
     return false;
 }
 
+// Rules speak of shapes, which an open tensor has none of before a run.
+static bool has_open_tensor(const ln_context *ctx, const ln_op *op)
+{
+    const ln_list *lists[] = {op->op_arg->tensors_in, op->op_arg->tensors_out};
+    for (size_t i = 0; i < 2; i++) {
+        const ln_tensor_list_entry *listed;
+        LN_LIST_FOREACH (listed, lists[i]) {
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+            if (entry && entry->is_open)
+                return true;
+        }
+    }
+    return false;
+}
+
 static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t index, choice *c,
                                  bool *out_matched)
 {
@@ -330,6 +345,8 @@ static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t 
     if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
         return LN_OK;
     match->ops[index] = op;
+    if (has_open_tensor(ctx, op))
+        return LN_OK;
     if (!match_outs(match, statement, op->op_arg, c) || !match_ins(match, statement, op, c))
         return LN_OK;
     return match_params(match, statement, op->op_arg, out_matched);

@@ -231,6 +231,38 @@ TEST(written_files_are_aligned_and_read_back)
     free(again);
 }
 
+TEST(types_without_a_name_keep_their_bytes)
+{
+    tl_tensor *tensors[TL_STRING];
+    ln_named_tensor named[TL_STRING];
+    size_t count = 0;
+    for (int i = TL_FLOAT16; i < TL_COMPLEX128; i++, count++) {
+        tensors[count] = tl_tensor_zeros(1, (int[]){3}, (tl_dtype)i);
+        memset(tensors[count]->data, 0x35, tl_size_of((tl_dtype)i));
+        named[count] = (ln_named_tensor){tl_dtype_name((tl_dtype)i), tensors[count]};
+    }
+    char *bytes;
+    size_t byte_count;
+    FILE *fp = open_memstream(&bytes, &byte_count);
+    CHECK_OK(ln_tensor_file_write(fp, LN_TENSOR_FILE_SAFETENSORS, named, count));
+    fclose(fp);
+    ln_tensor_file *file;
+    CHECK_OK(ln_tensor_file_open_mem(bytes, byte_count, &file));
+    for (size_t i = 0; i < count; i++) {
+        tl_dtype dtype = tensors[i]->dtype;
+        int index = ln_tensor_file_find(file, named[i].name);
+        uint64_t room[3] = {0};
+        CHECK(ln_tensor_file_holds(file, index, dtype));
+        CHECK_OK(ln_tensor_file_read_as(file, index, dtype, room));
+        CHECK_MEM_EQ(room, tensors[i]->data, tl_tensor_size(tensors[i]));
+        CHECK_FAILS(ln_tensor_file_read_as(file, index, TL_DOUBLE, room), LN_INVALID);
+        tl_tensor_free_data_too(tensors[i]);
+    }
+    CHECK(!ln_tensor_file_holds(file, (int)count, TL_UINT8));
+    ln_tensor_file_close(file);
+    free(bytes);
+}
+
 TEST(what_cannot_be_written_is_refused_before_writing)
 {
     tl_tensor *t = tl_tensor_zeros(1, (int[]){1}, TL_FLOAT);
@@ -241,6 +273,10 @@ TEST(what_cannot_be_written_is_refused_before_writing)
     size_t byte_count;
     FILE *fp = open_memstream(&bytes, &byte_count);
     const ln_tensor_file_format format = LN_TENSOR_FILE_SAFETENSORS;
+    tl_tensor *words = tl_tensor_zeros(1, (int[]){1}, TL_STRING);
+    CHECK_FAILS(ln_tensor_file_write(fp, format, &(ln_named_tensor){"w", words}, 1),
+                LN_UNSUPPORTED);
+    tl_tensor_free_data_too(words);
     CHECK_FAILS(ln_tensor_file_write(fp, format, &metadata, 1), LN_INVALID);
     CHECK_FAILS(ln_tensor_file_write(fp, format, &not_utf8, 1), LN_INVALID);
     CHECK_FAILS(ln_tensor_file_write(fp, format, &no_name, 1), LN_INVALID);
@@ -258,4 +294,5 @@ TEST(what_cannot_be_written_is_refused_before_writing)
 TEST_LIST(tensors_lie_in_place_with_name_type_and_shape, misaligned_tensors_and_bools_are_copied,
           floats_of_16_bits_are_widened, names_are_decoded, bad_headers_are_errors_with_their_place,
           every_shorter_file_is_an_error, a_header_over_the_limit_is_refused,
-          written_files_are_aligned_and_read_back, what_cannot_be_written_is_refused_before_writing)
+          written_files_are_aligned_and_read_back, types_without_a_name_keep_their_bytes,
+          what_cannot_be_written_is_refused_before_writing)

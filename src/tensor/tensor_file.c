@@ -475,3 +475,39 @@ ln_status ln_tensor_file_save(const char *path, ln_tensor_file_format format,
     ln_free(temp_path);
     return status;
 }
+
+// A type of one byte or less that a format may have no name for.
+static bool is_byte_pattern(tl_dtype dtype)
+{
+    return !TL_DTYPE_IS_NATIVE(dtype) && tl_size_of(dtype) == 1;
+}
+
+int ln_tensor_file_holds(const ln_tensor_file *file, int index, tl_dtype dtype)
+{
+    const tl_tensor *known = ln_tensor_file_describe(file, index);
+    if (!known)
+        return 0;
+    if (known->dtype == dtype)
+        return 1;
+    const entry *e = &file->entries[index];
+    switch (e->packed ? e->packing : LN_PACKED_SAME) {
+    case LN_PACKED_F16: return dtype == TL_FLOAT16;
+    case LN_PACKED_BF16: return dtype == TL_BFLOAT16;
+    case LN_PACKED_SAME:
+        return is_byte_pattern(dtype) && (known->dtype == TL_UINT8 || known->dtype == TL_INT8);
+    default: return 0;
+    }
+}
+
+ln_status ln_tensor_file_read_as(const ln_tensor_file *file, int index, tl_dtype dtype, void *data)
+{
+    if (!ln_tensor_file_holds(file, index, dtype))
+        return LN_FAIL(LN_INVALID, "tensor %d of the file does not hold %s", index,
+                       tl_dtype_name(dtype) ? tl_dtype_name(dtype) : "an unknown dtype");
+    const entry *e = &file->entries[index];
+    if (e->tensor->dtype == dtype)
+        return ln_tensor_file_read(file, index, data);
+    tl_memcpy(data, e->packed ? e->packed : e->tensor->data,
+              (size_t)e->tensor->len * tl_size_of(dtype));
+    return LN_OK;
+}

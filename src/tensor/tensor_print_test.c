@@ -158,9 +158,38 @@ TEST(a_refused_tensor_leaves_the_old_file)
     tl_tensor_free_data_too(t);
 }
 
+TEST(types_that_c_does_not_know_print_their_values)
+{
+    static const uint16_t half = 0xc100;
+    static const uint8_t tiny = 0x38;
+    static const int8_t nibble = -8;
+    static const tl_complex64 number = {1, -2};
+    static const char *word = "word", *none = NULL;
+    static const struct {
+        tl_dtype dtype;
+        const void *element;
+        const char *fmt, *text;
+    } cases[] = {
+        {TL_FLOAT16, &half, NULL, "-2.500"}, {TL_FLOAT8E4M3FN, &tiny, "%g", "1"},
+        {TL_INT4, &nibble, "%3d", " -8"},    {TL_COMPLEX64, &number, "%.1f", "1.0-2.0i"},
+        {TL_STRING, &word, NULL, "word"},    {TL_STRING, &none, "<%s>", "<>"},
+        {TL_OBJECT, &word, NULL, "object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32] = {0};
+        FILE *fp = fmemopen(text, sizeof text, "w");
+        CHECK_EQ(tl_fprintf(fp, cases[i].fmt, cases[i].element, cases[i].dtype),
+                 strlen(cases[i].text));
+        fclose(fp);
+        CHECK_STR_EQ(text, cases[i].text);
+    }
+    CHECK_EQ(tl_fprintf(stdout, "%f", &word, TL_STRING), -1);
+    CHECK_EQ(tl_fprintf(stdout, "%s", &half, TL_FLOAT16), -1);
+}
+
 TEST(each_type_has_its_own_function)
 {
-    for (int i = 0; i < TL_DTYPE_NATIVE_SIZE; i++)
+    for (int i = 0; i < TL_DTYPE_SIZE; i++)
         CHECK_NOT_NULL(tl_fprintf_getfunc((tl_dtype)i));
     uint8_t x = 200;
     char text[8] = {0};
@@ -174,4 +203,5 @@ TEST(each_type_has_its_own_function)
 
 TEST_LIST(elements_print_in_their_default_format, formats_are_checked_and_made_safe,
           rows_are_indented_by_their_depth, scalars_and_empty_tensors_print,
-          a_refused_tensor_leaves_the_old_file, each_type_has_its_own_function)
+          a_refused_tensor_leaves_the_old_file, types_that_c_does_not_know_print_their_values,
+          each_type_has_its_own_function)

@@ -13,7 +13,7 @@ extern ln_op *ln_arch_ops_none[];
 // Their outputs are views, or filled by the caller.
 static int has_nothing_to_do(const char *optype)
 {
-    static const char *const names[] = {"input", "reshape", "forward"};
+    static const char *const names[] = {"input", "output", "reshape", "forward"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(optype, names[i]) == 0)
             return 1;

@@ -11,19 +11,13 @@
 // ---- scale ----
 
 static const ln_arg_info scale_ins[] = {
-    {"src", "rank 1 or more", 0, LN_MEM_NONE},
-    {NULL, NULL, 0, LN_MEM_NONE},
+    {"src", "rank 1 or more", 0, LN_MEM_NONE, 0, NULL},
+    {NULL, NULL, 0, LN_MEM_NONE, 0, NULL},
 };
 
 static const ln_arg_info scale_outs[] = {
-    {"dst", "", 0, LN_MEM_NONE},
-    {NULL, NULL, 0, LN_MEM_NONE},
-};
-
-static const ln_param_info scale_params[] = {
-    {"axis", "", LN_PARAM_NUMBER, NULL},
-    {"factors", "", LN_PARAM_ARRAY_NUMBER, "[0.5]"},
-    {NULL, NULL, LN_PARAM_INVALID, NULL},
+    {"dst", "", 0, LN_MEM_NONE, 0, NULL},
+    {NULL, NULL, 0, LN_MEM_NONE, 0, NULL},
 };
 
 static char scale_factors_name[] = "factors";
@@ -37,6 +31,12 @@ static const ln_param_entry scale_factors_default = {
     .value_array_double = scale_factors_doubles,
     .value_array_float = scale_factors_floats,
     .value_array_int = scale_factors_ints,
+};
+
+static const ln_param_info scale_params[] = {
+    {"axis", "", LN_PARAM_NUMBER, NULL, NULL, 0},
+    {"factors", "", LN_PARAM_ARRAY_NUMBER, "[0.5]", &scale_factors_default, 0},
+    {NULL, NULL, LN_PARAM_INVALID, NULL, NULL, 0},
 };
 
 struct scale_priv {

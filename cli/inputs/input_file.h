@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of the user as the value of an input: arrays, pictures, sound, raw bytes.
+
+#ifndef LN_CLI_INPUTS_INPUT_FILE_H
+#define LN_CLI_INPUTS_INPUT_FILE_H
+
+#include <lightnet/object.h>
+#include <lightnet/tensor.h>
+
+#include "input_options.h"
+
+// What an input takes.
+typedef struct input_wish {
+    const char *name;
+    tl_dtype dtype;      // TL_OBJECT: a sequence or an optional
+    int ndim;            // -1: any
+    int dims[TL_MAXDIM]; // -1: any
+    ln_object_kind kind; // of a TL_OBJECT; 0: unknown
+    tl_dtype elem_dtype; // of what a TL_OBJECT holds; TL_DTYPE_INVALID: unknown
+} input_wish;
+
+// A tensor of `like`, in its type and shape.
+input_wish input_wish_like(const char *name, const tl_tensor *like);
+
+// 1 if all dimensions are known.
+int input_wish_is_static(const input_wish *wish);
+
+// The value that `path` holds for the input, in its type and shape. By content: .npy; .npz,
+// safetensors and params dictionary (the tensor of the input's name, or the only one); JPEG, PNG,
+// BMP; WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw bytes of
+// the right size, or one string a line. Numbers of another type are converted (saturating), which
+// is said; unsigned integers are the bits of types that NumPy lacks. `options` NULL: the defaults.
+ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
+                     ln_object **out_object);
+
+// `object` as the input takes it, which is retained then: itself, or converted and reshaped.
+ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,
+                    ln_object **out_object);
+
+#endif

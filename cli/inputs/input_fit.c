@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values in the type and shape that an input takes.
+
+#include "input_file.h"
+
+#include <string.h>
+
+#include <lightnet/lightnet.h>
+
+#include "cli.h"
+#include "npy_types.h"
+
+// "[1, 3, ?, ?]"
+static void print_wished_shape(const input_wish *wish, char *buffer, size_t size)
+{
+    size_t used = (size_t)snprintf(buffer, size, wish->ndim < 0 ? "any shape" : "[");
+    for (int i = 0; i < wish->ndim && used < size; i++) {
+        const char *comma = i ? ", " : "";
+        if (wish->dims[i] < 0)
+            used += (size_t)snprintf(buffer + used, size - used, "%s?", comma);
+        else
+            used += (size_t)snprintf(buffer + used, size - used, "%s%d", comma, wish->dims[i]);
+    }
+    if (wish->ndim >= 0 && used < size)
+        snprintf(buffer + used, size - used, "]");
+}
+
+input_wish input_wish_like(const char *name, const tl_tensor *like)
+{
+    input_wish wish = {
+        .name = name, .dtype = like->dtype, .ndim = like->ndim, .elem_dtype = TL_DTYPE_INVALID};
+    for (int i = 0; i < like->ndim; i++)
+        wish.dims[i] = like->dims[i];
+    return wish;
+}
+
+int input_wish_is_static(const input_wish *wish)
+{
+    int is_static = wish->ndim >= 0 && wish->dtype != TL_OBJECT;
+    for (int i = 0; i < wish->ndim; i++)
+        is_static &= wish->dims[i] >= 0;
+    return is_static;
+}
+
+static int has_wished_shape(const input_wish *wish, const tl_tensor *tensor)
+{
+    if (wish->ndim < 0)
+        return 1;
+    int is_same = tensor->ndim == wish->ndim;
+    for (int i = 0; is_same && i < wish->ndim; i++)
+        is_same = wish->dims[i] < 0 || wish->dims[i] == tensor->dims[i];
+    return is_same;
+}
+
+// A known shape takes as many elements in any other, so that a row may be a matrix of one row.
+static ln_status fit_shape(const char *path, const input_wish *wish, ln_object *object,
+                           ln_object **out_object)
+{
+    const tl_tensor *tensor = ln_object_tensor(object);
+    int len;
+    *out_object = NULL;
+    if (has_wished_shape(wish, tensor)) {
+        *out_object = ln_object_retain(object);
+        return LN_OK;
+    }
+    if (input_wish_is_static(wish) && tl_shape_len(wish->ndim, wish->dims, &len) &&
+        len == tensor->len) {
+        *out_object = ln_object_reshape(object, wish->ndim, wish->dims);
+        return *out_object ? LN_OK : ln_error_status();
+    }
+    char got[128], wanted[128];
+    ln_sprint_shape(got, sizeof got, tensor->ndim, tensor->dims);
+    print_wished_shape(wish, wanted, sizeof wanted);
+    return LN_FAIL(LN_INVALID, "%s has shape %s, input '%s' takes %s", path, got, wish->name,
+                   wanted);
+}
+
+// Whether unsigned integers in a file are the bits of elements: in no other way can NumPy have
+// them.
+static int are_patterns(tl_dtype from, tl_dtype to)
+{
+    const npy_type *type = npy_type_of(to);
+    return type && type->is_pattern && tl_size_of(from) == tl_size_of(to) &&
+           (from == TL_UINT8 || from == TL_UINT16) && to != TL_INT4 && to != TL_INT2 &&
+           to != TL_UINT4 && to != TL_UINT2;
+}
+
+static ln_status check_patterns(const char *path, const tl_tensor *tensor, tl_dtype to)
+{
+    for (int i = 0; to == TL_FLOAT4E2M1 && i < tensor->len; i++) {
+        if (((const uint8_t *)tensor->data)[i] > 15)
+            return LN_FAIL(LN_INVALID, "%s: %d at element %d is no pattern of 4 bits", path,
+                           ((const uint8_t *)tensor->data)[i], i);
+    }
+    return LN_OK;
+}
+
+static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
+                         ln_object **out_object)
+{
+    const tl_tensor *from = ln_object_tensor(object);
+    int is_number = from->dtype != TL_STRING && dtype != TL_STRING && dtype != TL_OBJECT;
+    if (!is_number)
+        return LN_FAIL(LN_INVALID, "%s holds %s where %s is needed", path,
+                       onnx_dtype_name(from->dtype),
+                       dtype == TL_OBJECT ? "a sequence or an optional" : onnx_dtype_name(dtype));
+    ln_object *made = ln_object_new_tensor(dtype, from->ndim, from->dims, NULL);
+    if (!made)
+        return ln_error_status();
+    ln_status status = LN_OK;
+    if (are_patterns(from->dtype, dtype)) {
+        status = check_patterns(path, from, dtype);
+        if (status == LN_OK && from->len > 0)
+            memcpy(ln_object_tensor(made)->data, from->data, tl_tensor_size(from));
+    } else {
+        say_info("%s: converted from %s to %s", path, tl_dtype_name(from->dtype),
+                 tl_dtype_name(dtype));
+        status = tl_convert_n(ln_object_tensor(made)->data, dtype, from->data, from->dtype,
+                              (size_t)from->len);
+    }
+    if (status != LN_OK) {
+        ln_object_release(made);
+        return ln_fail_prefix("%s", path);
+    }
+    *out_object = made;
+    return LN_OK;
+}
+
+static ln_status fit_tensor(const char *path, const input_wish *wish, ln_object *object,
+                            ln_object **out_object)
+{
+    if (ln_object_elem_dtype(object) == wish->dtype)
+        return fit_shape(path, wish, object, out_object);
+    ln_object *converted = NULL;
+    LN_TRY(convert(path, wish->dtype, object, &converted));
+    ln_status status = fit_shape(path, wish, converted, out_object);
+    ln_object_release(converted);
+    return status;
+}
+
+ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,
+                    ln_object **out_object)
+{
+    *out_object = NULL;
+    int is_tensor = ln_object_get_kind(object) == LN_OBJECT_TENSOR;
+    if (wish->dtype != TL_OBJECT)
+        return is_tensor ? fit_tensor(path, wish, object, out_object)
+                         : LN_FAIL(LN_INVALID, "%s holds no tensor, which input '%s' takes", path,
+                                   wish->name);
+    if (wish->kind == LN_OBJECT_OPTIONAL && ln_object_get_kind(object) != LN_OBJECT_OPTIONAL)
+        *out_object = ln_object_new_optional(object);
+    else if (wish->kind && wish->kind != ln_object_get_kind(object))
+        return LN_FAIL(LN_INVALID, "%s holds another kind of value than input '%s' takes", path,
+                       wish->name);
+    else
+        *out_object = ln_object_retain(object);
+    return *out_object ? LN_OK : ln_error_status();
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures and sound as tensors.
+
+#ifndef LN_CLI_INPUTS_MEDIA_H
+#define LN_CLI_INPUTS_MEDIA_H
+
+#include <stddef.h>
+
+#include "input_file.h"
+
+// The picture in `bytes` as the input takes it. An input of bytes in one dimension gets the file
+// itself, for models that decode.
+ln_status picture_read(const char *path, const char *bytes, size_t count, const input_wish *wish,
+                       const input_options *options, ln_object **out_object);
+
+// The sound in `bytes`: the mean of its channels, -1 to 1, or for integers 16 bits. The input has
+// one dimension beside those of 1.
+ln_status sound_read(const char *path, const char *bytes, size_t count, const input_wish *wish,
+                     const input_options *options, ln_object **out_object);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values into and out of models, whether their shapes are known beforehand or not.
+
+#include "model_io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/lightnet.h>
+
+#include "npz.h"
+#include "tensor_input.h"
+
+// ---- Inputs ----
+
+// What the operator that stands for an input of open shape says of it.
+static input_wish wish_of_params(const char *name, const ln_list *params)
+{
+    input_wish wish = {.name = name, .dtype = TL_FLOAT, .ndim = -1, .elem_dtype = TL_DTYPE_INVALID};
+    const ln_param_entry *dtype = ln_param_list_find(params, "dtype");
+    const ln_param_entry *dims = ln_param_list_find(params, "dims");
+    const ln_param_entry *open = ln_param_list_find(params, "open");
+    if (dtype && dtype->value_string)
+        wish.dtype = tl_dtype_from_str(dtype->value_string);
+    if (dims && dims->array_len <= TL_MAXDIM && !(open && open->value_bool)) {
+        wish.ndim = dims->array_len;
+        for (int i = 0; i < wish.ndim; i++)
+            wish.dims[i] = dims->value_array_int[i] < 0 ? -1 : dims->value_array_int[i];
+    }
+    return wish;
+}
+
+input_wish model_input_wish(const ln_context *ctx, size_t index)
+{
+    const ln_tensor_entry *entry = ln_context_input(ctx, index);
+    const ln_op *op = ln_context_input_is_open(ctx, index)
+                          ? ln_op_table_find(ctx->op_table, entry->creater)
+                          : NULL;
+    return op ? wish_of_params(entry->name, op->op_arg->params)
+              : input_wish_like(entry->name, entry->tensor);
+}
+
+const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name, size_t *out_index)
+{
+    const ln_tensor_entry *entry;
+    *out_index = 0;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        if (strcmp(entry->name, name) != 0)
+            continue;
+        *out_index = i;
+        return entry;
+    }
+    return NULL;
+}
+
+// ---- -s ----
+
+// "1x3x224x224", "1,3,224,224", each perhaps in brackets; nothing is a scalar.
+static int parse_shape(const char *text, int *out_ndim, int dims[TL_MAXDIM])
+{
+    *out_ndim = 0;
+    int has_bracket = *text == '[';
+    text += has_bracket;
+    while (*text && *text != ']') {
+        char *end;
+        unsigned long dim = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || dim > INT32_MAX || *out_ndim == TL_MAXDIM)
+            return 0;
+        dims[(*out_ndim)++] = (int)dim;
+        text = end;
+        if (*text == 'x' || *text == ',')
+            text++;
+        else if (*text && *text != ']')
+            return 0;
+    }
+    return has_bracket ? text[0] == ']' && !text[1] : !*text;
+}
+
+ln_status model_set_shape(ln_context *ctx, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    int ndim, dims[TL_MAXDIM];
+    if (!equals || !parse_shape(equals + 1, &ndim, dims))
+        return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224 or SYMBOL=4, not '%s'", text);
+    char *name = ln_strdup(text);
+    if (!name)
+        return LN_NO_MEMORY;
+    name[equals - text] = '\0';
+    size_t index;
+    ln_status status;
+    if (model_find_input(ctx, name, &index))
+        status = ln_context_set_shape(ctx, name, ndim, dims);
+    else if (ndim == 1)
+        status = ln_context_set_symbol(ctx, name, dims[0]);
+    else
+        status = LN_FAIL(LN_NOT_FOUND, "-s %s: the model has no input '%s'", text, name);
+    ln_free(name);
+    return status;
+}
+
+// ---- Values from the command line ----
+
+ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        if (strcmp(given->items[i].name, name) == 0)
+            return LN_FAIL(LN_INVALID, "input '%s' is given twice", name);
+    }
+    given_input *items = realloc(given->items, (given->count + 1) * sizeof *items);
+    if (!items)
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for inputs");
+    given->items = items;
+    char *own_name = ln_strdup(name);
+    if (!own_name)
+        return LN_NO_MEMORY;
+    items[given->count++] = (given_input){own_name, ln_object_retain(value)};
+    return LN_OK;
+}
+
+static ln_status read_one(const ln_context *ctx, size_t index, const char *path,
+                          const input_options *options, given_inputs *given)
+{
+    input_wish wish = model_input_wish(ctx, index);
+    ln_object *value;
+    LN_TRY(input_read(path, &wish, options, &value));
+    ln_status status = given_inputs_add(given, wish.name, value);
+    ln_object_release(value);
+    return status;
+}
+
+// An archive given without a name: each input of which it has an array.
+static ln_status read_archive(const ln_context *ctx, const char *path, const input_options *options,
+                              given_inputs *given)
+{
+    size_t found = 0;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        if (!npz_has(path, entry->name))
+            continue;
+        found++;
+        LN_TRY(read_one(ctx, i, path, options, given));
+    }
+    return found ? LN_OK
+                 : LN_FAIL(LN_NOT_FOUND, "%s holds no array with the name of an input", path);
+}
+
+ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
+                            const input_options *options, given_inputs *out)
+{
+    *out = (given_inputs){0};
+    for (size_t i = 0; i < count; i++) {
+        if (!strchr(texts[i], '=') && ln_context_input_count(ctx) > 1 && npz_is_file(texts[i])) {
+            LN_TRY(read_archive(ctx, texts[i], options, out));
+            continue;
+        }
+        const ln_tensor_entry *entry;
+        const char *path;
+        size_t index;
+        LN_TRY(tensor_input_find(ctx, texts[i], &entry, &path));
+        model_find_input(ctx, entry->name, &index);
+        LN_TRY(read_one(ctx, index, path, options, out));
+    }
+    return LN_OK;
+}
+
+void given_inputs_free(given_inputs *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        ln_free(given->items[i].name);
+        ln_object_release(given->items[i].value);
+    }
+    free(given->items);
+    *given = (given_inputs){0};
+}
+
+ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        size_t index;
+        const tl_tensor *tensor = ln_object_tensor(given->items[i].value);
+        if (!tensor || !model_find_input(ctx, given->items[i].name, &index) ||
+            !ln_context_input_is_open(ctx, index))
+            continue;
+        LN_TRY(ln_context_set_shape(ctx, given->items[i].name, tensor->ndim, tensor->dims));
+    }
+    return LN_OK;
+}
+
+ln_status given_inputs_set(ln_context *ctx, const given_inputs *given)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        const given_input *input = &given->items[i];
+        if (ln_tensor_table_find(ctx->tensor_table, input->name))
+            LN_TRY(ln_context_set_object(ctx, input->name, input->value));
+    }
+    return LN_OK;
+}
+
+// ---- Values of a model ----
+
+ln_status model_get_output(ln_context *ctx, const ln_tensor_entry *entry, ln_object **out_object)
+{
+    return ln_context_get_object(ctx, entry->name, out_object);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inputs and outputs of a model as values.
+
+#ifndef LN_CLI_MODEL_IO_H
+#define LN_CLI_MODEL_IO_H
+
+#include <lightnet/context.h>
+#include <lightnet/object.h>
+
+#include "input_file.h"
+
+// What input `index` of the model takes; it has one of that number.
+input_wish model_input_wish(const ln_context *ctx, size_t index);
+
+// The input of that name; NULL if there is none. *out_index is its position.
+const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name, size_t *out_index);
+
+// -s: "NAME=1x3x224x224" gives an input its shape, "SYMBOL=4" a symbolic dimension its size. The
+// model is not compiled yet.
+ln_status model_set_shape(ln_context *ctx, const char *text);
+
+// ---- Values from the command line ----
+
+typedef struct given_input {
+    char *name;
+    ln_object *value;
+} given_input;
+
+typedef struct given_inputs {
+    given_input *items;
+    size_t count;
+} given_inputs;
+
+// Reads the files of -i. A file of named arrays without the name of an input gives all inputs that
+// it has. *out is to be freed also after a failure.
+ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
+                            const input_options *options, given_inputs *out);
+void given_inputs_free(given_inputs *given);
+
+// Adds a value, which is retained.
+ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value);
+
+// Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
+ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
+
+// Sets the inputs of a LOADED model; those that rewriting has left out are passed over.
+ln_status given_inputs_set(ln_context *ctx, const given_inputs *given);
+
+// ---- Values of a LOADED model ----
+
+// The value of an output, retained. It may change with the next run.
+ln_status model_get_output(ln_context *ctx, const ln_tensor_entry *entry, ln_object **out_object);
+
+#endif

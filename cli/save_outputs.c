@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// One .npy file for each tensor, and outputs.json.
+
+#include "save_outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <lightnet/lightnet.h>
+
+#include "cli.h"
+#include "model_io.h"
+#include "npy.h"
+#include "npy_types.h"
+
+#define MAX_DEPTH 16 // of sequences in sequences
+#define MAX_PLACE 256
+
+// Where the files go, and where in the outputs we are: "2" or "2_0_1".
+typedef struct writer {
+    const char *outdir;
+    FILE *list;
+    const char *name; // of the output
+    char place[MAX_PLACE];
+    int depth;
+} writer;
+
+// Letters, digits and a few signs that no shell and no file system takes for something else.
+// "output_" begins the names that come from numbers.
+static int can_be_file_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    size_t len = strlen(name);
+    return len > 0 && len <= 200 && name[0] != '.' && name[0] != '-' &&
+           strspn(name, allowed) == len && strncmp(name, "output_", 7) != 0;
+}
+
+static ln_status save_tensor(writer *w, const tl_tensor *tensor, int has_own_file)
+{
+    char name[MAX_PLACE + 64], path[4096];
+    if (has_own_file && can_be_file_name(w->name))
+        snprintf(name, sizeof name, "%s.npy", w->name);
+    else
+        snprintf(name, sizeof name, "output_%s.npy", w->place);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", w->outdir, name) >= sizeof path)
+        return LN_FAIL(LN_IO, "the name of folder %s is too long", w->outdir);
+    LN_TRY(npy_write(path, tensor));
+
+    fprintf(w->list, "\"file\": ");
+    print_json_string(w->list, name);
+    fprintf(w->list, ", \"dtype\": \"%s\", \"shape\": [", onnx_dtype_name(tensor->dtype));
+    for (int i = 0; i < tensor->ndim; i++)
+        fprintf(w->list, "%s%d", i ? ", " : "", tensor->dims[i]);
+    fputc(']', w->list);
+    return LN_OK;
+}
+
+static ln_status save_value(writer *w, ln_object *value, int is_item);
+
+static ln_status save_items(writer *w, ln_object *value)
+{
+    size_t count = ln_object_count(value), place_len = strlen(w->place);
+    if (++w->depth > MAX_DEPTH)
+        return LN_FAIL(LN_LIMIT, "output '%s' is nested more than %d deep", w->name, MAX_DEPTH);
+    fprintf(w->list, "\"items\": [");
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "", w->list);
+        snprintf(w->place + place_len, sizeof w->place - place_len, "_%zu", i);
+        LN_TRY(save_value(w, ln_object_item(value, i), 1));
+        w->place[place_len] = '\0';
+    }
+    fputc(']', w->list);
+    w->depth--;
+    return LN_OK;
+}
+
+// An optional is what it holds.
+static ln_status save_value(writer *w, ln_object *value, int is_item)
+{
+    int depth = 0;
+    while (value && ln_object_get_kind(value) == LN_OBJECT_OPTIONAL) {
+        if (++depth > MAX_DEPTH)
+            return LN_FAIL(LN_LIMIT, "output '%s' is nested more than %d deep", w->name, MAX_DEPTH);
+        value = ln_object_item(value, 0);
+    }
+    if (!value) {
+        fputs("null", w->list);
+        return LN_OK;
+    }
+    fprintf(w->list, "{\"name\": ");
+    print_json_string(w->list, w->name);
+    fputs(", ", w->list);
+    const tl_tensor *tensor = ln_object_tensor(value);
+    LN_TRY(tensor ? save_tensor(w, tensor, !is_item) : save_items(w, value));
+    fputc('}', w->list);
+    return LN_OK;
+}
+
+static ln_status save_all(ln_context *ctx, writer *w)
+{
+    const ln_tensor_entry *entry;
+    fputs("[\n", w->list);
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        fputs(i ? ",\n    " : "    ", w->list);
+        w->name = entry->name;
+        w->depth = 0;
+        snprintf(w->place, sizeof w->place, "%zu", i);
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        ln_status status = save_value(w, value, 0);
+        ln_object_release(value);
+        LN_TRY(status);
+    }
+    fputs("\n]\n", w->list);
+    return LN_OK;
+}
+
+ln_status save_outputs(ln_context *ctx, const char *outdir)
+{
+    if (mkdir(outdir, 0777) != 0 && errno != EEXIST)
+        return LN_FAIL(LN_IO, "cannot make folder %s: %s", outdir, strerror(errno));
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s/outputs.json", outdir) >= sizeof path)
+        return LN_FAIL(LN_IO, "the name of folder %s is too long", outdir);
+    writer w = {.outdir = outdir, .list = fopen(path, "w")};
+    if (!w.list)
+        return LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
+    ln_status status = save_all(ctx, &w);
+    int is_written = !ferror(w.list);
+    if ((fclose(w.list) != 0 || !is_written) && status == LN_OK)
+        status = LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    return status;
+}

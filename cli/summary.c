@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges, small tensors in full, and the classes of a classifier.
+
+#include "summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/lightnet.h>
+
+#include "cli.h"
+
+#define MAX_SHOWN       16 // elements of a tensor that is shown in full
+#define MAX_SHOWN_ITEMS 16 // items of a sequence
+#define MAX_ROWS        16 // of classes
+#define BLOCK           1024
+
+static int is_number(tl_dtype dtype)
+{
+    return dtype != TL_STRING && dtype != TL_OBJECT && dtype != TL_COMPLEX64 &&
+           dtype != TL_COMPLEX128;
+}
+
+static double number_at(const tl_tensor *tensor, int index)
+{
+    double value = 0;
+    tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, index, tl_size_of(tensor->dtype)),
+               tensor->dtype);
+    return value;
+}
+
+// ---- The range ----
+
+static void print_range(const tl_tensor *tensor)
+{
+    double least = INFINITY, most = -INFINITY, sum = 0, block[BLOCK];
+    int nan_count = 0;
+    for (int i = 0; i < tensor->len; i += BLOCK) {
+        int count = tensor->len - i < BLOCK ? tensor->len - i : BLOCK;
+        tl_convert_n(block, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
+                     tensor->dtype, (size_t)count);
+        for (int k = 0; k < count; k++) {
+            nan_count += block[k] != block[k];
+            least = block[k] < least ? block[k] : least;
+            most = block[k] > most ? block[k] : most;
+            sum += block[k];
+        }
+    }
+    if (tensor->len > 0)
+        printf(" min %.6g max %.6g mean %.6g", least, most, sum / tensor->len);
+    if (nan_count > 0)
+        printf(" (%d NaN)", nan_count);
+}
+
+// ---- Elements ----
+
+static void print_strings(const tl_tensor *tensor)
+{
+    for (int i = 0; i < tensor->len; i++) {
+        const char *text = ((const char *const *)tensor->data)[i];
+        fputs(i ? ", \"" : "[\"", stdout);
+        put_printable(text ? text : "", stdout);
+        fputc('"', stdout);
+    }
+    fputs(tensor->len ? "]\n" : "[]\n", stdout);
+}
+
+static int is_floating(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_DOUBLE;
+}
+
+static void print_elements(const tl_tensor *tensor)
+{
+    if (tensor->len > MAX_SHOWN)
+        return;
+    if (tensor->dtype == TL_STRING)
+        print_strings(tensor);
+    else
+        tl_tensor_print(tensor, is_floating(tensor->dtype) ? "%.6g" : NULL);
+}
+
+// ---- Classes ----
+
+// Rows of numbers, one for each class: a tensor with one dimension that is not 1, or a matrix.
+static int find_classes(const tl_tensor *tensor, int *out_row_count, int *out_class_count)
+{
+    int long_count = 0;
+    for (int i = 0; i < tensor->ndim; i++)
+        long_count += tensor->dims[i] != 1;
+    *out_row_count = long_count == 1 ? 1 : tensor->ndim == 2 ? tensor->dims[0] : 0;
+    *out_class_count = *out_row_count > 0 ? tensor->len / *out_row_count : 0;
+    return *out_class_count > 1;
+}
+
+// Whether number `a` comes before number `b`: the larger, then the first. NaN comes last.
+static int comes_before(const tl_tensor *tensor, int a, int b)
+{
+    double x = number_at(tensor, a), y = number_at(tensor, b);
+    return x > y || (x == y && a < b) || (x == x && y != y);
+}
+
+// The `count` top classes of a row in `top`, sorted by insertion.
+static int find_top(const tl_tensor *tensor, int first, int class_count, int count, int *top)
+{
+    int found = 0;
+    for (int i = first; i < first + class_count; i++) {
+        int at = found < count ? found++ : count;
+        while (at > 0 && comes_before(tensor, i, top[at - 1])) {
+            if (at < count)
+                top[at] = top[at - 1];
+            at--;
+        }
+        if (at < count)
+            top[at] = i;
+    }
+    return found;
+}
+
+static void print_row(const tl_tensor *tensor, int first, int class_count, const top_options *o,
+                      int *top)
+{
+    int count = find_top(tensor, first, class_count, o->count, top);
+    for (int i = 0; i < count; i++) {
+        int index = top[i] - first;
+        printf("  %3d. %-12.6g %6d", i + 1, number_at(tensor, top[i]), index);
+        if (o->all && (size_t)index < o->all->count) {
+            fputs("  ", stdout);
+            put_printable(o->all->lines[index], stdout);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_top(const tl_tensor *tensor, const top_options *o)
+{
+    int row_count, class_count;
+    if (o->count == 0 || !is_number(tensor->dtype) ||
+        !find_classes(tensor, &row_count, &class_count))
+        return;
+    // Labels name the classes of the outputs that have as many.
+    if (o->all && (size_t)class_count != o->all->count)
+        return;
+    int *top = malloc(((size_t)o->count + 1) * sizeof *top);
+    if (!top)
+        return;
+    for (int row = 0; row < row_count && row < MAX_ROWS; row++) {
+        if (row_count > 1)
+            printf("  row %d\n", row);
+        print_row(tensor, row * class_count, class_count, o, top);
+    }
+    free(top);
+}
+
+// ---- Values ----
+
+static void print_tensor(const tl_tensor *tensor, const top_options *top)
+{
+    char shape[128];
+    ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
+    printf(": %s %s", tl_dtype_name(tensor->dtype), shape);
+    if (is_number(tensor->dtype))
+        print_range(tensor);
+    putchar('\n');
+    print_elements(tensor);
+    print_top(tensor, top);
+}
+
+static void print_items(const char *name, const ln_object *value, const top_options *top)
+{
+    size_t count = ln_object_count(value);
+    for (size_t i = 0; i < count && i < MAX_SHOWN_ITEMS; i++) {
+        const ln_object *item = ln_object_item(value, i);
+        char item_name[LN_MAX_NAME_LEN + 32];
+        snprintf(item_name, sizeof item_name, "%s[%zu]", name, i);
+        if (item)
+            print_value(item_name, item, top);
+    }
+    if (count > MAX_SHOWN_ITEMS)
+        printf("... and %zu more\n", count - MAX_SHOWN_ITEMS);
+}
+
+void print_value(const char *name, const ln_object *value, const top_options *top)
+{
+    put_printable(name, stdout);
+    const tl_tensor *tensor = ln_object_tensor((ln_object *)(uintptr_t)value);
+    if (tensor) {
+        print_tensor(tensor, top);
+        return;
+    }
+    size_t count = ln_object_count(value);
+    switch (ln_object_get_kind(value)) {
+    case LN_OBJECT_SEQUENCE: printf(": sequence of %zu\n", count); break;
+    case LN_OBJECT_MAP: printf(": map\n"); break;
+    default: printf(": %s\n", count ? "optional" : "nothing"); break;
+    }
+    print_items(name, value, top);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// One model, its data sets, and what each output should be.
+
+#include "verify.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <lightnet/lightnet.h>
+
+#include "cli.h"
+#include "file_bytes.h"
+#include "model_io.h"
+#include "pb.h"
+
+#define MAX_PATH 4096
+
+// The case that runs, and the first thing that is wrong with it.
+typedef struct verifier {
+    const verify_case *c;
+    const verify_options *o;
+    char model[MAX_PATH];
+    char folder[MAX_PATH];
+    char *reason;
+    size_t reason_size;
+    int wrong_count;
+} verifier;
+
+// ---- Files ----
+
+static int is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static int is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static int ends_with(const char *text, const char *ending)
+{
+    size_t len = strlen(text), ending_len = strlen(ending);
+    return len > ending_len && strcmp(text + len - ending_len, ending) == 0;
+}
+
+// The only model in a folder, where it is not called model.onnx.
+static ln_status find_only_model(const char *folder, char *model)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".onnx"))
+            continue;
+        count++;
+        snprintf(model, MAX_PATH, "%s/%s", folder, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    if (count == 1)
+        return LN_OK;
+    return LN_FAIL(LN_NOT_FOUND, "%s holds %d files of type .onnx; name the model", folder, count);
+}
+
+static ln_status find_model(verifier *v)
+{
+    const char *path = v->c->path;
+    if (strlen(path) + 64 >= MAX_PATH)
+        return LN_FAIL(LN_IO, "the path %s is too long", path);
+    if (is_folder(path)) {
+        snprintf(v->folder, sizeof v->folder, "%s", path);
+        snprintf(v->model, sizeof v->model, "%s/model.onnx", path);
+        return is_file(v->model) ? LN_OK : find_only_model(path, v->model);
+    }
+    snprintf(v->model, sizeof v->model, "%s", path);
+    const char *slash = strrchr(path, '/');
+    snprintf(v->folder, sizeof v->folder, "%.*s", slash ? (int)(slash - path) : 1,
+             slash ? path : ".");
+    return LN_OK;
+}
+
+// "FOLDER/test_data_set_K/input_N.pb", or with .npy; 0 if there is no such file.
+static int find_data(const verifier *v, int set, const char *what, size_t number, char *path)
+{
+    static const char *const endings[] = {"pb", "npy", "npz"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        int len = snprintf(path, MAX_PATH, "%s/test_data_set_%d/%s_%zu.%s", v->folder, set, what,
+                           number, endings[i]);
+        if (len < MAX_PATH && is_file(path))
+            return 1;
+    }
+    return 0;
+}
+
+// ---- Expected values ----
+
+// As what came out says: only then is it known which kind of value a .pb holds.
+static ln_status read_expected(const char *path, ln_object *got, ln_object **out_object)
+{
+    input_wish wish = {.name = "", .ndim = -1, .elem_dtype = TL_DTYPE_INVALID};
+    wish.kind = ln_object_get_kind(got);
+    wish.dtype = wish.kind == LN_OBJECT_TENSOR ? ln_object_elem_dtype(got) : TL_OBJECT;
+    if (!ends_with(path, ".pb"))
+        return input_read(path, &wish, NULL, out_object);
+    char *bytes;
+    size_t count;
+    LN_TRY(file_read(path, &bytes, &count));
+    ln_status status = pb_parse(path, bytes, count, wish.kind, out_object);
+    free(bytes);
+    return status;
+}
+
+// ---- Words ----
+
+static void note(verifier *v, const char *text)
+{
+    if (v->wrong_count++ == 0)
+        snprintf(v->reason, v->reason_size, "%s", text);
+}
+
+static void print_shape_of(ln_object *value, char *buffer, size_t size)
+{
+    const tl_tensor *tensor = ln_object_tensor(value);
+    if (!tensor) {
+        snprintf(buffer, size, "%zu items", ln_object_count(value));
+        return;
+    }
+    char shape[128];
+    ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
+    snprintf(buffer, size, "%s %s", tl_dtype_name(tensor->dtype), shape);
+}
+
+// What is wrong, or how near it is.
+static void describe(ln_object *got, ln_object *expected, const deviation *d, const char *place,
+                     int is_wrong, char *text, size_t size)
+{
+    char words[512], got_shape[192], expected_shape[192];
+    print_shape_of(got, got_shape, sizeof got_shape);
+    print_shape_of(expected, expected_shape, sizeof expected_shape);
+    const tl_tensor *like = ln_object_tensor(expected);
+    describe_deviation(d, place[0] ? NULL : like, words, sizeof words);
+    if (!is_wrong)
+        snprintf(text, size, "%s, largest deviation %.3g, relative %.3g%s%s", got_shape,
+                 d->largest_difference, d->largest_relative, d->excess > 0 ? "; " : "",
+                 d->excess > 0 ? words : "");
+    else if (strcmp(got_shape, expected_shape) != 0)
+        snprintf(text, size, "%s instead of %s", got_shape, expected_shape);
+    else if (d->fault)
+        snprintf(text, size, "%s%s%s (element %d)", place, place[0] ? ": " : "", d->fault,
+                 d->index);
+    else
+        snprintf(text, size, "%s%s%s; %d of %d are wrong", place, place[0] ? ": " : "", words,
+                 d->wrong_count, like ? like->len : d->wrong_count);
+}
+
+// ---- Running ----
+
+static ln_status compare_output(verifier *v, int set, size_t index, const char *path,
+                                const char *name, ln_object *got)
+{
+    ln_object *expected;
+    LN_TRY(read_expected(path, got, &expected));
+    deviation d;
+    char place[64], text[1024];
+    tolerance allowed = v->c->allowed;
+    if (v->c->is_shape_only)
+        allowed.atol = INFINITY;
+    int is_wrong = compare_values(got, expected, &allowed, &d, place, sizeof place);
+    if (v->c->is_shape_only && !d.fault)
+        is_wrong = 0;
+    describe(got, expected, &d, place, is_wrong, text, sizeof text);
+    ln_object_release(expected);
+    if (!v->o->is_quiet) {
+        printf("%s set %d output %zu ", is_wrong ? "WRONG" : "pass ", set, index);
+        put_printable(name, stdout);
+        printf(": %s\n", text);
+    }
+    if (is_wrong) {
+        char line[LN_MAX_NAME_LEN + sizeof text + 64];
+        snprintf(line, sizeof line, "set %d: output %zu '%s': %s", set, index, name, text);
+        note(v, line);
+    }
+    return LN_OK;
+}
+
+static ln_status compare_outputs(verifier *v, ln_context *ctx, int set)
+{
+    const ln_tensor_entry *entry;
+    char path[MAX_PATH];
+    size_t compared = 0, count = ln_context_output_count(ctx);
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        if (!find_data(v, set, "output", i, path))
+            continue;
+        compared++;
+        ln_object *got;
+        LN_TRY(model_get_output(ctx, entry, &got));
+        ln_status status = compare_output(v, set, i, path, entry->name, got);
+        ln_object_release(got);
+        LN_TRY(status);
+    }
+    if (find_data(v, set, "output", count, path))
+        return LN_FAIL(LN_INVALID, "%s is there, and the model has %zu outputs", path, count);
+    return compared
+               ? LN_OK
+               : LN_FAIL(LN_NOT_FOUND, "%s/test_data_set_%d holds no output_0.pb", v->folder, set);
+}
+
+static ln_status read_inputs(verifier *v, const ln_context *ctx, int set, given_inputs *given)
+{
+    char path[MAX_PATH];
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        if (!find_data(v, set, "input", i, path))
+            continue;
+        input_wish wish = model_input_wish(ctx, i);
+        ln_object *value;
+        LN_TRY(input_read(path, &wish, NULL, &value));
+        ln_status status = given_inputs_add(given, wish.name, value);
+        ln_object_release(value);
+        LN_TRY(status);
+    }
+    return LN_OK;
+}
+
+// A context whose shapes stay open serves all data sets, another one set.
+static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *given)
+{
+    if (!*ctx) {
+        *ctx = ln_context_create();
+        if (!*ctx)
+            return LN_NO_MEMORY;
+        LN_TRY(ln_context_init(*ctx, v->model));
+    }
+    LN_TRY(read_inputs(v, *ctx, set, given));
+    if ((*ctx)->state < LN_CONTEXT_LOADED) {
+        if (!v->o->keeps_open)
+            LN_TRY(given_inputs_bind_shapes(*ctx, given));
+        LN_TRY(compile_model(*ctx, v->o->target, NULL));
+        LN_TRY(load_model(*ctx, NULL));
+    }
+    LN_TRY(given_inputs_set(*ctx, given));
+    LN_TRY(ln_context_run(*ctx));
+    return compare_outputs(v, *ctx, set);
+}
+
+static ln_status run_sets(verifier *v, ln_context **ctx)
+{
+    char path[MAX_PATH];
+    int set = 0;
+    for (;; set++) {
+        snprintf(path, sizeof path, "%.4000s/test_data_set_%d", v->folder, set);
+        if (!is_folder(path))
+            break;
+        given_inputs given = {0};
+        ln_status status = run_set(v, ctx, set, &given);
+        given_inputs_free(&given);
+        if (status != LN_OK)
+            return ln_fail_prefix("set %d", set);
+        if (!v->o->keeps_open) {
+            close_model(*ctx);
+            *ctx = NULL;
+        }
+    }
+    return set ? LN_OK
+               : LN_FAIL(LN_NOT_FOUND, "there is no folder test_data_set_0 in %s", v->folder);
+}
+
+verify_result verify_run(const verify_case *c, const verify_options *o, char *reason, size_t size)
+{
+    verifier v = {.c = c, .o = o, .reason = reason, .reason_size = size};
+    reason[0] = '\0';
+    ln_context *ctx = NULL;
+    ln_status status = find_model(&v);
+    if (status == LN_OK)
+        status = run_sets(&v, &ctx);
+    close_model(ctx);
+    if (status != LN_OK) {
+        snprintf(reason, size, "%s", ln_error_message());
+        return VERIFY_FAILED;
+    }
+    return v.wrong_count ? VERIFY_WRONG : VERIFY_PASS;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models against the inputs and outputs that are stored beside them.
+
+#ifndef LN_CLI_VERIFY_H
+#define LN_CLI_VERIFY_H
+
+#include "compare.h"
+
+typedef enum verify_result {
+    VERIFY_PASS = 0,
+    VERIFY_WRONG, // it runs, and an output is not what it should be
+    VERIFY_FAILED // it cannot be read, compiled or run, or a file is missing
+} verify_result;
+
+typedef struct verify_case {
+    const char *path; // a model, or a folder with one; test_data_set_K lie beside it
+    tolerance allowed;
+    int is_shape_only; // types and shapes are compared, numbers are not
+} verify_case;
+
+typedef struct verify_options {
+    const char *target;
+    int keeps_open; // shapes come with the data in a run, not before compiling
+    int is_quiet;   // nothing is printed but the line of the caller
+} verify_options;
+
+// Runs the model on each data set and compares. `reason`, of `size` bytes, receives why it is not a
+// pass, in one line.
+verify_result verify_run(const verify_case *c, const verify_options *o, char *reason, size_t size);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// From ONNX's convolutions to the kernels' arguments. One axis is a row of two.
+
+#include "arch/cpu/onnx/conv.h"
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/conv/conv.h"
+#include "arch/cpu/kernels/deconv/deconv.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "op/onnx/conv.h"
+#include "op/onnx/conv_activation.h"
+
+typedef ln_status read_fn(ln_call *call, ln_conv_call *out_conv);
+typedef ln_status check_fn(const ln_conv_shape *shape);
+
+static ln_conv_shape shape_of(const ln_conv_call *conv)
+{
+    const ln_window_axis single = {.in = 1, .out = 1, .size = 1, .stride = 1, .dilation = 1};
+    const ln_window *window = &conv->window;
+    const ln_window_axis *y = window->axis_count == 2 ? &window->axis[0] : &single;
+    const ln_window_axis *x = &window->axis[window->axis_count - 1];
+    return (ln_conv_shape){.batch = (size_t)conv->src->dims[0],
+                           .group = (size_t)conv->group,
+                           .in_channels = (size_t)conv->src->dims[1],
+                           .out_channels = (size_t)(conv->out_channels * conv->group),
+                           .in_h = (size_t)y->in,
+                           .in_w = (size_t)x->in,
+                           .out_h = (size_t)y->out,
+                           .out_w = (size_t)x->out,
+                           .kernel_h = (size_t)y->size,
+                           .kernel_w = (size_t)x->size,
+                           .stride_h = (size_t)y->stride,
+                           .stride_w = (size_t)x->stride,
+                           .dilation_h = (size_t)y->dilation,
+                           .dilation_w = (size_t)x->dilation,
+                           .pad_top = (size_t)y->pad_begin,
+                           .pad_left = (size_t)x->pad_begin};
+}
+
+static ln_status accepts(ln_call *call, read_fn *read, check_fn *check)
+{
+    ln_conv_call conv;
+    LN_TRY(read(call, &conv));
+    if (conv.src->dtype != TL_FLOAT)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+    if (conv.window.axis_count > 2)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for one or two axes here");
+    ln_conv_shape shape = shape_of(&conv);
+    if (check(&shape) != LN_OK)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is not for a shape like this here");
+    return LN_OK;
+}
+
+static const float *floats(const tl_tensor *t)
+{
+    return t ? t->data : NULL;
+}
+
+// ---- Conv and FusedConv ----
+
+ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
+{
+    ln_activation activation;
+    LN_TRY(accepts(call, ln_conv_call_read, ln_conv2d_check));
+    LN_TRY(ln_activation_read(call, &activation));
+    switch (activation.kind) {
+    case LN_ACTIVATION_NONE:
+    case LN_ACTIVATION_RELU:
+    case LN_ACTIVATION_LEAKY_RELU:
+    case LN_ACTIVATION_SIGMOID: return LN_OK;
+    default: return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
+    }
+}
+
+// What the kernel does not do itself: y = activation(y + addend).
+static void finish(const ln_activation *activation, const tl_tensor *addend, tl_tensor *dst)
+{
+    ln_cpu_isa isa = ln_cpu_isa_get();
+    size_t count = (size_t)dst->len;
+    float *y = dst->data;
+    if (addend)
+        ln_binary_f32(isa, LN_BINARY_SUM, count, y, 1, floats(addend), 1, y);
+    if (activation->kind == LN_ACTIVATION_RELU && addend)
+        ln_unary_f32(isa, LN_UNARY_RELU, count, y, 0, y);
+    if (activation->kind == LN_ACTIVATION_LEAKY_RELU)
+        ln_unary_f32(isa, LN_UNARY_LRELU, count, y, (float)activation->alpha, y);
+    if (activation->kind == LN_ACTIVATION_SIGMOID)
+        ln_unary_f32(isa, LN_UNARY_SIGMOID, count, y, 0, y);
+}
+
+ln_status ln_cpu_onnx_conv(ln_call *call)
+{
+    ln_conv_call conv;
+    ln_activation activation;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    const tl_tensor *addend = ln_call_in(call, 3);
+    LN_TRY(ln_conv_call_read(call, &conv));
+    LN_TRY(ln_activation_read(call, &activation));
+    if (dst->len == 0)
+        return LN_OK;
+
+    bool is_relu = activation.kind == LN_ACTIVATION_RELU && !addend;
+    ln_conv2d_f32_args args = {.shape = shape_of(&conv),
+                               .x = floats(conv.src),
+                               .weight = floats(conv.weight),
+                               .bias = floats(conv.bias),
+                               .y = dst->data,
+                               .act = is_relu ? LN_ACT_RELU : LN_ACT_NONE};
+    float *workspace = ln_call_scratch(call, ln_conv2d_f32_workspace(&args.shape), 1);
+    if (!workspace)
+        return ln_error_status();
+    ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
+    finish(&activation, addend, dst);
+    return LN_OK;
+}
+
+// ---- ConvTranspose ----
+
+ln_status ln_cpu_accepts_onnx_conv_transpose(ln_call *call)
+{
+    return accepts(call, ln_conv_transpose_call_read, ln_deconv2d_check);
+}
+
+ln_status ln_cpu_onnx_conv_transpose(ln_call *call)
+{
+    ln_conv_call conv;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    LN_TRY(ln_conv_transpose_call_read(call, &conv));
+    if (dst->len == 0)
+        return LN_OK;
+
+    ln_deconv2d_f32_args args = {.shape = shape_of(&conv),
+                                 .x = floats(conv.src),
+                                 .weight = floats(conv.weight),
+                                 .bias = floats(conv.bias),
+                                 .y = dst->data,
+                                 .act = LN_ACT_NONE};
+    float *workspace = ln_call_scratch(call, ln_deconv2d_f32_workspace(&args.shape), 1);
+    if (!workspace)
+        return ln_error_status();
+    ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace);
+    return LN_OK;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// From ONNX's matrix products to gemm, which wants rows of neighbouring elements: what is transposed
+// is copied first. A product whose right side is transposed is the transpose of one whose left side
+// is; the side with fewer elements to copy is taken. The bits are the same.
+
+#include "arch/cpu/onnx/matmul.h"
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/gemm/gemm.h"
+#include "op/onnx/conv_activation.h"
+#include "op/onnx/matmul.h"
+
+typedef struct product {
+    ln_matrix_stack a, b;
+    const float *a_data, *b_data;
+    const float *row_bias, *col_bias;
+    ln_act act;
+    float *c;         // [a.rows, b.columns]
+    float *workspace; // of gemm
+    float *copy_a, *copy_b, *copy_c; // NULL: not needed
+} product;
+
+// ---- Sides in rows ----
+
+static bool has_rows(const ln_matrix_stack *m)
+{
+    return m->column_step == 1 || m->columns <= 1;
+}
+
+static size_t stride_of(const ln_matrix_stack *m)
+{
+    return (size_t)(m->row_step > m->columns ? m->row_step : m->columns);
+}
+
+// Tiles of 8 x 8, so that lines of the cache are used up while they are there.
+static const float *copy_rows(const ln_matrix_stack *m, const float *from, float *to)
+{
+    for (int64_t i0 = 0; i0 < m->rows; i0 += 8) {
+        int64_t i_end = i0 + 8 < m->rows ? i0 + 8 : m->rows;
+        for (int64_t j0 = 0; j0 < m->columns; j0 += 8) {
+            int64_t j_end = j0 + 8 < m->columns ? j0 + 8 : m->columns;
+            for (int64_t i = i0; i < i_end; i++)
+                for (int64_t j = j0; j < j_end; j++)
+                    to[i * m->columns + j] = from[i * m->row_step + j * m->column_step];
+        }
+    }
+    return to;
+}
+
+static ln_matrix_stack transposed(const ln_matrix_stack *m)
+{
+    return (ln_matrix_stack){.rows = m->columns,
+                             .columns = m->rows,
+                             .row_step = m->column_step,
+                             .column_step = m->row_step};
+}
+
+// Whether b * a, both transposed, is the cheaper way.
+static bool is_better_transposed(const product *p)
+{
+    ln_matrix_stack a = transposed(&p->a);
+    if (has_rows(&p->b))
+        return false;
+    int64_t copied = p->a.rows * p->b.columns + (has_rows(&a) ? 0 : p->a.rows * p->a.columns);
+    return copied < p->b.rows * p->b.columns;
+}
+
+// ---- Products ----
+
+static ln_status reserve(ln_call *call, size_t count, float **out_block)
+{
+    *out_block = ln_call_scratch(call, count ? count : 1, sizeof(float));
+    return *out_block ? LN_OK : ln_error_status();
+}
+
+static ln_status reserve_copy(ln_call *call, const ln_matrix_stack *m, float **out_copy)
+{
+    *out_copy = NULL;
+    return has_rows(m) ? LN_OK : reserve(call, (size_t)(m->rows * m->columns), out_copy);
+}
+
+// Memory for products of this shape.
+static ln_status prepare(ln_call *call, product *p)
+{
+    p->workspace = ln_call_scratch(call, ln_gemm_f32_workspace((size_t)p->a.columns), 1);
+    if (!p->workspace)
+        return ln_error_status();
+    if (!is_better_transposed(p)) {
+        LN_TRY(reserve_copy(call, &p->a, &p->copy_a));
+        return reserve_copy(call, &p->b, &p->copy_b);
+    }
+    ln_matrix_stack a = transposed(&p->a);
+    LN_TRY(reserve_copy(call, &a, &p->copy_a));
+    return p->a.rows == 1 ? LN_OK
+                          : reserve(call, (size_t)(p->a.rows * p->b.columns), &p->copy_c);
+}
+
+static void multiply_transposed(const product *p)
+{
+    ln_matrix_stack a = transposed(&p->b), b = transposed(&p->a);
+    ln_matrix_stack turned = {
+        .rows = p->a.rows, .columns = p->b.columns, .row_step = 1, .column_step = p->a.rows};
+    ln_gemm_f32_args args = {.m = (size_t)a.rows,
+                             .n = (size_t)b.columns,
+                             .k = (size_t)a.columns,
+                             .a = p->b_data,
+                             .a_stride = stride_of(&a),
+                             .b = p->copy_a ? copy_rows(&b, p->a_data, p->copy_a) : p->a_data,
+                             .b_stride = p->copy_a ? (size_t)b.columns : stride_of(&b),
+                             .c = p->copy_c ? p->copy_c : p->c,
+                             .c_stride = (size_t)b.columns,
+                             .row_bias = p->col_bias,
+                             .col_bias = p->row_bias,
+                             .act = p->act};
+    ln_gemm_f32(ln_cpu_isa_get(), &args, p->workspace);
+    if (p->copy_c)
+        copy_rows(&turned, p->copy_c, p->c);
+}
+
+static void multiply(const product *p)
+{
+    if (is_better_transposed(p)) {
+        multiply_transposed(p);
+        return;
+    }
+    ln_gemm_f32_args args = {.m = (size_t)p->a.rows,
+                             .n = (size_t)p->b.columns,
+                             .k = (size_t)p->a.columns,
+                             .a = p->copy_a ? copy_rows(&p->a, p->a_data, p->copy_a) : p->a_data,
+                             .a_stride = p->copy_a ? (size_t)p->a.columns : stride_of(&p->a),
+                             .b = p->copy_b ? copy_rows(&p->b, p->b_data, p->copy_b) : p->b_data,
+                             .b_stride = p->copy_b ? (size_t)p->b.columns : stride_of(&p->b),
+                             .c = p->c,
+                             .c_stride = (size_t)p->b.columns,
+                             .row_bias = p->row_bias,
+                             .col_bias = p->col_bias,
+                             .act = p->act};
+    ln_gemm_f32(ln_cpu_isa_get(), &args, p->workspace);
+}
+
+static ln_status check_float(ln_call *call)
+{
+    if (ln_call_in(call, 0)->dtype == TL_FLOAT)
+        return LN_OK;
+    return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+}
+
+// ---- MatMul ----
+
+ln_status ln_cpu_accepts_onnx_matmul(ln_call *call)
+{
+    return check_float(call);
+}
+
+// A stack of matrices that lie behind each other, times one matrix, is one tall matrix.
+static void join_batch(ln_matmul_call *matmul)
+{
+    int64_t rows = matmul->a.rows;
+    for (int d = matmul->batch_ndim - 1; d >= 0; d--) {
+        bool is_next = matmul->a.steps[d] == rows * matmul->a.row_step ||
+                       matmul->batch_dims[d] == 1;
+        if (!is_next || (matmul->b.steps[d] != 0 && matmul->batch_dims[d] != 1) ||
+            matmul->a.row_step == 0)
+            return;
+        rows *= matmul->batch_dims[d];
+    }
+    matmul->a.rows = rows;
+    matmul->batch_ndim = 0;
+}
+
+static void scale(tl_tensor *dst, double alpha)
+{
+    float *y = dst->data;
+    for (int i = 0; alpha != 1 && i < dst->len; i++)
+        y[i] = (float)(alpha * (double)y[i]);
+}
+
+ln_status ln_cpu_onnx_matmul(ln_call *call)
+{
+    ln_matmul_call matmul;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    LN_TRY(ln_matmul_call_read(call, &matmul));
+    if (dst->len == 0)
+        return LN_OK;
+    join_batch(&matmul);
+    product p = {.a = matmul.a,
+                 .b = matmul.b,
+                 .a_data = ln_call_in(call, 0)->data,
+                 .b_data = ln_call_in(call, 1)->data,
+                 .c = dst->data};
+    LN_TRY(prepare(call, &p));
+
+    int64_t at[TL_MAXDIM] = {0};
+    int d;
+    do {
+        multiply(&p);
+        p.c += p.a.rows * p.b.columns;
+        for (d = matmul.batch_ndim - 1; d >= 0; d--) {
+            p.a_data += matmul.a.steps[d];
+            p.b_data += matmul.b.steps[d];
+            if (++at[d] < matmul.batch_dims[d])
+                break;
+            p.a_data -= matmul.a.steps[d] * at[d];
+            p.b_data -= matmul.b.steps[d] * at[d];
+            at[d] = 0;
+        }
+    } while (d >= 0);
+    scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
+    return LN_OK;
+}
+
+// ---- Gemm ----
+
+ln_status ln_cpu_accepts_onnx_gemm(ln_call *call)
+{
+    ln_activation activation;
+    LN_TRY(check_float(call));
+    LN_TRY(ln_activation_read(call, &activation));
+    if (activation.kind == LN_ACTIVATION_NONE || activation.kind == LN_ACTIVATION_RELU)
+        return LN_OK;
+    return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
+}
+
+// act(alpha * y + beta * c), where the kernel did not do it.
+static void finish_gemm(const ln_gemm_call *gemm, double alpha, double beta, bool is_relu,
+                        tl_tensor *dst)
+{
+    const float *c = gemm->c && beta != 0 ? gemm->c->data : NULL;
+    float *y = dst->data;
+    for (int64_t i = 0; i < gemm->a.rows; i++) {
+        for (int64_t j = 0; j < gemm->b.columns; j++, y++) {
+            double sum = alpha * (double)*y;
+            if (c)
+                sum += beta * (double)c[i * gemm->c_row_step + j * gemm->c_column_step];
+            *y = is_relu && sum < 0 ? 0 : (float)sum;
+        }
+    }
+}
+
+ln_status ln_cpu_onnx_gemm(ln_call *call)
+{
+    ln_gemm_call gemm;
+    ln_activation activation;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    LN_TRY(ln_gemm_call_read(call, &gemm));
+    LN_TRY(ln_activation_read(call, &activation));
+    if (dst->len == 0)
+        return LN_OK;
+
+    double alpha = ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1;
+    double beta = ln_call_has(call, "beta") ? ln_call_float(call, "beta") : 1;
+    bool is_relu = activation.kind == LN_ACTIVATION_RELU;
+    bool is_bias = gemm.c && gemm.c->len == gemm.b.columns && gemm.c_row_step == 0;
+    bool is_plain = alpha == 1 && (!gemm.c || beta == 0 || (beta == 1 && is_bias));
+    product p = {.a = gemm.a,
+                 .b = gemm.b,
+                 .a_data = ln_call_in(call, 0)->data,
+                 .b_data = ln_call_in(call, 1)->data,
+                 .col_bias = is_plain && gemm.c && beta == 1 ? gemm.c->data : NULL,
+                 .act = is_plain && is_relu ? LN_ACT_RELU : LN_ACT_NONE,
+                 .c = dst->data};
+    LN_TRY(prepare(call, &p));
+    multiply(&p);
+    if (!is_plain)
+        finish_gemm(&gemm, alpha, beta, is_relu, dst);
+    return LN_OK;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv and FusedConv over any number of axes. The innermost loop walks neighbouring outputs of a
+// row, so that what a tap needs to know is worked out once for all of them; each output adds up its
+// taps in the order of the weights.
+
+#include "arch/ref/onnx/conv.h"
+
+#include "arch/ref/onnx/reals.h"
+#include "arch/ref/onnx/taps.h"
+#include "op/onnx/conv.h"
+#include "op/onnx/conv_activation.h"
+
+typedef struct conv {
+    ln_conv_call args;
+    ln_reals src, weight, bias, addend;
+    ln_activation activation;
+    tl_tensor *dst;
+    ln_taps taps;
+    int64_t in_len, out_len, tap_count; // elements of a channel, of its results, of its weights
+} conv;
+
+// What is pointwise on all axes is so on one axis of all elements, whose rows are longer.
+static void flatten_pointwise(ln_window *window)
+{
+    ln_window_axis all = {.in = 1, .out = 1, .size = 1, .stride = 1, .dilation = 1};
+    for (int i = 0; i < window->axis_count; i++) {
+        const ln_window_axis *axis = &window->axis[i];
+        if (axis->size != 1 || axis->stride != 1 || axis->in != axis->out || axis->pad_begin != 0)
+            return;
+        all.in *= axis->in;
+        all.out = all.in;
+    }
+    *window = (ln_window){.axis_count = 1, .axis[0] = all};
+}
+
+static ln_status read_conv(ln_call *call, conv *c)
+{
+    LN_TRY(ln_conv_call_read(call, &c->args));
+    LN_TRY(ln_ref_reals(call, c->args.src, &c->src));
+    LN_TRY(ln_ref_reals(call, c->args.weight, &c->weight));
+    LN_TRY(ln_ref_reals(call, c->args.bias, &c->bias));
+    LN_TRY(ln_ref_reals(call, ln_call_in(call, 3), &c->addend));
+    LN_TRY(ln_activation_read(call, &c->activation));
+    c->dst = ln_call_dst(call, 0);
+    flatten_pointwise(&c->args.window);
+    c->in_len = ln_window_in_len(&c->args.window);
+    c->out_len = ln_window_out_len(&c->args.window);
+    c->tap_count = ln_window_tap_count(&c->args.window);
+    return LN_OK;
+}
+
+// The sums of outputs [x, x + count) of a row, over the inputs and weights at `src` and `weight`.
+LN_REF_INLINE void sum_row(const conv *c, tl_dtype dtype, int64_t src, int64_t weight, int64_t x,
+                           int64_t count, ln_ref_sums *sums)
+{
+    const ln_window_axis *row = &c->args.window.axis[c->args.window.axis_count - 1];
+    for (int64_t i = 0; i < c->args.in_channels; i++) {
+        for (int64_t t = 0; t < c->taps.count; t++) {
+            int64_t from = src + i * c->in_len + c->taps.list[t].src;
+            int64_t w = weight + i * c->tap_count + c->taps.list[t].weight;
+            for (int64_t u = 0; u < row->size; u++) {
+                int64_t start = x * row->stride - row->pad_begin + u * row->dilation, first, end;
+                ln_window_inside(start, row->stride, row->in, count, &first, &end);
+                ln_ref_add_products(sums, dtype, first, end, 1, c->src.data,
+                                    from + start + first * row->stride, row->stride,
+                                    ln_ref_real(ln_reals_at(c->weight.data, w + u, dtype)));
+            }
+        }
+    }
+}
+
+LN_REF_INLINE void finish_row(const conv *c, tl_dtype dtype, int64_t at, int64_t count,
+                              ln_ref_sums *sums)
+{
+    for (int64_t x = 0; c->addend.data && x < count; x++)
+        sums->real[x] += ln_reals_at(c->addend.data, at + x, dtype);
+    ln_activate(&c->activation, count, sums->real);
+    ln_ref_store_reals(c->dst, at, count, sums->real);
+}
+
+// Row number `row` of all channels of image `n`.
+LN_REF_INLINE void convolve_row(const conv *c, tl_dtype dtype, int64_t n, int64_t row)
+{
+    const ln_conv_call *args = &c->args;
+    int64_t width = args->window.axis[args->window.axis_count - 1].out;
+    int64_t channels = args->group * args->out_channels;
+    ln_ref_sums sums;
+    for (int64_t o = 0; o < channels; o++) {
+        int64_t group = o / args->out_channels;
+        int64_t src = (n * args->group + group) * args->in_channels * c->in_len;
+        int64_t weight = o * args->in_channels * c->tap_count;
+        int64_t to = (n * channels + o) * c->out_len + row * width, count;
+        for (int64_t x = 0; x < width; x += count) {
+            count = width - x < LN_REF_SUMS ? width - x : LN_REF_SUMS;
+            ln_ref_start_sums(&sums, dtype, count, c->bias.data, o);
+            sum_row(c, dtype, src, weight, x, count, &sums);
+            finish_row(c, dtype, to + x, count, &sums);
+        }
+    }
+}
+
+LN_REF_INLINE void convolve(conv *c, tl_dtype dtype)
+{
+    int64_t rows = ln_window_rows(&c->args.window);
+    for (int64_t n = 0; n < c->dst->dims[0]; n++) {
+        for (int64_t row = 0; row < rows; row++) {
+            ln_taps_list(&c->taps);
+            convolve_row(c, dtype, n, row);
+            ln_taps_next(&c->taps);
+        }
+    }
+}
+
+ln_status ln_ref_onnx_conv(ln_call *call)
+{
+    conv c;
+    LN_TRY(read_conv(call, &c));
+    LN_TRY(ln_taps_create(call, &c.args.window, &c.taps));
+    if (c.dst->len > 0)
+        LN_REF_FOR_REALS(c.src.dtype, convolve, &c);
+    return LN_OK;
+}

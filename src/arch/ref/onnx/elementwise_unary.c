@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of one element.
+
+#include <math.h>
+#include <string.h>
+
+#include "arch/ref/onnx/elementwise.h"
+#include "tensor/elem.h"
+
+ln_number_kind ln_number_kind_of(tl_dtype dtype)
+{
+    uint64_t type = LN_TYPE(dtype);
+    if (type & (LN_TYPES_SIGNED | LN_TYPE(TL_INT4) | LN_TYPE(TL_INT2)))
+        return LN_NUMBER_WHOLE;
+    if (type & (LN_TYPES_UNSIGNED | LN_TYPE(TL_UINT4) | LN_TYPE(TL_UINT2) | LN_TYPE(TL_BOOL)))
+        return LN_NUMBER_NATURAL;
+    return LN_NUMBER_REAL;
+}
+
+double ln_real_max(double a, double b)
+{
+    return a > b || isnan(a) ? a : b;
+}
+
+double ln_real_min(double a, double b)
+{
+    return a < b || isnan(a) ? a : b;
+}
+
+// ---- Functions of a double ----
+
+#define SQRT_1_2  0.70710678118654752440
+#define SQRT_2_PI 0.79788456080286535588 // sqrt(2 / pi)
+
+// exp never sees a positive number, so nothing overflows and small results keep their digits.
+double ln_logistic(double x)
+{
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+
+static double reciprocal(double x)
+{
+    return 1 / x;
+}
+
+static double hard_swish(double x)
+{
+    return x * ln_real_max(0, ln_real_min(1, x / 6 + 0.5));
+}
+
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+static double softsign(double x)
+{
+    return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
+}
+
+static double mish(double x)
+{
+    return isinf(x) && x < 0 ? -0.0 : x * tanh(softplus(x));
+}
+
+static double leaky_relu(double x, double alpha, double unused)
+{
+    (void)unused;
+    return x < 0 ? alpha * x : x;
+}
+
+static double elu(double x, double alpha, double unused)
+{
+    (void)unused;
+    return x < 0 ? alpha * expm1(x) : x;
+}
+
+static double selu(double x, double alpha, double gamma)
+{
+    return gamma * (x > 0 ? x : alpha * expm1(x));
+}
+
+static double celu(double x, double alpha, double unused)
+{
+    (void)unused;
+    return ln_real_max(0, x) + ln_real_min(0, alpha * expm1(x / alpha));
+}
+
+static double hard_sigmoid(double x, double alpha, double beta)
+{
+    return ln_real_max(0, ln_real_min(1, alpha * x + beta));
+}
+
+static double thresholded_relu(double x, double alpha, double unused)
+{
+    (void)unused;
+    return x > alpha || isnan(x) ? x : 0;
+}
+
+static double shrink(double x, double bias, double lambd)
+{
+    return x < -lambd ? x + bias : x > lambd ? x - bias : isnan(x) ? x : 0;
+}
+
+static double swish(double x, double alpha, double unused)
+{
+    (void)unused;
+    return x * ln_logistic(alpha * x);
+}
+
+double ln_gelu(double x)
+{
+    return 0.5 * x * erfc(-x * SQRT_1_2);
+}
+
+double ln_gelu_tanh(double x)
+{
+    return 0.5 * x * (1 + tanh(SQRT_2_PI * (x + 0.044715 * x * x * x)));
+}
+
+// ---- Frames ----
+
+static ln_status map_plain(ln_call *call, double (*f)(double))
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    for (size_t i = 0; i < (size_t)src->len; i++)
+        ln_elem_set_real(dst, i, f(ln_elem_real(src, i)));
+    return LN_OK;
+}
+
+static ln_status map_shaped(ln_call *call, double (*f)(double, double, double), const char *first,
+                            const char *second)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    double a = first ? ln_call_float(call, first) : 0;
+    double b = second ? ln_call_float(call, second) : 0;
+    for (size_t i = 0; i < (size_t)src->len; i++)
+        ln_elem_set_real(dst, i, f(ln_elem_real(src, i), a, b));
+    return LN_OK;
+}
+
+// A function that has a meaning of its own in integers.
+typedef struct number_function {
+    double (*real)(double x);
+    int64_t (*whole)(int64_t x);
+    uint64_t (*natural)(uint64_t x);
+} number_function;
+
+static ln_status map_number(ln_call *call, const number_function *f)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_number_kind kind = ln_number_kind_of(src->dtype);
+    for (size_t i = 0; i < (size_t)src->len; i++) {
+        if (kind == LN_NUMBER_REAL)
+            ln_elem_set_real(dst, i, f->real(ln_elem_real(src, i)));
+        else if (kind == LN_NUMBER_WHOLE)
+            ln_elem_set_int(dst, i, f->whole(ln_elem_int(src, i)));
+        else
+            ln_elem_set_int(dst, i, (int64_t)f->natural((uint64_t)ln_elem_int(src, i)));
+    }
+    return LN_OK;
+}
+
+#define DEFINE_PLAIN(name, function)                                                               \
+    ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
+    {                                                                                              \
+        return map_plain(call, function);                                                          \
+    }
+LN_REF_PLAIN_LIST(DEFINE_PLAIN)
+
+#define DEFINE_SHAPED(name, function, first, second)                                               \
+    ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
+    {                                                                                              \
+        return map_shaped(call, function, first, second);                                          \
+    }
+LN_REF_SHAPED_LIST(DEFINE_SHAPED)
+
+ln_status ln_ref_onnx_gelu(ln_call *call)
+{
+    const char *approximate = ln_call_string(call, "approximate");
+    bool is_tanh = approximate && strcmp(approximate, "tanh") == 0;
+    return map_plain(call, is_tanh ? ln_gelu_tanh : ln_gelu);
+}
+
+// ---- Functions that integers have too ----
+
+static uint64_t natural_same(uint64_t x)
+{
+    return x;
+}
+
+static int64_t whole_negative(int64_t x)
+{
+    return (int64_t)(0 - (uint64_t)x); // the smallest stays itself
+}
+
+static int64_t whole_magnitude(int64_t x)
+{
+    return x < 0 ? whole_negative(x) : x;
+}
+
+ln_status ln_ref_onnx_abs(ln_call *call)
+{
+    return map_number(call, &(number_function){fabs, whole_magnitude, natural_same});
+}
+
+static double real_negative(double x)
+{
+    return -x;
+}
+
+static uint64_t natural_negative(uint64_t x)
+{
+    return 0 - x;
+}
+
+ln_status ln_ref_onnx_neg(ln_call *call)
+{
+    return map_number(call, &(number_function){real_negative, whole_negative, natural_negative});
+}
+
+static double real_sign(double x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;
+}
+
+static int64_t whole_sign(int64_t x)
+{
+    return (x > 0) - (x < 0);
+}
+
+static uint64_t natural_sign(uint64_t x)
+{
+    return x != 0;
+}
+
+ln_status ln_ref_onnx_sign(ln_call *call)
+{
+    return map_number(call, &(number_function){real_sign, whole_sign, natural_sign});
+}
+
+static double real_relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+static int64_t whole_relu(int64_t x)
+{
+    return x < 0 ? 0 : x;
+}
+
+ln_status ln_ref_onnx_relu(ln_call *call)
+{
+    return map_number(call, &(number_function){real_relu, whole_relu, natural_same});
+}
+
+static int64_t whole_inverse(int64_t x)
+{
+    return ~x;
+}
+
+static uint64_t natural_inverse(uint64_t x)
+{
+    return ~x;
+}
+
+ln_status ln_ref_onnx_bitwise_not(ln_call *call)
+{
+    return map_number(call, &(number_function){real_negative, whole_inverse, natural_inverse});
+}
+
+static uint64_t natural_is_zero(uint64_t x)
+{
+    return x == 0;
+}
+
+ln_status ln_ref_onnx_logical_not(ln_call *call)
+{
+    return map_number(call, &(number_function){real_negative, whole_inverse, natural_is_zero});
+}
+
+// ---- Questions ----
+
+ln_status ln_ref_onnx_is_nan(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    for (size_t i = 0; i < (size_t)src->len; i++)
+        ln_elem_set_int(dst, i, isnan(ln_elem_real(src, i)));
+    return LN_OK;
+}
+
+ln_status ln_ref_onnx_is_inf(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    bool wants_negative = ln_call_int(call, "detect_negative") != 0;
+    bool wants_positive = ln_call_int(call, "detect_positive") != 0;
+    for (size_t i = 0; i < (size_t)src->len; i++) {
+        double x = ln_elem_real(src, i);
+        ln_elem_set_int(dst, i, isinf(x) && (x < 0 ? wants_negative : wants_positive));
+    }
+    return LN_OK;
+}
+
+// ---- Copies ----
+
+static ln_status copy_strings(ln_call *call, const tl_tensor *src)
+{
+    const char *const *strings = src->data;
+    for (size_t i = 0; i < (size_t)src->len; i++) {
+        const char *string = strings[i] ? strings[i] : "";
+        LN_TRY(ln_call_set_string(call, 0, i, string, strlen(string)));
+    }
+    return LN_OK;
+}
+
+static ln_status copy_object(ln_call *call)
+{
+    ln_object *object = ln_call_in_object(call, 0);
+    if (!object)
+        return LN_NO_MEMORY;
+    ln_status status = ln_call_set_object(call, 0, object);
+    ln_object_release(object);
+    return status;
+}
+
+ln_status ln_ref_onnx_identity(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    if (src->dtype == TL_OBJECT)
+        return copy_object(call);
+    if (src->dtype == TL_STRING)
+        return copy_strings(call, src);
+    if (src->len > 0)
+        memcpy(ln_call_dst(call, 0)->data, src->data, tl_tensor_size(src));
+    return LN_OK;
+}

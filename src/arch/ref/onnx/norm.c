@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisations: of parts of a tensor by their mean and variance, and of neighbouring channels.
+
+#include "arch/ref/onnx/norm.h"
+
+#include <math.h>
+
+#include "arch/ref/onnx/elementwise_rows.h"
+#include "tensor/elem.h"
+
+ln_shaped ln_shape_of(const tl_tensor *t)
+{
+    ln_shaped shape = {.ndim = t->ndim};
+    for (int d = 0; d < t->ndim; d++)
+        shape.dims[d] = t->dims[d];
+    return shape;
+}
+
+// ---- The frame ----
+
+ln_status ln_norm_init(ln_call *call, ln_norm *norm)
+{
+    norm->part_count = 1;
+    for (int d = 0; d < norm->parts.ndim; d++)
+        norm->part_count *= (size_t)norm->parts.dims[d];
+    norm->mean = ln_call_scratch(call, norm->part_count + 1, 2 * sizeof *norm->mean);
+    norm->inverse = norm->mean + norm->part_count;
+    return norm->mean ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status walk_parts(ln_call *call, const ln_norm *norm, ln_ref_rows *rows, int operands)
+{
+    LN_TRY(ln_ref_rows_init(call, rows, operands, norm->shape.ndim, norm->shape.dims));
+    ln_ref_rows_operand(rows, 0, norm->parts.ndim, norm->parts.dims);
+    return LN_OK;
+}
+
+ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered)
+{
+    double count = norm->part_count ? (double)norm->src->len / (double)norm->part_count : 0;
+    ln_ref_rows rows;
+    LN_TRY(walk_parts(call, norm, &rows, 1));
+    if (is_centered) {
+        while (ln_ref_rows_next(&rows))
+            for (size_t i = 0; i < rows.len; i++)
+                norm->mean[ln_ref_rows_at(&rows, 0, i)] += ln_elem_real(norm->src, rows.start + i);
+        for (size_t p = 0; p < norm->part_count; p++)
+            norm->mean[p] /= count;
+    }
+    while (ln_ref_rows_next(&rows))
+        for (size_t i = 0; i < rows.len; i++) {
+            size_t part = ln_ref_rows_at(&rows, 0, i);
+            double x = ln_elem_real(norm->src, rows.start + i) - norm->mean[part];
+            norm->inverse[part] += x * x;
+        }
+    for (size_t p = 0; p < norm->part_count; p++)
+        norm->inverse[p] /= count;
+    return LN_OK;
+}
+
+void ln_norm_invert(ln_norm *norm, double epsilon)
+{
+    for (size_t p = 0; p < norm->part_count; p++)
+        norm->inverse[p] = 1 / sqrt(norm->inverse[p] + epsilon);
+}
+
+ln_status ln_norm_apply(ln_call *call, const ln_norm *norm)
+{
+    ln_ref_rows rows;
+    LN_TRY(walk_parts(call, norm, &rows, 3));
+    if (norm->scale)
+        ln_ref_rows_operand(&rows, 1, norm->scale_shape.ndim, norm->scale_shape.dims);
+    if (norm->bias)
+        ln_ref_rows_operand(&rows, 2, norm->bias_shape.ndim, norm->bias_shape.dims);
+    while (ln_ref_rows_next(&rows))
+        for (size_t i = 0; i < rows.len; i++) {
+            size_t part = ln_ref_rows_at(&rows, 0, i);
+            double x = ln_elem_real(norm->src, rows.start + i);
+            x = (x - norm->mean[part]) * norm->inverse[part];
+            if (norm->scale)
+                x *= ln_elem_real(norm->scale, ln_ref_rows_at(&rows, 1, i));
+            if (norm->bias)
+                x += ln_elem_real(norm->bias, ln_ref_rows_at(&rows, 2, i));
+            ln_elem_set_real(norm->dst, rows.start + i, x);
+        }
+    return LN_OK;
+}
+
+static void store_parts(tl_tensor *dst, const double *values)
+{
+    for (size_t i = 0; dst && i < (size_t)dst->len; i++)
+        ln_elem_set_real(dst, i, values[i]);
+}
+
+ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,
+                        tl_tensor *mean_dst, tl_tensor *inverse_dst)
+{
+    norm->parts = norm->shape;
+    for (int d = axis; d < norm->parts.ndim; d++)
+        norm->parts.dims[d] = 1;
+    LN_TRY(ln_norm_init(call, norm));
+    LN_TRY(ln_norm_measure(call, norm, is_centered));
+    ln_norm_invert(norm, epsilon);
+    store_parts(mean_dst, norm->mean);
+    store_parts(inverse_dst, norm->inverse);
+    return ln_norm_apply(call, norm);
+}
+
+// ---- Batches ----
+
+// The shape of a statistic: [channels, 1, 1, ...], or that of an element of the batch.
+static ln_shaped batch_parts(const ln_call *call, const tl_tensor *src)
+{
+    ln_shaped parts = {.ndim = src->ndim > 1 ? src->ndim - 1 : 1, .dims = {1}};
+    bool is_spatial = ln_batch_norm_is_spatial(call);
+    for (int d = 1; d < src->ndim; d++)
+        parts.dims[d - 1] = d == 1 || !is_spatial ? src->dims[d] : 1;
+    return parts;
+}
+
+// Mean and variance of the batch; what runs along with it are averages of all batches so far.
+static ln_status measure_batch(ln_call *call, ln_norm *norm)
+{
+    double momentum = ln_call_float(call, "momentum");
+    LN_TRY(ln_norm_measure(call, norm, true));
+    const double *measured[] = {norm->mean, norm->inverse};
+    for (int k = 0; k < 2; k++) {
+        const tl_tensor *before = ln_call_in(call, 3 + k);
+        tl_tensor *after = ln_call_dst(call, 1 + k);
+        for (size_t p = 0; after && p < norm->part_count; p++)
+            ln_elem_set_real(after, p,
+                             ln_elem_real(before, p) * momentum + measured[k][p] * (1 - momentum));
+        store_parts(ln_call_dst(call, 3 + k), measured[k]);
+    }
+    return LN_OK;
+}
+
+static void take_statistics(ln_call *call, ln_norm *norm)
+{
+    const tl_tensor *mean = ln_call_in(call, 3), *variance = ln_call_in(call, 4);
+    for (size_t p = 0; p < norm->part_count; p++) {
+        norm->mean[p] = ln_elem_real(mean, p);
+        norm->inverse[p] = ln_elem_real(variance, p);
+    }
+    for (int i = 1; i < ln_call_out_count(call); i++)
+        store_parts(ln_call_dst(call, i), i % 2 ? norm->mean : norm->inverse);
+}
+
+ln_status ln_ref_onnx_batch_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_norm norm = {
+        .src = src,
+        .dst = ln_call_dst(call, 0),
+        .shape = ln_shape_of(src),
+        .parts = batch_parts(call, src),
+        .scale = ln_call_in(call, 1),
+        .bias = ln_call_in(call, 2),
+    };
+    norm.scale_shape = norm.bias_shape = norm.parts;
+    LN_TRY(ln_norm_init(call, &norm));
+    if (ln_batch_norm_trains(call))
+        LN_TRY(measure_batch(call, &norm));
+    else
+        take_statistics(call, &norm);
+    ln_norm_invert(&norm, ln_call_float(call, "epsilon"));
+    return ln_norm_apply(call, &norm);
+}
+
+// ---- Channels of one element of the batch ----
+
+// [batch, groups, channels of a group, all else]; of an input that is not empty.
+static ln_norm grouped(ln_call *call, int groups)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int channels = src->dims[1], rest = 1;
+    for (int d = 2; d < src->ndim; d++)
+        rest *= src->dims[d];
+    return (ln_norm){
+        .src = src,
+        .dst = ln_call_dst(call, 0),
+        .shape = {.ndim = 4, .dims = {src->dims[0], groups, channels / groups, rest}},
+        .parts = {.ndim = 4, .dims = {src->dims[0], groups, 1, 1}},
+        .scale = ln_call_in(call, 1),
+        .bias = ln_call_in(call, 2),
+    };
+}
+
+static ln_status normalize_groups(ln_call *call, ln_norm *norm)
+{
+    LN_TRY(ln_norm_init(call, norm));
+    LN_TRY(ln_norm_measure(call, norm, true));
+    ln_norm_invert(norm, ln_call_float(call, "epsilon"));
+    return ln_norm_apply(call, norm);
+}
+
+ln_status ln_ref_onnx_instance_normalization(ln_call *call)
+{
+    if (ln_call_in(call, 0)->len == 0)
+        return LN_OK;
+    ln_norm norm = grouped(call, ln_call_in(call, 0)->dims[1]);
+    norm.scale_shape = norm.bias_shape = (ln_shaped){3, {norm.shape.dims[1], 1, 1}};
+    return normalize_groups(call, &norm);
+}
+
+// Before operator set 21 scale and bias are those of the groups.
+ln_status ln_ref_onnx_group_normalization(ln_call *call)
+{
+    if (ln_call_in(call, 0)->len == 0)
+        return LN_OK;
+    int groups = (int)ln_call_int(call, "num_groups");
+    ln_norm norm = grouped(call, groups);
+    int channels = ln_call_since(call) < 21 ? 1 : norm.shape.dims[2];
+    norm.scale_shape = norm.bias_shape = (ln_shaped){3, {groups, channels, 1}};
+    return normalize_groups(call, &norm);
+}
+
+ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    bool is_reduced[TL_MAXDIM];
+    if (src->len == 0)
+        return LN_OK;
+    LN_TRY(ln_mean_variance_axes(call, is_reduced));
+    ln_norm norm = {.src = src, .dst = ln_call_dst(call, 0), .shape = ln_shape_of(src)};
+    norm.parts = norm.shape;
+    for (int d = 0; d < src->ndim; d++)
+        norm.parts.dims[d] = is_reduced[d] ? 1 : src->dims[d];
+    LN_TRY(ln_norm_init(call, &norm));
+    LN_TRY(ln_norm_measure(call, &norm, true));
+    for (size_t p = 0; p < norm.part_count; p++)
+        norm.inverse[p] = 1 / (sqrt(norm.inverse[p]) + 1e-9);
+    return ln_norm_apply(call, &norm);
+}
+
+// ---- Layers ----
+
+ln_status ln_ref_onnx_layer_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
+    ln_norm norm = {
+        .src = src,
+        .dst = ln_call_dst(call, 0),
+        .shape = ln_shape_of(src),
+        .scale = ln_call_in(call, 1),
+        .bias = ln_call_in(call, 2),
+        .scale_shape = ln_shape_of(ln_call_in(call, 1)),
+    };
+    if (norm.bias)
+        norm.bias_shape = ln_shape_of(norm.bias);
+    return ln_norm_layer(call, &norm, axis, ln_call_float(call, "epsilon"), true,
+                         ln_call_dst(call, 1), ln_call_dst(call, 2));
+}
+
+ln_status ln_ref_onnx_rms_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
+    ln_norm norm = {
+        .src = src,
+        .dst = ln_call_dst(call, 0),
+        .shape = ln_shape_of(src),
+        .scale = ln_call_in(call, 1),
+        .scale_shape = ln_shape_of(ln_call_in(call, 1)),
+    };
+    return ln_norm_layer(call, &norm, axis, ln_call_float(call, "epsilon"), false, NULL,
+                         ln_call_dst(call, 1));
+}
+
+// ---- Neighbouring channels ----
+
+ln_status ln_ref_onnx_lrn(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    double alpha = ln_call_float(call, "alpha"), beta = ln_call_float(call, "beta");
+    double bias = ln_call_float(call, "bias");
+    int64_t size = ln_call_int(call, "size");
+    int64_t before = (size - 1) / 2, after = size / 2; // channels of the window
+    int64_t channels = src->dims[1], inner = 1;
+    for (int d = 2; d < src->ndim; d++)
+        inner *= src->len ? src->dims[d] : 1;
+    for (int64_t i = 0; i < src->len; i++) {
+        int64_t channel = i / inner % channels;
+        int64_t first = channel > before ? channel - before : 0;
+        int64_t last = channels - 1 - channel > after ? channel + after : channels - 1;
+        double sum = 0;
+        for (int64_t c = first; c <= last; c++) {
+            double x = ln_elem_real(src, (size_t)(i + (c - channel) * inner));
+            sum += x * x;
+        }
+        double scale = pow(bias + alpha / (double)size * sum, beta);
+        ln_elem_set_real(dst, (size_t)i, ln_elem_real(src, (size_t)i) / scale);
+    }
+    return LN_OK;
+}

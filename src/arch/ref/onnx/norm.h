@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX's normalisations, on arch `ref`: all in double, rounded once.
+
+#ifndef LN_ARCH_REF_ONNX_NORM_H
+#define LN_ARCH_REF_ONNX_NORM_H
+
+#include <lightnet/call.h>
+
+#include "op/onnx/elementwise.h"
+#include "op/onnx/norm.h"
+
+// (src - mean) * inverse * scale + bias, where mean and inverse are those of the part that an element
+// belongs to.
+typedef struct ln_norm {
+    const tl_tensor *src;
+    tl_tensor *dst;
+    ln_shaped shape;                   // how `src` and `dst` are seen
+    ln_shaped parts;                   // the same with 1 where elements belong to one part
+    const tl_tensor *scale, *bias;     // NULL: 1 and 0
+    ln_shaped scale_shape, bias_shape; // how they are seen: broadcast to `shape`
+    size_t part_count;
+    double *mean, *inverse; // of each part
+} ln_norm;
+
+// Makes room for mean and inverse.
+ln_status ln_norm_init(ln_call *call, ln_norm *norm);
+
+// Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean of
+// squares, if not `is_centered`.
+ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered);
+
+// inverse = 1 / sqrt(inverse + epsilon)
+void ln_norm_invert(ln_norm *norm, double epsilon);
+
+ln_status ln_norm_apply(ln_call *call, const ln_norm *norm);
+
+// Measures, inverts and applies over the last dimensions from `axis` on; `mean_dst` and `inverse_dst`
+// may be NULL.
+ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,
+                        tl_tensor *mean_dst, tl_tensor *inverse_dst);
+
+ln_shaped ln_shape_of(const tl_tensor *t);
+
+// X(name): an operator and its function.
+#define LN_REF_NORM_LIST(X)                                                                        \
+    X(batch_normalization)                                                                         \
+    X(instance_normalization)                                                                      \
+    X(group_normalization)                                                                         \
+    X(layer_normalization)                                                                         \
+    X(rms_normalization)                                                                           \
+    X(mean_variance_normalization)                                                                 \
+    X(lrn)                                                                                         \
+    X(skip_layer_normalization)                                                                    \
+    X(skip_simplified_layer_normalization)                                                         \
+    X(embed_layer_normalization)
+
+#define LN_REF_DECLARE(name) ln_status ln_ref_onnx_##name(ln_call *call);
+LN_REF_NORM_LIST(LN_REF_DECLARE)
+#undef LN_REF_DECLARE
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer normalisations of com.microsoft, which first add up what is normalised.
+
+#include <string.h>
+
+#include "arch/ref/onnx/elementwise_rows.h"
+#include "arch/ref/onnx/norm.h"
+#include "tensor/elem.h"
+
+// A tensor of doubles in the shape of `like`, in the scratch memory of the call.
+static ln_status make_sum(ln_call *call, const tl_tensor *like, tl_tensor *out_sum)
+{
+    *out_sum = *like;
+    out_sum->dtype = TL_DOUBLE;
+    out_sum->data = ln_call_scratch(call, (size_t)like->len + 1, sizeof(double));
+    return out_sum->data ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status add(ln_call *call, tl_tensor *sum, const tl_tensor *term)
+{
+    double *sums = sum->data;
+    ln_ref_rows rows;
+    LN_TRY(ln_ref_rows_init(call, &rows, 1, sum->ndim, sum->dims));
+    ln_ref_rows_operand(&rows, 0, term->ndim, term->dims);
+    while (ln_ref_rows_next(&rows))
+        for (size_t i = 0; i < rows.len; i++)
+            sums[rows.start + i] += ln_elem_real(term, ln_ref_rows_at(&rows, 0, i));
+    return LN_OK;
+}
+
+static void store(tl_tensor *dst, const tl_tensor *src)
+{
+    for (size_t i = 0; dst && i < (size_t)dst->len; i++)
+        ln_elem_set_real(dst, i, ln_elem_real(src, i));
+}
+
+// Normalises the last dimension of `sum`.
+static ln_status normalize_sum(ln_call *call, const tl_tensor *sum, const tl_tensor *gamma,
+                               const tl_tensor *beta, bool is_centered, tl_tensor *mean_dst,
+                               tl_tensor *inverse_dst)
+{
+    ln_norm norm = {
+        .src = sum,
+        .dst = ln_call_dst(call, 0),
+        .shape = ln_shape_of(sum),
+        .scale = gamma,
+        .bias = beta,
+    };
+    norm.scale_shape = norm.bias_shape = (ln_shaped){1, {sum->dims[sum->ndim - 1]}};
+    return ln_norm_layer(call, &norm, sum->ndim - 1, ln_call_float(call, "epsilon"), is_centered,
+                         mean_dst, inverse_dst);
+}
+
+static ln_status add_and_normalize(ln_call *call, const tl_tensor *gamma, const tl_tensor *beta,
+                                   const tl_tensor *bias, bool is_centered)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor sum;
+    LN_TRY(make_sum(call, src, &sum));
+    LN_TRY(add(call, &sum, src));
+    LN_TRY(add(call, &sum, ln_call_in(call, 1)));
+    if (bias)
+        LN_TRY(add(call, &sum, bias));
+    store(ln_call_dst(call, 3), &sum);
+    return normalize_sum(call, &sum, gamma, beta, is_centered, ln_call_dst(call, 1),
+                         ln_call_dst(call, 2));
+}
+
+ln_status ln_ref_onnx_skip_layer_normalization(ln_call *call)
+{
+    return add_and_normalize(call, ln_call_in(call, 2), ln_call_in(call, 3), ln_call_in(call, 4),
+                             true);
+}
+
+ln_status ln_ref_onnx_skip_simplified_layer_normalization(ln_call *call)
+{
+    return add_and_normalize(call, ln_call_in(call, 2), NULL, ln_call_in(call, 3), false);
+}
+
+// ---- Embedding ----
+
+static ln_status add_row(ln_call *call, double *sums, const tl_tensor *table, int64_t row,
+                         const char *what)
+{
+    size_t columns = (size_t)table->dims[1];
+    if (row < 0 || row >= table->dims[0])
+        return ln_call_fail(call, LN_INVALID, "has %s id %lld of %d", what, (long long)row,
+                            table->dims[0]);
+    for (size_t c = 0; c < columns; c++)
+        sums[c] += ln_elem_real(table, (size_t)row * columns + c);
+    return LN_OK;
+}
+
+static void count_masks(const tl_tensor *ids, const tl_tensor *mask, tl_tensor *dst)
+{
+    size_t length = (size_t)ids->dims[1];
+    for (size_t b = 0; b < (size_t)ids->dims[0]; b++) {
+        int64_t count = 0;
+        for (size_t s = 0; mask && s < length; s++)
+            count += ln_elem_int(mask, b * length + s) == 1;
+        ln_elem_set_int(dst, b, count);
+    }
+}
+
+// Inputs: ids, segment ids, words, positions, segments, gamma, beta, mask, position ids.
+ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
+{
+    const tl_tensor *ids = ln_call_in(call, 0), *segment_ids = ln_call_in(call, 1);
+    const tl_tensor *words = ln_call_in(call, 2), *position_ids = ln_call_in(call, 8);
+    tl_tensor sum;
+    LN_TRY(make_sum(call, ln_call_dst(call, 0), &sum));
+    for (size_t i = 0; i < (size_t)ids->len; i++) {
+        double *sums = (double *)sum.data + i * (size_t)words->dims[1];
+        int64_t position = (int64_t)(i % (size_t)ids->dims[1]);
+        if (position_ids)
+            position = ln_elem_int(position_ids, i % (size_t)position_ids->len);
+        LN_TRY(add_row(call, sums, words, ln_elem_int(ids, i), "word"));
+        LN_TRY(add_row(call, sums, ln_call_in(call, 3), position, "position"));
+        if (segment_ids)
+            LN_TRY(add_row(call, sums, ln_call_in(call, 4), ln_elem_int(segment_ids, i), "segment"));
+    }
+    if (ln_call_dst(call, 1))
+        count_masks(ids, ln_call_in(call, 7), ln_call_dst(call, 1));
+    store(ln_call_dst(call, 2), &sum);
+    return normalize_sum(call, &sum, ln_call_in(call, 5), ln_call_in(call, 6), true, NULL, NULL);
+}

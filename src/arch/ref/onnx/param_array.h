@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Array parameters of a call as C arrays in scratch memory, for loops that look at them often.
+
+#ifndef LN_ARCH_REF_ONNX_PARAM_ARRAY_H
+#define LN_ARCH_REF_ONNX_PARAM_ARRAY_H
+
+#include <lightnet/call.h>
+
+// *out_count elements; none, and an array that may not be read, where the parameter is absent.
+ln_status ln_ref_param_ints(ln_call *call, const char *name, size_t *out_count,
+                            const int64_t **out_values);
+ln_status ln_ref_param_strings(ln_call *call, const char *name, size_t *out_count,
+                               const char *const **out_values);
+
+// `tensor_name`, which may be NULL, is an attribute that has the same meaning as a tensor; it
+// counts when it is there.
+ln_status ln_ref_param_reals(ln_call *call, const char *name, const char *tensor_name,
+                             size_t *out_count, const double **out_values);
+
+#endif

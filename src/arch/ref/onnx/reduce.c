@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over any axes: each element of the data goes into the accumulator of its result.
+
+#include "arch/ref/onnx/reduce.h"
+
+#include <math.h>
+
+#include "arch/ref/onnx/elementwise.h"
+#include "arch/ref/onnx/elementwise_rows.h"
+#include "tensor/elem.h"
+
+// A walk over the data, in which the result is the operand, and as many accumulators as results.
+typedef struct reduction {
+    const tl_tensor *data;
+    tl_tensor *dst;
+    ln_ref_rows rows;
+    size_t count; // elements in each result
+} reduction;
+
+static ln_status start_with_axes(ln_call *call, reduction *r, const bool *is_reduced)
+{
+    r->data = ln_call_in(call, 0);
+    r->dst = ln_call_dst(call, 0);
+    r->count = 1;
+    int dims[TL_MAXDIM];
+    for (int d = 0; d < r->data->ndim; d++) {
+        dims[d] = is_reduced[d] ? 1 : r->data->dims[d];
+        r->count *= is_reduced[d] ? (size_t)r->data->dims[d] : 1;
+    }
+    LN_TRY(ln_ref_rows_init(call, &r->rows, 1, r->data->ndim, r->data->dims));
+    ln_ref_rows_operand(&r->rows, 0, r->data->ndim, dims);
+    return LN_OK;
+}
+
+static ln_status start(ln_call *call, reduction *r)
+{
+    bool is_reduced[TL_MAXDIM], is_known;
+    LN_TRY(ln_reduced_axes(call, is_reduced, &is_known));
+    if (!is_known)
+        return ln_call_fail(call, LN_INVALID, "has axes without a value");
+    return start_with_axes(call, r, is_reduced);
+}
+
+// ---- Sums and products ----
+
+typedef struct folding {
+    double start;
+    double (*real)(double accumulator, double x);
+    uint64_t (*whole)(uint64_t accumulator, int64_t x);
+    double (*finish)(double accumulator, double count); // NULL: nothing to do
+} folding;
+
+static ln_status fold_real(ln_call *call, reduction *r, const folding *f)
+{
+    size_t len = (size_t)r->dst->len;
+    double *results = ln_call_scratch(call, len, sizeof *results);
+    if (!results && len > 0)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < len; i++)
+        results[i] = f->start;
+    while (ln_ref_rows_next(&r->rows)) {
+        const ln_ref_rows *rows = &r->rows;
+        if (rows->step[0] != 0) {
+            for (size_t i = 0; i < rows->len; i++) {
+                double *result = &results[ln_ref_rows_at(rows, 0, i)];
+                *result = f->real(*result, ln_elem_real(r->data, rows->start + i));
+            }
+            continue;
+        }
+        double result = results[rows->at[0]];
+        for (size_t i = 0; i < rows->len; i++)
+            result = f->real(result, ln_elem_real(r->data, rows->start + i));
+        results[rows->at[0]] = result;
+    }
+    for (size_t i = 0; i < len; i++)
+        ln_elem_set_real(r->dst, i,
+                         f->finish ? f->finish(results[i], (double)r->count) : results[i]);
+    return LN_OK;
+}
+
+static double as_real(uint64_t x, ln_number_kind kind)
+{
+    return kind == LN_NUMBER_WHOLE ? (double)(int64_t)x : (double)x;
+}
+
+static ln_status fold_whole(ln_call *call, reduction *r, const folding *f)
+{
+    size_t len = (size_t)r->dst->len;
+    ln_number_kind kind = ln_number_kind_of(r->data->dtype);
+    uint64_t *results = ln_call_scratch(call, len, sizeof *results);
+    if (!results && len > 0)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < len; i++)
+        results[i] = (uint64_t)f->start;
+    while (ln_ref_rows_next(&r->rows))
+        for (size_t i = 0; i < r->rows.len; i++) {
+            uint64_t *result = &results[ln_ref_rows_at(&r->rows, 0, i)];
+            *result = f->whole(*result, ln_elem_int(r->data, r->rows.start + i));
+        }
+    for (size_t i = 0; i < len; i++) {
+        if (f->finish)
+            ln_elem_set_real(r->dst, i, f->finish(as_real(results[i], kind), (double)r->count));
+        else
+            ln_elem_set_int(r->dst, i, (int64_t)results[i]);
+    }
+    return LN_OK;
+}
+
+static ln_status fold(ln_call *call, const folding *f)
+{
+    reduction r;
+    LN_TRY(start(call, &r));
+    if (ln_number_kind_of(r.data->dtype) == LN_NUMBER_REAL)
+        return fold_real(call, &r, f);
+    return fold_whole(call, &r, f);
+}
+
+static double real_sum(double sum, double x)
+{
+    return sum + x;
+}
+
+static uint64_t whole_sum(uint64_t sum, int64_t x)
+{
+    return sum + (uint64_t)x;
+}
+
+static double real_product(double product, double x)
+{
+    return product * x;
+}
+
+static uint64_t whole_product(uint64_t product, int64_t x)
+{
+    return product * (uint64_t)x;
+}
+
+static double real_sum_of_magnitudes(double sum, double x)
+{
+    return sum + fabs(x);
+}
+
+static uint64_t whole_sum_of_magnitudes(uint64_t sum, int64_t x)
+{
+    return x < 0 ? sum - (uint64_t)x : sum + (uint64_t)x;
+}
+
+static double real_sum_of_squares(double sum, double x)
+{
+    return sum + x * x;
+}
+
+static uint64_t whole_sum_of_squares(uint64_t sum, int64_t x)
+{
+    return sum + (uint64_t)x * (uint64_t)x;
+}
+
+static double finish_mean(double sum, double count)
+{
+    return sum / count;
+}
+
+static double finish_root(double sum, double count)
+{
+    (void)count;
+    return sqrt(sum);
+}
+
+static double finish_log(double sum, double count)
+{
+    (void)count;
+    return log(sum);
+}
+
+ln_status ln_ref_onnx_reduce_sum(ln_call *call)
+{
+    return fold(call, &(folding){.real = real_sum, .whole = whole_sum});
+}
+
+ln_status ln_ref_onnx_reduce_mean(ln_call *call)
+{
+    return fold(call, &(folding){.real = real_sum, .whole = whole_sum, .finish = finish_mean});
+}
+
+ln_status ln_ref_onnx_reduce_prod(ln_call *call)
+{
+    return fold(call, &(folding){.start = 1, .real = real_product, .whole = whole_product});
+}
+
+ln_status ln_ref_onnx_reduce_l1(ln_call *call)
+{
+    bool is_natural = ln_number_kind_of(ln_call_in(call, 0)->dtype) == LN_NUMBER_NATURAL;
+    return fold(call, &(folding){.real = real_sum_of_magnitudes,
+                                 .whole = is_natural ? whole_sum : whole_sum_of_magnitudes});
+}
+
+ln_status ln_ref_onnx_reduce_l2(ln_call *call)
+{
+    return fold(call, &(folding){.real = real_sum_of_squares,
+                                 .whole = whole_sum_of_squares,
+                                 .finish = finish_root});
+}
+
+ln_status ln_ref_onnx_reduce_log_sum(ln_call *call)
+{
+    return fold(call, &(folding){.real = real_sum, .whole = whole_sum, .finish = finish_log});
+}
+
+ln_status ln_ref_onnx_reduce_sum_square(ln_call *call)
+{
+    return fold(call, &(folding){.real = real_sum_of_squares, .whole = whole_sum_of_squares});
+}
+
+// ---- The logarithm of a sum of exponentials ----
+
+static double real_of(const reduction *r, size_t i, ln_number_kind kind)
+{
+    if (kind == LN_NUMBER_REAL)
+        return ln_elem_real(r->data, i);
+    return as_real((uint64_t)ln_elem_int(r->data, i), kind);
+}
+
+// First the largest element of each result, then what the others are beside it.
+ln_status ln_ref_onnx_reduce_log_sum_exp(ln_call *call)
+{
+    reduction r;
+    LN_TRY(start(call, &r));
+    size_t len = (size_t)r.dst->len;
+    ln_number_kind kind = ln_number_kind_of(r.data->dtype);
+    double *largest = ln_call_scratch(call, len, 2 * sizeof *largest), *sums = largest + len;
+    if (!largest && len > 0)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < len; i++)
+        largest[i] = -INFINITY;
+    while (ln_ref_rows_next(&r.rows))
+        for (size_t i = 0; i < r.rows.len; i++) {
+            double *max = &largest[ln_ref_rows_at(&r.rows, 0, i)];
+            *max = ln_real_max(*max, real_of(&r, r.rows.start + i, kind));
+        }
+    while (ln_ref_rows_next(&r.rows))
+        for (size_t i = 0; i < r.rows.len; i++) {
+            size_t at = ln_ref_rows_at(&r.rows, 0, i);
+            sums[at] += exp(real_of(&r, r.rows.start + i, kind) - ln_exp_shift(largest[at]));
+        }
+    for (size_t i = 0; i < len; i++)
+        ln_elem_set_real(r.dst, i, log(sums[i]) + ln_exp_shift(largest[i]));
+    return LN_OK;
+}
+
+// ---- Largest and smallest ----
+
+typedef struct contest {
+    const tl_tensor *data;
+    ln_number_kind kind;
+    bool is_max;
+    bool takes_last; // among equals
+} contest;
+
+// Whether element `i` takes the place of element `best`, which comes before it. A NaN beats numbers.
+static bool beats(const contest *c, size_t i, size_t best)
+{
+    bool is_greater, is_equal;
+    if (c->kind == LN_NUMBER_REAL) {
+        double x = ln_elem_real(c->data, i), y = ln_elem_real(c->data, best);
+        if (isnan(x) || isnan(y))
+            return isnan(x) && (!isnan(y) || c->takes_last);
+        is_greater = x > y, is_equal = x == y;
+    } else {
+        int64_t x = ln_elem_int(c->data, i), y = ln_elem_int(c->data, best);
+        is_greater = c->kind == LN_NUMBER_WHOLE ? x > y : (uint64_t)x > (uint64_t)y;
+        is_equal = x == y;
+    }
+    return is_equal ? c->takes_last : is_greater == c->is_max;
+}
+
+// winners[i] = 1 + the position in the data of the winner of result i; 0 if there is none.
+static void hold_contest(const contest *c, ln_ref_rows *rows, size_t *winners)
+{
+    while (ln_ref_rows_next(rows))
+        for (size_t i = 0; i < rows->len; i++) {
+            size_t *winner = &winners[ln_ref_rows_at(rows, 0, i)];
+            if (*winner == 0 || beats(c, rows->start + i, *winner - 1))
+                *winner = rows->start + i + 1;
+        }
+}
+
+// What all elements of the type are at least, or at most.
+static void set_limit(tl_tensor *dst, size_t i, bool is_least)
+{
+    char *element = (char *)dst->data + i * tl_size_of(dst->dtype);
+    if (ln_number_kind_of(dst->dtype) == LN_NUMBER_REAL)
+        ln_elem_set_real(dst, i, is_least ? -INFINITY : INFINITY);
+    else if (is_least)
+        tl_dtype_min(dst->dtype, element);
+    else
+        tl_dtype_max(dst->dtype, element);
+}
+
+static ln_status reduce_extreme(ln_call *call, bool is_max)
+{
+    reduction r;
+    LN_TRY(start(call, &r));
+    size_t len = (size_t)r.dst->len;
+    size_t *winners = ln_call_scratch(call, len, sizeof *winners);
+    if (!winners && len > 0)
+        return LN_NO_MEMORY;
+    contest c = {r.data, ln_number_kind_of(r.data->dtype), is_max, false};
+    hold_contest(&c, &r.rows, winners);
+    for (size_t i = 0; i < len; i++) {
+        if (winners[i] > 0)
+            ln_elem_copy(r.dst, i, r.data, winners[i] - 1);
+        else
+            set_limit(r.dst, i, is_max);
+    }
+    return LN_OK;
+}
+
+ln_status ln_ref_onnx_reduce_max(ln_call *call)
+{
+    return reduce_extreme(call, true);
+}
+
+ln_status ln_ref_onnx_reduce_min(ln_call *call)
+{
+    return reduce_extreme(call, false);
+}
+
+static ln_status find_extreme(ln_call *call, bool is_max)
+{
+    const tl_tensor *data = ln_call_in(call, 0);
+    bool is_reduced[TL_MAXDIM] = {false};
+    int axis = 0;
+    if (data->ndim > 0) {
+        LN_TRY(ln_call_axis(call, "axis", data->ndim, &axis));
+        is_reduced[axis] = true;
+    }
+    reduction r;
+    LN_TRY(start_with_axes(call, &r, is_reduced));
+    size_t len = (size_t)r.dst->len;
+    size_t *winners = ln_call_scratch(call, len, sizeof *winners);
+    if (!winners && len > 0)
+        return LN_NO_MEMORY;
+    contest c = {data, ln_number_kind_of(data->dtype), is_max,
+                 ln_call_int(call, "select_last_index") != 0};
+    hold_contest(&c, &r.rows, winners);
+    ln_lines lines = ln_lines_along(data, axis);
+    for (size_t i = 0; i < len; i++)
+        ln_elem_set_int(r.dst, i, (int64_t)((winners[i] - 1) / lines.inner % lines.count));
+    return LN_OK;
+}
+
+ln_status ln_ref_onnx_arg_max(ln_call *call)
+{
+    return find_extreme(call, true);
+}
+
+ln_status ln_ref_onnx_arg_min(ln_call *call)
+{
+    return find_extreme(call, false);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs an automaton on a text: all states at once, each at most once for each character.
+
+#include <stddef.h>
+
+#include "arch/ref/onnx/regex.h"
+#include "arch/ref/onnx/regex_code.h"
+#include "op/onnx/utf8.h"
+
+// What stands before the start and behind the end of a text.
+static const uint32_t NOTHING = UINT32_MAX;
+
+static bool is_word(uint32_t code)
+{
+    return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
+           (code >= 'a' && code <= 'z') || code == '_';
+}
+
+static bool is_place(ln_regex_place place, uint32_t before, uint32_t behind)
+{
+    switch (place) {
+    case LN_REGEX_TEXT_START: return before == NOTHING;
+    case LN_REGEX_TEXT_END: return behind == NOTHING;
+    case LN_REGEX_LINE_START: return before == NOTHING || before == '\n';
+    case LN_REGEX_LINE_END: return behind == NOTHING || behind == '\n';
+    case LN_REGEX_WORD_EDGE: return is_word(before) != is_word(behind);
+    case LN_REGEX_NO_WORD_EDGE: return is_word(before) == is_word(behind);
+    }
+    return false;
+}
+
+static bool is_in_ranges(const ln_regex *regex, const ln_regex_step *step, uint32_t code)
+{
+    const ln_regex_range *range = regex->ranges + step->first;
+    for (int i = 0; i < step->second; i++) {
+        if (code >= range[i].first && code <= range[i].last)
+            return true;
+    }
+    return false;
+}
+
+static bool takes(const ln_regex *regex, const ln_regex_step *step, uint32_t code)
+{
+    bool is_in = is_in_ranges(regex, step, code);
+    if (!is_in && step->is_folded)
+        is_in = is_in_ranges(regex, step, ln_utf8_lower(code)) ||
+                is_in_ranges(regex, step, ln_utf8_upper(code));
+    return is_in != step->is_negated;
+}
+
+static void push(ln_regex *regex, int *depth, int step)
+{
+    if (regex->marks[step] == regex->time)
+        return;
+    regex->marks[step] = regex->time;
+    regex->stack[(*depth)++] = step;
+}
+
+// Adds the sets and the end that can be reached from `start` without a character.
+static void follow(ln_regex *regex, int *list, int *count, int start, uint32_t before,
+                   uint32_t behind)
+{
+    int depth = 0;
+    push(regex, &depth, start);
+    while (depth > 0) {
+        int at = regex->stack[--depth];
+        const ln_regex_step *step = &regex->steps[at];
+        switch ((ln_regex_op)step->op) {
+        case LN_REGEX_SPLIT:
+            push(regex, &depth, at + step->second);
+            push(regex, &depth, at + step->first);
+            break;
+        case LN_REGEX_JUMP: push(regex, &depth, at + step->first); break;
+        case LN_REGEX_ASSERT:
+            if (is_place((ln_regex_place)step->first, before, behind))
+                push(regex, &depth, at + 1);
+            break;
+        case LN_REGEX_SET:
+        case LN_REGEX_MATCH: list[(*count)++] = at; break;
+        }
+    }
+}
+
+static size_t get(const char *text, uint32_t *out_code)
+{
+    *out_code = NOTHING;
+    return *text ? ln_utf8_get(text, out_code) : 0;
+}
+
+bool ln_regex_matches(ln_regex *regex, const char *text)
+{
+    uint32_t code, behind;
+    int count = 0;
+    size_t len = get(text, &code);
+    regex->time++;
+    follow(regex, regex->now, &count, 0, NOTHING, code);
+    while (len > 0 && count > 0) {
+        text += len;
+        len = get(text, &behind);
+        int next_count = 0;
+        regex->time++;
+        for (int i = 0; i < count; i++) {
+            const ln_regex_step *step = &regex->steps[regex->now[i]];
+            if (step->op == LN_REGEX_SET && takes(regex, step, code))
+                follow(regex, regex->next, &next_count, regex->now[i] + 1, code, behind);
+        }
+        int *list = regex->now;
+        regex->now = regex->next;
+        regex->next = list;
+        count = next_count;
+        code = behind;
+    }
+    for (int i = 0; i < count && len == 0; i++) {
+        if (regex->steps[regex->now[i]].op == LN_REGEX_MATCH)
+            return true;
+    }
+    return false;
+}

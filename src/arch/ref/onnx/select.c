@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reference kernels of operators that choose elements by their values.
+//
+// What is chosen was counted when the shapes were stated. Where the count is not the same now, as
+// the input is written to at the same time, nothing is written beyond the output.
+
+#include "arch/ref/onnx/select.h"
+
+#include <string.h>
+
+#include "arch/ref/onnx/move.h"
+#include "op/onnx/select.h"
+
+static ln_status changed(ln_call *call)
+{
+    return ln_call_fail(call, LN_INVALID, "the input has changed while it was read");
+}
+
+ln_status ln_ref_onnx_non_zero(ln_call *call)
+{
+    const tl_tensor *data = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    int64_t *positions = dst->data, strides[TL_MAXDIM];
+    int count = dst->dims[1], at = 0;
+    ln_dense_strides(data->ndim, data->dims, strides);
+    for (int i = 0; i < data->len; i++) {
+        if (!ln_element_is_set(data, (size_t)i))
+            continue;
+        if (at == count)
+            return changed(call);
+        for (int axis = 0; axis < data->ndim; axis++)
+            positions[(size_t)axis * (size_t)count + (size_t)at] =
+                i / strides[axis] % data->dims[axis];
+        at++;
+    }
+    return at == count ? LN_OK : changed(call);
+}
+
+ln_status ln_ref_onnx_compress(ln_call *call)
+{
+    const tl_tensor *data = ln_call_in(call, 0), *condition = ln_call_in(call, 1);
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    int axis, limit, chosen;
+    LN_TRY(ln_compress_find(call, &axis, &limit, &chosen));
+    if (chosen != dst->dims[axis < 0 ? 0 : axis])
+        return changed(call);
+    if (dst->len == 0)
+        return LN_OK;
+
+    int64_t inner = 1, rows = axis < 0 ? data->len : data->dims[axis];
+    for (int i = axis + 1; axis >= 0 && i < data->ndim; i++)
+        inner *= data->dims[i];
+    int64_t outer = data->len / (rows * inner), to = 0;
+    for (int64_t i = 0; i < limit; i++) {
+        if (!ln_element_is_set(condition, (size_t)i))
+            continue;
+        for (int64_t o = 0; o < outer; o++)
+            LN_TRY(ln_move_run(call, 0, (o * chosen + to) * inner, data, (o * rows + i) * inner,
+                               inner));
+        to++;
+    }
+    return LN_OK;
+}
+
+// ---- Unique ----
+
+static void store_ints(const ln_call *call, int out_index, const int *values, int count)
+{
+    tl_tensor *dst = ln_call_dst(call, out_index);
+    for (int i = 0; dst && i < count; i++)
+        ((int64_t *)dst->data)[i] = values[i];
+}
+
+ln_status ln_ref_onnx_unique(ln_call *call)
+{
+    const tl_tensor *data = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    ln_unique unique;
+    LN_TRY(ln_unique_find(call, &unique));
+    int groups = unique.group_count;
+    if (dst && dst->dims[unique.axis < 0 ? 0 : unique.axis] != groups)
+        return changed(call);
+
+    int64_t inner = 1;
+    for (int i = unique.axis + 1; unique.axis >= 0 && i < data->ndim; i++)
+        inner *= data->dims[i];
+    int64_t outer = dst && dst->len > 0 ? dst->len / (groups * inner) : 0;
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t g = 0; g < groups; g++)
+            LN_TRY(ln_move_run(call, 0, (o * groups + g) * inner, data,
+                               (o * unique.row_count + unique.first_of[g]) * inner, inner));
+    store_ints(call, 1, unique.first_of, groups);
+    store_ints(call, 2, unique.group_of, unique.row_count);
+    store_ints(call, 3, unique.counts, groups);
+    return LN_OK;
+}
+
+// ---- TopK ----
+
+typedef struct column {
+    const char *data;
+    size_t stride; // in bytes
+    tl_dtype dtype;
+    bool is_largest;
+} column;
+
+static bool comes_first(const void *context, int a, int b)
+{
+    const column *c = context;
+    const char *pa = c->data + (size_t)a * c->stride, *pb = c->data + (size_t)b * c->stride;
+    int order = tl_cmp(pa, pb, c->dtype);
+    return c->is_largest ? order > 0 : order < 0;
+}
+
+ln_status ln_ref_onnx_top_k(ln_call *call)
+{
+    const tl_tensor *data = ln_call_in(call, 0);
+    const tl_tensor *values = ln_call_dst(call, 0), *positions = ln_call_dst(call, 1);
+    int axis;
+    int64_t k, inner = 1;
+    bool is_known;
+    LN_TRY(ln_top_k_find(call, &axis, &k, &is_known));
+    if (data->len == 0 || k == 0)
+        return LN_OK;
+    for (int i = axis + 1; i < data->ndim; i++)
+        inner *= data->dims[i];
+    int count = data->dims[axis];
+    int *order = ln_call_scratch(call, (size_t)count, 2 * sizeof *order);
+    if (!order)
+        return LN_NO_MEMORY;
+
+    size_t size = tl_size_of(data->dtype);
+    bool is_largest = !ln_call_has(call, "largest") || ln_call_int(call, "largest") != 0;
+    for (int64_t row = 0; row < data->len / count; row++) {
+        int64_t from = row / inner * count * inner + row % inner;
+        int64_t to = row / inner * k * inner + row % inner;
+        column c = {(const char *)data->data + (size_t)from * size, (size_t)inner * size,
+                    data->dtype, is_largest};
+        for (int i = 0; i < count; i++)
+            order[i] = i;
+        ln_sort_positions(order, order + count, count, comes_first, &c);
+        for (int64_t i = 0; i < k; i++) {
+            if (values)
+                LN_TRY(ln_move_run(call, 0, to + i * inner, data, from + order[i] * inner, 1));
+            if (positions)
+                ((int64_t *)positions->data)[to + i * inner] = order[i];
+        }
+    }
+    return LN_OK;
+}
+
+// ---- NonMaxSuppression ----
+
+ln_status ln_ref_onnx_non_max_suppression(ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    int64_t *chosen;
+    int count;
+    LN_TRY(ln_nms_find(call, &chosen, &count));
+    if (count != dst->dims[0])
+        return changed(call);
+    if (count > 0)
+        memcpy(dst->data, chosen, tl_tensor_size(dst));
+    return LN_OK;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inverse and Trilu of com.microsoft.
+
+#include <math.h>
+
+#include "arch/ref/onnx/doubles.h"
+#include "arch/ref/onnx/signal.h"
+
+// ---- Inverse ----
+
+static void swap_rows(double *a, double *b, size_t count)
+{
+    for (size_t i = 0; a != b && i < count; i++) {
+        double swap = a[i];
+        a[i] = b[i];
+        b[i] = swap;
+    }
+}
+
+// Gauss and Jordan with the largest pivot of each column. `m` is [n, 2 n]: the matrix and, to its
+// right, what becomes the inverse. False where it has none.
+static bool invert(double *m, size_t n)
+{
+    size_t width = 2 * n;
+    for (size_t column = 0; column < n; column++) {
+        size_t best = column;
+        for (size_t row = column + 1; row < n; row++) {
+            if (fabs(m[row * width + column]) > fabs(m[best * width + column]))
+                best = row;
+        }
+        double *pivot = m + column * width;
+        swap_rows(pivot, m + best * width, width);
+        double top = pivot[column];
+        if (top == 0)
+            return false;
+        for (size_t i = 0; i < width; i++)
+            pivot[i] /= top;
+        for (size_t row = 0; row < n; row++) {
+            double factor = row == column ? 0 : m[row * width + column];
+            for (size_t i = 0; factor != 0 && i < width; i++)
+                m[row * width + i] -= factor * pivot[i];
+        }
+    }
+    return true;
+}
+
+ln_status ln_ref_inverse(ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, 0);
+    tl_tensor *y = ln_call_dst(call, 0);
+    if (x->len == 0)
+        return LN_OK;
+    size_t n = (size_t)x->dims[x->ndim - 1], size = n * n, count = (size_t)x->len / size;
+    double *m = ln_ref_new_doubles(call, 2 * size);
+    if (!m)
+        return LN_NO_MEMORY;
+    for (size_t first = 0; first < count * size; first += size) {
+        for (size_t i = 0; i < 2 * size; i++) {
+            size_t row = i / (2 * n), column = i % (2 * n);
+            m[i] = column < n ? ln_elem_real(x, first + row * n + column) : column - n == row;
+        }
+        if (!invert(m, n))
+            return ln_call_fail(call, LN_INVALID, "has a matrix without inverse");
+        for (size_t i = 0; i < size; i++)
+            ln_elem_set_real(y, first + i, m[i / n * 2 * n + n + i % n]);
+    }
+    return LN_OK;
+}
+
+// ---- Trilu ----
+
+ln_status ln_ref_ms_trilu(ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, 0), *offset = ln_call_in(call, 1);
+    tl_tensor *y = ln_call_dst(call, 0);
+    if (x->len == 0)
+        return LN_OK;
+    if (offset && offset->len != 1)
+        return ln_call_fail(call, LN_INVALID, "needs one number as k");
+    int64_t rows = x->dims[x->ndim - 2], columns = x->dims[x->ndim - 1];
+    int64_t k = offset ? ln_elem_int(offset, 0) : 0;
+    // Beyond the corners it changes nothing, and sums stay in range.
+    k = k < -rows ? -rows : k > columns ? columns : k;
+    bool is_upper = ln_call_int(call, "upper") != 0;
+    for (int i = 0; i < x->len; i++) {
+        int64_t row = i / columns % rows, column = i % columns;
+        bool is_kept = is_upper ? column >= row + k : column <= row + k;
+        if (is_kept)
+            ln_elem_copy(y, (size_t)i, x, (size_t)i);
+        else
+            ln_elem_set_int(y, (size_t)i, 0);
+    }
+    return LN_OK;
+}

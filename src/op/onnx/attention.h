@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention and its companions: shapes and attributes, checked once and read by whoever computes
+// them.
+
+#ifndef LN_OP_ONNX_ATTENTION_H
+#define LN_OP_ONNX_ATTENTION_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+// A tensor of `heads` vectors of `size` elements for each of `len` tokens of a batch, be it packed,
+// [batch, len, heads * size], or not, [batch, heads, len, size].
+typedef struct ln_heads {
+    int batch, heads, len, size;
+    bool is_packed;
+} ln_heads;
+
+// Reads a shape of rank 4, or of rank 3 with `heads` heads; `name` stands in messages.
+ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
+                        ln_heads *out_heads);
+
+// Position of the first element of token `at` of a head.
+static inline size_t ln_heads_at(const ln_heads *x, size_t b, size_t head, size_t at)
+{
+    size_t heads = (size_t)x->heads, len = (size_t)x->len, size = (size_t)x->size;
+    if (x->is_packed)
+        return ((b * len + at) * heads + head) * size;
+    return ((b * heads + head) * len + at) * size;
+}
+
+// ---- Attention ----
+
+enum {
+    LN_ATTENTION_Q,
+    LN_ATTENTION_K,
+    LN_ATTENTION_V,
+    LN_ATTENTION_MASK,
+    LN_ATTENTION_PAST_K,
+    LN_ATTENTION_PAST_V,
+    LN_ATTENTION_KV_LENS
+};
+
+// What output qk_matmul_output holds.
+typedef enum ln_qk_mode { LN_QK_RAW, LN_QK_CAPPED, LN_QK_BIASED, LN_QK_PROBABILITIES } ln_qk_mode;
+
+typedef struct ln_attention {
+    ln_heads q, k, v; // of the inputs
+    int past_len, kv_len;
+    double scale, softcap;
+    bool is_causal;
+    int64_t left_window, right_window; // -1: unbounded
+    ln_qk_mode qk_mode;
+} ln_attention;
+
+ln_status ln_attention_read(ln_call *call, ln_attention *out_attention);
+
+ln_status ln_infer_attention(ln_call *call);
+double ln_price_attention(const ln_call *call);
+
+// ---- FlexAttention ----
+
+// Shapes of Q, K and V, checked against one another; all have rank 4.
+ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention);
+ln_status ln_infer_flex_attention(ln_call *call);
+
+// ---- LinearAttention ----
+
+enum { LN_LINEAR_Q, LN_LINEAR_K, LN_LINEAR_V, LN_LINEAR_PAST, LN_LINEAR_DECAY, LN_LINEAR_BETA };
+
+typedef struct ln_linear_attention {
+    ln_heads q, k, v;
+    bool is_gated, is_delta;
+    int decay_size; // values of `decay` for each head: 1 or k.size
+    int beta_heads; // heads of `beta`: 1 or k.heads
+    double scale;
+} ln_linear_attention;
+
+ln_status ln_linear_attention_read(ln_call *call, ln_linear_attention *out_attention);
+ln_status ln_infer_linear_attention(ln_call *call);
+
+// ---- RotaryEmbedding, of ONNX and of com.microsoft ----
+
+typedef struct ln_rotary {
+    ln_heads x;
+    int rotated; // elements of each head that are rotated, an even number
+    bool is_interleaved;
+    const tl_tensor *cos, *sin, *positions; // positions: NULL where cos has a row for each token
+} ln_rotary;
+
+ln_status ln_rotary_read(ln_call *call, ln_rotary *out_rotary);
+ln_status ln_ms_rotary_read(ln_call *call, ln_rotary *out_rotary);
+ln_status ln_infer_rotary(ln_call *call);
+ln_status ln_infer_ms_rotary(ln_call *call);
+
+#endif

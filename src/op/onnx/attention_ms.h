@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of com.microsoft: shapes and attributes of its three operators.
+
+#ifndef LN_OP_ONNX_ATTENTION_MS_H
+#define LN_OP_ONNX_ATTENTION_MS_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+// How an input holds vectors for heads of tokens: element e of a head of a token is at
+// first + batch * batch_stride + token * token_stride + head * head_stride + e.
+typedef struct ln_head_view {
+    size_t first, batch_stride, token_stride, head_stride;
+} ln_head_view;
+
+typedef struct ln_ms_attention {
+    int batch, q_heads, kv_heads;
+    int q_len;    // queries of each sequence
+    int new_len;  // keys that this call brings
+    int past_len; // keys that are there already, or the room for them
+    int kv_len;   // keys of the present state, or the room for them
+    int size, v_size;
+    double scale, softcap;
+    double hidden_score; // what is added to the scores of keys that a mask hides
+    bool is_causal;
+    ln_head_view q, k, v; // k and v of the new keys
+} ln_ms_attention;
+
+enum {
+    LN_MS_ATTENTION_X,
+    LN_MS_ATTENTION_WEIGHTS,
+    LN_MS_ATTENTION_BIAS,
+    LN_MS_ATTENTION_MASK,
+    LN_MS_ATTENTION_PAST,
+    LN_MS_ATTENTION_SCORES,
+    LN_MS_ATTENTION_PAST_LEN
+};
+
+enum {
+    LN_MHA_Q,
+    LN_MHA_K,
+    LN_MHA_V,
+    LN_MHA_BIAS,
+    LN_MHA_MASK,
+    LN_MHA_SCORES,
+    LN_MHA_PAST_K,
+    LN_MHA_PAST_V,
+    LN_MHA_PAST_LEN,
+    LN_MHA_CACHE
+};
+
+enum {
+    LN_GQA_Q,
+    LN_GQA_K,
+    LN_GQA_V,
+    LN_GQA_PAST_K,
+    LN_GQA_PAST_V,
+    LN_GQA_LENS,
+    LN_GQA_TOTAL,
+    LN_GQA_COS,
+    LN_GQA_SIN,
+    LN_GQA_POSITIONS,
+    LN_GQA_SCORES,
+    LN_GQA_SINK,
+    LN_GQA_K_SCALE,
+    LN_GQA_V_SCALE
+};
+
+// Views of ms_Attention are of the product of input and weights, [batch, queries, q + k + v].
+ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention);
+ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
+
+// *out_total is the number of keys behind the longest past, -1 if it is not known yet; kv_len is
+// then not known either.
+ln_status ln_ms_gqa_read(ln_call *call, ln_ms_attention *out_attention, int64_t *out_total);
+
+ln_status ln_infer_ms_attention(ln_call *call);
+ln_status ln_infer_ms_mha(ln_call *call);
+ln_status ln_infer_ms_gqa(ln_call *call);
+
+#endif

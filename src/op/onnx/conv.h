@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of the convolutions of ONNX.
+
+#ifndef LN_OP_ONNX_CONV_H
+#define LN_OP_ONNX_CONV_H
+
+#include <lightnet/call.h>
+
+#include "op/onnx/conv_window.h"
+
+LN_CPPSTART
+
+// A convolution whose parts fit each other.
+typedef struct ln_conv_call {
+    const tl_tensor *src;    // [N, C, ...]
+    const tl_tensor *weight; // [O, C / group, ...]; transposed: [C, O / group, ...]
+    const tl_tensor *bias;   // [O] or NULL
+    int64_t group;
+    int64_t in_channels;  // of a group
+    int64_t out_channels; // of a group
+    ln_window window;
+} ln_conv_call;
+
+// Reads and checks the inputs X, W, B and the parameters of Conv, and of ConvTranspose.
+ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv);
+ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv);
+
+// DeformConv: `conv` without the offsets.
+typedef struct ln_deform_conv_call {
+    ln_conv_call conv;
+    const tl_tensor *offset; // [N, offset_group * taps * axes, outputs ...]
+    const tl_tensor *mask;   // [N, offset_group * taps, outputs ...] or NULL
+    int64_t offset_group;
+} ln_deform_conv_call;
+
+ln_status ln_deform_conv_call_read(ln_call *call, ln_deform_conv_call *out_deform);
+
+ln_status ln_infer_conv(ln_call *call);
+ln_status ln_infer_conv_fused(ln_call *call);
+ln_status ln_infer_conv_transpose(ln_call *call);
+ln_status ln_infer_deform_conv(ln_call *call);
+ln_status ln_infer_causal_conv(ln_call *call);
+
+double ln_price_conv(const ln_call *call);
+double ln_price_conv_transpose(const ln_call *call);
+double ln_price_causal_conv(const ln_call *call);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// From attributes to windows. Every number is checked to fit 32 bits first, so that int64_t holds
+// the products and sums behind it.
+
+#include "op/onnx/conv_window.h"
+
+#include <limits.h>
+#include <string.h>
+
+typedef enum pad_mode {
+    PAD_EXPLICIT,
+    PAD_VALID,
+    PAD_SAME_UPPER,
+    PAD_SAME_LOWER,
+} pad_mode;
+
+static ln_status read_pad_mode(ln_call *call, pad_mode *out_mode)
+{
+    static const struct {
+        const char *name;
+        pad_mode mode;
+    } table[] = {{"", PAD_EXPLICIT},
+                 {"NOTSET", PAD_EXPLICIT},
+                 {"VALID", PAD_VALID},
+                 {"SAME_UPPER", PAD_SAME_UPPER},
+                 {"SAME_LOWER", PAD_SAME_LOWER}};
+    const char *name = ln_call_string(call, "auto_pad");
+    *out_mode = PAD_EXPLICIT;
+    if (!name)
+        return LN_OK;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (strcmp(name, table[i].name) == 0) {
+            *out_mode = table[i].mode;
+            return LN_OK;
+        }
+    }
+    return ln_call_fail(call, LN_INVALID, "auto_pad '%s' is not known", name);
+}
+
+// The array parameter `name` with an element for each of `count` axes, or none at all.
+static ln_status check_count(ln_call *call, const char *name, int count)
+{
+    int got = ln_call_count(call, name);
+    if (got == 0 || got == count)
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "%s has %d elements instead of %d", name, got, count);
+}
+
+// Element `index` of an array that may have been left out.
+static ln_status read_element(ln_call *call, const char *name, int index, int64_t least,
+                              int64_t otherwise, int64_t *out_value)
+{
+    *out_value = otherwise;
+    if (ln_call_count(call, name) == 0)
+        return LN_OK;
+    *out_value = ln_call_int_at(call, name, index);
+    if (*out_value < least || *out_value > INT_MAX)
+        return ln_call_fail(call, LN_INVALID, "%s[%d] = %lld is outside %lld..%d", name, index,
+                            (long long)*out_value, (long long)least, INT_MAX);
+    return LN_OK;
+}
+
+static int64_t covered(const ln_window_axis *axis)
+{
+    return (axis->size - 1) * axis->dilation + 1;
+}
+
+static ln_status read_size(ln_call *call, const tl_tensor *weight, int index, int64_t *out_size)
+{
+    int64_t given;
+    LN_TRY(read_element(call, "kernel_shape", index, weight ? 0 : 1, -1, &given));
+    if (!weight) {
+        *out_size = given;
+        return given >= 1 ? LN_OK : ln_call_fail(call, LN_INVALID, "kernel_shape is missing");
+    }
+    *out_size = weight->dims[2 + index];
+    if (given >= 0 && given != *out_size)
+        return ln_call_fail(call, LN_INVALID, "kernel_shape[%d] = %lld, but the weights have %lld",
+                            index, (long long)given, (long long)*out_size);
+    if (*out_size < 1)
+        return ln_call_fail(call, LN_INVALID, "the weights have no elements on axis %d", 2 + index);
+    return LN_OK;
+}
+
+ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src)
+{
+    if (src->ndim < 3)
+        return ln_call_fail(call, LN_INVALID, "rank %d has no axis behind batch and channels",
+                            src->ndim);
+    return LN_OK;
+}
+
+// Everything but paddings and outputs.
+static ln_status read_axes(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
+                           ln_window *window)
+{
+    LN_TRY(ln_window_check_rank(call, src));
+    if (weight && weight->ndim != src->ndim)
+        return ln_call_fail(call, LN_INVALID, "weights of rank %d for an input of rank %d",
+                            weight->ndim, src->ndim);
+    int count = src->ndim - 2;
+    LN_TRY(check_count(call, "kernel_shape", count));
+    LN_TRY(check_count(call, "strides", count));
+    LN_TRY(check_count(call, "dilations", count));
+    LN_TRY(check_count(call, "pads", 2 * count));
+
+    *window = (ln_window){.axis_count = count};
+    for (int i = 0; i < count; i++) {
+        ln_window_axis *axis = &window->axis[i];
+        axis->in = src->dims[2 + i];
+        LN_TRY(read_size(call, weight, i, &axis->size));
+        LN_TRY(read_element(call, "strides", i, 1, 1, &axis->stride));
+        LN_TRY(read_element(call, "dilations", i, 1, 1, &axis->dilation));
+    }
+    return LN_OK;
+}
+
+static ln_status read_pads(ln_call *call, ln_window *window)
+{
+    for (int i = 0; i < window->axis_count; i++) {
+        LN_TRY(read_element(call, "pads", i, 0, 0, &window->axis[i].pad_begin));
+        LN_TRY(
+            read_element(call, "pads", window->axis_count + i, 0, 0, &window->axis[i].pad_end));
+    }
+    return LN_OK;
+}
+
+static void split_padding(ln_window_axis *axis, int64_t total, pad_mode mode)
+{
+    int64_t padding = total > 0 ? total : 0;
+    int64_t less = padding / 2, more = padding - less;
+    axis->pad_begin = mode == PAD_SAME_LOWER ? more : less;
+    axis->pad_end = padding - axis->pad_begin;
+}
+
+static ln_status check_out(ln_call *call, int index, const ln_window_axis *axis)
+{
+    if (axis->out >= 0 && axis->out <= INT_MAX && axis->pad_begin <= INT_MAX &&
+        axis->pad_end <= INT_MAX)
+        return LN_OK;
+    return ln_call_fail(call, LN_LIMIT, "axis %d would have %lld elements, padded by %lld and %lld",
+                        2 + index, (long long)axis->out, (long long)axis->pad_begin,
+                        (long long)axis->pad_end);
+}
+
+static ln_status place_windows(ln_call *call, int index, bool is_ceil, ln_window_axis *axis)
+{
+    int64_t room = axis->in + axis->pad_begin + axis->pad_end - covered(axis);
+    if (room < 0) {
+        axis->out = 0;
+        if (axis->in == 0)
+            return LN_OK;
+        return ln_call_fail(call, LN_INVALID,
+                            "a window of size %lld, dilation %lld does not fit axis %d of %lld "
+                            "elements, padded by %lld and %lld",
+                            (long long)axis->size, (long long)axis->dilation, 2 + index,
+                            (long long)axis->in, (long long)axis->pad_begin,
+                            (long long)axis->pad_end);
+    }
+    axis->out = (is_ceil ? room + axis->stride - 1 : room) / axis->stride + 1;
+    // A window that would start in the padding at the end is left out.
+    if (is_ceil && (axis->out - 1) * axis->stride >= axis->in + axis->pad_begin)
+        axis->out--;
+    return check_out(call, index, axis);
+}
+
+ln_status ln_window_read(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
+                         ln_window *out_window)
+{
+    pad_mode mode;
+    LN_TRY(read_axes(call, src, weight, out_window));
+    LN_TRY(read_pad_mode(call, &mode));
+    if (mode == PAD_EXPLICIT)
+        LN_TRY(read_pads(call, out_window));
+
+    bool is_ceil = ln_call_int(call, "ceil_mode") != 0;
+    for (int i = 0; i < out_window->axis_count; i++) {
+        ln_window_axis *axis = &out_window->axis[i];
+        if (mode == PAD_EXPLICIT || mode == PAD_VALID) {
+            LN_TRY(place_windows(call, i, is_ceil, axis));
+            continue;
+        }
+        axis->out = (axis->in + axis->stride - 1) / axis->stride;
+        split_padding(axis, (axis->out - 1) * axis->stride + covered(axis) - axis->in, mode);
+        LN_TRY(check_out(call, i, axis));
+    }
+    return LN_OK;
+}
+
+// `output_shape` of all spatial axes, or of all axes of the output, as some exporters write it.
+static ln_status read_output_shape(ln_call *call, ln_window *window, bool *out_given)
+{
+    int given = ln_call_count(call, "output_shape");
+    *out_given = given > 0;
+    if (given == 0)
+        return LN_OK;
+    int skipped = given - window->axis_count;
+    if (skipped != 0 && skipped != 2)
+        return ln_call_fail(call, LN_INVALID, "output_shape has %d elements for %d axes", given,
+                            window->axis_count);
+    for (int i = 0; i < window->axis_count; i++)
+        LN_TRY(read_element(call, "output_shape", skipped + i, 0, 0, &window->axis[i].out));
+    return LN_OK;
+}
+
+ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
+                                    ln_window *out_window)
+{
+    pad_mode mode;
+    bool has_out;
+    LN_TRY(read_axes(call, src, weight, out_window));
+    LN_TRY(check_count(call, "output_padding", out_window->axis_count));
+    LN_TRY(read_pad_mode(call, &mode));
+    LN_TRY(read_output_shape(call, out_window, &has_out));
+    if (mode == PAD_EXPLICIT && !has_out)
+        LN_TRY(read_pads(call, out_window));
+
+    for (int i = 0; i < out_window->axis_count; i++) {
+        ln_window_axis *axis = &out_window->axis[i];
+        int64_t extra;
+        LN_TRY(read_element(call, "output_padding", i, 0, 0, &extra));
+        int64_t full = axis->in == 0 ? 0 : (axis->in - 1) * axis->stride + extra + covered(axis);
+        bool is_same = mode == PAD_SAME_UPPER || mode == PAD_SAME_LOWER;
+        if (is_same && !has_out)
+            axis->out = axis->in * axis->stride;
+        if (is_same || has_out) {
+            // Without a mode the larger half stands at the beginning, as for SAME_LOWER.
+            split_padding(axis, full - axis->out,
+                          mode == PAD_SAME_UPPER ? PAD_SAME_UPPER : PAD_SAME_LOWER);
+        } else {
+            axis->out = full - axis->pad_begin - axis->pad_end;
+            if (axis->in == 0)
+                axis->out = 0;
+        }
+        LN_TRY(check_out(call, i, axis));
+    }
+    return LN_OK;
+}
+
+void ln_window_out_dims(const ln_window *window, int64_t *dims)
+{
+    for (int i = 0; i < window->axis_count; i++)
+        dims[2 + i] = window->axis[i].out;
+}
+
+int64_t ln_window_tap_count(const ln_window *window)
+{
+    int64_t count = 1;
+    for (int i = 0; i < window->axis_count; i++)
+        count *= window->axis[i].size;
+    return count;
+}

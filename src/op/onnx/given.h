@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that a model gives as an input, or in its older forms as an attribute.
+
+#ifndef LN_OP_ONNX_GIVEN_H
+#define LN_OP_ONNX_GIVEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <lightnet/call.h>
+
+LN_CPPSTART
+
+// All element types but objects: what operators that only move elements take.
+#define LN_TYPES_MOVED (LN_TYPES_ANY & ~LN_TYPE(TL_OBJECT))
+#define LN_TYPES_INDEX (LN_TYPE(TL_INT32) | LN_TYPE(TL_INT64))
+
+// What `*out_count` says when there is no list of numbers.
+enum { LN_GIVEN_ABSENT = -2, LN_GIVEN_UNKNOWN = -1 };
+
+// At most `room` integers: of input `index` (-1: none), else of array parameter `param` (NULL:
+// none).
+ln_status ln_given_ints(ln_call *call, int index, const char *param, int room, int64_t *out_values,
+                        int *out_count);
+
+// The same for an input that is a scalar or has one element; *out_value is left alone if it is
+// absent or not known. *out_count is 1, LN_GIVEN_ABSENT or LN_GIVEN_UNKNOWN.
+ln_status ln_given_int(ln_call *call, int index, int64_t *out_value, int *out_count);
+ln_status ln_given_real(ln_call *call, int index, double *out_value, int *out_count);
+
+// `count` axes of rank `ndim`, -ndim to ndim - 1, as 0 to ndim - 1; each at most once.
+ln_status ln_given_axes(ln_call *call, int ndim, const int64_t *axes, int count, int *out_axes);
+
+// Array parameter `axes`; without it, all `ndim` axes in order. `out_axes` has room for TL_MAXDIM.
+ln_status ln_given_axes_param(ln_call *call, int ndim, int *out_axes, int *out_count);
+
+// Refuses two tensors of different dtypes.
+ln_status ln_given_same_dtype(ln_call *call, const tl_tensor *a, const tl_tensor *b);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of ONNX's operators that draw random numbers.
+
+#ifndef LN_OP_ONNX_RANDOM_H
+#define LN_OP_ONNX_RANDOM_H
+
+#include <lightnet/call.h>
+
+ln_status ln_infer_random(ln_call *call);
+ln_status ln_infer_random_like(ln_call *call);
+ln_status ln_infer_multinomial(ln_call *call);
+
+#endif

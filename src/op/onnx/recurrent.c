@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes and attributes of RNN, GRU and LSTM.
+
+#include "op/onnx/recurrent.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+// ---- Activations ----
+
+typedef struct activation_desc {
+    const char *name;
+    ln_activation_kind kind;
+    bool has_alpha, has_beta;
+    double alpha, beta; // where the model gives none
+} activation_desc;
+
+static const activation_desc activation_descs[] = {
+    {"affine", LN_ACT_AFFINE, true, true, 1, 0},
+    {"elu", LN_ACT_ELU, true, false, 1, 0},
+    {"hardsigmoid", LN_ACT_HARD_SIGMOID, true, true, 0.2, 0.5},
+    {"leakyrelu", LN_ACT_LEAKY_RELU, true, false, 0.01, 0},
+    {"relu", LN_ACT_RELU, false, false, 0, 0},
+    {"scaledtanh", LN_ACT_SCALED_TANH, true, true, 1, 1},
+    {"sigmoid", LN_ACT_SIGMOID, false, false, 0, 0},
+    {"softplus", LN_ACT_SOFTPLUS, false, false, 0, 0},
+    {"softsign", LN_ACT_SOFTSIGN, false, false, 0, 0},
+    {"tanh", LN_ACT_TANH, false, false, 0, 0},
+    {"thresholdedrelu", LN_ACT_THRESHOLDED_RELU, true, false, 1, 0},
+};
+
+// Letters count alike in both cases: models spell "Tanh" and "tanh".
+static bool is_same_word(const char *lower, const char *text)
+{
+    for (; *lower; lower++, text++) {
+        char c = *text;
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        if (c != *lower)
+            return false;
+    }
+    return *text == '\0';
+}
+
+static const activation_desc *find_activation(const char *name)
+{
+    size_t count = sizeof activation_descs / sizeof *activation_descs;
+    for (size_t i = 0; i < count; i++) {
+        if (is_same_word(activation_descs[i].name, name))
+            return &activation_descs[i];
+    }
+    return NULL;
+}
+
+// Next value of activation_alpha or activation_beta. A list with one value for each activation goes
+// by position; a shorter one holds values only for those that take one.
+static double next_value(const ln_call *call, const char *param, int position, int total,
+                         bool is_taken, int *used, double fallback)
+{
+    int count = ln_call_count(call, param);
+    int at = count == total ? position : *used;
+    if (!is_taken || at >= count)
+        return fallback;
+    ++*used;
+    return ln_call_float_at(call, param, at);
+}
+
+static const char *default_activation(int gate_count, int index)
+{
+    return gate_count > 1 && index == 0 ? "sigmoid" : "tanh";
+}
+
+static ln_status read_activations(ln_call *call, ln_recurrent *layer)
+{
+    int per_dir = layer->gate_count == 1 ? 1 : layer->gate_count == 3 ? 2 : 3;
+    int total = per_dir * layer->dirs, used_alpha = 0, used_beta = 0;
+    int given = ln_call_count(call, "activations");
+    if (given != 0 && given < total)
+        return ln_call_fail(call, LN_INVALID, "has %d activations, needs %d", given, total);
+
+    for (int i = 0; i < total; i++) {
+        const char *name = given ? ln_call_string_at(call, "activations", i)
+                                 : default_activation(layer->gate_count, i % per_dir);
+        const activation_desc *desc = find_activation(name ? name : "");
+        if (!desc)
+            return ln_call_fail(call, LN_UNSUPPORTED, "has an unknown activation '%s'",
+                                name ? name : "");
+        ln_activation *activation = &layer->activations[i / per_dir][i % per_dir];
+        activation->kind = desc->kind;
+        activation->alpha = next_value(call, "activation_alpha", i, total, desc->has_alpha,
+                                       &used_alpha, desc->alpha);
+        activation->beta =
+            next_value(call, "activation_beta", i, total, desc->has_beta, &used_beta, desc->beta);
+    }
+    return LN_OK;
+}
+
+// ---- Shapes ----
+
+static ln_status check_dims(ln_call *call, int index, const char *name, int ndim,
+                            const int64_t *dims)
+{
+    const tl_tensor *t = ln_call_in(call, index);
+    if (!t)
+        return LN_OK;
+    if (t->ndim != ndim)
+        return ln_call_fail(call, LN_INVALID, "takes %s of rank %d, not %d", name, ndim, t->ndim);
+    for (int i = 0; i < ndim; i++) {
+        if (t->dims[i] != dims[i])
+            return ln_call_fail(call, LN_INVALID, "needs dimension %d of %s to be %lld, not %d", i,
+                                name, (long long)dims[i], t->dims[i]);
+    }
+    return LN_OK;
+}
+
+static ln_status check_shapes(ln_call *call, const ln_recurrent *layer)
+{
+    int64_t dirs = layer->dirs, hidden = layer->hidden, rows = hidden * layer->gate_count;
+    LN_TRY(check_dims(call, LN_RNN_IN_W, "W", 3, (int64_t[]){dirs, rows, layer->input}));
+    LN_TRY(check_dims(call, LN_RNN_IN_R, "R", 3, (int64_t[]){dirs, rows, hidden}));
+    LN_TRY(check_dims(call, LN_RNN_IN_B, "B", 2, (int64_t[]){dirs, 2 * rows}));
+    LN_TRY(check_dims(call, LN_RNN_IN_LENS, "sequence_lens", 1, (int64_t[]){layer->batch}));
+
+    int64_t state[] = {dirs, layer->batch, hidden};
+    if (layer->batch_first) {
+        state[0] = layer->batch;
+        state[1] = dirs;
+    }
+    LN_TRY(check_dims(call, LN_RNN_IN_H, "initial_h", 3, state));
+    if (layer->gate_count != 4)
+        return LN_OK;
+    LN_TRY(check_dims(call, LN_RNN_IN_C, "initial_c", 3, state));
+    return check_dims(call, LN_RNN_IN_P, "P", 2, (int64_t[]){dirs, 3 * hidden});
+}
+
+static ln_status read_direction(ln_call *call, ln_recurrent *layer)
+{
+    const char *direction = ln_call_string(call, "direction");
+    if (!direction)
+        direction = "forward";
+    layer->dirs = strcmp(direction, "bidirectional") == 0 ? 2 : 1;
+    layer->starts_backwards = strcmp(direction, "reverse") == 0;
+    if (layer->dirs == 1 && !layer->starts_backwards && strcmp(direction, "forward") != 0)
+        return ln_call_fail(call, LN_INVALID, "has an unknown direction '%s'", direction);
+    return LN_OK;
+}
+
+ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_layer)
+{
+    ln_recurrent *layer = out_layer;
+    *layer = (ln_recurrent){.gate_count = gate_count, .clip = INFINITY};
+    LN_TRY(read_direction(call, layer));
+
+    const tl_tensor *x = ln_call_in(call, LN_RNN_IN_X), *r = ln_call_in(call, LN_RNN_IN_R);
+    if (x->ndim != 3 || r->ndim != 3)
+        return ln_call_fail(call, LN_INVALID, "takes X and R of rank 3, not %d and %d", x->ndim,
+                            r->ndim);
+    layer->batch_first = ln_call_int(call, "layout") != 0;
+    layer->seq_len = x->dims[layer->batch_first ? 1 : 0];
+    layer->batch = x->dims[layer->batch_first ? 0 : 1];
+    layer->input = x->dims[2];
+    layer->hidden = r->dims[2];
+    // Steps without elements would cost time all the same.
+    if ((int64_t)layer->seq_len * layer->batch > INT32_MAX)
+        return ln_call_fail(call, LN_LIMIT, "has %d steps of %d sequences", layer->seq_len,
+                            layer->batch);
+    if (ln_call_has(call, "hidden_size") && ln_call_int(call, "hidden_size") != layer->hidden)
+        return ln_call_fail(call, LN_INVALID, "has hidden_size %lld, but R is for %d",
+                            (long long)ln_call_int(call, "hidden_size"), layer->hidden);
+    LN_TRY(check_shapes(call, layer));
+
+    // 0 stands for "no clip" in models that write every attribute.
+    if (ln_call_has(call, "clip") && ln_call_float(call, "clip") > 0)
+        layer->clip = ln_call_float(call, "clip");
+    return read_activations(call, layer);
+}
+
+static ln_status infer_recurrent(ln_call *call, int gate_count)
+{
+    ln_recurrent layer;
+    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
+    tl_dtype dtype = ln_call_in(call, LN_RNN_IN_X)->dtype;
+    int dirs = layer.dirs, batch = layer.batch, hidden = layer.hidden, seq_len = layer.seq_len;
+    const int y[] = {seq_len, dirs, batch, hidden},
+              y_batch_first[] = {batch, seq_len, dirs, hidden};
+    const int last[] = {dirs, batch, hidden}, last_batch_first[] = {batch, dirs, hidden};
+
+    LN_TRY(ln_call_out(call, 0, dtype, 4, layer.batch_first ? y_batch_first : y));
+    const int *state = layer.batch_first ? last_batch_first : last;
+    LN_TRY(ln_call_out(call, 1, dtype, 3, state));
+    return gate_count == 4 ? ln_call_out(call, 2, dtype, 3, state) : LN_OK;
+}
+
+ln_status ln_infer_rnn(ln_call *call)
+{
+    return infer_recurrent(call, 1);
+}
+
+ln_status ln_infer_gru(ln_call *call)
+{
+    return infer_recurrent(call, 3);
+}
+
+ln_status ln_infer_lstm(ln_call *call)
+{
+    return infer_recurrent(call, 4);
+}
+
+double ln_price_recurrent(const ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, LN_RNN_IN_X), *w = ln_call_in(call, LN_RNN_IN_W);
+    const tl_tensor *r = ln_call_in(call, LN_RNN_IN_R);
+    if (x->ndim != 3)
+        return 0;
+    return (double)x->dims[0] * x->dims[1] * ((double)w->len + r->len);
+}

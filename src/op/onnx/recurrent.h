@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// RNN, GRU and LSTM: shapes and attributes, checked once and read by whoever computes them.
+
+#ifndef LN_OP_ONNX_RECURRENT_H
+#define LN_OP_ONNX_RECURRENT_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+typedef enum ln_activation_kind {
+    LN_ACT_AFFINE,
+    LN_ACT_ELU,
+    LN_ACT_HARD_SIGMOID,
+    LN_ACT_LEAKY_RELU,
+    LN_ACT_RELU,
+    LN_ACT_SCALED_TANH,
+    LN_ACT_SIGMOID,
+    LN_ACT_SOFTPLUS,
+    LN_ACT_SOFTSIGN,
+    LN_ACT_TANH,
+    LN_ACT_THRESHOLDED_RELU
+} ln_activation_kind;
+
+typedef struct ln_activation {
+    ln_activation_kind kind;
+    double alpha, beta;
+} ln_activation;
+
+#define LN_RECURRENT_MAX_ACTIVATIONS 3
+
+// What the three operators have in common.
+typedef struct ln_recurrent {
+    int gate_count; // 1: RNN, 3: GRU, 4: LSTM
+    int seq_len, batch, input, hidden, dirs;
+    bool batch_first;      // layout 1
+    bool starts_backwards; // direction reverse
+    double clip;           // inputs of activations lie in [-clip, clip]; infinite: anywhere
+    ln_activation activations[2][LN_RECURRENT_MAX_ACTIVATIONS]; // by direction
+} ln_recurrent;
+
+// Positions of the inputs; those from LN_RNN_IN_C on are LSTM's only.
+enum {
+    LN_RNN_IN_X,
+    LN_RNN_IN_W,
+    LN_RNN_IN_R,
+    LN_RNN_IN_B,
+    LN_RNN_IN_LENS,
+    LN_RNN_IN_H,
+    LN_RNN_IN_C,
+    LN_RNN_IN_P
+};
+
+// Checks the shapes of all inputs and the attributes of an operator with `gate_count` gates.
+ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_layer);
+
+ln_status ln_infer_rnn(ln_call *call);
+ln_status ln_infer_gru(ln_call *call);
+ln_status ln_infer_lstm(ln_call *call);
+
+double ln_price_recurrent(const ln_call *call);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of ONNX's operators that work along axes.
+
+#ifndef LN_OP_ONNX_REDUCE_H
+#define LN_OP_ONNX_REDUCE_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+// Which axes of the first input go, as input 1 or parameter `axes` says. *out_is_known is false where
+// that takes a value that is not there yet.
+ln_status ln_reduced_axes(ln_call *call, bool *out_is_reduced, bool *out_is_known);
+
+ln_status ln_infer_reduce(ln_call *call);
+ln_status ln_infer_arg(ln_call *call);
+ln_status ln_infer_cumulate(ln_call *call);
+ln_status ln_infer_softmax(ln_call *call);
+ln_status ln_infer_lp_normalization(ln_call *call);
+ln_status ln_infer_loss(ln_call *call);
+
+// A tensor as `outer` times `count` elements that belong together, `inner` apart.
+typedef struct ln_lines {
+    size_t outer, count, inner;
+} ln_lines;
+
+// The lines along `axis`.
+ln_lines ln_lines_along(const tl_tensor *t, int axis);
+
+// What Softmax and its relatives work on: `axis`, or all from it on before operator set 13.
+ln_status ln_softmax_lines(ln_call *call, ln_lines *out_lines);
+
+double ln_price_first_input(const ln_call *call);
+double ln_price_line(const ln_call *call);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that read between elements, and a few more of images and matrices.
+
+#ifndef LN_OP_ONNX_RESAMPLE_H
+#define LN_OP_ONNX_RESAMPLE_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+#include "op/onnx/given.h"
+
+LN_CPPSTART
+
+ln_status ln_infer_resize(ln_call *call);
+ln_status ln_infer_upsample(ln_call *call);
+ln_status ln_infer_grid_sample(ln_call *call);
+ln_status ln_infer_affine_grid(ln_call *call);
+ln_status ln_infer_roi_align(ln_call *call);
+ln_status ln_infer_max_roi_pool(ln_call *call);
+ln_status ln_infer_col2im(ln_call *call);
+ln_status ln_infer_det(ln_call *call);
+
+// How Resize and Upsample change each axis.
+typedef struct ln_resize_plan {
+    bool is_known; // else nothing else is set
+    int out_dims[TL_MAXDIM];
+    double scales[TL_MAXDIM];
+    double lengths[TL_MAXDIM];                 // of the output as the scale has it, maybe not whole
+    double starts[TL_MAXDIM], ends[TL_MAXDIM]; // the part of the input, 0 and 1 for all of it
+} ln_resize_plan;
+
+ln_status ln_resize_find(ln_call *call, ln_resize_plan *plan);
+ln_status ln_upsample_find(ln_call *call, ln_resize_plan *plan);
+
+// One of `count` words that a string parameter is, as its place in the list.
+ln_status ln_given_word(ln_call *call, const char *param, const char *const *words, int count,
+                        int *out_index);
+
+enum { LN_RESIZE_NEAREST, LN_RESIZE_LINEAR, LN_RESIZE_CUBIC };
+ln_status ln_resize_mode(ln_call *call, int *out_mode); // also of Upsample and GridSample
+
+// The geometry of Col2Im on its `ndim` axes.
+typedef struct ln_col2im_plan {
+    bool is_known;
+    int ndim;
+    int64_t image[TL_MAXDIM], block[TL_MAXDIM],
+        blocks[TL_MAXDIM]; // dimensions, and how many blocks
+    int64_t dilations[TL_MAXDIM], strides[TL_MAXDIM], pads[TL_MAXDIM];
+    int64_t block_len, block_count;
+} ln_col2im_plan;
+
+ln_status ln_col2im_find(ln_call *call, ln_col2im_plan *plan);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that change a shape and keep the elements in order, or tell about a shape.
+
+#ifndef LN_OP_ONNX_SHAPE_H
+#define LN_OP_ONNX_SHAPE_H
+
+#include <lightnet/call.h>
+
+#include "op/onnx/given.h"
+
+LN_CPPSTART
+
+ln_status ln_infer_reshape(ln_call *call);
+ln_status ln_infer_flatten(ln_call *call);
+ln_status ln_infer_squeeze(ln_call *call);
+ln_status ln_infer_unsqueeze(ln_call *call);
+ln_status ln_infer_shape(ln_call *call);
+ln_status ln_infer_size(ln_call *call);
+
+// The axes [*out_start, *out_end) that Shape tells about; the end is not before the start.
+void ln_shape_range(const ln_call *call, int ndim, int *out_start, int *out_end);
+
+double ln_price_none(const ln_call *call); // 0: elements are not touched, or few
+
+LN_CPPEND
+
+#endif

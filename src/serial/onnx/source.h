@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the bytes of a model come from: its own, and the files beside it that hold weights.
+
+#ifndef LN_SERIAL_ONNX_SOURCE_H
+#define LN_SERIAL_ONNX_SOURCE_H
+
+#include <lightnet/status.h>
+
+#include "serial/onnx/arena.h"
+#include "serial/onnx/wire.h"
+
+// A file that is mapped for reading; freed with ln_onnx_mapping_destroy.
+typedef struct ln_onnx_mapping {
+    struct ln_onnx_mapping *next;
+    ln_onnx_bytes bytes; // never NULL, even of an empty file
+    char *location;      // as a model names it; NULL: the model itself
+} ln_onnx_mapping;
+
+typedef struct ln_onnx_source {
+    const char *name;         // for messages
+    ln_onnx_bytes bytes;      // the model
+    const char *folder;       // in which files beside it lie; NULL: read from memory
+    ln_onnx_budget budget;    // what reading may take
+    ln_onnx_mapping *mapped;  // files beside it that have been opened, newest first
+    size_t mapped_count;
+} ln_onnx_source;
+
+// Files beside a model.
+#define LN_ONNX_MAX_FILES 10000
+
+// "<name>: byte <offset>: <message>"; `at` is in the model's bytes, or NULL.
+ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_status status,
+                       const char *fmt, ...) LN_PRINTF(4, 5);
+
+// A name of a model in a message: `"'%.*s'", LN_ONNX_NAME(bytes)`.
+#define LN_ONNX_NAME(bytes) ((bytes).len < 100 ? (int)(bytes).len : 100), (const char *)(bytes).at
+
+// Maps the model itself. A link to it is fine: the caller has named it.
+ln_status ln_onnx_map_model(const char *path, ln_onnx_mapping **out_mapping);
+
+// The bytes [offset, offset + len) of the file `location` beside the model: the only way by which
+// a model reaches another file. The file is a regular one in the model's folder or a folder below
+// it; no part of its path is a link, "..", or empty, and it has no second name (hard link).
+// LN_INVALID for a path that is refused and a range outside the file.
+ln_status ln_onnx_external(ln_onnx_source *source, ln_onnx_bytes location, uint64_t offset,
+                           uint64_t len, ln_onnx_bytes *out_bytes);
+
+// Frees one mapping (a void * for ln_context_keep), or all that follow it. NULL is fine.
+void ln_onnx_mapping_destroy(void *mapping);
+void ln_onnx_mapping_destroy_all(ln_onnx_mapping *first);
+
+#endif

@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files of inputs and outputs of `lightnet run`: arrays, archives, pictures, sound; right and wrong ones.
+
+Usage: inputs_test.py FOLDER-OF-THE-COMMANDS
+"""
+import base64
+import io
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+import zlib
+
+import numpy as np
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+
+# 8 x 8 pixels of (200, 100, 50), and of grey 120.
+JPEG_COLOUR = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDgsLEBYQ"
+    "ERMUFRUVDA8XGBYUGBIUFRT/2wBDAQMEBAUEBQkFBQkUDQsNFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU"
+    "FBQUFBQUFBQUFBQUFBQUFBT/wAARCAAIAAgDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAT/xAAUEAEAAAAAAAAA"
+    "AAAAAAAAAAAA/8QAFQEBAQAAAAAAAAAAAAAAAAAABwj/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oADAMBAAIRAxEAPwCQAHqQ"
+    "f//Z")
+JPEG_GREY = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDgsLEBYQ"
+    "ERMUFRUVDA8XGBYUGBIUFRT/wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAABf/EABQQAQAAAAAAAAAAAAAAAAAA"
+    "AAD/2gAIAQEAAD8AKf/Z")
+
+
+def run(*args, code=0, err="", out=""):
+    """Runs the command; `code` is its exit status, `err` and `out` stand in what it says."""
+    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    said = "%s\n%s%s" % (" ".join(map(str, args)), done.stdout, done.stderr)
+    assert done.returncode == code, "exit %d, not %d: %s" % (done.returncode, code, said)
+    assert err in done.stderr, "no %r on standard error: %s" % (err, said)
+    assert out in done.stdout, "no %r on standard output: %s" % (out, said)
+    return done
+
+
+def write(name, content):
+    pathlib.Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def model(dtype, dims, name="id.net"):
+    """A model that gives back its input."""
+    return write(name, "input(| dst=x | dtype=%s, dims=%s);\nforward(src=x | dst=y |);\n" % (dtype, list(dims)))
+
+
+def through(dtype, dims, path, *args):
+    """What a model of that input makes of a file."""
+    run("run", model(dtype, dims), "-i", path, "-o", "out", *args)
+    return np.load("out/y.npy")
+
+
+def check_same(got, want):
+    assert got.shape == want.shape and got.dtype == want.dtype, (got.dtype, got.shape, want.dtype, want.shape)
+    assert (got == want).all(), (got, want)
+
+
+# ---- Arrays ----
+
+TYPES = {"TL_FLOAT": "f4", "TL_DOUBLE": "f8", "TL_FLOAT16": "f2", "TL_INT64": "i8", "TL_INT32": "i4",
+         "TL_INT16": "i2", "TL_INT8": "i1", "TL_UINT64": "u8", "TL_UINT32": "u4", "TL_UINT16": "u2",
+         "TL_UINT8": "u1", "TL_BOOL": "?", "TL_COMPLEX64": "c8", "TL_COMPLEX128": "c16", "TL_STRING": "U9"}
+
+
+def example(dtype):
+    numbers = np.arange(24).reshape(2, 3, 4) * 5 % 97
+    if dtype == "TL_BOOL":
+        return numbers % 2 == 0
+    if dtype == "TL_STRING":
+        words = numbers.astype("U9")
+        words[0, 0, 0], words[1, 2, 3], words[0, 1, 1] = "grün\U0001f600", "", "a b"
+        return words
+    return (numbers * (1 + 2j) if "COMPLEX" in dtype else numbers).astype(TYPES[dtype])
+
+
+def test_arrays_of_every_type_and_order():
+    for dtype in TYPES:
+        want = example(dtype)
+        for variant in (want, np.asfortranarray(want), want.astype(want.dtype.newbyteorder(">"))):
+            np.save("in.npy", variant)
+            got = through(dtype, want.shape, "in.npy")
+            if dtype == "TL_STRING":
+                got = got.astype(want.dtype)
+            check_same(got, want)
+        listed = json.loads(pathlib.Path("out/outputs.json").read_text())
+        name = dtype.removeprefix("TL_")
+        assert listed == [{"name": "y", "file": "y.npy", "dtype": name, "shape": [2, 3, 4]}], listed
+
+
+def test_versions_and_spellings_of_the_header():
+    want = np.array([1, 2, 3], "<f4")
+    for version in ((1, 0), (2, 0), (3, 0)):
+        with open("in.npy", "wb") as file:
+            np.lib.format.write_array(file, want, version=version)
+        check_same(through("TL_FLOAT", (3,), "in.npy"), want)
+    for text in ("{'shape':(3,),'fortran_order':False,'descr':'<f4'}",
+                 '{"descr" : "<f4" , "fortran_order" : False , "shape" : ( 3L , ) , }\n'):
+        write("in.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + want.tobytes())
+        check_same(through("TL_FLOAT", (3,), "in.npy"), want)
+
+
+def test_bytes_are_strings_too():
+    np.save("in.npy", np.array([b"ab", b"", "grün".encode()]))
+    assert list(through("TL_STRING", (3,), "in.npy")) == ["ab", "", "grün"]
+    write("words.txt", "one\n\ntwo words\r\n")
+    assert list(through("TL_STRING", (3,), "words.txt")) == ["one", "", "two words"]
+
+
+def test_types_without_a_name_in_numpy_are_patterns():
+    for dtype, kind in (("TL_BFLOAT16", "<u2"), ("TL_FLOAT8E4M3FN", "u1"), ("TL_FLOAT8E5M2", "u1"),
+                        ("TL_FLOAT4E2M1", "u1"), ("TL_UINT4", "u1"), ("TL_INT4", "i1"), ("TL_INT2", "i1")):
+        want = np.array([0, 1, -2 if kind == "i1" else 3, 1], kind)
+        np.save("in.npy", want)
+        check_same(through(dtype, (4,), "in.npy"), want)
+        write("in.raw", want.tobytes())
+        check_same(through(dtype, (4,), "in.raw"), want)
+    np.save("in.npy", np.array([16, 0, 0, 0], "u1"))
+    run("run", model("TL_FLOAT4E2M1", (4,)), "-i", "in.npy", code=1, err="no pattern of 4 bits")
+
+
+def test_empty_arrays_and_scalars():
+    for shape in ((), (0,), (2, 0, 3)):
+        want = np.zeros(shape, "f4")
+        np.save("in.npy", want)
+        check_same(through("TL_FLOAT", shape, "in.npy"), want)
+
+
+def test_numbers_are_converted_and_strings_are_not():
+    np.save("in.npy", np.array([1.5, 2.5]))
+    run("run", model("TL_FLOAT", (2,)), "-i", "in.npy", err="converted from TL_DOUBLE to TL_FLOAT")
+    run("run", model("TL_STRING", (2,)), "-i", "in.npy", code=1, err="holds DOUBLE where STRING is needed")
+    np.save("in.npy", np.array(["1", "2"]))
+    run("run", model("TL_FLOAT", (2,)), "-i", "in.npy", code=1, err="holds STRING where FLOAT is needed")
+
+
+# ---- Archives ----
+
+def test_archives_give_the_array_of_the_input():
+    want = example("TL_FLOAT")
+    for save in (np.savez, np.savez_compressed):
+        save("in.npz", other=np.zeros(3), x=want)
+        check_same(through("TL_FLOAT", want.shape, "in.npz"), want)
+        save("in.npz", want)
+        check_same(through("TL_FLOAT", want.shape, "in.npz"), want)
+        save("in.npz", a=want, b=want)
+        run("run", model("TL_FLOAT", want.shape), "-i", "in.npz", code=1, err="no array 'x' among its 2")
+
+
+def test_an_archive_gives_all_inputs():
+    write("two.net", "input(| dst=a | dtype=TL_FLOAT, dims=[2]);\ninput(| dst=b | dtype=TL_FLOAT, dims=[2]);\n"
+          "elew(src1=a, src2=b | dst=y | elew_op=TL_SUB);\n")
+    np.savez("in.npz", b=np.array([1, 2], "f4"), a=np.array([10, 20], "f4"))
+    run("run", "two.net", "-i", "in.npz", out="[9 18]")
+    run("run", "two.net", "-i", "in.npz", "-i", "a=in.npz", code=1, err="'a' is given twice")
+    np.savez("in.npz", q=np.zeros(2))
+    run("run", "two.net", "-i", "in.npz", code=1, err="name of an input")
+
+
+def test_damaged_archives():
+    np.savez_compressed("in.npz", x=example("TL_FLOAT"))
+    whole = pathlib.Path("in.npz").read_bytes()
+    net = model("TL_FLOAT", (2, 3, 4))
+    for cut in range(0, len(whole), 7):
+        run("run", net, "-i", write("cut.npz", whole[:cut]), code=1, err="cut.npz")
+    for at in (60, 100, 150):
+        broken = bytearray(whole)
+        broken[at] ^= 0xff
+        run("run", net, "-i", write("broken.npz", bytes(broken)), code=1, err="broken.npz")
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", bytes(1000))
+    lying = bomb.getvalue().replace(struct.pack("<I", 1000), struct.pack("<I", 0xfffffff0))
+    run("run", net, "-i", write("bomb.npz", lying), code=1, err="cannot have 4294967280 bytes")
+    with zipfile.ZipFile("lzma.npz", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("x.npy", bytes(1000))
+    run("run", net, "-i", "lzma.npz", code=1, err="method 14")
+
+
+def test_damaged_arrays():
+    def npy(descr, order="False", shape="(2,)", data=bytes(8), version=b"\1\0"):
+        text = ("{'descr': %s, 'fortran_order': %s, 'shape': %s, }" % (descr, order, shape)).encode()
+        return write("bad.npy", b"\x93NUMPY" + version + struct.pack("<H", len(text)) + text + data)
+
+    net = model("TL_FLOAT", (2,))
+    for why, path in (("data", lambda: npy("'<f4'", data=bytes(7))), ("type", lambda: npy("'<q4'")),
+                      ("fields", lambda: npy("[('a', '<f4')]")), ("shape", lambda: npy("'<f4'", shape="2")),
+                      ("True nor False", lambda: npy("'<f4'", order="0")), ("f3", lambda: npy("'<f3'")),
+                      ("shape", lambda: npy("'<f4'", shape="(-2,)")), ("bad.npy", lambda: npy("'<f4")),
+                      ("version 9", lambda: npy("'<f4'", version=b"\x09\0")),
+                      ("shape", lambda: npy("'<f4'", shape="(99999999999999999999,)")),
+                      ("astype(str)", lambda: npy("'|O'")), ("bad.npy", lambda: npy("'<f4'", shape="(" * 9))):
+        run("run", net, "-i", path(), code=1, err=why)
+    np.save("whole.npy", np.zeros(2, "f4"))
+    whole = pathlib.Path("whole.npy").read_bytes()
+    for cut in range(8, len(whole), 9):
+        run("run", net, "-i", write("cut.npy", whole[:cut]), code=1, err="cut.npy")
+
+
+# ---- Pictures ----
+
+def png(pixels, depth=8, palette=None, alpha=None):
+    """A PNG file of an array [height, width, channels], uint8 or uint16; a palette's indices."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    height, width, channels = pixels.shape
+    colour = 3 if palette is not None else {1: 0, 2: 4, 3: 2, 4: 6}[channels]
+    rows = pixels.astype(">u2" if depth == 16 else "u1")
+    data = b"".join(b"\0" + row.tobytes() for row in rows)
+    extra = chunk(b"PLTE", palette.tobytes()) if palette is not None else b""
+    extra += chunk(b"tRNS", alpha) if alpha else b""
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
+            + extra + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+def bmp(pixels, top_first=False):
+    height, width, _ = pixels.shape
+    rows = pixels[:, :, ::-1] if top_first else pixels[::-1, :, ::-1]
+    data = b"".join(row.tobytes() + bytes(-3 * width % 4) for row in rows)
+    return (b"BM" + struct.pack("<IHHI", 54 + len(data), 0, 0, 54) +
+            struct.pack("<IiiHHIIiiII", 40, width, -height if top_first else height, 1, 24, 0, 0, 0, 0, 0, 0) + data)
+
+
+PIXELS = np.random.default_rng(7).integers(0, 256, (5, 7, 3)).astype("u1")
+
+
+def test_pictures_in_every_layout():
+    for name, content in (("p.png", png(PIXELS)), ("p.bmp", bmp(PIXELS)), ("top.bmp", bmp(PIXELS, True)),
+                          ("a.png", png(np.concatenate([PIXELS, PIXELS[:, :, :1]], 2)))):
+        write(name, content)
+        want = PIXELS.transpose(2, 0, 1)[None]
+        check_same(through("TL_UINT8", (1, 3, 5, 7), name), want)
+        check_same(through("TL_UINT8", (3, 5, 7), name), want[0])
+        check_same(through("TL_UINT8", (1, 5, 7, 3), name), PIXELS[None])
+        check_same(through("TL_UINT8", (5, 7, 3), name, "--bgr"), PIXELS[:, :, ::-1])
+        got = through("TL_FLOAT", (1, 3, 5, 7), name, "--mean=1,2,3", "--scale=0.5,2,4")
+        mean, scale = np.array([1, 2, 3]), np.array([.5, 2, 4])
+        check_same(got, ((PIXELS - mean) * scale).astype("f4").transpose(2, 0, 1)[None])
+        got = through("TL_FLOAT", (1, 3, 5, 7), name, "--bgr", "--mean=128")
+        check_same(got, (PIXELS[:, :, ::-1].astype("f4") - 128).transpose(2, 0, 1)[None])
+
+
+def test_grey_and_colour():
+    weights = np.array([19595, 38470, 7471])
+    grey = (((PIXELS * weights).sum(2) + 32768) >> 16).astype("u1")
+    write("p.png", png(PIXELS))
+    check_same(through("TL_UINT8", (1, 1, 5, 7), "p.png"), grey[None, None])
+    check_same(through("TL_UINT8", (5, 7), "p.png"), grey)
+    write("g.png", png(grey[:, :, None]))
+    check_same(through("TL_UINT8", (5, 7, 1), "g.png"), grey[:, :, None])
+    check_same(through("TL_UINT8", (5, 7, 3), "g.png"), np.repeat(grey[:, :, None], 3, 2))
+
+
+def test_palettes_and_deep_pixels():
+    palette = np.array([[1, 2, 3], [200, 100, 0]], "u1")
+    index = PIXELS[:, :, :1] % 2
+    for alpha in (None, b"\x80\x00"):
+        write("p.png", png(index, palette=palette, alpha=alpha))
+        check_same(through("TL_UINT8", (5, 7, 3), "p.png"), palette[index[:, :, 0]])
+    write("p.png", png(PIXELS.astype("u2") * 257, depth=16))
+    check_same(through("TL_UINT8", (5, 7, 3), "p.png"), PIXELS)
+
+
+def test_jpeg():
+    write("c.jpg", JPEG_COLOUR)
+    got = through("TL_UINT8", (8, 8, 3), "c.jpg").astype(int)
+    assert (abs(got - [200, 100, 50]) <= 3).all(), got
+    write("g.jpg", JPEG_GREY)
+    got = through("TL_UINT8", (1, 1, 8, 8), "g.jpg").astype(int)
+    assert (abs(got - 120) <= 3).all(), got
+    check_same(through("TL_UINT8", (len(JPEG_COLOUR),), "c.jpg"), np.frombuffer(JPEG_COLOUR, "u1"))
+
+
+def scale_axis(pixels, size):
+    """Triangle filter as wide as a pixel of the smaller picture, along the first axis."""
+    old = pixels.shape[0]
+    reach = max(1, old / size)
+    middle = (np.arange(size) + .5) * old / size
+    weight = np.maximum(0, 1 - abs((np.arange(old) + .5)[None] - middle[:, None]) / reach)
+    weight /= weight.sum(1, keepdims=True)
+    return np.tensordot(weight, pixels, 1)
+
+
+def test_pictures_are_scaled():
+    write("p.png", png(PIXELS))
+    for height, width in ((3, 4), (9, 14), (5, 2), (1, 1)):
+        rows = np.floor(scale_axis(PIXELS.transpose(1, 0, 2).astype(float), width) + .5).transpose(1, 0, 2)
+        want = np.floor(scale_axis(rows, height) + .5)
+        got = through("TL_UINT8", (height, width, 3), "p.png", "--layout=nhwc")
+        assert abs(got - want).max() <= 1, (got, want)
+        assert (got != want).mean() < .02
+    run("run", model("TL_UINT8", (5, 7, 3)), "-i", "p.png", "--resize=4x4", code=1, err="takes 7 x 5")
+
+
+def test_what_no_picture_can_be():
+    write("p.png", png(PIXELS))
+    for dims, err in (((2, 3, 5, 7), "takes 2"), ((1, 4, 5, 7, 3), "5 dimensions"), ((1, 4, 5, 7), "4 channels"),
+                      ((3, 0, 5), "empty")):
+        run("run", model("TL_FLOAT", dims), "-i", "p.png", code=1, err=err)
+    for option in ("--mean=1,2", "--mean=x", "--scale=1,2,3,4", "--layout=abc", "--resize=10", "--resize=0x1"):
+        run("run", "id.net", "-i", "p.png", option, code=2, err=option.split("=")[0])
+
+
+def test_damaged_pictures():
+    net = model("TL_FLOAT", (1, 3, 5, 7))
+    for name, whole in (("cut.png", png(PIXELS)), ("cut.jpg", JPEG_COLOUR), ("cut.bmp", bmp(PIXELS))):
+        for cut in range(60, len(whole) - 2, 11):
+            run("run", net, "-i", write(name, whole[:cut]), code=1, err=name)
+    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
+    huge = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + header
+    huge += struct.pack(">I", zlib.crc32(b"IHDR" + header)) + struct.pack(">I", 0) + b"IDAT" + bytes(4)
+    run("run", net, "-i", write("huge.png", huge), code=1, err="huge.png")
+    wide = bytearray(JPEG_GREY)
+    at = wide.index(b"\xff\xc0\x00\x0b\x08")
+    wide[at + 5:at + 9] = b"\xff\xdc\xff\xdc"
+    run("run", net, "-i", write("huge.jpg", bytes(wide)), code=1, err="huge.jpg")
+
+
+# ---- Sound ----
+
+def wav(samples, rate=16000, code=1, bits=16, extensible=False, size=None):
+    """A WAV file of an array [samples, channels] of raw sample bytes."""
+    channels = samples.shape[1]
+    data = samples.tobytes() if bits != 24 else b"".join(
+        int(s).to_bytes(3, "little", signed=True) for s in samples.ravel())
+    head = struct.pack("<HHIIHH", 0xfffe if extensible else code, channels, rate, rate * channels * bits // 8,
+                       channels * bits // 8, bits)
+    if extensible:
+        head += struct.pack("<HHIH", 22, bits, 0, code) + bytes(14)
+    chunks = b"fmt " + struct.pack("<I", len(head)) + head + b"LIST\3\0\0\0abc\0"
+    chunks += b"data" + struct.pack("<I", len(data) if size is None else size) + data
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
+def test_sound():
+    values = np.array([[0], [16384], [-32768], [32767]])
+    want = (values[:, 0] / 32768).astype("f4")
+    write("s.wav", wav(values.astype("<i2")))
+    check_same(through("TL_FLOAT", (4,), "s.wav"), want)
+    check_same(through("TL_FLOAT", (1, 4), "s.wav"), want[None])
+    check_same(through("TL_INT16", (4,), "s.wav"), values[:, 0].astype("i2"))
+    check_same(through("TL_FLOAT", (4,), write("x.wav", wav(values.astype("<i2"), extensible=True))), want)
+    check_same(through("TL_FLOAT", (4,), write("p.wav", wav(values.astype("<i2"), size=0xffffffff))), want)
+    check_same(through("TL_FLOAT", (4,), write("w.wav", wav(values * 256, bits=24))), want)
+    check_same(through("TL_FLOAT", (4,), write("l.wav", wav((values * 65536).astype("<i4"), bits=32))), want)
+    byte = np.array([[128], [0], [255], [192]], "u1")
+    check_same(through("TL_FLOAT", (4,), write("b.wav", wav(byte, bits=8))),
+               ((byte[:, 0].astype("f4") - 128) / 128).astype("f4"))
+    for kind, bits in (("<f4", 32), ("<f8", 64)):
+        exact = np.array([[.25, .75], [-1, 1]], kind)
+        check_same(through("TL_FLOAT", (2,), write("f.wav", wav(exact, code=3, bits=bits))),
+                   exact.mean(1).astype("f4"))
+
+
+def test_sound_that_does_not_fit():
+    write("s.wav", wav(np.zeros((4, 1), "<i2")))
+    run("run", model("TL_FLOAT", (5,)), "-i", "s.wav", code=1, err="has 4 samples, input 'x' takes 5")
+    run("run", model("TL_FLOAT", (2, 2)), "-i", "s.wav", code=1, err="2 dimensions")
+    run("run", model("TL_FLOAT", (4,)), "-i", "s.wav", "--rate=8000", code=1, err="16000 samples a second, not 8000")
+    run("run", model("TL_FLOAT", (4,)), "-i", "s.wav", "--rate=16000")
+    run("run", "id.net", "-i", write("u.wav", wav(np.zeros((4, 1), "<i2"), code=2)), code=1, err="format 2")
+    whole = wav(np.zeros((4, 1), "<i2"))
+    for cut in range(20, len(whole), 3):
+        run("run", "id.net", "-i", write("cut.wav", whole[:cut]), code=1, err="cut.wav")
+
+
+# ---- Outputs ----
+
+def test_classes_are_named():
+    write("labels.txt", "cat\ndog\r\nfish\x1b[2J\n")
+    np.save("in.npy", np.array([[.1, np.nan, .7]], "f4"))
+    done = run("run", model("TL_FLOAT", (1, 3)), "-i", "in.npy", "--labels=labels.txt")
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("    ")]
+    assert rows == [["1.", "0.7", "2", "fish\\x1b[2J"], ["2.", "0.1", "0", "cat"], ["3.", "nan", "1", "dog"]], rows
+    done = run("run", "id.net", "-i", "in.npy", "--top=1")
+    assert [line.split() for line in done.stdout.splitlines() if line.startswith("    ")] == [["1.", "0.7", "2"]]
+    run("run", "id.net", "-i", "in.npy", "--labels=missing", code=1, err="missing")
+    run("run", "id.net", "-i", "in.npy", "--top=0", code=2, err="--top")
+
+
+def test_shapes_on_the_command_line():
+    np.save("in.npy", np.zeros((1, 3), "f4"))
+    run("run", model("TL_FLOAT", (1, 3)), "-i", "in.npy", "-s", "nonsense", code=1, err="SYMBOL=4")
+    run("run", "id.net", "-i", "in.npy", "-s", "q=1x2", code=1, err="no input 'q'")
+
+
+if __name__ == "__main__":
+    os.environ["LC_ALL"] = "C.UTF-8"
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                test()
+                print("ok   " + name)
