@@ -38,6 +38,17 @@ static ln_status load_with(ln_context *ctx, const char *path, const char *bytes,
     return serializer->load_mem(serializer, ctx, bytes, byte_count, name);
 }
 
+static ln_status adopt_graph_plan(ln_context *graph, void *user)
+{
+    (void)user;
+    if (!graph->compiled)
+        return LN_OK;
+    LN_TRY(ln_context_adopt_plan(graph));
+    ln_compiled_destroy(graph->compiled);
+    graph->compiled = NULL;
+    return LN_OK;
+}
+
 // The operators are in ctx->ops; checks them, and the plan of a compiled file.
 static ln_status make_ready(ln_context *ctx)
 {
@@ -46,6 +57,7 @@ static ln_status make_ready(ln_context *ctx)
         return LN_OK; // limits are checked by compiling
     LN_TRY(ln_context_check_limits(ctx));
     LN_TRY(ctx->compiled->is_old ? ln_context_compile(ctx, "cpu") : ln_context_adopt_plan(ctx));
+    LN_TRY(ln_context_each_graph(ctx, adopt_graph_plan, NULL));
     ln_compiled_destroy(ctx->compiled);
     ctx->compiled = NULL;
     return LN_OK;

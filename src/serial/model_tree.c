@@ -437,9 +437,8 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
     return status;
 }
 
-ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document)
+static ln_status read_model(ln_serializer *serializer, ln_context *ctx, const ln_value *root)
 {
-    const ln_value *root = ln_document_root(document);
     if (root->kind != LN_VALUE_OBJECT)
         return ln_fail_at(root->place, LN_SYNTAX, "a model is an object with \"ops\", found %s",
                           ln_value_kind_text(root->kind));
@@ -462,6 +461,34 @@ ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_docu
         LN_TRY(status);
     }
     return LN_OK;
+}
+
+// Each is a model with a name, and has no graphs itself: all of them are the outermost model's.
+static ln_status read_graphs(ln_serializer *serializer, ln_context *ctx, const ln_value *root)
+{
+    const ln_value *graphs = ln_value_get(root, "graphs");
+    if (!graphs)
+        return LN_OK;
+    if (graphs->kind != LN_VALUE_ARRAY)
+        return ln_fail_at(graphs->place, LN_SYNTAX, "\"graphs\" must be an array, found %s",
+                          ln_value_kind_text(graphs->kind));
+    const where top = {.name = "graph"};
+    for (const ln_value *value = graphs->first; value; value = value->next) {
+        const ln_value *name;
+        LN_TRY(need_name(value, "name", &top, &name));
+        ln_context *graph;
+        if (ln_context_add_graph(ctx, name->text, &graph) != LN_OK)
+            return ln_fail_at(name->place, ln_error_status(), "%s", ln_error_message());
+        LN_TRY(read_model(serializer, graph, value));
+    }
+    return LN_OK;
+}
+
+ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_document *document)
+{
+    const ln_value *root = ln_document_root(document);
+    LN_TRY(read_model(serializer, ctx, root));
+    return read_graphs(serializer, ctx, root);
 }
 
 // ---- Making ----
@@ -616,13 +643,8 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
     return LN_OK;
 }
 
-static ln_status make_root(const ln_context *ctx, int with_plan, ln_document *doc)
+static ln_status make_model(const ln_context *ctx, int with_plan, ln_document *doc, ln_value *root)
 {
-    ln_value *root = ln_value_new(doc, LN_VALUE_OBJECT, nowhere);
-    if (!root)
-        return LN_NO_MEMORY;
-    ln_document_set_root(doc, root);
-
     if (with_plan)
         LN_TRY(make_header(ctx, doc, root));
     ln_value *ops = add_parent(doc, root, "ops", LN_VALUE_ARRAY);
@@ -631,6 +653,34 @@ static ln_status make_root(const ln_context *ctx, int with_plan, ln_document *do
     for (const ln_list *l = ctx->ops; l; l = l->next)
         LN_TRY(make_op(ctx, doc, ops, l->data, with_plan));
     return LN_OK;
+}
+
+static ln_status make_graphs(const ln_context *ctx, int with_plan, ln_document *doc, ln_value *root)
+{
+    ln_value *graphs = add_parent(doc, root, "graphs", LN_VALUE_ARRAY);
+    if (!graphs)
+        return ln_error_status();
+    size_t cursor = 0;
+    const void *name;
+    void *graph;
+    while (ln_hash_next(ctx->graphs, &cursor, &name, &graph)) {
+        ln_value *row = add_parent(doc, graphs, NULL, LN_VALUE_OBJECT);
+        if (!row)
+            return ln_error_status();
+        LN_TRY(add_string(doc, row, "name", name));
+        LN_TRY(make_model(graph, with_plan, doc, row));
+    }
+    return LN_OK;
+}
+
+static ln_status make_root(const ln_context *ctx, int with_plan, ln_document *doc)
+{
+    ln_value *root = ln_value_new(doc, LN_VALUE_OBJECT, nowhere);
+    if (!root)
+        return LN_NO_MEMORY;
+    ln_document_set_root(doc, root);
+    LN_TRY(make_model(ctx, with_plan, doc, root));
+    return ctx->graphs ? make_graphs(ctx, with_plan, doc, root) : LN_OK;
 }
 
 ln_status ln_model_tree_make(const ln_context *ctx, int with_plan, ln_document **out_document)

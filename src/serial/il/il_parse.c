@@ -379,6 +379,59 @@ static ln_status read_op(parser *p, ln_value *ops)
     return p->token.kind == LN_IL_END ? LN_OK : expect(p, ';', "';' after the operator");
 }
 
+static bool is_graph_next(const parser *p)
+{
+    return p->token.kind == LN_IL_NAME && p->token.len == 5 &&
+           memcmp(p->token.text, "graph", 5) == 0;
+}
+
+// Statements up to `}`, or up to the end of the text.
+static ln_status read_ops(parser *p, ln_value *ops, bool is_graph)
+{
+    while (p->token.kind != LN_IL_END && !(is_graph && ln_il_is(&p->token, '}'))) {
+        bool is_empty;
+        LN_TRY(take(p, ';', &is_empty));
+        if (is_empty)
+            continue;
+        if (!is_graph && is_graph_next(p))
+            return LN_OK;
+        LN_TRY(read_op(p, ops));
+    }
+    return LN_OK;
+}
+
+// `graph NAME { statements }`; names and numbers of operators are the graph's own.
+static ln_status read_graph(parser *p, ln_value *graphs)
+{
+    ln_value *graph = ln_value_new(p->document, LN_VALUE_OBJECT, p->token.place);
+    ln_value *ops = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place), *name = NULL;
+    LN_TRY(append(p, graphs, NULL, graph));
+    LN_TRY(advance(p));
+    LN_TRY(read_name(p, "the name of a graph", &name));
+    LN_TRY(append(p, graph, "name", name));
+    LN_TRY(append(p, graph, "ops", ops));
+    LN_TRY(expect(p, '{', "'{' after the name of the graph"));
+    p->optypes = p->names = (ln_il_names){0};
+    LN_TRY(read_ops(p, ops, true));
+    return expect(p, '}', "'}' at the end of the graph");
+}
+
+static ln_status read_graphs(parser *p, ln_value *root)
+{
+    ln_value *graphs = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place);
+    LN_TRY(append(p, root, "graphs", graphs));
+    while (p->token.kind != LN_IL_END) {
+        bool is_empty;
+        LN_TRY(take(p, ';', &is_empty));
+        if (is_empty)
+            continue;
+        if (!is_graph_next(p))
+            return ln_il_fail_expected(&p->token, "'graph': operators stand before all graphs");
+        LN_TRY(read_graph(p, graphs));
+    }
+    return LN_OK;
+}
+
 static ln_status read_model(parser *p)
 {
     ln_place start = {ln_document_file(p->document), 1, 1};
@@ -388,12 +441,9 @@ static ln_status read_model(parser *p)
         return ln_error_status();
     LN_TRY(append(p, root, "ops", ops));
     LN_TRY(advance(p));
-    while (p->token.kind != LN_IL_END) {
-        bool is_empty;
-        LN_TRY(take(p, ';', &is_empty));
-        if (!is_empty)
-            LN_TRY(read_op(p, ops));
-    }
+    LN_TRY(read_ops(p, ops, false));
+    if (p->token.kind != LN_IL_END)
+        LN_TRY(read_graphs(p, root));
     ln_document_set_root(p->document, root);
     return LN_OK;
 }

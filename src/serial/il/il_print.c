@@ -19,7 +19,8 @@ static const char *const derived_of_tensor[] = {"dims",     "dtype",    "mtype",
                                                 "offset_h", "offset_l", "static", NULL};
 static const char *const derived_of_param[] = {NULL};
 
-static const char *const keys_of_model[] = {"ops", NULL};
+static const char *const keys_of_model[] = {"ops", "graphs", NULL};
+static const char *const keys_of_graph[] = {"name", "ops", NULL};
 static const char *const keys_of_op[] = {"name",        "optype", "tensors_in",
                                          "tensors_out", "params", NULL};
 static const char *const keys_of_tensor[] = {"arg_name", "name", NULL};
@@ -253,13 +254,39 @@ static ln_status print_op(printer *p, const ln_value *op)
     return p->text->status;
 }
 
-static ln_status print_model(printer *p, const ln_value *model)
+// Each graph numbers its operators anew.
+static ln_status print_ops(printer *p, const ln_value *model, const char *indent)
 {
     const ln_value *ops;
-    LN_TRY(check_object(model, "a model", keys_of_model, derived_of_model));
     LN_TRY(get_array(model, "ops", &ops));
-    for (const ln_value *op = ops->first; op; op = op->next)
+    p->optypes = p->names = (ln_il_names){0};
+    for (const ln_value *op = ops->first; op; op = op->next) {
+        ln_text_puts(p->text, indent);
         LN_TRY(print_op(p, op));
+    }
+    return LN_OK;
+}
+
+static ln_status print_graph(printer *p, const ln_value *graph)
+{
+    const ln_value *name;
+    LN_TRY(check_object(graph, "a graph", keys_of_graph, derived_of_model));
+    LN_TRY(get_name(graph, "name", &name));
+    ln_text_puts(p->text, "\ngraph ");
+    LN_TRY(print_string(p, name));
+    ln_text_puts(p->text, " {\n");
+    LN_TRY(print_ops(p, graph, "    "));
+    ln_text_puts(p->text, "}\n");
+    return p->text->status;
+}
+
+static ln_status print_model(printer *p, const ln_value *model)
+{
+    LN_TRY(check_object(model, "a model", keys_of_model, derived_of_model));
+    LN_TRY(print_ops(p, model, ""));
+    const ln_value *graphs = ln_value_get(model, "graphs");
+    for (const ln_value *graph = graphs ? graphs->first : NULL; graph; graph = graph->next)
+        LN_TRY(print_graph(p, graph));
     return LN_OK;
 }
 
