@@ -85,6 +85,8 @@ struct ln_context {
     struct ln_context *outer;   /* of a graph: the context that it belongs to; else NULL */
     ln_meter *meter;            /* what open tensors take; NULL before a run needs it */
     double work_left;           /* what operators that loop may still do in this run */
+    struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
+    char *datafile;             /* what was loaded; NULL: none */
 };
 typedef struct ln_context ln_context;
 
@@ -236,6 +238,20 @@ LN_API int ln_context_input_is_open(const ln_context *ctx, size_t index);
  * says another rank or dimension. Shapes of all tensors follow. */
 LN_API ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim,
                                       const int *dims);
+
+/* The shape of one input, borrowed for the call. */
+typedef struct ln_input_shape {
+    const char *tname;
+    int ndim;
+    const int *dims;
+} ln_input_shape;
+
+/* Binds the shapes of `count` inputs at once, in any state from READY on. A model that is compiled is
+ * planned again, as far as it has not been for these shapes before: the last 16 plans are kept. A
+ * LOADED context is LOADED again, from the same data file; the values of its inputs are gone. Pointers
+ * to its tensors end. On failure of the planning the context is as before. LN_STATE if the model
+ * leaves no dimension of its inputs open. */
+LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
 /* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
  * dimensions are. LN_NOT_FOUND, with the symbols there are, if no input has it. */

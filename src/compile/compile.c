@@ -6,6 +6,7 @@
 
 #include "compile/context_plan.h"
 #include "compile/limits.h"
+#include "compile/reshape.h"
 #include "ir/context.h"
 #include "pass/pass.h"
 
@@ -59,14 +60,27 @@ static ln_status compile_graph(ln_context *graph, void *user)
     return ln_context_compile_with(graph, job->target, job->options);
 }
 
-ln_status ln_context_compile_with(ln_context *ctx, const char *target,
-                                  const ln_optimize_options *options)
+static ln_status compile(ln_context *ctx, const char *target, const ln_optimize_options *options)
 {
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
     graph_compilation job = {.target = target, .options = options};
     LN_TRY(ln_context_each_graph(ctx, compile_graph, &job));
     return ln_context_plan_memory(ctx, target, reuse_of(options));
+}
+
+ln_status ln_context_compile_with(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options)
+{
+    LN_TRY(check_ready(ctx));
+    struct ln_plans *plans;
+    LN_TRY(ln_plans_begin(ctx, target, options, &plans));
+    ln_status status = compile(ctx, target, options);
+    if (status != LN_OK)
+        ln_plans_abandon(plans);
+    else if (plans)
+        ctx->plans = plans;
+    return status;
 }
 
 ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)

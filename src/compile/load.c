@@ -330,6 +330,11 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     if (ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded already");
 
+    char *kept = datafile ? ln_strdup(datafile) : NULL;
+    if (datafile && !kept)
+        return LN_NO_MEMORY;
+    ln_free(ctx->datafile);
+    ctx->datafile = kept;
     LN_TRY(need_meter(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
     ln_status status = ln_context_each_graph(ctx, load_graph, NULL);

@@ -70,6 +70,11 @@ void ln_context_forget(ln_context *ctx)
     ctx->source = NULL;
     ln_hash_free(ctx->graphs);
     ctx->graphs = NULL;
+    if (ctx->plans)
+        ctx->plans->destroy(ctx->plans);
+    ctx->plans = NULL;
+    ln_free(ctx->datafile);
+    ctx->datafile = NULL;
     ln_carried_release(ctx->carried);
     ctx->carried = NULL;
     ln_meter_release(ctx->meter);

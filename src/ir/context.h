@@ -21,6 +21,11 @@ struct ln_runner {
     ln_status (*run)(const ln_context *ctx);
 };
 
+// Plans of the model for other shapes; `compile/` has more behind this.
+struct ln_plans {
+    void (*destroy)(struct ln_plans *plans);
+};
+
 // Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace
 // is its own. The opposite is ln_context_dealloc_mem.
 ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);

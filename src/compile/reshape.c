@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning a compiled model again for other shapes of its inputs.
+//
+// Compiling rewrites the operators, so a context whose inputs have open dimensions keeps a copy of the
+// model as it was read. For each set of shapes there is a plan, a context compiled from that copy:
+//
+//     ctx  ->  plans:   model as read | "x=1x3" compiled | "x=2x3" (is ctx now) | ...
+//
+// To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay right.
+// Only the plan in use has memory.
+
+#include <lightnet/context.h>
+#include <lightnet/optimize.h>
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/text.h"
+#include "compile/reshape.h"
+#include "ir/context.h"
+
+// The plans that a context keeps; the one unused for longest is dropped for a new one.
+#define MAX_PLANS 16
+
+typedef struct shape_plan {
+    char *key;
+    ln_context *ctx; // PLANNED; NULL while it is in use
+    size_t last_use;
+} shape_plan;
+
+typedef struct shape_plans {
+    struct ln_plans base;
+    ln_context *model; // READY, as it was read
+    char *target;
+    ln_optimize_options options;
+    shape_plan plans[MAX_PLANS];
+    size_t count;
+    size_t current;
+    size_t use_count;
+} shape_plans;
+
+// ---- Life ----
+
+static void plans_destroy(struct ln_plans *base)
+{
+    shape_plans *p = (shape_plans *)base;
+    if (!p)
+        return;
+    ln_context_free(p->model);
+    ln_free(p->target);
+    for (size_t i = 0; i < p->count; i++) {
+        ln_free(p->plans[i].key);
+        ln_context_free(p->plans[i].ctx);
+    }
+    ln_free(p);
+}
+
+static bool has_open_dims(const ln_op *op)
+{
+    if (!ln_op_is_type(op->op_arg, "input"))
+        return false;
+    const ln_param_entry *open = ln_param_list_find(op->op_arg->params, "open");
+    const ln_param_entry *dims = ln_param_list_find(op->op_arg->params, "dims");
+    bool is_open = open && open->value_bool;
+    for (int d = 0; dims && d < dims->array_len; d++)
+        is_open = is_open || dims->value_array_int[d] < 0;
+    return is_open;
+}
+
+static bool is_reshapable(const ln_context *ctx)
+{
+    bool is_any = false;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        is_any = is_any || has_open_dims(op);
+    return is_any;
+}
+
+// "x=1x3x224x224;y=?;", in the order of the inputs, with `shapes` instead of what is bound now.
+static char *make_key(const ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    ln_text text = {0};
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        int ndim = entry->is_open ? -1 : entry->tensor->ndim;
+        const int *dims = entry->tensor->dims;
+        for (size_t k = 0; k < count; k++) {
+            if (!ln_streq(shapes[k].tname, entry->name))
+                continue;
+            ndim = shapes[k].ndim;
+            dims = shapes[k].dims;
+        }
+        ln_text_printf(&text, "%s=%s", entry->name, ndim < 0 ? "?" : "");
+        for (int d = 0; d < ndim; d++)
+            ln_text_printf(&text, "%s%d", d ? "x" : "", dims[d]);
+        ln_text_puts(&text, ";");
+    }
+    char *key = text.status == LN_OK ? ln_strdup(text.bytes ? text.bytes : "") : NULL;
+    ln_text_deinit(&text);
+    return key;
+}
+
+ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_options *options,
+                         struct ln_plans **out_plans)
+{
+    *out_plans = NULL;
+    if (ctx->outer || ctx->plans || !is_reshapable(ctx))
+        return LN_OK;
+    shape_plans *p = ln_alloc(sizeof *p);
+    if (!p)
+        return LN_NO_MEMORY;
+    p->base.destroy = plans_destroy;
+    p->options = ln_optimize_options_default();
+    if (options) {
+        p->options.freezes_constants = options->freezes_constants;
+        p->options.keeps_tensors = options->keeps_tensors;
+    }
+    p->target = ln_strdup(target ? target : "cpu");
+    p->count = 1;
+    p->plans[0].key = make_key(ctx, 0, NULL);
+    ln_status status = p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model)
+                                                    : LN_NO_MEMORY;
+    if (status != LN_OK) {
+        plans_destroy(&p->base);
+        return status;
+    }
+    *out_plans = &p->base;
+    return LN_OK;
+}
+
+void ln_plans_abandon(struct ln_plans *plans)
+{
+    plans_destroy(plans);
+}
+
+// ---- Changing over ----
+
+static void own_ops(ln_context *ctx)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        op->op_arg->context = ctx;
+    size_t cursor = 0;
+    void *graph;
+    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+        ((ln_context *)graph)->outer = ctx;
+}
+
+// The contents change places; `plans` stays where it is.
+static void swap_contents(ln_context *a, ln_context *b)
+{
+    ln_context held = *a;
+    struct ln_plans *plans = a->plans;
+    *a = *b;
+    *b = held;
+    b->plans = NULL;
+    a->plans = plans;
+    own_ops(a);
+    own_ops(b);
+}
+
+static ln_status bind_shapes(ln_context *ctx, const ln_context *now, size_t count,
+                             const ln_input_shape *shapes)
+{
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(now, i)); i++) {
+        bool is_given = false;
+        for (size_t k = 0; k < count; k++)
+            is_given = is_given || ln_streq(shapes[k].tname, entry->name);
+        if (!is_given && !entry->is_open)
+            LN_TRY(ln_context_set_shape(ctx, entry->name, entry->tensor->ndim,
+                                        entry->tensor->dims));
+    }
+    for (size_t k = 0; k < count; k++)
+        LN_TRY(ln_context_set_shape(ctx, shapes[k].tname, shapes[k].ndim, shapes[k].dims));
+    return LN_OK;
+}
+
+static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t count,
+                           const ln_input_shape *shapes, ln_context **out_plan)
+{
+    LN_TRY(ln_context_clone(p->model, out_plan));
+    ln_status status = bind_shapes(*out_plan, ctx, count, shapes);
+    (*out_plan)->plans = ctx->plans; // it needs none of its own
+    if (status == LN_OK)
+        status = ln_context_compile_with(*out_plan, p->target, &p->options);
+    (*out_plan)->plans = NULL;
+    if (status == LN_OK)
+        return LN_OK;
+    ln_context_free(*out_plan);
+    *out_plan = NULL;
+    return status;
+}
+
+// A free row, or that of the plan unused for longest.
+static shape_plan *take_row(shape_plans *p)
+{
+    if (p->count < MAX_PLANS)
+        return &p->plans[p->count++];
+    size_t oldest = p->current == 0;
+    for (size_t i = 0; i < p->count; i++)
+        if (i != p->current && p->plans[i].last_use < p->plans[oldest].last_use)
+            oldest = i;
+    ln_free(p->plans[oldest].key);
+    ln_context_free(p->plans[oldest].ctx);
+    p->plans[oldest] = (shape_plan){0};
+    return &p->plans[oldest];
+}
+
+static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t count,
+                           const ln_input_shape *shapes, shape_plan **out_row)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (!ln_streq(p->plans[i].key, key))
+            continue;
+        *out_row = &p->plans[i];
+        ln_free(key);
+        return LN_OK;
+    }
+    ln_context *plan;
+    ln_status status = make_plan(ctx, p, count, shapes, &plan);
+    if (status != LN_OK) {
+        ln_free(key);
+        return status;
+    }
+    *out_row = take_row(p);
+    **out_row = (shape_plan){.key = key, .ctx = plan};
+    return LN_OK;
+}
+
+static ln_status change_over(ln_context *ctx, shape_plans *p, shape_plan *row)
+{
+    bool was_loaded = ctx->state == LN_CONTEXT_LOADED;
+    char *datafile = ctx->datafile ? ln_strdup(ctx->datafile) : NULL;
+    if (ctx->datafile && !datafile)
+        return LN_NO_MEMORY;
+    ln_context_unload(ctx);
+    shape_plan *old = &p->plans[p->current];
+    swap_contents(ctx, row->ctx);
+    old->ctx = row->ctx;
+    row->ctx = NULL;
+    p->current = (size_t)(row - p->plans);
+    ln_status status = was_loaded ? ln_context_load(ctx, datafile) : LN_OK;
+    ln_free(datafile);
+    return status;
+}
+
+static ln_status check_names(const ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    for (size_t k = 0; k < count; k++) {
+        const ln_tensor_entry *entry = NULL;
+        size_t i = 0;
+        while ((entry = ln_context_input(ctx, i++)) && !ln_streq(entry->name, shapes[k].tname))
+            ;
+        if (!entry)
+            return LN_FAIL(LN_NOT_FOUND, "the model has no input '%s'",
+                           shapes[k].tname ? shapes[k].tname : "(null)");
+        int len;
+        if (shapes[k].ndim < 0 || (shapes[k].ndim > 0 && !shapes[k].dims) ||
+            !tl_shape_len(shapes[k].ndim, shapes[k].dims, &len))
+            return LN_FAIL(LN_INVALID, "the shape for input '%s' cannot be", entry->name);
+    }
+    return LN_OK;
+}
+
+ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    if (!ctx || (count > 0 && !shapes))
+        return LN_FAIL(LN_INVALID, "no context, or no shapes");
+    if (ctx->state == LN_CONTEXT_EMPTY)
+        return LN_FAIL(LN_STATE, "the context holds no model");
+    LN_TRY(check_names(ctx, count, shapes));
+    if (ctx->state == LN_CONTEXT_READY) {
+        for (size_t k = 0; k < count; k++)
+            LN_TRY(ln_context_set_shape(ctx, shapes[k].tname, shapes[k].ndim, shapes[k].dims));
+        return LN_OK;
+    }
+    char *key = make_key(ctx, count, shapes), *now = make_key(ctx, 0, NULL);
+    bool is_same = key && now && ln_streq(key, now);
+    ln_free(now);
+    if (!key || is_same) {
+        ln_free(key);
+        return is_same ? LN_OK : LN_NO_MEMORY;
+    }
+    shape_plans *p = (shape_plans *)ctx->plans;
+    if (!p) {
+        ln_free(key);
+        return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
+                       "elsewhere: its shapes cannot change");
+    }
+    shape_plan *row;
+    LN_TRY(find_plan(ctx, p, key, count, shapes, &row));
+    row->last_use = ++p->use_count;
+    return change_over(ctx, p, row);
+}

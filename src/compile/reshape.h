@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiling does for `ln_context_reshape`.
+
+#ifndef LN_COMPILE_RESHAPE_H
+#define LN_COMPILE_RESHAPE_H
+
+#include <lightnet/optimize.h>
+
+#include "ir/context.h"
+
+// Before the operators of a READY context are rewritten: keeps what planning it again needs, in
+// *out_plans; NULL if the shapes of its inputs are fixed.
+ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_options *options,
+                         struct ln_plans **out_plans);
+void ln_plans_abandon(struct ln_plans *plans); // NULL is fine
+
+#endif
