@@ -1,26 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet inspect`: what a model is, and what it costs.
+// `lightnet inspect`: what a model is, what it costs, and all that keeps it from running.
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <lightnet/preflight.h>
+
 #include "cli.h"
+#include "model_io.h"
+
+#define MAX_SHAPES 64
 
 static const char help[] =
     "Usage: lightnet inspect [OPTION...] MODEL\n"
     "\n"
     "Shows a model's inputs, outputs, operators by type, parameters, multiply-accumulates of one\n"
-    "run, and the exact memory it needs on the target.\n"
+    "run, and the exact memory it needs on the target. Of an ONNX model also who made it, its\n"
+    "operator sets, and every node that cannot run, with the reason and what would help.\n"
     "\n"
     "Options:\n"
-    "  -t, --target=TARGET  the arch to price the memory for (default cpu)\n"
-    "  -h, --help           show this help\n";
+    "  -t, --target=TARGET     the arch to price the memory for (default cpu)\n"
+    "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
+    "                          (batch=4): work and memory depend on them\n"
+    "      --budget=BYTES      refuse a model whose peak of memory is above (default 4Gi)\n"
+    "  -h, --help              show this help\n"
+    "\n"
+    "Exit status: 0 the model can run, 1 it cannot, 2 the command line is wrong.\n";
+
+typedef struct inspect_options {
+    const char *model;
+    const char *target;
+    const char *shapes[MAX_SHAPES];
+    int shape_count;
+} inspect_options;
+
+// ---- What the file says: formats with a preflight ----
+
+static void print_name(const char *text)
+{
+    put_printable(text, stdout);
+}
+
+static void print_tensors(const char *role, const ln_preflight_tensor *tensors, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        printf("%-10s ", role);
+        print_name(tensors[i].name);
+        putchar(' ');
+        print_name(tensors[i].type);
+        putchar('\n');
+    }
+}
+
+static void print_problem(const ln_preflight_problem *p)
+{
+    printf("problem    ");
+    if (p->optype[0]) {
+        print_name(p->place);
+        printf(": node '");
+        print_name(p->node);
+        printf("' (");
+        print_name(p->optype);
+        printf(", ");
+        print_name(p->domain);
+        if (p->opset > 0)
+            printf(" %d", p->opset);
+        printf("): ");
+    }
+    print_name(p->reason);
+    if (p->help[0]) {
+        printf("; ");
+        print_name(p->help);
+    }
+    putchar('\n');
+}
+
+static void print_problems(const ln_preflight *r)
+{
+    for (size_t i = 0; i < r->problem_count; i++)
+        print_problem(&r->problems[i]);
+    if (r->more_problem_count > 0)
+        printf("problem    %zu more\n", r->more_problem_count);
+    if (r->problem_count > 0)
+        printf("cannot run %zu of %zu nodes are not supported\n", r->bad_node_count, r->node_count);
+}
+
+static void print_report(const ln_preflight *r)
+{
+    printf("format     %s, IR version %d", r->format, r->ir_version);
+    if (r->producer[0]) {
+        printf(", made by ");
+        print_name(r->producer);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < r->opset_count; i++) {
+        printf("opset      ");
+        print_name(r->opsets[i].domain);
+        printf(" %d\n", r->opsets[i].version);
+    }
+    print_tensors("input", r->inputs, r->input_count);
+    print_tensors("output", r->outputs, r->output_count);
+    printf("operators  %zu\n", r->node_count);
+    for (size_t i = 0; i < r->type_count; i++) {
+        printf("%10zu ", r->types[i].count);
+        print_name(r->types[i].optype);
+        if (r->types[i].bad_count > 0)
+            printf(" (%zu not supported)", r->types[i].bad_count);
+        putchar('\n');
+    }
+    printf("parameters %s\n", grouped(r->parameter_count));
+    print_problems(r);
+}
+
+// ---- What the operators say: all formats ----
 
 static void print_tensor(const char *role, const ln_tensor_entry *entry)
 {
     char shape[128];
     ln_sprint_shape(shape, sizeof shape, entry->tensor->ndim, entry->tensor->dims);
-    printf("%-10s %s %s %s\n", role, entry->name, tl_dtype_name(entry->tensor->dtype), shape);
+    printf("%-10s ", role);
+    print_name(entry->name);
+    if (entry->is_open)
+        printf(" of a shape that is open\n");
+    else
+        printf(" %s %s\n", tl_dtype_name(entry->tensor->dtype), shape);
 }
 
 // Operators by type, in the order of their first appearance.
@@ -65,51 +169,133 @@ static size_t count_parameters(const ln_context *ctx)
     return count;
 }
 
-static ln_status print_memory(ln_context *ctx, const char *target)
+static ln_status print_contents(const ln_context *ctx)
 {
-    if (ctx->state < LN_CONTEXT_PLANNED)
-        LN_TRY(compile_model(ctx, target, NULL));
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++)
+        print_tensor("input", entry);
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++)
+        print_tensor("output", entry);
+    LN_TRY(print_ops(ctx));
+    printf("parameters %s\n", grouped(count_parameters(ctx)));
+    return LN_OK;
+}
+
+// ---- Costs ----
+
+// Tensors whose sizes a run decides.
+static size_t count_open(const ln_context *ctx)
+{
+    size_t count = 0;
+    for (const ln_list *l = ctx->ops; l; l = l->next) {
+        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
+        for (const ln_list *out = arg->tensors_out; out; out = out->next) {
+            const ln_tensor_list_entry *listed = out->data;
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+            count += entry && entry->is_open;
+        }
+    }
+    return count;
+}
+
+static int has_open_input(const ln_context *ctx)
+{
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        if (ln_context_input_is_open(ctx, i))
+            return 1;
+    }
+    return 0;
+}
+
+static void print_memory(const ln_context *ctx)
+{
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         if (ctx->mem_sizes[m] > 0)
             printf("memory     %s on %s: static %s + workspace %s = peak %s bytes\n",
                    ln_mem_type_name((ln_mem_type)m), ctx->target, grouped(ctx->static_sizes[m]),
                    grouped(ctx->mem_sizes[m] - ctx->static_sizes[m]), grouped(ctx->mem_sizes[m]));
     }
+}
+
+static ln_status print_costs(ln_context *ctx, const char *target)
+{
+    int is_bound = !has_open_input(ctx);
+    printf("work       %.0f multiply-accumulates a run\n", ln_context_work(ctx));
+    LN_TRY(compile_if_needed(ctx, ctx->source, target, NULL));
+    print_memory(ctx);
+    size_t open_count = count_open(ctx);
+    if (open_count > 0)
+        printf("open       %zu tensors, whose work and memory are not in these numbers%s\n",
+               open_count, is_bound ? "" : ": give shapes with -s");
     return LN_OK;
 }
 
-int cmd_inspect(int argc, char **argv)
+// ---- The command ----
+
+static int parse(int argc, char **argv, inspect_options *o)
 {
+    enum { BUDGET = 256 };
     static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
+                                                 {"shape", required_argument, NULL, 's'},
+                                                 {"budget", required_argument, NULL, BUDGET},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
-    const char *target = "cpu";
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":t:s:h", long_options, NULL)) != -1) {
         switch (option) {
-        case 't': target = optarg; break;
-        case 'h': fputs(help, stdout); return EXIT_OK;
+        case 't': o->target = optarg; break;
+        case 's':
+            if (o->shape_count == MAX_SHAPES)
+                return say_usage_error("inspect", "more than %d shapes", MAX_SHAPES);
+            o->shapes[o->shape_count++] = optarg;
+            break;
+        case BUDGET:
+            if (set_budget("inspect", optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
+        case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("inspect", "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error("inspect", "unknown option %s", argv[optind - 1]);
         }
     }
     if (optind + 1 != argc)
         return say_usage_error("inspect", optind == argc ? "no model" : "one model at a time");
+    o->model = argv[optind];
+    return EXIT_OK;
+}
 
-    ln_context *ctx = open_model(argv[optind]);
+static ln_status inspect(ln_context *ctx, const inspect_options *o, int has_report)
+{
+    for (int i = 0; i < o->shape_count; i++)
+        LN_TRY(model_set_shape(ctx, o->shapes[i]));
+    if (!has_report)
+        LN_TRY(print_contents(ctx));
+    return print_costs(ctx, o->target);
+}
+
+int cmd_inspect(int argc, char **argv)
+{
+    inspect_options o = {.target = "cpu"};
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    ln_preflight *report = NULL;
+    ln_status status =
+        strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);
+    if (status != LN_OK && status != LN_UNSUPPORTED)
+        return say_failure();
+    int has_report = report != NULL, has_problems = has_report && report->problem_count > 0;
+    if (has_report)
+        print_report(report);
+    ln_preflight_destroy(report);
+    if (has_problems)
+        return EXIT_FAILED;
+
+    ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;
-    const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++)
-        print_tensor("input", entry);
-    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++)
-        print_tensor("output", entry);
-    int code = print_ops(ctx) == LN_OK ? EXIT_OK : say_failure();
-    printf("parameters %s\n", grouped(count_parameters(ctx)));
-    printf("work       %.0f multiply-accumulates a run\n", ln_context_work(ctx));
-    if (code == EXIT_OK && print_memory(ctx, target) != LN_OK)
-        code = say_failure();
+    code = inspect(ctx, &o, has_report) == LN_OK ? EXIT_OK : say_failure();
     close_model(ctx);
     return code;
 }

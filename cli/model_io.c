@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <lightnet/lightnet.h>
+#include <lightnet/preflight.h>
 
 #include "npz.h"
 #include "tensor_input.h"
@@ -30,14 +31,38 @@ static input_wish wish_of_params(const char *name, const ln_list *params)
     return wish;
 }
 
+// What kind of value input `index` is, as the model's file says: operators do not.
+static ln_object_kind find_kind(const char *path, size_t index)
+{
+    static const struct {
+        const char *prefix;
+        ln_object_kind kind;
+    } kinds[] = {
+        {"seq(", LN_OBJECT_SEQUENCE}, {"optional(", LN_OBJECT_OPTIONAL}, {"map(", LN_OBJECT_MAP}};
+    ln_preflight *report;
+    ln_object_kind found = (ln_object_kind)0;
+    if (!path || ln_preflight_create(path, &report) != LN_OK)
+        return found;
+    const char *type = index < report->input_count ? report->inputs[index].type : "";
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strncmp(type, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+            found = kinds[i].kind;
+    }
+    ln_preflight_destroy(report);
+    return found;
+}
+
 input_wish model_input_wish(const ln_context *ctx, size_t index)
 {
     const ln_tensor_entry *entry = ln_context_input(ctx, index);
     const ln_op *op = ln_context_input_is_open(ctx, index)
                           ? ln_op_table_find(ctx->op_table, entry->creater)
                           : NULL;
-    return op ? wish_of_params(entry->name, op->op_arg->params)
-              : input_wish_like(entry->name, entry->tensor);
+    input_wish wish = op ? wish_of_params(entry->name, op->op_arg->params)
+                         : input_wish_like(entry->name, entry->tensor);
+    if (wish.dtype == TL_OBJECT)
+        wish.kind = find_kind(ctx->source, index);
+    return wish;
 }
 
 const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name, size_t *out_index)

@@ -3,22 +3,18 @@
 
 #include "pb.h"
 
-#if __has_include(<lightnet/onnx_data.h>)
 #include <lightnet/onnx_data.h>
 
 ln_status pb_parse(const char *path, const char *bytes, size_t count, ln_object_kind kind,
                    ln_object **out_object)
 {
-    return ln_onnx_read_value(bytes, count, path, kind ? kind : LN_OBJECT_TENSOR, out_object);
+    static const ln_object_kind kinds[] = {LN_OBJECT_TENSOR, LN_OBJECT_SEQUENCE, LN_OBJECT_OPTIONAL,
+                                           LN_OBJECT_MAP};
+    if (kind)
+        return ln_onnx_read_value(bytes, count, path, kind, out_object);
+    // Nothing says what it is: what it can be read as, the likely first.
+    ln_status status = LN_UNSUPPORTED;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && status != LN_OK; i++)
+        status = ln_onnx_read_value(bytes, count, path, kinds[i], out_object);
+    return status;
 }
-#else
-ln_status pb_parse(const char *path, const char *bytes, size_t count, ln_object_kind kind,
-                   ln_object **out_object)
-{
-    (void)bytes;
-    (void)count;
-    (void)kind;
-    *out_object = NULL;
-    return LN_FAIL(LN_UNSUPPORTED, "%s: this build does not read ONNX values", path);
-}
-#endif

@@ -46,7 +46,8 @@ static ln_status read_channels(ln_call *call, ln_conv_call *conv)
     conv->in_channels = weight[1];
     conv->out_channels = weight[0] / conv->group;
     if (weight[0] % conv->group != 0 || conv->in_channels * conv->group != src[1])
-        return ln_call_fail(call, LN_INVALID, "%d channels, weights for %d of them and %d outputs, "
+        return ln_call_fail(call, LN_INVALID,
+                            "%d channels, weights for %d of them and %d outputs, "
                             "%lld groups",
                             src[1], weight[1], weight[0], (long long)conv->group);
     return check_bias(call, conv->bias, weight[0]);
@@ -54,8 +55,7 @@ static ln_status read_channels(ln_call *call, ln_conv_call *conv)
 
 static ln_status read_conv(ln_call *call, const tl_tensor *bias, ln_conv_call *conv)
 {
-    *conv = (ln_conv_call){
-        .src = ln_call_in(call, 0), .weight = ln_call_in(call, 1), .bias = bias};
+    *conv = (ln_conv_call){.src = ln_call_in(call, 0), .weight = ln_call_in(call, 1), .bias = bias};
     LN_TRY(ln_window_read(call, conv->src, conv->weight, &conv->window));
     LN_TRY(read_group(call, "group", &conv->group));
     return read_channels(call, conv);
@@ -100,9 +100,8 @@ double ln_price_conv(const ln_call *call)
 ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv)
 {
     ln_conv_call *conv = out_conv;
-    *conv = (ln_conv_call){.src = ln_call_in(call, 0),
-                           .weight = ln_call_in(call, 1),
-                           .bias = ln_call_in(call, 2)};
+    *conv = (ln_conv_call){
+        .src = ln_call_in(call, 0), .weight = ln_call_in(call, 1), .bias = ln_call_in(call, 2)};
     LN_TRY(ln_window_read_transposed(call, conv->src, conv->weight, &conv->window));
     LN_TRY(read_group(call, "group", &conv->group));
 
@@ -134,13 +133,14 @@ double ln_price_conv_transpose(const ln_call *call)
 static ln_status check_places(ln_call *call, const char *name, const tl_tensor *t,
                               const ln_conv_call *conv, int64_t channels)
 {
-    bool fits = t->ndim == conv->src->ndim && t->dims[0] == conv->src->dims[0] &&
-                t->dims[1] == channels;
+    bool fits =
+        t->ndim == conv->src->ndim && t->dims[0] == conv->src->dims[0] && t->dims[1] == channels;
     for (int i = 0; fits && i < conv->window.axis_count; i++)
         fits = t->dims[2 + i] == conv->window.axis[i].out;
     if (fits)
         return LN_OK;
-    return ln_call_fail(call, LN_INVALID, "%s does not fit: %lld channels and the size of the "
+    return ln_call_fail(call, LN_INVALID,
+                        "%s does not fit: %lld channels and the size of the "
                         "output are needed",
                         name, (long long)channels);
 }
@@ -160,8 +160,8 @@ ln_status ln_deform_conv_call_read(ln_call *call, ln_deform_conv_call *out_defor
     if (__builtin_mul_overflow(taps, out_deform->offset_group, &places) || places > INT_MAX)
         return ln_call_fail(call, LN_LIMIT, "%lld taps in %lld groups", (long long)taps,
                             (long long)out_deform->offset_group);
-    LN_TRY(check_places(call, "offset", out_deform->offset, conv,
-                        places * conv->window.axis_count));
+    LN_TRY(
+        check_places(call, "offset", out_deform->offset, conv, places * conv->window.axis_count));
     return out_deform->mask ? check_places(call, "mask", out_deform->mask, conv, places) : LN_OK;
 }
 
@@ -183,8 +183,8 @@ ln_status ln_infer_causal_conv(ln_call *call)
                             weight->ndim);
     if (weight->dims[0] != src->dims[1] || weight->dims[1] != 1 || weight->dims[2] < 1)
         return ln_call_fail(call, LN_INVALID,
-                            "weights [%d, %d, %d] for %d channels, each with its own", weight->dims[0],
-                            weight->dims[1], weight->dims[2], src->dims[1]);
+                            "weights [%d, %d, %d] for %d channels, each with its own",
+                            weight->dims[0], weight->dims[1], weight->dims[2], src->dims[1]);
     LN_TRY(check_bias(call, ln_call_in(call, 2), src->dims[1]));
 
     int state[] = {src->dims[0], src->dims[1], weight->dims[2] - 1};

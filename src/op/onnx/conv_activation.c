@@ -37,10 +37,10 @@ ln_status ln_activation_read(ln_call *call, ln_activation *out_activation)
     for (size_t i = 0; name && i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(name, table[i].name) != 0)
             continue;
-        *out_activation = (ln_activation){
-            .kind = table[i].kind,
-            .alpha = activation_number(call, 0, "activation_alpha", table[i].alpha),
-            .beta = activation_number(call, 1, "activation_beta", table[i].beta)};
+        *out_activation =
+            (ln_activation){.kind = table[i].kind,
+                            .alpha = activation_number(call, 0, "activation_alpha", table[i].alpha),
+                            .beta = activation_number(call, 1, "activation_beta", table[i].beta)};
         return LN_OK;
     }
     return name ? ln_call_fail(call, LN_UNSUPPORTED, "activation '%s' is not known", name) : LN_OK;

@@ -119,8 +119,7 @@ static ln_status read_pads(ln_call *call, ln_window *window)
 {
     for (int i = 0; i < window->axis_count; i++) {
         LN_TRY(read_element(call, "pads", i, 0, 0, &window->axis[i].pad_begin));
-        LN_TRY(
-            read_element(call, "pads", window->axis_count + i, 0, 0, &window->axis[i].pad_end));
+        LN_TRY(read_element(call, "pads", window->axis_count + i, 0, 0, &window->axis[i].pad_end));
     }
     return LN_OK;
 }

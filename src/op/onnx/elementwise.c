@@ -42,7 +42,8 @@ ln_status ln_second_operand(ln_call *call, ln_shaped *out_shape)
         return LN_OK;
     if (!ln_call_int(call, "broadcast")) {
         if (!tl_tensor_issameshape(a, b))
-            return ln_call_fail(call, LN_INVALID, "has inputs of different shapes without `broadcast`");
+            return ln_call_fail(call, LN_INVALID,
+                                "has inputs of different shapes without `broadcast`");
         return LN_OK;
     }
     if (!ln_call_has(call, "axis") || b->ndim == 0)
@@ -50,8 +51,9 @@ ln_status ln_second_operand(ln_call *call, ln_shaped *out_shape)
     int axis;
     LN_TRY(ln_call_axis(call, "axis", a->ndim, &axis));
     if (b->ndim > a->ndim - axis)
-        return ln_call_fail(call, LN_INVALID, "has a second input of rank %d from axis %d of rank %d",
-                            b->ndim, axis, a->ndim);
+        return ln_call_fail(call, LN_INVALID,
+                            "has a second input of rank %d from axis %d of rank %d", b->ndim, axis,
+                            a->ndim);
     out_shape->ndim = a->ndim - axis;
     for (int d = b->ndim; d < out_shape->ndim; d++)
         out_shape->dims[d] = 1;
@@ -128,7 +130,8 @@ static ln_status check_fits_first(ln_call *call, int ndim, const int *dims)
 {
     const tl_tensor *first = ln_call_in(call, 0);
     if (ndim != first->ndim || memcmp(dims, first->dims, (size_t)ndim * sizeof *dims) != 0)
-        return ln_call_fail(call, LN_INVALID, "has an input that is not broadcast to the first one");
+        return ln_call_fail(call, LN_INVALID,
+                            "has an input that is not broadcast to the first one");
     return LN_OK;
 }
 
@@ -200,7 +203,8 @@ ln_status ln_dropout_ratio(ln_call *call, int ratio_in, int mode_in, double *out
         return LN_OK;
     *out_ratio = ratio ? ln_elem_real(ratio, 0) : 0.5;
     if (!(*out_ratio >= 0 && *out_ratio < 1))
-        return ln_call_fail(call, LN_INVALID, "has the ratio %g, which is not in [0, 1)", *out_ratio);
+        return ln_call_fail(call, LN_INVALID, "has the ratio %g, which is not in [0, 1)",
+                            *out_ratio);
     return LN_OK;
 }
 

@@ -37,8 +37,8 @@ typedef struct ln_shaped {
     int dims[TL_MAXDIM];
 } ln_shaped;
 
-// How the second of two operands lines up with the first: as NumPy does it, or, before operator set 7,
-// where `axis` says if `broadcast` allows it.
+// How the second of two operands lines up with the first: as NumPy does it, or, before operator set
+// 7, where `axis` says if `broadcast` allows it.
 ln_status ln_second_operand(ln_call *call, ln_shaped *out_shape);
 
 // How the slope of PRelu lines up with the input: before operator set 7, one for each channel.

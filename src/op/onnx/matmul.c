@@ -41,8 +41,8 @@ static void transpose(ln_matrix_stack *matrix)
 static void read_vector(const tl_tensor *t, bool is_left, operand *out)
 {
     out->is_vector = true;
-    out->matrix = (ln_matrix_stack){
-        .rows = 1, .columns = t->dims[0], .row_step = 0, .column_step = 1};
+    out->matrix =
+        (ln_matrix_stack){.rows = 1, .columns = t->dims[0], .row_step = 0, .column_step = 1};
     if (!is_left)
         transpose(&out->matrix);
 }

@@ -18,8 +18,8 @@ static ln_status check_len(ln_call *call, int index, int64_t len)
 {
     const tl_tensor *t = ln_call_in(call, index);
     if (t && t->len != len)
-        return ln_call_fail(call, LN_INVALID, "has %d elements in input %d, not %lld", t->len, index,
-                            (long long)len);
+        return ln_call_fail(call, LN_INVALID, "has %d elements in input %d, not %lld", t->len,
+                            index, (long long)len);
     return LN_OK;
 }
 
@@ -90,8 +90,8 @@ ln_status ln_mean_variance_axes(ln_call *call, bool *out_is_reduced)
     memset(out_is_reduced, 0, TL_MAXDIM * sizeof *out_is_reduced);
     for (int i = 0; i < count; i++) {
         int axis;
-        LN_TRY(ln_call_check_axis(call, "axes", is_given ? ln_call_int_at(call, "axes", i) : usual[i],
-                                  ndim, &axis));
+        LN_TRY(ln_call_check_axis(
+            call, "axes", is_given ? ln_call_int_at(call, "axes", i) : usual[i], ndim, &axis));
         out_is_reduced[axis] = true;
     }
     return LN_OK;
@@ -123,7 +123,8 @@ static ln_status check_broadcast(ln_call *call, int index)
     if (!tensors[1])
         return LN_OK;
     LN_TRY(ln_call_broadcast(call, 2, tensors, &ndim, dims));
-    if (ndim != tensors[0]->ndim || memcmp(dims, tensors[0]->dims, (size_t)ndim * sizeof *dims) != 0)
+    if (ndim != tensors[0]->ndim ||
+        memcmp(dims, tensors[0]->dims, (size_t)ndim * sizeof *dims) != 0)
         return ln_call_fail(call, LN_INVALID, "has an input %d that is not broadcast to the first",
                             index);
     return LN_OK;
@@ -195,8 +196,8 @@ static ln_status check_table(ln_call *call, int index, int columns)
 {
     const tl_tensor *table = ln_call_in(call, index);
     if (table && (table->ndim != 2 || table->dims[1] != columns))
-        return ln_call_fail(call, LN_INVALID, "has a table in input %d that is not [rows, %d]", index,
-                            columns);
+        return ln_call_fail(call, LN_INVALID, "has a table in input %d that is not [rows, %d]",
+                            index, columns);
     return LN_OK;
 }
 
@@ -206,7 +207,8 @@ ln_status ln_infer_embed_layer_normalization(ln_call *call)
     const tl_tensor *ids = ln_call_in(call, IDS), *words = ln_call_in(call, WORDS);
     const tl_tensor *segment_ids = ln_call_in(call, SEGMENT_IDS), *mask = ln_call_in(call, MASK);
     const tl_tensor *position_ids = ln_call_in(call, POSITION_IDS);
-    if (!words || !ln_call_in(call, POSITIONS) || !ln_call_in(call, GAMMA) || !ln_call_in(call, BETA))
+    if (!words || !ln_call_in(call, POSITIONS) || !ln_call_in(call, GAMMA) ||
+        !ln_call_in(call, BETA))
         return ln_call_fail(call, LN_INVALID, "lacks a table, gamma or beta");
     if (ids->ndim != 2 || words->ndim != 2)
         return ln_call_fail(call, LN_INVALID, "has ids or words that are not a matrix");

@@ -156,7 +156,8 @@ static ln_status check_labels(ln_call *call)
                             scores->ndim, labels->ndim);
     for (int d = 0; d < labels->ndim; d++)
         if (labels->dims[d] != scores->dims[d ? d + 1 : 0])
-            return ln_call_fail(call, LN_INVALID, "has labels whose shape is not that of the scores");
+            return ln_call_fail(call, LN_INVALID,
+                                "has labels whose shape is not that of the scores");
     return LN_OK;
 }
 

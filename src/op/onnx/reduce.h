@@ -8,8 +8,8 @@
 
 #include <lightnet/call.h>
 
-// Which axes of the first input go, as input 1 or parameter `axes` says. *out_is_known is false where
-// that takes a value that is not there yet.
+// Which axes of the first input go, as input 1 or parameter `axes` says. *out_is_known is false
+// where that takes a value that is not there yet.
 ln_status ln_reduced_axes(ln_call *call, bool *out_is_reduced, bool *out_is_known);
 
 ln_status ln_infer_reduce(ln_call *call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's matrix products to gemm, which wants rows of neighbouring elements: what is transposed
-// is copied first. A product whose right side is transposed is the transpose of one whose left side
-// is; the side with fewer elements to copy is taken. The bits are the same.
+// From ONNX's matrix products to gemm, which wants rows of neighbouring elements: what is
+// transposed is copied first. A product whose right side is transposed is the transpose of one
+// whose left side is; the side with fewer elements to copy is taken. The bits are the same.
 
 #include "arch/cpu/onnx/matmul.h"
 
@@ -15,8 +15,8 @@ typedef struct product {
     const float *a_data, *b_data;
     const float *row_bias, *col_bias;
     ln_act act;
-    float *c;         // [a.rows, b.columns]
-    float *workspace; // of gemm
+    float *c;                        // [a.rows, b.columns]
+    float *workspace;                // of gemm
     float *copy_a, *copy_b, *copy_c; // NULL: not needed
 } product;
 
@@ -91,8 +91,7 @@ static ln_status prepare(ln_call *call, product *p)
     }
     ln_matrix_stack a = transposed(&p->a);
     LN_TRY(reserve_copy(call, &a, &p->copy_a));
-    return p->a.rows == 1 ? LN_OK
-                          : reserve(call, (size_t)(p->a.rows * p->b.columns), &p->copy_c);
+    return p->a.rows == 1 ? LN_OK : reserve(call, (size_t)(p->a.rows * p->b.columns), &p->copy_c);
 }
 
 static void multiply_transposed(const product *p)
@@ -157,8 +156,8 @@ static void join_batch(ln_matmul_call *matmul)
 {
     int64_t rows = matmul->a.rows;
     for (int d = matmul->batch_ndim - 1; d >= 0; d--) {
-        bool is_next = matmul->a.steps[d] == rows * matmul->a.row_step ||
-                       matmul->batch_dims[d] == 1;
+        bool is_next =
+            matmul->a.steps[d] == rows * matmul->a.row_step || matmul->batch_dims[d] == 1;
         if (!is_next || (matmul->b.steps[d] != 0 && matmul->batch_dims[d] != 1) ||
             matmul->a.row_step == 0)
             return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's poolings to the kernels' arguments. One axis is a row of two, and a whole image of any
-// rank one row.
+// From ONNX's poolings to the kernels' arguments. One axis is a row of two, and a whole image of
+// any rank one row.
 
 #include "arch/cpu/onnx/pool.h"
 

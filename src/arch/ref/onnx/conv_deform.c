@@ -43,8 +43,8 @@ static double read_between(const deform *d, int64_t src, const double *place)
 }
 
 // Where a tap of an output reads, and how much that counts.
-static double find_place(const deform *d, int64_t n, int64_t offset_group, int64_t tap,
-                         int64_t out, double *out_place)
+static double find_place(const deform *d, int64_t n, int64_t offset_group, int64_t tap, int64_t out,
+                         double *out_place)
 {
     const ln_window *window = &d->args.conv.window;
     int64_t group = n * d->args.offset_group + offset_group, tap_rest = tap, out_rest = out;

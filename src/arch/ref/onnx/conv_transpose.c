@@ -59,9 +59,8 @@ LN_REF_INLINE void spread_row(const spread *s, tl_dtype dtype, int64_t n, int64_
     for (int64_t o = 0; o < channels; o++) {
         int64_t group = o / args->out_channels;
         int64_t src = (n * args->group + group) * args->in_channels * s->in_len;
-        int64_t weight =
-            (group * args->in_channels * args->out_channels + o % args->out_channels) *
-            s->tap_count;
+        int64_t weight = (group * args->in_channels * args->out_channels + o % args->out_channels) *
+                         s->tap_count;
         int64_t to = (n * channels + o) * s->out_len + row * width, count;
         for (int64_t x = 0; x < width; x += count) {
             count = width - x < LN_REF_SUMS ? width - x : LN_REF_SUMS;

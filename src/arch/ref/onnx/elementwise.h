@@ -56,7 +56,7 @@
     X(neg)                                                                                         \
     X(sign)                                                                                        \
     X(relu)                                                                                        \
-    X(logical_not)   \
+    X(logical_not)                                                                                 \
     X(bitwise_not)                                                                                 \
     X(is_nan)                                                                                      \
     X(is_inf)                                                                                      \
@@ -73,9 +73,9 @@
     X(div)                                                                                         \
     X(pow)                                                                                         \
     X(mod)                                                                                         \
-    X(bits_and)                                                                                         \
-    X(bits_or)                                                                                          \
-    X(bits_xor)                                                                                         \
+    X(bits_and)                                                                                    \
+    X(bits_or)                                                                                     \
+    X(bits_xor)                                                                                    \
     X(bit_shift)                                                                                   \
     X(equal)                                                                                       \
     X(less)                                                                                        \
@@ -103,7 +103,8 @@ LN_REF_ELEMENTWISE_LIST(LN_REF_DECLARE)
 // 1 / (1 + exp(-x)) without overflow.
 double ln_logistic(double x);
 
-// x times the probability that a standard normal number is less than x; and its approximation by tanh.
+// x times the probability that a standard normal number is less than x; and its approximation by
+// tanh.
 double ln_gelu(double x);
 double ln_gelu_tanh(double x);
 

@@ -6,6 +6,8 @@
 
 #include <lightnet/call.h>
 
+#include "op/onnx/index.h"
+
 LN_CPPSTART
 
 ln_status ln_ref_onnx_gather(ln_call *call);

@@ -65,8 +65,8 @@ LN_REF_INLINE void store_row(const product *p, tl_dtype dtype, int64_t i, int64_
     }
     double values[LN_REF_SUMS];
     for (int64_t x = 0; x < count; x++) {
-        ln_ref_number sum = dtype == TL_INT64 ? ln_ref_unsigned(sums->whole[x])
-                                              : ln_ref_real(sums->real[x]);
+        ln_ref_number sum =
+            dtype == TL_INT64 ? ln_ref_unsigned(sums->whole[x]) : ln_ref_real(sums->real[x]);
         values[x] = p->alpha * as_real(sum, dtype);
         if (p->c.data)
             values[x] += p->beta * as_real(addend_at(p, dtype, i, j + x), dtype);

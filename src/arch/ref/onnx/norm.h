@@ -9,8 +9,8 @@
 #include "op/onnx/elementwise.h"
 #include "op/onnx/norm.h"
 
-// (src - mean) * inverse * scale + bias, where mean and inverse are those of the part that an element
-// belongs to.
+// (src - mean) * inverse * scale + bias, where mean and inverse are those of the part that an
+// element belongs to.
 typedef struct ln_norm {
     const tl_tensor *src;
     tl_tensor *dst;
@@ -25,8 +25,8 @@ typedef struct ln_norm {
 // Makes room for mean and inverse.
 ln_status ln_norm_init(ln_call *call, ln_norm *norm);
 
-// Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean of
-// squares, if not `is_centered`.
+// Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean
+// of squares, if not `is_centered`.
 ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered);
 
 // inverse = 1 / sqrt(inverse + epsilon)
@@ -34,8 +34,8 @@ void ln_norm_invert(ln_norm *norm, double epsilon);
 
 ln_status ln_norm_apply(ln_call *call, const ln_norm *norm);
 
-// Measures, inverts and applies over the last dimensions from `axis` on; `mean_dst` and `inverse_dst`
-// may be NULL.
+// Measures, inverts and applies over the last dimensions from `axis` on; `mean_dst` and
+// `inverse_dst` may be NULL.
 ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,
                         tl_tensor *mean_dst, tl_tensor *inverse_dst);
 

@@ -117,7 +117,8 @@ ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
         LN_TRY(add_row(call, sums, words, ln_elem_int(ids, i), "word"));
         LN_TRY(add_row(call, sums, ln_call_in(call, 3), position, "position"));
         if (segment_ids)
-            LN_TRY(add_row(call, sums, ln_call_in(call, 4), ln_elem_int(segment_ids, i), "segment"));
+            LN_TRY(
+                add_row(call, sums, ln_call_in(call, 4), ln_elem_int(segment_ids, i), "segment"));
     }
     if (ln_call_dst(call, 1))
         count_masks(ids, ln_call_in(call, 7), ln_call_dst(call, 1));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's operators that draw random numbers, on arch `ref`.
 //
-// The numbers come from the Mersenne Twister MT19937, seeded and read as NumPy's RandomState does it:
-// the same seed gives the numbers that ONNX's reference gives. Without a seed, every call takes a
-// further seed of the process.
+// The numbers come from the Mersenne Twister MT19937, seeded and read as NumPy's RandomState does
+// it: the same seed gives the numbers that ONNX's reference gives. Without a seed, every call takes
+// a further seed of the process.
 
 #ifndef LN_ARCH_REF_ONNX_RANDOM_H
 #define LN_ARCH_REF_ONNX_RANDOM_H

@@ -256,7 +256,8 @@ typedef struct contest {
     bool takes_last; // among equals
 } contest;
 
-// Whether element `i` takes the place of element `best`, which comes before it. A NaN beats numbers.
+// Whether element `i` takes the place of element `best`, which comes before it. A NaN beats
+// numbers.
 static bool beats(const contest *c, size_t i, size_t best)
 {
     bool is_greater, is_equal;

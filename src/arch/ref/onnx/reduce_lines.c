@@ -96,7 +96,8 @@ static double largest_of(const tl_tensor *src, size_t first, size_t count, size_
 }
 
 // The sum of exp(x - shift), which for exp of the largest is 1.
-static double sum_of_exp(const tl_tensor *src, size_t first, size_t count, size_t step, double shift)
+static double sum_of_exp(const tl_tensor *src, size_t first, size_t count, size_t step,
+                         double shift)
 {
     double sum = 0;
     for (size_t k = 0; k < count; k++)

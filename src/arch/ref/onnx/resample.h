@@ -6,6 +6,8 @@
 
 #include <lightnet/call.h>
 
+#include "op/onnx/resample.h"
+
 LN_CPPSTART
 
 ln_status ln_ref_onnx_resize(ln_call *call);

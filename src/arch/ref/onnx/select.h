@@ -6,6 +6,8 @@
 
 #include <lightnet/call.h>
 
+#include "op/onnx/select.h"
+
 LN_CPPSTART
 
 ln_status ln_ref_onnx_non_zero(ln_call *call);

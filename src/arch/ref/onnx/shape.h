@@ -6,6 +6,10 @@
 
 #include <lightnet/call.h>
 
+#include "op/onnx/shape.h"
+#include "op/onnx/shape_fill.h"
+#include "op/onnx/shape_move.h"
+
 LN_CPPSTART
 
 // The input as it is: Reshape, Flatten, Squeeze, Unsqueeze.

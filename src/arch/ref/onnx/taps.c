@@ -66,9 +66,8 @@ static void list_taps(ln_taps *taps, bool is_transposed)
             for (int64_t tap = axis.end - 1; tap >= axis.first; tap--) {
                 int64_t src = met(&axis, tap);
                 if (src >= 0)
-                    taps->list[--to] =
-                        (ln_tap){.src = from.src * window->axis[a].in + src,
-                                 .weight = from.weight * window->axis[a].size + tap};
+                    taps->list[--to] = (ln_tap){.src = from.src * window->axis[a].in + src,
+                                                .weight = from.weight * window->axis[a].size + tap};
             }
         }
         taps->count *= inside;
