@@ -274,6 +274,12 @@ static ln_status compare_entries(ln_context *got, const ln_tensor_entry *got_ent
 {
     tl_tensor got_view, expected_view;
     void *got_copy, *expected_copy;
+    if (got_entry->held && expected_entry->held) {
+        char place[64];
+        compare_values(got_entry->held, expected_entry->held, allowed, out_deviation, place,
+                       sizeof place);
+        return LN_OK;
+    }
     LN_TRY(bring_in(got, got_entry, &got_view, &got_copy));
     ln_status status = bring_in(expected, expected_entry, &expected_view, &expected_copy);
     if (status == LN_OK) {

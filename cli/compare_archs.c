@@ -148,7 +148,15 @@ static void print_deviation(const char *what, const deviation *d, ln_context *ex
 static void print_each(void *user, const deviation *d)
 {
     ln_context *expected = user;
-    print_deviation(d->excess > 1 ? "WRONG" : "near ", d, expected);
+    if (d->excess > 0) {
+        print_deviation(d->excess > 1 ? "WRONG" : "near ", d, expected);
+        return;
+    }
+    printf("same  tensor '");
+    put_printable(d->tensor, stdout);
+    printf("' of operator '");
+    put_printable(d->op, stdout);
+    printf("' (%s)\n", d->optype);
 }
 
 static void print_comparison(const compare_options *o, const comparison *c, ln_context *expected)

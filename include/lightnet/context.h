@@ -277,6 +277,10 @@ LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype d
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
 
+/* Says that these bytes, which are kept, are a file that is mapped to be read only: what has been
+ * copied out of it need not stay in memory. */
+LN_API ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size_t byte_count);
+
 /* A new graph of the context: an EMPTY context, for operators to be appended to, that operators
  * name in parameters (the bodies of If, Loop, Scan). It belongs to `ctx`, or to the context that
  * `ctx` is a graph of, and is initialised, compiled and loaded with it. LN_EXISTS if there is one

@@ -68,6 +68,9 @@ struct ln_serializer {
     ln_status (*preflight)(ln_serializer *serializer, const char *path, const char *bytes,
                            size_t byte_count, const char *name, ln_preflight *report);
 
+    /* 1: `load_file` maps the file, so that its size is not limited like that of a text. */
+    int maps_files;
+
     void *priv;
 
     /* Operator loaders, kept by the two functions below. */

@@ -265,6 +265,14 @@ static void warn_about_missing_weights(size_t count)
                     count, count == 1 ? "" : "s");
 }
 
+static ln_status copy_out(ln_context *ctx, const ln_tensor_entry *entry)
+{
+    LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
+    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried,
+                      tl_tensor_size(entry->tensor));
+    return LN_OK;
+}
+
 // What lies in the model's file where it cannot be used: the plan has memory for it.
 static ln_status copy_carried(ln_context *ctx)
 {
@@ -278,7 +286,7 @@ static ln_status copy_carried(ln_context *ctx)
         if (!entry->carried)
             missing_count++;
         else if (!ln_entry_is_in_place(entry))
-            LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
+            LN_TRY(copy_out(ctx, entry));
     }
     warn_about_missing_weights(missing_count);
     return LN_OK;

@@ -4,6 +4,8 @@
 
 #include <lightnet/context.h>
 
+#include <stdio.h>
+
 #include <lightnet/allocator.h>
 #include <lightnet/serializer.h>
 #include <lightnet/util.h>
@@ -13,6 +15,9 @@
 #include "compile/limits.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
+
+// How much of a file is looked at to tell its format.
+#define PROBE_BYTES 4096
 
 static ln_status check_empty(const ln_context *ctx)
 {
@@ -78,12 +83,39 @@ static ln_status init_from(ln_context *ctx, const char *path, const char *bytes,
     return status;
 }
 
+// The serializer that maps a file with such a beginning; NULL if there is none, or no such file.
+static ln_serializer *find_mapping(const char *source)
+{
+    char head[PROBE_BYTES];
+    FILE *file = ln_streq(source, "-") ? NULL : fopen(source, "rb");
+    size_t count = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file)
+        fclose(file);
+    ln_serializer *serializer = count ? ln_serializer_probe(source, head, count) : NULL;
+    return serializer && serializer->maps_files ? serializer : NULL;
+}
+
+static ln_status init_mapped(ln_context *ctx, ln_serializer *serializer, const char *source)
+{
+    ln_context_forget(ctx);
+    ctx->source = ln_strdup(source);
+    ln_status status = ctx->source ? serializer->load_file(serializer, ctx, source) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = make_ready(ctx);
+    if (status != LN_OK)
+        ln_context_cleanup(ctx);
+    return status;
+}
+
 ln_status ln_context_init(ln_context *ctx, const char *source)
 {
     LN_TRY(check_empty(ctx));
     if (!source)
         return LN_FAIL(LN_INVALID, "the source is NULL; name a file, or \"-\"");
 
+    ln_serializer *mapping = find_mapping(source);
+    if (mapping)
+        return init_mapped(ctx, mapping, source);
     char *bytes;
     size_t byte_count;
     LN_TRY(ln_text_read_file(source, ctx->limits.source_byte_count, &bytes, &byte_count));

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store of tensors that a model brings along: a table by name, and a list of what keeps them.
 
+#define _DEFAULT_SOURCE // madvise: posix_madvise lets no page go
+
 #include "ir/carried.h"
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/hash.h>
@@ -18,6 +22,12 @@ typedef struct kept_block {
     void (*release)(void *block);
 } kept_block;
 
+typedef struct mapped_range {
+    struct mapped_range *next;
+    uintptr_t start;
+    uintptr_t end;
+} mapped_range;
+
 typedef struct carried_tensor {
     char *name;
     tl_tensor *tensor;
@@ -28,6 +38,7 @@ struct ln_carried {
     ln_hash *table; // name -> carried_tensor
     size_t byte_count;
     kept_block *kept;
+    mapped_range *mapped;
 };
 
 static void free_tensor(carried_tensor *item)
@@ -78,6 +89,11 @@ void ln_carried_release(ln_carried *carried)
         kept->release(kept->block);
         ln_free(kept);
     }
+    while (carried->mapped) {
+        mapped_range *range = carried->mapped;
+        carried->mapped = range->next;
+        ln_free(range);
+    }
     ln_free(carried);
 }
 
@@ -115,6 +131,29 @@ size_t ln_carried_byte_count(const ln_carried *carried)
 size_t ln_carried_count(const ln_carried *carried)
 {
     return carried ? (size_t)ln_hash_size(carried->table) : 0;
+}
+
+ln_status ln_carried_note_mapped(ln_carried *carried, const void *bytes, size_t byte_count)
+{
+    mapped_range *range = ln_alloc(sizeof *range);
+    if (!range)
+        return LN_NO_MEMORY;
+    *range = (mapped_range){
+        .next = carried->mapped, .start = (uintptr_t)bytes, .end = (uintptr_t)bytes + byte_count};
+    carried->mapped = range;
+    return LN_OK;
+}
+
+void ln_carried_let_go(const ln_carried *carried, const void *bytes, size_t byte_count)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = ((uintptr_t)bytes + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)bytes + byte_count) / page * page;
+    const mapped_range *range = carried ? carried->mapped : NULL;
+    while (range && !(range->start <= start && end <= range->end))
+        range = range->next;
+    if (range && start < end)
+        madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
 int ln_entry_is_in_place(const ln_tensor_entry *entry)

@@ -33,6 +33,13 @@ size_t ln_carried_count(const ln_carried *carried);
 // Calls `release(block)` when the store ends; at once if that cannot be noted.
 ln_status ln_carried_keep(ln_carried *carried, void *block, void (*release)(void *block));
 
+// The bytes are a file mapped to be read only.
+ln_status ln_carried_note_mapped(ln_carried *carried, const void *bytes, size_t byte_count);
+
+// The bytes have been copied, and are not needed in memory: where they are of a mapped file, their
+// pages may go. They come back when they are read again.
+void ln_carried_let_go(const ln_carried *carried, const void *bytes, size_t byte_count);
+
 // 1 if the tensor stays where the model's file has it, so that no memory is planned for it.
 int ln_entry_is_in_place(const ln_tensor_entry *entry);
 

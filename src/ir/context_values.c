@@ -188,6 +188,15 @@ ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *bl
     return root ? status : LN_FAIL(LN_INVALID, "the context is NULL");
 }
 
+ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size_t byte_count)
+{
+    if (!ctx || !bytes)
+        return LN_FAIL(LN_INVALID, "no context, or no bytes");
+    ln_context *root = ln_context_root(ctx);
+    LN_TRY(need_carried(root));
+    return ln_carried_note_mapped(root->carried, bytes, byte_count);
+}
+
 // ---- Graphs ----
 
 ln_context *ln_context_root(ln_context *ctx)

@@ -5,64 +5,37 @@
 
 #include "tests/api/values.h"
 
-// A context of `text` and of its graphs, which are pairs of a name and a text.
-static ln_context *open_with_graphs(const char *text, int graph_count, const char *const *graphs)
-{
-    ln_arch_init();
-    ln_context *ctx = ln_context_create();
-    CHECK_NOT_NULL(ctx);
-    for (int i = 0; i < graph_count; i++) {
-        ln_context *graph;
-        const char *body = graphs[2 * i + 1];
-        CHECK_OK(ln_context_add_graph(ctx, graphs[2 * i], &graph));
-        CHECK_OK(ln_context_init_mem(graph, body, strlen(body), "body.net"));
-    }
-    CHECK_OK(ln_context_init_mem(ctx, text, strlen(text), "model.net"));
-    CHECK_OK(ln_context_compile(ctx, "ref"));
-    CHECK_OK(ln_context_load(ctx, NULL));
-    return ctx;
-}
-
-#define GRAPHS(...)                                                                                \
-    (int)(sizeof((const char *const[]){__VA_ARGS__}) / (2 * sizeof(char *))),                      \
-        (const char *const[]){__VA_ARGS__}
-
-static ln_context *run_with_graphs(const char *text, int graph_count, const char *const *graphs)
-{
-    ln_context *ctx = open_with_graphs(text, graph_count, graphs);
-    CHECK_OK(ln_context_run(ctx));
-    return ctx;
-}
-
 #define CONSTANT(name, type, dims, data)                                                           \
     "create(| dst=" name " | dtype=" type ", dims=" dims ", ran=[0, 0], data=" data                \
     ", from_file=false);\n"
-#define IN(name) "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true);\n"
-#define OUT(name) "output(src=" name " | |);\n"
+#define IN(name)          "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true);\n"
+#define OUT(name)         "output(src=" name " | |);\n"
+#define GRAPH(name, body) "graph " name " {\n" body "}\n"
 
 TEST(one_branch_runs)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("c", "TL_BOOL", "[1]", "[1]") "If(cond=c | outputs1=y | then_branch=\"yes\", "
-                                               "else_branch=\"no\");\n",
-        GRAPHS("yes", CONSTANT("ya", "TL_FLOAT", "[2]", "[1, 2]") OUT("ya"), "no",
-               CONSTANT("na", "TL_FLOAT", "[3]", "[3, 4, 5]") OUT("na")));
+    ln_context *ctx = run_text(
+        CONSTANT("c", "TL_BOOL", "[1]",
+                 "[1]") "If(cond=c | outputs1=y | then_branch=\"yes\", "
+                        "else_branch=\"no\");\n" GRAPH(
+                            "yes", CONSTANT("ya", "TL_FLOAT", "[2]", "[1, 2]") OUT("ya"))
+                            GRAPH("no", CONSTANT("na", "TL_FLOAT", "[3]", "[3, 4, 5]") OUT("na")));
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(1, 2));
     close_run(ctx);
 }
 
 // The state doubles in each trip; what is stacked is the state before it.
 #define DOUBLING                                                                                   \
-    "body", IN("i") IN("go") IN("s") "Add(A=s, B=s | C=t |);\nIdentity(input=s | output=k |);\n"   \
-        "Identity(input=go | output=g |);\n" OUT("g") OUT("t") OUT("k")
+    GRAPH("body", IN("i") IN("go")                                                                 \
+                      IN("s") "Add(A=s, B=s | C=t |);\nIdentity(input=s | output=k |);\n"          \
+                              "Identity(input=go | output=g |);\n" OUT("g") OUT("t") OUT("k"))
 
 TEST(a_loop_carries_states_and_stacks_values)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("n", "TL_INT64", "[]", "[3]") CONSTANT("x", "TL_FLOAT", "[2]", "[1, 10]")
-        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=z | "
-        "body=\"body\");\n",
-        GRAPHS(DOUBLING));
+    ln_context *ctx = run_text(CONSTANT("n", "TL_INT64", "[]", "[3]") CONSTANT(
+        "x", "TL_FLOAT", "[2]",
+        "[1, 10]") "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=z | "
+                   "body=\"body\");\n" DOUBLING);
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(8, 80));
     check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(3, 2), NUMBERS(1, 10, 2, 20, 4, 40));
     CHECK_OK(ln_context_run(ctx));
@@ -72,67 +45,91 @@ TEST(a_loop_carries_states_and_stacks_values)
 
 TEST(a_loop_ends_by_its_condition)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("c", "TL_BOOL", "[]", "[1]") CONSTANT("x", "TL_FLOAT", "[]", "[1]")
-        "Loop(cond=c, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n",
-        GRAPHS("body", IN("i") IN("go") IN("s") CONSTANT("most", "TL_FLOAT", "[]", "[100]")
-                           "Add(A=s, B=s | C=t |);\nLess(A=t, B=most | C=g |);\n" OUT("g")
-                               OUT("t")));
+    ln_context *ctx = run_text(
+        CONSTANT("c", "TL_BOOL", "[]", "[1]")
+            CONSTANT("x", "TL_FLOAT", "[]", "[1]") "Loop(cond=c, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n" GRAPH(
+                "body", IN("i") IN("go") IN("s") CONSTANT(
+                            "most", "TL_FLOAT", "[]",
+                            "[100]") "Add(A=s, B=s | C=t |);\nLess(A=t, B=most | C=g |);\n" OUT("g")
+                            OUT("t")));
     check_numbers(ctx, "y", TL_FLOAT, 0, NULL, NUMBERS(128));
     close_run(ctx);
 }
 
 TEST(no_trip_leaves_the_states_as_they_were)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("n", "TL_INT64", "[]", "[-5]") CONSTANT("x", "TL_FLOAT", "[1]", "[7]")
-        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n",
-        GRAPHS(DOUBLING));
+    ln_context *ctx = run_text(CONSTANT("n", "TL_INT64", "[]", "[-5]") CONSTANT(
+        "x", "TL_FLOAT", "[1]",
+        "[7]") "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n" DOUBLING);
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(1), NUMBERS(7));
     close_run(ctx);
+}
+
+// Reads, compiles, loads and runs `text` with a limit of work.
+static ln_status run_limited(const char *text, double work, ln_context *ctx)
+{
+    ln_limits limits = ln_limits_default();
+    limits.work = work;
+    ln_context_set_limits(ctx, &limits);
+    LN_TRY(ln_context_init_mem(ctx, text, strlen(text), "model.net"));
+    LN_TRY(ln_context_compile(ctx, "ref"));
+    LN_TRY(ln_context_load(ctx, NULL));
+    return ln_context_run(ctx);
 }
 
 TEST(a_loop_without_end_stops_at_the_limit_of_work)
 {
     ln_arch_init();
-    ln_context *ctx = open_with_graphs(
-        CONSTANT("x", "TL_FLOAT", "[1]", "[7]")
-        "Loop(v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n",
-        GRAPHS(DOUBLING));
-    ln_limits limits = ln_limits_default();
-    limits.work = 1000;
-    ln_context_set_limits(ctx, &limits);
-    CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    const char *text = CONSTANT(
+        "x", "TL_FLOAT", "[1]",
+        "[7]") "Loop(v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n" DOUBLING;
+    CHECK_FAILS(run_limited(text, 1e6, ctx), LN_LIMIT);
+    CHECK_MESSAGE("beyond the limit of 1e+06 operations");
     close_run(ctx);
-    ln_arch_cleanup();
 }
 
 TEST(values_that_are_stacked_have_one_shape)
 {
-    ln_context *ctx = open_with_graphs(
-        CONSTANT("n", "TL_INT64", "[]", "[2]") CONSTANT("x", "TL_FLOAT", "[1]", "[7]")
-        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=z | "
-        "body=\"body\");\n",
-        GRAPHS("body", IN("i") IN("go") IN("s")
-                           "Concat(inputs1=s, inputs2=s | concat_result=t | axis=0);\n"
-                           "Identity(input=s | output=k |);\nIdentity(input=go | output=g |);\n"
-                               OUT("g") OUT("t") OUT("k")));
-    CHECK_FAILS(ln_context_run(ctx), LN_INVALID);
-    CHECK_MESSAGE("item 1 differs in type or shape");
-    close_run(ctx);
+    check_fails(
+        CONSTANT("n", "TL_INT64", "[]", "[2]") CONSTANT(
+            "x", "TL_FLOAT", "[1]",
+            "[7]") "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, "
+                   "v_final_and_scan_outputs2=z | body=\"body\");\n" GRAPH(
+                       "body",
+                       IN("i") IN("go") IN(
+                           "s") "Concat(inputs1=s, inputs2=s | concat_result=t | axis=0);\n"
+                                "Identity(input=s | output=k |);\nIdentity(input=go | output=g |);\n" OUT(
+                                    "g") OUT("t") OUT("k")),
+        LN_INVALID, "item 1 differs in type or shape");
+}
+
+TEST(a_body_that_does_not_fit_is_refused)
+{
+    check_fails(
+        CONSTANT("n", "TL_INT64", "[]",
+                 "[2]") "Loop(M=n | v_final_and_scan_outputs1=y | body=\"body\");\n" DOUBLING,
+        LN_INVALID, "does not fit 0 states");
+    check_fails(
+        CONSTANT("n", "TL_INT64", "[]", "[2]") CONSTANT(
+            "x", "TL_FLOAT", "[1]",
+            "[7]") "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"nobody\");\n",
+        LN_NOT_FOUND, "there is no graph 'nobody'");
 }
 
 TEST(a_scan_goes_both_ways_along_any_axis)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("h", "TL_FLOAT", "[2]", "[0, 0]")
-        CONSTANT("x", "TL_FLOAT", "[2, 3]", "[1, 2, 3, 4, 5, 6]")
-        "Scan(initial_state_and_scan_inputs1=h, initial_state_and_scan_inputs2=x | "
-        "final_state_and_scan_outputs1=y, final_state_and_scan_outputs2=z | body=\"body\", "
-        "num_scan_inputs=1, scan_input_axes=[-1], scan_input_directions=[1], "
-        "scan_output_axes=[1], scan_output_directions=[1]);\n",
-        GRAPHS("body", IN("s") IN("e") "Add(A=s, B=e | C=t |);\nIdentity(input=t | output=k |);\n"
-                           OUT("t") OUT("k")));
+    ln_context *ctx = run_text(CONSTANT("h", "TL_FLOAT", "[2]", "[0, 0]") CONSTANT(
+        "x", "TL_FLOAT", "[2, 3]",
+        "[1, 2, 3, 4, 5, 6]") "Scan(initial_state_and_scan_inputs1=h, initial_state_and_scan_inputs2=x | "
+                              "final_state_and_scan_outputs1=y, final_state_and_scan_outputs2=z | body=\"body\", "
+                              "num_scan_inputs=1, scan_input_axes=[-1], scan_input_directions=[1], "
+                              "scan_output_axes=[1], scan_output_directions=[1]);\n" GRAPH(
+                                  "body",
+                                  IN("s")
+                                      IN("e") "Add(A=s, B=e | C=t |);\nIdentity(input=t | output=k |);\n" OUT(
+                                          "t") OUT("k")));
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(6, 15));
     check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(2, 3), NUMBERS(6, 5, 3, 15, 11, 6));
     close_run(ctx);
@@ -140,14 +137,16 @@ TEST(a_scan_goes_both_ways_along_any_axis)
 
 TEST(the_old_scan_has_a_batch_with_lengths)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("l", "TL_INT64", "[2]", "[3, 1]") CONSTANT("h", "TL_FLOAT", "[2, 1]", "[0, 10]")
-        CONSTANT("x", "TL_FLOAT", "[2, 3, 1]", "[1, 2, 3, 4, 5, 6]")
-        "Scan(initial_state_and_scan_inputs1=l, initial_state_and_scan_inputs2=h, "
-        "initial_state_and_scan_inputs3=x | final_state_and_scan_outputs1=y, "
-        "final_state_and_scan_outputs2=z | since=8, body=\"body\", num_scan_inputs=1);\n",
-        GRAPHS("body", IN("s") IN("e") "Add(A=s, B=e | C=t |);\nIdentity(input=t | output=k |);\n"
-                           OUT("t") OUT("k")));
+    ln_context *ctx = run_text(
+        CONSTANT("l", "TL_INT64", "[2]", "[3, 1]") CONSTANT("h", "TL_FLOAT", "[2, 1]", "[0, 10]") CONSTANT(
+            "x", "TL_FLOAT", "[2, 3, 1]",
+            "[1, 2, 3, 4, 5, 6]") "Scan(initial_state_and_scan_inputs1=l, initial_state_and_scan_inputs2=h, "
+                                  "initial_state_and_scan_inputs3=x | final_state_and_scan_outputs1=y, "
+                                  "final_state_and_scan_outputs2=z | since=8, body=\"body\", num_scan_inputs=1);\n" GRAPH(
+                                      "body",
+                                      IN("s")
+                                          IN("e") "Add(A=s, B=e | C=t |);\nIdentity(input=t | output=k |);\n" OUT(
+                                              "t") OUT("k")));
     check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(2, 1), NUMBERS(6, 14));
     check_numbers(ctx, "z", TL_FLOAT, 3, DIMS(2, 3, 1), NUMBERS(1, 3, 6, 14, 0, 0));
     close_run(ctx);
@@ -155,19 +154,21 @@ TEST(the_old_scan_has_a_batch_with_lengths)
 
 TEST(a_map_goes_over_sequences_together)
 {
-    ln_context *ctx = run_with_graphs(
-        CONSTANT("a", "TL_FLOAT", "[1]", "[1]") CONSTANT("b", "TL_FLOAT", "[2]", "[2, 3]")
-        "SequenceConstruct(inputs1=a, inputs2=b | output_sequence=s |);\n"
-        "SequenceMap(input_sequence=s, additional_inputs1=s, additional_inputs2=a | "
-        "out_sequence1=t | body=\"body\");\n"
-        "ConcatFromSequence(input_sequence=t | concat_result=y | axis=0);\n",
-        GRAPHS("body", IN("p") IN("q") IN("r") "Add(A=p, B=q | C=u |);\nAdd(A=u, B=r | C=v |);\n"
-                           OUT("v")));
+    ln_context *ctx = run_text(CONSTANT("a", "TL_FLOAT", "[1]", "[1]") CONSTANT(
+        "b", "TL_FLOAT", "[2]",
+        "[2, 3]") "SequenceConstruct(inputs1=a, inputs2=b | output_sequence=s |);\n"
+                  "SequenceMap(input_sequence=s, additional_inputs1=s, additional_inputs2=a | "
+                  "out_sequence1=t | body=\"body\");\n"
+                  "ConcatFromSequence(input_sequence=t | concat_result=y | axis=0);\n" GRAPH(
+                      "body",
+                      IN("p") IN("q")
+                          IN("r") "Add(A=p, B=q | C=u |);\nAdd(A=u, B=r | C=v |);\n" OUT("v")));
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(3), NUMBERS(3, 5, 7));
     close_run(ctx);
 }
 
 TEST_LIST(one_branch_runs, a_loop_carries_states_and_stacks_values, a_loop_ends_by_its_condition,
           no_trip_leaves_the_states_as_they_were, a_loop_without_end_stops_at_the_limit_of_work,
-          values_that_are_stacked_have_one_shape, a_scan_goes_both_ways_along_any_axis,
-          the_old_scan_has_a_batch_with_lengths, a_map_goes_over_sequences_together)
+          values_that_are_stacked_have_one_shape, a_body_that_does_not_fit_is_refused,
+          a_scan_goes_both_ways_along_any_axis, the_old_scan_has_a_batch_with_lengths,
+          a_map_goes_over_sequences_together)

@@ -13,13 +13,13 @@
 
 TEST(items_go_in_and_out_at_their_places)
 {
-    ln_context *ctx =
-        run_text(START "SequenceInsert(input_sequence=s, tensor=a, position=i | output_sequence=t |);\n"
-                       "SequenceLength(input_sequence=t | length=n |);\n"
-                       "SequenceAt(input_sequence=t, position=i | tensor=x |);\n"
-                       "SequenceErase(input_sequence=t | output_sequence=u |);\n"
-                       "SequenceAt(input_sequence=u, position=i | tensor=y |);\n"
-                       "SequenceLength(input_sequence=s | length=m |);\n");
+    ln_context *ctx = run_text(
+        START "SequenceInsert(input_sequence=s, tensor=a, position=i | output_sequence=t |);\n"
+              "SequenceLength(input_sequence=t | length=n |);\n"
+              "SequenceAt(input_sequence=t, position=i | tensor=x |);\n"
+              "SequenceErase(input_sequence=t | output_sequence=u |);\n"
+              "SequenceAt(input_sequence=u, position=i | tensor=y |);\n"
+              "SequenceLength(input_sequence=s | length=m |);\n");
     check_numbers(ctx, "n", TL_INT64, 0, NULL, NUMBERS(3));
     check_numbers(ctx, "x", TL_FLOAT, 2, DIMS(1, 1), NUMBERS(4));
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(3), NUMBERS(1, 2, 3));

@@ -22,8 +22,7 @@ TEST(splits_end_at_delimiters_and_are_filled_up)
 {
     ln_context *ctx = run_text("strings(| dst=x | dims=[3], data=[\"a--b--\", \"\", \"c\"]);\n"
                                "StringSplit(X=x | Y=y, Z=n | delimiter=\"--\");\n");
-    check_strings(ctx, "y", 2, DIMS(3, 3),
-                  STRINGS("a", "b", "", "", "", "", "c", "", ""));
+    check_strings(ctx, "y", 2, DIMS(3, 3), STRINGS("a", "b", "", "", "", "", "c", "", ""));
     check_numbers(ctx, "n", TL_INT64, 1, DIMS(3), NUMBERS(3, 1, 1));
     close_run(ctx);
 }
@@ -91,7 +90,11 @@ static const regex_case regex_cases[] = {
     {".", "\xE2\x82\xAC", 1, "one character of three bytes"},
     {".", "\\n", 0, "a line's end is no dot"},
     {"(?s).", "\\n", 1, "unless it is told so"},
-    {"(?i)stra\xC3\x9F" "e \xC3\x84", "STRA\xC3\x9F" "E \xC3\xA4", 1, "case that does not count"},
+    {"(?i)stra\xC3\x9F"
+     "e \xC3\x84",
+     "STRA\xC3\x9F"
+     "E \xC3\xA4",
+     1, "case that does not count"},
     {"(?i:a)b", "AB", 0, "but only in the group"},
     {"a(?:b)(?P<n>c)(?<m>d)", "abcd", 1, "kinds of groups"},
     {"www\\\\.\\\\bcom\\\\b", "www.com", 1, "word edges"},
@@ -180,7 +183,6 @@ TEST(a_pool_that_does_not_divide_is_refused)
 TEST_LIST(strings_are_joined_with_broadcasting, a_constant_of_strings_has_as_many_as_its_shape,
           splits_end_at_delimiters_and_are_filled_up,
           runs_of_white_space_divide_where_there_is_no_delimiter,
-          stop_words_go_and_letters_of_all_scripts_change_case,
-          regular_expressions_match_as_in_re2,
+          stop_words_go_and_letters_of_all_scripts_change_case, regular_expressions_match_as_in_re2,
           patterns_that_are_none_are_told_with_their_place, n_grams_count_with_skips_and_weights,
           a_pool_that_does_not_divide_is_refused)

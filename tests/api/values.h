@@ -100,8 +100,20 @@ static inline void check_strings(ln_context *ctx, const char *name, int ndim, co
     ln_object_release(object);
 }
 
-#define DIMS(...)    (int[]){__VA_ARGS__}
-#define NUMBERS(...) (double[]){__VA_ARGS__}
-#define STRINGS(...) (const char *const[]){__VA_ARGS__}
+#define DIMS(...)                                                                                  \
+    (int[])                                                                                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define NUMBERS(...)                                                                               \
+    (double[])                                                                                     \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define STRINGS(...)                                                                               \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an input file of `lightnet run`: .npy, safetensors, params dictionary or raw.
+// Any bytes as an input file of `lightnet run`: .npy, .npz, pictures, sound, safetensors, params
+// dictionary, lines or raw; for inputs of every kind.
 
 #define _GNU_SOURCE // memfd_create
 
@@ -9,7 +10,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/tensor_input.h"
+#include "cli/inputs/input_file.h"
+#include "cli/inputs/npy.h"
 
 // In the place of cli/say.c, which would print.
 void say_info(const char *fmt, ...)
@@ -31,22 +33,48 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+static const input_wish wishes[] = {
+    {.name = "x", .dtype = TL_FLOAT, .ndim = 3, .dims = {2, 3, 1}},
+    {.name = "x", .dtype = TL_UINT8, .ndim = 3, .dims = {0, 4, 4}},
+    {.name = "x", .dtype = TL_BOOL, .ndim = 1, .dims = {16}},
+    {.name = "x", .dtype = TL_BFLOAT16, .ndim = -1},
+    {.name = "x", .dtype = TL_STRING, .ndim = 2, .dims = {-1, 2}},
+    {.name = "x", .dtype = TL_FLOAT4E2M1, .ndim = 1, .dims = {-1}},
+    {.name = "x", .dtype = TL_COMPLEX64, .ndim = -1},
+    {.name = "x", .dtype = TL_UINT8, .ndim = 1, .dims = {-1}}, // encoded pictures
+    {.name = "x", .dtype = TL_FLOAT16, .ndim = 4, .dims = {1, 3, 4, 4}},
+    {.name = "x", .dtype = TL_FLOAT, .ndim = 4, .dims = {-1, -1, -1, 1}},
+    {.name = "x", .dtype = TL_INT16, .ndim = 2, .dims = {1, -1}}, // sound
+    {.name = "x", .dtype = TL_OBJECT, .ndim = -1, .elem_dtype = TL_DTYPE_INVALID},
+    {.name = "x", .dtype = TL_OBJECT, .kind = LN_OBJECT_OPTIONAL},
+};
+
+static void check_value(const input_wish *wish, ln_object *value)
+{
+    const tl_tensor *tensor = ln_object_tensor(value);
+    if (wish->dtype == TL_OBJECT)
+        return;
+    FUZZ_CHECK(tensor && tensor->dtype == wish->dtype);
+    FUZZ_CHECK(wish->ndim < 0 || tensor->ndim == wish->ndim);
+    for (int i = 0; i < wish->ndim; i++)
+        FUZZ_CHECK(wish->dims[i] < 0 || wish->dims[i] == tensor->dims[i]);
+    FUZZ_CHECK(npy_write("/dev/null", tensor) == LN_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const int dims[][3] = {{2, 3, 1}, {0, 4, 4}, {16, 1, 1}};
-    static const tl_dtype dtypes[] = {TL_FLOAT, TL_UINT8, TL_BOOL};
+    static const input_options options = {.mean = {1, 2, 3}, .is_bgr = 1};
     FUZZ_CHECK(ftruncate(fd, 0) == 0);
     FUZZ_CHECK(pwrite(fd, data, size, 0) == (ssize_t)size);
-    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++) {
-        tl_tensor *like = tl_tensor_zeros(3, dims[i], dtypes[i]), *tensor;
-        FUZZ_CHECK(like);
-        if (tensor_read(path, "x", like, &tensor) == LN_OK) {
-            FUZZ_CHECK(tensor->len == like->len && tensor->dtype == like->dtype);
-            tl_tensor_free_data_too(tensor);
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        ln_object *value;
+        if (input_read(path, &wishes[i], i % 2 ? &options : NULL, &value) == LN_OK) {
+            FUZZ_CHECK(value);
+            check_value(&wishes[i], value);
+            ln_object_release(value);
         } else {
-            FUZZ_CHECK(!tensor);
+            FUZZ_CHECK(!value);
         }
-        tl_tensor_free_data_too(like);
     }
     return 0;
 }

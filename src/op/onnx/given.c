@@ -3,6 +3,8 @@
 
 #include "op/onnx/given.h"
 
+#include <string.h>
+
 #include "tensor/elem.h"
 
 static ln_status ints_of_param(ln_call *call, const char *param, int room, int64_t *out_values,
@@ -66,6 +68,15 @@ ln_status ln_given_real(ln_call *call, int index, double *out_value, int *out_co
     if (data)
         *out_value = ln_data_real(data, ln_call_in(call, index)->dtype, 0);
     return LN_OK;
+}
+
+bool ln_given_tensor(const ln_call *call, int index, tl_tensor *out_view)
+{
+    const void *data = ln_call_value(call, index);
+    *out_view = *ln_call_in(call, index);
+    memcpy(&out_view->data, &data,
+           sizeof data); // a view is only read, whatever the field's type says
+    return data != NULL || out_view->len == 0;
 }
 
 ln_status ln_given_axes(ln_call *call, int ndim, const int64_t *axes, int count, int *out_axes)

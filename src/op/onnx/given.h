@@ -28,6 +28,10 @@ ln_status ln_given_ints(ln_call *call, int index, const char *param, int room, i
 ln_status ln_given_int(ln_call *call, int index, int64_t *out_value, int *out_count);
 ln_status ln_given_real(ln_call *call, int index, double *out_value, int *out_count);
 
+// A view of input `index` with its elements, also while the model is planned; false if they are not
+// known. An empty tensor is known without data.
+bool ln_given_tensor(const ln_call *call, int index, tl_tensor *out_view);
+
 // `count` axes of rank `ndim`, -ndim to ndim - 1, as 0 to ndim - 1; each at most once.
 ln_status ln_given_axes(ln_call *call, int ndim, const int64_t *axes, int count, int *out_axes);
 

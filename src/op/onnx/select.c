@@ -65,20 +65,21 @@ bool ln_element_is_set(const tl_tensor *t, size_t i)
 
 ln_status ln_infer_non_zero(ln_call *call)
 {
-    const tl_tensor *data = ln_call_in(call, 0);
-    if (!ln_call_value(call, 0) && data->len > 0)
+    tl_tensor data;
+    if (!ln_given_tensor(call, 0, &data))
         return ln_call_out_open(call);
-    int dims[] = {data->ndim, 0};
-    for (int i = 0; i < data->len; i++)
-        dims[1] += ln_element_is_set(data, (size_t)i);
+    int dims[] = {data.ndim, 0};
+    for (int i = 0; i < data.len; i++)
+        dims[1] += ln_element_is_set(&data, (size_t)i);
     return ln_call_out(call, 0, TL_INT64, 2, dims);
 }
 
 // ---- Compress ----
 
-ln_status ln_compress_find(ln_call *call, int *out_axis, int *out_limit, int *out_chosen)
+ln_status ln_compress_find(ln_call *call, const tl_tensor *condition, int *out_axis, int *out_limit,
+                           int *out_chosen)
 {
-    const tl_tensor *data = ln_call_in(call, 0), *condition = ln_call_in(call, 1);
+    const tl_tensor *data = ln_call_in(call, 0);
     *out_axis = -1;
     *out_limit = data->len;
     *out_chosen = 0;
@@ -100,13 +101,15 @@ ln_status ln_compress_find(ln_call *call, int *out_axis, int *out_limit, int *ou
 
 ln_status ln_infer_compress(ln_call *call)
 {
-    const tl_tensor *data = ln_call_in(call, 0), *condition = ln_call_in(call, 1);
+    const tl_tensor *data = ln_call_in(call, 0);
+    tl_tensor condition;
     int axis, limit, chosen, dims[TL_MAXDIM];
-    if (condition->ndim != 1)
-        return ln_call_fail(call, LN_INVALID, "condition of rank %d, not 1", condition->ndim);
-    if (!ln_call_value(call, 1) && condition->len > 0)
+    bool is_known = ln_given_tensor(call, 1, &condition);
+    if (condition.ndim != 1)
+        return ln_call_fail(call, LN_INVALID, "condition of rank %d, not 1", condition.ndim);
+    if (!is_known)
         return ln_call_out_open(call);
-    LN_TRY(ln_compress_find(call, &axis, &limit, &chosen));
+    LN_TRY(ln_compress_find(call, &condition, &axis, &limit, &chosen));
     if (axis < 0)
         return ln_call_out(call, 0, data->dtype, 1, &chosen);
     memcpy(dims, data->dims, (size_t)data->ndim * sizeof *dims);

@@ -30,7 +30,8 @@ void ln_sort_positions(int *order, int *room, int count, ln_position_less less,
 bool ln_element_is_set(const tl_tensor *t, size_t i);
 
 // Compress: `*out_axis` is -1 without an axis; `*out_limit` is how many conditions count.
-ln_status ln_compress_find(ln_call *call, int *out_axis, int *out_limit, int *out_chosen);
+ln_status ln_compress_find(ln_call *call, const tl_tensor *condition, int *out_axis, int *out_limit,
+                           int *out_chosen);
 
 // Unique: what is equal among the `row_count` rows of the input, its elements or, with an axis, its
 // slices. Arrays are scratch of the call.
@@ -42,7 +43,7 @@ typedef struct ln_unique {
     int *counts;   // of each group
 } ln_unique;
 
-ln_status ln_unique_find(ln_call *call, ln_unique *unique);
+ln_status ln_unique_find(ln_call *call, const tl_tensor *data, ln_unique *unique);
 
 // TopK: the axis, and K if it is known.
 ln_status ln_top_k_find(ln_call *call, int *out_axis, int64_t *out_k, bool *out_is_known);

@@ -100,7 +100,7 @@ static ln_status check_shapes(ln_call *call)
 
 ln_status ln_nms_find(ln_call *call, int64_t **out_chosen, int *out_count)
 {
-    const tl_tensor *boxes = ln_call_in(call, 0), *scores = ln_call_in(call, 1);
+    const tl_tensor *scores = ln_call_in(call, 1);
     int batch = scores->dims[0], classes = scores->dims[1], box_count = scores->dims[2];
     box_limits limits;
     LN_TRY(find_limits(call, &limits));
@@ -109,13 +109,16 @@ ln_status ln_nms_find(ln_call *call, int64_t **out_chosen, int *out_count)
     int *order = ln_call_scratch(call, (size_t)box_count + 1, 2 * sizeof *order);
     if (!*out_chosen || !order)
         return LN_NO_MEMORY;
+    if (scores->len == 0)
+        return LN_OK;
 
     for (int b = 0; b < batch; b++)
         for (int c = 0; c < classes; c++) {
             size_t row = (size_t)b * (size_t)classes + (size_t)c;
-            int stay = choose((const float *)boxes->data + (size_t)b * (size_t)box_count * 4,
-                              (const float *)scores->data + row * (size_t)box_count, box_count,
-                              &limits, order, order + box_count);
+            int stay =
+                choose((const float *)ln_call_value(call, 0) + (size_t)b * (size_t)box_count * 4,
+                       (const float *)ln_call_value(call, 1) + row * (size_t)box_count, box_count,
+                       &limits, order, order + box_count);
             for (int i = 0; i < stay; i++) {
                 int64_t *chosen = *out_chosen + 3 * (size_t)(*out_count)++;
                 chosen[0] = b;

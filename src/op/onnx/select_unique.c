@@ -104,9 +104,8 @@ static void order_by_first(ln_unique *unique, int *order, int *room)
     }
 }
 
-ln_status ln_unique_find(ln_call *call, ln_unique *unique)
+ln_status ln_unique_find(ln_call *call, const tl_tensor *data, ln_unique *unique)
 {
-    const tl_tensor *data = ln_call_in(call, 0);
     unique->axis = -1;
     if (ln_call_has(call, "axis"))
         LN_TRY(ln_call_axis(call, "axis", data->ndim, &unique->axis));
@@ -132,18 +131,18 @@ ln_status ln_unique_find(ln_call *call, ln_unique *unique)
 
 ln_status ln_infer_unique(ln_call *call)
 {
-    const tl_tensor *data = ln_call_in(call, 0);
+    tl_tensor data;
     int dims[TL_MAXDIM] = {0}, ndim = 1;
     ln_unique unique;
-    if (!ln_call_value(call, 0) && data->len > 0)
+    if (!ln_given_tensor(call, 0, &data))
         return ln_call_out_open(call);
-    LN_TRY(ln_unique_find(call, &unique));
+    LN_TRY(ln_unique_find(call, &data, &unique));
     if (unique.axis >= 0) {
-        ndim = data->ndim;
-        memcpy(dims, data->dims, (size_t)ndim * sizeof *dims);
+        ndim = data.ndim;
+        memcpy(dims, data.dims, (size_t)ndim * sizeof *dims);
     }
     dims[unique.axis < 0 ? 0 : unique.axis] = unique.group_count;
-    LN_TRY(ln_call_out(call, 0, data->dtype, ndim, dims));
+    LN_TRY(ln_call_out(call, 0, data.dtype, ndim, dims));
     LN_TRY(ln_call_out(call, 1, TL_INT64, 1, &unique.group_count));
     LN_TRY(ln_call_out(call, 2, TL_INT64, 1, &unique.row_count));
     return ln_call_out(call, 3, TL_INT64, 1, &unique.group_count);

@@ -232,6 +232,14 @@ static ln_status check_arity(ln_onnx_builder *b, const ln_onnx_list *given,
     return LN_OK;
 }
 
+// The first input of Scan 8, the lengths of the sequences, is one of its variadic ones here.
+static int may_be_absent(const ln_onnx_current *node, const ln_arg_info *info, size_t position)
+{
+    if (info->flags & LN_ARG_VARIADIC)
+        return position == 0 && node->since == 8 && strcmp(node->optype, "Scan") == 0;
+    return (info->flags & LN_ARG_OPTIONAL) != 0;
+}
+
 static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes name)
 {
     const ln_onnx_frame *frame = ln_onnx_top(b);
@@ -247,7 +255,7 @@ static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes na
     }
     if (tensor)
         return ln_onnx_add_arg(b, &b->ins, arg_name, tensor);
-    if (info->flags & LN_ARG_OPTIONAL && !(info->flags & LN_ARG_VARIADIC))
+    if (may_be_absent(&frame->node, info, position))
         return LN_OK;
     return ln_onnx_problem(b, NULL, "its input '%s' is missing", arg_name);
 }

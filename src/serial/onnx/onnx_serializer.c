@@ -49,7 +49,9 @@ static char *folder_of(const char *path)
 // The context keeps what is mapped, whether or not reading succeeds.
 static ln_status keep(ln_context *ctx, ln_onnx_mapping *mapping)
 {
-    return ln_context_keep(ctx, mapping, ln_onnx_mapping_destroy);
+    ln_onnx_bytes bytes = mapping->bytes;
+    LN_TRY(ln_context_keep(ctx, mapping, ln_onnx_mapping_destroy));
+    return bytes.len > 0 ? ln_context_keep_mapped(ctx, bytes.at, bytes.len) : LN_OK;
 }
 
 static ln_status keep_all(ln_context *ctx, ln_onnx_mapping *first)
@@ -154,6 +156,7 @@ ln_serializer ln_serializer_onnx = {
     .extensions = onnx_extensions,
     .probe = onnx_probe,
     .load_file = onnx_load_file,
+    .maps_files = 1,
     .load_mem = onnx_load_mem,
     .preflight = onnx_preflight,
 };

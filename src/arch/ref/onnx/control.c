@@ -97,6 +97,7 @@ static ln_status make_trip(loop *l, int64_t number, int64_t *goes_on)
     l->ins[1] = ln_scalar_object(l->call, TL_BOOL, *goes_on);
     if (!l->ins[0] || !l->ins[1])
         return ln_error_status();
+    LN_TRY(ln_call_charge(l->call, LN_RUN_WORK));
     LN_TRY(ln_call_run_graph(l->call, "body", 2 + l->state_count, l->ins, l->out_count, l->outs));
     LN_TRY(
         ln_scalar_of(l->call, l->outs[0], "the condition that the body gives", TL_BOOL, goes_on));
@@ -202,6 +203,7 @@ static ln_status run_map(map *m)
                                 ln_object_count(m->sources[i]));
     }
     for (size_t at = 0; at < count; at++) {
+        LN_TRY(ln_call_charge(m->call, LN_RUN_WORK));
         for (int i = 0; i < m->in_count; i++)
             m->ins[i] =
                 is_sequence(m->sources[i]) ? ln_object_item(m->sources[i], at) : m->sources[i];

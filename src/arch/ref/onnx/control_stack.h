@@ -8,6 +8,10 @@
 
 #include <lightnet/call.h>
 
+// What it costs to run a graph, beside its operators, in multiply-accumulates: a loop of next to
+// nothing without an end has one in the limit of work, too.
+enum { LN_RUN_WORK = 1000 };
+
 // One row of `width` values for each run. Starts as zeros, but for `call` and `width`.
 typedef struct ln_run_stack {
     ln_call *call;

@@ -120,6 +120,7 @@ static ln_status measure(scan *s)
 static ln_status run_steps(scan *s, int length)
 {
     for (int t = 0; t < length; t++) {
+        LN_TRY(ln_call_charge(s->call, LN_RUN_WORK));
         for (int i = 0; i < s->scan_count; i++) {
             int at = s->is_backward[i] ? length - 1 - t : t;
             ln_object **slice = &s->ins[s->state_count + i];

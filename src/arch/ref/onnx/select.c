@@ -40,7 +40,7 @@ ln_status ln_ref_onnx_compress(ln_call *call)
     const tl_tensor *data = ln_call_in(call, 0), *condition = ln_call_in(call, 1);
     const tl_tensor *dst = ln_call_dst(call, 0);
     int axis, limit, chosen;
-    LN_TRY(ln_compress_find(call, &axis, &limit, &chosen));
+    LN_TRY(ln_compress_find(call, condition, &axis, &limit, &chosen));
     if (chosen != dst->dims[axis < 0 ? 0 : axis])
         return changed(call);
     if (dst->len == 0)
@@ -74,7 +74,7 @@ ln_status ln_ref_onnx_unique(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     ln_unique unique;
-    LN_TRY(ln_unique_find(call, &unique));
+    LN_TRY(ln_unique_find(call, data, &unique));
     int groups = unique.group_count;
     if (dst && dst->dims[unique.axis < 0 ? 0 : unique.axis] != groups)
         return changed(call);

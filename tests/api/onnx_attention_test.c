@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of ONNX. Where queries are 0 all scores are equal, and each query gets the mean of the
+// values it sees.
+
+#include "tests/api/onnx_outputs.h"
+
+// Three queries and keys of one head, and values 1, 3, 8.
+#define ZEROS                                                                                      \
+    F32("q", "[1, 1, 3, 1]", "[0, 0, 0]")                                                          \
+    F32("k", "[1, 1, 3, 1]", "[1, 2, 3]") F32("v", "[1, 1, 3, 1]", "[1, 3, 8]")
+#define PLAIN  "Attention(Q=q, K=k, V=v | Y=y | "
+#define MASKED "Attention(Q=q, K=k, V=v, attn_mask=m | Y=y | "
+
+TEST(queries_see_what_masks_leave)
+{
+    static const onnx_output cases[] = {
+        {"all", ZEROS PLAIN ");", "1x1x3x1", {4, 4, 4}},
+        {"nothing behind their own place", ZEROS PLAIN "is_causal=1);", "1x1x3x1", {1, 2, 4}},
+        {"one key before",
+         ZEROS PLAIN "left_window_size=1, right_window_size=0);",
+         "1x1x3x1",
+         {1, 2, 5.5}},
+        {"one key behind",
+         ZEROS PLAIN "left_window_size=0, right_window_size=1);",
+         "1x1x3x1",
+         {2, 5.5, 8}},
+        {"a window that is also causal",
+         ZEROS PLAIN "right_window_size=2, is_causal=1);",
+         "1x1x3x1",
+         {1, 2, 4}},
+        {"true keys",
+         ZEROS BOOLS("m", "[1, 3]", "[1, 0, 1]") MASKED ");",
+         "1x1x3x1",
+         {4.5, 4.5, 4.5}},
+        {"a query without keys gets 0",
+         ZEROS BOOLS("m", "[3, 3]", "[1, 0, 0, 0, 0, 0, 0, 0, 1]") MASKED ");",
+         "1x1x3x1",
+         {1, 0, 8}},
+        {"true keys that are not behind",
+         ZEROS BOOLS("m", "[1, 3]", "[0, 1, 1]") MASKED "is_causal=1);",
+         "1x1x3x1",
+         {0, 3, 5.5}},
+        {"a score that is added: weights 1, 1, 2",
+         ZEROS F32("m", "[1, 3]", "[0, 0, 0.69314718056]") MASKED ");",
+         "1x1x3x1",
+         {5, 5, 5}},
+        {"keys behind a short mask are hidden",
+         ZEROS BOOLS("m", "[1, 2]", "[1, 1]") MASKED ");",
+         "1x1x3x1",
+         {2, 2, 2}},
+        {"so is all but the first behind one value",
+         ZEROS BOOLS("m", "[1, 1]", "[1]") MASKED "since=24);",
+         "1x1x3x1",
+         {1, 1, 1}},
+        {"which was repeated once",
+         ZEROS BOOLS("m", "[1, 1]", "[1]") MASKED "since=23);",
+         "1x1x3x1",
+         {4, 4, 4}},
+        {"keys in use",
+         ZEROS I64("n", "[1]", "[2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
+         "1x1x3x1",
+         {2, 2, 2}},
+        {"the last of them is the last query's own",
+         F32("q", "[1, 1, 1, 1]", "[0]") F32("k", "[1, 1, 3, 1]",
+                                             "[1, 2, 3]") F32("v", "[1, 1, 3, 1]", "[1, 3, 8]")
+             I64("n", "[1]",
+                 "[2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y | is_causal=1, left_window_size=0);",
+         "1x1x1x1",
+         {3}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
+TEST(what_is_past_comes_first)
+{
+    static const onnx_output cases[] = {
+        {"a past value of 5",
+         ZEROS F32("pk", "[1, 1, 1, 1]", "[0]")
+             F32("pv", "[1, 1, 1, 1]",
+                 "[5]") "Attention(Q=q, K=k, V=v, past_key=pk, past_value=pv | Y=y | is_causal=1);",
+         "1x1x3x1",
+         {3, 3, 4.25}},
+        {"present values",
+         ZEROS F32("pk", "[1, 1, 1, 1]", "[0]")
+             F32("pv", "[1, 1, 1, 1]",
+                 "[5]") "Attention(Q=q, K=k, V=v, past_key=pk, past_value=pv | Y=z, present_key=w, "
+                        "present_value=y |);",
+         "1x1x4x1",
+         {5, 1, 3, 8}},
+        {"present keys without a past",
+         ZEROS "Attention(Q=q, K=k, V=v | Y=z, present_key=y, present_value=w |);",
+         "1x1x3x1",
+         {1, 2, 3}},
+        {"an empty past",
+         ZEROS F32("pk", "[1, 1, 0, 1]", "[0]")
+             F32("pv", "[1, 1, 0, 1]",
+                 "[0]") "Attention(Q=q, K=k, V=v, past_key=pk, past_value=pv | Y=y |);",
+         "1x1x3x1",
+         {4, 4, 4}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
+// One query of 2 for keys of 1 and 3: scores 2 and 6 with scale 1.
+#define SCORES                                                                                     \
+    F32("q", "[1, 1, 1, 1]", "[2]")                                                                \
+    F32("k", "[1, 1, 2, 1]", "[1, 3]") F32("v", "[1, 1, 2, 1]", "[0, 1]")
+#define QK(mode) "qk_matmul_output_mode=" mode
+
+TEST(scores_can_be_seen_at_each_stage)
+{
+    static const onnx_output cases[] = {
+        {"raw",
+         SCORES "Attention(Q=q, K=k, V=v | Y=z, qk_matmul_output=y | softcap=4);",
+         "1x1x1x2",
+         {2, 6}},
+        {"scaled",
+         SCORES "Attention(Q=q, K=k, V=v | Y=z, qk_matmul_output=y | scale=0.25);",
+         "1x1x1x2",
+         {0.5, 1.5}},
+        {"capped: 4 tanh(score / 4)",
+         SCORES "Attention(Q=q, K=k, V=v | Y=z, qk_matmul_output=y | softcap=4, " QK("1") ");",
+         "1x1x1x2",
+         {1.84846862904, 3.62059301459}},
+        {"with the mask",
+         SCORES F32(
+             "m", "[1, 2]",
+             "[1, -1]") "Attention(Q=q, K=k, V=v, attn_mask=m | Y=z, qk_matmul_output=y | " QK("2") ");",
+         "1x1x1x2",
+         {3, 5}},
+        {"probabilities",
+         SCORES "Attention(Q=q, K=k, V=v | Y=z, qk_matmul_output=y | " QK("3") ");",
+         "1x1x1x2",
+         {0.01798620996, 0.98201379004}},
+        {"huge scores do not overflow",
+         F32("q", "[1, 1, 1, 1]", "[3e19]") F32("k", "[1, 1, 2, 1]", "[3e19, -3e19]")
+             F32("v", "[1, 1, 2, 1]", "[5, 1]") "Attention(Q=q, K=k, V=v | Y=y |);",
+         "1x1x1x1",
+         {5}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
+TEST(heads_share_keys_in_runs)
+{
+    static const onnx_output cases[] = {
+        {"four heads of queries, two of keys",
+         F32("q", "[1, 4, 1, 1]", "[0, 0, 0, 0]") F32("k", "[1, 2, 1, 1]", "[1, 1]")
+             F32("v", "[1, 2, 1, 2]", "[1, 2, 3, 4]") "Attention(Q=q, K=k, V=v | Y=y |);",
+         "1x4x1x2",
+         {1, 2, 1, 2, 3, 4, 3, 4}},
+        {"packed",
+         F32("q", "[1, 1, 4]", "[0, 0, 0, 0]") F32("k", "[1, 1, 2]", "[1, 1]")
+             F32("v", "[1, 1, 4]",
+                 "[1, 2, 3, 4]") "Attention(Q=q, K=k, V=v | Y=y | q_num_heads=4, kv_num_heads=2);",
+         "1x1x8",
+         {1, 2, 1, 2, 3, 4, 3, 4}},
+        {"no tokens",
+         F32("q", "[1, 1, 0, 2]", "[0]") F32("k", "[1, 1, 0, 2]", "[0]")
+             F32("v", "[1, 1, 0, 2]", "[0]") "Attention(Q=q, K=k, V=v | Y=y |);",
+         "1x1x0x2",
+         {0}},
+        {"no keys",
+         F32("q", "[1, 1, 1, 2]", "[1, 1]") F32("k", "[1, 1, 0, 2]", "[0]")
+             F32("v", "[1, 1, 0, 2]", "[0]") "Attention(Q=q, K=k, V=v | Y=y |);",
+         "1x1x1x2",
+         {0, 0}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
+TEST(attention_tells_what_does_not_fit)
+{
+    static const onnx_refusal cases[] = {
+        {"packed without heads", F32("q", "[1, 1, 4]", "[0]") "Attention(Q=q, K=q, V=q | Y=y |);",
+         "cannot split 4 elements of Q into 0 heads"},
+        {"three heads for two",
+         F32("q", "[1, 3, 1, 1]", "[0]")
+             F32("k", "[1, 2, 1, 1]", "[0]") "Attention(Q=q, K=k, V=k | Y=y |);",
+         "cannot share 2 heads of keys among 3"},
+        {"only a past key", ZEROS "Attention(Q=q, K=k, V=v, past_key=k | Y=y |);", "only together"},
+        {"a mask of another shape", ZEROS BOOLS("m", "[2, 3]", "[1]") MASKED ");",
+         "a mask that does not fit 1 x 1 x 3 x 3"},
+        {"a window of -2", ZEROS PLAIN "left_window_size=-2);", "window of -2"},
+        {"more keys in use than there are",
+         ZEROS I64("n", "[1]", "[4]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
+         "nonpad_kv_seqlen 4 for 3 keys"},
+        {"mode 4", ZEROS PLAIN QK("4") ");", "no qk_matmul_output_mode 4"},
+        {"queries of another size",
+         ZEROS F32("p", "[1, 1, 1, 2]", "[0]") "Attention(Q=p, K=k, V=v | Y=y |);",
+         "queries of 2 elements for keys of 1"},
+    };
+    CHECK_REFUSALS(cases);
+}
+
+// ---- LinearAttention ----
+
+// Two tokens of one head with key 1 and query 1, values 3 and 5.
+#define TOKENS                                                                                     \
+    F32("q", "[1, 2, 1]", "[1, 1]")                                                                \
+    F32("k", "[1, 2, 1]", "[1, 1]") F32("v", "[1, 2, 1]", "[3, 5]")
+#define LINEAR(inputs, params)                                                                     \
+    "LinearAttention(query=q, key=k, value=v" inputs                                               \
+    " | output=y, present_state=s | q_num_heads=1, kv_num_heads=1, scale=1, update_rule=" params   \
+    ");"
+
+TEST(a_state_is_written_and_read)
+{
+    static const onnx_output cases[] = {
+        {"values add up", TOKENS LINEAR("", "linear"), "1x2x1", {3, 8}},
+        {"behind those of the past",
+         TOKENS F32("p", "[1, 1, 1, 1]", "[10]") LINEAR(", past_state=p", "linear"),
+         "1x2x1",
+         {13, 18}},
+        {"half is left: exp(-0.693)",
+         TOKENS F32("d", "[1, 2, 1]", "[-0.69314718056, -0.69314718056]")
+             LINEAR(", decay=d", "gated"),
+         "1x2x1",
+         {3, 6.5}},
+        {"half of the error is corrected",
+         TOKENS F32("b", "[1, 2, 1]", "[0.5, 0.5]") LINEAR(", beta=b", "delta"),
+         "1x2x1",
+         {1.5, 3.25}},
+        {"both",
+         TOKENS F32("b", "[1, 2, 1]", "[0.5, 0.5]")
+             F32("d", "[1, 2, 1]", "[-0.69314718056, -0.69314718056]")
+                 LINEAR(", decay=d, beta=b", "gated_delta"),
+         "1x2x1",
+         {1.5, 2.875}},
+    };
+    static const onnx_refusal refusals[] = {
+        {"a gated rule without decay", TOKENS LINEAR("", "gated"), "takes decay"},
+        {"a rule nobody knows", TOKENS LINEAR("", "magic"), "unknown update_rule 'magic'"},
+        {"a state of another shape",
+         TOKENS F32("p", "[1, 1, 2, 1]", "[0]") LINEAR(", past_state=p", "linear"),
+         "needs past_state"},
+    };
+    CHECK_OUTPUTS(cases);
+    CHECK_REFUSALS(refusals);
+}
+
+// ---- RotaryEmbedding ----
+
+// A quarter of a turn at position 1, none at position 0.
+#define QUARTER                                                                                    \
+    F32("c", "[2, 2]", "[1, 1, 0, 0]")                                                             \
+    F32("s", "[2, 2]", "[0, 0, 1, 1]") F32("x", "[1, 1, 1, 4]", "[1, 2, 3, 4]")
+#define TURN(params) "RotaryEmbedding(X=x, cos_cache=c, sin_cache=s, position_ids=p | Y=y | " params
+
+TEST(pairs_turn_by_the_angle_of_their_position)
+{
+    static const onnx_output cases[] = {
+        {"halves", QUARTER I64("p", "[1, 1]", "[1]") TURN(");"), "1x1x1x4", {-3, -4, 1, 2}},
+        {"neighbours",
+         QUARTER I64("p", "[1, 1]", "[1]") TURN("interleaved=1);"),
+         "1x1x1x4",
+         {-2, 1, -4, 3}},
+        {"only the first two",
+         QUARTER I64("p", "[1, 1]", "[1]") TURN("rotary_embedding_dim=2);"),
+         "1x1x1x4",
+         {-2, 1, 3, 4}},
+        {"position 0", QUARTER I64("p", "[1, 1]", "[0]") TURN(");"), "1x1x1x4", {1, 2, 3, 4}},
+        {"from the end", QUARTER I64("p", "[1, 1]", "[-1]") TURN(");"), "1x1x1x4", {-3, -4, 1, 2}},
+        {"a row for each token",
+         F32("x", "[1, 2, 2]", "[1, 2, 3, 4]") F32("c", "[1, 2, 1]", "[0, 1]")
+             F32("s", "[1, 2, 1]",
+                 "[1, 0]") "RotaryEmbedding(X=x, cos_cache=c, sin_cache=s | Y=y | num_heads=1);",
+         "1x2x2",
+         {-2, 1, 3, 4}},
+        {"of com.microsoft, from position 1 on",
+         F32("x", "[1, 1, 4]",
+             "[1, 2, 3, 4]") F32("c", "[2, 2]", "[1, 1, 0, 0]") F32("s", "[2, 2]", "[0, 0, 1, 1]")
+             I64("p", "[1]",
+                 "[1]") "ms_RotaryEmbedding(input=x, position_ids=p, cos_cache=c, sin_cache=s | output=y |);",
+         "1x1x4",
+         {-3, -4, 1, 2}},
+    };
+    static const onnx_refusal refusals[] = {
+        {"no such position", QUARTER I64("p", "[1, 1]", "[2]") TURN(");"),
+         "position 2, but angles for 2"},
+        {"an odd number of elements",
+         QUARTER I64("p", "[1, 1]", "[1]") TURN("rotary_embedding_dim=3);"),
+         "cannot rotate 3 elements"},
+    };
+    CHECK_OUTPUTS(cases);
+    CHECK_REFUSALS(refusals);
+}
+
+TEST_LIST(queries_see_what_masks_leave, what_is_past_comes_first, scores_can_be_seen_at_each_stage,
+          heads_share_keys_in_runs, attention_tells_what_does_not_fit, a_state_is_written_and_read,
+          pairs_turn_by_the_angle_of_their_position)

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on ONNX models: run, verify, compare, inspect.
+
+Usage: onnx_test.py FOLDER-OF-THE-COMMANDS
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_writer as ow
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+
+
+def run(*args, code=0, err="", out=""):
+    """Runs the command; `code` is its exit status, `err` and `out` stand in what it says."""
+    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    said = "%s\n%s%s" % (" ".join(map(str, args)), done.stdout, done.stderr)
+    assert done.returncode == code, "exit %d, not %d: %s" % (done.returncode, code, said)
+    assert err in done.stderr, "no %r on standard error: %s" % (err, said)
+    assert out in done.stdout, "no %r on standard output: %s" % (out, said)
+    return done
+
+
+def write(name, content):
+    path = pathlib.Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(ow.message(content) if isinstance(content, dict) else content)
+    return name
+
+
+def listed():
+    return json.loads(pathlib.Path("out/outputs.json").read_text())
+
+
+FLOATS = np.arange(6, dtype="f4").reshape(2, 3)
+ADD = ow.model([ow.node("Add", ["x", "w"], ["y"])], [("x", ow.tensor_type("FLOAT", ["batch", 3]))],
+               [("y", ow.tensor_type("FLOAT", ["batch", 3]))], [("w", np.array([10, 20, 30], "f4"))])
+WANT = FLOATS + np.array([10, 20, 30], "f4")
+
+
+# ---- run ----
+
+def test_values_of_onnx_are_inputs():
+    write("add.onnx", ADD)
+    write("x.pb", ow.tensor(FLOATS))
+    for args in (["x.pb"], ["x=x.pb"], ["0=x.pb"]):
+        run("run", "add.onnx", "-i", *args, "-o", "out")
+        assert (np.load("out/y.npy") == WANT).all()
+    assert listed() == [{"name": "y", "file": "y.npy", "dtype": "FLOAT", "shape": [2, 3]}]
+    run("run", "add.onnx", "-i", write("bad.pb", b"\x08"), code=1, err="bad.pb")
+
+
+def test_open_shapes_are_bound_by_data_or_words():
+    write("add.onnx", ADD)
+    for rows in (1, 4):
+        np.save("in.npy", np.zeros((rows, 3), "f4"))
+        run("run", "add.onnx", "-i", "in.npy", out="y: TL_FLOAT [%d, 3]" % rows)
+    np.save("in.npy", np.zeros((2, 3), "f4"))
+    run("run", "add.onnx", "-i", "in.npy", "-s", "batch=2", out="y: TL_FLOAT [2, 3]")
+    run("run", "add.onnx", "-i", "in.npy", "-s", "x=2x3", out="y: TL_FLOAT [2, 3]")
+    run("run", "add.onnx", "-i", "in.npy", "-s", "batch=4", code=1, err="takes [4, 3]")
+    run("run", "add.onnx", "-s", "depth=4", code=1, err="batch")
+    np.save("in.npy", np.zeros((2, 4), "f4"))
+    run("run", "add.onnx", "-i", "in.npy", code=1, err="has shape [2, 4], input 'x' takes [?, 3]")
+    write("in.raw", FLOATS.tobytes())
+    run("run", "add.onnx", "-i", "in.raw", out="y: TL_FLOAT [2, 3]")
+    write("in.raw", FLOATS.tobytes()[:-4])
+    run("run", "add.onnx", "-i", "in.raw", code=1, err="5 elements")
+
+
+def test_sequences_and_optionals_are_listed_with_their_items():
+    write("seq.onnx", ow.model([ow.node("SequenceConstruct", ["x", "w"], ["s"]), ow.node("Identity", ["s"], ["t"])],
+                               [("x", ow.tensor_type("FLOAT", [2, 3]))], [("t", ow.sequence_type("FLOAT"))],
+                               [("w", np.array([1, 2], "f4"))]))
+    np.save("in.npy", FLOATS)
+    run("run", "seq.onnx", "-i", "in.npy", "-o", "out", out="t: sequence of 2")
+    assert listed() == [{"name": "t", "items": [
+        {"name": "t", "file": "output_0_0.npy", "dtype": "FLOAT", "shape": [2, 3]},
+        {"name": "t", "file": "output_0_1.npy", "dtype": "FLOAT", "shape": [2]}]}], listed()
+    assert (np.load("out/output_0_0.npy") == FLOATS).all()
+
+
+def test_sequences_are_inputs():
+    write("len.onnx", ow.model([ow.node("SequenceLength", ["s"], ["n"])], [("s", ow.sequence_type("FLOAT"))],
+                               [("n", ow.tensor_type("INT64", []))]))
+    write("s.pb", ow.sequence([FLOATS, FLOATS[0], FLOATS]))
+    run("run", "len.onnx", "-i", "s.pb", "-o", "out", out="n: TL_INT64 []")
+    assert np.load("out/n.npy") == 3
+    np.savez("s.npz", FLOATS, FLOATS)
+    run("run", "len.onnx", "-i", "s.npz", "-o", "out")
+    assert np.load("out/n.npy") == 2
+
+
+def test_optionals_are_what_they_hold():
+    write("opt.onnx", ow.model([ow.node("OptionalHasElement", ["o"], ["b"]), ow.node("Identity", ["o"], ["p"])],
+                               [("o", ow.optional_type("FLOAT"))],
+                               [("b", ow.tensor_type("BOOL", [])), ("p", ow.optional_type("FLOAT"))]))
+    run("run", "opt.onnx", "-i", write("o.pb", ow.optional(FLOATS)), "-o", "out")
+    assert listed()[1] == {"name": "p", "file": "p.npy", "dtype": "FLOAT", "shape": [2, 3]}
+    assert np.load("out/b.npy") and (np.load("out/p.npy") == FLOATS).all()
+    run("run", "opt.onnx", "-i", write("o.pb", ow.optional()), "-o", "out", out="p: nothing")
+    assert listed()[1] is None and not np.load("out/b.npy")
+    np.save("o.npy", FLOATS)
+    run("run", "opt.onnx", "-i", "o.npy", "-o", "out")
+    assert np.load("out/b.npy")
+
+
+def test_names_that_cannot_be_files():
+    names = ["a/b", "..", "output_1", "x y", "s" * 300, "ü", "ok-1.2_3"]
+    write("names.onnx", ow.model([ow.node("Identity", ["in:0/x"], [name]) for name in names],
+                                 [("in:0/x", ow.tensor_type("FLOAT", [2, 3]))],
+                                 [(name, ow.tensor_type("FLOAT", [2, 3])) for name in names]))
+    np.save("in.npy", FLOATS)
+    shutil.rmtree("out", ignore_errors=True)
+    run("run", "names.onnx", "-i", "in:0/x=in.npy", "-o", "out")
+    assert [entry["name"] for entry in listed()] == names
+    files = [entry["file"] for entry in listed()]
+    assert files == ["output_%d.npy" % i for i in range(6)] + ["ok-1.2_3.npy"], files
+    assert all((np.load("out/" + file) == FLOATS).all() for file in files)
+
+
+# ---- verify ----
+
+def case(folder, want=WANT, content=ADD, sets=1):
+    shutil.rmtree(folder, ignore_errors=True)
+    write(folder + "/model.onnx", content)
+    for k in range(sets):
+        write("%s/test_data_set_%d/input_0.pb" % (folder, k), ow.tensor(FLOATS))
+        write("%s/test_data_set_%d/output_0.pb" % (folder, k), ow.tensor(want))
+    return folder
+
+
+def test_verify_tells_what_deviates():
+    run("verify", case("good", sets=3), out="pass   good")
+    run("verify", "good/model.onnx", "--open", out="pass  set 2 output 0 y: TL_FLOAT [2, 3]")
+    wrong = WANT.copy()
+    wrong[1, 2] += 1
+    run("verify", case("wrong", wrong), code=1, out="35 instead of 36 at [1, 2] (off by 1, relative 0.0278")
+    run("verify", "wrong", "--rtol=0.1", out="pass   wrong")
+    run("verify", "wrong", "--shape-only", out="pass   wrong")
+    run("verify", case("wrong", WANT.astype("f8")), code=1, out="TL_FLOAT [2, 3] instead of TL_DOUBLE [2, 3]")
+    run("verify", case("wrong", WANT[:1]), code=1, out="TL_FLOAT [2, 3] instead of TL_FLOAT [1, 3]")
+    run("verify", "wrong", "--shape-only", code=1, out="instead of TL_FLOAT [1, 3]")
+
+
+def test_verify_knows_nan_and_infinity():
+    odd = np.array([[0, np.nan, np.inf], [-np.inf, 1, 2]], "f4")
+    identity = ow.model([ow.node("Identity", ["x"], ["y"])], [("x", ow.tensor_type("FLOAT", [2, 3]))],
+                        [("y", ow.tensor_type("FLOAT", [2, 3]))])
+    case("odd", odd, identity)
+    write("odd/test_data_set_0/input_0.pb", ow.tensor(odd))
+    run("verify", "odd", out="pass   odd")
+    for at, value in (((0, 1), 0), ((0, 2), -np.inf), ((1, 1), np.nan), ((0, 2), 1e38)):
+        other = odd.copy()
+        other[at] = value
+        write("odd/test_data_set_0/output_0.pb", ow.tensor(other))
+        run("verify", "odd", code=1, out="WRONG")
+
+
+def test_verify_compares_strings():
+    identity = ow.model([ow.node("Identity", ["x"], ["y"])], [("x", ow.tensor_type("STRING", [2]))],
+                        [("y", ow.tensor_type("STRING", [2]))])
+    case("words", np.array(["a", "b"]), identity)
+    write("words/test_data_set_0/input_0.pb", ow.tensor(np.array(["a", "b"])))
+    run("verify", "words", out="pass   words")
+    write("words/test_data_set_0/output_0.pb", ow.tensor(np.array(["a", "c"])))
+    run("verify", "words", code=1, out="a string is another (element 1)")
+
+
+def test_verify_of_many():
+    case("good", sets=2)
+    case("wrong", WANT + 1)
+    case("broken", content=b"\xff\xff")
+    pathlib.Path("empty").mkdir(exist_ok=True)
+    write("list.txt", b"good\nwrong\trtol=1\n\nwrong\tatol=0\nwrong\tshape-only\nbroken\nempty\nmissing\n")
+    for extra in ([], ["--timeout=60"]):
+        done = run("verify", "--list=list.txt", "--summary", *extra, code=1)
+        lines = done.stdout.splitlines()
+        assert [line.split()[0] for line in lines[:-1]] == ["pass", "pass", "WRONG", "pass", "FAILED", "FAILED",
+                                                            "FAILED"], lines
+        assert lines[-1] == "7 models: 3 pass, 1 are wrong, 3 cannot run", lines[-1]
+    write("list.txt", b"good\trtol=x\n")
+    run("verify", "--list=list.txt", code=2, err="rtol")
+    run("verify", code=2, err="no model")
+    run("verify", case("no_data", sets=0), code=1, out="no folder test_data_set_0")
+
+
+# ---- compare, inspect ----
+
+def test_compare():
+    write("add.onnx", ADD)
+    np.save("in.npy", FLOATS)
+    run("compare", "add.onnx", "-i", "in.npy", out="0 deviate\nref and cpu give the same")
+    run("compare", "add.onnx", "-s", "batch=2", "--all", out="same  tensor 'y'")
+    run("compare", "add.onnx", code=1, err="input 'x' has an open shape")
+
+
+def test_inspect_tells_what_the_file_says():
+    write("add.onnx", ADD)
+    done = run("inspect", "add.onnx", out="format     onnx, IR version 8, made by test")
+    for line in ("opset      ai.onnx 17", "input      x FLOAT[batch, 3]", "output     y FLOAT[batch, 3]",
+                 "         1 Add", "parameters 3", "give shapes with -s"):
+        assert line in done.stdout, done.stdout
+    done = run("inspect", "add.onnx", "-s", "batch=4", out="memory     LN_MEM_CPU on cpu: static")
+    assert "open " not in done.stdout, done.stdout
+
+
+def test_inspect_tells_every_problem():
+    nodes = [ow.node("Addd", ["x", "x"], ["a"], name="first"), ow.node("Relu", ["a"], ["b"]),
+             ow.node("Nothing", ["b"], ["y"], domain="com.example", name="sec\x1bond")]
+    write("bad.onnx", ow.model(nodes, [("x", ow.tensor_type("FLOAT", [2]))], [("y", ow.tensor_type("FLOAT", [2]))]))
+    done = run("inspect", "bad.onnx", code=1, out="cannot run 2 of 3 nodes are not supported")
+    problems = [line for line in done.stdout.splitlines() if line.startswith("problem ")]
+    assert len(problems) == 2 and "'first' (Addd, ai.onnx 17)" in problems[0] and "'Add'" in problems[0], problems
+    assert "com.example" in problems[1] and "sec\\x1bond" in problems[1], problems
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as work:
+        os.chdir(work)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                test()
+                print("ok   " + name)
