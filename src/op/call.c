@@ -152,6 +152,17 @@ static ln_status resolve(ln_call *call)
 
 // ---- Checks that the description states ----
 
+static ln_status check_outputs_present(ln_call *call)
+{
+    const ln_arg_info *outs = call->info->outs;
+    int fixed = fixed_count(outs);
+    for (int i = 0; i < fixed; i++)
+        if (!(outs[i].flags & LN_ARG_OPTIONAL) &&
+            (i >= call->out_count || !call->outs[i].is_wanted))
+            return ln_call_fail(call, LN_INVALID, "needs a `%s` output tensor", outs[i].arg_name);
+    return LN_OK;
+}
+
 static ln_status check_present(ln_call *call)
 {
     const ln_arg_info *ins = call->info->ins;
@@ -165,6 +176,10 @@ static ln_status check_present(ln_call *call)
     if (!(rest->flags & LN_ARG_OPTIONAL) && call->in_count <= fixed)
         return ln_call_fail(call, LN_INVALID, "needs at least one `%s1` input tensor",
                             rest->arg_name);
+    for (int i = fixed; i < call->in_count; i++)
+        if (!call->ins[i])
+            return ln_call_fail(call, LN_INVALID, "needs a `%s%d` input tensor", rest->arg_name,
+                                i - fixed + 1);
     return LN_OK;
 }
 
@@ -280,7 +295,8 @@ static ln_call *create(ln_op_arg *op_arg)
     }
     call->op_arg = op_arg;
     call->info = op_arg->info;
-    if (resolve(call) != LN_OK || check_present(call) != LN_OK || check_types(call) != LN_OK ||
+    if (resolve(call) != LN_OK || check_present(call) != LN_OK ||
+        check_outputs_present(call) != LN_OK || check_types(call) != LN_OK ||
         check_params(call) != LN_OK || find_since(call) != LN_OK) {
         destroy(call);
         return NULL;
@@ -512,8 +528,10 @@ void ln_call_check(ln_op_arg *op_arg)
     if (!call)
         return;
     call->is_checking = true;
-    ln_status status = has_open_input(call) ? LN_OK : infer(call);
-    if (status == LN_OK && call->info->accepts) {
+    // What a variant accepts depends on shapes: of an open input the run decides, in choose_compute.
+    bool is_open = has_open_input(call);
+    ln_status status = is_open ? LN_OK : infer(call);
+    if (status == LN_OK && call->info->accepts && !is_open) {
         status = call->info->accepts(call);
         if (status != LN_OK)
             ln_op_fail(op_arg, status, "%s", ln_error_message());

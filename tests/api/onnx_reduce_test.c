@@ -499,6 +499,8 @@ TEST(axes_shapes_and_labels_that_do_not_fit_are_refused)
          TL_FLOAT, S(1, 3), "elements"},
         {"size", "LRN(X=x | Y=y | size=0);", TL_FLOAT, S(1, 3), "size"},
         {"shape", "RandomUniform(| output=y | shape=[100000, 100000]);", TL_FLOAT, S(1), "Random"},
+        {"a type without numbers", "RandomUniform(| output=y | shape=[1], dtype=8);", TL_FLOAT,
+         S(1), "dtype"},
         {"negative shape", "RandomUniform(| output=y | shape=[-1]);", TL_FLOAT, S(1), "Random"},
         {"word",
          "create(| dst=i | dtype=TL_INT32, dims=[1, 1], data=[9]);\n" FLOATS(

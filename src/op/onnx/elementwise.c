@@ -188,6 +188,15 @@ ln_status ln_infer_clip(ln_call *call)
     return ln_call_out_like(call, 0, 0);
 }
 
+ln_status ln_infer_image_scaler(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    if (src->ndim < 2 || ln_call_count(call, "bias") != src->dims[1])
+        return ln_call_fail(call, LN_INVALID, "has %d numbers in `bias`, not one for each channel",
+                            ln_call_count(call, "bias"));
+    return ln_call_out_like(call, 0, 0);
+}
+
 ln_status ln_infer_identity(ln_call *call)
 {
     if (ln_call_in(call, 0)->dtype == TL_OBJECT)

@@ -24,6 +24,7 @@ ln_status ln_infer_broadcast_to_first(ln_call *call);
 
 ln_status ln_infer_prelu(ln_call *call);
 ln_status ln_infer_clip(ln_call *call);
+ln_status ln_infer_image_scaler(ln_call *call);
 ln_status ln_infer_where(ln_call *call);
 ln_status ln_infer_bit_shift(ln_call *call);
 ln_status ln_infer_identity(ln_call *call);

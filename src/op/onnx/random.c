@@ -7,6 +7,8 @@ ln_status ln_infer_random(ln_call *call)
 {
     tl_dtype dtype = TL_FLOAT;
     LN_TRY(ln_call_dtype(call, "dtype", &dtype));
+    if (!(LN_TYPE(dtype) & LN_TYPES_FLOAT))
+        return ln_call_fail(call, LN_INVALID, "has a `dtype` that is no floating type");
     int ndim = ln_call_count(call, "shape");
     if (ndim > TL_MAXDIM)
         return ln_call_fail(call, LN_LIMIT, "has a shape of %d dimensions", ndim);
@@ -22,7 +24,7 @@ ln_status ln_infer_random_like(ln_call *call)
     tl_dtype dtype = like->dtype;
     if (ln_call_has(call, "dtype"))
         LN_TRY(ln_call_dtype(call, "dtype", &dtype));
-    if (dtype == TL_STRING || dtype == TL_OBJECT)
+    if (!(LN_TYPE(dtype) & (LN_TYPES_NUMBER | LN_TYPE(TL_BOOL))))
         return ln_call_fail(call, LN_INVALID, "has a `dtype` without numbers");
     return ln_call_out(call, 0, dtype, like->ndim, like->dims);
 }

@@ -48,7 +48,11 @@
     X(hard_sigmoid, hard_sigmoid, "alpha", "beta")                                                 \
     X(thresholded_relu, thresholded_relu, "alpha", NULL)                                           \
     X(shrink, shrink, "bias", "lambd")                                                             \
-    X(swish, swish, "alpha", NULL)
+    X(swish, swish, "alpha", NULL)                                                                 \
+    X(affine, affine, "alpha", "beta")                                                             \
+    X(scale, affine, "scale", NULL)                                                                \
+    X(parametric_softplus, parametric_softplus, "alpha", "beta")                                   \
+    X(scaled_tanh, scaled_tanh, "alpha", "beta")
 
 // X(name): an operator with a function of its own.
 #define LN_REF_ELEMENTWISE_LIST(X)                                                                 \
@@ -62,6 +66,7 @@
     X(is_inf)                                                                                      \
     X(identity)                                                                                    \
     X(gelu)                                                                                        \
+    X(image_scaler)                                                                                \
     X(prelu)                                                                                       \
     X(swiglu)                                                                                      \
     X(clip)                                                                                        \

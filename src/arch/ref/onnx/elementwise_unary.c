@@ -108,6 +108,21 @@ static double swish(double x, double alpha, double unused)
     return x * ln_logistic(alpha * x);
 }
 
+static double affine(double x, double alpha, double beta)
+{
+    return alpha * x + beta;
+}
+
+static double parametric_softplus(double x, double alpha, double beta)
+{
+    return alpha * softplus(beta * x);
+}
+
+static double scaled_tanh(double x, double alpha, double beta)
+{
+    return alpha * tanh(beta * x);
+}
+
 double ln_gelu(double x)
 {
     return 0.5 * x * erfc(-x * SQRT_1_2);
@@ -183,6 +198,20 @@ ln_status ln_ref_onnx_gelu(ln_call *call)
     const char *approximate = ln_call_string(call, "approximate");
     bool is_tanh = approximate && strcmp(approximate, "tanh") == 0;
     return map_plain(call, is_tanh ? ln_gelu_tanh : ln_gelu);
+}
+
+ln_status ln_ref_onnx_image_scaler(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    double scale = ln_call_float(call, "scale");
+    size_t channels = src->ndim > 1 ? (size_t)src->dims[1] : 1;
+    size_t pixels = src->len ? (size_t)src->len / (size_t)src->dims[0] / channels : 1;
+    for (size_t i = 0; i < (size_t)src->len; i++)
+        ln_elem_set_real(dst, i,
+                         scale * ln_elem_real(src, i) +
+                             ln_call_float_at(call, "bias", (int)(i / pixels % channels)));
+    return LN_OK;
 }
 
 // ---- Functions that integers have too ----

@@ -95,6 +95,8 @@ static void store_parts(tl_tensor *dst, const double *values)
 ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,
                         tl_tensor *mean_dst, tl_tensor *inverse_dst)
 {
+    if (norm->src->len == 0 && !mean_dst && !inverse_dst) // there may be any number of empty parts
+        return LN_OK;
     norm->parts = norm->shape;
     for (int d = axis; d < norm->parts.ndim; d++)
         norm->parts.dims[d] = 1;

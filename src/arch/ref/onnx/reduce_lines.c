@@ -57,7 +57,7 @@ static ln_status cumulate(ln_call *call, bool is_product)
         ln_lines lines = ln_lines_along(src, axis);
         outer = lines.outer, r.count = lines.count, r.inner = lines.inner;
     }
-    for (size_t o = 0; o < outer; o++)
+    for (size_t o = 0; src->len > 0 && o < outer; o++)
         for (size_t i = 0; i < r.inner; i++)
             run_line(&r, o * r.count * r.inner + i);
     return LN_OK;
@@ -82,6 +82,8 @@ typedef void (*line_function)(const tl_tensor *src, tl_tensor *dst, size_t first
 static void for_each_line(const ln_lines *lines, const tl_tensor *src, tl_tensor *dst,
                           line_function function)
 {
+    if (src->len == 0) // there may be any number of lines without elements
+        return;
     for (size_t o = 0; o < lines->outer; o++)
         for (size_t i = 0; i < lines->inner; i++)
             function(src, dst, o * lines->count * lines->inner + i, lines->count, lines->inner);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ONNX computes element by element, channel by channel and line by line, with the kernels of
+// cpu, in float.
+
+#ifndef LN_ARCH_CPU_ONNX_ELEMENTWISE_H
+#define LN_ARCH_CPU_ONNX_ELEMENTWISE_H
+
+#include <lightnet/call.h>
+
+#include "op/onnx/elementwise.h"
+#include "op/onnx/norm.h"
+#include "op/onnx/reduce.h"
+
+LN_CPPSTART
+
+// Whether the kernels take the call; LN_UNSUPPORTED says why not.
+ln_status ln_cpu_accepts_onnx_unary(ln_call *call);
+ln_status ln_cpu_accepts_onnx_binary(ln_call *call);
+ln_status ln_cpu_accepts_onnx_batch_normalization(ln_call *call);
+
+ln_status ln_cpu_onnx_relu(ln_call *call);
+ln_status ln_cpu_onnx_leaky_relu(ln_call *call);
+ln_status ln_cpu_onnx_sigmoid(ln_call *call);
+ln_status ln_cpu_onnx_exp(ln_call *call);
+ln_status ln_cpu_onnx_clip(ln_call *call);
+ln_status ln_cpu_onnx_hard_sigmoid(ln_call *call);
+ln_status ln_cpu_onnx_hard_swish(ln_call *call);
+ln_status ln_cpu_onnx_add(ln_call *call);
+ln_status ln_cpu_onnx_sub(ln_call *call);
+ln_status ln_cpu_onnx_mul(ln_call *call);
+ln_status ln_cpu_onnx_div(ln_call *call);
+ln_status ln_cpu_onnx_batch_normalization(ln_call *call);
+ln_status ln_cpu_onnx_softmax(ln_call *call);
+
+LN_CPPEND
+
+#endif
