@@ -125,12 +125,19 @@ ln_status model_set_shape(ln_context *ctx, const char *text)
 
 // ---- Values from the command line ----
 
-ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value)
+ln_object *given_inputs_find(const given_inputs *given, const char *name)
 {
     for (size_t i = 0; i < given->count; i++) {
         if (strcmp(given->items[i].name, name) == 0)
-            return LN_FAIL(LN_INVALID, "input '%s' is given twice", name);
+            return given->items[i].value;
     }
+    return NULL;
+}
+
+ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value)
+{
+    if (given_inputs_find(given, name))
+        return LN_FAIL(LN_INVALID, "input '%s' is given twice", name);
     given_input *items = realloc(given->items, (given->count + 1) * sizeof *items);
     if (!items)
         return LN_FAIL(LN_NO_MEMORY, "out of memory for inputs");

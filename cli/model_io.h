@@ -37,6 +37,9 @@ ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, siz
                             const input_options *options, given_inputs *out);
 void given_inputs_free(given_inputs *given);
 
+// The value given for an input; NULL if there is none.
+ln_object *given_inputs_find(const given_inputs *given, const char *name);
+
 // Adds a value, which is retained.
 ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value);
 

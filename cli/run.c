@@ -13,7 +13,7 @@
 #include "save_outputs.h"
 #include "summary.h"
 
-#define MAX_INPUTS  64
+#define MAX_INPUTS  256
 #define MAX_SHAPES  64
 #define DEFAULT_TOP 5
 
@@ -178,15 +178,24 @@ static ln_status print_outputs(ln_context *ctx, const top_options *top)
     return LN_OK;
 }
 
+// An input that nobody gives is zeros, which is hardly meant.
+static void warn_of_missing(const ln_context *ctx, const given_inputs *given)
+{
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        if (!entry->isstatic && !given_inputs_find(given, entry->name))
+            say_warning("input '%s' is not given, so it is zeros", entry->name);
+    }
+}
+
 // Shapes first: what is planned depends on them.
 static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
 {
     for (int i = 0; i < o->shape_count; i++)
         LN_TRY(model_set_shape(ctx, o->shapes[i]));
     LN_TRY(given_inputs_read(ctx, o->inputs, (size_t)o->input_count, &o->files, given));
-    if (ctx->state < LN_CONTEXT_PLANNED)
-        LN_TRY(given_inputs_bind_shapes(ctx, given));
-    return LN_OK;
+    warn_of_missing(ctx, given);
+    return ctx->state < LN_CONTEXT_PLANNED ? given_inputs_bind_shapes(ctx, given) : LN_OK;
 }
 
 static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,

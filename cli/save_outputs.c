@@ -132,5 +132,7 @@ ln_status save_outputs(ln_context *ctx, const char *outdir)
     int is_written = !ferror(w.list);
     if ((fclose(w.list) != 0 || !is_written) && status == LN_OK)
         status = LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (status != LN_OK)
+        remove(path); // half a list would be taken for a whole one
     return status;
 }

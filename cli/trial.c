@@ -77,15 +77,6 @@ static void fill(tl_tensor *tensor, const char *name, const trial_source *source
 
 // ---- Data ----
 
-static int is_given(const given_inputs *given, const char *name)
-{
-    for (size_t i = 0; i < given->count; i++) {
-        if (strcmp(given->items[i].name, name) == 0)
-            return 1;
-    }
-    return 0;
-}
-
 static ln_status add_random(const input_wish *wish, const trial_source *source,
                             given_inputs *inputs)
 {
@@ -110,7 +101,7 @@ static ln_status make_inputs(const ln_context *model, const trial_source *source
                              &data->inputs));
     for (size_t i = 0; i < ln_context_input_count(model); i++) {
         input_wish wish = model_input_wish(model, i);
-        if (!is_given(&data->inputs, wish.name))
+        if (!given_inputs_find(&data->inputs, wish.name))
             LN_TRY(add_random(&wish, source, &data->inputs));
     }
     return LN_OK;

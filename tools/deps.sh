@@ -6,8 +6,8 @@ set -eu
 
 packages="gcc libc6-dev cmake ninja-build libjpeg-dev libpng-dev zlib1g-dev"
 if [ "${1:-build}" = test ]; then
-    packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev locales"
-    packages="$packages pkg-config python3 python3-numpy"
+    packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
+    packages="$packages locales pkg-config python3 python3-numpy"
 fi
 
 missing=""

@@ -37,4 +37,7 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
 ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,
                     ln_object **out_object);
 
+// Whether elements of type `from` can stand for the bits of type `to`, which NumPy lacks.
+int input_are_patterns(tl_dtype from, tl_dtype to);
+
 #endif

@@ -77,7 +77,7 @@ static ln_status fit_shape(const char *path, const input_wish *wish, ln_object *
 
 // Whether unsigned integers in a file are the bits of elements: in no other way can NumPy have
 // them.
-static int are_patterns(tl_dtype from, tl_dtype to)
+int input_are_patterns(tl_dtype from, tl_dtype to)
 {
     const npy_type *type = npy_type_of(to);
     return type && type->is_pattern && tl_size_of(from) == tl_size_of(to) &&
@@ -108,7 +108,7 @@ static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
     if (!made)
         return ln_error_status();
     ln_status status = LN_OK;
-    if (are_patterns(from->dtype, dtype)) {
+    if (input_are_patterns(from->dtype, dtype)) {
         status = check_patterns(path, from, dtype);
         if (status == LN_OK && from->len > 0)
             memcpy(ln_object_tensor(made)->data, from->data, tl_tensor_size(from));

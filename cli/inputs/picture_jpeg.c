@@ -12,6 +12,8 @@
 
 #include <jerror.h>
 
+#define MAX_PIXELS_A_BYTE 4096 // far more than any picture has
+
 int jpeg_is(const char *bytes, size_t count)
 {
     return count >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
@@ -39,9 +41,13 @@ static void take_message(j_common_ptr decoder, int level)
 }
 
 // Everything between the jumps, so that no local variable is lost by one.
-static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder, picture *p)
+static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder, size_t count,
+                        picture *p)
 {
     jpeg_read_header(decoder, TRUE);
+    if (decoder->image_height / MAX_PIXELS_A_BYTE > count / decoder->image_width)
+        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %u x %u pixels", path, count,
+                       decoder->image_width, decoder->image_height);
     int is_grey = decoder->jpeg_color_space == JCS_GRAYSCALE;
     if (decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK)
         return LN_FAIL(LN_UNSUPPORTED, "%s is made of four colours for print; save it as RGB",
@@ -73,7 +79,7 @@ ln_status jpeg_parse(const char *path, const char *bytes, size_t count, picture 
     } else {
         jpeg_create_decompress(&decoder);
         jpeg_mem_src(&decoder, (const unsigned char *)bytes, (unsigned long)count);
-        status = decode(path, &decoder, out_picture);
+        status = decode(path, &decoder, count, out_picture);
     }
     jpeg_destroy_decompress(&decoder);
     if (status != LN_OK) {

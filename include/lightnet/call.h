@@ -108,6 +108,10 @@ LN_API ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_d
 LN_API tl_dtype ln_onnx_dtype_from_number(int64_t number);
 LN_API int ln_onnx_dtype_to_number(tl_dtype dtype);
 
+/* The element type that ONNX ("FLOAT") or LightNet ("TL_FLOAT") calls so; TL_DTYPE_INVALID for other
+ * names and NULL. */
+LN_API tl_dtype ln_onnx_dtype_from_name(const char *name);
+
 /* ---- Outputs, in `infer` ---- */
 
 LN_API int ln_call_out_count(const ln_call *call); /* positions up to the last that is wanted */

@@ -63,7 +63,9 @@
 #include <lightnet/arch.h>
 #include <lightnet/easyjson.h>
 #include <lightnet/il.h>
+#include <lightnet/onnx_data.h>
 #include <lightnet/opdesc.h>
+#include <lightnet/preflight.h>
 #include <lightnet/serializer.h>
 
 /* Containers and small things that the others use. */

@@ -17,14 +17,11 @@
 LN_CPPSTART
 
 /* Reads a value of `kind`. Sparse tensors in sequences and optionals come with their zeros. `name`
- * stands in messages; NULL is "<memory>". The caller releases *out_object. LN_SYNTAX with offset and
- * path of fields for bytes that are no such message. */
+ * stands in messages; NULL is "<memory>". The caller releases *out_object. LN_SYNTAX with offset
+ * and path of fields for bytes that are no such message, LN_UNSUPPORTED in a library without ONNX.
+ */
 LN_API ln_status ln_onnx_read_value(const void *bytes, size_t byte_count, const char *name,
                                     ln_object_kind kind, ln_object **out_object);
-
-/* The name that a tensor of a .pb file gives itself: the input or output that it is for. Copied to
- * `buf`, of `size` bytes; "" if there is none, or it does not fit. */
-LN_API void ln_onnx_value_name(const void *bytes, size_t byte_count, char *buf, size_t size);
 
 LN_CPPEND
 

@@ -14,6 +14,7 @@
 #include <lightnet/context.h>
 #include <lightnet/export.h>
 #include <lightnet/list.h>
+#include <lightnet/object.h>
 #include <lightnet/preflight.h>
 #include <lightnet/status.h>
 
@@ -59,6 +60,9 @@ struct ln_serializer {
     ln_status (*load_mem)(ln_serializer *serializer, ln_context *ctx, const char *bytes,
                           size_t byte_count, const char *name);
 
+    /* 1: `load_file` maps the file, so that `source_byte_count` is no limit for it. */
+    int maps_files;
+
     /* Makes the file's bytes, which the caller frees with `ln_free`; optional. */
     ln_status (*write)(ln_serializer *serializer, const ln_context *ctx, char **out_bytes,
                        size_t *out_byte_count);
@@ -68,8 +72,9 @@ struct ln_serializer {
     ln_status (*preflight)(ln_serializer *serializer, const char *path, const char *bytes,
                            size_t byte_count, const char *name, ln_preflight *report);
 
-    /* 1: `load_file` maps the file, so that its size is not limited like that of a text. */
-    int maps_files;
+    /* Reads one value out of the format's file for values; optional. */
+    ln_status (*read_value)(const void *bytes, size_t byte_count, const char *name,
+                            ln_object_kind kind, ln_object **out_object);
 
     void *priv;
 

@@ -4,8 +4,6 @@
 
 #include <lightnet/context.h>
 
-#include <stdio.h>
-
 #include <lightnet/allocator.h>
 #include <lightnet/serializer.h>
 #include <lightnet/util.h>
@@ -15,9 +13,6 @@
 #include "compile/limits.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
-
-// How much of a file is looked at to tell its format.
-#define PROBE_BYTES 4096
 
 static ln_status check_empty(const ln_context *ctx)
 {
@@ -83,28 +78,17 @@ static ln_status init_from(ln_context *ctx, const char *path, const char *bytes,
     return status;
 }
 
-// The serializer that maps a file with such a beginning; NULL if there is none, or no such file.
-static ln_serializer *find_mapping(const char *source)
+// Reads a file of a format that maps it, and so is not to be read here as a whole; *out_is_mapped
+// is 0 for other formats.
+static ln_status init_mapped(ln_context *ctx, const char *path, int *out_is_mapped)
 {
-    char head[PROBE_BYTES];
-    FILE *file = ln_streq(source, "-") ? NULL : fopen(source, "rb");
-    size_t count = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file)
-        fclose(file);
-    ln_serializer *serializer = count ? ln_serializer_probe(source, head, count) : NULL;
-    return serializer && serializer->maps_files ? serializer : NULL;
-}
-
-static ln_status init_mapped(ln_context *ctx, ln_serializer *serializer, const char *source)
-{
-    ln_context_forget(ctx);
-    ctx->source = ln_strdup(source);
-    ln_status status = ctx->source ? serializer->load_file(serializer, ctx, source) : LN_NO_MEMORY;
-    if (status == LN_OK)
-        status = make_ready(ctx);
-    if (status != LN_OK)
-        ln_context_cleanup(ctx);
-    return status;
+    char start[4096];
+    size_t len;
+    *out_is_mapped = 0;
+    LN_TRY(ln_text_read_start(path, start, sizeof start, &len));
+    const ln_serializer *serializer = ln_serializer_probe(path, start, len);
+    *out_is_mapped = serializer && serializer->load_file && serializer->maps_files;
+    return *out_is_mapped ? init_from(ctx, path, start, len, path) : LN_OK;
 }
 
 ln_status ln_context_init(ln_context *ctx, const char *source)
@@ -113,13 +97,15 @@ ln_status ln_context_init(ln_context *ctx, const char *source)
     if (!source)
         return LN_FAIL(LN_INVALID, "the source is NULL; name a file, or \"-\"");
 
-    ln_serializer *mapping = find_mapping(source);
-    if (mapping)
-        return init_mapped(ctx, mapping, source);
+    int is_stdin = ln_streq(source, "-"), is_mapped = 0;
+    if (!is_stdin)
+        LN_TRY(init_mapped(ctx, source, &is_mapped));
+    if (is_mapped)
+        return LN_OK;
+
     char *bytes;
     size_t byte_count;
     LN_TRY(ln_text_read_file(source, ctx->limits.source_byte_count, &bytes, &byte_count));
-    int is_stdin = ln_streq(source, "-");
     ln_status status =
         init_from(ctx, is_stdin ? NULL : source, bytes, byte_count, is_stdin ? "<stdin>" : source);
     ln_free(bytes);

@@ -31,6 +31,7 @@ ln_context *ln_context_create(void)
     if (!ctx)
         return NULL;
     ctx->limits = ln_limits_default();
+    ctx->work_left = ctx->limits.work;
     ctx->tensor_table = ln_tensor_table_create();
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();

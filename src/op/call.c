@@ -20,6 +20,9 @@
 // Values of at most so many bytes are computed while a model is planned.
 #define MAX_KNOWN_BYTES 65536
 
+// And with no more work than this, so that a small file is not long in planning.
+#define MAX_KNOWN_WORK 1e7
+
 ln_op *(*ln_call_find_op)(const char *optype);
 
 // ---- Arguments by position ----
@@ -176,10 +179,6 @@ static ln_status check_present(ln_call *call)
     if (!(rest->flags & LN_ARG_OPTIONAL) && call->in_count <= fixed)
         return ln_call_fail(call, LN_INVALID, "needs at least one `%s1` input tensor",
                             rest->arg_name);
-    for (int i = fixed; i < call->in_count; i++)
-        if (!call->ins[i])
-            return ln_call_fail(call, LN_INVALID, "needs a `%s%d` input tensor", rest->arg_name,
-                                i - fixed + 1);
     return LN_OK;
 }
 
@@ -216,11 +215,13 @@ static const ln_param_info *find_param_info(const ln_op_info *info, const char *
     return NULL;
 }
 
-// An empty array has no type of its own in JSON.
+// An empty array has no type of its own in JSON. An element type may be named instead of numbered.
 static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
 {
     if (param->type == ptype)
         return true;
+    if (ptype == LN_PARAM_NUMBER && param->type == LN_PARAM_STRING)
+        return ln_onnx_dtype_from_name(param->value_string) != TL_DTYPE_INVALID;
     bool is_array = ptype == LN_PARAM_ARRAY_NUMBER || ptype == LN_PARAM_ARRAY_STRING ||
                     ptype == LN_PARAM_ARRAY_BOOL;
     bool is_empty_array = (param->type == LN_PARAM_ARRAY_NUMBER ||
@@ -318,12 +319,27 @@ static bool has_open_input(const ln_call *call)
     return false;
 }
 
+// The tensors of the call show their known values, or none again.
+static void show_known(ln_call *call, bool is_shown)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        bool is_known = is_shown && !entry->is_input;
+        entry->tensor->data = is_known ? (void *)(uintptr_t)entry->known : NULL;
+    }
+}
+
 static ln_status infer(ln_call *call)
 {
     call->is_open = false;
     for (int i = 0; i < call->out_count; i++)
         call->outs[i].is_stated = call->outs[i].is_object = false;
+    if (!call->is_run)
+        show_known(call, true);
     ln_status status = call->info->infer(call);
+    if (!call->is_run)
+        show_known(call, false);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     for (int i = 0; i < call->out_count && !call->is_open; i++)
@@ -370,16 +386,6 @@ static ln_call_func find_compute(const ln_call *call)
         return NULL;
     const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
     return proto && proto->op_arg->info ? proto->op_arg->info->compute : NULL;
-}
-
-// The tensors of the call show their known values, or none again.
-static void show_known(ln_call *call, bool is_shown)
-{
-    const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
-        entry->tensor->data = is_shown ? (void *)(uintptr_t)entry->known : NULL;
-    }
 }
 
 static ln_status give_blocks(ln_call *call)
@@ -432,7 +438,8 @@ static bool makes_random(const ln_call *call)
 
 static void find_known(ln_call *call)
 {
-    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call))
+    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call) ||
+        ln_call_price(call->op_arg) > MAX_KNOWN_WORK)
         return;
     ln_call_func compute = find_compute(call);
     if (compute)

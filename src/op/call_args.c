@@ -234,10 +234,19 @@ int ln_onnx_dtype_to_number(tl_dtype dtype)
     return 0;
 }
 
+tl_dtype ln_onnx_dtype_from_name(const char *name)
+{
+    if (!name || strlen(name) > 32)
+        return TL_DTYPE_INVALID;
+    char full[40];
+    snprintf(full, sizeof full, "%s%s", strncmp(name, "TL_", 3) == 0 ? "" : "TL_", name);
+    return tl_dtype_from_str(full);
+}
+
 ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_dtype)
 {
     const char *name = ln_call_string(call, param);
-    *out_dtype = name ? tl_dtype_from_str(name)
+    *out_dtype = name ? ln_onnx_dtype_from_name(name)
                       : ln_onnx_dtype_from_number(ln_call_int(call, param));
     if (*out_dtype == TL_DTYPE_INVALID)
         return ln_call_fail(call, LN_INVALID, "param '%s' should name an element type", param);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of what a model file holds: growing arrays of copied texts, and the way to the reader that
-// fills them in.
+// Reports of what a model file holds: growing arrays of copied texts, and the way to the reader
+// that fills them in.
 
 #include <lightnet/preflight.h>
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/serializer.h>
@@ -179,8 +177,7 @@ ln_status ln_preflight_count_node(ln_preflight *report, const char *optype, int 
         return LN_NO_MEMORY;
     memmove(&report->types[low + 1], &report->types[low],
             (report->type_count - low) * sizeof *report->types);
-    report->types[low] =
-        (ln_preflight_type){.optype = text, .count = 1, .bad_count = is_bad != 0};
+    report->types[low] = (ln_preflight_type){.optype = text, .count = 1, .bad_count = is_bad != 0};
     report->type_count++;
     return LN_OK;
 }
@@ -215,8 +212,9 @@ ln_status ln_preflight_fail(const ln_preflight *report, const char *name)
         return LN_FAIL(LN_UNSUPPORTED, "%s: %s", name, text + 3);
     if (shown == total)
         return LN_FAIL(LN_UNSUPPORTED, "%s: %zu problems:%s", name, total, text);
-    return LN_FAIL(LN_UNSUPPORTED, "%s: %zu problems:%s\n  and %zu more; `lightnet inspect` lists %s",
-                   name, total, text, total - shown, report->more_problem_count ? "100" : "all");
+    return LN_FAIL(LN_UNSUPPORTED,
+                   "%s: %zu problems:%s\n  and %zu more; `lightnet inspect` lists %s", name, total,
+                   text, total - shown, report->more_problem_count ? "100" : "all");
 }
 
 // ---- The way to a reader ----
@@ -250,16 +248,10 @@ ln_status ln_preflight_create(const char *path, ln_preflight **out_report)
     *out_report = NULL;
     if (!path)
         return LN_FAIL(LN_INVALID, "the path is NULL");
-    // Without O_NONBLOCK, opening a pipe that nobody writes would never return.
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return LN_FAIL(LN_IO, "cannot open '%s'", path);
     char bytes[PROBE_BYTES];
-    ssize_t len = read(fd, bytes, sizeof bytes);
-    close(fd);
-    if (len < 0)
-        return LN_FAIL(LN_IO, "cannot read '%s'", path);
-    return preflight_with(path, bytes, (size_t)len, path, out_report);
+    size_t len;
+    LN_TRY(ln_text_read_start(path, bytes, sizeof bytes, &len));
+    return preflight_with(path, bytes, len, path, out_report);
 }
 
 ln_status ln_preflight_create_mem(const void *bytes, size_t byte_count, const char *name,

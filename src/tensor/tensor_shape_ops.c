@@ -196,6 +196,7 @@ static void gather_row(char *dst, const char *src, size_t stride, size_t count, 
         GATHER(2)
         GATHER(4)
         GATHER(8)
+        GATHER(16)
     }
 #undef GATHER
 }
@@ -244,6 +245,7 @@ static void transpose_tile(char *dst, size_t dst_stride, const char *src, size_t
         TRANSPOSE(2)
         TRANSPOSE(4)
         TRANSPOSE(8)
+        TRANSPOSE(16)
     }
 #undef TRANSPOSE
 }

@@ -35,6 +35,53 @@ typedef struct row {
     }
 
 static const row rows[] = {
+    {"Conv_cpu", "", 0.5, 1,
+     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 3, 3]")
+         CONSTANT("b", "[8]") "Conv(X=x, W=w, B=b | Y=y |);\n"},
+    {"ms_FusedConv_cpu", "", 0.5, 1,
+     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 3, 3]")
+         CONSTANT("b", "[8]") "ms_FusedConv(X=x, W=w, B=b | Y=y | activation=Relu);\n"},
+    {"ConvTranspose_cpu", "", 0.5, 1,
+     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[16, 8, 3, 3]")
+         CONSTANT("b", "[8]") "ConvTranspose(X=x, W=w, B=b | Y=y | strides=[2, 2]);\n"},
+    {"MaxPool_cpu", "", -8, 8,
+     INPUT("[1, 8, 31, 31]") "MaxPool(X=x | Y=y | kernel_shape=[3, 3], strides=[2, 2]);\n"},
+    {"AveragePool_cpu", "", 0.5, 1,
+     INPUT("[1, 8, 31, 31]") "AveragePool(X=x | Y=y | kernel_shape=[3, 3], strides=[2, 2]);\n"},
+    {"GlobalMaxPool_cpu", "", -8, 8, INPUT("[2, 8, 31, 31]") "GlobalMaxPool(X=x | Y=y |);\n"},
+    {"GlobalAveragePool_cpu", "", 0.5, 1,
+     INPUT("[2, 8, 31, 31]") "GlobalAveragePool(X=x | Y=y |);\n"},
+    {"MatMul_cpu", "", 0.5, 1,
+     INPUT("[20, 300]") CONSTANT("a", "[300, 30]") "MatMul(A=x, B=a | Y=y |);\n"},
+    {"ms_FusedMatMul_cpu", "", 0.5, 1,
+     INPUT("[20, 300]")
+         CONSTANT("a", "[30, 300]") "ms_FusedMatMul(A=x, B=a | Y=y | transB=1, alpha=0.5);\n"},
+    {"ms_TransposeMatMul_cpu", "", 0.5, 1,
+     INPUT("[20, 300]")
+         CONSTANT("a", "[30, 300]") "ms_TransposeMatMul(A=x, B=a | Y=y | transB=1);\n"},
+    {"Gemm_cpu", "", 0.5, 1,
+     INPUT("[20, 300]") CONSTANT("a", "[30, 300]")
+         CONSTANT("b", "[30]") "Gemm(A=x, B=a, C=b | Y=y | transB=1);\n"},
+    {"ms_FusedGemm_cpu", "", 0.5, 1,
+     INPUT("[20, 300]") CONSTANT("a", "[300, 30]")
+         CONSTANT("b", "[30]") "ms_FusedGemm(A=x, B=a, C=b | Y=y | activation=Relu);\n"},
+    {"Relu_cpu", "", -8, 8, INPUT("[1000]") "Relu(X=x | Y=y |);\n"},
+    {"LeakyRelu_cpu", "", -8, 8, INPUT("[1000]") "LeakyRelu(X=x | Y=y | alpha=0.1);\n"},
+    {"Sigmoid_cpu", "", -8, 8, INPUT("[100000]") "Sigmoid(X=x | Y=y |);\n"},
+    {"Exp_cpu", "", -8, 8, INPUT("[100000]") "Exp(input=x | output=y |);\n"},
+    {"Clip_cpu", "", -8, 8, INPUT("[1000]") "Clip(input=x | output=y | since=6, min=-1, max=2);\n"},
+    {"HardSigmoid_cpu", "", -2, 8, INPUT("[1000]") "HardSigmoid(X=x | Y=y |);\n"},
+    {"HardSwish_cpu", "", -2, 8, INPUT("[1000]") "HardSwish(X=x | Y=y |);\n"},
+    {"Add_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Add(A=x, B=a | C=y |);\n"},
+    {"Sub_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Sub(A=x, B=a | C=y |);\n"},
+    {"Mul_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Mul(A=x, B=a | C=y |);\n"},
+    {"Div_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Div(A=x, B=a | C=y |);\n"},
+    {"BatchNormalization_cpu", "", 2, 8,
+     INPUT("[2, 16, 15, 15]") CONSTANT("s", "[16]") CONSTANT("o", "[16]") CONSTANT("m", "[16]")
+         CONSTANT(
+             "v",
+             "[16]") "BatchNormalization(X=x, scale=s, B=o, input_mean=m, input_var=v | Y=y |);\n"},
+    {"Softmax_cpu", "", -8, 8, INPUT("[300, 10]") "Softmax(input=x | output=y |);\n"},
     {"relu_cpu", "", -8, 8, INPUT("[1000]") "relu(src=x | dst=y |);\n"},
     {"lrelu_cpu", "", -8, 8, INPUT("[1000]") "lrelu(src=x | dst=y | negslope=0.1);\n"},
     {"sigmoid_cpu", "-8 .. 8", -8, 8, INPUT("[100000]") "sigmoid(src=x | dst=y |);\n"},

@@ -185,6 +185,10 @@ TEST(attention_tells_what_does_not_fit)
         {"more keys in use than there are",
          ZEROS I64("n", "[1]", "[4]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
          "nonpad_kv_seqlen 4 for 3 keys"},
+        {"empty heads with scores without end",
+         "input(| dst=q | dtype=TL_FLOAT, dims=[1, 1, 2000000000, 0]);\n"
+         "Attention(Q=q, K=q, V=q | Y=y |);",
+         "beyond the limit"},
         {"mode 4", ZEROS PLAIN QK("4") ");", "no qk_matmul_output_mode 4"},
         {"queries of another size",
          ZEROS F32("p", "[1, 1, 1, 2]", "[0]") "Attention(Q=p, K=k, V=v | Y=y |);",

@@ -152,6 +152,44 @@ TEST(the_old_scan_has_a_batch_with_lengths)
     close_run(ctx);
 }
 
+TEST(nothing_stacked_has_the_shape_of_a_trial)
+{
+    ln_context *ctx = run_text(
+        CONSTANT("n", "TL_INT64", "[]", "[0]") CONSTANT("x", "TL_FLOAT", "[2]", "[1, 10]") CONSTANT(
+            "e", "TL_FLOAT", "[2, 0]",
+            "[]") "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=z | "
+                  "body=\"body\");\n"
+                  "Scan(initial_state_and_scan_inputs1=x, initial_state_and_scan_inputs2=e | "
+                  "final_state_and_scan_outputs1=v, final_state_and_scan_outputs2=w | body=\"step\", "
+                  "num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[-1]);\n" DOUBLING
+                      GRAPH("step", IN("p") IN("q") "Add(A=p, B=q | C=u |);\n" OUT("p") OUT("u")));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(1, 10));
+    check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(0, 2), NULL);
+    check_numbers(ctx, "v", TL_FLOAT, 1, DIMS(2), NUMBERS(1, 10));
+    check_numbers(ctx, "w", TL_FLOAT, 2, DIMS(2, 0), NULL);
+    close_run(ctx);
+}
+
+TEST(graphs_see_tensors_around_them)
+{
+    ln_context *ctx = run_text(
+        CONSTANT("n", "TL_INT64", "[]", "[2]") CONSTANT("x", "TL_FLOAT", "[1]", "[1]")
+            CONSTANT("a", "TL_FLOAT", "[1]", "[5]") "Loop(M=n, v_initial1=x, capture1=a | v_final_and_scan_outputs1=y | body=\"body\");\n" GRAPH(
+                "body",
+                IN("i") IN("go") IN(
+                    "s") "input(| dst=a | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+                         "If(cond=go, capture1=s, capture2=a | outputs1=t | then_branch=\"yes\", "
+                         "else_branch=\"no\");\n" OUT("go") OUT("t"))
+                GRAPH("yes", "input(| dst=s | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+                             "input(| dst=a | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+                             "Add(A=s, B=a | C=sum |);\n" OUT("sum"))
+                    GRAPH("no",
+                          "input(| dst=s | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+                          "Identity(input=s | output=same |);\n" OUT("same")));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(1), NUMBERS(11));
+    close_run(ctx);
+}
+
 TEST(a_map_goes_over_sequences_together)
 {
     ln_context *ctx = run_text(CONSTANT("a", "TL_FLOAT", "[1]", "[1]") CONSTANT(
@@ -171,4 +209,5 @@ TEST_LIST(one_branch_runs, a_loop_carries_states_and_stacks_values, a_loop_ends_
           no_trip_leaves_the_states_as_they_were, a_loop_without_end_stops_at_the_limit_of_work,
           values_that_are_stacked_have_one_shape, a_body_that_does_not_fit_is_refused,
           a_scan_goes_both_ways_along_any_axis, the_old_scan_has_a_batch_with_lengths,
-          a_map_goes_over_sequences_together)
+          a_map_goes_over_sequences_together, nothing_stacked_has_the_shape_of_a_trial,
+          graphs_see_tensors_around_them)

@@ -170,6 +170,17 @@ TEST(cpu_agrees_with_ref)
         onnx_check_agreement(models[i].why, models[i].text);
 }
 
+TEST(an_equation_without_end_is_refused)
+{
+    ln_context *ctx = onnx_load(
+        ONNX_INPUT("a", "10, 10, 10, 10") "Einsum(Inputs1=a, Inputs2=a, Inputs3=a, Inputs4=a | "
+                                          "Output=y | equation=\"abcd,efgh,ijkl,mnop->\");\n",
+        "ref");
+    CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+    CHECK_MESSAGE("goes on beyond the limit");
+    onnx_close(ctx);
+}
+
 #define EINSUM(equation)                                                                           \
     A("2, 3") B("3, 2") "Einsum(Inputs1=a, Inputs2=b | Output=y | equation=\"" equation "\");\n"
 
@@ -202,4 +213,5 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
 }
 
 TEST_LIST(products_give_what_the_definition_says, integers_wrap, c_takes_no_part_with_beta_0,
-          cpu_agrees_with_ref, what_does_not_fit_is_refused_with_a_reason)
+          cpu_agrees_with_ref, an_equation_without_end_is_refused,
+          what_does_not_fit_is_refused_with_a_reason)

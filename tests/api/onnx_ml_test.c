@@ -232,13 +232,12 @@ TEST(leaves_vote_for_classes)
 #define SPLIT(modes, truenodes, trueleafs, roots, targets)                                         \
     REALS("s", "TL_FLOAT", "[2]", "[1, 2]")                                                        \
     REALS("w", "TL_FLOAT", "[2]", "[10, 20]")                                                      \
-    REALS("m", "TL_UINT8", "[2]", modes) REALS(                                                    \
-        "x", "TL_FLOAT", "[2, 1]",                                                                 \
-        "[1, 2]") "ml_TreeEnsemble(X=x, nodes_splits=s, nodes_modes=m, leaf_weights=w | Y=y | "    \
-                  "nodes_featureids=[0, 0], nodes_truenodeids=" truenodes                          \
-                  ", nodes_falsenodeids=[1, 0], "                                                  \
-                  "nodes_trueleafs=" trueleafs ", nodes_falseleafs=[1, 1], tree_roots=" roots      \
-                  ", leaf_targetids=" targets ", n_targets=2);\n"
+    REALS("m", "TL_UINT8", "[2]", modes)                                                           \
+    REALS("x", "TL_FLOAT", "[2, 1]", "[1, 2]")                                                     \
+    "ml_TreeEnsemble(X=x, nodes_splits=s, nodes_modes=m, leaf_weights=w | Y=y | "                  \
+    "nodes_featureids=[0, 0], nodes_truenodeids=" truenodes ", nodes_falsenodeids=[1, 0], "        \
+    "nodes_trueleafs=" trueleafs ", nodes_falseleafs=[1, 1], tree_roots=" roots                    \
+    ", leaf_targetids=" targets ", n_targets=2);\n"
 
 TEST(nodes_and_leaves_may_be_listed_apart)
 {

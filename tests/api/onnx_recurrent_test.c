@@ -236,6 +236,12 @@ TEST(what_does_not_fit_is_told)
         {"a negative length",
          STEPS UNIT I32("n", "[1]", "[-1]") "RNN(X=x, W=w, R=r, sequence_lens=n | Y=y |);",
          "length -1, outside 0 to 3"},
+        {"empty steps without end",
+         "input(| dst=x | dtype=TL_FLOAT, dims=[2000000000, 1, 0]);\n"
+         "input(| dst=w | dtype=TL_FLOAT, dims=[1, 2000, 0]);\n"
+         "input(| dst=r | dtype=TL_FLOAT, dims=[1, 2000, 2000]);\n"
+         "RNN(X=x, W=w, R=r | Y_h=y |);",
+         "over the limit"},
         {"two directions' weights for one", STEPS TWO_UNITS "RNN(X=x, W=w, R=r | Y=y |);",
          "needs dimension 0 of W to be 1, not 2"},
     };

@@ -255,7 +255,7 @@ cp "$example" "$name"
 expect "a file name that is not UTF-8" 0 "$bin/lightnet" -o '!' "$name"
 expect "an input name that is not UTF-8" 1 "$bin/lightnet" run sum.net -i "$(printf '\377')=x.raw"
 expect "a thousand times an option" 2 "$bin/lightnet" run $(yes -- '-i a=b' | head -n 1000) sum.net
-has_err "more than 64"
+has_err "more than 256"
 
 expect "standard output is closed" 1 sh -c "'$bin/lightnet' -o closed.json '$example' >&-"
 grep -qF '[2.000' closed.json && fail "what is printed does not land in a file"

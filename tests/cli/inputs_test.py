@@ -51,7 +51,7 @@ def write(name, content):
 
 def model(dtype, dims, name="id.net"):
     """A model that gives back its input."""
-    return write(name, "input(| dst=x | dtype=%s, dims=%s);\nforward(src=x | dst=y |);\n" % (dtype, list(dims)))
+    return write(name, "input(| dst=x | dtype=%s, dims=%s);\nIdentity(input=x | output=y |);\n" % (dtype, list(dims)))
 
 
 def through(dtype, dims, path, *args):

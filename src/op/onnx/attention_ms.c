@@ -189,6 +189,8 @@ static ln_status check_width(ln_call *call, int64_t heads, int64_t size)
 static ln_status read_packed_qkv(ln_call *call, ln_ms_attention *a)
 {
     const tl_tensor *q = ln_call_in(call, LN_MHA_Q);
+    if (ln_call_in(call, LN_MHA_V))
+        return ln_call_fail(call, LN_INVALID, "has a value without key");
     if (q->ndim != 5 || q->dims[2] != a->q_heads || q->dims[3] != 3)
         return ln_call_fail(call, LN_INVALID, "needs a key, or query in five dimensions");
     int size = q->dims[4];

@@ -88,8 +88,11 @@ static ln_status common_shape(ln_call *call, int *out_ndim, int *out_dims)
     const tl_tensor **tensors = ln_call_scratch(call, (size_t)count, sizeof *tensors);
     if (!tensors)
         return LN_NO_MEMORY;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         tensors[i] = ln_call_in(call, i);
+        if (!tensors[i])
+            return ln_call_fail(call, LN_INVALID, "has no input %d", i + 1);
+    }
     if (count == 1) {
         ln_shaped shape;
         shape_of(tensors[0], &shape);
@@ -112,7 +115,7 @@ static ln_status operands_shape(ln_call *call, int *out_ndim, int *out_dims)
 ln_status ln_infer_broadcast(ln_call *call)
 {
     int ndim, dims[TL_MAXDIM];
-    if (ln_call_in_count(call) == 2 && ln_call_since(call) < 7)
+    if (ln_call_in_count(call) == 2 && ln_call_in(call, 0) && ln_call_since(call) < 7)
         LN_TRY(operands_shape(call, &ndim, dims));
     else
         LN_TRY(common_shape(call, &ndim, dims));

@@ -101,10 +101,15 @@ static ln_status join_batches(ln_call *call, const operand *a, const operand *b,
 
 ln_status ln_matmul_call_read(ln_call *call, ln_matmul_call *out_matmul)
 {
+    return ln_matmul_pair_read(call, 0, 1, out_matmul);
+}
+
+ln_status ln_matmul_pair_read(ln_call *call, int a_index, int b_index, ln_matmul_call *out_matmul)
+{
     operand a, b;
-    LN_TRY(read_operand(call, 0, ln_call_int(call, "transA") != 0,
+    LN_TRY(read_operand(call, a_index, ln_call_int(call, "transA") != 0,
                         ln_call_int(call, "transBatchA") != 0, &a));
-    LN_TRY(read_operand(call, 1, ln_call_int(call, "transB") != 0,
+    LN_TRY(read_operand(call, b_index, ln_call_int(call, "transB") != 0,
                         ln_call_int(call, "transBatchB") != 0, &b));
     if (a.matrix.columns != b.matrix.rows)
         return ln_call_fail(call, LN_INVALID, "%lld columns times %lld rows",

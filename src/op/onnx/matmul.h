@@ -31,6 +31,9 @@ typedef struct ln_matmul_call {
 // where the description has them.
 ln_status ln_matmul_call_read(ln_call *call, ln_matmul_call *out_matmul);
 
+// The same with A and B at other positions among the inputs.
+ln_status ln_matmul_pair_read(ln_call *call, int a_index, int b_index, ln_matmul_call *out_matmul);
+
 // The matrices of Gemm, and the broadcast of C: steps for rows and columns of the output.
 typedef struct ln_gemm_call {
     ln_matrix_stack a, b;

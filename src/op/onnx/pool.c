@@ -33,12 +33,15 @@ ln_status ln_infer_max_pool(ln_call *call)
     return ln_call_out64(call, 1, TL_INT64, src->ndim, dims);
 }
 
+// A window may be larger than its input; what is outside costs nothing.
 double ln_price_pool(const ln_call *call)
 {
-    const tl_tensor *dst = ln_call_dst(call, 0);
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     double price = dst ? dst->len : 0;
-    for (int i = 0; i < ln_call_count(call, "kernel_shape"); i++)
-        price *= (double)ln_call_int_at(call, "kernel_shape", i);
+    for (int i = 0; i < ln_call_count(call, "kernel_shape") && 2 + i < src->ndim; i++) {
+        int64_t size = ln_call_int_at(call, "kernel_shape", i), in = src->dims[2 + i];
+        price *= (double)(size < in ? size : in);
+    }
     return price;
 }
 

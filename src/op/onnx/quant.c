@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, and which of their scales is
-// for which element.
+// Shapes of QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, and which of their scales
+// is for which element.
 
 #include "op/onnx/quant.h"
 
@@ -63,8 +63,8 @@ static ln_status read_dtype(ln_call *call, const char *param, tl_dtype otherwise
                             tl_dtype *out_dtype)
 {
     *out_dtype = otherwise;
-    bool is_given = ln_call_has(call, param) &&
-                    (ln_call_string(call, param) || ln_call_int(call, param) != 0);
+    bool is_given =
+        ln_call_has(call, param) && (ln_call_string(call, param) || ln_call_int(call, param) != 0);
     return is_given ? ln_call_dtype(call, param, out_dtype) : LN_OK;
 }
 

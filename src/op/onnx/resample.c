@@ -197,3 +197,40 @@ ln_status ln_infer_det(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "the last two dimensions are not those of a square");
     return ln_call_out(call, 0, x->dtype, x->ndim - 2, x->dims);
 }
+
+// ---- Prices ----
+
+// Neighbours along one axis that the mode reads.
+static double neighbours(const ln_call *call)
+{
+    const char *mode = ln_call_string(call, "mode");
+    if (!mode || strcmp(mode, "nearest") == 0)
+        return 1;
+    return strstr(mode, "cubic") ? 4 : 2;
+}
+
+double ln_price_resize(const ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    return dst ? dst->len * neighbours(call) * (neighbours(call) > 1 ? dst->ndim : 1) : 0;
+}
+
+double ln_price_grid_sample(const ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    double price = dst ? dst->len : 0;
+    for (int i = 2; dst && i < dst->ndim; i++)
+        price *= neighbours(call);
+    return price;
+}
+
+double ln_price_input(const ln_call *call)
+{
+    return ln_call_in(call, 0)->len;
+}
+
+double ln_price_det(const ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, 0);
+    return x->ndim < 1 ? 0 : (double)x->len * x->dims[x->ndim - 1] / 3;
+}

@@ -31,8 +31,7 @@ static ln_status problem_of_model(ln_onnx_builder *b, const char *help, const ch
     vsnprintf(reason, sizeof reason, fmt, ap);
     va_end(ap);
     return ln_preflight_add_problem(
-        b->report,
-        &(ln_preflight_problem){.reason = reason, .help = (char *)(uintptr_t)help});
+        b->report, &(ln_preflight_problem){.reason = reason, .help = (char *)(uintptr_t)help});
 }
 
 static ln_status check_opsets(ln_onnx_builder *b, const ln_onnx_opsets *opsets)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes: numbers and texts become parameters, tensors become constants that the operator reads,
-// graphs become graphs of the context.
+// Attributes: numbers and texts become parameters, tensors become constants that the operator
+// reads, graphs become graphs of the context.
 
 #include "serial/onnx/builder.h"
 
@@ -37,29 +37,29 @@ typedef enum attribute_type {
 } attribute_type;
 
 static const char *const type_texts[TYPE_COUNT] = {
-    "nothing",       "a number", "a number", "a string",        "a tensor",        "a graph",
-    "numbers",       "numbers",  "strings",  "several tensors", "several graphs", "a sparse tensor",
-    "sparse tensors", "a type",   "types",
+    "nothing",        "a number",        "a number",       "a string", "a tensor",
+    "a graph",        "numbers",         "numbers",        "strings",  "several tensors",
+    "several graphs", "a sparse tensor", "sparse tensors", "a type",   "types",
 };
 
 // Files of the first version do not say which field is meant: the one that is there.
 static attribute_type guess_type(const ln_onnx_attribute *a)
 {
-    return a->f.at                  ? FLOAT
-           : a->i.at                ? INT
-           : a->s.at                ? STRING
-           : a->t.at                ? TENSOR
-           : a->g.at                ? GRAPH
-           : a->floats.count        ? FLOATS
-           : a->ints.count          ? INTS
-           : a->strings.count       ? STRINGS
-           : a->tensors.count       ? TENSORS
-           : a->graphs.count        ? GRAPHS
-           : a->sparse_tensor.at    ? SPARSE
+    return a->f.at                   ? FLOAT
+           : a->i.at                 ? INT
+           : a->s.at                 ? STRING
+           : a->t.at                 ? TENSOR
+           : a->g.at                 ? GRAPH
+           : a->floats.count         ? FLOATS
+           : a->ints.count           ? INTS
+           : a->strings.count        ? STRINGS
+           : a->tensors.count        ? TENSORS
+           : a->graphs.count         ? GRAPHS
+           : a->sparse_tensor.at     ? SPARSE
            : a->sparse_tensors.count ? SPARSES
-           : a->tp.at               ? TYPE
-           : a->type_protos.count   ? TYPES
-                                    : NONE;
+           : a->tp.at                ? TYPE
+           : a->type_protos.count    ? TYPES
+                                     : NONE;
 }
 
 static attribute_type type_of(const ln_onnx_attribute *a)
@@ -282,8 +282,7 @@ static ln_status add_param(ln_onnx_builder *b, const ln_onnx_given *given,
         if (type == STRINGS || type == NONE)
             return add_strings(b, given, params);
         return fail_kind(b, given, type, "an array of strings");
-    default:
-        return fail_kind(b, given, type, "something else");
+    default: return fail_kind(b, given, type, "something else");
     }
 }
 
@@ -304,8 +303,7 @@ static int has_tensor(const ln_onnx_given *given)
            (type == SPARSE && given->value.sparse_tensor.at);
 }
 
-static ln_status add_tensor(ln_onnx_builder *b, const ln_onnx_given *given,
-                            const ln_arg_info *info)
+static ln_status add_tensor(ln_onnx_builder *b, const ln_onnx_given *given, const ln_arg_info *info)
 {
     const ln_onnx_frame *frame = ln_onnx_top(b);
     if (!has_tensor(given))
@@ -457,8 +455,7 @@ ln_status ln_onnx_make_constant(ln_onnx_builder *b)
                                node->given_count);
     if (node->message.output.count != 1 || node->message.input.count != 0)
         return ln_onnx_problem(b, NULL, "a constant has one output and no input");
-    const ln_onnx_symbol *symbol =
-        ln_onnx_scope_find(&frame->scope, node->message.output.items[0]);
+    const ln_onnx_symbol *symbol = ln_onnx_scope_find(&frame->scope, node->message.output.items[0]);
     if (!symbol || !symbol->is_read)
         return LN_OK;
     int is_there;

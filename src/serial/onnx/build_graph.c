@@ -26,8 +26,7 @@ static int is_same_domain(ln_onnx_bytes a, ln_onnx_bytes b)
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
-ln_status ln_onnx_read_opsets(ln_onnx_builder *b, const ln_onnx_list *messages,
-                              ln_onnx_opsets *out)
+ln_status ln_onnx_read_opsets(ln_onnx_builder *b, const ln_onnx_list *messages, ln_onnx_opsets *out)
 {
     out->items = ln_onnx_arena_take(&b->arena, messages->count, sizeof *out->items);
     if (!out->items)
@@ -95,15 +94,13 @@ static ln_status add_symbols(ln_onnx_builder *b, ln_onnx_frame *frame,
         if (fault)
             return ln_onnx_fail(b->source, type->symbols[i].at, LN_INVALID,
                                 "the symbol of a dimension %s", fault);
-        symbols[i] =
-            ln_onnx_arena_text(&frame->arena, type->symbols[i].at, type->symbols[i].len);
+        symbols[i] = ln_onnx_arena_text(&frame->arena, type->symbols[i].at, type->symbols[i].len);
         if (!symbols[i])
             return ln_error_status();
         has_symbols = 1;
     }
-    return has_symbols
-               ? ln_onnx_param_strings(params, "names", (size_t)type->ndim, symbols)
-               : LN_OK;
+    return has_symbols ? ln_onnx_param_strings(params, "names", (size_t)type->ndim, symbols)
+                       : LN_OK;
 }
 
 static ln_status input_params(ln_onnx_builder *b, ln_onnx_frame *frame,
@@ -146,8 +143,8 @@ static ln_status add_initializers(ln_onnx_frame *frame, const ln_onnx_graph *gra
     for (size_t i = 0; i < graph->initializer.count; i++) {
         ln_onnx_symbol *symbol;
         ln_onnx_bytes message = graph->initializer.items[i];
-        LN_TRY(ln_onnx_scope_add(&frame->scope, ln_onnx_tensor_name(message),
-                                 LN_SYMBOL_INITIALIZER, &symbol));
+        LN_TRY(ln_onnx_scope_add(&frame->scope, ln_onnx_tensor_name(message), LN_SYMBOL_INITIALIZER,
+                                 &symbol));
         symbol->message = message;
     }
     for (size_t i = 0; i < graph->sparse_initializer.count; i++) {
@@ -299,8 +296,7 @@ static ln_status bind_inputs(ln_onnx_builder *b, ln_onnx_frame *frame, const ln_
         LN_TRY(ln_onnx_scope_add(&frame->scope, formal->items[i], LN_SYMBOL_GIVEN, &symbol));
         if (i >= call->input.count || call->input.items[i].len == 0)
             continue;
-        ln_status status =
-            ln_onnx_resolve(b, b->depth - 2, call->input.items[i], &symbol->tensor);
+        ln_status status = ln_onnx_resolve(b, b->depth - 2, call->input.items[i], &symbol->tensor);
         if (status == LN_NOT_FOUND)
             status = ln_onnx_fail(b->source, call->input.items[i].at, LN_INVALID,
                                   "a call of function '%.*s' reads '%.*s', which nothing makes",
@@ -361,8 +357,7 @@ ln_status ln_onnx_push_function(ln_onnx_builder *b, const ln_onnx_function_entry
 
 // ---- Ends ----
 
-static ln_status add_identity(ln_onnx_builder *b, ln_context *ctx, const char *from,
-                              const char *to)
+static ln_status add_identity(ln_onnx_builder *b, ln_context *ctx, const char *from, const char *to)
 {
     const char *name;
     int is_onnx_op = ln_op_find("Identity") != NULL;

@@ -121,8 +121,7 @@ static ln_status find_version(ln_onnx_builder *b)
     }
     if (!found) {
         char help[128];
-        snprintf(help, sizeof help, "convert the model to opset %d or newer",
-                 node->info->since[0]);
+        snprintf(help, sizeof help, "convert the model to opset %d or newer", node->info->since[0]);
         return ln_onnx_problem(b, help, "the operator came with opset %d", node->info->since[0]);
     }
     node->since = found == newest ? 0 : found;
@@ -224,20 +223,24 @@ static ln_status check_arity(ln_onnx_builder *b, const ln_onnx_list *given,
     int is_variadic;
     size_t count = count_real(infos, &is_variadic);
     if (given->count > count && !is_variadic)
-        return ln_onnx_problem(b, NULL, "it has %zu %s; the operator has at most %zu",
-                               given->count, what, count);
+        return ln_onnx_problem(b, NULL, "it has %zu %s; the operator has at most %zu", given->count,
+                               what, count);
     if (given->count > LN_ONNX_MAX_ARGS)
         return ln_onnx_problem(b, NULL, "it has %zu %s; at most %d are supported", given->count,
                                what, LN_ONNX_MAX_ARGS);
     return LN_OK;
 }
 
-// The first input of Scan 8, the lengths of the sequences, is one of its variadic ones here.
-static int may_be_absent(const ln_onnx_current *node, const ln_arg_info *info, size_t position)
+// The first input of Scan 8, the lengths of the sequences, is one of its variadic ones here, of
+// which none can be absent: no lengths stand for it.
+static ln_status add_no_lengths(ln_onnx_builder *b, const char *arg_name)
 {
-    if (info->flags & LN_ARG_VARIADIC)
-        return position == 0 && node->since == 8 && strcmp(node->optype, "Scan") == 0;
-    return (info->flags & LN_ARG_OPTIONAL) != 0;
+    const ln_onnx_frame *frame = ln_onnx_top(b);
+    const char *tensor;
+    ln_onnx_value value = {.dtype = TL_INT64, .ndim = 1, .data = ""};
+    LN_TRY(ln_onnx_claim(b, b->tensors, frame->node.name, &tensor));
+    LN_TRY(ln_onnx_add_constant(b, frame->ctx, tensor, &value));
+    return ln_onnx_add_arg(b, &b->ins, arg_name, tensor);
 }
 
 static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes name)
@@ -255,8 +258,10 @@ static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes na
     }
     if (tensor)
         return ln_onnx_add_arg(b, &b->ins, arg_name, tensor);
-    if (may_be_absent(&frame->node, info, position))
+    if (info->flags & LN_ARG_OPTIONAL && !(info->flags & LN_ARG_VARIADIC))
         return LN_OK;
+    if (position == 0 && frame->node.since == 8 && strcmp(frame->node.optype, "Scan") == 0)
+        return add_no_lengths(b, arg_name);
     return ln_onnx_problem(b, NULL, "its input '%s' is missing", arg_name);
 }
 

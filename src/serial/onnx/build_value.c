@@ -72,8 +72,7 @@ ln_status ln_onnx_param_numbers(ln_list **list, const char *name, size_t count,
     ln_param_entry *entry = ln_param_entry_create(name, LN_PARAM_ARRAY_NUMBER);
     static const double none;
     const double *array = count ? values : &none;
-    return entry ? push_param(list, entry,
-                              ln_param_set_satu_array_number(entry, (int)count, array))
+    return entry ? push_param(list, entry, ln_param_set_satu_array_number(entry, (int)count, array))
                  : ln_error_status();
 }
 
@@ -114,8 +113,8 @@ static ln_status make_list(ln_onnx_args *args, ln_list **out_list)
     return status;
 }
 
-ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name,
-                         const char *optype, ln_list *params, const uint8_t *at)
+ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name, const char *optype,
+                         ln_list *params, const uint8_t *at)
 {
     char place[256] = "";
     if (at)

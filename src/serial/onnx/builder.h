@@ -74,13 +74,13 @@ typedef struct ln_onnx_current {
     const char *optype; // with the prefix of its domain
     const ln_op_info *info;
     int opset;
-    int since;        // the version of the operator; 0: the newest that is known
-    int is_bad;       // it has a problem, and gives no operator
-    int is_call;      // of a function
-    char *name;       // of the operator
+    int since;   // the version of the operator; 0: the newest that is known
+    int is_bad;  // it has a problem, and gives no operator
+    int is_call; // of a function
+    char *name;  // of the operator
     ln_onnx_given *given;
     size_t given_count;
-    size_t next_body; // the first of `given` whose body may not have been built
+    size_t next_body;      // the first of `given` whose body may not have been built
     const char **captured; // tensors that the bodies read
     size_t captured_count;
 } ln_onnx_current;
@@ -93,19 +93,19 @@ typedef enum ln_onnx_frame_kind {
 
 typedef struct ln_onnx_frame {
     ln_onnx_frame_kind kind;
-    ln_context *ctx;             // that its operators go to
+    ln_context *ctx; // that its operators go to
     const ln_onnx_opsets *opsets;
-    ln_onnx_arena arena;         // of what lives as long as the frame
-    ln_onnx_arena node_arena;    // as the node
+    ln_onnx_arena arena;      // of what lives as long as the frame
+    ln_onnx_arena node_arena; // as the node
     ln_onnx_scope scope;
     ln_onnx_list nodes;
     const uint32_t *order; // NULL: as they stand
     size_t next;           // position of the next node
     int has_node;          // `node` is half done
     ln_onnx_current node;
-    ln_onnx_list outputs;      // of a graph: value infos
-    const char *label;         // "then_branch of 'If_3'", for messages
-    const char *graph;         // what the context calls a body
+    ln_onnx_list outputs; // of a graph: value infos
+    const char *label;    // "then_branch of 'If_3'", for messages
+    const char *graph;    // what the context calls a body
     const ln_onnx_function_entry *function;
 
     // Attributes to which ref_attr_name refers: those of the call, and the function's own.
@@ -158,7 +158,7 @@ int ln_onnx_opset_of(const ln_onnx_frame *frame, ln_onnx_bytes domain); // 0: no
 
 // ---- build_node.c ----
 
-ln_status ln_onnx_begin_node(ln_onnx_builder *b); // the next one of the topmost frame
+ln_status ln_onnx_begin_node(ln_onnx_builder *b);  // the next one of the topmost frame
 ln_status ln_onnx_finish_node(ln_onnx_builder *b); // its bodies are there
 
 // Notes a problem of the node; it then gives no operator.
@@ -170,9 +170,9 @@ ln_status ln_onnx_name_made(ln_onnx_builder *b, ln_onnx_symbol *symbol);
 
 // ---- build_attr.c ----
 
-ln_status ln_onnx_read_given(ln_onnx_builder *b); // the attributes of the node
+ln_status ln_onnx_read_given(ln_onnx_builder *b);                  // the attributes of the node
 ln_status ln_onnx_add_given(ln_onnx_builder *b, ln_list **params); // to params and b->ins
-ln_status ln_onnx_make_constant(ln_onnx_builder *b); // a node Constant
+ln_status ln_onnx_make_constant(ln_onnx_builder *b);               // a node Constant
 
 // The attribute of that name; NULL if there is none.
 const ln_onnx_given *ln_onnx_find_given(const ln_onnx_current *node, const char *name);
@@ -197,8 +197,8 @@ ln_status ln_onnx_add_arg(ln_onnx_builder *b, ln_onnx_args *args, const char *ar
                           const char *tensor);
 
 // Appends an operator with b->ins and b->outs, which are empty again, and takes over `params`.
-ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name,
-                         const char *optype, ln_list *params, const uint8_t *at);
+ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name, const char *optype,
+                         ln_list *params, const uint8_t *at);
 
 // Parameters, appended to `list`.
 ln_status ln_onnx_param_number(ln_list **list, const char *name, double value);

@@ -11,7 +11,7 @@
 typedef struct frame {
     const ln_onnx_schema *schema;
     const uint8_t *at, *end;
-    const ln_onnx_field *field;         // the last one met; NULL: an unknown one, or none yet
+    const ln_onnx_field *field;        // the last one met; NULL: an unknown one, or none yet
     size_t counts[LN_ONNX_MAX_FIELDS]; // how often each has come
 } frame;
 
@@ -39,11 +39,11 @@ static ln_status fail_here(const walk *w, ln_status status, const uint8_t *at, c
         if (!f->field || len >= sizeof path)
             break;
         size_t count = f->counts[f->field - f->schema->fields];
-        int wrote = is_repeated(f->field->kind) && count > 0
-                        ? snprintf(path + len, sizeof path - len, "%s%s[%zu]", len ? "." : "",
-                                   f->field->name, count - 1)
-                        : snprintf(path + len, sizeof path - len, "%s%s", len ? "." : "",
-                                   f->field->name);
+        int wrote =
+            is_repeated(f->field->kind) && count > 0
+                ? snprintf(path + len, sizeof path - len, "%s%s[%zu]", len ? "." : "",
+                           f->field->name, count - 1)
+                : snprintf(path + len, sizeof path - len, "%s%s", len ? "." : "", f->field->name);
         if (wrote > 0)
             len += (size_t)wrote;
     }
@@ -67,18 +67,13 @@ static const char *check_value(const ln_onnx_field *field, const ln_wire_field *
 {
     int is_bytes = got->type == LN_WIRE_BYTES;
     switch (field->kind) {
-    case LN_FIELD_SKIP:
-        return NULL;
-    case LN_FIELD_INT:
-        return got->type == LN_WIRE_VARINT ? NULL : "not an integer";
-    case LN_FIELD_FLOAT:
-        return got->type == LN_WIRE_FIXED32 ? NULL : "not a float";
+    case LN_FIELD_SKIP: return NULL;
+    case LN_FIELD_INT: return got->type == LN_WIRE_VARINT ? NULL : "not an integer";
+    case LN_FIELD_FLOAT: return got->type == LN_WIRE_FIXED32 ? NULL : "not a float";
     case LN_FIELD_STRING:
-    case LN_FIELD_STRINGS:
-        return is_bytes ? NULL : "not a string";
+    case LN_FIELD_STRINGS: return is_bytes ? NULL : "not a string";
     case LN_FIELD_MESSAGE:
-    case LN_FIELD_MESSAGES:
-        return is_bytes ? NULL : "not a message";
+    case LN_FIELD_MESSAGES: return is_bytes ? NULL : "not a message";
     case LN_FIELD_INTS:
         if (is_bytes)
             return check_ints(got->bytes);

@@ -191,7 +191,8 @@ TEST(opening_survives_every_failed_allocation)
 {
     pb p = {0};
     write_model(&p);
-    OOM_SWEEP (n) {
+    OOM_SWEEP(n)
+    {
         ln_onnx_arena arena = {0};
         ln_onnx_model model;
         ln_onnx_graph graph;

@@ -145,9 +145,9 @@ static ln_status check_location(const char *location)
 static ln_status fail_part(int folder_fd, const char *part, const char *location, int error)
 {
     struct stat info;
-    int is_link = error == ELOOP || error == EMLINK ||
-                  (fstatat(folder_fd, part, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-                   S_ISLNK(info.st_mode));
+    int is_link =
+        error == ELOOP || error == EMLINK ||
+        (fstatat(folder_fd, part, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode));
     if (is_link)
         return LN_FAIL(LN_INVALID,
                        "cannot open external data '%s': a symbolic link may lead out of the "
@@ -235,10 +235,9 @@ ln_status ln_onnx_external(ln_onnx_source *source, ln_onnx_bytes location, uint6
     ln_onnx_mapping *mapping;
     LN_TRY(open_mapped(source, path, &mapping));
     if (offset > mapping->bytes.len || len > mapping->bytes.len - offset)
-        return LN_FAIL(LN_INVALID,
-                       "external data '%s' has %zu bytes; %llu from byte %llu on are not there",
-                       path, mapping->bytes.len, (unsigned long long)len,
-                       (unsigned long long)offset);
+        return LN_FAIL(
+            LN_INVALID, "external data '%s' has %zu bytes; %llu from byte %llu on are not there",
+            path, mapping->bytes.len, (unsigned long long)len, (unsigned long long)offset);
     *out_bytes = (ln_onnx_bytes){.at = mapping->bytes.at + offset, .len = (size_t)len};
     return LN_OK;
 }

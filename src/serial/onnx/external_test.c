@@ -57,9 +57,12 @@ static traps make_traps(void)
 static void remove_traps(const traps *t)
 {
     static const char *const names[] = {
-        "model/w.bin",      "model/empty.bin", "model/sub/w.bin", "model/sub",
-        "model/link.bin",   "model/inner_link.bin", "model/folder_link", "model/hard.bin",
-        "model/pipe",       "model",           "secret.bin",
+        "model/w.bin",       "model/empty.bin",
+        "model/sub/w.bin",   "model/sub",
+        "model/link.bin",    "model/inner_link.bin",
+        "model/folder_link", "model/hard.bin",
+        "model/pipe",        "model",
+        "secret.bin",
     };
     char path[512];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -218,5 +221,4 @@ TEST(one_file_is_mapped_once)
 }
 
 TEST_LIST(weights_beside_the_model_are_used_where_they_lie, each_trap_is_refused_with_its_reason,
-          sparse_tensors_are_no_side_door, keys_of_external_data_come_once,
-          one_file_is_mapped_once)
+          sparse_tensors_are_no_side_door, keys_of_external_data_come_once, one_file_is_mapped_once)

@@ -24,8 +24,8 @@ static uint8_t width_of(ln_onnx_field_kind kind)
     return kind == LN_FIELD_FLOATS ? 4 : kind == LN_FIELD_DOUBLES ? 8 : 0;
 }
 
-static void add_numbers(const ln_onnx_field *field, const ln_wire_field *got,
-                        ln_onnx_bytes message, ln_onnx_numbers *numbers)
+static void add_numbers(const ln_onnx_field *field, const ln_wire_field *got, ln_onnx_bytes message,
+                        ln_onnx_numbers *numbers)
 {
     int is_first = numbers->number == 0;
     numbers->message = message;
@@ -41,25 +41,18 @@ static void read_field(const ln_onnx_field *field, const ln_wire_field *got, ln_
 {
     void *member = out + field->offset;
     switch (field->kind) {
-    case LN_FIELD_SKIP:
-        break;
+    case LN_FIELD_SKIP: break;
     case LN_FIELD_INT:
     case LN_FIELD_FLOAT:
         *(ln_onnx_scalar *)member = (ln_onnx_scalar){.at = got->at, .bits = got->bits};
         break;
     case LN_FIELD_STRING:
-    case LN_FIELD_MESSAGE:
-        *(ln_onnx_bytes *)member = got->bytes;
-        break;
+    case LN_FIELD_MESSAGE: *(ln_onnx_bytes *)member = got->bytes; break;
     case LN_FIELD_STRINGS:
-    case LN_FIELD_MESSAGES:
-        ((ln_onnx_list *)member)->count++;
-        break;
+    case LN_FIELD_MESSAGES: ((ln_onnx_list *)member)->count++; break;
     case LN_FIELD_INTS:
     case LN_FIELD_FLOATS:
-    case LN_FIELD_DOUBLES:
-        add_numbers(field, got, message, member);
-        break;
+    case LN_FIELD_DOUBLES: add_numbers(field, got, message, member); break;
     }
 }
 

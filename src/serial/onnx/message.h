@@ -164,12 +164,12 @@ typedef enum ln_onnx_kind {
 
 // What a field holds, and so what its member in the struct is.
 typedef enum ln_onnx_field_kind {
-    LN_FIELD_SKIP,    // bytes that nobody looks at; no member
-    LN_FIELD_INT,     // ln_onnx_scalar
-    LN_FIELD_FLOAT,   // ln_onnx_scalar with the bits of a float
-    LN_FIELD_STRING,  // ln_onnx_bytes
-    LN_FIELD_MESSAGE, // ln_onnx_bytes
-    LN_FIELD_STRINGS, // ln_onnx_list
+    LN_FIELD_SKIP,     // bytes that nobody looks at; no member
+    LN_FIELD_INT,      // ln_onnx_scalar
+    LN_FIELD_FLOAT,    // ln_onnx_scalar with the bits of a float
+    LN_FIELD_STRING,   // ln_onnx_bytes
+    LN_FIELD_MESSAGE,  // ln_onnx_bytes
+    LN_FIELD_STRINGS,  // ln_onnx_list
     LN_FIELD_MESSAGES, // ln_onnx_list
     LN_FIELD_INTS,     // ln_onnx_numbers, packed or not
     LN_FIELD_FLOATS,

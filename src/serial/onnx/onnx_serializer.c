@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "serial/onnx/builder.h"
+#include "serial/onnx/value.h"
 
 // A model begins with its IR version, a graph, a producer or a list of opsets; these first tags are
 // no text that the other formats begin with.
@@ -28,9 +29,9 @@ static int onnx_probe(const ln_serializer *serializer, const char *path, const c
         return 90;
     if (is_named)
         return 85;
-    return (tag == 0x12 || tag == 0x3a || tag == 0x42) && ln_wire_next(&at, end, &field) == NULL
-               ? 40
-               : 0;
+    if (tag == 0x12 || tag == 0x3a) // a producer or a graph, of which not all may be here
+        return 40;
+    return tag == 0x42 && !ln_wire_next(&at, end, &field) ? 40 : 0;
 }
 
 // ---- Where bytes lie ----
@@ -103,8 +104,8 @@ static ln_status read_mem(ln_serializer *serializer, ln_context *ctx, const char
     if (byte_count > 0)
         memcpy(copy, bytes, byte_count);
     LN_TRY(ln_context_keep(ctx, copy, ln_free));
-    ln_onnx_source source = {
-        .name = name, .bytes = {.at = (const uint8_t *)copy, .len = byte_count}};
+    ln_onnx_source source = {.name = name,
+                             .bytes = {.at = (const uint8_t *)copy, .len = byte_count}};
     return read_source(serializer, ctx, &source, report);
 }
 
@@ -159,4 +160,5 @@ ln_serializer ln_serializer_onnx = {
     .maps_files = 1,
     .load_mem = onnx_load_mem,
     .preflight = onnx_preflight,
+    .read_value = ln_onnx_value_read,
 };

@@ -209,24 +209,15 @@ static const ln_onnx_field optional_fields[] = {
                         sizeof(ln_onnx_##name)}
 
 const ln_onnx_schema ln_onnx_schemas[LN_ONNX_KIND_COUNT] = {
-    SCHEMA(MODEL, model),
-    SCHEMA(OPSET, opset),
-    SCHEMA(GRAPH, graph),
-    SCHEMA(FUNCTION, function),
-    SCHEMA(NODE, node),
-    SCHEMA(ATTRIBUTE, attribute),
-    SCHEMA(TENSOR, tensor),
-    SCHEMA(SPARSE, sparse),
-    SCHEMA(ENTRY, entry),
-    SCHEMA(VALUE_INFO, value_info),
-    SCHEMA(TYPE, type),
-    SCHEMA(TENSOR_TYPE, tensor_type),
-    SCHEMA(ELEM_TYPE, elem_type),
-    SCHEMA(MAP_TYPE, map_type),
-    SCHEMA(SHAPE, shape),
-    SCHEMA(DIM, dim),
-    SCHEMA(SEQUENCE, sequence),
-    SCHEMA(MAP, map),
+    SCHEMA(MODEL, model),         SCHEMA(OPSET, opset),
+    SCHEMA(GRAPH, graph),         SCHEMA(FUNCTION, function),
+    SCHEMA(NODE, node),           SCHEMA(ATTRIBUTE, attribute),
+    SCHEMA(TENSOR, tensor),       SCHEMA(SPARSE, sparse),
+    SCHEMA(ENTRY, entry),         SCHEMA(VALUE_INFO, value_info),
+    SCHEMA(TYPE, type),           SCHEMA(TENSOR_TYPE, tensor_type),
+    SCHEMA(ELEM_TYPE, elem_type), SCHEMA(MAP_TYPE, map_type),
+    SCHEMA(SHAPE, shape),         SCHEMA(DIM, dim),
+    SCHEMA(SEQUENCE, sequence),   SCHEMA(MAP, map),
     SCHEMA(OPTIONAL, optional),
 };
 

@@ -20,7 +20,10 @@ static size_t utf8_len(const uint8_t *at, size_t left)
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     if (at[0] < 0x80)
         return 1;
-    size_t len = (at[0] & 0xe0) == 0xc0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : (at[0] & 0xf8) == 0xf0 ? 4 : 0;
+    size_t len = (at[0] & 0xe0) == 0xc0   ? 2
+                 : (at[0] & 0xf0) == 0xe0 ? 3
+                 : (at[0] & 0xf8) == 0xf0 ? 4
+                                          : 0;
     if (len == 0 || len > left)
         return 0;
     uint32_t code = at[0] & (0x7fu >> len);

@@ -17,11 +17,11 @@ typedef struct ln_onnx_mapping {
 } ln_onnx_mapping;
 
 typedef struct ln_onnx_source {
-    const char *name;         // for messages
-    ln_onnx_bytes bytes;      // the model
-    const char *folder;       // in which files beside it lie; NULL: read from memory
-    ln_onnx_budget budget;    // what reading may take
-    ln_onnx_mapping *mapped;  // files beside it that have been opened, newest first
+    const char *name;        // for messages
+    ln_onnx_bytes bytes;     // the model
+    const char *folder;      // in which files beside it lie; NULL: read from memory
+    ln_onnx_budget budget;   // what reading may take
+    ln_onnx_mapping *mapped; // files beside it that have been opened, newest first
     size_t mapped_count;
 } ln_onnx_source;
 

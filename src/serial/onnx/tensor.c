@@ -24,8 +24,7 @@ typedef struct reading {
     ln_onnx_value *out;
 } reading;
 
-#define FAIL(r, status, ...)                                                                       \
-    ln_failed_with((status), fail_at((r), (status), __VA_ARGS__))
+#define FAIL(r, status, ...) ln_failed_with((status), fail_at((r), (status), __VA_ARGS__))
 
 static ln_status fail_at(const reading *r, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 
@@ -135,17 +134,10 @@ static ln_status use_raw(reading *r, ln_onnx_bytes raw, const char *field)
 static void store(void *elements, size_t i, size_t size, uint64_t bits)
 {
     switch (size) {
-    case 1:
-        ((uint8_t *)elements)[i] = (uint8_t)bits;
-        break;
-    case 2:
-        ((uint16_t *)elements)[i] = (uint16_t)bits;
-        break;
-    case 4:
-        ((uint32_t *)elements)[i] = (uint32_t)bits;
-        break;
-    default:
-        ((uint64_t *)elements)[i] = bits;
+    case 1: ((uint8_t *)elements)[i] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)elements)[i] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)elements)[i] = (uint32_t)bits; break;
+    default: ((uint64_t *)elements)[i] = bits;
     }
 }
 
@@ -294,18 +286,12 @@ static ln_status use_typed(reading *r)
 {
     const ln_onnx_tensor *t = &r->tensor;
     switch (r->dtype->store) {
-    case LN_STORE_FLOAT:
-        return use_numbers(r, &t->float_data, "float_data");
-    case LN_STORE_INT32:
-        return use_numbers(r, &t->int32_data, "int32_data");
-    case LN_STORE_INT64:
-        return use_numbers(r, &t->int64_data, "int64_data");
-    case LN_STORE_DOUBLE:
-        return use_numbers(r, &t->double_data, "double_data");
-    case LN_STORE_UINT64:
-        return use_numbers(r, &t->uint64_data, "uint64_data");
-    case LN_STORE_STRING:
-        return use_strings(r, &t->string_data);
+    case LN_STORE_FLOAT: return use_numbers(r, &t->float_data, "float_data");
+    case LN_STORE_INT32: return use_numbers(r, &t->int32_data, "int32_data");
+    case LN_STORE_INT64: return use_numbers(r, &t->int64_data, "int64_data");
+    case LN_STORE_DOUBLE: return use_numbers(r, &t->double_data, "double_data");
+    case LN_STORE_UINT64: return use_numbers(r, &t->uint64_data, "uint64_data");
+    case LN_STORE_STRING: return use_strings(r, &t->string_data);
     }
     return LN_INTERNAL;
 }

@@ -2,9 +2,9 @@
 // Elements of tensors come out as ours whatever the way they are stored in; what does not fit its
 // shape is refused.
 
-#include "serial/onnx/tensor.h"
 #include "serial/onnx/dtype.h"
 #include "serial/onnx/onnx_testing.h"
+#include "serial/onnx/tensor.h"
 #include "tests/oom.h"
 #include "tests/test.h"
 
@@ -90,11 +90,11 @@ TEST(small_elements_unpack_from_the_low_bits)
         size_t len;
         int8_t expected[3];
     } cases[] = {
-        {21, "\xf1\x07", 2, {1, 15, 7}},   // UINT4
-        {22, "\xf1\x07", 2, {1, -1, 7}},   // INT4
-        {23, "\xf1\x07", 2, {1, 15, 7}},   // FLOAT4E2M1: bit patterns
-        {25, "\x1e", 1, {2, 3, 1}},        // UINT2
-        {26, "\x1e", 1, {-2, -1, 1}},      // INT2
+        {21, "\xf1\x07", 2, {1, 15, 7}}, // UINT4
+        {22, "\xf1\x07", 2, {1, -1, 7}}, // INT4
+        {23, "\xf1\x07", 2, {1, 15, 7}}, // FLOAT4E2M1: bit patterns
+        {25, "\x1e", 1, {2, 3, 1}},      // UINT2
+        {26, "\x1e", 1, {-2, -1, 1}},    // INT2
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int is_typed = 0; is_typed < 2; is_typed++) {
@@ -326,7 +326,8 @@ TEST(reading_survives_every_failed_allocation)
     pb_str(&p, 6, "abc");
     pb_str(&p, 6, "d");
     write_sparse(&sparse, 1, 5, 0);
-    OOM_SWEEP (n) {
+    OOM_SWEEP(n)
+    {
         ln_onnx_value v;
         ln_status status = read_tensor(&p, &v);
         if (status == LN_OK) {

@@ -11,10 +11,10 @@
 #include "serial/onnx/source.h"
 
 typedef struct ln_onnx_type_info {
-    tl_dtype dtype;      // TL_OBJECT for sequences, optionals and maps; TL_DTYPE_INVALID: not said
-    int has_rank;        // 0: nothing is known about the shape
+    tl_dtype dtype; // TL_OBJECT for sequences, optionals and maps; TL_DTYPE_INVALID: not said
+    int has_rank;   // 0: nothing is known about the shape
     int ndim;
-    int dims[TL_MAXDIM]; // -1: not known
+    int dims[TL_MAXDIM];              // -1: not known
     ln_onnx_bytes symbols[TL_MAXDIM]; // names of dimensions; empty: none
 } ln_onnx_type_info;
 

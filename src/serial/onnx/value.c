@@ -2,7 +2,7 @@
 // Values of ONNX as objects. Sequences and optionals lie in each other as deep as messages may, so
 // what is half done is kept on a stack.
 
-#include <lightnet/onnx_data.h>
+#include "serial/onnx/value.h"
 
 #include <string.h>
 
@@ -280,23 +280,17 @@ static ln_status read_all(value_reader *r, ln_onnx_kind kind, ln_onnx_bytes mess
 static ln_onnx_kind message_kind(ln_object_kind kind)
 {
     switch (kind) {
-    case LN_OBJECT_TENSOR:
-        return LN_ONNX_TENSOR;
-    case LN_OBJECT_SEQUENCE:
-        return LN_ONNX_SEQUENCE;
-    case LN_OBJECT_OPTIONAL:
-        return LN_ONNX_OPTIONAL;
-    case LN_OBJECT_MAP:
-        return LN_ONNX_MAP;
+    case LN_OBJECT_TENSOR: return LN_ONNX_TENSOR;
+    case LN_OBJECT_SEQUENCE: return LN_ONNX_SEQUENCE;
+    case LN_OBJECT_OPTIONAL: return LN_ONNX_OPTIONAL;
+    case LN_OBJECT_MAP: return LN_ONNX_MAP;
     }
     return LN_ONNX_KIND_COUNT;
 }
 
-ln_status ln_onnx_read_value(const void *bytes, size_t byte_count, const char *name,
+ln_status ln_onnx_value_read(const void *bytes, size_t byte_count, const char *name,
                              ln_object_kind kind, ln_object **out_object)
 {
-    if (!out_object)
-        return LN_FAIL(LN_INVALID, "the result for a value is NULL");
     *out_object = NULL;
     ln_onnx_kind message = message_kind(kind);
     if ((!bytes && byte_count > 0) || message == LN_ONNX_KIND_COUNT)
@@ -317,23 +311,4 @@ ln_status ln_onnx_read_value(const void *bytes, size_t byte_count, const char *n
     ln_onnx_arena_deinit(&r->arena);
     ln_free(r);
     return status;
-}
-
-void ln_onnx_value_name(const void *bytes, size_t byte_count, char *buf, size_t size)
-{
-    if (!buf || size == 0)
-        return;
-    buf[0] = '\0';
-    ln_onnx_bytes all = {.at = bytes, .len = byte_count};
-    if (!bytes)
-        return;
-    const uint8_t *at = all.at;
-    ln_wire_field got;
-    while (ln_wire_step(&at, all.at + all.len, &got)) {
-        if (got.number != 8 || got.type != LN_WIRE_BYTES || got.bytes.len >= size ||
-            memchr(got.bytes.at, '\0', got.bytes.len))
-            continue;
-        memcpy(buf, got.bytes.at, got.bytes.len);
-        buf[got.bytes.len] = '\0';
-    }
 }

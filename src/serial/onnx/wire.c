@@ -71,10 +71,8 @@ const char *ln_wire_next(const uint8_t **at, const uint8_t *end, ln_wire_field *
         p += 4;
         break;
     case 3:
-    case 4:
-        return "a group, which ONNX does not have";
-    default:
-        return "an unknown wire type";
+    case 4: return "a group, which ONNX does not have";
+    default: return "an unknown wire type";
     }
     *at = p;
     return NULL;

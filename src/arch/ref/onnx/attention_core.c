@@ -48,8 +48,8 @@ static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, d
     double *qk = a->qk ? a->qk + query * count : NULL;
 
     for (size_t j = 0; j < count; j++)
-        row[j] = a->scale *
-                 ln_ref_dot(a->q + query * a->size, a->k + (first_key + j) * a->size, a->size);
+        row[j] = a->scale * ln_ref_sum_products(a->q + query * a->size,
+                                                a->k + (first_key + j) * a->size, a->size);
     if (qk && a->qk_mode == LN_QK_RAW)
         memcpy(qk, row, count * sizeof *row);
     for (size_t j = 0; a->softcap > 0 && j < count; j++)
@@ -84,6 +84,9 @@ ln_status ln_ref_attend(ln_call *call, const ln_attend *a)
 {
     if (a->q_heads == 0 || a->kv_heads == 0)
         return LN_OK;
+    // Heads may be empty, and the scores still many.
+    double queries = (double)(a->batch * a->q_heads) * (double)a->q_len;
+    LN_TRY(ln_call_charge(call, queries * (double)a->kv_len));
     double *row = ln_ref_new_doubles(call, a->kv_len), *bias = ln_ref_new_doubles(call, a->kv_len);
     if (!row || !bias)
         return LN_NO_MEMORY;
@@ -104,8 +107,8 @@ double *ln_ref_join_heads(ln_call *call, const tl_tensor *past, size_t past_len,
     size_t batch = (size_t)heads->batch, count = (size_t)heads->heads, len = (size_t)heads->len;
     size_t size = (size_t)heads->size, past_size = past ? past_len * size : 0;
     double *joined = ln_ref_new_doubles(call, (past ? (size_t)past->len : 0) + (size_t)t->len);
-    if (!joined)
-        return NULL;
+    if (!joined || size == 0)
+        return joined;
     double *out = joined;
     for (size_t row = 0; row < batch * count; row++) {
         for (size_t i = 0; i < past_size; i++)
@@ -128,7 +131,7 @@ void ln_ref_store_heads(const double *values, const ln_heads *heads, tl_tensor *
 {
     size_t count = (size_t)heads->heads, len = (size_t)heads->len, size = (size_t)heads->size;
     size_t rows = (size_t)heads->batch * count;
-    if (!t)
+    if (!t || size == 0)
         return;
     for (size_t row = 0; row < rows; row++) {
         for (size_t at = 0; at < len; at++) {

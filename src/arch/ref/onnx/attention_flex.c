@@ -23,8 +23,8 @@ static void score(const flex *f, const double *q, const double *k)
         size_t kv_head = b * f->kv_heads + head % f->q_heads / group;
         const double *keys = k + kv_head * f->kv_len * f->size;
         for (size_t j = 0; j < f->kv_len; j++)
-            *out++ =
-                f->attention.scale * ln_ref_dot(q + row * f->size, keys + j * f->size, f->size);
+            *out++ = f->attention.scale *
+                     ln_ref_sum_products(q + row * f->size, keys + j * f->size, f->size);
     }
 }
 

@@ -92,6 +92,8 @@ ln_status ln_ref_linear_attention(ln_call *call)
     if (__builtin_mul_overflow(batch * heads, (size_t)a.k.size * columns, &state_len))
         return ln_call_fail(call, LN_LIMIT, "has a state that is too large");
 
+    LN_TRY(ln_call_charge(call, (double)state_len * (double)len));
+
     linear l = {.attention = &a,
                 .decay = ln_call_in(call, LN_LINEAR_DECAY),
                 .beta = ln_call_in(call, LN_LINEAR_BETA)};

@@ -11,7 +11,7 @@
 void ln_ref_copy_heads(const ln_head_copy *copy, double *out)
 {
     const ln_head_view *view = &copy->view;
-    for (size_t row = 0; row < copy->batch * copy->heads; row++) {
+    for (size_t row = 0; copy->size > 0 && row < copy->batch * copy->heads; row++) {
         size_t b = row / copy->heads, head = row % copy->heads, size = copy->size;
         size_t start = copy->starts ? copy->starts[b] : 0;
         const double *bias = copy->bias ? copy->bias + head * size : NULL;

@@ -43,6 +43,32 @@ ln_status ln_run_stack_push(ln_run_stack *stack, ln_object **row)
     return LN_OK;
 }
 
+ln_status ln_run_stack_try(ln_run_stack *stack, ln_object **row)
+{
+    stack->sample = ln_call_scratch(stack->call, stack->width + 1, sizeof *row);
+    if (!stack->sample) {
+        ln_ref_release_all(row, stack->width);
+        return ln_error_status();
+    }
+    memcpy(stack->sample, row, stack->width * sizeof *row);
+    memset(row, 0, stack->width * sizeof *row);
+    return LN_OK;
+}
+
+// A tensor like `sample` with a new axis of length 0.
+static ln_object *none_like(ln_call *call, ln_object *sample, int64_t axis)
+{
+    // One sample alone, joined along the new axis, has the rank that is wanted.
+    ln_object *one = ln_ref_join_objects(call, axis, true, 1, &sample);
+    if (!one)
+        return NULL;
+    const tl_tensor *tensor = ln_object_tensor(one);
+    int at = (int)(axis < 0 ? axis + tensor->ndim : axis);
+    ln_object *none = ln_ref_slice_object(call, tensor, at, 0, 0, true);
+    ln_object_release(one);
+    return none;
+}
+
 // The values of one column in scratch memory, borrowed.
 static ln_object **column_items(ln_run_stack *stack, size_t column, bool is_reversed)
 {
@@ -54,6 +80,13 @@ static ln_object **column_items(ln_run_stack *stack, size_t column, bool is_reve
 
 ln_object *ln_run_stack_join(ln_run_stack *stack, size_t column, int64_t axis, bool is_reversed)
 {
+    if (stack->count == 0) {
+        if (stack->sample)
+            return none_like(stack->call, stack->sample[column], axis);
+        ln_call_fail(stack->call, LN_UNSUPPORTED,
+                     "its graph was never run, so that nobody knows the shapes of its outputs");
+        return NULL;
+    }
     ln_object **items = column_items(stack, column, is_reversed);
     return items ? ln_ref_join_objects(stack->call, axis, true, stack->count, items) : NULL;
 }
@@ -71,6 +104,8 @@ void ln_run_stack_clear(ln_run_stack *stack)
 {
     if (stack->items)
         ln_ref_release_all(stack->items, stack->count * stack->width);
+    if (stack->sample)
+        ln_ref_release_all(stack->sample, stack->width);
     stack->count = 0;
 }
 

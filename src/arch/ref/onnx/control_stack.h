@@ -18,13 +18,17 @@ typedef struct ln_run_stack {
     size_t width;
     size_t count, room; // rows
     ln_object **items;
+    ln_object **sample; // a row of a trial, for shapes where no run was made; or NULL
 } ln_run_stack;
 
 // Takes over a row of `width` objects, whose places become NULL, also when it fails.
 ln_status ln_run_stack_push(ln_run_stack *stack, ln_object **row);
 
-// The values of column `column`, of which there are some, joined along a new `axis`, the first one
-// last if it is reversed. NULL with a recorded failure.
+// The same for the row of a trial, which shows the shapes of values where there are none.
+ln_status ln_run_stack_try(ln_run_stack *stack, ln_object **row);
+
+// The values of column `column` joined along a new `axis`, the first one last if it is reversed.
+// Without values, and with a trial, the new axis has length 0. NULL with a recorded failure.
 ln_object *ln_run_stack_join(ln_run_stack *stack, size_t column, int64_t axis, bool is_reversed);
 
 // A sequence of the values of a column; `dtype` is that of a sequence without items.

@@ -27,13 +27,18 @@ static inline double *ln_ref_doubles(ln_call *call, const tl_tensor *t)
     return doubles;
 }
 
-// Sum of products of two rows.
-static inline double ln_ref_dot(const double *a, const double *b, size_t count)
+// Sum of products of two rows, in four parts: one alone would wait for each addition.
+static inline double ln_ref_sum_products(const double *a, const double *b, size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
+    double sums[4] = {0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (size_t k = 0; k < 4; k++)
+            sums[k] += a[i + k] * b[i + k];
+    }
+    for (; i < count; i++)
+        sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 #endif

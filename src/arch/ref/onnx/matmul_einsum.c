@@ -61,6 +61,15 @@ LN_REF_INLINE void sum_all(sum_of_products *s, tl_dtype dtype)
     }
 }
 
+// A few small terms without a common label make any number of products.
+static double products_of(const ln_einsum_call *einsum)
+{
+    double count = einsum->term_count;
+    for (int loop = 0; loop < einsum->loop_count; loop++)
+        count *= (double)einsum->sizes[loop];
+    return count;
+}
+
 ln_status ln_ref_onnx_einsum(ln_call *call)
 {
     ln_einsum_call einsum;
@@ -80,6 +89,7 @@ ln_status ln_ref_onnx_einsum(ln_call *call)
                          .has_summands = true};
     for (int loop = einsum.out_ndim; loop < einsum.loop_count; loop++)
         s.has_summands = s.has_summands && einsum.sizes[loop] > 0;
+    LN_TRY(ln_call_charge(call, products_of(&einsum)));
     LN_REF_FOR_NUMBERS(terms[0].dtype, sum_all, &s);
     return LN_OK;
 }

@@ -72,19 +72,26 @@ ln_status ln_ref_onnx_dequantize(ln_call *call)
 // ---- DynamicQuantizeLinear ----
 
 // In float at every step, as the operator is defined.
-ln_status ln_ref_onnx_dynamic_quantize(ln_call *call)
+void ln_dynamic_scale(const tl_tensor *x, float *out_scale, float *out_zero_point)
 {
-    const tl_tensor *x = ln_call_in(call, 0);
     const float *numbers = x->data;
     float least = 0, most = 0;
     for (int i = 0; i < x->len; i++) {
         least = numbers[i] < least ? numbers[i] : least;
         most = numbers[i] > most ? numbers[i] : most;
     }
-    float scale = (most - least) / 255;
-    if (!(scale > 0))
-        scale = 1; // nothing but zeros
-    float zero_point = rintf(fminf(fmaxf(0 - least / scale, 0), 255));
+    *out_scale = (most - least) / 255;
+    if (!(*out_scale > 0))
+        *out_scale = 1; // nothing but zeros
+    *out_zero_point = rintf(fminf(fmaxf(0 - least / *out_scale, 0), 255));
+}
+
+ln_status ln_ref_onnx_dynamic_quantize(ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, 0);
+    const float *numbers = x->data;
+    float scale, zero_point;
+    ln_dynamic_scale(x, &scale, &zero_point);
 
     tl_tensor *y = ln_call_dst(call, 0), *y_scale = ln_call_dst(call, 1);
     tl_tensor *y_zero_point = ln_call_dst(call, 2);

@@ -15,6 +15,25 @@ ln_status ln_ref_onnx_quantize(ln_call *call);
 ln_status ln_ref_onnx_dequantize(ln_call *call);
 ln_status ln_ref_onnx_dynamic_quantize(ln_call *call);
 
+ln_status ln_ref_onnx_conv_integer(ln_call *call);
+ln_status ln_ref_onnx_qlinear_conv(ln_call *call);
+ln_status ln_ref_onnx_matmul_integer(ln_call *call);
+ln_status ln_ref_onnx_qlinear_matmul(ln_call *call);
+ln_status ln_ref_onnx_qgemm(ln_call *call);
+ln_status ln_ref_onnx_matmul_to_float(ln_call *call);
+ln_status ln_ref_onnx_dynamic_matmul(ln_call *call);
+
+ln_status ln_ref_onnx_qlinear_add(ln_call *call);
+ln_status ln_ref_onnx_qlinear_mul(ln_call *call);
+ln_status ln_ref_onnx_qlinear_sigmoid(ln_call *call);
+ln_status ln_ref_onnx_qlinear_leaky_relu(ln_call *call);
+ln_status ln_ref_onnx_qlinear_softmax(ln_call *call);
+ln_status ln_ref_onnx_qlinear_concat(ln_call *call);
+ln_status ln_ref_onnx_qlinear_average_pool(ln_call *call);
+ln_status ln_ref_onnx_qlinear_global_average_pool(ln_call *call);
+ln_status ln_ref_onnx_qlinear_where(ln_call *call);
+ln_status ln_ref_onnx_matmul_nbits(ln_call *call);
+
 LN_CPPEND
 
 #endif

@@ -18,4 +18,7 @@ static inline void ln_put_quantized(void *data, tl_dtype dtype, size_t i, double
     ln_data_set_real(data, dtype, i, isnan(rounded) ? tl_dtype_min_double(dtype) : rounded);
 }
 
+// The scale and zero point of TL_UINT8 that the range of float tensor `x`, 0 included, asks for.
+void ln_dynamic_scale(const tl_tensor *x, float *out_scale, float *out_zero_point);
+
 #endif

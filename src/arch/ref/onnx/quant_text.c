@@ -72,11 +72,11 @@ size_t ln_real_to_text(double x, tl_dtype dtype, char text[LN_NUMBER_TEXT_BYTES]
         len = snprintf(text, LN_NUMBER_TEXT_BYTES, "%s%c%s%se%c%02d", sign, digits[0],
                        count > 1 ? "." : "", digits + 1, exponent < 0 ? '-' : '+', abs(exponent));
     else if (exponent < 0)
-        len = snprintf(text, LN_NUMBER_TEXT_BYTES, "%s0.%.*s%s", sign, -exponent - 1, "0000",
-                       digits);
+        len =
+            snprintf(text, LN_NUMBER_TEXT_BYTES, "%s0.%.*s%s", sign, -exponent - 1, "0000", digits);
     else if (count <= exponent + 1)
-        len = snprintf(text, LN_NUMBER_TEXT_BYTES, "%s%s%.*s.0", sign, digits,
-                       exponent + 1 - count, "0000000000000000");
+        len = snprintf(text, LN_NUMBER_TEXT_BYTES, "%s%s%.*s.0", sign, digits, exponent + 1 - count,
+                       "0000000000000000");
     else
         len = snprintf(text, LN_NUMBER_TEXT_BYTES, "%s%.*s.%s", sign, exponent + 1, digits,
                        digits + exponent + 1);

@@ -11,9 +11,9 @@
 
 #define LN_NUMBER_TEXT_BYTES 40
 
-// The shortest decimal number that is `x` again when it is read as `dtype`, a floating type that has
-// the value `x`: with a point between 1e-4 and 1e16, else with an exponent; "nan", "inf", "-inf".
-// Returns the length.
+// The shortest decimal number that is `x` again when it is read as `dtype`, a floating type that
+// has the value `x`: with a point between 1e-4 and 1e16, else with an exponent; "nan", "inf",
+// "-inf". Returns the length.
 size_t ln_real_to_text(double x, tl_dtype dtype, char text[LN_NUMBER_TEXT_BYTES]);
 
 // The number that `text` is, with white space around it at most: digits with or without a point and

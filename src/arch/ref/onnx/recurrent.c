@@ -60,7 +60,7 @@ static void multiply(const double *matrix, const double *vector, const double *b
                      size_t columns, double *out)
 {
     for (size_t i = 0; i < rows; i++)
-        out[i] = ln_ref_dot(matrix + i * columns, vector, columns) + (bias ? bias[i] : 0);
+        out[i] = ln_ref_sum_products(matrix + i * columns, vector, columns) + (bias ? bias[i] : 0);
 }
 
 // ---- One step ----
@@ -249,6 +249,9 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
 {
     ln_recurrent layer;
     LN_TRY(ln_recurrent_read(call, gate_count, &layer));
+    // Steps may be many although the input of each is empty.
+    LN_TRY(ln_call_charge(call, (double)layer.seq_len * layer.batch * layer.dirs * gate_count *
+                                    layer.hidden * layer.hidden));
     const double *x = ln_ref_doubles(call, ln_call_in(call, LN_RNN_IN_X));
     if (!x)
         return LN_NO_MEMORY;

@@ -140,7 +140,8 @@ typedef struct tap_list {
     int64_t *rows;
 } tap_list;
 
-static ln_status make_taps(ln_call *call, const axis_plan *axis, const settings *how, tap_list *taps)
+static ln_status make_taps(ln_call *call, const axis_plan *axis, const settings *how,
+                           tap_list *taps)
 {
     double reach = how->mode == LN_RESIZE_LINEAR ? 1 : 2;
     taps->stretch = how->is_antialiased && axis->scale < 1 ? axis->scale : 1;

@@ -117,6 +117,7 @@ static ln_status align_region(ln_call *call, const aligner *how, int index)
     s.width = r.width / width;
     LN_TRY(count_samples(call, how, s.height, &s.rows));
     LN_TRY(count_samples(call, how, s.width, &s.columns));
+    LN_TRY(ln_call_charge(call, 8.0 * (double)(s.rows * s.columns) * height * width * t->dims[1]));
     for (int64_t c = 0; c < t->dims[1]; c++)
         for (int row = 0; row < height; row++)
             for (int column = 0; column < width; column++) {

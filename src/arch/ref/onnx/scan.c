@@ -141,19 +141,31 @@ static ln_status run_steps(scan *s, int length)
     return LN_OK;
 }
 
-static ln_status fail_empty(ln_call *call)
+// Where there is nothing to scan, nothing is stacked, but it has a shape, which a trial on zeros
+// shows.
+static ln_status try_body(scan *s)
 {
-    return ln_call_fail(call, LN_UNSUPPORTED,
-                        "there is nothing to scan, so that nobody knows the shapes of the outputs");
+    for (int i = 0; i < s->scan_count; i++) {
+        const tl_tensor *source = s->sources[i];
+        int dims[TL_MAXDIM], ndim = 0;
+        for (int d = 0; d < source->ndim; d++) {
+            if (d != s->axes[i])
+                dims[ndim++] = source->dims[d];
+        }
+        ln_object **slice = &s->ins[s->state_count + i];
+        ln_object_release(*slice);
+        *slice = ln_object_new_tensor(source->dtype, ndim, dims, ln_call_meter(s->call));
+        if (!*slice)
+            return ln_error_status();
+    }
+    LN_TRY(ln_call_run_graph(s->call, "body", s->state_count + s->scan_count, s->ins, s->out_count,
+                             s->outs));
+    return ln_run_stack_try(&s->stack, s->outs + s->state_count);
 }
 
 // Stacked output `column`, in the order and along the axis that the parameters ask for.
 static ln_object *join_column(scan *s, int column)
 {
-    if (s->stack.count == 0) {
-        fail_empty(s->call);
-        return NULL;
-    }
     return ln_run_stack_join(&s->stack, (size_t)column, s->out_axes[column],
                              s->is_prepended[column]);
 }
@@ -174,6 +186,8 @@ static ln_status run_scan(scan *s)
     }
     LN_TRY(measure(s));
     LN_TRY(run_steps(s, s->length));
+    if (s->stack.count == 0 && ln_call_out_count(s->call) > s->state_count)
+        LN_TRY(try_body(s));
     for (int i = 0; i < ln_call_out_count(s->call); i++) {
         if (!ln_call_wants(s->call, i))
             continue;
@@ -203,6 +217,8 @@ static ln_status open_batch(batch *b)
 {
     scan *s = &b->s;
     b->lens = ln_call_in(s->call, 0);
+    if (b->lens && b->lens->len == 0) // what stands for none
+        b->lens = NULL;
     for (int i = 0; i < s->state_count + s->scan_count; i++) {
         const tl_tensor *input = ln_call_in(s->call, 1 + i);
         int least = i < s->state_count ? 1 : 2;
@@ -261,6 +277,8 @@ static ln_status run_member(batch *b, int member)
             s->sources[i - s->state_count] = ln_object_tensor(part);
     }
     LN_TRY(run_steps(s, (int)length));
+    if (s->stack.count == 0)
+        LN_TRY(try_body(s));
     for (int i = 0; i < s->out_count; i++) {
         b->row[i] =
             i < s->state_count ? ln_object_retain(s->ins[i]) : join_column(s, i - s->state_count);
@@ -277,8 +295,6 @@ static ln_status run_batch(batch *b)
 {
     for (int member = 0; member < b->count; member++)
         LN_TRY(run_member(b, member));
-    if (b->count == 0)
-        return fail_empty(b->s.call);
     for (int i = 0; i < ln_call_out_count(b->s.call); i++) {
         if (!ln_call_wants(b->s.call, i))
             continue;

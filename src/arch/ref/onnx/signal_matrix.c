@@ -51,6 +51,7 @@ ln_status ln_ref_inverse(ln_call *call)
     if (x->len == 0)
         return LN_OK;
     size_t n = (size_t)x->dims[x->ndim - 1], size = n * n, count = (size_t)x->len / size;
+    LN_TRY(ln_call_charge(call, 2 * (double)x->len * (double)n));
     double *m = ln_ref_new_doubles(call, 2 * size);
     if (!m)
         return LN_NO_MEMORY;

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX models become operators: names, functions, bodies, versions; and all problems are told at
+// once.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <lightnet/lightnet.h>
+#include <lightnet/preflight.h>
+
+#include "serial/onnx/onnx_testing.h"
+#include "tests/oom.h"
+#include "tests/test.h"
+
+static ln_context *read_model(const pb *p, ln_status *out_status)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    *out_status = ln_context_init_mem(ctx, p->bytes, p->len, "m");
+    return ctx;
+}
+
+// The model as IL, or its message; the caller frees it.
+static char *il_of(const pb *p)
+{
+    ln_status status;
+    char *text;
+    size_t len;
+    ln_context *ctx = read_model(p, &status);
+    if (status != LN_OK)
+        text = strdup(ln_error_message());
+    else
+        CHECK_OK(ln_context_write(ctx, "il", &text, &len));
+    char *copy = strdup(text);
+    if (status == LN_OK)
+        ln_free(text);
+    else
+        free(text);
+    ln_context_free(ctx);
+    return copy;
+}
+
+#define CHECK_IL(p, expected)                                                                      \
+    do {                                                                                           \
+        char *il_ = il_of(p);                                                                      \
+        if (!strstr(il_, (expected)))                                                              \
+            fail_msg("\"%s\" is not in:\n%s", (expected), il_);                                    \
+        free(il_);                                                                                 \
+    } while (0)
+
+// A model of x -> y in between whose ends the nodes are written.
+static void begin(pb *p, int64_t opset)
+{
+    CHECK_OK(ln_arch_init());
+    *p = (pb){0};
+    pb_model(p, opset);
+    pb_value(p, 11, "x", PB_FLOAT, DIMS(2, 3));
+    pb_value(p, 12, "y", PB_FLOAT, NULL);
+}
+
+static void end(pb *p)
+{
+    pb_end(p);
+}
+
+TEST(nodes_become_operators_with_their_names)
+{
+    pb p;
+    begin(&p, 22);
+    pb_begin_node(&p, "Relu", "x", "h");
+    pb_str(&p, 3, "first");
+    pb_end(&p);
+    pb_begin_node(&p, "LeakyRelu", "h", "y");
+    pb_begin(&p, 5);
+    pb_str(&p, 1, "alpha");
+    pb_float(&p, 2, 0.25f);
+    pb_int(&p, 20, 1);
+    pb_end(&p);
+    pb_end(&p);
+    end(&p);
+    CHECK_IL(&p, "first: Relu(X=x | Y=h |);");
+    CHECK_IL(&p, "LeakyRelu: LeakyRelu(X=h | Y=y | alpha=0.25");
+    CHECK_IL(&p, "output(src=y | |)");
+    pb_free(&p);
+}
+
+TEST(nodes_may_stand_in_any_order)
+{
+    pb p;
+    begin(&p, 22);
+    pb_node(&p, "Relu", "b", "y");
+    pb_node(&p, "Neg", "a", "b");
+    pb_node(&p, "Abs", "x", "a");
+    end(&p);
+    ln_status status;
+    ln_context_free(read_model(&p, &status));
+    CHECK_EQ(status, LN_OK);
+    pb_free(&p);
+}
+
+TEST(a_graph_with_a_cycle_is_refused)
+{
+    pb p;
+    begin(&p, 22);
+    pb_node(&p, "Relu", "b", "a");
+    pb_node(&p, "Neg", "a", "b");
+    pb_node(&p, "Abs", "x", "y");
+    end(&p);
+    CHECK_IL(&p, "the graph has a cycle");
+    pb_free(&p);
+    begin(&p, 22);
+    pb_node(&p, "Relu", "y", "y");
+    end(&p);
+    CHECK_IL(&p, "the graph has a cycle");
+    pb_free(&p);
+}
+
+TEST(a_name_is_made_once)
+{
+    pb p;
+    begin(&p, 22);
+    pb_node(&p, "Relu", "x", "y");
+    pb_node(&p, "Neg", "x", "y");
+    end(&p);
+    CHECK_IL(&p, "the name 'y' is made a second time");
+    pb_free(&p);
+    begin(&p, 22);
+    pb_value(&p, 11, "x", PB_FLOAT, DIMS(1));
+    end(&p);
+    CHECK_IL(&p, "the name 'x' is made a second time");
+    pb_free(&p);
+}
+
+TEST(names_are_held_to_what_contexts_take)
+{
+    char longest[600];
+    static const struct {
+        size_t len;
+        const char *message;
+    } cases[] = {{511, NULL}, {512, "has 512 bytes or more"}};
+    for (size_t i = 0; i < 2; i++) {
+        memset(longest, 'n', sizeof longest);
+        longest[cases[i].len] = '\0';
+        pb p;
+        begin(&p, 22);
+        pb_node(&p, "Relu", "x", longest);
+        pb_node(&p, "Neg", longest, "y");
+        end(&p);
+        CHECK_IL(&p, cases[i].message ? cases[i].message : "Neg(X=nnnn");
+        pb_free(&p);
+    }
+    static const char *const bad[] = {"a\nb", "\xff", "\xc0\x80", "\xed\xa0\x80",
+                                      "\xf5\x80\x80\x80"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        pb p;
+        begin(&p, 22);
+        pb_node(&p, "Relu", "x", bad[i]);
+        end(&p);
+        CHECK_IL(&p, i == 0 ? "has a control character" : "is not UTF-8");
+        pb_free(&p);
+    }
+}
+
+TEST(all_problems_are_told_at_once)
+{
+    pb p;
+    begin(&p, 13);
+    pb_node(&p, "Reluu", "x", "a");
+    pb_begin_node(&p, "Relu", "a", "b");
+    pb_str(&p, 7, "org.example");
+    pb_end(&p);
+    pb_begin_node(&p, "Relu", "b", "c");
+    pb_begin(&p, 5);
+    pb_str(&p, 1, "slope");
+    pb_int(&p, 3, 1);
+    pb_end(&p);
+    pb_end(&p);
+    pb_node(&p, "Gelu", "c", "d");
+    pb_node(&p, "Relu", "nowhere", "e");
+    pb_begin_node(&p, "Relu", "x", "y");
+    pb_str(&p, 1, "x");
+    pb_end(&p);
+    end(&p);
+    static const char *const expected[] = {
+        "6 problems",
+        "there is no operator 'Reluu'; did you mean 'Relu'?",
+        "the domain 'org.example' is not known",
+        "the operator has no attribute 'slope'",
+        "the operator came with opset 20; convert the model to opset 20 or newer",
+        "it reads 'nowhere', which nothing makes",
+        "it has 2 inputs; the operator has at most 1",
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        CHECK_IL(&p, expected[i]);
+
+    ln_preflight *report;
+    CHECK_OK(ln_preflight_create_mem(p.bytes, p.len, "m", &report));
+    CHECK_EQ(report->problem_count, 6);
+    CHECK_EQ(report->node_count, 6);
+    CHECK_EQ(report->bad_node_count, 6);
+    CHECK_STR_EQ(report->problems[0].node, "a");
+    CHECK_STR_EQ(report->problems[0].domain, "ai.onnx");
+    CHECK_EQ(report->problems[0].opset, 13);
+    CHECK_STR_EQ(report->problems[0].place, "graph");
+    CHECK_STR_EQ(report->inputs[0].type, "FLOAT[2, 3]");
+    CHECK_EQ(report->opsets[0].version, 13);
+    ln_preflight_destroy(report);
+    pb_free(&p);
+}
+
+TEST(a_hundred_problems_are_kept_and_all_are_counted)
+{
+    pb p;
+    begin(&p, 13);
+    for (int i = 0; i < 150; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", i);
+        pb_node(&p, "Bad", "x", name);
+    }
+    pb_node(&p, "Relu", "x", "y");
+    end(&p);
+    ln_preflight *report;
+    CHECK_OK(ln_preflight_create_mem(p.bytes, p.len, "m", &report));
+    CHECK_EQ(report->problem_count, LN_PREFLIGHT_MAX_PROBLEMS);
+    CHECK_EQ(report->more_problem_count, 50);
+    CHECK_EQ(report->bad_node_count, 150);
+    ln_preflight_destroy(report);
+    CHECK_IL(&p, "150 problems");
+    CHECK_IL(&p, "`lightnet inspect` lists 100");
+    pb_free(&p);
+}
+
+TEST(versions_that_are_not_known_are_told)
+{
+    pb p;
+    begin(&p, 29);
+    pb_node(&p, "Relu", "x", "y");
+    end(&p);
+    CHECK_IL(&p, "opset 29 is newer than 28");
+    pb_free(&p);
+    begin(&p, 13);
+    pb_node(&p, "Relu", "x", "y");
+    end(&p);
+    p.bytes[1] = 14; // ir_version
+    CHECK_IL(&p, "IR version 14 is newer than 13");
+    pb_free(&p);
+}
+
+TEST(old_forms_are_marked_with_their_version)
+{
+    pb p;
+    begin(&p, 12);
+    pb_node(&p, "Softmax", "x", "y");
+    end(&p);
+    CHECK_IL(&p, "since=11");
+    pb_free(&p);
+    begin(&p, 13);
+    pb_node(&p, "Softmax", "x", "y");
+    end(&p);
+    char *il = il_of(&p);
+    CHECK_NULL(strstr(il, "since"));
+    free(il);
+    pb_free(&p);
+}
+
+static void write_initializer(pb *p, const char *name, size_t count)
+{
+    pb_begin_tensor(p, 5, name, PB_FLOAT, DIMS((int64_t)count));
+    float *numbers = calloc(count, sizeof *numbers);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (float)i;
+    pb_bytes(p, 9, numbers, count * sizeof *numbers);
+    free(numbers);
+    pb_end(p);
+}
+
+TEST(small_constants_stand_in_the_text_and_large_ones_are_carried)
+{
+    pb p;
+    begin(&p, 22);
+    write_initializer(&p, "small", 3);
+    write_initializer(&p, "large", 300);
+    write_initializer(&p, "unused", 2);
+    pb_begin_node(&p, "Add", "x", "h");
+    pb_str(&p, 1, "small");
+    pb_end(&p);
+    pb_node(&p, "Relu", "large", "l");
+    pb_node(&p, "Relu", "h", "y");
+    end(&p);
+    CHECK_IL(&p, "create(| dst=small | dtype=TL_FLOAT, dims=[3], data=[0, 1, 2]);");
+    CHECK_IL(&p, "create(| dst=large | dtype=TL_FLOAT, dims=[300], from_file=true);");
+    char *il = il_of(&p);
+    CHECK_NULL(strstr(il, "unused"));
+    free(il);
+    pb_free(&p);
+}
+
+// ---- Functions ----
+
+static void begin_function(pb *p, const char *name)
+{
+    pb_begin(p, 25);
+    pb_str(p, 1, name);
+    pb_str(p, 10, "f");
+    pb_str(p, 4, "in");
+    pb_str(p, 5, "out");
+    pb_begin(p, 9);
+    pb_int(p, 2, 22);
+    pb_end(p);
+}
+
+static void write_call(pb *p, unsigned field, const char *function, const char *in, const char *out)
+{
+    pb_begin(p, field);
+    pb_str(p, 1, in);
+    pb_str(p, 2, out);
+    pb_str(p, 4, function);
+    pb_str(p, 7, "f");
+    pb_end(p);
+}
+
+TEST(functions_are_inlined_each_time)
+{
+    pb p;
+    begin(&p, 22);
+    write_call(&p, 1, "twice", "x", "h");
+    write_call(&p, 1, "twice", "h", "y");
+    end(&p);
+    begin_function(&p, "twice");
+    pb_begin(&p, 7);
+    pb_str(&p, 1, "in");
+    pb_str(&p, 2, "t");
+    pb_str(&p, 4, "Neg");
+    pb_end(&p);
+    pb_begin(&p, 7);
+    pb_str(&p, 1, "t");
+    pb_str(&p, 2, "out");
+    pb_str(&p, 4, "Abs");
+    pb_end(&p);
+    pb_end(&p);
+    CHECK_IL(&p, "Neg(X=x | Y=t |);");
+    CHECK_IL(&p, "Abs(X=t | Y=h |);");
+    CHECK_IL(&p, "| Y=y |);");
+    ln_preflight *report;
+    CHECK_OK(ln_preflight_create_mem(p.bytes, p.len, "m", &report));
+    CHECK_EQ(report->node_count, 4);
+    ln_preflight_destroy(report);
+    pb_free(&p);
+}
+
+TEST(a_function_that_calls_itself_is_refused)
+{
+    pb p;
+    begin(&p, 22);
+    write_call(&p, 1, "a", "x", "y");
+    end(&p);
+    begin_function(&p, "a");
+    write_call(&p, 7, "b", "in", "out");
+    pb_end(&p);
+    begin_function(&p, "b");
+    write_call(&p, 7, "a", "in", "out");
+    pb_end(&p);
+    CHECK_IL(&p, "function 'f:a' calls itself, perhaps through others");
+    pb_free(&p);
+}
+
+// Each of thirty functions calls the next one twice.
+TEST(functions_that_double_are_stopped)
+{
+    pb p;
+    begin(&p, 22);
+    write_call(&p, 1, "f0", "x", "y");
+    end(&p);
+    for (int i = 0; i < 30; i++) {
+        char name[16], next[16];
+        snprintf(name, sizeof name, "f%d", i);
+        snprintf(next, sizeof next, "f%d", i + 1);
+        begin_function(&p, name);
+        if (i < 29) {
+            write_call(&p, 7, next, "in", "t");
+            write_call(&p, 7, next, "t", "out");
+        } else {
+            pb_begin(&p, 7);
+            pb_str(&p, 1, "in");
+            pb_str(&p, 2, "out");
+            pb_str(&p, 4, "Neg");
+            pb_end(&p);
+        }
+        pb_end(&p);
+    }
+    clock_t start = clock();
+    CHECK_IL(&p, "more nodes than are allowed");
+    CHECK(clock() - start < 5 * CLOCKS_PER_SEC);
+    pb_free(&p);
+}
+
+// ---- Bodies ----
+
+// An If whose branches read `x` from around them.
+TEST(bodies_capture_what_they_read)
+{
+    CHECK_OK(ln_arch_init());
+    pb p = {0};
+    pb_model(&p, 22);
+    pb_value(&p, 11, "x", PB_FLOAT, DIMS(3));
+    pb_value(&p, 11, "c", 9, SCALAR);
+    pb_value(&p, 12, "y", PB_FLOAT, NULL);
+    pb_begin_node(&p, "If", "c", "y");
+    static const char *const branches[] = {"then_branch", "else_branch"};
+    for (int i = 0; i < 2; i++) {
+        pb_begin(&p, 5);
+        pb_str(&p, 1, branches[i]);
+        pb_begin(&p, 6);
+        pb_node(&p, i ? "Neg" : "Abs", "x", "r");
+        pb_value(&p, 12, "r", PB_FLOAT, NULL);
+        pb_end(&p);
+        pb_int(&p, 20, 5);
+        pb_end(&p);
+    }
+    pb_end(&p);
+    end(&p);
+    CHECK_IL(&p, "capture1=x");
+    ln_status status;
+    ln_context *ctx = read_model(&p, &status);
+    CHECK_EQ(status, LN_OK);
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    float x[] = {-1, 2, -3};
+    int32_t cond = 1;
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    for (; cond >= 0; cond--) {
+        CHECK_OK(ln_context_set_data(ctx, "c", &cond));
+        CHECK_OK(ln_context_run(ctx));
+        ln_object *y;
+        CHECK_OK(ln_context_get_object(ctx, "y", &y));
+        CHECK(((const float *)ln_object_tensor(y)->data)[0] == 1);
+        CHECK(((const float *)ln_object_tensor(y)->data)[1] == (cond ? 2 : -2));
+        ln_object_release(y);
+    }
+    ln_context_free(ctx);
+    pb_free(&p);
+}
+
+// ---- Cost ----
+
+TEST(a_model_full_of_small_nodes_is_read_in_time)
+{
+    pb p;
+    begin(&p, 22);
+    char in[16] = "x", out[16];
+    for (int i = 0; p.len < 900000; i++) {
+        snprintf(out, sizeof out, "v%d", i);
+        pb_node(&p, "Relu", in, out);
+        memcpy(in, out, sizeof in);
+    }
+    pb_node(&p, "Relu", in, "y");
+    end(&p);
+    clock_t start = clock();
+    ln_preflight *report;
+    CHECK_OK(ln_preflight_create_mem(p.bytes, p.len, "m", &report));
+    CHECK_EQ(report->problem_count, 0);
+    CHECK(clock() - start < 5 * CLOCKS_PER_SEC);
+    ln_preflight_destroy(report);
+    pb_free(&p);
+}
+
+TEST(a_megabyte_of_empty_messages_is_refused_in_time)
+{
+    // Empty nodes, initializers, inputs, attributes: two bytes each.
+    static const unsigned fields[] = {1, 5, 11, 12, 15};
+    for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++) {
+        pb p;
+        begin(&p, 22);
+        for (int i = 0; i < 500000; i++)
+            pb_bytes(&p, fields[f], NULL, 0);
+        end(&p);
+        clock_t start = clock();
+        ln_status status;
+        ln_context_free(read_model(&p, &status));
+        CHECK_NE(status, LN_OK);
+        CHECK(clock() - start < 5 * CLOCKS_PER_SEC);
+        pb_free(&p);
+    }
+}
+
+TEST(each_cut_and_each_changed_byte_gives_a_status)
+{
+    pb p;
+    begin(&p, 22);
+    write_initializer(&p, "w", 3);
+    pb_begin_node(&p, "Add", "x", "h");
+    pb_str(&p, 1, "w");
+    pb_end(&p);
+    pb_node(&p, "Relu", "h", "y");
+    end(&p);
+    ln_status status;
+    for (size_t len = 0; len < p.len; len++) {
+        pb cut = {.bytes = p.bytes, .len = len};
+        ln_context_free(read_model(&cut, &status));
+    }
+    for (size_t i = 0; i < p.len; i++) {
+        p.bytes[i] ^= 0x55;
+        ln_context_free(read_model(&p, &status));
+        p.bytes[i] ^= 0x55;
+    }
+    ln_context_free(read_model(&p, &status));
+    CHECK_EQ(status, LN_OK);
+    pb_free(&p);
+}
+
+TEST(reading_survives_every_failed_allocation)
+{
+    CHECK_OK(ln_arch_init());
+    pb p;
+    begin(&p, 22);
+    write_initializer(&p, "w", 3);
+    pb_begin_node(&p, "Add", "x", "h");
+    pb_str(&p, 1, "w");
+    pb_end(&p);
+    write_call(&p, 1, "f", "h", "y");
+    end(&p);
+    begin_function(&p, "f");
+    pb_begin(&p, 7);
+    pb_str(&p, 1, "in");
+    pb_str(&p, 2, "out");
+    pb_str(&p, 4, "Neg");
+    pb_end(&p);
+    pb_end(&p);
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        ln_status status = ctx ? ln_context_init_mem(ctx, p.bytes, p.len, "m") : LN_NO_MEMORY;
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+        ln_context_free(ctx);
+        ln_preflight *report = NULL;
+        ln_preflight_create_mem(p.bytes, p.len, "m", &report);
+        ln_preflight_destroy(report);
+    }
+    pb_free(&p);
+}
+
+TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
+          a_graph_with_a_cycle_is_refused, a_name_is_made_once,
+          names_are_held_to_what_contexts_take, all_problems_are_told_at_once,
+          a_hundred_problems_are_kept_and_all_are_counted, versions_that_are_not_known_are_told,
+          old_forms_are_marked_with_their_version,
+          small_constants_stand_in_the_text_and_large_ones_are_carried,
+          functions_are_inlined_each_time, a_function_that_calls_itself_is_refused,
+          functions_that_double_are_stopped, bodies_capture_what_they_read,
+          a_model_full_of_small_nodes_is_read_in_time,
+          a_megabyte_of_empty_messages_is_refused_in_time,
+          each_cut_and_each_changed_byte_gives_a_status, reading_survives_every_failed_allocation)
