@@ -17,9 +17,8 @@
 static ln_status find_graph(ln_call *call, const char *param, ln_context **out_graph)
 {
     const char *name = ln_call_string(call, param);
-    *out_graph = name && call->op_arg->context
-                     ? ln_context_find_graph(call->op_arg->context, name)
-                     : NULL;
+    *out_graph =
+        name && call->op_arg->context ? ln_context_find_graph(call->op_arg->context, name) : NULL;
     if (!*out_graph)
         return ln_call_fail(call, LN_NOT_FOUND, "param '%s': there is no graph '%s'", param,
                             name ? name : "");
@@ -69,8 +68,7 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
             return ln_op_fail_recorded(call->op_arg);
     }
     if (!call->captured[index]) {
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(call->op_arg->tensor_table, name);
+        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, name);
         call->captured[index] = entry->held
                                     ? ln_object_retain(entry->held)
                                     : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
