@@ -52,13 +52,12 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
 {
     *out_object = NULL;
     int index = 0;
-    const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        if (ln_streq(l->name, name))
-            break;
+    const ln_list *node = call->op_arg->tensors_in;
+    while (node && !ln_streq(((const ln_tensor_list_entry *)node->data)->name, name)) {
+        node = node->next;
         index++;
     }
-    if (!l)
+    if (!node)
         return ln_call_fail(call, LN_INVALID, "its graph reads tensor '%s', which it does not list",
                             name);
     if (!call->captured) {
