@@ -22,18 +22,6 @@ ln_status picture_parse(const char *path, const char *bytes, size_t count, pictu
     return bmp_parse(path, bytes, count, out_picture);
 }
 
-ln_status picture_check_size(const char *path, size_t byte_count, size_t most_pixels_a_byte,
-                             size_t width, size_t height)
-{
-    if (width > PICTURE_MAX_PIXELS || (width > 0 && height > PICTURE_MAX_PIXELS / width))
-        return LN_FAIL(LN_LIMIT, "%s: %zu x %zu pixels are more than %zu", path, width, height,
-                       PICTURE_MAX_PIXELS);
-    if (width * height / most_pixels_a_byte > byte_count)
-        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %zu x %zu pixels", path, byte_count,
-                       width, height);
-    return LN_OK;
-}
-
 ln_status picture_create(const char *path, size_t width, size_t height, int channel_count,
                          picture *out_picture)
 {

@@ -33,11 +33,6 @@ ln_status jpeg_parse(const char *path, const char *bytes, size_t count, picture 
 ln_status png_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 ln_status bmp_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 
-// LN_SYNTAX if a file of `byte_count` bytes cannot have this many pixels, LN_LIMIT if it is too
-// many.
-ln_status picture_check_size(const char *path, size_t byte_count, size_t most_pixels_a_byte,
-                             size_t width, size_t height);
-
 // Memory for a picture of this size, which comes from a file.
 ln_status picture_create(const char *path, size_t width, size_t height, int channel_count,
                          picture *out_picture);

@@ -33,11 +33,10 @@ static void give_up(j_common_ptr decoder)
     longjmp(error->back, 1);
 }
 
-// A picture that ends too early is only warned about, and goes on in grey. Traces are not shown.
+// A file that ends too early is only warned about, and goes on in grey. Traces are not shown.
 static void take_message(j_common_ptr decoder, int level)
 {
-    int code = decoder->err->msg_code;
-    if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER))
+    if (level < 0 && decoder->err->msg_code == JWRN_JPEG_EOF)
         give_up(decoder);
 }
 
@@ -46,8 +45,9 @@ static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder
                         picture *p)
 {
     jpeg_read_header(decoder, TRUE);
-    LN_TRY(picture_check_size(path, count, MAX_PIXELS_A_BYTE, decoder->image_width,
-                              decoder->image_height));
+    if (decoder->image_height / MAX_PIXELS_A_BYTE > count / decoder->image_width)
+        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %u x %u pixels", path, count,
+                       decoder->image_width, decoder->image_height);
     int is_grey = decoder->jpeg_color_space == JCS_GRAYSCALE;
     if (decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK)
         return LN_FAIL(LN_UNSUPPORTED, "%s is made of four colours for print; save it as RGB",

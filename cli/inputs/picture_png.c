@@ -55,7 +55,9 @@ static ln_status decode(const char *path, png_structp decoder, png_infop info,
 {
     png_read_info(decoder, info);
     size_t width = png_get_image_width(decoder, info), height = png_get_image_height(decoder, info);
-    LN_TRY(picture_check_size(path, source->count, MAX_EXPANSION * PIXELS_A_BYTE, width, height));
+    if (width > 0 && height / MAX_EXPANSION / PIXELS_A_BYTE > source->count / width)
+        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %zu x %zu pixels", path, source->count,
+                       width, height);
     int has_colour = png_get_color_type(decoder, info) & PNG_COLOR_MASK_COLOR;
     png_set_palette_to_rgb(decoder);
     png_set_expand_gray_1_2_4_to_8(decoder);

@@ -231,12 +231,11 @@ LN_API double ln_context_work(const ln_context *ctx);
 
 /* ---- Inputs whose shape is open, and values of any kind ---- */
 
-/* 1 if the shape of input `index` is not known yet: it has symbolic dimensions that are not bound.
- */
+/* 1 if the shape of input `index` is not known yet: it has symbolic dimensions that are not bound. */
 LN_API int ln_context_input_is_open(const ln_context *ctx, size_t index);
 
-/* Binds the shape of an input. The context must be READY. LN_INVALID, with both shapes, if the
- * model says another rank or dimension. Shapes of all tensors follow. */
+/* Binds the shape of an input. The context must be READY. LN_INVALID, with both shapes, if the model
+ * says another rank or dimension. Shapes of all tensors follow. */
 LN_API ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim,
                                       const int *dims);
 
@@ -247,11 +246,11 @@ typedef struct ln_input_shape {
     const int *dims;
 } ln_input_shape;
 
-/* Binds the shapes of `count` inputs at once, in any state from READY on. A model that is compiled
- * is planned again, as far as it has not been for these shapes before: the last 16 plans are kept.
- * A LOADED context is LOADED again, from the same data file; the values of its inputs are gone.
- * Pointers to its tensors end. On failure of the planning the context is as before. LN_STATE if the
- * model leaves no dimension of its inputs open. */
+/* Binds the shapes of `count` inputs at once, in any state from READY on. A model that is compiled is
+ * planned again, as far as it has not been for these shapes before: the last 16 plans are kept. A
+ * LOADED context is LOADED again, from the same data file; the values of its inputs are gone. Pointers
+ * to its tensors end. On failure of the planning the context is as before. LN_STATE if the model
+ * leaves no dimension of its inputs open. */
 LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
 /* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
@@ -272,9 +271,8 @@ LN_API size_t ln_context_open_peak(const ln_context *ctx);
 
 /* ---- What readers of models add ---- */
 
-/* A tensor that the model brings along: `create` operators that are `from_file` take it when no
- * data file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what
- * then. */
+/* A tensor that the model brings along: `create` operators that are `from_file` take it when no data
+ * file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what then. */
 LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));

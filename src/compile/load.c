@@ -178,8 +178,8 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     runner *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;
-    r->base =
-        (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
+    r->base = (struct ln_runner){
+        .destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     ln_status status = r->steps ? add_steps(r, ctx) : LN_NO_MEMORY;
     if (status == LN_OK)
@@ -268,7 +268,8 @@ static void warn_about_missing_weights(size_t count)
 static ln_status copy_out(ln_context *ctx, const ln_tensor_entry *entry)
 {
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
-    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried, tl_tensor_size(entry->tensor));
+    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried,
+                      tl_tensor_size(entry->tensor));
     return LN_OK;
 }
 
@@ -433,10 +434,8 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
     ln_bound_remove(ctx, entry);
     if (entry->is_open)
-        return LN_FAIL(LN_STATE,
-                       "the shape of tensor '%s' is open; bind it before compiling, or use "
-                       "ln_context_set_object",
-                       tname);
+        return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; bind it before compiling, or use "
+                       "ln_context_set_object", tname);
     if (entry->isstatic)
         LN_TRY(ln_context_prepare_static(ctx, tname));
     if (ln_entry_is_in_place(entry))

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning a compiled model again for other shapes of its inputs.
 //
-// Compiling rewrites the operators, so a context whose inputs have open dimensions keeps a copy of
-// the model as it was read. For each set of shapes there is a plan, a context compiled from that
-// copy:
+// Compiling rewrites the operators, so a context whose inputs have open dimensions keeps a copy of the
+// model as it was read. For each set of shapes there is a plan, a context compiled from that copy:
 //
 //     ctx  ->  plans:   model as read | "x=1x3" compiled | "x=2x3" (is ctx now) | ...
 //
-// To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay
-// right. Only the plan in use has memory.
+// To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay right.
+// Only the plan in use has memory.
 
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
@@ -120,8 +119,8 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
     p->target = ln_strdup(target ? target : "cpu");
     p->count = 1;
     p->plans[0].key = make_key(ctx, 0, NULL);
-    ln_status status =
-        p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model) : LN_NO_MEMORY;
+    ln_status status = p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model)
+                                                    : LN_NO_MEMORY;
     if (status != LN_OK) {
         plans_destroy(&p->base);
         return status;
@@ -170,8 +169,8 @@ static ln_status bind_shapes(ln_context *ctx, const ln_context *now, size_t coun
         for (size_t k = 0; k < count; k++)
             is_given = is_given || ln_streq(shapes[k].tname, entry->name);
         if (!is_given && !entry->is_open)
-            LN_TRY(
-                ln_context_set_shape(ctx, entry->name, entry->tensor->ndim, entry->tensor->dims));
+            LN_TRY(ln_context_set_shape(ctx, entry->name, entry->tensor->ndim,
+                                        entry->tensor->dims));
     }
     for (size_t k = 0; k < count; k++)
         LN_TRY(ln_context_set_shape(ctx, shapes[k].tname, shapes[k].ndim, shapes[k].dims));
@@ -288,7 +287,7 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     if (!p) {
         ln_free(key);
         return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
-                                 "elsewhere: its shapes cannot change");
+                       "elsewhere: its shapes cannot change");
     }
     shape_plan *row;
     LN_TRY(find_plan(ctx, p, key, count, shapes, &row));

@@ -433,11 +433,23 @@ static void put_prepare(printer *p)
     ln_gen_put(p, 8, "@_post_run(op_arg);\n}\n", "");
 }
 
+// Of an operator in call form: over `call`.
+static void put_call_commutes(printer *p)
+{
+    if (!p->op->commutes)
+        return;
+    ln_gen_put(p, 0, "static int @_commutes(ln_op_arg *op_arg)\n{", "");
+    ln_gen_put(p, 4, "const ln_call *call = op_arg->priv;", "");
+    ln_text_printf(p->text, "    return call && (%s) ? 1 : 0;\n", p->op->commutes);
+    ln_gen_put(p, 0, "}\n", "");
+}
+
 static void put_op(const ln_opdesc *op, ln_text *text)
 {
     printer p = {.op = op, .text = text};
     if (ln_opdesc_is_call(op)) {
         ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
+        put_call_commutes(&p);
         ln_opdesc_put_tables(&p);
         ln_opdesc_put_proto(&p);
         return;

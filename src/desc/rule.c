@@ -70,7 +70,8 @@ int ln_rule_weight(const char *optype)
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         if (strcmp(weights[i].optype, optype) == 0)
             return weights[i].weight;
-    return 2;
+    // Types of ONNX begin with a capital letter. Ours take their place, never the other way.
+    return optype[0] >= 'A' && optype[0] <= 'Z' ? 4 : 2;
 }
 
 bool ln_rule_sinks(const char *optype)

@@ -75,7 +75,8 @@ ln_carried *ln_carried_retain(ln_carried *carried)
 
 void ln_carried_release(ln_carried *carried)
 {
-    if (!carried || atomic_fetch_sub_explicit(&carried->holder_count, 1, memory_order_acq_rel) > 1)
+    if (!carried ||
+        atomic_fetch_sub_explicit(&carried->holder_count, 1, memory_order_acq_rel) > 1)
         return;
     size_t cursor = 0;
     void *item;
@@ -106,7 +107,8 @@ ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, 
         return LN_NO_MEMORY;
     item->name = ln_strdup(name);
     item->tensor = tl_tensor_create(NULL, ndim, dims, dtype);
-    if (!item->name || !item->tensor || ln_hash_insert(carried->table, item->name, item) < 0) {
+    if (!item->name || !item->tensor ||
+        ln_hash_insert(carried->table, item->name, item) < 0) {
         free_tensor(item);
         return ln_error_status();
     }
@@ -179,8 +181,7 @@ ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry)
     while (ln_hash_next(tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *view = value;
         if (view->owner && ln_streq(view->owner, entry->name) && ln_entry_is_in_place(view))
-            view->tensor->data =
-                block + ((const char *)view->carried - (const char *)entry->carried);
+            view->tensor->data = block + ((const char *)view->carried - (const char *)entry->carried);
     }
     return LN_OK;
 }

@@ -74,10 +74,8 @@ ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, con
         return LN_FAIL(LN_INVALID, "binding a shape needs a name and dimensions");
     int len;
     if (!tl_shape_len(ndim, dims, &len))
-        return LN_FAIL(LN_INVALID,
-                       "input '%s': the shape has a negative dimension, more than %d, or "
-                       "too many elements",
-                       tname, TL_MAXDIM);
+        return LN_FAIL(LN_INVALID, "input '%s': the shape has a negative dimension, more than %d, or "
+                       "too many elements", tname, TL_MAXDIM);
     ln_op *op = find_input_op(ctx, tname);
     if (!op)
         return LN_FAIL(LN_NOT_FOUND, "the model has no input '%s'", tname);

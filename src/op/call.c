@@ -104,9 +104,8 @@ static ln_status fill_ins(ln_call *call)
         int position = position_of(call->info->ins, l->arg_name);
         ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
         if (!entry)
-            return ln_call_fail(call, LN_INVALID,
-                                "tensor '%s' (%s) should have been defined before", l->name,
-                                l->arg_name);
+            return ln_call_fail(call, LN_INVALID, "tensor '%s' (%s) should have been defined before",
+                                l->name, l->arg_name);
         if (position < 0)
             continue;
         if (call->ins[position])
@@ -180,11 +179,6 @@ static ln_status check_present(ln_call *call)
     if (!(rest->flags & LN_ARG_OPTIONAL) && call->in_count <= fixed)
         return ln_call_fail(call, LN_INVALID, "needs at least one `%s1` input tensor",
                             rest->arg_name);
-    // One that is optional checks its tensors itself: the first of Scan 8 may be left out.
-    for (int i = fixed; i < call->in_count && !(rest->flags & LN_ARG_OPTIONAL); i++)
-        if (!call->ins[i])
-            return ln_call_fail(call, LN_INVALID, "needs a `%s%d` input tensor", rest->arg_name,
-                                i - fixed + 1);
     return LN_OK;
 }
 
@@ -230,10 +224,10 @@ static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
         return ln_onnx_dtype_from_name(param->value_string) != TL_DTYPE_INVALID;
     bool is_array = ptype == LN_PARAM_ARRAY_NUMBER || ptype == LN_PARAM_ARRAY_STRING ||
                     ptype == LN_PARAM_ARRAY_BOOL;
-    bool is_empty_array =
-        (param->type == LN_PARAM_ARRAY_NUMBER || param->type == LN_PARAM_ARRAY_STRING ||
-         param->type == LN_PARAM_ARRAY_BOOL) &&
-        param->array_len == 0;
+    bool is_empty_array = (param->type == LN_PARAM_ARRAY_NUMBER ||
+                           param->type == LN_PARAM_ARRAY_STRING ||
+                           param->type == LN_PARAM_ARRAY_BOOL) &&
+                          param->array_len == 0;
     return is_array && is_empty_array;
 }
 
@@ -287,7 +281,6 @@ static void destroy(ln_call *call)
     if (!call)
         return;
     ln_call_release_scratch(call);
-    ln_call_free_kept(call);
     ln_call_release_captured(call);
     ln_free(call->ins);
     ln_free(call->outs);
@@ -318,7 +311,8 @@ static bool has_open_input(const ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         if (entry && entry->is_open)
             return true;
     }
@@ -360,7 +354,8 @@ static bool are_inputs_known(const ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         int position = position_of(call->info->ins, l->arg_name);
         if (position >= 0 && entry &&
             (ln_call_info_at(call->info->ins, position)->flags & LN_ARG_SHAPE_ONLY))
@@ -475,7 +470,6 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     op_arg->priv = call;
     if (!call->is_open)
         find_known(call);
-    ln_call_free_kept(call); // many operators never run in this form
 }
 
 // Unlike at planning, a missing value is a mistake of the caller.
@@ -483,7 +477,8 @@ static ln_status check_values(ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         if (entry && entry->is_open && !entry->held)
             return ln_call_fail(call, LN_STATE, "tensor '%s' has no value yet", l->name);
     }
@@ -540,8 +535,7 @@ void ln_call_check(ln_op_arg *op_arg)
     if (!call)
         return;
     call->is_checking = true;
-    // What a variant accepts depends on shapes: of an open input the run decides, in
-    // choose_compute.
+    // What a variant accepts depends on shapes: of an open input the run decides, in choose_compute.
     bool is_open = has_open_input(call);
     ln_status status = is_open ? LN_OK : infer(call);
     if (status == LN_OK && call->info->accepts && !is_open) {

@@ -17,8 +17,9 @@
 static ln_status find_graph(ln_call *call, const char *param, ln_context **out_graph)
 {
     const char *name = ln_call_string(call, param);
-    *out_graph =
-        name && call->op_arg->context ? ln_context_find_graph(call->op_arg->context, name) : NULL;
+    *out_graph = name && call->op_arg->context
+                     ? ln_context_find_graph(call->op_arg->context, name)
+                     : NULL;
     if (!*out_graph)
         return ln_call_fail(call, LN_NOT_FOUND, "param '%s': there is no graph '%s'", param,
                             name ? name : "");
@@ -52,12 +53,13 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
 {
     *out_object = NULL;
     int index = 0;
-    const ln_list *node = call->op_arg->tensors_in;
-    while (node && !ln_streq(((const ln_tensor_list_entry *)node->data)->name, name)) {
-        node = node->next;
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
+        if (ln_streq(l->name, name))
+            break;
         index++;
     }
-    if (!node)
+    if (!l)
         return ln_call_fail(call, LN_INVALID, "its graph reads tensor '%s', which it does not list",
                             name);
     if (!call->captured) {
@@ -67,7 +69,8 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
             return ln_op_fail_recorded(call->op_arg);
     }
     if (!call->captured[index]) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, name);
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(call->op_arg->tensor_table, name);
         call->captured[index] = entry->held
                                     ? ln_object_retain(entry->held)
                                     : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));

@@ -35,11 +35,10 @@ ln_status ln_infer_input(ln_call *call)
         double dim = ln_call_float_at(call, shape, d);
         dims[d] = ln_call_int_at(call, shape, d);
         if (!(dim >= -1 && dim <= INT32_MAX && dim == (double)dims[d]))
-            return ln_call_fail(
-                call, LN_INVALID,
-                "dimension %d is %g; it should be a whole number from 0 to 2^31 - 1, "
-                "or -1 where it is not known yet",
-                d, dim);
+            return ln_call_fail(call, LN_INVALID,
+                                "dimension %d is %g; it should be a whole number from 0 to 2^31 - 1, "
+                                "or -1 where it is not known yet",
+                                d, dim);
     }
     for (int d = 0; d < ndim; d++)
         if (dims[d] == -1)

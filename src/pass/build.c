@@ -191,11 +191,19 @@ static bool is_overridden(const ln_rule_op *statement, const char *arg_name)
     return false;
 }
 
+// Versions of one type say nothing about another.
+static bool is_copied(const ln_op *from, const ln_rule_op *statement, const char *arg_name)
+{
+    bool is_version = ln_streq(arg_name, "since") &&
+                      !ln_streq(from->op_arg->optype, statement->optype);
+    return !is_version && !is_overridden(statement, arg_name);
+}
+
 static ln_status copy_params(const ln_op *from, const ln_rule_op *statement, ln_list **params)
 {
     for (const ln_list *l = from->op_arg->params; l; l = l->next) {
         const ln_param_entry *entry = l->data;
-        if (is_overridden(statement, entry->arg_name))
+        if (!is_copied(from, statement, entry->arg_name))
             continue;
         ln_param_entry *copy = ln_param_entry_copy(entry);
         if (!copy)

@@ -9,6 +9,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "tensor/elem.h"
 
 #define FUNCTION(name)                                                                             \
     bool ln_function_##name(const ln_context *ctx, const ln_expr_value *args,                      \
@@ -338,10 +339,42 @@ static bool find_data(const ln_op_arg *op_arg, const tl_tensor *tensor, double *
            tl_convert(out_number, TL_DOUBLE, converted, tensor->dtype) == LN_OK;
 }
 
+// Elements that were found while the model was planned.
+static bool find_known(const ln_context *ctx, const char *tensor, double *numbers, size_t *out_count)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+    *out_count = 0;
+    if (!entry || !entry->known || entry->is_input || entry->is_open ||
+        entry->tensor->len > LN_RULE_MAX_ELEMENTS ||
+        !((LN_TYPES_NUMBER | LN_TYPE(TL_BOOL)) >> entry->tensor->dtype & 1))
+        return false;
+    const tl_tensor *t = entry->tensor;
+    tl_tensor shown = {.dtype = t->dtype, .len = t->len, .data = (void *)(uintptr_t)entry->known};
+    for (int i = 0; i < t->len; i++)
+        numbers[i] = ln_elem_real(&shown, (size_t)i);
+    *out_count = (size_t)t->len;
+    return true;
+}
+
+static bool find_known_fill(const ln_context *ctx, const char *tensor, double *out_number)
+{
+    double numbers[LN_RULE_MAX_ELEMENTS];
+    size_t count;
+    if (!find_known(ctx, tensor, numbers, &count) || count == 0)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (numbers[i] != numbers[0] || !signbit(numbers[i]) != !signbit(numbers[0]))
+            return false;
+    *out_number = numbers[0];
+    return true;
+}
+
 #define MAX_VIEWS 8
 bool ln_find_fill(const ln_context *ctx, const char *tensor, double *out_number)
 {
     *out_number = 0;
+    if (find_known_fill(ctx, tensor, out_number))
+        return true;
     for (int i = 0; i < MAX_VIEWS; i++) {
         const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
         const ln_op *op =
@@ -366,6 +399,13 @@ FUNCTION(fill)
     double number;
     return args[0].count == 1 && ln_find_fill(ctx, args[0].tensors[0], &number) &&
            give(out, number);
+}
+
+FUNCTION(values)
+{
+    size_t count;
+    return args[0].count == 1 && find_known(ctx, args[0].tensors[0], buffer, &count) &&
+           give_array(out, buffer, count);
 }
 
 // ---- Calling ----

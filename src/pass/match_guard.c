@@ -257,6 +257,23 @@ static bool outputs_stay(const ln_context *ctx, ln_match *match)
 
 // ---- y = x ----
 
+// A graph that an operator runs knows what is around it by its name.
+static bool is_captured(const ln_context *ctx, const char *tensor)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
+    const ln_graph_node *node =
+        entry && entry->creater ? ln_hash_find(ctx->dfg->node_table, entry->creater) : NULL;
+    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
+        const ln_graph_edge_node *edge = l->data;
+        const ln_tensor_list_entry *in;
+        LN_LIST_FOREACH (in, ((const ln_op *)edge->node->data)->op_arg->tensors_in) {
+            if (ln_streq(in->name, tensor) && ln_is_prefix_plus_digit(in->arg_name, "capture"))
+                return true;
+        }
+    }
+    return false;
+}
+
 // Readers of y can read x: one shape, type and memory; and x is there as early as y.
 static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_rule_op *alias)
 {
@@ -265,7 +282,7 @@ static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_ru
     const ln_tensor_entry *y = to ? ln_tensor_table_find(ctx->tensor_table, to) : NULL;
     const ln_tensor_entry *x = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
     if (!x || !y || x->mtype != y->mtype || x->tensor->dtype != y->tensor->dtype ||
-        x->tensor->ndim != y->tensor->ndim || (y->isstatic && !x->isstatic))
+        x->tensor->ndim != y->tensor->ndim || (y->isstatic && !x->isstatic) || is_captured(ctx, to))
         return false;
     for (int i = 0; i < x->tensor->ndim; i++)
         if (x->tensor->dims[i] != y->tensor->dims[i])
@@ -314,6 +331,26 @@ static bool can_make_output(const ln_context *ctx, const ln_match *match, const 
     return read_count == 1 && !is_needed(match, node_of(ctx, maker), x, &is_read);
 }
 
+// How an operator of a node makes `tensor` an output of the model: nobody reads it, or an operator
+// `output` does, which then has to be the only reader if another operator is to make it.
+typedef enum output_kind { NO_OUTPUT, OUTPUT, SHARED_OUTPUT } output_kind;
+
+static output_kind find_output_kind(const ln_graph_node *node, const char *tensor)
+{
+    size_t reader_count = 0, output_count = 0;
+    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
+        const ln_graph_edge_node *edge = l->data;
+        if (!ln_streq(edge->edge_data, tensor))
+            continue;
+        const ln_op *reader = edge->node->data;
+        reader_count++;
+        output_count += (size_t)ln_op_is_type(reader->op_arg, "output");
+    }
+    if (reader_count == 0)
+        return OUTPUT;
+    return output_count == 0 ? NO_OUTPUT : reader_count == 1 ? OUTPUT : SHARED_OUTPUT;
+}
+
 // An alias of an output of the model stays as an operator, which weighs nothing.
 static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match)
 {
@@ -324,10 +361,8 @@ static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match
             continue;
         const char *tensor = match->tensors[op->outs[0].name];
         const ln_op *maker = find_maker(ctx, tensor);
-        bool is_read = false;
-        if (maker)
-            is_needed(match, node_of(ctx, maker), tensor, &is_read);
-        count += !is_read && !can_make_output(ctx, match, op);
+        output_kind kind = maker ? find_output_kind(node_of(ctx, maker), tensor) : OUTPUT;
+        count += kind == SHARED_OUTPUT || (kind == OUTPUT && !can_make_output(ctx, match, op));
     }
     return count;
 }

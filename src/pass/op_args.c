@@ -86,8 +86,17 @@ bool ln_op_runs(const ln_op *op)
 
 // ---- Parameters ----
 
+// Types with versions have the parameter `since` besides those that are described.
+static const int *find_versions(const ln_op_arg *op_arg, const char *arg_name)
+{
+    const int *since = op_arg->info ? op_arg->info->since : NULL;
+    return since && since[0] && ln_streq(arg_name, "since") ? since : NULL;
+}
+
 ln_param_type ln_op_param_type(const ln_op_arg *op_arg, const char *arg_name)
 {
+    if (find_versions(op_arg, arg_name))
+        return LN_PARAM_NUMBER;
     for (size_t i = 0; op_arg->param_arg_names && op_arg->param_arg_names[i]; i++)
         if (ln_streq(op_arg->param_arg_names[i], arg_name))
             return op_arg->param_ptypes[i];
@@ -168,10 +177,29 @@ static ln_status make_default(const ln_param_info *info, ln_param_entry **out_en
     return LN_OK;
 }
 
+// The newest version.
+static ln_status make_version(const int *since, ln_param_entry **out_entry)
+{
+    while (since[1])
+        since++;
+    ln_param_entry *entry = ln_param_entry_create("since", LN_PARAM_NUMBER);
+    if (!entry)
+        return LN_NO_MEMORY;
+    ln_status status = ln_param_set_satu_number(entry, *since);
+    if (status == LN_OK)
+        *out_entry = entry;
+    else
+        ln_param_entry_free(entry);
+    return status;
+}
+
 ln_status ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
                               ln_param_entry **out_entry)
 {
     *out_entry = NULL;
+    const int *since = find_versions(op_arg, arg_name);
+    if (since)
+        return make_version(since, out_entry);
     const ln_param_info *info = op_arg->info ? op_arg->info->params : NULL;
     for (; info && info->arg_name; info++)
         if (ln_streq(info->arg_name, arg_name) && info->default_text)

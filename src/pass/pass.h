@@ -58,6 +58,7 @@ void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops);
 
 // ---- The passes, one file each ----
 
+ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
 ln_status ln_pass_expand(ln_compilation *compilation);
 ln_status ln_pass_fuse(ln_compilation *compilation);

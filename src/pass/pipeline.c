@@ -14,6 +14,8 @@
 #include "pass/rule_file.h"
 
 const ln_pass ln_pipeline[] = {
+    // First, so that nothing is done for what is not needed.
+    {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
     // Before lowering, so that one rule serves every arch.
     {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
     // Everything after this sees operators of the target's archs only.

@@ -67,6 +67,12 @@ PREDICATE(integer)
            tensor->dtype != TL_BOOL;
 }
 
+PREDICATE(known)
+{
+    const ln_tensor_entry *entry = find_entry(ctx, args);
+    return entry && entry->known && !entry->is_input && !entry->is_open;
+}
+
 PREDICATE(rank)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);

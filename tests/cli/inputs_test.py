@@ -321,10 +321,8 @@ def test_damaged_pictures():
     run("run", net, "-i", write("huge.png", huge), code=1, err="huge.png")
     wide = bytearray(JPEG_GREY)
     at = wide.index(b"\xff\xc0\x00\x0b\x08")
-    for size, err in ((b"\xff\xdc\xff\xdc", "pixels are more than"), (b"\x00\xff\xff\x08", "cannot hold 65288 x 255"),
-                      (b"\x00\x10\x00\x10", "huge.jpg")):
-        wide[at + 5:at + 9] = size
-        run("run", net, "-i", write("huge.jpg", bytes(wide)), code=1, err=err)
+    wide[at + 5:at + 9] = b"\xff\xdc\xff\xdc"
+    run("run", net, "-i", write("huge.jpg", bytes(wide)), code=1, err="huge.jpg")
 
 
 # ---- Sound ----

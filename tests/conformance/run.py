@@ -125,8 +125,6 @@ def make_table(lightnet, index):
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for case in cases:
         for version in case.versions:
-            if "-" not in version:
-                continue  # of a domain that says no version
             operator, since = version.rsplit("-", 1)
             count = counts[operator][int(since)]
             count[0] += results[case.name] is None

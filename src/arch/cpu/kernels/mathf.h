@@ -6,6 +6,7 @@
 //   vf_exp      1.07
 //   vf_sigmoid  1.53
 //   vf_exp_diff 1.53, over twenty million pairs with a normal result
+// and over every 4099th float, within 2 (vf_erf) and 8 (vf_gelu, above 1e-36).
 // Results below the normal range are rounded, not flushed.
 
 #ifndef LN_ARCH_CPU_KERNELS_MATHF_H
@@ -70,6 +71,61 @@ VF_VERB vf vf_sigmoid(vf x)
     vf minus_y = vf_sub(zero, y);
     vf rest = vf_fma(minus_y, lost, vf_fma(minus_y, bottom, top));
     return vf_fma(rest, inverse, y);
+}
+
+// 1 - erf(t) for 0 <= t <= 10.5, of which `square` + `lost` is the exact square.
+//
+// e^(t^2) (1 - erf(t)) falls slowly; it is a polynomial of degree 10 in 1 / (1 + 0.35 t), fitted at
+// Chebyshev nodes.
+VF_VERB vf vf_erf_rest(vf t, vf square, vf lost)
+{
+    const vf one = vf_set1(1.0f);
+    vf w = vf_div(one, vf_fma(t, vf_set1(0.35f), one));
+    vf q = vf_set1(0x1.40290ep-5f);
+    q = vf_fma(q, w, vf_set1(-0x1.4d469cp-3f));
+    q = vf_fma(q, w, vf_set1(0x1.8686dep-3f));
+    q = vf_fma(q, w, vf_set1(-0x1.4b3ba8p-5f));
+    q = vf_fma(q, w, vf_set1(0x1.91702cp-4f));
+    q = vf_fma(q, w, vf_set1(0x1.1e8252p-3f));
+    q = vf_fma(q, w, vf_set1(0x1.3a2e1ap-3f));
+    q = vf_fma(q, w, vf_set1(0x1.7fccc2p-3f));
+    q = vf_fma(q, w, vf_set1(0x1.93de9p-3f));
+    q = vf_fma(q, w, vf_set1(0x1.94709p-3f));
+    q = vf_mul(q, w);
+    q = vf_fma(q, vf_sub(vf_set1(0.0f), lost), q); // e^-lost = 1 - lost
+    return vf_mul(q, vf_exp(vf_sub(vf_set1(0.0f), square)));
+}
+
+// erf(x): below 1 an odd polynomial of degree 13, from there on 1 less the rest. NaN stays.
+VF_VERB vf vf_erf(vf x)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    vf t = vf_min(vf_set1(10.0f), vf_abs(x));
+    vf square = vf_mul(t, t);
+    vf rest = vf_erf_rest(t, square, vf_fma(t, t, vf_sub(zero, square)));
+    vf y = vf_sub(one, rest);
+    vf large = vf_if_ge(x, zero, y, vf_sub(zero, y));
+
+    vf s = vf_mul(x, x);
+    vf q = vf_set1(0x1.496a2ep-14f);
+    q = vf_fma(q, s, vf_set1(-0x1.a3f6fep-11f));
+    q = vf_fma(q, s, vf_set1(0x1.5405b2p-8f));
+    q = vf_fma(q, s, vf_set1(-0x1.b7f90cp-6f));
+    q = vf_fma(q, s, vf_set1(0x1.ce2cf8p-4f));
+    q = vf_fma(q, s, vf_set1(-0x1.81273ep-2f));
+    q = vf_fma(q, s, vf_set1(0x1.06eba8p-3f)); // the first one less 1
+    return vf_if_ge(t, one, large, vf_fma(x, q, x));
+}
+
+// x times the probability that a standard normal number is below x, as exact far below 0 as above.
+VF_VERB vf vf_gelu(vf x)
+{
+    const vf zero = vf_set1(0.0f), half = vf_set1(0.5f);
+    vf a = vf_min(vf_set1(14.5f), vf_abs(x));
+    vf half_a = vf_mul(a, half), square = vf_mul(half_a, a);
+    vf lost = vf_fma(half_a, a, vf_sub(zero, square));
+    vf rest = vf_mul(half, vf_erf_rest(vf_mul(a, vf_set1(0x1.6a09e6p-1f)), square, lost));
+    return vf_mul(x, vf_if_ge(x, zero, vf_sub(vf_set1(1.0f), rest), rest));
 }
 
 #endif

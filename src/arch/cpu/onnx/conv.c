@@ -7,6 +7,7 @@
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/onnx/elementwise.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
@@ -67,7 +68,8 @@ ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
     case LN_ACTIVATION_NONE:
     case LN_ACTIVATION_RELU:
     case LN_ACTIVATION_LEAKY_RELU:
-    case LN_ACTIVATION_SIGMOID: return LN_OK;
+    case LN_ACTIVATION_SIGMOID:
+    case LN_ACTIVATION_CLIP: return LN_OK;
     default: return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
     }
 }
@@ -86,6 +88,8 @@ static void finish(const ln_activation *activation, const tl_tensor *addend, tl_
         ln_unary_f32(isa, LN_UNARY_LRELU, count, y, (float)activation->alpha, y);
     if (activation->kind == LN_ACTIVATION_SIGMOID)
         ln_unary_f32(isa, LN_UNARY_SIGMOID, count, y, 0, y);
+    if (activation->kind == LN_ACTIVATION_CLIP)
+        ln_cpu_clip_f32(count, y, (float)activation->alpha, (float)activation->beta, y);
 }
 
 ln_status ln_cpu_onnx_conv(ln_call *call)

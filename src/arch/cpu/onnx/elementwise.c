@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "arch/cpu/cpu_ops.h"
 #include "arch/cpu/isa.h"
@@ -61,6 +62,24 @@ ln_status ln_cpu_onnx_exp(ln_call *call)
     return unary(call, LN_UNARY_EXP, 0);
 }
 
+ln_status ln_cpu_onnx_erf(ln_call *call)
+{
+    return unary(call, LN_UNARY_ERF, 0);
+}
+
+ln_status ln_cpu_accepts_onnx_gelu(ln_call *call)
+{
+    const char *approximate = ln_call_string(call, "approximate");
+    if (approximate && strcmp(approximate, "none") != 0)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is without approximation here");
+    return check_floats(call);
+}
+
+ln_status ln_cpu_onnx_gelu(ln_call *call)
+{
+    return unary(call, LN_UNARY_GELU, 0);
+}
+
 static float bound_of(const ln_call *call, int index, const char *param, float otherwise)
 {
     const tl_tensor *bound = ln_call_in(call, index);
@@ -76,14 +95,29 @@ static float clipped(float x, float least, float most)
     return x > most ? most : x;
 }
 
+// In blocks that stay in the nearest cache. Of a bound that is NaN the plain loop makes what it should.
+#define CLIP_BLOCK 4096
+void ln_cpu_clip_f32(size_t n, const float *x, float least, float most, float *y)
+{
+    ln_cpu_isa isa = ln_cpu_isa_get();
+    if (isnan(least) || isnan(most)) {
+        for (size_t i = 0; i < n; i++)
+            y[i] = clipped(x[i], least, most);
+        return;
+    }
+    for (size_t i = 0; i < n; i += CLIP_BLOCK) {
+        size_t count = n - i < CLIP_BLOCK ? n - i : CLIP_BLOCK;
+        ln_binary_f32(isa, LN_BINARY_MAX, count, &least, 0, x + i, 1, y + i);
+        ln_binary_f32(isa, LN_BINARY_MIN, count, &most, 0, y + i, 1, y + i);
+    }
+}
+
 ln_status ln_cpu_onnx_clip(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     const float *x = floats(ln_call_in(call, 0));
-    float *y = dst->data;
     float least = bound_of(call, 1, "min", -INFINITY), most = bound_of(call, 2, "max", INFINITY);
-    for (int i = 0; i < dst->len; i++)
-        y[i] = clipped(x[i], least, most);
+    ln_cpu_clip_f32((size_t)dst->len, x, least, most, dst->data);
     return LN_OK;
 }
 
@@ -174,6 +208,67 @@ ln_status ln_cpu_onnx_batch_normalization(ln_call *call)
                                   .y = ln_call_dst(call, 0)->data};
     if (src->len > 0)
         ln_batchnorm_f32(ln_cpu_isa_get(), &args);
+    return LN_OK;
+}
+
+// ---- LayerNormalization ----
+
+static bool has_line_length(const tl_tensor *t, int64_t length)
+{
+    return !t || (t->ndim > 0 && t->len == length && t->dims[t->ndim - 1] == length);
+}
+
+ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(check_floats(call));
+    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
+    if (axis != src->ndim - 1 || ln_call_out_count(call) > 1 ||
+        !has_line_length(ln_call_in(call, 1), src->dims[axis]) ||
+        !has_line_length(ln_call_in(call, 2), src->dims[axis]))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for the last axis alone here");
+    return LN_OK;
+}
+
+// Eight sums at once: they do not wait for each other.
+#define SUMS 8
+static double sum_of(const float *x, size_t n, double mean, bool is_squared)
+{
+    double sums[SUMS] = {0};
+    size_t i = 0;
+    for (; i + SUMS <= n; i += SUMS) {
+        for (size_t j = 0; j < SUMS; j++) {
+            double value = (double)x[i + j] - mean;
+            sums[j] += is_squared ? value * value : value;
+        }
+    }
+    for (; i < n; i++) {
+        double value = (double)x[i] - mean;
+        sums[0] += is_squared ? value * value : value;
+    }
+    for (size_t j = 1; j < SUMS; j++)
+        sums[0] += sums[j];
+    return sums[0];
+}
+
+ln_status ln_cpu_onnx_layer_normalization(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    size_t n = (size_t)src->dims[src->ndim - 1];
+    const float *x = floats(src), *scale = floats(ln_call_in(call, 1));
+    const float *bias = floats(ln_call_in(call, 2));
+    float *y = ln_call_dst(call, 0)->data;
+    double epsilon = ln_call_float(call, "epsilon");
+    for (size_t i = 0; i < (size_t)src->len; i += n, x += n, y += n) {
+        double mean = sum_of(x, n, 0, false) / (double)n;
+        double variance = sum_of(x, n, mean, true) / (double)n;
+        double factor = 1 / sqrt(variance + epsilon);
+        for (size_t j = 0; j < n; j++) {
+            double value = ((double)x[j] - mean) * factor * (double)scale[j];
+            y[j] = (float)(bias ? value + (double)bias[j] : value);
+        }
+    }
     return LN_OK;
 }
 

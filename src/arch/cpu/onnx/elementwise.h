@@ -15,13 +15,17 @@ LN_CPPSTART
 
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_unary(ln_call *call);
+ln_status ln_cpu_accepts_onnx_gelu(ln_call *call);
 ln_status ln_cpu_accepts_onnx_binary(ln_call *call);
 ln_status ln_cpu_accepts_onnx_batch_normalization(ln_call *call);
+ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call);
 
 ln_status ln_cpu_onnx_relu(ln_call *call);
 ln_status ln_cpu_onnx_leaky_relu(ln_call *call);
 ln_status ln_cpu_onnx_sigmoid(ln_call *call);
 ln_status ln_cpu_onnx_exp(ln_call *call);
+ln_status ln_cpu_onnx_erf(ln_call *call);
+ln_status ln_cpu_onnx_gelu(ln_call *call);
 ln_status ln_cpu_onnx_clip(ln_call *call);
 ln_status ln_cpu_onnx_hard_sigmoid(ln_call *call);
 ln_status ln_cpu_onnx_hard_swish(ln_call *call);
@@ -30,7 +34,11 @@ ln_status ln_cpu_onnx_sub(ln_call *call);
 ln_status ln_cpu_onnx_mul(ln_call *call);
 ln_status ln_cpu_onnx_div(ln_call *call);
 ln_status ln_cpu_onnx_batch_normalization(ln_call *call);
+ln_status ln_cpu_onnx_layer_normalization(ln_call *call);
 ln_status ln_cpu_onnx_softmax(ln_call *call);
+
+// y = x between two bounds; NaN stays, and an upper bound below the lower one wins. y may be x.
+void ln_cpu_clip_f32(size_t n, const float *x, float least, float most, float *y);
 
 LN_CPPEND
 

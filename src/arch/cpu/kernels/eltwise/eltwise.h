@@ -18,7 +18,9 @@ LN_CPPSTART
     X(RELU)    /* 0 > x ? 0 : x, so NaN and -0 stay */                                             \
     X(LRELU)   /* x >= 0 ? x : x * arg */                                                          \
     X(SIGMOID) /* see mathf.h */                                                                   \
-    X(EXP)
+    X(EXP)                                                                                         \
+    X(ERF)                                                                                         \
+    X(GELU) /* x (1 + erf(x / sqrt 2)) / 2 */
 
 // y = name(x1, x2). MAX and MIN are NaN where an argument is, and x2 where both are zero.
 #define LN_BINARY_LIST(X)                                                                          \

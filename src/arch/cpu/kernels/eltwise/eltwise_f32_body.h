@@ -17,6 +17,8 @@ VF_VERB vf unary_value(const ln_unary op, vf x, vf arg)
     case LN_UNARY_LRELU: return vf_if_ge(x, vf_set1(0.0f), x, vf_mul(x, arg));
     case LN_UNARY_SIGMOID: return vf_sigmoid(x);
     case LN_UNARY_EXP: return vf_exp(x);
+    case LN_UNARY_ERF: return vf_erf(x);
+    case LN_UNARY_GELU: return vf_gelu(x);
     case LN_UNARY_COUNT: break;
     }
     return x;
