@@ -79,6 +79,10 @@ static const struct {
     {LN_RULE_FUNCTION_total, {TENSORS(2, "x", "w"), NUMBER(1)}, NUMBER(6)},
     {LN_RULE_FUNCTION_total, {TENSORS(1, "x"), NUMBER(5)}, NONE},
     {LN_RULE_FUNCTION_fill, {TENSORS(1, "x")}, NONE},
+    {LN_RULE_FUNCTION_fill, {TENSORS(1, "w")}, NUMBER(0.5)},
+    {LN_RULE_FUNCTION_values, {TENSORS(1, "w")}, ARRAY(6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)},
+    {LN_RULE_FUNCTION_values, {TENSORS(1, "x")}, NONE},
+    {LN_RULE_FUNCTION_values, {TENSORS(1, "nowhere")}, NONE},
 };
 
 static bool is_equal(const ln_expr_value *a, const ln_expr_value *b)
@@ -97,6 +101,8 @@ TEST(functions_have_the_values_they_should)
     static const char *const lines[] = {"in -> x", "const -> w", NULL};
     ln_context *ctx = fake_model(lines);
     CHECK_NOT_NULL(ctx);
+    const float elements[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
+    ln_tensor_table_find(ctx->tensor_table, "w")->known = elements;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double buffer[LN_RULE_MAX_ELEMENTS];
         ln_expr_value value;

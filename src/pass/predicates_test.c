@@ -117,6 +117,11 @@ static const struct {
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 1, 0)}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(1, 0)}, false},
     {LN_RULE_PREDICATE_filled, {TENSOR("w"), NUMBER(0)}, false},
+    {LN_RULE_PREDICATE_filled, {TENSOR("both"), NUMBER(-1)}, true},
+    {LN_RULE_PREDICATE_filled, {TENSOR("n"), NUMBER(-1)}, false},
+    {LN_RULE_PREDICATE_known, {TENSOR("both")}, true},
+    {LN_RULE_PREDICATE_known, {TENSOR("n")}, false},
+    {LN_RULE_PREDICATE_known, {TENSOR("both", "n")}, false},
     {LN_RULE_PREDICATE_present, {NOTHING}, false},
     {LN_RULE_PREDICATE_present, {TENSOR("x", "w")}, true},
     {LN_RULE_PREDICATE_static, {NOTHING}, true},
@@ -141,6 +146,8 @@ static const struct {
 TEST(values_and_lists_of_tensors_are_asked_about)
 {
     ln_context *ctx = make();
+    const float elements[] = {-1, -1, -1, -1, -1, -1};
+    ln_tensor_table_find(ctx->tensor_table, "both")->known = elements;
     for (size_t i = 0; i < sizeof value_cases / sizeof value_cases[0]; i++)
         if (ln_predicate_holds(ctx, value_cases[i].predicate, value_cases[i].args) !=
             value_cases[i].holds)

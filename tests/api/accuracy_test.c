@@ -69,6 +69,12 @@ static const row rows[] = {
     {"LeakyRelu_cpu", "", -8, 8, INPUT("[1000]") "LeakyRelu(X=x | Y=y | alpha=0.1);\n"},
     {"Sigmoid_cpu", "", -8, 8, INPUT("[100000]") "Sigmoid(X=x | Y=y |);\n"},
     {"Exp_cpu", "", -8, 8, INPUT("[100000]") "Exp(input=x | output=y |);\n"},
+    {"Erf_cpu", "", -5, 5, INPUT("[100000]") "Erf(input=x | output=y |);\n"},
+    {"Gelu_cpu", "", -8, 8, INPUT("[100000]") "Gelu(X=x | Y=y |);\n"},
+    {"LayerNormalization_cpu", "", 2, 8,
+     INPUT("[300, 100]") "create(| dst=s | dtype=TL_FLOAT, dims=[100], ran=[0.5, 1]);\n"
+                         "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"
+                         "LayerNormalization(X=x, Scale=s, B=o | Y=y |);\n"},
     {"Clip_cpu", "", -8, 8, INPUT("[1000]") "Clip(input=x | output=y | since=6, min=-1, max=2);\n"},
     {"HardSigmoid_cpu", "", -2, 8, INPUT("[1000]") "HardSigmoid(X=x | Y=y |);\n"},
     {"HardSwish_cpu", "", -2, 8, INPUT("[1000]") "HardSwish(X=x | Y=y |);\n"},
