@@ -2,40 +2,80 @@
 // `lightnet convert`: a model or weights in one format, out in another.
 
 #include <getopt.h>
+#include <string.h>
 
 #include "cli.h"
 #include "convert_weights.h"
 
 static const char help[] =
-    "Usage: lightnet convert MODEL -o FILE\n"
+    "Usage: lightnet convert MODEL [-f WEIGHTS] [--external] -o FILE\n"
+    "       lightnet convert MODEL [--weights=WEIGHTS] -o FILE\n"
     "       lightnet convert WEIGHTS -o FILE\n"
     "\n"
-    "Writes MODEL in the format that FILE's name says: .json for JSON IR, .net for IL; a name that\n"
-    "says neither gives JSON IR, and \"-\" writes that to standard output.\n"
+    "Writes MODEL in the format that FILE's name says: .onnx for ONNX, .json for JSON IR, .net for\n"
+    "IL; a name that says none gives JSON IR, and \"-\" writes that to standard output. ONNX holds\n"
+    "the weights, those of WEIGHTS or those that the model brings along. In the other formats they\n"
+    "go to a file beside FILE, which -f then takes.\n"
     "\n"
     "Writes WEIGHTS, which are safetensors, .wts or a params dictionary, told apart by content, as\n"
     "FILE's name says: .safetensors, .wts or .params. Floats of 16 bits become 32 bits. .wts holds\n"
     "float and int8 only, and lengths in place of shapes.\n"
     "\n"
     "Options:\n"
-    "  -o, --outfile=FILE  where to write (required)\n"
-    "  -h, --help          show this help\n";
+    "  -o, --outfile=FILE   where to write (required)\n"
+    "  -f, --datafile=FILE  weights of a model that brings none along, for ONNX\n"
+    "      --weights=FILE   where the weights go that a model brings along (FILE's name with\n"
+    "                       .safetensors in place of its end; none for \"-\")\n"
+    "      --external       ONNX: large constants go to a file beside it, FILE.data; they do so by\n"
+    "                       themselves where there are more than 2 GiB\n"
+    "  -h, --help           show this help\n";
 
 typedef struct convert_options {
     const char *model;
     const char *outfile;
+    const char *datafile;
+    const char *weights;
+    int is_external;
 } convert_options;
+
+enum { OPTION_WEIGHTS = 256, OPTION_EXTERNAL };
+
+static int ends_in(const char *name, const char *end)
+{
+    size_t len = strlen(name), end_len = strlen(end);
+    return len > end_len && strcmp(name + len - end_len, end) == 0;
+}
+
+static int check(const convert_options *o)
+{
+    int is_onnx = ends_in(o->outfile, ".onnx");
+    if (o->is_external && !is_onnx)
+        return say_usage_error("convert", "--external is for models in ONNX");
+    if (o->datafile && !is_onnx)
+        return say_usage_error("convert", "-f is for models in ONNX; others take it when they run");
+    if (o->weights && is_onnx)
+        return say_usage_error("convert", "a model in ONNX holds its weights; --external puts them "
+                                          "beside it");
+    return EXIT_OK;
+}
 
 static int parse(int argc, char **argv, convert_options *o)
 {
     static const struct option long_options[] = {{"outfile", required_argument, NULL, 'o'},
+                                                 {"datafile", required_argument, NULL, 'f'},
+                                                 {"weights", required_argument, NULL,
+                                                  OPTION_WEIGHTS},
+                                                 {"external", no_argument, NULL, OPTION_EXTERNAL},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":o:f:h", long_options, NULL)) != -1) {
         switch (option) {
         case 'o': o->outfile = optarg; break;
+        case 'f': o->datafile = optarg; break;
+        case OPTION_WEIGHTS: o->weights = optarg; break;
+        case OPTION_EXTERNAL: o->is_external = 1; break;
         case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("convert", "option %s needs a value", argv[optind - 1]);
         default: return say_usage_error("convert", "unknown option %s", argv[optind - 1]);
@@ -46,7 +86,45 @@ static int parse(int argc, char **argv, convert_options *o)
     o->model = argv[optind];
     if (!o->outfile)
         return say_usage_error("convert", "say where to write with -o FILE");
-    return EXIT_OK;
+    return check(o);
+}
+
+// ---- Models ----
+
+// Where weights go that nobody has said: beside the model. The caller frees it.
+static char *weights_beside(const char *outfile)
+{
+    static const char *const ends[] = {".net", ".json"};
+    size_t len = strlen(outfile);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (ends_in(outfile, ends[i]))
+            len -= strlen(ends[i]);
+    }
+    return ln_strdup_printf("%.*s.safetensors", (int)len, outfile);
+}
+
+static ln_status save_weights(const ln_context *ctx, const convert_options *o)
+{
+    if (!o->weights && strcmp(o->outfile, "-") == 0)
+        return LN_OK;
+    char *path = o->weights ? ln_strdup(o->weights) : weights_beside(o->outfile);
+    if (!path)
+        return LN_NO_MEMORY;
+    size_t count;
+    ln_status status = ln_context_save_weights(ctx, path, &count);
+    if (status == LN_OK && count > 0)
+        say_info("%zu tensor%s in %s, which -f takes", count, count == 1 ? "" : "s", path);
+    ln_free(path);
+    return status;
+}
+
+static ln_status convert(ln_context *ctx, const convert_options *o)
+{
+    if (o->datafile)
+        LN_TRY(ln_context_carry_file(ctx, o->datafile));
+    if (!ends_in(o->outfile, ".onnx"))
+        LN_TRY(save_weights(ctx, o));
+    return ln_context_print_with(ctx, o->outfile, o->is_external ? LN_WRITE_WEIGHTS_BESIDE : 0);
 }
 
 int cmd_convert(int argc, char **argv)
@@ -66,7 +144,7 @@ int cmd_convert(int argc, char **argv)
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;
-    code = ln_context_print(ctx, o.outfile) == LN_OK ? EXIT_OK : say_failure();
+    code = convert(ctx, &o) == LN_OK ? EXIT_OK : say_failure();
     close_model(ctx);
     return code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "image_decoder.h"
 #include "progress.h"
 
 const command commands[] = {
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
 {
     keep_standard_files();
     show_messages(1, 1, 0);
-    if (ln_arch_init() != LN_OK)
+    if (ln_arch_init() != LN_OK || register_image_decoder() != LN_OK)
         return say_failure();
 
     const command *found = argc > 1 ? find_command(argv[1]) : NULL;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <lightnet/lightnet.h>
-#include <lightnet/preflight.h>
 
 #include "npz.h"
 #include "tensor_input.h"
@@ -31,25 +30,20 @@ static input_wish wish_of_params(const char *name, const ln_list *params)
     return wish;
 }
 
-// What kind of value input `index` is, as the model's file says: operators do not.
-static ln_object_kind find_kind(const char *path, size_t index)
+// What kind of value an input is that is no tensor, as its operator says; 0: it does not.
+static ln_object_kind find_kind(const ln_op *op)
 {
     static const struct {
         const char *prefix;
         ln_object_kind kind;
     } kinds[] = {
         {"seq(", LN_OBJECT_SEQUENCE}, {"optional(", LN_OBJECT_OPTIONAL}, {"map(", LN_OBJECT_MAP}};
-    ln_preflight *report;
-    ln_object_kind found = (ln_object_kind)0;
-    if (!path || ln_preflight_create(path, &report) != LN_OK)
-        return found;
-    const char *type = index < report->input_count ? report->inputs[index].type : "";
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strncmp(type, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
-            found = kinds[i].kind;
+    const ln_param_entry *type = op ? ln_param_list_find(op->op_arg->params, "type") : NULL;
+    for (size_t i = 0; type && type->value_string && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strncmp(type->value_string, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+            return kinds[i].kind;
     }
-    ln_preflight_destroy(report);
-    return found;
+    return (ln_object_kind)0;
 }
 
 input_wish model_input_wish(const ln_context *ctx, size_t index)
@@ -61,7 +55,7 @@ input_wish model_input_wish(const ln_context *ctx, size_t index)
     input_wish wish = op ? wish_of_params(entry->name, op->op_arg->params)
                          : input_wish_like(entry->name, entry->tensor);
     if (wish.dtype == TL_OBJECT)
-        wish.kind = find_kind(ctx->source, index);
+        wish.kind = find_kind(op);
     return wish;
 }
 

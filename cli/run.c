@@ -28,7 +28,7 @@ static const char help[] =
     "                          content\n"
     "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
     "  -i, --input=NAME=FILE   data of input NAME: .npy, .npz, ONNX .pb, safetensors, params\n"
-    "                          dictionary, JPEG, PNG, BMP, WAV, or raw bytes of the right size;\n"
+    "                          dictionary, a picture, WAV, or raw bytes of the right size;\n"
     "                          with one input the name may be left out (-i FILE), and an input may\n"
     "                          be given by position (-i 0=FILE)\n"
     "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"

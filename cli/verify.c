@@ -15,6 +15,7 @@
 #include "file_bytes.h"
 #include "model_io.h"
 #include "pb.h"
+#include "through.h"
 
 #define MAX_PATH 4096
 
@@ -244,6 +245,8 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
         if (!*ctx)
             return LN_NO_MEMORY;
         LN_TRY(ln_context_init(*ctx, v->model));
+        if (v->o->through)
+            LN_TRY(model_through(ctx, v->o->through));
     }
     LN_TRY(read_inputs(v, *ctx, set, given));
     if ((*ctx)->state < LN_CONTEXT_LOADED) {

@@ -29,6 +29,8 @@ static const char help[] =
     "      --shape-only       compare types and shapes, not numbers\n"
     "      --open             leave shapes that the model leaves open to the run, so that one plan\n"
     "                         serves all data sets\n"
+    "      --through=FORMATS  write the model in these formats, such as il,ir,onnx, read it again each\n"
+    "                         time, and run what has come out\n"
     "      --list=FILE        more models, one a line: PATH, and behind tabs perhaps rtol=X, atol=X,\n"
     "                         shape-only\n"
     "      --summary          one line for each model\n"
@@ -79,7 +81,7 @@ static int parse_timeout(const char *text, list_options *o)
     return EXIT_OK;
 }
 
-enum { RTOL = 256, ATOL, SHAPE_ONLY, OPEN, LIST, SUMMARY, ISOLATE, TIMEOUT, BUDGET };
+enum { RTOL = 256, ATOL, SHAPE_ONLY, OPEN, LIST, SUMMARY, ISOLATE, TIMEOUT, BUDGET, THROUGH };
 
 static int parse(int argc, char **argv, list_options *o)
 {
@@ -92,6 +94,7 @@ static int parse(int argc, char **argv, list_options *o)
                                                  {"summary", no_argument, NULL, SUMMARY},
                                                  {"isolate", no_argument, NULL, ISOLATE},
                                                  {"timeout", required_argument, NULL, TIMEOUT},
+                                                 {"through", required_argument, NULL, THROUGH},
                                                  {"budget", required_argument, NULL, BUDGET},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
@@ -109,6 +112,7 @@ static int parse(int argc, char **argv, list_options *o)
         case SUMMARY: o->is_summary = 1; break;
         case ISOLATE: o->is_isolated = 1; break;
         case TIMEOUT: code = parse_timeout(optarg, o); break;
+        case THROUGH: o->run.through = optarg; break;
         case BUDGET: code = set_budget("verify", optarg); break;
         case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("verify", "option %s needs a value", argv[optind - 1]);

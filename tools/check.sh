@@ -21,9 +21,8 @@ cmake --preset release -DLN_TESTS=ON -DLN_WERROR=ON >/dev/null
 cmake --build build -j "$(nproc)"
 
 step "generated files"
-build/lightnet-gen docs -o build/ops.md src/op/*.op
-cmp -s build/ops.md docs/ops.md ||
-    { echo "docs/ops.md is out of date; run: build/lightnet-gen docs -o docs/ops.md src/op/*.op"; exit 1; }
+tools/ops.sh build/ops.md
+cmp -s build/ops.md docs/ops.md || { echo "docs/ops.md is out of date; run: tools/ops.sh"; exit 1; }
 
 step "exports"
 tools/exports.sh build/liblightnet.so

@@ -4,7 +4,7 @@
 # the demo, `deps.sh test` for the tests too. Does nothing, and asks nothing, when all are there.
 set -eu
 
-packages="gcc libc6-dev cmake ninja-build libjpeg-dev libpng-dev zlib1g-dev"
+packages="gcc libc6-dev cmake ninja-build libjpeg-dev libpng-dev zlib1g-dev libwebp-dev libtiff-dev"
 if [ "${1:-build}" = test ]; then
     packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
     packages="$packages locales pkg-config python3 python3-numpy"

@@ -189,7 +189,7 @@ ln_status picture_read(const char *path, const char *bytes, size_t count, const 
     ln_status status = adapt(path, wish, options, &shape, &p);
     if (status == LN_OK)
         status = picture_to_tensor(path, &p, &shape, wish, options, out_object);
-    free(p.pixels);
+    picture_free(&p);
     return status;
 }
 

@@ -6,20 +6,74 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+typedef struct format {
+    const char *name;
+    const char *magic; // the bytes a file begins with; NULL: `is` tells
+    size_t magic_size;
+    int (*is)(const char *bytes, size_t count);
+    ln_status (*parse)(const char *path, const char *bytes, size_t count, picture *out_picture);
+} format;
+
+static int webp_is(const char *bytes, size_t count)
+{
+    return count >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0;
+}
+
+static const format formats[] = {
+    {.name = "JPEG", .magic = "\xff\xd8\xff", .magic_size = 3, .parse = jpeg_parse},
+    {.name = "PNG", .magic = "\x89PNG\r\n\x1a\n", .magic_size = 8, .parse = png_parse},
+    {.name = "BMP", .is = bmp_is, .parse = bmp_parse},
+    {.name = "PNM", .is = pnm_is, .parse = pnm_parse},
+    {.name = "WebP", .is = webp_is, .parse = webp_parse},
+    {.name = "TIFF", .magic = "II*\0", .magic_size = 4, .parse = tiff_parse},
+    {.name = "TIFF", .magic = "MM\0*", .magic_size = 4, .parse = tiff_parse},
+    {.name = "JPEG 2000", .magic = "\0\0\0\x0cjP  \r\n\x87\n", .magic_size = 12},
+    {.name = "JPEG 2000", .magic = "\xff\x4f\xff\x51", .magic_size = 4},
+};
+
+// NULL: none.
+static const format *find_format(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        const format *f = &formats[i];
+        if (f->magic ? count >= f->magic_size && memcmp(bytes, f->magic, f->magic_size) == 0
+                     : f->is(bytes, count))
+            return f;
+    }
+    return NULL;
+}
 
 int picture_is(const char *bytes, size_t count)
 {
-    return jpeg_is(bytes, count) || png_is(bytes, count) || bmp_is(bytes, count);
+    return find_format(bytes, count) != NULL;
 }
 
 ln_status picture_parse(const char *path, const char *bytes, size_t count, picture *out_picture)
 {
     *out_picture = (picture){0};
-    if (jpeg_is(bytes, count))
-        return jpeg_parse(path, bytes, count, out_picture);
-    if (png_is(bytes, count))
-        return png_parse(path, bytes, count, out_picture);
-    return bmp_parse(path, bytes, count, out_picture);
+    const format *f = find_format(bytes, count);
+    if (!f)
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "%s is no picture in JPEG, PNG, BMP, PNM, WebP or TIFF; save it as PNG",
+                       path);
+    if (!f->parse)
+        return LN_FAIL(LN_UNSUPPORTED, "%s is in %s, which is not supported; save it as PNG", path,
+                       f->name);
+    return f->parse(path, bytes, count, out_picture);
+}
+
+ln_status picture_check_size(const char *path, size_t byte_count, size_t most_pixels_a_byte,
+                             size_t width, size_t height)
+{
+    if (width > PICTURE_MAX_PIXELS || (width > 0 && height > PICTURE_MAX_PIXELS / width))
+        return LN_FAIL(LN_LIMIT, "%s: %zu x %zu pixels are more than %zu", path, width, height,
+                       PICTURE_MAX_PIXELS);
+    if (width * height / most_pixels_a_byte > byte_count)
+        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %zu x %zu pixels", path, byte_count,
+                       width, height);
+    return LN_OK;
 }
 
 ln_status picture_create(const char *path, size_t width, size_t height, int channel_count,
@@ -36,6 +90,12 @@ ln_status picture_create(const char *path, size_t width, size_t height, int chan
         return LN_FAIL(LN_NO_MEMORY, "out of memory for %s", path);
     *out_picture = (picture){(int)width, (int)height, channel_count, pixels};
     return LN_OK;
+}
+
+void picture_free(picture *p)
+{
+    free(p->pixels);
+    *p = (picture){0};
 }
 
 // ---- Size ----
@@ -159,4 +219,14 @@ ln_status picture_set_channels(picture *p, int channel_count)
     free(p->pixels);
     *p = other;
     return LN_OK;
+}
+
+void picture_swap_red_and_blue(picture *p)
+{
+    size_t count = p->channel_count == 3 ? (size_t)p->width * (size_t)p->height : 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char red = p->pixels[3 * i];
+        p->pixels[3 * i] = p->pixels[3 * i + 2];
+        p->pixels[3 * i + 2] = red;
+    }
 }

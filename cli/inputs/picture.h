@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures: JPEG, PNG and BMP files as pixels.
+// Pictures: files of JPEG, PNG, BMP, PNM, and where their libraries are there WebP and TIFF, as
+// pixels.
 
 #ifndef LN_CLI_INPUTS_PICTURE_H
 #define LN_CLI_INPUTS_PICTURE_H
@@ -15,27 +16,37 @@ typedef struct picture {
     int width;
     int height;
     int channel_count;     // 1 or 3
-    unsigned char *pixels; // given back with free
+    unsigned char *pixels; // given back with picture_free
 } picture;
 
 // 1 if the bytes begin as a picture does.
 int picture_is(const char *bytes, size_t count);
 
-// Decodes a picture. What is transparent is seen without that; an orientation beside the pixels is
+// Decodes a picture; LN_UNSUPPORTED if the bytes begin as none does. What is transparent is seen without that; an orientation beside the pixels is
 // not looked at. `path` stands in messages.
 ln_status picture_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 
-// The decoders by format, and what begins such a file.
-int jpeg_is(const char *bytes, size_t count);
-int png_is(const char *bytes, size_t count);
+// The formats that are told by more than their first bytes.
 int bmp_is(const char *bytes, size_t count);
+int pnm_is(const char *bytes, size_t count);
+
+// The decoders by format.
 ln_status jpeg_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 ln_status png_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 ln_status bmp_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
+ln_status pnm_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
+ln_status webp_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
+ln_status tiff_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 
-// Memory for a picture of this size, which comes from a file.
+// LN_SYNTAX if a file of `byte_count` bytes cannot have this many pixels, LN_LIMIT if it is too
+// many.
+ln_status picture_check_size(const char *path, size_t byte_count, size_t most_pixels_a_byte,
+                             size_t width, size_t height);
+
+// Memory for a picture of this size, which comes from a file; and back.
 ln_status picture_create(const char *path, size_t width, size_t height, int channel_count,
                          picture *out_picture);
+void picture_free(picture *p);
 
 // Another size. Each new pixel is the mean of the old ones around its place, weighted by a triangle
 // as wide as a pixel of the smaller of both pictures, so that nothing is left out when it shrinks.
@@ -43,5 +54,8 @@ ln_status picture_resize(picture *p, int width, int height);
 
 // One channel, by the weights of ITU-R BT.601; or three, all alike.
 ln_status picture_set_channels(picture *p, int channel_count);
+
+// Blue before green before red; nothing happens where grey is alone.
+void picture_swap_red_and_blue(picture *p);
 
 #endif

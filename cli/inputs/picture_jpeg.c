@@ -14,11 +14,6 @@
 
 #define MAX_PIXELS_A_BYTE 4096 // far more than any picture has
 
-int jpeg_is(const char *bytes, size_t count)
-{
-    return count >= 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
-}
-
 // The decoder with what a jump back needs; the first member is what libjpeg hands around.
 typedef struct jpeg_error {
     struct jpeg_error_mgr base;
@@ -33,10 +28,11 @@ static void give_up(j_common_ptr decoder)
     longjmp(error->back, 1);
 }
 
-// A file that ends too early is only warned about, and goes on in grey. Traces are not shown.
+// A picture that ends too early is only warned about, and goes on in grey. Traces are not shown.
 static void take_message(j_common_ptr decoder, int level)
 {
-    if (level < 0 && decoder->err->msg_code == JWRN_JPEG_EOF)
+    int code = decoder->err->msg_code;
+    if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER))
         give_up(decoder);
 }
 
@@ -45,9 +41,8 @@ static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder
                         picture *p)
 {
     jpeg_read_header(decoder, TRUE);
-    if (decoder->image_height / MAX_PIXELS_A_BYTE > count / decoder->image_width)
-        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %u x %u pixels", path, count,
-                       decoder->image_width, decoder->image_height);
+    LN_TRY(picture_check_size(path, count, MAX_PIXELS_A_BYTE, decoder->image_width,
+                              decoder->image_height));
     int is_grey = decoder->jpeg_color_space == JCS_GRAYSCALE;
     if (decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK)
         return LN_FAIL(LN_UNSUPPORTED, "%s is made of four colours for print; save it as RGB",
@@ -82,9 +77,7 @@ ln_status jpeg_parse(const char *path, const char *bytes, size_t count, picture 
         status = decode(path, &decoder, count, out_picture);
     }
     jpeg_destroy_decompress(&decoder);
-    if (status != LN_OK) {
-        free(out_picture->pixels);
-        *out_picture = (picture){0};
-    }
+    if (status != LN_OK)
+        picture_free(out_picture);
     return status;
 }

@@ -14,11 +14,6 @@
 #define MAX_EXPANSION 1032 // what deflate can do at most
 #define PIXELS_A_BYTE 8    // of a picture in black and white
 
-int png_is(const char *bytes, size_t count)
-{
-    return count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
-}
-
 typedef struct png_source {
     const char *bytes;
     size_t count;
@@ -55,9 +50,7 @@ static ln_status decode(const char *path, png_structp decoder, png_infop info,
 {
     png_read_info(decoder, info);
     size_t width = png_get_image_width(decoder, info), height = png_get_image_height(decoder, info);
-    if (width > 0 && height / MAX_EXPANSION / PIXELS_A_BYTE > source->count / width)
-        return LN_FAIL(LN_SYNTAX, "%s: %zu bytes cannot hold %zu x %zu pixels", path, source->count,
-                       width, height);
+    LN_TRY(picture_check_size(path, source->count, MAX_EXPANSION * PIXELS_A_BYTE, width, height));
     int has_colour = png_get_color_type(decoder, info) & PNG_COLOR_MASK_COLOR;
     png_set_palette_to_rgb(decoder);
     png_set_expand_gray_1_2_4_to_8(decoder);
@@ -98,9 +91,7 @@ ln_status png_parse(const char *path, const char *bytes, size_t count, picture *
         status = decode(path, decoder, info, &source, out_picture);
     }
     png_destroy_read_struct(&decoder, &info, NULL);
-    if (status != LN_OK) {
-        free(out_picture->pixels);
-        *out_picture = (picture){0};
-    }
+    if (status != LN_OK)
+        picture_free(out_picture);
     return status;
 }

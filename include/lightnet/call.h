@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators written as two functions: `infer` states the shapes of the outputs, `compute` fills them.
+/* Operators written as two functions: `infer` states the shapes of the outputs, `compute` fills
+ * them.
  *
  *     ln_status ln_infer_gather(ln_call *call)             // in the description: infer
  *     {
@@ -17,17 +18,19 @@
  *         ...
  *     }
  *
- * Inputs and outputs go by their position in the description; a variadic argument, which is the last
- * one, takes all positions from its own on. Shapes may depend on the values of inputs, which may be
- * known while a model is planned (constants, and what is computed from constants and shapes) or only
- * when it runs. `infer` asks `ln_call_value`, and says `ln_call_out_open` where it gets NULL. The
- * outputs are then *open*: `infer` is called again at each run, when all values are there. It is never
- * called as long as an input is open itself, so the tensors it sees have their shapes.
+ * Inputs and outputs go by their position in the description; a variadic argument, which is the
+ * last one, takes all positions from its own on. Shapes may depend on the values of inputs, which
+ * may be known while a model is planned (constants, and what is computed from constants and shapes)
+ * or only when it runs. `infer` asks `ln_call_value`, and says `ln_call_out_open` where it gets
+ * NULL. The outputs are then *open*: `infer` is called again at each run, when all values are
+ * there. It is never called as long as an input is open itself, so the tensors it sees have their
+ * shapes.
  *
- * Before `infer`, the arity, the dtypes (`types`, `sametype`) and the parameters' names and kinds have
- * been checked against the description; values have not. Everything that comes from a model or its
- * data is not trusted: sizes are multiplied with checks (`ln_call_out` does for shapes), indices from
- * data are checked where they are used, and what does not fit fails with `ln_call_fail`.
+ * Before `infer`, the arity, the dtypes (`types`, `sametype`) and the parameters' names and kinds
+ * have been checked against the description; values have not. Everything that comes from a model or
+ * its data is not trusted: sizes are multiplied with checks (`ln_call_out` does for shapes),
+ * indices from data are checked where they are used, and what does not fit fails with
+ * `ln_call_fail`.
  *
  * `compute` allocates with `ln_call_scratch` only, and sees `dst` uninitialised.
  */
@@ -99,8 +102,8 @@ LN_API ln_status ln_call_axis(ln_call *call, const char *param, int ndim, int *o
 LN_API ln_status ln_call_check_axis(ln_call *call, const char *what, int64_t axis, int ndim,
                                     int *out_axis);
 
-/* Parameter that stands for an element type, such as `to` of Cast: the number that ONNX gives it, or
- * the name of a tl_dtype. */
+/* Parameter that stands for an element type, such as `to` of Cast: the number that ONNX gives it,
+ * or the name of a tl_dtype. */
 LN_API ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_dtype);
 
 /* The element type for a number of ONNX's TensorProto.DataType, TL_DTYPE_INVALID if there is none;
@@ -108,8 +111,8 @@ LN_API ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_d
 LN_API tl_dtype ln_onnx_dtype_from_number(int64_t number);
 LN_API int ln_onnx_dtype_to_number(tl_dtype dtype);
 
-/* The element type that ONNX ("FLOAT") or LightNet ("TL_FLOAT") calls so; TL_DTYPE_INVALID for other
- * names and NULL. */
+/* The element type that ONNX ("FLOAT") or LightNet ("TL_FLOAT") calls so; TL_DTYPE_INVALID for
+ * other names and NULL. */
 LN_API tl_dtype ln_onnx_dtype_from_name(const char *name);
 
 /* ---- Outputs, in `infer` ---- */
@@ -126,7 +129,8 @@ LN_API ln_status ln_call_out_like(ln_call *call, int index, int in_index);
 LN_API ln_status ln_call_out64(ln_call *call, int index, tl_dtype dtype, int ndim,
                                const int64_t *dims);
 
-/* The output is a sequence, an optional or a map, which `compute` gives with `ln_call_set_object`. */
+/* The output is a sequence, an optional or a map, which `compute` gives with `ln_call_set_object`.
+ */
 LN_API ln_status ln_call_out_object(ln_call *call, int index);
 
 /* The shapes of all outputs depend on values that are not known yet. Never in a run. */
@@ -150,8 +154,8 @@ LN_API ln_status ln_call_set_object(ln_call *call, int index, ln_object *object)
 /* What the objects that an operator makes are charged to. */
 LN_API ln_meter *ln_call_meter(const ln_call *call);
 
-/* Zeroed memory for the rest of this call of `compute` or `infer`; NULL with a recorded failure when
- * `count * size` overflows or memory is gone. */
+/* Zeroed memory for the rest of this call of `compute` or `infer`; NULL with a recorded failure
+ * when `count * size` overflows or memory is gone. */
 LN_API void *ln_call_scratch(ln_call *call, size_t count, size_t size);
 
 /* ---- Graphs: the bodies of If, Loop, Scan ---- */
@@ -176,8 +180,8 @@ LN_API ln_object *ln_call_in_object(ln_call *call, int index);
 LN_API ln_status ln_call_broadcast(ln_call *call, int count, const tl_tensor *const *tensors,
                                    int *out_ndim, int *out_dims);
 
-/* Strides in elements of `t` when it is broadcast to a shape of `ndim` dimensions: 0 where its row is
- * repeated. */
+/* Strides in elements of `t` when it is broadcast to a shape of `ndim` dimensions: 0 where its row
+ * is repeated. */
 LN_API void ln_broadcast_strides(const tl_tensor *t, int ndim, int64_t *out_strides);
 
 LN_CPPEND

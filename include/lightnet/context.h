@@ -84,7 +84,9 @@ struct ln_context {
     ln_hash *graphs;            /* name -> ln_context: bodies of If, Loop, Scan; NULL: none */
     struct ln_context *outer;   /* of a graph: the context that it belongs to; else NULL */
     ln_meter *meter;            /* what open tensors take; NULL before a run needs it */
+    ln_meter *known_meter;      /* what values take that are known early; NULL: none are */
     double work_left;           /* what operators that loop may still do in this run */
+    int running_graphs;         /* how many run inside each other; of a graph: whether it runs */
     struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
     char *datafile;             /* what was loaded; NULL: none */
 };
@@ -137,9 +139,16 @@ LN_API void ln_context_plan_free(ln_plan *plan); /* NULL is fine */
  * copy of them first, so that the others keep theirs. */
 LN_API ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone);
 
-/* Writes the operators in their order: JSON IR (with the plan, once compiled), or IL if `outfile`
- * ends in ".net". "-" is standard output. A failure leaves an old file as it was. */
+/* Writes the operators in their order: JSON IR (with the plan, once compiled), IL if `outfile` ends
+ * in ".net", ONNX with its weights if it ends in ".onnx". "-" is standard output. A failure leaves
+ * an old file as it was. */
 LN_API ln_status ln_context_print(const ln_context *ctx, const char *outfile);
+
+/* The same with flags. */
+enum {
+    LN_WRITE_WEIGHTS_BESIDE = 1 /* ONNX: large constants go to a file beside it, `<outfile>.data` */
+};
+LN_API ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsigned flags);
 
 /* The same into memory, in the format of the serializer of that name ("ir", "il"). The caller
  * frees *out_bytes with `ln_free`. */
@@ -153,7 +162,8 @@ LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_
  * file such tensors are zero, for `set_data` to fill; a warning says how many. */
 LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 
-/* Runs all operators in order. Must be LOADED. Allocates nothing. */
+/* Runs all operators in order. Must be LOADED. Allocates nothing but open tensors, workspace of
+ * operators of ONNX above 1 MiB, and in the first run what they have below it. */
 LN_API ln_status ln_context_run(const ln_context *ctx);
 
 /* Frees what `ln_context_load` allocated; the context is PLANNED again. */
@@ -231,11 +241,12 @@ LN_API double ln_context_work(const ln_context *ctx);
 
 /* ---- Inputs whose shape is open, and values of any kind ---- */
 
-/* 1 if the shape of input `index` is not known yet: it has symbolic dimensions that are not bound. */
+/* 1 if the shape of input `index` is not known yet: it has symbolic dimensions that are not bound.
+ */
 LN_API int ln_context_input_is_open(const ln_context *ctx, size_t index);
 
-/* Binds the shape of an input. The context must be READY. LN_INVALID, with both shapes, if the model
- * says another rank or dimension. Shapes of all tensors follow. */
+/* Binds the shape of an input. The context must be READY. LN_INVALID, with both shapes, if the
+ * model says another rank or dimension. Shapes of all tensors follow. */
 LN_API ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim,
                                       const int *dims);
 
@@ -246,11 +257,11 @@ typedef struct ln_input_shape {
     const int *dims;
 } ln_input_shape;
 
-/* Binds the shapes of `count` inputs at once, in any state from READY on. A model that is compiled is
- * planned again, as far as it has not been for these shapes before: the last 16 plans are kept. A
- * LOADED context is LOADED again, from the same data file; the values of its inputs are gone. Pointers
- * to its tensors end. On failure of the planning the context is as before. LN_STATE if the model
- * leaves no dimension of its inputs open. */
+/* Binds the shapes of `count` inputs at once, in any state from READY on. A model that is compiled
+ * is planned again, as far as it has not been for these shapes before: the last 16 plans are kept.
+ * A LOADED context is LOADED again, from the same data file; the values of its inputs are gone.
+ * Pointers to its tensors end. On failure of the planning the context is as before. LN_STATE if the
+ * model leaves no dimension of its inputs open. */
 LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
 /* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
@@ -271,11 +282,22 @@ LN_API size_t ln_context_open_peak(const ln_context *ctx);
 
 /* ---- What readers of models add ---- */
 
-/* A tensor that the model brings along: `create` operators that are `from_file` take it when no data
- * file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what then. */
+/* A tensor that the model brings along: `create` operators that are `from_file` take it when no
+ * data file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what
+ * then. */
 LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
+
+/* Carries the tensors of `datafile` that `create` operators take `from_file`, in all graphs, so that
+ * the model brings its weights along from here on. The context must be READY. */
+LN_API ln_status ln_context_carry_file(ln_context *ctx, const char *datafile);
+
+/* The opposite: writes the tensors that `create` operators take `from_file`, in all graphs, into a file
+ * whose format its name says (tensor_file.h). The model brings them along, or has carried them.
+ * *out_count is their number; nothing is written where it is 0. */
+LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path,
+                                         size_t *out_count);
 
 /* Says that these bytes, which are kept, are a file that is mapped to be read only: what has been
  * copied out of it need not stay in memory. */

@@ -2,8 +2,8 @@
 /* Values whose size is known only when the model runs: tensors, sequences, optionals and maps.
  *
  * An object is immutable and counted: whoever keeps one retains it, and releases it when done.
- * Counting is thread-safe. A tensor of dtype TL_OBJECT has one element, an `ln_object *`; a tensor of
- * dtype TL_STRING has elements `const char *`, UTF-8 that ends with a 0 byte, NULL being "".
+ * Counting is thread-safe. A tensor of dtype TL_OBJECT has one element, an `ln_object *`; a tensor
+ * of dtype TL_STRING has elements `const char *`, UTF-8 that ends with a 0 byte, NULL being "".
  *
  * Functions that return an object return it retained, or NULL with a recorded failure.
  */
@@ -44,7 +44,8 @@ LN_API void ln_meter_reset_peak(ln_meter *meter);
  * charged for as long as the object lives; LN_LIMIT if it refuses; NULL: nobody is. */
 LN_API ln_object *ln_object_new_tensor(tl_dtype dtype, int ndim, const int *dims, ln_meter *meter);
 
-/* A copy of a tensor with its elements; strings are copied too. Of a TL_OBJECT tensor, its object. */
+/* A copy of a tensor with its elements; strings are copied too. Of a TL_OBJECT tensor, its object.
+ */
 LN_API ln_object *ln_object_copy_tensor(const tl_tensor *tensor, ln_meter *meter);
 
 /* The same elements as tensor object `object` in another shape of as many elements; no copy. */
@@ -61,13 +62,13 @@ LN_API ln_object *ln_object_retain(ln_object *object);
 LN_API void ln_object_release(ln_object *object); /* NULL is fine */
 
 LN_API ln_object_kind ln_object_get_kind(const ln_object *object);
-LN_API size_t ln_object_count(const ln_object *object); /* items; 0 for a tensor */
+LN_API size_t ln_object_count(const ln_object *object);                  /* items; 0 for a tensor */
 LN_API ln_object *ln_object_item(const ln_object *object, size_t index); /* borrowed; NULL: none */
 LN_API tl_dtype ln_object_elem_dtype(const ln_object *object); /* of a tensor or a sequence */
 LN_API tl_tensor *ln_object_tensor(const ln_object *object);   /* borrowed; NULL: another kind */
 
-/* Sets element `index` of a string tensor that is being filled to a copy of `len` bytes. Copies up to
- * the first 0 byte if there is one. */
+/* Sets element `index` of a string tensor that is being filled to a copy of `len` bytes. Copies up
+ * to the first 0 byte if there is one. */
 LN_API ln_status ln_object_set_string(ln_object *object, size_t index, const char *bytes,
                                       size_t len);
 

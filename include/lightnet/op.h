@@ -52,12 +52,12 @@ struct ln_op_arg {
     const ln_param_type *param_ptypes; /* as many as param_arg_names */
 
     /* Beyond the documented fields. */
-    const ln_op_info *info; /* what is known about the type; NULL: nothing */
-    ln_status status;       /* LN_OK, or how the last function failed */
-    char *place;            /* "file:line:column" where it was read; NULL: unknown */
-    int is_checked;         /* `pre_run` has succeeded and `post_run` has not been called since;
-                               kept by the functions below and by the context */
-    int model_has_input;    /* the model has an `input` operator; kept by the context */
+    const ln_op_info *info;     /* what is known about the type; NULL: nothing */
+    ln_status status;           /* LN_OK, or how the last function failed */
+    char *place;                /* "file:line:column" where it was read; NULL: unknown */
+    int is_checked;             /* `pre_run` has succeeded and `post_run` has not been called since;
+                                   kept by the functions below and by the context */
+    int model_has_input;        /* the model has an `input` operator; kept by the context */
     struct ln_context *context; /* the context, borrowed and kept by it; NULL outside of one */
 };
 typedef struct ln_op_arg ln_op_arg;

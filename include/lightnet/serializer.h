@@ -67,6 +67,11 @@ struct ln_serializer {
     ln_status (*write)(ln_serializer *serializer, const ln_context *ctx, char **out_bytes,
                        size_t *out_byte_count);
 
+    /* Writes into a file, without all of it in memory at once; optional. Flags: LN_WRITE_... of
+     * context.h. A failure leaves an old file as it was. */
+    ln_status (*write_file)(ln_serializer *serializer, const ln_context *ctx, const char *path,
+                            unsigned flags);
+
     /* Tells what a file holds (`bytes` NULL), or what is in memory (`path` NULL), with every reason
      * why it cannot be read, in `report`; optional. A status for bytes that are malformed. */
     ln_status (*preflight)(ln_serializer *serializer, const char *path, const char *bytes,

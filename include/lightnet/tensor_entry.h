@@ -42,15 +42,19 @@ struct ln_tensor_entry {
     ln_mem_type mtype; /* memory type */
 
     /* Beyond the documented fields. */
-    int is_input;  /* 1: an input of the model, or a view of one, so it changes, even if static */
-    int is_placed; /* 1: `owner` was chosen when memory was planned; 0: by the operator */
-    int is_open;   /* 1: shape and type are known only in a run. Until then the tensor is empty;
-                      then its data is that of `held` */
-    ln_object *held;   /* the value of an open tensor; NULL before */
-    const void *known; /* the elements, where they are known before the model is loaded: a constant's,
-                          or what follows from constants and shapes; NULL: they are not */
-    const void *carried; /* the elements as the model brings them along, maybe not aligned; NULL: no */
-    void *known_block; /* the memory of `known`, if it is the entry's own */
+    int is_input;    /* 1: an input of the model, or a view of one, so it changes, even if static */
+    int is_placed;   /* 1: `owner` was chosen when memory was planned; 0: by the operator */
+    int is_open;     /* 1: shape and type are known only in a run. Until then the tensor is empty;
+                        then its data is that of `held` */
+    ln_object *held; /* the value of an open tensor; NULL before */
+    const void
+        *known; /* the elements, where they are known before the model is loaded: a constant's,
+                   or what follows from constants and shapes; NULL: they are not */
+    const void
+        *carried; /* the elements as the model brings them along, maybe not aligned; NULL: no */
+    void *known_block;     /* the memory of `known`, if it is the entry's own */
+    ln_meter *known_meter; /* what `known` is charged to; NULL: nothing */
+    size_t known_cost;     /* as it is charged */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;
 

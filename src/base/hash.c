@@ -5,7 +5,7 @@
 //     pairs:    | a, next - | hole | b, next 0 |     `next` continues the chain
 //
 // A removed pair leaves a hole, so that removing moves nothing under a walk. Holes go away when the
-// array of pairs is full: if they are half of it they are squeezed out, else the array grows.
+// array of pairs is full: if they are a quarter of it they are squeezed out, else the array grows.
 
 #include <lightnet/hash.h>
 
@@ -114,7 +114,7 @@ static ln_status reserve_pairs(ln_hash *hash, size_t extra)
 {
     if (hash->pair_count + extra <= hash->pair_capacity)
         return LN_OK;
-    if (hash->size + extra <= hash->pair_capacity / 2) {
+    if (hash->size + extra <= hash->pair_capacity - hash->pair_capacity / 4) {
         squeeze_holes(hash);
         return LN_OK;
     }

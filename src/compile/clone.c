@@ -79,6 +79,22 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     return LN_OK;
 }
 
+// What lies in the model's file is shared as the file has it, unless it has been set since.
+static ln_status copy_owned(const ln_context *ctx, ln_context *clone)
+{
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *from = value;
+        if (!ln_entry_is_in_place(from) || from->owner || from->tensor->data == from->carried)
+            continue;
+        ln_tensor_entry *to = ln_tensor_table_find(clone->tensor_table, from->name);
+        LN_TRY(ln_carried_own(clone->tensor_table, to));
+        memcpy(to->tensor->data, from->tensor->data, tl_tensor_size(from->tensor));
+    }
+    return LN_OK;
+}
+
 // Open tensors that are static have been computed at load, and are shared as they are.
 static ln_status copy_open_constants(const ln_context *ctx, ln_context *clone)
 {
@@ -102,6 +118,7 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
             return ln_error_status();
     }
     LN_TRY(ln_context_share_mem(clone, ctx));
+    LN_TRY(copy_owned(ctx, clone));
     LN_TRY(copy_open_constants(ctx, clone));
     LN_TRY(ln_runner_create(clone, &clone->runner));
     clone->state = LN_CONTEXT_LOADED;

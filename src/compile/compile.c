@@ -27,6 +27,8 @@ static ln_status rewrite(ln_context *ctx, const char *target, const ln_optimize_
     ln_status status = ln_compilation_init(&compilation, ctx, target, options);
     if (status == LN_OK)
         status = ln_passes_run(&compilation);
+    if (status == LN_OK && !compilation.is_rechecked)
+        status = ln_context_rerun_ops(ctx);
     ln_compilation_deinit(&compilation);
     return status;
 }
@@ -35,8 +37,7 @@ ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
                                    const ln_optimize_options *options)
 {
     LN_TRY(check_ready(ctx));
-    LN_TRY(rewrite(ctx, target, options));
-    return ln_context_rerun_ops(ctx);
+    return rewrite(ctx, target, options);
 }
 
 static ln_plan_reuse reuse_of(const ln_optimize_options *options)
@@ -60,13 +61,42 @@ static ln_status compile_graph(ln_context *graph, void *user)
     return ln_context_compile_with(graph, job->target, job->options);
 }
 
-static ln_status compile(ln_context *ctx, const char *target, const ln_optimize_options *options)
+static ln_status add_memory(ln_context *graph, void *user)
+{
+    double *byte_counts = user;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        byte_counts[m] += (double)graph->mem_sizes[m];
+    return LN_OK;
+}
+
+// Each plan is within the limit, but all graphs have their memory at once.
+static ln_status check_sum(ln_context *ctx)
+{
+    if (!ctx->graphs)
+        return LN_OK;
+    double byte_counts[LN_MEM_TYPE_SIZE] = {0}, most = 0;
+    add_memory(ctx, byte_counts);
+    LN_TRY(ln_context_each_graph(ctx, add_memory, byte_counts));
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        most = byte_counts[m] > most ? byte_counts[m] : most;
+    if (most <= (double)ctx->limits.memory_byte_count)
+        return LN_OK;
+    ln_context_forget_plan(ctx);
+    ctx->state = LN_CONTEXT_READY;
+    return LN_FAIL(LN_LIMIT,
+                   "the model needs %.0f bytes together with its graphs, the limit is %zu", most,
+                   ctx->limits.memory_byte_count);
+}
+
+ln_status ln_context_compile_once(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options)
 {
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
     graph_compilation job = {.target = target, .options = options};
     LN_TRY(ln_context_each_graph(ctx, compile_graph, &job));
-    return ln_context_plan_memory(ctx, target, reuse_of(options));
+    LN_TRY(ln_context_plan_memory(ctx, target, reuse_of(options)));
+    return check_sum(ctx);
 }
 
 ln_status ln_context_compile_with(ln_context *ctx, const char *target,
@@ -75,7 +105,7 @@ ln_status ln_context_compile_with(ln_context *ctx, const char *target,
     LN_TRY(check_ready(ctx));
     struct ln_plans *plans;
     LN_TRY(ln_plans_begin(ctx, target, options, &plans));
-    ln_status status = compile(ctx, target, options);
+    ln_status status = ln_context_compile_once(ctx, target, options);
     if (status != LN_OK)
         ln_plans_abandon(plans);
     else if (plans)

@@ -8,6 +8,7 @@
 #include <lightnet/util.h>
 
 #include "compile/budget.h"
+#include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
 
@@ -46,7 +47,8 @@ static void set_owners(const ln_plan_records *r, char **names)
 {
     for (size_t i = 0; i < r->plan.value_count; i++) {
         ln_tensor_entry *entry = r->entries[i];
-        if (r->is_described[i])
+        // The plan has no place for what stays in the model's file, views of it included.
+        if (r->is_described[i] || ln_entry_is_in_place(entry))
             continue;
         ln_free(entry->owner);
         entry->owner = names[i];

@@ -36,6 +36,8 @@ typedef struct runner {
     run_step *steps;
     size_t step_count;
     ln_tensor_entry **ended;
+    ln_tensor_entry **made; // open tensors that a run gives values
+    size_t made_count;
 } runner;
 
 // ---- The runner ----
@@ -52,6 +54,7 @@ static void runner_destroy(struct ln_runner *base)
     }
     ln_free(r->steps);
     ln_free(r->ended);
+    ln_free(r->made);
     ln_free(r);
 }
 
@@ -101,8 +104,8 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
 
 // ---- The ends of open tensors ----
 
-// The step that reads `tname` last, or SIZE_MAX if the tensor stays: nobody reads it, or it is an
-// output.
+// True if nobody needs the value after its last reader. What is an input, an output or read by
+// nobody stays.
 static bool is_ending(const ln_context *ctx, const ln_tensor_entry *entry)
 {
     if (!entry->is_open || entry->isstatic || entry->is_input)
@@ -118,7 +121,8 @@ static bool is_ending(const ln_context *ctx, const ln_tensor_entry *entry)
 }
 
 // Walks the steps from the last to the first: who is met first reads last.
-static size_t note_ended(runner *r, const ln_context *ctx, ln_hash *seen, ln_tensor_entry **ended)
+static ln_status note_ended(runner *r, const ln_context *ctx, ln_hash *seen,
+                            ln_tensor_entry **ended, size_t *out_count)
 {
     size_t count = 0;
     for (size_t s = r->step_count; s-- > 0;) {
@@ -131,7 +135,8 @@ static size_t note_ended(runner *r, const ln_context *ctx, ln_hash *seen, ln_ten
             ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
             if (!entry->is_open || ln_hash_find(seen, entry->name))
                 continue;
-            ln_hash_insert(seen, entry->name, entry);
+            if (ln_hash_insert(seen, entry->name, entry) < 0)
+                return LN_NO_MEMORY;
             if (!is_ending(ctx, entry))
                 continue;
             if (ended) {
@@ -141,7 +146,8 @@ static size_t note_ended(runner *r, const ln_context *ctx, ln_hash *seen, ln_ten
             count++;
         }
     }
-    return count;
+    *out_count = count;
+    return LN_OK;
 }
 
 static ln_status find_ended(runner *r, const ln_context *ctx)
@@ -150,14 +156,31 @@ static ln_status find_ended(runner *r, const ln_context *ctx)
         ln_hash *seen = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
         if (!seen)
             return LN_NO_MEMORY;
-        size_t count = note_ended(r, ctx, seen, r->ended);
+        size_t count = 0;
+        ln_status status = note_ended(r, ctx, seen, r->ended, &count);
         ln_hash_free(seen);
+        LN_TRY(status);
         if (count == 0)
             return LN_OK;
         if (!r->ended)
             r->ended = ln_alloc_array(count, sizeof(ln_tensor_entry *));
         if (!r->ended)
             return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
+static ln_status find_made(runner *r, const ln_context *ctx)
+{
+    r->made = ln_alloc_array((size_t)ln_hash_size(ctx->tensor_table) + 1, sizeof *r->made);
+    if (!r->made)
+        return LN_NO_MEMORY;
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        ln_tensor_entry *entry = value;
+        if (entry->is_open && !entry->isstatic && !entry->is_input)
+            r->made[r->made_count++] = entry;
     }
     return LN_OK;
 }
@@ -178,12 +201,14 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     runner *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;
-    r->base = (struct ln_runner){
-        .destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
+    r->base =
+        (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
     ln_status status = r->steps ? add_steps(r, ctx) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = find_ended(r, ctx);
+    if (status == LN_OK)
+        status = find_made(r, ctx);
     if (status != LN_OK) {
         runner_destroy(&r->base);
         return status;
@@ -200,8 +225,8 @@ static int is_from_file(const ln_op *op)
     return param && param->type == LN_PARAM_BOOL && param->value_bool;
 }
 
-static ln_status check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
-                            const char *datafile)
+ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
+                        const char *datafile)
 {
     // .wts knows lengths only.
     int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
@@ -250,7 +275,7 @@ static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, con
             int index = ln_tensor_file_find(file, listed->name);
             if (index < 0)
                 return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, listed->name);
-            LN_TRY(check_fits(file, index, entry, datafile));
+            LN_TRY(ln_check_fits(file, index, entry, datafile));
             LN_TRY(copy_tensor(file, index, entry));
         }
     }
@@ -268,8 +293,7 @@ static void warn_about_missing_weights(size_t count)
 static ln_status copy_out(ln_context *ctx, const ln_tensor_entry *entry)
 {
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
-    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried,
-                      tl_tensor_size(entry->tensor));
+    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried, tl_tensor_size(entry->tensor));
     return LN_OK;
 }
 
@@ -309,17 +333,20 @@ static ln_status copy_weights(ln_context *ctx, const char *datafile)
 // Open tensors take what the plan leaves of the limit.
 static ln_status need_meter(ln_context *ctx)
 {
-    if (ctx->outer || ctx->meter)
+    if (ctx->outer)
         return LN_OK;
     size_t planned = ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
-    ctx->meter = ln_meter_create(limit > planned ? limit - planned : 0);
-    return ctx->meter ? LN_OK : ln_error_status();
+    ln_meter *meter = ln_meter_create(limit > planned ? limit - planned : 0);
+    if (!meter)
+        return LN_NO_MEMORY;
+    ln_meter_release(ctx->meter); // objects of an earlier load may still be charged to it
+    ctx->meter = meter;
+    return LN_OK;
 }
 
 static ln_status load_graph(ln_context *graph, void *user)
 {
-    (void)user;
-    return ln_context_load(graph, NULL);
+    return ln_context_load(graph, user);
 }
 
 static ln_status unload_graph(ln_context *graph, void *user)
@@ -345,7 +372,7 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     ctx->datafile = kept;
     LN_TRY(need_meter(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
-    ln_status status = ln_context_each_graph(ctx, load_graph, NULL);
+    ln_status status = ln_context_each_graph(ctx, load_graph, kept);
     if (status == LN_OK)
         status = copy_weights(ctx, datafile);
     ln_context_root(ctx)->work_left = ctx->limits.work;
@@ -399,6 +426,9 @@ ln_status ln_context_run(const ln_context *ctx)
     const runner *r = (const runner *)ctx->runner;
     if (!ctx->outer)
         ((ln_context *)(uintptr_t)ctx)->work_left = ctx->limits.work;
+    // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
+    for (size_t i = 0; i < r->made_count; i++)
+        ln_open_drop(r->made[i]);
     for (size_t i = 0; i < r->step_count; i++) {
         const run_step *step = &r->steps[i];
         if (step->arch)
@@ -434,8 +464,10 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
         return LN_FAIL(LN_INVALID, "the data for tensor '%s' are NULL", tname);
     ln_bound_remove(ctx, entry);
     if (entry->is_open)
-        return LN_FAIL(LN_STATE, "the shape of tensor '%s' is open; bind it before compiling, or use "
-                       "ln_context_set_object", tname);
+        return LN_FAIL(LN_STATE,
+                       "the shape of tensor '%s' is open; bind it before compiling, or use "
+                       "ln_context_set_object",
+                       tname);
     if (entry->isstatic)
         LN_TRY(ln_context_prepare_static(ctx, tname));
     if (ln_entry_is_in_place(entry))

@@ -151,9 +151,18 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
 
 ln_status ln_context_print(const ln_context *ctx, const char *outfile)
 {
+    return ln_context_print_with(ctx, outfile, 0);
+}
+
+ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsigned flags)
+{
     if (!outfile)
         return LN_FAIL(LN_INVALID, "the output file is NULL; name a file, or \"-\"");
-    const ln_serializer *serializer = ln_serializer_for_path(outfile);
+    ln_serializer *serializer = ln_serializer_for_path(outfile);
+    if (ctx && ctx->state != LN_CONTEXT_EMPTY && serializer && serializer->write_file)
+        return serializer->write_file(serializer, ctx, outfile, flags);
+    if (flags)
+        return LN_FAIL(LN_UNSUPPORTED, "'%s' is of no format that takes flags", outfile);
     char *bytes;
     size_t byte_count;
     LN_TRY(ln_context_write(ctx, serializer ? serializer->name : "ir", &bytes, &byte_count));

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning a compiled model again for other shapes of its inputs.
 //
-// Compiling rewrites the operators, so a context whose inputs have open dimensions keeps a copy of the
-// model as it was read. For each set of shapes there is a plan, a context compiled from that copy:
+// Compiling rewrites the operators, so a context whose inputs have open dimensions keeps a copy of
+// the model as it was read. For each set of shapes there is a plan, a context compiled from that
+// copy:
 //
 //     ctx  ->  plans:   model as read | "x=1x3" compiled | "x=2x3" (is ctx now) | ...
 //
-// To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay right.
-// Only the plan in use has memory.
+// To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay
+// right. Only the plan in use has memory.
 
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
@@ -119,8 +120,8 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
     p->target = ln_strdup(target ? target : "cpu");
     p->count = 1;
     p->plans[0].key = make_key(ctx, 0, NULL);
-    ln_status status = p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model)
-                                                    : LN_NO_MEMORY;
+    ln_status status =
+        p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model) : LN_NO_MEMORY;
     if (status != LN_OK) {
         plans_destroy(&p->base);
         return status;
@@ -147,45 +148,52 @@ static void own_ops(ln_context *ctx)
         ((ln_context *)graph)->outer = ctx;
 }
 
-// The contents change places; `plans` stays where it is.
+// The contents change places; plans and limits stay where they are.
 static void swap_contents(ln_context *a, ln_context *b)
 {
     ln_context held = *a;
-    struct ln_plans *plans = a->plans;
     *a = *b;
     *b = held;
+    a->plans = held.plans;
     b->plans = NULL;
-    a->plans = plans;
+    a->limits = held.limits;
     own_ops(a);
     own_ops(b);
 }
 
-static ln_status bind_shapes(ln_context *ctx, const ln_context *now, size_t count,
+// The shapes that `ctx` has now, where `shapes` does not say others.
+static ln_status bind_shapes(ln_context *plan, const ln_context *ctx, size_t count,
                              const ln_input_shape *shapes)
 {
+    size_t total = 0, room = ln_context_input_count(ctx) + count;
+    ln_input_shape *all = ln_alloc_array(room, sizeof *all);
+    if (!all)
+        return LN_NO_MEMORY;
     const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_input(now, i)); i++) {
-        bool is_given = false;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        const tl_tensor *now = entry->tensor;
+        bool stays = !entry->is_open;
         for (size_t k = 0; k < count; k++)
-            is_given = is_given || ln_streq(shapes[k].tname, entry->name);
-        if (!is_given && !entry->is_open)
-            LN_TRY(ln_context_set_shape(ctx, entry->name, entry->tensor->ndim,
-                                        entry->tensor->dims));
+            stays = stays && !ln_streq(shapes[k].tname, entry->name);
+        if (stays)
+            all[total++] =
+                (ln_input_shape){.tname = entry->name, .ndim = now->ndim, .dims = now->dims};
     }
     for (size_t k = 0; k < count; k++)
-        LN_TRY(ln_context_set_shape(ctx, shapes[k].tname, shapes[k].ndim, shapes[k].dims));
-    return LN_OK;
+        all[total++] = shapes[k];
+    ln_status status = ln_context_set_shapes(plan, total, all);
+    ln_free(all);
+    return status;
 }
 
 static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t count,
                            const ln_input_shape *shapes, ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(p->model, out_plan));
+    ln_context_set_limits(*out_plan, &ctx->limits);
     ln_status status = bind_shapes(*out_plan, ctx, count, shapes);
-    (*out_plan)->plans = ctx->plans; // it needs none of its own
     if (status == LN_OK)
-        status = ln_context_compile_with(*out_plan, p->target, &p->options);
-    (*out_plan)->plans = NULL;
+        status = ln_context_compile_once(*out_plan, p->target, &p->options);
     if (status == LN_OK)
         return LN_OK;
     ln_context_free(*out_plan);
@@ -271,11 +279,8 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     if (ctx->state == LN_CONTEXT_EMPTY)
         return LN_FAIL(LN_STATE, "the context holds no model");
     LN_TRY(check_names(ctx, count, shapes));
-    if (ctx->state == LN_CONTEXT_READY) {
-        for (size_t k = 0; k < count; k++)
-            LN_TRY(ln_context_set_shape(ctx, shapes[k].tname, shapes[k].ndim, shapes[k].dims));
-        return LN_OK;
-    }
+    if (ctx->state == LN_CONTEXT_READY)
+        return ln_context_set_shapes(ctx, count, shapes);
     char *key = make_key(ctx, count, shapes), *now = make_key(ctx, 0, NULL);
     bool is_same = key && now && ln_streq(key, now);
     ln_free(now);
@@ -287,10 +292,12 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     if (!p) {
         ln_free(key);
         return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
-                       "elsewhere: its shapes cannot change");
+                                 "elsewhere: its shapes cannot change");
     }
     shape_plan *row;
     LN_TRY(find_plan(ctx, p, key, count, shapes, &row));
     row->last_use = ++p->use_count;
+    if (!row->ctx)
+        return LN_OK; // in use: an input of any kind has no shape of its own to compare
     return change_over(ctx, p, row);
 }

@@ -14,4 +14,8 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
                          struct ln_plans **out_plans);
 void ln_plans_abandon(struct ln_plans *plans); // NULL is fine
 
+// ln_context_compile_with for a READY context that needs no plans for other shapes.
+ln_status ln_context_compile_once(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options);
+
 #endif

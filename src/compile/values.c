@@ -59,14 +59,16 @@ ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_obj
         return LN_OK;
     }
     if (entry->is_open)
-        return LN_FAIL(LN_STATE, "tensor '%s' has no value: it was not set, the model has not run, or "
-                       "the value was needed no more", tname);
+        return LN_FAIL(LN_STATE,
+                       "tensor '%s' has no value: it was not set, the model has not run, or "
+                       "the value was needed no more",
+                       tname);
     if (entry->mtype == LN_MEM_CPU) {
         *out_object = ln_object_copy_tensor(entry->tensor, NULL);
         return *out_object ? LN_OK : ln_error_status();
     }
-    *out_object = ln_object_new_tensor(entry->tensor->dtype, entry->tensor->ndim,
-                                       entry->tensor->dims, NULL);
+    *out_object =
+        ln_object_new_tensor(entry->tensor->dtype, entry->tensor->ndim, entry->tensor->dims, NULL);
     if (!*out_object)
         return ln_error_status();
     if (ln_tensor_table_get_data(ctx->tensor_table, tname, ln_object_tensor(*out_object)->data))

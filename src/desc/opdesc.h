@@ -43,7 +43,7 @@ typedef struct ln_opdesc_tensor {
     ln_desc_flag is_optional;
     ln_desc_flag is_attribute; // inputs only, as the next seven
     ln_desc_flag is_shape_only;
-    const char *types;         // a mask of dtypes, in C
+    const char *types; // a mask of dtypes, in C
     const char *sametype;
     const char *sameshape;
     const char *check;
@@ -107,7 +107,7 @@ struct ln_opdesc {
     const char *run;
     const char *post_run;
     const char *calc_offset;
-    const char *infer;     // names of C functions; an operator with `infer` has call form
+    const char *infer; // names of C functions; an operator with `infer` has call form
     const char *compute;
     const char *accepts;
     const char *domain;

@@ -520,7 +520,8 @@ static ln_status check_default_scalar(const ln_opdesc_param *param, const ln_val
                           param->arg_name, ptype, ln_value_kind_text(value->kind));
     bool is_whole = value->number >= -2147483648.0 && value->number <= 2147483647.0 &&
                     value->number == (double)(long long)value->number;
-    if (kind == LN_VALUE_NUMBER && param->realtype && strcmp(param->realtype, "int") == 0 && !is_whole)
+    if (kind == LN_VALUE_NUMBER && param->realtype && strcmp(param->realtype, "int") == 0 &&
+        !is_whole)
         return ln_fail_at(value->place, LN_INVALID, "the default %s of '%s' is no int", value->text,
                           param->arg_name);
     return LN_OK;
@@ -663,8 +664,8 @@ static ln_status check_call(const ln_opdesc *op)
     for (size_t i = 0; i < op->out_count; i++)
         LN_TRY(check_placement(op, &op->outs[i]));
     for (size_t i = 0; i < op->param_count; i++) {
-        LN_TRY(check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes,
-                          COUNT(ptypes)));
+        LN_TRY(
+            check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes, COUNT(ptypes)));
         LN_TRY(check_default(&op->params[i]));
     }
     if (op->price && !ln_is_identifier(op->price))

@@ -2,6 +2,7 @@
 // Markdown documentation of operators.
 
 #include <string.h>
+#include <strings.h>
 
 #include "desc/opdesc_gen.h"
 
@@ -116,6 +117,9 @@ static void put_facts(ln_text *text, const ln_opdesc_tensor *t)
     put_flag(text, &has_facts, t->is_scratch == LN_DESC_TRUE, "workspace");
     put_flag(text, &has_facts, t->is_static == LN_DESC_TRUE, "static");
     put_flag(text, &has_facts, t->is_static == LN_DESC_FALSE, "not static");
+    put_flag(text, &has_facts, t->is_attribute == LN_DESC_TRUE, "attribute in ONNX");
+    put_flag(text, &has_facts, t->is_shape_only == LN_DESC_TRUE, "shape only");
+    put_relation(text, &has_facts, "type in ", t->types);
     put_fact(text, &has_facts, "type", "dtype", t->dtype);
     put_relation(text, &has_facts, "type of ", t->sametype);
     put_fact(text, &has_facts, "rank", "ndim", t->ndim);
@@ -153,7 +157,7 @@ static void put_ptype(ln_text *text, const ln_opdesc_param *param)
     bool is_number = strstr(param->ptype, "NUMBER") != NULL;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strstr(param->ptype, names[i][0]))
-            ln_text_puts(text, is_number ? param->realtype : names[i][1]);
+            ln_text_puts(text, is_number && param->realtype ? param->realtype : names[i][1]);
     ln_text_puts(text, strstr(param->ptype, "ARRAY") ? " array" : "");
 }
 
@@ -188,10 +192,25 @@ static void put_params(ln_text *text, const ln_opdesc *op)
                 text->status = json.status;
             ln_text_deinit(&json);
         }
+        if (op->infer && !param->default_value)
+            ln_text_puts(text, param->is_required == LN_DESC_TRUE ? "required " : "none ");
         ln_text_puts(text, "| ");
         put_cell(text, param->doc);
         ln_text_puts(text, " |\n");
     }
+}
+
+// Of ONNX: the domain, and the operator sets in which a form of the operator came.
+static void put_since(ln_text *text, const ln_opdesc *op)
+{
+    if (!op->since || !op->since->first)
+        return;
+    ln_text_printf(text, "\nIn ONNX: `%s`, opset ", op->domain ? op->domain : "ai.onnx");
+    for (const ln_value *since = op->since->first; since; since = since->next) {
+        ln_text_puts(text, since == op->since->first ? "" : ", ");
+        ln_value_print(since, text);
+    }
+    ln_text_puts(text, ".\n");
 }
 
 static void put_op(ln_text *text, const ln_opdesc *op)
@@ -201,6 +220,7 @@ static void put_op(ln_text *text, const ln_opdesc *op)
         ln_text_printf(text, "%s\n", op->doc);
     if (strcmp(op->arch, "none") != 0)
         ln_text_printf(text, "\nRuns on arch `%s`.\n", op->arch);
+    put_since(text, op);
     put_tensors(text, "input", op->ins, op->in_count);
     put_tensors(text, "output", op->outs, op->out_count);
     put_params(text, op);
@@ -210,7 +230,7 @@ static void put_op(ln_text *text, const ln_opdesc *op)
         ln_text_printf(text, "\nNaN and infinity: %s\n", op->nan);
     if (op->commutes)
         ln_text_printf(text, "\nThe first two inputs may change places if `%s`.\n", op->commutes);
-    if (op->price)
+    if (op->price && !op->infer)
         ln_text_printf(text, "\nMultiply-accumulates of a run: `%s`.\n", op->price);
     if (op->example) {
         size_t len = strlen(op->example);
@@ -241,6 +261,16 @@ static void put_anchor(ln_text *text, const char *heading)
         ln_text_printf(text, "%c", *c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
 }
 
+// Headings that differ in case only are numbered in links.
+static void put_link_number(ln_text *text, const ln_opdesc_set *set, const ln_opdesc *op)
+{
+    int before = 0;
+    for (const ln_opdesc *other = set->first; other != op; other = other->next)
+        before += is_documented(other) && strcasecmp(other->optype, op->optype) == 0;
+    if (before > 0)
+        ln_text_printf(text, "-%d", before);
+}
+
 // A row for each file of descriptions.
 static void put_contents(ln_text *text, const ln_opdesc_set *set)
 {
@@ -259,6 +289,7 @@ static void put_contents(ln_text *text, const ln_opdesc_set *set)
         }
         ln_text_printf(text, "[%s](#", op->optype);
         put_anchor(text, op->optype);
+        put_link_number(text, set, op);
         ln_text_puts(text, ")");
         family = file;
     }
@@ -274,7 +305,8 @@ void ln_opdesc_print_docs(const ln_opdesc_set *set, ln_text *text)
         "number of dimensions, which are\ncounted from 0, *length* the number of elements; "
         "*static* is what is computed once, when a model is loaded. What *may overwrite*\nan "
         "input, lie in it or hold it, does so only where memory is planned so. A parameter with a "
-        "default may be left out.\nExpressions are those of "
+        "default may be left out.\nOperators of ONNX have its names; *shape only* is an input whose "
+        "elements are not looked at.\nExpressions are those of "
         "[op-description.md](op-description.md).\n");
     put_contents(text, set);
     for (const ln_opdesc *op = set->first; op; op = op->next)

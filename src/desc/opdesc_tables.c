@@ -131,12 +131,9 @@ static void put_flags(ln_text *text, const ln_opdesc_tensor *t)
     const struct {
         ln_desc_flag flag;
         const char *name;
-    } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},
-                 {t->is_variadic, "LN_ARG_VARIADIC"},
-                 {t->is_scratch, "LN_ARG_SCRATCH"},
-                 {t->is_static, "LN_ARG_STATIC"},
-                 {t->is_attribute, "LN_ARG_ATTRIBUTE"},
-                 {t->is_shape_only, "LN_ARG_SHAPE_ONLY"}};
+    } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},   {t->is_variadic, "LN_ARG_VARIADIC"},
+                 {t->is_scratch, "LN_ARG_SCRATCH"},     {t->is_static, "LN_ARG_STATIC"},
+                 {t->is_attribute, "LN_ARG_ATTRIBUTE"}, {t->is_shape_only, "LN_ARG_SHAPE_ONLY"}};
     bool is_any = false;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].flag == LN_DESC_TRUE) {
@@ -297,8 +294,7 @@ static void put_info(const printer *p)
     ln_c_string(text, op->author);
     ln_text_puts(text, ",\n    .example = ");
     ln_c_string(text, op->example);
-    ln_text_printf(text,
-                   ",\n    .ins = %s_ins,\n    .outs = %s_outs,\n    .params = %s_params,\n",
+    ln_text_printf(text, ",\n    .ins = %s_ins,\n    .outs = %s_outs,\n    .params = %s_params,\n",
                    op->optype, op->optype, op->optype);
     if (ln_opdesc_is_call(op))
         put_call(p);

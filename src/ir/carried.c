@@ -6,6 +6,7 @@
 #include "ir/carried.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -75,8 +76,7 @@ ln_carried *ln_carried_retain(ln_carried *carried)
 
 void ln_carried_release(ln_carried *carried)
 {
-    if (!carried ||
-        atomic_fetch_sub_explicit(&carried->holder_count, 1, memory_order_acq_rel) > 1)
+    if (!carried || atomic_fetch_sub_explicit(&carried->holder_count, 1, memory_order_acq_rel) > 1)
         return;
     size_t cursor = 0;
     void *item;
@@ -107,8 +107,7 @@ ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, 
         return LN_NO_MEMORY;
     item->name = ln_strdup(name);
     item->tensor = tl_tensor_create(NULL, ndim, dims, dtype);
-    if (!item->name || !item->tensor ||
-        ln_hash_insert(carried->table, item->name, item) < 0) {
+    if (!item->name || !item->tensor || ln_hash_insert(carried->table, item->name, item) < 0) {
         free_tensor(item);
         return ln_error_status();
     }
@@ -163,8 +162,21 @@ int ln_entry_is_in_place(const ln_tensor_entry *entry)
            (uintptr_t)entry->carried % size == 0;
 }
 
+static bool lies_in(const ln_hash *tensor_table, const ln_tensor_entry *view,
+                    const ln_tensor_entry *entry)
+{
+    while (view && view != entry)
+        view = ln_tensor_table_find(tensor_table, view->owner);
+    return view != NULL;
+}
+
 ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry)
 {
+    // A view is written where it lies.
+    ln_tensor_entry *owner = ln_tensor_table_find(tensor_table, entry->owner);
+    for (; owner && ln_entry_is_in_place(owner);
+         owner = ln_tensor_table_find(tensor_table, entry->owner))
+        entry = owner;
     if (entry->tensor->data != entry->carried)
         return LN_OK; // it has it already
     size_t byte_count = tl_tensor_size(entry->tensor);
@@ -180,8 +192,9 @@ ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry)
     void *value;
     while (ln_hash_next(tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *view = value;
-        if (view->owner && ln_streq(view->owner, entry->name) && ln_entry_is_in_place(view))
-            view->tensor->data = block + ((const char *)view->carried - (const char *)entry->carried);
+        if (view != entry && ln_entry_is_in_place(view) && lies_in(tensor_table, view, entry))
+            view->tensor->data =
+                block + ((const char *)view->carried - (const char *)entry->carried);
     }
     return LN_OK;
 }

@@ -44,7 +44,8 @@ void ln_carried_let_go(const ln_carried *carried, const void *bytes, size_t byte
 int ln_entry_is_in_place(const ln_tensor_entry *entry);
 
 // Gives a tensor that is in place memory of its own, with the same elements, so that it can be
-// written; views of it follow. Until the model is unloaded.
+// written; views of it follow. A view gets it with the tensor that it lies in. Until the model is
+// unloaded.
 ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry);
 
 #endif

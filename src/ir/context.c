@@ -80,12 +80,19 @@ void ln_context_forget(ln_context *ctx)
     ctx->carried = NULL;
     ln_meter_release(ctx->meter);
     ctx->meter = NULL;
+    ln_meter_release(ctx->known_meter);
+    ctx->known_meter = NULL;
 }
 
 void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
 {
-    if (ctx)
-        ctx->limits = limits ? *limits : ln_limits_default();
+    if (!ctx)
+        return;
+    ctx->limits = limits ? *limits : ln_limits_default();
+    size_t cursor = 0;
+    void *graph;
+    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+        ((ln_context *)graph)->limits = ctx->limits;
 }
 
 size_t ln_context_data_size(ln_context *ctx, const char *tname)

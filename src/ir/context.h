@@ -12,6 +12,14 @@
 // operators from the failing one on are not checked.
 ln_status ln_context_recheck(ln_context *ctx);
 
+// Charges what finding out the elements of `entry` costs, while it is known, to what the model may
+// cost in planning. 0 if that is used up: the elements are then found out in the run.
+int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost);
+
+// ln_context_set_shape for all of `shapes` at once, so that inputs whose shapes depend on each
+// other never disagree in between. On failure none is bound.
+ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes);
+
 // What `load` prepares for `run`; `compile/` has more behind these.
 struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
@@ -66,8 +74,8 @@ int ln_op_is_input(const ln_op_arg *op_arg);
 ln_context *ln_context_root(ln_context *ctx);
 
 // Calls `function` for each graph of `ctx` up to the first that fails.
-ln_status ln_context_each_graph(const ln_context *ctx, ln_status (*function)(ln_context *graph, void *user),
-                                void *user);
+ln_status ln_context_each_graph(const ln_context *ctx,
+                                ln_status (*function)(ln_context *graph, void *user), void *user);
 
 // 1 if the caller fills `entry`, an output of `op`, before each run: the operator neither reads nor
 // computes, and the tensor is not static.

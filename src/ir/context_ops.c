@@ -391,21 +391,39 @@ ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, const
 // ---- Reading another tensor ----
 
 typedef struct renaming {
-    char **names; // copies of the new name; then the old ones
+    char **names; // copies of the new name, until they are taken; NULL: only counts
     size_t count;
     size_t used;
 } renaming;
 
-static void rename_one(renaming *r, char **name, const char *from)
+static char *next_name(renaming *r)
 {
-    if (!ln_streq(*name, from))
+    size_t at = r->used++;
+    if (!r->names)
+        return NULL;
+    char *name = r->names[at];
+    r->names[at] = NULL;
+    return name;
+}
+
+static void rename_input(renaming *r, ln_tensor_list_entry *in, const char *from)
+{
+    if (!ln_streq(in->name, from))
         return;
-    char *old = *name;
-    if (r->names) {
-        *name = r->names[r->used];
-        r->names[r->used] = old;
-    }
-    r->used++;
+    char *name = next_name(r);
+    if (name)
+        ln_tensor_list_entry_take_name(in, name);
+}
+
+static void rename_owner(renaming *r, ln_tensor_entry *entry, const char *from)
+{
+    if (!entry || !ln_streq(entry->owner, from))
+        return;
+    char *name = next_name(r);
+    if (!name)
+        return;
+    ln_free(entry->owner);
+    entry->owner = name;
 }
 
 // Inputs, and owners of outputs that are views. Without names only counts.
@@ -414,13 +432,10 @@ static void rename_all(renaming *r, ln_context *ctx, ln_op *op, const char *from
     r->used = 0;
     ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, op->op_arg->tensors_in)
-        rename_one(r, &in->name, from);
+        rename_input(r, in, from);
     const ln_tensor_list_entry *out;
-    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
-        ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
-        if (entry && entry->owner)
-            rename_one(r, &entry->owner, from);
-    }
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out)
+        rename_owner(r, ln_tensor_table_find(ctx->tensor_table, out->name), from);
 }
 
 static ln_status rename_inputs(ln_context *ctx, ln_op *op, const char *from, const char *to)

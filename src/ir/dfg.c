@@ -13,6 +13,8 @@
 
 #include "ir/dfg.h"
 
+#include <string.h>
+
 #include <lightnet/allocator.h>
 
 #include "base/name_hash.h"
@@ -29,11 +31,11 @@ struct dangling {
 };
 
 struct flow {
-    char *name; // owned; edge data points here
     ln_graph_node *maker;
     size_t edge_count;
     dangling *out;     // when there is a maker without edges
     dangling *waiting; // readers without edges
+    char name[];       // edge data points here
 };
 
 // ---- Dangling ends ----
@@ -147,7 +149,6 @@ static void flow_free(flow *f)
         return;
     dangling_free(f->out);
     chain_free(f->waiting);
-    ln_free(f->name);
     ln_free(f);
 }
 
@@ -156,11 +157,12 @@ static flow *get_flow(ln_dfg *dfg, const char *tname)
     flow *f = find_flow(dfg, tname);
     if (f)
         return f;
-    f = ln_alloc(sizeof *f);
+    size_t byte_count = strlen(tname) + 1;
+    f = ln_alloc(sizeof *f + byte_count);
     if (!f)
         return NULL;
-    f->name = ln_strdup(tname);
-    if (!f->name || ln_hash_insert(dfg->tensors, f->name, f) < 0) {
+    memcpy(f->name, tname, byte_count);
+    if (ln_hash_insert(dfg->tensors, f->name, f) < 0) {
         flow_free(f);
         return NULL;
     }

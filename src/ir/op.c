@@ -4,12 +4,21 @@
 #include <lightnet/op.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include <lightnet/allocator.h>
 
 #include "ir/name.h"
+#include "ir/op_life.h"
 
 // ---- Making and freeing ----
+
+// An operator with what dies with it. A new name, which may be longer, has memory of its own.
+typedef struct whole_op {
+    ln_op op;
+    ln_op_arg arg;
+    char name[];
+} whole_op;
 
 static ln_status check_proto(const ln_op *op_proto)
 {
@@ -29,20 +38,19 @@ static ln_op *create_bare(const ln_op *op_proto, const char *name, ln_hash *tens
 {
     if (check_proto(op_proto) != LN_OK || check_op_name(name) != LN_OK)
         return NULL;
-    ln_op *op = ln_alloc(sizeof *op);
-    ln_op_arg *arg = ln_alloc(sizeof *arg);
-    if (!op || !arg) {
-        ln_free(op);
-        ln_free(arg);
+    size_t name_bytes = strlen(name) + 1;
+    whole_op *whole = ln_alloc(sizeof *whole + name_bytes);
+    if (!whole)
         return NULL;
-    }
     const ln_op_arg *proto = op_proto->op_arg;
-    *op = *op_proto;
-    op->op_arg = arg;
-    *arg = (ln_op_arg){
-        .name = ln_strdup(name),
-        .optype = ln_strdup(proto->optype),
-        .arch = ln_strdup(proto->arch),
+    whole->op = *op_proto;
+    whole->op.op_arg = &whole->arg;
+    memcpy(whole->name, name, name_bytes);
+    // Type, arch and descriptions are the prototype's, which is static.
+    whole->arg = (ln_op_arg){
+        .name = whole->name,
+        .optype = proto->optype,
+        .arch = proto->arch,
         .tensor_table = tensor_table,
         .in_arg_names = proto->in_arg_names,
         .out_arg_names = proto->out_arg_names,
@@ -50,11 +58,7 @@ static ln_op *create_bare(const ln_op *op_proto, const char *name, ln_hash *tens
         .param_ptypes = proto->param_ptypes,
         .info = proto->info,
     };
-    if (!arg->name || !arg->optype || !arg->arch) {
-        ln_op_free(op);
-        return NULL;
-    }
-    return op;
+    return &whole->op;
 }
 
 ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list *tensors_in,
@@ -73,25 +77,25 @@ void ln_op_free(ln_op *op)
 {
     if (!op)
         return;
-    if (op->op_arg) {
-        ln_free(op->op_arg->name);
-        ln_free(op->op_arg->optype);
-        ln_free(op->op_arg->arch);
-        ln_free(op->op_arg->place);
-        ln_free(op->op_arg);
-    }
+    ln_free(op->op_arg->place);
+    ln_op_take_name(op, NULL);
     ln_free(op);
+}
+
+void ln_op_take_name(ln_op *op, char *name)
+{
+    if (op->op_arg->name != ((whole_op *)op)->name)
+        ln_free(op->op_arg->name);
+    op->op_arg->name = name;
 }
 
 void ln_op_free_lists_too(ln_op *op)
 {
     if (!op)
         return;
-    if (op->op_arg) {
-        ln_tensor_list_free(op->op_arg->tensors_in);
-        ln_tensor_list_free(op->op_arg->tensors_out);
-        ln_param_list_free(op->op_arg->params);
-    }
+    ln_tensor_list_free(op->op_arg->tensors_in);
+    ln_tensor_list_free(op->op_arg->tensors_out);
+    ln_param_list_free(op->op_arg->params);
     ln_op_free(op);
 }
 
@@ -193,8 +197,7 @@ ln_status ln_op_update_names(ln_op *op, const char *new_opname)
         ln_free(name);
         return status;
     }
-    ln_free(arg->name);
-    arg->name = name;
+    ln_op_take_name(op, name);
     ln_tensor_list_free(arg->tensors_out);
     arg->tensors_out = tensors_out;
     return LN_OK;

@@ -9,6 +9,8 @@
 
 #include <lightnet/op_info.h>
 
+#include "ir/op_life.h"
+
 #define MESSAGE_BYTES 4096
 
 ln_status ln_op_fail(ln_op_arg *op_arg, ln_status status, const char *fmt, ...)
@@ -44,14 +46,13 @@ static int is_described_static(const ln_op_arg *op_arg, const char *arg_name)
 static ln_tensor_entry *make_entry(const ln_op_arg *op_arg, const ln_tensor_list_entry *listed,
                                    tl_tensor *tensor, const char *owner_name)
 {
-    ln_tensor_entry *entry = ln_tensor_entry_create(listed->name, tensor);
+    ln_tensor_entry *entry = ln_tensor_entry_create_made(listed->name, tensor, op_arg->name);
     if (!entry) {
         tl_tensor_free(tensor);
         return NULL;
     }
     entry->offset = listed->offset;
-    if (ln_tensor_entry_set_creater(entry, op_arg->name) != LN_OK ||
-        ln_tensor_entry_set_owner(entry, op_arg->tensor_table, owner_name) != LN_OK) {
+    if (ln_tensor_entry_set_owner(entry, op_arg->tensor_table, owner_name) != LN_OK) {
         ln_tensor_entry_free_tensor_too(entry);
         return NULL;
     }

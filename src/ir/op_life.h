@@ -31,6 +31,15 @@ ln_status ln_op_run_static(ln_op *op);
 // Ends the operator's life: none of its outputs is in the table afterwards.
 ln_status ln_op_post_run(ln_op *op);
 
+// Gives an operator, or an operator's tensor, another name, which must come from `ln_alloc` and then
+// is its own; the old one is freed. NULL for what is about to be freed.
+void ln_op_take_name(ln_op *op, char *name);
+void ln_tensor_list_entry_take_name(ln_tensor_list_entry *entry, char *name);
+
+// `ln_tensor_entry_create` with the operator that makes the tensor, in fewer pieces of memory.
+ln_tensor_entry *ln_tensor_entry_create_made(const char *name, tl_tensor *tensor,
+                                             const char *creater);
+
 // The operator and its parameter, or LN_NOT_FOUND with the names there are.
 ln_status ln_op_table_find_param(const ln_hash *table, const char *opname, const char *pname,
                                  ln_op **out_op, ln_param_entry **out_param);

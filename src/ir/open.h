@@ -2,8 +2,8 @@
 // Open tensors: those whose shape and type are known only in a run.
 //
 // Until a run gives it a value, an open tensor is empty, so that everything that plans memory
-// passes over it. Then it shows the tensor of the object that it holds; a sequence, an optional or a
-// map shows as one element of type TL_OBJECT.
+// passes over it. Then it shows the tensor of the object that it holds; a sequence, an optional or
+// a map shows as one element of type TL_OBJECT.
 
 #ifndef LN_IR_OPEN_H
 #define LN_IR_OPEN_H

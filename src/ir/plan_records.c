@@ -502,6 +502,8 @@ ln_status ln_plan_records_measure(ln_plan_records *r, size_t limit, size_t *out_
 {
     bool is_below;
     *out_byte_count = limit;
+    ln_hash_free(r->index_of);
+    r->index_of = NULL;
     LN_TRY(lay_out_best(r, limit, &is_below));
     if (is_below && workspace_bytes(r) < limit)
         *out_byte_count = workspace_bytes(r);

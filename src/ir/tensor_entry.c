@@ -6,12 +6,40 @@
 
 #include <lightnet/tensor_entry.h>
 
+#include <string.h>
+
 #include <lightnet/allocator.h>
 
 #include "base/name_hash.h"
 #include "ir/name.h"
+#include "ir/op_life.h"
+#include "tensor/meter.h"
 
 // ---- One entry ----
+
+// An entry with its texts. The name stays; another creater has memory of its own.
+typedef struct whole_entry {
+    ln_tensor_entry entry;
+    char text[]; // the name, then the creater that it was made with
+} whole_entry;
+
+static const char *inline_creater(const ln_tensor_entry *entry)
+{
+    return entry->name + strlen(entry->name) + 1;
+}
+
+static ln_tensor_entry *create_made(const char *name, tl_tensor *tensor, const char *creater)
+{
+    size_t name_bytes = strlen(name) + 1, creater_bytes = creater ? strlen(creater) + 1 : 0;
+    whole_entry *whole = ln_alloc(sizeof *whole + name_bytes + creater_bytes);
+    if (!whole)
+        return NULL;
+    whole->entry.name = memcpy(whole->text, name, name_bytes);
+    whole->entry.tensor = tensor;
+    if (creater)
+        whole->entry.creater = memcpy(whole->text + name_bytes, creater, creater_bytes);
+    return &whole->entry;
+}
 
 ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
 {
@@ -22,26 +50,26 @@ ln_tensor_entry *ln_tensor_entry_create(const char *name, tl_tensor *tensor)
             ln_fail(LN_INVALID, "the entry '%s' needs a tensor", name);
         return NULL;
     }
-    ln_tensor_entry *entry = ln_alloc(sizeof *entry);
-    if (!entry)
-        return NULL;
-    entry->name = ln_strdup(name);
-    if (!entry->name) {
-        ln_free(entry);
-        return NULL;
-    }
-    entry->tensor = tensor;
-    return entry;
+    return create_made(name, tensor, NULL);
+}
+
+ln_tensor_entry *ln_tensor_entry_create_made(const char *name, tl_tensor *tensor,
+                                             const char *creater)
+{
+    return ln_name_check(name, "a tensor") == LN_OK ? create_made(name, tensor, creater) : NULL;
 }
 
 void ln_tensor_entry_free(ln_tensor_entry *entry)
 {
     if (!entry)
         return;
-    ln_free(entry->name);
+    if (entry->creater != inline_creater(entry))
+        ln_free(entry->creater);
     ln_free(entry->owner);
-    ln_free(entry->creater);
     ln_free(entry->known_block);
+    if (entry->known_meter)
+        ln_meter_give_back(entry->known_meter, entry->known_cost);
+    ln_meter_release(entry->known_meter);
     ln_object_release(entry->held);
     ln_free(entry);
 }
@@ -54,16 +82,6 @@ void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
     ln_tensor_entry_free(entry);
 }
 
-static ln_status replace_string(char **slot, const char *string)
-{
-    char *copy = ln_strdup(string);
-    if (string && !copy)
-        return LN_NO_MEMORY;
-    ln_free(*slot);
-    *slot = copy;
-    return LN_OK;
-}
-
 ln_status ln_tensor_entry_set_owner(ln_tensor_entry *entry, const ln_hash *tensor_table,
                                     const char *owner)
 {
@@ -72,14 +90,25 @@ ln_status ln_tensor_entry_set_owner(ln_tensor_entry *entry, const ln_hash *tenso
     if (owner && !ln_tensor_table_find(tensor_table, owner))
         return LN_FAIL(LN_NOT_FOUND, "owner '%s' of tensor '%s' is not in the tensor table", owner,
                        entry->name);
-    return replace_string(&entry->owner, owner);
+    char *copy = ln_strdup(owner);
+    if (owner && !copy)
+        return LN_NO_MEMORY;
+    ln_free(entry->owner);
+    entry->owner = copy;
+    return LN_OK;
 }
 
 ln_status ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater)
 {
     if (!entry)
         return LN_FAIL(LN_INVALID, "no tensor entry to set the creater of");
-    return replace_string(&entry->creater, creater);
+    char *copy = ln_strdup(creater);
+    if (creater && !copy)
+        return LN_NO_MEMORY;
+    if (entry->creater != inline_creater(entry))
+        ln_free(entry->creater);
+    entry->creater = copy;
+    return LN_OK;
 }
 
 // ---- The table ----

@@ -3,32 +3,49 @@
 
 #include <lightnet/tensor_entry.h>
 
+#include <string.h>
+
 #include <lightnet/allocator.h>
 
 #include "ir/name.h"
+#include "ir/op_life.h"
+
+// An entry with its texts. The argument's name stays; another tensor's has memory of its own.
+typedef struct whole_entry {
+    ln_tensor_list_entry entry;
+    char text[]; // the argument's name, then the tensor's
+} whole_entry;
+
+static const char *inline_name(const ln_tensor_list_entry *entry)
+{
+    return entry->arg_name + strlen(entry->arg_name) + 1;
+}
 
 ln_tensor_list_entry *ln_tensor_list_entry_create(const char *arg_name, const char *name)
 {
     if (ln_name_check(arg_name, "an argument") != LN_OK || ln_name_check(name, "a tensor") != LN_OK)
         return NULL;
-    ln_tensor_list_entry *entry = ln_alloc(sizeof *entry);
-    if (!entry)
+    size_t arg_bytes = strlen(arg_name) + 1, name_bytes = strlen(name) + 1;
+    whole_entry *whole = ln_alloc(sizeof *whole + arg_bytes + name_bytes);
+    if (!whole)
         return NULL;
-    entry->arg_name = ln_strdup(arg_name);
-    entry->name = ln_strdup(name);
-    if (!entry->arg_name || !entry->name) {
-        ln_tensor_list_entry_free(entry);
-        return NULL;
-    }
-    return entry;
+    whole->entry.arg_name = memcpy(whole->text, arg_name, arg_bytes);
+    whole->entry.name = memcpy(whole->text + arg_bytes, name, name_bytes);
+    return &whole->entry;
+}
+
+void ln_tensor_list_entry_take_name(ln_tensor_list_entry *entry, char *name)
+{
+    if (entry->name != inline_name(entry))
+        ln_free(entry->name);
+    entry->name = name;
 }
 
 void ln_tensor_list_entry_free(ln_tensor_list_entry *entry)
 {
     if (!entry)
         return;
-    ln_free(entry->arg_name);
-    ln_free(entry->name);
+    ln_tensor_list_entry_take_name(entry, NULL);
     ln_free(entry);
 }
 

@@ -12,6 +12,7 @@
 #include <lightnet/context.h>
 #include <lightnet/op_support.h>
 
+#include "ir/context.h"
 #include "ir/open.h"
 
 // The most tensors a variadic argument of an operator in call form takes.
@@ -104,8 +105,9 @@ static ln_status fill_ins(ln_call *call)
         int position = position_of(call->info->ins, l->arg_name);
         ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
         if (!entry)
-            return ln_call_fail(call, LN_INVALID, "tensor '%s' (%s) should have been defined before",
-                                l->name, l->arg_name);
+            return ln_call_fail(call, LN_INVALID,
+                                "tensor '%s' (%s) should have been defined before", l->name,
+                                l->arg_name);
         if (position < 0)
             continue;
         if (call->ins[position])
@@ -140,17 +142,11 @@ static bool has_graph(const ln_op_arg *arg)
     return false;
 }
 
-static ln_status resolve(ln_call *call)
+static ln_status count_all(ln_call *call)
 {
     const ln_op_arg *arg = call->op_arg;
     LN_TRY(count_args(call, arg->tensors_in, call->info->ins, has_graph(arg), &call->in_count));
-    LN_TRY(count_args(call, arg->tensors_out, call->info->outs, false, &call->out_count));
-    call->ins = ln_alloc_array((size_t)call->in_count + 1, sizeof *call->ins);
-    call->outs = ln_alloc_array((size_t)call->out_count + 1, sizeof *call->outs);
-    if (!call->ins || !call->outs)
-        return ln_op_fail_recorded(call->op_arg);
-    LN_TRY(fill_ins(call));
-    return fill_outs(call);
+    return count_args(call, arg->tensors_out, call->info->outs, false, &call->out_count);
 }
 
 // ---- Checks that the description states ----
@@ -179,6 +175,11 @@ static ln_status check_present(ln_call *call)
     if (!(rest->flags & LN_ARG_OPTIONAL) && call->in_count <= fixed)
         return ln_call_fail(call, LN_INVALID, "needs at least one `%s1` input tensor",
                             rest->arg_name);
+    // One that is optional checks its tensors itself: the first of Scan 8 may be left out.
+    for (int i = fixed; i < call->in_count && !(rest->flags & LN_ARG_OPTIONAL); i++)
+        if (!call->ins[i])
+            return ln_call_fail(call, LN_INVALID, "needs a `%s%d` input tensor", rest->arg_name,
+                                i - fixed + 1);
     return LN_OK;
 }
 
@@ -224,10 +225,10 @@ static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
         return ln_onnx_dtype_from_name(param->value_string) != TL_DTYPE_INVALID;
     bool is_array = ptype == LN_PARAM_ARRAY_NUMBER || ptype == LN_PARAM_ARRAY_STRING ||
                     ptype == LN_PARAM_ARRAY_BOOL;
-    bool is_empty_array = (param->type == LN_PARAM_ARRAY_NUMBER ||
-                           param->type == LN_PARAM_ARRAY_STRING ||
-                           param->type == LN_PARAM_ARRAY_BOOL) &&
-                          param->array_len == 0;
+    bool is_empty_array =
+        (param->type == LN_PARAM_ARRAY_NUMBER || param->type == LN_PARAM_ARRAY_STRING ||
+         param->type == LN_PARAM_ARRAY_BOOL) &&
+        param->array_len == 0;
     return is_array && is_empty_array;
 }
 
@@ -281,22 +282,36 @@ static void destroy(ln_call *call)
     if (!call)
         return;
     ln_call_release_scratch(call);
+    ln_call_free_kept(call);
     ln_call_release_captured(call);
-    ln_free(call->ins);
-    ln_free(call->outs);
     ln_free(call);
 }
 
-static ln_call *create(ln_op_arg *op_arg)
+// One block:   | ln_call | outputs ... | inputs ... |
+static ln_call *alloc_call(ln_op_arg *op_arg)
 {
-    ln_call *call = ln_alloc(sizeof *call);
+    ln_call counted = {.op_arg = op_arg, .info = op_arg->info};
+    if (count_all(&counted) != LN_OK)
+        return NULL;
+    size_t out_count = (size_t)counted.out_count, in_count = (size_t)counted.in_count;
+    ln_call *call = ln_alloc(sizeof *call + out_count * sizeof *call->outs +
+                             in_count * sizeof *call->ins); // at most MAX_VARIADIC and a few
     if (!call) {
         ln_op_fail_recorded(op_arg);
         return NULL;
     }
-    call->op_arg = op_arg;
-    call->info = op_arg->info;
-    if (resolve(call) != LN_OK || check_present(call) != LN_OK ||
+    *call = counted;
+    call->outs = (ln_call_output *)(call + 1);
+    call->ins = (ln_tensor_entry **)(call->outs + out_count);
+    return call;
+}
+
+static ln_call *create(ln_op_arg *op_arg)
+{
+    ln_call *call = alloc_call(op_arg);
+    if (!call)
+        return NULL;
+    if (fill_ins(call) != LN_OK || fill_outs(call) != LN_OK || check_present(call) != LN_OK ||
         check_outputs_present(call) != LN_OK || check_types(call) != LN_OK ||
         check_params(call) != LN_OK || find_since(call) != LN_OK) {
         destroy(call);
@@ -311,8 +326,7 @@ static bool has_open_input(const ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         if (entry && entry->is_open)
             return true;
     }
@@ -354,8 +368,7 @@ static bool are_inputs_known(const ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         int position = position_of(call->info->ins, l->arg_name);
         if (position >= 0 && entry &&
             (ln_call_info_at(call->info->ins, position)->flags & LN_ARG_SHAPE_ONLY))
@@ -436,13 +449,28 @@ static bool makes_random(const ln_call *call)
            strstr(call->op_arg->optype, "Multinomial");
 }
 
+// A byte costs as much as some operations.
+static bool take_cost(const ln_call *call, double work)
+{
+    double cost = work / 8;
+    ln_tensor_entry *first = NULL;
+    for (int i = 0; i < call->out_count; i++) {
+        ln_tensor_entry *entry = call->outs[i].entry;
+        if (!entry)
+            continue;
+        cost += (double)tl_tensor_size(entry->tensor);
+        first = first ? first : entry;
+    }
+    return first && ln_context_take_known(call->op_arg->context, first, (size_t)cost);
+}
+
 static void find_known(ln_call *call)
 {
-    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call) ||
-        ln_call_price(call->op_arg) > MAX_KNOWN_WORK)
+    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call))
         return;
+    double work = ln_call_price(call->op_arg);
     ln_call_func compute = find_compute(call);
-    if (compute)
+    if (compute && work >= 0 && work <= MAX_KNOWN_WORK && take_cost(call, work))
         compute_known(call, compute);
 }
 
@@ -470,6 +498,7 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     op_arg->priv = call;
     if (!call->is_open)
         find_known(call);
+    ln_call_free_kept(call); // many operators never run in this form
 }
 
 // Unlike at planning, a missing value is a mistake of the caller.
@@ -477,8 +506,7 @@ static ln_status check_values(ln_call *call)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(call->op_arg->tensor_table, l->name);
+        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
         if (entry && entry->is_open && !entry->held)
             return ln_call_fail(call, LN_STATE, "tensor '%s' has no value yet", l->name);
     }
@@ -535,7 +563,8 @@ void ln_call_check(ln_op_arg *op_arg)
     if (!call)
         return;
     call->is_checking = true;
-    // What a variant accepts depends on shapes: of an open input the run decides, in choose_compute.
+    // What a variant accepts depends on shapes: of an open input the run decides, in
+    // choose_compute.
     bool is_open = has_open_input(call);
     ln_status status = is_open ? LN_OK : infer(call);
     if (status == LN_OK && call->info->accepts && !is_open) {

@@ -36,9 +36,11 @@ struct ln_call {
     ln_tensor_entry **ins; // NULL: left out
     ln_call_output *outs;
     bool is_run;
-    bool is_checking; // for `ln_call_check`: nothing is defined
-    bool is_open;     // `infer` cannot say
-    ln_call_block *scratch;
+    bool is_checking;       // for `ln_call_check`: nothing is defined
+    bool is_open;           // `infer` cannot say
+    ln_call_block *scratch; // of this call of `compute` or `infer`
+    ln_call_block *kept;    // of earlier ones
+    size_t kept_bytes;
     ln_object **captured; // values of tensors around graphs, once for each call of `compute`
     int captured_count;
 };
@@ -59,6 +61,7 @@ ln_status ln_call_prepare_outputs(ln_call *call);
 ln_status ln_call_finish_outputs(ln_call *call);
 
 void ln_call_release_scratch(ln_call *call);
+void ln_call_free_kept(ln_call *call);
 void ln_call_release_captured(ln_call *call);
 
 // How prototypes are found, for computing constants while a model is planned; set by the registry,

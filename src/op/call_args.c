@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/context.h>
 
 #define MESSAGE_BYTES 2048
 
@@ -97,8 +98,8 @@ int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
         return -2;
     }
     for (int i = 0; i < tensor->len; i++)
-        out_values[i] = tensor->dtype == TL_INT64 ? ((const int64_t *)value)[i]
-                                                  : ((const int32_t *)value)[i];
+        out_values[i] =
+            tensor->dtype == TL_INT64 ? ((const int64_t *)value)[i] : ((const int32_t *)value)[i];
     return tensor->len;
 }
 
@@ -181,16 +182,16 @@ int64_t ln_call_int_at(const ln_call *call, const char *param, int index)
 double ln_call_float_at(const ln_call *call, const char *param, int index)
 {
     const ln_param_entry *entry = find_param(call, param);
-    bool is_there = entry && entry->type == LN_PARAM_ARRAY_NUMBER && index >= 0 &&
-                    index < entry->array_len;
+    bool is_there =
+        entry && entry->type == LN_PARAM_ARRAY_NUMBER && index >= 0 && index < entry->array_len;
     return is_there ? entry->value_array_double[index] : 0;
 }
 
 const char *ln_call_string_at(const ln_call *call, const char *param, int index)
 {
     const ln_param_entry *entry = find_param(call, param);
-    bool is_there = entry && entry->type == LN_PARAM_ARRAY_STRING && index >= 0 &&
-                    index < entry->array_len;
+    bool is_there =
+        entry && entry->type == LN_PARAM_ARRAY_STRING && index >= 0 && index < entry->array_len;
     return is_there ? entry->value_array_string[index] : NULL;
 }
 
@@ -211,12 +212,12 @@ ln_status ln_call_axis(ln_call *call, const char *param, int ndim, int *out_axis
 
 // Numbers of TensorProto.DataType, by position.
 static const tl_dtype onnx_dtypes[] = {
-    TL_DTYPE_INVALID, TL_FLOAT,          TL_UINT8,        TL_INT8,           TL_UINT16,
-    TL_INT16,         TL_INT32,          TL_INT64,        TL_STRING,         TL_BOOL,
-    TL_FLOAT16,       TL_DOUBLE,         TL_UINT32,       TL_UINT64,         TL_COMPLEX64,
-    TL_COMPLEX128,    TL_BFLOAT16,       TL_FLOAT8E4M3FN, TL_FLOAT8E4M3FNUZ, TL_FLOAT8E5M2,
-    TL_FLOAT8E5M2FNUZ, TL_UINT4,         TL_INT4,         TL_FLOAT4E2M1,     TL_FLOAT8E8M0,
-    TL_UINT2,         TL_INT2,
+    TL_DTYPE_INVALID,  TL_FLOAT,    TL_UINT8,        TL_INT8,           TL_UINT16,
+    TL_INT16,          TL_INT32,    TL_INT64,        TL_STRING,         TL_BOOL,
+    TL_FLOAT16,        TL_DOUBLE,   TL_UINT32,       TL_UINT64,         TL_COMPLEX64,
+    TL_COMPLEX128,     TL_BFLOAT16, TL_FLOAT8E4M3FN, TL_FLOAT8E4M3FNUZ, TL_FLOAT8E5M2,
+    TL_FLOAT8E5M2FNUZ, TL_UINT4,    TL_INT4,         TL_FLOAT4E2M1,     TL_FLOAT8E8M0,
+    TL_UINT2,          TL_INT2,
 };
 
 tl_dtype ln_onnx_dtype_from_number(int64_t number)
@@ -246,8 +247,8 @@ tl_dtype ln_onnx_dtype_from_name(const char *name)
 ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_dtype)
 {
     const char *name = ln_call_string(call, param);
-    *out_dtype = name ? ln_onnx_dtype_from_name(name)
-                      : ln_onnx_dtype_from_number(ln_call_int(call, param));
+    *out_dtype =
+        name ? ln_onnx_dtype_from_name(name) : ln_onnx_dtype_from_number(ln_call_int(call, param));
     if (*out_dtype == TL_DTYPE_INVALID)
         return ln_call_fail(call, LN_INVALID, "param '%s' should name an element type", param);
     return LN_OK;
@@ -269,9 +270,10 @@ ln_status ln_call_broadcast(ln_call *call, int count, const tl_tensor *const *te
         for (int d = 0; d < t->ndim; d++) {
             int *out = &out_dims[ndim - t->ndim + d];
             if (t->dims[d] != 1 && *out != 1 && t->dims[d] != *out)
-                return ln_call_fail(call, LN_INVALID,
-                                    "dimension %d of input %d is %d, which does not broadcast to %d",
-                                    d, i, t->dims[d], *out);
+                return ln_call_fail(
+                    call, LN_INVALID,
+                    "dimension %d of input %d is %d, which does not broadcast to %d", d, i,
+                    t->dims[d], *out);
             if (t->dims[d] != 1)
                 *out = t->dims[d];
         }
@@ -293,10 +295,36 @@ void ln_broadcast_strides(const tl_tensor *t, int ndim, int64_t *out_strides)
 
 // ---- Scratch ----
 
+// An operator takes the same workspace in each run, so short blocks are kept for the next one: a
+// model that has run once allocates them no more.
+#define MAX_KEPT_BYTES ((size_t)1 << 20)
+
 struct ln_call_block {
     ln_call_block *next;
+    size_t byte_count;
     _Alignas(64) unsigned char bytes[];
 };
+
+// Takes the first kept block that is long enough out of its list; NULL if there is none.
+static ln_call_block *take_kept(ln_call *call, size_t byte_count)
+{
+    for (ln_call_block **at = &call->kept; *at; at = &(*at)->next) {
+        ln_call_block *block = *at;
+        if (block->byte_count < byte_count)
+            continue;
+        *at = block->next;
+        call->kept_bytes -= block->byte_count;
+        memset(block->bytes, 0, byte_count - sizeof *block);
+        return block;
+    }
+    return NULL;
+}
+
+static size_t memory_limit(const ln_call *call)
+{
+    const ln_context *ctx = call->op_arg->context;
+    return ctx ? ctx->limits.memory_byte_count : SIZE_MAX;
+}
 
 void *ln_call_scratch(ln_call *call, size_t count, size_t size)
 {
@@ -306,7 +334,17 @@ void *ln_call_scratch(ln_call *call, size_t count, size_t size)
         ln_call_fail(call, LN_LIMIT, "needs %zu times %zu bytes of workspace", count, size);
         return NULL;
     }
-    ln_call_block *block = ln_alloc(byte_count);
+    if (byte_count > memory_limit(call)) {
+        ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the limit of %zu",
+                     byte_count, memory_limit(call));
+        return NULL;
+    }
+    ln_call_block *block = take_kept(call, byte_count);
+    if (!block) {
+        block = ln_alloc_aligned(byte_count, _Alignof(ln_call_block));
+        if (block)
+            block->byte_count = byte_count;
+    }
     if (!block) {
         ln_call_fail(call, LN_NO_MEMORY, "needs %zu bytes of workspace", byte_count);
         return NULL;
@@ -319,8 +357,24 @@ void *ln_call_scratch(ln_call *call, size_t count, size_t size)
 void ln_call_release_scratch(ln_call *call)
 {
     while (call->scratch) {
-        ln_call_block *next = call->scratch->next;
-        ln_free(call->scratch);
-        call->scratch = next;
+        ln_call_block *block = call->scratch;
+        call->scratch = block->next;
+        if (call->kept_bytes + block->byte_count > MAX_KEPT_BYTES) {
+            ln_free_aligned(block);
+            continue;
+        }
+        block->next = call->kept;
+        call->kept = block;
+        call->kept_bytes += block->byte_count;
     }
+}
+
+void ln_call_free_kept(ln_call *call)
+{
+    while (call->kept) {
+        ln_call_block *next = call->kept->next;
+        ln_free_aligned(call->kept);
+        call->kept = next;
+    }
+    call->kept_bytes = 0;
 }

@@ -14,12 +14,14 @@
 #include "ir/context.h"
 #include "ir/open.h"
 
+// Graphs that run inside each other at most.
+#define MAX_NESTED 128
+
 static ln_status find_graph(ln_call *call, const char *param, ln_context **out_graph)
 {
     const char *name = ln_call_string(call, param);
-    *out_graph = name && call->op_arg->context
-                     ? ln_context_find_graph(call->op_arg->context, name)
-                     : NULL;
+    *out_graph =
+        name && call->op_arg->context ? ln_context_find_graph(call->op_arg->context, name) : NULL;
     if (!*out_graph)
         return ln_call_fail(call, LN_NOT_FOUND, "param '%s': there is no graph '%s'", param,
                             name ? name : "");
@@ -53,24 +55,23 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
 {
     *out_object = NULL;
     int index = 0;
-    const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        if (ln_streq(l->name, name))
-            break;
+    const ln_list *node = call->op_arg->tensors_in;
+    while (node && !ln_streq(((const ln_tensor_list_entry *)node->data)->name, name)) {
+        node = node->next;
         index++;
     }
-    if (!l)
+    if (!node)
         return ln_call_fail(call, LN_INVALID, "its graph reads tensor '%s', which it does not list",
                             name);
     if (!call->captured) {
-        call->captured_count = ln_list_length(call->op_arg->tensors_in);
-        call->captured = ln_alloc_array((size_t)call->captured_count, sizeof *call->captured);
+        int count = ln_list_length(call->op_arg->tensors_in);
+        call->captured = ln_alloc_array((size_t)count, sizeof *call->captured);
         if (!call->captured)
             return ln_op_fail_recorded(call->op_arg);
+        call->captured_count = count;
     }
     if (!call->captured[index]) {
-        const ln_tensor_entry *entry =
-            ln_tensor_table_find(call->op_arg->tensor_table, name);
+        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, name);
         call->captured[index] = entry->held
                                     ? ln_object_retain(entry->held)
                                     : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
@@ -142,6 +143,46 @@ ln_status ln_call_charge(ln_call *call, double work)
                         root->limits.work);
 }
 
+// What ran last keeps no memory until it runs again.
+static void let_values_go(ln_context *graph)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        if (!ln_op_is_type(op->op_arg, "input"))
+            continue;
+        const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+        ln_open_drop(ln_tensor_table_find(graph->tensor_table, out->name));
+    }
+    size_t count = ln_context_output_count(graph);
+    for (size_t i = 0; i < count; i++) {
+        const ln_tensor_entry *entry = ln_context_output(graph, i);
+        if (entry->is_open && !entry->isstatic)
+            ln_open_drop(ln_tensor_table_find(graph->tensor_table, entry->name));
+    }
+}
+
+static ln_status run_on(ln_call *call, ln_context *graph, int in_count, ln_object *const *ins,
+                        int out_count, ln_object **outs)
+{
+    LN_TRY(set_inputs(call, graph, in_count, ins));
+    ln_status status = graph->runner->run(graph);
+    if (status != LN_OK)
+        return ln_call_fail(call, status, "%s", ln_error_message());
+    return take_outputs(call, graph, out_count, outs);
+}
+
+// The operators of a graph have one state: it cannot run while it runs. Each graph inside another
+// takes some of the stack, whose end nobody can see.
+static ln_status check_nesting(ln_call *call, const ln_context *graph, const ln_context *root)
+{
+    if (graph->running_graphs)
+        return ln_call_fail(call, LN_INVALID, "its graph runs itself");
+    if (root->running_graphs >= MAX_NESTED)
+        return ln_call_fail(call, LN_LIMIT, "more than %d graphs run inside each other",
+                            MAX_NESTED);
+    return LN_OK;
+}
+
 ln_status ln_call_run_graph(ln_call *call, const char *param, int in_count, ln_object *const *ins,
                             int out_count, ln_object **outs)
 {
@@ -152,11 +193,14 @@ ln_status ln_call_run_graph(ln_call *call, const char *param, int in_count, ln_o
     if (!graph->runner)
         return ln_call_fail(call, LN_STATE, "its graph is not loaded");
     LN_TRY(ln_call_charge(call, 1 + ln_context_work(graph)));
-    LN_TRY(set_inputs(call, graph, in_count, ins));
-    ln_status status = graph->runner->run(graph);
-    if (status != LN_OK)
-        return ln_call_fail(call, status, "%s", ln_error_message());
-    status = take_outputs(call, graph, out_count, outs);
+    ln_context *root = ln_context_root(graph);
+    LN_TRY(check_nesting(call, graph, root));
+    root->running_graphs++;
+    graph->running_graphs = 1;
+    ln_status status = run_on(call, graph, in_count, ins, out_count, outs);
+    let_values_go(graph);
+    graph->running_graphs = 0;
+    root->running_graphs--;
     for (int i = 0; i < out_count && status != LN_OK; i++) {
         ln_object_release(outs[i]);
         outs[i] = NULL;

@@ -37,7 +37,8 @@ ln_status ln_call_out(ln_call *call, int index, tl_dtype dtype, int ndim, const 
     int len;
     if (!tl_shape_len(ndim, dims, &len))
         return ln_call_fail(call, LN_LIMIT,
-                            "output %d would have a negative dimension, or too many elements", index);
+                            "output %d would have a negative dimension, or too many elements",
+                            index);
     out->is_stated = true;
     out->dtype = dtype;
     out->ndim = ndim;
@@ -163,16 +164,16 @@ static ln_status check_as_planned(ln_call *call, int index)
         is_same = out->dims[d] == planned->dims[d];
     if (is_same)
         return LN_OK;
-    return ln_call_fail(call, LN_STATE,
-                        "tensor '%s' would have another shape than planned; a constant that decides "
-                        "it has changed: compile the model again",
-                        out->entry->name);
+    return ln_call_fail(
+        call, LN_STATE,
+        "tensor '%s' would have another shape than planned; a constant that decides "
+        "it has changed: compile the model again",
+        out->entry->name);
 }
 
 static ln_status allocate(ln_call *call, ln_call_output *out)
 {
-    ln_object *object =
-        ln_object_new_tensor(out->dtype, out->ndim, out->dims, ln_call_meter(call));
+    ln_object *object = ln_object_new_tensor(out->dtype, out->ndim, out->dims, ln_call_meter(call));
     if (!object)
         return ln_call_fail(call, ln_error_status(), "output '%s': %s", out->entry->name,
                             ln_error_message());
@@ -228,10 +229,9 @@ ln_status ln_call_set_string(ln_call *call, int index, size_t at, const char *by
 static ln_status copy_into(ln_call *call, ln_tensor_entry *entry, const ln_object *object)
 {
     const tl_tensor *from = ln_object_tensor(object);
-    if (!from || from->dtype != entry->tensor->dtype ||
-        !tl_tensor_issameshape(from, entry->tensor))
-        return ln_call_fail(call, LN_INVALID, "output '%s' has got another type or shape than stated",
-                            entry->name);
+    if (!from || from->dtype != entry->tensor->dtype || !tl_tensor_issameshape(from, entry->tensor))
+        return ln_call_fail(call, LN_INVALID,
+                            "output '%s' has got another type or shape than stated", entry->name);
     memcpy(entry->tensor->data, from->data, tl_tensor_size(from));
     return LN_OK;
 }

@@ -24,9 +24,10 @@ ln_status ln_infer_input(ln_call *call)
     LN_TRY(ln_call_dtype(call, "dtype", &dtype));
     // A graph takes whatever shape the operator that runs it has at hand.
     const ln_context *ctx = call->op_arg->context;
-    if (dtype == TL_OBJECT || ln_call_int(call, "open") || (ctx && ctx->outer))
+    int is_bound = ln_call_has(call, "bound");
+    if (dtype == TL_OBJECT || (ln_call_int(call, "open") && !is_bound) || (ctx && ctx->outer))
         return ln_call_out_open(call);
-    const char *shape = ln_call_has(call, "bound") ? "bound" : "dims";
+    const char *shape = is_bound ? "bound" : "dims";
     int ndim = ln_call_count(call, shape);
     int64_t dims[TL_MAXDIM];
     if (ndim > TL_MAXDIM)
@@ -35,10 +36,11 @@ ln_status ln_infer_input(ln_call *call)
         double dim = ln_call_float_at(call, shape, d);
         dims[d] = ln_call_int_at(call, shape, d);
         if (!(dim >= -1 && dim <= INT32_MAX && dim == (double)dims[d]))
-            return ln_call_fail(call, LN_INVALID,
-                                "dimension %d is %g; it should be a whole number from 0 to 2^31 - 1, "
-                                "or -1 where it is not known yet",
-                                d, dim);
+            return ln_call_fail(
+                call, LN_INVALID,
+                "dimension %d is %g; it should be a whole number from 0 to 2^31 - 1, "
+                "or -1 where it is not known yet",
+                d, dim);
     }
     for (int d = 0; d < ndim; d++)
         if (dims[d] == -1)
@@ -70,7 +72,8 @@ static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)
     entry->carried = carried->data;
     if ((uintptr_t)carried->data % tl_size_of(carried->dtype) == 0)
         entry->known = carried->data;
-    else if (tl_tensor_size(carried) <= MAX_KNOWN_BYTES)
+    else if (tl_tensor_size(carried) <= MAX_KNOWN_BYTES &&
+             ln_context_take_known(op_arg->context, entry, tl_tensor_size(carried)))
         ln_call_know(entry, carried->data); // without it, more is found out in the run only
 }
 
@@ -84,7 +87,8 @@ void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double 
         return;
     }
     size_t byte_count = tl_tensor_size(entry->tensor);
-    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES || ln_op_is_input(op_arg))
+    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES || ln_op_is_input(op_arg) ||
+        !ln_context_take_known(op_arg->context, entry, byte_count))
         return;
     unsigned char elements[MAX_KNOWN_BYTES];
     memset(elements, 0, byte_count);

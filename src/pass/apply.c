@@ -12,6 +12,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/op_life.h"
 #include "pass/build.h"
 
 #define MAX_WINDOW 4096
@@ -326,10 +327,8 @@ static ln_op *make_instead(const ln_op *maker, const ln_op *forward)
         return NULL;
     }
     ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
-    ln_free(op->op_arg->name);
-    ln_free(out->name);
-    op->op_arg->name = name;
-    out->name = tensor;
+    ln_op_take_name(op, name);
+    ln_tensor_list_entry_take_name(out, tensor);
     return op;
 }
 

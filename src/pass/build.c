@@ -194,8 +194,8 @@ static bool is_overridden(const ln_rule_op *statement, const char *arg_name)
 // Versions of one type say nothing about another.
 static bool is_copied(const ln_op *from, const ln_rule_op *statement, const char *arg_name)
 {
-    bool is_version = ln_streq(arg_name, "since") &&
-                      !ln_streq(from->op_arg->optype, statement->optype);
+    bool is_version =
+        ln_streq(arg_name, "since") && !ln_streq(from->op_arg->optype, statement->optype);
     return !is_version && !is_overridden(statement, arg_name);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody needs goes: operators whose outputs nobody reads, in a model whose outputs are named by
-// `output`. In others a tensor that nobody reads is an output. And values that are known become
+// What nobody needs goes: operators whose outputs nobody reads, in a model whose outputs are named
+// by `output`. In others a tensor that nobody reads is an output. And values that are known become
 // constants, so that what they were computed from is not needed either.
 //
 // Both walk from the last operator to the first: when one goes, those before it may follow.
@@ -98,8 +98,8 @@ static bool read_numbers(const tl_tensor *t, const void *elements, double *numbe
     tl_tensor shown = {.dtype = t->dtype, .len = t->len, .data = (void *)(uintptr_t)elements};
     bool is_integer = !(LN_TYPES_FLOAT >> t->dtype & 1);
     for (int i = 0; i < t->len; i++) {
-        numbers[i] = is_integer ? (double)ln_elem_int(&shown, (size_t)i)
-                                : ln_elem_real(&shown, (size_t)i);
+        numbers[i] =
+            is_integer ? (double)ln_elem_int(&shown, (size_t)i) : ln_elem_real(&shown, (size_t)i);
         bool is_exact = !is_integer || fabs(numbers[i]) <= 0x1p53;
         if (!isfinite(numbers[i]) || !is_exact || (numbers[i] == 0 && signbit(numbers[i])))
             return false;
@@ -127,8 +127,8 @@ static ln_op *make_create(const ln_context *ctx, const ln_op *op, const ln_tenso
     ln_list *outs = ln_tensor_list_append(NULL, "dst", entry->name);
     ln_op *create = NULL;
     if (proto && params && outs)
-        create = ln_op_create_from_proto(proto, op->op_arg->name, NULL, outs, params,
-                                         ctx->tensor_table);
+        create =
+            ln_op_create_from_proto(proto, op->op_arg->name, NULL, outs, params, ctx->tensor_table);
     if (!create) {
         ln_tensor_list_free(outs);
         ln_param_list_free(params);

@@ -136,22 +136,44 @@ static ln_status offer(ln_compilation *compilation, ln_list **position, int *out
                    compilation->last_skipped, arg->name, arg->optype);
 }
 
+// Whether an operator is registered that computes operators of this type, on whatever arch.
+static bool has_variant(const char *optype)
+{
+    const ln_arch *arch;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
+        char variant[LN_MAX_NAME_LEN];
+        int len = snprintf(variant, sizeof variant, "%s_%s", optype, arch->arch_name);
+        if (len < (int)sizeof variant && ln_op_find(variant))
+            return true;
+    }
+    return false;
+}
+
 // Names every operator that no arch took, up to what a message holds.
 static ln_status check_all_lowered(const ln_compilation *compilation)
 {
     char names[1024] = "";
     size_t used = 0, left_count = 0;
+    const char *orphan = NULL; // a type that nothing computes
     for (const ln_list *l = compilation->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         if (!is_abstract(op))
             continue;
         left_count++;
+        if (!orphan && !has_variant(op->op_arg->optype))
+            orphan = op->op_arg->optype;
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s' (%s)",
                                      used ? ", " : "", op->op_arg->name, op->op_arg->optype);
     }
     if (left_count == 0)
         return LN_OK;
+    if (orphan)
+        return LN_FAIL(
+            LN_UNSUPPORTED,
+            "no arch of the target takes %zu operator%s: %s; nothing computes '%s' until "
+            "the program registers an operator '%s_ref'",
+            left_count, left_count == 1 ? "" : "s", names, orphan, orphan);
     return LN_FAIL(LN_UNSUPPORTED, "no arch of the target takes %zu operator%s: %s", left_count,
                    left_count == 1 ? "" : "s", names);
 }

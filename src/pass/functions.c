@@ -340,7 +340,8 @@ static bool find_data(const ln_op_arg *op_arg, const tl_tensor *tensor, double *
 }
 
 // Elements that were found while the model was planned.
-static bool find_known(const ln_context *ctx, const char *tensor, double *numbers, size_t *out_count)
+static bool find_known(const ln_context *ctx, const char *tensor, double *numbers,
+                       size_t *out_count)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
     *out_count = 0;

@@ -10,6 +10,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "ir/context.h"
 #include "ir/plan_records.h"
 #include "pass/firing.h"
 #include "plan/order.h"
@@ -75,46 +76,65 @@ static ln_status find_makers(const ln_context *ctx, const ln_plan_records *recor
     return LN_OK;
 }
 
-// What the order is found with.
-typedef struct scratch {
-    ln_plan_records *records;
-    uint32_t *makers;
-    uint32_t *order;
+// The orders to choose from. The records that they come from are gone, since those of each order
+// need as much memory again.
+typedef struct candidates {
+    bool is_fixed; // the given order has to stay
+    size_t count;
     ln_op **ops; // in the given order
-} scratch;
+    uint32_t *orders[LN_ORDER_WAYS];
+} candidates;
 
-static void scratch_deinit(scratch *s)
+static void candidates_deinit(candidates *c)
 {
-    ln_free(s->ops);
-    ln_free(s->order);
-    ln_free(s->makers);
-    ln_plan_records_destroy(s->records);
+    ln_free(c->ops);
+    for (int way = 0; way < LN_ORDER_WAYS; way++)
+        ln_free(c->orders[way]);
 }
 
-static ln_status scratch_init(scratch *s, const ln_context *ctx)
+static ln_status find_orders(candidates *c, const ln_context *ctx, const ln_plan_records *records,
+                             uint32_t *makers)
 {
-    LN_TRY(ln_plan_records_create(ctx, &s->records));
-    const ln_plan *plan = &s->records->plan;
-    s->makers = ln_alloc_array(plan->value_count, sizeof *s->makers);
-    s->order = ln_alloc_array(plan->step_count, sizeof *s->order);
-    s->ops = ln_alloc_array(plan->step_count, sizeof(ln_op *));
-    if (!s->makers || !s->order || !s->ops)
+    const ln_plan *plan = &records->plan;
+    LN_TRY(find_makers(ctx, records, makers));
+    for (int way = 0; way < LN_ORDER_WAYS; way++) {
+        c->orders[way] = ln_alloc_array(plan->step_count, sizeof **c->orders);
+        if (!c->orders[way])
+            return LN_NO_MEMORY;
+        LN_TRY(ln_plan_order(plan->values, records->owners, makers, plan->value_count, plan->steps,
+                             plan->step_count, (ln_order_way)way, c->orders[way]));
+    }
+    return LN_OK;
+}
+
+static ln_status candidates_init(candidates *c, const ln_context *ctx)
+{
+    c->count = (size_t)ln_list_length(ctx->ops);
+    c->ops = ln_alloc_array(c->count, sizeof(ln_op *));
+    if (!c->ops)
         return LN_NO_MEMORY;
     size_t count = 0;
     for (const ln_list *l = ctx->ops; l; l = l->next)
-        s->ops[count++] = l->data;
-    return find_makers(ctx, s->records, s->makers);
+        c->ops[count++] = l->data;
+    ln_plan_records *records;
+    LN_TRY(ln_plan_records_create(ctx, &records));
+    c->is_fixed = overwrites_inputs(&records->plan);
+    uint32_t *makers = ln_alloc_array(records->plan.value_count, sizeof *makers);
+    ln_status status = makers ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK && !c->is_fixed)
+        status = find_orders(c, ctx, records, makers);
+    ln_free(makers);
+    ln_plan_records_destroy(records);
+    return status;
 }
 
-// *out_list receives the operators in the order that `way` finds.
-static ln_status list_in_order(const scratch *s, ln_order_way way, ln_list **out_list)
+// *out_list receives the operators in the order of `way`.
+static ln_status list_in_order(const candidates *c, int way, ln_list **out_list)
 {
-    const ln_plan *plan = &s->records->plan;
     ln_list_builder builder = {0};
-    ln_status status = ln_plan_order(plan->values, s->records->owners, s->makers, plan->value_count,
-                                     plan->steps, plan->step_count, way, s->order);
-    for (size_t k = 0; k < plan->step_count && status == LN_OK; k++)
-        status = ln_list_builder_push(&builder, s->ops[s->order[k]]);
+    ln_status status = LN_OK;
+    for (size_t k = 0; k < c->count && status == LN_OK; k++)
+        status = ln_list_builder_push(&builder, c->ops[c->orders[way][k]]);
     if (status != LN_OK) {
         ln_list_free(builder.list);
         return status;
@@ -125,7 +145,7 @@ static ln_status list_in_order(const scratch *s, ln_order_way way, ln_list **out
 
 // *out_best receives the best order if it is better than the given one, else NULL. The context is
 // the same afterwards.
-static ln_status find_best(ln_context *ctx, const scratch *s, ln_list **out_best)
+static ln_status find_best(ln_context *ctx, const candidates *c, ln_list **out_best)
 {
     ln_list *given = ctx->ops;
     size_t least;
@@ -134,7 +154,7 @@ static ln_status find_best(ln_context *ctx, const scratch *s, ln_list **out_best
     for (int way = 0; way < LN_ORDER_WAYS && status == LN_OK; way++) {
         ln_list *list = NULL;
         size_t byte_count = least;
-        status = list_in_order(s, (ln_order_way)way, &list);
+        status = list_in_order(c, way, &list);
         if (status == LN_OK) {
             ctx->ops = list;
             status = measure(ctx, least, &byte_count);
@@ -187,11 +207,16 @@ ln_status ln_pass_order(ln_compilation *compilation)
     ln_context *ctx = compilation->ctx;
     if (!ctx->ops || has_own_order(compilation) || !has_places(ctx))
         return LN_OK;
-    scratch s = {0};
+    // Entries of tensors that the passes have replaced go before the largest arrays come.
+    if (ctx->retired) {
+        LN_TRY(ln_context_rerun_ops(ctx));
+        compilation->is_rechecked = true;
+    }
+    candidates c = {0};
     ln_list *best = NULL;
-    ln_status status = scratch_init(&s, ctx);
-    if (status == LN_OK && !overwrites_inputs(&s.records->plan))
-        status = find_best(ctx, &s, &best);
-    scratch_deinit(&s);
+    ln_status status = candidates_init(&c, ctx);
+    if (status == LN_OK && !c.is_fixed)
+        status = find_best(ctx, &c, &best);
+    candidates_deinit(&c);
     return best ? reorder(compilation, best) : status;
 }

@@ -24,6 +24,7 @@ typedef struct ln_compilation {
     const ln_optimize_options *options; // NULL: the defaults
     struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
     const struct ln_pass *pass;         // that runs; NULL: none
+    bool is_rechecked;                  // all operators were checked again after the last change
 
     // Firings, see firing.h.
     size_t firing_count;    // numbers given out so far; some may have been skipped

@@ -17,6 +17,7 @@
 
 #include "ir/compiled.h"
 #include "serial/old_types.h"
+#include "serial/param_fit.h"
 #include "serial/unknown_types.h"
 
 // ---- Reading: members with their types ----
@@ -168,13 +169,30 @@ static ln_status set_array(ln_param_entry *entry, const ln_value *array)
         ln_free(bools);
     } else {
         double *numbers = ln_alloc_array(array->count, sizeof *numbers);
-        for (const ln_value *v = array->first; numbers && v; v = v->next)
-            numbers[i++] = v->number;
+        for (const ln_value *v = array->first; numbers && v; v = v->next) {
+            if (v->kind == LN_VALUE_NUMBER || !ln_number_from_word(v->text, &numbers[i]))
+                numbers[i] = v->number;
+            i++;
+        }
         if (numbers)
             status = ln_param_set_satu_array_double(entry, len, numbers);
         ln_free(numbers);
     }
     return status;
+}
+
+// A number, or a word for one; an array of such.
+static bool is_numeric(const ln_value *value)
+{
+    double number;
+    if (value->kind == LN_VALUE_NUMBER)
+        return true;
+    if (value->kind == LN_VALUE_STRING)
+        return ln_number_from_word(value->text, &number);
+    const ln_value *element = value->kind == LN_VALUE_ARRAY ? value->first : NULL;
+    while (element && element->kind != LN_VALUE_ARRAY && is_numeric(element))
+        element = element->next;
+    return value->kind == LN_VALUE_ARRAY && !element;
 }
 
 static ln_status param_type_of(const ln_value *value, const where *op, ln_param_type *out_type)
@@ -191,7 +209,9 @@ static ln_status param_type_of(const ln_value *value, const where *op, ln_param_
     // An empty array has no element to tell its type; it counts as numbers.
     ln_value_kind kind = value->first ? value->first->kind : LN_VALUE_NUMBER;
     for (const ln_value *element = value->first; element; element = element->next) {
-        if (element->kind != kind)
+        if (element->kind == LN_VALUE_NUMBER && kind == LN_VALUE_STRING && is_numeric(value))
+            kind = LN_VALUE_NUMBER;
+        if (element->kind != kind && !(kind == LN_VALUE_NUMBER && is_numeric(element)))
             return fail_in_op(element, op, "the elements of an array must be of one type");
     }
     switch (kind) {
@@ -426,6 +446,8 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
         ln_old_type_read(optype->text, type, sizeof type);
     if (status == LN_OK)
         status = read_params(value, &op, &source.params);
+    if (status == LN_OK)
+        status = ln_params_fit(source.params, ln_op_find(source.optype));
     if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)
         status = read_compiled_tensors(value, &op, ctx->compiled);
     if (status == LN_OK)
@@ -551,12 +573,19 @@ static ln_status make_tensors(const ln_context *ctx, ln_document *doc, ln_value 
     return LN_OK;
 }
 
+static ln_value *make_number(ln_document *doc, double number)
+{
+    const char *word = ln_number_word(number);
+    return word ? ln_value_new_string(doc, word, nowhere)
+                : ln_value_new_number(doc, number, nowhere);
+}
+
 static ln_value *make_param_value(ln_document *doc, const ln_param_entry *param)
 {
     ln_value *array = NULL;
     switch (param->type) {
     case LN_PARAM_STRING: return ln_value_new_string(doc, param->value_string, nowhere);
-    case LN_PARAM_NUMBER: return ln_value_new_number(doc, param->value_double, nowhere);
+    case LN_PARAM_NUMBER: return make_number(doc, param->value_double);
     case LN_PARAM_BOOL: return ln_value_new_bool(doc, param->value_bool != 0, nowhere);
     case LN_PARAM_ARRAY_STRING:
     case LN_PARAM_ARRAY_NUMBER:
@@ -567,24 +596,12 @@ static ln_value *make_param_value(ln_document *doc, const ln_param_entry *param)
         ln_value *element = param->type == LN_PARAM_ARRAY_STRING
                                 ? ln_value_new_string(doc, param->value_array_string[i], nowhere)
                             : param->type == LN_PARAM_ARRAY_NUMBER
-                                ? ln_value_new_number(doc, param->value_array_double[i], nowhere)
+                                ? make_number(doc, param->value_array_double[i])
                                 : ln_value_new_bool(doc, param->value_array_bool[i] != 0, nowhere);
         if (ln_value_append(doc, array, NULL, element) != LN_OK)
             return NULL;
     }
     return array;
-}
-
-// Files hold no infinities and no NaN.
-static int is_finite(const ln_param_entry *param)
-{
-    if (param->type == LN_PARAM_NUMBER)
-        return isfinite(param->value_double);
-    for (int i = 0; param->type == LN_PARAM_ARRAY_NUMBER && i < param->array_len; i++) {
-        if (!isfinite(param->value_array_double[i]))
-            return 0;
-    }
-    return 1;
 }
 
 static ln_status make_params(ln_document *doc, ln_value *op_value, const ln_op_arg *arg)
@@ -594,10 +611,6 @@ static ln_status make_params(ln_document *doc, ln_value *op_value, const ln_op_a
         return ln_error_status();
     for (const ln_list *l = arg->params; l; l = l->next) {
         const ln_param_entry *param = l->data;
-        if (!is_finite(param))
-            return LN_FAIL(LN_INVALID,
-                           "operator '%s': param '%s' is not finite and cannot be written",
-                           arg->name, param->arg_name);
         ln_value *row = add_parent(doc, array, NULL, LN_VALUE_OBJECT);
         if (!row)
             return ln_error_status();

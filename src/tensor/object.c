@@ -14,6 +14,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "tensor/meter.h"
 
 // ---- Meters ----
 
@@ -65,27 +66,37 @@ void ln_meter_reset_peak(ln_meter *meter)
         atomic_store(&meter->peak, atomic_load(&meter->bytes));
 }
 
-static ln_status meter_charge(ln_meter *meter, size_t byte_count)
+bool ln_meter_take(ln_meter *meter, size_t byte_count)
 {
-    if (!meter)
-        return LN_OK;
     size_t before = atomic_load(&meter->bytes), after;
     do {
         if (!ln_size_add(before, byte_count, &after) || after > meter->limit)
-            return LN_FAIL(LN_LIMIT, "%zu bytes beside %zu are over the limit of %zu for objects",
-                           byte_count, before, meter->limit);
+            return false;
     } while (!atomic_compare_exchange_weak(&meter->bytes, &before, after));
 
     size_t peak = atomic_load(&meter->peak);
     while (after > peak && !atomic_compare_exchange_weak(&meter->peak, &peak, after))
         continue;
-    return LN_OK;
+    return true;
+}
+
+void ln_meter_give_back(ln_meter *meter, size_t byte_count)
+{
+    atomic_fetch_sub(&meter->bytes, byte_count);
+}
+
+static ln_status meter_charge(ln_meter *meter, size_t byte_count)
+{
+    if (!meter || ln_meter_take(meter, byte_count))
+        return LN_OK;
+    return LN_FAIL(LN_LIMIT, "%zu bytes beside %zu are over the limit of %zu for objects",
+                   byte_count, ln_meter_bytes(meter), meter->limit);
 }
 
 static void meter_discharge(ln_meter *meter, size_t byte_count)
 {
     if (meter)
-        atomic_fetch_sub(&meter->bytes, byte_count);
+        ln_meter_give_back(meter, byte_count);
 }
 
 // ---- Objects ----

@@ -225,6 +225,12 @@ tl_tensor *tensor_unconst(const tl_tensor *t)
 
 // ---- Making and freeing ----
 
+// A tensor with its dimensions. A tensor that gets more of them has others, in their own memory.
+typedef struct whole_tensor {
+    tl_tensor tensor;
+    int dims[];
+} whole_tensor;
+
 tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtype)
 {
     int len = tl_compute_length(ndim, dims);
@@ -234,28 +240,27 @@ tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtyp
         ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype);
         return NULL;
     }
-    tl_tensor *t = ln_alloc(sizeof *t);
-    int *own_dims = ln_alloc_array((size_t)ndim, sizeof *own_dims);
-    if (!t || !own_dims) {
-        ln_free(t);
-        ln_free(own_dims);
+    whole_tensor *whole = ln_alloc(sizeof *whole + (size_t)ndim * sizeof *dims);
+    if (!whole)
         return NULL;
-    }
     if (ndim > 0)
-        memcpy(own_dims, dims, (size_t)ndim * sizeof *dims);
-    t->dtype = dtype;
-    t->len = len;
-    t->ndim = ndim;
-    t->dims = own_dims;
-    t->data = data;
-    return t;
+        memcpy(whole->dims, dims, (size_t)ndim * sizeof *dims);
+    whole->tensor = (tl_tensor){
+        .dtype = dtype, .len = len, .ndim = ndim, .dims = whole->dims, .data = data};
+    return &whole->tensor;
+}
+
+bool tensor_has_inline_dims(const tl_tensor *t)
+{
+    return t->dims == ((const whole_tensor *)t)->dims;
 }
 
 void tl_tensor_free(tl_tensor *t)
 {
     if (!t)
         return;
-    ln_free(t->dims);
+    if (!tensor_has_inline_dims(t))
+        ln_free(t->dims);
     ln_free(t);
 }
 

@@ -166,7 +166,8 @@ ln_status tl_tensor_reshape_src(tl_tensor *src, int ndim, const int *dims)
     int copy[TL_MAXDIM];
     tl_memcpy(copy, dims, (size_t)ndim * sizeof *copy);
     if (ndim > src->ndim) {
-        int *resized = ln_realloc(src->dims, (size_t)ndim * sizeof *resized);
+        int *old = tensor_has_inline_dims(src) ? NULL : src->dims;
+        int *resized = ln_realloc(old, (size_t)ndim * sizeof *resized);
         if (!resized)
             return LN_NO_MEMORY;
         src->dims = resized;

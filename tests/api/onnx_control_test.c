@@ -150,6 +150,15 @@ TEST(the_old_scan_has_a_batch_with_lengths)
     check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(2, 1), NUMBERS(6, 14));
     check_numbers(ctx, "z", TL_FLOAT, 3, DIMS(2, 3, 1), NUMBERS(1, 3, 6, 14, 0, 0));
     close_run(ctx);
+
+    ctx = run_text(CONSTANT("h", "TL_FLOAT", "[1, 1]", "[0]") CONSTANT(
+        "x", "TL_FLOAT", "[1, 2, 1]",
+        "[1, 2]") "Scan(initial_state_and_scan_inputs2=h, initial_state_and_scan_inputs3=x | "
+                  "final_state_and_scan_outputs1=y | since=8, body=\"body\", "
+                  "num_scan_inputs=1);\n" GRAPH(
+                      "body", IN("s") IN("e") "Add(A=s, B=e | C=t |);\n" OUT("t")));
+    check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(1, 1), NUMBERS(3));
+    close_run(ctx);
 }
 
 TEST(nothing_stacked_has_the_shape_of_a_trial)

@@ -228,6 +228,48 @@ TEST(leaves_vote_for_classes)
     close_run(ctx);
 }
 
+#define SECOND                                                                                     \
+    ", class_treeids=[0, 0, 0, 9], class_nodeids=[1, 4, 3, 0], class_ids=[1, 1, 1, 1], "           \
+    "class_weights=[0.25, 0.5, 0.75, 0.125], classlabels_int64s=[5, 6]"
+
+TEST(votes_for_one_of_two_classes)
+{
+    ln_context *ctx = run_text(
+        CASES "ml_TreeEnsembleClassifier(X=x | Y=c, Z=z | " NODES SECOND ");\n"
+              "ml_TreeEnsembleClassifier(X=x | Y=d, Z=w | " NODES SECOND
+              ", post_transform=\"LOGISTIC\");\n"
+              "ml_TreeEnsembleClassifier(X=x | Y=e, Z=v | " NODES
+              ", class_treeids=[0, 0, 0, 9], class_nodeids=[1, 4, 3, 0], class_ids=[0, 0, 0, 0], "
+              "class_weights=[0.25, 0.5, 0.75, 0.125], classlabels_int64s=[5, 6], "
+              "post_transform=\"LOGISTIC\");\n");
+    check_numbers(ctx, "c", TL_INT64, 1, DIMS(3), NUMBERS(5, 6, 6));
+    check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(3, 2), NUMBERS(0, 0.375, 0, 0.625, 0, 0.875));
+    double p = 1 / (1 + exp(-0.375)), q = 1 / (1 + exp(-0.625)), r = 1 / (1 + exp(-0.875));
+    check_numbers(ctx, "w", TL_FLOAT, 2, DIMS(3, 2), NUMBERS(0.5, p, 0.5, q, 0.5, r));
+    check_numbers(ctx, "v", TL_FLOAT, 2, DIMS(3, 2), NUMBERS(1 - p, p, 1 - q, q, 1 - r, r));
+    close_run(ctx);
+}
+
+TEST(one_score_of_two_classes_becomes_two)
+{
+    // Sums 1 and -3.
+#define LINEAR(c, z, transform)                                                                    \
+    "ml_LinearClassifier(X=x | Y=" c ", Z=" z " | coefficients=[1, 0], intercepts=[0], "           \
+    "classlabels_ints=[10, 20], post_transform=\"" transform "\");\n"
+#define VECTORS(c, z, transform)                                                                   \
+    "ml_SVMClassifier(X=x | Y=" c ", Z=" z " | vectors_per_class=[1, 1], "                         \
+    "support_vectors=[1, 0, 0, 0], coefficients=[1, -1], rho=[0], classlabels_ints=[7, 8], "       \
+    "kernel_params=[1, 0, 1], post_transform=\"" transform "\");\n"
+    ln_context *ctx = run_text(ROWS LINEAR("a", "za", "SOFTMAX") LINEAR("b", "zb", "SOFTMAX_ZERO")
+                                   VECTORS("c", "zc", "LOGISTIC") VECTORS("d", "zd", "SOFTMAX"));
+    check_numbers(ctx, "za", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(0, 1, 4, -3));
+    check_numbers(ctx, "zb", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(0, 1, 4, -3));
+    double p = 1 / (1 + exp(-1.0)), q = 1 / (1 + exp(3.0));
+    check_numbers(ctx, "zc", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(1 - p, p, 1 - q, q));
+    check_numbers(ctx, "zd", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(0, 1, 4, -3));
+    close_run(ctx);
+}
+
 // One node of any mode with a leaf on each side.
 #define SPLIT(modes, truenodes, trueleafs, roots, targets)                                         \
     REALS("s", "TL_FLOAT", "[2]", "[1, 2]")                                                        \
@@ -332,5 +374,6 @@ TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           labels_are_found_by_the_last_key_that_is_equal, tables_of_labels_may_be_tensors,
           labels_that_do_not_fit_are_refused, linear_functions_decide_between_classes,
           support_vectors_vote, a_machine_has_all_that_it_needs, leaves_vote_for_targets,
-          leaves_vote_for_classes, nodes_and_leaves_may_be_listed_apart, trees_that_lie_are_refused,
-          rows_become_maps, maps_become_rows)
+          leaves_vote_for_classes, votes_for_one_of_two_classes,
+          one_score_of_two_classes_becomes_two, nodes_and_leaves_may_be_listed_apart,
+          trees_that_lie_are_refused, rows_become_maps, maps_become_rows)

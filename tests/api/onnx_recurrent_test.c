@@ -155,16 +155,16 @@ TEST(gates_may_look_at_the_cell)
                    ", input_forget=1);",
          "1x1x1",
          {21.375}},
-        {"clipped: what enters is at most 1, the cell itself may be 3",
+        {"clipped: what enters a gate is at most 1, the cell itself may be 3",
          LSTM_STEP "LSTM(X=x, W=w, R=r, initial_h=h, initial_c=c, P=p | Y_c=y | " LSTM_LINEAR
                    ", clip=1);",
          "1x1x1",
          {3}},
-        {"and its state 1",
+        {"nor its state: 1 * 3",
          LSTM_STEP "LSTM(X=x, W=w, R=r, initial_h=h, initial_c=c, P=p | Y_h=y | " LSTM_LINEAR
                    ", clip=1);",
          "1x1x1",
-         {1}},
+         {3}},
     };
     CHECK_OUTPUTS(cases);
 }

@@ -56,6 +56,7 @@ static inline double value_at(const tl_tensor *tensor, int index)
     case TL_INT32:
     case TL_BOOL: return ((const int32_t *)tensor->data)[index];
     case TL_INT16: return ((const int16_t *)tensor->data)[index];
+    case TL_UINT8: return ((const uint8_t *)tensor->data)[index];
     default: fail_msg("no test has elements of type %s", tl_dtype_name(tensor->dtype));
     }
     return 0;

@@ -230,12 +230,38 @@ def bmp(pixels, top_first=False):
             struct.pack("<IiiHHIIiiII", 40, width, -height if top_first else height, 1, 24, 0, 0, 0, 0, 0, 0) + data)
 
 
+def tiff(pixels, deflated=False, order="<", extra=None):
+    """One strip; `extra` says what a fourth channel is."""
+    height, width, count = pixels.shape
+    data = zlib.compress(pixels.tobytes()) if deflated else pixels.tobytes()
+    data += bytes(len(data) % 2)
+    entries = [(256, width), (257, height), (258, 8), (259, 8 if deflated else 1), (262, 2 if count > 2 else 1),
+               (273, 8), (277, count), (278, height), (279, len(data))] + ([(338, extra)] if extra else [])
+    directory = b"".join(struct.pack(order + "HHII", tag, 4, 1, value) for tag, value in entries)
+    return ((b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8 + len(data)) + data +
+            struct.pack(order + "H", len(entries)) + directory + bytes(4))
+
+
+def pnm(kind, pixels, largest=255):
+    """P1 to P6; of P1 and P4, what is not 0 is black."""
+    height, width, _ = pixels.shape
+    head = "P%d # a comment\n%d\t%d\n" % (kind, width, height)
+    head += "" if kind in (1, 4) else "%d\n" % largest
+    if kind < 4:
+        return (head + " ".join(map(str, pixels.ravel()))).encode()
+    if kind == 4:
+        return head.encode() + np.packbits(pixels[:, :, 0] != 0, axis=1).tobytes()
+    return head.encode() + pixels.astype(">u2" if largest > 255 else "u1").tobytes()
+
+
 PIXELS = np.random.default_rng(7).integers(0, 256, (5, 7, 3)).astype("u1")
 
 
 def test_pictures_in_every_layout():
     for name, content in (("p.png", png(PIXELS)), ("p.bmp", bmp(PIXELS)), ("top.bmp", bmp(PIXELS, True)),
-                          ("a.png", png(np.concatenate([PIXELS, PIXELS[:, :, :1]], 2)))):
+                          ("a.png", png(np.concatenate([PIXELS, PIXELS[:, :, :1]], 2))),
+                          ("p.ppm", pnm(6, PIXELS)), ("digits.ppm", pnm(3, PIXELS)),
+                          ("deep.ppm", pnm(6, PIXELS.astype("u2") * 257, 65535))):
         write(name, content)
         want = PIXELS.transpose(2, 0, 1)[None]
         check_same(through("TL_UINT8", (1, 3, 5, 7), name), want)
@@ -280,6 +306,103 @@ def test_jpeg():
     check_same(through("TL_UINT8", (len(JPEG_COLOUR),), "c.jpg"), np.frombuffer(JPEG_COLOUR, "u1"))
 
 
+def test_pnm_in_grey_and_in_black_and_white():
+    grey = PIXELS[:, :, :1]
+    for kind, pixels, want in ((2, grey, grey), (5, grey, grey), (5, grey % 8 * 36, grey % 8 * 36),
+                               (1, grey % 2, (1 - grey % 2) * 255), (4, grey % 2, (1 - grey % 2) * 255)):
+        write("p.pgm", pnm(kind, pixels))
+        check_same(through("TL_UINT8", (5, 7, 1), "p.pgm"), want)
+    write("p.pgm", pnm(2, grey % 8, 7))
+    check_same(through("TL_UINT8", (5, 7, 1), "p.pgm"), np.floor((grey % 8).astype(float) * 255 / 7 + .5).astype("u1"))
+
+
+def can_read(content, library):
+    """Whether the command was built with a library; without it says so."""
+    write("probe", content)
+    done = subprocess.run([LIGHTNET, "run", model("TL_UINT8", (5, 7, 3)), "-i", "probe"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    if done.returncode == 0:
+        return True
+    assert "needs %s when lightnet is built" % library in done.stderr, done.stderr
+    print("skipped: the command has no %s" % library)
+    return False
+
+
+def test_tiff():
+    if not can_read(tiff(PIXELS), "libtiff"):
+        return
+    for content in (tiff(PIXELS), tiff(PIXELS, True), tiff(PIXELS, order=">")):
+        write("p.tif", content)
+        check_same(through("TL_UINT8", (5, 7, 3), "p.tif"), PIXELS)
+        for cut in range(8, len(content), 23):
+            run("run", "id.net", "-i", write("cut.tif", content[:cut]), code=1, err="cut.tif")
+    write("g.tif", tiff(PIXELS[:, :, :1]))
+    check_same(through("TL_UINT8", (5, 7, 1), "g.tif"), PIXELS[:, :, :1])
+    write("a.tif", tiff(np.concatenate([PIXELS, PIXELS[:, :, :1]], 2), extra=2))
+    run("run", "id.net", "-i", "a.tif", code=1, err="a.tif is a TIFF with transparency")
+    huge = tiff(PIXELS).replace(struct.pack("<HHII", 256, 4, 1, 7), struct.pack("<HHII", 256, 4, 1, 1 << 31))
+    run("run", "id.net", "-i", write("huge.tif", huge), code=1, err="pixels are more than")
+
+
+# 8 x 4 pixels of (200, 100, 50), without loss.
+WEBP = base64.b64decode("UklGRh4AAABXRUJQVlA4TBEAAAAvB8AAAAdQsiJXpv+BiOh/AAA=")
+
+
+def test_webp():
+    net = model("TL_UINT8", (4, 8, 3))
+    write("p.webp", WEBP)
+    done = subprocess.run([LIGHTNET, "run", net, "-i", "p.webp"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    if "needs libwebp" in done.stderr:
+        print("skipped: the command has no libwebp")
+        return
+    check_same(through("TL_UINT8", (4, 8, 3), "p.webp"), np.tile(np.array([200, 100, 50], "u1"), (4, 8, 1)))
+    for cut in range(12, len(WEBP) - 1):
+        run("run", net, "-i", write("cut.webp", WEBP[:cut]), code=1, err="cut.webp")
+
+
+def decode(content, pixel_format=None, **expected):
+    """What ImageDecoder makes of bytes, through a model on both archs."""
+    said = "" if pixel_format is None else 'pixel_format="%s"' % pixel_format
+    net = write("decode.net", "input(| dst=x | dtype=TL_UINT8, dims=[%d]);\n"
+                "ImageDecoder(encoded_stream=x | image=y | %s);\n" % (len(content), said))
+    write("x.raw", content)
+    if expected:
+        run("run", net, "-i", "x.raw", code=1, **expected)
+        return None
+    run("compare", net, "-i", "x.raw", out="give the same")
+    run("run", net, "-i", "x.raw", "-o", "out")
+    return np.load("out/y.npy")
+
+
+def test_models_decode_pictures():
+    weights = np.array([19595, 38470, 7471])
+    grey = (((PIXELS * weights).sum(2) + 32768) >> 16).astype("u1")[:, :, None]
+    for content in (png(PIXELS), bmp(PIXELS), pnm(6, PIXELS)):
+        check_same(decode(content), PIXELS)
+        check_same(decode(content, "RGB"), PIXELS)
+        check_same(decode(content, "BGR"), PIXELS[:, :, ::-1])
+        check_same(decode(content, "Grayscale"), grey)
+    check_same(decode(png(grey), "BGR"), np.repeat(grey, 3, 2))
+    check_same(decode(png(grey), "Grayscale"), grey)
+
+
+def test_what_models_cannot_decode():
+    decode(png(PIXELS), "CMYK", err="pixel_format is 'CMYK' instead of RGB, BGR or Grayscale")
+    decode(b"", err="encoded_stream is no picture in JPEG, PNG, BMP, PNM, WebP or TIFF")
+    decode(b"just text", err="encoded_stream is no picture")
+    decode(b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(20), err="encoded_stream is in JPEG 2000, which is not supported")
+    decode(png(PIXELS)[:100], err="encoded_stream")
+    decode(pnm(6, PIXELS)[:50], err="encoded_stream is cut off")
+    decode(b"P5 0 5 255\n", err="a picture of 0 x 5 pixels")
+    decode(b"P5 60000 60000 255\n", err="pixels are more than")
+    decode(b"P5 6000 6000 255\n", err="cannot hold 6000 x 6000 pixels")
+    decode(b"P2 1 2 255\n7 x", err="encoded_stream is cut off, or has what is no number")
+    decode(b"P2 1 1 255\n99999", err="encoded_stream is cut off, or has what is no number")
+    net = write("flat.net", "input(| dst=x | dtype=TL_UINT8, dims=[2, 3]);\nImageDecoder(encoded_stream=x | image=y |);\n")
+    run("inspect", net, code=1, err="encoded_stream has 2 dimensions instead of 1")
+
+
 def scale_axis(pixels, size):
     """Triangle filter as wide as a pixel of the smaller picture, along the first axis."""
     old = pixels.shape[0]
@@ -321,8 +444,10 @@ def test_damaged_pictures():
     run("run", net, "-i", write("huge.png", huge), code=1, err="huge.png")
     wide = bytearray(JPEG_GREY)
     at = wide.index(b"\xff\xc0\x00\x0b\x08")
-    wide[at + 5:at + 9] = b"\xff\xdc\xff\xdc"
-    run("run", net, "-i", write("huge.jpg", bytes(wide)), code=1, err="huge.jpg")
+    for size, err in ((b"\xff\xdc\xff\xdc", "pixels are more than"), (b"\x00\xff\xff\x08", "cannot hold 65288 x 255"),
+                      (b"\x00\x10\x00\x10", "huge.jpg")):
+        wide[at + 5:at + 9] = size
+        run("run", net, "-i", write("huge.jpg", bytes(wide)), code=1, err=err)
 
 
 # ---- Sound ----

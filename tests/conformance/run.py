@@ -4,6 +4,8 @@
 
     run.py [--build=DIR] [--target=ref] [SET...]      run sets: libonnx, node, node-legacy, simple,
                                                       pytorch-operator, pytorch-converted, light, real
+    run.py [--through=onnx] [SET...]                  the same after each model was written in these
+                                                      formats, il, ir or onnx, and read again
     run.py [--build=DIR] table                        write table.md: cases for each operator
     run.py [--build=DIR] misses                       write misses.txt anew, to be reviewed as a diff
 
@@ -64,13 +66,14 @@ def find_cases(set_name, index):
     return found
 
 
-def run(lightnet, target, cases):
+def run(lightnet, target, cases, through=None):
     """Name -> what went wrong, None for a pass."""
     results = {}
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
         listed.write("".join(case.line() + "\n" for case in cases))
         listed.flush()
         done = subprocess.run([lightnet, "verify", "--target", target, "--summary", "--isolate",
+                               *([f"--through={through}"] if through else []),
                                "--timeout", "600", "--list", listed.name],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [line for line in done.stdout.splitlines()
@@ -125,6 +128,8 @@ def make_table(lightnet, index):
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for case in cases:
         for version in case.versions:
+            if "-" not in version:
+                continue  # of a domain that says no version
             operator, since = version.rsplit("-", 1)
             count = counts[operator][int(since)]
             count[0] += results[case.name] is None
@@ -159,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--target", default="ref")
+    parser.add_argument("--through", help="formats that each model goes through, such as il,ir,onnx")
     parser.add_argument("what", nargs="*", default=SETS)
     args = parser.parse_args()
     lightnet = f"{args.build}/lightnet"
@@ -177,7 +183,8 @@ def main():
             where = LIBONNX if set_name == "libonnx" else SHARED
             print(f"skipped: {set_name}: there is no test data in {where}")
             continue
-        wrong += compare(set_name, args.target, run(lightnet, args.target, cases), misses)
+        wrong += compare(set_name, args.target, run(lightnet, args.target, cases, args.through),
+                         misses)
         ran += 1
     return 1 if wrong else 0 if ran else 77
 

@@ -330,7 +330,13 @@ def anchors(path):
     """Of the headings, as they are made for links."""
     with open(path, encoding="utf-8") as f:
         headings = [l.lstrip("#").strip().lower() for l in f if l.startswith("#")]
-    return {re.sub(r"[^\w -]", "", h).replace(" ", "-") for h in headings}
+    seen, found = {}, set()
+    for heading in headings:
+        anchor = re.sub(r"[^\w -]", "", heading).replace(" ", "-")
+        number = seen.get(anchor, 0)
+        seen[anchor] = number + 1
+        found.add(f"{anchor}-{number}" if number else anchor)
+    return found
 
 
 def check_target(path, target):

@@ -63,7 +63,8 @@ static ln_status check_mask(ln_call *call, const tl_tensor *mask, const ln_ms_at
     if (mask->ndim == 1)
         fits = dims[0] == a->batch || dims[0] == 2 * (int64_t)a->batch;
     else if (mask->ndim == 2)
-        fits = dims[0] == a->batch && (dims[1] == a->kv_len || dims[1] == a->new_len);
+        fits = (dims[0] == a->batch && (dims[1] == a->kv_len || dims[1] == a->new_len)) ||
+               (dims[1] == 1 && (dims[0] == 1 || dims[0] == a->batch)); // hides nothing
     else if (mask->ndim == 3)
         fits = dims[0] == a->batch && dims[1] == a->q_len && dims[2] == a->kv_len;
     return fits ? LN_OK : ln_call_fail(call, LN_UNSUPPORTED, "has a mask of another kind");
@@ -117,16 +118,15 @@ static ln_status read_widths(ln_call *call, const ln_ms_attention *a, int64_t *o
     return LN_OK;
 }
 
-ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention)
+static ln_status read_projected(ln_call *call, const tl_tensor *past, const tl_tensor *mask,
+                                ln_ms_attention *a)
 {
-    ln_ms_attention *a = out_attention;
     const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
     const tl_tensor *weights = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
     const tl_tensor *bias = ln_call_in(call, LN_MS_ATTENTION_BIAS);
-    const tl_tensor *past = ln_call_in(call, LN_MS_ATTENTION_PAST);
     *a = (ln_ms_attention){0};
-    if (ln_call_in(call, LN_MS_ATTENTION_PAST_LEN) || ln_call_int(call, "do_rotary"))
-        return ln_call_fail(call, LN_UNSUPPORTED, "has past_sequence_length or do_rotary");
+    if (ln_call_int(call, "do_rotary"))
+        return ln_call_fail(call, LN_UNSUPPORTED, "has do_rotary");
     if (x->ndim != 3 || weights->ndim != 2 || weights->dims[0] != x->dims[2])
         return ln_call_fail(call, LN_INVALID, "takes input of rank 3 and a matrix that fits it");
     if (bias && (bias->ndim != 1 || bias->dims[0] != weights->dims[1]))
@@ -154,24 +154,65 @@ ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention)
     }
     LN_TRY(set_total(call, a));
     LN_TRY(check_counts(call, a));
-    LN_TRY(check_mask(call, ln_call_in(call, LN_MS_ATTENTION_MASK), a));
-    LN_TRY(check_scores(call, ln_call_in(call, LN_MS_ATTENTION_SCORES), a, a->kv_len));
+    LN_TRY(check_mask(call, mask, a));
     read_mask_params(call, a);
     return LN_OK;
+}
+
+ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention)
+{
+    if (ln_call_in(call, LN_MS_ATTENTION_PAST_LEN))
+        return ln_call_fail(call, LN_UNSUPPORTED, "has past_sequence_length");
+    LN_TRY(read_projected(call, ln_call_in(call, LN_MS_ATTENTION_PAST),
+                          ln_call_in(call, LN_MS_ATTENTION_MASK), out_attention));
+    return check_scores(call, ln_call_in(call, LN_MS_ATTENTION_SCORES), out_attention,
+                        out_attention->kv_len);
+}
+
+// Fails unless `t`, perhaps left out, has one element or one for each of `columns`.
+static ln_status check_spread(ln_call *call, const char *name, const tl_tensor *t, int columns)
+{
+    if (!t || t->len == 1 || (t->ndim == 1 && t->len == columns))
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "needs a %s of 1 or %d elements", name, columns);
+}
+
+ln_status ln_ms_qattention_read(ln_call *call, ln_ms_attention *out_attention)
+{
+    LN_TRY(read_projected(call, ln_call_in(call, LN_QATTENTION_PAST),
+                          ln_call_in(call, LN_QATTENTION_MASK), out_attention));
+    int columns = ln_call_in(call, LN_QATTENTION_WEIGHTS)->dims[1];
+    LN_TRY(check_spread(call, "input_scale", ln_call_in(call, LN_QATTENTION_X_SCALE), 1));
+    LN_TRY(check_spread(call, "input_zero_point", ln_call_in(call, LN_QATTENTION_X_ZERO), 1));
+    LN_TRY(
+        check_spread(call, "weight_scale", ln_call_in(call, LN_QATTENTION_WEIGHTS_SCALE), columns));
+    return check_spread(call, "weight_zero_point", ln_call_in(call, LN_QATTENTION_WEIGHTS_ZERO),
+                        columns);
+}
+
+static ln_status give_attention(ln_call *call, const ln_ms_attention *a, tl_dtype dtype)
+{
+    const int64_t y[] = {a->batch, a->q_len, (int64_t)a->q_heads * a->v_size};
+    const int present[] = {2, a->batch, a->kv_heads, a->kv_len, a->size};
+    LN_TRY(ln_call_out64(call, 0, dtype, 3, y));
+    if (ln_call_wants(call, 1) && a->size != a->v_size)
+        return ln_call_fail(call, LN_INVALID, "cannot put keys of %d and values of %d together",
+                            a->size, a->v_size);
+    return ln_call_out(call, 1, dtype, 5, present);
 }
 
 ln_status ln_infer_ms_attention(ln_call *call)
 {
     ln_ms_attention a;
     LN_TRY(ln_ms_attention_read(call, &a));
-    tl_dtype dtype = ln_call_in(call, LN_MS_ATTENTION_X)->dtype;
-    const int64_t y[] = {a.batch, a.q_len, (int64_t)a.q_heads * a.v_size};
-    const int present[] = {2, a.batch, a.kv_heads, a.kv_len, a.size};
-    LN_TRY(ln_call_out64(call, 0, dtype, 3, y));
-    if (ln_call_wants(call, 1) && a.size != a.v_size)
-        return ln_call_fail(call, LN_INVALID, "cannot put keys of %d and values of %d together",
-                            a.size, a.v_size);
-    return ln_call_out(call, 1, dtype, 5, present);
+    return give_attention(call, &a, ln_call_in(call, LN_MS_ATTENTION_X)->dtype);
+}
+
+ln_status ln_infer_ms_qattention(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_qattention_read(call, &a));
+    return give_attention(call, &a, ln_call_in(call, LN_QATTENTION_X_SCALE)->dtype);
 }
 
 // ---- MultiHeadAttention ----

@@ -38,6 +38,18 @@ enum {
 };
 
 enum {
+    LN_QATTENTION_X,
+    LN_QATTENTION_WEIGHTS,
+    LN_QATTENTION_BIAS,
+    LN_QATTENTION_X_SCALE,
+    LN_QATTENTION_WEIGHTS_SCALE,
+    LN_QATTENTION_MASK,
+    LN_QATTENTION_X_ZERO,
+    LN_QATTENTION_WEIGHTS_ZERO,
+    LN_QATTENTION_PAST
+};
+
+enum {
     LN_MHA_Q,
     LN_MHA_K,
     LN_MHA_V,
@@ -69,6 +81,7 @@ enum {
 
 // Views of ms_Attention are of the product of input and weights, [batch, queries, q + k + v].
 ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention);
+ln_status ln_ms_qattention_read(ln_call *call, ln_ms_attention *out_attention);
 ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
 
 // *out_total is the number of keys behind the longest past, -1 if it is not known yet; kv_len is
@@ -76,6 +89,7 @@ ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
 ln_status ln_ms_gqa_read(ln_call *call, ln_ms_attention *out_attention, int64_t *out_total);
 
 ln_status ln_infer_ms_attention(ln_call *call);
+ln_status ln_infer_ms_qattention(ln_call *call);
 ln_status ln_infer_ms_mha(ln_call *call);
 ln_status ln_infer_ms_gqa(ln_call *call);
 

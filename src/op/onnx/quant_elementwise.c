@@ -86,10 +86,11 @@ ln_status ln_infer_qlinear_concat(ln_call *call)
 
 // ---- Poolings ----
 
-ln_status ln_quant_pool_read(ln_call *call, bool is_global, ln_quant_pool *out_pool)
+ln_status ln_quant_pool_read(ln_call *call, bool is_global, bool is_channels_last,
+                             ln_quant_pool *out_pool)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    *out_pool = (ln_quant_pool){.is_channels_last = ln_call_int(call, "channels_last") != 0};
+    *out_pool = (ln_quant_pool){.is_channels_last = is_channels_last};
     LN_TRY(ln_window_check_rank(call, src));
     int dims[TL_MAXDIM] = {src->dims[0], src->dims[1]};
     for (int i = 2; i < src->ndim; i++)
@@ -108,12 +109,12 @@ ln_status ln_quant_pool_read(ln_call *call, bool is_global, ln_quant_pool *out_p
     return LN_OK;
 }
 
-static ln_status give_pool(ln_call *call, bool is_global)
+static ln_status give_pool(ln_call *call, bool is_global, bool is_channels_last)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     ln_quant_pool pool;
     int64_t dims[TL_MAXDIM];
-    LN_TRY(ln_quant_pool_read(call, is_global, &pool));
+    LN_TRY(ln_quant_pool_read(call, is_global, is_channels_last, &pool));
     int first = pool.is_channels_last ? 1 : 2;
     dims[0] = src->dims[0];
     dims[pool.is_channels_last ? src->ndim - 1 : 1] =
@@ -125,12 +126,17 @@ static ln_status give_pool(ln_call *call, bool is_global)
 
 ln_status ln_infer_qlinear_pool(ln_call *call)
 {
-    return give_pool(call, false);
+    return give_pool(call, false, ln_call_int(call, "channels_last") != 0);
 }
 
 ln_status ln_infer_qlinear_global_pool(ln_call *call)
 {
-    return give_pool(call, true);
+    return give_pool(call, true, ln_call_int(call, "channels_last") != 0);
+}
+
+ln_status ln_infer_nhwc_max_pool(ln_call *call)
+{
+    return give_pool(call, false, true);
 }
 
 // ---- MatMulNBits ----

@@ -31,7 +31,8 @@ typedef struct ln_quant_pool {
     bool is_channels_last;
 } ln_quant_pool;
 
-ln_status ln_quant_pool_read(ln_call *call, bool is_global, ln_quant_pool *out_pool);
+ln_status ln_quant_pool_read(ln_call *call, bool is_global, bool is_channels_last,
+                             ln_quant_pool *out_pool);
 
 ln_status ln_infer_qlinear_unary(ln_call *call);
 ln_status ln_infer_qlinear_binary(ln_call *call);
@@ -40,6 +41,7 @@ ln_status ln_infer_qlinear_softmax(ln_call *call);
 ln_status ln_infer_qlinear_concat(ln_call *call);
 ln_status ln_infer_qlinear_pool(ln_call *call);
 ln_status ln_infer_qlinear_global_pool(ln_call *call);
+ln_status ln_infer_nhwc_max_pool(ln_call *call);
 
 // ---- MatMulNBits ----
 

@@ -117,6 +117,17 @@ static ln_status input_params(ln_onnx_builder *b, ln_onnx_frame *frame,
     return add_symbols(b, frame, type, params);
 }
 
+// What a sequence, an optional or a map holds.
+static ln_status add_type(ln_onnx_frame *frame, ln_onnx_bytes message, ln_list **params)
+{
+    ln_text text = {0};
+    ln_status status = ln_onnx_type_print(message, &frame->arena, &text);
+    if (status == LN_OK)
+        status = ln_onnx_param_string(params, "type", text.bytes);
+    ln_text_deinit(&text);
+    return status;
+}
+
 static ln_status add_input(ln_onnx_builder *b, ln_onnx_frame *frame, const ln_onnx_symbol *symbol,
                            ln_onnx_bytes type_message)
 {
@@ -127,6 +138,8 @@ static ln_status add_input(ln_onnx_builder *b, ln_onnx_frame *frame, const ln_on
     ln_list *params = NULL;
     const char *name;
     status = input_params(b, frame, &type, &params);
+    if (status == LN_OK && frame->kind == LN_FRAME_MODEL && type.dtype == TL_OBJECT)
+        status = add_type(frame, type_message, &params);
     if (status == LN_OK)
         status = ln_onnx_claim(b, b->ops, symbol->tensor, &name);
     if (status == LN_OK)

@@ -231,16 +231,10 @@ static ln_status check_arity(ln_onnx_builder *b, const ln_onnx_list *given,
     return LN_OK;
 }
 
-// The first input of Scan 8, the lengths of the sequences, is one of its variadic ones here, of
-// which none can be absent: no lengths stand for it.
-static ln_status add_no_lengths(ln_onnx_builder *b, const char *arg_name)
+// The lengths of the sequences in Scan 8 come first among its variadic inputs, and may be absent.
+static int is_scan_lengths(const ln_onnx_current *node, size_t position)
 {
-    const ln_onnx_frame *frame = ln_onnx_top(b);
-    const char *tensor;
-    ln_onnx_value value = {.dtype = TL_INT64, .ndim = 1, .data = ""};
-    LN_TRY(ln_onnx_claim(b, b->tensors, frame->node.name, &tensor));
-    LN_TRY(ln_onnx_add_constant(b, frame->ctx, tensor, &value));
-    return ln_onnx_add_arg(b, &b->ins, arg_name, tensor);
+    return position == 0 && node->since == 8 && strcmp(node->optype, "Scan") == 0;
 }
 
 static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes name)
@@ -258,10 +252,9 @@ static ln_status add_input(ln_onnx_builder *b, size_t position, ln_onnx_bytes na
     }
     if (tensor)
         return ln_onnx_add_arg(b, &b->ins, arg_name, tensor);
-    if (info->flags & LN_ARG_OPTIONAL && !(info->flags & LN_ARG_VARIADIC))
+    int is_optional = info->flags & LN_ARG_OPTIONAL && !(info->flags & LN_ARG_VARIADIC);
+    if (is_optional || is_scan_lengths(&frame->node, position))
         return LN_OK;
-    if (position == 0 && frame->node.since == 8 && strcmp(frame->node.optype, "Scan") == 0)
-        return add_no_lengths(b, arg_name);
     return ln_onnx_problem(b, NULL, "its input '%s' is missing", arg_name);
 }
 

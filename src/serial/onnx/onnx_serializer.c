@@ -12,6 +12,7 @@
 
 #include "serial/onnx/builder.h"
 #include "serial/onnx/value.h"
+#include "serial/onnx/writer.h"
 
 // A model begins with its IR version, a graph, a producer or a list of opsets; these first tags are
 // no text that the other formats begin with.
@@ -149,6 +150,22 @@ static ln_status onnx_preflight(ln_serializer *serializer, const char *path, con
     return status;
 }
 
+// ---- Writing ----
+
+static ln_status onnx_write(ln_serializer *serializer, const ln_context *ctx, char **out_bytes,
+                            size_t *out_byte_count)
+{
+    (void)serializer;
+    return ln_onnx_write_mem(ctx, out_bytes, out_byte_count);
+}
+
+static ln_status onnx_write_file(ln_serializer *serializer, const ln_context *ctx,
+                                 const char *path, unsigned flags)
+{
+    (void)serializer;
+    return ln_onnx_write_file(ctx, path, (flags & LN_WRITE_WEIGHTS_BESIDE) != 0);
+}
+
 static const char *const onnx_extensions[] = {".onnx", NULL};
 
 ln_serializer ln_serializer_onnx = {
@@ -160,5 +177,7 @@ ln_serializer ln_serializer_onnx = {
     .maps_files = 1,
     .load_mem = onnx_load_mem,
     .preflight = onnx_preflight,
+    .write = onnx_write,
+    .write_file = onnx_write_file,
     .read_value = ln_onnx_value_read,
 };

@@ -95,7 +95,8 @@ static float clipped(float x, float least, float most)
     return x > most ? most : x;
 }
 
-// In blocks that stay in the nearest cache. Of a bound that is NaN the plain loop makes what it should.
+// In blocks that stay in the nearest cache. Of a bound that is NaN the plain loop makes what it
+// should.
 #define CLIP_BLOCK 4096
 void ln_cpu_clip_f32(size_t n, const float *x, float least, float most, float *y)
 {

@@ -56,6 +56,8 @@ static bool is_masked(const ms_mask *m, size_t b, size_t at, size_t key)
         return ln_elem_int(mask, (b * (size_t)a->q_len + at) * kv_len + key) <= 0;
     // One that is as long as the new keys says nothing of those of the past.
     size_t len = (size_t)mask->dims[1], first = kv_len - len;
+    if (len == 1 && kv_len > 1)
+        return false; // stands for no mask
     return key >= first && ln_elem_int(mask, b * len + key - first) <= 0;
 }
 
@@ -85,9 +87,9 @@ static void bias_row(const void *self, size_t b, size_t head, size_t at, double 
 // What differs between the two.
 typedef struct ms_inputs {
     const double *q_data, *k_data, *v_data;
-    const double *bias;            // [q + k + v], or NULL
-    const double *past_k, *past_v; // [batch, heads, past, size], or NULL
-    int scores, mask;              // inputs
+    const double *bias;             // [q + k + v], or NULL
+    const double *past_k, *past_v;  // [batch, heads, past, size], or NULL
+    const tl_tensor *scores, *mask; // or NULL
 } ms_inputs;
 
 // Keys or values of the past and behind them the new ones; NULL with a recorded failure.
@@ -153,7 +155,7 @@ static ln_status run_ms(ln_call *call, const ln_ms_attention *a, const ms_inputs
                                .room = q_len};
     ln_ref_copy_heads(&copy, q);
 
-    const ms_mask mask = {a, ln_call_in(call, in->mask), ln_call_in(call, in->scores)};
+    const ms_mask mask = {a, in->mask, in->scores};
     const ln_attend attend = {.batch = batch,
                               .q_heads = heads,
                               .kv_heads = heads,
@@ -176,8 +178,8 @@ static ln_status run_ms(ln_call *call, const ln_ms_attention *a, const ms_inputs
     return LN_OK;
 }
 
-// Rows of the input times the weights.
-static double *project(ln_call *call)
+// Rows of the input times the weights; both perhaps without their zero points.
+static double *project(ln_call *call, const tl_tensor *x_zero, const tl_tensor *w_zero)
 {
     const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
     const tl_tensor *w = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
@@ -193,6 +195,10 @@ static double *project(ln_call *call)
     double *product = ln_ref_new_doubles(call, count);
     if (!input || !weights || !product)
         return NULL;
+    for (size_t i = 0; x_zero && i < rows * depth; i++)
+        input[i] -= ln_elem_real(x_zero, 0);
+    for (size_t i = 0; w_zero && i < depth * columns; i++)
+        weights[i] -= ln_elem_real(w_zero, w_zero->len == 1 ? 0 : i % columns);
     for (size_t row = 0; row < rows; row++) {
         double *out = product + row * columns;
         for (size_t d = 0; d < depth; d++) {
@@ -204,31 +210,57 @@ static double *project(ln_call *call)
     return product;
 }
 
-ln_status ln_ref_ms_attention(ln_call *call)
+// Attention to what lies in one product.
+static ln_status run_projected(ln_call *call, const ln_ms_attention *a, const double *product,
+                               const tl_tensor *past, const tl_tensor *mask,
+                               const tl_tensor *scores)
 {
-    ln_ms_attention a;
-    LN_TRY(ln_ms_attention_read(call, &a));
     const tl_tensor *bias = ln_call_in(call, LN_MS_ATTENTION_BIAS);
-    const tl_tensor *past = ln_call_in(call, LN_MS_ATTENTION_PAST);
-    const double *product = project(call);
     ms_inputs in = {.q_data = product,
                     .k_data = product,
                     .v_data = product,
                     .bias = bias ? ln_ref_doubles(call, bias) : NULL,
                     .past_k = past ? ln_ref_doubles(call, past) : NULL,
-                    .scores = LN_MS_ATTENTION_SCORES,
-                    .mask = LN_MS_ATTENTION_MASK};
+                    .scores = scores,
+                    .mask = mask};
     if (!product || (bias && !in.bias) || (past && !in.past_k))
         return LN_NO_MEMORY;
     if (past)
         in.past_v = in.past_k + past->len / 2;
     double *k, *v;
-    LN_TRY(run_ms(call, &a, &in, -1, &k, &v));
+    LN_TRY(run_ms(call, a, &in, -1, &k, &v));
     tl_tensor *present = ln_call_dst(call, 1);
     size_t half = present ? (size_t)present->len / 2 : 0;
     store(present, 0, half, k);
     store(present, half, half, v);
     return LN_OK;
+}
+
+ln_status ln_ref_ms_attention(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_attention_read(call, &a));
+    return run_projected(
+        call, &a, project(call, NULL, NULL), ln_call_in(call, LN_MS_ATTENTION_PAST),
+        ln_call_in(call, LN_MS_ATTENTION_MASK), ln_call_in(call, LN_MS_ATTENTION_SCORES));
+}
+
+ln_status ln_ref_ms_qattention(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_qattention_read(call, &a));
+    double *product = project(call, ln_call_in(call, LN_QATTENTION_X_ZERO),
+                              ln_call_in(call, LN_QATTENTION_WEIGHTS_ZERO));
+    if (!product)
+        return LN_NO_MEMORY;
+    const tl_tensor *w_scale = ln_call_in(call, LN_QATTENTION_WEIGHTS_SCALE);
+    double x_scale = ln_elem_real(ln_call_in(call, LN_QATTENTION_X_SCALE), 0);
+    size_t columns = (size_t)ln_call_in(call, LN_QATTENTION_WEIGHTS)->dims[1];
+    size_t count = (size_t)a.batch * (size_t)a.q_len * columns;
+    for (size_t i = 0; i < count; i++)
+        product[i] *= x_scale * ln_elem_real(w_scale, w_scale->len == 1 ? 0 : i % columns);
+    return run_projected(call, &a, product, ln_call_in(call, LN_QATTENTION_PAST),
+                         ln_call_in(call, LN_QATTENTION_MASK), NULL);
 }
 
 // The elements of an input; *out_reals NULL if it was left out.
@@ -243,7 +275,8 @@ ln_status ln_ref_ms_mha(ln_call *call)
 {
     ln_ms_attention a;
     LN_TRY(ln_ms_mha_read(call, &a));
-    ms_inputs in = {.scores = LN_MHA_SCORES, .mask = LN_MHA_MASK};
+    ms_inputs in = {.scores = ln_call_in(call, LN_MHA_SCORES),
+                    .mask = ln_call_in(call, LN_MHA_MASK)};
     LN_TRY(load(call, LN_MHA_Q, &in.q_data));
     LN_TRY(load(call, LN_MHA_K, &in.k_data));
     LN_TRY(load(call, LN_MHA_V, &in.v_data));

@@ -10,6 +10,7 @@
 #include "op/onnx/attention_ms.h"
 
 ln_status ln_ref_ms_attention(ln_call *call);
+ln_status ln_ref_ms_qattention(ln_call *call);
 ln_status ln_ref_ms_mha(ln_call *call);
 ln_status ln_ref_ms_gqa(ln_call *call);
 

@@ -102,7 +102,7 @@ ln_status ln_ref_ml_linear_classifier(ln_call *call)
             LN_TRY(
                 ln_ml_set_class(call, "classlabels_ints", row, ln_ml_largest(scores, m.functions)));
         if (is_pair)
-            ln_ml_transform_pair(transform, transform == LN_ML_NONE, scores);
+            ln_ml_transform_pair(transform, true, scores);
         else
             ln_ml_transform_apply(transform, scores, m.functions);
         for (size_t i = 0; dst && i < score_count; i++)

@@ -95,13 +95,13 @@ void ln_ml_transform_pair(ln_ml_transform transform, bool are_probabilities, dou
     double score = scores[0];
     if (transform == LN_ML_PROBIT) {
         scores[0] = probit(score);
-        scores[1] = 0;
-    } else if (are_probabilities) {
-        scores[0] = 1 - score;
         scores[1] = score;
     } else if (transform == LN_ML_LOGISTIC) {
         scores[0] = ln_ml_logistic(-score);
         scores[1] = ln_ml_logistic(score);
+    } else if (are_probabilities) {
+        scores[0] = 1 - score;
+        scores[1] = score;
     } else {
         scores[0] = -score;
         scores[1] = score;

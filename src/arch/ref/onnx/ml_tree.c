@@ -150,9 +150,21 @@ static classes examine_votes(const ensemble *e)
     return c;
 }
 
+// The class of a row of two classes where all votes are for the second: both have scores.
+static size_t decide_second(ensemble *e, const classes *c)
+{
+    size_t best = e->scores[1] > (c->are_all_positive ? 0.5 : 0);
+    if (e->base_count > 0)
+        e->scores[0] += e->base[0];
+    ln_ml_transform_apply(e->transform, e->scores, 2);
+    return best;
+}
+
 // The class of a row of two classes with one score, which is that of the second one.
 static size_t decide_pair(ensemble *e, const classes *c)
 {
+    if (c->voted == 1 && e->base_count < 2)
+        return decide_second(e, c);
     e->scores[0] = e->scores[c->voted];
     if (e->base_count > 0)
         e->scores[0] += e->base[e->base_count - 1];

@@ -31,6 +31,7 @@ ln_status ln_ref_onnx_qlinear_softmax(ln_call *call);
 ln_status ln_ref_onnx_qlinear_concat(ln_call *call);
 ln_status ln_ref_onnx_qlinear_average_pool(ln_call *call);
 ln_status ln_ref_onnx_qlinear_global_average_pool(ln_call *call);
+ln_status ln_ref_onnx_nhwc_max_pool(ln_call *call);
 ln_status ln_ref_onnx_qlinear_where(ln_call *call);
 ln_status ln_ref_onnx_matmul_nbits(ln_call *call);
 

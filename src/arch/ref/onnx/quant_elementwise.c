@@ -25,14 +25,17 @@ static ln_status read_operand(ln_call *call, int values, int scale, int zero_poi
     return LN_OK;
 }
 
+// What an element stands for. Here and in `put` each step is rounded to float, as by whoever has
+// made the models, since ties are frequent.
 static double real_at(const operand *o, int64_t i)
 {
-    return o->scale * (ln_elem_real(o->values, (size_t)i) - o->zero);
+    return (double)(float)(o->scale * (ln_elem_real(o->values, (size_t)i) - o->zero));
 }
 
 static void put(tl_tensor *dst, const operand *out, int64_t i, double x)
 {
-    ln_put_quantized(dst->data, dst->dtype, (size_t)i, x / out->scale, out->zero);
+    float quotient = (float)x / (float)out->scale;
+    ln_put_quantized(dst->data, dst->dtype, (size_t)i, (double)quotient, out->zero);
 }
 
 // ---- Broadcasting ----
@@ -88,6 +91,7 @@ ln_status ln_ref_onnx_qlinear_add(ln_call *call)
     return LN_OK;
 }
 
+// The product of whole numbers, scaled by one float.
 ln_status ln_ref_onnx_qlinear_mul(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -96,9 +100,14 @@ ln_status ln_ref_onnx_qlinear_mul(ln_call *call)
     LN_TRY(read_operand(call, 0, 1, 2, &a));
     LN_TRY(read_operand(call, 3, 4, 5, &b));
     LN_TRY(read_operand(call, -1, 6, 7, &c));
+    float factor = (float)a.scale * (float)b.scale / (float)c.scale;
     walk_start(&w, dst, 2, (const tl_tensor *const[]){a.values, b.values});
-    for (int64_t i = 0; i < dst->len; i++, walk_next(&w))
-        put(dst, &c, i, real_at(&a, w.at[0]) * real_at(&b, w.at[1]));
+    for (int64_t i = 0; i < dst->len; i++, walk_next(&w)) {
+        double x = ln_elem_real(a.values, (size_t)w.at[0]) - a.zero;
+        double y = ln_elem_real(b.values, (size_t)w.at[1]) - b.zero;
+        ln_put_quantized(dst->data, dst->dtype, (size_t)i, (double)((float)(x * y) * factor),
+                         c.zero);
+    }
     return LN_OK;
 }
 
@@ -112,9 +121,10 @@ ln_status ln_ref_onnx_qlinear_where(ln_call *call)
     LN_TRY(read_operand(call, 4, 5, 6, &y));
     LN_TRY(read_operand(call, -1, 7, 8, &z));
     walk_start(&w, dst, 3, (const tl_tensor *const[]){condition, x.values, y.values});
-    for (int64_t i = 0; i < dst->len; i++, walk_next(&w))
-        put(dst, &z, i,
-            ln_elem_int(condition, (size_t)w.at[0]) ? real_at(&x, w.at[1]) : real_at(&y, w.at[2]));
+    for (int64_t i = 0; i < dst->len; i++, walk_next(&w)) {
+        bool is_x = ln_elem_int(condition, (size_t)w.at[0]) != 0;
+        put(dst, &z, i, is_x ? real_at(&x, w.at[1]) : real_at(&y, w.at[2]));
+    }
     return LN_OK;
 }
 
@@ -208,77 +218,4 @@ ln_status ln_ref_onnx_qlinear_concat(ln_call *call)
         to += part;
     }
     return LN_OK;
-}
-
-// ---- Poolings ----
-
-// The mean of the window of output `out_coords` in the channel that begins at `first`, whose
-// elements are `step` apart.
-static double mean_of_window(const operand *x, const ln_window *window, const int64_t *out_coords,
-                             int64_t first, int64_t step, bool counts_padding)
-{
-    int64_t tap[LN_WINDOW_MAX_AXES] = {0}, count = 0;
-    double sum = 0;
-    for (;;) {
-        int64_t at = 0;
-        bool is_inside = true, is_padding = true; // or between the padding's two ends
-        for (int i = 0; i < window->axis_count; i++) {
-            const ln_window_axis *axis = &window->axis[i];
-            int64_t place =
-                out_coords[i] * axis->stride + tap[i] * axis->dilation - axis->pad_begin;
-            is_inside &= place >= 0 && place < axis->in;
-            is_padding &= place < axis->in + axis->pad_end;
-            at = at * axis->in + place;
-        }
-        if (is_inside)
-            sum += real_at(x, first + at * step);
-        count += is_inside || (counts_padding && is_padding);
-        int d = window->axis_count - 1;
-        for (; d >= 0 && ++tap[d] == window->axis[d].size; d--)
-            tap[d] = 0;
-        if (d < 0)
-            return count ? sum / (double)count : 0;
-    }
-}
-
-static ln_status average(ln_call *call, bool is_global)
-{
-    tl_tensor *dst = ln_call_dst(call, 0);
-    ln_quant_pool pool;
-    operand x, y;
-    LN_TRY(ln_quant_pool_read(call, is_global, &pool));
-    LN_TRY(read_operand(call, 0, 1, 2, &x));
-    LN_TRY(read_operand(call, -1, 3, 4, &y));
-    bool counts_padding = ln_call_int(call, "count_include_pad") != 0;
-    const int *dims = dst->dims;
-    int64_t channels = dims[pool.is_channels_last ? dst->ndim - 1 : 1], in_len = 1, out_len = 1;
-    for (int i = 0; i < pool.window.axis_count; i++) {
-        in_len *= pool.window.axis[i].in;
-        out_len *= pool.window.axis[i].out;
-    }
-    for (int64_t i = 0; i < dst->len; i++) {
-        int64_t pixel = pool.is_channels_last ? i / channels % out_len : i % out_len;
-        int64_t channel = pool.is_channels_last ? i % channels : i / out_len % channels;
-        int64_t image = i / (out_len * channels), coords[LN_WINDOW_MAX_AXES];
-        for (int d = pool.window.axis_count - 1; d >= 0; d--) {
-            coords[d] = pixel % pool.window.axis[d].out;
-            pixel /= pool.window.axis[d].out;
-        }
-        int64_t first = pool.is_channels_last ? image * in_len * channels + channel
-                                              : (image * channels + channel) * in_len;
-        put(dst, &y, i,
-            mean_of_window(&x, &pool.window, coords, first, pool.is_channels_last ? channels : 1,
-                           counts_padding));
-    }
-    return LN_OK;
-}
-
-ln_status ln_ref_onnx_qlinear_average_pool(ln_call *call)
-{
-    return average(call, false);
-}
-
-ln_status ln_ref_onnx_qlinear_global_average_pool(ln_call *call)
-{
-    return average(call, true);
 }

@@ -110,7 +110,7 @@ static void step_lstm(const pass *p)
         cell = forget * cell + in * run_activation(p, 1, x[c] + h[c]);
         double out = run_activation(p, 0, x[o] + h[o] + (peephole ? peephole[o] * cell : 0));
         p->c[j] = cell;
-        p->h[j] = out * run_activation(p, 2, cell);
+        p->h[j] = out * activate(&p->activations[2], INFINITY, cell); // only gates are clipped
     }
 }
 

@@ -57,7 +57,7 @@ static double place_of(const sampler *s, double x, int dim, bool is_float)
         place = rint(place);
     if (place >= low_end(s) && place <= high_end(s, dim))
         return place;
-    if (s->padding == BORDER)
+    if (s->padding == BORDER && s->mode != LN_RESIZE_CUBIC) // whose rows are clamped one by one
         return clamped(place, 0, dim - 1);
     if (s->padding == REFLECTION && isfinite(place))
         return reflected(place, low_end(s), high_end(s, dim));

@@ -217,8 +217,6 @@ static ln_status open_batch(batch *b)
 {
     scan *s = &b->s;
     b->lens = ln_call_in(s->call, 0);
-    if (b->lens && b->lens->len == 0) // what stands for none
-        b->lens = NULL;
     for (int i = 0; i < s->state_count + s->scan_count; i++) {
         const tl_tensor *input = ln_call_in(s->call, 1 + i);
         int least = i < s->state_count ? 1 : 2;

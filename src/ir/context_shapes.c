@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs whose shapes are bound late: parameter `bound` of `input` operators.
+//
+// Shapes that belong together are bound together: all are noted, and then the operators checked
+// once. If they refuse, the inputs go back to what they were bound to.
+
+#include "ir/context.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/error_state.h"
+
+// The shape that an input gets, and the one that it has been bound to.
+typedef struct binding {
+    ln_op *op;
+    int ndim;
+    int dims[TL_MAXDIM];
+    bool was_bound;
+    int old_ndim;
+    int old_dims[TL_MAXDIM];
+} binding;
+
+static ln_status check_ready(const ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state != LN_CONTEXT_READY)
+        return LN_FAIL(LN_STATE, "shapes are bound after reading a model and before compiling it");
+    return LN_OK;
+}
+
+// ---- What an input says ----
+
+int ln_context_input_is_open(const ln_context *ctx, size_t index)
+{
+    const ln_tensor_entry *entry = ln_context_input(ctx, index);
+    return entry && entry->is_open;
+}
+
+static ln_op *find_input_op(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
+    ln_op *op = entry ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+    return op && ln_op_is_type(op->op_arg, "input") ? op : NULL;
+}
+
+static bool has_any_shape(const ln_op *op)
+{
+    const ln_param_entry *open = ln_param_list_find(op->op_arg->params, "open");
+    return open && open->value_bool;
+}
+
+static ln_status check_fits(const ln_op *op, const char *tname, int ndim, const int *dims)
+{
+    const ln_param_entry *stated = ln_param_list_find(op->op_arg->params, "dims");
+    if (!stated || has_any_shape(op))
+        return LN_OK;
+    int fits = stated->array_len == ndim;
+    for (int d = 0; d < ndim && fits; d++)
+        fits = stated->value_array_int[d] < 0 || stated->value_array_int[d] == dims[d];
+    if (fits)
+        return LN_OK;
+    char wanted[128], given[128];
+    ln_sprint_shape(wanted, sizeof wanted, stated->array_len, stated->value_array_int);
+    ln_sprint_shape(given, sizeof given, ndim, dims);
+    return LN_FAIL(LN_INVALID, "input '%s' has shape %s (-1: any), not %s", tname, wanted, given);
+}
+
+static const char *symbol_at(const ln_op *op, int d)
+{
+    const ln_param_entry *names = ln_param_list_find(op->op_arg->params, "names");
+    return names && d < names->array_len ? names->value_array_string[d] : NULL;
+}
+
+// The dimensions of an input as far as they are known; the rank, or -1 if that is not known.
+static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
+{
+    const ln_param_entry *stated = ln_param_list_find(op->op_arg->params, "bound");
+    if (!stated)
+        stated = ln_param_list_find(op->op_arg->params, "dims");
+    if (!stated || has_any_shape(op) || stated->array_len > TL_MAXDIM)
+        return -1;
+    for (int d = 0; d < stated->array_len; d++)
+        dims[d] = stated->value_array_int[d];
+    return stated->array_len;
+}
+
+// ---- Binding ----
+
+static void note_old(binding *b)
+{
+    const ln_param_entry *bound = ln_param_list_find(b->op->op_arg->params, "bound");
+    b->was_bound = bound && bound->array_len <= TL_MAXDIM;
+    b->old_ndim = b->was_bound ? bound->array_len : 0;
+    for (int d = 0; d < b->old_ndim; d++)
+        b->old_dims[d] = bound->value_array_int[d];
+}
+
+static ln_status set_bound(ln_op *op, int ndim, const int *dims)
+{
+    ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
+    if (bound)
+        return ln_param_set_satu_array_int(bound, ndim, dims);
+    ln_list *params = ln_param_list_append_array_int(op->op_arg->params, "bound", ndim, dims);
+    if (!ln_param_list_find(params, "bound"))
+        return LN_NO_MEMORY;
+    op->op_arg->params = params;
+    return LN_OK;
+}
+
+static void remove_bound(ln_op *op)
+{
+    ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
+    if (!bound)
+        return;
+    op->op_arg->params = ln_list_remove(op->op_arg->params, bound);
+    ln_param_entry_free(bound);
+}
+
+static ln_status set_back(const binding *bindings, size_t count)
+{
+    for (size_t i = count; i-- > 0;) {
+        const binding *b = &bindings[i];
+        if (b->was_bound)
+            LN_TRY(set_bound(b->op, b->old_ndim, b->old_dims));
+        else
+            remove_bound(b->op);
+    }
+    return LN_OK;
+}
+
+static ln_status bind_all(ln_context *ctx, const binding *bindings, size_t count)
+{
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < count && status == LN_OK; i++)
+        status = set_bound(bindings[i].op, bindings[i].ndim, bindings[i].dims);
+    if (status == LN_OK)
+        status = ln_context_recheck(ctx);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_error_state reason;
+    ln_error_save(&reason);
+    bool is_back = set_back(bindings, count) == LN_OK && ln_context_recheck(ctx) == LN_OK;
+    ln_error_restore(&reason);
+    return is_back ? status : ln_context_abandon(ctx, status);
+}
+
+// ---- Shapes ----
+
+static bool is_bound_so(const ln_context *ctx, const char *tname, int ndim, const int *dims)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
+    const tl_tensor *now = entry->tensor;
+    return !entry->is_open && now->ndim == ndim &&
+           (ndim == 0 || memcmp(now->dims, dims, (size_t)ndim * sizeof *dims) == 0);
+}
+
+static ln_status make_binding(const ln_context *ctx, const ln_input_shape *shape, binding *b)
+{
+    if (!shape->tname || (shape->ndim > 0 && !shape->dims))
+        return LN_FAIL(LN_INVALID, "binding a shape needs a name and dimensions");
+    int len;
+    if (!tl_shape_len(shape->ndim, shape->dims, &len))
+        return LN_FAIL(LN_INVALID,
+                       "input '%s': the shape has a negative dimension, more than %d, or "
+                       "too many elements",
+                       shape->tname, TL_MAXDIM);
+    b->op = find_input_op(ctx, shape->tname);
+    if (!b->op)
+        return LN_FAIL(LN_NOT_FOUND, "the model has no input '%s'", shape->tname);
+    LN_TRY(check_fits(b->op, shape->tname, shape->ndim, shape->dims));
+    b->ndim = shape->ndim;
+    for (int d = 0; d < shape->ndim; d++)
+        b->dims[d] = shape->dims[d];
+    note_old(b);
+    return LN_OK;
+}
+
+ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    LN_TRY(check_ready(ctx));
+    if (count == 0)
+        return LN_OK;
+    binding *bindings = ln_alloc_array(count, sizeof *bindings);
+    if (!bindings)
+        return LN_NO_MEMORY;
+    ln_status status = LN_OK;
+    size_t used = 0;
+    for (size_t i = 0; i < count && status == LN_OK; i++) {
+        status = make_binding(ctx, &shapes[i], &bindings[used]);
+        if (status == LN_OK)
+            used += !is_bound_so(ctx, shapes[i].tname, shapes[i].ndim, shapes[i].dims);
+    }
+    if (status == LN_OK && used > 0)
+        status = bind_all(ctx, bindings, used);
+    ln_free(bindings);
+    return status;
+}
+
+ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
+{
+    ln_input_shape shape = {.tname = tname, .ndim = ndim, .dims = dims};
+    return ln_context_set_shapes(ctx, 1, &shape);
+}
+
+// ---- Symbols ----
+
+static void add_symbol(char *known, size_t size, const char *name)
+{
+    size_t name_len = strlen(name);
+    for (const char *at = known; (at = strstr(at, name)); at += name_len) {
+        bool starts = at == known || at[-1] == ' ';
+        bool ends = at[name_len] == '\0' || at[name_len] == ',';
+        if (starts && ends)
+            return;
+    }
+    size_t len = strlen(known);
+    snprintf(known + len, size - len, "%s%s", len ? ", " : "", name);
+}
+
+static ln_status fail_unknown_symbol(const ln_context *ctx, const char *symbol)
+{
+    char known[512] = "";
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        for (int d = 0; d < TL_MAXDIM && ln_op_is_type(op->op_arg, "input"); d++) {
+            const char *name = symbol_at(op, d);
+            if (name && *name)
+                add_symbol(known, sizeof known, name);
+        }
+    }
+    return LN_FAIL(LN_NOT_FOUND, "no input has a dimension '%s'; there are: %s", symbol,
+                   known[0] ? known : "none");
+}
+
+// 1 if the input has the symbol, with what it is then bound to.
+static bool bind_symbol(ln_op *op, const char *symbol, int dim, binding *b)
+{
+    b->op = op;
+    b->ndim = ln_op_is_type(op->op_arg, "input") ? dims_so_far(op, b->dims) : -1;
+    bool has_symbol = false;
+    for (int d = 0; d < b->ndim; d++) {
+        if (!ln_streq(symbol_at(op, d), symbol))
+            continue;
+        b->dims[d] = dim;
+        has_symbol = true;
+    }
+    if (has_symbol)
+        note_old(b);
+    return has_symbol;
+}
+
+ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim)
+{
+    LN_TRY(check_ready(ctx));
+    if (!symbol || !*symbol || dim < 0)
+        return LN_FAIL(LN_INVALID, "binding a symbol needs a name and a dimension of 0 or more");
+    size_t input_count = ln_context_input_count(ctx), used = 0;
+    binding *bindings = ln_alloc_array(input_count + 1, sizeof *bindings);
+    if (!bindings)
+        return LN_NO_MEMORY;
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        used += used < input_count && bind_symbol(op, symbol, dim, &bindings[used]);
+    ln_status status = used > 0 ? bind_all(ctx, bindings, used) : fail_unknown_symbol(ctx, symbol);
+    ln_free(bindings);
+    return status;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters become attributes. Our numbers do not tell whole ones from others, ONNX does: by the
+// attribute, whatever its value is.
+
+#include "serial/onnx/writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/call.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+
+#include "serial/onnx/dtype.h"
+
+enum {
+    ATTR_NAME = 1,
+    ATTR_F = 2,
+    ATTR_I = 3,
+    ATTR_S = 4,
+    ATTR_T = 5,
+    ATTR_G = 6,
+    ATTR_FLOATS = 7,
+    ATTR_INTS = 8,
+    ATTR_STRINGS = 9,
+    ATTR_TP = 14,
+    ATTR_TYPE = 20
+};
+
+// AttributeProto.AttributeType
+enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TYPE = 13 };
+
+// Attributes that hold floats, in all operators that have them.
+static const char *const floats[] = {
+    "activation_alpha",
+    "activation_beta",
+    "activation_gamma",
+    "activation_params",
+    "alpha",
+    "base_values",
+    "beta",
+    "bias",
+    "class_weights",
+    "clip",
+    "coefficients",
+    "cubic_coeff_a",
+    "decay_factor",
+    "default_float",
+    "epsilon",
+    "extrapolation_value",
+    "gamma",
+    "height_scale",
+    "high",
+    "imputed_value_floats",
+    "intercepts",
+    "kernel_params",
+    "keys_floats",
+    "lambd",
+    "low",
+    "mask_filter_value",
+    "max",
+    "mean",
+    "min",
+    "momentum",
+    "nodes_hitrates",
+    "nodes_values",
+    "norm_coefficient",
+    "norm_coefficient_post",
+    "offset",
+    "prob_a",
+    "prob_b",
+    "ratio",
+    "replaced_value_float",
+    "rho",
+    "scale",
+    "scales",
+    "softcap",
+    "spatial_scale",
+    "support_vectors",
+    "target_weights",
+    "threshold",
+    "value",
+    "values_floats",
+    "weights",
+    "width_scale",
+    NULL,
+};
+
+// The same in some operators only; `last` is the newest version that has it so.
+static const struct {
+    const char *name;
+    const char *optype;
+    int last;
+} floats_of_some[] = {
+    {"p", "LpPool", 1},         {"p", "GlobalLpPool", 1},        {"seed", "Bernoulli", 99},
+    {"seed", "Multinomial", 99}, {"seed", "RandomNormal", 99},    {"seed", "RandomNormalLike", 99},
+    {"seed", "RandomUniform", 99}, {"seed", "RandomUniformLike", 99},
+};
+
+static int since_of(const ln_op *op)
+{
+    const ln_param_entry *since = ln_param_list_find(op->op_arg->params, "since");
+    return since ? since->value_int : 98;
+}
+
+static int is_float(const ln_op *op, const char *name)
+{
+    for (size_t i = 0; floats[i]; i++) {
+        if (strcmp(floats[i], name) == 0)
+            return 1;
+    }
+    for (size_t i = 0; i < sizeof floats_of_some / sizeof floats_of_some[0]; i++) {
+        if (strcmp(floats_of_some[i].name, name) == 0 &&
+            strcmp(floats_of_some[i].optype, op->op_arg->optype) == 0)
+            return since_of(op) <= floats_of_some[i].last;
+    }
+    return 0;
+}
+
+// ---- One attribute ----
+
+static void begin(ln_onnx_writer *w, const char *name)
+{
+    ln_onnx_out_reset(&w->attribute);
+    ln_onnx_put_text(&w->attribute, ATTR_NAME, name);
+}
+
+static void end(ln_onnx_writer *w, int type)
+{
+    ln_onnx_put_int(&w->attribute, ATTR_TYPE, type);
+    ln_onnx_put_message(&w->node, LN_NODE_ATTRIBUTE, &w->attribute);
+}
+
+// The integer that was read as this number; what is beyond stands for as far as possible.
+static int64_t to_int(double x)
+{
+    if (!(x < 0x1p63))
+        return x >= 0x1p63 ? INT64_MAX : 0; // NaN is no integer
+    return x <= -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
+void ln_onnx_attr_int(ln_onnx_writer *w, const char *name, int64_t value)
+{
+    begin(w, name);
+    ln_onnx_put_int(&w->attribute, ATTR_I, value);
+    end(w, INT);
+}
+
+void ln_onnx_attr_ints(ln_onnx_writer *w, const char *name, int count, const int *values)
+{
+    begin(w, name);
+    for (int i = 0; i < count; i++)
+        ln_onnx_put_int(&w->attribute, ATTR_INTS, values[i]);
+    end(w, INTS);
+}
+
+void ln_onnx_attr_float(ln_onnx_writer *w, const char *name, double value)
+{
+    begin(w, name);
+    ln_onnx_put_float(&w->attribute, ATTR_F, (float)value);
+    end(w, FLOAT);
+}
+
+void ln_onnx_attr_string(ln_onnx_writer *w, const char *name, const char *value)
+{
+    begin(w, name);
+    ln_onnx_put_text(&w->attribute, ATTR_S, value);
+    end(w, STRING);
+}
+
+static void write_number(ln_onnx_writer *w, const char *name, double value)
+{
+    if (is_float(w->op, name))
+        ln_onnx_attr_float(w, name, value);
+    else
+        ln_onnx_attr_int(w, name, to_int(value));
+}
+
+static void write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
+{
+    int has_floats = is_float(w->op, param->arg_name);
+    begin(w, param->arg_name);
+    for (int i = 0; i < param->array_len; i++) {
+        double x = param->value_array_double[i];
+        if (has_floats)
+            ln_onnx_put_float(&w->attribute, ATTR_FLOATS, (float)x);
+        else
+            ln_onnx_put_int(&w->attribute, ATTR_INTS, to_int(x));
+    }
+    end(w, has_floats ? FLOATS : INTS);
+}
+
+static void write_strings(ln_onnx_writer *w, const ln_param_entry *param)
+{
+    begin(w, param->arg_name);
+    for (int i = 0; i < param->array_len; i++)
+        ln_onnx_put_text(&w->attribute, ATTR_STRINGS, param->value_array_string[i]);
+    end(w, STRINGS);
+}
+
+// ---- Strings: texts, graphs, types, element types by name ----
+
+const char *ln_onnx_graph_param(const ln_op *op, const ln_param_entry *param)
+{
+    static const char *const names[] = {"then_branch", "else_branch", "body", "score_mod",
+                                        "prob_mod"};
+    if (param->type != LN_PARAM_STRING || !ln_onnx_is_onnx_op(op))
+        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(param->arg_name, names[i]) == 0)
+            return param->value_string;
+    }
+    return NULL;
+}
+
+static ln_status write_body(ln_onnx_writer *w, const char *attribute, const char *name)
+{
+    const ln_onnx_graph_out *graph = ln_hash_find(w->by_name, name);
+    if (!graph || !graph->is_done)
+        return ln_onnx_write_fail(w, LN_NOT_FOUND, "there is no graph '%s'", name);
+    begin(w, attribute);
+    ln_onnx_put_message(&w->attribute, ATTR_G, &graph->message);
+    end(w, GRAPH);
+    return LN_OK;
+}
+
+static ln_status write_type(ln_onnx_writer *w, const ln_param_entry *param)
+{
+    ln_onnx_out_reset(&w->type);
+    LN_TRY(ln_onnx_put_type_text(&w->type, param->value_string));
+    begin(w, param->arg_name);
+    ln_onnx_put_message(&w->attribute, ATTR_TP, &w->type);
+    end(w, TYPE);
+    return LN_OK;
+}
+
+static ln_status write_string(ln_onnx_writer *w, const ln_param_info *info,
+                              const ln_param_entry *param)
+{
+    const char *graph = ln_onnx_graph_param(w->op, param);
+    if (graph)
+        return write_body(w, param->arg_name, graph);
+    if (strcmp(w->op->op_arg->optype, "Optional") == 0 && strcmp(param->arg_name, "type") == 0)
+        return write_type(w, param);
+    if (info->ptype == LN_PARAM_NUMBER) {
+        tl_dtype dtype = ln_onnx_dtype_from_name(param->value_string);
+        if (dtype == TL_DTYPE_INVALID)
+            return ln_onnx_write_fail(w, LN_UNSUPPORTED, "param '%s' is a string", param->arg_name);
+        ln_onnx_attr_int(w, param->arg_name, ln_onnx_dtype_to_number(dtype));
+        return LN_OK;
+    }
+    ln_onnx_attr_string(w, param->arg_name, param->value_string);
+    return LN_OK;
+}
+
+// ---- All of an operator ----
+
+static const ln_param_info *find_info(const ln_op_info *info, const char *name)
+{
+    for (const ln_param_info *p = info->params; p && p->arg_name; p++) {
+        if (strcmp(p->arg_name, name) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
+{
+    const ln_param_info *info = find_info(w->op->op_arg->info, param->arg_name);
+    if (!info || strcmp(param->arg_name, "since") == 0)
+        return LN_OK;
+    switch (param->type) {
+    case LN_PARAM_NUMBER: write_number(w, param->arg_name, param->value_double); return LN_OK;
+    case LN_PARAM_BOOL: ln_onnx_attr_int(w, param->arg_name, param->value_bool != 0); return LN_OK;
+    case LN_PARAM_STRING: return write_string(w, info, param);
+    case LN_PARAM_ARRAY_STRING: write_strings(w, param); return LN_OK;
+    case LN_PARAM_ARRAY_NUMBER:
+        if (info->ptype == LN_PARAM_ARRAY_STRING)
+            write_strings(w, &(ln_param_entry){.arg_name = param->arg_name});
+        else
+            write_numbers(w, param);
+        return LN_OK;
+    default:
+        return ln_onnx_write_fail(w, LN_UNSUPPORTED, "param '%s' is of a type that ONNX lacks",
+                                  param->arg_name);
+    }
+}
+
+static ln_status write_tensor(ln_onnx_writer *w, const char *attribute, const char *tensor)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(w->op->op_arg->tensor_table, tensor);
+    const ln_op *maker =
+        entry ? ln_op_table_find(w->graph->ctx->op_table, entry->creater) : NULL;
+    if (!maker || !ln_onnx_is_constant_op(maker))
+        return ln_onnx_write_fail(w, LN_UNSUPPORTED,
+                                  "'%s' is an attribute in ONNX, and tensor '%s' no constant",
+                                  attribute, tensor);
+    LN_TRY(ln_onnx_write_constant(w, maker, NULL));
+    begin(w, attribute);
+    ln_onnx_put_message(&w->attribute, ATTR_T, &w->tensor);
+    end(w, TENSOR);
+    return LN_OK;
+}
+
+ln_status ln_onnx_write_attributes(ln_onnx_writer *w)
+{
+    const ln_op_arg *arg = w->op->op_arg;
+    for (const ln_arg_info *in = arg->info->ins; in && in->arg_name; in++) {
+        const char *tensor = in->flags & LN_ARG_ATTRIBUTE
+                                 ? ln_tensor_list_find_name(arg->tensors_in, in->arg_name)
+                                 : NULL;
+        if (tensor)
+            LN_TRY(write_tensor(w, in->arg_name, tensor));
+    }
+    for (const ln_list *l = arg->params; l; l = l->next)
+        LN_TRY(write_param(w, l->data));
+    return w->node.text.status;
+}

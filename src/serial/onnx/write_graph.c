@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph: what it is given, its constants and operators in their order, and what it gives.
+
+#include "serial/onnx/writer.h"
+
+#include <string.h>
+
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+#include <lightnet/util.h>
+
+#include "base/name_hash.h"
+#include "ir/context.h"
+
+// ---- What is given ----
+
+static int is_captured(const ln_op *op)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "capture");
+    return param && param->value_bool;
+}
+
+static const char *first_out(const ln_op *op)
+{
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    return out->name;
+}
+
+static int is_true(const ln_op *op, const char *name)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
+    return param && param->value_bool;
+}
+
+// The type as the operator `input` says it.
+static ln_status put_declared_type(ln_onnx_writer *w, const ln_op *op)
+{
+    const ln_list *params = op->op_arg->params;
+    const ln_param_entry *type = ln_param_list_find(params, "type");
+    if (type && type->type == LN_PARAM_STRING)
+        return ln_onnx_put_type_text(&w->type, type->value_string);
+    const ln_param_entry *dtype = ln_param_list_find(params, "dtype");
+    tl_dtype known = dtype && dtype->type == LN_PARAM_STRING
+                         ? tl_dtype_from_str(dtype->value_string)
+                         : TL_DTYPE_INVALID;
+    if (known == TL_DTYPE_INVALID || known == TL_OBJECT)
+        return LN_OK;
+    const ln_param_entry *dims = ln_param_list_find(params, "dims");
+    const ln_param_entry *names = ln_param_list_find(params, "names");
+    int has_shape = dims && !is_true(op, "open");
+    int has_names = names && names->type == LN_PARAM_ARRAY_STRING && dims &&
+                    names->array_len == dims->array_len;
+    return ln_onnx_put_tensor_type(
+        &w->type, known, has_shape, has_shape ? dims->array_len : 0,
+        has_shape ? dims->value_array_int : NULL,
+        has_names ? (const char *const *)names->value_array_string : NULL);
+}
+
+static ln_status put_known_type(ln_onnx_writer *w, const ln_tensor_entry *entry)
+{
+    const tl_tensor *t = entry->tensor;
+    if (entry->is_open || t->dtype == TL_OBJECT)
+        return LN_OK; // it shows in a run
+    return ln_onnx_put_tensor_type(&w->type, t->dtype, 1, t->ndim, t->dims, NULL);
+}
+
+// Appends what is in w->type, if something is, with its name.
+static void put_value_info(ln_onnx_writer *w, uint32_t field, const char *name)
+{
+    ln_onnx_out_reset(&w->node);
+    ln_onnx_put_text(&w->node, LN_VALUE_NAME, name);
+    if (w->type.text.len > 0)
+        ln_onnx_put_message(&w->node, LN_VALUE_TYPE, &w->type);
+    ln_onnx_put_message(&w->graph->message, field, &w->node);
+}
+
+static ln_status write_input(ln_onnx_writer *w)
+{
+    const ln_context *ctx = w->graph->ctx;
+    ln_onnx_out_reset(&w->type);
+    if (strcmp(w->op->op_arg->optype, "input") == 0)
+        LN_TRY(put_declared_type(w, w->op));
+    else
+        LN_TRY(put_known_type(w, ln_tensor_table_find(ctx->tensor_table, first_out(w->op))));
+    put_value_info(w, LN_GRAPH_INPUT, first_out(w->op));
+    return LN_OK;
+}
+
+static ln_status write_output(ln_onnx_writer *w, const ln_tensor_entry *entry)
+{
+    ln_onnx_out_reset(&w->type);
+    LN_TRY(put_known_type(w, entry));
+    put_value_info(w, LN_GRAPH_OUTPUT, entry->name);
+    return LN_OK;
+}
+
+// In their order; one walk where operators say them, so that many cost no more than their number.
+static ln_status each_output(ln_onnx_writer *w,
+                             ln_status (*visit)(ln_onnx_writer *w, const ln_tensor_entry *entry))
+{
+    const ln_context *ctx = w->graph->ctx;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; !ctx->has_output && (entry = ln_context_output(ctx, i)); i++)
+        LN_TRY(visit(w, entry));
+    for (const ln_list *l = ctx->has_output ? ctx->ops : NULL; l; l = l->next) {
+        const ln_op *op = l->data;
+        if (!ln_op_is_type(op->op_arg, "output"))
+            continue;
+        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
+        LN_TRY(visit(w, ln_tensor_table_find(ctx->tensor_table, src->name)));
+    }
+    return LN_OK;
+}
+
+// ---- Constants ----
+
+static ln_status note(ln_onnx_writer *w, const char *tensor)
+{
+    if (ln_hash_find(w->read, tensor))
+        return LN_OK;
+    return ln_hash_insert(w->read, tensor, (void *)(uintptr_t)tensor) >= 0 ? LN_OK
+                                                                           : ln_error_status();
+}
+
+static ln_status note_output(ln_onnx_writer *w, const ln_tensor_entry *entry)
+{
+    return note(w, entry->name);
+}
+
+static int is_attribute(const ln_op *op, const char *arg_name)
+{
+    const ln_op_info *info = op->op_arg->info;
+    for (const ln_arg_info *in = info ? info->ins : NULL; in && in->arg_name; in++) {
+        if (in->flags & LN_ARG_ATTRIBUTE && strcmp(in->arg_name, arg_name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+// A constant that is read as an attribute only is no initializer.
+static ln_status note_read(ln_onnx_writer *w)
+{
+    for (const ln_list *l = w->graph->ctx->ops; l; l = l->next) {
+        const ln_op *op = l->data;
+        for (const ln_list *k = op->op_arg->tensors_in; k; k = k->next) {
+            const ln_tensor_list_entry *in = k->data;
+            if (!is_attribute(op, in->arg_name))
+                LN_TRY(note(w, in->name));
+        }
+    }
+    return each_output(w, note_output);
+}
+
+static ln_status write_initializer(ln_onnx_writer *w)
+{
+    if (!ln_hash_find(w->read, first_out(w->op)))
+        return LN_OK;
+    LN_TRY(ln_onnx_write_constant(w, w->op, first_out(w->op)));
+    ln_onnx_put_message(&w->graph->message, LN_GRAPH_INITIALIZER, &w->tensor);
+    return LN_OK;
+}
+
+// ---- The graph ----
+
+static ln_status write_op(ln_onnx_writer *w)
+{
+    w->node_count = 0;
+    const ln_op *op = w->op;
+    const char *optype = op->op_arg->optype;
+    if (strcmp(op->op_arg->arch, "none") != 0)
+        return ln_onnx_write_fail(w, LN_STATE,
+                                  "a model that is compiled cannot be written in ONNX any more");
+    if (strcmp(optype, "output") == 0)
+        return LN_OK;
+    if (strcmp(optype, "input") == 0)
+        return is_captured(op) ? LN_OK : write_input(w);
+    if (ln_op_is_input(op->op_arg))
+        return write_input(w);
+    if (ln_onnx_is_constant_op(op))
+        return write_initializer(w);
+    return ln_onnx_is_onnx_op(op) ? ln_onnx_write_node(w) : ln_onnx_write_own(w);
+}
+
+static ln_status write_all(ln_onnx_writer *w)
+{
+    LN_TRY(note_read(w));
+    for (const ln_list *l = w->graph->ctx->ops; l; l = l->next) {
+        w->op = l->data;
+        LN_TRY(write_op(w));
+        LN_TRY(w->graph->message.text.status);
+    }
+    LN_TRY(each_output(w, write_output));
+    ln_onnx_put_text(&w->graph->message, LN_GRAPH_NAME, w->graph->name ? w->graph->name : "model");
+    return w->graph->message.text.status;
+}
+
+ln_status ln_onnx_write_graph(ln_onnx_writer *w, ln_onnx_graph_out *graph)
+{
+    w->graph = graph;
+    w->read = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    if (!w->read)
+        return LN_NO_MEMORY;
+    ln_status status = write_all(w);
+    ln_hash_free(w->read);
+    w->read = NULL;
+    graph->is_done = status == LN_OK;
+    return status;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of ONNX as nodes: tensors by their positions, and which operator sets have them so.
+
+#include "serial/onnx/writer.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/param.h>
+#include <lightnet/tensor_entry.h>
+
+#include "serial/onnx/builder.h"
+
+typedef struct domain_row {
+    const char *name;
+    const char *prefix; // of our operator types
+} domain_row;
+
+static const domain_row domains[LN_DOMAIN_COUNT] = {
+    [LN_DOMAIN_ONNX] = {"ai.onnx", ""},
+    [LN_DOMAIN_ML] = {"ai.onnx.ml", "ml_"},
+    [LN_DOMAIN_MICROSOFT] = {"com.microsoft", "ms_"},
+    [LN_DOMAIN_TRAINING] = {"ai.onnx.preview.training", "training_"},
+    [LN_DOMAIN_PREVIEW] = {"ai.onnx.preview", "preview_"},
+};
+
+ln_status ln_onnx_write_fail(const ln_onnx_writer *w, ln_status status, const char *fmt, ...)
+{
+    char message[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    return LN_FAIL(status, "operator '%.100s' (%.100s): %s", w->op->op_arg->name,
+                   w->op->op_arg->optype, message);
+}
+
+// ---- Domains and versions ----
+
+int ln_onnx_is_onnx_op(const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    return info && info->since && info->since[0] && strcmp(op->op_arg->arch, "none") == 0;
+}
+
+ln_onnx_domain ln_onnx_domain_of(const ln_op_info *info)
+{
+    for (int i = 1; info->domain && i < LN_DOMAIN_COUNT; i++) {
+        if (strcmp(info->domain, domains[i].name) == 0)
+            return (ln_onnx_domain)i;
+    }
+    return LN_DOMAIN_ONNX;
+}
+
+const char *ln_onnx_domain_name(ln_onnx_domain domain)
+{
+    return domain == LN_DOMAIN_ONNX ? "" : domains[domain].name;
+}
+
+// Forms that only admit more types than the one before them: any version means the same.
+static int is_same_in_all(const char *optype)
+{
+    return strcmp(optype, "Identity") == 0;
+}
+
+ln_status ln_onnx_versions(const ln_op *op, int *out_from, int *out_to)
+{
+    const ln_op_info *info = op->op_arg->info;
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "since");
+    const int *since = info->since;
+    while (param ? *since != param->value_int && since[1] : since[1] != 0)
+        since++;
+    if (param && *since != param->value_int)
+        return LN_FAIL(LN_UNSUPPORTED, "operator '%s': there is no version %d of %s",
+                       op->op_arg->name, param->value_int, op->op_arg->optype);
+    *out_from = *since;
+    *out_to = since[1] ? since[1] - 1 : INT_MAX;
+    if (is_same_in_all(op->op_arg->optype)) {
+        *out_from = 1;
+        *out_to = INT_MAX;
+    }
+    return LN_OK;
+}
+
+// ---- Nodes ----
+
+void ln_onnx_begin(ln_onnx_writer *w, const char *type)
+{
+    ln_onnx_out_reset(&w->node);
+    ln_onnx_put_text(&w->node, LN_NODE_TYPE, type);
+}
+
+void ln_onnx_in(ln_onnx_writer *w, const char *tensor)
+{
+    ln_onnx_put_text(&w->node, LN_NODE_INPUT, tensor);
+}
+
+void ln_onnx_out_name(ln_onnx_writer *w, const char *tensor)
+{
+    ln_onnx_put_text(&w->node, LN_NODE_OUTPUT, tensor);
+}
+
+void ln_onnx_end(ln_onnx_writer *w)
+{
+    char name[LN_MAX_NAME_LEN];
+    if (w->node_count++ == 0)
+        snprintf(name, sizeof name, "%s", w->op->op_arg->name);
+    else
+        snprintf(name, sizeof name, "%.400s/%d", w->op->op_arg->name, w->node_count);
+    ln_onnx_put_text(&w->node, LN_NODE_NAME, name);
+    ln_onnx_put_message(&w->graph->message, LN_GRAPH_NODE, &w->node);
+}
+
+// ---- Operators of ONNX ----
+
+// The number behind `stem` in `name`; 0 if it is another name.
+static int number_behind(const char *name, const char *stem)
+{
+    size_t len = strlen(stem);
+    if (strncmp(name, stem, len) != 0 || name[len] < '1' || name[len] > '9')
+        return 0;
+    char *end;
+    long number = strtol(name + len, &end, 10);
+    return *end || number > LN_ONNX_MAX_ARGS ? 0 : (int)number;
+}
+
+// The position of a tensor among those of the node; -1: it is none of them.
+static int position_of(const ln_arg_info *infos, const char *arg_name)
+{
+    int position = 0;
+    for (const ln_arg_info *info = infos; info && info->arg_name; info++) {
+        if (info->flags & LN_ARG_ATTRIBUTE)
+            continue;
+        int number = info->flags & LN_ARG_VARIADIC ? number_behind(arg_name, info->arg_name) : 0;
+        if (number > 0)
+            return position + number - 1;
+        if (strcmp(arg_name, info->arg_name) == 0)
+            return position;
+        position++;
+    }
+    return -1;
+}
+
+// What was left out in between is an empty name.
+static ln_status write_tensors(ln_onnx_writer *w, uint32_t field, const ln_list *tensors,
+                               const ln_arg_info *infos)
+{
+    const char *names[LN_ONNX_MAX_ARGS] = {NULL};
+    int count = 0;
+    for (const ln_list *l = tensors; l; l = l->next) {
+        const ln_tensor_list_entry *tensor = l->data;
+        int position = position_of(infos, tensor->arg_name);
+        if (position < 0)
+            continue; // an attribute, or what a body reads
+        if (position >= LN_ONNX_MAX_ARGS)
+            return ln_onnx_write_fail(w, LN_LIMIT, "it has more than %d tensors", LN_ONNX_MAX_ARGS);
+        names[position] = tensor->name;
+        count = position >= count ? position + 1 : count;
+    }
+    for (int i = 0; i < count; i++)
+        ln_onnx_put_text(&w->node, field, names[i] ? names[i] : "");
+    return LN_OK;
+}
+
+ln_status ln_onnx_write_node(ln_onnx_writer *w)
+{
+    const ln_op_arg *arg = w->op->op_arg;
+    ln_onnx_domain domain = ln_onnx_domain_of(arg->info);
+    size_t prefix_len = strlen(domains[domain].prefix);
+    int has_prefix = strncmp(arg->optype, domains[domain].prefix, prefix_len) == 0;
+    ln_onnx_begin(w, arg->optype + (has_prefix ? prefix_len : 0));
+    if (domain != LN_DOMAIN_ONNX)
+        ln_onnx_put_text(&w->node, LN_NODE_DOMAIN, domains[domain].name);
+    LN_TRY(write_tensors(w, LN_NODE_INPUT, arg->tensors_in, arg->info->ins));
+    LN_TRY(write_tensors(w, LN_NODE_OUTPUT, arg->tensors_out, arg->info->outs));
+    LN_TRY(ln_onnx_write_attributes(w));
+    ln_onnx_end(w);
+    return LN_OK;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charging a meter for bytes that are no object's.
+
+#ifndef LN_TENSOR_METER_H
+#define LN_TENSOR_METER_H
+
+#include <stdbool.h>
+
+#include <lightnet/object.h>
+
+// True, and the bytes are counted, unless they go beyond the limit. Records no failure.
+bool ln_meter_take(ln_meter *meter, size_t byte_count);
+void ln_meter_give_back(ln_meter *meter, size_t byte_count);
+
+#endif

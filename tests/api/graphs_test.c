@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models with graphs: what runs in them, what they see, and that they end.
+
+#include <pthread.h>
+
+#include "tests/api/values.h"
+#include "tests/oom.h"
+
+#define IN(name)      "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true);\n"
+#define CAPTURE(name) "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+#define OUT(name)     "output(src=" name " | |);\n"
+
+// The state, which starts as x of any length, is doubled three times; then w is added once.
+#define LOOP_MODEL                                                                                 \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=[\"N\"]);\n"                                 \
+    "create(| dst=n | dtype=TL_INT64, dims=[], ran=[0, 0], data=[3], from_file=false);\n"          \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[0.5], from_file=false);\n"       \
+    "Loop(M=n, v_initial1=x, capture1=w | v_final_and_scan_outputs1=y | body=\"body\");\n" OUT(    \
+        "y") "graph body {\n" IN("i") IN("go") IN("s")                                             \
+        CAPTURE(                                                                                   \
+            "w") "create(| dst=two | dtype=TL_INT64, dims=[], ran=[0, 0], data=[2], "              \
+                 "from_file=false);\n"                                                             \
+                 "Add(A=s, B=s | C=d |);\n"                                                        \
+                 "Less(A=i, B=two | C=is_early |);\n"                                              \
+                 "If(cond=is_early, capture1=d, capture2=w | outputs1=t | "                        \
+                 "then_branch=\"early\", else_branch=\"late\");\n" OUT("go") OUT(                  \
+                     "t") "}\n"                                                                    \
+                          "graph early {\n" CAPTURE("d") "Identity(input=d | output=e |);\n" OUT(  \
+                              "e") "}\n"                                                           \
+                                   "graph late {\n" CAPTURE("d")                                   \
+                                       CAPTURE("w") "Add(A=d, B=w | C=f |);\n" OUT("f") "}\n"
+
+static ln_status set_floats(ln_context *ctx, const char *name, int len, const float *data)
+{
+    ln_object *object = ln_object_new_tensor(TL_FLOAT, 1, &len, NULL);
+    if (!object)
+        return ln_error_status();
+    memcpy(ln_object_tensor(object)->data, data, (size_t)len * sizeof *data);
+    ln_status status = ln_context_set_object(ctx, name, object);
+    ln_object_release(object);
+    return status;
+}
+
+static void check_loop(ln_context *ctx, float x)
+{
+    CHECK_OK(set_floats(ctx, "x", 2, (float[]){x, 0}));
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS((double)x * 8 + 0.5, 0.5));
+}
+
+TEST(graphs_nest_and_see_what_is_around_them)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(LOOP_MODEL, "cpu");
+    check_loop(ctx, 1);
+    check_loop(ctx, 2);
+    close_run(ctx);
+}
+
+TEST(a_clone_has_graphs_of_its_own)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(LOOP_MODEL, "cpu"), *clone;
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK(ln_context_find_graph(clone, "body") != ln_context_find_graph(ctx, "body"));
+    check_loop(clone, 3);
+    close_context(ctx);
+    check_loop(clone, 4);
+    close_run(clone);
+}
+
+typedef struct worker {
+    ln_context *ctx;
+    float x;
+    float y;
+    ln_status status;
+} worker;
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    for (int round = 0; round < 50 && w->status == LN_OK; round++) {
+        w->status = set_floats(w->ctx, "x", 1, &w->x);
+        if (w->status == LN_OK)
+            w->status = ln_context_run(w->ctx);
+        ln_object *y;
+        if (w->status == LN_OK)
+            w->status = ln_context_get_object(w->ctx, "y", &y);
+        if (w->status != LN_OK)
+            break;
+        w->y = *(const float *)ln_object_tensor(y)->data;
+        ln_object_release(y);
+    }
+    return NULL;
+}
+
+TEST(clones_run_their_graphs_side_by_side)
+{
+    CHECK_OK(ln_arch_init());
+    worker workers[2] = {{.ctx = load_text(LOOP_MODEL, "cpu"), .x = 1}, {.x = 2}};
+    CHECK_OK(ln_context_clone(workers[0].ctx, &workers[1].ctx));
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_OK(workers[i].status);
+        CHECK_NEAR(workers[i].y, workers[i].x * 8 + 0.5F, 0);
+        close_context(workers[i].ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(a_compiled_file_keeps_graphs_and_open_tensors)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(LOOP_MODEL);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    char *text, *again;
+    size_t byte_count, again_byte_count;
+    CHECK_OK(ln_context_write(ctx, "ir", &text, &byte_count));
+    close_context(ctx);
+    ctx = ln_context_create();
+    CHECK_OK(ln_context_init_mem(ctx, text, byte_count, "model.json"));
+    CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
+    CHECK_OK(ln_context_write(ctx, "ir", &again, &again_byte_count));
+    CHECK_STR_EQ(again, text);
+    ln_free(text);
+    ln_free(again);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    check_loop(ctx, 5);
+    close_run(ctx);
+}
+
+TEST(a_graph_that_runs_itself_is_refused)
+{
+    const char *text = "create(| dst=c | dtype=TL_BOOL, dims=[], ran=[0, 0], data=[1], "
+                       "from_file=false);\n"
+                       "If(cond=c, capture1=c | outputs1=y | then_branch=\"a\", "
+                       "else_branch=\"a\");\n"
+                       "graph a {\n"
+                       "input(| dst=c | dtype=TL_BOOL, dims=[], open=true, capture=true);\n"
+                       "If(cond=c, capture1=c | outputs1=z | then_branch=\"a\", "
+                       "else_branch=\"a\");\n" OUT("z") "}\n";
+    check_fails(text, LN_INVALID, "its graph runs itself");
+}
+
+#define NESTED 200 // graphs, each in the one before it
+
+TEST(graphs_nest_only_so_deep)
+{
+    static char text[NESTED * 512];
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  "create(| dst=c | dtype=TL_BOOL, dims=[], ran=[0, 0], data=[1], "
+                                  "from_file=false);\n"
+                                  "If(cond=c, capture1=c | outputs1=y | then_branch=\"g0\", "
+                                  "else_branch=\"g0\");\n");
+    for (int i = 0; i < NESTED; i++)
+        len +=
+            (size_t)snprintf(text + len, sizeof text - len,
+                             "graph g%d {\n"
+                             "input(| dst=c | dtype=TL_BOOL, dims=[], open=true, capture=true);\n"
+                             "If(cond=c, capture1=c | outputs1=z%d | then_branch=\"g%d\", "
+                             "else_branch=\"g%d\");\noutput(src=z%d | |);\n}\n",
+                             i, i, i + 1, i + 1, i);
+    len += (size_t)snprintf(text + len, sizeof text - len,
+                            "graph g%d {\n"
+                            "input(| dst=c | dtype=TL_BOOL, dims=[], open=true, capture=true);\n"
+                            "output(src=c | |);\n}\n",
+                            NESTED);
+    CHECK(len < sizeof text - 1);
+    check_fails(text, LN_LIMIT, "run inside each other");
+}
+
+TEST(an_input_of_a_graph_may_be_its_output)
+{
+    ln_context *ctx = run_text(
+        "create(| dst=n | dtype=TL_INT64, dims=[], ran=[0, 0], data=[2], from_file=false);\n"
+        "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[7, 8], from_file=false);\n"
+        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y, v_final_and_scan_outputs2=z | "
+        "body=\"body\");\n"
+        "graph body {\n" IN("i") IN("go") IN("s") OUT("go") OUT("s") OUT("s") "}\n");
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(7, 8));
+    check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(7, 8, 7, 8));
+    close_run(ctx);
+}
+
+TEST(graphs_keep_no_values_after_their_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(
+        "create(| dst=n | dtype=TL_INT64, dims=[], ran=[0, 0], data=[2], from_file=false);\n"
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1000]);\n"
+        "Loop(M=n, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n"
+        "ReduceSum(data=y | reduced=z | keepdims=0);\n" OUT("z") "graph body {\n" IN("i") IN("go")
+            IN("s") "Add(A=s, B=s | C=t |);\n" OUT("go") OUT("t") "}\n",
+        "ref");
+    float x[1000] = {7};
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK(ln_context_open_peak(ctx) >= 2 * 4000);
+    CHECK(ln_meter_bytes(ctx->meter) < 1000); // z alone
+    check_numbers(ctx, "z", TL_FLOAT, 0, NULL, NUMBERS(28));
+    close_run(ctx);
+}
+
+TEST(all_graphs_together_stay_within_the_limit_of_memory)
+{
+    CHECK_OK(ln_arch_init());
+    const char *text =
+        "create(| dst=c | dtype=TL_BOOL, dims=[], ran=[0, 0], data=[1], from_file=false);\n"
+        "If(cond=c | outputs1=y | then_branch=\"a\", else_branch=\"b\");\n"
+        "graph a {\ncreate(| dst=p | dtype=TL_FLOAT, dims=[100000], ran=[0, 1], data=[0], "
+        "from_file=false);\n" OUT(
+            "p") "}\n"
+                 "graph b {\ncreate(| dst=q | dtype=TL_FLOAT, dims=[100000], ran=[0, 1], data=[0], "
+                 "from_file=false);\n" OUT("q") "}\n";
+    ln_context *ctx = ln_context_create();
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 500000;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_init_mem(ctx, text, strlen(text), "model.net"));
+    CHECK_FAILS(ln_context_compile(ctx, "ref"), LN_LIMIT);
+    CHECK_MESSAGE("together with its graphs");
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    limits.memory_byte_count = 2000000;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_run(ctx));
+    close_run(ctx);
+}
+
+static ln_status try_all(ln_context *ctx)
+{
+    static const char text[] = LOOP_MODEL;
+    LN_TRY(ln_context_init_mem(ctx, text, sizeof text - 1, "model.net"));
+    LN_TRY(ln_context_compile(ctx, "ref"));
+    LN_TRY(ln_context_load(ctx, NULL));
+    LN_TRY(set_floats(ctx, "x", 2, (float[]){1, 2}));
+    return ln_context_run(ctx);
+}
+
+TEST(running_out_of_memory_ends_in_an_error_wherever_it_does)
+{
+    CHECK_OK(ln_arch_init());
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        if (!ctx)
+            continue;
+        ln_status status = try_all(ctx);
+        if (status != LN_OK)
+            CHECK_EQ(status, LN_NO_MEMORY);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(graphs_nest_and_see_what_is_around_them, a_clone_has_graphs_of_its_own,
+          clones_run_their_graphs_side_by_side, a_compiled_file_keeps_graphs_and_open_tensors,
+          a_graph_that_runs_itself_is_refused, graphs_nest_only_so_deep,
+          an_input_of_a_graph_may_be_its_output, graphs_keep_no_values_after_their_run,
+          all_graphs_together_stay_within_the_limit_of_memory,
+          running_out_of_memory_ends_in_an_error_wherever_it_does)

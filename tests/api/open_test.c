@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors whose shapes are known late: symbols, values of any kind, values known while planning.
+
+#include "tests/api/values.h"
+
+static ln_object *floats(int ndim, const int *dims, const float *data)
+{
+    ln_object *object = ln_object_new_tensor(TL_FLOAT, ndim, dims, NULL);
+    CHECK_NOT_NULL(object);
+    const tl_tensor *tensor = ln_object_tensor(object);
+    memcpy(tensor->data, data, tl_tensor_size(tensor));
+    return object;
+}
+
+static void set_floats(ln_context *ctx, const char *name, int ndim, const int *dims,
+                       const float *data)
+{
+    ln_object *object = floats(ndim, dims, data);
+    CHECK_OK(ln_context_set_object(ctx, name, object));
+    ln_object_release(object);
+}
+
+// ---- Symbols and shapes ----
+
+#define SYMBOLS                                                                                    \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1], names=[\"N\", \"N_max\"]);\n"                  \
+    "input(| dst=b | dtype=TL_FLOAT, dims=[-1], names=[\"N_max\"]);\n"                             \
+    "Add(A=x, B=b | C=y |);\n"
+
+TEST(a_symbol_binds_all_inputs_that_have_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SYMBOLS);
+    CHECK(ln_context_input_is_open(ctx, 0) && ln_context_input_is_open(ctx, 1));
+    CHECK_OK(ln_context_set_symbol(ctx, "N_max", 3));
+    CHECK(ln_context_input_is_open(ctx, 0) && !ln_context_input_is_open(ctx, 1));
+    CHECK_OK(ln_context_set_symbol(ctx, "N", 2));
+    CHECK(!ln_context_input_is_open(ctx, 0));
+    CHECK_EQ(ln_context_data_size(ctx, "y"), 24);
+    CHECK_OK(ln_context_set_symbol(ctx, "N", 0)); // again, and none
+    CHECK_EQ(ln_context_data_size(ctx, "y"), 0);
+    CHECK(!ln_context_input_is_open(ctx, 2));
+    close_run(ctx);
+}
+
+TEST(an_unknown_symbol_is_answered_with_those_there_are)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SYMBOLS);
+    CHECK_FAILS(ln_context_set_symbol(ctx, "M", 3), LN_NOT_FOUND);
+    CHECK_MESSAGE("there are: N, N_max");
+    CHECK_FAILS(ln_context_set_symbol(ctx, "N", -1), LN_INVALID);
+    CHECK_FAILS(ln_context_set_symbol(ctx, "", 1), LN_INVALID);
+    CHECK_FAILS(ln_context_set_symbol(ctx, NULL, 1), LN_INVALID);
+    CHECK_FAILS(ln_context_set_symbol(NULL, "N", 1), LN_INVALID);
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_FAILS(ln_context_set_symbol(ctx, "N", 1), LN_STATE);
+    close_run(ctx);
+}
+
+TEST(a_shape_that_does_not_fit_is_refused_with_both)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3]);\n"
+                                "Add(A=x, B=x | C=y |);\n");
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, DIMS(2, 4)), LN_INVALID);
+    CHECK_MESSAGE("'x' has shape [-1, 3] (-1: any), not [2, 4]");
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 1, DIMS(3)), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, DIMS(-2, 3)), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, DIMS(INT32_MAX, 3)), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", -1, DIMS(3)), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, NULL, 0, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_set_shape(ctx, "y", 2, DIMS(2, 3)), LN_NOT_FOUND);
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, DIMS(2, 3)));
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, DIMS(2, 3)));
+    CHECK_EQ(ln_context_data_size(ctx, "y"), 24);
+    close_run(ctx);
+}
+
+// ---- Values ----
+
+#define OPEN_SUM                                                                                   \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"                                                \
+    "Add(A=x, B=x | C=t |);\n"                                                                     \
+    "Neg(X=t | Y=u |);\n"                                                                          \
+    "Abs(X=u | Y=y |);\n"                                                                          \
+    "output(src=y | |);\n"
+
+TEST(an_open_input_takes_another_shape_in_each_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(OPEN_SUM, "cpu");
+    CHECK_FAILS(ln_context_run(ctx), LN_STATE);
+    CHECK_MESSAGE("'x' has no value yet");
+    set_floats(ctx, "x", 1, DIMS(3), (float[]){1, 2, 3});
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(3), NUMBERS(2, 4, 6));
+    set_floats(ctx, "x", 1, DIMS(0), (float[]){0});
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(0), NULL);
+    set_floats(ctx, "x", 2, DIMS(1, 2), (float[]){5, 6});
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(1, 2), NUMBERS(10, 12));
+    close_run(ctx);
+}
+
+TEST(values_go_after_their_last_reader)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(OPEN_SUM, "ref");
+    float x[1000] = {1};
+    set_floats(ctx, "x", 1, DIMS(1000), x);
+    CHECK_OK(ln_context_run(ctx));
+    ln_object *object;
+    CHECK_FAILS(ln_context_get_object(ctx, "t", &object), LN_STATE);
+    CHECK_NULL(object);
+    CHECK_FAILS(ln_context_get_object(ctx, "u", &object), LN_STATE);
+    CHECK(ln_context_open_peak(ctx) < 3 * 4000);
+    CHECK_OK(ln_context_get_object(ctx, "x", &object)); // an input stays for the next run
+    ln_object_release(object);
+    CHECK_OK(ln_context_run(ctx));
+    close_run(ctx);
+}
+
+TEST(a_value_that_is_kept_outlives_the_context)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(OPEN_SUM, "cpu");
+    set_floats(ctx, "x", 1, DIMS(2), (float[]){1, 2});
+    CHECK_OK(ln_context_run(ctx));
+    ln_object *first, *second;
+    CHECK_OK(ln_context_get_object(ctx, "y", &first));
+    set_floats(ctx, "x", 1, DIMS(2), (float[]){8, 9});
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_object(ctx, "y", &second));
+    close_run(ctx);
+    CHECK_NEAR(((const float *)ln_object_tensor(first)->data)[1], 4, 0);
+    CHECK_NEAR(((const float *)ln_object_tensor(second)->data)[1], 18, 0);
+    ln_object_release(first);
+    ln_object_release(second);
+}
+
+TEST(open_tensors_stay_within_the_limit_of_memory)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 10000;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_init_mem(ctx, OPEN_SUM, strlen(OPEN_SUM), "model.net"));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    static float x[100000];
+    set_floats(ctx, "x", 1, DIMS(1000), x);
+    CHECK_OK(ln_context_run(ctx));
+    set_floats(ctx, "x", 1, DIMS(100000), x);
+    CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+    set_floats(ctx, "x", 1, DIMS(1000), x);
+    CHECK_OK(ln_context_run(ctx));
+    CHECK(ln_context_open_peak(ctx) > 4000 && ln_context_open_peak(ctx) <= 10000);
+    ln_context_unload(ctx);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_EQ(ln_context_open_peak(ctx), 0);
+    close_run(ctx);
+}
+
+TEST(objects_go_in_and_out_of_closed_tensors)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                                "Add(A=x, B=x | C=y |);\n",
+                                "cpu");
+    set_floats(ctx, "x", 1, DIMS(2), (float[]){3, 4});
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(6, 8));
+    ln_object *wrong = floats(2, DIMS(1, 2), (float[]){1, 2}), *object = wrong;
+    CHECK_FAILS(ln_context_set_object(ctx, "x", wrong), LN_INVALID);
+    CHECK_FAILS(ln_context_set_object(ctx, "x", NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_set_object(ctx, "z", wrong), LN_NOT_FOUND);
+    CHECK_FAILS(ln_context_set_object(ctx, NULL, wrong), LN_NOT_FOUND);
+    CHECK_FAILS(ln_context_set_object(NULL, "x", wrong), LN_STATE);
+    CHECK_FAILS(ln_context_get_object(ctx, "z", &object), LN_NOT_FOUND);
+    CHECK_NULL(object);
+    CHECK_FAILS(ln_context_get_object(ctx, "x", NULL), LN_INVALID);
+    ln_object *sequence = ln_object_new_sequence(TL_FLOAT, 1, &wrong);
+    CHECK_FAILS(ln_context_set_object(ctx, "x", sequence), LN_INVALID);
+    CHECK_MESSAGE("no sequence");
+    ln_object_release(sequence);
+    ln_object_release(wrong);
+    close_run(ctx);
+}
+
+TEST(only_inputs_take_values)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(OPEN_SUM, "ref");
+    ln_object *object = floats(1, DIMS(1), (float[]){1});
+    CHECK_FAILS(ln_context_set_object(ctx, "t", object), LN_INVALID);
+    CHECK_MESSAGE("'t' is no input");
+    CHECK_FAILS(ln_context_set_data(ctx, "x", ln_object_tensor(object)->data), LN_STATE);
+    ln_object_release(object);
+    close_run(ctx);
+}
+
+// ---- Outputs that are something else too ----
+
+TEST(an_output_may_be_read_be_an_input_or_a_constant)
+{
+    CHECK_OK(ln_arch_init());
+    for (int is_cpu = 0; is_cpu < 2; is_cpu++) {
+        ln_context *ctx = load_text(
+            "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+            "create(| dst=c | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[7, 8], "
+            "from_file=false);\n"
+            "Neg(X=x | Y=t |);\n"
+            "Abs(X=t | Y=u |);\n"
+            "Add(A=u, B=c | C=y |);\n"
+            "output(src=y | |);\noutput(src=t | |);\noutput(src=x | |);\noutput(src=c | |);\n",
+            is_cpu ? "cpu" : "ref");
+        set_floats(ctx, "x", 1, DIMS(2), (float[]){1, 2});
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_EQ(ln_context_output_count(ctx), 4);
+        CHECK_STR_EQ(ln_context_output(ctx, 1)->name, "t");
+        check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(8, 10));
+        check_numbers(ctx, "t", TL_FLOAT, 1, DIMS(2), NUMBERS(-1, -2));
+        check_numbers(ctx, "x", TL_FLOAT, 1, DIMS(2), NUMBERS(1, 2));
+        check_numbers(ctx, "c", TL_FLOAT, 1, DIMS(2), NUMBERS(7, 8));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// ---- Known while planning ----
+
+TEST(shapes_that_follow_from_shapes_are_known_before_the_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3, 4]);\n"
+        "create(| dst=first | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"
+        "create(| dst=rest | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[-1], from_file=false);\n"
+        "Shape(data=x | shape=s |);\n"
+        "Gather(data=s, indices=first | output=n |);\n"
+        "Concat(inputs1=n, inputs2=rest | concat_result=to | axis=0);\n"
+        "Reshape(data=x, shape=to | reshaped=y |);\n");
+    const ln_tensor_entry *y = ln_tensor_table_find(ctx->tensor_table, "y");
+    CHECK(!y->is_open);
+    CHECK_EQ(y->tensor->ndim, 2);
+    CHECK_EQ(y->tensor->dims[1], 12);
+    close_run(ctx);
+}
+
+TEST(values_of_inputs_are_not_known_before_the_run)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
+                                "input(| dst=s | dtype=TL_INT64, dims=[2]);\n"
+                                "Reshape(data=x, shape=s | reshaped=y |);\noutput(src=y | |);\n",
+                                "cpu");
+    CHECK(ln_tensor_table_find(ctx->tensor_table, "y")->is_open);
+    CHECK_OK(ln_context_set_data(ctx, "x", (const float[]){1, 2, 3, 4}));
+    CHECK_OK(ln_context_set_data(ctx, "s", (const int64_t[]){2, 2}));
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(1, 2, 3, 4));
+    CHECK_OK(ln_context_set_data(ctx, "s", (const int64_t[]){-1, 4}));
+    CHECK_OK(ln_context_run(ctx));
+    check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(1, 4), NUMBERS(1, 2, 3, 4));
+    close_run(ctx);
+}
+
+// A few kilobytes of text must not make planning take all memory.
+TEST(what_is_known_early_costs_a_bounded_amount)
+{
+    CHECK_OK(ln_arch_init());
+    static char text[400000];
+    size_t len = (size_t)snprintf(text, sizeof text,
+                                  "create(| dst=a | dtype=TL_FLOAT, dims=[128, 128], ran=[0, 0], "
+                                  "data=[1], from_file=false);\n");
+    for (int i = 0; i < 2000; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "Add(A=a, B=a | C=m%d |);\n", i);
+    ln_context *ctx = open_text(text);
+    size_t byte_count = 0, cursor = 0;
+    void *entry;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
+        byte_count += ((ln_tensor_entry *)entry)->known_block ? 65536 : 0;
+    CHECK(byte_count > 0 && byte_count <= 16 << 20);
+    CHECK_OK(ln_context_rerun_ops(ctx)); // what is freed is free again
+    CHECK(((ln_tensor_entry *)ln_tensor_table_find(ctx->tensor_table, "m0"))->known);
+    close_run(ctx);
+}
+
+TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
+          an_unknown_symbol_is_answered_with_those_there_are,
+          a_shape_that_does_not_fit_is_refused_with_both,
+          an_open_input_takes_another_shape_in_each_run, values_go_after_their_last_reader,
+          a_value_that_is_kept_outlives_the_context, open_tensors_stay_within_the_limit_of_memory,
+          objects_go_in_and_out_of_closed_tensors, only_inputs_take_values,
+          an_output_may_be_read_be_an_input_or_a_constant,
+          shapes_that_follow_from_shapes_are_known_before_the_run,
+          values_of_inputs_are_not_known_before_the_run, what_is_known_early_costs_a_bounded_amount)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as an ONNX model that is written again: what was written can be read, and gives the same
+// bytes when it is written once more; so does its IR.
+
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    fuzz_start();
+    return 0;
+}
+
+// Not every model that can be read has a form in other formats.
+static int is_written(const ln_context *ctx, const char *format, char **out_bytes, size_t *out_len)
+{
+    ln_status status = ln_context_write(ctx, format, out_bytes, out_len);
+    FUZZ_CHECK(status == LN_OK || status == LN_UNSUPPORTED || status == LN_LIMIT ||
+               status == LN_INVALID || status == LN_NO_MEMORY);
+    return status == LN_OK;
+}
+
+// What is larger than the file it came from may be over a limit.
+static ln_context *read_again(const char *bytes, size_t len, const char *format)
+{
+    ln_context *ctx = fuzz_context();
+    ln_status status = ln_context_init_mem(ctx, bytes, len, format);
+    FUZZ_CHECK(status == LN_OK || status == LN_LIMIT || status == LN_NO_MEMORY);
+    if (status == LN_OK)
+        return ctx;
+    ln_context_free(ctx);
+    return NULL;
+}
+
+static void check_onnx(const ln_context *ctx)
+{
+    char *bytes, *again_bytes;
+    size_t len, again_len;
+    if (!is_written(ctx, "onnx", &bytes, &len))
+        return;
+    ln_context *again = read_again(bytes, len, "onnx");
+    if (again && is_written(again, "onnx", &again_bytes, &again_len)) {
+        FUZZ_CHECK(len == again_len && memcmp(bytes, again_bytes, len) == 0);
+        ln_free(again_bytes);
+    }
+    ln_context_free(again);
+    ln_free(bytes);
+}
+
+static void check_text(const ln_context *ctx, const char *format)
+{
+    char *bytes;
+    size_t len;
+    if (!is_written(ctx, format, &bytes, &len))
+        return;
+    ln_context_free(read_again(bytes, len, format));
+    ln_free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    // A tag that keeps other formats from taking the bytes.
+    if (size < 2 || data[0] != 0x08)
+        return 0;
+    ln_context *ctx = fuzz_context();
+    if (ln_context_init_mem(ctx, data, size, "fuzz") == LN_OK) {
+        check_onnx(ctx);
+        check_text(ctx, "ir");
+        check_text(ctx, "il");
+    }
+    ln_context_free(ctx);
+    return 0;
+}

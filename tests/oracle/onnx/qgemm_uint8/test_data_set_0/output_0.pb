@@ -1,0 +1,1 @@
+ByJÅTAUUA`[6lrM[IGxFYÅL

@@ -1,0 +1,1 @@
+ByJ@¤NUQNPWZ¹PÉÆrP§VÔNŽàáàZÎYX¡É‰ORVRVY”TORa•ONSØWZ‰SYNO¡ZUTW°ZáÃSRN

@@ -1,0 +1,1 @@
+ByJaDPg;twXFv·L
