@@ -7,7 +7,11 @@
 
 #include <lightnet/graph.h>
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <lightnet/allocator.h>
+#include <lightnet/hash.h>
 
 #define SPARE_INDEXES 16
 
@@ -44,6 +48,59 @@ static void take_after(ln_list **list, ln_list **last, ln_list *previous)
     if (*last == *link)
         *last = previous;
     *link = ln_list_remove_nth(*link, 0);
+}
+
+// ---- Edges ----
+
+// An end of an edge, with its place in the list of its node. It knows the one before it, so that an
+// edge goes in no time, however many there are.
+typedef struct edge_end {
+    ln_list place; // its data is `edge_node`
+    ln_graph_edge_node edge_node;
+    struct edge_end *before;
+} edge_end;
+
+typedef struct edge_pair {
+    edge_end out; // first; in the list of the node that it leaves
+    edge_end in;  // in the list of the node that it enters
+} edge_pair;
+
+static edge_pair *edge_of_out(ln_list *place)
+{
+    return (edge_pair *)place;
+}
+
+static edge_pair *edge_of_in(ln_list *place)
+{
+    return (edge_pair *)((char *)place - offsetof(edge_pair, in));
+}
+
+static edge_pair *edge_create(ln_graph_node *from, ln_graph_node *to, void *data, ln_cmp_func cmp)
+{
+    edge_pair *e = ln_alloc(sizeof *e);
+    if (!e)
+        return NULL;
+    e->out.edge_node = (ln_graph_edge_node){.edge_data = data, .node = to, .edge_data_cmp = cmp};
+    e->in.edge_node = (ln_graph_edge_node){.edge_data = data, .node = from, .edge_data_cmp = cmp};
+    e->out.place.data = &e->out.edge_node;
+    e->in.place.data = &e->in.edge_node;
+    return e;
+}
+
+static void append_end(ln_list **list, ln_list **last, edge_end *end)
+{
+    end->before = (edge_end *)*last;
+    append_node(list, last, &end->place);
+}
+
+static void take_end(ln_list **list, ln_list **last, const edge_end *end)
+{
+    ln_list *next = end->place.next;
+    *(end->before ? &end->before->place.next : list) = next;
+    if (next)
+        ((edge_end *)next)->before = end->before;
+    else
+        *last = (ln_list *)end->before;
 }
 
 // ---- Nodes and edges outside a graph ----
@@ -101,8 +158,19 @@ ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp)
     return graph;
 }
 
+static void free_out_edges(ln_graph_node *node)
+{
+    for (ln_list *l = node->out_edge_nodes, *next; l; l = next) {
+        next = l->next;
+        ln_free(edge_of_out(l));
+    }
+    node->out_edge_nodes = node->in_edge_nodes = NULL;
+}
+
+// The edges that enter go with the nodes that they leave.
 static void free_node(void *node)
 {
+    free_out_edges(node);
     ln_graph_node_free(node);
 }
 
@@ -114,26 +182,37 @@ void ln_graph_free(ln_graph *graph)
     ln_free(graph);
 }
 
-// Appends copies of `edge_nodes`, which lead to the nodes at the same index in `nodes`.
-static ln_status copy_edge_nodes(const ln_list *edge_nodes, ln_graph_node *const *nodes,
-                                 ln_list **list, ln_list **last)
+// Copies the edges that leave `old`, as far as their own end; `copies` receives old edge -> copy.
+static ln_status copy_outs(const ln_graph_node *old, ln_graph_node *const *nodes, ln_hash *copies)
 {
-    const ln_graph_edge_node *old;
-    LN_LIST_FOREACH (old, edge_nodes) {
-        ln_graph_edge_node *edge_node =
-            ln_graph_edge_node_create(old->edge_data, nodes[old->node->index], old->edge_data_cmp);
-        if (!edge_node)
+    ln_graph_node *node = nodes[old->index];
+    for (ln_list *l = old->out_edge_nodes; l; l = l->next) {
+        const ln_graph_edge_node *end = l->data;
+        edge_pair *e =
+            edge_create(node, nodes[end->node->index], end->edge_data, end->edge_data_cmp);
+        if (!e)
             return LN_NO_MEMORY;
-        if (append(list, last, edge_node) != LN_OK) {
-            ln_graph_edge_node_free(edge_node);
-            return LN_NO_MEMORY;
-        }
+        append_end(&node->out_edge_nodes, &node->last_out, &e->out);
+        if (ln_hash_insert(copies, edge_of_out(l), e) < 0)
+            return ln_error_status();
     }
+    node->outdegree = old->outdegree;
     return LN_OK;
 }
 
+static void copy_ins(const ln_graph_node *old, ln_graph_node *const *nodes, const ln_hash *copies)
+{
+    ln_graph_node *node = nodes[old->index];
+    for (ln_list *l = old->in_edge_nodes; l; l = l->next) {
+        edge_pair *e = ln_hash_find(copies, edge_of_in(l));
+        append_end(&node->in_edge_nodes, &node->last_in, &e->in);
+    }
+    node->indegree = old->indegree;
+}
+
 // Fills `copy`, which has no nodes yet. `nodes` has room for all of them.
-static ln_status copy_nodes(const ln_graph *graph, ln_graph *copy, ln_graph_node **nodes)
+static ln_status copy_nodes(const ln_graph *graph, ln_graph *copy, ln_graph_node **nodes,
+                            ln_hash *copies)
 {
     const ln_graph_node *old;
     LN_LIST_FOREACH (old, graph->nodes) {
@@ -143,14 +222,22 @@ static ln_status copy_nodes(const ln_graph *graph, ln_graph *copy, ln_graph_node
         node->node_data_cmp = old->node_data_cmp;
         nodes[old->index] = node;
     }
-    LN_LIST_FOREACH (old, graph->nodes) {
-        ln_graph_node *node = nodes[old->index];
-        LN_TRY(copy_edge_nodes(old->out_edge_nodes, nodes, &node->out_edge_nodes, &node->last_out));
-        LN_TRY(copy_edge_nodes(old->in_edge_nodes, nodes, &node->in_edge_nodes, &node->last_in));
-        node->outdegree = old->outdegree;
-        node->indegree = old->indegree;
-    }
+    LN_LIST_FOREACH (old, graph->nodes)
+        LN_TRY(copy_outs(old, nodes, copies));
+    LN_LIST_FOREACH (old, graph->nodes)
+        copy_ins(old, nodes, copies);
     return LN_OK;
+}
+
+static uint32_t hash_address(const void *address)
+{
+    uintptr_t bits = (uintptr_t)address;
+    return (uint32_t)(bits ^ bits >> 16 >> 16);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    return a != b;
 }
 
 ln_graph *ln_graph_copy(const ln_graph *graph)
@@ -159,10 +246,12 @@ ln_graph *ln_graph_copy(const ln_graph *graph)
         return NULL;
     ln_graph *copy = ln_graph_create(graph->node_data_cmp, graph->edge_data_cmp);
     ln_graph_node **nodes = ln_alloc_array(graph->index_end, sizeof(ln_graph_node *));
-    if (!copy || !nodes || copy_nodes(graph, copy, nodes) != LN_OK) {
+    ln_hash *copies = ln_hash_create(hash_address, compare_addresses, NULL, NULL);
+    if (!copy || !nodes || !copies || copy_nodes(graph, copy, nodes, copies) != LN_OK) {
         ln_graph_free(copy);
         copy = NULL;
     }
+    ln_hash_free(copies);
     ln_free(nodes);
     return copy;
 }
@@ -203,30 +292,14 @@ ln_graph_node *ln_graph_find(const ln_graph *graph, const void *data)
     return NULL;
 }
 
-// Takes the first edge node that leads to `node` and has the very pointer `edge_data` out of a
-// list. There is one.
-static void take_edge_node(ln_list **list, ln_list **last, const ln_graph_node *node,
-                           const void *edge_data)
+static void take_edge(edge_pair *e)
 {
-    ln_list *previous = NULL;
-    for (ln_list *l = *list; l; previous = l, l = l->next) {
-        ln_graph_edge_node *edge = l->data;
-        if (edge->node != node || edge->edge_data != edge_data)
-            continue;
-        take_after(list, last, previous);
-        ln_graph_edge_node_free(edge);
-        return;
-    }
-}
-
-// Takes both ends of an edge out. Parallel edges with the same data pointer are all alike, so it
-// does not matter which of them loses which end.
-static void take_edge(ln_graph_node *from, ln_graph_node *to, const void *edge_data)
-{
-    take_edge_node(&from->out_edge_nodes, &from->last_out, to, edge_data);
-    take_edge_node(&to->in_edge_nodes, &to->last_in, from, edge_data);
+    ln_graph_node *from = e->in.edge_node.node, *to = e->out.edge_node.node;
+    take_end(&from->out_edge_nodes, &from->last_out, &e->out);
+    take_end(&to->in_edge_nodes, &to->last_in, &e->in);
     from->outdegree--;
     to->indegree--;
+    ln_free(e);
 }
 
 void *ln_graph_remove(ln_graph *graph, const void *data)
@@ -254,14 +327,10 @@ void *ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
         ln_fail(LN_INVALID, "the node to remove is not in the graph");
         return NULL;
     }
-    while (node->out_edge_nodes) {
-        const ln_graph_edge_node *edge = node->out_edge_nodes->data;
-        take_edge(node, edge->node, edge->edge_data);
-    }
-    while (node->in_edge_nodes) {
-        const ln_graph_edge_node *edge = node->in_edge_nodes->data;
-        take_edge(edge->node, node, edge->edge_data);
-    }
+    while (node->out_edge_nodes)
+        take_edge(edge_of_out(node->out_edge_nodes));
+    while (node->in_edge_nodes)
+        take_edge(edge_of_in(node->in_edge_nodes));
 
     if (node->place->next)
         ((ln_graph_node *)node->place->next->data)->previous = node->previous;
@@ -275,7 +344,7 @@ void *ln_graph_remove_node(ln_graph *graph, ln_graph_node *node)
     return data;
 }
 
-// ---- Edges ----
+// ---- Linking ----
 
 ln_status ln_graph_link(ln_graph *graph, const void *data1, const void *data2, void *edge_data)
 {
@@ -295,20 +364,11 @@ ln_status ln_graph_link_node(ln_graph *graph, ln_graph_node *node1, ln_graph_nod
     if (!graph || !node1 || !node2 || node1->graph != graph || node2->graph != graph)
         return LN_FAIL(LN_INVALID, "a node to link is not in the graph");
 
-    // All memory first, so that both ends appear together.
-    ln_graph_edge_node *out = ln_graph_edge_node_create(edge_data, node2, graph->edge_data_cmp);
-    ln_graph_edge_node *in = ln_graph_edge_node_create(edge_data, node1, graph->edge_data_cmp);
-    ln_list *out_list = ln_list_append(NULL, out);
-    ln_list *in_list = ln_list_append(NULL, in);
-    if (!out || !in || !out_list || !in_list) {
-        ln_list_free(out_list);
-        ln_list_free(in_list);
-        ln_graph_edge_node_free(out);
-        ln_graph_edge_node_free(in);
+    edge_pair *e = edge_create(node1, node2, edge_data, graph->edge_data_cmp);
+    if (!e)
         return LN_NO_MEMORY;
-    }
-    append_node(&node1->out_edge_nodes, &node1->last_out, out_list);
-    append_node(&node2->in_edge_nodes, &node2->last_in, in_list);
+    append_end(&node1->out_edge_nodes, &node1->last_out, &e->out);
+    append_end(&node2->in_edge_nodes, &node2->last_in, &e->in);
     node1->outdegree++;
     node2->indegree++;
     return LN_OK;
@@ -331,14 +391,14 @@ void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, const voi
         ln_fail(LN_INVALID, "no node to unlink");
         return NULL;
     }
-    const ln_graph_edge_node *edge;
-    LN_LIST_FOREACH (edge, node1->out_edge_nodes) {
-        if (edge->node != node2)
+    for (ln_list *l = node1->out_edge_nodes; l; l = l->next) {
+        const ln_graph_edge_node *end = l->data;
+        if (end->node != node2)
             continue;
-        if (edge_data && !matches(edge->edge_data, edge_data, edge->edge_data_cmp))
+        if (edge_data && !matches(end->edge_data, edge_data, end->edge_data_cmp))
             continue;
-        void *data = edge->edge_data;
-        take_edge(node1, node2, data);
+        void *data = end->edge_data;
+        take_edge(edge_of_out(l));
         return data;
     }
     ln_fail(LN_NOT_FOUND, "the graph has no such edge to unlink");

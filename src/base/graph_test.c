@@ -508,7 +508,46 @@ TEST(a_back_edge_makes_a_cycle)
     }
 }
 
-TEST_LIST(degrees_count_edges, outliers_have_no_edges,
+// In quadratic time this takes the better part of a minute.
+TEST(a_node_of_many_edges_loses_them_from_the_end)
+{
+    enum { READER_COUNT = 100000 };
+    ln_graph *graph = ln_graph_create(NULL, NULL);
+    ln_graph_node *maker = ln_graph_add(graph, NUMBER(0));
+    for (int i = 0; i < READER_COUNT; i++)
+        CHECK_OK(ln_graph_link_node(graph, maker, ln_graph_add(graph, NUMBER(1)), NUMBER(2)));
+    while (graph->last_node->data != maker)
+        ln_graph_remove_node(graph, graph->last_node->data);
+    CHECK_EQ(maker->outdegree, 0);
+    CHECK_NULL(maker->out_edge_nodes);
+    check_consistent(graph);
+    ln_graph_free(graph);
+}
+
+TEST(parallel_edges_go_one_by_one_in_any_place)
+{
+    char a[] = "a", b[] = "b", c[] = "c";
+    char *const all[] = {a, b, c};
+    for (size_t first = 0; first < 3; first++) {
+        ln_graph *graph = draw(&(picture){2, {{0, 0}}, 0});
+        for (size_t i = 0; i < 3; i++)
+            CHECK_OK(ln_graph_link(graph, NUMBER(0), NUMBER(1), all[i]));
+        CHECK_PTR_EQ(ln_graph_unlink(graph, NUMBER(0), NUMBER(1), all[first]), all[first]);
+        check_consistent(graph);
+        CHECK_OK(ln_graph_link(graph, NUMBER(0), NUMBER(1), all[first]));
+        check_consistent(graph);
+        const ln_graph_node *node = ln_graph_find(graph, NUMBER(1));
+        const ln_graph_edge_node *last = node->last_in->data;
+        CHECK_PTR_EQ(last->edge_data, all[first]);
+        for (size_t i = 0; i < 3; i++)
+            CHECK_PTR_EQ(ln_graph_unlink(graph, NUMBER(0), NUMBER(1), all[i]), all[i]);
+        check_consistent(graph);
+        ln_graph_free(graph);
+    }
+}
+
+TEST_LIST(degrees_count_edges, a_node_of_many_edges_loses_them_from_the_end,
+          parallel_edges_go_one_by_one_in_any_place, outliers_have_no_edges,
           a_walk_visits_each_node_once_after_its_predecessors, sorting_makes_layers,
           nodes_and_edges_are_found_by_data, removing_a_node_takes_its_edges_along,
           nodes_of_other_graphs_are_refused, null_is_no_graph,
