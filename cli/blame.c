@@ -2,7 +2,6 @@
 // `lightnet blame`: which rule or kernel makes a model compute something else than it should.
 
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "blame_search.h"
 #include "cli.h"
 #include "compile_flags.h"
+#include "option_values.h"
 #include "progress.h"
 
 #define MAX_INPUTS 64
@@ -57,42 +57,17 @@ typedef struct blame_options {
 
 // ---- The command line ----
 
-static int parse_tolerance(const char *name, const char *text, double *out_value)
-{
-    char *end;
-    *out_value = strtod(text, &end);
-    if (end == text || *end || !(*out_value >= 0) || isinf(*out_value))
-        return say_usage_error("blame", "%s takes a number from 0 on, not '%s'", name, text);
-    return EXIT_OK;
-}
-
-static int parse_seed(const char *text, uint64_t *out_seed)
-{
-    char *end;
-    *out_seed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end)
-        return say_usage_error("blame", "--seed takes a whole number, not '%s'", text);
-    return EXIT_OK;
-}
-
-static int add_input(blame_options *o, const char *text)
-{
-    if (o->source.input_count == MAX_INPUTS)
-        return say_usage_error("blame", "more than %d inputs", MAX_INPUTS);
-    o->inputs[o->source.input_count++] = text;
-    return EXIT_OK;
-}
-
 enum { SEED = 256, SPECIAL, RTOL, ATOL, OUTPUTS, FIRST };
 
 // The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
 static int take_checked(blame_options *o, int option)
 {
     switch (option) {
-    case 'i': return add_input(o, optarg);
-    case SEED: return parse_seed(optarg, &o->source.seed);
-    case RTOL: return parse_tolerance("--rtol", optarg, &o->allowed.rtol);
-    case ATOL: return parse_tolerance("--atol", optarg, &o->allowed.atol);
+    case 'i':
+        return take_text("blame", "inputs", optarg, MAX_INPUTS, o->inputs, &o->source.input_count);
+    case SEED: return take_seed("blame", optarg, &o->source.seed);
+    case RTOL: return take_tolerance("blame", "--rtol", optarg, &o->allowed.rtol);
+    case ATOL: return take_tolerance("blame", "--atol", optarg, &o->allowed.atol);
     default: return compile_flags_take(&o->flags, "blame", option, optarg);
     }
 }

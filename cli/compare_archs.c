@@ -2,14 +2,13 @@
 // `lightnet compare`: a model on two archs, tensor by tensor.
 
 #include <getopt.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "compare.h"
 #include "compile_flags.h"
 #include "model_io.h"
+#include "option_values.h"
 #include "trial.h"
 
 #define MAX_INPUTS 64
@@ -51,43 +50,19 @@ typedef struct compare_options {
 
 // ---- The command line ----
 
-static int parse_tolerance(const char *name, const char *text, double *out_value)
-{
-    char *end;
-    *out_value = strtod(text, &end);
-    if (end == text || *end || !(*out_value >= 0) || isinf(*out_value))
-        return say_usage_error("compare", "%s takes a number from 0 on, not '%s'", name, text);
-    return EXIT_OK;
-}
-
-static int parse_seed(const char *text, uint64_t *out_seed)
-{
-    char *end;
-    *out_seed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end)
-        return say_usage_error("compare", "--seed takes a whole number, not '%s'", text);
-    return EXIT_OK;
-}
-
-static int add_text(const char **texts, int *count, const char *text)
-{
-    if (*count == MAX_INPUTS)
-        return say_usage_error("compare", "more than %d inputs or shapes", MAX_INPUTS);
-    texts[(*count)++] = text;
-    return EXIT_OK;
-}
-
 enum { SEED = 256, RTOL, ATOL, ALL };
 
 // The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
 static int take_checked(compare_options *o, int option)
 {
     switch (option) {
-    case 'i': return add_text(o->inputs, &o->source.input_count, optarg);
-    case 's': return add_text(o->shapes, &o->shape_count, optarg);
-    case SEED: return parse_seed(optarg, &o->source.seed);
-    case RTOL: return parse_tolerance("--rtol", optarg, &o->allowed.rtol);
-    case ATOL: return parse_tolerance("--atol", optarg, &o->allowed.atol);
+    case 'i':
+        return take_text("compare", "inputs", optarg, MAX_INPUTS, o->inputs,
+                         &o->source.input_count);
+    case 's': return take_text("compare", "shapes", optarg, MAX_INPUTS, o->shapes, &o->shape_count);
+    case SEED: return take_seed("compare", optarg, &o->source.seed);
+    case RTOL: return take_tolerance("compare", "--rtol", optarg, &o->allowed.rtol);
+    case ATOL: return take_tolerance("compare", "--atol", optarg, &o->allowed.atol);
     default: return input_options_take(&o->source.files, "compare", option, optarg);
     }
 }

@@ -61,13 +61,13 @@ static int check(const convert_options *o)
 
 static int parse(int argc, char **argv, convert_options *o)
 {
-    static const struct option long_options[] = {{"outfile", required_argument, NULL, 'o'},
-                                                 {"datafile", required_argument, NULL, 'f'},
-                                                 {"weights", required_argument, NULL,
-                                                  OPTION_WEIGHTS},
-                                                 {"external", no_argument, NULL, OPTION_EXTERNAL},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
+    static const struct option long_options[] = {
+        {"outfile", required_argument, NULL, 'o'},
+        {"datafile", required_argument, NULL, 'f'},
+        {"weights", required_argument, NULL, OPTION_WEIGHTS},
+        {"external", no_argument, NULL, OPTION_EXTERNAL},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:f:h", long_options, NULL)) != -1) {

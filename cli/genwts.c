@@ -2,7 +2,6 @@
 // `lightnet genwts`: weights files out of text files of numbers, or random ones for a model.
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "cli.h"
 #include "file_bytes.h"
 #include "number_text.h"
+#include "option_values.h"
 #include "progress.h"
 #include "random_weights.h"
 
@@ -56,16 +56,6 @@ static int parse_type(const char *text, tl_dtype *out_dtype)
     return say_usage_error("genwts", "--type takes 0 (float) or 2 (int8), not '%s'", text);
 }
 
-static int parse_seed(const char *text, uint64_t *out_seed)
-{
-    char *end;
-    errno = 0;
-    *out_seed = strtoull(text, &end, 10);
-    if (isdigit((unsigned char)*text) && *end == '\0' && errno == 0)
-        return EXIT_OK;
-    return say_usage_error("genwts", "--seed takes a number from 0 to 2^64 - 1, not '%s'", text);
-}
-
 static int parse(int argc, char **argv, genwts_options *o)
 {
     static const struct option long_options[] = {
@@ -79,7 +69,7 @@ static int parse(int argc, char **argv, genwts_options *o)
         switch (option) {
         case 't': code = parse_type(optarg, &o->dtype); break;
         case 'm': o->model = optarg; break;
-        case 's': code = parse_seed(optarg, &o->seed); break;
+        case 's': code = take_seed("genwts", optarg, &o->seed); break;
         case 'o': o->outfile = optarg; break;
         case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("genwts", "option %s needs a value", argv[optind - 1]);

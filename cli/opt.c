@@ -3,12 +3,12 @@
 // takes, and whether the model still computes the same.
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "compare.h"
 #include "compile_flags.h"
+#include "option_values.h"
 #include "trial.h"
 
 static const char help[] =
@@ -47,15 +47,6 @@ typedef struct opt_options {
     compile_flags flags;
 } opt_options;
 
-static int parse_seed(const char *text, uint64_t *out_seed)
-{
-    char *end;
-    *out_seed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end)
-        return say_usage_error("opt", "--seed takes a whole number, not '%s'", text);
-    return EXIT_OK;
-}
-
 static int parse(int argc, char **argv, opt_options *o)
 {
     enum { STOP_AFTER = 256, DUMP_AFTER, DUMP_DIR, TIME, VERIFY, SEED };
@@ -88,7 +79,7 @@ static int parse(int argc, char **argv, opt_options *o)
         case TIME: o->has_times = 1; break;
         case VERIFY: o->verifies = 1; break;
         case SEED:
-            if (parse_seed(optarg, &o->source.seed) != EXIT_OK)
+            if (take_seed("opt", optarg, &o->source.seed) != EXIT_OK)
                 return EXIT_USAGE;
             break;
         case OPTION_RULES:

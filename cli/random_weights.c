@@ -8,8 +8,8 @@
 // by the name of the argument that takes it.
 
 #include "random_weights.h"
+#include "random_stream.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,30 +29,10 @@ static const struct {
     {"offset", {-0.1, 0.1}}, {"anchor", {8, 64}},   {"anchors", {8, 64}},  {"index", {0, 0}},
 };
 
-// ---- The generator: splitmix64 (Steele, Lea, Flood 2014), one stream for each name ----
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state += 0x9e3779b97f4a7c15u;
-    uint64_t z = *state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-// FNV-1a of the name, mixed with the seed.
-static uint64_t first_state(uint64_t seed, const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    return next_random(&seed) ^ hash;
-}
-
 // The middle of one of 2^24 equal parts of the range: exact but for the last two operations.
 static double next_in(uint64_t *state, range r)
 {
-    double part = ((double)(next_random(state) >> 40) + 0.5) / 16777216.0;
+    double part = ((double)(random_stream_next(state) >> 40) + 0.5) / 16777216.0;
     return r.least + (r.most - r.least) * part;
 }
 
@@ -228,7 +208,7 @@ static ln_status add_tensor(const ln_context *ctx, uint64_t seed, const ln_tenso
         tl_tensor_zeros(entry->tensor->ndim, entry->tensor->dims, entry->tensor->dtype);
     if (!tensor)
         return ln_error_status();
-    fill(tensor, first_state(seed, entry->name), find_range(ctx, &u));
+    fill(tensor, random_stream_start(seed, entry->name), find_range(ctx, &u));
     *out = (ln_named_tensor){entry->name, tensor};
     return LN_OK;
 }

@@ -9,6 +9,7 @@
 #include "input_options.h"
 #include "labels.h"
 #include "model_io.h"
+#include "option_values.h"
 #include "progress.h"
 #include "save_outputs.h"
 #include "summary.h"
@@ -58,34 +59,16 @@ typedef struct run_options {
 
 // ---- The command line ----
 
-static int parse_count(const char *option, const char *text, int most, int *out_count)
-{
-    char *end;
-    long count = strtol(text, &end, 10);
-    if (*end || end == text || count < 1 || count > most)
-        return say_usage_error("run", "%s takes 1 to %d, not '%s'", option, most, text);
-    *out_count = (int)count;
-    return EXIT_OK;
-}
-
-static int add_text(const char **texts, int *count, int most, const char *what, const char *text)
-{
-    if (*count == most)
-        return say_usage_error("run", "more than %d %s", most, what);
-    texts[(*count)++] = text;
-    return EXIT_OK;
-}
-
 enum { LABELS = 256, TOP };
 
 // The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
 static int take_checked(run_options *o, int option)
 {
     switch (option) {
-    case 'i': return add_text(o->inputs, &o->input_count, MAX_INPUTS, "inputs", optarg);
-    case 's': return add_text(o->shapes, &o->shape_count, MAX_SHAPES, "shapes", optarg);
-    case 'n': return parse_count("--repeat", optarg, 1000000, &o->repeat);
-    case TOP: return parse_count("--top", optarg, 1000, &o->top);
+    case 'i': return take_text("run", "inputs", optarg, MAX_INPUTS, o->inputs, &o->input_count);
+    case 's': return take_text("run", "shapes", optarg, MAX_SHAPES, o->shapes, &o->shape_count);
+    case 'n': return take_count("run", "--repeat", optarg, 1000000, &o->repeat);
+    case TOP: return take_count("run", "--top", optarg, 1000, &o->top);
     default: break;
     }
     int code = input_options_take(&o->files, "run", option, optarg);

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "model_io.h"
+#include "random_stream.h"
 #include "random_weights.h"
 
 struct trial_data {
@@ -20,26 +21,10 @@ struct trial_data {
 
 // ---- Random inputs ----
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static uint64_t first_state(uint64_t seed, const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    return next_random(&seed) ^ hash;
-}
-
 // A number that the type holds: -1 to 1, or a small whole one.
 static double random_number(uint64_t *state, tl_dtype dtype)
 {
-    uint64_t bits = next_random(state);
+    uint64_t bits = random_stream_next(state);
     switch (dtype) {
     case TL_FLOAT:
     case TL_DOUBLE:
@@ -63,7 +48,7 @@ static double special_number(int index)
 
 static void fill(tl_tensor *tensor, const char *name, const trial_source *source)
 {
-    uint64_t state = first_state(source->seed, name);
+    uint64_t state = random_stream_start(source->seed, name);
     int is_floating = tensor->dtype == TL_FLOAT || tensor->dtype == TL_DOUBLE ||
                       TL_DTYPE_IS_NARROW(tensor->dtype);
     for (int i = 0; i < tensor->len; i++) {

@@ -20,9 +20,9 @@ typedef struct verify_case {
 
 typedef struct verify_options {
     const char *target;
-    int keeps_open; // shapes come with the data in a run, not before compiling
+    int keeps_open;      // shapes come with the data in a run, not before compiling
     const char *through; // formats that the model goes through first, such as "il,ir,onnx"; NULL
-    int is_quiet;   // nothing is printed but the line of the caller
+    int is_quiet;        // nothing is printed but the line of the caller
 } verify_options;
 
 // Runs the model on each data set and compares. `reason`, of `size` bytes, receives why it is not a

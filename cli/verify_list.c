@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "cli.h"
 #include "file_bytes.h"
+#include "option_values.h"
 #include "verify.h"
 
 static const char help[] =
@@ -61,15 +61,6 @@ typedef struct tally {
 
 // ---- The command line ----
 
-static int parse_tolerance(const char *name, const char *text, double *out_value)
-{
-    char *end;
-    *out_value = strtod(text, &end);
-    if (end == text || *end || !(*out_value >= 0) || isinf(*out_value))
-        return say_usage_error("verify", "%s takes a number from 0 on, not '%s'", name, text);
-    return EXIT_OK;
-}
-
 static int parse_timeout(const char *text, list_options *o)
 {
     char *end;
@@ -104,8 +95,8 @@ static int parse(int argc, char **argv, list_options *o)
            (option = getopt_long(argc, argv, ":t:h", long_options, NULL)) != -1) {
         switch (option) {
         case 't': o->run.target = optarg; break;
-        case RTOL: code = parse_tolerance("--rtol", optarg, &o->allowed.rtol); break;
-        case ATOL: code = parse_tolerance("--atol", optarg, &o->allowed.atol); break;
+        case RTOL: code = take_tolerance("verify", "--rtol", optarg, &o->allowed.rtol); break;
+        case ATOL: code = take_tolerance("verify", "--atol", optarg, &o->allowed.atol); break;
         case SHAPE_ONLY: o->is_shape_only = 1; break;
         case OPEN: o->run.keeps_open = 1; break;
         case LIST: o->list = optarg; break;
@@ -211,9 +202,9 @@ static int parse_line(char *line, int number, const list_options *o, verify_case
             *next = '\0';
         int code = EXIT_OK;
         if (strncmp(at, "rtol=", 5) == 0)
-            code = parse_tolerance("rtol", at + 5, &c->allowed.rtol);
+            code = take_tolerance("verify", "rtol", at + 5, &c->allowed.rtol);
         else if (strncmp(at, "atol=", 5) == 0)
-            code = parse_tolerance("atol", at + 5, &c->allowed.atol);
+            code = take_tolerance("verify", "atol", at + 5, &c->allowed.atol);
         else if (strcmp(at, "shape-only") == 0)
             c->is_shape_only = 1;
         else

@@ -27,9 +27,10 @@ int input_wish_is_static(const input_wish *wish);
 
 // The value that `path` holds for the input, in its type and shape. By content: .npy; .npz,
 // safetensors and params dictionary (the tensor of the input's name, or the only one); pictures
-// (picture.h); WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw bytes of
-// the right size, or one string a line. Numbers of another type are converted (saturating), which
-// is said; unsigned integers are the bits of types that NumPy lacks. `options` NULL: the defaults.
+// (picture.h); WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw
+// bytes of the right size, or one string a line. Numbers of another type are converted
+// (saturating), which is said; unsigned integers are the bits of types that NumPy lacks. `options`
+// NULL: the defaults.
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object);
 

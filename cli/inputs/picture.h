@@ -22,8 +22,8 @@ typedef struct picture {
 // 1 if the bytes begin as a picture does.
 int picture_is(const char *bytes, size_t count);
 
-// Decodes a picture; LN_UNSUPPORTED if the bytes begin as none does. What is transparent is seen without that; an orientation beside the pixels is
-// not looked at. `path` stands in messages.
+// Decodes a picture; LN_UNSUPPORTED if the bytes begin as none does. What is transparent is seen
+// without that; an orientation beside the pixels is not looked at. `path` stands in messages.
 ln_status picture_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 
 // The formats that are told by more than their first bytes.

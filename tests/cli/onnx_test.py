@@ -197,6 +197,25 @@ def test_verify_of_many():
 
 # ---- compare, inspect ----
 
+def test_values_of_options_are_checked():
+    """Those that several commands share."""
+    write("any.onnx", ADD)
+    for args, err in ((["compare", "--rtol=nan"], "--rtol takes a number from 0 on, not 'nan'"),
+                      (["compare", "--atol=inf"], "--atol takes a number from 0 on"),
+                      (["blame", "--atol="], "--atol takes a number from 0 on"),
+                      (["verify", "--rtol=1x"], "--rtol takes a number from 0 on"),
+                      (["compare", "--seed=-1"], "--seed takes a whole number from 0 to 2^64 - 1, not '-1'"),
+                      (["blame", "--seed=18446744073709551616"], "--seed takes"),
+                      (["opt", "--seed="], "--seed takes"),
+                      (["run", "--repeat=0"], "--repeat takes 1 to 1000000, not '0'"),
+                      (["run", "--top=1e3"], "--top takes 1 to 1000"),
+                      (["run", *["-i", "x"] * 257], "more than 256 inputs"),
+                      (["compare", *["-s", "x=1"] * 65], "more than 64 shapes"),
+                      (["blame", *["-i", "x"] * 65], "more than 64 inputs")):
+        done = run(*args, "any.onnx", code=2, err=err)
+        assert "try `lightnet %s --help`" % args[0] in done.stderr, done.stderr
+
+
 def test_compare():
     write("add.onnx", ADD)
     np.save("in.npy", FLOATS)
