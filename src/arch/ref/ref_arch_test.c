@@ -20,6 +20,12 @@ static int has_nothing_to_do(const char *optype)
     return 0;
 }
 
+// Programs bring the variant of these: the library has no decoders of pictures.
+static int is_brought(const char *optype)
+{
+    return strcmp(optype, "ImageDecoder") == 0;
+}
+
 static const ln_op *find(const char *optype)
 {
     for (ln_op **op = ln_arch_ref.reg_ops; *op; op++)
@@ -40,6 +46,8 @@ TEST(every_abstract_operator_runs)
 {
     for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
         const char *optype = (*abstract)->op_arg->optype;
+        if (is_brought(optype))
+            continue;
         char variant[LN_MAX_NAME_LEN];
         snprintf(variant, sizeof variant, "%s_ref", optype);
         const ln_op *op = find(variant);
@@ -49,7 +57,7 @@ TEST(every_abstract_operator_runs)
         if (!op->run && !op->static_run && !has_nothing_to_do(optype))
             fail_msg("%s does nothing", variant);
     }
-    CHECK_EQ(count(ln_arch_ref.reg_ops), count(ln_arch_ops_none));
+    CHECK_EQ(count(ln_arch_ref.reg_ops) + 1, count(ln_arch_ops_none));
 }
 
 // Same names, in the same order, so that a model changes nothing but the type. Workspace may be
@@ -58,6 +66,8 @@ TEST(arguments_are_those_of_the_abstract_operator)
 {
     for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
         const ln_op_arg *arg = (*abstract)->op_arg;
+        if (is_brought(arg->optype))
+            continue;
         char variant[LN_MAX_NAME_LEN];
         snprintf(variant, sizeof variant, "%s_ref", arg->optype);
         const ln_op *op = find(variant);
