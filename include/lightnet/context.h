@@ -289,13 +289,13 @@ LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype d
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
 
-/* Carries the tensors of `datafile` that `create` operators take `from_file`, in all graphs, so that
- * the model brings its weights along from here on. The context must be READY. */
+/* Carries the tensors of `datafile` that `create` operators take `from_file`, in all graphs, so
+ * that the model brings its weights along from here on. The context must be READY. */
 LN_API ln_status ln_context_carry_file(ln_context *ctx, const char *datafile);
 
-/* The opposite: writes the tensors that `create` operators take `from_file`, in all graphs, into a file
- * whose format its name says (tensor_file.h). The model brings them along, or has carried them.
- * *out_count is their number; nothing is written where it is 0. */
+/* The opposite: writes the tensors that `create` operators take `from_file`, in all graphs, into a
+ * file whose format its name says (tensor_file.h). The model brings them along, or has carried
+ * them. *out_count is their number; nothing is written where it is 0. */
 LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path,
                                          size_t *out_count);
 

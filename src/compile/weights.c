@@ -32,7 +32,8 @@ static ln_status visit_own(ln_context *ctx, void *user)
         const ln_op *op = l->data;
         for (const ln_list *k = is_from_file(op) ? op->op_arg->tensors_out : NULL; k; k = k->next) {
             const ln_tensor_list_entry *out = k->data;
-            LN_TRY(walk->visit(walk->user, ctx, ln_tensor_table_find(ctx->tensor_table, out->name)));
+            LN_TRY(
+                walk->visit(walk->user, ctx, ln_tensor_table_find(ctx->tensor_table, out->name)));
         }
     }
     return LN_OK;

@@ -31,8 +31,8 @@ ln_status ln_op_run_static(ln_op *op);
 // Ends the operator's life: none of its outputs is in the table afterwards.
 ln_status ln_op_post_run(ln_op *op);
 
-// Gives an operator, or an operator's tensor, another name, which must come from `ln_alloc` and then
-// is its own; the old one is freed. NULL for what is about to be freed.
+// Gives an operator, or an operator's tensor, another name, which must come from `ln_alloc` and
+// then is its own; the old one is freed. NULL for what is about to be freed.
 void ln_op_take_name(ln_op *op, char *name);
 void ln_tensor_list_entry_take_name(ln_tensor_list_entry *entry, char *name);
 

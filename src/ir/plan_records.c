@@ -17,21 +17,31 @@
 
 // ---- Memory ----
 
+void ln_plan_records_trim(ln_plan_records *r)
+{
+    ln_free(r->entries);
+    ln_free(r->roots);
+    ln_free(r->aligns);
+    ln_free(r->is_described);
+    ln_free(r->choices);
+    ln_hash_free(r->index_of);
+    r->entries = NULL;
+    r->roots = NULL;
+    r->aligns = NULL;
+    r->is_described = NULL;
+    r->choices = NULL;
+    r->index_of = NULL;
+}
+
 void ln_plan_records_destroy(ln_plan_records *r)
 {
     if (!r)
         return;
+    ln_plan_records_trim(r);
     ln_free(r->values);
-    ln_free(r->entries);
     ln_free(r->owners);
-    ln_free(r->roots);
-    ln_free(r->aligns);
-    ln_free(r->is_described);
     ln_free(r->steps);
     ln_free(r->indexes);
-    ln_free(r->choices);
-    if (r->index_of)
-        ln_hash_free(r->index_of);
     ln_free(r);
 }
 

@@ -38,6 +38,10 @@ void ln_plan_records_destroy(ln_plan_records *records); // NULL is fine
 // Finds the value of a tensor; false if there is none.
 bool ln_plan_records_find(const ln_plan_records *records, const char *tname, uint32_t *out_index);
 
+// Frees all but values, owners and steps, which is what an order is found from. The records are
+// then good for nothing else.
+void ln_plan_records_trim(ln_plan_records *records);
+
 // Sets the offset of each value to what its operator says: where it begins in its owner, 0 without
 // one. The operators may look at the offsets of the tensors, which become 0.
 void ln_plan_records_ask_offsets(const ln_context *ctx, ln_plan_records *records);

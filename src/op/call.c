@@ -533,6 +533,9 @@ static ln_status compute(ln_call *call)
     LN_TRY(check_types(call));
     LN_TRY(infer(call));
     LN_TRY(ln_call_prepare_outputs(call));
+    // What has its shape only now is in no sum that was checked before.
+    if (call->is_open)
+        LN_TRY(ln_call_charge(call, ln_call_price(call->op_arg)));
     ln_status status = choose_compute(call)(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
@@ -578,7 +581,8 @@ void ln_call_check(ln_op_arg *op_arg)
 double ln_call_price(ln_op_arg *op_arg)
 {
     const ln_call *call = op_arg->priv;
-    if (!call)
+    // Of an open input there is no shape to look at before the run.
+    if (!call || (call->is_open && !call->is_run))
         return 0;
     if (call->info->call_price)
         return call->info->call_price(call);

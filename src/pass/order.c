@@ -92,11 +92,12 @@ static void candidates_deinit(candidates *c)
         ln_free(c->orders[way]);
 }
 
-static ln_status find_orders(candidates *c, const ln_context *ctx, const ln_plan_records *records,
+static ln_status find_orders(candidates *c, const ln_context *ctx, ln_plan_records *records,
                              uint32_t *makers)
 {
     const ln_plan *plan = &records->plan;
     LN_TRY(find_makers(ctx, records, makers));
+    ln_plan_records_trim(records);
     for (int way = 0; way < LN_ORDER_WAYS; way++) {
         c->orders[way] = ln_alloc_array(plan->step_count, sizeof **c->orders);
         if (!c->orders[way])

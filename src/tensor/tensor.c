@@ -245,8 +245,8 @@ tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtyp
         return NULL;
     if (ndim > 0)
         memcpy(whole->dims, dims, (size_t)ndim * sizeof *dims);
-    whole->tensor = (tl_tensor){
-        .dtype = dtype, .len = len, .ndim = ndim, .dims = whole->dims, .data = data};
+    whole->tensor =
+        (tl_tensor){.dtype = dtype, .len = len, .ndim = ndim, .dims = whole->dims, .data = data};
     return &whole->tensor;
 }
 

@@ -410,8 +410,7 @@ TEST(what_does_not_fit_is_refused)
          FLOATS("r", "[]", "[1]")
              BOOLS("t", "[]", "[1]") "Dropout(data=x, ratio=r, training_mode=t | output=y |);",
          TL_FLOAT, S(2), "ratio"},
-        {"a gap among inputs", "Sum(data_01=x, data_03=x | sum=y |);", TL_FLOAT, S(2),
-         "data_02"},
+        {"a gap among inputs", "Sum(data_01=x, data_03=x | sum=y |);", TL_FLOAT, S(2), "data_02"},
         {"no output", "Dropout(data=x | mask=y |);", TL_FLOAT, S(2), "output"},
         {"bounds", FLOATS("b", "[2]", "[1, 2]") "Clip(input=x, min=b | output=y |);", TL_FLOAT,
          S(2), "bound"},

@@ -54,63 +54,86 @@ static void check_same_outputs(const ln_context *a, const ln_context *b, const c
 #define LINE  ONNX_INPUT("x", "12")
 #define TABLE ONNX_INPUT("x", "3, 4")
 
-#define WEIGHT(name, dims) "create(| dst=" name " | dtype=TL_FLOAT, dims=[" dims "], data=[1, -2]);\n"
+#define WEIGHT(name, dims)                                                                         \
+    "create(| dst=" name " | dtype=TL_FLOAT, dims=[" dims "], data=[1, -2]);\n"
 
 static const struct {
     const char *why;
     const char *text;
 } own[] = {
-    {"convolution", X4 WEIGHT("w", "6, 2, 3, 3") WEIGHT("b", "6")
-     "conv2d(src=x, weight=w, bias=b | dst=y | group=2, size=[3, 3], stride=[2, 1], padding=[1, 0, 2, 1]);"},
-    {"convolution with relu and gaps", X4 WEIGHT("w", "2, 4, 3, 3") WEIGHT("b", "2")
-     "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], dilation=[2, 2], autopad=SAME_UPPER, act=relu);"},
-    {"transposed convolution", X4 WEIGHT("w", "4, 3, 3, 3") WEIGHT("b", "3")
-     "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], autopad=SAME_UPPER);"},
-    {"transposed convolution, more rows", X4 WEIGHT("w", "4, 3, 3, 3") WEIGHT("b", "3")
-     "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 0, 1, 1], "
-     "output_padding=[1, 0]);"},
-    {"batch norm", X4 WEIGHT("s", "4") WEIGHT("o", "4") WEIGHT("m", "4")
-     "create(| dst=v | dtype=TL_FLOAT, dims=[4], ran=[2, 2]);"
-     "batchnorm(src=x, scale=s, offset=o, mean=m, var=v | dst=y | epsilon=1e-3);"},
-    {"activations", TABLE "relu(src=x | dst=a |); lrelu(src=x | dst=b | negslope=0.25);"
-     "sigmoid(src=x | dst=c |); softmax(src=x | dst=d | axis=0); forward(src=x | dst=e |);"},
-    {"element by element", TABLE WEIGHT("w", "4")
-     "elew(src1=x, src2=w | dst=a | elew_op=TL_SUM); elew(src1=x, src2=w | dst=b | elew_op=TL_SUB);"
-     "elew(src1=x, src2=w | dst=c | elew_op=TL_MUL); elew(src1=x, src2=w | dst=d | elew_op=TL_DIV);"
-     "elew(src1=x, src2=w | dst=e | elew_op=TL_MAX); elew(src1=x, src2=w | dst=f | elew_op=TL_MIN);"},
-    {"powers", WEIGHT("w", "4") "input(| dst=x | dtype=TL_FLOAT, dims=[4]);"
-     "sigmoid(src=x | dst=base |); elew(src1=base, src2=w | dst=y | elew_op=TL_POW);"},
+    {"convolution",
+     X4 WEIGHT("w", "6, 2, 3, 3") WEIGHT(
+         "b",
+         "6") "conv2d(src=x, weight=w, bias=b | dst=y | group=2, size=[3, 3], stride=[2, 1], padding=[1, 0, 2, 1]);"},
+    {"convolution with relu and gaps",
+     X4 WEIGHT("w", "2, 4, 3, 3") WEIGHT(
+         "b",
+         "2") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], dilation=[2, 2], autopad=SAME_UPPER, act=relu);"},
+    {"transposed convolution",
+     X4 WEIGHT("w", "4, 3, 3, 3") WEIGHT(
+         "b",
+         "3") "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], autopad=SAME_UPPER);"},
+    {"transposed convolution, more rows",
+     X4 WEIGHT("w", "4, 3, 3, 3") WEIGHT(
+         "b",
+         "3") "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 0, 1, 1], "
+              "output_padding=[1, 0]);"},
+    {"batch norm",
+     X4 WEIGHT("s", "4") WEIGHT("o", "4") WEIGHT(
+         "m", "4") "create(| dst=v | dtype=TL_FLOAT, dims=[4], ran=[2, 2]);"
+                   "batchnorm(src=x, scale=s, offset=o, mean=m, var=v | dst=y | epsilon=1e-3);"},
+    {"activations",
+     TABLE "relu(src=x | dst=a |); lrelu(src=x | dst=b | negslope=0.25);"
+           "sigmoid(src=x | dst=c |); softmax(src=x | dst=d | axis=0); forward(src=x | dst=e |);"},
+    {"element by element",
+     TABLE WEIGHT(
+         "w",
+         "4") "elew(src1=x, src2=w | dst=a | elew_op=TL_SUM); elew(src1=x, src2=w | dst=b | elew_op=TL_SUB);"
+              "elew(src1=x, src2=w | dst=c | elew_op=TL_MUL); elew(src1=x, src2=w | dst=d | elew_op=TL_DIV);"
+              "elew(src1=x, src2=w | dst=e | elew_op=TL_MAX); elew(src1=x, src2=w | dst=f | elew_op=TL_MIN);"},
+    {"powers",
+     WEIGHT("w",
+            "4") "input(| dst=x | dtype=TL_FLOAT, dims=[4]);"
+                 "sigmoid(src=x | dst=base |); elew(src1=base, src2=w | dst=y | elew_op=TL_POW);"},
     {"pools", X4 "maxpool2d(src=x | dst=a | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
-     "avgpool2d(src=x | dst=b | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
-     "maxpool2d(src=x | dst=c | size=[3, 3], stride=[2, 2], autopad=SAME_LOWER);"},
-    {"shapes", X4 "reshape(src=x | dst=a | dims=[4, 30]); transpose(src=x | dst=b | axes=[0, 2, 3, 1]);"
-     "slice(src=x | dst=c | axis=2, start=1, len=3); concat(src1=x, src2=x | dst=d | axis=1);"},
-    {"no elements", "input(| dst=x | dtype=TL_FLOAT, dims=[2, 0]);" "reshape(src=x | dst=y | dims=[0, 3]);"},
-    {"parts", TABLE "scatter(src=x | dst1=a, dst2=b, dst3=c |); gather(src1=c, src2=a | dst=d |);"
-     "gather_nocopy(src1=x, src2=x | dst=e |); scatter_nocopy(src=e | dst1=f, dst2=g |);"},
+                 "avgpool2d(src=x | dst=b | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
+                 "maxpool2d(src=x | dst=c | size=[3, 3], stride=[2, 2], autopad=SAME_LOWER);"},
+    {"shapes",
+     X4 "reshape(src=x | dst=a | dims=[4, 30]); transpose(src=x | dst=b | axes=[0, 2, 3, 1]);"
+        "slice(src=x | dst=c | axis=2, start=1, len=3); concat(src1=x, src2=x | dst=d | axis=1);"},
+    {"no elements", "input(| dst=x | dtype=TL_FLOAT, dims=[2, 0]);"
+                    "reshape(src=x | dst=y | dims=[0, 3]);"},
+    {"parts",
+     TABLE "scatter(src=x | dst1=a, dst2=b, dst3=c |); gather(src1=c, src2=a | dst=d |);"
+           "gather_nocopy(src1=x, src2=x | dst=e |); scatter_nocopy(src=e | dst1=f, dst2=g |);"},
     {"pictures", X4 "resize(src=x | dst=a | mode=TL_NEAREST, dims=[1, 4, 7, 3]);"
-     "resize(src=x | dst=b | mode=TL_LINEAR, dims=[1, 4, 3, 11]);"
-     "upsample(src=x | dst=c | mode=TL_NEAREST, scales=[1, 1, 2, 2]);"},
+                    "resize(src=x | dst=b | mode=TL_LINEAR, dims=[1, 4, 3, 11]);"
+                    "upsample(src=x | dst=c | mode=TL_NEAREST, scales=[1, 1, 2, 2]);"},
     {"means", "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3, 3]);"
-     "submean(src=x | dst=y | mean=[0.5, 1, 2], dtype=TL_FLOAT);"},
-    {"greatest elements", TABLE "maxreduce(src=x | dst=a | axis=1); maxreduce_arg(src=x | dst=b, arg=c | axis=0);"},
+              "submean(src=x | dst=y | mean=[0.5, 1, 2], dtype=TL_FLOAT);"},
+    {"greatest elements",
+     TABLE "maxreduce(src=x | dst=a | axis=1); maxreduce_arg(src=x | dst=b, arg=c | axis=0);"},
     {"products", TABLE "dot_product(src1=x, src2=x | dst=y |);"},
-    {"sorting", LINE "sort1d(src_key=x | dst_key=a | dir=TL_SORT_DIR_ASCENDING);"
-     "arange(| dst=i | dtype=TL_INT32, start=0, stop=12, step=1);"
-     "sort1d_by_key(src_key=x, src_val=i | dst_key=b, dst_val=c | dir=TL_SORT_DIR_DESCENDING);"
-     "pick1d(src=x, src_index=c | dst=d | stride=1, len=3);"
-     "create(| dst=two | dtype=TL_INT32, dims=[3], data=[4, 0, 1]);"
-     "pick1d(src=x, src_index=two | dst=e | stride=2, len=2);"},
-    {"constants", LINE "arange(| dst=a | dtype=TL_FLOAT, start=0, stop=3, step=0.25);"
+    {"sorting",
+     LINE "sort1d(src_key=x | dst_key=a | dir=TL_SORT_DIR_ASCENDING);"
+          "arange(| dst=i | dtype=TL_INT32, start=0, stop=12, step=1);"
+          "sort1d_by_key(src_key=x, src_val=i | dst_key=b, dst_val=c | dir=TL_SORT_DIR_DESCENDING);"
+          "pick1d(src=x, src_index=c | dst=d | stride=1, len=3);"
+          "create(| dst=two | dtype=TL_INT32, dims=[3], data=[4, 0, 1]);"
+          "pick1d(src=x, src_index=two | dst=e | stride=2, len=2);"},
+    {"constants", LINE
+     "arange(| dst=a | dtype=TL_FLOAT, start=0, stop=3, step=0.25);"
      "rearange(src=x | dst=b | start=12, stop=0, step=-1); zeros(| dst=z | dtype=TL_FLOAT, dims=[12]);"
      "create(| dst=t | dtype=TL_BOOL, dims=[3], data=[1, 0, 1]);"
      "elew(src1=a, src2=b | dst=c | elew_op=TL_SUM); elew(src1=c, src2=z | dst=y | elew_op=TL_SUM);"
      "forward(src=t | dst=u |);"},
-    {"boxes", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 5, 4]);"
+    {"boxes",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 5, 4]);"
      "create(| dst=a | dtype=TL_FLOAT, dims=[1, 5, 4], ran=[20, 20]);"
      "transform_bboxSQD(src_delta=x, src_anchor=a | dst=y | width=100, height=50, img_width=200, "
      "img_height=100, x_shift=3, y_shift=-2);"},
-    {"YOLOv3", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 14, 2, 3]);"
+    {"YOLOv3",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 14, 2, 3]);"
      "create(| dst=a | dtype=TL_FLOAT, dims=[2, 2], data=[10, 13, 16, 30]);"
      "detect_yolov3(feature=x, anchors=a | box_centers=c, box_sizes=d, boxes=y, confs=p, probs=q | "
      "img_width=64, img_height=32);"},
@@ -137,12 +160,19 @@ static const struct {
     ln_status status;
     const char *message;
 } refused[] = {
-    {"an operator that ONNX lacks", LINE "print(src=x | | msg=a);", LN_UNSUPPORTED, "no form in ONNX"},
-    {"random numbers", LINE "create(| dst=r | dtype=TL_FLOAT, dims=[12], ran=[0, 1]);"
-     "elew(src1=x, src2=r | dst=y | elew_op=TL_SUM);", LN_UNSUPPORTED, "random numbers"},
-    {"weights that are nowhere", LINE "create(| dst=w | dtype=TL_FLOAT, dims=[12], from_file=true);"
-     "elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);", LN_NOT_FOUND, "'w' comes from a data file"},
-    {"forms that are never in one opset", LINE "create(| dst=a | dtype=TL_INT64, dims=[1], data=[0]);"
+    {"an operator that ONNX lacks", LINE "print(src=x | | msg=a);", LN_UNSUPPORTED,
+     "no form in ONNX"},
+    {"random numbers",
+     LINE "create(| dst=r | dtype=TL_FLOAT, dims=[12], ran=[0, 1]);"
+          "elew(src1=x, src2=r | dst=y | elew_op=TL_SUM);",
+     LN_UNSUPPORTED, "random numbers"},
+    {"weights that are nowhere",
+     LINE "create(| dst=w | dtype=TL_FLOAT, dims=[12], from_file=true);"
+          "elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);",
+     LN_NOT_FOUND, "'w' comes from a data file"},
+    {"forms that are never in one opset",
+     LINE
+     "create(| dst=a | dtype=TL_INT64, dims=[1], data=[0]);"
      "Unsqueeze(data=x | expanded=y | axes=[0], since=1); Unsqueeze(data=x, axes=a | expanded=z | since=13);",
      LN_UNSUPPORTED, "no opset has both"},
 };
@@ -237,8 +267,8 @@ TEST(weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again)
     ln_context_free(ctx);
     check_weighted(in_folder("c.net"), in_folder("out.safetensors"));
 
-    static const char *const names[] = {"in.safetensors", "a.onnx", "b.onnx", "b.onnx.data",
-                                        "out.safetensors", "c.net"};
+    static const char *const names[] = {"in.safetensors", "a.onnx",          "b.onnx",
+                                        "b.onnx.data",    "out.safetensors", "c.net"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         CHECK_EQ(unlink(in_folder(names[i])), 0);
     CHECK_EQ(rmdir(folder), 0);
@@ -248,9 +278,9 @@ TEST(weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again)
 TEST(writing_survives_every_failed_allocation)
 {
     CHECK_OK(ln_arch_init());
-    ln_context *ctx = open_text(X4 WEIGHT("w", "2, 4, 3, 3") WEIGHT("b", "2")
-                                "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], act=relu);"
-                                "Add(A=y, B=y | C=z |);");
+    ln_context *ctx = open_text(X4 WEIGHT("w", "2, 4, 3, 3") WEIGHT(
+        "b", "2") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], act=relu);"
+                  "Add(A=y, B=y | C=z |);");
     OOM_SWEEP(n)
     {
         char *bytes = NULL;

@@ -184,10 +184,6 @@ static void add_source(char *model, const ln_op *op, const char *name)
     if (strstr(model, defined))
         return; // two arguments of one tensor
     int is_static = strcmp(s->maker, "create") == 0;
-    char dst[LN_MAX_NAME_LEN + 16];
-    snprintf(dst, sizeof dst, "dst=%s |", name);
-    if (strstr(model, dst))
-        return; // read twice
     size_t len = strlen(model);
     snprintf(model + len, MODEL_BYTES - len, "%s%s(| dst=%s | dtype=%s, dims=%s%s);\n", s->maker,
              is_abstract(op) ? "" : "_ref", name, s->dtype, s->dims,
@@ -247,7 +243,17 @@ static ln_status prepare(ln_context *ctx, const char *model, const char *target)
     return ln_context_load(ctx, NULL);
 }
 
-// Runs again and again; nothing is allocated but workspace, once.
+static int has_open_tensor(const ln_context *ctx)
+{
+    size_t cursor = 0;
+    void *entry;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &entry))
+        if (((const ln_tensor_entry *)entry)->is_open)
+            return 1;
+    return 0;
+}
+
+// Runs again and again; nothing is allocated but workspace, once, and what only a run knows.
 static ln_status run_thrice(const ln_context *ctx)
 {
     LN_TRY(ln_context_run(ctx));
@@ -257,7 +263,7 @@ static ln_status run_thrice(const ln_context *ctx)
     if (status == LN_OK)
         status = ln_context_run(ctx);
     test_oom_stop();
-    if (status == LN_OK && counter.requests > 0)
+    if (status == LN_OK && counter.requests > 0 && !has_open_tensor(ctx))
         status = LN_FAIL(LN_INTERNAL, "a run allocated %zu times", counter.requests);
     return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes ONNX models inside valid messages: values, names, wires, types; nodes twice or not at all.
+// Changes ONNX models inside valid messages: values, names, wires, types; nodes twice or not at
+// all.
 
 #ifndef LN_TESTS_FUZZ_ONNX_MUTATE_H
 #define LN_TESTS_FUZZ_ONNX_MUTATE_H

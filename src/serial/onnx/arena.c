@@ -19,14 +19,34 @@ struct ln_onnx_chunk {
     max_align_t bytes[];
 };
 
+// Of each byte of a file: an int64 of one byte takes 8, with what is needed besides.
+#define BYTES_A_BYTE ((size_t)32)
+#define FIRST_BYTES  ((size_t)32 << 20)
+
+ln_onnx_budget ln_onnx_budget_of(size_t byte_count, size_t most)
+{
+    size_t first = most < FIRST_BYTES ? most : FIRST_BYTES;
+    ln_onnx_budget budget = {.left = first, .limit = first, .most = most};
+    ln_onnx_budget_raise(&budget, byte_count);
+    return budget;
+}
+
+void ln_onnx_budget_raise(ln_onnx_budget *budget, size_t byte_count)
+{
+    size_t room = budget->most > budget->limit ? budget->most - budget->limit : 0;
+    size_t more = byte_count < room / BYTES_A_BYTE ? byte_count * BYTES_A_BYTE : room;
+    budget->limit += more;
+    budget->left += more;
+}
+
 ln_status ln_onnx_charge(ln_onnx_budget *budget, size_t byte_count)
 {
     if (!budget)
         return LN_OK;
     if (byte_count > budget->left)
         return LN_FAIL(LN_LIMIT,
-                       "reading takes %zu more bytes, which is over the limit of %zu in all "
-                       "(memory_byte_count)",
+                       "reading takes %zu more bytes, which is over the limit of %zu in all for "
+                       "a file of its size (at most memory_byte_count)",
                        byte_count, budget->limit);
     budget->left -= byte_count;
     return LN_OK;

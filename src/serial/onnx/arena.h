@@ -13,7 +13,15 @@
 typedef struct ln_onnx_budget {
     size_t left;
     size_t limit; // what it began with, for messages
+    size_t most;  // to which files beside the model may raise it
 } ln_onnx_budget;
+
+// What reading a file of `byte_count` bytes may take: many times as much, but a small one that
+// would take gigabytes (functions that bring the same weights again and again) is not meant well.
+ln_onnx_budget ln_onnx_budget_of(size_t byte_count, size_t most);
+
+// A file of `byte_count` bytes beside the model has been opened.
+void ln_onnx_budget_raise(ln_onnx_budget *budget, size_t byte_count);
 
 // LN_LIMIT if so many are not left. NULL: no limit.
 ln_status ln_onnx_charge(ln_onnx_budget *budget, size_t byte_count);

@@ -17,6 +17,7 @@
 
 // Elements of parameters, in all: each takes 16 bytes, several times.
 #define MAX_PARAM_ELEMENTS ((size_t)1 << 26)
+#define FREE_PARAMS        ((size_t)1 << 20)
 
 // ---- The model ----
 
@@ -152,6 +153,13 @@ static size_t allowed_nodes(const ln_context *ctx, const ln_onnx_source *source)
     return allowed < ctx->limits.op_count ? allowed : ctx->limits.op_count;
 }
 
+// Elements of attributes, which functions may bring again and again.
+static size_t allowed_params(const ln_onnx_source *source)
+{
+    size_t len = source->bytes.len;
+    return len < MAX_PARAM_ELEMENTS - FREE_PARAMS ? FREE_PARAMS + len : MAX_PARAM_ELEMENTS;
+}
+
 ln_status ln_onnx_build(ln_serializer *serializer, ln_context *ctx, ln_onnx_source *source,
                         ln_preflight *report)
 {
@@ -164,7 +172,7 @@ ln_status ln_onnx_build(ln_serializer *serializer, ln_context *ctx, ln_onnx_sour
     b->report = report;
     b->arena.budget = &source->budget;
     b->nodes_left = allowed_nodes(ctx, source);
-    b->params_left = MAX_PARAM_ELEMENTS;
+    b->params_left = allowed_params(source);
     b->functions = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
     b->tensors = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
     b->ops = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);

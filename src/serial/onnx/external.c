@@ -212,6 +212,7 @@ static ln_status open_mapped(ln_onnx_source *source, const char *location,
     mapping->next = source->mapped;
     source->mapped = mapping;
     source->mapped_count++;
+    ln_onnx_budget_raise(&source->budget, mapping->bytes.len);
     *out_mapping = mapping;
     return LN_OK;
 }

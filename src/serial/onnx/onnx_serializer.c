@@ -71,7 +71,7 @@ static ln_status keep_all(ln_context *ctx, ln_onnx_mapping *first)
 static ln_status read_source(ln_serializer *serializer, ln_context *ctx, ln_onnx_source *source,
                              ln_preflight *report)
 {
-    source->budget.limit = source->budget.left = ctx->limits.memory_byte_count;
+    source->budget = ln_onnx_budget_of(source->bytes.len, ctx->limits.memory_byte_count);
     LN_TRY(ln_onnx_check(LN_ONNX_MODEL, source->bytes, source->name));
     ln_status status = ln_onnx_build(serializer, ctx, source, report);
     ln_status kept = keep_all(ctx, source->mapped);
@@ -159,8 +159,8 @@ static ln_status onnx_write(ln_serializer *serializer, const ln_context *ctx, ch
     return ln_onnx_write_mem(ctx, out_bytes, out_byte_count);
 }
 
-static ln_status onnx_write_file(ln_serializer *serializer, const ln_context *ctx,
-                                 const char *path, unsigned flags)
+static ln_status onnx_write_file(ln_serializer *serializer, const ln_context *ctx, const char *path,
+                                 unsigned flags)
 {
     (void)serializer;
     return ln_onnx_write_file(ctx, path, (flags & LN_WRITE_WEIGHTS_BESIDE) != 0);

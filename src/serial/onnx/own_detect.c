@@ -116,7 +116,8 @@ static ln_status write_boxes(ln_onnx_writer *w, box_parts *p)
     LN_TRY(add_centre(w, p, centre));
     LN_TRY(add_size(w, p, size));
     LN_TRY(add_ends(w, centre, size, low, high));
-    LN_TRY(add_pair(w, ln_own_number(w, "img_width") - 1, ln_own_number(w, "img_height") - 1, last));
+    LN_TRY(
+        add_pair(w, ln_own_number(w, "img_width") - 1, ln_own_number(w, "img_height") - 1, last));
     LN_TRY(add_clamped(w, low, last, first_corner));
     LN_TRY(add_clamped(w, high, last, second_corner));
     put_concat(w, first_corner, second_corner, axis, dst);
@@ -152,8 +153,7 @@ static ln_status add_grid(ln_onnx_writer *w, int height, int width, char *out_na
         grid[i] = (double)(i % (size_t)width);
         grid[plane + i] = (double)(i / (size_t)width);
     }
-    ln_status status =
-        ln_onnx_add_floats(w, 5, (int[]){1, 1, 2, height, width}, grid, out_name);
+    ln_status status = ln_onnx_add_floats(w, 5, (int[]){1, 1, 2, height, width}, grid, out_name);
     ln_free(grid);
     return status;
 }

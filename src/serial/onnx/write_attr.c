@@ -92,9 +92,14 @@ static const struct {
     const char *optype;
     int last;
 } floats_of_some[] = {
-    {"p", "LpPool", 1},         {"p", "GlobalLpPool", 1},        {"seed", "Bernoulli", 99},
-    {"seed", "Multinomial", 99}, {"seed", "RandomNormal", 99},    {"seed", "RandomNormalLike", 99},
-    {"seed", "RandomUniform", 99}, {"seed", "RandomUniformLike", 99},
+    {"p", "LpPool", 1},
+    {"p", "GlobalLpPool", 1},
+    {"seed", "Bernoulli", 99},
+    {"seed", "Multinomial", 99},
+    {"seed", "RandomNormal", 99},
+    {"seed", "RandomNormalLike", 99},
+    {"seed", "RandomUniform", 99},
+    {"seed", "RandomUniformLike", 99},
 };
 
 static int since_of(const ln_op *op)
@@ -289,8 +294,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
 static ln_status write_tensor(ln_onnx_writer *w, const char *attribute, const char *tensor)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(w->op->op_arg->tensor_table, tensor);
-    const ln_op *maker =
-        entry ? ln_op_table_find(w->graph->ctx->op_table, entry->creater) : NULL;
+    const ln_op *maker = entry ? ln_op_table_find(w->graph->ctx->op_table, entry->creater) : NULL;
     if (!maker || !ln_onnx_is_constant_op(maker))
         return ln_onnx_write_fail(w, LN_UNSUPPORTED,
                                   "'%s' is an attribute in ONNX, and tensor '%s' no constant",

@@ -50,10 +50,10 @@ static ln_status put_declared_type(ln_onnx_writer *w, const ln_op *op)
     int has_shape = dims && !is_true(op, "open");
     int has_names = names && names->type == LN_PARAM_ARRAY_STRING && dims &&
                     names->array_len == dims->array_len;
-    return ln_onnx_put_tensor_type(
-        &w->type, known, has_shape, has_shape ? dims->array_len : 0,
-        has_shape ? dims->value_array_int : NULL,
-        has_names ? (const char *const *)names->value_array_string : NULL);
+    return ln_onnx_put_tensor_type(&w->type, known, has_shape, has_shape ? dims->array_len : 0,
+                                   has_shape ? dims->value_array_int : NULL,
+                                   has_names ? (const char *const *)names->value_array_string
+                                             : NULL);
 }
 
 static ln_status put_known_type(ln_onnx_writer *w, const ln_tensor_entry *entry)

@@ -263,7 +263,8 @@ static ln_status write_concat(ln_onnx_writer *w)
     return LN_OK;
 }
 
-// Stacked: as parts of a result with one more dimension. The node of Concat is made after the others.
+// Stacked: as parts of a result with one more dimension. The node of Concat is made after the
+// others.
 static ln_status write_gather(ln_onnx_writer *w)
 {
     ln_onnx_out concat = {0};
@@ -396,8 +397,7 @@ static ln_status write_sort(ln_onnx_writer *w)
     ln_onnx_out_name(w, index);
     ln_onnx_attr_int(w, "axis", 0);
     ln_onnx_attr_int(w, "sorted", 1);
-    ln_onnx_attr_int(w, "largest",
-                     strcmp(ln_own_string(w, "dir"), "TL_SORT_DIR_DESCENDING") == 0);
+    ln_onnx_attr_int(w, "largest", strcmp(ln_own_string(w, "dir"), "TL_SORT_DIR_DESCENDING") == 0);
     ln_onnx_end(w);
     if (val)
         ln_own_node2(w, "Gather", val, index, ln_own_out(w, "dst_val"));

@@ -29,8 +29,8 @@ enum {
 };
 
 // What is smaller stays in the model; where larger ones begin in the file beside it.
-#define LEAST_EXTERNAL  1024
-#define ALIGN_EXTERNAL  64
+#define LEAST_EXTERNAL 1024
+#define ALIGN_EXTERNAL 64
 
 // ---- Elements ----
 
@@ -157,13 +157,11 @@ static ln_status write_carried(ln_onnx_writer *w, const ln_tensor_entry *entry, 
 {
     const tl_tensor *t = ln_carried_find(w->root->carried, entry->name);
     if (!t)
-        return ln_onnx_write_fail(w, LN_NOT_FOUND,
-                                  "tensor '%s' comes from a data file, which is not given",
-                                  entry->name);
+        return ln_onnx_write_fail(
+            w, LN_NOT_FOUND, "tensor '%s' comes from a data file, which is not given", entry->name);
     if (t->dtype != entry->tensor->dtype || !tl_tensor_issameshape(t, entry->tensor))
-        return ln_onnx_write_fail(w, LN_INVALID,
-                                  "the data of tensor '%s' have another type or shape",
-                                  entry->name);
+        return ln_onnx_write_fail(
+            w, LN_INVALID, "the data of tensor '%s' have another type or shape", entry->name);
     LN_TRY(begin_tensor(w, name, t->dtype, t->ndim, t->dims));
     LN_TRY(put_elements(w, t, 1, name != NULL));
     return w->tensor.text.status;
@@ -212,8 +210,7 @@ ln_status ln_onnx_write_constant(ln_onnx_writer *w, const ln_op *op, const char 
     if (strcmp(op->op_arg->optype, "strings") == 0)
         return write_strings(w, op, name);
     const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
-    const ln_tensor_entry *entry =
-        ln_tensor_table_find(op->op_arg->tensor_table, out->name);
+    const ln_tensor_entry *entry = ln_tensor_table_find(op->op_arg->tensor_table, out->name);
     if (!entry || entry->is_open)
         return ln_onnx_write_fail(w, LN_UNSUPPORTED, "the shape of tensor '%s' is not known",
                                   out->name);

@@ -144,7 +144,8 @@ static ln_status wrap(ln_onnx_out *type, const uint32_t *around, const int *keys
         ln_onnx_out_reset(&outer);
         if (around[count] == TYPE_MAP)
             ln_onnx_put_int(&inner, MAP_KEY, keys[count]);
-        ln_onnx_put_message(&inner, around[count] == TYPE_MAP ? (uint32_t)MAP_VALUE : (uint32_t)ELEM_TYPE, type);
+        ln_onnx_put_message(
+            &inner, around[count] == TYPE_MAP ? (uint32_t)MAP_VALUE : (uint32_t)ELEM_TYPE, type);
         ln_onnx_put_message(&outer, around[count], &inner);
         ln_onnx_out_reset(type);
         ln_onnx_append_out(type, &outer);

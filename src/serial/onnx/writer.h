@@ -94,7 +94,8 @@ int ln_onnx_is_onnx_op(const ln_op *op);
 ln_onnx_domain ln_onnx_domain_of(const ln_op_info *info);
 const char *ln_onnx_domain_name(ln_onnx_domain domain);
 
-// The versions of its domain's operator set that mean this form of the operator: [*out_from, *out_to].
+// The versions of its domain's operator set that mean this form of the operator: [*out_from,
+// *out_to].
 ln_status ln_onnx_versions(const ln_op *op, int *out_from, int *out_to);
 
 ln_status ln_onnx_write_node(ln_onnx_writer *w);
