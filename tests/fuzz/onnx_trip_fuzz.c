@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an ONNX model that is written again, in each format: what was written can be read, and
-// written once more.
+// Any bytes as an ONNX model that is written again, in each format: what was written can be read,
+// and written once more.
 
 #include "tests/fuzz/fuzz.h"
 

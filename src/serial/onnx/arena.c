@@ -21,7 +21,7 @@ struct ln_onnx_chunk {
 
 // Of each byte of a file: an int64 of one byte takes 8, with what is needed besides.
 #define BYTES_A_BYTE ((size_t)32)
-#define FIRST_BYTES  ((size_t)32 << 20)
+#define FIRST_BYTES  ((size_t)16 << 20)
 
 ln_onnx_budget ln_onnx_budget_of(size_t byte_count, size_t most)
 {
