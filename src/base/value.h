@@ -100,6 +100,9 @@ ln_value *ln_value_new_string(ln_document *document, const char *text, ln_place 
 ln_value *ln_value_new_number(ln_document *document, double number, ln_place place);
 ln_value *ln_value_new_bool(ln_document *document, bool boolean, ln_place place);
 
+// Whether a string may stand in a document that is to be read again: UTF-8.
+bool ln_value_is_utf8(const char *text);
+
 // Appends `child` (NULL passes a failure on: returns the thread's status). `key` is copied; NULL
 // for arrays. That keys differ is up to the caller.
 ln_status ln_value_append(ln_document *document, ln_value *parent, const char *key,

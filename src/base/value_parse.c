@@ -107,6 +107,15 @@ static int utf8_len(const char *p, const char *end)
     return is_overlong || is_surrogate || code > 0x10ffff ? 0 : len;
 }
 
+bool ln_value_is_utf8(const char *text)
+{
+    const char *end = text + strlen(text);
+    int len = 1;
+    for (; text < end && len > 0; text += len)
+        len = utf8_len(text, end);
+    return len > 0;
+}
+
 static ln_status check_utf8(reader r)
 {
     while (r.p < r.end) {

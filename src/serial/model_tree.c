@@ -604,6 +604,17 @@ static ln_value *make_param_value(ln_document *doc, const ln_param_entry *param)
     return array;
 }
 
+static int is_text(const ln_param_entry *param)
+{
+    if (param->type == LN_PARAM_STRING)
+        return ln_value_is_utf8(param->value_string);
+    for (int i = 0; param->type == LN_PARAM_ARRAY_STRING && i < param->array_len; i++) {
+        if (!ln_value_is_utf8(param->value_array_string[i]))
+            return 0;
+    }
+    return 1;
+}
+
 static ln_status make_params(ln_document *doc, ln_value *op_value, const ln_op_arg *arg)
 {
     ln_value *array = add_parent(doc, op_value, "params", LN_VALUE_ARRAY);
@@ -611,6 +622,10 @@ static ln_status make_params(ln_document *doc, ln_value *op_value, const ln_op_a
         return ln_error_status();
     for (const ln_list *l = arg->params; l; l = l->next) {
         const ln_param_entry *param = l->data;
+        if (!is_text(param))
+            return LN_FAIL(LN_UNSUPPORTED,
+                           "operator '%s': param '%s' is not UTF-8 and cannot be written",
+                           arg->name, param->arg_name);
         ln_value *row = add_parent(doc, array, NULL, LN_VALUE_OBJECT);
         if (!row)
             return ln_error_status();

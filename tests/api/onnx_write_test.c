@@ -275,6 +275,24 @@ TEST(weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again)
     ln_arch_cleanup();
 }
 
+TEST(bytes_that_are_no_text_go_to_onnx_only)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_STRING, dims=[1]);"
+                                "StringSplit(X=x | Y=y, Z=z | delimiter=a);");
+    CHECK_OK(ln_context_set_param(ctx, "StringSplit0", "delimiter", "\xff"));
+    static const char *const formats[] = {"ir", "il", "onnx"};
+    for (size_t i = 0; i < 3; i++) {
+        char *bytes = NULL;
+        size_t byte_count;
+        ln_status status = ln_context_write(ctx, formats[i], &bytes, &byte_count);
+        CHECK_EQ(status, i < 2 ? LN_UNSUPPORTED : LN_OK);
+        ln_free(bytes);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(writing_survives_every_failed_allocation)
 {
     CHECK_OK(ln_arch_init());
@@ -295,4 +313,4 @@ TEST(writing_survives_every_failed_allocation)
 
 TEST_LIST(operators_of_our_own_compute_the_same_in_onnx, what_onnx_has_no_form_for_is_named,
           weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again,
-          writing_survives_every_failed_allocation)
+          bytes_that_are_no_text_go_to_onnx_only, writing_survives_every_failed_allocation)

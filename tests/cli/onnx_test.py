@@ -244,6 +244,35 @@ def test_inspect_tells_every_problem():
     assert "com.example" in problems[1] and "sec\\x1bond" in problems[1], problems
 
 
+# ---- convert ----
+
+BIG = ow.model([ow.node("Add", ["x", "w"], ["y"])], [("x", ow.tensor_type("FLOAT", ["batch", 400]))],
+               [("y", ow.tensor_type("FLOAT", ["batch", 400]))], [("w", np.arange(400, dtype="f4"))])
+
+
+def test_models_go_from_format_to_format_with_their_weights():
+    write("big.onnx", BIG)
+    np.save("in.npy", np.ones((2, 400), "f4"))
+    for end in ("net", "json"):
+        run("convert", "big.onnx", "-o", "big." + end, err="1 tensor in big.safetensors")
+        run("run", "big." + end, "-f", "big.safetensors", "-i", "in.npy", "-o", "out")
+        assert (np.load("out/y.npy") == np.arange(400) + 1).all()
+    run("convert", "big.onnx", "--weights=w.params", "-o", "other.net")
+    run("convert", "other.net", "-o", "none.onnx", code=1, err="'w' comes from a data file")
+    for extra in ([], ["--external"]):
+        run("convert", "other.net", "-f", "w.params", *extra, "-o", "back.onnx")
+        assert pathlib.Path("back.onnx.data").exists() == bool(extra)
+        run("run", "back.onnx", "-i", "in.npy", "-s", "batch=2", "-o", "out")
+        assert (np.load("out/y.npy") == np.arange(400) + 1).all()
+
+
+def test_convert_says_what_does_not_go_together():
+    write("big.onnx", BIG)
+    run("convert", "big.onnx", "--external", "-o", "a.net", code=2, err="--external")
+    run("convert", "big.onnx", "-f", "w", "-o", "a.net", code=2, err="-f is for models in ONNX")
+    run("convert", "big.onnx", "--weights=w", "-o", "a.onnx", code=2, err="holds its weights")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)

@@ -90,7 +90,7 @@ static ln_status read_at(const traps *t, const char *location, const char *offse
         pb_entry(&p, 13, "length", len);
     ln_onnx_bytes bytes = {p.bytes, p.len};
     *source = (ln_onnx_source){
-        .name = "m", .bytes = bytes, .folder = t->folder, .budget = {1 << 20, 1 << 20}};
+        .name = "m", .bytes = bytes, .folder = t->folder, .budget = {1 << 20, 1 << 20, 1 << 20}};
     return ln_onnx_tensor_read(source, bytes, out);
 }
 
@@ -178,7 +178,7 @@ TEST(sparse_tensors_are_no_side_door)
         pb_int(&p, 3, 4);
         ln_onnx_bytes bytes = {p.bytes, p.len};
         ln_onnx_source source = {
-            .name = "m", .bytes = bytes, .folder = t.folder, .budget = {1 << 20, 1 << 20}};
+            .name = "m", .bytes = bytes, .folder = t.folder, .budget = {1 << 20, 1 << 20, 1 << 20}};
         ln_onnx_value v;
         CHECK_FAILS(ln_onnx_sparse_read(&source, bytes, &v), LN_INVALID);
         CHECK_MESSAGE("has '..' as a part");
@@ -199,7 +199,7 @@ TEST(keys_of_external_data_come_once)
     pb_entry(&p, 13, "location", "sub/w.bin");
     ln_onnx_bytes bytes = {p.bytes, p.len};
     ln_onnx_source source = {
-        .name = "m", .bytes = bytes, .folder = t.folder, .budget = {1 << 20, 1 << 20}};
+        .name = "m", .bytes = bytes, .folder = t.folder, .budget = {1 << 20, 1 << 20, 1 << 20}};
     ln_onnx_value v;
     CHECK_FAILS(ln_onnx_tensor_read(&source, bytes, &v), LN_INVALID);
     CHECK_MESSAGE("'location' is there twice");

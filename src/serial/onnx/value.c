@@ -303,7 +303,7 @@ ln_status ln_onnx_value_read(const void *bytes, size_t byte_count, const char *n
     if (!r)
         return LN_NO_MEMORY;
     size_t limit = ln_limits_default().memory_byte_count;
-    r->source = (ln_onnx_source){.name = name, .bytes = all, .budget = {limit, limit}};
+    r->source = (ln_onnx_source){.name = name, .bytes = all, .budget = {limit, limit, limit}};
     r->arena.budget = &r->source.budget;
     ln_status status = read_all(r, message, all, out_object);
     while (r->depth > 0)
