@@ -4,6 +4,7 @@
 #include "through.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,12 @@
 // Saves the weights of `from` and lets `to` carry them.
 static ln_status move_weights(const ln_context *from, ln_context *to)
 {
-    char path[] = "/tmp/lightnet-XXXXXX.safetensors";
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    int len = snprintf(path, sizeof path, "%s/lightnet-XXXXXX.safetensors",
+                       folder && *folder ? folder : P_tmpdir);
+    if (len < 0 || len >= (int)sizeof path)
+        return LN_FAIL(LN_INVALID, "TMPDIR is too long a path: %s", folder);
     int fd = mkstemps(path, (int)strlen(".safetensors"));
     if (fd < 0)
         return LN_FAIL(LN_IO, "cannot create %s: %s", path, strerror(errno));

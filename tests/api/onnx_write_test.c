@@ -206,7 +206,7 @@ TEST(what_onnx_has_no_form_for_is_named)
     "create(| dst=h | dtype=TL_FLOAT16, dims=[2], from_file=true);"                                \
     "forward(src=h | dst=halves |); elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);"
 
-static char folder[] = "/tmp/onnx-write-XXXXXX";
+static char folder[] = LN_BUILD_DIR "/onnx-write-XXXXXX";
 
 static const char *in_folder(const char *name)
 {

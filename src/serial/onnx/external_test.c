@@ -30,7 +30,7 @@ static traps make_traps(void)
 {
     traps t;
     char path[512], target[512];
-    snprintf(t.root, sizeof t.root, "/tmp/ln_onnx_traps_XXXXXX");
+    snprintf(t.root, sizeof t.root, LN_BUILD_DIR "/onnx_traps_XXXXXX");
     CHECK_NOT_NULL(mkdtemp(t.root));
     snprintf(t.folder, sizeof t.folder, "%s/model", t.root);
     CHECK_EQ(mkdir(t.folder, 0700), 0);

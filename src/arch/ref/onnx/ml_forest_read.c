@@ -164,7 +164,7 @@ static ln_status read_votes(reader *r, const char *prefix, size_t target_count)
             return ln_call_fail(call, LN_INVALID, "vote %zu is for %lld of %zu", i,
                                 (long long)lists[2][i], target_count);
         LN_TRY(find_node(r, lists[0][i], lists[1][i], &leaves[i]));
-        forest->nodes[leaves[i]].vote_end++; // how many there are, for now
+        forest->nodes[leaves[i]].vote_end++; // a count; the end once all are counted
     }
     size_t start = 0;
     for (size_t i = 0; i < forest->node_count; i++) {
