@@ -211,7 +211,8 @@ static ln_status param_type_of(const ln_value *value, const where *op, ln_param_
     for (const ln_value *element = value->first; element; element = element->next) {
         if (element->kind == LN_VALUE_NUMBER && kind == LN_VALUE_STRING && is_numeric(value))
             kind = LN_VALUE_NUMBER;
-        if (element->kind != kind && !(kind == LN_VALUE_NUMBER && is_numeric(element)))
+        bool is_number = element->kind != LN_VALUE_ARRAY && is_numeric(element);
+        if (element->kind != kind && !(kind == LN_VALUE_NUMBER && is_number))
             return fail_in_op(element, op, "the elements of an array must be of one type");
     }
     switch (kind) {

@@ -17,7 +17,7 @@ static int is_written(const ln_context *ctx, const char *format, char **out_byte
 {
     ln_status status = ln_context_write(ctx, format, out_bytes, out_len);
     FUZZ_CHECK(status == LN_OK || status == LN_UNSUPPORTED || status == LN_LIMIT ||
-               status == LN_INVALID || status == LN_NO_MEMORY);
+               status == LN_INVALID || status == LN_NOT_FOUND || status == LN_NO_MEMORY);
     return status == LN_OK;
 }
 
