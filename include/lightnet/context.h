@@ -89,6 +89,7 @@ struct ln_context {
     int running_graphs;         /* how many run inside each other; of a graph: whether it runs */
     struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
     char *datafile;             /* what was loaded; NULL: none */
+    struct ln_pool *pool;       /* the threads that run it; NULL: the caller's alone */
 };
 typedef struct ln_context ln_context;
 

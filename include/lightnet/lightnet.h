@@ -32,6 +32,7 @@
 #define LIGHTNET_LIGHTNET_H
 
 /* Errors, memory, messages. */
+#include <lightnet/act.h>
 #include <lightnet/allocator.h>
 #include <lightnet/msg.h>
 #include <lightnet/status.h>

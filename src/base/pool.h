@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool of threads that share the work of one operator at a time.
+//
+// A job is `count` pieces, each of which a thread does whole. Pieces are dealt as contiguous
+// ranges, thread t of n gets those from t * count / n on, the same ones for the same count, so that
+// a core finds in its cache what it wrote in the step before; a thread that is done takes pieces
+// from the end of another's range. Which thread does a piece never changes what it computes.
+//
+// The thread that runs a job works too: a pool of n threads has n - 1 workers. Between
+// `ln_pool_begin` and `ln_pool_end` workers wait awake for the next job; otherwise they sleep.
+//
+// Several threads may share a pool, as clones of a context do: a pool serves one of them at a time,
+// and a job that finds it taken runs whole in the calling thread. So n clones do not keep n * m
+// threads busy.
+
+#ifndef LN_BASE_POOL_H
+#define LN_BASE_POOL_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+typedef struct ln_pool ln_pool;
+
+// Does piece `index` of a job.
+typedef void ln_pool_task(void *job, size_t index);
+
+// How many threads serve this process well: the processors of its affinity mask, or what the
+// cgroup's quota grants if that is less. At least 1.
+size_t ln_pool_default_thread_count(void);
+
+// `thread_count` 0: the default. *out_pool is released with `ln_pool_release`.
+ln_status ln_pool_create(size_t thread_count, ln_pool **out_pool);
+ln_pool *ln_pool_retain(ln_pool *pool); // NULL is fine, here and below: it is a pool of one thread
+void ln_pool_release(ln_pool *pool);
+
+size_t ln_pool_thread_count(const ln_pool *pool);
+
+// Claims the pool for a row of jobs, and wakes the workers; without it each job does so itself.
+// Nests: the last `end` counts.
+void ln_pool_begin(ln_pool *pool);
+void ln_pool_end(ln_pool *pool);
+
+// Does all pieces and returns when they are done. Allocates nothing. A task may not run jobs of its
+// own on the same pool.
+void ln_pool_run(ln_pool *pool, size_t count, ln_pool_task *task, void *job);
+
+LN_CPPEND
+
+#endif
