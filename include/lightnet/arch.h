@@ -37,6 +37,14 @@ typedef ln_list *(*ln_subgraph_func)(const ln_context *ctx, ln_list **old_ops);
 /* Returns all operators of the context in another order; NULL means no change. */
 typedef ln_list *(*ln_schedule_func)(const ln_context *ctx);
 
+/* ---- What it can do ---- */
+
+/* The most that one thread computes. */
+typedef struct ln_arch_peak {
+    const char *isa; /* the instruction set in use, such as "avx512"; static */
+    double flops;    /* floating-point operations a second in f32; a multiply-add is two */
+} ln_arch_peak;
+
 /* ---- The arch ---- */
 
 struct ln_arch {
@@ -55,6 +63,8 @@ struct ln_arch {
     const char *doc;       /* one sentence for `lightnet archs` */
     ln_mem_type mem_type;  /* where its operators' tensors live */
     const char *fallbacks; /* archs tried in this order for what it does not take: "ref" */
+    int is_channels_last;  /* 1: as the first arch of a target it is given convolution stacks on
+                              channels-last images */
 
     /* Rewrite rules compiled from the arch's .rules files, applied after the general ones. */
     const struct ln_rule_set *rules;
@@ -79,6 +89,10 @@ struct ln_arch {
     ln_status (*run_async)(void *priv, void *group);
     ln_status (*wait)(void *priv, void *group);
     void (*release)(void *priv, void *group);
+
+    /* Measures for about `seconds` what the calling thread computes at most, for results to be
+     * compared with. NULL: not known. */
+    void (*measure_peak)(void *priv, double seconds, ln_arch_peak *out_peak);
 };
 typedef struct ln_arch ln_arch;
 

@@ -90,6 +90,7 @@ struct ln_context {
     struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
     char *datafile;             /* what was loaded; NULL: none */
     struct ln_pool *pool;       /* the threads that run it; NULL: the caller's alone */
+    const struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
 };
 typedef struct ln_context ln_context;
 
@@ -166,6 +167,20 @@ LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 /* Runs all operators in order. Must be LOADED. Allocates nothing but open tensors, workspace of
  * operators of ONNX above 1 MiB, and in the first run what they have below it. */
 LN_API ln_status ln_context_run(const ln_context *ctx);
+
+/* Whom runs tell of each operator, in the thread that called `ln_context_run`, with the same `op`
+ * before it and, unless it failed, after it. Either function may be NULL; neither may change the
+ * context. What a device runs as a group is told once, as the first operator of the group. Bodies
+ * of If, Loop and Scan are part of that operator. */
+typedef struct ln_observer {
+    void (*before)(void *user, const ln_op *op);
+    void (*after)(void *user, const ln_op *op);
+    void *user;
+} ln_observer;
+
+/* From the next run on. The observer is borrowed until it is replaced; NULL: nobody, which costs a
+ * run nothing. A clone starts with none. */
+LN_API void ln_context_set_observer(ln_context *ctx, const ln_observer *observer);
 
 /* Frees what `ln_context_load` allocated; the context is PLANNED again. */
 LN_API void ln_context_unload(ln_context *ctx);

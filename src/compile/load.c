@@ -416,6 +416,27 @@ static ln_status call_op(ln_op *op, ln_op_func function)
     return op->op_arg->status;
 }
 
+static ln_status run_step_alone(const run_step *step)
+{
+    return step->arch ? run_group(step) : call_op(step->op, step->op->run);
+}
+
+static ln_status run_step_observed(const run_step *step, const ln_observer *observer)
+{
+    if (observer->before)
+        observer->before(observer->user, step->op);
+    LN_TRY(run_step_alone(step));
+    if (observer->after)
+        observer->after(observer->user, step->op);
+    return LN_OK;
+}
+
+void ln_context_set_observer(ln_context *ctx, const ln_observer *observer)
+{
+    if (ctx)
+        ctx->observer = observer;
+}
+
 ln_status ln_context_run(const ln_context *ctx)
 {
     if (!ctx)
@@ -431,10 +452,10 @@ ln_status ln_context_run(const ln_context *ctx)
         ln_open_drop(r->made[i]);
     for (size_t i = 0; i < r->step_count; i++) {
         const run_step *step = &r->steps[i];
-        if (step->arch)
-            LN_TRY(run_group(step));
+        if (ctx->observer)
+            LN_TRY(run_step_observed(step, ctx->observer));
         else
-            LN_TRY(call_op(step->op, step->op->run));
+            LN_TRY(run_step_alone(step));
         for (size_t k = 0; k < step->ended_count; k++)
             ln_open_drop(step->ended[k]);
     }

@@ -142,17 +142,17 @@ int ln_shape_conv2d_pack(int *dims, const tl_tensor *weight, int group, int algo
     return dims[0] < 0 ? -1 : 1;
 }
 
-static bool is_image(const tl_tensor *t, const int dims[4], int last)
+static bool is_image(const tl_tensor *t, const int dims[4], long long least_channels)
 {
     return t->ndim == 4 && t->dims[0] == dims[0] && t->dims[1] == dims[1] &&
-           t->dims[2] == dims[2] && (last < 0 || t->dims[3] == last);
+           t->dims[2] == dims[2] && t->dims[3] >= least_channels;
 }
 
 int ln_shape_conv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packed,
                          const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *into,
                          int group, int channels, const int size[2], const int stride[2],
                          const int padding[4], const int dilation[2], int algorithm, int src_first,
-                         int src_channels, int dst_first)
+                         int src_channels, int dst_first, int dst_channels, int addend_first)
 {
     int in_channels = src_channels ? src_channels : src->dims[3];
     if (src_first > src->dims[3] || in_channels > src->dims[3] - src_first)
@@ -178,14 +178,50 @@ int ln_shape_conv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packe
         if (dims[1 + i] < 0)
             return -1;
     }
-    dims[3] = into ? into->dims[into->ndim - 1] : channels;
-    if (addend && !is_image(addend, dims, channels))
+    dims[3] = into ? into->dims[into->ndim - 1] : dst_channels ? dst_channels : channels;
+    if (addend && !is_image(addend, dims, addend_first + (long long)channels))
         return fail("the addend of rank %d should have the shape of the result, with %d channels",
                     addend->ndim, channels);
-    if (into && !is_image(into, dims, -1))
+    if (into && !is_image(into, dims, 1))
         return fail("`into` of rank %d should have the height and width of the result, %d",
                     into->ndim, dims[1]);
     if (dst_first > dims[3] || channels > dims[3] - dst_first)
         return fail("channels from %d on are not among %d", dst_first, dims[3]);
     return ln_compute_length(4, dims) < 0 ? -1 : 4;
+}
+
+// ---- Channels ----
+
+int ln_shape_put_channels(int *dims, const tl_tensor *src, const tl_tensor *into, int src_first,
+                          int src_channels, int dst_first, int dst_channels)
+{
+    int count = src_channels ? src_channels : src->dims[3];
+    if (src_first > src->dims[3] || count > src->dims[3] - src_first)
+        return fail("channels from %d on are not among %d", src_first, src->dims[3]);
+    memcpy(dims, src->dims, 3 * sizeof *dims);
+    dims[3] = into ? into->dims[3] : dst_channels ? dst_channels : count;
+    if (into && !is_image(into, dims, 1))
+        return fail("`into` of rank %d should have the height and width of src, %d", into->ndim,
+                    dims[1]);
+    if (dst_first > dims[3] || count > dims[3] - dst_first)
+        return fail("channels from %d on are not among %d", dst_first, dims[3]);
+    return ln_compute_length(4, dims) < 0 ? -1 : 4;
+}
+
+void ln_put_channels(const tl_tensor *src, const tl_tensor *into, tl_tensor *dst, int src_first,
+                     int src_channels, int dst_first)
+{
+    size_t from_step = (size_t)src->dims[3], to_step = (size_t)dst->dims[3];
+    size_t count = src_channels ? (size_t)src_channels : from_step;
+    if (dst->len == 0)
+        return;
+    if (into && into->data != dst->data)
+        memcpy(dst->data, into->data, (size_t)dst->len * sizeof(float));
+    const float *from = (const float *)src->data + src_first;
+    float *to = (float *)dst->data + dst_first;
+    for (size_t pixels = (size_t)dst->len / to_step; pixels > 0; pixels--) {
+        memmove(to, from, count * sizeof(float));
+        from += from_step;
+        to += to_step;
+    }
 }

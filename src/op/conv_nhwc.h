@@ -77,7 +77,13 @@ int ln_shape_conv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packe
                          const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *into,
                          int group, int channels, const int size[2], const int stride[2],
                          const int padding[4], const int dilation[2], int algorithm, int src_first,
-                         int src_channels, int dst_first);
+                         int src_channels, int dst_first, int dst_channels, int addend_first);
+int ln_shape_put_channels(int *dims, const tl_tensor *src, const tl_tensor *into, int src_first,
+                          int src_channels, int dst_first, int dst_channels);
+
+// What `put_channels` does, on any arch whose tensors are in main memory.
+void ln_put_channels(const tl_tensor *src, const tl_tensor *into, tl_tensor *dst, int src_first,
+                     int src_channels, int dst_first);
 
 LN_CPPEND
 

@@ -61,6 +61,8 @@ void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops);
 
 ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
+ln_status ln_pass_layout(ln_compilation *compilation);
+ln_status ln_pass_join(ln_compilation *compilation);
 ln_status ln_pass_expand(ln_compilation *compilation);
 ln_status ln_pass_fuse(ln_compilation *compilation);
 ln_status ln_pass_combine(ln_compilation *compilation);

@@ -18,6 +18,11 @@ const ln_pass ln_pipeline[] = {
     {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
     // Before lowering, so that one rule serves every arch.
     {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
+    {"layout", "convolution stacks on channels-last images, for archs that are fastest so",
+     ln_pass_layout},
+    // The same rules again: transposes that meet, and what follows a channels-last operator.
+    {"settle", "the general rules on what the layout made", ln_pass_fold},
+    {"join", "parts of a concat of channels are written in place", ln_pass_join},
     // Everything after this sees operators of the target's archs only.
     {"expand", "lower each operator to the first arch that takes it", ln_pass_expand},
     {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},

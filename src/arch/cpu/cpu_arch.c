@@ -6,6 +6,7 @@
 #include <lightnet/msg.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/peak/peak.h"
 #include "desc/rule.h"
 
 extern ln_op *ln_arch_ops_cpu[];
@@ -21,6 +22,13 @@ static void init_cpu(void **priv_p)
         ln_msg_warn("%s", ln_error_message());
 }
 
+static void measure_peak(void *priv, double seconds, ln_arch_peak *out_peak)
+{
+    (void)priv;
+    ln_cpu_isa isa = ln_cpu_isa_get();
+    *out_peak = (ln_arch_peak){.isa = ln_cpu_isa_name(isa), .flops = ln_peak_f32(isa, seconds)};
+}
+
 static char name[] = "cpu";
 
 ln_arch ln_arch_cpu = {
@@ -29,6 +37,8 @@ ln_arch ln_arch_cpu = {
     .doc = "vector units of the processor, the same bits on each; LN_CPU_ISA forces a slower set",
     .mem_type = LN_MEM_CPU,
     .fallbacks = "ref",
+    .is_channels_last = 1,
     .reg_ops = ln_arch_ops_cpu,
     .rules = &ln_rules_cpu,
+    .measure_peak = measure_peak,
 };

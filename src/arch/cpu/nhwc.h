@@ -33,7 +33,7 @@ typedef struct ln_cpu_conv_nhwc {
     ln_act act;
     float alpha, beta;
     bool is_addend_last;
-    int src_first, src_channels, dst_first;
+    int src_first, src_channels, dst_first, addend_first;
 } ln_cpu_conv_nhwc;
 
 ln_status ln_cpu_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,

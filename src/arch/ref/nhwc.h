@@ -23,7 +23,7 @@ typedef struct ln_ref_conv_nhwc {
     ln_act act;
     double alpha, beta;
     bool is_addend_last;
-    int src_first, src_channels, dst_first;
+    int src_first, src_channels, dst_first, addend_first;
 } ln_ref_conv_nhwc;
 
 void ln_ref_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,

@@ -1,77 +1,366 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct convolution, one output after the other.
+// Drives the tile kernel (gemm/tile.h) over channels-last images.
+//
+// Outputs are numbered through images, rows and columns; a tile is some that follow each other. The
+// window of an output is a row of the product: a run for each kernel row, because the channels of
+// neighbouring pixels follow each other, or for each pixel where they do not. Where some windows of
+// a tile reach outside the image, the runs there are made by the others alone, with sums that wait
+// in memory in between. So nothing is copied, and padding costs nothing.
 
 #include "arch/cpu/kernels/direct/direct.h"
 
-#include <math.h>
+#include <assert.h>
+#include <stdint.h>
 #include <string.h>
 
-#define LANES 16
+#include "arch/cpu/kernels/gemm/tile.h"
 
-static size_t at(const ln_conv_shape *s, size_t o, size_t c, size_t ky, size_t kx)
+// Runs that a tile makes in one go. Kernels with more make several.
+#define MAX_RUNS 32
+
+// Bytes of packed weights that should stay in the cache of the second level between tiles.
+#define CHUNK_BYTES (size_t)(384 << 10)
+
+// Below so many multiplications there is nothing to win from threads.
+#define MIN_PIECE_WORK    (size_t)(1 << 20)
+#define PIECES_PER_THREAD 6
+
+static size_t div_up(size_t a, size_t b)
 {
-    size_t per_group = s->out_channels / s->group, in = s->in_channels / s->group;
-    size_t blocks = (per_group + LANES - 1) / LANES;
-    size_t block = o / per_group * blocks + o % per_group / LANES;
-    return (((block * s->kernel_h + ky) * s->kernel_w + kx) * in + c) * LANES +
-           o % per_group % LANES;
+    return a / b + (a % b != 0);
 }
+
+static size_t min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Where share `index` of `count` begins when `total` is dealt evenly.
+static size_t share_start(size_t total, size_t count, size_t index)
+{
+    return total / count * index + min(total % count, index);
+}
+
+// ---- Packing ----
 
 void ln_direct_f32_pack(const ln_conv_shape *s, const float *weight, float *packed)
 {
-    size_t per_group = s->out_channels / s->group, in = s->in_channels / s->group;
-    size_t blocks = (per_group + LANES - 1) / LANES * s->group;
-    memset(packed, 0, blocks * s->kernel_h * s->kernel_w * in * LANES * sizeof *packed);
-    for (size_t o = 0; o < s->out_channels; o++)
-        for (size_t c = 0; c < in; c++)
-            for (size_t ky = 0; ky < s->kernel_h; ky++)
-                for (size_t kx = 0; kx < s->kernel_w; kx++)
-                    packed[at(s, o, c, ky, kx)] = *weight++;
+    size_t of_group = s->out_channels / s->group, in = s->in_channels / s->group;
+    size_t taps = s->kernel_h * s->kernel_w;
+    for (size_t g = 0; g < s->group; g++) {
+        for (size_t first = 0; first < of_group; first += LN_TILE_LANES) {
+            const float *from = weight + (g * of_group + first) * in * taps;
+            size_t count = min(of_group - first, LN_TILE_LANES);
+            for (size_t tap = 0; tap < taps; tap++) {
+                for (size_t c = 0; c < in; c++) {
+                    for (size_t o = 0; o < LN_TILE_LANES; o++)
+                        packed[o] = o < count ? from[(o * in + c) * taps + tap] : 0;
+                    packed += LN_TILE_LANES;
+                }
+            }
+        }
+    }
 }
 
-static float sum_at(const ln_conv_nhwc_f32_args *a, size_t n, size_t y, size_t x, size_t o)
+// ---- The job ----
+
+typedef struct direct_job {
+    const ln_conv_nhwc_f32_args *args;
+    const ln_tile_f32_kernel *kernel;
+    ln_tile_f32_size size;
+    size_t in, of_group;     // channels of a group
+    size_t panels;           // of a group
+    size_t panel_stride;     // floats
+    size_t line, line_tiles; // outputs among which tiles are dealt, and their tiles
+    size_t lines;
+    size_t chunk;                   // panels that all tiles of a piece meet before the next ones
+    size_t row_pieces, columns;     // pieces: of the tiles, and of the panels
+    ln_tile_f32_run runs[MAX_RUNS]; // of a window inside the image
+    size_t run_count;               // 0: they are more than MAX_RUNS
+} direct_job;
+
+// The outputs of a tile, and the places where their windows start.
+typedef struct window_rows {
+    size_t m;
+    ptrdiff_t rows[LN_TILE_MAX_ROWS];
+    ptrdiff_t y[LN_TILE_MAX_ROWS], x[LN_TILE_MAX_ROWS];
+    bool is_inside;
+} window_rows;
+
+static ln_tile_f32_run run_at(const direct_job *job, size_t ky, size_t kx)
 {
-    const ln_conv_shape *s = &a->shape;
-    size_t in = s->in_channels / s->group, first = o / (s->out_channels / s->group) * in;
-    float sum = 0;
-    for (size_t ky = 0; ky < s->kernel_h; ky++)
+    const ln_conv_shape *s = &job->args->shape;
+    size_t pixels = ky * s->dilation_h * s->in_w + kx * s->dilation_w;
+    return (ln_tile_f32_run){.x = (ptrdiff_t)(pixels * job->args->x_stride),
+                             .panel = (ky * s->kernel_w + kx) * job->in * LN_TILE_LANES,
+                             .k = job->in};
+}
+
+static bool is_continued(const ln_tile_f32_run *run, const ln_tile_f32_run *next)
+{
+    return run->x + (ptrdiff_t)run->k == next->x &&
+           run->panel + run->k * LN_TILE_LANES == next->panel;
+}
+
+static void list_runs(direct_job *job)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    job->run_count = 0;
+    for (size_t ky = 0; ky < s->kernel_h; ky++) {
         for (size_t kx = 0; kx < s->kernel_w; kx++) {
-            size_t row = y * s->stride_h + ky * s->dilation_h - s->pad_top;
-            size_t column = x * s->stride_w + kx * s->dilation_w - s->pad_left;
-            if (row >= s->in_h || column >= s->in_w)
+            ln_tile_f32_run run = run_at(job, ky, kx);
+            if (job->run_count && is_continued(&job->runs[job->run_count - 1], &run)) {
+                job->runs[job->run_count - 1].k += run.k;
                 continue;
-            const float *src = a->x + ((n * s->in_h + row) * s->in_w + column) * a->x_stride;
-            for (size_t c = 0; c < in; c++)
-                sum = fmaf(src[first + c], a->packed[at(s, o, c, ky, kx)], sum);
+            }
+            if (job->run_count == MAX_RUNS) {
+                job->run_count = 0;
+                return;
+            }
+            job->runs[job->run_count++] = run;
         }
-    return sum;
+    }
+}
+
+// ---- Tiles ----
+
+static void place_windows(const direct_job *job, size_t first, size_t m, window_rows *out)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t column = first % s->out_w, row = first / s->out_w % s->out_h;
+    size_t image = first / s->out_w / s->out_h;
+    ptrdiff_t height = (ptrdiff_t)((s->kernel_h - 1) * s->dilation_h);
+    ptrdiff_t width = (ptrdiff_t)((s->kernel_w - 1) * s->dilation_w);
+    out->m = m;
+    out->is_inside = true;
+    for (size_t i = 0; i < m; i++) {
+        ptrdiff_t y = (ptrdiff_t)(row * s->stride_h) - (ptrdiff_t)s->pad_top;
+        ptrdiff_t x = (ptrdiff_t)(column * s->stride_w) - (ptrdiff_t)s->pad_left;
+        ptrdiff_t line = (ptrdiff_t)(image * s->in_h) + y;
+        out->y[i] = y;
+        out->x[i] = x;
+        out->rows[i] = (line * (ptrdiff_t)s->in_w + x) * (ptrdiff_t)job->args->x_stride;
+        if (y < 0 || x < 0 || y + height >= (ptrdiff_t)s->in_h || x + width >= (ptrdiff_t)s->in_w)
+            out->is_inside = false;
+        if (++column < s->out_w)
+            continue;
+        column = 0;
+        if (++row < s->out_h)
+            continue;
+        row = 0;
+        image++;
+    }
+}
+
+// A bit for each window whose places at this distance are inside the image.
+static uint32_t inside(const ptrdiff_t *starts, size_t m, size_t distance, size_t extent)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < m; i++)
+        mask |= (uint32_t)((size_t)starts[i] + distance < extent) << i;
+    return mask;
+}
+
+// Adds runs to the sums of the windows in `mask`.
+static void add_runs(const direct_job *job, const window_rows *windows, uint32_t mask,
+                     const ln_tile_f32_args *tile, ln_tile_f32_sums sums)
+{
+    ptrdiff_t rows[LN_TILE_MAX_ROWS];
+    float *places[LN_TILE_MAX_ROWS];
+    ln_tile_f32_args part = *tile;
+    part.m = 0;
+    for (size_t i = 0; i < windows->m; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        rows[part.m] = windows->rows[i];
+        places[part.m++] = sums[i];
+    }
+    part.rows = rows;
+    part.sums = places;
+    part.starts_from_sums = part.ends_in_sums = true;
+    job->kernel->run(&part);
+}
+
+// A tile of which some windows reach outside, or whose runs are too many for one go.
+static void run_at_border(const direct_job *job, const window_rows *windows, ln_tile_f32_args *tile)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    _Alignas(64) ln_tile_f32_sums sums;
+    float *places[LN_TILE_MAX_ROWS];
+    ln_tile_f32_run runs[MAX_RUNS];
+    uint32_t mask = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < windows->m; i++) {
+        memset(sums[i], 0, div_up(tile->n, LN_TILE_LANES) * LN_TILE_LANES * sizeof(float));
+        places[i] = sums[i];
+    }
+    tile->runs = runs;
+    for (size_t ky = 0; ky < s->kernel_h; ky++) {
+        uint32_t row_mask = inside(windows->y, windows->m, ky * s->dilation_h, s->in_h);
+        for (size_t kx = 0; row_mask && kx < s->kernel_w; kx++) {
+            uint32_t now = row_mask & inside(windows->x, windows->m, kx * s->dilation_w, s->in_w);
+            if (!now)
+                continue;
+            ln_tile_f32_run run = run_at(job, ky, kx);
+            if (count && now == mask && is_continued(&runs[count - 1], &run)) {
+                runs[count - 1].k += run.k;
+                continue;
+            }
+            if (count && (now != mask || count == MAX_RUNS)) {
+                tile->run_count = count;
+                add_runs(job, windows, mask, tile, sums);
+                count = 0;
+            }
+            mask = now;
+            runs[count++] = run;
+        }
+    }
+    if (count && mask != (1u << windows->m) - 1) {
+        tile->run_count = count;
+        add_runs(job, windows, mask, tile, sums);
+        count = 0;
+    }
+    tile->run_count = count;
+    tile->sums = places;
+    tile->starts_from_sums = true;
+    job->kernel->run(tile);
+}
+
+// Outputs from `first` on, with panels [panel, panel_end) of a group.
+static void run_tile(const direct_job *job, size_t first, size_t m, size_t group, size_t panel,
+                     size_t panel_end)
+{
+    const ln_conv_nhwc_f32_args *a = job->args;
+    window_rows windows;
+    place_windows(job, first, m, &windows);
+    for (; panel < panel_end; panel += job->size.panels) {
+        size_t end = min(panel_end, panel + job->size.panels);
+        size_t column = panel * LN_TILE_LANES;
+        size_t channel = group * job->of_group + column;
+        ln_tile_f32_args tile = {
+            .m = m,
+            .n = min(job->of_group, end * LN_TILE_LANES) - column,
+            .x = a->x + group * job->in,
+            .rows = windows.rows,
+            .runs = job->runs,
+            .run_count = job->run_count,
+            .panels = a->packed + (group * job->panels + panel) * job->panel_stride,
+            .panel_stride = job->panel_stride,
+            .y = a->y + first * a->y_stride + channel,
+            .y_stride = a->y_stride,
+            .epilogue = a->epilogue,
+        };
+        if (a->epilogue.bias)
+            tile.epilogue.bias += channel;
+        if (a->epilogue.addend)
+            tile.epilogue.addend += first * a->epilogue.addend_stride + channel;
+        if (windows.is_inside && job->run_count)
+            job->kernel->run(&tile);
+        else
+            run_at_border(job, &windows, &tile);
+    }
+}
+
+// Tiles [tile, tile_end) with panels [panel, panel_end) of a group.
+static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_t group,
+                      size_t panel, size_t panel_end)
+{
+    for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
+        for (size_t t = tile; t < tile_end; t++) {
+            size_t line = t / job->line_tiles, of_line = t % job->line_tiles;
+            size_t start = share_start(job->line, job->line_tiles, of_line);
+            size_t end = share_start(job->line, job->line_tiles, of_line + 1);
+            run_tile(job, line * job->line + start, end - start, group, chunk,
+                     min(panel_end, chunk + job->chunk));
+        }
+    }
+}
+
+static void run_piece(void *user, size_t index)
+{
+    const direct_job *job = user;
+    size_t groups = job->args->shape.group, tiles = job->lines * job->line_tiles;
+    size_t row = index / job->columns, column = index % job->columns;
+    size_t tile = share_start(tiles, job->row_pieces, row);
+    size_t tile_end = share_start(tiles, job->row_pieces, row + 1);
+    size_t sets = div_up(job->panels, job->size.panels);
+    size_t first = share_start(groups * sets, job->columns, column);
+    size_t end = share_start(groups * sets, job->columns, column + 1);
+    while (first < end) {
+        size_t group = first / sets, set = first % sets;
+        size_t set_end = min(sets, set + end - first);
+        run_tiles(job, tile, tile_end, group, set * job->size.panels,
+                  min(job->panels, set_end * job->size.panels));
+        first += set_end - set;
+    }
+}
+
+// ---- Planning ----
+
+// Tiles do not cross the ends of rows where that costs few of them: then most windows of a tile
+// that reach outside do so in the same way.
+static void plan_tiles(direct_job *job)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t outputs = s->batch * s->out_h * s->out_w;
+    size_t panels = job->panels;
+    size_t distance = s->stride_w * job->args->x_stride;
+    job->size = ln_tile_f32_choose(job->kernel, outputs, panels, distance);
+    size_t rows = job->size.rows, row_tiles = div_up(s->out_w, rows);
+    bool is_window = s->kernel_h * s->kernel_w > 1 || s->pad_top || s->pad_left;
+    bool is_by_row = is_window && row_tiles * rows <= s->out_w + s->out_w / 8;
+    job->line = is_by_row ? s->out_w : outputs;
+    job->lines = outputs / job->line;
+    job->line_tiles = div_up(job->line, rows);
+}
+
+static void plan_pieces(direct_job *job, size_t threads)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t k = job->in * s->kernel_h * s->kernel_w;
+    size_t sets = div_up(job->panels, job->size.panels) * s->group;
+    size_t tiles = job->lines * job->line_tiles;
+    double work = (double)(s->batch * s->out_h * s->out_w) * (double)k * (double)s->out_channels;
+    size_t pieces = threads * PIECES_PER_THREAD;
+    job->row_pieces = job->columns = 1;
+    if (threads == 1 || work < 2.0 * (double)MIN_PIECE_WORK)
+        return;
+    if (work < (double)MIN_PIECE_WORK * (double)pieces)
+        pieces = (size_t)(work / (double)MIN_PIECE_WORK);
+    // The larger side is the one to share out: the other one is read by everyone.
+    double weights = (double)k * (double)s->out_channels;
+    double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
+    if (weights > image && sets >= threads) {
+        job->columns = min(sets, pieces);
+        job->row_pieces = min(tiles, div_up(pieces, job->columns));
+    } else {
+        job->row_pieces = min(tiles, pieces);
+        job->columns = min(sets, div_up(pieces, job->row_pieces));
+    }
+}
+
+static void plan_chunk(direct_job *job)
+{
+    size_t panel_bytes = job->panel_stride * sizeof(float);
+    size_t sets = panel_bytes ? CHUNK_BYTES / panel_bytes / job->size.panels : job->panels;
+    job->chunk = (sets ? sets : 1) * job->size.panels;
 }
 
 void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool)
 {
-    (void)isa;
-    (void)pool;
     const ln_conv_shape *s = &a->shape;
-    const ln_epilogue_f32 *e = &a->epilogue;
-    for (size_t p = 0; p < s->batch * s->out_h * s->out_w; p++)
-        for (size_t o = 0; o < s->out_channels; o++) {
-            float v = sum_at(a, p / s->out_w / s->out_h, p / s->out_w % s->out_h, p % s->out_w, o);
-            if (e->bias)
-                v += e->bias[o];
-            if (e->addend && !e->is_addend_last)
-                v += e->addend[p * e->addend_stride + o];
-            if (e->act == LN_ACT_RELU)
-                v = v < 0 ? 0 : v;
-            if (e->act == LN_ACT_CLIP)
-                v = fminf(fmaxf(v, e->alpha), e->beta);
-            if (e->act == LN_ACT_LRELU)
-                v = v < 0 ? v * e->alpha : v;
-            if (e->act == LN_ACT_SILU)
-                v = v / (1 + expf(-v));
-            if (e->act == LN_ACT_HARD_SWISH)
-                v = v * fminf(fmaxf(v * e->alpha + e->beta, 0), 1);
-            if (e->addend && e->is_addend_last)
-                v += e->addend[p * e->addend_stride + o];
-            a->y[p * a->y_stride + o] = v;
-        }
+    if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
+        return;
+    direct_job job = {.args = a,
+                      .kernel = ln_tile_f32_select(isa),
+                      .in = s->in_channels / s->group,
+                      .of_group = s->out_channels / s->group};
+    job.panels = div_up(job.of_group, LN_TILE_LANES);
+    job.panel_stride = s->kernel_h * s->kernel_w * job.in * LN_TILE_LANES;
+    list_runs(&job);
+    plan_tiles(&job);
+    plan_pieces(&job, ln_pool_thread_count(pool));
+    plan_chunk(&job);
+    ln_pool_run(pool, job.row_pieces * job.columns, run_piece, &job);
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations in vector verbs: every row of LN_ACT_LIST. Include the verbs of the set first.
+//
+// The bits: alpha * x + beta is one fma; bounds are the verbs vf_max and vf_min with x second, so
+// that NaN stays; the elementary functions are those of mathf.h.
+
+#ifndef LN_ARCH_CPU_KERNELS_ACTF_H
+#define LN_ARCH_CPU_KERNELS_ACTF_H
+
+#include <lightnet/act.h>
+
+#include "arch/cpu/kernels/mathf.h"
+
+VF_VERB vf vf_clip(vf x, vf low, vf high)
+{
+    return vf_min(high, vf_max(low, x));
+}
+
+// `act` is a constant where this is inlined.
+VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
+{
+    const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
+    switch (act) {
+    case LN_ACT_RELU: return vf_max(zero, x);
+    case LN_ACT_CLIP: return vf_clip(x, alpha, beta);
+    case LN_ACT_LRELU: return vf_if_ge(x, zero, x, vf_mul(alpha, x));
+    case LN_ACT_SIGMOID: return vf_sigmoid(x);
+    case LN_ACT_SILU: return vf_mul(x, vf_sigmoid(x));
+    case LN_ACT_HARD_SIGMOID: return vf_clip(vf_fma(alpha, x, beta), zero, one);
+    case LN_ACT_HARD_SWISH: return vf_mul(x, vf_clip(vf_fma(alpha, x, beta), zero, one));
+    case LN_ACT_GELU: return vf_gelu(x);
+    case LN_ACT_EXP: return vf_exp(x);
+    case LN_ACT_ERF: return vf_erf(x);
+    case LN_ACT_ABS: return vf_abs(x);
+    case LN_ACT_NEG: return vf_sub(vf_set1(-0.0f), x);
+    default: return x;
+    }
+}
+
+#endif

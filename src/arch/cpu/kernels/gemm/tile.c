@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tile kernel, and which size of tile.
+
+#include "arch/cpu/kernels/gemm/tile.h"
+
+#include "arch/cpu/kernels/select.h"
+
+static const ln_tile_f32_kernel kernels[] = {
+#define K(isa, type, rows1, rows2, rows3, rows4, name)                                             \
+    {LN_CPU_ISA_##isa, {rows1, rows2, rows3, rows4}, name},
+#include "arch/cpu/kernels/gemm/tile.inc"
+#undef K
+};
+
+const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa)
+{
+    return LN_SELECT_KERNEL(kernels, isa);
+}
+
+// Rows at such a distance, in floats, are in the same few ways of a cache of the first level.
+#define SET_DISTANCE 1024
+#define CACHE_WAYS   12
+
+// Wide tiles for few rows: a tile should have enough sums to hide the latency of fma. Rows that
+// compete for the same ways of the cache make it fewer rows and more panels.
+ln_tile_f32_size ln_tile_f32_choose(const ln_tile_f32_kernel *kernel, size_t m, size_t panels,
+                                    size_t row_distance)
+{
+    bool is_crowded = row_distance && row_distance % SET_DISTANCE == 0;
+    size_t best = 1;
+    for (size_t p = 2; p <= LN_TILE_MAX_PANELS && p <= panels; p++) {
+        size_t rows = kernel->max_rows[p - 1];
+        bool is_fit = rows >= m || rows >= kernel->max_rows[best - 1] ||
+                      (is_crowded && kernel->max_rows[best - 1] > CACHE_WAYS - best);
+        if (rows && is_fit)
+            best = p;
+    }
+    return (ln_tile_f32_size){.rows = kernel->max_rows[best - 1], .panels = best};
+}

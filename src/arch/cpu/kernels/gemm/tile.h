@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost product of convolutions and matrices: a tile of rows of A, anywhere in memory,
+// times panels of packed weights, with an epilogue.
+//
+// Packed weights, in panels of n = 16 columns whatever the instruction set:
+//
+//     | k0: c0 ... c15 | k1: c0 ... c15 | ...        (zeros behind the last column)
+//
+// A row of A is a list of runs: places where floats follow each other that meet following rows of
+// the panel. A row of a matrix is one run; a window of an image is a run for each of its rows, or
+// pixels.
+//
+// The bits: a sum starts at +0, or where an earlier call left it, and takes fma(a, weight, sum) in
+// the order of the runs, ascending inside them. Then the epilogue (act.h).
+
+#ifndef LN_ARCH_CPU_KERNELS_GEMM_TILE_H
+#define LN_ARCH_CPU_KERNELS_GEMM_TILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/act.h"
+
+LN_CPPSTART
+
+#define LN_TILE_LANES 16
+
+// The largest tile of all instruction sets.
+#define LN_TILE_MAX_ROWS   14
+#define LN_TILE_MAX_PANELS 4
+
+typedef struct ln_tile_f32_run {
+    ptrdiff_t x;  // floats from the start of a row of A to its first one
+    size_t panel; // floats from the start of a panel to its first row
+    size_t k;
+} ln_tile_f32_run;
+
+// Sums of a tile that several calls make: a row for each of its rows.
+typedef float ln_tile_f32_sums[LN_TILE_MAX_ROWS][LN_TILE_MAX_PANELS * LN_TILE_LANES];
+
+typedef struct ln_tile_f32_args {
+    size_t m; // rows: those of the kernel's table for so many panels
+    size_t n; // columns
+    const float *x;
+    const ptrdiff_t *rows; // floats from x to the start of each row
+    const ln_tile_f32_run *runs;
+    size_t run_count;
+    const float *panels; // of columns 0..15, 16..31, ...
+    size_t panel_stride; // floats from one panel to the next
+    float *const *sums;  // for the two below: 16 floats a panel for each row
+    bool starts_from_sums;
+    bool ends_in_sums; // y and the epilogue are left alone
+    float *y;
+    size_t y_stride;
+    ln_epilogue_f32 epilogue; // its pointers are those of the tile's first row and column
+} ln_tile_f32_args;
+
+typedef void ln_tile_f32_fn(const ln_tile_f32_args *tile);
+
+typedef struct ln_tile_f32_kernel {
+    ln_cpu_isa isa;
+    size_t max_rows[LN_TILE_MAX_PANELS]; // for 1, 2, ... panels; 0: none so wide
+    ln_tile_f32_fn *run;
+} ln_tile_f32_kernel;
+
+// The kernel that `isa` uses; never NULL.
+const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa);
+
+#define K(isa, type, rows1, rows2, rows3, rows4, name) ln_tile_f32_fn name;
+#include "arch/cpu/kernels/gemm/tile.inc"
+#undef K
+
+// How many rows and panels a tile should have.
+typedef struct ln_tile_f32_size {
+    size_t rows, panels;
+} ln_tile_f32_size;
+
+// For `m` rows that are mostly `row_distance` floats from each other.
+ln_tile_f32_size ln_tile_f32_choose(const ln_tile_f32_kernel *kernel, size_t m, size_t panels,
+                                    size_t row_distance);
+
+LN_CPPEND
+
+#endif

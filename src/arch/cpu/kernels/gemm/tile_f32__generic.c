@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles for any processor: 4 rows and a panel.
+
+#include "arch/cpu/simd/f32__generic.h"
+
+#include "arch/cpu/kernels/gemm/tile_f32_body.h"
+
+void ln_k_tile_f32_4x16__generic(const ln_tile_f32_args *tile)
+{
+    switch (tile->m) {
+    case 1: tile_f32(tile, 1, 1); break;
+    case 2: tile_f32(tile, 2, 1); break;
+    case 3: tile_f32(tile, 3, 1); break;
+    case 4: tile_f32(tile, 4, 1); break;
+    default: assert(false);
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles for AVX2 with FMA: 6 rows and a panel, 12 of 16 registers for sums.
+
+#include "arch/cpu/simd/f32__x86_avx2.h"
+
+#include "arch/cpu/kernels/gemm/tile_f32_body.h"
+
+void ln_k_tile_f32_6x16__x86_avx2(const ln_tile_f32_args *tile)
+{
+    switch (tile->m) {
+    case 1: tile_f32(tile, 1, 1); break;
+    case 2: tile_f32(tile, 2, 1); break;
+    case 3: tile_f32(tile, 3, 1); break;
+    case 4: tile_f32(tile, 4, 1); break;
+    case 5: tile_f32(tile, 5, 1); break;
+    case 6: tile_f32(tile, 6, 1); break;
+    default: assert(false);
+    }
+}

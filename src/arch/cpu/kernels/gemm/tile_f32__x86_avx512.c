@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles for AVX-512: 14 rows and two panels, 28 of 32 registers for sums; fewer rows with more
+// panels.
+
+#include "arch/cpu/simd/f32__x86_avx512.h"
+
+#include "arch/cpu/kernels/gemm/tile_f32_body.h"
+
+// The one list of rows for each number of panels.
+#define ROWS_TO_6(X, np)  X(1, np) X(2, np) X(3, np) X(4, np) X(5, np) X(6, np)
+#define ROWS_TO_9(X, np)  ROWS_TO_6(X, np) X(7, np) X(8, np) X(9, np)
+#define ROWS_TO_14(X, np) ROWS_TO_9(X, np) X(10, np) X(11, np) X(12, np) X(13, np) X(14, np)
+
+#define TILE(mr, np)                                                                               \
+    static void tile_##mr##x##np(const ln_tile_f32_args *t)                                        \
+    {                                                                                              \
+        tile_f32(t, mr, np);                                                                       \
+    }
+ROWS_TO_14(TILE, 1)
+ROWS_TO_14(TILE, 2)
+ROWS_TO_9(TILE, 3)
+ROWS_TO_6(TILE, 4)
+
+#define ENTRY(mr, np) [(np)-1][(mr)-1] = tile_##mr##x##np,
+static ln_tile_f32_fn *const tiles[LN_TILE_MAX_PANELS][LN_TILE_MAX_ROWS] = {
+    ROWS_TO_14(ENTRY, 1) ROWS_TO_14(ENTRY, 2) ROWS_TO_9(ENTRY, 3) ROWS_TO_6(ENTRY, 4)};
+
+void ln_k_tile_f32_14x32__x86_avx512(const ln_tile_f32_args *tile)
+{
+    size_t panels = (tile->n + LN_TILE_LANES - 1) / LN_TILE_LANES;
+    assert(panels >= 1 && panels <= LN_TILE_MAX_PANELS);
+    assert(tile->m >= 1 && tile->m <= LN_TILE_MAX_ROWS && tiles[panels - 1][tile->m - 1]);
+    tiles[panels - 1][tile->m - 1](tile);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile, written once in vector verbs. A kernel file includes the verbs of its instruction set,
+// then this, and makes functions of it with constant numbers of rows and panels.
+
+#ifndef LN_ARCH_CPU_KERNELS_GEMM_TILE_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_GEMM_TILE_F32_BODY_H
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arch/cpu/kernels/actf.h"
+#include "arch/cpu/kernels/gemm/tile.h"
+#include "arch/cpu/simd/unroll.h"
+
+#define TILE_VECTORS (LN_TILE_LANES / VF_LANES) // of a panel
+#define TILE_MAX_NV  (LN_TILE_MAX_PANELS * LN_TILE_LANES / VF_LANES)
+
+// ---- Epilogue ----
+
+// The epilogue of `cols` <= VF_LANES columns from `j` on of row i.
+VF_VERB vf tile_finish_vector(const ln_tile_f32_args *t, const ln_act act, size_t i, size_t j,
+                              size_t cols, vf y)
+{
+    const ln_epilogue_f32 *e = &t->epilogue;
+    vf addend = vf_set1(0.0f);
+    if (e->addend)
+        addend = vf_load_n(e->addend + i * e->addend_stride + j, cols);
+    if (e->bias)
+        y = vf_add(y, vf_load_n(e->bias + j, cols));
+    if (e->addend && !e->is_addend_last)
+        y = vf_add(y, addend);
+    y = vf_act(act, vf_set1(e->alpha), vf_set1(e->beta), y);
+    if (e->addend && e->is_addend_last)
+        y = vf_add(y, addend);
+    return y;
+}
+
+#define TILE_FINISH(constant, name, doc)                                                           \
+    static __attribute__((noinline)) void tile_finish_##constant(                                  \
+        const ln_tile_f32_args *t, float(*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])               \
+    {                                                                                              \
+        for (size_t i = 0; i < t->m; i++) {                                                        \
+            for (size_t j = 0; j < t->n; j += VF_LANES) {                                          \
+                size_t cols = t->n - j < VF_LANES ? t->n - j : VF_LANES;                           \
+                vf sum = vf_load(sums[i] + j);                                                     \
+                vf_store_n(t->y + i * t->y_stride + j,                                             \
+                           tile_finish_vector(t, LN_ACT_##constant, i, j, cols, sum), cols);       \
+            }                                                                                      \
+        }                                                                                          \
+    }
+LN_ACT_LIST(TILE_FINISH)
+#undef TILE_FINISH
+
+// Any epilogue, from sums in memory.
+static __attribute__((noinline)) void tile_finish_any(
+    const ln_tile_f32_args *t, float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])
+{
+    switch (t->epilogue.act) {
+#define TILE_FINISH_CASE(constant, name, doc)                                                      \
+    case LN_ACT_##constant: tile_finish_##constant(t, sums); break;
+        LN_ACT_LIST(TILE_FINISH_CASE)
+#undef TILE_FINISH_CASE
+    default: break;
+    }
+}
+
+// Whether tile_finish_bounds can do it: whole vectors, and an activation that is two bounds.
+VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const size_t nv)
+{
+    ln_act act = t->epilogue.act;
+    return t->n == nv * VF_LANES &&
+           (act == LN_ACT_NONE || act == LN_ACT_RELU || act == LN_ACT_CLIP);
+}
+
+VF_VERB void tile_add_addend(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const size_t mr,
+                             const size_t nv)
+{
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            sum[i][j] = vf_add(sum[i][j], vf_load(e->addend + i * e->addend_stride + j * VF_LANES));
+    }
+}
+
+// Those epilogues without leaving the registers.
+VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV], const size_t mr,
+                                const size_t nv)
+{
+    const ln_epilogue_f32 *e = &t->epilogue;
+    if (e->bias) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++) {
+            vf bias = vf_load(e->bias + j * VF_LANES);
+            LN_UNROLL
+            for (size_t i = 0; i < mr; i++)
+                sum[i][j] = vf_add(sum[i][j], bias);
+        }
+    }
+    if (e->addend && !e->is_addend_last)
+        tile_add_addend(e, sum, mr, nv);
+    if (e->act != LN_ACT_NONE) {
+        const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
+        const vf high = vf_set1(e->act == LN_ACT_RELU ? INFINITY : e->beta);
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] = vf_clip(sum[i][j], low, high);
+        }
+    }
+    if (e->addend && e->is_addend_last)
+        tile_add_addend(e, sum, mr, nv);
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            vf_store(t->y + i * t->y_stride + j * VF_LANES, sum[i][j]);
+    }
+}
+
+// ---- The tile ----
+
+// The sums of `mr` rows and `np` panels, both constants where this is inlined, stay in registers.
+VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t np)
+{
+    const size_t nv = np * TILE_VECTORS;
+    vf sum[LN_TILE_MAX_ROWS][TILE_MAX_NV];
+
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            sum[i][j] = t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
+    }
+
+    for (size_t r = 0; r < t->run_count; r++) {
+        const ln_tile_f32_run *run = &t->runs[r];
+        const float *b = t->panels + run->panel;
+        const float *a[LN_TILE_MAX_ROWS];
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            a[i] = t->x + (t->rows[i] + run->x);
+        for (size_t p = 0; p < run->k; p++) {
+            vf w[TILE_MAX_NV];
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                w[j] =
+                    vf_load(b + j / TILE_VECTORS * t->panel_stride + j % TILE_VECTORS * VF_LANES);
+            b += LN_TILE_LANES;
+            LN_UNROLL
+            for (size_t i = 0; i < mr; i++) {
+                vf x = vf_set1(a[i][p]);
+                LN_UNROLL
+                for (size_t j = 0; j < nv; j++)
+                    sum[i][j] = vf_fma(x, w[j], sum[i][j]);
+            }
+        }
+    }
+
+    if (!t->ends_in_sums && tile_is_bounds(t, nv)) {
+        tile_finish_bounds(t, sum, mr, nv);
+        return;
+    }
+    _Alignas(64) ln_tile_f32_sums own;
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        float *to = t->ends_in_sums ? t->sums[i] : own[i];
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            vf_store(to + j * VF_LANES, sum[i][j]);
+    }
+    if (!t->ends_in_sums)
+        tile_finish_any(t, own);
+}
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The most that one thread computes: a loop of multiply-adds that waits for nothing.
+//
+// What kernels reach is told as a share of it. Twelve independent sums, each a chain of fma, hide
+// the latency of the units; operands stay in registers.
+
+#ifndef LN_ARCH_CPU_KERNELS_PEAK_H
+#define LN_ARCH_CPU_KERNELS_PEAK_H
+
+#include <stddef.h>
+
+#include "arch/cpu/isa.h"
+
+LN_CPPSTART
+
+#define LN_PEAK_CHAINS 12
+
+// Floating-point operations a second (a multiply-add is two) of the best of many short rounds in
+// about `seconds`: the best, since what interrupts a thread is no property of its processor.
+double ln_peak_f32(ln_cpu_isa isa, double seconds);
+
+// ---- Kernels ----
+
+// LN_PEAK_CHAINS chains of `steps` multiply-adds of whole vectors. What they sum up to, so that
+// they are not left out.
+typedef float ln_peak_f32_fn(size_t steps);
+
+#define K(isa, type, lanes, name) ln_peak_f32_fn name;
+#include "arch/cpu/kernels/peak/peak.inc"
+#undef K
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Twins, names, and new operators of the layout pass.
+
+#include "pass/layout_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/dfg.h>
+#include <lightnet/op.h>
+#include <lightnet/tensor_entry.h>
+#include <lightnet/util.h>
+
+#include "ir/context.h"
+
+const int ln_layout_to_last[4] = {0, 2, 3, 1};
+const int ln_layout_from_last[4] = {0, 3, 1, 2};
+
+// ---- Tensors ----
+
+const ln_tensor_entry *ln_layout_tensor(const ln_layout_build *build, const char *arg_name)
+{
+    return ln_op_find_tensor_entry(build->op, arg_name);
+}
+
+bool ln_layout_is_image(const ln_tensor_entry *entry)
+{
+    if (!entry || entry->is_open || !entry->tensor)
+        return false;
+    const tl_tensor *t = entry->tensor;
+    return t->dtype == TL_FLOAT && t->ndim == 4 && t->len > 0;
+}
+
+// The twin that the image is made from; NULL if it is made otherwise.
+static const char *find_origin(const ln_layout_build *build, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(build->ctx->tensor_table, tname);
+    const ln_op *maker =
+        entry && entry->creater ? ln_op_table_find(build->ctx->op_table, entry->creater) : NULL;
+    if (!maker || strcmp(maker->op_arg->optype, "transpose") != 0)
+        return NULL;
+    const ln_param_entry *axes = ln_param_list_find(maker->op_arg->params, "axes");
+    if (!axes || axes->array_len != 4 ||
+        memcmp(axes->value_array_int, ln_layout_from_last, sizeof ln_layout_from_last) != 0)
+        return NULL;
+    return ((const ln_tensor_list_entry *)maker->op_arg->tensors_in->data)->name;
+}
+
+static const char *find_twin(const ln_layout_build *build, const char *tname)
+{
+    const char *origin = find_origin(build, tname);
+    return origin ? origin : ln_hash_find(build->twins, tname);
+}
+
+bool ln_layout_has_twin(const ln_layout_build *build, const char *tname)
+{
+    return find_twin(build, tname) != NULL;
+}
+
+static ln_status remember_twin(ln_layout_build *build, const char *tname, const char *twin)
+{
+    char *key = ln_strdup(tname), *value = ln_strdup(twin);
+    if (key && value && ln_hash_insert(build->twins, key, value) >= 0)
+        return LN_OK;
+    ln_free(key);
+    ln_free(value);
+    return LN_NO_MEMORY;
+}
+
+const char *ln_layout_twin(ln_layout_build *build, const char *tname)
+{
+    const char *twin = find_twin(build, tname);
+    if (twin)
+        return twin;
+    char *name = ln_layout_new_name(build, tname, "nhwc");
+    ln_status status =
+        name ? ln_layout_emit_transpose(build, tname, name, ln_layout_to_last) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = remember_twin(build, tname, name);
+    ln_free(name);
+    return status == LN_OK ? ln_hash_find(build->twins, tname) : NULL;
+}
+
+// ---- Names ----
+
+static bool is_tensor_taken(const ln_layout_build *build, const char *name)
+{
+    for (const ln_list *l = build->new_ops; l; l = l->next) {
+        const ln_tensor_list_entry *out;
+        LN_LIST_FOREACH (out, ((const ln_op *)l->data)->op_arg->tensors_out)
+            if (strcmp(out->name, name) == 0)
+                return true;
+    }
+    return ln_tensor_table_find(build->ctx->tensor_table, name) != NULL;
+}
+
+static bool is_op_taken(const ln_layout_build *build, const char *name)
+{
+    return ln_op_list_find_by_name(build->new_ops, name) ||
+           ln_op_table_find(build->ctx->op_table, name);
+}
+
+typedef bool is_taken_func(const ln_layout_build *build, const char *name);
+
+static void make_name(const ln_layout_build *build, const char *prefix, const char *suffix,
+                      is_taken_func *is_taken, char name[LN_MAX_NAME_LEN])
+{
+    int room = LN_MAX_NAME_LEN - 64;
+    snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s", room, prefix, suffix);
+    for (unsigned i = 2; is_taken(build, name); i++)
+        snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s%u", room, prefix, suffix, i);
+}
+
+char *ln_layout_new_name(const ln_layout_build *build, const char *tname, const char *suffix)
+{
+    char name[LN_MAX_NAME_LEN];
+    make_name(build, tname, suffix, is_tensor_taken, name);
+    return ln_strdup(name);
+}
+
+// ---- Operators ----
+
+ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char *suffix,
+                         ln_list *ins, ln_list *outs, ln_list *params, bool is_complete)
+{
+    const ln_op *proto = ln_op_find(optype);
+    char name[LN_MAX_NAME_LEN];
+    ln_op *op = NULL;
+    if (!proto)
+        ln_fail(LN_INTERNAL, "there is no operator '%s'", optype);
+    if (suffix)
+        make_name(build, build->op->op_arg->name, suffix, is_op_taken, name);
+    if (proto && is_complete)
+        op = ln_op_create_from_proto(proto, suffix ? name : build->op->op_arg->name, ins, outs,
+                                     params, build->ctx->tensor_table);
+    if (!op) {
+        ln_tensor_list_free(ins);
+        ln_tensor_list_free(outs);
+        ln_param_list_free(params);
+        return ln_error_status() == LN_OK ? LN_NO_MEMORY : ln_error_status();
+    }
+    ln_status status = ln_list_push(&build->new_ops, op);
+    if (status != LN_OK)
+        ln_op_free_lists_too(op);
+    return status;
+}
+
+ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, const char *dst,
+                                   const int axes[4])
+{
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
+    ln_list *params = ln_param_list_append_array_int(NULL, "axes", 4, axes);
+    return ln_layout_emit(build, "transpose", axes == ln_layout_to_last ? "nhwc" : "nchw", ins,
+                          outs, params, ins && outs && params);
+}
+
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname)
+{
+    return ln_layout_emit_transpose(build, twin, tname, ln_layout_from_last);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making channels-last operators: what the layout pass and its table of operators share.
+//
+// An image [N, C, H, W] has a twin, the same elements as [N, H, W, C]. The twin of what a rewritten
+// operator made is known by the transpose that leads back from it; other twins are made by a
+// transpose of their own, once.
+
+#ifndef LN_PASS_LAYOUT_BUILD_H
+#define LN_PASS_LAYOUT_BUILD_H
+
+#include <stdbool.h>
+
+#include <lightnet/context.h>
+#include <lightnet/param.h>
+
+LN_CPPSTART
+
+// The operators that take the place of one. Names that are returned are borrowed, and valid as long
+// as this.
+typedef struct ln_layout_build {
+    const ln_context *ctx;
+    const ln_op *op;  // that goes
+    ln_list *new_ops; // owned until the context takes them
+    ln_hash *twins;   // names of images -> names of twins that have been made for them; the pass's
+
+    // Operators that stay, but may have lost their only reader. Borrowed from the context.
+    const ln_op *bypassed[2];
+} ln_layout_build;
+
+// The tensor of the model that an input or output stands for; NULL if there is none.
+const ln_tensor_entry *ln_layout_tensor(const ln_layout_build *build, const char *arg_name);
+
+// A tensor of floats, [N, C, H, W] with elements, whose shape is settled.
+bool ln_layout_is_image(const ln_tensor_entry *entry);
+
+// Whether the image has a twin already.
+bool ln_layout_has_twin(const ln_layout_build *build, const char *tname);
+
+// The name of the image's twin, which is made if there is none. NULL with a recorded failure.
+const char *ln_layout_twin(ln_layout_build *build, const char *tname);
+
+// The name for a new tensor: `<tname>_<suffix>`, with a number behind it where that is taken.
+// Allocated; NULL when memory is gone.
+char *ln_layout_new_name(const ln_layout_build *build, const char *tname, const char *suffix);
+
+// Appends an operator named after the one that goes. Takes the lists, which may be NULL where they
+// should be empty; `is_complete` says that all were made.
+ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char *suffix,
+                         ln_list *ins, ln_list *outs, ln_list *params, bool is_complete);
+
+// Appends `transpose(src | dst | axes)`.
+ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, const char *dst,
+                                   const int axes[4]);
+
+// Appends the transpose that makes image `tname` from its twin.
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname);
+
+extern const int ln_layout_to_last[4];   // axes of the transpose that makes a twin
+extern const int ln_layout_from_last[4]; // and of the one that leads back
+
+// ---- The table: layout_ops.c ----
+
+// How operators of a type are done on channels-last images.
+typedef struct ln_layout_op {
+    const char *optype;
+    // Whether this one is to be, here.
+    bool (*fits)(const ln_layout_build *build);
+    // Appends what computes the same on twins, and the transposes that lead back.
+    ln_status (*rewrite)(ln_layout_build *build);
+} ln_layout_op;
+
+// NULL for types that stay as they are.
+const ln_layout_op *ln_layout_op_find(const char *optype);
+
+LN_CPPEND
+
+#endif
