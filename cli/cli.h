@@ -26,6 +26,7 @@ extern const command commands[]; // ends with a NULL name
 
 int cmd_compile_and_run(int argc, char **argv); // `lightnet [options] SOURCE`
 int cmd_run(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_compare(int argc, char **argv);

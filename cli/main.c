@@ -9,6 +9,7 @@
 
 const command commands[] = {
     {"run", cmd_run, "run a model on given inputs; summarise or save its outputs"},
+    {"bench", cmd_bench, "measure a model: time, speed, memory; operator by operator"},
     {"verify", cmd_verify, "run models on stored inputs; compare with stored outputs"},
     {"compare", cmd_compare, "run a model on two archs; compare tensor by tensor"},
     {"plan", cmd_plan, "show where each tensor lies, and the exact peak of memory"},

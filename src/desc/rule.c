@@ -34,8 +34,9 @@ static const struct {
     const char *optype;
     int weight;
     bool sinks;
+    bool is_view;
 } weights[] = {
-#define W(optype, weight, sinks) {#optype, weight, sinks},
+#define W(optype, weight, sinks, is_view) {#optype, weight, sinks, is_view},
 #include "desc/rule_weights.inc"
 #undef W
 };
@@ -70,8 +71,11 @@ int ln_rule_weight(const char *optype)
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         if (strcmp(weights[i].optype, optype) == 0)
             return weights[i].weight;
-    // Types of ONNX begin with a capital letter. Ours take their place, never the other way.
-    return optype[0] >= 'A' && optype[0] <= 'Z' ? 4 : 2;
+    // Types of ONNX begin with a capital letter, those of com.microsoft are written `ms_`. Ours
+    // take their place, never the other way.
+    if (optype[0] >= 'A' && optype[0] <= 'Z')
+        return 4;
+    return strncmp(optype, "ms_", 3) == 0 ? 3 : 2;
 }
 
 bool ln_rule_sinks(const char *optype)
@@ -79,5 +83,13 @@ bool ln_rule_sinks(const char *optype)
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         if (strcmp(weights[i].optype, optype) == 0)
             return weights[i].sinks;
+    return false;
+}
+
+bool ln_rule_is_view(const char *optype)
+{
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        if (strcmp(weights[i].optype, optype) == 0)
+            return weights[i].is_view;
     return false;
 }

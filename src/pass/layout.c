@@ -116,8 +116,12 @@ ln_status ln_pass_layout(ln_compilation *compilation)
     ln_hash *twins = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
     ln_hash *droppable = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     ln_status status = twins && droppable ? LN_OK : LN_NO_MEMORY;
-    for (ln_list *l = compilation->ctx->ops; l && status == LN_OK; l = l->next)
-        status = visit(compilation, &l, twins, droppable);
+    ln_list *position = compilation->ctx->ops;
+    while (position && status == LN_OK) {
+        status = visit(compilation, &position, twins, droppable);
+        if (status == LN_OK)
+            position = position->next;
+    }
     if (status == LN_OK)
         status = drop_unread(compilation->ctx, droppable);
     ln_hash_free(twins);

@@ -301,7 +301,7 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
         const ln_op *proto = op->is_static ? ln_op_find(op->optype) : NULL;
         if (op->is_alias || (proto && ln_op_may_be_constant(proto)))
             continue;
-        count++;
+        count += !ln_rule_is_view(op->optype);
         *out_weight += ln_rule_weight(op->optype);
     }
     return count;
@@ -351,7 +351,7 @@ static output_kind find_output_kind(const ln_graph_node *node, const char *tenso
     return output_count == 0 ? NO_OUTPUT : reader_count == 1 ? OUTPUT : SHARED_OUTPUT;
 }
 
-// An alias of an output of the model stays as an operator, which weighs nothing.
+// An alias of an output of the model stays as an operator, a `forward`.
 static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match)
 {
     size_t count = 0;
@@ -371,7 +371,7 @@ static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match
 // static, so that removing them saves no run, and aliases may have to stay.
 static bool lessens(const ln_context *ctx, const ln_match *match)
 {
-    size_t before = 0, matched_count = 0;
+    size_t before = 0, removed_count = 0, matched_count = 0;
     int weight_before = 0, weight_after;
     for (size_t i = 0; i < match->rule->pattern_count; i++) {
         matched_count++;
@@ -379,18 +379,20 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
             continue;
         if (!ln_op_runs(match->ops[i]))
             continue;
-        before++;
+        removed_count++;
+        before += !ln_rule_is_view(match->ops[i]->op_arg->optype);
         weight_before += ln_rule_weight(match->ops[i]->op_arg->optype);
     }
     size_t lasting = count_lasting_aliases(ctx, match);
     if (lasting > 0 && match->rule->stage == LN_RULE_AFTER_EXPAND)
         return false; // nothing would lower the `forward`
-    size_t after = ln_rule_result_runs(match->rule, &weight_after) + lasting;
+    size_t after = ln_rule_result_runs(match->rule, &weight_after);
+    weight_after += (int)lasting * ln_rule_weight("forward");
     if (after != before)
         return after < before;
     if (weight_after != weight_before)
         return weight_after < weight_before;
-    return match->rule->is_sinking && before == matched_count;
+    return match->rule->is_sinking && removed_count == matched_count;
 }
 
 // Every expression of the result has a value.

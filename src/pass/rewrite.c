@@ -141,7 +141,7 @@ static void find_limit(walker *w)
         count += ln_op_runs(op);
         weight += ln_op_runs(op) ? ln_rule_weight(op->op_arg->optype) : 0;
     }
-    double limit = (count + 1) * (weight + 3 * count + 1) * (count * count + 1);
+    double limit = (count + 1) * (weight + 64 * count + 1) * (count * count + 1);
     w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
 }
 

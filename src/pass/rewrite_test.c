@@ -418,6 +418,9 @@ TEST(rules_may_lessen_weight_or_sink)
     check_rewrite("lighter", LINES("in -> x", "transpose x -> a", "neg a -> y"),
                   "rule r [exact] y = transpose(x) => y = reshape(x)\n",
                   "in()->x; reshape(x)->a; neg(a)->y; ");
+    check_rewrite("views are no more work", LINES("in -> x", "transpose x -> a", "neg a -> y"),
+                  "rule r [exact] y = transpose(x) => a = reshape(x) y = reshape(a)\n",
+                  "in()->x; reshape(x)->a_a; reshape(a_a)->a; neg(a)->y; ");
     check_rewrite("sinks", LINES("in -> x", "transpose x -> a", "relu a -> b", "relu b -> y"), SINK,
                   "in()->x; relu(x)->b_u; relu(b_u)->y_u; transpose(y_u)->y; ");
     check_rewrite(

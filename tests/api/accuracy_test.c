@@ -27,6 +27,12 @@ typedef struct row {
     const char *model;
 } row;
 
+#define ACT(what, low, high)                                                                       \
+    {                                                                                              \
+        "act_cpu", what, low, high,                                                                \
+            INPUT("[100000]") "act(src=x | dst=y | act=" what ", alpha=0.2, beta=0.5);\n"          \
+    }
+
 #define BINARY(what, op)                                                                           \
     {                                                                                              \
         "elew_cpu", what, -8, 8,                                                                   \
@@ -75,6 +81,13 @@ static const row rows[] = {
      INPUT("[300, 100]") "create(| dst=s | dtype=TL_FLOAT, dims=[100], ran=[0.5, 1]);\n"
                          "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"
                          "LayerNormalization(X=x, Scale=s, B=o | Y=y |);\n"},
+    {"Tanh_cpu", "", -8, 8, INPUT("[100000]") "Tanh(input=x | output=y |);\n"},
+    {"Elu_cpu", "", -8, 8, INPUT("[100000]") "Elu(X=x | Y=y | alpha=0.5);\n"},
+    {"Softplus_cpu", "", -8, 8, INPUT("[100000]") "Softplus(X=x | Y=y |);\n"},
+    {"Mish_cpu", "", -8, 8, INPUT("[100000]") "Mish(X=x | Y=y |);\n"},
+    {"Sqrt_cpu", "", 0, 8, INPUT("[1000]") "Sqrt(X=x | Y=y |);\n"},
+    {"Abs_cpu", "", -8, 8, INPUT("[1000]") "Abs(X=x | Y=y |);\n"},
+    {"Neg_cpu", "", -8, 8, INPUT("[1000]") "Neg(X=x | Y=y |);\n"},
     {"Clip_cpu", "", -8, 8, INPUT("[1000]") "Clip(input=x | output=y | since=6, min=-1, max=2);\n"},
     {"HardSigmoid_cpu", "", -2, 8, INPUT("[1000]") "HardSigmoid(X=x | Y=y |);\n"},
     {"HardSwish_cpu", "", -2, 8, INPUT("[1000]") "HardSwish(X=x | Y=y |);\n"},
@@ -92,6 +105,31 @@ static const row rows[] = {
     {"lrelu_cpu", "", -8, 8, INPUT("[1000]") "lrelu(src=x | dst=y | negslope=0.1);\n"},
     {"sigmoid_cpu", "-8 .. 8", -8, 8, INPUT("[100000]") "sigmoid(src=x | dst=y |);\n"},
     {"sigmoid_cpu", "-80 .. 80", -80, 80, INPUT("[100000]") "sigmoid(src=x | dst=y |);\n"},
+    ACT("none", -8, 8),
+    ACT("relu", -8, 8),
+    ACT("clip", -8, 8),
+    ACT("lrelu", -8, 8),
+    ACT("sigmoid", -8, 8),
+    ACT("tanh", -8, 8),
+    ACT("silu", -8, 8),
+    ACT("hard_sigmoid", -2, 8),
+    ACT("hard_swish", -2, 8),
+    ACT("gelu", -8, 8),
+    ACT("gelu_tanh", -4, 8),
+    ACT("elu", -8, 8),
+    ACT("softplus", -8, 8),
+    ACT("mish", -8, 8),
+    ACT("exp", -8, 8),
+    ACT("erf", -5, 5),
+    ACT("sqrt", 0, 8),
+    ACT("abs", -8, 8),
+    ACT("neg", -8, 8),
+    {"scale_shift_cpu", "", 0.5, 1,
+     INPUT("[100, 37]") CONSTANT("s", "[37]")
+         CONSTANT("o", "[37]") "scale_shift(src=x, scale=s, offset=o | dst=y | act=relu);\n"},
+    {"elew_cpu", "sum, silu", 0, 8,
+     INPUT("[100, 37]")
+         CONSTANT("s", "[37]") "elew(src1=x, src2=s | dst=y | elew_op=TL_SUM, act=silu);\n"},
     BINARY("sum", "TL_SUM"),
     BINARY("difference", "TL_SUB"),
     BINARY("product", "TL_MUL"),

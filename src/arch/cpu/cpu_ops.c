@@ -12,10 +12,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
-#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/pool/pool.h"
-#include "arch/cpu/kernels/softmax/softmax.h"
-#include "base/broadcast.h"
 
 static const float *floats(const tl_tensor *t)
 {
@@ -197,88 +194,4 @@ int ln_cpu_pool2d_workspace(int *dims, const tl_tensor *src, const int size[2], 
         pool2d_shape(src, out, size, stride, padding, autopad, &shape) != LN_OK)
         return -1;
     return workspace_shape(dims, ln_pool2d_f32_workspace(&shape));
-}
-
-// ---- Element by element, and rows ----
-
-ln_status ln_cpu_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
-                           float epsilon)
-{
-    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
-                                  .channels = (size_t)src->dims[1],
-                                  .inner = (size_t)src->dims[2] * (size_t)src->dims[3],
-                                  .x = floats(src),
-                                  .scale = floats(scale),
-                                  .offset = floats(offset),
-                                  .mean = floats(mean),
-                                  .var = floats(var),
-                                  .epsilon = epsilon,
-                                  .y = dst->data};
-    ln_batchnorm_f32(ln_cpu_isa_get(), &args);
-    return LN_OK;
-}
-
-static void binary_rows(ln_binary op, const tl_tensor *a, const tl_tensor *b, tl_tensor *dst)
-{
-    ln_broadcast walk;
-    for (ln_broadcast_start(&walk, dst->ndim, dst->dims, a->ndim, a->dims, b->ndim, b->dims);
-         walk.rows_left > 0; ln_broadcast_next(&walk))
-        ln_binary_f32(ln_cpu_isa_get(), op, walk.count, floats(a) + walk.at[0], walk.step[0],
-                      floats(b) + walk.at[1], walk.step[1], (float *)dst->data + walk.to);
-}
-
-ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op)
-{
-    static const struct {
-        tl_elew_op op;
-        ln_binary binary;
-    } table[] = {
-        {TL_MUL, LN_BINARY_MUL}, {TL_DIV, LN_BINARY_DIV}, {TL_SUM, LN_BINARY_SUM},
-        {TL_SUB, LN_BINARY_SUB}, {TL_MAX, LN_BINARY_MAX}, {TL_MIN, LN_BINARY_MIN},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].op != op)
-            continue;
-        binary_rows(table[i].binary, src1, src2, dst);
-        return LN_OK;
-    }
-    return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);
-}
-
-static ln_status unary(ln_unary op, const tl_tensor *src, float arg, tl_tensor *dst)
-{
-    ln_unary_f32(ln_cpu_isa_get(), op, (size_t)dst->len, floats(src), arg, dst->data);
-    return LN_OK;
-}
-
-ln_status ln_cpu_relu(const tl_tensor *src, tl_tensor *dst)
-{
-    return unary(LN_UNARY_RELU, src, 0, dst);
-}
-
-ln_status ln_cpu_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
-{
-    return unary(LN_UNARY_LRELU, src, negslope, dst);
-}
-
-ln_status ln_cpu_sigmoid(const tl_tensor *src, tl_tensor *dst)
-{
-    return unary(LN_UNARY_SIGMOID, src, 0, dst);
-}
-
-ln_status ln_cpu_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
-{
-    if (axis < 0 || axis >= src->ndim)
-        return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
-
-    ln_softmax_f32_args args = {
-        .outer = 1, .n = (size_t)src->dims[axis], .inner = 1, .x = floats(src), .y = dst->data};
-    for (int d = 0; d < axis; d++)
-        args.outer *= (size_t)src->dims[d];
-    for (int d = axis + 1; d < src->ndim; d++)
-        args.inner *= (size_t)src->dims[d];
-    if (dst->len > 0)
-        ln_softmax_f32(ln_cpu_isa_get(), &args);
-    return LN_OK;
 }

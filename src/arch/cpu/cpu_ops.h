@@ -3,8 +3,7 @@
 //
 // All tensors are TL_FLOAT in main memory, with data, and of the shapes that the operator's checks
 // have found to fit; sizes that the kernels do not take are LN_INVALID and change nothing. Nothing
-// is allocated. `dst` may be a source in the element-wise functions and softmax, else it lies
-// apart.
+// is allocated, and `dst` lies apart.
 
 #ifndef LN_ARCH_CPU_CPU_OPS_H
 #define LN_ARCH_CPU_CPU_OPS_H
@@ -46,18 +45,6 @@ ln_status ln_cpu_avgpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *work
                            const char *autopad);
 int ln_cpu_pool2d_workspace(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
                             const int padding[4], const char *autopad);
-
-ln_status ln_cpu_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
-                           float epsilon);
-
-// `op` is not TL_POW, which is left to ref. A source of a smaller shape is repeated.
-ln_status ln_cpu_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op);
-
-ln_status ln_cpu_relu(const tl_tensor *src, tl_tensor *dst);
-ln_status ln_cpu_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope);
-ln_status ln_cpu_sigmoid(const tl_tensor *src, tl_tensor *dst);
-ln_status ln_cpu_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 
 LN_CPPEND
 

@@ -3,49 +3,7 @@
 
 #include "arch/ref/nhwc.h"
 
-#include <math.h>
 #include <string.h>
-
-// ---- Activations ----
-
-static double clip(double x, double low, double high)
-{
-    if (isnan(x))
-        return x;
-    return fmin(fmax(x, low), high);
-}
-
-static double softplus(double x)
-{
-    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-double ln_ref_act(ln_act act, double alpha, double beta, double x)
-{
-    const double root_2_over_pi = 0.79788456080286535588, root_half = 0.70710678118654752440;
-    switch (act) {
-    case LN_ACT_NONE: return x;
-    case LN_ACT_RELU: return 0 > x ? 0 : x;
-    case LN_ACT_CLIP: return clip(x, alpha, beta);
-    case LN_ACT_LRELU: return x >= 0 ? x : alpha * x;
-    case LN_ACT_SIGMOID: return 1 / (1 + exp(-x));
-    case LN_ACT_TANH: return tanh(x);
-    case LN_ACT_SILU: return x / (1 + exp(-x));
-    case LN_ACT_HARD_SIGMOID: return clip(alpha * x + beta, 0, 1);
-    case LN_ACT_HARD_SWISH: return x * clip(alpha * x + beta, 0, 1);
-    case LN_ACT_GELU: return x / 2 * erfc(-x * root_half);
-    case LN_ACT_GELU_TANH: return x / 2 * (1 + tanh(root_2_over_pi * (x + 0.044715 * x * x * x)));
-    case LN_ACT_ELU: return x >= 0 ? x : alpha * expm1(x);
-    case LN_ACT_SOFTPLUS: return softplus(x);
-    case LN_ACT_MISH: return x * tanh(softplus(x));
-    case LN_ACT_EXP: return exp(x);
-    case LN_ACT_ERF: return erf(x);
-    case LN_ACT_SQRT: return sqrt(x);
-    case LN_ACT_ABS: return fabs(x);
-    case LN_ACT_NEG: return -x;
-    default: return x;
-    }
-}
 
 // ---- Packing ----
 

@@ -9,6 +9,7 @@
 #include <lightnet/act.h>
 #include <lightnet/tensor.h>
 
+#include "arch/ref/act.h"
 #include "op/conv_nhwc.h"
 
 LN_CPPSTART
@@ -29,9 +30,6 @@ typedef struct ln_ref_conv_nhwc {
 void ln_ref_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
                         ln_conv_algorithm algorithm);
 void ln_ref_conv2d_nhwc(const ln_ref_conv_nhwc *conv);
-
-// The activation of one number.
-double ln_ref_act(ln_act act, double alpha, double beta, double x);
 
 LN_CPPEND
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/peak/peak.h"
 
 #define BENCH_ROUNDS 31
 
@@ -46,6 +47,28 @@ static inline double bench_seconds(void (*run)(void *), void *user)
     }
     qsort(seconds, BENCH_ROUNDS, sizeof seconds[0], bench_compare);
     return seconds[BENCH_ROUNDS / 2];
+}
+
+// What a call of `run` reaches, and what share of the processor's peak that is. On a machine that
+// does other work too: the shortest of many short times, of the call and of the peak's loop in
+// turn.
+typedef struct bench_rate {
+    double seconds, gflops, share;
+} bench_rate;
+
+static inline bench_rate bench_against_peak(ln_cpu_isa isa, double operations, void (*run)(void *),
+                                            void *user)
+{
+    double peak = 0, best = 1e30, end = bench_now() + 0.15;
+    for (size_t round = 0; round < 7 || bench_now() < end; round++) {
+        double now_peak = ln_peak_f32(isa, 50e-6), start = bench_now();
+        run(user);
+        double seconds = bench_now() - start;
+        peak = now_peak > peak ? now_peak : peak;
+        best = seconds < best ? seconds : best;
+    }
+    double rate = operations / best;
+    return (bench_rate){.seconds = best, .gflops = rate * 1e-9, .share = rate / peak};
 }
 
 static inline float *bench_floats(size_t count)

@@ -3,11 +3,11 @@
 
 #include "arch/cpu/onnx/conv.h"
 
+#include "arch/cpu/elementwise.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
-#include "arch/cpu/kernels/eltwise/eltwise.h"
-#include "arch/cpu/onnx/elementwise.h"
+#include "arch/cpu/onnx/pool_of.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
@@ -74,22 +74,27 @@ ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
     }
 }
 
-// What the kernel does not do itself: y = activation(y + addend).
-static void finish(const ln_activation *activation, const tl_tensor *addend, tl_tensor *dst)
+static ln_act act_of(const ln_activation *activation)
 {
-    ln_cpu_isa isa = ln_cpu_isa_get();
-    size_t count = (size_t)dst->len;
-    float *y = dst->data;
+    switch (activation->kind) {
+    case LN_ACTIVATION_RELU: return LN_ACT_RELU;
+    case LN_ACTIVATION_LEAKY_RELU: return LN_ACT_LRELU;
+    case LN_ACTIVATION_SIGMOID: return LN_ACT_SIGMOID;
+    case LN_ACTIVATION_CLIP: return LN_ACT_CLIP;
+    default: return LN_ACT_NONE;
+    }
+}
+
+// What the kernel does not do itself: y = activation(y + addend).
+static void finish(ln_pool *pool, const ln_activation *activation, const tl_tensor *addend,
+                   tl_tensor *dst)
+{
+    ln_act act = act_of(activation);
     if (addend)
-        ln_binary_f32(isa, LN_BINARY_SUM, count, y, 1, floats(addend), 1, y);
-    if (activation->kind == LN_ACTIVATION_RELU && addend)
-        ln_unary_f32(isa, LN_UNARY_RELU, count, y, 0, y);
-    if (activation->kind == LN_ACTIVATION_LEAKY_RELU)
-        ln_unary_f32(isa, LN_UNARY_LRELU, count, y, (float)activation->alpha, y);
-    if (activation->kind == LN_ACTIVATION_SIGMOID)
-        ln_unary_f32(isa, LN_UNARY_SIGMOID, count, y, 0, y);
-    if (activation->kind == LN_ACTIVATION_CLIP)
-        ln_cpu_clip_f32(count, y, (float)activation->alpha, (float)activation->beta, y);
+        (void)ln_cpu_elew(pool, dst, addend, dst, TL_SUM, act, (float)activation->alpha,
+                          (float)activation->beta);
+    else if (act != LN_ACT_RELU)
+        (void)ln_cpu_act(pool, dst, dst, act, (float)activation->alpha, (float)activation->beta);
 }
 
 ln_status ln_cpu_onnx_conv(ln_call *call)
@@ -114,7 +119,7 @@ ln_status ln_cpu_onnx_conv(ln_call *call)
     if (!workspace)
         return ln_error_status();
     ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
-    finish(&activation, addend, dst);
+    finish(ln_cpu_call_pool(call), &activation, addend, dst);
     return LN_OK;
 }
 

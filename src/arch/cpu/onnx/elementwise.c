@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "arch/cpu/cpu_ops.h"
+#include "arch/cpu/elementwise.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
+#include "arch/cpu/onnx/pool_of.h"
 
 static ln_status check_floats(ln_call *call)
 {
@@ -34,113 +35,102 @@ ln_status ln_cpu_accepts_onnx_unary(ln_call *call)
     return check_floats(call);
 }
 
-static ln_status unary(ln_call *call, ln_unary op, double arg)
+static ln_status act(ln_call *call, ln_act act, double alpha, double beta)
 {
-    tl_tensor *dst = ln_call_dst(call, 0);
-    ln_unary_f32(ln_cpu_isa_get(), op, (size_t)dst->len, floats(ln_call_in(call, 0)), (float)arg,
-                 dst->data);
-    return LN_OK;
+    return ln_cpu_act(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_dst(call, 0), act,
+                      (float)alpha, (float)beta);
 }
 
 ln_status ln_cpu_onnx_relu(ln_call *call)
 {
-    return unary(call, LN_UNARY_RELU, 0);
+    return act(call, LN_ACT_RELU, 0, 0);
 }
 
 ln_status ln_cpu_onnx_leaky_relu(ln_call *call)
 {
-    return unary(call, LN_UNARY_LRELU, ln_call_float(call, "alpha"));
+    return act(call, LN_ACT_LRELU, ln_call_float(call, "alpha"), 0);
 }
 
 ln_status ln_cpu_onnx_sigmoid(ln_call *call)
 {
-    return unary(call, LN_UNARY_SIGMOID, 0);
+    return act(call, LN_ACT_SIGMOID, 0, 0);
+}
+
+ln_status ln_cpu_onnx_tanh(ln_call *call)
+{
+    return act(call, LN_ACT_TANH, 0, 0);
+}
+
+ln_status ln_cpu_onnx_elu(ln_call *call)
+{
+    return act(call, LN_ACT_ELU, ln_call_float(call, "alpha"), 0);
+}
+
+ln_status ln_cpu_onnx_softplus(ln_call *call)
+{
+    return act(call, LN_ACT_SOFTPLUS, 0, 0);
+}
+
+ln_status ln_cpu_onnx_mish(ln_call *call)
+{
+    return act(call, LN_ACT_MISH, 0, 0);
 }
 
 ln_status ln_cpu_onnx_exp(ln_call *call)
 {
-    return unary(call, LN_UNARY_EXP, 0);
+    return act(call, LN_ACT_EXP, 0, 0);
 }
 
 ln_status ln_cpu_onnx_erf(ln_call *call)
 {
-    return unary(call, LN_UNARY_ERF, 0);
+    return act(call, LN_ACT_ERF, 0, 0);
 }
 
-ln_status ln_cpu_accepts_onnx_gelu(ln_call *call)
+ln_status ln_cpu_onnx_sqrt(ln_call *call)
 {
-    const char *approximate = ln_call_string(call, "approximate");
-    if (approximate && strcmp(approximate, "none") != 0)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is without approximation here");
-    return check_floats(call);
+    return act(call, LN_ACT_SQRT, 0, 0);
 }
 
-ln_status ln_cpu_onnx_gelu(ln_call *call)
+ln_status ln_cpu_onnx_abs(ln_call *call)
 {
-    return unary(call, LN_UNARY_GELU, 0);
+    return act(call, LN_ACT_ABS, 0, 0);
 }
 
-static float bound_of(const ln_call *call, int index, const char *param, float otherwise)
+ln_status ln_cpu_onnx_neg(ln_call *call)
 {
-    const tl_tensor *bound = ln_call_in(call, index);
-    if (bound)
-        return *floats(bound);
-    return ln_call_has(call, param) ? (float)ln_call_float(call, param) : otherwise;
-}
-
-// NaN stays, and an upper bound below the lower one wins.
-static float clipped(float x, float least, float most)
-{
-    x = x < least ? least : x;
-    return x > most ? most : x;
-}
-
-// In blocks that stay in the nearest cache. Of a bound that is NaN the plain loop makes what it
-// should.
-#define CLIP_BLOCK 4096
-void ln_cpu_clip_f32(size_t n, const float *x, float least, float most, float *y)
-{
-    ln_cpu_isa isa = ln_cpu_isa_get();
-    if (isnan(least) || isnan(most)) {
-        for (size_t i = 0; i < n; i++)
-            y[i] = clipped(x[i], least, most);
-        return;
-    }
-    for (size_t i = 0; i < n; i += CLIP_BLOCK) {
-        size_t count = n - i < CLIP_BLOCK ? n - i : CLIP_BLOCK;
-        ln_binary_f32(isa, LN_BINARY_MAX, count, &least, 0, x + i, 1, y + i);
-        ln_binary_f32(isa, LN_BINARY_MIN, count, &most, 0, y + i, 1, y + i);
-    }
-}
-
-ln_status ln_cpu_onnx_clip(ln_call *call)
-{
-    tl_tensor *dst = ln_call_dst(call, 0);
-    const float *x = floats(ln_call_in(call, 0));
-    float least = bound_of(call, 1, "min", -INFINITY), most = bound_of(call, 2, "max", INFINITY);
-    ln_cpu_clip_f32((size_t)dst->len, x, least, most, dst->data);
-    return LN_OK;
+    return act(call, LN_ACT_NEG, 0, 0);
 }
 
 ln_status ln_cpu_onnx_hard_sigmoid(ln_call *call)
 {
-    tl_tensor *dst = ln_call_dst(call, 0);
-    const float *x = floats(ln_call_in(call, 0));
-    float *y = dst->data;
-    float alpha = (float)ln_call_float(call, "alpha"), beta = (float)ln_call_float(call, "beta");
-    for (int i = 0; i < dst->len; i++)
-        y[i] = clipped(alpha * x[i] + beta, 0, 1);
-    return LN_OK;
+    return act(call, LN_ACT_HARD_SIGMOID, ln_call_float(call, "alpha"),
+               ln_call_float(call, "beta"));
 }
 
 ln_status ln_cpu_onnx_hard_swish(ln_call *call)
 {
-    tl_tensor *dst = ln_call_dst(call, 0);
-    const float *x = floats(ln_call_in(call, 0));
-    float *y = dst->data;
-    for (int i = 0; i < dst->len; i++)
-        y[i] = x[i] * clipped(x[i] / 6 + 0.5f, 0, 1);
-    return LN_OK;
+    return act(call, LN_ACT_HARD_SWISH, 1.0 / 6, 0.5);
+}
+
+ln_status ln_cpu_onnx_gelu(ln_call *call)
+{
+    const char *approximate = ln_call_string(call, "approximate");
+    bool is_tanh = approximate && strcmp(approximate, "tanh") == 0;
+    return act(call, is_tanh ? LN_ACT_GELU_TANH : LN_ACT_GELU, 0, 0);
+}
+
+static double bound_of(const ln_call *call, int index, const char *param, double otherwise)
+{
+    const tl_tensor *bound = ln_call_in(call, index);
+    if (bound)
+        return (double)*floats(bound);
+    return ln_call_has(call, param) ? ln_call_float(call, param) : otherwise;
+}
+
+ln_status ln_cpu_onnx_clip(ln_call *call)
+{
+    double least = bound_of(call, 1, "min", -INFINITY), most = bound_of(call, 2, "max", INFINITY);
+    return act(call, LN_ACT_CLIP, least, most);
 }
 
 // ---- Two inputs ----
@@ -155,7 +145,8 @@ ln_status ln_cpu_accepts_onnx_binary(ln_call *call)
 
 static ln_status binary(ln_call *call, tl_elew_op op)
 {
-    return ln_cpu_elew(ln_call_in(call, 0), ln_call_in(call, 1), ln_call_dst(call, 0), op);
+    return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
+                       ln_call_dst(call, 0), op, LN_ACT_NONE, 0, 0);
 }
 
 ln_status ln_cpu_onnx_add(ln_call *call)
@@ -208,7 +199,7 @@ ln_status ln_cpu_onnx_batch_normalization(ln_call *call)
                                   .epsilon = (float)ln_call_float(call, "epsilon"),
                                   .y = ln_call_dst(call, 0)->data};
     if (src->len > 0)
-        ln_batchnorm_f32(ln_cpu_isa_get(), &args);
+        ln_batchnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
 }
 

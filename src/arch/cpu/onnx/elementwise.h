@@ -15,7 +15,6 @@ LN_CPPSTART
 
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_unary(ln_call *call);
-ln_status ln_cpu_accepts_onnx_gelu(ln_call *call);
 ln_status ln_cpu_accepts_onnx_binary(ln_call *call);
 ln_status ln_cpu_accepts_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call);
@@ -23,6 +22,13 @@ ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call);
 ln_status ln_cpu_onnx_relu(ln_call *call);
 ln_status ln_cpu_onnx_leaky_relu(ln_call *call);
 ln_status ln_cpu_onnx_sigmoid(ln_call *call);
+ln_status ln_cpu_onnx_tanh(ln_call *call);
+ln_status ln_cpu_onnx_elu(ln_call *call);
+ln_status ln_cpu_onnx_softplus(ln_call *call);
+ln_status ln_cpu_onnx_mish(ln_call *call);
+ln_status ln_cpu_onnx_sqrt(ln_call *call);
+ln_status ln_cpu_onnx_abs(ln_call *call);
+ln_status ln_cpu_onnx_neg(ln_call *call);
 ln_status ln_cpu_onnx_exp(ln_call *call);
 ln_status ln_cpu_onnx_erf(ln_call *call);
 ln_status ln_cpu_onnx_gelu(ln_call *call);
@@ -36,9 +42,6 @@ ln_status ln_cpu_onnx_div(ln_call *call);
 ln_status ln_cpu_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_onnx_layer_normalization(ln_call *call);
 ln_status ln_cpu_onnx_softmax(ln_call *call);
-
-// y = x between two bounds; NaN stays, and an upper bound below the lower one wins. y may be x.
-void ln_cpu_clip_f32(size_t n, const float *x, float least, float most, float *y);
 
 LN_CPPEND
 

@@ -134,6 +134,48 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return (vf)(((bits)a - (bits)magic + 127u) << 23);
 }
 
+// y * 2^n, rounded once, for finite y and whole n from -252 to 254; NaN where one is NaN.
+//
+// Two factors, because 2^n alone may be outside the range of float where the result is not. The
+// second one is the only one that may round.
+VF_VERB vf vf_mul_pow2(vf y, vf n)
+{
+    const vf magic = vf_set1(0x1.8p23f);
+    vf half = n * 0.5f + magic;
+    vf other = (n - (half - magic)) + magic;
+    return y * vf_pow2_bits(half, magic) * vf_pow2_bits(other, magic);
+}
+
+// x = m * 2^n for finite x > 0: returns m, from sqrt(1/2) to sqrt(2). Anything for other x.
+VF_VERB vf vf_split_pow2(vf x, vf *n)
+{
+    typedef uint32_t unsigned_bits __attribute__((vector_size(16)));
+    const unsigned_bits least = (unsigned_bits)vf_set1(0x1.6a09e6p-1f);
+    vf_mask is_small = x < FLT_MIN;
+    unsigned_bits bits = (unsigned_bits)vf_blend(is_small, x * 0x1p23f, x) - least;
+    *n = __builtin_convertvector(((vf_mask)bits >> 23) + (is_small & -23), vf);
+    return (vf)((bits & 0x7fffff) + least);
+}
+
+VF_VERB vf vf_sqrt(vf a)
+{
+    vf r;
+    for (int i = 0; i < VF_LANES; i++)
+        r[i] = __builtin_sqrtf(a[i]);
+    return r;
+}
+
+VF_VERB vf vf_neg(vf a)
+{
+    return (vf)((vf_mask)a ^ INT32_MIN);
+}
+
+// |a| with the sign of b.
+VF_VERB vf vf_copysign(vf a, vf b)
+{
+    return (vf)(((vf_mask)a & INT32_MAX) | ((vf_mask)b & INT32_MIN));
+}
+
 // ---- Fused multiply-add ----
 
 #ifdef __FP_FAST_FMAF

@@ -115,4 +115,42 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
 }
 
+VF_VERB vf vf_mul_pow2(vf y, vf n)
+{
+    const __m256i bias = _mm256_set1_epi32(127);
+    __m256i whole = _mm256_cvtps_epi32(n);
+    __m256i half = _mm256_srai_epi32(whole, 1), other = _mm256_sub_epi32(whole, half);
+    half = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
+    other = _mm256_slli_epi32(_mm256_add_epi32(other, bias), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(y, _mm256_castsi256_ps(half)), _mm256_castsi256_ps(other));
+}
+
+VF_VERB vf vf_split_pow2(vf x, vf *n)
+{
+    const __m256i least = _mm256_castps_si256(_mm256_set1_ps(0x1.6a09e6p-1f));
+    __m256 is_small = _mm256_cmp_ps(x, _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ);
+    x = _mm256_blendv_ps(x, _mm256_mul_ps(x, _mm256_set1_ps(0x1p23f)), is_small);
+    __m256i bits = _mm256_sub_epi32(_mm256_castps_si256(x), least);
+    __m256i shift = _mm256_and_si256(_mm256_castps_si256(is_small), _mm256_set1_epi32(-23));
+    *n = _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_srai_epi32(bits, 23), shift));
+    bits = _mm256_and_si256(bits, _mm256_set1_epi32(0x7fffff));
+    return _mm256_castsi256_ps(_mm256_add_epi32(bits, least));
+}
+
+VF_VERB vf vf_sqrt(vf a)
+{
+    return _mm256_sqrt_ps(a);
+}
+
+VF_VERB vf vf_neg(vf a)
+{
+    return _mm256_xor_ps(_mm256_set1_ps(-0.0f), a);
+}
+
+VF_VERB vf vf_copysign(vf a, vf b)
+{
+    const vf sign = _mm256_set1_ps(-0.0f);
+    return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
+}
+
 #endif

@@ -114,4 +114,38 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm512_castsi512_ps(_mm512_slli_epi32(n, 23));
 }
 
+VF_VERB vf vf_mul_pow2(vf y, vf n)
+{
+    return _mm512_scalef_ps(y, n);
+}
+
+VF_VERB vf vf_split_pow2(vf x, vf *n)
+{
+    const __m512i least = _mm512_castps_si512(_mm512_set1_ps(0x1.6a09e6p-1f));
+    __mmask16 is_small = _mm512_cmp_ps_mask(x, _mm512_set1_ps(0x1p-126f), _CMP_LT_OQ);
+    x = _mm512_mask_mul_ps(x, is_small, x, _mm512_set1_ps(0x1p23f));
+    __m512i bits = _mm512_sub_epi32(_mm512_castps_si512(x), least);
+    __m512i exponent = _mm512_srai_epi32(bits, 23);
+    exponent = _mm512_mask_sub_epi32(exponent, is_small, exponent, _mm512_set1_epi32(23));
+    *n = _mm512_cvtepi32_ps(exponent);
+    bits = _mm512_and_si512(bits, _mm512_set1_epi32(0x7fffff));
+    return _mm512_castsi512_ps(_mm512_add_epi32(bits, least));
+}
+
+VF_VERB vf vf_sqrt(vf a)
+{
+    return _mm512_sqrt_ps(a);
+}
+
+VF_VERB vf vf_neg(vf a)
+{
+    return _mm512_xor_ps(_mm512_set1_ps(-0.0f), a);
+}
+
+VF_VERB vf vf_copysign(vf a, vf b)
+{
+    const vf sign = _mm512_set1_ps(-0.0f);
+    return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
+}
+
 #endif

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the element-wise kernels, and walks the channels of a batch normalisation.
+// Picks the element-wise kernels, and cuts their work: into blocks that stay in the nearest cache,
+// so that an activation finds there what it is applied to, and that are dealt to the threads.
 
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 
 #include <assert.h>
 
 #include "arch/cpu/kernels/select.h"
+#include "base/broadcast.h"
 
 typedef struct kernel_set {
     ln_cpu_isa isa;
-    ln_unary_f32_fn *unary;
+    ln_act_f32_fn *act;
     ln_binary_f32_fn *binary;
+    ln_scale_shift_f32_fn *scale_shift;
     ln_affine_f32_fn *affine;
 } kernel_set;
 
 static const kernel_set kernels[] = {
-#define K(isa, type, unary, binary, affine) {LN_CPU_ISA_##isa, unary, binary, affine},
+#define K(isa, act, binary, scale_shift, affine)                                                   \
+    {LN_CPU_ISA_##isa, act, binary, scale_shift, affine},
 #include "arch/cpu/kernels/eltwise/eltwise.inc"
 #undef K
 };
@@ -25,33 +29,221 @@ static const kernel_set *select_kernels(ln_cpu_isa isa)
     return LN_SELECT_KERNEL(kernels, isa);
 }
 
-void ln_unary_f32(ln_cpu_isa isa, ln_unary op, size_t n, const float *x, float arg, float *y)
+// ---- Blocks ----
+
+#define BLOCK_ELEMS 4096
+
+// Below these, one thread is done before another would have begun.
+#define MIN_SHARED_CHEAP  65536
+#define MIN_SHARED_COSTLY 16384
+
+static size_t min_of(size_t a, size_t b)
 {
-    assert(op < LN_UNARY_COUNT);
-    select_kernels(isa)->unary(op, n, x, arg, y);
+    return a < b ? a : b;
 }
 
-void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, size_t x1_step,
-                   const float *x2, size_t x2_step, float *y)
+static size_t blocks_of(size_t count, size_t block)
 {
-    assert(op < LN_BINARY_COUNT && x1_step + x2_step >= 1 && x1_step <= 1 && x2_step <= 1);
-    select_kernels(isa)->binary(op, n, x1, x1_step, x2, x2_step, y);
+    return count / block + (count % block != 0);
 }
 
-void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args)
+static int is_costly(ln_act act)
 {
-    ln_affine_f32_fn *affine = select_kernels(isa)->affine;
+    return act >= LN_ACT_SIGMOID && act <= LN_ACT_SQRT && act != LN_ACT_HARD_SIGMOID &&
+           act != LN_ACT_HARD_SWISH;
+}
+
+static void run_blocks(ln_pool *pool, size_t elems, ln_act act, size_t count, ln_pool_task *task,
+                       void *job)
+{
+    if (pool && elems >= (is_costly(act) ? MIN_SHARED_COSTLY : MIN_SHARED_CHEAP)) {
+        ln_pool_run(pool, count, task, job);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        task(job, i);
+}
+
+// Rows of n elements cut into blocks of some whole rows, or into parts of one row.
+typedef struct blocks {
+    size_t rows, n;
+    size_t block_rows, block_n;
+    size_t per_row; // parts of a row
+    size_t count;
+} blocks;
+
+typedef struct block {
+    size_t row, rows; // the first one, and how many
+    size_t at, n;     // the first element in each row, and how many
+} block;
+
+static blocks cut_rows(size_t rows, size_t n)
+{
+    blocks b = {.rows = rows, .n = n, .block_rows = 1, .block_n = min_of(n, BLOCK_ELEMS)};
+    if (rows == 0 || n == 0)
+        return b;
+    if (n < BLOCK_ELEMS)
+        b.block_rows = BLOCK_ELEMS / n;
+    b.per_row = blocks_of(n, b.block_n);
+    b.count = b.per_row * blocks_of(rows, b.block_rows);
+    return b;
+}
+
+static block block_at(const blocks *b, size_t index)
+{
+    size_t row = index / b->per_row * b->block_rows, at = index % b->per_row * b->block_n;
+    return (block){.row = row,
+                   .rows = min_of(b->block_rows, b->rows - row),
+                   .at = at,
+                   .n = min_of(b->block_n, b->n - at)};
+}
+
+// ---- Activations ----
+
+typedef struct act_job {
+    const kernel_set *kernels;
+    const ln_act_f32_args *act;
+    size_t n;
+    const float *x;
+    float *y;
+} act_job;
+
+static void act_block(void *user, size_t index)
+{
+    const act_job *job = user;
+    size_t at = index * BLOCK_ELEMS;
+    job->kernels->act(job->act, min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
+}
+
+void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const float *x, float *y,
+                ln_pool *pool)
+{
+    assert(act->act < LN_ACT_COUNT);
+    if (act->act == LN_ACT_NONE && x == y)
+        return;
+    act_job job = {.kernels = select_kernels(isa), .act = act, .n = n, .x = x, .y = y};
+    run_blocks(pool, n, act->act, blocks_of(n, BLOCK_ELEMS), act_block, &job);
+}
+
+// What the kernels of two operands do not do themselves, to a block that they have written.
+static void finish_rows(const kernel_set *k, const ln_act_f32_args *act, size_t rows, size_t n,
+                        float *y, size_t y_row)
+{
+    if (act->act == LN_ACT_NONE || act->act == LN_ACT_RELU)
+        return;
+    if (y_row == n) {
+        k->act(act, rows * n, y, y);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        k->act(act, n, y + r * y_row, y + r * y_row);
+}
+
+// ---- Two operands ----
+
+typedef struct binary_job {
+    const kernel_set *kernels;
+    const ln_binary_f32_args *args;
+    ln_broadcast walk; // its rows and the axis before them are what a kernel is handed
+    size_t inner;      // how long that axis is
+    blocks blocks;
+} binary_job;
+
+// The first element of a row of operand `k`, counted over all axes before it.
+static size_t row_start(const ln_broadcast *walk, size_t row, int k)
+{
+    size_t at = 0;
+    for (int i = 0; i < walk->ndim; i++) {
+        at += row % walk->dims[i] * walk->strides[k][i];
+        row /= walk->dims[i];
+    }
+    return at;
+}
+
+static void binary_block(void *user, size_t index)
+{
+    const binary_job *job = user;
+    const ln_binary_f32_args *args = job->args;
+    const ln_broadcast *walk = &job->walk;
+    block b = block_at(&job->blocks, index);
+    const float *x[] = {args->x1, args->x2};
+    for (size_t row = b.row, end = b.row + b.rows; row < end;) {
+        size_t rows = min_of(end - row, job->inner - row % job->inner);
+        ln_rows_f32 operands[2];
+        for (int k = 0; k < 2; k++)
+            operands[k] = (ln_rows_f32){
+                .p = x[k] + row_start(walk, row, k) + b.at * walk->step[k],
+                .row = walk->ndim > 0 ? walk->strides[k][0] : 0,
+                .step = walk->step[k],
+            };
+        float *y = args->y + row * walk->count + b.at;
+        job->kernels->binary(args->op, args->act.act == LN_ACT_RELU, rows, b.n, &operands[0],
+                             &operands[1], y, walk->count);
+        finish_rows(job->kernels, &args->act, rows, b.n, y, walk->count);
+        row += rows;
+    }
+}
+
+void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool)
+{
+    assert(args->op < LN_BINARY_COUNT && args->act.act < LN_ACT_COUNT);
+    binary_job job = {.kernels = select_kernels(isa), .args = args};
+    ln_broadcast_start(&job.walk, args->ndim, args->dims, args->x1_ndim, args->x1_dims,
+                       args->x2_ndim, args->x2_dims);
+    job.inner = job.walk.ndim > 0 ? job.walk.dims[0] : 1;
+    job.blocks = cut_rows(job.walk.rows_left, job.walk.count);
+    run_blocks(pool, job.walk.rows_left * job.walk.count, args->act.act, job.blocks.count,
+               binary_block, &job);
+}
+
+// ---- Scale and offset ----
+
+typedef struct scale_shift_job {
+    const kernel_set *kernels;
+    const ln_scale_shift_f32_args *args;
+    blocks blocks;
+} scale_shift_job;
+
+static void scale_shift_block(void *user, size_t index)
+{
+    const scale_shift_job *job = user;
+    const ln_scale_shift_f32_args *args = job->args;
+    block b = block_at(&job->blocks, index);
+    size_t at = b.row * args->channels + b.at;
+    job->kernels->scale_shift(args->act.act == LN_ACT_RELU, b.rows, b.n, args->x + at,
+                              args->scale + b.at, args->offset + b.at, args->y + at);
+    finish_rows(job->kernels, &args->act, b.rows, b.n, args->y + at, args->channels);
+}
+
+void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_pool *pool)
+{
+    assert(args->act.act < LN_ACT_COUNT);
+    scale_shift_job job = {.kernels = select_kernels(isa),
+                           .args = args,
+                           .blocks = cut_rows(args->rows, args->channels)};
+    run_blocks(pool, args->rows * args->channels, args->act.act, job.blocks.count,
+               scale_shift_block, &job);
+}
+
+typedef struct batchnorm_job {
+    ln_affine_f32_fn *affine;
+    const ln_batchnorm_f32_args *args;
+} batchnorm_job;
+
+static void batchnorm_plane(void *user, size_t index)
+{
+    const batchnorm_job *job = user;
+    const ln_batchnorm_f32_args *args = job->args;
+    size_t c = index % args->channels, at = index * args->inner;
+    float factor = args->scale[c] / __builtin_sqrtf(args->var[c] + args->epsilon);
+    job->affine(args->inner, args->x + at, args->mean[c], factor, args->offset[c], args->y + at);
+}
+
+void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args, ln_pool *pool)
+{
     if (args->inner == 0)
         return;
-
-    const float *x = args->x;
-    float *y = args->y;
-    for (size_t i = 0; i < args->batch; i++) {
-        for (size_t c = 0; c < args->channels; c++) {
-            float factor = args->scale[c] / __builtin_sqrtf(args->var[c] + args->epsilon);
-            affine(args->inner, x, args->mean[c], factor, args->offset[c], y);
-            x += args->inner;
-            y += args->inner;
-        }
-    }
+    batchnorm_job job = {.affine = select_kernels(isa)->affine, .args = args};
+    size_t planes = args->batch * args->channels;
+    run_blocks(pool, planes * args->inner, LN_ACT_NONE, planes, batchnorm_plane, &job);
 }

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operations on contiguous floats, and batch normalisation with known statistics.
+// Element-wise operations on floats: activations, two operands with broadcasting, a scale and an
+// offset for each channel, and batch normalisation with known statistics.
 //
-// The bits: one IEEE operation per element, or the formulas below. In all functions the output
-// may be an input, else it overlaps none; n may be 0.
+// The bits: one IEEE operation per element, or the formulas below; then the activation, the
+// function of lightnet/act.h as mathf.h computes it. In all functions the output may be an input,
+// else it overlaps none; sizes may be 0. Work is cut for the threads of `pool` where it pays.
 
 #ifndef LN_ARCH_CPU_KERNELS_ELTWISE_H
 #define LN_ARCH_CPU_KERNELS_ELTWISE_H
 
 #include <stddef.h>
 
+#include <lightnet/act.h>
+
 #include "arch/cpu/isa.h"
+#include "base/pool.h"
 
 LN_CPPSTART
-
-// y = name(x, arg).
-#define LN_UNARY_LIST(X)                                                                           \
-    X(RELU)    /* 0 > x ? 0 : x, so NaN and -0 stay */                                             \
-    X(LRELU)   /* x >= 0 ? x : x * arg */                                                          \
-    X(SIGMOID) /* see mathf.h */                                                                   \
-    X(EXP)                                                                                         \
-    X(ERF)                                                                                         \
-    X(GELU) /* x (1 + erf(x / sqrt 2)) / 2 */
 
 // y = name(x1, x2). MAX and MIN are NaN where an argument is, and x2 where both are zero.
 #define LN_BINARY_LIST(X)                                                                          \
@@ -31,12 +27,44 @@ LN_CPPSTART
     X(MAX)                                                                                         \
     X(MIN)
 
-#define LN_ELTWISE_ENUM_UNARY(name)  LN_UNARY_##name,
 #define LN_ELTWISE_ENUM_BINARY(name) LN_BINARY_##name,
-typedef enum ln_unary { LN_UNARY_LIST(LN_ELTWISE_ENUM_UNARY) LN_UNARY_COUNT } ln_unary;
 typedef enum ln_binary { LN_BINARY_LIST(LN_ELTWISE_ENUM_BINARY) LN_BINARY_COUNT } ln_binary;
-#undef LN_ELTWISE_ENUM_UNARY
 #undef LN_ELTWISE_ENUM_BINARY
+
+// An activation with its numbers.
+typedef struct ln_act_f32_args {
+    ln_act act;
+    float alpha, beta;
+} ln_act_f32_args;
+
+// y = act(x) for n elements.
+void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const float *x, float *y,
+                ln_pool *pool);
+
+// y = act(op(x1, x2)); shapes are broadcast as base/broadcast.h says, y's is what comes out.
+typedef struct ln_binary_f32_args {
+    ln_binary op;
+    int x1_ndim, x2_ndim, ndim;
+    const int *x1_dims, *x2_dims, *dims;
+    const float *x1, *x2;
+    float *y;
+    ln_act_f32_args act;
+} ln_binary_f32_args;
+
+void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool);
+
+// y = act(fma(x, scale, offset)), x and y [rows, channels], the others [channels].
+typedef struct ln_scale_shift_f32_args {
+    size_t rows;
+    size_t channels;
+    const float *x;
+    const float *scale;
+    const float *offset;
+    float *y;
+    ln_act_f32_args act;
+} ln_scale_shift_f32_args;
+
+void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_pool *pool);
 
 // y = fma(x - mean, scale / sqrt(var + epsilon), offset), x and y [batch, channels, inner], the
 // others [channels].
@@ -53,27 +81,33 @@ typedef struct ln_batchnorm_f32_args {
     float *y;
 } ln_batchnorm_f32_args;
 
-// `op` is one of the list.
-void ln_unary_f32(ln_cpu_isa isa, ln_unary op, size_t n, const float *x, float arg, float *y);
-
-// A step of 0 instead of 1: the first element of that input stands for all n. Not of both.
-void ln_binary_f32(ln_cpu_isa isa, ln_binary op, size_t n, const float *x1, size_t x1_step,
-                   const float *x2, size_t x2_step, float *y);
-
-void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args);
+void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args, ln_pool *pool);
 
 // ---- Kernels ----
 
-typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float arg, float *y);
-typedef void ln_binary_f32_fn(ln_binary op, size_t n, const float *x1, size_t x1_step,
-                              const float *x2, size_t x2_step, float *y);
+// Some rows of n elements, `row` floats from one to the next; a step of 0 instead of 1: the first
+// element of a row stands for all of it.
+typedef struct ln_rows_f32 {
+    const float *p;
+    size_t row;
+    size_t step;
+} ln_rows_f32;
+
+typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x, float *y);
+
+// The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
+typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
+                              const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row);
+typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const float *x,
+                                   const float *scale, const float *offset, float *y);
 // y = fma(x - mean, factor, offset) for n elements.
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
 
-#define K(isa, type, unary, binary, affine)                                                        \
-    ln_unary_f32_fn unary;                                                                         \
+#define K(isa, act, binary, scale_shift, affine)                                                   \
+    ln_act_f32_fn act;                                                                             \
     ln_binary_f32_fn binary;                                                                       \
+    ln_scale_shift_f32_fn scale_shift;                                                             \
     ln_affine_f32_fn affine;
 #include "arch/cpu/kernels/eltwise/eltwise.inc"
 #undef K

@@ -5,15 +5,21 @@
 
 #include "arch/cpu/kernels/eltwise/eltwise_f32_body.h"
 
-void ln_k_unary_f32__generic(ln_unary op, size_t n, const float *x, float arg, float *y)
+void ln_k_act_f32__generic(const ln_act_f32_args *act, size_t n, const float *x, float *y)
 {
-    unary_f32(op, n, x, arg, y);
+    act_f32(act, n, x, y);
 }
 
-void ln_k_binary_f32__generic(ln_binary op, size_t n, const float *x1, size_t x1_step,
-                              const float *x2, size_t x2_step, float *y)
+void ln_k_binary_f32__generic(ln_binary op, int is_relu, size_t rows, size_t n,
+                              const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row)
 {
-    binary_f32(op, n, x1, x1_step, x2, x2_step, y);
+    binary_f32(op, is_relu, rows, n, x1, x2, y, y_row);
+}
+
+void ln_k_scale_shift_f32__generic(int is_relu, size_t rows, size_t n, const float *x,
+                                   const float *scale, const float *offset, float *y)
+{
+    scale_shift_f32(is_relu, rows, n, x, scale, offset, y);
 }
 
 void ln_k_affine_f32__generic(size_t n, const float *x, float mean, float factor, float offset,

@@ -10,19 +10,61 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/mathf.h"
 
-VF_VERB vf unary_value(const ln_unary op, vf x, vf arg)
+// ---- Activations ----
+
+VF_VERB vf act_value(const ln_act act, vf x, vf alpha, vf beta)
 {
-    switch (op) {
-    case LN_UNARY_RELU: return vf_max(vf_set1(0.0f), x);
-    case LN_UNARY_LRELU: return vf_if_ge(x, vf_set1(0.0f), x, vf_mul(x, arg));
-    case LN_UNARY_SIGMOID: return vf_sigmoid(x);
-    case LN_UNARY_EXP: return vf_exp(x);
-    case LN_UNARY_ERF: return vf_erf(x);
-    case LN_UNARY_GELU: return vf_gelu(x);
-    case LN_UNARY_COUNT: break;
+    const vf zero = vf_set1(0.0f);
+    switch (act) {
+    case LN_ACT_NONE: return x;
+    case LN_ACT_RELU: return vf_max(zero, x);
+    case LN_ACT_CLIP: return vf_min(beta, vf_max(alpha, x));
+    case LN_ACT_LRELU: return vf_if_ge(x, zero, x, vf_mul(x, alpha));
+    case LN_ACT_SIGMOID: return vf_sigmoid(x);
+    case LN_ACT_TANH: return vf_tanh(x);
+    case LN_ACT_SILU: return vf_silu(x);
+    case LN_ACT_HARD_SIGMOID: return vf_hard_sigmoid(x, alpha, beta);
+    case LN_ACT_HARD_SWISH: return vf_mul(x, vf_hard_sigmoid(x, alpha, beta));
+    case LN_ACT_GELU: return vf_gelu(x);
+    case LN_ACT_GELU_TANH: return vf_gelu_tanh(x);
+    case LN_ACT_ELU: return vf_elu(x, alpha);
+    case LN_ACT_SOFTPLUS: return vf_softplus(x);
+    case LN_ACT_MISH: return vf_mish(x);
+    case LN_ACT_EXP: return vf_exp(x);
+    case LN_ACT_ERF: return vf_erf(x);
+    case LN_ACT_SQRT: return vf_sqrt(x);
+    case LN_ACT_ABS: return vf_abs(x);
+    case LN_ACT_NEG: return vf_neg(x);
+    case LN_ACT_COUNT: break;
     }
     return x;
 }
+
+// The loop; `act` is a constant where it is inlined.
+VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, const float *x,
+                          float *y)
+{
+    vf a = vf_set1(alpha), b = vf_set1(beta);
+    size_t i = 0;
+    for (; i + VF_LANES <= n; i += VF_LANES)
+        vf_store(y + i, act_value(act, vf_load(x + i), a, b));
+    if (i < n)
+        vf_store_n(y + i, act_value(act, vf_load_n(x + i, n - i), a, b), n - i);
+}
+
+VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float *y)
+{
+#define ACT_CASE(constant, name, doc)                                                              \
+    case LN_ACT_##constant: act_f32_loop(LN_ACT_##constant, act->alpha, act->beta, n, x, y); break;
+
+    switch (act->act) {
+        LN_ACT_LIST(ACT_CASE)
+    case LN_ACT_COUNT: break;
+    }
+#undef ACT_CASE
+}
+
+// ---- Two operands ----
 
 VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
 {
@@ -38,61 +80,61 @@ VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
     return x1;
 }
 
-// The loops; `op` is a constant where they are inlined.
-VF_VERB void unary_f32_loop(const ln_unary op, size_t n, const float *x, float arg, float *y)
+VF_VERB vf binary_act(const ln_binary op, const int is_relu, vf x1, vf x2)
 {
-    vf arg_v = vf_set1(arg);
-    size_t i = 0;
-    for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, unary_value(op, vf_load(x + i), arg_v));
-    if (i < n)
-        vf_store_n(y + i, unary_value(op, vf_load_n(x + i, n - i), arg_v), n - i);
+    vf v = binary_value(op, x1, x2);
+    return is_relu ? vf_max(vf_set1(0.0f), v) : v;
 }
 
-VF_VERB vf operand(const float *x, const size_t step, size_t i, size_t lanes)
+VF_VERB vf operand(const float *x, const size_t step, size_t i)
 {
-    return step == 0 ? vf_set1(*x) : lanes == VF_LANES ? vf_load(x + i) : vf_load_n(x + i, lanes);
+    return step == 0 ? vf_set1(*x) : vf_load(x + i);
 }
 
-// The steps are constants as well.
-VF_VERB void binary_f32_loop(const ln_binary op, size_t n, const float *x1, const size_t x1_step,
-                             const float *x2, const size_t x2_step, float *y)
+VF_VERB vf operand_n(const float *x, const size_t step, size_t i, size_t lanes)
 {
-    size_t i = 0;
-    if (n == 0)
-        return; // there may be no element that stands for all
-    for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, binary_value(op, operand(x1, x1_step, i, VF_LANES),
-                                     operand(x2, x2_step, i, VF_LANES)));
-    if (i < n) {
-        vf v = binary_value(op, operand(x1, x1_step, i, n - i), operand(x2, x2_step, i, n - i));
-        vf_store_n(y + i, v, n - i);
+    return step == 0 ? vf_set1(*x) : vf_load_n(x + i, lanes);
+}
+
+// `op`, `is_relu` and the steps are constants where it is inlined.
+VF_VERB void binary_rows(const ln_binary op, const int is_relu, size_t rows, size_t n,
+                         const ln_rows_f32 *x1, const size_t x1_step, const ln_rows_f32 *x2,
+                         const size_t x2_step, float *y, size_t y_row)
+{
+    for (size_t r = 0; r < rows; r++, y += y_row) {
+        const float *a = x1->p + r * x1->row, *b = x2->p + r * x2->row;
+        size_t i = 0;
+        for (; i + VF_LANES <= n; i += VF_LANES)
+            vf_store(y + i,
+                     binary_act(op, is_relu, operand(a, x1_step, i), operand(b, x2_step, i)));
+        if (i < n)
+            vf_store_n(y + i,
+                       binary_act(op, is_relu, operand_n(a, x1_step, i, n - i),
+                                  operand_n(b, x2_step, i, n - i)),
+                       n - i);
     }
 }
 
-VF_VERB void unary_f32(ln_unary op, size_t n, const float *x, float arg, float *y)
+VF_VERB void binary_steps(const ln_binary op, const int is_relu, size_t rows, size_t n,
+                          const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row)
 {
-#define UNARY_CASE(name)                                                                           \
-    case LN_UNARY_##name: unary_f32_loop(LN_UNARY_##name, n, x, arg, y); break;
-
-    switch (op) {
-        LN_UNARY_LIST(UNARY_CASE)
-    case LN_UNARY_COUNT: break;
-    }
-#undef UNARY_CASE
+    if (x1->step == 0)
+        binary_rows(op, is_relu, rows, n, x1, 0, x2, 1, y, y_row);
+    else if (x2->step == 0)
+        binary_rows(op, is_relu, rows, n, x1, 1, x2, 0, y, y_row);
+    else
+        binary_rows(op, is_relu, rows, n, x1, 1, x2, 1, y, y_row);
 }
 
-VF_VERB void binary_f32(ln_binary op, size_t n, const float *x1, size_t x1_step, const float *x2,
-                        size_t x2_step, float *y)
+VF_VERB void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const ln_rows_f32 *x1,
+                        const ln_rows_f32 *x2, float *y, size_t y_row)
 {
 #define BINARY_CASE(name)                                                                          \
     case LN_BINARY_##name:                                                                         \
-        if (x1_step == 0)                                                                          \
-            binary_f32_loop(LN_BINARY_##name, n, x1, 0, x2, 1, y);                                 \
-        else if (x2_step == 0)                                                                     \
-            binary_f32_loop(LN_BINARY_##name, n, x1, 1, x2, 0, y);                                 \
+        if (is_relu)                                                                               \
+            binary_steps(LN_BINARY_##name, 1, rows, n, x1, x2, y, y_row);                          \
         else                                                                                       \
-            binary_f32_loop(LN_BINARY_##name, n, x1, 1, x2, 1, y);                                 \
+            binary_steps(LN_BINARY_##name, 0, rows, n, x1, x2, y, y_row);                          \
         break;
 
     switch (op) {
@@ -100,6 +142,39 @@ VF_VERB void binary_f32(ln_binary op, size_t n, const float *x1, size_t x1_step,
     case LN_BINARY_COUNT: break;
     }
 #undef BINARY_CASE
+}
+
+// ---- Scale and offset ----
+
+VF_VERB vf scale_shift_value(const int is_relu, vf x, vf scale, vf offset)
+{
+    vf v = vf_fma(x, scale, offset);
+    return is_relu ? vf_max(vf_set1(0.0f), v) : v;
+}
+
+VF_VERB void scale_shift_rows(const int is_relu, size_t rows, size_t n, const float *x,
+                              const float *scale, const float *offset, float *y)
+{
+    for (size_t r = 0; r < rows; r++, x += n, y += n) {
+        size_t i = 0;
+        for (; i + VF_LANES <= n; i += VF_LANES)
+            vf_store(y + i, scale_shift_value(is_relu, vf_load(x + i), vf_load(scale + i),
+                                              vf_load(offset + i)));
+        if (i < n)
+            vf_store_n(y + i,
+                       scale_shift_value(is_relu, vf_load_n(x + i, n - i),
+                                         vf_load_n(scale + i, n - i), vf_load_n(offset + i, n - i)),
+                       n - i);
+    }
+}
+
+VF_VERB void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, const float *scale,
+                             const float *offset, float *y)
+{
+    if (is_relu)
+        scale_shift_rows(1, rows, n, x, scale, offset, y);
+    else
+        scale_shift_rows(0, rows, n, x, scale, offset, y);
 }
 
 VF_VERB vf affine_value(vf x, vf mean, vf factor, vf offset)

@@ -6,27 +6,99 @@
 
 #include "arch/cpu/kernels/kernel_test.h"
 
-#define SLOPE 0.1f
+static const ln_act_f32_args acts[] = {
+    {LN_ACT_NONE, 0, 0},
+    {LN_ACT_RELU, 0, 0},
+    {LN_ACT_CLIP, -0.5f, 0.75f},
+    {LN_ACT_LRELU, 0.1f, 0},
+    {LN_ACT_SIGMOID, 0, 0},
+    {LN_ACT_TANH, 0, 0},
+    {LN_ACT_SILU, 0, 0},
+    {LN_ACT_HARD_SIGMOID, 0.2f, 0.5f},
+    {LN_ACT_HARD_SWISH, 1.0f / 6, 0.5f},
+    {LN_ACT_GELU, 0, 0},
+    {LN_ACT_GELU_TANH, 0, 0},
+    {LN_ACT_ELU, 0.75f, 0},
+    {LN_ACT_SOFTPLUS, 0, 0},
+    {LN_ACT_MISH, 0, 0},
+    {LN_ACT_EXP, 0, 0},
+    {LN_ACT_ERF, 0, 0},
+    {LN_ACT_SQRT, 0, 0},
+    {LN_ACT_ABS, 0, 0},
+    {LN_ACT_NEG, 0, 0},
+};
+#define ACT_COUNT (sizeof acts / sizeof acts[0])
+_Static_assert(ACT_COUNT == LN_ACT_COUNT, "each activation is tested");
 
-static double exact_unary(ln_unary op, float x)
+static double exact_clip(double x, double least, double most)
 {
-    switch (op) {
-    case LN_UNARY_RELU: return 0 > x ? 0 : (double)x;
-    case LN_UNARY_LRELU: return x >= 0 ? (double)x : (double)x * (double)SLOPE;
-    case LN_UNARY_SIGMOID:
-        return x >= 0 ? 1 / (1 + exp(-(double)x)) : exp((double)x) / (1 + exp((double)x));
-    case LN_UNARY_EXP: return exp((double)x);
-    case LN_UNARY_ERF: return erf((double)x);
-    case LN_UNARY_GELU: return (double)x * (erfc(-(double)x / sqrt(2.0)) / 2);
-    case LN_UNARY_COUNT: break;
+    return isnan(x) ? x : fmin(fmax(x, least), most);
+}
+
+static double exact_logistic(double x)
+{
+    return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+}
+
+static double exact_mish(double x)
+{
+    double e = exp(-fabs(x));
+    return x >= 0 ? x * (1 + 2 * e) / (1 + 2 * e + 2 * e * e)
+                  : x * (e * e + 2 * e) / (e * e + 2 * e + 2);
+}
+
+static double exact_act(const ln_act_f32_args *act, double x)
+{
+    double alpha = (double)act->alpha, beta = (double)act->beta;
+    switch (act->act) {
+    case LN_ACT_NONE: return x;
+    case LN_ACT_RELU: return 0 > x ? 0 : x;
+    case LN_ACT_CLIP: return exact_clip(x, alpha, beta);
+    case LN_ACT_LRELU: return x >= 0 ? x : x * alpha;
+    case LN_ACT_SIGMOID: return exact_logistic(x);
+    case LN_ACT_TANH: return tanh(x);
+    case LN_ACT_SILU: return x * exact_logistic(x);
+    case LN_ACT_HARD_SIGMOID: return exact_clip(alpha * x + beta, 0, 1);
+    case LN_ACT_HARD_SWISH: return x * exact_clip(alpha * x + beta, 0, 1);
+    case LN_ACT_GELU: return x * (erfc(-x / sqrt(2.0)) / 2);
+    case LN_ACT_GELU_TANH:
+        return x * exact_logistic(1.5957691216057307117 * x * (1 + 0.044715 * x * x));
+    case LN_ACT_ELU: return x >= 0 ? x : alpha * expm1(x);
+    case LN_ACT_SOFTPLUS: return isnan(x) ? x : fmax(x, 0) + log1p(exp(-fabs(x)));
+    case LN_ACT_MISH: return exact_mish(x);
+    case LN_ACT_EXP: return exp(x);
+    case LN_ACT_ERF: return erf(x);
+    case LN_ACT_SQRT: return sqrt(x);
+    case LN_ACT_ABS: return fabs(x);
+    case LN_ACT_NEG: return -x;
+    case LN_ACT_COUNT: break;
     }
     return NAN;
 }
 
-// Of a product one factor of which is no normal number any more, only the size is promised.
-static double limit_of(ln_unary op, double exact)
+// In units in the last place. Of a product one factor of which is no normal number any more, only
+// the size is promised.
+static double limit_of(const ln_act_f32_args *act, double exact)
 {
-    return op != LN_UNARY_GELU ? 2 : fabs(exact) < 1e-36 ? 1e7 : 8;
+    switch (act->act) {
+    case LN_ACT_NONE:
+    case LN_ACT_RELU:
+    case LN_ACT_CLIP:
+    case LN_ACT_LRELU:
+    case LN_ACT_SQRT:
+    case LN_ACT_ABS:
+    case LN_ACT_NEG: return 0.501;
+    case LN_ACT_HARD_SIGMOID: return 0.501;
+    case LN_ACT_HARD_SWISH: return 1.51;
+    case LN_ACT_GELU: return fabs(exact) < 1e-36 ? 1e7 : 8;
+    case LN_ACT_GELU_TANH:
+    case LN_ACT_SILU:
+    case LN_ACT_MISH: return fabs(exact) < 1e-36 ? 1e7 : 4;
+    case LN_ACT_TANH:
+    case LN_ACT_ELU:
+    case LN_ACT_SOFTPLUS: return 3;
+    default: return 2;
+    }
 }
 
 static double exact_binary(ln_binary op, double a, double b)
@@ -51,7 +123,7 @@ static void check_ulp(const char *what, float value, double exact, double limit)
 }
 
 // n elements, then the same in place.
-static void check_unary(ln_unary op, const float *values, size_t n, bool at_end)
+static void check_act(const ln_act_f32_args *act, const float *values, size_t n, bool at_end)
 {
     guarded x = guarded_make(n, at_end);
     float *first = calloc(n + 1, sizeof *first);
@@ -61,15 +133,15 @@ static void check_unary(ln_unary op, const float *values, size_t n, bool at_end)
         guarded y = guarded_make(n, at_end);
         if (n)
             memcpy(x.p, values, n * sizeof *values);
-        ln_unary_f32(isa, op, n, x.p, SLOPE, y.p);
-        ln_unary_f32(isa, op, n, x.p, SLOPE, x.p);
+        ln_act_f32(isa, act, n, x.p, y.p, NULL);
+        ln_act_f32(isa, act, n, x.p, x.p, NULL);
         check_same_bits("in place", isa, y.p, x.p, n);
         if (isa == LN_CPU_ISA_generic && n)
             memcpy(first, y.p, n * sizeof *first);
-        check_same_bits("unary", isa, first, y.p, n);
+        check_same_bits(ln_act_name(act->act), isa, first, y.p, n);
         for (size_t i = 0; i < n; i++) {
-            double exact = exact_unary(op, values[i]);
-            check_ulp("unary", y.p[i], exact, limit_of(op, exact));
+            double exact = exact_act(act, (double)values[i]);
+            check_ulp(ln_act_name(act->act), y.p[i], exact, limit_of(act, exact));
         }
         guarded_free(&y);
     }
@@ -77,26 +149,44 @@ static void check_unary(ln_unary op, const float *values, size_t n, bool at_end)
     guarded_free(&x);
 }
 
-static void check_binary(ln_binary op, const float *v1, const float *v2, size_t n, bool at_end)
+// One row for both operands.
+static ln_binary_f32_args row_args(ln_binary op, int *n, const float *x1, const float *x2, float *y)
 {
-    guarded x1 = guarded_make(n, at_end), x2 = guarded_make(n, at_end);
-    float *first = calloc(n + 1, sizeof *first);
+    return (ln_binary_f32_args){.op = op,
+                                .x1_ndim = 1,
+                                .x2_ndim = 1,
+                                .ndim = 1,
+                                .x1_dims = n,
+                                .x2_dims = n,
+                                .dims = n,
+                                .x1 = x1,
+                                .x2 = x2,
+                                .y = y};
+}
+
+static void check_binary(ln_binary op, const float *v1, const float *v2, int n, bool at_end)
+{
+    size_t count = (size_t)n;
+    guarded x1 = guarded_make(count, at_end), x2 = guarded_make(count, at_end);
+    float *first = calloc(count + 1, sizeof *first);
     CHECK_NOT_NULL(first);
     FOR_EACH_ISA(isa)
     {
-        guarded y = guarded_make(n, at_end);
+        guarded y = guarded_make(count, at_end);
         if (n) {
-            memcpy(x1.p, v1, n * sizeof *v1);
-            memcpy(x2.p, v2, n * sizeof *v2);
+            memcpy(x1.p, v1, count * sizeof *v1);
+            memcpy(x2.p, v2, count * sizeof *v2);
         }
-        ln_binary_f32(isa, op, n, x1.p, 1, x2.p, 1, y.p);
+        ln_binary_f32_args args = row_args(op, &n, x1.p, x2.p, y.p);
+        ln_binary_f32(isa, &args, NULL);
         if (isa == LN_CPU_ISA_generic && n)
-            memcpy(first, y.p, n * sizeof *first);
-        check_same_bits("binary", isa, first, y.p, n);
-        for (size_t i = 0; i < n; i++)
+            memcpy(first, y.p, count * sizeof *first);
+        check_same_bits("binary", isa, first, y.p, count);
+        for (size_t i = 0; i < count; i++)
             check_ulp("binary", y.p[i], exact_binary(op, (double)v1[i], (double)v2[i]), 0.501);
-        ln_binary_f32(isa, op, n, x1.p, 1, x2.p, 1, x1.p);
-        check_same_bits("in place", isa, first, x1.p, n);
+        args.y = x1.p;
+        ln_binary_f32(isa, &args, NULL);
+        check_same_bits("in place", isa, first, x1.p, count);
         guarded_free(&y);
     }
     free(first);
@@ -104,42 +194,114 @@ static void check_binary(ln_binary op, const float *v1, const float *v2, size_t 
     guarded_free(&x2);
 }
 
-// One element for all gives what n copies of it give, on either side and in place.
-static void check_repeated(ln_binary op, const float *values, float one, size_t n)
+// ---- Broadcasting ----
+
+typedef struct shape {
+    int ndim, dims[4];
+} shape;
+
+static size_t len_of(const shape *s)
 {
-    guarded x = guarded_make(n, true), single = guarded_make(1, true),
-            copies = guarded_make(n, true);
-    guarded expected = guarded_make(n, true), y = guarded_make(n, true);
-    *single.p = one;
-    for (size_t i = 0; i < n; i++)
-        copies.p[i] = one;
-    FOR_EACH_ISA(isa)
-    {
-        for (int side = 0; side < 2; side++) {
-            memcpy(x.p, values, n * sizeof *values);
-            ln_binary_f32(isa, op, n, side ? copies.p : x.p, 1, side ? x.p : copies.p, 1,
-                          expected.p);
-            ln_binary_f32(isa, op, n, side ? single.p : x.p, !side, side ? x.p : single.p,
-                          (size_t)side, y.p);
-            check_same_bits("repeated", isa, expected.p, y.p, n);
-            ln_binary_f32(isa, op, n, side ? single.p : x.p, !side, side ? x.p : single.p,
-                          (size_t)side, x.p);
-            check_same_bits("repeated in place", isa, expected.p, x.p, n);
-        }
-    }
-    guarded *all[] = {&x, &single, &copies, &expected, &y};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        guarded_free(all[i]);
+    size_t len = 1;
+    for (int i = 0; i < s->ndim; i++)
+        len *= (size_t)s->dims[i];
+    return len;
 }
 
-TEST(one_element_may_stand_for_all)
+// Where the element of `whole` at a place lies in an operand of shape `part`.
+static size_t place_in(const shape *part, const shape *whole, size_t place)
 {
-    float values[40];
-    fill_random(values, 40);
-    values[3] = NAN;
-    for (int op = 0; op < LN_BINARY_COUNT; op++)
-        for (size_t n = 1; n <= 40; n += 3)
-            check_repeated((ln_binary)op, values, n == 7 ? NAN : 0.75f, n);
+    size_t at = 0, step = 1;
+    for (int i = 0; i < part->ndim; i++) {
+        int own = part->ndim - 1 - i, axis = whole->ndim - 1 - i;
+        size_t coord = place % (size_t)whole->dims[axis];
+        place /= (size_t)whole->dims[axis];
+        if (part->dims[own] > 1)
+            at += coord * step;
+        step *= (size_t)part->dims[own];
+    }
+    return at;
+}
+
+// Element by element with rows of one gives what the whole must be.
+static void expect_broadcast(const ln_binary_f32_args *args, const shape *a, const shape *b,
+                             const shape *whole, float *expected)
+{
+    int one = 1;
+    for (size_t i = 0; i < len_of(whole); i++) {
+        ln_binary_f32_args single = row_args(args->op, &one, args->x1 + place_in(a, whole, i),
+                                             args->x2 + place_in(b, whole, i), &expected[i]);
+        single.act = args->act;
+        ln_binary_f32(LN_CPU_ISA_generic, &single, NULL);
+    }
+}
+
+static void check_broadcast(const shape *a, const shape *b, const shape *whole, ln_pool *pool)
+{
+    size_t count = len_of(whole);
+    guarded x1 = guarded_make(len_of(a), true), x2 = guarded_make(len_of(b), false);
+    float *expected = calloc(count + 1, sizeof *expected);
+    CHECK_NOT_NULL(expected);
+    fill_random(x1.p, x1.count);
+    fill_random(x2.p, x2.count);
+    for (int op = 0; op < LN_BINARY_COUNT; op++) {
+        for (size_t act = 0; act < 5; act++) {
+            ln_binary_f32_args args = {.op = (ln_binary)op,
+                                       .x1_ndim = a->ndim,
+                                       .x2_ndim = b->ndim,
+                                       .ndim = whole->ndim,
+                                       .x1_dims = a->dims,
+                                       .x2_dims = b->dims,
+                                       .dims = whole->dims,
+                                       .x1 = x1.p,
+                                       .x2 = x2.p,
+                                       .act = acts[act]};
+            expect_broadcast(&args, a, b, whole, expected);
+            FOR_EACH_ISA(isa)
+            {
+                guarded y = guarded_make(count, op & 1);
+                args.y = y.p;
+                ln_binary_f32(isa, &args, pool);
+                check_same_bits("broadcast", isa, expected, y.p, count);
+                guarded_free(&y);
+            }
+        }
+    }
+    free(expected);
+    guarded_free(&x1);
+    guarded_free(&x2);
+}
+
+TEST(operands_are_repeated_over_missing_axes)
+{
+    static const struct {
+        shape a, b, whole;
+    } cases[] = {
+        {{1, {37}}, {1, {1}}, {1, {37}}},
+        {{1, {1}}, {1, {37}}, {1, {37}}},
+        {{0, {0}}, {0, {0}}, {0, {0}}},
+        {{4, {2, 3, 5, 19}}, {1, {19}}, {4, {2, 3, 5, 19}}},
+        {{4, {2, 3, 5, 19}}, {4, {2, 1, 1, 19}}, {4, {2, 3, 5, 19}}},
+        {{4, {2, 3, 5, 19}}, {4, {2, 3, 5, 1}}, {4, {2, 3, 5, 19}}},
+        {{4, {2, 3, 5, 19}}, {4, {2, 1, 5, 1}}, {4, {2, 3, 5, 19}}},
+        {{4, {2, 1, 5, 1}}, {3, {3, 1, 19}}, {4, {2, 3, 5, 19}}},
+        {{3, {7, 1, 6}}, {3, {1, 4, 6}}, {3, {7, 4, 6}}},
+        {{2, {3, 0}}, {2, {3, 1}}, {2, {3, 0}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_broadcast(&cases[i].a, &cases[i].b, &cases[i].whole, NULL);
+}
+
+TEST(threads_and_blocks_change_no_bit)
+{
+    ln_pool *pool;
+    CHECK_OK(ln_pool_create(3, &pool));
+    const shape wide = {2, {5, 9001}}, row = {1, {9001}}, column = {2, {5, 1}};
+    const shape narrow = {3, {2, 1500, 31}}, channels = {3, {2, 1, 31}};
+    check_broadcast(&wide, &row, &wide, pool);
+    check_broadcast(&column, &wide, &wide, pool);
+    check_broadcast(&narrow, &channels, &narrow, pool);
+    ln_pool_release(pool);
 }
 
 TEST(lengths_around_every_vector_are_right_and_in_place)
@@ -147,26 +309,24 @@ TEST(lengths_around_every_vector_are_right_and_in_place)
     float a[70], b[70];
     fill_random(a, 70);
     fill_random(b, 70);
-    for (size_t n = 0; n <= 70; n++) {
-        for (int op = 0; op < LN_UNARY_COUNT; op++)
-            check_unary((ln_unary)op, a, n, n & 1);
+    for (int n = 0; n <= 70; n++) {
+        for (size_t act = 0; act < ACT_COUNT; act++)
+            check_act(&acts[act], a, (size_t)n, n & 1);
         for (int op = 0; op < LN_BINARY_COUNT; op++)
             check_binary((ln_binary)op, a, b, n, n & 1);
     }
-    for (int op = 0; op < LN_UNARY_COUNT; op++)
-        check_unary((ln_unary)op, a, 33, true);
 }
 
 TEST(odd_values_are_defined)
 {
-    for (int op = 0; op < LN_UNARY_COUNT; op++)
-        check_unary((ln_unary)op, odd_values, ODD_COUNT, true);
+    for (size_t act = 0; act < ACT_COUNT; act++)
+        check_act(&acts[act], odd_values, ODD_COUNT, true);
     for (int op = 0; op < LN_BINARY_COUNT; op++) {
         for (size_t i = 0; i < ODD_COUNT; i++) {
             float other[ODD_COUNT];
             for (size_t j = 0; j < ODD_COUNT; j++)
                 other[j] = odd_values[i];
-            check_binary((ln_binary)op, odd_values, other, ODD_COUNT, true);
+            check_binary((ln_binary)op, odd_values, other, (int)ODD_COUNT, true);
         }
     }
 }
@@ -175,31 +335,36 @@ TEST(nan_stays_nan)
 {
     const float x[] = {NAN, 1, NAN}, x2[] = {1, NAN, NAN};
     float y[3];
+    int n = 3;
     FOR_EACH_ISA(isa)
     {
-        for (int op = 0; op < LN_UNARY_COUNT; op++) {
-            ln_unary_f32(isa, (ln_unary)op, 1, x, SLOPE, y);
+        for (size_t act = 0; act < ACT_COUNT; act++) {
+            ln_act_f32(isa, &acts[act], 1, x, y, NULL);
             CHECK(isnan(y[0]));
         }
         for (int op = 0; op < LN_BINARY_COUNT; op++) {
-            ln_binary_f32(isa, (ln_binary)op, 3, x, 1, x2, 1, y);
+            ln_binary_f32_args args = row_args((ln_binary)op, &n, x, x2, y);
+            ln_binary_f32(isa, &args, NULL);
             CHECK(isnan(y[0]) && isnan(y[1]) && isnan(y[2]));
         }
     }
 }
 
-TEST(relu_keeps_the_sign_of_zero)
+TEST(signs_of_zero_stay)
 {
-    const float x[] = {-0.0f, 0.0f, -1e-45f};
-    float y[3];
+    static const ln_act odd[] = {LN_ACT_NONE, LN_ACT_RELU, LN_ACT_TANH, LN_ACT_ELU, LN_ACT_SQRT};
+    const float x[] = {-0.0f, 0.0f};
+    float y[2];
     FOR_EACH_ISA(isa)
     {
-        ln_unary_f32(isa, LN_UNARY_RELU, 3, x, 0, y);
-        CHECK(signbit(y[0]) && !signbit(y[1]) && !signbit(y[2]) && y[2] == 0);
+        for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+            ln_act_f32(isa, &(ln_act_f32_args){.act = odd[i], .alpha = 1}, 2, x, y, NULL);
+            CHECK(y[0] == 0 && signbit(y[0]) && y[1] == 0 && !signbit(y[1]));
+        }
     }
 }
 
-// Every 4099th float; mathf.h states the error over all.
+// Every 4099th float; mathf.h states the error.
 TEST(functions_stay_within_their_limits_over_all_floats)
 {
     enum { BLOCK = 1 << 12 };
@@ -210,15 +375,48 @@ TEST(functions_stay_within_their_limits_over_all_floats)
             uint32_t bits = (uint32_t)(from + i * 4099);
             memcpy(&x[i], &bits, sizeof bits);
         }
-        for (int op = LN_UNARY_SIGMOID; op <= LN_UNARY_GELU; op++) {
-            ln_unary_f32(LN_CPU_ISA_generic, (ln_unary)op, BLOCK, x, 0, first);
-            ln_unary_f32(best, (ln_unary)op, BLOCK, x, 0, y);
-            check_same_bits("mathf", best, first, y, BLOCK);
+        for (size_t act = 0; act < ACT_COUNT; act++) {
+            ln_act_f32(LN_CPU_ISA_generic, &acts[act], BLOCK, x, first, NULL);
+            ln_act_f32(best, &acts[act], BLOCK, x, y, NULL);
+            check_same_bits(ln_act_name(acts[act].act), best, first, y, BLOCK);
             for (size_t i = 0; i < BLOCK; i++) {
-                double exact = exact_unary((ln_unary)op, x[i]);
-                check_ulp("mathf", y[i], exact, limit_of((ln_unary)op, exact));
+                double exact = exact_act(&acts[act], (double)x[i]);
+                check_ulp(ln_act_name(acts[act].act), y[i], exact, limit_of(&acts[act], exact));
             }
         }
+    }
+}
+
+TEST(scale_and_offset_follow_their_formula_on_all_instruction_sets)
+{
+    for (int round = 0; round < 40; round++) {
+        size_t rows = test_random_in(0, 300), channels = test_random_in(0, 60), n = rows * channels;
+        guarded x = guarded_make(n, round & 1), scale = guarded_make(channels, round & 1);
+        guarded offset = guarded_make(channels, round & 1);
+        fill_random(x.p, n);
+        fill_random(scale.p, channels);
+        fill_random(offset.p, channels);
+        const ln_act_f32_args *act = &acts[(size_t)round % 4];
+        FOR_EACH_ISA(isa)
+        {
+            guarded y = guarded_make(n, round & 1);
+            ln_scale_shift_f32_args args = {.rows = rows,
+                                            .channels = channels,
+                                            .x = x.p,
+                                            .scale = scale.p,
+                                            .offset = offset.p,
+                                            .y = y.p,
+                                            .act = *act};
+            ln_scale_shift_f32(isa, &args, NULL);
+            for (size_t i = 0; i < n; i++) {
+                float sum = fmaf(x.p[i], scale.p[i % channels], offset.p[i % channels]);
+                CHECK(y.p[i] == (float)exact_act(act, (double)sum));
+            }
+            guarded_free(&y);
+        }
+        guarded_free(&x);
+        guarded_free(&scale);
+        guarded_free(&offset);
     }
 }
 
@@ -250,7 +448,7 @@ TEST(batchnorm_follows_its_formula_on_all_instruction_sets)
                                           .var = p[3].p,
                                           .epsilon = 1e-3f,
                                           .y = y.p};
-            ln_batchnorm_f32(isa, &args);
+            ln_batchnorm_f32(isa, &args, NULL);
             for (size_t i = 0; i < n; i++) {
                 size_t c = i / inner % channels;
                 double factor = (double)p[0].p[c] / sqrt((double)p[3].p[c] + 1e-3);
@@ -269,7 +467,8 @@ TEST(batchnorm_follows_its_formula_on_all_instruction_sets)
     }
 }
 
-TEST_LIST(one_element_may_stand_for_all, lengths_around_every_vector_are_right_and_in_place,
-          odd_values_are_defined, nan_stays_nan, relu_keeps_the_sign_of_zero,
-          functions_stay_within_their_limits_over_all_floats,
+TEST_LIST(operands_are_repeated_over_missing_axes, threads_and_blocks_change_no_bit,
+          lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
+          signs_of_zero_stay, functions_stay_within_their_limits_over_all_floats,
+          scale_and_offset_follow_their_formula_on_all_instruction_sets,
           batchnorm_follows_its_formula_on_all_instruction_sets)

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lightnet bench`: how long a model takes, and where the time goes.
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_inputs.h"
+#include "bench_measure.h"
+#include "bench_profile.h"
+#include "cli.h"
+#include "compile_flags.h"
+#include "input_options.h"
+#include "model_io.h"
+#include "option_values.h"
+#include "progress.h"
+
+#define MAX_INPUTS   256
+#define MAX_SHAPES   64
+#define MAX_RUNS     1000000
+#define MAX_WATCHED  100  // runs that are watched operator by operator
+#define PEAK_SECONDS 0.05 // before the runs, and again behind them
+
+static const char help[] =
+    "Usage: lightnet bench [OPTION...] MODEL\n"
+    "\n"
+    "Measures MODEL: reading, compiling and the first run; then, after a warm-up, runs until both\n"
+    "the number of runs and the time are reached. Prints the median, the times that 10 % and 90 %\n"
+    "of the runs stay below, GFLOP/s and what share they are of this machine's peak, which a loop\n"
+    "of multiply-adds measures before and after, and memory. Weights that are not given are zeros,\n"
+    "inputs that are not given are random numbers, and zeros where they are no floats.\n"
+    "\n"
+    "Options:\n"
+    "  -f, --datafile=FILE     weights: safetensors, .wts or a params dictionary\n"
+    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
+    "  -i, --input=NAME=FILE   data of input NAME, as `lightnet run` takes it\n"
+    "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
+    "                          (batch=4); what stays open is 1\n"
+    "      --threads=COUNT     how many threads run the model\n"
+    "      --runs=COUNT        at least so many runs (default 20)\n"
+    "      --min-time=SECONDS  runs for at least so long (default 1)\n"
+    "      --warmup=COUNT      runs before, the first one included (default 3)\n"
+    "      --zero              inputs of zeros\n"
+    "      --seed=N            where random numbers start: 0 (default) to 2^64 - 1\n"
+    "      --profile[=ORDER]   also each operator's time, share, GFLOP/s, GB/s and kernel, and sums\n"
+    "                          for each type; ORDER: slowest (default), or run\n"
+    "      --trace=FILE        the last runs as trace events, for chrome://tracing and Perfetto\n"
+    "      --json[=FILE]       one JSON object, to FILE or to standard output in place of the text\n" INPUT_OPTIONS_HELP
+        COMPILE_FLAGS_HELP "  -h, --help              show this help\n";
+
+typedef struct bench_options {
+    const char *model;
+    const char *datafile;
+    const char *target;
+    const char *json; // NULL: none; "-": standard output
+    const char *trace;
+    const char *inputs[MAX_INPUTS];
+    int input_count;
+    const char *shapes[MAX_SHAPES];
+    int shape_count;
+    int threads; // 0: not given
+    int runs;
+    int warmup;
+    double min_time;
+    int is_zero;
+    uint64_t seed;
+    int has_profile;
+    int is_ordered;
+    input_options files;
+    compile_flags flags;
+} bench_options;
+
+// What one call finds out; times in seconds.
+typedef struct bench_result {
+    double load;
+    double compile;
+    double first;
+    bench_times times; // sorted
+    size_t thread_count;
+    double work; // multiply-accumulates of a run
+    bench_peak peak;
+    size_t static_bytes;
+    size_t workspace_bytes;
+    size_t rss_bytes;
+    bench_profile profile;
+} bench_result;
+
+// ---- The command line ----
+
+enum { THREADS = 256, RUNS, MIN_TIME, WARMUP, ZERO, SEED, PROFILE, TRACE, JSON };
+
+static int take_profile(bench_options *o, const char *order)
+{
+    o->has_profile = 1;
+    o->is_ordered = order && strcmp(order, "run") == 0;
+    if (!order || o->is_ordered || strcmp(order, "slowest") == 0)
+        return EXIT_OK;
+    return say_usage_error("bench", "--profile takes slowest or run, not '%s'", order);
+}
+
+// The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
+static int take_checked(bench_options *o, int option)
+{
+    switch (option) {
+    case 'i': return take_text("bench", "inputs", optarg, MAX_INPUTS, o->inputs, &o->input_count);
+    case 's': return take_text("bench", "shapes", optarg, MAX_SHAPES, o->shapes, &o->shape_count);
+    case THREADS: return take_count("bench", "--threads", optarg, 1, &o->threads);
+    case RUNS: return take_count("bench", "--runs", optarg, MAX_RUNS, &o->runs);
+    case MIN_TIME: return take_tolerance("bench", "--min-time", optarg, &o->min_time);
+    case WARMUP: return take_count("bench", "--warmup", optarg, MAX_RUNS, &o->warmup);
+    case SEED: return take_seed("bench", optarg, &o->seed);
+    case PROFILE: return take_profile(o, optarg);
+    default: break;
+    }
+    int code = input_options_take(&o->files, "bench", option, optarg);
+    return code != -1 ? code : compile_flags_take(&o->flags, "bench", option, optarg);
+}
+
+static int parse(int argc, char **argv, bench_options *o)
+{
+    static const struct option long_options[] = {{"datafile", required_argument, NULL, 'f'},
+                                                 {"target", required_argument, NULL, 't'},
+                                                 {"input", required_argument, NULL, 'i'},
+                                                 {"shape", required_argument, NULL, 's'},
+                                                 {"threads", required_argument, NULL, THREADS},
+                                                 {"runs", required_argument, NULL, RUNS},
+                                                 {"min-time", required_argument, NULL, MIN_TIME},
+                                                 {"warmup", required_argument, NULL, WARMUP},
+                                                 {"zero", no_argument, NULL, ZERO},
+                                                 {"seed", required_argument, NULL, SEED},
+                                                 {"profile", optional_argument, NULL, PROFILE},
+                                                 {"trace", required_argument, NULL, TRACE},
+                                                 {"json", optional_argument, NULL, JSON},
+                                                 INPUT_OPTIONS,
+                                                 COMPILE_FLAGS_OPTIONS,
+                                                 {"help", no_argument, NULL, 'h'},
+                                                 {NULL, 0, NULL, 0}};
+    opterr = 0;
+    int option;
+    while ((option = getopt_long(argc, argv, ":f:t:i:s:h", long_options, NULL)) != -1) {
+        int code = take_checked(o, option);
+        if (code == EXIT_OK)
+            continue;
+        if (code != -1)
+            return code;
+        switch (option) {
+        case 'f': o->datafile = optarg; break;
+        case 't': o->target = optarg; break;
+        case ZERO: o->is_zero = 1; break;
+        case TRACE: o->trace = optarg; break;
+        case JSON: o->json = optarg ? optarg : "-"; break;
+        case 'h': fputs(help, stdout); return -1;
+        case ':': return say_usage_error("bench", "option %s needs a value", argv[optind - 1]);
+        default: return say_usage_error("bench", "unknown option %s", argv[optind - 1]);
+        }
+    }
+    if (optind + 1 != argc)
+        return say_usage_error("bench", optind == argc ? "no model" : "one model at a time");
+    o->model = argv[optind];
+    return EXIT_OK;
+}
+
+// ---- Measuring ----
+
+static ln_status prepare(ln_context *ctx, const bench_options *o, given_inputs *given)
+{
+    for (int i = 0; i < o->shape_count; i++)
+        LN_TRY(model_set_shape(ctx, o->shapes[i]));
+    LN_TRY(given_inputs_read(ctx, o->inputs, (size_t)o->input_count, &o->files, given));
+    if (ctx->state >= LN_CONTEXT_PLANNED)
+        return LN_OK;
+    LN_TRY(given_inputs_bind_shapes(ctx, given));
+    return bench_close_shapes(ctx, given);
+}
+
+static ln_status time_run(const ln_context *ctx, double *out_seconds)
+{
+    double start = bench_clock();
+    ln_status status = ln_context_run(ctx);
+    *out_seconds = bench_clock() - start;
+    return status;
+}
+
+static ln_status time_runs(const ln_context *ctx, const bench_options *o, bench_result *r)
+{
+    double seconds;
+    LN_TRY(time_run(ctx, &r->first));
+    for (int i = 1; i < o->warmup; i++)
+        LN_TRY(time_run(ctx, &seconds));
+    double end = bench_clock() + o->min_time;
+    while (r->times.count < MAX_RUNS && (r->times.count < (size_t)o->runs || bench_clock() < end)) {
+        LN_TRY(time_run(ctx, &seconds));
+        LN_TRY(bench_times_add(&r->times, seconds));
+    }
+    bench_times_sort(&r->times);
+    return LN_OK;
+}
+
+static void measure_peak(const ln_context *ctx, bench_result *r)
+{
+    char first[64];
+    const char *target = ctx->target ? ctx->target : "";
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(target, ","), target);
+    bench_peak_measure(first, r->thread_count, PEAK_SECONDS, &r->peak);
+}
+
+static ln_status run_watched(ln_context *ctx, const bench_options *o, bench_result *r)
+{
+    if (!o->has_profile && !o->trace)
+        return LN_OK;
+    r->profile.isa = r->peak.isa;
+    r->profile.arch_name = "cpu";
+    return bench_profile_run(&r->profile, ctx, o->runs < MAX_WATCHED ? o->runs : MAX_WATCHED);
+}
+
+// Compiles and loads; what reading took is in r->load.
+static ln_status make_runnable(ln_context *ctx, bench_options *o, bench_result *r)
+{
+    double start = bench_clock();
+    if (ctx->state < LN_CONTEXT_PLANNED) {
+        LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+        r->compile = bench_clock() - start;
+    } else {
+        LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+    }
+    start = bench_clock();
+    LN_TRY(load_model(ctx, o->datafile));
+    r->load += bench_clock() - start;
+    return LN_OK;
+}
+
+static ln_status measure(ln_context *ctx, bench_options *o, const given_inputs *given,
+                         bench_result *r)
+{
+    LN_TRY(make_runnable(ctx, o, r));
+    LN_TRY(bench_set_inputs(ctx, given, o->is_zero, o->seed));
+    r->thread_count = 1;
+    r->work = ln_context_work(ctx);
+    for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
+        r->static_bytes += ctx->static_sizes[m];
+        r->workspace_bytes += ctx->mem_sizes[m] - ctx->static_sizes[m];
+    }
+    progress_begin("measuring %s", o->model);
+    measure_peak(ctx, r);
+    ln_status status = time_runs(ctx, o, r);
+    r->rss_bytes = bench_peak_rss();
+    if (status == LN_OK)
+        measure_peak(ctx, r);
+    if (status == LN_OK)
+        status = run_watched(ctx, o, r);
+    progress_end();
+    return status;
+}
+
+// ---- Telling ----
+
+static double milliseconds(const bench_result *r, double share)
+{
+    return bench_times_at(&r->times, share) * 1e3;
+}
+
+static double gflops(const bench_result *r)
+{
+    return bench_giga(2 * r->work, bench_times_at(&r->times, 0.5));
+}
+
+static void print_result(const ln_context *ctx, const bench_options *o, const bench_result *r)
+{
+    put_printable(o->model, stdout);
+    printf(" on %s%s%s%s, %zu thread%s, %zu runs\n", ctx->target, r->peak.isa ? " (" : "",
+           r->peak.isa ? r->peak.isa : "", r->peak.isa ? ")" : "", r->thread_count,
+           r->thread_count == 1 ? "" : "s", r->times.count);
+    printf("load       %.3f ms\n", r->load * 1e3);
+    printf("compile    %.3f ms\n", r->compile * 1e3);
+    printf("first run  %.3f ms\n", r->first * 1e3);
+    printf("median     %.3f ms, p10 %.3f, p90 %.3f, best %.3f\n", milliseconds(r, 0.5),
+           milliseconds(r, 0.1), milliseconds(r, 0.9), milliseconds(r, 0));
+    printf("speed      %.1f GFLOP/s", gflops(r));
+    if (r->peak.flops > 0)
+        printf(", %.1f %% of this machine's %.1f", 100 * gflops(r) / (r->peak.flops * 1e-9),
+               r->peak.flops * 1e-9);
+    printf("\nmemory     plan %s bytes: static %s, workspace %s; resident %s at most\n",
+           grouped(r->static_bytes + r->workspace_bytes), grouped(r->static_bytes),
+           grouped(r->workspace_bytes), grouped(r->rss_bytes));
+}
+
+static ln_status put_json(FILE *out, const ln_context *ctx, const bench_options *o,
+                          const bench_result *r)
+{
+    fputs("{\n  \"model\": ", out);
+    print_json_string(out, o->model);
+    fprintf(out, ",\n  \"threads\": %zu,\n  \"runs\": %zu,\n", r->thread_count, r->times.count);
+    fprintf(out, "  \"load_ms\": %.6f,\n  \"compile_ms\": %.6f,\n  \"first_ms\": %.6f,\n",
+            r->load * 1e3, r->compile * 1e3, r->first * 1e3);
+    fprintf(out, "  \"median_ms\": %.6f,\n  \"p10_ms\": %.6f,\n  \"p90_ms\": %.6f,\n",
+            milliseconds(r, 0.5), milliseconds(r, 0.1), milliseconds(r, 0.9));
+    fprintf(out, "  \"gflops\": %.3f,\n", gflops(r));
+    if (r->peak.flops > 0)
+        fprintf(out, "  \"peak_share\": %.6f,\n", gflops(r) / (r->peak.flops * 1e-9));
+    else
+        fputs("  \"peak_share\": null,\n", out);
+    fprintf(out, "  \"plan_bytes\": %zu,\n  \"rss_bytes\": %zu,\n",
+            r->static_bytes + r->workspace_bytes, r->rss_bytes);
+    fputs("  \"target\": ", out);
+    print_json_string(out, ctx->target ? ctx->target : "");
+    fputs(",\n  \"isa\": ", out);
+    print_json_string(out, r->peak.isa ? r->peak.isa : "");
+    fprintf(out, ",\n  \"peak_gflops\": %.3f,\n  \"work\": %.0f,\n  \"min_ms\": %.6f,\n",
+            r->peak.flops * 1e-9, r->work, milliseconds(r, 0));
+    fprintf(out, "  \"static_bytes\": %zu,\n  \"workspace_bytes\": %zu", r->static_bytes,
+            r->workspace_bytes);
+    if (o->has_profile) {
+        fputs(",\n  ", out);
+        LN_TRY(bench_profile_write_json(out, &r->profile));
+    }
+    fputs("\n}\n", out);
+    return LN_OK;
+}
+
+static ln_status write_json(const ln_context *ctx, const bench_options *o, const bench_result *r)
+{
+    if (strcmp(o->json, "-") == 0)
+        return put_json(stdout, ctx, o, r);
+    FILE *out = fopen(o->json, "w");
+    if (!out)
+        return ln_fail(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
+    ln_status status = put_json(out, ctx, o, r);
+    int is_bad = ferror(out);
+    if (fclose(out) != 0 || is_bad)
+        return ln_fail(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
+    return status;
+}
+
+static ln_status tell(const ln_context *ctx, const bench_options *o, const bench_result *r)
+{
+    if (o->trace)
+        LN_TRY(bench_profile_write_trace(o->trace, &r->profile, o->model));
+    if (o->json)
+        LN_TRY(write_json(ctx, o, r));
+    if (o->json && strcmp(o->json, "-") == 0)
+        return LN_OK;
+    print_result(ctx, o, r);
+    return o->has_profile ? bench_profile_print(stdout, &r->profile, o->is_ordered) : LN_OK;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    bench_options o = {.target = "cpu", .runs = 20, .warmup = 3, .min_time = 1};
+    compile_flags_init(&o.flags);
+    int code = parse(argc, argv, &o);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+
+    bench_result result = {0};
+    double start = bench_clock();
+    ln_context *ctx = open_model(o.model);
+    result.load = bench_clock() - start;
+    if (!ctx)
+        return EXIT_FAILED;
+    given_inputs given = {0};
+    ln_status status = prepare(ctx, &o, &given);
+    if (status == LN_OK)
+        status = measure(ctx, &o, &given, &result);
+    if (status == LN_OK)
+        status = tell(ctx, &o, &result);
+    code = status == LN_OK ? EXIT_OK : say_failure();
+    bench_profile_free(&result.profile);
+    bench_times_free(&result.times);
+    given_inputs_free(&given);
+    close_model(ctx);
+    return code;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches runs operator by operator.
+
+#include "bench_profile.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/lightnet.h>
+
+// ---- What an operator costs ----
+
+static const ln_tensor_entry *find_arg(const ln_op *op, const char *arg_name)
+{
+    return ln_op_find_tensor_entry(op, arg_name);
+}
+
+static double param_number(const ln_op *op, const char *name)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
+    return param && param->type == LN_PARAM_NUMBER ? param->value_double : 0;
+}
+
+// The share of a tensor's channels, its last dimension, that a window of `channels` has; 0
+// channels are all.
+static double window_share(const ln_tensor_entry *entry, double channels)
+{
+    const tl_tensor *tensor = entry->tensor;
+    int last = tensor->ndim > 0 ? tensor->dims[tensor->ndim - 1] : 0;
+    return channels > 0 && channels < last ? channels / last : 1;
+}
+
+// How much of the input or output an operator touches: all, but for windows of channels.
+static double touched_share(const ln_op *op, const char *arg_name, const ln_tensor_entry *entry)
+{
+    if (strcmp(arg_name, "into") == 0)
+        return 0; // dst lies in it
+    if (strcmp(arg_name, "src") == 0)
+        return window_share(entry, param_number(op, "src_channels"));
+    if (strcmp(arg_name, "dst") == 0 && find_arg(op, "into"))
+        return window_share(entry, param_number(op, "channels"));
+    return 1;
+}
+
+// Whether the bytes of `part` are bytes of `whole`.
+static int lies_in(const tl_tensor *part, const tl_tensor *whole)
+{
+    uintptr_t first = (uintptr_t)part->data, start = (uintptr_t)whole->data;
+    return first >= start && first - start < tl_tensor_size(whole);
+}
+
+// How the operator may lay out these two tensors; 0: apart.
+static int find_place(const ln_op *op, const char *out, const char *in)
+{
+    const ln_op_info *info = op->op_arg->info;
+    for (const ln_place_info *p = info ? info->places : NULL; p && p->out; p++) {
+        if (strncmp(out, p->out, strlen(p->out)) == 0 && strncmp(in, p->in, strlen(p->in)) == 0)
+            return (int)p->kind;
+    }
+    return 0;
+}
+
+// What the plan has laid so that nothing is left to do: parts that were made in the whole of a
+// concat, a slice that is a view.
+static double bytes_in_place(const ln_op *op)
+{
+    const ln_op_arg *arg = op->op_arg;
+    double bytes = 0;
+    for (const ln_list *o = arg->tensors_out; o; o = o->next) {
+        const ln_tensor_list_entry *out = o->data;
+        const ln_tensor_entry *to = ln_tensor_table_find(arg->tensor_table, out->name);
+        for (const ln_list *i = to ? arg->tensors_in : NULL; i; i = i->next) {
+            const ln_tensor_list_entry *in = i->data;
+            const ln_tensor_entry *from = ln_tensor_table_find(arg->tensor_table, in->name);
+            int kind = from ? find_place(op, out->arg_name, in->arg_name) : 0;
+            if (kind == LN_PLACE_AROUND && lies_in(from->tensor, to->tensor))
+                bytes += 2 * (double)tl_tensor_size(from->tensor);
+            if (kind == LN_PLACE_INSIDE && lies_in(to->tensor, from->tensor))
+                bytes += (double)tl_tensor_size(to->tensor) + (double)tl_tensor_size(from->tensor);
+        }
+    }
+    return bytes;
+}
+
+static double list_bytes(const ln_op *op, const ln_list *tensors)
+{
+    double bytes = 0;
+    for (const ln_list *l = tensors; l; l = l->next) {
+        const ln_tensor_list_entry *listed = l->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(op->op_arg->tensor_table, listed->name);
+        if (entry && entry->tensor && !ln_op_is_scratch(op->op_arg, listed->arg_name))
+            bytes +=
+                (double)tl_tensor_size(entry->tensor) * touched_share(op, listed->arg_name, entry);
+    }
+    return bytes;
+}
+
+void bench_op_kernel(const bench_profile *profile, const ln_op *op, char *text, size_t byte_count)
+{
+    const ln_param_entry *algorithm = ln_param_list_find(op->op_arg->params, "algorithm");
+    int has_algorithm = algorithm && algorithm->type == LN_PARAM_STRING && algorithm->value_string;
+    int is_on_isa = profile->isa && strcmp(op->op_arg->arch, profile->arch_name) == 0;
+    snprintf(text, byte_count, "%s%s%s", has_algorithm ? algorithm->value_string : "",
+             has_algorithm ? " " : "", is_on_isa ? profile->isa : op->op_arg->arch);
+}
+
+void bench_op_shape(const ln_op *op, char *text, size_t byte_count)
+{
+    const ln_list *out = op->op_arg->tensors_out;
+    const ln_tensor_list_entry *listed = out ? out->data : NULL;
+    const ln_tensor_entry *entry =
+        listed ? ln_tensor_table_find(op->op_arg->tensor_table, listed->name) : NULL;
+    text[0] = '\0';
+    if (entry)
+        ln_sprint_shape(text, byte_count, entry->tensor->ndim, entry->tensor->dims);
+}
+
+double bench_giga(double amount, double seconds)
+{
+    return seconds > 0 ? amount / seconds * 1e-9 : 0;
+}
+
+// ---- Watching ----
+
+// In the first run, each operator is new.
+static ln_status meet(bench_profile *p, const ln_op *op)
+{
+    if (p->at < p->count)
+        return p->ops[p->at].op == op
+                   ? LN_OK
+                   : ln_fail(LN_INVALID, "runs of the model have different operators");
+    if (p->run_count > 0)
+        return ln_fail(LN_INVALID, "runs of the model have different lengths");
+    if (p->count == p->room) {
+        size_t room = p->room ? p->room * 2 : 64;
+        bench_op *ops = room < SIZE_MAX / sizeof *ops ? realloc(p->ops, room * sizeof *ops) : NULL;
+        if (!ops)
+            return ln_fail(LN_NO_MEMORY, "out of memory for %zu operators", room);
+        p->ops = ops;
+        p->room = room;
+    }
+    p->ops[p->count] = (bench_op){.op = op, .position = p->count};
+    p->count++;
+    return LN_OK;
+}
+
+// The clock is read last here and first in `after`, so that the bookkeeping is not measured.
+static void before(void *user, const ln_op *op)
+{
+    bench_profile *p = user;
+    if (p->status == LN_OK)
+        p->status = meet(p, op);
+    if (p->status == LN_OK)
+        p->status = bench_times_add(&p->starts, 0);
+    if (p->status == LN_OK)
+        p->starts.items[p->starts.count - 1] = bench_clock();
+}
+
+// Prices and bytes are asked for while open tensors still have their shapes.
+static void after(void *user, const ln_op *op)
+{
+    double end = bench_clock();
+    bench_profile *p = user;
+    if (p->status == LN_OK)
+        p->status = bench_times_add(&p->ends, end);
+    if (p->status != LN_OK)
+        return;
+    if (p->run_count == 0) {
+        bench_op *found = &p->ops[p->at];
+        found->flops = 2 * ln_op_price(op);
+        found->bytes = list_bytes(op, op->op_arg->tensors_in);
+        found->bytes += list_bytes(op, op->op_arg->tensors_out);
+        found->bytes -= bytes_in_place(op);
+    }
+    p->at++;
+}
+
+static ln_status watch(bench_profile *p, ln_context *ctx, int runs)
+{
+    for (int r = 0; r < runs; r++) {
+        p->at = 0;
+        LN_TRY(ln_context_run(ctx));
+        if (p->status != LN_OK)
+            return p->status;
+        p->run_count++;
+    }
+    return LN_OK;
+}
+
+static ln_status find_medians(bench_profile *p)
+{
+    double *seconds = calloc(p->run_count ? p->run_count : 1, sizeof *seconds);
+    if (!seconds)
+        return ln_fail(LN_NO_MEMORY, "out of memory for %zu times", p->run_count);
+    for (size_t i = 0; i < p->count; i++) {
+        for (size_t r = 0; r < p->run_count; r++) {
+            size_t place = r * p->count + i;
+            seconds[r] = p->ends.items[place] - p->starts.items[place];
+        }
+        p->ops[i].seconds = bench_median(seconds, p->run_count);
+        p->seconds += p->ops[i].seconds;
+    }
+    free(seconds);
+    return LN_OK;
+}
+
+ln_status bench_profile_run(bench_profile *profile, ln_context *ctx, int runs)
+{
+    ln_observer observer = {before, after, profile};
+    ln_context_set_observer(ctx, &observer);
+    ln_status status = watch(profile, ctx, runs);
+    ln_context_set_observer(ctx, NULL);
+    return status == LN_OK ? find_medians(profile) : status;
+}
+
+void bench_profile_free(bench_profile *profile)
+{
+    free(profile->ops);
+    bench_times_free(&profile->starts);
+    bench_times_free(&profile->ends);
+    *profile = (bench_profile){0};
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile as tables, as JSON, and as a trace.
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_profile.h"
+#include "cli.h"
+
+#define TRACED_RUNS 5
+
+// ---- Sums by type ----
+
+typedef struct type_sum {
+    const char *optype;
+    size_t count;
+    double flops;
+    double bytes;
+    double seconds;
+} type_sum;
+
+static int compare_seconds(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+    return compare_seconds(((const type_sum *)a)->seconds, ((const type_sum *)b)->seconds);
+}
+
+static int compare_ops(const void *a, const void *b)
+{
+    const bench_op *x = a, *y = b;
+    int order = compare_seconds(x->seconds, y->seconds);
+    return order ? order : (x->position > y->position) - (x->position < y->position);
+}
+
+static type_sum *find_sum(type_sum *sums, size_t *count, const char *optype)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(sums[i].optype, optype) == 0)
+            return &sums[i];
+    }
+    sums[*count] = (type_sum){.optype = optype};
+    return &sums[(*count)++];
+}
+
+// The largest first. The caller frees *out_sums.
+static ln_status sum_by_type(const bench_profile *profile, type_sum **out_sums, size_t *out_count)
+{
+    *out_count = 0;
+    *out_sums = calloc(profile->count ? profile->count : 1, sizeof **out_sums);
+    if (!*out_sums)
+        return ln_fail(LN_NO_MEMORY, "out of memory for the sums of a profile");
+    for (size_t i = 0; i < profile->count; i++) {
+        const bench_op *op = &profile->ops[i];
+        type_sum *sum = find_sum(*out_sums, out_count, op->op->op_arg->optype);
+        sum->count++;
+        sum->flops += op->flops;
+        sum->bytes += op->bytes;
+        sum->seconds += op->seconds;
+    }
+    qsort(*out_sums, *out_count, sizeof **out_sums, compare_sums);
+    return LN_OK;
+}
+
+static double share_of(const bench_profile *profile, double seconds)
+{
+    return profile->seconds > 0 ? seconds / profile->seconds : 0;
+}
+
+// ---- Tables ----
+
+static void print_rates(FILE *out, const bench_profile *profile, double seconds, double flops,
+                        double bytes)
+{
+    fprintf(out, "%10.4f %6.1f%% %9.1f %8.1f  ", seconds * 1e3, 100 * share_of(profile, seconds),
+            bench_giga(flops, seconds), bench_giga(bytes, seconds));
+}
+
+static void print_op(FILE *out, const bench_profile *profile, const bench_op *op)
+{
+    char kernel[64], shape[128];
+    bench_op_kernel(profile, op->op, kernel, sizeof kernel);
+    bench_op_shape(op->op, shape, sizeof shape);
+    fprintf(out, "%5zu ", op->position + 1);
+    print_rates(out, profile, op->seconds, op->flops, op->bytes);
+    fprintf(out, "%-18s %-20s %-18s ", kernel, op->op->op_arg->optype, shape);
+    put_printable(op->op->op_arg->name, out);
+    fputc('\n', out);
+}
+
+ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_ordered)
+{
+    type_sum *sums;
+    size_t count;
+    LN_TRY(sum_by_type(profile, &sums, &count));
+    fprintf(out, "\n%5s %10s %7s %9s %8s  %s\n", "count", "ms", "share", "GFLOP/s", "GB/s", "type");
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%5zu ", sums[i].count);
+        print_rates(out, profile, sums[i].seconds, sums[i].flops, sums[i].bytes);
+        fprintf(out, "%s\n", sums[i].optype);
+    }
+    free(sums);
+
+    bench_op *ops = calloc(profile->count ? profile->count : 1, sizeof *ops);
+    if (!ops)
+        return ln_fail(LN_NO_MEMORY, "out of memory for a table of %zu operators", profile->count);
+    for (size_t i = 0; i < profile->count; i++)
+        ops[i] = profile->ops[i];
+    if (!is_ordered)
+        qsort(ops, profile->count, sizeof *ops, compare_ops);
+    fprintf(out, "\n%5s %10s %7s %9s %8s  %-18s %-20s %-18s %s\n", "step", "ms", "share", "GFLOP/s",
+            "GB/s", "kernel", "type", "shape", "operator");
+    for (size_t i = 0; i < profile->count; i++)
+        print_op(out, profile, &ops[i]);
+    free(ops);
+    return LN_OK;
+}
+
+// ---- JSON ----
+
+// The members that sums and operators have in common, without braces.
+static void put_facts(FILE *out, double seconds, double flops, double bytes)
+{
+    fprintf(out, "\"gflops\": %.3f, \"bytes\": %.0f, \"gbytes_per_s\": %.3f",
+            bench_giga(flops, seconds), bytes, bench_giga(bytes, seconds));
+}
+
+// "name" to "bytes" of an operator's facts.
+static void put_op(FILE *out, const bench_profile *profile, const bench_op *op)
+{
+    char kernel[64], shape[128];
+    bench_op_kernel(profile, op->op, kernel, sizeof kernel);
+    bench_op_shape(op->op, shape, sizeof shape);
+    fputs("\"type\": ", out);
+    print_json_string(out, op->op->op_arg->optype);
+    fputs(", \"arch\": ", out);
+    print_json_string(out, op->op->op_arg->arch);
+    fputs(", \"kernel\": ", out);
+    print_json_string(out, kernel);
+    fputs(", \"shape\": ", out);
+    print_json_string(out, shape);
+    fputs(", ", out);
+    put_facts(out, op->seconds, op->flops, op->bytes);
+}
+
+ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
+{
+    type_sum *sums;
+    size_t count;
+    LN_TRY(sum_by_type(profile, &sums, &count));
+    fputs("\"types\": [", out);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s\n    {\"type\": ", i ? "," : "");
+        print_json_string(out, sums[i].optype);
+        fprintf(out, ", \"count\": %zu, \"ms\": %.6f, \"share\": %.6f, ", sums[i].count,
+                sums[i].seconds * 1e3, share_of(profile, sums[i].seconds));
+        put_facts(out, sums[i].seconds, sums[i].flops, sums[i].bytes);
+        fputc('}', out);
+    }
+    free(sums);
+    fputs("\n  ],\n  \"operators\": [", out);
+    for (size_t i = 0; i < profile->count; i++) {
+        const bench_op *op = &profile->ops[i];
+        fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
+        print_json_string(out, op->op->op_arg->name);
+        fprintf(out, ", \"ms\": %.6f, \"share\": %.6f, ", op->seconds * 1e3,
+                share_of(profile, op->seconds));
+        put_op(out, profile, op);
+        fputc('}', out);
+    }
+    fputs("\n  ]", out);
+    return LN_OK;
+}
+
+// ---- The trace ----
+
+// A complete event ("X"), open behind its times. Microseconds since the first slice.
+static void begin_slice(FILE *out, const char *name, const char *category, double start,
+                        double seconds)
+{
+    fputs(",\n  {\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"name\": ", out);
+    print_json_string(out, name);
+    fputs(", \"cat\": ", out);
+    print_json_string(out, category);
+    fprintf(out, ", \"ts\": %.3f, \"dur\": %.3f", start * 1e6, seconds * 1e6);
+}
+
+static void put_run(FILE *out, const bench_profile *profile, size_t run, double origin)
+{
+    const double *starts = profile->starts.items + run * profile->count;
+    const double *ends = profile->ends.items + run * profile->count;
+    char name[32];
+    snprintf(name, sizeof name, "run %zu", run + 1);
+    begin_slice(out, name, "run", starts[0] - origin, ends[profile->count - 1] - starts[0]);
+    fputc('}', out);
+    for (size_t i = 0; i < profile->count; i++) {
+        bench_op op = profile->ops[i];
+        op.seconds = ends[i] - starts[i];
+        begin_slice(out, op.op->op_arg->name, "operator", starts[i] - origin, op.seconds);
+        fputs(", \"args\": {", out);
+        put_op(out, profile, &op);
+        fputs("}}", out);
+    }
+}
+
+static void put_trace(FILE *out, const bench_profile *profile, const char *model)
+{
+    fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n"
+          "  {\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ",
+          out);
+    print_json_string(out, model);
+    fputs("}}", out);
+    size_t first = profile->run_count > TRACED_RUNS ? profile->run_count - TRACED_RUNS : 0;
+    for (size_t r = first; r < profile->run_count && profile->count > 0; r++)
+        put_run(out, profile, r, profile->starts.items[first * profile->count]);
+    fputs("\n]}\n", out);
+}
+
+ln_status bench_profile_write_trace(const char *path, const bench_profile *profile,
+                                    const char *model)
+{
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    put_trace(out, profile, model);
+    int is_bad = ferror(out);
+    if (fclose(out) != 0 || is_bad)
+        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    return LN_OK;
+}

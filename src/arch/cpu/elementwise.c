@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors and parameters to the arguments of the element-wise kernels and those over an axis.
+
+#include "arch/cpu/elementwise.h"
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/softmax/softmax.h"
+
+ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                      tl_elew_op op, ln_act act, float alpha, float beta)
+{
+    static const struct {
+        tl_elew_op op;
+        ln_binary binary;
+    } table[] = {
+        {TL_MUL, LN_BINARY_MUL}, {TL_DIV, LN_BINARY_DIV}, {TL_SUM, LN_BINARY_SUM},
+        {TL_SUB, LN_BINARY_SUB}, {TL_MAX, LN_BINARY_MAX}, {TL_MIN, LN_BINARY_MIN},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].op != op)
+            continue;
+        ln_binary_f32_args args = {.op = table[i].binary,
+                                   .x1_ndim = src1->ndim,
+                                   .x2_ndim = src2->ndim,
+                                   .ndim = dst->ndim,
+                                   .x1_dims = src1->dims,
+                                   .x2_dims = src2->dims,
+                                   .dims = dst->dims,
+                                   .x1 = src1->data,
+                                   .x2 = src2->data,
+                                   .y = dst->data,
+                                   .act = {.act = act, .alpha = alpha, .beta = beta}};
+        ln_binary_f32(ln_cpu_isa_get(), &args, pool);
+        return LN_OK;
+    }
+    return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);
+}
+
+ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act act, float alpha,
+                     float beta)
+{
+    ln_act_f32_args args = {.act = act, .alpha = alpha, .beta = beta};
+    ln_act_f32(ln_cpu_isa_get(), &args, (size_t)dst->len, src->data, dst->data, pool);
+    return LN_OK;
+}
+
+ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
+                             const tl_tensor *offset, tl_tensor *dst, ln_act act, float alpha,
+                             float beta)
+{
+    if (dst->len == 0)
+        return LN_OK;
+    ln_scale_shift_f32_args args = {.rows = (size_t)(src->len / scale->len),
+                                    .channels = (size_t)scale->len,
+                                    .x = src->data,
+                                    .scale = scale->data,
+                                    .offset = offset->data,
+                                    .y = dst->data,
+                                    .act = {.act = act, .alpha = alpha, .beta = beta}};
+    ln_scale_shift_f32(ln_cpu_isa_get(), &args, pool);
+    return LN_OK;
+}
+
+ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
+                           const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
+                           tl_tensor *dst, float epsilon)
+{
+    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
+                                  .channels = (size_t)src->dims[1],
+                                  .inner = (size_t)src->dims[2] * (size_t)src->dims[3],
+                                  .x = src->data,
+                                  .scale = scale->data,
+                                  .offset = offset->data,
+                                  .mean = mean->data,
+                                  .var = var->data,
+                                  .epsilon = epsilon,
+                                  .y = dst->data};
+    ln_batchnorm_f32(ln_cpu_isa_get(), &args, pool);
+    return LN_OK;
+}
+
+ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, int axis)
+{
+    if (axis < 0 || axis >= src->ndim)
+        return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
+
+    (void)pool;
+    ln_softmax_f32_args args = {
+        .outer = 1, .n = (size_t)src->dims[axis], .inner = 1, .x = src->data, .y = dst->data};
+    for (int d = 0; d < axis; d++)
+        args.outer *= (size_t)src->dims[d];
+    for (int d = axis + 1; d < src->ndim; d++)
+        args.inner *= (size_t)src->dims[d];
+    if (dst->len > 0)
+        ln_softmax_f32(ln_cpu_isa_get(), &args);
+    return LN_OK;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the element-wise operators of arch cpu and those over an axis call: from tensors and
+// parameters to the kernels. As in cpu_ops.h, but `dst` may be a source.
+
+#ifndef LN_ARCH_CPU_ELEMENTWISE_H
+#define LN_ARCH_CPU_ELEMENTWISE_H
+
+#include <lightnet/act.h>
+#include <lightnet/context.h>
+#include <lightnet/dtype.h>
+#include <lightnet/op.h>
+#include <lightnet/status.h>
+#include <lightnet/tensor.h>
+
+#include "base/pool.h"
+
+LN_CPPSTART
+
+// `op` is not TL_POW, which is left to ref. A source of a smaller shape is repeated.
+ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                      tl_elew_op op, ln_act act, float alpha, float beta);
+
+ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act act, float alpha,
+                     float beta);
+
+// `scale` and `offset` are for the last axis.
+ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
+                             const tl_tensor *offset, tl_tensor *dst, ln_act act, float alpha,
+                             float beta);
+
+ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
+                           const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
+                           tl_tensor *dst, float epsilon);
+
+ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, int axis);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations in double.
+
+#include "arch/ref/act.h"
+
+#include <math.h>
+
+static double clip(double x, double low, double high)
+{
+    if (isnan(x))
+        return x;
+    return fmin(fmax(x, low), high);
+}
+
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+double ln_ref_act(ln_act act, double alpha, double beta, double x)
+{
+    const double root_2_over_pi = 0.79788456080286535588, root_half = 0.70710678118654752440;
+    switch (act) {
+    case LN_ACT_NONE: return x;
+    case LN_ACT_RELU: return 0 > x ? 0 : x;
+    case LN_ACT_CLIP: return clip(x, alpha, beta);
+    case LN_ACT_LRELU: return x >= 0 ? x : alpha * x;
+    case LN_ACT_SIGMOID: return 1 / (1 + exp(-x));
+    case LN_ACT_TANH: return tanh(x);
+    case LN_ACT_SILU: return x / (1 + exp(-x));
+    case LN_ACT_HARD_SIGMOID: return clip(alpha * x + beta, 0, 1);
+    case LN_ACT_HARD_SWISH: return x * clip(alpha * x + beta, 0, 1);
+    case LN_ACT_GELU: return x / 2 * erfc(-x * root_half);
+    case LN_ACT_GELU_TANH: return x / 2 * (1 + tanh(root_2_over_pi * (x + 0.044715 * x * x * x)));
+    case LN_ACT_ELU: return x >= 0 ? x : alpha * expm1(x);
+    case LN_ACT_SOFTPLUS: return softplus(x);
+    case LN_ACT_MISH: return x * tanh(softplus(x));
+    case LN_ACT_EXP: return exp(x);
+    case LN_ACT_ERF: return erf(x);
+    case LN_ACT_SQRT: return sqrt(x);
+    case LN_ACT_ABS: return fabs(x);
+    case LN_ACT_NEG: return -x;
+    default: return x;
+    }
+}
+
+void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta)
+{
+    const float *x = src->data;
+    float *y = dst->data;
+    for (int i = 0; i < dst->len; i++)
+        y[i] = (float)ln_ref_act(act, alpha, beta, (double)x[i]);
+}
+
+void ln_ref_scale_shift(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
+                        tl_tensor *dst, ln_act act, double alpha, double beta)
+{
+    const float *x = src->data, *factor = scale->data, *addend = offset->data;
+    float *y = dst->data;
+    for (int i = 0; i < dst->len; i++) {
+        int c = i % scale->len;
+        double value = (double)x[i] * (double)factor[c] + (double)addend[c];
+        y[i] = (float)ln_ref_act(act, alpha, beta, value);
+    }
+}
+
+tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,
+                       ln_act act, double alpha, double beta)
+{
+    tl_tensor *made = tl_tensor_elew(src1, src2, dst, op);
+    if (made && act != LN_ACT_NONE)
+        ln_ref_act_tensor(dst, dst, act, alpha, beta);
+    return made;
+}

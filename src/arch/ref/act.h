@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations as lightnet/act.h says, in double, and the operators that are little else.
+
+#ifndef LN_ARCH_REF_ACT_H
+#define LN_ARCH_REF_ACT_H
+
+#include <lightnet/act.h>
+#include <lightnet/tensor.h>
+
+LN_CPPSTART
+
+// The activation of one number.
+double ln_ref_act(ln_act act, double alpha, double beta, double x);
+
+// Of all elements of `src`; `dst` may be `src`. Both are TL_FLOAT and of one shape.
+void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);
+
+// act(src * scale + offset); `scale` and `offset` are for the last axis.
+void ln_ref_scale_shift(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
+                        tl_tensor *dst, ln_act act, double alpha, double beta);
+
+// act(src1 op src2). NULL with a recorded failure where tl_tensor_elew has one.
+tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,
+                       ln_act act, double alpha, double beta);
+
+LN_CPPEND
+
+#endif
