@@ -387,7 +387,8 @@ static ln_status redirect(const joiner *j, ln_op *op, size_t position)
             continue;
         int count = channels_of(j, in->name);
         LN_TRY(set_int(op, param, int_param(op, param) + at));
-        if (ln_streq(param, "src_first") && int_param(op, "src_channels") == 0)
+        if (ln_streq(param, "src_first") && has_param(op, "src_channels") &&
+            int_param(op, "src_channels") == 0)
             LN_TRY(set_int(op, "src_channels", count));
         const char *version = version_at(j, position);
         LN_TRY(version ? rename_entry(in, version) : LN_FAIL(LN_INTERNAL, "no version yet"));

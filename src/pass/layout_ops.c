@@ -61,6 +61,16 @@ static ln_status emit_twin(ln_layout_build *build, const char *optype, const cha
     return status;
 }
 
+// The output of the operator that was appended last.
+static const char *last_made(const ln_layout_build *build)
+{
+    const ln_list *l = build->new_ops;
+    while (l->next)
+        l = l->next;
+    const ln_op *op = l->data;
+    return ((const ln_tensor_list_entry *)op->op_arg->tensors_out->data)->name;
+}
+
 // ---- Convolution ----
 
 // A convolution as the channels-last operator wants it, whichever operator says it.
@@ -280,6 +290,109 @@ static ln_status rewrite_conv(ln_layout_build *build)
     return status;
 }
 
+// ---- Batch normalization that no convolution took ----
+
+// The names that ONNX and LightNet give its inputs.
+typedef struct norm {
+    const char *src, *scale, *offset, *mean, *var;
+    double epsilon;
+} norm;
+
+static double number_param(const ln_layout_build *build, const char *name, double usual)
+{
+    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, name);
+    return param ? param->value_double : usual;
+}
+
+static bool read_norm(const ln_layout_build *build, norm *n)
+{
+    bool is_own = ln_streq(build->op->op_arg->optype, "batchnorm");
+    *n = (norm){.src = name_of(build, is_own ? "src" : "X"),
+                .scale = name_of(build, "scale"),
+                .offset = name_of(build, is_own ? "offset" : "B"),
+                .mean = name_of(build, is_own ? "mean" : "input_mean"),
+                .var = name_of(build, is_own ? "var" : "input_var"),
+                .epsilon = number_param(build, "epsilon", 1e-5)};
+    const char *const params[] = {n->scale, n->offset, n->mean, n->var};
+    for (size_t i = 0; i < 4; i++) {
+        const ln_tensor_entry *entry = params[i] ? find(build, params[i]) : NULL;
+        if (!entry || entry->is_open || !entry->isstatic || entry->tensor->dtype != TL_FLOAT ||
+            entry->tensor->ndim != 1)
+            return false;
+    }
+    if (!is_free_image(build, n->src) || !is_free_image(build, first_out(build)) ||
+        build->op->op_arg->tensors_out->next || !ln_layout_has_twin(build, n->src))
+        return false;
+    return is_own ||
+           (ln_call_since(build->op->op_arg->priv) >= 7 &&
+            number_param(build, "training_mode", 0) == 0 && number_param(build, "spatial", 1) == 1);
+}
+
+static bool fits_norm(const ln_layout_build *build)
+{
+    norm n;
+    return read_norm(build, &n);
+}
+
+// The name of a new tensor that `optype(ins | params)` makes; takes the lists.
+static const char *emit_step(ln_layout_build *build, const char *optype, const char *suffix,
+                             ln_list *ins, ln_list *list, bool is_complete)
+{
+    char *name = ln_layout_new_name(build, first_out(build), suffix);
+    ln_list *outs = name ? ln_tensor_list_append(NULL, "dst", name) : NULL;
+    ln_status status = ln_layout_emit(build, optype, suffix, ins, outs, list, is_complete && outs);
+    ln_free(name);
+    return status == LN_OK ? last_made(build) : NULL;
+}
+
+static const char *emit_elew(ln_layout_build *build, const char *suffix, const char *elew_op,
+                             const char *a, const char *b)
+{
+    if (!a || !b)
+        return NULL;
+    ln_list *ins = ln_tensor_list_append(NULL, "src1", a);
+    ins = ln_tensor_list_append(ins, "src2", b);
+    ln_list *list = ln_param_list_append_string(NULL, "elew_op", elew_op);
+    return emit_step(build, "elew", suffix, ins, list, ln_list_length(ins) == 2 && list);
+}
+
+static const char *emit_number(ln_layout_build *build, const char *suffix, double number)
+{
+    const int dims[] = {1};
+    ln_list *list = ln_param_list_append_string(NULL, "dtype", "TL_FLOAT");
+    list = ln_param_list_append_array_int(list, "dims", 1, dims);
+    list = ln_param_list_append_array_double(list, "data", 1, &number);
+    return emit_step(build, "create", suffix, NULL, list, ln_list_length(list) == 3);
+}
+
+static const char *emit_root(ln_layout_build *build, const char *src)
+{
+    if (!src)
+        return NULL;
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ln_list *list = ln_param_list_append_string(NULL, "act", "sqrt");
+    return emit_step(build, "act", "deviation", ins, list, ins && list);
+}
+
+// scale / sqrt(var + epsilon) and offset - mean * that are computed once.
+static ln_status rewrite_norm(ln_layout_build *build)
+{
+    norm n;
+    if (!read_norm(build, &n))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no normalization any more", build->op->op_arg->name);
+    const char *epsilon = emit_number(build, "epsilon", n.epsilon);
+    const char *var = emit_elew(build, "variance", "TL_SUM", n.var, epsilon);
+    const char *factor = emit_elew(build, "factor", "TL_DIV", n.scale, emit_root(build, var));
+    const char *moved = emit_elew(build, "moved", "TL_MUL", n.mean, factor);
+    const char *summand = emit_elew(build, "summand", "TL_SUB", n.offset, moved);
+    if (!summand)
+        return ln_error_status();
+    ln_list *ins = ln_tensor_list_append(NULL, "src", ln_layout_twin(build, n.src));
+    ins = ln_tensor_list_append(ins, "scale", factor);
+    ins = ln_tensor_list_append(ins, "offset", summand);
+    return emit_twin(build, "scale_shift", "dst", ins, NULL, ln_list_length(ins) == 3);
+}
+
 // ---- Element by element ----
 
 // Whether each element of an input meets one element of the output, or is repeated over it: an
@@ -307,16 +420,6 @@ static bool fits_elementwise(const ln_layout_build *build)
         if (!is_operand(build, in->name, &has_twin))
             return false;
     return has_twin;
-}
-
-// The output of the operator that was appended last.
-static const char *last_made(const ln_layout_build *build)
-{
-    const ln_list *l = build->new_ops;
-    while (l->next)
-        l = l->next;
-    const ln_op *op = l->data;
-    return ((const ln_tensor_list_entry *)op->op_arg->tensors_out->data)->name;
 }
 
 // The twin of what has fewer axes: those in front are 1.
@@ -499,8 +602,8 @@ static bool fits_shuffle(const ln_layout_build *build)
     return read_shuffle(build, &s);
 }
 
-static ln_status emit_step(ln_layout_build *build, const char *optype, const char *src,
-                           const char *dst, const char *param, int count, const int *values)
+static ln_status emit_shuffle(ln_layout_build *build, const char *optype, const char *src,
+                              const char *dst, const char *param, int count, const int *values)
 {
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
@@ -521,9 +624,9 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
     char *turned = ln_layout_new_name(build, first_out(build), "turned");
     ln_status status = src && divided && turned ? LN_OK : ln_error_status();
     if (status == LN_OK)
-        status = emit_step(build, "reshape", src, divided, "dims", 5, divided_dims);
+        status = emit_shuffle(build, "reshape", src, divided, "dims", 5, divided_dims);
     if (status == LN_OK)
-        status = emit_step(build, "transpose", divided, turned, "axes", 5, exchanged);
+        status = emit_shuffle(build, "transpose", divided, turned, "axes", 5, exchanged);
     if (status == LN_OK) {
         ln_list *ins = ln_tensor_list_append(NULL, "src", turned);
         ln_list *list = ln_param_list_append_array_int(NULL, "dims", 4, dims);
@@ -542,6 +645,9 @@ static const ln_layout_op table[] = {
     {"Conv", fits_conv, rewrite_conv},
     {"ms_FusedConv", fits_conv, rewrite_conv},
     {"conv2d", fits_conv, rewrite_conv},
+
+    {"BatchNormalization", fits_norm, rewrite_norm},
+    {"batchnorm", fits_norm, rewrite_norm},
 
     {"concat", fits_along_axis, rewrite_along_axis},
     {"slice", fits_along_axis, rewrite_along_axis},

@@ -45,15 +45,16 @@ ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act
     return LN_OK;
 }
 
-ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
-                             const tl_tensor *offset, tl_tensor *dst, ln_act act, float alpha,
-                             float beta)
+ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
+                             const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst,
+                             ln_act act, float alpha, float beta)
 {
     if (dst->len == 0)
         return LN_OK;
-    ln_scale_shift_f32_args args = {.rows = (size_t)(src->len / scale->len),
+    ln_scale_shift_f32_args args = {.rows = (size_t)(dst->len / scale->len),
                                     .channels = (size_t)scale->len,
-                                    .x = src->data,
+                                    .x = (const float *)src->data + src_first,
+                                    .x_row = (size_t)src->dims[src->ndim - 1],
                                     .scale = scale->data,
                                     .offset = offset->data,
                                     .y = dst->data,

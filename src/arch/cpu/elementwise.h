@@ -24,9 +24,9 @@ ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act
                      float beta);
 
 // `scale` and `offset` are for the last axis.
-ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
-                             const tl_tensor *offset, tl_tensor *dst, ln_act act, float alpha,
-                             float beta);
+ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
+                             const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst,
+                             ln_act act, float alpha, float beta);
 
 ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
                            const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,

@@ -52,14 +52,19 @@ void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double 
         y[i] = (float)ln_ref_act(act, alpha, beta, (double)x[i]);
 }
 
-void ln_ref_scale_shift(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                        tl_tensor *dst, ln_act act, double alpha, double beta)
+void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,
+                        const tl_tensor *offset, tl_tensor *dst, ln_act act, double alpha,
+                        double beta)
 {
-    const float *x = src->data, *factor = scale->data, *addend = offset->data;
+    int row = src->dims[src->ndim - 1];
+    const float *x = (const float *)src->data + src_first, *factor = scale->data,
+                *addend = offset->data;
     float *y = dst->data;
     for (int i = 0; i < dst->len; i++) {
         int c = i % scale->len;
-        double value = (double)x[i] * (double)factor[c] + (double)addend[c];
+        double value =
+            (double)x[(size_t)(i / scale->len) * (size_t)row + (size_t)c] * (double)factor[c] +
+            (double)addend[c];
         y[i] = (float)ln_ref_act(act, alpha, beta, value);
     }
 }

@@ -16,8 +16,9 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x);
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);
 
 // act(src * scale + offset); `scale` and `offset` are for the last axis.
-void ln_ref_scale_shift(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                        tl_tensor *dst, ln_act act, double alpha, double beta);
+void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,
+                        const tl_tensor *offset, tl_tensor *dst, ln_act act, double alpha,
+                        double beta);
 
 // act(src1 op src2). NULL with a recorded failure where tl_tensor_elew has one.
 tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,

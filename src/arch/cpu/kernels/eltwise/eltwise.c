@@ -210,8 +210,9 @@ static void scale_shift_block(void *user, size_t index)
     const ln_scale_shift_f32_args *args = job->args;
     block b = block_at(&job->blocks, index);
     size_t at = b.row * args->channels + b.at;
-    job->kernels->scale_shift(args->act.act == LN_ACT_RELU, b.rows, b.n, args->x + at,
-                              args->scale + b.at, args->offset + b.at, args->y + at);
+    job->kernels->scale_shift(args->act.act == LN_ACT_RELU, b.rows, b.n,
+                              args->x + b.row * args->x_row + b.at, args->x_row, args->scale + b.at,
+                              args->offset + b.at, args->y + at, args->channels);
     finish_rows(job->kernels, &args->act, b.rows, b.n, args->y + at, args->channels);
 }
 

@@ -53,11 +53,13 @@ typedef struct ln_binary_f32_args {
 
 void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool);
 
-// y = act(fma(x, scale, offset)), x and y [rows, channels], the others [channels].
+// y = act(fma(x, scale, offset)), x and y [rows, channels], the others [channels]. The rows of x
+// are `x_row` floats apart.
 typedef struct ln_scale_shift_f32_args {
     size_t rows;
     size_t channels;
     const float *x;
+    size_t x_row; // >= channels
     const float *scale;
     const float *offset;
     float *y;
@@ -98,8 +100,9 @@ typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x,
 // The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
 typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
                               const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row);
-typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const float *x,
-                                   const float *scale, const float *offset, float *y);
+// n channels of rows that are `x_row` and `y_row` floats apart.
+typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
+                                   const float *scale, const float *offset, float *y, size_t y_row);
 // y = fma(x - mean, factor, offset) for n elements.
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);

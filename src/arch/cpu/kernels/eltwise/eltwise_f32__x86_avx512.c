@@ -18,9 +18,10 @@ void ln_k_binary_f32__x86_avx512(ln_binary op, int is_relu, size_t rows, size_t 
 }
 
 void ln_k_scale_shift_f32__x86_avx512(int is_relu, size_t rows, size_t n, const float *x,
-                                      const float *scale, const float *offset, float *y)
+                                      size_t x_row, const float *scale, const float *offset,
+                                      float *y, size_t y_row)
 {
-    scale_shift_f32(is_relu, rows, n, x, scale, offset, y);
+    scale_shift_f32(is_relu, rows, n, x, x_row, scale, offset, y, y_row);
 }
 
 void ln_k_affine_f32__x86_avx512(size_t n, const float *x, float mean, float factor, float offset,

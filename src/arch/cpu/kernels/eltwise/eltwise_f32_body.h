@@ -153,9 +153,10 @@ VF_VERB vf scale_shift_value(const int is_relu, vf x, vf scale, vf offset)
 }
 
 VF_VERB void scale_shift_rows(const int is_relu, size_t rows, size_t n, const float *x,
-                              const float *scale, const float *offset, float *y)
+                              size_t x_row, const float *scale, const float *offset, float *y,
+                              size_t y_row)
 {
-    for (size_t r = 0; r < rows; r++, x += n, y += n) {
+    for (size_t r = 0; r < rows; r++, x += x_row, y += y_row) {
         size_t i = 0;
         for (; i + VF_LANES <= n; i += VF_LANES)
             vf_store(y + i, scale_shift_value(is_relu, vf_load(x + i), vf_load(scale + i),
@@ -168,13 +169,13 @@ VF_VERB void scale_shift_rows(const int is_relu, size_t rows, size_t n, const fl
     }
 }
 
-VF_VERB void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, const float *scale,
-                             const float *offset, float *y)
+VF_VERB void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
+                             const float *scale, const float *offset, float *y, size_t y_row)
 {
     if (is_relu)
-        scale_shift_rows(1, rows, n, x, scale, offset, y);
+        scale_shift_rows(1, rows, n, x, x_row, scale, offset, y, y_row);
     else
-        scale_shift_rows(0, rows, n, x, scale, offset, y);
+        scale_shift_rows(0, rows, n, x, x_row, scale, offset, y, y_row);
 }
 
 VF_VERB vf affine_value(vf x, vf mean, vf factor, vf offset)

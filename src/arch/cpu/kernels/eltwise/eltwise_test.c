@@ -403,6 +403,7 @@ TEST(scale_and_offset_follow_their_formula_on_all_instruction_sets)
             ln_scale_shift_f32_args args = {.rows = rows,
                                             .channels = channels,
                                             .x = x.p,
+                                            .x_row = channels,
                                             .scale = scale.p,
                                             .offset = offset.p,
                                             .y = y.p,
