@@ -42,6 +42,7 @@
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 #include <lightnet/plan.h>
+#include <lightnet/pool.h>
 
 /* Tensors, arrays that are handed around, and files of them. */
 #include <lightnet/dlpack.h>

@@ -7,44 +7,51 @@
 // from the end of another's range. Which thread does a piece never changes what it computes.
 //
 // The thread that runs a job works too: a pool of n threads has n - 1 workers. Between
-// `ln_pool_begin` and `ln_pool_end` workers wait awake for the next job; otherwise they sleep.
+// `ln_pool_begin` and `ln_pool_end` workers wait awake for the next job, unless none comes for
+// long; otherwise they sleep.
 //
 // Several threads may share a pool, as clones of a context do: a pool serves one of them at a time,
-// and a job that finds it taken runs whole in the calling thread. So n clones do not keep n * m
-// threads busy.
+// and a job that finds it taken runs whole in the calling thread. The others count as threads of
+// the pool: with n threads between begin and end, a job uses n - 1 less. So n clones do not keep
+// n * m threads busy.
+//
+// After a fork the child has none of the workers: its jobs run whole in the calling thread, and
+// release frees memory alone.
 
 #ifndef LN_BASE_POOL_H
 #define LN_BASE_POOL_H
 
 #include <stddef.h>
 
+#include <lightnet/pool.h>
 #include <lightnet/status.h>
 
 LN_CPPSTART
 
 typedef struct ln_pool ln_pool;
 
-// Does piece `index` of a job.
-typedef void ln_pool_task(void *job, size_t index);
-
-// How many threads serve this process well: the processors of its affinity mask, or what the
-// cgroup's quota grants if that is less. At least 1.
-size_t ln_pool_default_thread_count(void);
-
-// `thread_count` 0: the default. *out_pool is released with `ln_pool_release`.
+// `thread_count` 0: the default. *out_pool is NULL for one thread, and has fewer threads if the
+// system gives no more; released with `ln_pool_release`.
 ln_status ln_pool_create(size_t thread_count, ln_pool **out_pool);
+
+// The pool of the default count that all who ask share; made by the first, gone with the last.
+ln_status ln_pool_create_shared(ln_pool **out_pool);
+
+// A pool whose jobs `functions` do.
+ln_status ln_pool_create_foreign(const ln_thread_pool *functions, ln_pool **out_pool);
+
 ln_pool *ln_pool_retain(ln_pool *pool); // NULL is fine, here and below: it is a pool of one thread
 void ln_pool_release(ln_pool *pool);
 
 size_t ln_pool_thread_count(const ln_pool *pool);
 
-// Claims the pool for a row of jobs, and wakes the workers; without it each job does so itself.
-// Nests: the last `end` counts.
+// Claims the pool for a row of jobs, and wakes the workers if the row before had jobs for them;
+// without it each job claims it for itself. Nests: the last `end` counts.
 void ln_pool_begin(ln_pool *pool);
 void ln_pool_end(ln_pool *pool);
 
-// Does all pieces and returns when they are done. Allocates nothing. A task may not run jobs of its
-// own on the same pool.
+// Does all pieces and returns when they are done. Allocates nothing. Jobs of a task on the same
+// pool run whole in its thread.
 void ln_pool_run(ln_pool *pool, size_t count, ln_pool_task *task, void *job);
 
 LN_CPPEND

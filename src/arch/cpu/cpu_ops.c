@@ -162,10 +162,11 @@ static ln_status pool2d_shape(const tl_tensor *src, const int *out, const int *s
     return ln_pool2d_check(shape);
 }
 
-static ln_status pool2d(ln_pool pool, const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
-                        const int *size, const int *stride, const int *padding, const char *autopad)
+static ln_status pool2d(ln_pool2d_kind kind, const tl_tensor *src, tl_tensor *dst,
+                        tl_tensor *workspace, const int *size, const int *stride,
+                        const int *padding, const char *autopad)
 {
-    ln_pool2d_f32_args args = {.pool = pool, .x = floats(src), .y = dst->data};
+    ln_pool2d_f32_args args = {.kind = kind, .x = floats(src), .y = dst->data};
     LN_TRY(pool2d_shape(src, dst->dims, size, stride, padding, autopad, &args.shape));
     ln_pool2d_f32(ln_cpu_isa_get(), &args, workspace->data);
     return LN_OK;

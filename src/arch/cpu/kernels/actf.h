@@ -25,16 +25,24 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
     case LN_ACT_CLIP: return vf_clip(x, alpha, beta);
     case LN_ACT_LRELU: return vf_if_ge(x, zero, x, vf_mul(alpha, x));
     case LN_ACT_SIGMOID: return vf_sigmoid(x);
-    case LN_ACT_SILU: return vf_mul(x, vf_sigmoid(x));
+    case LN_ACT_TANH: return vf_tanh(x);
+    case LN_ACT_SILU: return vf_silu(x);
     case LN_ACT_HARD_SIGMOID: return vf_clip(vf_fma(alpha, x, beta), zero, one);
     case LN_ACT_HARD_SWISH: return vf_mul(x, vf_clip(vf_fma(alpha, x, beta), zero, one));
     case LN_ACT_GELU: return vf_gelu(x);
+    case LN_ACT_GELU_TANH: return vf_gelu_tanh(x);
+    case LN_ACT_ELU: return vf_elu(x, alpha);
+    case LN_ACT_SOFTPLUS: return vf_softplus(x);
+    case LN_ACT_MISH: return vf_mish(x);
     case LN_ACT_EXP: return vf_exp(x);
     case LN_ACT_ERF: return vf_erf(x);
+    case LN_ACT_SQRT: return vf_sqrt(x);
     case LN_ACT_ABS: return vf_abs(x);
-    case LN_ACT_NEG: return vf_sub(vf_set1(-0.0f), x);
-    default: return x;
+    case LN_ACT_NEG: return vf_neg(x);
+    case LN_ACT_NONE:
+    case LN_ACT_COUNT: break;
     }
+    return x;
 }
 
 #endif

@@ -228,12 +228,6 @@ VF_VERB vf vf_elu(vf x, vf alpha)
     return vf_if_ge(x, zero, x, vf_mul(alpha, vf_expm1_below(vf_min(zero, x))));
 }
 
-// min(max(alpha x + beta, 0), 1), the sum rounded once.
-VF_VERB vf vf_hard_sigmoid(vf x, vf alpha, vf beta)
-{
-    return vf_min(vf_set1(1.0f), vf_max(vf_set1(0.0f), vf_fma(alpha, x, beta)));
-}
-
 // x / 2 (1 + tanh(u)) = x / (1 + e^-2u) for u = sqrt(2 / pi) (x + 0.044715 x^3).
 //
 // 2u is found with the part that rounding took, which e^-2u would magnify.

@@ -78,9 +78,9 @@ ln_status ln_cpu_accepts_onnx_global_pool(ln_call *call)
     return src->len > 0 ? LN_OK : unsupported(call, "empty images");
 }
 
-static ln_status run(ln_call *call, ln_pool pool, const ln_pool2d_shape *shape)
+static ln_status run(ln_call *call, ln_pool2d_kind kind, const ln_pool2d_shape *shape)
 {
-    ln_pool2d_f32_args args = {.pool = pool,
+    ln_pool2d_f32_args args = {.kind = kind,
                                .shape = *shape,
                                .x = ln_call_in(call, 0)->data,
                                .y = ln_call_dst(call, 0)->data};
@@ -91,7 +91,7 @@ static ln_status run(ln_call *call, ln_pool pool, const ln_pool2d_shape *shape)
     return LN_OK;
 }
 
-static ln_status run_windows(ln_call *call, ln_pool pool)
+static ln_status run_windows(ln_call *call, ln_pool2d_kind kind)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     ln_window window;
@@ -99,7 +99,7 @@ static ln_status run_windows(ln_call *call, ln_pool pool)
     if (ln_call_dst(call, 0)->len == 0)
         return LN_OK;
     ln_pool2d_shape shape = shape_of(src, &window);
-    return run(call, pool, &shape);
+    return run(call, kind, &shape);
 }
 
 ln_status ln_cpu_onnx_max_pool(ln_call *call)
@@ -113,7 +113,7 @@ ln_status ln_cpu_onnx_average_pool(ln_call *call)
 }
 
 // The rows of an image stay rows, if it has any, so that columns are summed side by side.
-static ln_status run_images(ln_call *call, ln_pool pool)
+static ln_status run_images(ln_call *call, ln_pool2d_kind kind)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     size_t planes = (size_t)src->dims[0] * (size_t)src->dims[1];
@@ -128,7 +128,7 @@ static ln_status run_images(ln_call *call, ln_pool pool)
                              .kernel_w = width,
                              .stride_h = 1,
                              .stride_w = 1};
-    return run(call, pool, &shape);
+    return run(call, kind, &shape);
 }
 
 ln_status ln_cpu_onnx_global_max_pool(ln_call *call)

@@ -13,33 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 
 // Runs that a tile makes in one go. Kernels with more make several.
 #define MAX_RUNS 32
-
-// Bytes of packed weights that should stay in the cache of the second level between tiles.
-#define CHUNK_BYTES (size_t)(384 << 10)
-
-// Below so many multiplications there is nothing to win from threads.
-#define MIN_PIECE_WORK    (size_t)(1 << 20)
-#define PIECES_PER_THREAD 6
-
-static size_t div_up(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static size_t min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-// Where share `index` of `count` begins when `total` is dealt evenly.
-static size_t share_start(size_t total, size_t count, size_t index)
-{
-    return total / count * index + min(total % count, index);
-}
 
 // ---- Packing ----
 
@@ -50,7 +28,7 @@ void ln_direct_f32_pack(const ln_conv_shape *s, const float *weight, float *pack
     for (size_t g = 0; g < s->group; g++) {
         for (size_t first = 0; first < of_group; first += LN_TILE_LANES) {
             const float *from = weight + (g * of_group + first) * in * taps;
-            size_t count = min(of_group - first, LN_TILE_LANES);
+            size_t count = ln_min(of_group - first, LN_TILE_LANES);
             for (size_t tap = 0; tap < taps; tap++) {
                 for (size_t c = 0; c < in; c++) {
                     for (size_t o = 0; o < LN_TILE_LANES; o++)
@@ -73,8 +51,9 @@ typedef struct direct_job {
     size_t panel_stride;     // floats
     size_t line, line_tiles; // outputs among which tiles are dealt, and their tiles
     size_t lines;
-    size_t chunk;                   // panels that all tiles of a piece meet before the next ones
-    size_t row_pieces, columns;     // pieces: of the tiles, and of the panels
+    size_t chunk; // panels that all tiles of a piece meet before the next ones
+    size_t sets;  // of panels that a tile takes, in a group
+    ln_deal pieces;
     ln_tile_f32_run runs[MAX_RUNS]; // of a window inside the image
     size_t run_count;               // 0: they are more than MAX_RUNS
 } direct_job;
@@ -192,7 +171,7 @@ static void run_at_border(const direct_job *job, const window_rows *windows, ln_
     size_t count = 0;
 
     for (size_t i = 0; i < windows->m; i++) {
-        memset(sums[i], 0, div_up(tile->n, LN_TILE_LANES) * LN_TILE_LANES * sizeof(float));
+        memset(sums[i], 0, ln_div_up(tile->n, LN_TILE_LANES) * LN_TILE_LANES * sizeof(float));
         places[i] = sums[i];
     }
     tile->runs = runs;
@@ -235,12 +214,12 @@ static void run_tile(const direct_job *job, size_t first, size_t m, size_t group
     window_rows windows;
     place_windows(job, first, m, &windows);
     for (; panel < panel_end; panel += job->size.panels) {
-        size_t end = min(panel_end, panel + job->size.panels);
+        size_t end = ln_min(panel_end, panel + job->size.panels);
         size_t column = panel * LN_TILE_LANES;
         size_t channel = group * job->of_group + column;
         ln_tile_f32_args tile = {
             .m = m,
-            .n = min(job->of_group, end * LN_TILE_LANES) - column,
+            .n = ln_min(job->of_group, end * LN_TILE_LANES) - column,
             .x = a->x + group * job->in,
             .rows = windows.rows,
             .runs = job->runs,
@@ -269,10 +248,10 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         for (size_t t = tile; t < tile_end; t++) {
             size_t line = t / job->line_tiles, of_line = t % job->line_tiles;
-            size_t start = share_start(job->line, job->line_tiles, of_line);
-            size_t end = share_start(job->line, job->line_tiles, of_line + 1);
+            size_t start = ln_share_start(job->line, job->line_tiles, of_line);
+            size_t end = ln_share_start(job->line, job->line_tiles, of_line + 1);
             run_tile(job, line * job->line + start, end - start, group, chunk,
-                     min(panel_end, chunk + job->chunk));
+                     ln_min(panel_end, chunk + job->chunk));
         }
     }
 }
@@ -281,17 +260,17 @@ static void run_piece(void *user, size_t index)
 {
     const direct_job *job = user;
     size_t groups = job->args->shape.group, tiles = job->lines * job->line_tiles;
-    size_t row = index / job->columns, column = index % job->columns;
-    size_t tile = share_start(tiles, job->row_pieces, row);
-    size_t tile_end = share_start(tiles, job->row_pieces, row + 1);
-    size_t sets = div_up(job->panels, job->size.panels);
-    size_t first = share_start(groups * sets, job->columns, column);
-    size_t end = share_start(groups * sets, job->columns, column + 1);
+    size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
+    size_t tile = ln_share_start(tiles, job->pieces.rows, row);
+    size_t tile_end = ln_share_start(tiles, job->pieces.rows, row + 1);
+    size_t sets = job->sets;
+    size_t first = ln_share_start(groups * sets, job->pieces.columns, column);
+    size_t end = ln_share_start(groups * sets, job->pieces.columns, column + 1);
     while (first < end) {
         size_t group = first / sets, set = first % sets;
-        size_t set_end = min(sets, set + end - first);
+        size_t set_end = ln_min(sets, set + end - first);
         run_tiles(job, tile, tile_end, group, set * job->size.panels,
-                  min(job->panels, set_end * job->size.panels));
+                  ln_min(job->panels, set_end * job->size.panels));
         first += set_end - set;
     }
 }
@@ -307,44 +286,23 @@ static void plan_tiles(direct_job *job)
     size_t panels = job->panels;
     size_t distance = s->stride_w * job->args->x_stride;
     job->size = ln_tile_f32_choose(job->kernel, outputs, panels, distance);
-    size_t rows = job->size.rows, row_tiles = div_up(s->out_w, rows);
+    job->sets = ln_div_up(panels, job->size.panels);
+    size_t rows = job->size.rows, row_tiles = ln_div_up(s->out_w, rows);
     bool is_window = s->kernel_h * s->kernel_w > 1 || s->pad_top || s->pad_left;
     bool is_by_row = is_window && row_tiles * rows <= s->out_w + s->out_w / 8;
     job->line = is_by_row ? s->out_w : outputs;
     job->lines = outputs / job->line;
-    job->line_tiles = div_up(job->line, rows);
+    job->line_tiles = ln_div_up(job->line, rows);
 }
 
 static void plan_pieces(direct_job *job, size_t threads)
 {
     const ln_conv_shape *s = &job->args->shape;
-    size_t k = job->in * s->kernel_h * s->kernel_w;
-    size_t sets = div_up(job->panels, job->size.panels) * s->group;
-    size_t tiles = job->lines * job->line_tiles;
-    double work = (double)(s->batch * s->out_h * s->out_w) * (double)k * (double)s->out_channels;
-    size_t pieces = threads * PIECES_PER_THREAD;
-    job->row_pieces = job->columns = 1;
-    if (threads == 1 || work < 2.0 * (double)MIN_PIECE_WORK)
-        return;
-    if (work < (double)MIN_PIECE_WORK * (double)pieces)
-        pieces = (size_t)(work / (double)MIN_PIECE_WORK);
-    // The larger side is the one to share out: the other one is read by everyone.
-    double weights = (double)k * (double)s->out_channels;
+    double k = (double)(job->in * s->kernel_h * s->kernel_w);
+    double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
-    if (weights > image && sets >= threads) {
-        job->columns = min(sets, pieces);
-        job->row_pieces = min(tiles, div_up(pieces, job->columns));
-    } else {
-        job->row_pieces = min(tiles, pieces);
-        job->columns = min(sets, div_up(pieces, job->row_pieces));
-    }
-}
-
-static void plan_chunk(direct_job *job)
-{
-    size_t panel_bytes = job->panel_stride * sizeof(float);
-    size_t sets = panel_bytes ? CHUNK_BYTES / panel_bytes / job->size.panels : job->panels;
-    job->chunk = (sets ? sets : 1) * job->size.panels;
+    job->pieces = ln_deal_pieces(job->lines * job->line_tiles, job->sets * s->group, k * o > image,
+                                 outputs * k * o, threads);
 }
 
 void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool)
@@ -356,11 +314,11 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
                       .kernel = ln_tile_f32_select(isa),
                       .in = s->in_channels / s->group,
                       .of_group = s->out_channels / s->group};
-    job.panels = div_up(job.of_group, LN_TILE_LANES);
+    job.panels = ln_div_up(job.of_group, LN_TILE_LANES);
     job.panel_stride = s->kernel_h * s->kernel_w * job.in * LN_TILE_LANES;
     list_runs(&job);
     plan_tiles(&job);
     plan_pieces(&job, ln_pool_thread_count(pool));
-    plan_chunk(&job);
-    ln_pool_run(pool, job.row_pieces * job.columns, run_piece, &job);
+    job.chunk = ln_deal_chunk(job.panel_stride, job.size.panels);
+    ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }

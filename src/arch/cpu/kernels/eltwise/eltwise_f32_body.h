@@ -7,38 +7,10 @@
 
 #include <stddef.h>
 
+#include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
-#include "arch/cpu/kernels/mathf.h"
 
 // ---- Activations ----
-
-VF_VERB vf act_value(const ln_act act, vf x, vf alpha, vf beta)
-{
-    const vf zero = vf_set1(0.0f);
-    switch (act) {
-    case LN_ACT_NONE: return x;
-    case LN_ACT_RELU: return vf_max(zero, x);
-    case LN_ACT_CLIP: return vf_min(beta, vf_max(alpha, x));
-    case LN_ACT_LRELU: return vf_if_ge(x, zero, x, vf_mul(x, alpha));
-    case LN_ACT_SIGMOID: return vf_sigmoid(x);
-    case LN_ACT_TANH: return vf_tanh(x);
-    case LN_ACT_SILU: return vf_silu(x);
-    case LN_ACT_HARD_SIGMOID: return vf_hard_sigmoid(x, alpha, beta);
-    case LN_ACT_HARD_SWISH: return vf_mul(x, vf_hard_sigmoid(x, alpha, beta));
-    case LN_ACT_GELU: return vf_gelu(x);
-    case LN_ACT_GELU_TANH: return vf_gelu_tanh(x);
-    case LN_ACT_ELU: return vf_elu(x, alpha);
-    case LN_ACT_SOFTPLUS: return vf_softplus(x);
-    case LN_ACT_MISH: return vf_mish(x);
-    case LN_ACT_EXP: return vf_exp(x);
-    case LN_ACT_ERF: return vf_erf(x);
-    case LN_ACT_SQRT: return vf_sqrt(x);
-    case LN_ACT_ABS: return vf_abs(x);
-    case LN_ACT_NEG: return vf_neg(x);
-    case LN_ACT_COUNT: break;
-    }
-    return x;
-}
 
 // The loop; `act` is a constant where it is inlined.
 VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, const float *x,
@@ -47,9 +19,9 @@ VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, c
     vf a = vf_set1(alpha), b = vf_set1(beta);
     size_t i = 0;
     for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, act_value(act, vf_load(x + i), a, b));
+        vf_store(y + i, vf_act(act, a, b, vf_load(x + i)));
     if (i < n)
-        vf_store_n(y + i, act_value(act, vf_load_n(x + i, n - i), a, b), n - i);
+        vf_store_n(y + i, vf_act(act, a, b, vf_load_n(x + i, n - i)), n - i);
 }
 
 VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float *y)

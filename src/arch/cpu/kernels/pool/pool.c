@@ -125,11 +125,11 @@ void ln_pool2d_f32(ln_cpu_isa isa, const ln_pool2d_f32_args *args, float *worksp
 
     float *row = workspace, *count_x = workspace + width;
     for (size_t i = 0; i < width; i++)
-        row[i] = args->pool == LN_POOL_MAX ? -__builtin_inff() : 0.0f;
+        row[i] = args->kind == LN_POOL_MAX ? -__builtin_inff() : 0.0f;
     for (size_t i = 0; i < s->out_w; i++)
         count_x[i] = (float)covered(i, s->in_w, s->kernel_w, s->stride_w, s->pad_left, &first);
 
-    ln_pool_rows_f32_args rows = {.pool = args->pool,
+    ln_pool_rows_f32_args rows = {.kind = args->kind,
                                   .count = s->out_w,
                                   .kernel = s->kernel_w,
                                   .step = s->stride_w,
@@ -140,7 +140,7 @@ void ln_pool2d_f32(ln_cpu_isa isa, const ln_pool2d_f32_args *args, float *worksp
         const float *x = args->x + plane * s->in_h * s->in_w;
         for (size_t i = 0; i < s->out_h; i++) {
             size_t count = covered(i, s->in_h, s->kernel_h, s->stride_h, s->pad_top, &first);
-            set->columns(args->pool, count, s->in_w, x + first * s->in_w, s->in_w,
+            set->columns(args->kind, count, s->in_w, x + first * s->in_w, s->in_w,
                          row + s->pad_left);
             rows.count_y = (float)count;
             set->rows(&rows);

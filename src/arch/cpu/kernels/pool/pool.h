@@ -17,10 +17,10 @@
 
 LN_CPPSTART
 
-typedef enum ln_pool {
+typedef enum ln_pool2d_kind {
     LN_POOL_MAX,
     LN_POOL_AVERAGE,
-} ln_pool;
+} ln_pool2d_kind;
 
 // Padding at the bottom and right is what the output size leaves.
 typedef struct ln_pool2d_shape {
@@ -33,7 +33,7 @@ typedef struct ln_pool2d_shape {
 } ln_pool2d_shape;
 
 typedef struct ln_pool2d_f32_args {
-    ln_pool pool;
+    ln_pool2d_kind kind;
     ln_pool2d_shape shape;
     const float *x; // [planes, in_h, in_w]
     float *y;       // [planes, out_h, out_w], apart from x
@@ -53,13 +53,13 @@ void ln_pool2d_f32(ln_cpu_isa isa, const ln_pool2d_f32_args *args, float *worksp
 // ---- Kernels ----
 
 // Reduces `rows` >= 1 rows of `width` columns, `stride` floats apart, to one.
-typedef void ln_pool_columns_f32_fn(ln_pool pool, size_t rows, size_t width, const float *x,
+typedef void ln_pool_columns_f32_fn(ln_pool2d_kind kind, size_t rows, size_t width, const float *x,
                                     size_t stride, float *y);
 
 // y[i] = the reduction of x[i * step], ..., x[i * step + kernel - 1], for i < count; an average is
 // divided by count_x[i] * count_y.
 typedef struct ln_pool_rows_f32_args {
-    ln_pool pool;
+    ln_pool2d_kind kind;
     size_t count;
     size_t kernel;
     size_t step;

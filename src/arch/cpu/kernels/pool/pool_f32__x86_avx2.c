@@ -5,10 +5,10 @@
 
 #include "arch/cpu/kernels/pool/pool_f32_body.h"
 
-void ln_k_pool_columns_f32__x86_avx2(ln_pool pool, size_t rows, size_t width, const float *x,
+void ln_k_pool_columns_f32__x86_avx2(ln_pool2d_kind kind, size_t rows, size_t width, const float *x,
                                      size_t stride, float *y)
 {
-    if (pool == LN_POOL_MAX)
+    if (kind == LN_POOL_MAX)
         pool_columns_f32(LN_POOL_MAX, rows, width, x, stride, y);
     else
         pool_columns_f32(LN_POOL_AVERAGE, rows, width, x, stride, y);
@@ -16,7 +16,7 @@ void ln_k_pool_columns_f32__x86_avx2(ln_pool pool, size_t rows, size_t width, co
 
 void ln_k_pool_rows_f32__x86_avx2(const ln_pool_rows_f32_args *args)
 {
-    if (args->pool == LN_POOL_MAX)
+    if (args->kind == LN_POOL_MAX)
         pool_rows_f32(LN_POOL_MAX, args);
     else
         pool_rows_f32(LN_POOL_AVERAGE, args);

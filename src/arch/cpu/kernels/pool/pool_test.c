@@ -20,10 +20,10 @@ static double exact(const ln_pool2d_f32_args *args, size_t plane, size_t oy, siz
             count++;
         }
     }
-    return args->pool == LN_POOL_MAX ? max : sum / count;
+    return args->kind == LN_POOL_MAX ? max : sum / count;
 }
 
-static void check_shape_on(const ln_pool2d_shape *s, ln_pool pool, bool at_end)
+static void check_shape_on(const ln_pool2d_shape *s, ln_pool2d_kind kind, bool at_end)
 {
     size_t x_count = s->planes * s->in_h * s->in_w, y_count = s->planes * s->out_h * s->out_w;
     guarded x = guarded_make(x_count, at_end);
@@ -38,7 +38,7 @@ static void check_shape_on(const ln_pool2d_shape *s, ln_pool pool, bool at_end)
         guarded workspace = guarded_make(ln_pool2d_f32_workspace(s) / sizeof(float), at_end);
         fill_nan(workspace.p, workspace.count);
         fill_nan(y.p, y_count);
-        ln_pool2d_f32_args args = {.pool = pool, .shape = *s, .x = x.p, .y = y.p};
+        ln_pool2d_f32_args args = {.kind = kind, .shape = *s, .x = x.p, .y = y.p};
         ln_pool2d_f32(isa, &args, workspace.p);
         for (size_t i = 0; i < y_count; i++) {
             size_t plane = i / (s->out_h * s->out_w), row = i / s->out_w % s->out_h;
@@ -128,14 +128,16 @@ TEST(random_shapes_are_right_and_equal_on_all_instruction_sets)
 TEST(nan_reaches_every_window_it_is_in_and_no_other)
 {
     float x[1 * 20], y[19], workspace[128];
-    for (int pool = LN_POOL_MAX; pool <= LN_POOL_AVERAGE; pool++) {
+    for (int kind = LN_POOL_MAX; kind <= LN_POOL_AVERAGE; kind++) {
         FOR_EACH_ISA(isa)
         {
             for (size_t at = 0; at < 20; at++) {
                 for (size_t i = 0; i < 20; i++)
                     x[i] = i == at ? NAN : -INFINITY;
-                ln_pool2d_f32_args args = {
-                    .pool = (ln_pool)pool, .shape = cover(1, 1, 20, 2, 1, 0), .x = x, .y = y};
+                ln_pool2d_f32_args args = {.kind = (ln_pool2d_kind)kind,
+                                           .shape = cover(1, 1, 20, 2, 1, 0),
+                                           .x = x,
+                                           .y = y};
                 args.shape.out_w = 19;
                 ln_pool2d_f32(isa, &args, workspace);
                 for (size_t i = 0; i < 19; i++)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dealing the tiles of a product to pieces, and their panels to chunks that stay in a cache.
+
+#ifndef LN_ARCH_CPU_KERNELS_GEMM_DEAL_H
+#define LN_ARCH_CPU_KERNELS_GEMM_DEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Bytes of packed weights that should stay in the cache of the second level between tiles.
+#define LN_DEAL_CHUNK_BYTES (size_t)(384 << 10)
+
+// Fewer multiplications than these, some 10 microseconds of one thread, are not worth a piece.
+#define LN_DEAL_MIN_WORK          (1 << 20)
+#define LN_DEAL_PIECES_PER_THREAD 6
+
+static inline size_t ln_div_up(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static inline size_t ln_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Where share `index` of `count` begins when `total` is dealt evenly.
+static inline size_t ln_share_start(size_t total, size_t count, size_t index)
+{
+    return total / count * index + ln_min(total % count, index);
+}
+
+// Pieces of a product, a grid.
+typedef struct ln_deal {
+    size_t rows, columns;
+} ln_deal;
+
+// `tiles` of rows times `sets` of panels, `work` multiplications in all. Of `tiles` and `sets` the
+// side with more memory behind it is the one to share out, because everyone reads the other.
+static inline ln_deal ln_deal_pieces(size_t tiles, size_t sets, bool are_sets_larger, double work,
+                                     size_t threads)
+{
+    size_t count = threads * LN_DEAL_PIECES_PER_THREAD;
+    if (threads == 1 || work < 2.0 * LN_DEAL_MIN_WORK)
+        return (ln_deal){1, 1};
+    if (work < (double)LN_DEAL_MIN_WORK * (double)count)
+        count = (size_t)(work / LN_DEAL_MIN_WORK);
+    if (are_sets_larger && sets >= threads) {
+        size_t columns = ln_min(sets, count);
+        return (ln_deal){ln_min(tiles, ln_div_up(count, columns)), columns};
+    }
+    size_t rows = ln_min(tiles, count);
+    return (ln_deal){rows, ln_min(sets, ln_div_up(count, rows))};
+}
+
+// Panels that all tiles of a piece meet before the next ones: a multiple of those of a tile.
+static inline size_t ln_deal_chunk(size_t panel_floats, size_t tile_panels)
+{
+    size_t tile_bytes = panel_floats * tile_panels * sizeof(float);
+    size_t sets = tile_bytes ? LN_DEAL_CHUNK_BYTES / tile_bytes : 1;
+    return (sets ? sets : 1) * tile_panels;
+}
+
+#endif

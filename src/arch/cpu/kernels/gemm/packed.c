@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the tile kernel over a matrix.
+
+#include "arch/cpu/kernels/gemm/packed.h"
+
+#include <stdint.h>
+
+#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/tile.h"
+#include "base/checked.h"
+
+// ---- Packing ----
+
+// So many rows of a panel are packed at once where W is read by columns: a panel's part stays in
+// the cache of the first level.
+#define PACK_ROWS 64
+
+size_t ln_gemm_packed_len(size_t k, size_t n)
+{
+    size_t panels = ln_div_up(n, LN_TILE_LANES), len;
+    if (!ln_size_mul(panels, LN_TILE_LANES, &len) || !ln_size_mul(len, k, &len))
+        return SIZE_MAX;
+    return len;
+}
+
+static void pack_rows(size_t rows, size_t columns, const float *w, size_t row_step, float *panel)
+{
+    for (size_t p = 0; p < rows; p++, w += row_step, panel += LN_TILE_LANES) {
+        size_t j = 0;
+        for (; j < columns; j++)
+            panel[j] = w[j];
+        for (; j < LN_TILE_LANES; j++)
+            panel[j] = 0;
+    }
+}
+
+static void pack_columns(size_t rows, size_t columns, const float *w, size_t row_step,
+                         size_t column_step, float *panel)
+{
+    for (size_t j = 0; j < columns; j++)
+        for (size_t p = 0; p < rows; p++)
+            panel[p * LN_TILE_LANES + j] = w[p * row_step + j * column_step];
+    for (size_t j = columns; j < LN_TILE_LANES; j++)
+        for (size_t p = 0; p < rows; p++)
+            panel[p * LN_TILE_LANES + j] = 0;
+}
+
+void ln_gemm_pack_f32(size_t k, size_t n, const float *w, size_t row_step, size_t column_step,
+                      float *packed)
+{
+    for (size_t first = 0; first < n; first += LN_TILE_LANES) {
+        size_t columns = ln_min(n - first, LN_TILE_LANES);
+        const float *from = w + first * column_step;
+        for (size_t p = 0; p < k; p += PACK_ROWS) {
+            size_t rows = ln_min(k - p, PACK_ROWS);
+            if (column_step == 1)
+                pack_rows(rows, columns, from + p * row_step, row_step, packed);
+            else
+                pack_columns(rows, columns, from + p * row_step, row_step, column_step, packed);
+            packed += rows * LN_TILE_LANES;
+        }
+    }
+}
+
+// ---- The product ----
+
+typedef struct packed_job {
+    const ln_gemm_packed_f32_args *args;
+    const ln_tile_f32_kernel *kernel;
+    ln_tile_f32_size size;
+    size_t panels, sets, tiles, chunk;
+    ln_deal pieces;
+} packed_job;
+
+// Rows [first, first + m) with panels [panel, panel_end).
+static void run_tile(const packed_job *job, size_t first, size_t m, size_t panel, size_t panel_end)
+{
+    const ln_gemm_packed_f32_args *a = job->args;
+    const ln_tile_f32_run run = {.k = a->k};
+    ptrdiff_t rows[LN_TILE_MAX_ROWS];
+    for (size_t i = 0; i < m; i++)
+        rows[i] = (ptrdiff_t)((first + i) * a->a_stride);
+    for (; panel < panel_end; panel += job->size.panels) {
+        size_t end = ln_min(panel_end, panel + job->size.panels);
+        size_t column = panel * LN_TILE_LANES;
+        ln_tile_f32_args tile = {
+            .m = m,
+            .n = ln_min(a->n, end * LN_TILE_LANES) - column,
+            .x = a->a,
+            .rows = rows,
+            .runs = &run,
+            .run_count = 1,
+            .panels = a->packed + column * a->k,
+            .panel_stride = LN_TILE_LANES * a->k,
+            .y = a->y + first * a->y_stride + column,
+            .y_stride = a->y_stride,
+            .epilogue = a->epilogue,
+        };
+        if (a->epilogue.bias)
+            tile.epilogue.bias += column;
+        if (a->epilogue.addend)
+            tile.epilogue.addend += first * a->epilogue.addend_stride + column;
+        job->kernel->run(&tile);
+    }
+}
+
+static void run_piece(void *user, size_t index)
+{
+    const packed_job *job = user;
+    size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
+    size_t tile_first = ln_share_start(job->tiles, job->pieces.rows, row);
+    size_t tile_end = ln_share_start(job->tiles, job->pieces.rows, row + 1);
+    size_t panel = ln_share_start(job->sets, job->pieces.columns, column) * job->size.panels;
+    size_t panel_end = ln_share_start(job->sets, job->pieces.columns, column + 1);
+    panel_end = ln_min(job->panels, panel_end * job->size.panels);
+    for (; panel < panel_end; panel += job->chunk) {
+        for (size_t tile = tile_first; tile < tile_end; tile++) {
+            size_t first = ln_share_start(job->args->m, job->tiles, tile);
+            size_t end = ln_share_start(job->args->m, job->tiles, tile + 1);
+            run_tile(job, first, end - first, panel, ln_min(panel_end, panel + job->chunk));
+        }
+    }
+}
+
+void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_pool *pool)
+{
+    if (a->m == 0 || a->n == 0)
+        return;
+    packed_job job = {.args = a, .kernel = ln_tile_f32_select(isa)};
+    job.panels = ln_div_up(a->n, LN_TILE_LANES);
+    job.size = ln_tile_f32_choose(job.kernel, a->m, job.panels, a->a_stride);
+    job.sets = ln_div_up(job.panels, job.size.panels);
+    job.tiles = ln_div_up(a->m, job.size.rows);
+    job.chunk = ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
+    job.pieces =
+        ln_deal_pieces(job.tiles, job.sets, a->n > a->m, (double)a->m * (double)a->n * (double)a->k,
+                       ln_pool_thread_count(pool));
+    ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives channels-last pooling: cuts the output into rows and blocks of channels for the threads.
+
+#include "arch/cpu/kernels/pool/pool_nhwc.h"
+
+#include "arch/cpu/kernels/select.h"
+
+typedef struct kernel_row {
+    ln_cpu_isa isa;
+    ln_pool_nhwc_f32_fn *kernel;
+} kernel_row;
+
+static const kernel_row kernels[] = {
+#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
+#include "arch/cpu/kernels/pool/pool_nhwc.inc"
+#undef K
+};
+
+// Inputs that are looked at in about 20 microseconds; less than twice that stays in one thread.
+#define PIECE_INPUTS ((double)(1 << 20))
+#define PIECES_MAX   64
+// Channels of a piece are a multiple of this: whole cache lines.
+#define CHANNEL_STEP ((size_t)64)
+
+typedef struct job {
+    const ln_pool_nhwc_f32_args *args;
+    ln_pool_nhwc_f32_fn *kernel;
+    size_t row_pieces, channel_pieces;
+} job;
+
+static void run_piece(void *user, size_t index)
+{
+    const job *j = user;
+    const ln_pool_nhwc_f32_args *args = j->args;
+    size_t rows = args->batch * args->out_h, steps = (args->channels - 1) / CHANNEL_STEP + 1;
+    size_t y = index / j->channel_pieces, x = index % j->channel_pieces;
+    size_t channel = x * steps / j->channel_pieces * CHANNEL_STEP;
+    size_t channel_end = (x + 1) * steps / j->channel_pieces * CHANNEL_STEP;
+    j->kernel(args, y * rows / j->row_pieces, (y + 1) * rows / j->row_pieces, channel,
+              channel_end < args->channels ? channel_end : args->channels);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool *pool)
+{
+    size_t rows = args->batch * args->out_h;
+    if (rows == 0 || args->out_w == 0 || args->channels == 0)
+        return;
+
+    double inputs = (double)(rows * args->out_w * args->channels);
+    inputs *= (double)least(args->rows.kernel, args->rows.in);
+    inputs *= (double)least(args->columns.kernel, args->columns.in);
+    size_t pieces = inputs < 2 * PIECE_INPUTS            ? 1
+                    : inputs < PIECES_MAX * PIECE_INPUTS ? (size_t)(inputs / PIECE_INPUTS)
+                                                         : PIECES_MAX;
+    job j = {.args = args,
+             .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+             .row_pieces = least(pieces, rows)};
+    j.channel_pieces = least(pieces / j.row_pieces, (args->channels - 1) / CHANNEL_STEP + 1);
+    ln_pool_run(pool, j.row_pieces * j.channel_pieces, run_piece, &j);
+}

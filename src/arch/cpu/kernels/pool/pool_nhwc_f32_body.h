@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels-last pooling, written once in vector verbs. A kernel file includes the verbs of its
+// instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_POOL_NHWC_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_POOL_NHWC_F32_BODY_H
+
+#include <stddef.h>
+
+#include "arch/cpu/kernels/pool/pool_nhwc.h"
+#include "arch/cpu/simd/unroll.h"
+
+// Vectors of channels that are reduced side by side.
+#define POOL_VECTORS 4
+
+// What one output pixel looks at.
+typedef struct pool_window {
+    const float *x; // its first input inside the image, channel 0
+    size_t rows, columns;
+    size_t row_step, column_step; // floats from one to the next
+    float count;                  // an average is divided by it
+} pool_window;
+
+VF_VERB vf pool_nhwc_start(const ln_pool2d_kind kind)
+{
+    return vf_set1(kind == LN_POOL_MAX ? -__builtin_inff() : 0.0f);
+}
+
+VF_VERB vf pool_nhwc_join(const ln_pool2d_kind kind, vf a, vf b)
+{
+    return kind == LN_POOL_MAX ? vf_max_nan(a, b) : vf_add(a, b);
+}
+
+// `vectors` whole vectors of channels, or with `lanes` > 0 the first lanes of one.
+VF_VERB void pool_nhwc_block(const ln_pool2d_kind kind, const int vectors, size_t lanes,
+                             const pool_window *w, size_t channel, float *y)
+{
+    vf all[POOL_VECTORS];
+    LN_UNROLL
+    for (int v = 0; v < vectors; v++)
+        all[v] = pool_nhwc_start(kind);
+    for (size_t i = 0; i < w->rows; i++) {
+        const float *x = w->x + i * w->row_step + channel;
+        vf line[POOL_VECTORS];
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            line[v] = kind == LN_POOL_MAX ? all[v] : pool_nhwc_start(kind);
+        for (size_t j = 0; j < w->columns; j++, x += w->column_step) {
+            LN_UNROLL
+            for (int v = 0; v < vectors; v++) {
+                vf next = lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES);
+                line[v] = pool_nhwc_join(kind, line[v], next);
+            }
+        }
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            all[v] = kind == LN_POOL_MAX ? line[v] : vf_add(all[v], line[v]);
+    }
+    LN_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        if (kind == LN_POOL_AVERAGE)
+            all[v] = vf_div(all[v], vf_set1(w->count));
+        if (lanes)
+            vf_store_n(y + channel, all[v], lanes);
+        else
+            vf_store(y + channel + v * VF_LANES, all[v]);
+    }
+}
+
+// One output pixel.
+VF_VERB void pool_nhwc_pixel(const ln_pool2d_kind kind, const pool_window *w, size_t channel,
+                             size_t channel_end, float *y)
+{
+    for (; channel + POOL_VECTORS * VF_LANES <= channel_end; channel += POOL_VECTORS * VF_LANES)
+        pool_nhwc_block(kind, POOL_VECTORS, 0, w, channel, y);
+    for (; channel + VF_LANES <= channel_end; channel += VF_LANES)
+        pool_nhwc_block(kind, 1, 0, w, channel, y);
+    if (channel < channel_end)
+        pool_nhwc_block(kind, 1, channel_end - channel, w, channel, y);
+}
+
+// `kind` is a constant where this is inlined.
+VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_args *args, size_t row,
+                           size_t row_end, size_t channel, size_t channel_end)
+{
+    const ln_window_1d *rows = &args->rows, *columns = &args->columns;
+    for (; row < row_end; row++) {
+        size_t image = row / args->out_h, oy = row % args->out_h, top, bottom;
+        ln_window_taps_inside(rows, oy, &top, &bottom);
+        for (size_t ox = 0; ox < args->out_w; ox++) {
+            size_t left, right;
+            ln_window_taps_inside(columns, ox, &left, &right);
+            pool_window w = {.x = args->x,
+                             .rows = bottom - top,
+                             .columns = right - left,
+                             .row_step = rows->dilation * columns->in * args->x_stride,
+                             .column_step = columns->dilation * args->x_stride};
+            size_t count = w.rows * w.columns;
+            if (w.columns == 0)
+                w.rows = 0;
+            if (count > 0) {
+                size_t in_row = image * rows->in + ln_window_at(rows, oy, top);
+                w.x += (in_row * columns->in + ln_window_at(columns, ox, left)) * args->x_stride;
+            }
+            if (kind == LN_POOL_AVERAGE && args->counts_padding)
+                count = ln_window_taps_before(rows, oy, rows->in + args->pad_after[0]) *
+                        ln_window_taps_before(columns, ox, columns->in + args->pad_after[1]);
+            w.count = (float)count;
+            pool_nhwc_pixel(kind, &w, channel, channel_end,
+                            args->y + (row * args->out_w + ox) * args->y_stride);
+        }
+    }
+}
+
+#endif

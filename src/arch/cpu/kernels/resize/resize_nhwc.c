@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives channels-last resizing: cuts the output into rows for the threads.
+
+#include "arch/cpu/kernels/resize/resize_nhwc.h"
+
+#include "arch/cpu/kernels/select.h"
+
+typedef struct kernel_row {
+    ln_cpu_isa isa;
+    ln_resize_nhwc_f32_fn *kernel;
+} kernel_row;
+
+static const kernel_row kernels[] = {
+#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
+#include "arch/cpu/kernels/resize/resize_nhwc.inc"
+#undef K
+};
+
+// Floats that are written in about 20 microseconds; less than twice that stays in one thread.
+#define PIECE_FLOATS ((size_t)1 << 17)
+#define PIECES_MAX   64
+
+typedef struct job {
+    const ln_resize_nhwc_f32_args *args;
+    ln_resize_nhwc_f32_fn *kernel;
+    size_t pieces;
+} job;
+
+static void run_piece(void *user, size_t index)
+{
+    const job *j = user;
+    size_t rows = j->args->batch * j->args->out_h;
+    j->kernel(j->args, index * rows / j->pieces, (index + 1) * rows / j->pieces);
+}
+
+void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_pool *pool)
+{
+    size_t rows = args->batch * args->out_h;
+    if (rows == 0 || args->out_w == 0 || args->channels == 0)
+        return;
+    size_t pieces = rows * args->out_w * args->channels / PIECE_FLOATS;
+    pieces = pieces < 2 ? 1 : pieces > PIECES_MAX ? PIECES_MAX : pieces;
+    job j = {.args = args,
+             .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+             .pieces = pieces < rows ? pieces : rows};
+    ln_pool_run(pool, j.pieces, run_piece, &j);
+}

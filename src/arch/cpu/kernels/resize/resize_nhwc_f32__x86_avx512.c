@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels-last resizing f32 for AVX-512.
+
+#include "arch/cpu/simd/f32__x86_avx512.h"
+
+#include "arch/cpu/kernels/resize/resize_nhwc_f32_body.h"
+
+void ln_k_resize_nhwc_f32__x86_avx512(const ln_resize_nhwc_f32_args *args, size_t row,
+                                      size_t row_end)
+{
+    if (args->row_weights)
+        resize_nhwc_linear(args, row, row_end);
+    else
+        resize_nhwc_nearest(args, row, row_end);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements of a window are inside the image, on one axis.
+
+#ifndef LN_ARCH_CPU_KERNELS_WINDOW_H
+#define LN_ARCH_CPU_KERNELS_WINDOW_H
+
+#include <stddef.h>
+
+// Output `i` looks at the inputs i * stride + tap * dilation - pad, for tap = 0 ... kernel - 1.
+typedef struct ln_window_1d {
+    size_t in, kernel, stride, dilation, pad;
+} ln_window_1d;
+
+// How many of a window's taps, from its first on, lie before input `end`, be it negative or not.
+static inline size_t ln_window_taps_before(const ln_window_1d *w, size_t i, size_t end)
+{
+    size_t start = i * w->stride, limit = end + w->pad;
+    if (limit <= start)
+        return 0;
+    size_t count = (limit - start + w->dilation - 1) / w->dilation;
+    return count < w->kernel ? count : w->kernel;
+}
+
+// The taps inside the image are *out_first ... *out_end - 1; none if they are equal.
+static inline void ln_window_taps_inside(const ln_window_1d *w, size_t i, size_t *out_first,
+                                         size_t *out_end)
+{
+    *out_first = ln_window_taps_before(w, i, 0);
+    *out_end = ln_window_taps_before(w, i, w->in);
+}
+
+// The input that a tap inside the image looks at.
+static inline size_t ln_window_at(const ln_window_1d *w, size_t i, size_t tap)
+{
+    return i * w->stride + tap * w->dilation - w->pad;
+}
+
+#endif
