@@ -161,3 +161,93 @@ ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const ch
 {
     return ln_layout_emit_transpose(build, twin, tname, ln_layout_from_last);
 }
+
+// ---- Names and twins of an operator's tensors ----
+
+const char *ln_layout_input(const ln_layout_build *build, const char *arg_name)
+{
+    const ln_tensor_entry *entry = ln_layout_tensor(build, arg_name);
+    return entry ? entry->name : NULL;
+}
+
+const char *ln_layout_first_out(const ln_layout_build *build)
+{
+    return ((const ln_tensor_list_entry *)build->op->op_arg->tensors_out->data)->name;
+}
+
+const ln_tensor_entry *ln_layout_find(const ln_layout_build *build, const char *tname)
+{
+    return ln_tensor_table_find(build->ctx->tensor_table, tname);
+}
+
+bool ln_layout_is_free(const ln_layout_build *build, const char *tname)
+{
+    const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
+    return ln_layout_is_image(entry) && !entry->known;
+}
+
+ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
+                              ln_list *ins, ln_list *params, bool is_complete)
+{
+    const char *out = ln_layout_first_out(build);
+    char *twin = ln_layout_new_name(build, out, "nhwc");
+    ln_list *outs = twin ? ln_tensor_list_append(NULL, out_arg, twin) : NULL;
+    ln_status status = ln_layout_emit(build, optype, NULL, ins, outs, params, is_complete && outs);
+    if (status == LN_OK)
+        status = ln_layout_emit_back(build, twin, out);
+    ln_free(twin);
+    return status;
+}
+
+const char *ln_layout_last_made(const ln_layout_build *build)
+{
+    const ln_list *l = build->new_ops;
+    while (l->next)
+        l = l->next;
+    const ln_op *op = l->data;
+    return ((const ln_tensor_list_entry *)op->op_arg->tensors_out->data)->name;
+}
+
+// ---- Parameters ----
+
+void ln_layout_add_int(ln_layout_params *p, const char *name, int value, int usual)
+{
+    if (value == usual)
+        return;
+    p->list = ln_param_list_append_int(p->list, name, value);
+    p->count++;
+}
+
+void ln_layout_add_ints(ln_layout_params *p, const char *name, int count, const int *values,
+                        int usual)
+{
+    for (int i = 0; i < count; i++) {
+        if (values[i] == usual)
+            continue;
+        p->list = ln_param_list_append_array_int(p->list, name, count, values);
+        p->count++;
+        return;
+    }
+}
+
+void ln_layout_add_number(ln_layout_params *p, const char *name, double value)
+{
+    if (value == 0)
+        return;
+    p->list = ln_param_list_append_double(p->list, name, value);
+    p->count++;
+}
+
+void ln_layout_add_string(ln_layout_params *p, const char *name, const char *value,
+                          const char *usual)
+{
+    if (ln_streq(value, usual))
+        return;
+    p->list = ln_param_list_append_string(p->list, name, value);
+    p->count++;
+}
+
+bool ln_layout_are_complete(const ln_layout_params *p)
+{
+    return ln_list_length(p->list) == p->count;
+}

@@ -55,6 +55,43 @@ ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, cons
 // Appends the transpose that makes image `tname` from its twin.
 ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname);
 
+// ---- What many rewrites need ----
+
+// The tensor of that name; NULL if there is none.
+const ln_tensor_entry *ln_layout_find(const ln_layout_build *build, const char *tname);
+
+// The name of what input `arg_name` reads, NULL if it reads nothing; of the first output; and of
+// what the operator that was appended last makes.
+const char *ln_layout_input(const ln_layout_build *build, const char *arg_name);
+const char *ln_layout_first_out(const ln_layout_build *build);
+const char *ln_layout_last_made(const ln_layout_build *build);
+
+// An image that may take another form. What is known before the model is loaded may decide shapes,
+// and keeps its own.
+bool ln_layout_is_free(const ln_layout_build *build, const char *tname);
+
+// Appends `optype`, under the name of the operator that goes, whose output `out_arg` is the twin of
+// that one's first output, and the transpose that leads back. Takes the lists.
+ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
+                              ln_list *ins, ln_list *params, bool is_complete);
+
+// The same type with the twins of its inputs; for operators with one output.
+ln_status ln_layout_emit_same(ln_layout_build *build, ln_list *params, bool is_complete);
+
+// Parameters that differ from their defaults. Failures show in the end.
+typedef struct ln_layout_params {
+    ln_list *list;
+    int count; // that were to be there
+} ln_layout_params;
+
+void ln_layout_add_int(ln_layout_params *p, const char *name, int value, int usual);
+void ln_layout_add_ints(ln_layout_params *p, const char *name, int count, const int *values,
+                        int usual);
+void ln_layout_add_number(ln_layout_params *p, const char *name, double value);
+void ln_layout_add_string(ln_layout_params *p, const char *name, const char *value,
+                          const char *usual);
+bool ln_layout_are_complete(const ln_layout_params *p);
+
 extern const int ln_layout_to_last[4];   // axes of the transpose that makes a twin
 extern const int ln_layout_from_last[4]; // and of the one that leads back
 
@@ -71,6 +108,13 @@ typedef struct ln_layout_op {
 
 // NULL for types that stay as they are.
 const ln_layout_op *ln_layout_op_find(const char *optype);
+
+// The operators of each family; the last has a NULL optype.
+extern const ln_layout_op ln_layout_convs[];       // layout_conv.c
+extern const ln_layout_op ln_layout_pools[];       // layout_pool.c
+extern const ln_layout_op ln_layout_norms[];       // layout_norm.c
+extern const ln_layout_op ln_layout_channels[];    // layout_channels.c
+extern const ln_layout_op ln_layout_elementwise[]; // layout_elementwise.c
 
 LN_CPPEND
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of convolutions: weights packed, activation and addend taken along.
+
+#include "pass/layout_build.h"
+
+#include <string.h>
+
+#include <lightnet/act.h>
+#include <lightnet/allocator.h>
+#include <lightnet/opshape.h>
+#include <lightnet/util.h>
+
+#include "op/conv_nhwc.h"
+#include "op/onnx/conv.h"
+#include "op/onnx/conv_activation.h"
+
+// A convolution as the channels-last operator wants it, whichever operator says it.
+typedef struct conv {
+    const char *src, *weight, *bias, *addend; // names; NULL: none
+    int group;
+    int size[2], stride[2], dilation[2], padding[4];
+    ln_act act;
+    double alpha, beta;
+} conv;
+
+static bool read_activation(ln_call *call, conv *c)
+{
+    ln_activation activation;
+    if (ln_activation_read(call, &activation) != LN_OK)
+        return false;
+    c->alpha = activation.alpha;
+    c->beta = activation.beta;
+    switch (activation.kind) {
+    case LN_ACTIVATION_NONE: c->act = LN_ACT_NONE; return true;
+    case LN_ACTIVATION_RELU: c->act = LN_ACT_RELU; return true;
+    case LN_ACTIVATION_LEAKY_RELU: c->act = LN_ACT_LRELU; return true;
+    case LN_ACTIVATION_SIGMOID: c->act = LN_ACT_SIGMOID; return true;
+    case LN_ACTIVATION_TANH: c->act = LN_ACT_TANH; return true;
+    case LN_ACTIVATION_CLIP: c->act = LN_ACT_CLIP; return true;
+    case LN_ACTIVATION_HARD_SIGMOID: c->act = LN_ACT_HARD_SIGMOID; return true;
+    case LN_ACTIVATION_SILU: c->act = LN_ACT_SILU; return true;
+    }
+    return false;
+}
+
+static bool read_window(const ln_window *window, conv *c)
+{
+    if (window->axis_count != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const ln_window_axis *axis = &window->axis[i];
+        if (axis->pad_begin < 0 || axis->pad_end < 0)
+            return false;
+        c->size[i] = (int)axis->size;
+        c->stride[i] = (int)axis->stride;
+        c->dilation[i] = (int)axis->dilation;
+        c->padding[i] = (int)axis->pad_begin;
+        c->padding[2 + i] = (int)axis->pad_end;
+    }
+    return true;
+}
+
+// Conv and FusedConv of ONNX, once they are checked.
+static bool read_onnx_conv(const ln_layout_build *build, conv *c)
+{
+    ln_call *call = build->op->op_arg->priv;
+    ln_conv_call found;
+    *c = (conv){.src = ln_layout_input(build, "X"),
+                .weight = ln_layout_input(build, "W"),
+                .bias = ln_layout_input(build, "B"),
+                .addend = ln_tensor_list_find_name(build->op->op_arg->tensors_in, "Z")};
+    if (!call || !ln_layout_is_free(build, c->src) ||
+        !ln_layout_is_free(build, ln_layout_first_out(build)) ||
+        ln_conv_call_read(call, &found) != LN_OK)
+        return false;
+    c->group = (int)found.group;
+    return read_window(&found.window, c) && read_activation(call, c);
+}
+
+static const int *ints(const ln_op *op, const char *param)
+{
+    return ln_param_list_find(op->op_arg->params, param)->value_array_int;
+}
+
+// conv2d, once it is checked.
+static bool read_conv2d(const ln_layout_build *build, conv *c)
+{
+    *c = (conv){.src = ln_layout_input(build, "src"),
+                .weight = ln_layout_input(build, "weight"),
+                .bias = ln_layout_input(build, "bias")};
+    if (!ln_layout_is_free(build, c->src) || !ln_layout_is_free(build, ln_layout_first_out(build)))
+        return false;
+    const ln_list *params = build->op->op_arg->params;
+    const ln_param_entry *group = ln_param_list_find(params, "group");
+    const ln_param_entry *stride = ln_param_list_find(params, "stride");
+    const ln_param_entry *padding = ln_param_list_find(params, "padding");
+    const ln_param_entry *dilation = ln_param_list_find(params, "dilation");
+    const ln_param_entry *autopad = ln_param_list_find(params, "autopad");
+    const ln_param_entry *act = ln_param_list_find(params, "act");
+    static const int zeros[4];
+    c->group = group ? group->value_int : 1;
+    c->act = act && ln_streq(act->value_string, "relu") ? LN_ACT_RELU : LN_ACT_NONE;
+    memcpy(c->size, ints(build->op, "size"), sizeof c->size);
+    for (int i = 0; i < 2; i++) {
+        c->stride[i] = stride ? stride->value_array_int[i] : 1;
+        c->dilation[i] = dilation ? dilation->value_array_int[i] : 1;
+    }
+    return ln_effective_padding(c->padding, padding ? padding->value_array_int : zeros,
+                                autopad ? autopad->value_string : "NOTSET",
+                                ln_layout_find(build, c->src)->tensor->dims + 2, c->size, c->stride,
+                                c->dilation) == LN_OK;
+}
+
+static bool read_conv(const ln_layout_build *build, conv *c)
+{
+    bool is_own = ln_streq(build->op->op_arg->optype, "conv2d");
+    bool is_read = is_own ? read_conv2d(build, c) : read_onnx_conv(build, c);
+    return is_read && ln_layout_is_image(ln_layout_find(build, c->weight)) &&
+           (!c->addend || ln_layout_is_free(build, c->addend));
+}
+
+static bool fits_conv(const ln_layout_build *build)
+{
+    conv c;
+    return read_conv(build, &c);
+}
+
+static ln_status emit_pack(ln_layout_build *build, const conv *c, const char *algorithm,
+                           const char *packed)
+{
+    ln_list *ins = ln_tensor_list_append(NULL, "weight", c->weight);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
+    ln_layout_params said = {0};
+    ln_layout_add_int(&said, "group", c->group, 1);
+    ln_layout_add_string(&said, "algorithm", algorithm, "direct");
+    return ln_layout_emit(build, "conv2d_pack", "pack", ins, outs, said.list,
+                          ins && outs && ln_layout_are_complete(&said));
+}
+
+static ln_layout_params conv_params(const conv *c, int channels, const char *algorithm)
+{
+    ln_layout_params p = {0};
+    ln_layout_add_int(&p, "channels", channels, 0);
+    ln_layout_add_ints(&p, "size", 2, c->size, 0);
+    ln_layout_add_ints(&p, "stride", 2, c->stride, 1);
+    ln_layout_add_ints(&p, "padding", 4, c->padding, 0);
+    ln_layout_add_ints(&p, "dilation", 2, c->dilation, 1);
+    ln_layout_add_int(&p, "group", c->group, 1);
+    ln_layout_add_string(&p, "algorithm", algorithm, "direct");
+    ln_layout_add_string(&p, "act", ln_act_name(c->act), "none");
+    if (c->act != LN_ACT_NONE) {
+        ln_layout_add_number(&p, "alpha", c->alpha);
+        ln_layout_add_number(&p, "beta", c->beta);
+    }
+    return p;
+}
+
+static ln_status rewrite_conv(ln_layout_build *build)
+{
+    conv c;
+    if (!read_conv(build, &c))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
+    const int *weight_dims = ln_layout_find(build, c.weight)->tensor->dims;
+    const char *algorithm = ln_conv_algorithm_name(ln_conv_algorithm_choose(
+        weight_dims, c.group, ln_layout_find(build, ln_layout_first_out(build))->tensor->dims + 2,
+        c.stride, c.dilation));
+    const char *src = ln_layout_twin(build, c.src);
+    const char *addend = c.addend ? ln_layout_twin(build, c.addend) : NULL;
+    char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");
+    ln_status status = src && packed && (addend || !c.addend)
+                           ? emit_pack(build, &c, algorithm, packed)
+                           : ln_error_status();
+    if (status == LN_OK) {
+        ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+        ins = ln_tensor_list_append(ins, "packed", packed);
+        if (c.bias)
+            ins = ln_tensor_list_append(ins, "bias", c.bias);
+        if (addend)
+            ins = ln_tensor_list_append(ins, "addend", addend);
+        ln_layout_params said = conv_params(&c, weight_dims[0], algorithm);
+        int in_count = 2 + (c.bias != NULL) + (addend != NULL);
+        status =
+            ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,
+                                ln_list_length(ins) == in_count && ln_layout_are_complete(&said));
+    }
+    ln_free(packed);
+    return status;
+}
+
+const ln_layout_op ln_layout_convs[] = {
+    {"Conv", fits_conv, rewrite_conv},
+    {"ms_FusedConv", fits_conv, rewrite_conv},
+    {"conv2d", fits_conv, rewrite_conv},
+    {NULL, NULL, NULL},
+};

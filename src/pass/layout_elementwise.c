@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of what is computed element by element, with operands that are repeated over others.
+
+#include "pass/layout_build.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/util.h>
+
+// Whether each element of an input meets one element of the output, or is repeated over it: an
+// image of the same shape, one number, or what has as many axes.
+static bool is_operand(const ln_layout_build *build, const char *tname, bool *has_twin)
+{
+    const ln_tensor_entry *entry = ln_layout_find(build, tname);
+    if (!entry || entry->is_open)
+        return false;
+    if (entry->tensor->len == 1 && entry->tensor->ndim < 4)
+        return true;
+    if (entry->tensor->dtype != TL_FLOAT || entry->tensor->ndim > 4 || entry->tensor->len == 0)
+        return false;
+    *has_twin = *has_twin || (entry->tensor->ndim == 4 && ln_layout_has_twin(build, tname));
+    return true;
+}
+
+static bool fits_elementwise(const ln_layout_build *build)
+{
+    bool has_twin = false;
+    const ln_tensor_list_entry *in;
+    if (!ln_layout_is_free(build, ln_layout_first_out(build)) ||
+        build->op->op_arg->tensors_out->next)
+        return false;
+    LN_LIST_FOREACH (in, build->op->op_arg->tensors_in)
+        if (!is_operand(build, in->name, &has_twin))
+            return false;
+    return has_twin;
+}
+
+// The twin of what has fewer axes: those in front are 1.
+static const char *widened_twin(ln_layout_build *build, const char *tname)
+{
+    const tl_tensor *t = ln_layout_find(build, tname)->tensor;
+    int dims[4] = {1, 1, 1, 1};
+    for (int i = 0; i < t->ndim; i++)
+        dims[4 - t->ndim + i] = t->dims[i];
+    char *image = ln_layout_new_name(build, tname, "image");
+    char *twin = ln_layout_new_name(build, tname, "last");
+    ln_list *ins = ln_tensor_list_append(NULL, "src", tname);
+    ln_list *outs = image ? ln_tensor_list_append(NULL, "dst", image) : NULL;
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 4, dims);
+    ln_status status =
+        ln_layout_emit(build, "reshape", "image", ins, outs, params, ins && outs && params && twin);
+    if (status == LN_OK)
+        status = ln_layout_emit_transpose(build, image, twin, ln_layout_to_last);
+    ln_free(image);
+    ln_free(twin);
+    return status == LN_OK ? ln_layout_last_made(build) : NULL;
+}
+
+static const char *operand_twin(ln_layout_build *build, const char *tname)
+{
+    const tl_tensor *t = ln_layout_find(build, tname)->tensor;
+    if (t->ndim == 4)
+        return ln_layout_twin(build, tname);
+    return t->len == 1 ? tname : widened_twin(build, tname);
+}
+
+// The operator's inputs with twins in the place of images; NULL with a recorded failure.
+static ln_list *twin_inputs(ln_layout_build *build)
+{
+    ln_list *ins = NULL;
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, build->op->op_arg->tensors_in) {
+        const char *twin = operand_twin(build, in->name);
+        if (!twin || ln_tensor_list_push(&ins, in->arg_name, twin) != LN_OK) {
+            ln_tensor_list_free(ins);
+            return NULL;
+        }
+    }
+    return ins;
+}
+
+ln_status ln_layout_emit_same(ln_layout_build *build, ln_list *params, bool is_complete)
+{
+    const ln_op_arg *arg = build->op->op_arg;
+    const char *out_arg = ((const ln_tensor_list_entry *)arg->tensors_out->data)->arg_name;
+    ln_list *ins = twin_inputs(build);
+    return ln_layout_emit_twin(build, arg->optype, out_arg, ins, params, is_complete && ins);
+}
+
+static ln_status rewrite_elementwise(ln_layout_build *build)
+{
+    const ln_list *old = build->op->op_arg->params;
+    ln_list *params = ln_param_list_copy(old);
+    return ln_layout_emit_same(build, params, ln_list_length(params) == ln_list_length(old));
+}
+
+const ln_layout_op ln_layout_elementwise[] = {
+    {"act", fits_elementwise, rewrite_elementwise},
+    {"elew", fits_elementwise, rewrite_elementwise},
+    {"relu", fits_elementwise, rewrite_elementwise},
+    {"lrelu", fits_elementwise, rewrite_elementwise},
+    {"sigmoid", fits_elementwise, rewrite_elementwise},
+    {"Abs", fits_elementwise, rewrite_elementwise},
+    {"Add", fits_elementwise, rewrite_elementwise},
+    {"Clip", fits_elementwise, rewrite_elementwise},
+    {"Div", fits_elementwise, rewrite_elementwise},
+    {"Elu", fits_elementwise, rewrite_elementwise},
+    {"Erf", fits_elementwise, rewrite_elementwise},
+    {"Exp", fits_elementwise, rewrite_elementwise},
+    {"Gelu", fits_elementwise, rewrite_elementwise},
+    {"HardSigmoid", fits_elementwise, rewrite_elementwise},
+    {"HardSwish", fits_elementwise, rewrite_elementwise},
+    {"LeakyRelu", fits_elementwise, rewrite_elementwise},
+    {"Max", fits_elementwise, rewrite_elementwise},
+    {"Min", fits_elementwise, rewrite_elementwise},
+    {"Mish", fits_elementwise, rewrite_elementwise},
+    {"Mul", fits_elementwise, rewrite_elementwise},
+    {"Neg", fits_elementwise, rewrite_elementwise},
+    {"PRelu", fits_elementwise, rewrite_elementwise},
+    {"Pow", fits_elementwise, rewrite_elementwise},
+    {"Relu", fits_elementwise, rewrite_elementwise},
+    {"Sigmoid", fits_elementwise, rewrite_elementwise},
+    {"Softplus", fits_elementwise, rewrite_elementwise},
+    {"Sqrt", fits_elementwise, rewrite_elementwise},
+    {"Sub", fits_elementwise, rewrite_elementwise},
+    {"Tanh", fits_elementwise, rewrite_elementwise},
+    {NULL, NULL, NULL},
+};

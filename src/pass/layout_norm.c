@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of batch normalizations that no convolution took: scale and offset of each channel.
+
+#include "pass/layout_build.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/call.h>
+#include <lightnet/util.h>
+
+// The names that ONNX and LightNet give its inputs.
+typedef struct norm {
+    const char *src, *scale, *offset, *mean, *var;
+    double epsilon;
+} norm;
+
+static double number_param(const ln_layout_build *build, const char *name, double usual)
+{
+    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, name);
+    return param ? param->value_double : usual;
+}
+
+static bool read_norm(const ln_layout_build *build, norm *n)
+{
+    bool is_own = ln_streq(build->op->op_arg->optype, "batchnorm");
+    *n = (norm){.src = ln_layout_input(build, is_own ? "src" : "X"),
+                .scale = ln_layout_input(build, "scale"),
+                .offset = ln_layout_input(build, is_own ? "offset" : "B"),
+                .mean = ln_layout_input(build, is_own ? "mean" : "input_mean"),
+                .var = ln_layout_input(build, is_own ? "var" : "input_var"),
+                .epsilon = number_param(build, "epsilon", 1e-5)};
+    const char *const params[] = {n->scale, n->offset, n->mean, n->var};
+    for (size_t i = 0; i < 4; i++) {
+        const ln_tensor_entry *entry = params[i] ? ln_layout_find(build, params[i]) : NULL;
+        if (!entry || entry->is_open || !entry->isstatic || entry->tensor->dtype != TL_FLOAT ||
+            entry->tensor->ndim != 1)
+            return false;
+    }
+    if (!ln_layout_is_free(build, n->src) ||
+        !ln_layout_is_free(build, ln_layout_first_out(build)) ||
+        build->op->op_arg->tensors_out->next || !ln_layout_has_twin(build, n->src))
+        return false;
+    return is_own ||
+           (ln_call_since(build->op->op_arg->priv) >= 7 &&
+            number_param(build, "training_mode", 0) == 0 && number_param(build, "spatial", 1) == 1);
+}
+
+static bool fits_norm(const ln_layout_build *build)
+{
+    norm n;
+    return read_norm(build, &n);
+}
+
+// The name of a new tensor that `optype(ins | params)` makes; takes the lists.
+static const char *emit_step(ln_layout_build *build, const char *optype, const char *suffix,
+                             ln_list *ins, ln_list *list, bool is_complete)
+{
+    char *name = ln_layout_new_name(build, ln_layout_first_out(build), suffix);
+    ln_list *outs = name ? ln_tensor_list_append(NULL, "dst", name) : NULL;
+    ln_status status = ln_layout_emit(build, optype, suffix, ins, outs, list, is_complete && outs);
+    ln_free(name);
+    return status == LN_OK ? ln_layout_last_made(build) : NULL;
+}
+
+static const char *emit_elew(ln_layout_build *build, const char *suffix, const char *elew_op,
+                             const char *a, const char *b)
+{
+    if (!a || !b)
+        return NULL;
+    ln_list *ins = ln_tensor_list_append(NULL, "src1", a);
+    ins = ln_tensor_list_append(ins, "src2", b);
+    ln_list *list = ln_param_list_append_string(NULL, "elew_op", elew_op);
+    return emit_step(build, "elew", suffix, ins, list, ln_list_length(ins) == 2 && list);
+}
+
+static const char *emit_number(ln_layout_build *build, const char *suffix, double number)
+{
+    const int dims[] = {1};
+    ln_list *list = ln_param_list_append_string(NULL, "dtype", "TL_FLOAT");
+    list = ln_param_list_append_array_int(list, "dims", 1, dims);
+    list = ln_param_list_append_array_double(list, "data", 1, &number);
+    return emit_step(build, "create", suffix, NULL, list, ln_list_length(list) == 3);
+}
+
+static const char *emit_root(ln_layout_build *build, const char *src)
+{
+    if (!src)
+        return NULL;
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ln_list *list = ln_param_list_append_string(NULL, "act", "sqrt");
+    return emit_step(build, "act", "deviation", ins, list, ins && list);
+}
+
+// scale / sqrt(var + epsilon) and offset - mean * that are computed once.
+static ln_status rewrite_norm(ln_layout_build *build)
+{
+    norm n;
+    if (!read_norm(build, &n))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no normalization any more", build->op->op_arg->name);
+    const char *epsilon = emit_number(build, "epsilon", n.epsilon);
+    const char *var = emit_elew(build, "variance", "TL_SUM", n.var, epsilon);
+    const char *factor = emit_elew(build, "factor", "TL_DIV", n.scale, emit_root(build, var));
+    const char *moved = emit_elew(build, "moved", "TL_MUL", n.mean, factor);
+    const char *summand = emit_elew(build, "summand", "TL_SUB", n.offset, moved);
+    if (!summand)
+        return ln_error_status();
+    ln_list *ins = ln_tensor_list_append(NULL, "src", ln_layout_twin(build, n.src));
+    ins = ln_tensor_list_append(ins, "scale", factor);
+    ins = ln_tensor_list_append(ins, "offset", summand);
+    return ln_layout_emit_twin(build, "scale_shift", "dst", ins, NULL, ln_list_length(ins) == 3);
+}
+
+const ln_layout_op ln_layout_norms[] = {
+    {"BatchNormalization", fits_norm, rewrite_norm},
+    {"batchnorm", fits_norm, rewrite_norm},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of poolings and resizing.
+
+#include "pass/layout_build.h"
+
+#include <string.h>
+
+#include <lightnet/call.h>
+#include <lightnet/convdim.h>
+#include <lightnet/opshape.h>
+#include <lightnet/util.h>
+
+#include "op/onnx/conv_window.h"
+
+// ---- Pooling ----
+
+// A pooling as the channels-last operator wants it, whichever operator says it.
+typedef struct pool {
+    const char *optype, *src;
+    int size[2], stride[2], dilation[2], padding[4];
+    bool counts_padding;
+} pool;
+
+static const int *dims_of(const ln_layout_build *build, const char *tname)
+{
+    return ln_layout_find(build, tname)->tensor->dims;
+}
+
+static bool are_images(const ln_layout_build *build, const char *src)
+{
+    return ln_layout_is_free(build, src) && ln_layout_is_free(build, ln_layout_first_out(build)) &&
+           !build->op->op_arg->tensors_out->next;
+}
+
+static bool read_window(ln_call *call, const tl_tensor *src, pool *p)
+{
+    ln_window window;
+    if (ln_window_read(call, src, NULL, &window) != LN_OK || window.axis_count != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const ln_window_axis *axis = &window.axis[i];
+        if (axis->pad_begin < 0 || axis->pad_end < 0)
+            return false;
+        p->size[i] = (int)axis->size;
+        p->stride[i] = (int)axis->stride;
+        p->dilation[i] = (int)axis->dilation;
+        p->padding[i] = (int)axis->pad_begin;
+        p->padding[2 + i] = (int)axis->pad_end;
+    }
+    return true;
+}
+
+// MaxPool and AveragePool of ONNX, once they are checked.
+static bool read_onnx_pool(const ln_layout_build *build, pool *p)
+{
+    ln_call *call = build->op->op_arg->priv;
+    bool is_max = ln_streq(build->op->op_arg->optype, "MaxPool");
+    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
+                .src = ln_layout_input(build, "X")};
+    if (!call || !are_images(build, p->src))
+        return false;
+    p->counts_padding = !is_max && ln_call_int(call, "count_include_pad") != 0;
+    return read_window(call, ln_layout_find(build, p->src)->tensor, p);
+}
+
+// GlobalMaxPool and GlobalAveragePool: one window over all.
+static bool read_global_pool(const ln_layout_build *build, pool *p)
+{
+    bool is_max = ln_streq(build->op->op_arg->optype, "GlobalMaxPool");
+    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
+                .src = ln_layout_input(build, "X"),
+                .stride = {1, 1},
+                .dilation = {1, 1}};
+    if (!are_images(build, p->src))
+        return false;
+    memcpy(p->size, dims_of(build, p->src) + 2, sizeof p->size);
+    return true;
+}
+
+static const int *ints(const ln_layout_build *build, const char *name, const int *usual)
+{
+    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, name);
+    return param ? param->value_array_int : usual;
+}
+
+// maxpool2d and avgpool2d, once they are checked.
+static bool read_pool2d(const ln_layout_build *build, pool *p)
+{
+    static const int ones[2] = {1, 1}, zeros[4];
+    const ln_param_entry *autopad = ln_param_list_find(build->op->op_arg->params, "autopad");
+    bool is_max = ln_streq(build->op->op_arg->optype, "maxpool2d");
+    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
+                .src = ln_layout_input(build, "src"),
+                .dilation = {1, 1}};
+    if (!are_images(build, p->src))
+        return false;
+    memcpy(p->size, ints(build, "size", ones), sizeof p->size);
+    memcpy(p->stride, ints(build, "stride", ones), sizeof p->stride);
+    return ln_effective_padding(p->padding, ints(build, "padding", zeros),
+                                autopad ? autopad->value_string : "NOTSET",
+                                dims_of(build, p->src) + 2, p->size, p->stride, NULL) == LN_OK;
+}
+
+static bool read_pool(const ln_layout_build *build, pool *p)
+{
+    const char *optype = build->op->op_arg->optype;
+    if (ln_streq(optype, "MaxPool") || ln_streq(optype, "AveragePool"))
+        return read_onnx_pool(build, p);
+    if (ln_streq(optype, "GlobalMaxPool") || ln_streq(optype, "GlobalAveragePool"))
+        return read_global_pool(build, p);
+    return read_pool2d(build, p);
+}
+
+// Alone, a pooling is not worth two transposes.
+static bool fits_pool(const ln_layout_build *build)
+{
+    pool p;
+    return read_pool(build, &p) && ln_layout_has_twin(build, p.src);
+}
+
+// As many windows as fit, or as the operator has where that differs.
+static void add_out(const ln_layout_build *build, const pool *p, ln_layout_params *params)
+{
+    const int *in = dims_of(build, p->src) + 2;
+    const int *out = dims_of(build, ln_layout_first_out(build)) + 2;
+    for (int i = 0; i < 2; i++) {
+        int fitting = ln_output_dim_conv(in[i], p->size[i], p->stride[i], p->padding[i],
+                                         p->padding[2 + i], p->dilation[i]);
+        if (fitting == out[i])
+            continue;
+        ln_layout_add_ints(params, "out", 2, out, 0);
+        return;
+    }
+}
+
+static ln_status rewrite_pool(ln_layout_build *build)
+{
+    pool p;
+    if (!read_pool(build, &p))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no pooling any more", build->op->op_arg->name);
+    const char *src = ln_layout_twin(build, p.src);
+    if (!src)
+        return ln_error_status();
+    ln_layout_params params = {0};
+    ln_layout_add_ints(&params, "size", 2, p.size, 0);
+    ln_layout_add_ints(&params, "stride", 2, p.stride, 1);
+    ln_layout_add_ints(&params, "padding", 4, p.padding, 0);
+    ln_layout_add_ints(&params, "dilation", 2, p.dilation, 1);
+    add_out(build, &p, &params);
+    if (p.counts_padding) {
+        params.list = ln_param_list_append_bool(params.list, "count_padding", 1);
+        params.count++;
+    }
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    return ln_layout_emit_twin(build, p.optype, "dst", ins, params.list,
+                               ins && ln_layout_are_complete(&params));
+}
+
+// ---- Resizing ----
+
+// Resize of ONNX as the channels-last operator wants it.
+typedef struct resize {
+    const char *src, *mode, *coordinates, *rounding;
+    double scale[2]; // 0: the quotient of the sizes
+} resize;
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words && !ln_streq(*words, word))
+        words++;
+    return *words != NULL;
+}
+
+// Scales that are given, and known. False if batch or channels are scaled.
+static bool read_scales(const ln_layout_build *build, resize *r)
+{
+    const char *name = ln_layout_input(build, "scales");
+    const ln_tensor_entry *entry = name ? ln_layout_find(build, name) : NULL;
+    if (!entry || entry->tensor->len == 0)
+        return true;
+    const float *scales = entry->known;
+    if (!scales || entry->tensor->len != 4 || entry->tensor->dtype != TL_FLOAT || scales[0] != 1 ||
+        scales[1] != 1)
+        return false;
+    const int *in = dims_of(build, r->src) + 2;
+    const int *out = dims_of(build, ln_layout_first_out(build)) + 2;
+    for (int i = 0; i < 2; i++)
+        r->scale[i] = (double)scales[2 + i] * in[i] == out[i] ? 0 : (double)scales[2 + i];
+    return true;
+}
+
+static bool read_resize(const ln_layout_build *build, resize *r)
+{
+    static const char *const modes[] = {"nearest", "linear", NULL};
+    static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
+                                              "align_corners", NULL};
+    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                            "ceil", NULL};
+    ln_call *call = build->op->op_arg->priv;
+    *r = (resize){.src = ln_layout_input(build, "X")};
+    if (!call || ln_call_since(call) < 11 || !are_images(build, r->src) ||
+        ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0 ||
+        !read_scales(build, r))
+        return false;
+    r->mode = ln_call_string(call, "mode");
+    r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
+    r->rounding = ln_call_string(call, "nearest_mode");
+    const int *in = dims_of(build, r->src), *out = dims_of(build, ln_layout_first_out(build));
+    return is_one_of(r->mode, modes) && is_one_of(r->coordinates, coordinates) &&
+           is_one_of(r->rounding, roundings) && in[0] == out[0] && in[1] == out[1];
+}
+
+static bool fits_resize(const ln_layout_build *build)
+{
+    resize r;
+    return read_resize(build, &r) && ln_layout_has_twin(build, r.src);
+}
+
+static ln_status rewrite_resize(ln_layout_build *build)
+{
+    resize r;
+    if (!read_resize(build, &r))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no resizing any more", build->op->op_arg->name);
+    const char *src = ln_layout_twin(build, r.src);
+    if (!src)
+        return ln_error_status();
+    ln_layout_params params = {0};
+    ln_layout_add_ints(&params, "out", 2, dims_of(build, ln_layout_first_out(build)) + 2, 0);
+    ln_layout_add_string(&params, "mode", r.mode, "nearest");
+    ln_layout_add_string(&params, "coordinates", r.coordinates, "half_pixel");
+    ln_layout_add_string(&params, "rounding", r.rounding, "round_prefer_floor");
+    if (r.scale[0] != 0 || r.scale[1] != 0) {
+        params.list = ln_param_list_append_array_double(params.list, "scale", 2, r.scale);
+        params.count++;
+    }
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    return ln_layout_emit_twin(build, "resize_nhwc", "dst", ins, params.list,
+                               ins && ln_layout_are_complete(&params));
+}
+
+// ---- The table ----
+
+const ln_layout_op ln_layout_pools[] = {
+    {"MaxPool", fits_pool, rewrite_pool},       {"AveragePool", fits_pool, rewrite_pool},
+    {"GlobalMaxPool", fits_pool, rewrite_pool}, {"GlobalAveragePool", fits_pool, rewrite_pool},
+    {"maxpool2d", fits_pool, rewrite_pool},     {"avgpool2d", fits_pool, rewrite_pool},
+    {"Resize", fits_resize, rewrite_resize},    {NULL, NULL, NULL},
+};
