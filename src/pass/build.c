@@ -156,6 +156,20 @@ static ln_status push_entry(ln_list **params, ln_param_entry *entry)
     return status;
 }
 
+// Takes `entry`. What is the default needs no saying, so that models stay short.
+static ln_status push_unless_default(const ln_op *proto, ln_list **params, ln_param_entry *entry)
+{
+    ln_param_entry *usual = NULL;
+    ln_status status = ln_op_param_default(proto->op_arg, entry->arg_name, &usual);
+    bool is_default = usual && ln_param_entries_equal(usual, entry);
+    if (usual)
+        ln_param_entry_free(usual);
+    if (status == LN_OK && !is_default)
+        return push_entry(params, entry);
+    ln_param_entry_free(entry);
+    return status;
+}
+
 static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_param *param,
                             ln_list **params)
 {
@@ -169,7 +183,7 @@ static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_
         }
         ln_free(entry->arg_name);
         entry->arg_name = arg_name;
-        return push_entry(params, entry);
+        return push_unless_default(proto, params, entry);
     }
     entry =
         ln_param_entry_create(param->arg_name, ln_op_param_type(proto->op_arg, param->arg_name));
@@ -180,7 +194,7 @@ static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_
         ln_param_entry_free(entry);
         return status;
     }
-    return push_entry(params, entry);
+    return push_unless_default(proto, params, entry);
 }
 
 static bool is_overridden(const ln_rule_op *statement, const char *arg_name)

@@ -157,6 +157,15 @@ FUNCTION(at)
     return to_index(args[1].number, args[0].count, &i) && give(out, args[0].numbers[i]);
 }
 
+FUNCTION(index)
+{
+    UNUSED();
+    double i = args[0].number, count = args[1].number;
+    double from_start = i < 0 ? i + count : i;
+    return from_start >= 0 && from_start < count && from_start == floor(from_start) &&
+           give(out, from_start);
+}
+
 FUNCTION(sum)
 {
     UNUSED();

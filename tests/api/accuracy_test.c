@@ -88,6 +88,11 @@ static const row rows[] = {
     {"Sqrt_cpu", "", 0, 8, INPUT("[1000]") "Sqrt(X=x | Y=y |);\n"},
     {"Abs_cpu", "", -8, 8, INPUT("[1000]") "Abs(X=x | Y=y |);\n"},
     {"Neg_cpu", "", -8, 8, INPUT("[1000]") "Neg(X=x | Y=y |);\n"},
+    {"RMSNormalization_cpu", "", 2, 8,
+     INPUT("[300, 100]") CONSTANT("s", "[100]") "RMSNormalization(X=x, scale=s | Y=y |);\n"},
+    {"SimplifiedLayerNormalization_cpu", "", 2, 8,
+     INPUT("[300, 100]")
+         CONSTANT("s", "[100]") "SimplifiedLayerNormalization(X=x, scale=s | Y=y |);\n"},
     {"Clip_cpu", "", -8, 8, INPUT("[1000]") "Clip(input=x | output=y | since=6, min=-1, max=2);\n"},
     {"HardSigmoid_cpu", "", -2, 8, INPUT("[1000]") "HardSigmoid(X=x | Y=y |);\n"},
     {"HardSwish_cpu", "", -2, 8, INPUT("[1000]") "HardSwish(X=x | Y=y |);\n"},
@@ -124,6 +129,10 @@ static const row rows[] = {
     ACT("sqrt", 0, 8),
     ACT("abs", -8, 8),
     ACT("neg", -8, 8),
+    {"layernorm_cpu", "", 2, 8,
+     INPUT("[300, 100]")
+         CONSTANT("s", "[100]") "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"
+                                "layernorm(src=x, scale=s, bias=o | dst=y |);\n"},
     {"scale_shift_cpu", "", 0.5, 1,
      INPUT("[100, 37]") CONSTANT("s", "[37]")
          CONSTANT("o", "[37]") "scale_shift(src=x, scale=s, offset=o | dst=y | act=relu);\n"},

@@ -32,6 +32,8 @@ static const source sources[] = {
     {"concat", "b", "input", "TL_FLOAT", "[2, 1]"},
     {"deconv2d", "w", "create", "TL_FLOAT", "[3, 3, 2, 2]"},
     {"rearange", "x", "input", "TL_FLOAT", "[5]"},
+    {"layernorm", "b", "create", "TL_FLOAT", "[2]"},
+    {"layernorm", "s", "create", "TL_FLOAT", "[2]"},
     {"scale_shift", "o", "create", "TL_FLOAT", "[2]"},
     {"scale_shift", "s", "create", "TL_FLOAT", "[2]"},
     {"scatter", "a", "input", "TL_FLOAT", "[2, 3]"},

@@ -5,6 +5,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/norm/norm.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 
 ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
@@ -78,6 +79,23 @@ ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor 
                                   .epsilon = epsilon,
                                   .y = dst->data};
     ln_batchnorm_f32(ln_cpu_isa_get(), &args, pool);
+    return LN_OK;
+}
+
+ln_status ln_cpu_layernorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
+                           const tl_tensor *bias, tl_tensor *dst, float epsilon, ln_bool centered)
+{
+    if (dst->len == 0)
+        return LN_OK;
+    ln_layernorm_f32_args args = {.rows = (size_t)(src->len / scale->len),
+                                  .n = (size_t)scale->len,
+                                  .x = src->data,
+                                  .scale = scale->data,
+                                  .bias = bias ? bias->data : NULL,
+                                  .y = dst->data,
+                                  .epsilon = epsilon,
+                                  .is_centered = centered};
+    ln_layernorm_f32(ln_cpu_isa_get(), &args, pool);
     return LN_OK;
 }
 

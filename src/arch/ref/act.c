@@ -69,6 +69,25 @@ void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *sc
     }
 }
 
+void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
+                      tl_tensor *dst, double epsilon, int is_centered)
+{
+    int n = scale->len;
+    const float *x = src->data, *factor = scale->data, *addend = bias ? bias->data : NULL;
+    float *y = dst->data;
+    for (int at = 0; at < src->len; at += n, x += n, y += n) {
+        double mean = 0, square = 0;
+        for (int i = 0; i < n && is_centered; i++)
+            mean += (double)x[i] / n;
+        for (int i = 0; i < n; i++)
+            square += ((double)x[i] - mean) * ((double)x[i] - mean) / n;
+        for (int i = 0; i < n; i++) {
+            double value = ((double)x[i] - mean) / sqrt(square + epsilon) * (double)factor[i];
+            y[i] = (float)(addend ? value + (double)addend[i] : value);
+        }
+    }
+}
+
 tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,
                        ln_act act, double alpha, double beta)
 {

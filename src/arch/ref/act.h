@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations as lightnet/act.h says, in double, and the operators that are little else.
+// Activations as lightnet/act.h says, in double, and what goes element by element or row by row
+// with them.
 
 #ifndef LN_ARCH_REF_ACT_H
 #define LN_ARCH_REF_ACT_H
@@ -19,6 +20,10 @@ void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double 
 void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,
                         const tl_tensor *offset, tl_tensor *dst, ln_act act, double alpha,
                         double beta);
+
+// Rows of the last axis, normalised; `bias` may be NULL, `dst` may be `src`.
+void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
+                      tl_tensor *dst, double epsilon, int is_centered);
 
 // act(src1 op src2). NULL with a recorded failure where tl_tensor_elew has one.
 tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,

@@ -203,7 +203,7 @@ ln_status ln_cpu_onnx_batch_normalization(ln_call *call)
     return LN_OK;
 }
 
-// ---- LayerNormalization ----
+// ---- LayerNormalization and those without a mean ----
 
 static bool has_line_length(const tl_tensor *t, int64_t length)
 {
@@ -223,45 +223,17 @@ ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call)
     return LN_OK;
 }
 
-// Eight sums at once: they do not wait for each other.
-#define SUMS 8
-static double sum_of(const float *x, size_t n, double mean, bool is_squared)
-{
-    double sums[SUMS] = {0};
-    size_t i = 0;
-    for (; i + SUMS <= n; i += SUMS) {
-        for (size_t j = 0; j < SUMS; j++) {
-            double value = (double)x[i + j] - mean;
-            sums[j] += is_squared ? value * value : value;
-        }
-    }
-    for (; i < n; i++) {
-        double value = (double)x[i] - mean;
-        sums[0] += is_squared ? value * value : value;
-    }
-    for (size_t j = 1; j < SUMS; j++)
-        sums[0] += sums[j];
-    return sums[0];
-}
-
 ln_status ln_cpu_onnx_layer_normalization(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
-    size_t n = (size_t)src->dims[src->ndim - 1];
-    const float *x = floats(src), *scale = floats(ln_call_in(call, 1));
-    const float *bias = floats(ln_call_in(call, 2));
-    float *y = ln_call_dst(call, 0)->data;
-    double epsilon = ln_call_float(call, "epsilon");
-    for (size_t i = 0; i < (size_t)src->len; i += n, x += n, y += n) {
-        double mean = sum_of(x, n, 0, false) / (double)n;
-        double variance = sum_of(x, n, mean, true) / (double)n;
-        double factor = 1 / sqrt(variance + epsilon);
-        for (size_t j = 0; j < n; j++) {
-            double value = ((double)x[j] - mean) * factor * (double)scale[j];
-            y[j] = (float)(bias ? value + (double)bias[j] : value);
-        }
-    }
-    return LN_OK;
+    return ln_cpu_layernorm(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
+                            ln_call_in(call, 2), ln_call_dst(call, 0),
+                            (float)ln_call_float(call, "epsilon"), LN_TRUE);
+}
+
+ln_status ln_cpu_onnx_rms_normalization(ln_call *call)
+{
+    return ln_cpu_layernorm(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1), NULL,
+                            ln_call_dst(call, 0), (float)ln_call_float(call, "epsilon"), LN_FALSE);
 }
 
 // ---- Softmax ----

@@ -41,6 +41,7 @@ ln_status ln_cpu_onnx_mul(ln_call *call);
 ln_status ln_cpu_onnx_div(ln_call *call);
 ln_status ln_cpu_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_onnx_layer_normalization(ln_call *call);
+ln_status ln_cpu_onnx_rms_normalization(ln_call *call);
 ln_status ln_cpu_onnx_softmax(ln_call *call);
 
 LN_CPPEND

@@ -176,6 +176,33 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return (vf)(((vf_mask)a & INT32_MAX) | ((vf_mask)b & INT32_MIN));
 }
 
+// The first n lanes, 0 in the others; n may be 0.
+VF_VERB vf vf_keep_n(vf a, size_t n)
+{
+    vf r = {0};
+    for (size_t i = 0; i < n; i++)
+        r[i] = a[i];
+    return r;
+}
+
+// Lane i is lane i ^ distance, for a distance of 1, 2, 4, ... below VF_LANES that is a constant.
+VF_VERB vf vf_swap(vf a, const int distance)
+{
+    return distance == 2 ? (vf){a[2], a[3], a[0], a[1]} : (vf){a[1], a[0], a[3], a[2]};
+}
+
+// Lane i of vector j becomes lane j of vector i.
+VF_VERB void vf_transpose(vf rows[VF_LANES])
+{
+    for (int i = 0; i < VF_LANES; i++) {
+        for (int j = 0; j < i; j++) {
+            float lane = rows[i][j];
+            rows[i][j] = rows[j][i];
+            rows[j][i] = lane;
+        }
+    }
+}
+
 // ---- Fused multiply-add ----
 
 #ifdef __FP_FAST_FMAF

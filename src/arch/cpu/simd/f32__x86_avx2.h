@@ -153,4 +153,35 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
 }
 
+VF_VERB vf vf_keep_n(vf a, size_t n)
+{
+    return _mm256_and_ps(a, _mm256_castsi256_ps(vf_first_lanes(n)));
+}
+
+VF_VERB vf vf_swap(vf a, const int distance)
+{
+    return distance == 4   ? _mm256_permute2f128_ps(a, a, 1)
+           : distance == 2 ? _mm256_permute_ps(a, 0x4e)
+                           : _mm256_permute_ps(a, 0xb1);
+}
+
+VF_VERB void vf_transpose(vf rows[VF_LANES])
+{
+    vf pairs[8], quads[8];
+    for (int i = 0; i < 8; i += 2) {
+        pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        quads[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+        quads[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+        quads[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+        quads[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        rows[i] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x20);
+        rows[i + 4] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x31);
+    }
+}
+
 #endif

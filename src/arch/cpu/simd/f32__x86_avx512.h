@@ -148,4 +148,42 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
 }
 
+VF_VERB vf vf_keep_n(vf a, size_t n)
+{
+    return _mm512_maskz_mov_ps(vf_first_lanes(n), a);
+}
+
+VF_VERB vf vf_swap(vf a, const int distance)
+{
+    return distance == 8   ? _mm512_shuffle_f32x4(a, a, 0x4e)
+           : distance == 4 ? _mm512_shuffle_f32x4(a, a, 0xb1)
+           : distance == 2 ? _mm512_permute_ps(a, 0x4e)
+                           : _mm512_permute_ps(a, 0xb1);
+}
+
+VF_VERB void vf_transpose(vf rows[VF_LANES])
+{
+    vf pairs[16], quads[16], halves[16];
+    for (int i = 0; i < 16; i += 2) {
+        pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
+        pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        quads[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+        quads[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+        quads[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+        quads[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+    }
+    for (int i = 0; i < 16; i += 8) {
+        for (int j = 0; j < 4; j++) {
+            halves[i + j] = _mm512_shuffle_f32x4(quads[i + j], quads[i + j + 4], 0x88);
+            halves[i + j + 4] = _mm512_shuffle_f32x4(quads[i + j], quads[i + j + 4], 0xdd);
+        }
+    }
+    for (int j = 0; j < 8; j++) {
+        rows[j] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0x88);
+        rows[j + 8] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0xdd);
+    }
+}
+
 #endif

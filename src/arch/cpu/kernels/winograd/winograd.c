@@ -1,21 +1,406 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's minimal filtering.
+// Drives Winograd's algorithm: packs weights, cuts the work into blocks of tiles.
+//
+// A block of tiles is transformed whole; then, for some output channels at a time, its products are
+// made point by point and transformed back. So weights are read once for each block, in order, and
+// what is read again, a point of V and the sums M, is small. Blocks are made such that V and M stay
+// in a core's second cache; where channels are so many that a block would be too short to be worth
+// its reading of the weights, it is longer and V comes from farther away.
+//
+// Threads share blocks where these are many; otherwise they share one block, first its tiles, then
+// its output channels.
 
 #include "arch/cpu/kernels/winograd/winograd.h"
 
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arch/cpu/kernels/select.h"
+#include "arch/cpu/kernels/winograd/winograd_kernel.h"
+#include "arch/cpu/kernels/winograd/winograd_points.h"
+#include "base/checked.h"
+
+#define LANES LN_WINOGRAD_LANES
+
+typedef struct kernel_row {
+    ln_cpu_isa isa;
+    const ln_winograd_f32_kernel *kernel;
+} kernel_row;
+
+static const kernel_row kernels[] = {
+#define K(isa, type, kernel) {LN_CPU_ISA_##isa, &kernel},
+#include "arch/cpu/kernels/winograd/winograd.inc"
+#undef K
+};
+
+static size_t ceil_div(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t round_up(size_t count)
+{
+    return ceil_div(count, LANES) * LANES;
+}
+
+// ---- Packing ----
+
+// The row of G for point `i`, times three weights that are `step` apart.
+static double weight_point(size_t m, size_t i, const double *g, size_t step)
+{
+    static const double points[3][3] = {
+        {1}, {LN_WINOGRAD4_A, LN_WINOGRAD4_B}, {LN_WINOGRAD6_A, LN_WINOGRAD6_B, LN_WINOGRAD6_C}};
+    const double *magnitudes = points[m / 2 - 1];
+    if (i == m + 1)
+        return g[2 * step];
+    double x = 0, n = 1;
+    if (i > 0)
+        x = i % 2 ? magnitudes[(i - 1) / 2] : -magnitudes[(i - 1) / 2];
+    for (size_t k = 0; k < m / 2; k++) {
+        double other = magnitudes[k];
+        if (i > 0 && (i - 1) / 2 == k)
+            n *= 2 * x; // x - (-x)
+        else
+            n *= x * x - other * other;
+    }
+    if (i > 0)
+        n *= x; // x - 0
+    return (g[0] + x * (g[step] + x * g[2 * step])) / n;
+}
+
+static void pack_filter(size_t m, const float *weight, float *packed, size_t point_stride)
+{
+    size_t n = m + 2;
+    double g[9], half[LN_WINOGRAD_MAX_SIDE * 3]; // half: G g, n rows of 3
+    for (size_t k = 0; k < 9; k++)
+        g[k] = (double)weight[k];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < 3; k++)
+            half[i * 3 + k] = weight_point(m, i, g + k, 3);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++)
+            packed[(i * n + j) * point_stride] = (float)weight_point(m, j, half + i * 3, 1);
+    }
+}
+
 void ln_winograd_f32_pack(size_t m, const ln_conv_shape *shape, const float *weight, float *packed)
 {
-    (void)m, (void)shape, (void)weight, (void)packed;
+    size_t out = shape->out_channels, in = shape->in_channels;
+    size_t points = (m + 2) * (m + 2), point_stride = round_up(out) * in;
+    if (out % LANES)
+        memset(packed, 0, points * point_stride * sizeof *packed);
+    for (size_t o = 0; o < out; o++) {
+        float *column = packed + o / LANES * in * LANES + o % LANES;
+        for (size_t c = 0; c < in; c++)
+            pack_filter(m, weight + (o * in + c) * 9, column + c * LANES, point_stride);
+    }
+}
+
+// ---- The plan ----
+
+// Measured: what of the second cache V and M of a block may take, and how many tiles make reading
+// the weights once for each block worth while.
+#define BLOCK_FLOATS     ((size_t)192 * 1024)
+#define BLOCK_TILES      28
+// The whole workspace but for what one row of the smallest block takes.
+#define WORKSPACE_FLOATS ((size_t)1024 * 1024)
+#define MAX_SLOTS        8
+
+typedef struct winograd_plan {
+    size_t m, points;
+    size_t tiles_y, tiles_x; // of an image
+    size_t tile_count;
+    size_t block_tiles; // at most so many in a block
+    size_t chunk;       // output channels at a time, a multiple of 16
+    size_t v_row, m_row, v_plane, m_plane;
+    size_t zeros; // floats of the row that stands for pixels outside
+    bool is_v_shared;
+    size_t slots;
+    size_t v_floats, m_floats; // of one slot
+} winograd_plan;
+
+// Rows and planes have an odd number of cache lines, so that those of several rows or planes do not
+// meet in the same few sets.
+static size_t odd_lines(size_t floats)
+{
+    return (ceil_div(floats, LANES) | 1) * LANES;
+}
+
+static size_t tiles_of_images(const ln_conv_shape *s, size_t tiles_y, size_t tiles_x)
+{
+    size_t count;
+    if (!ln_size_mul(tiles_y, tiles_x, &count) || !ln_size_mul(count, s->batch, &count))
+        return SIZE_MAX;
+    return count;
+}
+
+// Fills in what depends on the numbers of tiles and channels of a block.
+static void size_block(winograd_plan *plan, size_t tiles, size_t chunk)
+{
+    plan->block_tiles = tiles;
+    plan->chunk = chunk;
+    plan->m_row = odd_lines(chunk);
+    plan->v_plane = odd_lines(tiles * plan->v_row);
+    plan->m_plane = odd_lines(tiles * plan->m_row);
+    plan->v_floats = plan->points * plan->v_plane;
+    plan->m_floats = plan->points * plan->m_plane;
+}
+
+static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
+{
+    winograd_plan plan = {.m = m, .points = (m + 2) * (m + 2)};
+    plan.tiles_y = ceil_div(s->out_h, m);
+    plan.tiles_x = ceil_div(s->out_w, m);
+    plan.tile_count = tiles_of_images(s, plan.tiles_y, plan.tiles_x);
+    plan.v_row = odd_lines(s->in_channels);
+    plan.zeros = plan.v_row;
+
+    size_t out = round_up(s->out_channels);
+    size_t chunk = least(out, 32);
+    size_t per_tile = plan.points * (plan.v_row + odd_lines(chunk));
+    size_t tiles = BLOCK_FLOATS / per_tile;
+    if (tiles >= BLOCK_TILES) {
+        tiles = least(tiles / 14 * 14, 56);
+    } else {
+        tiles = WORKSPACE_FLOATS / 2 / (plan.points * plan.v_row);
+        tiles = tiles < 14 ? 14 : tiles / 14 * 14;
+        chunk = least(out, 64);
+        plan.is_v_shared = true;
+    }
+    tiles = least(tiles, plan.tile_count);
+    size_block(&plan, tiles, chunk);
+
+    size_t slot = plan.m_floats + (plan.is_v_shared ? 0 : plan.v_floats);
+    size_t left = plan.is_v_shared && plan.v_floats < WORKSPACE_FLOATS
+                      ? WORKSPACE_FLOATS - plan.v_floats
+                      : WORKSPACE_FLOATS;
+    size_t pieces = plan.is_v_shared ? ceil_div(out, chunk) : ceil_div(plan.tile_count, tiles);
+    plan.slots = least(least(left / slot + (left < slot), MAX_SLOTS), pieces);
+    return plan;
+}
+
+static bool is_empty(const ln_conv_shape *s)
+{
+    return s->batch == 0 || s->out_h == 0 || s->out_w == 0 || s->out_channels == 0;
 }
 
 size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape)
 {
-    (void)m, (void)shape;
-    return 0;
+    // Far above what a tensor has, and far below what the plan's products overflow with.
+    if (shape->in_channels > (size_t)1 << 31 || shape->out_channels > (size_t)1 << 31)
+        return SIZE_MAX;
+    if (is_empty(shape))
+        return 0;
+    winograd_plan plan = plan_of(m, shape);
+    size_t slot = plan.m_floats + (plan.is_v_shared ? 0 : plan.v_floats);
+    size_t floats = plan.zeros + plan.slots * slot + (plan.is_v_shared ? plan.v_floats : 0);
+    return floats * sizeof(float);
 }
+
+// ---- A block ----
+
+typedef struct winograd_job {
+    const ln_conv_nhwc_f32_args *args;
+    const ln_winograd_f32_kernel *kernel;
+    winograd_plan plan;
+    const float *zeros;
+    float *workspace;   // behind the zeros
+    size_t block_count; // blocks are dealt evenly
+    size_t pieces;
+    bool has_one_slot;        // pieces follow each other: the first slot serves all, from the cache
+    size_t first, tile_count; // of the block that threads share
+} winograd_job;
+
+// The tile `index` of all images: its image, and its first output.
+typedef struct tile_place {
+    size_t image, y, x;
+} tile_place;
+
+static tile_place place_of(const winograd_plan *plan, size_t index)
+{
+    size_t per_image = plan->tiles_y * plan->tiles_x, in_image = index % per_image;
+    return (tile_place){.image = index / per_image,
+                        .y = in_image / plan->tiles_x * plan->m,
+                        .x = in_image % plan->tiles_x * plan->m};
+}
+
+static void transform_input(const winograd_job *job, size_t index, float *v)
+{
+    const winograd_plan *plan = &job->plan;
+    const ln_conv_nhwc_f32_args *args = job->args;
+    const ln_conv_shape *s = &args->shape;
+    size_t n = plan->m + 2;
+    tile_place place = place_of(plan, index);
+    const float *pixels[LN_WINOGRAD_MAX_POINTS];
+    for (size_t i = 0; i < n; i++) {
+        size_t y = place.y + i - s->pad_top; // wraps to a large number above the image
+        bool is_inside = y < s->in_h;
+        size_t row = (place.image * s->in_h + y) * s->in_w;
+        for (size_t j = 0; j < n; j++) {
+            size_t x = place.x + j - s->pad_left;
+            pixels[i * n + j] =
+                is_inside && x < s->in_w ? args->x + (row + x) * args->x_stride : job->zeros;
+        }
+    }
+    job->kernel->input[plan->m / 2 - 1](&(ln_winograd_f32_input){
+        .pixels = pixels, .channels = s->in_channels, .v = v, .plane = plan->v_plane});
+}
+
+static void transform_output(const winograd_job *job, size_t index, size_t channel, size_t count,
+                             const float *m)
+{
+    const winograd_plan *plan = &job->plan;
+    const ln_conv_nhwc_f32_args *args = job->args;
+    const ln_conv_shape *s = &args->shape;
+    const ln_epilogue_f32 *e = &args->epilogue;
+    tile_place place = place_of(plan, index);
+    size_t pixel = (place.image * s->out_h + place.y) * s->out_w + place.x;
+    ln_winograd_f32_output tile = {.m = m,
+                                   .plane = plan->m_plane,
+                                   .channels = count,
+                                   .rows = least(plan->m, s->out_h - place.y),
+                                   .columns = least(plan->m, s->out_w - place.x),
+                                   .y = args->y + pixel * args->y_stride + channel,
+                                   .y_row = s->out_w * args->y_stride,
+                                   .y_pixel = args->y_stride,
+                                   .epilogue = *e,
+                                   .addend_row = s->out_w * e->addend_stride};
+    if (e->bias)
+        tile.epilogue.bias += channel;
+    if (e->addend)
+        tile.epilogue.addend += pixel * e->addend_stride + channel;
+    job->kernel->output[plan->m / 2 - 1](&tile);
+}
+
+// Tiles from `first` on of a block whose first one is `block`.
+static void transform_inputs(const winograd_job *job, size_t block, size_t first, size_t count,
+                             float *v)
+{
+    for (size_t t = first; t < first + count; t++)
+        transform_input(job, block + t, v + t * job->plan.v_row);
+}
+
+// Chunks of output channels from `first` on.
+static void multiply_chunks(const winograd_job *job, size_t block, size_t tiles, size_t first,
+                            size_t count, const float *v, float *m)
+{
+    const winograd_plan *plan = &job->plan;
+    const ln_conv_shape *s = &job->args->shape;
+    size_t point_stride = round_up(s->out_channels) * s->in_channels;
+    for (size_t i = first; i < first + count; i++) {
+        size_t channel = i * plan->chunk, channels = least(plan->chunk, s->out_channels - channel);
+        for (size_t p = 0; p < plan->points; p++) {
+            job->kernel->product(&(ln_winograd_f32_product){
+                .rows = tiles,
+                .channels = s->in_channels,
+                .panels = ceil_div(channels, LANES),
+                .v = v + p * plan->v_plane,
+                .v_row = plan->v_row,
+                .u = job->args->packed + p * point_stride + channel * s->in_channels,
+                .m = m + p * plan->m_plane,
+                .m_row = plan->m_row});
+        }
+        for (size_t t = 0; t < tiles; t++)
+            transform_output(job, block + t, channel, channels, m + t * plan->m_row);
+    }
+}
+
+static size_t chunk_count(const winograd_job *job)
+{
+    return ceil_div(job->args->shape.out_channels, job->plan.chunk);
+}
+
+// The part `index` of `parts` of `count` things: where it begins.
+static size_t part_begin(size_t count, size_t index, size_t parts)
+{
+    return count / parts * index + least(index, count % parts);
+}
+
+// ---- Pieces ----
+
+static void run_blocks(void *user, size_t piece)
+{
+    const winograd_job *job = user;
+    const winograd_plan *plan = &job->plan;
+    float *v = job->workspace;
+    if (!job->has_one_slot)
+        v += piece * (plan->v_floats + plan->m_floats);
+    size_t end = part_begin(job->block_count, piece + 1, job->pieces);
+    for (size_t b = part_begin(job->block_count, piece, job->pieces); b < end; b++) {
+        size_t first = part_begin(plan->tile_count, b, job->block_count);
+        size_t tiles = part_begin(plan->tile_count, b + 1, job->block_count) - first;
+        transform_inputs(job, first, 0, tiles, v);
+        multiply_chunks(job, first, tiles, 0, chunk_count(job), v, v + plan->v_floats);
+    }
+}
+
+static void run_input_piece(void *user, size_t piece)
+{
+    const winograd_job *job = user;
+    size_t first = part_begin(job->tile_count, piece, job->pieces);
+    size_t end = part_begin(job->tile_count, piece + 1, job->pieces);
+    transform_inputs(job, job->first, first, end - first, job->workspace);
+}
+
+static void run_chunks_piece(void *user, size_t piece)
+{
+    const winograd_job *job = user;
+    size_t first = part_begin(chunk_count(job), piece, job->pieces);
+    size_t end = part_begin(chunk_count(job), piece + 1, job->pieces);
+    float *m = job->workspace + job->plan.v_floats;
+    if (!job->has_one_slot)
+        m += piece * job->plan.m_floats;
+    multiply_chunks(job, job->first, job->tile_count, first, end - first, job->workspace, m);
+}
+
+static void run_shared(winograd_job *job, ln_pool *pool)
+{
+    for (size_t b = 0; b < job->block_count; b++) {
+        job->first = part_begin(job->plan.tile_count, b, job->block_count);
+        job->tile_count = part_begin(job->plan.tile_count, b + 1, job->block_count) - job->first;
+        job->pieces = least(job->tile_count, MAX_SLOTS);
+        ln_pool_run(pool, job->pieces, run_input_piece, job);
+        job->pieces = job->plan.slots;
+        ln_pool_run(pool, job->pieces, run_chunks_piece, job);
+    }
+}
+
+// Below so many multiplications waking another thread takes longer than they do.
+#define POOL_ABOVE_PRODUCTS 3e6
 
 void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args, ln_pool *pool,
                      float *workspace)
 {
-    (void)isa, (void)m, (void)args, (void)pool, (void)workspace;
+    const ln_conv_shape *s = &args->shape;
+    assert(m == 2 || m == 4 || m == 6);
+
+    if (is_empty(s))
+        return;
+    winograd_job job = {.args = args,
+                        .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+                        .plan = plan_of(m, s),
+                        .zeros = workspace};
+    const winograd_plan *plan = &job.plan;
+    double products = (double)plan->points * (double)plan->tile_count * (double)s->in_channels *
+                      (double)s->out_channels;
+    if (products < POOL_ABOVE_PRODUCTS)
+        pool = NULL;
+    job.has_one_slot = ln_pool_thread_count(pool) == 1;
+    job.workspace = workspace + plan->zeros;
+    job.block_count = ceil_div(plan->tile_count, plan->block_tiles);
+    memset(workspace, 0, plan->zeros * sizeof *workspace);
+    if (plan->is_v_shared) {
+        run_shared(&job, pool);
+        return;
+    }
+    job.pieces = least(plan->slots, job.block_count);
+    ln_pool_run(pool, job.pieces, run_blocks, &job);
 }

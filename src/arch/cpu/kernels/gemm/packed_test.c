@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with packed weights against the chain that their contract states, bit for bit on every
+// instruction set.
+
+#include "arch/cpu/kernels/gemm/packed.h"
+
+#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/tile.h"
+#include "arch/cpu/kernels/kernel_test.h"
+#include "arch/cpu/simd/f32__generic.h"
+
+#include "arch/cpu/kernels/actf.h"
+
+typedef struct problem {
+    size_t m, n, k;
+    size_t gap; // what each stride has beyond the row
+    bool is_transposed;
+    bool bias, addend, is_addend_last;
+    ln_act act;
+} problem;
+
+static size_t extent(size_t rows, size_t columns, size_t stride)
+{
+    return rows ? (rows - 1) * stride + columns : 0;
+}
+
+static float activation(ln_act act, float x)
+{
+    const vf alpha = vf_set1(0.25f), beta = vf_set1(0.5f), v = vf_set1(x);
+    switch (act) {
+#define CASE(constant, name, doc)                                                                  \
+    case LN_ACT_##constant: return vf_act(LN_ACT_##constant, alpha, beta, v)[0];
+        LN_ACT_LIST(CASE)
+#undef CASE
+    default: return x;
+    }
+}
+
+static float expected(const problem *p, const ln_gemm_packed_f32_args *a, const float *w, size_t i,
+                      size_t j)
+{
+    float sum = 0;
+    for (size_t q = 0; q < p->k; q++)
+        sum =
+            fmaf(a->a[i * a->a_stride + q], w[p->is_transposed ? j * p->k + q : q * p->n + j], sum);
+    if (p->bias)
+        sum += a->epilogue.bias[j];
+    float other = p->addend ? a->epilogue.addend[i * a->epilogue.addend_stride + j] : 0;
+    if (p->addend && !p->is_addend_last)
+        sum += other;
+    sum = activation(p->act, sum);
+    return p->addend && p->is_addend_last ? sum + other : sum;
+}
+
+static void check_side(const problem *p, bool at_end)
+{
+    size_t as = p->k + p->gap, ys = p->n + p->gap;
+    guarded a = guarded_make(extent(p->m, p->k, as), at_end);
+    guarded w = guarded_make(p->k * p->n, at_end);
+    guarded packed = guarded_make(ln_gemm_packed_len(p->k, p->n), at_end);
+    guarded bias = guarded_make(p->n, at_end);
+    guarded addend = guarded_make(extent(p->m, p->n, ys), at_end);
+    fill_random(a.p, a.count);
+    fill_random(w.p, w.count);
+    fill_random(bias.p, bias.count);
+    fill_random(addend.p, addend.count);
+    fill_nan(packed.p, packed.count);
+    ln_gemm_pack_f32(p->k, p->n, w.p, p->is_transposed ? 1 : p->n, p->is_transposed ? p->k : 1,
+                     packed.p);
+
+    FOR_EACH_ISA(isa)
+    {
+        guarded y = guarded_make(extent(p->m, p->n, ys), at_end);
+        for (size_t i = 0; i < y.count; i++)
+            y.p[i] = 77;
+        ln_gemm_packed_f32_args args = {.m = p->m,
+                                        .n = p->n,
+                                        .k = p->k,
+                                        .a = a.p,
+                                        .a_stride = as,
+                                        .packed = packed.p,
+                                        .y = y.p,
+                                        .y_stride = ys,
+                                        .epilogue = {.bias = p->bias ? bias.p : NULL,
+                                                     .addend = p->addend ? addend.p : NULL,
+                                                     .addend_stride = ys,
+                                                     .is_addend_last = p->is_addend_last,
+                                                     .act = p->act,
+                                                     .alpha = 0.25f,
+                                                     .beta = 0.5f}};
+        ln_gemm_packed_f32(isa, &args, NULL);
+        for (size_t i = 0; i < p->m; i++) {
+            for (size_t j = 0; j < p->n; j++) {
+                float want = expected(p, &args, w.p, i, j), got = y.p[i * ys + j];
+                if (!same_bits(want, got))
+                    fail_msg("%zux%zux%zu: [%zu, %zu] is %.9g for %s, not %.9g", p->m, p->n, p->k,
+                             i, j, (double)got, ln_cpu_isa_name(isa), (double)want);
+            }
+            for (size_t j = p->n; j < ys && i + 1 < p->m; j++)
+                CHECK_EQ(y.p[i * ys + j], 77); // between the rows
+        }
+        guarded_free(&y);
+    }
+    guarded_free(&a);
+    guarded_free(&w);
+    guarded_free(&packed);
+    guarded_free(&bias);
+    guarded_free(&addend);
+}
+
+static void check_problem(problem p)
+{
+    check_side(&p, true);
+    check_side(&p, false);
+}
+
+TEST(tiles_of_all_sizes_are_right)
+{
+    for (size_t m = 1; m <= 2 * LN_TILE_MAX_ROWS + 1; m++) {
+        for (size_t n = 1; n <= 80; n += 1 + n / 3 + m % 2)
+            check_problem((problem){.m = m, .n = n, .k = 1 + (m + n) % 7, .gap = m % 3});
+    }
+}
+
+TEST(weights_may_be_packed_from_columns)
+{
+    check_problem((problem){.m = 3, .n = 37, .k = 150, .is_transposed = true});
+    check_problem((problem){.m = 20, .n = 16, .k = 64, .is_transposed = true});
+}
+
+TEST(rows_in_the_same_cache_sets_are_right)
+{
+    for (size_t n = 1; n < 100; n += 16)
+        check_problem((problem){.m = 23, .n = n, .k = 24, .gap = 1000});
+}
+
+TEST(every_epilogue_is_right)
+{
+    for (int act = 0; act < LN_ACT_COUNT; act++) {
+        for (int bits = 0; bits < 8; bits++) {
+            check_problem((problem){.m = 9,
+                                    .n = 32 + (size_t)(bits + act) % 2 * 5,
+                                    .k = 3,
+                                    .bias = bits & 1,
+                                    .addend = bits & 2,
+                                    .is_addend_last = bits & 4,
+                                    .act = (ln_act)act});
+        }
+    }
+}
+
+TEST(empty_sums_and_results_are_right)
+{
+    check_problem((problem){.m = 5, .n = 35, .k = 0, .bias = true});
+    check_problem((problem){.m = 0, .n = 9, .k = 4});
+    check_problem((problem){.m = 9, .n = 0, .k = 4});
+}
+
+TEST(chunks_of_panels_do_not_change_a_bit)
+{
+    check_problem((problem){.m = 30, .n = 100, .k = 3000, .bias = true});
+}
+
+TEST(odd_values_give_the_same_on_all_instruction_sets)
+{
+    float w[2 * ODD_COUNT], packed[2 * 2 * LN_TILE_LANES], y[LN_CPU_ISA_COUNT][2 * ODD_COUNT];
+    CHECK(ln_gemm_packed_len(2, ODD_COUNT) == sizeof packed / sizeof *packed);
+    for (size_t i = 0; i < ODD_COUNT; i++) {
+        for (size_t j = 0; j < ODD_COUNT; j++) {
+            w[j] = odd_values[j];
+            w[ODD_COUNT + j] = odd_values[(i + j) % ODD_COUNT];
+        }
+        ln_gemm_pack_f32(2, ODD_COUNT, w, ODD_COUNT, 1, packed);
+        FOR_EACH_ISA(isa)
+        {
+            const float a[] = {odd_values[i], 1.0f, odd_values[i], 1e-20f};
+            ln_gemm_packed_f32_args args = {
+                .m = 2,
+                .n = ODD_COUNT,
+                .k = 2,
+                .a = a,
+                .a_stride = 2,
+                .packed = packed,
+                .y = y[isa],
+                .y_stride = ODD_COUNT,
+                .epilogue = {.act = (ln_act)(i % 3), .alpha = -1, .beta = 2}};
+            ln_gemm_packed_f32(isa, &args, NULL);
+            check_same_bits("packed", isa, y[0], y[isa], 2 * ODD_COUNT);
+        }
+    }
+}
+
+TEST(packed_weights_that_overflow_are_refused)
+{
+    CHECK(ln_gemm_packed_len(10, 17) == 320);
+    CHECK(ln_gemm_packed_len(SIZE_MAX / 8, 17) == SIZE_MAX);
+}
+
+TEST(shares_are_even_and_complete)
+{
+    for (size_t total = 0; total < 40; total++) {
+        for (size_t count = 1; count < 9; count++) {
+            CHECK_EQ(ln_share_start(total, count, 0), 0);
+            CHECK_EQ(ln_share_start(total, count, count), total);
+            for (size_t i = 0; i < count; i++) {
+                size_t share =
+                    ln_share_start(total, count, i + 1) - ln_share_start(total, count, i);
+                CHECK(share == total / count || share == ln_div_up(total, count));
+            }
+        }
+    }
+}
+
+TEST_LIST(tiles_of_all_sizes_are_right, weights_may_be_packed_from_columns,
+          rows_in_the_same_cache_sets_are_right, every_epilogue_is_right,
+          empty_sums_and_results_are_right, chunks_of_panels_do_not_change_a_bit,
+          odd_values_give_the_same_on_all_instruction_sets,
+          packed_weights_that_overflow_are_refused, shares_are_even_and_complete)

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of rows, f32, for any processor.
+
+#include "arch/cpu/simd/f32__generic.h"
+
+#include "arch/cpu/kernels/norm/norm_f32_body.h"
+
+void ln_k_layernorm_f32__generic(const ln_layernorm_f32_args *args, size_t first, size_t rows)
+{
+    layernorm_f32(args, first, rows);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of rows in vector verbs; a row stays in the nearest cache.
+
+#ifndef LN_ARCH_CPU_KERNELS_NORM_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_NORM_F32_BODY_H
+
+#include <stddef.h>
+
+#include "arch/cpu/kernels/lanes.h"
+#include "arch/cpu/kernels/norm/norm.h"
+#include "arch/cpu/simd/unroll.h"
+
+#define NORM_VECTORS (LN_NORM_LANES / VF_LANES)
+
+VF_VERB void norm_clear(vf *sums)
+{
+    LN_UNROLL
+    for (size_t j = 0; j < NORM_VECTORS; j++)
+        sums[j] = vf_set1(0.0f);
+}
+
+VF_VERB vf norm_mean(size_t n, const float *x)
+{
+    vf sums[NORM_VECTORS];
+    norm_clear(sums);
+    size_t i = 0;
+    for (; i + LN_NORM_LANES <= n; i += LN_NORM_LANES) {
+        LN_UNROLL
+        for (size_t j = 0; j < NORM_VECTORS; j++)
+            sums[j] = vf_add(sums[j], vf_load(x + i + j * VF_LANES));
+    }
+    for (size_t j = 0; i < n; j++, i += VF_LANES)
+        sums[j] = vf_add(sums[j], vf_load_n(x + i, n - i < VF_LANES ? n - i : VF_LANES));
+    return vf_div(vf_sum_lanes(sums, LN_NORM_LANES), vf_set1((float)n));
+}
+
+// The sums of d = x - mean, and of d d.
+VF_VERB void norm_sums(size_t n, const float *x, vf mean, vf *out_sum, vf *out_square)
+{
+    vf sums[NORM_VECTORS], squares[NORM_VECTORS];
+    norm_clear(sums);
+    norm_clear(squares);
+    size_t i = 0;
+    for (; i + LN_NORM_LANES <= n; i += LN_NORM_LANES) {
+        LN_UNROLL
+        for (size_t j = 0; j < NORM_VECTORS; j++) {
+            vf d = vf_sub(vf_load(x + i + j * VF_LANES), mean);
+            sums[j] = vf_add(sums[j], d);
+            squares[j] = vf_fma(d, d, squares[j]);
+        }
+    }
+    for (size_t j = 0; i < n; j++, i += VF_LANES) {
+        size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
+        vf d = vf_keep_n(vf_sub(vf_load_n(x + i, lanes), mean), lanes);
+        sums[j] = vf_add(sums[j], d);
+        squares[j] = vf_fma(d, d, squares[j]);
+    }
+    *out_sum = vf_sum_lanes(sums, LN_NORM_LANES);
+    *out_square = vf_sum_lanes(squares, LN_NORM_LANES);
+}
+
+VF_VERB vf norm_value(vf x, vf mean, vf lost, vf factor, vf scale)
+{
+    return vf_mul(vf_mul(vf_sub(vf_sub(x, mean), lost), factor), scale);
+}
+
+VF_VERB vf norm_biased(vf x, vf mean, vf lost, vf factor, vf scale, vf bias)
+{
+    return vf_fma(vf_mul(vf_sub(vf_sub(x, mean), lost), factor), scale, bias);
+}
+
+VF_VERB void norm_apply(size_t n, const float *x, vf mean, vf lost, vf factor, const float *scale,
+                        const float *bias, float *y)
+{
+    size_t i = 0;
+    for (; bias && i + VF_LANES <= n; i += VF_LANES)
+        vf_store(y + i, norm_biased(vf_load(x + i), mean, lost, factor, vf_load(scale + i),
+                                    vf_load(bias + i)));
+    for (; i + VF_LANES <= n; i += VF_LANES)
+        vf_store(y + i, norm_value(vf_load(x + i), mean, lost, factor, vf_load(scale + i)));
+    if (i == n)
+        return;
+    vf tail = vf_load_n(x + i, n - i), tail_scale = vf_load_n(scale + i, n - i);
+    vf v = bias ? norm_biased(tail, mean, lost, factor, tail_scale, vf_load_n(bias + i, n - i))
+                : norm_value(tail, mean, lost, factor, tail_scale);
+    vf_store_n(y + i, v, n - i);
+}
+
+VF_VERB void layernorm_f32(const ln_layernorm_f32_args *args, size_t first, size_t rows)
+{
+    const size_t n = args->n;
+    const vf zero = vf_set1(0.0f), length = vf_set1((float)n);
+    for (size_t r = first; r < first + rows; r++) {
+        const float *x = args->x + r * n;
+        vf mean = args->is_centered ? norm_mean(n, x) : zero;
+        vf sum, square;
+        norm_sums(n, x, mean, &sum, &square);
+        vf lost = args->is_centered ? vf_div(sum, length) : zero;
+        vf rest = vf_sub(square, vf_mul(args->is_centered ? sum : zero, lost));
+        vf variance = vf_div(vf_max(zero, rest), length);
+        vf factor = vf_div(vf_set1(1.0f), vf_sqrt(vf_add(variance, vf_set1(args->epsilon))));
+        norm_apply(n, x, mean, lost, factor, args->scale, args->bias, args->y + r * n);
+    }
+}
+
+#endif
