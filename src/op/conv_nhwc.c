@@ -225,3 +225,36 @@ void ln_put_channels(const tl_tensor *src, const tl_tensor *into, tl_tensor *dst
         to += to_step;
     }
 }
+
+int ln_shape_interleave(int *dims, const tl_tensor *src1, const tl_tensor *src2, int src1_first,
+                        int src2_first, int channels)
+{
+    memcpy(dims, src1->dims, 3 * sizeof *dims);
+    if (channels > INT_MAX / 2 || channels > src1->dims[3] - src1_first)
+        return fail("channels from %d on are not among %d", src1_first, src1->dims[3]);
+    if (channels > src2->dims[3] - src2_first)
+        return fail("channels from %d on are not among %d", src2_first, src2->dims[3]);
+    if (!is_image(src2, dims, channels))
+        return fail("src2 should have the height and width of src1, %d x %d", dims[1], dims[2]);
+    dims[3] = 2 * channels;
+    return ln_compute_length(4, dims) < 0 ? -1 : 4;
+}
+
+void ln_interleave(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int src1_first,
+                   int src2_first)
+{
+    size_t step1 = (size_t)src1->dims[3], step2 = (size_t)src2->dims[3];
+    size_t count = (size_t)dst->dims[3] / 2;
+    const float *a = (const float *)src1->data + src1_first;
+    const float *b = (const float *)src2->data + src2_first;
+    float *restrict to = dst->data;
+    for (size_t pixels = (size_t)dst->len / (2 * count); pixels > 0; pixels--) {
+        for (size_t c = 0; c < count; c++) {
+            to[2 * c] = a[c];
+            to[2 * c + 1] = b[c];
+        }
+        a += step1;
+        b += step2;
+        to += 2 * count;
+    }
+}

@@ -85,6 +85,13 @@ int ln_shape_put_channels(int *dims, const tl_tensor *src, const tl_tensor *into
 void ln_put_channels(const tl_tensor *src, const tl_tensor *into, tl_tensor *dst, int src_first,
                      int src_channels, int dst_first);
 
+int ln_shape_interleave(int *dims, const tl_tensor *src1, const tl_tensor *src2, int src1_first,
+                        int src2_first, int channels);
+
+// What `interleave` does, likewise.
+void ln_interleave(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int src1_first,
+                   int src2_first);
+
 LN_CPPEND
 
 #endif

@@ -48,8 +48,8 @@ typedef struct piece {
 
 typedef struct joiner {
     ln_context *ctx;
-    ln_hash *positions; // operator name -> its position in the list + 1, as a pointer
-    const ln_op *concat;
+    ln_hash *positions;  // operator name -> its position in the list + 1, as a pointer
+    const ln_op *concat; // or the slice
     piece pieces[MAX_PIECES];
     size_t piece_count;
     const ln_op *old_ops[4 * MAX_PIECES]; // that go, each once
@@ -126,9 +126,14 @@ static bool is_along_channels(const joiner *j, const ln_op *op, const char *opty
 // whole.
 static const char *window_param(const ln_op *op, const char *arg_name)
 {
-    if (ln_streq(arg_name, "src") && has_param(op, "src_first"))
-        return "src_first";
-    return ln_streq(arg_name, "addend") && has_param(op, "addend_first") ? "addend_first" : NULL;
+    static const char *const windows[][2] = {{"src", "src_first"},
+                                             {"addend", "addend_first"},
+                                             {"src1", "src1_first"},
+                                             {"src2", "src2_first"}};
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++)
+        if (ln_streq(arg_name, windows[i][0]) && has_param(op, windows[i][1]))
+            return windows[i][1];
+    return NULL;
 }
 
 static bool reads_windows_of(const ln_op *op, const char *tname)
@@ -386,7 +391,8 @@ static ln_status redirect(const joiner *j, ln_op *op, size_t position)
         if (!param || !find_place(j, in->name, &at))
             continue;
         int count = channels_of(j, in->name);
-        LN_TRY(set_int(op, param, int_param(op, param) + at));
+        if (at > 0)
+            LN_TRY(set_int(op, param, int_param(op, param) + at));
         if (ln_streq(param, "src_first") && has_param(op, "src_channels") &&
             int_param(op, "src_channels") == 0)
             LN_TRY(set_int(op, "src_channels", count));
@@ -598,23 +604,18 @@ static ln_status exchange(joiner *j)
     return status;
 }
 
-static ln_status join_at(ln_compilation *compilation, joiner *j, bool *out_joined)
+static ln_status fire(ln_compilation *compilation, joiner *j, const char *rule,
+                      ln_status (*build_new)(joiner *j))
 {
-    *out_joined = false;
-    LN_TRY(find_pieces(j));
-    if (j->is_too_large || !find_makers(j))
-        return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass("join", j->concat, &names);
+    ln_firing firing = ln_firing_of_pass(rule, j->concat, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)
         return LN_OK;
-    ln_status status = build(j);
-    if (status == LN_OK && !j->is_too_large) {
+    ln_status status = build_new(j);
+    if (status == LN_OK && !j->is_too_large)
         status = exchange(j);
-        *out_joined = status == LN_OK;
-    }
     return ln_firing_done(compilation, &firing, status);
 }
 
@@ -627,25 +628,62 @@ static void joiner_deinit(joiner *j)
     ln_free(j);
 }
 
-static ln_status try_join(ln_compilation *compilation, const ln_op *concat, ln_hash *positions,
-                          bool *out_joined)
+// ---- Slices of what is no part of a whole ----
+
+// All who read the slice read a window of what it is a slice of instead.
+static ln_status build_window(joiner *j)
+{
+    const ln_op *readers[2 * MAX_PIECES];
+    size_t reader_count = 0;
+    const char *source = name_in(j->concat, "src");
+    j->pieces[0] = (piece){.from = {source, 0, channels_of(j, source)}, .maker = j->concat};
+    j->piece_count = 1;
+    j->versions[0] = ln_strdup(source);
+    if (!j->versions[0])
+        return LN_NO_MEMORY;
+    add_old(j, j->concat);
+    LN_TRY(note_readers(j, first_out(j->concat), readers, &reader_count));
+    for (size_t i = 0; i < reader_count && !j->is_too_large; i++)
+        LN_TRY(add_reader(j, readers[i]));
+    return LN_OK;
+}
+
+static bool can_be_window(const joiner *j)
+{
+    return are_readers_able(j, first_out(j->concat), 1);
+}
+
+static ln_status try_at(ln_compilation *compilation, joiner *j)
+{
+    if (is_along_channels(j, j->concat, "slice"))
+        return can_be_window(j) ? fire(compilation, j, "window", build_window) : LN_OK;
+    LN_TRY(find_pieces(j));
+    if (j->is_too_large || !find_makers(j))
+        return LN_OK;
+    return fire(compilation, j, "join", build);
+}
+
+// `op` is a concat or a slice, of channels or of anything else.
+static ln_status try_join(ln_compilation *compilation, const ln_op *op, ln_hash *positions)
 {
     joiner *j = ln_alloc(sizeof *j);
     if (!j)
         return LN_NO_MEMORY;
-    *j = (joiner){.ctx = compilation->ctx, .positions = positions, .concat = concat};
+    *j = (joiner){.ctx = compilation->ctx, .positions = positions, .concat = op};
     ln_status status = LN_OK;
-    *out_joined = false;
-    if (is_along_channels(j, concat, "concat") && position_of(j, concat) != 0)
-        status = join_at(compilation, j, out_joined);
+    if ((is_along_channels(j, op, "concat") || is_along_channels(j, op, "slice")) &&
+        position_of(j, op) != 0)
+        status = try_at(compilation, j);
     joiner_deinit(j);
     return status;
 }
 
 // ---- The pass ----
 
-// Names of the concats, from the last to the first: a concat that is part of another goes with it.
-static ln_status find_concats(const ln_context *ctx, ln_hash *positions, ln_list **out_names)
+// Names of concats and slices, each from the last to the first: a concat that is part of another
+// goes with it, and what slices are left is seen when the concats are done.
+static ln_status find_names(const ln_context *ctx, ln_hash *positions, ln_list **out_concats,
+                            ln_list **out_slices)
 {
     size_t position = 0;
     for (const ln_list *l = ctx->ops; l; l = l->next) {
@@ -656,7 +694,19 @@ static ln_status find_concats(const ln_context *ctx, ln_hash *positions, ln_list
             return LN_NO_MEMORY;
         }
         if (ln_streq(arg->optype, "concat"))
-            LN_TRY(ln_list_push_front(out_names, name));
+            LN_TRY(ln_list_push_front(out_concats, name));
+        else if (ln_streq(arg->optype, "slice"))
+            LN_TRY(ln_list_push_front(out_slices, name));
+    }
+    return LN_OK;
+}
+
+static ln_status try_all(ln_compilation *compilation, const ln_list *names, ln_hash *positions)
+{
+    for (const ln_list *l = names; l; l = l->next) {
+        const ln_op *op = ln_op_table_find(compilation->ctx->op_table, l->data);
+        if (op)
+            LN_TRY(try_join(compilation, op, positions));
     }
     return LN_OK;
 }
@@ -665,17 +715,16 @@ ln_status ln_pass_join(ln_compilation *compilation)
 {
     if (!compilation->archs[0]->is_channels_last)
         return LN_OK;
-    ln_list *concats = NULL;
+    ln_list *concats = NULL, *slices = NULL;
     ln_hash *positions = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
     ln_status status =
-        positions ? find_concats(compilation->ctx, positions, &concats) : LN_NO_MEMORY;
-    for (const ln_list *l = concats; l && status == LN_OK; l = l->next) {
-        const ln_op *concat = ln_op_table_find(compilation->ctx->op_table, l->data);
-        bool is_joined;
-        if (concat)
-            status = try_join(compilation, concat, positions, &is_joined);
-    }
+        positions ? find_names(compilation->ctx, positions, &concats, &slices) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = try_all(compilation, concats, positions);
+    if (status == LN_OK)
+        status = try_all(compilation, slices, positions);
     ln_list_free(concats);
+    ln_list_free(slices);
     ln_hash_free(positions);
     return status;
 }
