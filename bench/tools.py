@@ -176,6 +176,21 @@ def deviation(got, expected):
     return worst / largest if largest > 0 else worst
 
 
+def read_reach():
+    """Model -> what LightNet should reach with one thread, as a share of ONNX Runtime's time, by the lab book."""
+    reach, columns = {}, []
+    with open(os.path.join(HERE, "lab", "NOTES.md"), encoding="utf-8") as f:
+        for line in f:
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if cells[0] == "model":
+                columns = cells
+            elif len(cells) == len(columns) and not cells[0].startswith("-"):
+                row = dict(zip(columns, cells))
+                ratio = float(row["reach, 1 thread"]) / float(row["ONNX Runtime 1.30"])
+                reach.update((name.strip(), ratio) for name in cells[0].split(","))
+    return reach
+
+
 def write_json(path, found):
     text = json.dumps(found, indent=1) + "\n"
     if path == "-":

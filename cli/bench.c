@@ -15,6 +15,7 @@
 #include "model_io.h"
 #include "option_values.h"
 #include "progress.h"
+#include "threads_option.h"
 
 #define MAX_INPUTS   256
 #define MAX_SHAPES   64
@@ -36,8 +37,7 @@ static const char help[] =
     "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
     "  -i, --input=NAME=FILE   data of input NAME, as `lightnet run` takes it\n"
     "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
-    "                          (batch=4); what stays open is 1\n"
-    "      --threads=COUNT     how many threads run the model\n"
+    "                          (batch=4); what stays open is 1\n" THREADS_OPTION_HELP
     "      --runs=COUNT        at least so many runs (default 20)\n"
     "      --min-time=SECONDS  runs for at least so long (default 1)\n"
     "      --warmup=COUNT      runs before, the first one included (default 3)\n"
@@ -59,7 +59,6 @@ typedef struct bench_options {
     int input_count;
     const char *shapes[MAX_SHAPES];
     int shape_count;
-    int threads; // 0: not given
     int runs;
     int warmup;
     double min_time;
@@ -88,7 +87,7 @@ typedef struct bench_result {
 
 // ---- The command line ----
 
-enum { THREADS = 256, RUNS, MIN_TIME, WARMUP, ZERO, SEED, PROFILE, TRACE, JSON };
+enum { RUNS = 256, MIN_TIME, WARMUP, ZERO, SEED, PROFILE, TRACE, JSON };
 
 static int take_profile(bench_options *o, const char *order)
 {
@@ -105,7 +104,7 @@ static int take_checked(bench_options *o, int option)
     switch (option) {
     case 'i': return take_text("bench", "inputs", optarg, MAX_INPUTS, o->inputs, &o->input_count);
     case 's': return take_text("bench", "shapes", optarg, MAX_SHAPES, o->shapes, &o->shape_count);
-    case THREADS: return take_count("bench", "--threads", optarg, 1, &o->threads);
+    case OPTION_THREADS: return threads_option_take("bench", optarg);
     case RUNS: return take_count("bench", "--runs", optarg, MAX_RUNS, &o->runs);
     case MIN_TIME: return take_tolerance("bench", "--min-time", optarg, &o->min_time);
     case WARMUP: return take_count("bench", "--warmup", optarg, MAX_RUNS, &o->warmup);
@@ -123,7 +122,7 @@ static int parse(int argc, char **argv, bench_options *o)
                                                  {"target", required_argument, NULL, 't'},
                                                  {"input", required_argument, NULL, 'i'},
                                                  {"shape", required_argument, NULL, 's'},
-                                                 {"threads", required_argument, NULL, THREADS},
+                                                 THREADS_OPTION,
                                                  {"runs", required_argument, NULL, RUNS},
                                                  {"min-time", required_argument, NULL, MIN_TIME},
                                                  {"warmup", required_argument, NULL, WARMUP},
@@ -235,7 +234,7 @@ static ln_status measure(ln_context *ctx, bench_options *o, const given_inputs *
 {
     LN_TRY(make_runnable(ctx, o, r));
     LN_TRY(bench_set_inputs(ctx, given, o->is_zero, o->seed));
-    r->thread_count = 1;
+    r->thread_count = ln_context_thread_count(ctx);
     r->work = ln_context_work(ctx);
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         r->static_bytes += ctx->static_sizes[m];

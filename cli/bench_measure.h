@@ -25,7 +25,7 @@ void bench_times_free(bench_times *times);
 // The value below which `share` (0 to 1) of the sorted times lie: the nearest rank. 0 without any.
 double bench_times_at(const bench_times *sorted, double share);
 
-// The same of `count` values that are not sorted, which it sorts.
+// The median of `count` values, which it sorts.
 double bench_median(double *values, size_t count);
 
 // What `thread_count` threads of an arch compute at most when all do so at once.

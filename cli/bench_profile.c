@@ -16,10 +16,22 @@ static const ln_tensor_entry *find_arg(const ln_op *op, const char *arg_name)
     return ln_op_find_tensor_entry(op, arg_name);
 }
 
-static double param_number(const ln_op *op, const char *name)
+// A parameter as it is given, or its default; NULL if the type has none of that name and kind.
+static const ln_param_entry *find_param(const ln_op *op, const char *name, ln_param_type type)
 {
     const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
-    return param && param->type == LN_PARAM_NUMBER ? param->value_double : 0;
+    const ln_op_info *info = op->op_arg->info;
+    for (const ln_param_info *p = info ? info->params : NULL; !param && p && p->arg_name; p++) {
+        if (strcmp(p->arg_name, name) == 0)
+            param = p->default_entry;
+    }
+    return param && param->type == type ? param : NULL;
+}
+
+static double param_number(const ln_op *op, const char *name)
+{
+    const ln_param_entry *param = find_param(op, name, LN_PARAM_NUMBER);
+    return param ? param->value_double : 0;
 }
 
 // The share of a tensor's channels, its last dimension, that a window of `channels` has; 0
@@ -96,13 +108,31 @@ static double list_bytes(const ln_op *op, const ln_list *tensors)
     return bytes;
 }
 
+// "3x3/2 ": the window of what has one, and its steps unless they are 1.
+static void put_window(const ln_op *op, char *text, size_t byte_count)
+{
+    const ln_param_entry *size = find_param(op, "size", LN_PARAM_ARRAY_NUMBER);
+    const ln_param_entry *stride = find_param(op, "stride", LN_PARAM_ARRAY_NUMBER);
+    text[0] = '\0';
+    if (!size || size->array_len != 2)
+        return;
+    int length =
+        snprintf(text, byte_count, "%dx%d", size->value_array_int[0], size->value_array_int[1]);
+    if (stride && stride->array_len == 2 && stride->value_array_int[0] != 1)
+        length +=
+            snprintf(text + length, byte_count - (size_t)length, "/%d", stride->value_array_int[0]);
+    snprintf(text + length, byte_count - (size_t)length, " ");
+}
+
 void bench_op_kernel(const bench_profile *profile, const ln_op *op, char *text, size_t byte_count)
 {
-    const ln_param_entry *algorithm = ln_param_list_find(op->op_arg->params, "algorithm");
-    int has_algorithm = algorithm && algorithm->type == LN_PARAM_STRING && algorithm->value_string;
+    const ln_param_entry *algorithm = find_param(op, "algorithm", LN_PARAM_STRING);
+    const char *name = algorithm && algorithm->value_string ? algorithm->value_string : "";
     int is_on_isa = profile->isa && strcmp(op->op_arg->arch, profile->arch_name) == 0;
-    snprintf(text, byte_count, "%s%s%s", has_algorithm ? algorithm->value_string : "",
-             has_algorithm ? " " : "", is_on_isa ? profile->isa : op->op_arg->arch);
+    char window[48];
+    put_window(op, window, sizeof window);
+    snprintf(text, byte_count, "%s%s%s%s", name, *name ? " " : "", window,
+             is_on_isa ? profile->isa : op->op_arg->arch);
 }
 
 void bench_op_shape(const ln_op *op, char *text, size_t byte_count)
@@ -199,6 +229,7 @@ static ln_status find_medians(bench_profile *p)
             seconds[r] = p->ends.items[place] - p->starts.items[place];
         }
         p->ops[i].seconds = bench_median(seconds, p->run_count);
+        p->ops[i].best = seconds[0]; // sorted by now
         p->seconds += p->ops[i].seconds;
     }
     free(seconds);

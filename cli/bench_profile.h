@@ -15,6 +15,7 @@ typedef struct bench_op {
     double flops;    // of one run; a multiply-add is two
     double bytes;    // of what it reads and writes, each tensor once; without what lies in place
     double seconds;  // the median of the runs
+    double best;     // the fastest
     size_t position; // in the order of a run, from 0
 } bench_op;
 
@@ -50,7 +51,7 @@ ln_status bench_profile_write_trace(const char *path, const bench_profile *profi
 
 // ---- For those that write it ----
 
-// What computes it: "winograd4 avx512", "avx512", "ref".
+// What computes it, with its window and steps: "winograd4 3x3 avx512", "2x2/2 avx512", "ref".
 void bench_op_kernel(const bench_profile *profile, const ln_op *op, char *text, size_t byte_count);
 
 // The shape of its first output, such as "[1, 64, 56, 56]".

@@ -18,6 +18,7 @@ typedef struct type_sum {
     double flops;
     double bytes;
     double seconds;
+    double best;
 } type_sum;
 
 static int compare_seconds(double a, double b)
@@ -61,6 +62,7 @@ static ln_status sum_by_type(const bench_profile *profile, type_sum **out_sums, 
         sum->flops += op->flops;
         sum->bytes += op->bytes;
         sum->seconds += op->seconds;
+        sum->best += op->best;
     }
     qsort(*out_sums, *out_count, sizeof **out_sums, compare_sums);
     return LN_OK;
@@ -73,11 +75,22 @@ static double share_of(const bench_profile *profile, double seconds)
 
 // ---- Tables ----
 
-static void print_rates(FILE *out, const bench_profile *profile, double seconds, double flops,
-                        double bytes)
+static void print_rates(FILE *out, const bench_profile *profile, const type_sum *sum)
 {
-    fprintf(out, "%10.4f %6.1f%% %9.1f %8.1f  ", seconds * 1e3, 100 * share_of(profile, seconds),
-            bench_giga(flops, seconds), bench_giga(bytes, seconds));
+    fprintf(out, "%10.4f %10.4f %6.1f%% %9.1f %8.1f  ", sum->seconds * 1e3, sum->best * 1e3,
+            100 * share_of(profile, sum->seconds), bench_giga(sum->flops, sum->seconds),
+            bench_giga(sum->bytes, sum->seconds));
+}
+
+// An operator as a sum of one.
+static type_sum sum_of(const bench_op *op)
+{
+    return (type_sum){.optype = op->op->op_arg->optype,
+                      .count = 1,
+                      .flops = op->flops,
+                      .bytes = op->bytes,
+                      .seconds = op->seconds,
+                      .best = op->best};
 }
 
 static void print_op(FILE *out, const bench_profile *profile, const bench_op *op)
@@ -86,8 +99,9 @@ static void print_op(FILE *out, const bench_profile *profile, const bench_op *op
     bench_op_kernel(profile, op->op, kernel, sizeof kernel);
     bench_op_shape(op->op, shape, sizeof shape);
     fprintf(out, "%5zu ", op->position + 1);
-    print_rates(out, profile, op->seconds, op->flops, op->bytes);
-    fprintf(out, "%-18s %-20s %-18s ", kernel, op->op->op_arg->optype, shape);
+    type_sum sum = sum_of(op);
+    print_rates(out, profile, &sum);
+    fprintf(out, "%-24s %-20s %-18s ", kernel, op->op->op_arg->optype, shape);
     put_printable(op->op->op_arg->name, out);
     fputc('\n', out);
 }
@@ -97,10 +111,11 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
     type_sum *sums;
     size_t count;
     LN_TRY(sum_by_type(profile, &sums, &count));
-    fprintf(out, "\n%5s %10s %7s %9s %8s  %s\n", "count", "ms", "share", "GFLOP/s", "GB/s", "type");
+    fprintf(out, "\n%5s %10s %10s %7s %9s %8s  %s\n", "count", "ms", "best", "share", "GFLOP/s",
+            "GB/s", "type");
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "%5zu ", sums[i].count);
-        print_rates(out, profile, sums[i].seconds, sums[i].flops, sums[i].bytes);
+        print_rates(out, profile, &sums[i]);
         fprintf(out, "%s\n", sums[i].optype);
     }
     free(sums);
@@ -112,8 +127,8 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
         ops[i] = profile->ops[i];
     if (!is_ordered)
         qsort(ops, profile->count, sizeof *ops, compare_ops);
-    fprintf(out, "\n%5s %10s %7s %9s %8s  %-18s %-20s %-18s %s\n", "step", "ms", "share", "GFLOP/s",
-            "GB/s", "kernel", "type", "shape", "operator");
+    fprintf(out, "\n%5s %10s %10s %7s %9s %8s  %-24s %-20s %-18s %s\n", "step", "ms", "best",
+            "share", "GFLOP/s", "GB/s", "kernel", "type", "shape", "operator");
     for (size_t i = 0; i < profile->count; i++)
         print_op(out, profile, &ops[i]);
     free(ops);
@@ -122,15 +137,20 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
 
 // ---- JSON ----
 
-// The members that sums and operators have in common, without braces.
-static void put_facts(FILE *out, double seconds, double flops, double bytes)
+static void put_rates(FILE *out, double seconds, double flops, double bytes)
 {
     fprintf(out, "\"gflops\": %.3f, \"bytes\": %.0f, \"gbytes_per_s\": %.3f",
             bench_giga(flops, seconds), bytes, bench_giga(bytes, seconds));
 }
 
-// "name" to "bytes" of an operator's facts.
-static void put_op(FILE *out, const bench_profile *profile, const bench_op *op)
+static void put_times(FILE *out, const bench_profile *profile, const type_sum *sum)
+{
+    fprintf(out, "\"ms\": %.6f, \"best_ms\": %.6f, \"share\": %.6f, ", sum->seconds * 1e3,
+            sum->best * 1e3, share_of(profile, sum->seconds));
+}
+
+// What an operator is, and its rates at `seconds`; members without braces.
+static void put_op(FILE *out, const bench_profile *profile, const bench_op *op, double seconds)
 {
     char kernel[64], shape[128];
     bench_op_kernel(profile, op->op, kernel, sizeof kernel);
@@ -144,7 +164,7 @@ static void put_op(FILE *out, const bench_profile *profile, const bench_op *op)
     fputs(", \"shape\": ", out);
     print_json_string(out, shape);
     fputs(", ", out);
-    put_facts(out, op->seconds, op->flops, op->bytes);
+    put_rates(out, seconds, op->flops, op->bytes);
 }
 
 ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
@@ -156,9 +176,9 @@ ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "%s\n    {\"type\": ", i ? "," : "");
         print_json_string(out, sums[i].optype);
-        fprintf(out, ", \"count\": %zu, \"ms\": %.6f, \"share\": %.6f, ", sums[i].count,
-                sums[i].seconds * 1e3, share_of(profile, sums[i].seconds));
-        put_facts(out, sums[i].seconds, sums[i].flops, sums[i].bytes);
+        fprintf(out, ", \"count\": %zu, ", sums[i].count);
+        put_times(out, profile, &sums[i]);
+        put_rates(out, sums[i].seconds, sums[i].flops, sums[i].bytes);
         fputc('}', out);
     }
     free(sums);
@@ -167,9 +187,10 @@ ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
         const bench_op *op = &profile->ops[i];
         fprintf(out, "%s\n    {\"name\": ", i ? "," : "");
         print_json_string(out, op->op->op_arg->name);
-        fprintf(out, ", \"ms\": %.6f, \"share\": %.6f, ", op->seconds * 1e3,
-                share_of(profile, op->seconds));
-        put_op(out, profile, op);
+        fputs(", ", out);
+        type_sum sum = sum_of(op);
+        put_times(out, profile, &sum);
+        put_op(out, profile, op, op->seconds);
         fputc('}', out);
     }
     fputs("\n  ]", out);
@@ -198,11 +219,11 @@ static void put_run(FILE *out, const bench_profile *profile, size_t run, double 
     begin_slice(out, name, "run", starts[0] - origin, ends[profile->count - 1] - starts[0]);
     fputc('}', out);
     for (size_t i = 0; i < profile->count; i++) {
-        bench_op op = profile->ops[i];
-        op.seconds = ends[i] - starts[i];
-        begin_slice(out, op.op->op_arg->name, "operator", starts[i] - origin, op.seconds);
+        const bench_op *op = &profile->ops[i];
+        double seconds = ends[i] - starts[i];
+        begin_slice(out, op->op->op_arg->name, "operator", starts[i] - origin, seconds);
         fputs(", \"args\": {", out);
-        put_op(out, profile, &op);
+        put_op(out, profile, op, seconds);
         fputs("}}", out);
     }
 }

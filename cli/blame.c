@@ -11,6 +11,7 @@
 #include "compile_flags.h"
 #include "option_values.h"
 #include "progress.h"
+#include "threads_option.h"
 
 #define MAX_INPUTS 64
 
@@ -37,7 +38,7 @@ static const char help[] =
     "      --first             stop at the first culprit\n"
     "  -o, --outfile=FILE      write a reproducer, IL of at most 25 lines where possible; that of\n"
     "                          another rule to FILE with .2 before its ending, and so on\n"
-    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
+    "  -v                      as --verbose\n" THREADS_OPTION_HELP COMPILE_FLAGS_HELP
     "  -h, --help              show this help\n"
     "\n"
     "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is wrong, 3 there\n"
@@ -68,6 +69,7 @@ static int take_checked(blame_options *o, int option)
     case SEED: return take_seed("blame", optarg, &o->source.seed);
     case RTOL: return take_tolerance("blame", "--rtol", optarg, &o->allowed.rtol);
     case ATOL: return take_tolerance("blame", "--atol", optarg, &o->allowed.atol);
+    case OPTION_THREADS: return threads_option_take("blame", optarg);
     default: return compile_flags_take(&o->flags, "blame", option, optarg);
     }
 }
@@ -84,6 +86,7 @@ static int parse(int argc, char **argv, blame_options *o)
                                                  {"outputs", no_argument, NULL, OUTPUTS},
                                                  {"first", no_argument, NULL, FIRST},
                                                  {"outfile", required_argument, NULL, 'o'},
+                                                 THREADS_OPTION,
                                                  COMPILE_FLAGS_OPTIONS,
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};

@@ -9,6 +9,7 @@
 #include "compile_flags.h"
 #include "model_io.h"
 #include "option_values.h"
+#include "threads_option.h"
 #include "trial.h"
 
 #define MAX_INPUTS 64
@@ -30,7 +31,7 @@ static const char help[] =
     "      --seed=N            where random numbers start (default 1)\n"
     "      --rtol=X            allowed deviation, relative to the number (default 1e-4)\n"
     "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor)\n"
-    "      --all               one line for each tensor\n" INPUT_OPTIONS_HELP
+    "      --all               one line for each tensor\n" THREADS_OPTION_HELP INPUT_OPTIONS_HELP
     "  -h, --help              show this help\n"
     "\n"
     "Exit status: 0 they agree, 1 a tensor deviates, or the model or a file is wrong, 2 the command\n"
@@ -63,6 +64,7 @@ static int take_checked(compare_options *o, int option)
     case SEED: return take_seed("compare", optarg, &o->source.seed);
     case RTOL: return take_tolerance("compare", "--rtol", optarg, &o->allowed.rtol);
     case ATOL: return take_tolerance("compare", "--atol", optarg, &o->allowed.atol);
+    case OPTION_THREADS: return threads_option_take("compare", optarg);
     default: return input_options_take(&o->source.files, "compare", option, optarg);
     }
 }
@@ -78,6 +80,7 @@ static int parse(int argc, char **argv, compare_options *o)
                                                  {"rtol", required_argument, NULL, RTOL},
                                                  {"atol", required_argument, NULL, ATOL},
                                                  {"all", no_argument, NULL, ALL},
+                                                 THREADS_OPTION,
                                                  INPUT_OPTIONS,
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};

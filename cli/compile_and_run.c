@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "progress.h"
+#include "threads_option.h"
 
 static const char help[] =
     "Usage: lightnet [OPTION...] SOURCE\n"
@@ -26,7 +27,7 @@ static const char help[] =
     "                       told apart by content\n"
     "  -c, --compile        only compile\n"
     "  -r, --run            only run; SOURCE must be a compiled form\n"
-    "  -d, --debug          show what the passes do\n" COMPILE_FLAGS_HELP
+    "  -d, --debug          show what the passes do\n" THREADS_OPTION_HELP COMPILE_FLAGS_HELP
     "  -Wwarn, -w, -Wno-warn    show or hide warnings (shown)\n"
     "  -Winter, -Wno-inter      show or hide internal warnings (shown)\n"
     "\n"
@@ -78,6 +79,7 @@ static int parse(int argc, char **argv, options *o)
         {"Wno-warn", no_argument, NULL, WNO_WARN},
         {"Winter", no_argument, NULL, WINTER},
         {"Wno-inter", no_argument, NULL, WNO_INTER},
+        THREADS_OPTION,
         COMPILE_FLAGS_OPTIONS,
         {NULL, 0, NULL, 0},
     };
@@ -98,6 +100,10 @@ static int parse(int argc, char **argv, options *o)
         case WNO_WARN: o->shows_warnings = 0; break;
         case WINTER: o->shows_internal = 1; break;
         case WNO_INTER: o->shows_internal = 0; break;
+        case OPTION_THREADS:
+            if (threads_option_take(NULL, optarg) != EXIT_OK)
+                return EXIT_USAGE;
+            break;
         case OPTION_RULES:
         case OPTION_SKIP:
         case OPTION_VERBOSE:

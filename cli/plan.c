@@ -28,7 +28,7 @@ static void print_value(FILE *out, const ln_plan_value *value)
 {
     char steps[32];
     snprintf(steps, sizeof steps, "%u-%u", value->first_step, value->last_step);
-    const char *region = value->is_static ? "static" : "workspace";
+    const char *region = value->is_load ? "loading" : value->is_static ? "static" : "workspace";
     if (value->owner)
         region = "view";
     fprintf(out, "%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
@@ -55,6 +55,9 @@ static void print_plan(FILE *out, const ln_plan *plan, int is_short)
         }
         fprintf(out, "%s: static %zu + workspace %zu = peak %zu bytes\n", name,
                 totals->static_byte_count, totals->workspace_byte_count, totals->peak_byte_count);
+        if (totals->load_byte_count > 0)
+            fprintf(out, "%s: while loading static %zu + %zu bytes\n", name,
+                    totals->static_byte_count, totals->load_byte_count);
     }
 }
 

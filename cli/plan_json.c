@@ -17,10 +17,11 @@ static void put_tensor(FILE *out, const ln_context *ctx, const ln_plan_value *va
     }
     fprintf(out,
             ", \"memory\": \"%s\", \"offset\": %zu, \"bytes\": %zu, \"first_step\": %u, "
-            "\"last_step\": %u, \"static\": %s, \"input\": %s, \"output\": %s",
+            "\"last_step\": %u, \"static\": %s, \"loading\": %s, \"input\": %s, \"output\": %s",
             ln_mem_type_name(value->mtype), value->offset, value->byte_count, value->first_step,
             value->last_step, value->is_static ? "true" : "false",
-            value->is_input ? "true" : "false", value->is_output ? "true" : "false");
+            value->is_load ? "true" : "false", value->is_input ? "true" : "false",
+            value->is_output ? "true" : "false");
     if (value->owner) {
         fputs(", \"owner\": ", out);
         print_json_string(out, value->owner);
@@ -54,9 +55,11 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
         const ln_plan_totals *totals = &plan->totals[m];
         if (totals->peak_byte_count == 0)
             continue;
-        fprintf(out, "%s\n    \"%s\": {\"static\": %zu, \"workspace\": %zu, \"peak\": %zu}",
+        fprintf(out,
+                "%s\n    \"%s\": {\"static\": %zu, \"workspace\": %zu, \"peak\": %zu, "
+                "\"loading\": %zu}",
                 is_first ? "" : ",", ln_mem_type_name((ln_mem_type)m), totals->static_byte_count,
-                totals->workspace_byte_count, totals->peak_byte_count);
+                totals->workspace_byte_count, totals->peak_byte_count, totals->load_byte_count);
         is_first = 0;
     }
     fputs("\n  },\n  \"steps\": [\n", out);

@@ -13,6 +13,7 @@
 #include "progress.h"
 #include "save_outputs.h"
 #include "summary.h"
+#include "threads_option.h"
 
 #define MAX_INPUTS  256
 #define MAX_SHAPES  64
@@ -35,7 +36,7 @@ static const char help[] =
     "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
     "                          (batch=4); what is left open takes the shape of the data\n"
     "  -o, --outdir=DIR        save each output as DIR/NAME.npy and list them in DIR/outputs.json\n"
-    "  -n, --repeat=COUNT      run COUNT times, show the median time (default 1)\n"
+    "  -n, --repeat=COUNT      run COUNT times, show the median time (default 1)\n" THREADS_OPTION_HELP
     "      --labels=FILE       names of classes, one a line: show the top ones\n"
     "      --top=COUNT         how many (default 5), also without names\n" INPUT_OPTIONS_HELP
     "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
@@ -68,6 +69,7 @@ static int take_checked(run_options *o, int option)
     case 'i': return take_text("run", "inputs", optarg, MAX_INPUTS, o->inputs, &o->input_count);
     case 's': return take_text("run", "shapes", optarg, MAX_SHAPES, o->shapes, &o->shape_count);
     case 'n': return take_count("run", "--repeat", optarg, 1000000, &o->repeat);
+    case OPTION_THREADS: return threads_option_take("run", optarg);
     case TOP: return take_count("run", "--top", optarg, 1000, &o->top);
     default: break;
     }
@@ -83,6 +85,7 @@ static int parse(int argc, char **argv, run_options *o)
                                                  {"shape", required_argument, NULL, 's'},
                                                  {"outdir", required_argument, NULL, 'o'},
                                                  {"repeat", required_argument, NULL, 'n'},
+                                                 THREADS_OPTION,
                                                  {"labels", required_argument, NULL, LABELS},
                                                  {"top", required_argument, NULL, TOP},
                                                  INPUT_OPTIONS,

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "threads_option.h"
 
 #define MESSAGE_BYTES 8192 // more than the library's messages have
 
@@ -201,7 +202,9 @@ ln_status compile_model(ln_context *ctx, const char *target, const ln_optimize_o
 ln_status load_model(ln_context *ctx, const char *datafile)
 {
     progress_begin("loading %s", datafile ? datafile : "the model");
-    ln_status status = ln_context_load(ctx, datafile);
+    ln_status status = threads_option_apply(ctx);
+    if (status == LN_OK)
+        status = ln_context_load(ctx, datafile);
     progress_end();
     return status;
 }

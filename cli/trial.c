@@ -11,6 +11,7 @@
 #include "model_io.h"
 #include "random_stream.h"
 #include "random_weights.h"
+#include "threads_option.h"
 
 struct trial_data {
     const char *datafile;
@@ -161,6 +162,7 @@ static ln_status try(ln_context *ctx, const char *target, const ln_optimize_opti
 {
     LN_TRY(ln_context_compile_with(ctx, target, options));
     silence(ctx, until);
+    LN_TRY(threads_option_apply(ctx));
     LN_TRY(ln_context_load(ctx, data->datafile));
     LN_TRY(set_tensors(ctx, data));
     for (int i = 0; i < run_count; i++)

@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "file_bytes.h"
 #include "option_values.h"
+#include "threads_option.h"
 #include "verify.h"
 
 static const char help[] =
@@ -36,6 +37,8 @@ static const char help[] =
     "      --summary          one line for each model\n"
     "      --isolate          run each model in a process of its own, so that a crash is one line\n"
     "      --timeout=SECONDS  and stop it after this time\n"
+    "      --threads=COUNT    threads that run a model (default: the processors that may be used,\n"
+    "                         or LN_THREADS)\n"
     "      --budget=BYTES     refuse a model whose peak of memory is above (default 4Gi)\n"
     "  -h, --help             show this help\n"
     "\n"
@@ -87,6 +90,7 @@ static int parse(int argc, char **argv, list_options *o)
                                                  {"timeout", required_argument, NULL, TIMEOUT},
                                                  {"through", required_argument, NULL, THROUGH},
                                                  {"budget", required_argument, NULL, BUDGET},
+                                                 THREADS_OPTION,
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     int option, code = EXIT_OK;
@@ -104,6 +108,7 @@ static int parse(int argc, char **argv, list_options *o)
         case ISOLATE: o->is_isolated = 1; break;
         case TIMEOUT: code = parse_timeout(optarg, o); break;
         case THROUGH: o->run.through = optarg; break;
+        case OPTION_THREADS: code = threads_option_take("verify", optarg); break;
         case BUDGET: code = set_budget("verify", optarg); break;
         case 'h': fputs(help, stdout); return -1;
         case ':': return say_usage_error("verify", "option %s needs a value", argv[optind - 1]);

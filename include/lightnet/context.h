@@ -27,6 +27,7 @@
 #include <lightnet/ndarray.h>
 #include <lightnet/op.h>
 #include <lightnet/plan.h>
+#include <lightnet/pool.h>
 #include <lightnet/status.h>
 
 LN_CPPSTART
@@ -90,6 +91,10 @@ struct ln_context {
     struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
     char *datafile;             /* what was loaded; NULL: none */
     struct ln_pool *pool;       /* the threads that run it; NULL: the caller's alone */
+    size_t thread_count;        /* how many it is to have; 0: the default */
+    struct ln_ends *ends;       /* its inputs and outputs; NULL until they are asked for */
+    size_t load_sizes[LN_MEM_TYPE_SIZE]; /* memory that `load` takes and gives back */
+    char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
     const struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
 };
 typedef struct ln_context ln_context;
@@ -182,6 +187,25 @@ typedef struct ln_observer {
  * run nothing. A clone starts with none. */
 LN_API void ln_context_set_observer(ln_context *ctx, const ln_observer *observer);
 
+/* ---- Threads; pool.h says more ---- */
+
+/* How many threads run it, the caller's included: 1 to LN_MAX_THREADS, or 0 for the default; in any
+ * state. Threads start with `ln_context_load`, or here if the context is LOADED, and end with the
+ * last context that uses them. Contexts of the default share their threads; others have their own,
+ * which their clones share. A clone runs with those that are free: n contexts that run at once on m
+ * threads keep m processors busy, or n if that is more. If the system gives fewer threads, fewer
+ * run it. The results have the same bits for every number.
+ * A child process, after `fork`, runs contexts of its parent in the calling thread alone; contexts
+ * that it loads itself have threads again. */
+LN_API ln_status ln_context_set_threads(ln_context *ctx, size_t count);
+
+/* The caller's own threads instead. `*pool` is copied; what it points to has to live as long as the
+ * context and its clones. NULL: back to the default. */
+LN_API ln_status ln_context_set_pool(ln_context *ctx, const ln_thread_pool *pool);
+
+/* How many threads run a LOADED context. */
+LN_API size_t ln_context_thread_count(const ln_context *ctx);
+
 /* Frees what `ln_context_load` allocated; the context is PLANNED again. */
 LN_API void ln_context_unload(ln_context *ctx);
 
@@ -191,13 +215,16 @@ LN_API void ln_context_cleanup(ln_context *ctx);
 /* ---- Data; the context must be LOADED ---- */
 
 /* Copies `ln_context_data_size` bytes from `data` into tensor `tname`. Static operators that
- * depend on it run again. */
+ * depend on it run again; what they need beside it and is no longer there is computed again, from
+ * the model or the data file. */
 LN_API ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /* Copies the tensor's bytes into `data`, and returns `data`; if `data` is NULL, returns the
  * tensor's own bytes, to be read only, valid until unload and changed by the next run.
  * Inputs, outputs and static tensors are what they should be; of other tensors the bytes may belong
- * to a later one by the end of a run. NULL if there is no such tensor. */
+ * to a later one by the end of a run. What was only needed while the model was loaded, as weights
+ * before they are folded or packed, is computed again for a copy and has no bytes of its own.
+ * NULL if there is no such tensor. */
 LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data);
 
 /* The tensor's size in bytes; 0, and a recorded LN_NOT_FOUND, if there is no such tensor.

@@ -10,6 +10,12 @@
  * The first 64 bytes are nobody's, so that offset 0 means "none". Static values lie in [64, S), all
  * others in [S, T); S and T are multiples of 64. Steps are counted from 0.
  *
+ * Static values that only static values are computed from, such as weights before they are packed,
+ * are there while the model is loaded and no longer. They have a space of offsets of their own:
+ *
+ *     0          64                           L
+ *     | reserved | while loading: raw weights |
+ *
  * The checker shares no code with the planner and believes nothing but the steps, so it also
  * serves for plans that come from a file.
  */
@@ -61,6 +67,8 @@ typedef struct ln_plan_value {
     const char *owner;
     int is_input;  /* filled by the caller before step 0, intact after the last step */
     int is_output; /* intact after the last step */
+    int is_load;   /* static, and only there while the model is loaded, from `first_step` on to
+                      `last_step`: only steps that make static values read it */
 } ln_plan_value;
 
 /* What the values of one memory type need; all 0 when there are none. */
@@ -68,6 +76,7 @@ typedef struct ln_plan_totals {
     size_t static_byte_count;    /* S, the 64 reserved bytes included */
     size_t workspace_byte_count; /* T - S */
     size_t peak_byte_count;      /* T */
+    size_t load_byte_count;      /* L; 0 when nothing lies there */
 } ln_plan_totals;
 
 typedef struct ln_plan {
@@ -85,7 +94,8 @@ typedef struct ln_plan {
  *   type and kind.
  * - The declared lifetime of a value covers its steps, and those of all values in its memory; those
  *   of inputs, outputs and static values reach to the end, of inputs and static values also from
- *   the start. Values with memory of their own that are alive at the same step do not overlap.
+ *   the start, unless they are only there while loading; no step of a run reads those. Values with
+ * memory of their own that are alive at the same step do not overlap.
  * - When the steps are followed, every read finds the bytes that were written for that value,
  *   and so does the end for inputs, outputs and static values.
  * - What a view step writes is made of bytes that it reads.

@@ -42,8 +42,20 @@ void *ln_realloc(void *p, size_t size)
     return resized;
 }
 
+// The C library knows which of its memory is fresh from the system and thus zeros already, so that
+// large blocks are not touched before they are used.
+static void *alloc_fresh(size_t size)
+{
+    void *p = calloc(1, size ? size : 1);
+    if (!p)
+        ln_fail(LN_NO_MEMORY, "out of memory: %zu bytes were refused", size);
+    return p;
+}
+
 void *ln_alloc(size_t size)
 {
+    if (current.resize == libc_resize)
+        return alloc_fresh(size);
     void *p = ln_realloc(NULL, size);
     if (p)
         memset(p, 0, size ? size : 1);

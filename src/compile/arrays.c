@@ -16,6 +16,7 @@
 
 #include "compile/runner.h"
 #include "ir/bound.h"
+#include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "tensor/ndarray.h"
@@ -135,6 +136,8 @@ ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **
                        "tensor '%s' lies in %s, which arrays do not show; ln_context_get_data "
                        "copies it",
                        tname, ln_mem_type_name(entry->mtype));
+    if (entry->is_load && !ln_entry_is_in_place(entry))
+        return LN_FAIL(LN_STATE, LN_GONE_AFTER_LOAD, tname);
     ln_ndarray *bound = ln_bound_find(ctx, entry);
     if (bound)
         return make_view(entry, bound->memory, out_array);
@@ -155,8 +158,9 @@ static ln_status copy_elements(ln_context *ctx, const ln_tensor_entry *entry,
     return status;
 }
 
-static ln_status copy_to_device(ln_context *ctx, const ln_tensor_entry *entry,
-                                const ln_ndarray *array)
+// By way of an array without gaps.
+static ln_status copy_compact(ln_context *ctx, const ln_tensor_entry *entry,
+                              const ln_ndarray *array)
 {
     const tl_tensor *tensor = entry->tensor;
     int64_t shape[TL_MAXDIM];
@@ -178,8 +182,9 @@ static ln_status copy_array(ln_context *ctx, ln_tensor_entry *entry, const ln_nd
     ln_bound_remove(ctx, entry);
     if (entry->isstatic)
         LN_TRY(ln_context_prepare_static(ctx, entry->name));
-    LN_TRY(is_in_main_memory(entry) ? copy_elements(ctx, entry, array)
-                                    : copy_to_device(ctx, entry, array));
+    LN_TRY(ln_context_make_writable(ctx, entry));
+    LN_TRY(is_in_main_memory(entry) && !entry->is_load ? copy_elements(ctx, entry, array)
+                                                       : copy_compact(ctx, entry, array));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, entry->name) : LN_OK;
 }
 

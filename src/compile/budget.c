@@ -74,12 +74,26 @@ static void print_largest(const ln_plan *plan, ln_mem_type mtype, char *buf, siz
                                  largest[i]->name, largest[i]->byte_count);
 }
 
+static ln_status check_load(const ln_plan_totals *totals, ln_mem_type mtype, size_t byte_count)
+{
+    if (totals->static_byte_count <= byte_count &&
+        totals->load_byte_count <= byte_count - totals->static_byte_count)
+        return LN_OK;
+    return LN_FAIL(LN_LIMIT,
+                   "loading the model needs %zu bytes of %s beside its %zu of constants, the limit "
+                   "is %zu",
+                   totals->load_byte_count, ln_mem_type_name(mtype), totals->static_byte_count,
+                   byte_count);
+}
+
 ln_status ln_plan_check_budget(const ln_plan *plan, size_t byte_count)
 {
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_plan_totals *totals = &plan->totals[m];
-        if (totals->peak_byte_count <= byte_count)
+        if (totals->peak_byte_count <= byte_count) {
+            LN_TRY(check_load(totals, (ln_mem_type)m, byte_count));
             continue;
+        }
         char largest[512];
         print_largest(plan, (ln_mem_type)m, largest, sizeof largest);
         return LN_FAIL(LN_LIMIT,

@@ -9,6 +9,7 @@
 #include <lightnet/util.h>
 
 #include "compile/runner.h"
+#include "compile/threads.h"
 #include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/open.h"
@@ -49,6 +50,7 @@ static ln_status copy_entry(const ln_context *clone, const ln_tensor_entry *from
         return LN_FAIL(LN_INTERNAL, "tensor '%s' is lost in a clone", from->name);
     to->offset = from->offset;
     to->is_placed = from->is_placed;
+    to->is_load = from->is_load;
     if (from->owner == to->owner || ln_streq(from->owner, to->owner))
         return LN_OK;
     return ln_tensor_entry_set_owner(to, clone->tensor_table, from->owner);
@@ -74,7 +76,9 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     }
     memcpy(clone->mem_sizes, ctx->mem_sizes, sizeof clone->mem_sizes);
     memcpy(clone->static_sizes, ctx->static_sizes, sizeof clone->static_sizes);
+    memcpy(clone->load_sizes, ctx->load_sizes, sizeof clone->load_sizes);
     LN_TRY(copy_string(ctx->target, &clone->target));
+    LN_TRY(copy_string(ctx->datafile, &clone->datafile));
     clone->state = LN_CONTEXT_PLANNED;
     return LN_OK;
 }
@@ -86,10 +90,12 @@ static ln_status copy_owned(const ln_context *ctx, ln_context *clone)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *from = value;
-        if (!ln_entry_is_in_place(from) || from->owner || from->tensor->data == from->carried)
+        bool is_in_place = ln_entry_is_in_place(from);
+        if (is_in_place ? from->owner || from->tensor->data == from->carried
+                        : !from->is_load || !from->tensor->data)
             continue;
         ln_tensor_entry *to = ln_tensor_table_find(clone->tensor_table, from->name);
-        LN_TRY(ln_carried_own(clone->tensor_table, to));
+        LN_TRY(ln_context_make_writable(clone, to));
         memcpy(to->tensor->data, from->tensor->data, tl_tensor_size(from->tensor));
     }
     return LN_OK;
@@ -132,6 +138,7 @@ static ln_status copy_all(const ln_context *ctx, ln_context *clone)
         clone->carried = ln_carried_retain(ctx->carried);
     LN_TRY(copy_string(ctx->source, &clone->source));
     LN_TRY(copy_graphs(ctx, clone));
+    ln_context_share_threads(clone, ctx);
     LN_TRY(copy_ops(ctx, clone));
     if (ctx->state >= LN_CONTEXT_PLANNED)
         LN_TRY(copy_plan(ctx, clone));

@@ -8,6 +8,7 @@
 #include <lightnet/util.h>
 
 #include "compile/budget.h"
+#include "compile/load_part.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
@@ -74,9 +75,12 @@ static ln_status publish_owners(const ln_plan_records *r)
 static ln_status publish(ln_context *ctx, const ln_plan_records *r)
 {
     LN_TRY(publish_owners(r));
-    for (size_t i = 0; i < r->plan.value_count; i++)
+    for (size_t i = 0; i < r->plan.value_count; i++) {
         r->entries[i]->offset = r->values[i].offset;
+        r->entries[i]->is_load = r->values[i].is_load;
+    }
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        ctx->load_sizes[m] = r->plan.totals[m].load_byte_count;
         ctx->static_sizes[m] = r->plan.totals[m].static_byte_count;
         ctx->mem_sizes[m] = r->plan.totals[m].peak_byte_count;
     }
@@ -104,12 +108,15 @@ static void make_all_outputs(ln_plan_records *r)
 static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
 {
     ln_plan_records *r;
+    LN_TRY(ln_context_sink_constants(ctx));
     LN_TRY(ln_plan_records_create(ctx, &r));
     if (reuse == LN_PLAN_REUSE_NOTHING)
         make_all_outputs(r);
     ln_plan_records_ask_offsets(ctx, r);
     bool is_sharing = reuse == LN_PLAN_REUSE_ALL || reuse == LN_PLAN_REUSE_CONSTANTS;
     ln_status status = reuse == LN_PLAN_REUSE_CONSTANTS ? ln_plan_records_freeze(r) : LN_OK;
+    if (status == LN_OK && is_sharing)
+        status = ln_plan_mark_load(ctx, r);
     if (status == LN_OK)
         status = ln_plan_records_layout(r, is_sharing);
     if (status == LN_OK)
@@ -179,6 +186,35 @@ static ln_status check_view(const ln_plan_records *r, const ln_compiled_tensor *
                    stated->place, view->name, view->offset, distance, owner->name, owner->offset);
 }
 
+// Others would be read, or written, when their memory is gone.
+static ln_status take_load(ln_plan_records *r, const ln_compiled_tensor *stated, uint32_t i,
+                           const bool *may_load)
+{
+    if (!stated->is_load)
+        return LN_OK;
+    if (!may_load[i])
+        return LN_FAIL(LN_INVALID,
+                       "%s: tensor '%s' is said to be there while loading only, but it is needed "
+                       "in a run; compile the model again",
+                       stated->place, stated->name);
+    r->values[i].is_load = r->values[i].is_static = 1;
+    return LN_OK;
+}
+
+static ln_status take_stated_loads(const ln_context *ctx, ln_plan_records *r,
+                                   const uint32_t *indexes)
+{
+    bool *may_load = ln_alloc_array(r->plan.value_count, sizeof *may_load);
+    if (!may_load)
+        return LN_NO_MEMORY;
+    ln_plan_find_load(ctx, r, may_load);
+    ln_status status = LN_OK;
+    for (size_t k = 0; k < ctx->compiled->tensor_count && status == LN_OK; k++)
+        status = take_load(r, &ctx->compiled->tensors[k], indexes[k], may_load);
+    ln_free(may_load);
+    return status;
+}
+
 static ln_status take_stated_tensors(const ln_compiled *compiled, ln_plan_records *r,
                                      uint32_t *indexes, size_t *distances)
 {
@@ -208,6 +244,8 @@ static ln_status take_stated_plan(const ln_context *ctx, ln_plan_records *r)
                              stated->name);
     }
     if (status == LN_OK)
+        status = take_stated_loads(ctx, r, indexes);
+    if (status == LN_OK)
         status = take_stated_tensors(compiled, r, indexes, distances);
     ln_free(distances);
     ln_free(indexes);
@@ -224,6 +262,7 @@ static ln_status prove_stated_plan(ln_context *ctx, ln_plan_records *r)
             .static_byte_count = compiled->static_sizes[m],
             .workspace_byte_count = compiled->mem_sizes[m] - compiled->static_sizes[m],
             .peak_byte_count = compiled->mem_sizes[m],
+            .load_byte_count = compiled->load_sizes[m],
         };
     }
     LN_TRY(ln_plan_records_derive(r));
@@ -281,6 +320,7 @@ static void fill_totals(const ln_context *ctx, ln_plan *plan)
         plan->totals[m].static_byte_count = ctx->static_sizes[m];
         plan->totals[m].peak_byte_count = ctx->mem_sizes[m];
         plan->totals[m].workspace_byte_count = ctx->mem_sizes[m] - ctx->static_sizes[m];
+        plan->totals[m].load_byte_count = ctx->load_sizes[m];
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <lightnet/context.h>
 
+#include <fenv.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -15,12 +16,19 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
+#include "base/pool.h"
 #include "compile/runner.h"
+#include "compile/threads.h"
 #include "ir/bound.h"
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/fill.h"
 #include "ir/op_life.h"
 #include "ir/open.h"
+
+// ---- The threads of a run ----
+
+// ---- Steps ----
 
 // One step of a run: a group on a device, or a single operator.
 typedef struct run_step {
@@ -219,69 +227,6 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 
 // ---- Loading ----
 
-static int is_from_file(const ln_op *op)
-{
-    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "from_file");
-    return param && param->type == LN_PARAM_BOOL && param->value_bool;
-}
-
-ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
-                        const char *datafile)
-{
-    // .wts knows lengths only.
-    int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
-    const tl_tensor *from = ln_tensor_file_describe(file, index);
-    if (!ln_tensor_file_holds(file, index, to->tensor->dtype))
-        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
-                       tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
-    int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
-    if (fits)
-        return LN_OK;
-    char from_shape[128], to_shape[128];
-    ln_sprint_shape(from_shape, sizeof from_shape, from->ndim, from->dims);
-    ln_sprint_shape(to_shape, sizeof to_shape, to->tensor->ndim, to->tensor->dims);
-    return LN_FAIL(LN_INVALID, "%s: tensor '%s' has shape %s, the model takes %s", datafile,
-                   to->name, from_shape, to_shape);
-}
-
-static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_tensor_entry *to)
-{
-    // Without a copy in between, where the memory can be written to.
-    if (to->mtype == LN_MEM_CPU)
-        return ln_tensor_file_read_as(file, index, to->tensor->dtype, to->tensor->data);
-    ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
-    if (!copy)
-        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
-                       ln_mem_type_name(to->mtype));
-    tl_tensor *elements = tl_tensor_zeros(to->tensor->ndim, to->tensor->dims, to->tensor->dtype);
-    if (!elements)
-        return LN_NO_MEMORY;
-    ln_status status = ln_tensor_file_read_as(file, index, elements->dtype, elements->data);
-    if (status == LN_OK)
-        copy(to->tensor->data, elements->data, tl_tensor_size(elements));
-    tl_tensor_free_data_too(elements);
-    return status;
-}
-
-static ln_status copy_from_file(ln_context *ctx, const ln_tensor_file *file, const char *datafile)
-{
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op *op = l->data;
-        if (!is_from_file(op))
-            continue;
-        for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
-            const ln_tensor_list_entry *listed = out->data;
-            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-            int index = ln_tensor_file_find(file, listed->name);
-            if (index < 0)
-                return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, listed->name);
-            LN_TRY(ln_check_fits(file, index, entry, datafile));
-            LN_TRY(copy_tensor(file, index, entry));
-        }
-    }
-    return LN_OK;
-}
-
 // Without a data file the model runs all the same, on zeros; that is rarely what is meant.
 static void warn_about_missing_weights(size_t count)
 {
@@ -290,43 +235,48 @@ static void warn_about_missing_weights(size_t count)
                     count, count == 1 ? "" : "s");
 }
 
-static ln_status copy_out(ln_context *ctx, const ln_tensor_entry *entry)
+// Numbers are rounded as the operators promise, in every thread, whatever the caller has set.
+static void begin_run(const ln_context *ctx, fenv_t *out_callers)
 {
-    LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, entry->name, entry->carried));
-    ln_carried_let_go(ln_context_root(ctx)->carried, entry->carried, tl_tensor_size(entry->tensor));
-    return LN_OK;
+    fegetenv(out_callers);
+    fesetenv(FE_DFL_ENV);
+    ln_pool_begin(ctx->pool);
 }
 
-// What lies in the model's file where it cannot be used: the plan has memory for it.
-static ln_status copy_carried(ln_context *ctx)
+static void end_run(const ln_context *ctx, const fenv_t *callers)
 {
-    size_t missing_count = 0;
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op *op = l->data;
-        if (!is_from_file(op))
-            continue;
-        const ln_tensor_list_entry *listed = op->op_arg->tensors_out->data;
-        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-        if (!entry->carried)
-            missing_count++;
-        else if (!ln_entry_is_in_place(entry))
-            LN_TRY(copy_out(ctx, entry));
+    ln_pool_end(ctx->pool);
+    fesetenv(callers);
+}
+
+// Runs the operators' static part, each once what it takes from a file is there.
+static ln_status run_static(ln_context *ctx, ln_fill *fill)
+{
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        LN_TRY(ln_fill_op(fill, op));
+        LN_TRY(ln_op_run_static(op));
+        ln_fill_let_go(ctx, op);
     }
-    warn_about_missing_weights(missing_count);
     return LN_OK;
 }
 
-static ln_status copy_weights(ln_context *ctx, const char *datafile)
+static ln_status make_constants(ln_context *ctx)
 {
-    if (!datafile)
-        return copy_carried(ctx);
-    if (ln_carried_count(ln_context_root(ctx)->carried) > 0)
-        return LN_FAIL(LN_INVALID, "%s: the model brings its own data, and takes no data file",
-                       datafile);
-    ln_tensor_file *file;
-    LN_TRY(ln_tensor_file_open(datafile, &file));
-    ln_status status = copy_from_file(ctx, file, datafile);
-    ln_tensor_file_close(file);
+    ln_fill fill = {.ctx = ctx};
+    ln_memory *memory = NULL;
+    ln_status status = ln_fill_open(&fill);
+    if (status == LN_OK)
+        status = ln_context_take_load_memory(ctx, &memory);
+    fenv_t callers;
+    begin_run(ctx, &callers);
+    if (status == LN_OK)
+        status = run_static(ctx, &fill);
+    end_run(ctx, &callers);
+    ln_context_give_load_memory(ctx, memory);
+    ln_fill_close(&fill);
+    if (status == LN_OK)
+        warn_about_missing_weights(fill.missing_count);
     return status;
 }
 
@@ -371,13 +321,12 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     ln_free(ctx->datafile);
     ctx->datafile = kept;
     LN_TRY(need_meter(ctx));
+    LN_TRY(ln_context_need_threads(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
     ln_status status = ln_context_each_graph(ctx, load_graph, kept);
-    if (status == LN_OK)
-        status = copy_weights(ctx, datafile);
     ln_context_root(ctx)->work_left = ctx->limits.work;
     if (status == LN_OK)
-        status = ln_op_list_do_static_run(ctx->ops);
+        status = make_constants(ctx);
     if (status == LN_OK)
         status = ln_runner_create(ctx, &ctx->runner);
     if (status != LN_OK) {
@@ -437,16 +386,9 @@ void ln_context_set_observer(ln_context *ctx, const ln_observer *observer)
         ctx->observer = observer;
 }
 
-ln_status ln_context_run(const ln_context *ctx)
+static ln_status run_steps(const ln_context *ctx)
 {
-    if (!ctx)
-        return LN_FAIL(LN_INVALID, "the context is NULL");
-    if (ctx->state != LN_CONTEXT_LOADED)
-        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
-
     const runner *r = (const runner *)ctx->runner;
-    if (!ctx->outer)
-        ((ln_context *)(uintptr_t)ctx)->work_left = ctx->limits.work;
     // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
@@ -460,6 +402,23 @@ ln_status ln_context_run(const ln_context *ctx)
             ln_open_drop(step->ended[k]);
     }
     return LN_OK;
+}
+
+ln_status ln_context_run(const ln_context *ctx)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    if (ctx->state != LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
+    if (ctx->outer)
+        return run_steps(ctx); // in a run of its root
+
+    ((ln_context *)(uintptr_t)ctx)->work_left = ctx->limits.work;
+    fenv_t callers;
+    begin_run(ctx, &callers);
+    ln_status status = run_steps(ctx);
+    end_run(ctx, &callers);
+    return status;
 }
 
 // ---- Data ----
@@ -491,8 +450,7 @@ ln_status ln_context_set_data(ln_context *ctx, const char *tname, const void *da
                        tname);
     if (entry->isstatic)
         LN_TRY(ln_context_prepare_static(ctx, tname));
-    if (ln_entry_is_in_place(entry))
-        LN_TRY(ln_carried_own(ctx->tensor_table, entry));
+    LN_TRY(ln_context_make_writable(ctx, entry));
     LN_TRY(ln_tensor_table_set_data(ctx->tensor_table, tname, data));
     return entry->isstatic ? ln_context_rerun_static(ctx, NULL, tname) : LN_OK;
 }
@@ -502,6 +460,12 @@ void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
     const ln_tensor_entry *entry = ln_context_find_loaded(ctx, tname);
     if (!entry)
         return NULL;
+    if (!entry->tensor->data && entry->is_load && data)
+        return ln_context_remake(ctx, entry, data) == LN_OK ? data : NULL;
+    if (!entry->tensor->data && entry->is_load) {
+        ln_fail(LN_STATE, LN_GONE_AFTER_LOAD, tname);
+        return NULL;
+    }
     if (!data)
         return entry->tensor->data;
     return ln_tensor_table_get_data(ctx->tensor_table, tname, data);

@@ -144,16 +144,23 @@ static void own_ops(ln_context *ctx)
         op->op_arg->context = ctx;
     size_t cursor = 0;
     void *graph;
-    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph)) {
         ((ln_context *)graph)->outer = ctx;
+        ((ln_context *)graph)->pool = ctx->pool;
+    }
 }
 
-// The contents change places; plans and limits stay where they are.
+// The contents change places; plans, limits, threads and the observer stay.
 static void swap_contents(ln_context *a, ln_context *b)
 {
     ln_context held = *a;
     *a = *b;
     *b = held;
+    b->pool = a->pool;
+    a->pool = held.pool;
+    a->thread_count = held.thread_count;
+    b->observer = NULL;
+    a->observer = held.observer;
     a->plans = held.plans;
     b->plans = NULL;
     a->limits = held.limits;

@@ -6,7 +6,6 @@
 
 #include <lightnet/arch.h>
 #include <lightnet/context.h>
-#include <lightnet/tensor_file.h>
 
 // Lays out the operators of `ctx`, whose tensors have their memory, as steps, and prepares groups
 // on their devices. `(*out_runner)->destroy` undoes it.
@@ -15,11 +14,11 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
 // True if operators of the arch run as groups, which `prepare` has seen with their addresses.
 int ln_runs_groups(const ln_arch *arch);
 
+#define LN_GONE_AFTER_LOAD                                                                          \
+    "tensor '%s' was only needed while the model was loaded and has no bytes of its own; copy it, " \
+    "or compile the model with all its tensors kept"
+
 // The tensor of a LOADED context; NULL with a recorded failure.
 ln_tensor_entry *ln_context_find_loaded(const ln_context *ctx, const char *tname);
-
-// Whether a tensor of a data file is what the model takes for `to`; LN_INVALID with both.
-ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
-                        const char *datafile);
 
 #endif

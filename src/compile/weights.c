@@ -8,9 +8,9 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
-#include "compile/runner.h"
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/fill.h"
 
 // ---- The tensors that are meant ----
 
@@ -19,18 +19,13 @@ typedef struct weight_walk {
     void *user;
 } weight_walk;
 
-static int is_from_file(const ln_op *op)
-{
-    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "from_file");
-    return param && param->type == LN_PARAM_BOOL && param->value_bool;
-}
-
 static ln_status visit_own(ln_context *ctx, void *user)
 {
     const weight_walk *walk = user;
     for (const ln_list *l = ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
-        for (const ln_list *k = is_from_file(op) ? op->op_arg->tensors_out : NULL; k; k = k->next) {
+        for (const ln_list *k = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL; k;
+             k = k->next) {
             const ln_tensor_list_entry *out = k->data;
             LN_TRY(
                 walk->visit(walk->user, ctx, ln_tensor_table_find(ctx->tensor_table, out->name)));

@@ -21,6 +21,7 @@ typedef struct ln_compiled_tensor {
     int dims[LN_MAXDIM];
     ln_mem_type mtype;
     int is_static;
+    int is_load;
     size_t offset;
     char *owner; // NULL: none is stated
 } ln_compiled_tensor;
@@ -29,6 +30,7 @@ typedef struct ln_compiled {
     char *target;
     size_t static_sizes[LN_MEM_TYPE_SIZE];
     size_t mem_sizes[LN_MEM_TYPE_SIZE];
+    size_t load_sizes[LN_MEM_TYPE_SIZE];
     ln_compiled_tensor *tensors;
     size_t tensor_count;
     size_t tensor_capacity;

@@ -10,6 +10,7 @@
 #include <lightnet/op_info.h>
 
 #include "base/name_hash.h"
+#include "base/pool.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
 
@@ -51,6 +52,9 @@ void ln_context_free(ln_context *ctx)
     ln_hash_free(ctx->op_table); // empty: the operators were freed with the list
     ln_dfg_free(ctx->dfg);
     ln_context_forget(ctx);
+    ln_context_forget_ends(ctx);
+    if (!ctx->outer) // a graph has that of its root
+        ln_pool_release(ctx->pool);
     ln_free(ctx);
 }
 
@@ -60,6 +64,7 @@ void ln_context_forget_plan(ln_context *ctx)
     ctx->target = NULL;
     memset(ctx->mem_sizes, 0, sizeof ctx->mem_sizes);
     memset(ctx->static_sizes, 0, sizeof ctx->static_sizes);
+    memset(ctx->load_sizes, 0, sizeof ctx->load_sizes);
 }
 
 void ln_context_forget(ln_context *ctx)
@@ -69,6 +74,8 @@ void ln_context_forget(ln_context *ctx)
     ctx->compiled = NULL;
     ln_free(ctx->source);
     ctx->source = NULL;
+    ln_free(ctx->weights);
+    ctx->weights = NULL;
     ln_hash_free(ctx->graphs);
     ctx->graphs = NULL;
     if (ctx->plans)
@@ -100,7 +107,7 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     return ln_tensor_table_data_size(ctx ? ctx->tensor_table : NULL, tname);
 }
 
-// ---- Inputs, outputs, work ----
+// ---- Operators, work ----
 
 static int is_param_zero(const ln_op_arg *arg, const char *pname)
 {
@@ -136,75 +143,6 @@ int ln_op_is_input(const ln_op_arg *arg)
 int ln_op_is_filled(const ln_op *op, const ln_tensor_entry *entry)
 {
     return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
-}
-
-static int is_read(const ln_context *ctx, const ln_op *op, const char *tname)
-{
-    return ln_dfg_next(ctx->dfg, op, tname) != NULL;
-}
-
-// The tensor that the `output` operator at `index` names.
-static const ln_tensor_entry *find_marked(const ln_context *ctx, size_t index, size_t *out_count)
-{
-    *out_count = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops) {
-        if (!ln_op_is_type(op->op_arg, "output") || (*out_count)++ != index)
-            continue;
-        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
-        return ln_tensor_table_find(ctx->tensor_table, src->name);
-    }
-    return NULL;
-}
-
-// The tensor at `index` of the context's inputs or outputs; *out_count receives how many there are
-// up to it.
-static const ln_tensor_entry *find_end(const ln_context *ctx, int is_output, size_t index,
-                                       size_t *out_count)
-{
-    if (is_output && ctx && ctx->has_output)
-        return find_marked(ctx, index, out_count);
-    *out_count = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL) {
-        const ln_op_arg *arg = op->op_arg;
-        if (!is_output && !ln_op_is_input(arg))
-            continue;
-        const ln_tensor_list_entry *out;
-        LN_LIST_FOREACH (out, arg->tensors_out) {
-            if (is_output && (ln_op_is_scratch(arg, out->arg_name) || is_read(ctx, op, out->name)))
-                continue;
-            if ((*out_count)++ == index)
-                return ln_tensor_table_find(ctx->tensor_table, out->name);
-        }
-    }
-    return NULL;
-}
-
-size_t ln_context_input_count(const ln_context *ctx)
-{
-    size_t count;
-    find_end(ctx, 0, SIZE_MAX, &count);
-    return count;
-}
-
-const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index)
-{
-    size_t count;
-    return find_end(ctx, 0, index, &count);
-}
-
-size_t ln_context_output_count(const ln_context *ctx)
-{
-    size_t count;
-    find_end(ctx, 1, SIZE_MAX, &count);
-    return count;
-}
-
-const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t index)
-{
-    size_t count;
-    return find_end(ctx, 1, index, &count);
 }
 
 double ln_context_work(const ln_context *ctx)
@@ -293,6 +231,8 @@ int ln_context_check(const ln_context *ctx)
     if (!defined)
         return 0;
     ln_status status = check_all(ctx, defined);
+    if (status == LN_OK)
+        status = ln_context_check_ends(ctx);
     ln_hash_free(defined);
     return status == LN_OK;
 }

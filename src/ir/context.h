@@ -42,6 +42,19 @@ ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);
 ln_memory *ln_context_memory_of(const ln_context *ctx, const ln_tensor_entry *entry);
 void *ln_context_planned_address(const ln_context *ctx, const ln_tensor_entry *entry);
 
+// Memory for the tensors that are there while loading only, as long as operators compute from them.
+// Not those that have been set since and so have memory of their own. `give` accepts NULL.
+ln_status ln_context_take_load_memory(ln_context *ctx, ln_memory **out_memory);
+void ln_context_give_load_memory(const ln_context *ctx, ln_memory *memory);
+
+// Gives a tensor of a LOADED context memory of its own until the model is unloaded, if it has none
+// that can be written: because it lies in the model's file, or was there while loading only.
+ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry);
+
+// Makes the elements of a tensor of a LOADED context that was there while loading only once more,
+// and copies them to `data`.
+ln_status ln_context_remake(ln_context *ctx, const ln_tensor_entry *entry, void *data);
+
 // To be called before a static tensor is written: if clones share them, the context takes a copy of
 // its own first.
 ln_status ln_context_own_static(ln_context *ctx);
@@ -63,6 +76,11 @@ ln_status ln_context_abandon(ln_context *ctx, ln_status status);
 // it or on the constant `tname`; either may be NULL.
 // What runs is found before anything does; LN_STATE if a constant that it needs was overwritten.
 ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname);
+
+// To be called when an operator enters, leaves, moves in the list, or reads another tensor: inputs
+// and outputs are then looked for again.
+void ln_context_forget_ends(ln_context *ctx);
+ln_status ln_context_check_ends(const ln_context *ctx); // LN_INTERNAL if that was forgotten
 
 // 1 if the type is `name`, or its variant on some arch.
 int ln_op_is_type(const ln_op_arg *op_arg, const char *name);

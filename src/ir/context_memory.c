@@ -7,11 +7,14 @@
 //     loaded    | reserved | static ... | workspace ... |        mem_starts
 //                     shared ^            own:  | workspace ... |      of a clone
 //
-// Before a context writes a shared static tensor, it takes a copy of all of them.
+// Before a context writes a shared static tensor, it takes a copy of all of them. What is only
+// there while loading has a block that is given back.
 
 #include "ir/context.h"
 
 #include <string.h>
+
+#include <lightnet/allocator.h>
 
 #include "base/checked.h"
 #include "ir/bound.h"
@@ -23,17 +26,18 @@
 
 static ln_status check_place(const ln_context *ctx, const ln_tensor_entry *entry)
 {
+    const size_t *sizes = entry->is_load ? ctx->load_sizes : ctx->mem_sizes;
     size_t byte_count = tl_tensor_size(entry->tensor), end;
     if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
         return LN_FAIL(LN_INVALID, "tensor '%s' has memory type LN_MEM_NONE", entry->name);
     if (entry->offset == 0 && byte_count > 0)
         return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);
-    if (!ln_size_add(entry->offset, byte_count, &end) || end > ctx->mem_sizes[entry->mtype])
+    if (!ln_size_add(entry->offset, byte_count, &end) || end > sizes[entry->mtype])
         return LN_FAIL(LN_INVALID,
                        "data of tensor '%s' (%zu bytes at offset %zu) exceeds the planned %s "
                        "memory of %zu bytes",
                        entry->name, byte_count, entry->offset, ln_mem_type_name(entry->mtype),
-                       ctx->mem_sizes[entry->mtype]);
+                       sizes[entry->mtype]);
     return LN_OK;
 }
 
@@ -65,7 +69,7 @@ static ln_status place_tensors(ln_context *ctx)
             continue;
         }
         LN_TRY(check_place(ctx, entry));
-        entry->tensor->data = ln_context_planned_address(ctx, entry);
+        entry->tensor->data = entry->is_load ? NULL : ln_context_planned_address(ctx, entry);
     }
     return LN_OK;
 }
@@ -144,6 +148,87 @@ void ln_context_dealloc_mem(ln_context *ctx)
     }
 }
 
+// ---- While loading ----
+
+static int is_own(const ln_tensor_entry *entry)
+{
+    return entry->tensor->data && entry->tensor->data == entry->known_block;
+}
+
+static ln_tensor_entry *root_of(const ln_context *ctx, ln_tensor_entry *entry)
+{
+    while (entry->owner)
+        entry = ln_tensor_table_find(ctx->tensor_table, entry->owner);
+    return entry;
+}
+
+// A view of what has been set lies there; all others in `memory`, or nowhere if it is NULL.
+static void place_loads(const ln_context *ctx, const ln_memory *memory)
+{
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        ln_tensor_entry *entry = value;
+        if (!entry->is_load || ln_entry_is_in_place(entry))
+            continue;
+        const ln_tensor_entry *root = root_of(ctx, entry);
+        if (is_own(root))
+            entry->tensor->data = (char *)root->tensor->data + (entry->offset - root->offset);
+        else
+            entry->tensor->data = memory ? ln_memory_at(memory, entry->mtype, entry->offset) : NULL;
+    }
+}
+
+ln_status ln_context_take_load_memory(ln_context *ctx, ln_memory **out_memory)
+{
+    LN_TRY(ln_memory_create(NULL, ctx->load_sizes, out_memory));
+    place_loads(ctx, *out_memory);
+    return LN_OK;
+}
+
+void ln_context_give_load_memory(const ln_context *ctx, ln_memory *memory)
+{
+    if (!memory)
+        return;
+    place_loads(ctx, NULL);
+    ln_memory_release(memory);
+}
+
+static ln_status own_load(ln_context *ctx, ln_tensor_entry *entry)
+{
+    ln_tensor_entry *root = root_of(ctx, entry);
+    if (is_own(root))
+        return LN_OK;
+    if (root->mtype != LN_MEM_CPU)
+        return LN_FAIL(LN_STATE,
+                       "tensor '%s' was only needed while the model was loaded, and is not in main "
+                       "memory; load the model again",
+                       entry->name);
+    size_t byte_count = tl_tensor_size(root->tensor);
+    void *block = ln_alloc(byte_count ? byte_count : 1);
+    if (!block)
+        return LN_NO_MEMORY;
+    // What is around a view stays as it is.
+    ln_status status = root != entry ? ln_context_remake(ctx, root, block) : LN_OK;
+    if (status != LN_OK) {
+        ln_free(block);
+        return status;
+    }
+    ln_free(root->known_block);
+    root->known_block = block;
+    root->known = NULL;
+    root->tensor->data = block;
+    place_loads(ctx, NULL);
+    return LN_OK;
+}
+
+ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry)
+{
+    if (ln_entry_is_in_place(entry))
+        return ln_carried_own(ctx->tensor_table, entry);
+    return entry->is_load ? own_load(ctx, entry) : LN_OK;
+}
+
 // ---- Writing static tensors ----
 
 static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
@@ -176,7 +261,7 @@ static void move_static(ln_context *ctx, ln_memory *memory)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
-        if (is_in_static(ctx, entry) && !ln_entry_is_in_place(entry))
+        if (!entry->is_load && is_in_static(ctx, entry) && !ln_entry_is_in_place(entry))
             entry->tensor->data = ln_context_planned_address(ctx, entry);
     }
 }

@@ -38,6 +38,7 @@ static ln_status admit(ln_context *ctx, ln_op *op)
     if (op->op_arg->is_checked || ln_op_table_find(ctx->op_table, op->op_arg->name) == op)
         return LN_FAIL(LN_EXISTS, "operator '%s' is in a context already", op->op_arg->name);
     LN_TRY(enter_table(ctx, op));
+    ln_context_forget_ends(ctx);
     op->op_arg->tensor_table = ctx->tensor_table;
     op->op_arg->context = ctx;
     op->op_arg->model_has_input = ctx->has_input;
@@ -79,6 +80,7 @@ static void free_retired(ln_context *ctx)
 // Keeps the thread's failure.
 static void end_all(ln_context *ctx)
 {
+    ln_context_forget_ends(ctx);
     ln_error_state reason;
     ln_error_save(&reason);
     if (ctx->dfg)
@@ -165,6 +167,7 @@ ln_status ln_context_append_op(ln_context *ctx, ln_op *op)
 {
     if (!ctx || !op)
         return LN_FAIL(LN_INVALID, "no context, or no operator to append");
+    ln_context_forget_ends(ctx);
     ln_list_builder builder = {.list = ctx->ops, .last = ctx->ops_last};
     for (ln_list *l = builder.last ? NULL : ctx->ops; l; l = l->next)
         builder.last = l;
@@ -205,6 +208,7 @@ ln_status ln_context_recheck(ln_context *ctx)
         const ln_tensor_entry *entry = value;
         return LN_FAIL(LN_INTERNAL, "tensor '%s' belongs to no operator", entry->name);
     }
+    ln_context_forget_ends(ctx);
     ctx->has_input = has_type(ctx->ops, "input");
     ctx->has_output = has_type(ctx->ops, "output");
     LN_LIST_FOREACH (op, ctx->ops) {
@@ -357,8 +361,7 @@ static void end_old_ops(exchange *x)
     }
 }
 
-// Afterwards the old operators are freed; the operator list is the caller's to change.
-static ln_status run_exchange(exchange *x)
+static ln_status exchange_ops(exchange *x)
 {
     if (x->ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded; unload it before its operators change");
@@ -377,6 +380,14 @@ static ln_status run_exchange(exchange *x)
     x->ctx->ops_last = NULL;
     end_plan(x->ctx);
     return LN_OK;
+}
+
+// Afterwards the old operators are freed; the operator list is the caller's to change.
+static ln_status run_exchange(exchange *x)
+{
+    ln_status status = exchange_ops(x);
+    ln_context_forget_ends(x->ctx);
+    return status;
 }
 
 ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, const ln_list *new_ops)
@@ -461,6 +472,7 @@ static ln_status rename_inputs(ln_context *ctx, ln_op *op, const char *from, con
 ln_status ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, const char *to)
 {
     LN_TRY(ln_dfg_remove(ctx->dfg, op));
+    ln_context_forget_ends(ctx);
     ln_status status = rename_inputs(ctx, op, from, to);
     if (ln_dfg_add(ctx->dfg, op) != LN_OK)
         return ln_context_abandon(ctx, LN_NO_MEMORY);

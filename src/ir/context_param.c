@@ -116,12 +116,14 @@ static ln_status derive_again(ln_context *ctx, const ln_op *op)
 static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *param,
                            ln_param_entry *tried)
 {
+    ln_context_forget_ends(ctx); // zeros are an input, other numbers are none
     ln_param_swap_values(param, tried);
     ln_status status = derive_again(ctx, op);
     if (status == LN_OK)
         return LN_OK;
     ln_error_state reason;
     ln_error_save(&reason);
+    ln_context_forget_ends(ctx);
     ln_param_swap_values(param, tried);
     ln_status undone = derive_again(ctx, op);
     ln_error_restore(&reason);

@@ -29,7 +29,7 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     if (!memory->starts[mtype])
         return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
                        ln_mem_type_name(mtype));
-    if (info.memset_func)
+    if (info.memset_func && mtype != LN_MEM_CPU) // which is zeroed, maybe without being touched
         info.memset_func(memory->starts[mtype], 0, byte_count);
     return LN_OK;
 }

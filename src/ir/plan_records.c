@@ -115,6 +115,8 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
         return LN_FAIL(LN_INVALID, "tensor '%s' of operator '%s' (%s) has no memory type",
                        listed->name, op->op_arg->name, op->op_arg->optype);
 
+    // What an earlier plan has said counts as long as that plan does.
+    int is_load = entry->is_load && ctx->state >= LN_CONTEXT_PLANNED;
     uint32_t index = (uint32_t)r->plan.value_count++;
     r->entries[index] = entry;
     r->owners[index] = index;
@@ -125,7 +127,8 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
         .offset = entry->offset,
         .byte_count = ln_entry_is_in_place(entry) ? 0 : tl_tensor_size(entry->tensor),
         .mtype = entry->mtype,
-        .is_static = entry->isstatic,
+        .is_static = entry->isstatic || is_load,
+        .is_load = is_load,
         .is_input = ln_op_is_filled(op, entry),
         .is_output = !ln_op_is_scratch(op->op_arg, listed->arg_name), // until somebody reads it
     };
@@ -403,10 +406,11 @@ static bool can_freeze(const ln_plan_records *r, const reader *readers, const ln
 {
     const ln_plan_value *inner = &r->values[c->inner], *outer = &r->values[c->outer];
     const reader *found = &readers[c->outer];
-    return c->kind == LN_SHARE_OVER && inner->is_static && outer->is_static &&
-           inner->byte_count == outer->byte_count && inner->mtype == outer->mtype &&
-           r->owners[c->inner] == c->inner && r->owners[c->outer] == c->outer &&
-           found->last_step == c->step && !found->is_run && !found->is_owner;
+    return c->kind == LN_SHARE_OVER && inner->is_static && outer->is_static && !inner->is_load &&
+           !outer->is_load && inner->byte_count == outer->byte_count &&
+           inner->mtype == outer->mtype && r->owners[c->inner] == c->inner &&
+           r->owners[c->outer] == c->outer && found->last_step == c->step && !found->is_run &&
+           !found->is_owner;
 }
 
 ln_status ln_plan_records_freeze(ln_plan_records *r)
@@ -537,7 +541,7 @@ static void derive_lifetimes(ln_plan_records *r)
     uint32_t last = r->plan.step_count ? (uint32_t)r->plan.step_count - 1 : 0;
     for (size_t i = 0; i < r->plan.value_count; i++) {
         ln_plan_value *value = &r->values[i];
-        int is_always = value->is_static || value->is_input;
+        int is_always = (value->is_static && !value->is_load) || value->is_input;
         value->first_step = is_always ? 0 : UINT32_MAX;
         value->last_step = is_always || value->is_output ? last : 0;
     }

@@ -272,6 +272,7 @@ static void update_list(site *s, const ln_window *window, const ln_list *removed
     if (window)
         put_in_window(s, window, new_ops);
     s->ctx->ops_last = NULL;
+    ln_context_forget_ends(s->ctx);
 }
 
 static ln_status exchange(site *s, const ln_window *window, const ln_list *removed,

@@ -200,6 +200,7 @@ static ln_status reorder(ln_compilation *compilation, ln_list *order)
     ln_list_free(ctx->ops);
     ctx->ops = order;
     ctx->ops_last = NULL;
+    ln_context_forget_ends(ctx);
     return ln_firing_done(compilation, &firing, LN_OK);
 }
 

@@ -8,6 +8,7 @@
 
 #include <lightnet/util.h>
 
+#include "ir/context.h"
 #include "pass/firing.h"
 
 // LN_OK if `order` is a permutation of the context's operators: as many, each known, none twice.
@@ -70,6 +71,7 @@ static ln_status reorder(ln_compilation *compilation, const ln_arch *arch, size_
         if (ln_context_check(ctx)) {
             ln_list_free(old_order);
             ctx->ops_last = NULL;
+            ln_context_forget_ends(ctx);
             return ln_firing_done(compilation, &firing, LN_OK);
         }
         ctx->ops = old_order;

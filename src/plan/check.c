@@ -48,6 +48,9 @@ static ln_status check_value(const ln_plan *plan, size_t i)
                        LN_MEM_ALIGN);
     if (v->is_static && v->is_input)
         return LN_FAIL(LN_INVALID, "'%.200s' is an input and static", v->name);
+    if (v->is_load && (!v->is_static || v->is_output))
+        return LN_FAIL(LN_INVALID, "'%.200s' is there while loading only, but %s", v->name,
+                       v->is_output ? "an output" : "not static");
     if (v->first_step > v->last_step || v->last_step > end_step(plan))
         return LN_FAIL(LN_INVALID, "'%.200s' lives from step %u to %u of %zu steps", v->name,
                        v->first_step, v->last_step, plan->step_count);
@@ -164,10 +167,10 @@ static ln_status check_views(const checker *c)
         if (v->mtype != owner->mtype)
             return LN_FAIL(LN_INVALID, "'%.200s' is in %s, but its owner '%.200s' in %s", v->name,
                            ln_mem_type_name(v->mtype), owner->name, ln_mem_type_name(owner->mtype));
-        if (!v->is_static != !owner->is_static)
-            return LN_FAIL(LN_INVALID,
-                           "'%.200s' and its owner '%.200s' are not both static or both not",
-                           v->name, owner->name);
+        if (!v->is_static != !owner->is_static || !v->is_load != !owner->is_load)
+            return LN_FAIL(
+                LN_INVALID, "'%.200s' and its owner '%.200s' are not both static or both not%s",
+                v->name, owner->name, !v->is_load != !owner->is_load ? ", or not as long" : "");
         if (v->offset < owner->offset ||
             v->offset + v->byte_count > owner->offset + owner->byte_count)
             return LN_FAIL(LN_INVALID, PLAN_VALUE " is not inside its owner " PLAN_VALUE,
@@ -228,7 +231,7 @@ static ln_status check_regions_of(const ln_plan *plan, ln_mem_type mtype)
     size_t static_end = LN_MEM_ALIGN, workspace_end = t->static_byte_count;
     for (size_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
-        if (v->mtype != mtype)
+        if (v->mtype != mtype || v->is_load)
             continue;
         size_t start = v->is_static ? LN_MEM_ALIGN : t->static_byte_count;
         size_t end = v->is_static ? t->static_byte_count : t->peak_byte_count;
@@ -252,10 +255,32 @@ static ln_status check_regions_of(const ln_plan *plan, ln_mem_type mtype)
     return LN_OK;
 }
 
+static ln_status check_load_region_of(const ln_plan *plan, ln_mem_type mtype)
+{
+    size_t total = plan->totals[mtype].load_byte_count, end = 0;
+    for (size_t i = 0; i < plan->value_count; i++) {
+        const ln_plan_value *v = &plan->values[i];
+        if (v->mtype != mtype || !v->is_load)
+            continue;
+        if (v->offset < LN_MEM_ALIGN)
+            return LN_FAIL(LN_INVALID, PLAN_VALUE " is in the first %d bytes, which are reserved",
+                           PLAN_VALUE_ARGS(v), LN_MEM_ALIGN);
+        if (v->byte_count && v->offset + v->byte_count > end)
+            end = v->offset + v->byte_count;
+    }
+    ln_size_align(end, LN_MEM_ALIGN, &end);
+    if (total != end)
+        return LN_FAIL(LN_INVALID, "%s: loading has %zu bytes, its values end at %zu",
+                       ln_mem_type_name(mtype), total, end);
+    return LN_OK;
+}
+
 static ln_status check_regions(const ln_plan *plan)
 {
-    for (int mtype = 0; mtype < LN_MEM_TYPE_SIZE; mtype++)
+    for (int mtype = 0; mtype < LN_MEM_TYPE_SIZE; mtype++) {
         LN_TRY(check_regions_of(plan, (ln_mem_type)mtype));
+        LN_TRY(check_load_region_of(plan, (ln_mem_type)mtype));
+    }
     return LN_OK;
 }
 
@@ -274,6 +299,8 @@ static ln_status check_lifetimes(const ln_plan *plan)
 {
     for (size_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
+        if (v->is_load)
+            continue;
         if ((v->is_static || v->is_input) && v->first_step != 0)
             return LN_FAIL(LN_INVALID, "the %s '%.200s' lives from step %u on, not from the start",
                            v->is_static ? "static value" : "input", v->name, v->first_step);
@@ -312,7 +339,8 @@ static int by_last_step(const void *a, const void *b)
 
 static bool is_below(const ln_plan_value *x, const ln_plan_value *y)
 {
-    return x->mtype != y->mtype ? x->mtype < y->mtype : x->offset < y->offset;
+    int space_x = PLAN_SPACE(x), space_y = PLAN_SPACE(y);
+    return space_x != space_y ? space_x < space_y : x->offset < y->offset;
 }
 
 // The first position in `alive` that is not below `v`.
@@ -332,7 +360,7 @@ static size_t lower_position(const ln_plan_value *const *alive, size_t count,
 
 static ln_status check_apart(const ln_plan_value *low, const ln_plan_value *high)
 {
-    if (low->mtype != high->mtype || low->offset + low->byte_count <= high->offset)
+    if (PLAN_SPACE(low) != PLAN_SPACE(high) || low->offset + low->byte_count <= high->offset)
         return LN_OK;
     uint32_t step = low->first_step > high->first_step ? low->first_step : high->first_step;
     return LN_FAIL(LN_INVALID,

@@ -21,7 +21,7 @@
 #define BEFORE_START UINT32_MAX
 
 typedef struct segment {
-    ln_mem_type mtype;
+    int space;
     size_t start;
     size_t end; // exclusive
     uint32_t value;
@@ -56,13 +56,13 @@ static const ln_plan_value *value_at(const replay *r, uint32_t i)
 // ---- The map ----
 
 // The first segment that ends behind `start`.
-static size_t find_segment(const replay *r, ln_mem_type mtype, size_t start)
+static size_t find_segment(const replay *r, int space, size_t start)
 {
     size_t low = 0, high = r->segment_count;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         const segment *s = &r->map[mid];
-        if (s->mtype != mtype ? s->mtype < mtype : s->end <= start)
+        if (s->space != space ? s->space < space : s->end <= start)
             low = mid + 1;
         else
             high = mid;
@@ -73,12 +73,12 @@ static size_t find_segment(const replay *r, ln_mem_type mtype, size_t start)
 // Gives bytes [start, end) to value `i`; what other segments have outside stays theirs.
 static void stamp_bytes(replay *r, uint32_t i, uint32_t step, size_t start, size_t end)
 {
-    const ln_plan_value *v = value_at(r, i);
     if (start >= end)
         return;
 
-    size_t low = find_segment(r, v->mtype, start), high = low;
-    while (high < r->segment_count && r->map[high].mtype == v->mtype && r->map[high].start < end)
+    int space = PLAN_SPACE(value_at(r, i));
+    size_t low = find_segment(r, space, start), high = low;
+    while (high < r->segment_count && r->map[high].space == space && r->map[high].start < end)
         high++;
 
     segment added[3];
@@ -87,7 +87,7 @@ static void stamp_bytes(replay *r, uint32_t i, uint32_t step, size_t start, size
         added[added_count] = r->map[low];
         added[added_count++].end = start;
     }
-    added[added_count++] = (segment){v->mtype, start, end, i, step, r->times[i]};
+    added[added_count++] = (segment){space, start, end, i, step, r->times[i]};
     if (low < high && r->map[high - 1].end > end) {
         added[added_count] = r->map[high - 1];
         added[added_count++].start = end;
@@ -128,9 +128,10 @@ static ln_status check_contents(const replay *r, uint32_t i, uint64_t time, cons
 {
     const ln_plan_value *v = value_at(r, i);
     size_t at = v->offset, end = v->offset + v->byte_count;
-    for (size_t k = find_segment(r, v->mtype, at); at < end; k++) {
+    int space = PLAN_SPACE(v);
+    for (size_t k = find_segment(r, space, at); at < end; k++) {
         const segment *s = k < r->segment_count ? &r->map[k] : NULL;
-        if (!s || s->mtype != v->mtype || s->start >= end)
+        if (!s || s->space != space || s->start >= end)
             return fail_contents(r, i, who, at, end, NULL);
         if (s->start > at)
             return fail_contents(r, i, who, at, s->start, NULL);
@@ -291,11 +292,15 @@ static ln_status check_aliasing(replay *r, uint32_t at)
     }
 }
 
-static ln_status replay_reads(const replay *r, uint32_t at, const char *who)
+static ln_status replay_reads(const replay *r, uint32_t at, bool is_static, const char *who)
 {
     const ln_plan_step *step = &r->plan->steps[at];
     for (size_t k = 0; k < step->read_count; k++) {
         uint32_t i = step->reads[k];
+        if (!is_static && value_at(r, i)->is_load)
+            return LN_FAIL(LN_INVALID,
+                           "%s reads " PLAN_VALUE " in a run, but it is there while loading only",
+                           who, PLAN_VALUE_ARGS(value_at(r, i)));
         if (r->times[i] == 0)
             return LN_FAIL(LN_INVALID, "%s reads " PLAN_VALUE " before it is written", who,
                            PLAN_VALUE_ARGS(value_at(r, i)));
@@ -364,7 +369,8 @@ static void fill_before_start(replay *r)
     const ln_plan *plan = r->plan;
     r->now = 1;
     for (uint32_t i = 0; i < plan->value_count; i++)
-        r->times[i] = plan->values[i].is_input || plan->values[i].is_static;
+        r->times[i] =
+            plan->values[i].is_input || (plan->values[i].is_static && !plan->values[i].is_load);
     for (size_t s = 0; s < plan->step_count; s++) {
         for (size_t k = 0; k < plan->steps[s].write_count; k++) {
             uint32_t i = plan->steps[s].writes[k];
@@ -395,7 +401,8 @@ static void note_spent(replay *r, const ln_plan_step *step)
         const ln_plan_value *v = value_at(r, step->reads[k]);
         for (size_t n = 0; n < step->write_count; n++) {
             const ln_plan_value *w = value_at(r, step->writes[n]);
-            if (w->mtype == v->mtype && w->offset == v->offset && w->byte_count == v->byte_count)
+            if (PLAN_SPACE(w) == PLAN_SPACE(v) && w->offset == v->offset &&
+                w->byte_count == v->byte_count)
                 r->is_spent[step->reads[k]] = true;
         }
     }
@@ -410,7 +417,7 @@ static ln_status replay_steps(replay *r, bool is_static)
         if (!has_part(r, step, is_static))
             continue;
         snprintf(who, sizeof who, PLAN_STEP, s, step->op);
-        LN_TRY(replay_reads(r, s, who));
+        LN_TRY(replay_reads(r, s, is_static, who));
         LN_TRY(check_aliasing(r, s));
         LN_TRY(replay_writes(r, s, is_static, who));
         if (is_static && step->aliasing == LN_PLAN_IN_PLACE)
@@ -427,7 +434,7 @@ static ln_status run_replay(replay *r)
     LN_TRY(replay_steps(r, false));
     for (uint32_t i = 0; i < plan->value_count; i++) {
         const ln_plan_value *v = &plan->values[i];
-        bool is_kept = v->is_static && !r->is_spent[i];
+        bool is_kept = v->is_static && !v->is_load && !r->is_spent[i];
         if (!v->is_input && !v->is_output && !is_kept)
             continue;
         if (r->times[i] == 0)

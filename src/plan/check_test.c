@@ -31,16 +31,16 @@ static void make_good(model *m)
     static const uint32_t all_lists[STEP_COUNT][4] = {{X, W, T, SCRATCH}, {T, V}, {V, P}, {V, Q},
                                                       {P, Q, C},          {C, Y}, {Y, G}};
     *m = (model){
-        .values = {[W] = {"w", 64, 100, LN_MEM_CPU, 1, 0, 6, NULL, 0, 0},
-                   [X] = {"x", 192, 64, LN_MEM_CPU, 0, 0, 6, NULL, 1, 0},
-                   [T] = {"t", 256, 128, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0},
-                   [V] = {"v", 256, 128, LN_MEM_CPU, 0, 1, 3, "t", 0, 0},
-                   [C] = {"c", 384, 100, LN_MEM_CPU, 0, 2, 6, NULL, 0, 0},
-                   [P] = {"p", 384, 50, LN_MEM_CPU, 0, 2, 4, "c", 0, 0},
-                   [Q] = {"q", 434, 50, LN_MEM_CPU, 0, 3, 4, "c", 0, 0},
-                   [SCRATCH] = {"scratch", 384, 64, LN_MEM_CPU, 0, 0, 0, NULL, 0, 0},
-                   [Y] = {"y", 384, 100, LN_MEM_CPU, 0, 5, 6, "c", 0, 1},
-                   [G] = {"g", 64, 100, LN_MEM_CUDA, 0, 6, 6, NULL, 0, 1}},
+        .values = {[W] = {"w", 64, 100, LN_MEM_CPU, 1, 0, 6, NULL, 0, 0, 0},
+                   [X] = {"x", 192, 64, LN_MEM_CPU, 0, 0, 6, NULL, 1, 0, 0},
+                   [T] = {"t", 256, 128, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0},
+                   [V] = {"v", 256, 128, LN_MEM_CPU, 0, 1, 3, "t", 0, 0, 0},
+                   [C] = {"c", 384, 100, LN_MEM_CPU, 0, 2, 6, NULL, 0, 0, 0},
+                   [P] = {"p", 384, 50, LN_MEM_CPU, 0, 2, 4, "c", 0, 0, 0},
+                   [Q] = {"q", 434, 50, LN_MEM_CPU, 0, 3, 4, "c", 0, 0, 0},
+                   [SCRATCH] = {"scratch", 384, 64, LN_MEM_CPU, 0, 0, 0, NULL, 0, 0, 0},
+                   [Y] = {"y", 384, 100, LN_MEM_CPU, 0, 5, 6, "c", 0, 1, 0},
+                   [G] = {"g", 64, 100, LN_MEM_CUDA, 0, 6, 6, NULL, 0, 1, 0}},
         .steps = {[CONV] = STEP("conv", 2, 2, LN_PLAN_APART),
                   [RESHAPE] = STEP("reshape", 1, 1, LN_PLAN_VIEW),
                   [LEFT] = STEP("left", 1, 1, LN_PLAN_APART),
@@ -49,11 +49,12 @@ static void make_good(model *m)
                   [RELU] = STEP("relu", 1, 1, LN_PLAN_IN_PLACE),
                   [UPLOAD] = STEP("upload", 1, 1, LN_PLAN_APART)},
     };
-    m->plan = (ln_plan){.values = m->values,
-                        .value_count = VALUE_COUNT,
-                        .steps = m->steps,
-                        .step_count = STEP_COUNT,
-                        .totals = {[LN_MEM_CPU] = {192, 320, 512}, [LN_MEM_CUDA] = {64, 128, 192}}};
+    m->plan =
+        (ln_plan){.values = m->values,
+                  .value_count = VALUE_COUNT,
+                  .steps = m->steps,
+                  .step_count = STEP_COUNT,
+                  .totals = {[LN_MEM_CPU] = {192, 320, 512, 0}, [LN_MEM_CUDA] = {64, 128, 192, 0}}};
     memcpy(m->lists, all_lists, sizeof all_lists);
     for (size_t s = 0; s < STEP_COUNT; s++) {
         m->steps[s].reads = m->lists[s];
@@ -78,11 +79,11 @@ TEST(an_empty_plan_passes)
 TEST(a_plan_without_steps_passes)
 {
     const ln_plan_value values[] = {
-        {"x", 64, 0, LN_MEM_CPU, 0, 0, 0, NULL, 1, 1},
-        {"z", 64, 64, LN_MEM_CPU, 0, 0, 0, NULL, 1, 0},
+        {"x", 64, 0, LN_MEM_CPU, 0, 0, 0, NULL, 1, 1, 0},
+        {"z", 64, 64, LN_MEM_CPU, 0, 0, 0, NULL, 1, 0, 0},
     };
     const ln_plan plan = {
-        .values = values, .value_count = 2, .totals = {[LN_MEM_CPU] = {64, 64, 128}}};
+        .values = values, .value_count = 2, .totals = {[LN_MEM_CPU] = {64, 64, 128, 0}}};
     CHECK_OK(ln_plan_check(&plan));
 }
 
@@ -197,7 +198,7 @@ BREAK(in_the_reserved_bytes)
 {
     m->values[W].offset = 128;
     m->values[W].byte_count = 64;
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){0, 512, 512};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){0, 512, 512, 0};
 }
 BREAK(static_region_overlapped)
 {
@@ -209,11 +210,11 @@ BREAK(static_in_workspace)
 }
 BREAK(shrunk_arena)
 {
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 256, 448};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 256, 448, 0};
 }
 BREAK(slack_in_arena)
 {
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 384, 576};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 384, 576, 0};
 }
 BREAK(slack_in_static)
 {
@@ -221,7 +222,7 @@ BREAK(slack_in_static)
         if (m->values[i].mtype == LN_MEM_CPU && i != W)
             m->values[i].offset += 64;
     }
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){256, 320, 576};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){256, 320, 576, 0};
 }
 BREAK(wrong_peak)
 {
@@ -229,11 +230,11 @@ BREAK(wrong_peak)
 }
 BREAK(overflowing_totals)
 {
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){SIZE_MAX, 513, 512};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){SIZE_MAX, 513, 512, 0};
 }
 BREAK(totals_of_unused_type)
 {
-    m->plan.totals[LN_MEM_DPU] = (ln_plan_totals){64, 0, 64};
+    m->plan.totals[LN_MEM_DPU] = (ln_plan_totals){64, 0, 64, 0};
 }
 BREAK(input_dies)
 {
@@ -264,7 +265,7 @@ BREAK(overlap)
 {
     m->values[C].offset = m->values[P].offset = m->values[Y].offset = 320;
     m->values[Q].offset = 370;
-    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 256, 448};
+    m->plan.totals[LN_MEM_CPU] = (ln_plan_totals){192, 256, 448, 0};
 }
 BREAK(swapped_offsets)
 {
@@ -431,9 +432,9 @@ TEST(wrong_lifetimes_that_agree_with_each_other_are_found)
 {
     const uint32_t a = 0, b = 1, v = 2;
     const ln_plan_value values[] = {
-        {"a", 64, 64, LN_MEM_CPU, 0, 0, 2, NULL, 0, 0},
-        {"b", 64, 64, LN_MEM_CPU, 0, 1, 1, "a", 0, 0},
-        {"v", 64, 64, LN_MEM_CPU, 0, 2, 2, "a", 0, 1},
+        {"a", 64, 64, LN_MEM_CPU, 0, 0, 2, NULL, 0, 0, 0},
+        {"b", 64, 64, LN_MEM_CPU, 0, 1, 1, "a", 0, 0, 0},
+        {"v", 64, 64, LN_MEM_CPU, 0, 2, 2, "a", 0, 1, 0},
     };
     ln_plan_step steps[] = {
         {.op = "make", .writes = &a, .write_count = 1},
@@ -449,7 +450,7 @@ TEST(wrong_lifetimes_that_agree_with_each_other_are_found)
                           .value_count = 3,
                           .steps = steps,
                           .step_count = 3,
-                          .totals = {[LN_MEM_CPU] = {64, 64, 128}}};
+                          .totals = {[LN_MEM_CPU] = {64, 64, 128, 0}}};
     CHECK_FAILS(ln_plan_check(&plan), LN_INVALID);
     CHECK_MESSAGE("step 2 'show' needs 'a' [64, 128), but bytes [64, 128) belong to 'b' [64, 128), "
                   "written by step 1 'spoil'");
@@ -460,11 +461,11 @@ static void make_join(model *m)
 {
     static const uint32_t all_lists[4][4] = {{0, 1}, {0, 2}, {1, 2, 3}, {1, 3, 4}};
     *m = (model){
-        .values = {{"x", 64, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0},
-                   {"p", 192, 64, LN_MEM_CPU, 0, 0, 3, "c", 0, 0},
-                   {"q", 320, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0},
-                   {"c", 192, 96, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0},
-                   {"y", 128, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1}},
+        .values = {{"x", 64, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0},
+                   {"p", 192, 64, LN_MEM_CPU, 0, 0, 3, "c", 0, 0, 0},
+                   {"q", 320, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0},
+                   {"c", 192, 96, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0},
+                   {"y", 128, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0}},
         .steps = {STEP("left", 1, 1, LN_PLAN_APART), STEP("right", 1, 1, LN_PLAN_APART),
                   STEP("join", 2, 1, LN_PLAN_JOIN), STEP("use", 2, 1, LN_PLAN_APART)},
     };
@@ -472,7 +473,7 @@ static void make_join(model *m)
                         .value_count = 5,
                         .steps = m->steps,
                         .step_count = 4,
-                        .totals = {[LN_MEM_CPU] = {64, 320, 384}}};
+                        .totals = {[LN_MEM_CPU] = {64, 320, 384, 0}}};
     memcpy(m->lists, all_lists, sizeof all_lists);
     for (size_t s = 0; s < 4; s++) {
         m->steps[s].reads = m->lists[s];
@@ -508,11 +509,11 @@ TEST(a_joined_part_does_not_stick_out)
     model m;
     make_join(&m);
     m.values[4].owner = m.values[1].owner = m.values[3].owner = "x";
-    m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0};
+    m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0};
     m.values[1].offset = 160; // 32 bytes of it lie before 'c'
-    m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0};
+    m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0};
     m.steps[0].read_count = m.steps[1].read_count = 0;
-    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 384, 448};
+    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 384, 448, 0};
     CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
     CHECK_MESSAGE("step 2 'join' joins 'p' [160, 224), which lies partly in 'c' [192, 288)");
 }
@@ -522,8 +523,8 @@ TEST(what_lies_between_joined_parts_is_overwritten)
 {
     model m;
     make_join(&m);
-    m.values[2] = (ln_plan_value){"q", 256, 32, LN_MEM_CPU, 0, 1, 3, "c", 0, 0};
-    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 256, 320};
+    m.values[2] = (ln_plan_value){"q", 256, 32, LN_MEM_CPU, 0, 1, 3, "c", 0, 0, 0};
+    m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 256, 320, 0};
     CHECK_OK(ln_plan_check(&m.plan));
     m.steps[2].read_count = 1;
     m.lists[2][1] = 3; // joins p alone
@@ -537,10 +538,10 @@ TEST(static_values_may_be_made_from_static_values)
 {
     const uint32_t raw = 0, packed = 1, x = 2, y = 3, reads[] = {2, 1};
     const ln_plan_value values[] = {
-        {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0},
-        {"packed", 128, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0},
-        {"x", 192, 64, LN_MEM_CPU, 0, 0, 1, NULL, 1, 0},
-        {"y", 256, 64, LN_MEM_CPU, 0, 1, 1, NULL, 0, 1},
+        {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0},
+        {"packed", 128, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0},
+        {"x", 192, 64, LN_MEM_CPU, 0, 0, 1, NULL, 1, 0, 0},
+        {"y", 256, 64, LN_MEM_CPU, 0, 1, 1, NULL, 0, 1, 0},
     };
     ln_plan_step steps[] = {
         {.op = "pack", .reads = &raw, .read_count = 1, .writes = &packed, .write_count = 1},
@@ -550,7 +551,7 @@ TEST(static_values_may_be_made_from_static_values)
                           .value_count = 4,
                           .steps = steps,
                           .step_count = 2,
-                          .totals = {[LN_MEM_CPU] = {192, 128, 320}}};
+                          .totals = {[LN_MEM_CPU] = {192, 128, 320, 0}}};
     CHECK_OK(ln_plan_check(&plan));
     steps[0].reads = &x;
     CHECK_FAILS(ln_plan_check(&plan), LN_INVALID);
@@ -561,8 +562,77 @@ TEST(static_values_may_be_made_from_static_values)
                           .value_count = 4,
                           .steps = swapped,
                           .step_count = 2,
-                          .totals = {[LN_MEM_CPU] = {192, 128, 320}}};
+                          .totals = {[LN_MEM_CPU] = {192, 128, 320, 0}}};
     CHECK_FAILS(ln_plan_check(&late), LN_INVALID);
+}
+
+// Weights are packed while loading, in the workspace of nobody, and a convolution reads the result.
+typedef struct load_model {
+    ln_plan_value values[5];
+    ln_plan_step steps[4];
+    uint32_t lists[4][3];
+    ln_plan plan;
+} load_model;
+
+enum { RAW, FOLDED, PACKED, INPUT, RESULT };
+
+static void make_load_model(load_model *m)
+{
+    *m = (load_model){
+        .values = {[RAW] = {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 1},
+                   [FOLDED] = {"folded", 128, 64, LN_MEM_CPU, 1, 1, 2, NULL, 0, 0, 1},
+                   [PACKED] = {"packed", 64, 64, LN_MEM_CPU, 1, 0, 3, NULL, 0, 0, 0},
+                   [INPUT] = {"x", 128, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0},
+                   [RESULT] = {"y", 192, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0}},
+        .steps = {STEP("create", 0, 1, LN_PLAN_APART), STEP("fold", 1, 1, LN_PLAN_APART),
+                  STEP("pack", 1, 1, LN_PLAN_APART), STEP("conv", 2, 1, LN_PLAN_APART)},
+        .lists = {{RAW}, {RAW, FOLDED}, {FOLDED, PACKED}, {INPUT, PACKED, RESULT}}};
+    m->plan = (ln_plan){.values = m->values,
+                        .value_count = 5,
+                        .steps = m->steps,
+                        .step_count = 4,
+                        .totals = {[LN_MEM_CPU] = {128, 128, 256, 192}}};
+    for (size_t s = 0; s < 4; s++) {
+        m->steps[s].reads = m->lists[s];
+        m->steps[s].writes = m->lists[s] + m->steps[s].read_count;
+    }
+}
+
+TEST(values_are_there_while_loading_for_static_steps_alone)
+{
+    load_model m;
+    make_load_model(&m);
+    CHECK_OK(ln_plan_check(&m.plan));
+    m.lists[3][1] = FOLDED;
+    m.values[FOLDED].last_step = 3;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("'folded' [128, 192) in a run");
+
+    make_load_model(&m);
+    m.lists[1][0] = INPUT;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("'folded' from 'x'");
+
+    make_load_model(&m);
+    m.values[FOLDED].offset = 64;
+    m.plan.totals[LN_MEM_CPU].load_byte_count = 128;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("overlap and are both alive at step 1");
+
+    make_load_model(&m);
+    m.plan.totals[LN_MEM_CPU].load_byte_count = 128;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("loading has 128 bytes, its values end at 192");
+
+    make_load_model(&m);
+    m.values[RAW].is_static = 0;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("'raw' is there while loading only, but not static");
+
+    make_load_model(&m);
+    m.steps[0].write_count = 0;
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("before it is written");
 }
 
 TEST_LIST(a_good_plan_passes, an_empty_plan_passes, a_plan_without_steps_passes,
@@ -570,4 +640,5 @@ TEST_LIST(a_good_plan_passes, an_empty_plan_passes, a_plan_without_steps_passes,
           wrong_lifetimes_that_agree_with_each_other_are_found,
           joined_parts_stay_what_they_are_and_the_rest_is_written, a_joined_part_does_not_stick_out,
           what_lies_between_joined_parts_is_overwritten,
-          static_values_may_be_made_from_static_values)
+          static_values_may_be_made_from_static_values,
+          values_are_there_while_loading_for_static_steps_alone)

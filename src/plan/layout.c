@@ -60,7 +60,7 @@ static ln_status find_lifetimes(layout *l, const ln_plan_step *steps, size_t ste
                                       .root = l->owners[i],
                                       .is_input = v->is_input,
                                       .is_output = v->is_output,
-                                      .is_static = v->is_static};
+                                      .is_static = v->is_static && !v->is_load};
     }
     return ln_plan_liveness(l->lives, l->count, steps, step_count);
 }
@@ -70,7 +70,7 @@ static ln_status place_statics(layout *l, ln_mem_type mtype, size_t *out_end)
     size_t end = LN_MEM_ALIGN;
     for (size_t i = 0; i < l->count; i++) {
         ln_plan_value *v = &l->values[i];
-        if (v->mtype != mtype || !v->is_static || l->lives[i].root != i)
+        if (v->mtype != mtype || !v->is_static || v->is_load || l->lives[i].root != i)
             continue;
         v->offset = end;
         if (!ln_size_add(end, v->byte_count, &end) || !ln_size_align(end, LN_MEM_ALIGN, &end))
@@ -81,13 +81,19 @@ static ln_status place_statics(layout *l, ln_mem_type mtype, size_t *out_end)
     return LN_OK;
 }
 
-static ln_status place_workspace(layout *l, ln_mem_type mtype, size_t first_offset,
-                                 size_t *out_byte_count)
+// Values of the workspace, or those that are there while loading: each has its lifetime.
+static bool is_in_arena(const ln_plan_value *v, ln_mem_type mtype, bool is_load)
+{
+    return v->mtype == mtype && (is_load ? v->is_load : !v->is_static);
+}
+
+static ln_status place_arena(layout *l, ln_mem_type mtype, bool is_load, size_t first_offset,
+                             size_t *out_byte_count)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         const ln_plan_value *v = &l->values[i];
-        if (v->mtype != mtype || v->is_static || l->lives[i].root != i)
+        if (!is_in_arena(v, mtype, is_load) || l->lives[i].root != i)
             continue;
         l->interval_of[count] = i;
         l->intervals[count++] = (ln_interval){.byte_count = v->byte_count,
@@ -110,8 +116,11 @@ static ln_status place_type(layout *l, ln_mem_type mtype)
 
     ln_plan_totals *t = &l->totals[mtype];
     LN_TRY(place_statics(l, mtype, &t->static_byte_count));
-    LN_TRY(place_workspace(l, mtype, t->static_byte_count, &t->workspace_byte_count));
+    LN_TRY(place_arena(l, mtype, false, t->static_byte_count, &t->workspace_byte_count));
     t->peak_byte_count = t->static_byte_count + t->workspace_byte_count; // the arena proved it
+    LN_TRY(place_arena(l, mtype, true, LN_MEM_ALIGN, &t->load_byte_count));
+    if (t->load_byte_count > 0)
+        t->load_byte_count += LN_MEM_ALIGN; // as well
     return LN_OK;
 }
 

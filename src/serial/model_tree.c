@@ -311,6 +311,10 @@ static ln_status read_compiled_tensor(const ln_value *value, const where *op,
     if (!is_static || is_static->kind != LN_VALUE_BOOL)
         return fail_in_op(value, op, "\"static\" must be true or false");
     tensor->is_static = is_static->boolean;
+    const ln_value *is_load = ln_value_get(value, "load");
+    if (is_load && is_load->kind != LN_VALUE_BOOL)
+        return fail_in_op(value, op, "\"load\" must be true or false");
+    tensor->is_load = is_load && is_load->boolean;
     const ln_value *offset = ln_value_get(value, "offset");
     if (!offset)
         return fail_in_op(value, op, "\"offset\" is missing");
@@ -368,6 +372,9 @@ static ln_status read_memory(const ln_value *root, ln_compiled *compiled)
         LN_TRY(read_size(is_static, &compiled->static_sizes[mtype]));
         LN_TRY(read_size(workspace, &workspace_byte_count)); // both <= 2^53: the sum cannot wrap
         compiled->mem_sizes[mtype] = compiled->static_sizes[mtype] + workspace_byte_count;
+        const ln_value *load = ln_value_get(row, "load");
+        if (load)
+            LN_TRY(read_size(load, &compiled->load_sizes[mtype]));
     }
     return LN_OK;
 }
@@ -547,6 +554,8 @@ static ln_status make_plan_facts(ln_document *doc, ln_value *out, const ln_tenso
     LN_TRY(add_string(doc, out, "mtype", ln_mem_type_name(entry->mtype)));
     LN_TRY(
         ln_value_append(doc, out, "static", ln_value_new_bool(doc, entry->isstatic != 0, nowhere)));
+    if (entry->is_load)
+        LN_TRY(ln_value_append(doc, out, "load", ln_value_new_bool(doc, 1, nowhere)));
     LN_TRY(add_number(doc, out, "offset", (double)entry->offset));
     return entry->owner ? add_string(doc, out, "owner", entry->owner) : LN_OK;
 }
@@ -668,6 +677,8 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
         LN_TRY(add_number(doc, row, "static", (double)ctx->static_sizes[m]));
         LN_TRY(
             add_number(doc, row, "workspace", (double)(ctx->mem_sizes[m] - ctx->static_sizes[m])));
+        if (ctx->load_sizes[m])
+            LN_TRY(add_number(doc, row, "load", (double)ctx->load_sizes[m]));
     }
     return LN_OK;
 }

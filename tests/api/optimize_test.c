@@ -211,7 +211,7 @@ TEST(beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires)
     check_limited(relu_chain, 4, "input_ref relu_cpu rearange_ref relu_cpu ");
     check_limited(relu_chain, SIZE_MAX, "input_ref relu_cpu rearange_ref relu_cpu ");
     check_limited(CONV_MODEL, 0,
-                  "input_ref create_ref create_ref create_ref create_ref conv2d_ref batchnorm_ref "
+                  "input_ref create_ref create_ref conv2d_ref create_ref create_ref batchnorm_ref "
                   "relu_ref ");
     ln_arch_cleanup();
 }

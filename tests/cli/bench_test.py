@@ -55,6 +55,10 @@ def check_object(digits, data):
     assert found["rss_bytes"] > found["plan_bytes"]
     assert "operators" not in found
 
+    for threads in (1, 2):
+        found = facts("--threads=%d" % threads, digits)
+        assert found["threads"] == threads and found["peak_gflops"] > 0, found
+
     on_ref = facts("--target=ref", digits)
     assert on_ref["peak_share"] is None and on_ref["target"] == "ref"
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/simd/unroll.h"
+
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
 #define VF_LANES 8
@@ -168,16 +170,19 @@ VF_VERB vf vf_swap(vf a, const int distance)
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[8], quads[8];
+    LN_UNROLL
     for (int i = 0; i < 8; i += 2) {
         pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
         pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
     }
+    LN_UNROLL
     for (int i = 0; i < 8; i += 4) {
         quads[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
         quads[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
         quads[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
         quads[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
     }
+    LN_UNROLL
     for (int i = 0; i < 4; i++) {
         rows[i] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x20);
         rows[i + 4] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x31);

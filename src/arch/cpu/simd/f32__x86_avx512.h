@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/simd/unroll.h"
+
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
 #define VF_LANES 16
@@ -164,22 +166,27 @@ VF_VERB vf vf_swap(vf a, const int distance)
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[16], quads[16], halves[16];
+    LN_UNROLL
     for (int i = 0; i < 16; i += 2) {
         pairs[i] = _mm512_unpacklo_ps(rows[i], rows[i + 1]);
         pairs[i + 1] = _mm512_unpackhi_ps(rows[i], rows[i + 1]);
     }
+    LN_UNROLL
     for (int i = 0; i < 16; i += 4) {
         quads[i] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
         quads[i + 1] = _mm512_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
         quads[i + 2] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
         quads[i + 3] = _mm512_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
     }
+    LN_UNROLL
     for (int i = 0; i < 16; i += 8) {
+        LN_UNROLL
         for (int j = 0; j < 4; j++) {
             halves[i + j] = _mm512_shuffle_f32x4(quads[i + j], quads[i + j + 4], 0x88);
             halves[i + j + 4] = _mm512_shuffle_f32x4(quads[i + j], quads[i + j + 4], 0xdd);
         }
     }
+    LN_UNROLL
     for (int j = 0; j < 8; j++) {
         rows[j] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0x88);
         rows[j + 8] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0xdd);

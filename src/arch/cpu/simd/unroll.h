@@ -7,7 +7,7 @@
 #if defined(__clang__)
 #define LN_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define LN_UNROLL _Pragma("GCC unroll 16")
+#define LN_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 #endif

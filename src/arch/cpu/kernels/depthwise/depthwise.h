@@ -20,6 +20,15 @@ void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *shape, const float *weight,
 // in_channels = out_channels = group.
 void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *pool);
 
+// ---- Kernels ----
+
+// Does the rows [row, row_end) of the output; row y of image n is number n * out_h + y.
+typedef void ln_depthwise_f32_fn(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end);
+
+#define K(isa, type, kernel) ln_depthwise_f32_fn kernel;
+#include "arch/cpu/kernels/depthwise/depthwise.inc"
+#undef K
+
 LN_CPPEND
 
 #endif

@@ -208,12 +208,17 @@ static void run_at_border(const direct_job *job, const window_rows *windows, ln_
 
 // Outputs from `first` on, with panels [panel, panel_end) of a group.
 static void run_tile(const direct_job *job, size_t first, size_t m, size_t group, size_t panel,
-                     size_t panel_end)
+                     size_t panel_end, size_t ahead)
 {
     const ln_conv_nhwc_f32_args *a = job->args;
     window_rows windows;
     place_windows(job, first, m, &windows);
-    for (; panel < panel_end; panel += job->size.panels) {
+    // The next tile's windows, unless they have gaps between them.
+    ptrdiff_t next = 0;
+    if (job->args->shape.stride_w <= job->args->shape.kernel_w)
+        next = windows.rows[m - 1] - windows.rows[0] +
+               (ptrdiff_t)(job->args->shape.stride_w * a->x_stride);
+    for (; panel < panel_end; panel += job->size.panels, next = 0) {
         size_t end = ln_min(panel_end, panel + job->size.panels);
         size_t column = panel * LN_TILE_LANES;
         size_t channel = group * job->of_group + column;
@@ -226,6 +231,8 @@ static void run_tile(const direct_job *job, size_t first, size_t m, size_t group
             .run_count = job->run_count,
             .panels = a->packed + (group * job->panels + panel) * job->panel_stride,
             .panel_stride = job->panel_stride,
+            .ahead = ahead,
+            .next = next,
             .y = a->y + first * a->y_stride + channel,
             .y_stride = a->y_stride,
             .epilogue = a->epilogue,
@@ -247,11 +254,14 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
 {
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         for (size_t t = tile; t < tile_end; t++) {
+            size_t ahead = ln_deal_ahead(
+                t - tile, tile_end - tile, chunk == panel, panel_end - chunk <= job->chunk,
+                job->size.panels * job->panel_stride, job->chunk * job->panel_stride);
             size_t line = t / job->line_tiles, of_line = t % job->line_tiles;
             size_t start = ln_share_start(job->line, job->line_tiles, of_line);
             size_t end = ln_share_start(job->line, job->line_tiles, of_line + 1);
             run_tile(job, line * job->line + start, end - start, group, chunk,
-                     ln_min(panel_end, chunk + job->chunk));
+                     ln_min(panel_end, chunk + job->chunk), ahead);
         }
     }
 }

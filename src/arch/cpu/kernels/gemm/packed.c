@@ -73,14 +73,16 @@ typedef struct packed_job {
 } packed_job;
 
 // Rows [first, first + m) with panels [panel, panel_end).
-static void run_tile(const packed_job *job, size_t first, size_t m, size_t panel, size_t panel_end)
+static void run_tile(const packed_job *job, size_t first, size_t m, size_t panel, size_t panel_end,
+                     size_t ahead)
 {
     const ln_gemm_packed_f32_args *a = job->args;
     const ln_tile_f32_run run = {.k = a->k};
     ptrdiff_t rows[LN_TILE_MAX_ROWS];
     for (size_t i = 0; i < m; i++)
         rows[i] = (ptrdiff_t)((first + i) * a->a_stride);
-    for (; panel < panel_end; panel += job->size.panels) {
+    ptrdiff_t next = (ptrdiff_t)(m * a->a_stride);
+    for (; panel < panel_end; panel += job->size.panels, next = 0) {
         size_t end = ln_min(panel_end, panel + job->size.panels);
         size_t column = panel * LN_TILE_LANES;
         ln_tile_f32_args tile = {
@@ -92,6 +94,8 @@ static void run_tile(const packed_job *job, size_t first, size_t m, size_t panel
             .run_count = 1,
             .panels = a->packed + column * a->k,
             .panel_stride = LN_TILE_LANES * a->k,
+            .ahead = ahead,
+            .next = next,
             .y = a->y + first * a->y_stride + column,
             .y_stride = a->y_stride,
             .epilogue = a->epilogue,
@@ -113,11 +117,15 @@ static void run_piece(void *user, size_t index)
     size_t panel = ln_share_start(job->sets, job->pieces.columns, column) * job->size.panels;
     size_t panel_end = ln_share_start(job->sets, job->pieces.columns, column + 1);
     panel_end = ln_min(job->panels, panel_end * job->size.panels);
-    for (; panel < panel_end; panel += job->chunk) {
+    for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         for (size_t tile = tile_first; tile < tile_end; tile++) {
             size_t first = ln_share_start(job->args->m, job->tiles, tile);
             size_t end = ln_share_start(job->args->m, job->tiles, tile + 1);
-            run_tile(job, first, end - first, panel, ln_min(panel_end, panel + job->chunk));
+            size_t ahead = ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
+                                         panel_end - chunk <= job->chunk,
+                                         job->size.panels * job->args->k * LN_TILE_LANES,
+                                         job->chunk * job->args->k * LN_TILE_LANES);
+            run_tile(job, first, end - first, chunk, ln_min(panel_end, chunk + job->chunk), ahead);
         }
     }
 }

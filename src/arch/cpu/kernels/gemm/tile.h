@@ -48,7 +48,11 @@ typedef struct ln_tile_f32_args {
     size_t run_count;
     const float *panels; // of columns 0..15, 16..31, ...
     size_t panel_stride; // floats from one panel to the next
-    float *const *sums;  // for the two below: 16 floats a panel for each row
+    // Floats from what is read to what is fetched meanwhile, 0: nothing. Of the panels; and from
+    // the first row of A to what follows it, as many bytes as a panel has.
+    size_t ahead;
+    ptrdiff_t next;
+    float *const *sums; // for the two below: 16 floats a panel for each row
     bool starts_from_sums;
     bool ends_in_sums; // y and the epilogue are left alone
     float *y;

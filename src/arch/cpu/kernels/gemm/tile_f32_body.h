@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/gemm/tile.h"
@@ -103,12 +104,20 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
         tile_add_addend(e, sum, mr, nv);
     if (e->act != LN_ACT_NONE) {
         const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
-        const vf high = vf_set1(e->act == LN_ACT_RELU ? INFINITY : e->beta);
         LN_UNROLL
         for (size_t i = 0; i < mr; i++) {
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
-                sum[i][j] = vf_clip(sum[i][j], low, high);
+                sum[i][j] = vf_max(low, sum[i][j]);
+        }
+    }
+    if (e->act == LN_ACT_CLIP) {
+        const vf high = vf_set1(e->beta);
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] = vf_min(high, sum[i][j]);
         }
     }
     if (e->addend && e->is_addend_last)
@@ -123,6 +132,32 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
 
 // ---- The tile ----
 
+// An address that need not be inside anything, for fetching only.
+VF_VERB const void *tile_behind(const float *p, size_t floats)
+{
+    return (const void *)((uintptr_t)p + floats * sizeof(float));
+}
+
+// Results, and what is added to them, come from far away while the sums are made.
+VF_VERB void tile_fetch_results(const ln_tile_f32_args *t, const size_t mr, const size_t np)
+{
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < np; j++)
+            __builtin_prefetch(t->y + i * t->y_stride + j * LN_TILE_LANES, 1, 3);
+    }
+    if (!t->epilogue.addend)
+        return;
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < np; j++)
+            __builtin_prefetch(
+                t->epilogue.addend + i * t->epilogue.addend_stride + j * LN_TILE_LANES, 0, 3);
+    }
+}
+
 // The sums of `mr` rows and `np` panels, both constants where this is inlined, stay in registers.
 VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t np)
 {
@@ -136,6 +171,8 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t n
             sum[i][j] = t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
     }
 
+    if (!t->ends_in_sums)
+        tile_fetch_results(t, mr, np);
     for (size_t r = 0; r < t->run_count; r++) {
         const ln_tile_f32_run *run = &t->runs[r];
         const float *b = t->panels + run->panel;
@@ -143,12 +180,20 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t n
         LN_UNROLL
         for (size_t i = 0; i < mr; i++)
             a[i] = t->x + (t->rows[i] + run->x);
+        const uintptr_t next = t->next
+                                   ? (uintptr_t)t->x - (uintptr_t)b +
+                                         (uintptr_t)(t->rows[0] + run->x + t->next) * sizeof(float)
+                                   : 0;
         for (size_t p = 0; p < run->k; p++) {
             vf w[TILE_MAX_NV];
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
                 w[j] =
                     vf_load(b + j / TILE_VECTORS * t->panel_stride + j % TILE_VECTORS * VF_LANES);
+            LN_UNROLL
+            for (size_t j = 0; j < np; j++)
+                __builtin_prefetch(tile_behind(b + j * t->panel_stride, t->ahead), 0, 2);
+            __builtin_prefetch((const void *)((uintptr_t)b + next), 0, 2);
             b += LN_TILE_LANES;
             LN_UNROLL
             for (size_t i = 0; i < mr; i++) {

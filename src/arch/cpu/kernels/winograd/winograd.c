@@ -104,6 +104,19 @@ void ln_winograd_f32_pack(size_t m, const ln_conv_shape *shape, const float *wei
     }
 }
 
+// ---- Errors ----
+
+double ln_winograd_f32_error(size_t m, size_t in_channels)
+{
+    // The square, for two dimensions, of max over j of the sum over points i of
+    // |A^T[j][i]| max_k |G[i][k]| sum_l |B^T[i][l]|.
+    static const double amplification[3] = {16, 205, 1605};
+    // Roundings on the longest way from an input to an output: 3 + 3 in B, 1 in U, a channel each
+    // in the sum, 4 + 4 in A.
+    double roundings = (double)in_channels + 15, unit = 0x1p-24;
+    return amplification[m / 2 - 1] * roundings * unit / (1 - roundings * unit);
+}
+
 // ---- The plan ----
 
 // Measured: what of the second cache V and M of a block may take, and how many tiles make reading

@@ -2,13 +2,10 @@
 // Winograd on the 3x3 layers of common networks, one thread: microseconds, and the time as a share
 // of what all direct multiplications take at peak (below 1 is faster than direct can be).
 //
-// Times are the least of many runs, of the processor's; peak is the product of one tile from the
-// first cache.
+// Times are the least of many runs, of this thread alone.
 
 #include "arch/cpu/kernels/bench.h"
-#include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
-#include "arch/cpu/kernels/winograd/winograd_kernel.h"
 
 typedef struct layer {
     const char *network;
@@ -69,50 +66,6 @@ static void run_case(const void *user)
     ln_winograd_f32(c->isa, c->m, &c->args, NULL, c->workspace);
 }
 
-#define PEAK_ROWS     84
-#define PEAK_CHANNELS 64
-#define PEAK_REPEATS  20
-
-typedef struct peak_case {
-    const ln_winograd_f32_kernel *kernel;
-    ln_winograd_f32_product product;
-} peak_case;
-
-static void run_peak(const void *user)
-{
-    const peak_case *p = user;
-    for (size_t i = 0; i < PEAK_REPEATS; i++)
-        p->kernel->product(&p->product);
-}
-
-static double peak_flops(ln_cpu_isa isa)
-{
-    static const struct {
-        ln_cpu_isa isa;
-        const ln_winograd_f32_kernel *kernel;
-    } kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, &kernel},
-#include "arch/cpu/kernels/winograd/winograd.inc"
-#undef K
-    };
-    float *v = bench_floats(PEAK_ROWS * PEAK_CHANNELS), *u = bench_floats(PEAK_CHANNELS * 32);
-    float *m = bench_floats(PEAK_ROWS * 32);
-    peak_case peak = {.kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-                      .product = {.rows = PEAK_ROWS,
-                                  .channels = PEAK_CHANNELS,
-                                  .panels = 2,
-                                  .v = v,
-                                  .v_row = PEAK_CHANNELS,
-                                  .u = u,
-                                  .m = m,
-                                  .m_row = 32}};
-    double seconds = least_seconds(run_peak, &peak, 0.1);
-    free(v);
-    free(u);
-    free(m);
-    return 2.0 * PEAK_ROWS * PEAK_CHANNELS * 32 * PEAK_REPEATS / seconds;
-}
-
 static double layer_seconds(ln_cpu_isa isa, size_t m, const layer *l, double *out_mib)
 {
     ln_conv_shape shape = {.batch = 1,
@@ -158,7 +111,7 @@ static double layer_seconds(ln_cpu_isa isa, size_t m, const layer *l, double *ou
 
 static void bench_isa(ln_cpu_isa isa)
 {
-    double peak = peak_flops(isa);
+    double peak = ln_peak_f32(isa, 0.05);
     printf("winograd f32 %s: peak %.1f GFLOP/s\n", ln_cpu_isa_name(isa), peak * 1e-9);
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
         const layer *l = &layers[i];

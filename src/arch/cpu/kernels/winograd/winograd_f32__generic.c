@@ -5,8 +5,8 @@
 
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
+// The one list of rows.
 #define ROWS(X, np) X(1, np) X(2, np) X(3, np) X(4, np)
-
 ROWS(PRODUCT_TILE, 1)
 
 static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS] = {ROWS(PRODUCT_ENTRY, 1)};

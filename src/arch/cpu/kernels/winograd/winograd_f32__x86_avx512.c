@@ -5,11 +5,10 @@
 
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
-#define ROWS(X, np)                                                                                \
-    X(1, np)                                                                                       \
-    X(2, np)                                                                                       \
-    X(3, np) X(4, np) X(5, np) X(6, np) X(7, np) X(8, np) X(9, np) X(10, np) X(11, np) X(12, np)   \
-        X(13, np) X(14, np)
+// The one list of rows for each number of panels.
+#define ROWS_TO_7(X, np)  X(1, np) X(2, np) X(3, np) X(4, np) X(5, np) X(6, np) X(7, np)
+#define ROWS_TO_12(X, np) ROWS_TO_7(X, np) X(8, np) X(9, np) X(10, np) X(11, np) X(12, np)
+#define ROWS(X, np)       ROWS_TO_12(X, np) X(13, np) X(14, np)
 
 ROWS(PRODUCT_TILE, 1)
 ROWS(PRODUCT_TILE, 2)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
 #include "arch/cpu/kernels/winograd/winograd_points.h"
 #include "arch/cpu/simd/unroll.h"
@@ -244,11 +245,10 @@ VF_VERB void output_line(const size_t m, vf *y, const vf *s)
     }
 }
 
-// Those of the activations that are two bounds; for the others they are none.
-VF_VERB void output_bounds(const ln_epilogue_f32 *e, vf *out_low, vf *out_high)
+// `count` <= VF_LANES channels.
+VF_VERB vf output_load(const float *p, size_t count)
 {
-    *out_low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->act == LN_ACT_CLIP ? e->alpha : -INFINITY);
-    *out_high = vf_set1(e->act == LN_ACT_CLIP ? e->beta : INFINITY);
+    return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
 }
 
 VF_VERB void output_store(float *p, vf y, size_t count)
@@ -259,9 +259,40 @@ VF_VERB void output_store(float *p, vf y, size_t count)
         vf_store_n(p, y, count);
 }
 
-VF_VERB vf output_load(const float *p, size_t count)
+// Whether the activation is two bounds; then what they are.
+VF_VERB bool output_bounds(const ln_epilogue_f32 *e, vf *out_low, vf *out_high)
 {
-    return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
+    *out_low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->act == LN_ACT_CLIP ? e->alpha : -INFINITY);
+    *out_high = vf_set1(e->act == LN_ACT_CLIP ? e->beta : INFINITY);
+    return e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP;
+}
+
+// The other ones, of `count` vectors.
+static __attribute__((noinline)) void output_act(const ln_epilogue_f32 *e, vf *y, size_t count)
+{
+    const vf alpha = vf_set1(e->alpha), beta = vf_set1(e->beta);
+    switch (e->act) {
+#define OUTPUT_ACT(constant, name, doc)                                                            \
+    case LN_ACT_##constant:                                                                        \
+        for (size_t i = 0; i < count; i++)                                                         \
+            y[i] = vf_act(LN_ACT_##constant, alpha, beta, y[i]);                                   \
+        break;
+        LN_ACT_LIST(OUTPUT_ACT)
+#undef OUTPUT_ACT
+    default: break;
+    }
+}
+
+// Adds what comes behind the activation, and stores output (i, j).
+VF_VERB void output_finish(const ln_winograd_f32_output *t, size_t i, size_t j, size_t c,
+                           size_t count, vf y)
+{
+    const ln_epilogue_f32 *e = &t->epilogue;
+    if (e->addend && e->is_addend_last) {
+        const float *addend = e->addend + i * t->addend_row + j * e->addend_stride + c;
+        y = vf_add(y, output_load(addend, count));
+    }
+    output_store(t->y + i * t->y_row + j * t->y_pixel + c, y, count);
 }
 
 // `count` channels from `c` on.
@@ -270,7 +301,8 @@ VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, si
 {
     const size_t n = m + 2;
     const ln_epilogue_f32 *e = &t->epilogue;
-    vf half[SIDE][OUTPUTS], low, high, bias = vf_set1(0.0f);
+    vf half[SIDE][OUTPUTS], sums[OUTPUTS * OUTPUTS], low, high, bias = vf_set1(0.0f);
+    bool is_bounds = output_bounds(e, &low, &high);
 
     for (size_t i = 0; i < n; i++) {
         const float *from = t->m + i * n * t->plane + c;
@@ -281,7 +313,6 @@ VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, si
         output_line(m, half[i], s);
     }
 
-    output_bounds(e, &low, &high);
     if (e->bias)
         bias = output_load(e->bias + c, count);
     for (size_t j = 0; j < t->columns; j++) {
@@ -294,19 +325,25 @@ VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, si
         for (size_t i = 0; i < m; i++) {
             if (i >= t->rows)
                 break;
-            vf r = y[i], addend = vf_set1(0.0f);
-            if (e->addend)
-                addend =
-                    output_load(e->addend + i * t->addend_row + j * e->addend_stride + c, count);
+            vf r = y[i];
             if (e->bias)
                 r = vf_add(r, bias);
-            if (e->addend && !e->is_addend_last)
-                r = vf_add(r, addend);
-            r = vf_min(high, vf_max(low, r));
-            if (e->addend && e->is_addend_last)
-                r = vf_add(r, addend);
-            output_store(t->y + i * t->y_row + j * t->y_pixel + c, r, count);
+            if (e->addend && !e->is_addend_last) {
+                const float *addend = e->addend + i * t->addend_row + j * e->addend_stride + c;
+                r = vf_add(r, output_load(addend, count));
+            }
+            if (is_bounds)
+                output_finish(t, i, j, c, count, vf_clip(r, low, high));
+            else
+                sums[j * t->rows + i] = r;
         }
+    }
+    if (is_bounds)
+        return;
+    output_act(e, sums, t->columns * t->rows);
+    for (size_t j = 0; j < t->columns; j++) {
+        for (size_t i = 0; i < t->rows; i++)
+            output_finish(t, i, j, c, count, sums[j * t->rows + i]);
     }
 }
 

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives attention: for some queries of a head, their scores for all keys, the softmax, the
+// weighted values. Both products are made by the tile kernel (gemm/tile.h).
+//
+// Work is dealt in at most 8 ranges of blocks of queries, each with a part of the workspace of its
+// own: the keys and values of the head that it is at, packed, and the scores of a block.
+
+#include "arch/cpu/kernels/attention/attention.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdint.h>
+
+#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/tile.h"
+#include "arch/cpu/kernels/select.h"
+#include "base/checked.h"
+
+#define PANEL LN_TILE_LANES
+
+#define MAX_RANGES 8
+
+// Queries in a block: so many that their scores stay in the nearest cache.
+#define SCORE_FLOATS 6144
+#define MAX_BLOCK    56
+
+// Multiplications below which one thread is done before another would have begun.
+#define MIN_SHARED 2000000.0
+
+typedef struct kernel_set {
+    ln_cpu_isa isa;
+    ln_attention_pack_keys_fn *pack_keys;
+    ln_attention_pack_values_fn *pack_values;
+    ln_attention_weigh_fn *weigh;
+    ln_attention_divide_fn *divide;
+} kernel_set;
+
+static const kernel_set kernels[] = {
+#define K(isa, pack_keys, pack_values, weigh, divide)                                              \
+    {LN_CPU_ISA_##isa, pack_keys, pack_values, weigh, divide},
+#include "arch/cpu/kernels/attention/attention.inc"
+#undef K
+};
+
+// ---- Sizes ----
+
+static size_t round_up(size_t count)
+{
+    return (count + PANEL - 1) / PANEL * PANEL;
+}
+
+// Floats from one query's scores to the next; the panel too many keeps them apart in the cache.
+static size_t score_stride(const ln_attention_f32_shape *s)
+{
+    return round_up(s->keys) + PANEL;
+}
+
+static size_t block_queries(const ln_attention_f32_shape *s)
+{
+    size_t rows = SCORE_FLOATS / score_stride(s) / LN_TILE_MAX_ROWS * LN_TILE_MAX_ROWS;
+    return rows < LN_TILE_MAX_ROWS ? LN_TILE_MAX_ROWS : rows > MAX_BLOCK ? MAX_BLOCK : rows;
+}
+
+static size_t block_count(const ln_attention_f32_shape *s)
+{
+    return ln_div_up(s->queries, block_queries(s));
+}
+
+static size_t range_count(const ln_attention_f32_shape *s)
+{
+    size_t items = s->batch * s->heads * block_count(s);
+    return items < MAX_RANGES ? items : MAX_RANGES;
+}
+
+// Floats of a range's workspace: keys, values, scores.
+static size_t keys_floats(const ln_attention_f32_shape *s)
+{
+    return round_up(s->keys) * s->size;
+}
+
+static size_t values_floats(const ln_attention_f32_shape *s)
+{
+    return s->keys * round_up(s->size);
+}
+
+static size_t range_floats(const ln_attention_f32_shape *s)
+{
+    return keys_floats(s) + values_floats(s) + block_queries(s) * score_stride(s);
+}
+
+ln_status ln_attention_f32_check(const ln_attention_f32_shape *s)
+{
+    if (s->size == 0 || s->kv_heads == 0 || s->heads == 0 || s->heads % s->kv_heads != 0)
+        return LN_FAIL(LN_INVALID, "%zu heads of %zu cannot share %zu heads of keys", s->heads,
+                       s->size, s->kv_heads);
+    if (s->keys > INT_MAX / 64 || s->size > INT_MAX / 64 ||
+        (double)round_up(s->keys) * (double)round_up(s->size) * 2 +
+                (double)MAX_BLOCK * (double)score_stride(s) >
+            (double)INT_MAX / MAX_RANGES)
+        return LN_FAIL(LN_LIMIT, "attention to %zu keys of %zu is too large", s->keys, s->size);
+    return LN_OK;
+}
+
+size_t ln_attention_f32_workspace(const ln_attention_f32_shape *s)
+{
+    return range_count(s) * range_floats(s);
+}
+
+// ---- Running ----
+
+typedef struct attention_job {
+    const kernel_set *kernels;
+    const ln_tile_f32_kernel *tile;
+    const ln_attention_f32_args *args;
+    float *workspace;
+    size_t ranges, blocks, items;
+} attention_job;
+
+// y = x times the packed panels, for `rows` rows of k floats.
+typedef struct product {
+    size_t rows, n, k;
+    const float *x;
+    size_t x_stride;
+    const float *panels;
+    float *y;
+    size_t y_stride;
+} product;
+
+static void multiply_tile(const attention_job *job, const product *p, size_t row, size_t rows,
+                          size_t col, size_t cols)
+{
+    ptrdiff_t starts[LN_TILE_MAX_ROWS];
+    for (size_t i = 0; i < rows; i++)
+        starts[i] = (ptrdiff_t)((row + i) * p->x_stride);
+    ln_tile_f32_run run = {.k = p->k};
+    ln_tile_f32_args tile = {.m = rows,
+                             .n = cols,
+                             .x = p->x,
+                             .rows = starts,
+                             .runs = &run,
+                             .run_count = 1,
+                             .panels = p->panels + col * p->k,
+                             .panel_stride = PANEL * p->k,
+                             .y = p->y + row * p->y_stride + col,
+                             .y_stride = p->y_stride};
+    job->tile->run(&tile);
+}
+
+static void multiply(const attention_job *job, const product *p)
+{
+    ln_tile_f32_size size =
+        ln_tile_f32_choose(job->tile, p->rows, ln_div_up(p->n, PANEL), p->x_stride);
+    size_t tiles = ln_div_up(p->rows, size.rows), width = size.panels * PANEL;
+    for (size_t col = 0; col < p->n; col += width) {
+        size_t cols = p->n - col < width ? p->n - col : width;
+        for (size_t t = 0; t < tiles; t++) {
+            size_t row = ln_share_start(p->rows, tiles, t);
+            multiply_tile(job, p, row, ln_share_start(p->rows, tiles, t + 1) - row, col, cols);
+        }
+    }
+}
+
+// Queries [first, first + rows) of a head, whose keys and values are packed.
+static void attend(const attention_job *job, size_t image, size_t head, size_t first, size_t rows,
+                   const float *keys, const float *values, float *scores)
+{
+    const ln_attention_f32_args *a = job->args;
+    const ln_attention_f32_shape *s = &a->shape;
+    float totals[MAX_BLOCK];
+    size_t query = image * s->queries + first, stride = score_stride(s);
+    float *y = a->y + query * a->y_stride + head * s->size;
+
+    multiply(job, &(product){.rows = rows,
+                             .n = round_up(s->keys),
+                             .k = s->size,
+                             .x = a->q + query * a->q_stride + head * s->size,
+                             .x_stride = a->q_stride,
+                             .panels = keys,
+                             .y = scores,
+                             .y_stride = stride});
+    const size_t *mask = a->mask_strides;
+    job->kernels->weigh(&(ln_attention_scores){
+        .rows = rows,
+        .keys = s->keys,
+        .p = scores,
+        .stride = stride,
+        .mask = a->mask ? a->mask + image * mask[0] + head * mask[1] + first * mask[2] : NULL,
+        .mask_stride = mask[2],
+        .is_causal = a->is_causal,
+        .first_query = first,
+        .totals = totals});
+    multiply(job, &(product){.rows = rows,
+                             .n = s->size,
+                             .k = s->keys,
+                             .x = scores,
+                             .x_stride = stride,
+                             .panels = values,
+                             .y = y,
+                             .y_stride = a->y_stride});
+    job->kernels->divide(rows, s->size, totals, y, a->y_stride);
+}
+
+static void pack(const attention_job *job, size_t image, size_t head, float *keys, float *values)
+{
+    const ln_attention_f32_args *a = job->args;
+    const ln_attention_f32_shape *s = &a->shape;
+    size_t token = image * s->keys, at = head / (s->heads / s->kv_heads) * s->size;
+    job->kernels->pack_keys(s->keys, s->size, a->k + token * a->k_stride + at, a->k_stride,
+                            a->scale, keys);
+    job->kernels->pack_values(s->keys, s->size, a->v + token * a->v_stride + at, a->v_stride,
+                              values);
+}
+
+static void run_range(void *user, size_t index)
+{
+    const attention_job *job = user;
+    const ln_attention_f32_shape *s = &job->args->shape;
+    float *keys = job->workspace + index * range_floats(s);
+    float *values = keys + keys_floats(s), *scores = values + values_floats(s);
+    size_t last = ln_share_start(job->items, job->ranges, index + 1), packed = SIZE_MAX;
+    for (size_t item = ln_share_start(job->items, job->ranges, index); item < last; item++) {
+        size_t head = item / job->blocks, block = item % job->blocks;
+        if (head != packed)
+            pack(job, head / s->heads, head % s->heads, keys, values);
+        packed = head;
+        size_t first = ln_share_start(s->queries, job->blocks, block);
+        size_t rows = ln_share_start(s->queries, job->blocks, block + 1) - first;
+        attend(job, head / s->heads, head % s->heads, first, rows, keys, values, scores);
+    }
+}
+
+void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *workspace,
+                      ln_pool *pool)
+{
+    const ln_attention_f32_shape *s = &args->shape;
+    if (s->batch == 0 || s->queries == 0)
+        return;
+    assert(s->keys > 0);
+    attention_job job = {.kernels = LN_SELECT_KERNEL(kernels, isa),
+                         .tile = ln_tile_f32_select(isa),
+                         .args = args,
+                         .workspace = workspace,
+                         .ranges = range_count(s),
+                         .blocks = block_count(s)};
+    job.items = s->batch * s->heads * job.blocks;
+    double products = (double)(s->batch * s->heads * s->queries) * (double)(s->keys * s->size) * 2;
+    if (pool && products >= MIN_SHARED) {
+        ln_pool_run(pool, job.ranges, run_range, &job);
+        return;
+    }
+    for (size_t i = 0; i < job.ranges; i++)
+        run_range(&job, i);
+}

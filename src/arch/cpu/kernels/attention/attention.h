@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: for each head and query, the mean of the values, weighted by the softmax of how well
+// the query fits the keys. Scores are kept for some queries at a time only.
+//
+// A row is what one token has for all heads: heads next to each other, each of `size` floats. With
+// kv_heads < heads, heads / kv_heads neighbours share keys and values.
+//
+// The bits, for a query q:
+//     score j   = sum of q[c] * (k[j][c] * scale), by fma in the order of c, starting at +0;
+//                 + mask[j] if there is a mask; -inf for j behind the query if it is causal
+//     weight j  = exp(score j - the largest score), vf_exp in mathf.h
+//     y[c]      = (sum of weight j * v[j][c], by fma in the order of j, starting at +0) / total
+//     total     = the sum of the weights in sixteen lanes: lane i takes the weights i, i + 16, ...
+//                 in this order, starting at +0, and lanes are added as lanes.h says.
+// A query with a score that is NaN or +inf, or with scores of -inf alone, gives NaN.
+
+#ifndef LN_ARCH_CPU_KERNELS_ATTENTION_H
+#define LN_ARCH_CPU_KERNELS_ATTENTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+#include "arch/cpu/isa.h"
+#include "base/pool.h"
+
+LN_CPPSTART
+
+#define LN_ATTENTION_LANES 16
+
+typedef struct ln_attention_f32_shape {
+    size_t batch;
+    size_t heads, kv_heads; // heads % kv_heads == 0
+    size_t queries, keys;
+    size_t size; // of a head
+} ln_attention_f32_shape;
+
+typedef struct ln_attention_f32_args {
+    ln_attention_f32_shape shape;
+    const float *q, *k, *v;
+    size_t q_stride, k_stride, v_stride; // floats from one token to the next
+    float *y;                            // apart from the others
+    size_t y_stride;
+    const float *mask;      // an addend for each key; NULL: none
+    size_t mask_strides[3]; // floats from one image, head, query to the next; 0: the same one
+    float scale;
+    bool is_causal; // query i sees the keys up to i
+} ln_attention_f32_args;
+
+// LN_LIMIT or LN_INVALID where the shape is none that can be computed, or its workspace too large.
+ln_status ln_attention_f32_check(const ln_attention_f32_shape *shape);
+
+// Floats of workspace, the same on every machine, for a shape that has passed the check.
+size_t ln_attention_f32_workspace(const ln_attention_f32_shape *shape);
+
+void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *workspace,
+                      ln_pool *pool);
+
+// ---- Kernels ----
+
+// Keys as panels of 16: | c0: k0 ... k15 | c1: k0 ... k15 | ..., times scale, zeros behind the
+// last.
+typedef void ln_attention_pack_keys_fn(size_t keys, size_t size, const float *k, size_t stride,
+                                       float scale, float *to);
+
+// Values as panels of 16: | j0: c0 ... c15 | j1: c0 ... c15 | ..., zeros behind the last c.
+typedef void ln_attention_pack_values_fn(size_t keys, size_t size, const float *v, size_t stride,
+                                         float *to);
+
+// Scores of some queries, `stride` floats apart, become weights; `totals` takes their sums.
+typedef struct ln_attention_scores {
+    size_t rows, keys;
+    float *p;
+    size_t stride;
+    const float *mask; // or NULL
+    size_t mask_stride;
+    bool is_causal;
+    size_t first_query;
+    float *totals;
+} ln_attention_scores;
+
+typedef void ln_attention_weigh_fn(const ln_attention_scores *scores);
+
+// y /= its row's total.
+typedef void ln_attention_divide_fn(size_t rows, size_t size, const float *totals, float *y,
+                                    size_t stride);
+
+#define K(isa, pack_keys, pack_values, weigh, divide)                                              \
+    ln_attention_pack_keys_fn pack_keys;                                                           \
+    ln_attention_pack_values_fn pack_values;                                                       \
+    ln_attention_weigh_fn weigh;                                                                   \
+    ln_attention_divide_fn divide;
+#include "arch/cpu/kernels/attention/attention.inc"
+#undef K
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights are copied one operator at a time, so that what is only needed while loading is there
+// when its turn comes and no earlier. Pages of files go as soon as they have been copied.
+
+#include "ir/fill.h"
+
+#include "ir/carried.h"
+#include "ir/context.h"
+
+// What is copied at once before its pages may go.
+#define CHUNK_BYTES ((size_t)4 << 20)
+
+int ln_op_is_from_file(const ln_op *op)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "from_file");
+    return param && param->type == LN_PARAM_BOOL && param->value_bool;
+}
+
+ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
+                        const char *datafile)
+{
+    // .wts knows lengths only.
+    int has_shapes = ln_tensor_file_get_format(file) != LN_TENSOR_FILE_WTS;
+    const tl_tensor *from = ln_tensor_file_describe(file, index);
+    if (!ln_tensor_file_holds(file, index, to->tensor->dtype))
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
+                       tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
+    int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
+    if (fits)
+        return LN_OK;
+    char from_shape[128], to_shape[128];
+    ln_sprint_shape(from_shape, sizeof from_shape, from->ndim, from->dims);
+    ln_sprint_shape(to_shape, sizeof to_shape, to->tensor->ndim, to->tensor->dims);
+    return LN_FAIL(LN_INVALID, "%s: tensor '%s' has shape %s, the model takes %s", datafile,
+                   to->name, from_shape, to_shape);
+}
+
+// ---- From a data file ----
+
+static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_tensor_entry *to)
+{
+    // Without a copy in between, where the memory can be written to.
+    if (to->mtype == LN_MEM_CPU)
+        return ln_tensor_file_read_as(file, index, to->tensor->dtype, to->tensor->data);
+    ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
+    if (!copy)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
+                       ln_mem_type_name(to->mtype));
+    tl_tensor *elements = tl_tensor_zeros(to->tensor->ndim, to->tensor->dims, to->tensor->dtype);
+    if (!elements)
+        return LN_NO_MEMORY;
+    ln_status status = ln_tensor_file_read_as(file, index, elements->dtype, elements->data);
+    if (status == LN_OK)
+        copy(to->tensor->data, elements->data, tl_tensor_size(elements));
+    tl_tensor_free_data_too(elements);
+    return status;
+}
+
+ln_status ln_fill_open(ln_fill *fill)
+{
+    const char *datafile = fill->ctx->datafile;
+    if (!datafile || fill->file)
+        return LN_OK;
+    if (ln_carried_count(ln_context_root(fill->ctx)->carried) > 0)
+        return LN_FAIL(LN_INVALID, "%s: the model brings its own data, and takes no data file",
+                       datafile);
+    return ln_tensor_file_open(datafile, &fill->file);
+}
+
+void ln_fill_close(ln_fill *fill)
+{
+    ln_tensor_file_close(fill->file);
+    fill->file = NULL;
+}
+
+static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry)
+{
+    const char *datafile = fill->ctx->datafile;
+    LN_TRY(ln_fill_open(fill));
+    int index = ln_tensor_file_find(fill->file, entry->name);
+    if (index < 0)
+        return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, entry->name);
+    LN_TRY(ln_check_fits(fill->file, index, entry, datafile));
+    return copy_tensor(fill->file, index, entry);
+}
+
+// ---- From the model ----
+
+// What lies in the model's file where it cannot be used: the plan has memory for it.
+static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *entry)
+{
+    const ln_carried *carried = ln_context_root(fill->ctx)->carried;
+    ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    if (!copy)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", entry->name,
+                       ln_mem_type_name(entry->mtype));
+    size_t most = entry->mtype == LN_MEM_CPU ? CHUNK_BYTES : byte_count;
+    for (size_t at = 0; at < byte_count;) {
+        size_t count = byte_count - at < most ? byte_count - at : most;
+        const char *from = (const char *)entry->carried + at;
+        if (!copy((char *)entry->tensor->data + at, from, count))
+            return LN_FAIL(LN_IO, "tensor '%s' could not be copied to %s", entry->name,
+                           ln_mem_type_name(entry->mtype));
+        ln_carried_let_go(carried, from, count);
+        at += count;
+    }
+    return LN_OK;
+}
+
+ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    if (!ln_op_is_from_file(op))
+        return LN_OK;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(fill->ctx->tensor_table, out->name);
+        if (fill->ctx->datafile)
+            LN_TRY(fill_from_file(fill, entry));
+        else if (!entry->carried)
+            fill->missing_count++;
+        else if (!ln_entry_is_in_place(entry))
+            LN_TRY(fill_from_carried(fill, entry));
+    }
+    return LN_OK;
+}
+
+void ln_fill_let_go(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
+        if (entry && entry->is_load && ln_entry_is_in_place(entry))
+            ln_carried_let_go(ln_context_root((ln_context *)(uintptr_t)ctx)->carried,
+                              entry->carried, tl_tensor_size(entry->tensor));
+    }
+}

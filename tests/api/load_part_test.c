@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is only there while a model is loaded: weights before they are folded.
+
+#include "tests/api/model.h"
+#include "tests/oom.h"
+
+#define COUNT (1 * 4 * 8 * 8) // elements of y in CONV_MODEL
+
+static ln_context *load_model(int keeps_tensors)
+{
+    ln_context *ctx = open_text(CONV_MODEL);
+    ln_optimize_options options = ln_optimize_options_default();
+    options.keeps_tensors = keeps_tensors;
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+static void check_same(ln_context *a, ln_context *b)
+{
+    float x[192], y[COUNT], z[COUNT];
+    for (int i = 0; i < 192; i++)
+        x[i] = (float)(i % 13) - 6;
+    ln_context *both[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(ln_context_set_data(both[i], "x", x));
+        CHECK_OK(ln_context_run(both[i]));
+        CHECK_OK(ln_context_run(both[i]));
+        CHECK_NOT_NULL(ln_context_get_data(both[i], "y", i ? z : y));
+    }
+    CHECK_MEM_EQ(y, z, sizeof y);
+}
+
+static void set_both(ln_context *a, ln_context *b, const char *tname, int seed)
+{
+    float data[108];
+    for (int i = 0; i < 108; i++)
+        data[i] = (float)((i * 7 + seed) % 11) / 4 + 0.5f;
+    CHECK_OK(ln_context_set_data(a, tname, data));
+    CHECK_OK(ln_context_set_data(b, tname, data));
+}
+
+TEST(what_is_folded_has_no_memory_after_loading)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0), *kept = load_model(1);
+    CHECK(ctx->static_sizes[LN_MEM_CPU] + 432 <= kept->static_sizes[LN_MEM_CPU]);
+    CHECK(ctx->load_sizes[LN_MEM_CPU] >= 432);
+    CHECK_EQ(kept->load_sizes[LN_MEM_CPU], 0);
+    ln_plan *plan;
+    CHECK_OK(ln_context_plan_create(ctx, &plan));
+    CHECK_OK(ln_plan_check(plan));
+    CHECK_EQ(plan->totals[LN_MEM_CPU].load_byte_count, ctx->load_sizes[LN_MEM_CPU]);
+    ln_context_plan_free(plan);
+    CHECK_NULL(ln_context_get_data(ctx, "w", NULL));
+    CHECK_EQ(ln_error_status(), LN_STATE);
+    ln_ndarray *array;
+    CHECK_FAILS(ln_context_get_array(ctx, "w", &array), LN_STATE);
+    check_same(ctx, kept);
+    close_context(ctx);
+    close_context(kept);
+    ln_arch_cleanup();
+}
+
+TEST(it_is_computed_again_for_a_copy)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0), *kept = load_model(1);
+    float a[108], b[108];
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "w", a));
+    CHECK_NOT_NULL(ln_context_get_data(kept, "w", b));
+    CHECK_MEM_EQ(a, b, sizeof a);
+    CHECK_NULL(ln_context_get_data(ctx, "w", NULL));
+    check_same(ctx, kept);
+    close_context(ctx);
+    close_context(kept);
+    ln_arch_cleanup();
+}
+
+TEST(setting_it_computes_what_depends_on_it_from_what_else_is_gone)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0), *kept = load_model(1);
+    set_both(ctx, kept, "s", 1);
+    check_same(ctx, kept);
+    set_both(ctx, kept, "w", 2); // with the `s` that was set
+    check_same(ctx, kept);
+    set_both(ctx, kept, "s", 3);
+    check_same(ctx, kept);
+    float w[108], z[108];
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "w", w));
+    CHECK_NOT_NULL(ln_context_get_data(kept, "w", z));
+    CHECK_MEM_EQ(w, z, sizeof w);
+    // Not after it was loaded anew.
+    ln_context_unload(ctx);
+    ln_context_unload(kept);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_load(kept, NULL));
+    CHECK_NULL(ln_context_get_data(ctx, "w", NULL));
+    check_same(ctx, kept);
+    close_context(ctx);
+    close_context(kept);
+    ln_arch_cleanup();
+}
+
+TEST(clones_share_what_was_folded_until_they_set_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0), *kept = load_model(1), *clone;
+    set_both(ctx, kept, "w", 1);
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK_PTR_EQ(ln_context_get_data(clone, "n_folded_weight", NULL),
+                 ln_context_get_data(ctx, "n_folded_weight", NULL));
+    check_same(clone, kept);
+    set_both(clone, kept, "s", 2); // with the `w` that was set before
+    check_same(clone, kept);
+    CHECK(ln_context_get_data(clone, "n_folded_weight", NULL) !=
+          ln_context_get_data(ctx, "n_folded_weight", NULL));
+    close_context(ctx);
+    check_same(clone, kept);
+    close_context(clone);
+    close_context(kept);
+    ln_arch_cleanup();
+}
+
+TEST(a_compiled_file_says_so_and_is_held_to_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0);
+    char *text;
+    size_t byte_count;
+    CHECK_OK(ln_context_write(ctx, "ir", &text, &byte_count));
+    ln_context *again = ln_context_create();
+    CHECK_OK(ln_context_init_mem(again, text, byte_count, "folded.json"));
+    CHECK_EQ(again->load_sizes[LN_MEM_CPU], ctx->load_sizes[LN_MEM_CPU]);
+    CHECK_OK(ln_context_load(again, NULL));
+    check_same(again, ctx);
+    close_context(again);
+
+    char *folded = strstr(text, "\"name\": \"n_folded_weight\", \"dtype\"");
+    char *is_static = folded ? strstr(folded, "\"static\": true") : NULL;
+    CHECK_NOT_NULL(is_static);
+    char *edited =
+        ln_strdup_printf("%.*s\"load\": true, %s", (int)(is_static - text), text, is_static);
+    again = ln_context_create();
+    CHECK_FAILS(ln_context_init_mem(again, edited, strlen(edited), "edited.json"), LN_INVALID);
+    CHECK_MESSAGE("'n_folded_weight' is said to be there while loading only");
+    close_context(again);
+    ln_free(edited);
+    ln_free(text);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(every_allocation_may_fail)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_model(0), *kept = load_model(1);
+    OOM_SWEEP(n)
+    {
+        float w[108];
+        const void *got = ln_context_get_data(ctx, "w", w);
+        CHECK(got || ln_error_status() == LN_NO_MEMORY);
+    }
+    check_same(ctx, kept);
+    close_context(ctx);
+    close_context(kept);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(what_is_folded_has_no_memory_after_loading, it_is_computed_again_for_a_copy,
+          setting_it_computes_what_depends_on_it_from_what_else_is_gone,
+          clones_share_what_was_folded_until_they_set_it, a_compiled_file_says_so_and_is_held_to_it,
+          every_allocation_may_fail)
