@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --rules, --skip, --verbose, --budget.
+// --rules, --skip, --tune, --verbose, --budget.
 
 #include "compile_flags.h"
 
@@ -55,6 +55,7 @@ int compile_flags_take(compile_flags *flags, const char *command_name, int optio
         flags->rule_files[flags->options.rule_file_count++] = value;
         return EXIT_OK;
     case OPTION_SKIP: return parse_skip(flags, command_name, value);
+    case OPTION_TUNE: flags->options.tunes = 1; return EXIT_OK;
     case OPTION_VERBOSE: flags->is_verbose = 1; return EXIT_OK;
     case OPTION_BUDGET: return set_budget(command_name, value);
     default: return -1;
@@ -72,7 +73,8 @@ const ln_optimize_options *compile_flags_options(compile_flags *flags)
 
 int compile_flags_any(const compile_flags *flags)
 {
-    return flags->options.rule_file_count > 0 || flags->options.skip_count > 0;
+    return flags->options.rule_file_count > 0 || flags->options.skip_count > 0 ||
+           flags->options.tunes;
 }
 
 void say_firing(void *user, const ln_firing *firing)

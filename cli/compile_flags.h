@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that compile have in common: --rules, --skip, --verbose, --budget.
+// What the commands that compile have in common: --rules, --skip, --tune, --verbose, --budget.
 
 #ifndef LN_CLI_COMPILE_FLAGS_H
 #define LN_CLI_COMPILE_FLAGS_H
@@ -21,6 +21,7 @@ typedef struct compile_flags {
 enum {
     OPTION_RULES = 1000,
     OPTION_SKIP,
+    OPTION_TUNE,
     OPTION_VERBOSE,
     OPTION_BUDGET,
 };
@@ -30,6 +31,7 @@ enum {
 #define COMPILE_FLAGS_OPTIONS                                                                      \
     {"rules", required_argument, NULL, OPTION_RULES},                                              \
     {"skip", required_argument, NULL, OPTION_SKIP},                                                \
+    {"tune", no_argument, NULL, OPTION_TUNE},                                                      \
     {"verbose", no_argument, NULL, OPTION_VERBOSE},                                                \
     {"budget", required_argument, NULL, OPTION_BUDGET}
 // clang-format on
@@ -38,6 +40,7 @@ enum {
 #define COMPILE_FLAGS_HELP                                                                          \
     "      --rules=FILE        rules tried before the built-in ones; may be given several times\n"  \
     "      --skip=LIST         firings that are not to happen, such as 3,7-9\n"                     \
+    "      --tune              measure which algorithm is fastest for each convolution\n"           \
     "      --verbose           list the firings: what the compiler rewrites, numbered\n"            \
     "      --budget=BYTES      refuse a model whose peak of memory is above: 64000000, 64M, 64Mi\n" \
     "                          (default 4Gi)\n"

@@ -84,6 +84,7 @@ static int parse(int argc, char **argv, opt_options *o)
             break;
         case OPTION_RULES:
         case OPTION_SKIP:
+        case OPTION_TUNE:
         case OPTION_VERBOSE:
         case OPTION_BUDGET:
             if (compile_flags_take(&o->flags, "opt", option, optarg) != EXIT_OK)

@@ -89,6 +89,7 @@ static int parse(int argc, char **argv, plan_options *o)
         case 'v': o->flags.is_verbose = 1; break;
         case OPTION_RULES:
         case OPTION_SKIP:
+        case OPTION_TUNE:
         case OPTION_VERBOSE:
         case OPTION_BUDGET:
             if (compile_flags_take(&o->flags, "plan", option, optarg) != EXIT_OK)

@@ -77,6 +77,11 @@ typedef struct ln_optimize_options {
      * but a change (`ln_context_set_data`) that would need a constant which is gone is refused. */
     int freezes_constants;
 
+    /* Convolutions that several algorithms can do are run with each of them, for some milliseconds,
+     * and take the fastest. That decides bits: two compilations may differ, but what is compiled
+     * and printed stays as it is. */
+    int tunes;
+
     /* Told of each firing after it has happened, was skipped or has failed. May be NULL. */
     void (*on_firing)(void *user, const ln_firing *firing);
 

@@ -7,6 +7,7 @@
 #include "compile/context_plan.h"
 #include "compile/limits.h"
 #include "compile/reshape.h"
+#include "compile/tune.h"
 #include "ir/context.h"
 #include "pass/pass.h"
 
@@ -25,6 +26,7 @@ static ln_status rewrite(ln_context *ctx, const char *target, const ln_optimize_
 {
     ln_compilation compilation;
     ln_status status = ln_compilation_init(&compilation, ctx, target, options);
+    compilation.tune = options && options->tunes ? ln_tune : NULL;
     if (status == LN_OK)
         status = ln_passes_run(&compilation);
     if (status == LN_OK && !compilation.is_rechecked)

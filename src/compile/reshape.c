@@ -116,6 +116,7 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
     if (options) {
         p->options.freezes_constants = options->freezes_constants;
         p->options.keeps_tensors = options->keeps_tensors;
+        p->options.tunes = options->tunes;
     }
     p->target = ln_strdup(target ? target : "cpu");
     p->count = 1;

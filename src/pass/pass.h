@@ -26,6 +26,9 @@ typedef struct ln_compilation {
     const struct ln_pass *pass;         // that runs; NULL: none
     bool is_rechecked;                  // all operators were checked again after the last change
 
+    ln_status (*tune)(
+        struct ln_compilation *compilation); // chooses by measuring; NULL: nobody does
+
     // Firings, see firing.h.
     size_t firing_count;    // numbers given out so far; some may have been skipped
     ln_hash *skipped;       // names of what was skipped; NULL: nothing yet
@@ -63,6 +66,7 @@ ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
 ln_status ln_pass_layout(ln_compilation *compilation);
 ln_status ln_pass_join(ln_compilation *compilation);
+ln_status ln_pass_tune(ln_compilation *compilation);
 ln_status ln_pass_expand(ln_compilation *compilation);
 ln_status ln_pass_fuse(ln_compilation *compilation);
 ln_status ln_pass_combine(ln_compilation *compilation);

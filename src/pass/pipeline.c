@@ -23,6 +23,7 @@ const ln_pass ln_pipeline[] = {
     // The same rules again: transposes that meet, and what follows a channels-last operator.
     {"settle", "the general rules on what the layout made", ln_pass_fold},
     {"join", "parts of a concat of channels are written in place", ln_pass_join},
+    {"tune", "algorithms by measuring, where that was asked for", ln_pass_tune},
     // Everything after this sees operators of the target's archs only.
     {"expand", "lower each operator to the first arch that takes it", ln_pass_expand},
     {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},
