@@ -151,11 +151,16 @@ static options parse(int argc, char **argv)
 
 // ---- Measuring ----
 
-static double now(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 static int compare(const void *a, const void *b)
@@ -322,9 +327,12 @@ static void release_outputs(model *m)
     }
 }
 
-static double timed(model *m)
+// *out_cpu is what of it the calling thread computes.
+static double timed(model *m, double *out_cpu)
 {
+    double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
     double seconds = run(m);
+    *out_cpu = read_clock(CLOCK_THREAD_CPUTIME_ID) - start;
     release_outputs(m);
     return seconds;
 }
@@ -402,27 +410,28 @@ int main(int argc, char **argv)
     if (o.outdir)
         write_outputs(&m, o.outdir);
     release_outputs(&m);
+    static double seconds[MAX_RUNS], cpu[MAX_RUNS];
     for (int i = 1; i < o.warmup; i++)
-        timed(&m);
-    int room = o.runs > MAX_RUNS ? o.runs : MAX_RUNS, count = 0;
-    double *seconds = malloc((size_t)room * sizeof *seconds);
-    if (!seconds)
-        fail("times", "out of memory");
+        timed(&m, &cpu[0]);
+    int count = 0;
     double end = now() + o.min_time;
-    while (count < room && (count < o.runs || now() < end))
-        seconds[count++] = timed(&m);
+    while (count < MAX_RUNS && (count < o.runs || now() < end)) {
+        seconds[count] = timed(&m, &cpu[count]);
+        count++;
+    }
     unsigned long long rss = peak_rss();
     qsort(seconds, (size_t)count, sizeof *seconds, compare);
+    qsort(cpu, (size_t)count, sizeof *cpu, compare);
 
     printf("{\"model\": ");
     put_string(o.model);
     printf(", \"threads\": %d, \"runs\": %d, \"load_ms\": %.6f, \"first_ms\": %.6f, "
            "\"median_ms\": %.6f, \"p10_ms\": %.6f, \"p90_ms\": %.6f, \"min_ms\": %.6f, "
-           "\"rss_bytes\": %llu, \"version\": ",
+           "\"cpu_ms\": %.6f, \"cpu_p10_ms\": %.6f, \"rss_bytes\": %llu, \"version\": ",
            o.threads, count, load * 1e3, first * 1e3, at(seconds, count, 0.5),
-           at(seconds, count, 0.1), at(seconds, count, 0.9), seconds[0] * 1e3, rss);
+           at(seconds, count, 0.1), at(seconds, count, 0.9), seconds[0] * 1e3, at(cpu, count, 0.5),
+           at(cpu, count, 0.1), rss);
     put_string(version);
     printf("}\n");
-    free(seconds);
     return 0;
 }

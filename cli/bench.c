@@ -75,7 +75,8 @@ typedef struct bench_result {
     double load;
     double compile;
     double first;
-    bench_times times; // sorted
+    bench_times times; // sorted, here and below
+    bench_times cpu;   // of the calling thread in the same runs
     size_t thread_count;
     double work; // multiply-accumulates of a run
     bench_peak peak;
@@ -189,10 +190,13 @@ static ln_status time_runs(const ln_context *ctx, const bench_options *o, bench_
         LN_TRY(time_run(ctx, &seconds));
     double end = bench_clock() + o->min_time;
     while (r->times.count < MAX_RUNS && (r->times.count < (size_t)o->runs || bench_clock() < end)) {
+        double cpu = bench_cpu_clock();
         LN_TRY(time_run(ctx, &seconds));
         LN_TRY(bench_times_add(&r->times, seconds));
+        LN_TRY(bench_times_add(&r->cpu, bench_cpu_clock() - cpu));
     }
     bench_times_sort(&r->times);
+    bench_times_sort(&r->cpu);
     return LN_OK;
 }
 
@@ -307,6 +311,8 @@ static ln_status put_json(FILE *out, const ln_context *ctx, const bench_options 
     print_json_string(out, r->peak.isa ? r->peak.isa : "");
     fprintf(out, ",\n  \"peak_gflops\": %.3f,\n  \"work\": %.0f,\n  \"min_ms\": %.6f,\n",
             r->peak.flops * 1e-9, r->work, milliseconds(r, 0));
+    fprintf(out, "  \"cpu_ms\": %.6f,\n  \"cpu_p10_ms\": %.6f,\n",
+            bench_times_at(&r->cpu, 0.5) * 1e3, bench_times_at(&r->cpu, 0.1) * 1e3);
     fprintf(out, "  \"static_bytes\": %zu,\n  \"workspace_bytes\": %zu", r->static_bytes,
             r->workspace_bytes);
     if (o->has_profile) {
@@ -366,6 +372,7 @@ int cmd_bench(int argc, char **argv)
     code = status == LN_OK ? EXIT_OK : say_failure();
     bench_profile_free(&result.profile);
     bench_times_free(&result.times);
+    bench_times_free(&result.cpu);
     given_inputs_free(&given);
     close_model(ctx);
     return code;

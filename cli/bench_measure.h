@@ -11,6 +11,9 @@
 // Seconds of a clock that never goes back.
 double bench_clock(void);
 
+// Seconds that the calling thread has computed: what it waits for a processor does not count.
+double bench_cpu_clock(void);
+
 // Times of runs, in seconds.
 typedef struct bench_times {
     double *items;

@@ -150,7 +150,7 @@ TEST(an_absent_parameter_counts_as_its_default)
                   "in()->x; const()->w; conv(x,w|k=4)->y; ");
     check_rewrite("a bound default", LINES("in -> x", "const -> w", "bn x w -> b", "relu b -> y"),
                   "rule r [exact] r = relu(b) b = bn(x, w | e=v) => r = bn(x, w | e=v)",
-                  "in()->x; const()->w; bn(x,w|e=0.5)->y; ");
+                  "in()->x; const()->w; bn(x,w)->y; ");
 }
 
 TEST(parameters_are_copied_and_overridden)
@@ -179,13 +179,13 @@ TEST(new_operators_stand_behind_what_they_read_and_before_their_readers)
                   LINES("in -> x", "const -> w", "conv x w -> c", "neg x -> n", "const -> s",
                         "bn c s -> y", "relu y -> z"),
                   CONV_BN,
-                  "in()->x; const()->w; neg(x)->n; const()->s; foldw(w,s|e=0.5)->y_fold; "
+                  "in()->x; const()->w; neg(x)->n; const()->s; foldw(w,s)->y_fold; "
                   "conv(x,y_fold)->y; relu(y)->z; ");
     check_rewrite(
         "rules build on each other",
         LINES("in -> x", "const -> w", "const -> s", "conv x w -> c", "bn c s -> n", "relu n -> y"),
         CONV_RELU CONV_BN,
-        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; "
+        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; "
         "conv(x,n_fold|act=relu)->y; ");
 }
 
@@ -196,7 +196,7 @@ TEST(names_of_the_model_stay_and_new_ones_are_free)
                                        "conv x w -> c", "bn c s -> y"));
     rewrite(ctx, CONV_BN, LN_OK);
     CHECK_STR_EQ(fake_print(ctx), "in()->x; const()->w; const()->s; neg(x)->y_fold; "
-                                  "foldw(w,s|e=0.5)->y_fold2; conv(x,y_fold2)->y; ");
+                                  "foldw(w,s)->y_fold2; conv(x,y_fold2)->y; ");
     const ln_op *conv = ln_op_table_find(ctx->op_table, "op_y");
     CHECK_NOT_NULL(conv);
     CHECK_STR_EQ(conv->op_arg->optype, "conv");
@@ -572,8 +572,8 @@ TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
 {
     static const char *const states[] = {
         "in()->x; const()->w; const()->s; conv(x,w)->c; bn(c,s)->n; relu(n)->y; ",
-        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; conv(x,n_fold)->n; relu(n)->y; ",
-        "in()->x; const()->w; const()->s; foldw(w,s|e=0.5)->n_fold; conv(x,n_fold|act=relu)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; conv(x,n_fold)->n; relu(n)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; conv(x,n_fold|act=relu)->y; ",
     };
     CHECK_OK(fake_register());
     const ln_rule_set *set = parse(CONV_RELU CONV_BN);

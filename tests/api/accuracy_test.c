@@ -129,6 +129,10 @@ static const row rows[] = {
     ACT("sqrt", 0, 8),
     ACT("abs", -8, 8),
     ACT("neg", -8, 8),
+    {"attention_cpu", "40 keys, a mask", 0.5, 1,
+     INPUT("[2, 40, 96]") CONSTANT(
+         "m",
+         "[2, 1, 1, 40]") "attention(q=x, k=x, v=x, mask=m | dst=y | heads=4, head_size=8, k_first=32, v_first=64);\n"},
     {"layernorm_cpu", "", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"

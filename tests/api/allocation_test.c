@@ -2,6 +2,8 @@
 // Memory: a run allocates nothing, and running out of memory anywhere else neither crashes nor
 // leaks.
 
+#include <stdatomic.h>
+
 #include "tests/api/model.h"
 #include "tests/oom.h"
 
@@ -11,10 +13,10 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define COUNTS_MALLOC 0
-static size_t malloc_count;
+static atomic_size_t malloc_count;
 #else
 #define COUNTS_MALLOC 1
-static size_t malloc_count;
+static atomic_size_t malloc_count; // of all threads
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -71,6 +73,52 @@ TEST(a_run_allocates_nothing)
         CHECK_EQ(counter.requests, 0);
         CHECK_EQ(after, before);
         close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// A model of the zoo, without weights.
+static ln_context *load_zoo(const char *name, size_t thread_count)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/models/%s.net", LN_SOURCE_DIR, name);
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    CHECK_OK(ln_context_set_threads(ctx, thread_count));
+    CHECK_OK(ln_context_init(ctx, path));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+static void check_zoo(const char *name, size_t thread_count)
+{
+    ln_context *ctx = load_zoo(name, thread_count);
+    CHECK_EQ(ln_context_thread_count(ctx), thread_count);
+    test_oom counter;
+    test_oom_start(&counter, SIZE_MAX);
+    size_t before = malloc_count;
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_run(ctx));
+    size_t after = malloc_count;
+    test_oom_stop();
+    close_context(ctx);
+    if (counter.requests > 0 || after != before)
+        fail_msg("%s with %zu threads: %zu requests of the library, %zu of the C library", name,
+                 thread_count, counter.requests, after - before);
+}
+
+// From the first run on, with and without workers.
+TEST(models_of_the_zoo_run_without_allocating)
+{
+    static const char *const zoo[] = {"squeezenet1_1", "mobilenet_v2", "shufflenet_v2_x1_0",
+                                      "resnet18",      "inception_v1", "yolov3_tiny",
+                                      "shuffledet"};
+    CHECK_OK(ln_arch_init());
+    size_t count = COUNTS_MALLOC ? sizeof zoo / sizeof zoo[0] : 1;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t thread_count = 1; thread_count <= 2; thread_count++)
+            check_zoo(zoo[i], thread_count);
     }
     ln_arch_cleanup();
 }
@@ -142,6 +190,6 @@ TEST(a_compile_without_memory_leaves_the_old_model_or_none)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_run_allocates_nothing, the_counter_of_mallocs_counts,
-          running_out_of_memory_neither_crashes_nor_leaks,
+TEST_LIST(a_run_allocates_nothing, models_of_the_zoo_run_without_allocating,
+          the_counter_of_mallocs_counts, running_out_of_memory_neither_crashes_nor_leaks,
           a_compile_without_memory_leaves_the_old_model_or_none)

@@ -455,7 +455,62 @@ TEST(what_depends_on_constants_only_runs_once_and_again_when_they_change)
     ln_arch_cleanup();
 }
 
-TEST_LIST(what_depends_on_constants_only_runs_once_and_again_when_they_change,
+// Inputs that nobody reads are outputs too. Each is found without a walk over those before it.
+TEST(inputs_and_outputs_of_large_models_are_found_at_once)
+{
+    enum { COUNT = 20000, ROW_BYTES = 64 };
+    CHECK_OK(ln_arch_init());
+    char *text = malloc((size_t)COUNT * ROW_BYTES), name[16];
+    CHECK_NOT_NULL(text);
+    size_t byte_count = 0;
+    for (int i = 0; i < COUNT; i++)
+        byte_count += (size_t)snprintf(text + byte_count, ROW_BYTES,
+                                       "input(| dst=x%d | dtype=TL_FLOAT, dims=[1]);\n", i);
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(ln_context_init_mem(ctx, text, byte_count, "many.net"));
+    free(text);
+    CHECK_EQ(ln_context_input_count(ctx), COUNT);
+    CHECK_EQ(ln_context_output_count(ctx), COUNT);
+    double start = ln_clock();
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(name, sizeof name, "x%d", i);
+        CHECK_STR_EQ(ln_context_input(ctx, (size_t)i)->name, name);
+        CHECK_STR_EQ(ln_context_output(ctx, (size_t)i)->name, name);
+    }
+    CHECK(ln_clock() - start < 2);
+    CHECK_NULL(ln_context_input(ctx, COUNT));
+    CHECK_NULL(ln_context_output(ctx, COUNT));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// What is known of them ends with each change.
+TEST(inputs_and_outputs_follow_changes)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SMALL_MODEL);
+    CHECK_EQ(ln_context_input_count(ctx), 1);
+    CHECK_STR_EQ(ln_context_output(ctx, 0)->name, "z");
+    ln_list *last = ctx->ops;
+    while (last->next)
+        last = last->next;
+    CHECK_OK(ln_context_remove_op(ctx, &last));
+    CHECK_STR_EQ(ln_context_output(ctx, 0)->name, "y");
+    CHECK_NULL(ln_context_output(ctx, 1));
+    CHECK(ln_context_check(ctx));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK(ln_context_check(ctx));
+    CHECK_STR_EQ(ln_context_input(ctx, 0)->name, "x");
+    CHECK_STR_EQ(ln_context_output(ctx, 0)->name, "y");
+    ln_context_cleanup(ctx);
+    CHECK_EQ(ln_context_input_count(ctx), 0);
+    CHECK_NULL(ln_context_output(ctx, 0));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(inputs_and_outputs_of_large_models_are_found_at_once, inputs_and_outputs_follow_changes,
+          what_depends_on_constants_only_runs_once_and_again_when_they_change,
           a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
           inputs_and_outputs_are_known, a_create_of_zeros_is_a_constant_where_there_is_an_input,
           a_create_of_zeros_counts_as_input_where_there_is_no_other,

@@ -18,14 +18,18 @@
 
 // ---- Two plans of one model ----
 
-static ln_context *load_planned(const char *text, const char *target, int is_apart)
+// With `passes` only these are run, as ln_optimize_options says; NULL: all.
+static ln_context *load_planned(const char *text, const char *target, const char *passes,
+                                int is_apart)
 {
     ln_context *ctx = open_text(text);
+    ln_optimize_options options = ln_optimize_options_default();
+    options.passes = passes;
     if (is_apart) {
-        CHECK_OK(ln_context_optimize(ctx, target, NULL));
+        CHECK_OK(ln_context_optimize_with(ctx, target, &options));
         CHECK_OK(ln_context_plan_memory(ctx, target, LN_PLAN_REUSE_DEAD));
     } else {
-        CHECK_OK(ln_context_compile(ctx, target));
+        CHECK_OK(ln_context_compile_with(ctx, target, &options));
     }
     CHECK_OK(ln_context_load(ctx, NULL));
     return ctx;
@@ -67,9 +71,11 @@ static size_t workspace_of(const ln_context *ctx)
 }
 
 // Runs both twice on the same inputs, which stay as they are. Returns the context as compiled.
-static ln_context *run_both_ways(const char *text, const char *target, size_t *out_saved)
+static ln_context *run_both_ways(const char *text, const char *target, const char *passes,
+                                 size_t *out_saved)
 {
-    ln_context *shared = load_planned(text, target, 0), *apart = load_planned(text, target, 1);
+    ln_context *shared = load_planned(text, target, passes, 0);
+    ln_context *apart = load_planned(text, target, passes, 1);
     fill_inputs(shared);
     fill_inputs(apart);
     for (int run = 0; run < 2; run++) {
@@ -95,7 +101,7 @@ static const tl_tensor *tensor_of(const ln_context *ctx, const char *name)
 
 // ---- Operators that write over their inputs ----
 
-// `t` is the input to be overwritten, k and c are constants of its shape and of its channels.
+// `t` is the input to be overwritten; k, c and r are constants of its shape, channels and rows.
 static const struct in_place_case {
     const char *optype;
     const char *statement;
@@ -117,6 +123,9 @@ static const struct in_place_case {
     {"elew", "elew(src1=k, src2=t | dst=y | elew_op=TL_SUB);", 1},
     {"elew", "elew(src1=k, src2=t | dst=y | elew_op=TL_DIV);", 0},
     {"elew", "elew(src1=t, src2=t | dst=y | elew_op=TL_MUL);", 1},
+    {"act", "act(src=t | dst=y | act=silu);", 0},
+    {"scale_shift", "scale_shift(src=t, scale=r, offset=r | dst=y |);", 0},
+    {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},
     {"Abs", "Abs(X=t | Y=y |);", 0},
     {"Neg", "Neg(X=t | Y=y |);", 0},
     {"Floor", "Floor(X=t | Y=y |);", 0},
@@ -183,10 +192,11 @@ static void check_in_place(const struct in_place_case *c, const char *target, co
              "create(| dst=k | dtype=%s, dims=[2, 5, 3, 7], ran=[1, 3], data=[0], "
              "from_file=false);\n"
              "create(| dst=c | dtype=%s, dims=[5], ran=[1, 3], data=[0], from_file=false);\n"
+             "create(| dst=r | dtype=%s, dims=[7], ran=[1, 3], data=[0], from_file=false);\n"
              "elew(src1=x, src2=k | dst=t | elew_op=TL_MAX);\n"
              "%s\n",
-             dtype, dtype, dtype, c->statement);
-    ln_context *ctx = run_both_ways(text, target, NULL);
+             dtype, dtype, dtype, dtype, c->statement);
+    ln_context *ctx = run_both_ways(text, target, "expand", NULL); // not rewritten
     if (tensor_of(ctx, "y")->data != tensor_of(ctx, "t")->data)
         fail_msg("%s: %s is not in place", target, c->statement);
     CHECK_STR_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->owner, "t");
@@ -322,12 +332,12 @@ TEST(parts_lie_in_wholes_where_they_are_rows)
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof shape_cases / sizeof shape_cases[0]; i++) {
         const shape_case *c = &shape_cases[i];
-        ln_context *ctx = run_both_ways(c->text, "cpu", NULL);
+        ln_context *ctx = run_both_ways(c->text, "cpu", NULL, NULL);
         const ln_tensor_entry *inner = ln_tensor_table_find(ctx->tensor_table, c->inner);
         if (c->outer ? !is_in(ctx, c->inner, c->outer) : inner->owner != NULL)
             fail_msg("%s: '%s' lies in '%s'", c->why, c->inner,
                      inner->owner ? inner->owner : "nothing");
-        close_context(run_both_ways(c->text, "ref", NULL));
+        close_context(run_both_ways(c->text, "ref", NULL, NULL));
         close_context(ctx);
     }
     ln_arch_cleanup();
@@ -416,7 +426,7 @@ TEST(random_models_compute_the_same_with_less_memory)
         while (b.count < wanted)
             add_statement(&b);
         size_t saved;
-        close_context(run_both_ways(b.text, any(&b, 2) ? "cpu" : "ref", &saved));
+        close_context(run_both_ways(b.text, any(&b, 2) ? "cpu" : "ref", NULL, &saved));
         saved_count += saved > 0;
     }
     print_message("%zu of %d models need less memory\n", saved_count, MODELS);

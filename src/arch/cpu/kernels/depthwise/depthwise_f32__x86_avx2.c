@@ -5,7 +5,8 @@
 
 #include "arch/cpu/kernels/depthwise/depthwise_f32_body.h"
 
-void ln_k_depthwise_f32__x86_avx2(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end)
+void ln_k_depthwise_nhwc_f32__x86_avx2(const ln_conv_nhwc_f32_args *args, size_t row,
+                                       size_t row_end)
 {
     depthwise_f32(args, row, row_end);
 }

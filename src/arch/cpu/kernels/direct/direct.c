@@ -46,11 +46,13 @@ typedef struct direct_job {
     const ln_conv_nhwc_f32_args *args;
     const ln_tile_f32_kernel *kernel;
     ln_tile_f32_size size;
-    size_t in, of_group;     // channels of a group
-    size_t panels;           // of a group
-    size_t panel_stride;     // floats
-    size_t line, line_tiles; // outputs among which tiles are dealt, and their tiles
-    size_t lines;
+    size_t in, of_group; // channels of a group
+    size_t panels;       // of a group
+    size_t panel_stride; // floats
+    // Tiles of neighbours: from each of `lines` runs of `line` outputs those of [inner, inner_end).
+    size_t lines, line, inner, inner_end, inner_tiles;
+    // Tiles of the columns of outputs on both sides of these, from top to bottom of an image.
+    size_t columns, column_tiles;
     size_t chunk; // panels that all tiles of a piece meet before the next ones
     size_t sets;  // of panels that a tile takes, in a group
     ln_deal pieces;
@@ -58,12 +60,17 @@ typedef struct direct_job {
     size_t run_count;               // 0: they are more than MAX_RUNS
 } direct_job;
 
-// The outputs of a tile, and the places where their windows start.
+// Outputs number first, first + step, ...: neighbours, or some in a column.
+typedef struct output_tile {
+    size_t first, m, step;
+} output_tile;
+
+// The outputs of a tile, and where their windows start.
 typedef struct window_rows {
     size_t m;
-    ptrdiff_t rows[LN_TILE_MAX_ROWS];
-    ptrdiff_t y[LN_TILE_MAX_ROWS], x[LN_TILE_MAX_ROWS];
+    ptrdiff_t rows[LN_TILE_MAX_ROWS]; // floats
     bool is_inside;
+    ptrdiff_t y[LN_TILE_MAX_ROWS], x[LN_TILE_MAX_ROWS]; // pixels, unless all are inside
 } window_rows;
 
 static ln_tile_f32_run run_at(const direct_job *job, size_t ky, size_t kx)
@@ -103,15 +110,36 @@ static void list_runs(direct_job *job)
 
 // ---- Tiles ----
 
-static void place_windows(const direct_job *job, size_t first, size_t m, window_rows *out)
+// Windows of one row of outputs that are all inside the image.
+static bool place_inner_windows(const direct_job *job, size_t image, size_t row, size_t column,
+                                size_t step, window_rows *out)
 {
     const ln_conv_shape *s = &job->args->shape;
-    size_t column = first % s->out_w, row = first / s->out_w % s->out_h;
-    size_t image = first / s->out_w / s->out_h;
+    size_t y = row * s->stride_h, x = column * s->stride_w;
+    size_t last = x + (out->m - 1) * s->stride_w;
+    if (step != 1 || y < s->pad_top || x < s->pad_left || column + out->m > s->out_w ||
+        y - s->pad_top + (s->kernel_h - 1) * s->dilation_h >= s->in_h ||
+        last - s->pad_left + (s->kernel_w - 1) * s->dilation_w >= s->in_w)
+        return false;
+    size_t line = image * s->in_h + y - s->pad_top;
+    size_t first = (line * s->in_w + x - s->pad_left) * job->args->x_stride;
+    size_t distance = s->stride_w * job->args->x_stride;
+    for (size_t i = 0; i < out->m; i++)
+        out->rows[i] = (ptrdiff_t)(first + i * distance);
+    return true;
+}
+
+static void place_windows(const direct_job *job, const output_tile *tile, window_rows *out)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t column = tile->first % s->out_w, row = tile->first / s->out_w % s->out_h;
+    size_t image = tile->first / s->out_w / s->out_h, m = tile->m;
     ptrdiff_t height = (ptrdiff_t)((s->kernel_h - 1) * s->dilation_h);
     ptrdiff_t width = (ptrdiff_t)((s->kernel_w - 1) * s->dilation_w);
     out->m = m;
     out->is_inside = true;
+    if (job->run_count && place_inner_windows(job, image, row, column, tile->step, out))
+        return;
     for (size_t i = 0; i < m; i++) {
         ptrdiff_t y = (ptrdiff_t)(row * s->stride_h) - (ptrdiff_t)s->pad_top;
         ptrdiff_t x = (ptrdiff_t)(column * s->stride_w) - (ptrdiff_t)s->pad_left;
@@ -121,9 +149,10 @@ static void place_windows(const direct_job *job, size_t first, size_t m, window_
         out->rows[i] = (line * (ptrdiff_t)s->in_w + x) * (ptrdiff_t)job->args->x_stride;
         if (y < 0 || x < 0 || y + height >= (ptrdiff_t)s->in_h || x + width >= (ptrdiff_t)s->in_w)
             out->is_inside = false;
-        if (++column < s->out_w)
+        if (tile->step == 1 && ++column < s->out_w)
             continue;
-        column = 0;
+        if (tile->step == 1)
+            column = 0;
         if (++row < s->out_h)
             continue;
         row = 0;
@@ -206,24 +235,24 @@ static void run_at_border(const direct_job *job, const window_rows *windows, ln_
     job->kernel->run(tile);
 }
 
-// Outputs from `first` on, with panels [panel, panel_end) of a group.
-static void run_tile(const direct_job *job, size_t first, size_t m, size_t group, size_t panel,
+// A tile with panels [panel, panel_end) of a group.
+static void run_tile(const direct_job *job, const output_tile *outputs, size_t group, size_t panel,
                      size_t panel_end, size_t ahead)
 {
     const ln_conv_nhwc_f32_args *a = job->args;
     window_rows windows;
-    place_windows(job, first, m, &windows);
+    place_windows(job, outputs, &windows);
     // The next tile's windows, unless they have gaps between them.
     ptrdiff_t next = 0;
-    if (job->args->shape.stride_w <= job->args->shape.kernel_w)
-        next = windows.rows[m - 1] - windows.rows[0] +
+    if (job->args->shape.stride_w <= job->args->shape.kernel_w && outputs->step == 1)
+        next = windows.rows[windows.m - 1] - windows.rows[0] +
                (ptrdiff_t)(job->args->shape.stride_w * a->x_stride);
     for (; panel < panel_end; panel += job->size.panels, next = 0) {
         size_t end = ln_min(panel_end, panel + job->size.panels);
         size_t column = panel * LN_TILE_LANES;
         size_t channel = group * job->of_group + column;
         ln_tile_f32_args tile = {
-            .m = m,
+            .m = outputs->m,
             .n = ln_min(job->of_group, end * LN_TILE_LANES) - column,
             .x = a->x + group * job->in,
             .rows = windows.rows,
@@ -233,19 +262,47 @@ static void run_tile(const direct_job *job, size_t first, size_t m, size_t group
             .panel_stride = job->panel_stride,
             .ahead = ahead,
             .next = next,
-            .y = a->y + first * a->y_stride + channel,
-            .y_stride = a->y_stride,
+            .y = a->y + outputs->first * a->y_stride + channel,
+            .y_stride = outputs->step * a->y_stride,
             .epilogue = a->epilogue,
         };
         if (a->epilogue.bias)
             tile.epilogue.bias += channel;
+        tile.epilogue.addend_stride *= outputs->step;
         if (a->epilogue.addend)
-            tile.epilogue.addend += first * a->epilogue.addend_stride + channel;
+            tile.epilogue.addend += outputs->first * a->epilogue.addend_stride + channel;
         if (windows.is_inside && job->run_count)
             job->kernel->run(&tile);
         else
             run_at_border(job, &windows, &tile);
     }
+}
+
+static size_t tile_count(const direct_job *job)
+{
+    return job->lines * job->inner_tiles +
+           job->columns * job->column_tiles * job->args->shape.batch;
+}
+
+static output_tile tile_at(const direct_job *job, size_t tile)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t inner_count = job->lines * job->inner_tiles;
+    if (tile < inner_count) {
+        size_t line = tile / job->inner_tiles, index = tile % job->inner_tiles;
+        size_t extent = job->inner_end - job->inner;
+        size_t start = ln_share_start(extent, job->inner_tiles, index);
+        size_t end = ln_share_start(extent, job->inner_tiles, index + 1);
+        return (output_tile){line * job->line + job->inner + start, end - start, 1};
+    }
+    tile -= inner_count;
+    size_t index = tile % job->column_tiles, column = tile / job->column_tiles % job->columns;
+    size_t image = tile / job->column_tiles / job->columns;
+    size_t start = ln_share_start(s->out_h, job->column_tiles, index);
+    size_t end = ln_share_start(s->out_h, job->column_tiles, index + 1);
+    if (column >= job->inner)
+        column += job->inner_end - job->inner;
+    return (output_tile){(image * s->out_h + start) * s->out_w + column, end - start, s->out_w};
 }
 
 // Tiles [tile, tile_end) with panels [panel, panel_end) of a group.
@@ -257,11 +314,8 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
             size_t ahead = ln_deal_ahead(
                 t - tile, tile_end - tile, chunk == panel, panel_end - chunk <= job->chunk,
                 job->size.panels * job->panel_stride, job->chunk * job->panel_stride);
-            size_t line = t / job->line_tiles, of_line = t % job->line_tiles;
-            size_t start = ln_share_start(job->line, job->line_tiles, of_line);
-            size_t end = ln_share_start(job->line, job->line_tiles, of_line + 1);
-            run_tile(job, line * job->line + start, end - start, group, chunk,
-                     ln_min(panel_end, chunk + job->chunk), ahead);
+            output_tile outputs = tile_at(job, t);
+            run_tile(job, &outputs, group, chunk, ln_min(panel_end, chunk + job->chunk), ahead);
         }
     }
 }
@@ -269,7 +323,7 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
 static void run_piece(void *user, size_t index)
 {
     const direct_job *job = user;
-    size_t groups = job->args->shape.group, tiles = job->lines * job->line_tiles;
+    size_t groups = job->args->shape.group, tiles = tile_count(job);
     size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
     size_t tile = ln_share_start(tiles, job->pieces.rows, row);
     size_t tile_end = ln_share_start(tiles, job->pieces.rows, row + 1);
@@ -287,22 +341,46 @@ static void run_piece(void *user, size_t index)
 
 // ---- Planning ----
 
-// Tiles do not cross the ends of rows where that costs few of them: then most windows of a tile
-// that reach outside do so in the same way.
+// The columns of outputs whose windows are inside the image from left to right.
+static void find_inner_columns(direct_job *job)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    size_t reach = (s->kernel_w - 1) * s->dilation_w, end = 0;
+    if (s->in_w + s->pad_left > reach)
+        end = (s->in_w + s->pad_left - reach - 1) / s->stride_w + 1;
+    job->inner = ln_min(ln_div_up(s->pad_left, s->stride_w), s->out_w);
+    job->inner_end = ln_min(end, s->out_w);
+    if (job->inner_end < job->inner)
+        job->inner_end = job->inner;
+}
+
+// All windows of a tile should reach outside the image in the same way, because then it is made in
+// one go: so tiles do not cross the ends of rows, and the columns on the left and right have tiles
+// of their own. Not so where that would make tiles of few rows, on small images.
 static void plan_tiles(direct_job *job)
 {
     const ln_conv_shape *s = &job->args->shape;
     size_t outputs = s->batch * s->out_h * s->out_w;
-    size_t panels = job->panels;
     size_t distance = s->stride_w * job->args->x_stride;
-    job->size = ln_tile_f32_choose(job->kernel, outputs, panels, distance);
-    job->sets = ln_div_up(panels, job->size.panels);
-    size_t rows = job->size.rows, row_tiles = ln_div_up(s->out_w, rows);
+    job->size = ln_tile_f32_choose(job->kernel, outputs, job->panels, distance);
+    job->sets = ln_div_up(job->panels, job->size.panels);
+    size_t rows = job->size.rows;
+
+    find_inner_columns(job);
+    size_t extent = job->inner_end - job->inner;
+    job->inner_tiles = ln_div_up(extent, rows);
     bool is_window = s->kernel_h * s->kernel_w > 1 || s->pad_top || s->pad_left;
-    bool is_by_row = is_window && row_tiles * rows <= s->out_w + s->out_w / 8;
-    job->line = is_by_row ? s->out_w : outputs;
-    job->lines = outputs / job->line;
-    job->line_tiles = ln_div_up(job->line, rows);
+    if (is_window && extent * 4 >= job->inner_tiles * rows * 3 && extent) {
+        job->lines = s->batch * s->out_h;
+        job->line = s->out_w;
+        job->columns = s->out_w - extent;
+        job->column_tiles = ln_div_up(s->out_h, rows);
+        return;
+    }
+    job->lines = 1;
+    job->line = job->inner_end = outputs;
+    job->inner = job->columns = job->column_tiles = 0;
+    job->inner_tiles = ln_div_up(outputs, rows);
 }
 
 static void plan_pieces(direct_job *job, size_t threads)
@@ -311,7 +389,7 @@ static void plan_pieces(direct_job *job, size_t threads)
     double k = (double)(job->in * s->kernel_h * s->kernel_w);
     double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
-    job->pieces = ln_deal_pieces(job->lines * job->line_tiles, job->sets * s->group, k * o > image,
+    job->pieces = ln_deal_pieces(tile_count(job), job->sets * s->group, k * o > image,
                                  outputs * k * o, threads);
 }
 

@@ -67,12 +67,33 @@ static __attribute__((noinline)) void tile_finish_any(
     }
 }
 
-// Whether tile_finish_bounds can do it: whole vectors, and an activation that is two bounds.
-VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const size_t nv)
+// Whether tile_finish_bounds can do it: an activation that is two bounds, and whole vectors, but
+// for a last panel to which nothing is added.
+VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const size_t np)
 {
-    ln_act act = t->epilogue.act;
-    return t->n == nv * VF_LANES &&
-           (act == LN_ACT_NONE || act == LN_ACT_RELU || act == LN_ACT_CLIP);
+    const ln_epilogue_f32 *e = &t->epilogue;
+    return (e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP) &&
+           (t->n == np * LN_TILE_LANES || !e->addend);
+}
+
+VF_VERB vf tile_load_bias(const float *bias, size_t j, size_t n)
+{
+    if (j + VF_LANES <= n)
+        return vf_load(bias + j);
+    return j < n ? vf_load_n(bias + j, n - j) : vf_set1(0.0f);
+}
+
+// The first `columns` < LN_TILE_LANES of each row.
+static __attribute__((noinline)) void tile_store_columns(const float (*from)[LN_TILE_LANES],
+                                                         size_t rows, size_t columns, float *y,
+                                                         size_t y_stride)
+{
+    for (size_t i = 0; i < rows; i++, y += y_stride) {
+        for (size_t j = 0; j < columns; j += VF_LANES) {
+            size_t count = columns - j < VF_LANES ? columns - j : VF_LANES;
+            vf_store_n(y + j, vf_load(from[i] + j), count);
+        }
+    }
 }
 
 VF_VERB void tile_add_addend(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const size_t mr,
@@ -88,13 +109,15 @@ VF_VERB void tile_add_addend(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], c
 
 // Those epilogues without leaving the registers.
 VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV], const size_t mr,
-                                const size_t nv)
+                                const size_t np)
 {
+    const size_t nv = np * TILE_VECTORS, whole = (np - 1) * TILE_VECTORS;
     const ln_epilogue_f32 *e = &t->epilogue;
     if (e->bias) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++) {
-            vf bias = vf_load(e->bias + j * VF_LANES);
+            vf bias = j < whole ? vf_load(e->bias + j * VF_LANES)
+                                : tile_load_bias(e->bias, j * VF_LANES, t->n);
             LN_UNROLL
             for (size_t i = 0; i < mr; i++)
                 sum[i][j] = vf_add(sum[i][j], bias);
@@ -122,12 +145,25 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
     }
     if (e->addend && e->is_addend_last)
         tile_add_addend(e, sum, mr, nv);
+
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
-        for (size_t j = 0; j < nv; j++)
+        for (size_t j = 0; j < whole; j++)
             vf_store(t->y + i * t->y_stride + j * VF_LANES, sum[i][j]);
     }
+    bool is_whole = t->n == np * LN_TILE_LANES;
+    _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
+    float *to = is_whole ? t->y + whole * VF_LANES : last[0];
+    size_t to_stride = is_whole ? t->y_stride : LN_TILE_LANES;
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < TILE_VECTORS; j++)
+            vf_store(to + i * to_stride + j * VF_LANES, sum[i][whole + j]);
+    }
+    if (!is_whole)
+        tile_store_columns(last, mr, t->n - whole * VF_LANES, t->y + whole * VF_LANES, t->y_stride);
 }
 
 // ---- The tile ----
@@ -205,8 +241,8 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t n
         }
     }
 
-    if (!t->ends_in_sums && tile_is_bounds(t, nv)) {
-        tile_finish_bounds(t, sum, mr, nv);
+    if (!t->ends_in_sums && tile_is_bounds(t, np)) {
+        tile_finish_bounds(t, sum, mr, np);
         return;
     }
     _Alignas(64) ln_tile_f32_sums own;
