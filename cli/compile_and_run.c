@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "compile_flags.h"
@@ -26,6 +27,9 @@ static const char help[] =
     "  -f, --datafile=FILE  tensor data: safetensors, .wts or a params dictionary,\n"
     "                       told apart by content\n"
     "  -c, --compile        only compile\n"
+    "      --no-weights     do not store weights beside the compiled form. Otherwise those that\n"
+    "                       the model brings, with -c also those of -f, are folded and packed\n"
+    "                       once, now, into out.safetensors\n"
     "  -r, --run            only run; SOURCE must be a compiled form\n"
     "  -d, --debug          show what the passes do\n" THREADS_OPTION_HELP COMPILE_FLAGS_HELP
     "  -Wwarn, -w, -Wno-warn    show or hide warnings (shown)\n"
@@ -41,6 +45,8 @@ typedef struct options {
     int compile;
     int run;
     int debug;
+    int is_without_weights;
+    int has_stored; // the weights are in the compiled form
     int shows_warnings;
     int shows_internal;
     compile_flags flags;
@@ -65,7 +71,7 @@ static void print_version(void)
 // EXIT_OK to go on; -1 if the answer was given already; else an exit code.
 static int parse(int argc, char **argv, options *o)
 {
-    enum { WWARN = 256, WNO_WARN, WINTER, WNO_INTER };
+    enum { WWARN = 256, WNO_WARN, WINTER, WNO_INTER, NO_WEIGHTS };
     static const struct option long_options[] = {
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},
@@ -75,6 +81,7 @@ static int parse(int argc, char **argv, options *o)
         {"compile", no_argument, NULL, 'c'},
         {"run", no_argument, NULL, 'r'},
         {"debug", no_argument, NULL, 'd'},
+        {"no-weights", no_argument, NULL, NO_WEIGHTS},
         {"Wwarn", no_argument, NULL, WWARN},
         {"Wno-warn", no_argument, NULL, WNO_WARN},
         {"Winter", no_argument, NULL, WINTER},
@@ -95,6 +102,7 @@ static int parse(int argc, char **argv, options *o)
         case 'c': o->compile = 1; break;
         case 'r': o->run = 1; break;
         case 'd': o->debug = 1; break;
+        case NO_WEIGHTS: o->is_without_weights = 1; break;
         case WWARN: o->shows_warnings = 1; break;
         case 'w':
         case WNO_WARN: o->shows_warnings = 0; break;
@@ -135,6 +143,40 @@ static ln_status check_only_run(const options *o)
                    o->source);
 }
 
+static int is_same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+// Weights go beside the compiled form, where there is a file to lie beside.
+static ln_status store_weights(ln_context *ctx, options *o)
+{
+    static const char ending[] = ".json", weights_ending[] = ".safetensors";
+    size_t len = strlen(o->outfile);
+    int is_json = len > strlen(ending) && strcmp(o->outfile + len - strlen(ending), ending) == 0;
+    if (o->is_without_weights || !is_json)
+        return LN_OK;
+    const char *datafile = o->run ? NULL : o->datafile;
+    char *path =
+        ln_strdup_printf("%.*s%s", (int)(len - strlen(ending)), o->outfile, weights_ending);
+    if (!path)
+        return LN_NO_MEMORY;
+    size_t count = 0;
+    ln_status status = LN_OK;
+    if (datafile && is_same_file(path, datafile))
+        status = ln_fail(LN_EXISTS,
+                         "the packed weights would replace %s; name another file with -o, or leave "
+                         "them out with --no-weights",
+                         datafile);
+    if (status == LN_OK)
+        status = ln_context_store(ctx, datafile, path, &count);
+    o->has_stored = count > 0;
+    ln_free(path);
+    return status;
+}
+
 static ln_status compile(ln_context *ctx, options *o)
 {
     if (!o->compile) {
@@ -151,12 +193,13 @@ static ln_status compile(ln_context *ctx, options *o)
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
+    LN_TRY(store_weights(ctx, o));
     return ln_context_print(ctx, o->outfile);
 }
 
 static ln_status run(ln_context *ctx, const options *o)
 {
-    LN_TRY(load_model(ctx, o->datafile));
+    LN_TRY(load_model(ctx, o->has_stored ? NULL : o->datafile));
     double start = ln_clock();
     progress_begin("running");
     ln_status status = ln_context_run(ctx);

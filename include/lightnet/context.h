@@ -342,6 +342,17 @@ LN_API ln_status ln_context_carry_file(ln_context *ctx, const char *datafile);
 LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path,
                                          size_t *out_count);
 
+/* Computes now what a PLANNED model computes once: folded and packed weights, and other constants.
+ * They go to `path`, a safetensors file, and the model takes them from there: the operators that
+ * made them, and the raw weights, are no longer in it. The weights are what the model brings or, if
+ * it brings none, `datafile`. Then the context is PLANNED again; printed as IR, the model names the
+ * file, which has to lie beside it, and a context that reads it uses the constants where they lie,
+ * without a copy. *out_count receives the number of tensors, 0 if the model has no weights or they
+ * are not at hand: then nothing is written or changed. If a failure comes after the file is
+ * complete, the context is READY. */
+LN_API ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
+                                  size_t *out_count);
+
 /* Says that these bytes, which are kept, are a file that is mapped to be read only: what has been
  * copied out of it need not stay in memory. */
 LN_API ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size_t byte_count);

@@ -137,6 +137,7 @@ static ln_status copy_all(const ln_context *ctx, ln_context *clone)
     if (!clone->outer)
         clone->carried = ln_carried_retain(ctx->carried);
     LN_TRY(copy_string(ctx->source, &clone->source));
+    LN_TRY(copy_string(ctx->weights, &clone->weights));
     LN_TRY(copy_graphs(ctx, clone));
     ln_context_share_threads(clone, ctx);
     LN_TRY(copy_ops(ctx, clone));

@@ -33,7 +33,7 @@ static bool makes_constants(const ln_context *ctx, const ln_op *op)
     return is_any;
 }
 
-static bool is_load_op(const ln_context *ctx, const ln_op *op)
+bool ln_op_is_load(const ln_context *ctx, const ln_op *op)
 {
     return is_done_by_load(op) && makes_constants(ctx, op);
 }
@@ -97,7 +97,7 @@ static ln_status find_movable(sinking *s, bool *out_is_fixed, size_t *out_count)
         ln_op *op = l->data;
         (*out_count)++;
         *out_is_fixed = *out_is_fixed || overwrites(s->ctx, op) || has_own_order(op);
-        if (!*out_is_fixed && is_load_op(s->ctx, op) && is_read(s->ctx, op) &&
+        if (!*out_is_fixed && ln_op_is_load(s->ctx, op) && is_read(s->ctx, op) &&
             ln_hash_insert(s->movers, op, op) < 0)
             return ln_error_status();
     }
@@ -192,7 +192,7 @@ void ln_plan_find_load(const ln_context *ctx, const ln_plan_records *r, bool *ma
 {
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (is_load_op(ctx, op))
+        if (ln_op_is_load(ctx, op))
             note_writes(r, op, may_load);
         else
             note_reads(r, op, may_load);

@@ -17,6 +17,9 @@
 // where that changes nothing but how long they live. The order of inputs and outputs stays.
 ln_status ln_context_sink_constants(ln_context *ctx);
 
+// True if the operator belongs to the part: it runs once, and all that it makes is static.
+bool ln_op_is_load(const ln_context *ctx, const ln_op *op);
+
 // Sets may_load[i] for each value i that the part makes and nobody else reads; all are false
 // before.
 void ln_plan_find_load(const ln_context *ctx, const ln_plan_records *records, bool *may_load);

@@ -9,6 +9,7 @@
 #include <lightnet/util.h>
 
 #include "base/text.h"
+#include "compile/beside.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
 #include "ir/compiled.h"
@@ -49,9 +50,12 @@ static ln_status adopt_graph_plan(ln_context *graph, void *user)
     return LN_OK;
 }
 
-// The operators are in ctx->ops; checks them, and the plan of a compiled file.
-static ln_status make_ready(ln_context *ctx)
+// The operators are in ctx->ops; checks them, and the plan of a compiled file, which may have
+// weights beside it at `path`.
+static ln_status make_ready(ln_context *ctx, const char *path)
 {
+    if (ctx->weights)
+        LN_TRY(ln_beside_carry(ctx, path));
     LN_TRY(ln_context_init_ops(ctx));
     if (!ctx->compiled)
         return LN_OK; // limits are checked by compiling
@@ -72,7 +76,7 @@ static ln_status init_from(ln_context *ctx, const char *path, const char *bytes,
     if (status == LN_OK)
         status = load_with(ctx, path, bytes, byte_count, name);
     if (status == LN_OK)
-        status = make_ready(ctx);
+        status = make_ready(ctx, path);
     if (status != LN_OK)
         ln_context_cleanup(ctx);
     return status;

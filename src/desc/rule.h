@@ -81,9 +81,10 @@ typedef enum ln_rule_value_kind {
     LN_RULE_NUMBER,
     LN_RULE_STRING, // also a word in a condition
     LN_RULE_BOOL,
-    LN_RULE_ARRAY, // of numbers, strings or bools, all alike; may be empty
-    LN_RULE_NAME,  // the value or tensor that a name stands for
-    LN_RULE_EXPR,  // what `code` computes; never in a pattern
+    LN_RULE_ARRAY,  // of numbers, strings or bools, all alike; may be empty
+    LN_RULE_NAME,   // the value or tensor that a name stands for
+    LN_RULE_EXPR,   // what `code` computes; never in a pattern
+    LN_RULE_ABSENT, // in a pattern: the parameter is not given
 } ln_rule_value_kind;
 
 typedef struct ln_rule_value ln_rule_value;

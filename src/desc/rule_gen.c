@@ -65,6 +65,7 @@ static void put_value(ln_text *text, const ln_rule_value *value, const char *arr
         ln_text_printf(text, "{.kind = LN_RULE_EXPR, .code = %s, .count = %zu", array,
                        value->count);
         break;
+    case LN_RULE_ABSENT: ln_text_puts(text, "{.kind = LN_RULE_ABSENT"); break;
     }
     ln_text_puts(text, "}");
 }

@@ -32,8 +32,8 @@ static bool at_word(const parser *p, const char *word)
 
 static bool is_reserved(const char *word)
 {
-    static const char *const words[] = {"rule",  "lower", "where", "true",
-                                        "false", "not",   "after", "before"};
+    static const char *const words[] = {"rule", "lower", "where",  "true",  "false",
+                                        "not",  "after", "before", "absent"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i]) == 0)
             return true;
@@ -382,6 +382,14 @@ static ln_status parse_params_from(parser *p, ln_place place, ln_rule_op *op)
     return expect_sign(p, ')');
 }
 
+static ln_status parse_param_value(parser *p, bool is_result, ln_rule_value *value)
+{
+    if (is_result || !at_word(p, "absent"))
+        return parse_value(p, is_result, value);
+    *value = (ln_rule_value){.kind = LN_RULE_ABSENT};
+    return next(p);
+}
+
 static ln_status parse_params(parser *p, bool is_result, ln_rule_op *op)
 {
     ln_rule_param params[LN_RULE_MAX_ARGS];
@@ -395,7 +403,7 @@ static ln_status parse_params(parser *p, bool is_result, ln_rule_op *op)
             LN_TRY(parse_params_from(p, place, op));
         } else {
             LN_TRY(expect_sign(p, '='));
-            LN_TRY(parse_value(p, is_result, &param->value));
+            LN_TRY(parse_param_value(p, is_result, &param->value));
             for (size_t i = 0; i < op->param_count; i++)
                 if (strcmp(params[i].arg_name, param->arg_name) == 0)
                     return ln_fail_at(place, LN_SYNTAX, "parameter '%s' is there twice",

@@ -117,6 +117,9 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
         const ln_tensor_entry *entry = ln_tensor_table_find(fill->ctx->tensor_table, out->name);
         if (fill->ctx->datafile)
             LN_TRY(fill_from_file(fill, entry));
+        else if (!entry->carried && ln_context_root(fill->ctx)->weights)
+            return LN_FAIL(LN_INVALID, "%s: tensor '%s' has another shape than the model says",
+                           ln_context_root(fill->ctx)->weights, entry->name);
         else if (!entry->carried)
             fill->missing_count++;
         else if (!ln_entry_is_in_place(entry))

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counted memory: the blocks of a context, and how many look at them.
 
+#define _DEFAULT_SOURCE // madvise
+
 #include "ir/memory.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
 
 #include <lightnet/allocator.h>
 
@@ -14,6 +18,23 @@ struct ln_memory {
     size_t begins[LN_MEM_TYPE_SIZE]; // the offset that lies at the start
     void (*free_funcs[LN_MEM_TYPE_SIZE])(void *);
 };
+
+#define LARGE_PAGE ((uintptr_t)2 << 20)
+
+// Large blocks in large pages, where the system grants them: the first touch of each small page
+// costs more than what is then written there.
+static void ask_for_large_pages(void *start, size_t byte_count)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t begin = ((uintptr_t)start + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    uintptr_t end = ((uintptr_t)start + byte_count) / LARGE_PAGE * LARGE_PAGE;
+    if (begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)start;
+    (void)byte_count;
+#endif
+}
 
 static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_count)
 {
@@ -29,6 +50,8 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     if (!memory->starts[mtype])
         return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
                        ln_mem_type_name(mtype));
+    if (mtype == LN_MEM_CPU)
+        ask_for_large_pages(memory->starts[mtype], byte_count);
     if (info.memset_func && mtype != LN_MEM_CPU) // which is zeroed, maybe without being touched
         info.memset_func(memory->starts[mtype], 0, byte_count);
     return LN_OK;

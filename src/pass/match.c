@@ -248,6 +248,11 @@ static ln_status match_params(ln_match *match, const ln_rule_op *statement, cons
     for (size_t i = 0; i < statement->param_count; i++) {
         const ln_rule_value *value = &statement->params[i].value;
         const ln_param_entry *entry;
+        if (value->kind == LN_RULE_ABSENT) {
+            if (ln_param_list_find(op_arg->params, statement->params[i].arg_name))
+                return LN_OK;
+            continue;
+        }
         LN_TRY(find_param(match, op_arg, statement->params[i].arg_name, &entry));
         if (!entry)
             return LN_OK;

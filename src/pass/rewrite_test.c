@@ -148,6 +148,13 @@ TEST(an_absent_parameter_counts_as_its_default)
     check_rewrite("a number", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
                   "rule r [exact] r = relu(c) c = conv(x, w | k=3) => r = conv(x, w | k=4)",
                   "in()->x; const()->w; conv(x,w|k=4)->y; ");
+    check_rewrite("asked for", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = conv(x, w | k=absent) => r = conv(x, w | k=4)",
+                  "in()->x; const()->w; conv(x,w|k=4)->y; ");
+    check_rewrite("asked for in vain",
+                  LINES("in -> x", "const -> w", "conv x w -> c | k=3", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = conv(x, w | k=absent) => r = conv(x, w | k=4)",
+                  "in()->x; const()->w; conv(x,w|k=3)->c; relu(c)->y; ");
     check_rewrite("a bound default", LINES("in -> x", "const -> w", "bn x w -> b", "relu b -> y"),
                   "rule r [exact] r = relu(b) b = bn(x, w | e=v) => r = bn(x, w | e=v)",
                   "in()->x; const()->w; bn(x,w)->y; ");

@@ -203,6 +203,7 @@ static ln_status find_type_of(const ln_rule_value *value, const ln_param_type *b
     case LN_RULE_BOOL: *out_letter = 'b'; break;
     case LN_RULE_NAME: *out_letter = letter_of(bound[value->name]); break;
     case LN_RULE_EXPR: return find_expr_type(value, bound, out_letter);
+    case LN_RULE_ABSENT: break;
     case LN_RULE_ARRAY:
         if (value->count > 0)
             *out_letter = value->elements[0].kind == LN_RULE_NUMBER   ? 'a'
@@ -219,7 +220,7 @@ static ln_status fits_type(const ln_rule_value *value, ln_param_type type,
     char wanted = letter_of(type), found;
     LN_TRY(find_type_of(value, bound, &found));
     bool is_empty = value->kind == LN_RULE_ARRAY && value->count == 0;
-    *out_fits = value->kind == LN_RULE_NAME || found == wanted ||
+    *out_fits = value->kind == LN_RULE_NAME || value->kind == LN_RULE_ABSENT || found == wanted ||
                 (is_empty && (wanted == 'a' || wanted == 'S' || wanted == 'B'));
     return LN_OK;
 }

@@ -379,7 +379,7 @@ static ln_status read_memory(const ln_value *root, ln_compiled *compiled)
     return LN_OK;
 }
 
-static ln_status read_compiled_header(const ln_value *root, ln_compiled *compiled)
+static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_compiled *compiled)
 {
     const ln_value *format = ln_value_get(root, "format");
     if (format->kind != LN_VALUE_STRING || strcmp(format->text, LN_COMPILED_FORMAT) != 0)
@@ -392,7 +392,12 @@ static ln_status read_compiled_header(const ln_value *root, ln_compiled *compile
                           "compile the model again",
                           version && version->text ? version->text : "(none)", LN_COMPILED_VERSION);
     const where top = {.name = "header"};
-    const ln_value *target;
+    const ln_value *target, *weights = ln_value_get(root, "weights");
+    if (weights)
+        LN_TRY(need_name(root, "weights", &top, &weights));
+    ctx->weights = weights ? ln_strdup(weights->text) : NULL;
+    if (weights && !ctx->weights)
+        return LN_NO_MEMORY;
     LN_TRY(need(root, "target", LN_VALUE_STRING, &top, &target));
     compiled->target = ln_strdup(target->text);
     if (!compiled->target)
@@ -414,7 +419,7 @@ static ln_status read_header(ln_context *ctx, const ln_value *root)
     ln_compiled_destroy(ctx->compiled);
     ctx->compiled = compiled; // cleaned up with the context, half-built or not
     compiled->is_old = !is_compiled;
-    return is_compiled ? read_compiled_header(root, compiled) : LN_OK;
+    return is_compiled ? read_compiled_header(ctx, root, compiled) : LN_OK;
 }
 
 // ---- Reading: operators ----
@@ -664,6 +669,8 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
     LN_TRY(add_string(doc, root, "format", LN_COMPILED_FORMAT));
     LN_TRY(add_number(doc, root, "version", LN_COMPILED_VERSION));
     LN_TRY(add_string(doc, root, "target", ctx->target));
+    if (ctx->weights)
+        LN_TRY(add_string(doc, root, "weights", ctx->weights));
     ln_value *memory = add_parent(doc, root, "memory", LN_VALUE_ARRAY);
     if (!memory)
         return ln_error_status();

@@ -126,6 +126,11 @@ static const struct in_place_case {
     {"act", "act(src=t | dst=y | act=silu);", 0},
     {"scale_shift", "scale_shift(src=t, scale=r, offset=r | dst=y |);", 0},
     {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},
+    {"linear",
+     "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[1, 3]);\n"
+     "linear_pack(weight=w | dst=p |);\n"
+     "linear(src=x, packed=p, addend=t | dst=y | outputs=7);",
+     0},
     {"Abs", "Abs(X=t | Y=y |);", 0},
     {"Neg", "Neg(X=t | Y=y |);", 0},
     {"Floor", "Floor(X=t | Y=y |);", 0},

@@ -17,7 +17,9 @@ static inline size_t ln_window_taps_before(const ln_window_1d *w, size_t i, size
     size_t start = i * w->stride, limit = end + w->pad;
     if (limit <= start)
         return 0;
-    size_t count = (limit - start + w->dilation - 1) / w->dilation;
+    size_t count = limit - start;
+    if (w->dilation > 1) // a division takes as long as many products
+        count = (count + w->dilation - 1) / w->dilation;
     return count < w->kernel ? count : w->kernel;
 }
 

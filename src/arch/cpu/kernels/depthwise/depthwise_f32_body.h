@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution, written once in vector verbs. A kernel file includes the verbs of its
-// instruction set, then this.
+// instruction set, DEPTHWISE_HAS_PAIRS if it has 32 registers, then this.
 //
 // A tile is DEPTHWISE_TILE outputs next to each other, for one vector of channels: for each row of
 // the kernel, each input that the windows look at is loaded once and goes to all sums that need it.
@@ -33,13 +33,20 @@
 // Bytes of input that tiles below each other should find again.
 #define DEPTHWISE_KEPT ((size_t)28 << 10)
 
+// Epilogues that are done on sums in registers, a bias first; the others wait in memory.
+typedef enum depthwise_form {
+    DEPTHWISE_BOUNDED,    // no activation, relu, clip
+    DEPTHWISE_HARD_SWISH, // that
+    DEPTHWISE_WAITING,
+} depthwise_form;
+
 // What all tiles of a call have in common.
 typedef struct depthwise_job {
     const ln_conv_nhwc_f32_args *args;
-    size_t in_row;   // floats from one row of the input to the next
-    bool is_bounded; // the epilogue is a bias and bounds
-    float low, high; // these
+    size_t in_row; // floats from one row of the input to the next
     ln_window_1d rows, columns;
+    depthwise_form form;
+    float low, high; // of BOUNDED; an infinite bound changes nothing
 } depthwise_job;
 
 VF_VERB vf depthwise_load(const float *p, size_t lanes)
@@ -54,7 +61,7 @@ typedef struct depthwise_waiting {
     const depthwise_job *job;
     size_t pixel, count; // through images, rows and columns
     size_t c, lanes;
-    float sums[DEPTHWISE_TILE * VF_LANES];
+    const float *sums; // `count` vectors
 } depthwise_waiting;
 
 VF_VERB void depthwise_finish_with(const ln_act act, const depthwise_waiting *w)
@@ -90,56 +97,89 @@ static __attribute__((noinline)) void depthwise_finish(const depthwise_waiting *
 
 // ---- Tiles ----
 
-// A tile's place, and which of its inputs are inside the image.
+// A column of tiles, one below the other: what they have in common. Stores to the output could be
+// stores to anything, so these are at hand in copies.
+typedef struct depthwise_column {
+    const depthwise_job *job;
+    size_t outputs;         // of a tile, at most DEPTHWISE_TILE
+    int left, right;        // inputs of a row that are inside, counted from the first one
+    size_t x_stride, x_row; // floats to the next input of a window, on each axis
+    size_t w_stride, y_stride, y_row;
+    const float *bias; // NULL: none
+    depthwise_form form;
+    float bounds[2]; // low and high, or alpha and beta
+} depthwise_column;
+
+// A tile of it, for one vector of channels.
 typedef struct depthwise_place {
-    size_t pixel, columns; // outputs, through images, rows and columns
-    size_t top, bottom;    // rows of the kernel
-    const float *x;        // the first input of row `top`, if it were inside
-    int left, right;       // inputs of a row, counted from that one
+    size_t top, bottom; // the first input rows that are inside, and behind them, of those below
+    const float *x;     // the first input that the windows look at, if it were inside
+    const float *w;
+    float *y;
+    size_t pixel, c; // which output y is
 } depthwise_place;
 
-VF_VERB void depthwise_store_tile(const bool is_whole, size_t lanes, const depthwise_job *job,
-                                  const depthwise_place *at, size_t c, const vf *sums)
+VF_VERB vf depthwise_epilogue(const depthwise_column *column, vf v, vf bias)
 {
-    const ln_conv_nhwc_f32_args *args = job->args;
-    if (!job->is_bounded) {
-        depthwise_waiting waiting = {.job = job,
-                                     .pixel = at->pixel,
-                                     .count = at->columns,
-                                     .c = c,
-                                     .lanes = lanes ? lanes : VF_LANES};
+    const vf low = vf_set1(column->bounds[0]), high = vf_set1(column->bounds[1]);
+    v = vf_add(v, bias);
+    if (column->form == DEPTHWISE_HARD_SWISH)
+        return vf_act(LN_ACT_HARD_SWISH, low, high, v);
+    return vf_clip(v, low, high);
+}
+
+static __attribute__((noinline)) void depthwise_wait(const depthwise_column *column,
+                                                     const depthwise_place *at, size_t lanes,
+                                                     const float *sums)
+{
+    const depthwise_waiting waiting = {.job = column->job,
+                                       .pixel = at->pixel,
+                                       .count = column->outputs,
+                                       .c = at->c,
+                                       .lanes = lanes ? lanes : VF_LANES,
+                                       .sums = sums};
+    depthwise_finish(&waiting);
+}
+
+// `lanes` and `is_whole` as below.
+VF_VERB void depthwise_store_tile(const bool is_whole, size_t lanes, const depthwise_column *column,
+                                  const depthwise_place *at, const vf *sums)
+{
+    if (column->form == DEPTHWISE_WAITING) {
+        float stored[DEPTHWISE_TILE * VF_LANES];
         LN_UNROLL
         for (int i = 0; i < DEPTHWISE_TILE; i++)
-            vf_store(waiting.sums + i * VF_LANES, sums[i]);
-        depthwise_finish(&waiting);
+            vf_store(stored + i * VF_LANES, sums[i]);
+        depthwise_wait(column, at, lanes, stored);
         return;
     }
-    const float *bias = args->epilogue.bias;
-    const vf low = vf_set1(job->low), high = vf_set1(job->high);
-    const vf b = bias ? depthwise_load(bias + c, lanes) : vf_set1(-0.0f); // changes nothing
-    float *y = args->y + at->pixel * args->y_stride + c;
+    // -0 changes nothing.
+    const vf bias = column->bias ? depthwise_load(column->bias + at->c, lanes) : vf_set1(-0.0f);
+    vf out[DEPTHWISE_TILE];
     LN_UNROLL
-    for (int i = 0; i < DEPTHWISE_TILE; i++, y += args->y_stride) {
-        vf v = vf_clip(vf_add(sums[i], b), low, high);
-        if (!is_whole && (size_t)i >= at->columns)
+    for (int i = 0; i < DEPTHWISE_TILE; i++)
+        out[i] = depthwise_epilogue(column, sums[i], bias);
+    LN_UNROLL
+    for (int i = 0; i < DEPTHWISE_TILE; i++) {
+        float *y = at->y + (size_t)i * column->y_stride;
+        if (!is_whole && (size_t)i >= column->outputs)
             continue;
         if (lanes)
-            vf_store_n(y, v, lanes);
+            vf_store_n(y, out[i], lanes);
         else
-            vf_store(y, v);
+            vf_store(y, out[i]);
     }
 }
 
 // A kernel of k columns that steps by s. All numbers but `lanes` are constants where this is
-// inlined; `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and all inputs of a row
-// are there.
-VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_t lanes,
-                            const depthwise_job *job, const depthwise_place *at, size_t c)
+// inlined. `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and of the inputs of a
+// row there are all from `left` to before `right`; else those that `column` says.
+VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, const int left,
+                            const int right, size_t lanes, const depthwise_column *column,
+                            const depthwise_place *at)
 {
-    const ln_conv_nhwc_f32_args *args = job->args;
-    const int in_w = (DEPTHWISE_TILE - 1) * s + k;
-    const size_t channels = args->shape.out_channels, row_step = job->rows.dilation * job->in_row;
-    const float *w = args->packed + at->top * (size_t)k * channels + c, *row = at->x + c;
+    const float *w = at->w + at->top * (size_t)k * column->w_stride;
+    const float *row = at->x + at->top * column->x_row;
     vf sums[DEPTHWISE_TILE], weights[DEPTHWISE_MAX_KERNEL];
     LN_UNROLL
     for (int i = 0; i < DEPTHWISE_TILE; i++)
@@ -147,12 +187,12 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
     for (size_t ky = at->top; ky < at->bottom; ky++) {
         LN_UNROLL
         for (int i = 0; i < k; i++)
-            weights[i] = depthwise_load(w + (size_t)i * channels, lanes);
+            weights[i] = depthwise_load(w + (size_t)i * column->w_stride, lanes);
         LN_UNROLL
-        for (int x = 0; x < in_w; x++) {
-            if (!is_whole && (x < at->left || x >= at->right))
+        for (int x = left; x < right; x++) {
+            if (!is_whole && (x < column->left || x >= column->right))
                 continue;
-            vf in = depthwise_load(row + (size_t)x * args->x_stride, lanes);
+            vf in = depthwise_load(row + (size_t)x * column->x_stride, lanes);
             LN_UNROLL
             for (int i = 0; i < DEPTHWISE_TILE; i++) {
                 const int kx = x - i * s;
@@ -160,11 +200,49 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
                     sums[i] = vf_fma(in, weights[kx], sums[i]);
             }
         }
-        row += row_step;
-        w += (size_t)k * channels;
+        row += column->x_row;
+        w += (size_t)k * column->w_stride;
     }
-    depthwise_store_tile(is_whole, lanes, job, at, c, sums);
+    depthwise_store_tile(is_whole, lanes, column, at, sums);
 }
+
+#ifdef DEPTHWISE_HAS_PAIRS
+// The same for two tiles below each other, 3x3 and step 1: four rows of inputs, all weights in
+// registers. A whole vector, and `is_whole`.
+VF_VERB void depthwise_pair(const int left, const int right, const depthwise_column *column,
+                            const depthwise_place *at)
+{
+    vf sums[2][DEPTHWISE_TILE], weights[3][3];
+    LN_UNROLL
+    for (int i = 0; i < DEPTHWISE_TILE; i++)
+        sums[0][i] = sums[1][i] = vf_set1(0);
+    LN_UNROLL
+    for (int i = 0; i < 9; i++)
+        weights[i / 3][i % 3] = vf_load(at->w + (size_t)i * column->w_stride);
+    const float *row = at->x;
+    LN_UNROLL
+    for (int y = 0; y < 4; y++, row += column->x_row) {
+        if ((size_t)y < at->top || (size_t)y >= at->bottom)
+            continue;
+        LN_UNROLL
+        for (int x = left; x < right; x++) {
+            vf in = vf_load(row + (size_t)x * column->x_stride);
+            LN_UNROLL
+            for (int i = 0; i < 2 * DEPTHWISE_TILE; i++) {
+                const int down = i / DEPTHWISE_TILE, ky = y - down;
+                const int across = i % DEPTHWISE_TILE, kx = x - across;
+                if (ky >= 0 && ky < 3 && kx >= 0 && kx < 3)
+                    sums[down][across] = vf_fma(in, weights[ky][kx], sums[down][across]);
+            }
+        }
+    }
+    depthwise_store_tile(true, 0, column, at, sums[0]);
+    depthwise_place below = *at;
+    below.pixel += column->y_row / column->y_stride;
+    below.y += column->y_row;
+    depthwise_store_tile(true, 0, column, &below, sums[1]);
+}
+#endif
 
 // ---- Any kernel, stride and dilation ----
 
@@ -195,12 +273,14 @@ VF_VERB void depthwise_block(const int vectors, size_t lanes, const depthwise_jo
     }
     LN_UNROLL
     for (int v = 0; v < vectors; v++) {
-        depthwise_waiting waiting = {.job = job,
-                                     .pixel = pixel,
-                                     .count = 1,
-                                     .c = c + (size_t)v * VF_LANES,
-                                     .lanes = lanes ? lanes : VF_LANES};
-        vf_store(waiting.sums, sums[v]);
+        float stored[VF_LANES];
+        const depthwise_waiting waiting = {.job = job,
+                                           .pixel = pixel,
+                                           .count = 1,
+                                           .c = c + (size_t)v * VF_LANES,
+                                           .lanes = lanes ? lanes : VF_LANES,
+                                           .sums = stored};
+        vf_store(stored, sums[v]);
         depthwise_finish(&waiting);
     }
 }
@@ -230,38 +310,119 @@ static void depthwise_pixel(const depthwise_job *job, size_t image, size_t oy, s
 
 // ---- Images ----
 
-// The outputs [row, row_end) x [column, column + at->columns) of an image, one below the other, for
-// the channels [c, end).
-VF_VERB void depthwise_column(const int k, const int s, const depthwise_job *job, size_t image,
-                              size_t row, size_t row_end, size_t column, size_t c, size_t end)
+// Whether two tiles below each other may be made at once.
+VF_VERB bool depthwise_has_pairs(const int k, const int s, const depthwise_job *job, size_t c,
+                                 size_t end)
 {
-    const ln_conv_shape *shape = &job->args->shape;
-    const int in_w = (DEPTHWISE_TILE - 1) * s + k;
-    const size_t stride = job->args->x_stride, rest = shape->out_w - column;
-    const ptrdiff_t start = (ptrdiff_t)(column * (size_t)s) - (ptrdiff_t)shape->pad_left;
-    const ptrdiff_t after = (ptrdiff_t)shape->in_w - start;
-    depthwise_place at = {.columns = rest < DEPTHWISE_TILE ? rest : DEPTHWISE_TILE};
-    at.left = start >= 0 ? 0 : -start < in_w ? (int)-start : in_w;
-    at.right = after < 0 ? 0 : after < in_w ? (int)after : in_w;
-    const bool is_whole = at.columns == DEPTHWISE_TILE && at.left == 0 && at.right == in_w;
-    for (; row < row_end; row++) {
-        ln_window_taps_inside(&job->rows, row, &at.top, &at.bottom);
-        at.pixel = (image * shape->out_h + row) * shape->out_w + column;
-        at.x = job->args->x;
-        if (at.top < at.bottom) {
-            size_t y = image * shape->in_h + ln_window_at(&job->rows, row, at.top);
-            at.x += (ptrdiff_t)(y * job->in_row) + start * (ptrdiff_t)stride;
+#ifdef DEPTHWISE_HAS_PAIRS
+    const bool is_vectors = (end - c) % VF_LANES == 0 || !job->args->epilogue.addend;
+    return k == 3 && s == 1 && job->rows.kernel == 3 && job->rows.stride == 1 &&
+           job->rows.dilation == 1 && job->rows.pad <= 2 && end >= VF_LANES && is_vectors;
+#else
+    (void)k, (void)s, (void)job, (void)c, (void)end;
+    return false;
+#endif
+}
+
+// The tiles of a column in the rows [row, row_end) of an image, for the channels [c, end); `first`
+// is the first input of its windows, which may be in front of the image.
+VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole, const int left,
+                             const int right, const depthwise_column *given, size_t image,
+                             size_t row, size_t row_end, size_t out, ptrdiff_t first, size_t c,
+                             size_t end)
+{
+    const depthwise_column column = *given;
+    const depthwise_job *job = column.job;
+    const ln_conv_nhwc_f32_args *args = job->args;
+    const ln_conv_shape *shape = &args->shape;
+    const bool is_pairs = is_whole && depthwise_has_pairs(k, s, job, c, end);
+    // The last vector may do channels again, if there is nothing that it would add twice.
+    const bool overlaps = end >= VF_LANES && !args->epilogue.addend;
+    for (size_t step = 1; row < row_end; row += step) {
+        step = is_pairs && row + 1 < row_end ? 2 : 1;
+        size_t top, bottom;
+        ln_window_taps_inside(&job->rows, row, &top, &bottom);
+        if (step == 2) { // the window below ends a row later
+            const size_t limit = shape->in_h + shape->pad_top;
+            bottom = limit <= row ? 0 : limit - row < 4 ? limit - row : 4;
         }
-        size_t i = c;
-        if (is_whole)
-            for (; i + VF_LANES <= end; i += VF_LANES)
-                depthwise_tile(k, s, true, 0, job, &at, i);
-        else
-            for (; i + VF_LANES <= end; i += VF_LANES)
-                depthwise_tile(k, s, false, 0, job, &at, i);
-        if (i < end)
-            depthwise_tile(k, s, false, end - i, job, &at, i);
+        const size_t pixel = (image * shape->out_h + row) * shape->out_w + out;
+        const ptrdiff_t in_row = (ptrdiff_t)(image * shape->in_h + row * shape->stride_h);
+        const ptrdiff_t x = (in_row - (ptrdiff_t)shape->pad_top) * (ptrdiff_t)job->in_row +
+                            first * (ptrdiff_t)column.x_stride;
+        for (size_t i = c; i < end; i += VF_LANES) {
+            size_t lanes = 0;
+            if (end - i < VF_LANES && overlaps)
+                i = end - VF_LANES;
+            else if (end - i < VF_LANES)
+                lanes = end - i;
+            const depthwise_place at = {.top = top,
+                                        .bottom = bottom,
+                                        .x = args->x + (x + (ptrdiff_t)i),
+                                        .w = args->packed + i,
+                                        .y = args->y + pixel * column.y_stride + i,
+                                        .pixel = pixel,
+                                        .c = i};
+#ifdef DEPTHWISE_HAS_PAIRS
+            if (is_whole && k == 3 && s == 1 && step == 2) {
+                depthwise_pair(left, right, &column, &at);
+                continue;
+            }
+#endif
+            if (!is_whole && lanes)
+                depthwise_tile(k, s, false, left, right, lanes, &column, &at);
+            else
+                depthwise_tile(k, s, is_whole, left, right, 0, &column, &at);
+        }
     }
+}
+
+// The inputs that the windows of a row of outputs look at.
+#define DEPTHWISE_INPUTS(k, s) ((DEPTHWISE_TILE - 1) * (s) + (k))
+
+// A column of tiles whose first output is number `out` of a row.
+VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *job, size_t image,
+                                 size_t row, size_t row_end, size_t out, size_t c, size_t end)
+{
+    const ln_conv_nhwc_f32_args *args = job->args;
+    const ln_conv_shape *shape = &args->shape;
+    const int inputs = DEPTHWISE_INPUTS(k, s);
+    const size_t rest = shape->out_w - out;
+    const ptrdiff_t first = (ptrdiff_t)(out * (size_t)s) - (ptrdiff_t)shape->pad_left;
+    const ptrdiff_t after = (ptrdiff_t)shape->in_w - first;
+    const depthwise_column column = {
+        .job = job,
+        .outputs = rest < DEPTHWISE_TILE ? rest : DEPTHWISE_TILE,
+        .left = first >= 0        ? 0
+                : -first < inputs ? (int)-first
+                                  : inputs,
+        .right = after < 0        ? 0
+                 : after < inputs ? (int)after
+                                  : inputs,
+        .x_stride = args->x_stride,
+        .x_row = job->rows.dilation * job->in_row,
+        .w_stride = shape->out_channels,
+        .y_stride = args->y_stride,
+        .y_row = shape->out_w * args->y_stride,
+        .bias = args->epilogue.bias,
+        .form = job->form,
+        .bounds = {job->low, job->high},
+    };
+    const bool is_vector = end >= VF_LANES && (end % VF_LANES == 0 || !args->epilogue.addend);
+    const int missing[2] = {k / 2, k / 2 + 1 - s};
+#define DEPTHWISE_TRY(left_, right_)                                                               \
+    if (is_vector && column.outputs == DEPTHWISE_TILE && column.left == (left_) &&                 \
+        column.right == inputs - (right_)) {                                                       \
+        depthwise_tiles(k, s, true, left_, inputs - (right_), &column, image, row, row_end, out,   \
+                        first, c, end);                                                            \
+        return;                                                                                    \
+    }
+    DEPTHWISE_TRY(0, 0)
+    DEPTHWISE_TRY(missing[0], 0)
+    DEPTHWISE_TRY(0, missing[1])
+    DEPTHWISE_TRY(missing[0], missing[1])
+#undef DEPTHWISE_TRY
+    depthwise_tiles(k, s, false, 0, inputs, &column, image, row, row_end, out, first, c, end);
 }
 
 // Channels that a column of tiles is made for.
@@ -284,7 +445,7 @@ VF_VERB void depthwise_rows(const int k, const int s, const depthwise_job *job, 
         for (size_t c = 0; c < shape->out_channels; c += block) {
             size_t rest = shape->out_channels - c, end = c + (rest < block ? rest : block);
             for (size_t x = 0; x < shape->out_w; x += DEPTHWISE_TILE)
-                depthwise_column(k, s, job, image, first, first + rows, x, c, end);
+                depthwise_do_column(k, s, job, image, first, first + rows, x, c, end);
         }
         row += rows;
     }
@@ -308,20 +469,21 @@ static void depthwise_rows_any(const depthwise_job *job, size_t row, size_t row_
 
 // ---- The kernel ----
 
-// Whether the epilogue is a bias and bounds, and which: an infinite one changes nothing.
-static bool depthwise_bounds(const ln_epilogue_f32 *e, float *low, float *high)
+static void depthwise_choose_form(const ln_epilogue_f32 *e, depthwise_job *job)
 {
-    *low = -__builtin_inff();
-    *high = __builtin_inff();
+    job->form = DEPTHWISE_BOUNDED;
+    job->low = -__builtin_inff();
+    job->high = __builtin_inff();
     if (e->addend)
-        return false;
-    if (e->act == LN_ACT_RELU)
-        *low = 0;
-    if (e->act == LN_ACT_CLIP) {
-        *low = e->alpha;
-        *high = e->beta;
-    }
-    return e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP;
+        job->form = DEPTHWISE_WAITING;
+    else if (e->act == LN_ACT_RELU)
+        job->low = 0;
+    else if (e->act == LN_ACT_CLIP || e->act == LN_ACT_HARD_SWISH) {
+        job->form = e->act == LN_ACT_CLIP ? DEPTHWISE_BOUNDED : DEPTHWISE_HARD_SWISH;
+        job->low = e->alpha;
+        job->high = e->beta;
+    } else if (e->act != LN_ACT_NONE)
+        job->form = DEPTHWISE_WAITING;
 }
 
 VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end)
@@ -339,7 +501,7 @@ VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t
                                      .stride = s->stride_w,
                                      .dilation = s->dilation_w,
                                      .pad = s->pad_left}};
-    job.is_bounded = depthwise_bounds(&args->epilogue, &job.low, &job.high);
+    depthwise_choose_form(&args->epilogue, &job);
 #define DEPTHWISE_CALL(k, s)                                                                       \
     if (args->shape.kernel_w == k && args->shape.stride_w == s && args->shape.dilation_w == 1) {   \
         depthwise_rows_##k##_##s(&job, row, row_end);                                              \

@@ -218,6 +218,12 @@ TEST(windows_may_meet_nothing)
     check(s);
     s = shape_of(1, 20, 2, 2, 4, 3, 9);
     check(s);
+    for (size_t pad = 0; pad <= 4; pad++) { // more rows below than above
+        s = shape_of(1, 20, 3, 7, 3, 1, 1);
+        s.pad_top = pad;
+        s.out_h = 8;
+        check(s);
+    }
 }
 
 TEST(empty_shapes_touch_nothing)

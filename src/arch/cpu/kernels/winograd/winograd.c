@@ -2,13 +2,12 @@
 // Drives Winograd's algorithm: packs weights, cuts the work into blocks of tiles.
 //
 // A block of tiles is transformed whole; then, for some output channels at a time, its products are
-// made point by point and transformed back. So weights are read once for each block, in order, and
-// what is read again, a point of V and the sums M, is small. Blocks are made such that V and M stay
-// in a core's second cache; where channels are so many that a block would be too short to be worth
-// its reading of the weights, it is longer and V comes from farther away.
+// made point by point and transformed back. So weights are read once for each block, in order and
+// fetched ahead of their use: measured, it does not matter then from where they come. What is read
+// again, a point of V and the sums M, is small.
 //
-// Threads share blocks where these are many; otherwise they share one block, first its tiles, then
-// its output channels.
+// Threads share blocks where these are many and small; otherwise they share each block, first its
+// tiles, then its output channels.
 
 #include "arch/cpu/kernels/winograd/winograd.h"
 
@@ -119,19 +118,25 @@ double ln_winograd_f32_error(size_t m, size_t in_channels)
 
 // ---- The plan ----
 
-// Measured: what of the second cache V and M of a block may take, and how many tiles make reading
-// the weights once for each block worth while.
-#define BLOCK_FLOATS     ((size_t)192 * 1024)
-#define BLOCK_TILES      28
-// The whole workspace but for what one row of the smallest block takes.
-#define WORKSPACE_FLOATS ((size_t)1024 * 1024)
-#define MAX_SLOTS        8
+// Measured: more tiles in a block gain nothing, fewer read the weights too often; more channels at
+// a time gain nothing either, fewer are taken where threads need them.
+#define BLOCK_TILES    28
+#define CHUNK          64
+#define CHUNK_OF_FEW   32
+#define FEW_CHANNELS   256
+// Threads share a block where blocks are fewer than this, or do not fit a second cache.
+#define LEAST_BLOCKS   4
+#define MAX_SLOT_BYTES ((size_t)1 << 20)
+// What the workspace should stay below; only half a block of very many channels does not.
+#define MAX_BYTES      ((size_t)9 << 19)
+#define MAX_SLOTS      8
 
 typedef struct winograd_plan {
     size_t m, points;
     size_t tiles_y, tiles_x; // of an image
     size_t tile_count;
-    size_t block_tiles; // at most so many in a block
+    size_t block_count; // tiles are dealt evenly
+    size_t block_tiles; // at most so many in one
     size_t chunk;       // output channels at a time, a multiple of 16
     size_t v_row, m_row, v_plane, m_plane;
     size_t zeros; // floats of the row that stands for pixels outside
@@ -177,26 +182,25 @@ static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
     plan.zeros = plan.v_row;
 
     size_t out = round_up(s->out_channels);
-    size_t chunk = least(out, 32);
-    size_t per_tile = plan.points * (plan.v_row + odd_lines(chunk));
-    size_t tiles = BLOCK_FLOATS / per_tile;
-    if (tiles >= BLOCK_TILES) {
-        tiles = least(tiles / 14 * 14, 56);
-    } else {
-        tiles = WORKSPACE_FLOATS / 2 / (plan.points * plan.v_row);
-        tiles = tiles < 14 ? 14 : tiles / 14 * 14;
-        chunk = least(out, 64);
-        plan.is_v_shared = true;
-    }
-    tiles = least(tiles, plan.tile_count);
-    size_block(&plan, tiles, chunk);
+    size_t least_v = plan.points * plan.v_row * sizeof(float);
+    size_t most = least_v * BLOCK_TILES <= MAX_BYTES ? BLOCK_TILES : BLOCK_TILES / 2;
+    plan.block_count = ceil_div(plan.tile_count, most);
+    if (plan.block_count > LEAST_BLOCKS && plan.tile_count < SIZE_MAX / 2)
+        plan.block_count = ceil_div(plan.block_count, LEAST_BLOCKS) * LEAST_BLOCKS;
+    size_t tiles = ceil_div(plan.tile_count, plan.block_count);
+    size_block(&plan, tiles, least(out, CHUNK));
 
-    size_t slot = plan.m_floats + (plan.is_v_shared ? 0 : plan.v_floats);
-    size_t left = plan.is_v_shared && plan.v_floats < WORKSPACE_FLOATS
-                      ? WORKSPACE_FLOATS - plan.v_floats
-                      : WORKSPACE_FLOATS;
-    size_t pieces = plan.is_v_shared ? ceil_div(out, chunk) : ceil_div(plan.tile_count, tiles);
-    plan.slots = least(least(left / slot + (left < slot), MAX_SLOTS), pieces);
+    size_t slot = (plan.v_floats + plan.m_floats) * sizeof(float);
+    plan.is_v_shared = plan.block_count < LEAST_BLOCKS || slot > MAX_SLOT_BYTES;
+    size_t left = MAX_BYTES, pieces = plan.block_count;
+    if (plan.is_v_shared) {
+        size_block(&plan, tiles, least(out, out > FEW_CHANNELS ? CHUNK : CHUNK_OF_FEW));
+        slot = plan.m_floats * sizeof(float);
+        left -= least(left, plan.v_floats * sizeof(float));
+        pieces = ceil_div(out, plan.chunk);
+    }
+    plan.slots = left < slot ? 1 : least(left / slot, MAX_SLOTS);
+    plan.slots = least(plan.slots, pieces);
     return plan;
 }
 
@@ -225,8 +229,7 @@ typedef struct winograd_job {
     const ln_winograd_f32_kernel *kernel;
     winograd_plan plan;
     const float *zeros;
-    float *workspace;   // behind the zeros
-    size_t block_count; // blocks are dealt evenly
+    float *workspace; // behind the zeros
     size_t pieces;
     bool has_one_slot;        // pieces follow each other: the first slot serves all, from the cache
     size_t first, tile_count; // of the block that threads share
@@ -310,6 +313,7 @@ static void multiply_chunks(const winograd_job *job, size_t block, size_t tiles,
     size_t point_stride = round_up(s->out_channels) * s->in_channels;
     for (size_t i = first; i < first + count; i++) {
         size_t channel = i * plan->chunk, channels = least(plan->chunk, s->out_channels - channel);
+        const float *u = job->args->packed + channel * s->in_channels;
         for (size_t p = 0; p < plan->points; p++) {
             job->kernel->product(&(ln_winograd_f32_product){
                 .rows = tiles,
@@ -317,7 +321,8 @@ static void multiply_chunks(const winograd_job *job, size_t block, size_t tiles,
                 .panels = ceil_div(channels, LANES),
                 .v = v + p * plan->v_plane,
                 .v_row = plan->v_row,
-                .u = job->args->packed + p * point_stride + channel * s->in_channels,
+                .u = u + p * point_stride,
+                .u_after = u + (p + 1 < plan->points ? p + 1 : p) * point_stride,
                 .m = m + p * plan->m_plane,
                 .m_row = plan->m_row});
         }
@@ -346,10 +351,10 @@ static void run_blocks(void *user, size_t piece)
     float *v = job->workspace;
     if (!job->has_one_slot)
         v += piece * (plan->v_floats + plan->m_floats);
-    size_t end = part_begin(job->block_count, piece + 1, job->pieces);
-    for (size_t b = part_begin(job->block_count, piece, job->pieces); b < end; b++) {
-        size_t first = part_begin(plan->tile_count, b, job->block_count);
-        size_t tiles = part_begin(plan->tile_count, b + 1, job->block_count) - first;
+    size_t end = part_begin(job->plan.block_count, piece + 1, job->pieces);
+    for (size_t b = part_begin(job->plan.block_count, piece, job->pieces); b < end; b++) {
+        size_t first = part_begin(plan->tile_count, b, job->plan.block_count);
+        size_t tiles = part_begin(plan->tile_count, b + 1, job->plan.block_count) - first;
         transform_inputs(job, first, 0, tiles, v);
         multiply_chunks(job, first, tiles, 0, chunk_count(job), v, v + plan->v_floats);
     }
@@ -376,9 +381,10 @@ static void run_chunks_piece(void *user, size_t piece)
 
 static void run_shared(winograd_job *job, ln_pool *pool)
 {
-    for (size_t b = 0; b < job->block_count; b++) {
-        job->first = part_begin(job->plan.tile_count, b, job->block_count);
-        job->tile_count = part_begin(job->plan.tile_count, b + 1, job->block_count) - job->first;
+    for (size_t b = 0; b < job->plan.block_count; b++) {
+        job->first = part_begin(job->plan.tile_count, b, job->plan.block_count);
+        job->tile_count =
+            part_begin(job->plan.tile_count, b + 1, job->plan.block_count) - job->first;
         job->pieces = least(job->tile_count, MAX_SLOTS);
         ln_pool_run(pool, job->pieces, run_input_piece, job);
         job->pieces = job->plan.slots;
@@ -408,12 +414,11 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
         pool = NULL;
     job.has_one_slot = ln_pool_thread_count(pool) == 1;
     job.workspace = workspace + plan->zeros;
-    job.block_count = ceil_div(plan->tile_count, plan->block_tiles);
     memset(workspace, 0, plan->zeros * sizeof *workspace);
     if (plan->is_v_shared) {
         run_shared(&job, pool);
         return;
     }
-    job.pieces = least(plan->slots, job.block_count);
+    job.pieces = plan->slots;
     ln_pool_run(pool, job.pieces, run_blocks, &job);
 }

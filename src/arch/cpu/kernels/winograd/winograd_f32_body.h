@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
@@ -127,15 +128,24 @@ VF_VERB void winograd_f32_input(const size_t m, const ln_winograd_f32_input *t)
 #define PRODUCT_MAX_ROWS 14
 #define PRODUCT_MAX_NV   (2 * LN_WINOGRAD_LANES / VF_LANES)
 
+// Where a tile is, and how many bytes behind each of its panels those are that it fetches for
+// later.
+typedef struct product_place {
+    const float *v, *u;
+    float *m;
+    uintptr_t ahead[2];
+} product_place;
+
 // A tile of `rows` rows and `panels` panels, constants where this is inlined, whose sums stay in
 // registers. The rows are addressed from every third one: x86 addresses reach the stride once and
 // twice, which saves the registers that one pointer per row would take.
-VF_VERB void product_tile(const ln_winograd_f32_product *p, const float *v, const float *u,
-                          float *m, const size_t rows, const size_t panels)
+VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place *place,
+                          const size_t rows, const size_t panels)
 {
     const size_t nv = panels * LN_WINOGRAD_LANES / VF_LANES;
-    const size_t panel = p->channels * LN_WINOGRAD_LANES, v_row = p->v_row;
-    const float *u_next = u + panel;
+    const size_t v_row = p->v_row;
+    const uintptr_t ahead = place->ahead[0], ahead_next = place->ahead[1];
+    const float *u = place->u, *u_next = u + p->channels * LN_WINOGRAD_LANES;
     const float *a[(PRODUCT_MAX_ROWS + 2) / 3];
     vf sum[PRODUCT_MAX_ROWS][PRODUCT_MAX_NV];
 
@@ -147,7 +157,7 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const float *v, cons
     }
     LN_UNROLL
     for (size_t i = 0; i < rows; i += 3)
-        a[i / 3] = v + i * v_row;
+        a[i / 3] = place->v + i * v_row;
 
     for (size_t c = 0; c < p->channels; c++) {
         vf w[PRODUCT_MAX_NV];
@@ -156,6 +166,9 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const float *v, cons
             size_t lane = j * VF_LANES;
             w[j] = vf_load(lane < LN_WINOGRAD_LANES ? u + lane : u_next + lane - LN_WINOGRAD_LANES);
         }
+        __builtin_prefetch((const void *)((uintptr_t)u + ahead), 0, 2);
+        if (panels > 1)
+            __builtin_prefetch((const void *)((uintptr_t)u_next + ahead_next), 0, 2);
         u += LN_WINOGRAD_LANES;
         u_next += LN_WINOGRAD_LANES;
         LN_UNROLL
@@ -174,29 +187,38 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const float *v, cons
     for (size_t i = 0; i < rows; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
-            vf_store(m + i * p->m_row + j * VF_LANES, sum[i][j]);
+            vf_store(place->m + i * p->m_row + j * VF_LANES, sum[i][j]);
     }
 }
 
-typedef void product_tile_fn(const ln_winograd_f32_product *p, const float *v, const float *u,
-                             float *m);
+typedef void product_tile_fn(const ln_winograd_f32_product *p, const product_place *place);
 
 // All rows past one or two panels at a time. The rows are dealt evenly: 16 rows of a tile of 14 are
 // 8 and 8, not 14 and 2, because small tiles do not hide the latency of fma.
+//
+// Meanwhile the panels that follow are fetched, each by one tile: the hardware does not do so
+// across the ends of pages, which come every 64 channels.
 VF_VERB void winograd_f32_product(const ln_winograd_f32_product *p, const size_t max_rows,
                                   const size_t max_panels,
                                   product_tile_fn *const (*tiles)[PRODUCT_MAX_ROWS])
 {
-    size_t tile_count = (p->rows + max_rows - 1) / max_rows;
+    const size_t tile_count = (p->rows + max_rows - 1) / max_rows;
     for (size_t panel = 0; panel < p->panels; panel += max_panels) {
         size_t panels = p->panels - panel < max_panels ? p->panels - panel : max_panels;
-        const float *u = p->u + panel * p->channels * LN_WINOGRAD_LANES;
-        size_t row = 0;
+        product_place place = {.v = p->v,
+                               .u = p->u + panel * p->channels * LN_WINOGRAD_LANES,
+                               .m = p->m + panel * LN_WINOGRAD_LANES};
+        const float *after = place.u + panels * p->channels * LN_WINOGRAD_LANES;
+        if (panel + panels == p->panels)
+            after = p->u_after;
+        uintptr_t distance = (uintptr_t)after - (uintptr_t)place.u;
         for (size_t i = 0; i < tile_count; i++) {
             size_t rows = p->rows / tile_count + (i < p->rows % tile_count);
-            tiles[panels - 1][rows - 1](p, p->v + row * p->v_row, u,
-                                        p->m + row * p->m_row + panel * LN_WINOGRAD_LANES);
-            row += rows;
+            place.ahead[0] = i == 0 ? distance : 0;
+            place.ahead[1] = i == (tile_count > 1) ? distance : 0;
+            tiles[panels - 1][rows - 1](p, &place);
+            place.v += rows * p->v_row;
+            place.m += rows * p->m_row;
         }
     }
 }
@@ -373,10 +395,10 @@ TRANSFORMS(6)
 #undef TRANSFORMS
 
 #define PRODUCT_TILE(rows, panels)                                                                 \
-    static void product_##rows##x##panels(const ln_winograd_f32_product *p, const float *v,        \
-                                          const float *u, float *m)                                \
+    static void product_##rows##x##panels(const ln_winograd_f32_product *p,                        \
+                                          const product_place *place)                              \
     {                                                                                              \
-        product_tile(p, v, u, m, rows, panels);                                                    \
+        product_tile(p, place, rows, panels);                                                      \
     }
 #define PRODUCT_ENTRY(rows, panels) [(panels)-1][(rows)-1] = product_##rows##x##panels,
 

@@ -36,6 +36,7 @@ typedef struct ln_winograd_f32_product {
     const float *v;
     size_t v_row;
     const float *u;
+    const float *u_after; // that a following product will read; fetched, not used
     float *m;
     size_t m_row;
 } ln_winograd_f32_product;

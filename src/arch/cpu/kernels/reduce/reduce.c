@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks the kernels, and deals rows or blocks of columns to threads.
+
+#include "arch/cpu/kernels/reduce/reduce.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "arch/cpu/kernels/select.h"
+
+typedef struct kernel_set {
+    ln_cpu_isa isa;
+    ln_reduce_rows_f32_fn *rows;
+    ln_reduce_columns_f32_fn *columns;
+} kernel_set;
+
+static const kernel_set kernels[] = {
+#define K(isa, rows, columns) {LN_CPU_ISA_##isa, rows, columns},
+#include "arch/cpu/kernels/reduce/reduce.inc"
+#undef K
+};
+
+#define BLOCK_COLUMNS 64
+#define BLOCK_ELEMS   8192
+#define MIN_SHARED    65536 // below that one thread is done before another would have begun
+
+typedef struct reduce_job {
+    const kernel_set *kernels;
+    const ln_reduce_f32_args *args;
+    size_t block, blocks; // rows or columns of a block, and blocks of an outer part
+} reduce_job;
+
+static size_t min_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void reduce_rows(void *user, size_t index)
+{
+    const reduce_job *job = user;
+    const ln_reduce_f32_args *a = job->args;
+    size_t row = index * job->block;
+    job->kernels->rows(a->op, min_of(job->block, a->outer - row), a->n, a->x + row * a->n,
+                       a->y + row);
+}
+
+static void reduce_columns(void *user, size_t index)
+{
+    const reduce_job *job = user;
+    const ln_reduce_f32_args *a = job->args;
+    size_t outer = index / job->blocks, col = index % job->blocks * job->block;
+    job->kernels->columns(a->op, min_of(job->block, a->inner - col), a->n, a->inner,
+                          a->x + outer * a->n * a->inner + col, a->y + outer * a->inner + col);
+}
+
+void ln_reduce_f32(ln_cpu_isa isa, const ln_reduce_f32_args *args, ln_pool *pool)
+{
+    assert(args->op < LN_REDUCE_COUNT && args->n >= 1);
+    if (args->outer == 0 || args->inner == 0)
+        return;
+    reduce_job job = {.kernels = LN_SELECT_KERNEL(kernels, isa), .args = args};
+    bool is_row = args->inner == 1;
+    size_t whole = is_row ? args->outer : args->inner;
+    job.block = is_row ? (args->n < BLOCK_ELEMS ? BLOCK_ELEMS / args->n : 1) : BLOCK_COLUMNS;
+    job.blocks = whole / job.block + (whole % job.block != 0);
+    size_t count = is_row ? job.blocks : job.blocks * args->outer;
+    ln_pool_task *task = is_row ? reduce_rows : reduce_columns;
+    if (pool && args->outer * args->inner * args->n >= MIN_SHARED) {
+        ln_pool_run(pool, count, task, &job);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        task(&job, i);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compiled model comes from anywhere, so that the name in it may lead nowhere else: it is one
+// file in the model's folder, no link, of the tensors that the model's text describes.
+
+#include "compile/beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_file.h>
+#include <lightnet/util.h>
+
+#include "ir/context.h"
+#include "ir/fill.h"
+
+#define MAX_NAME 255
+
+const char *ln_beside_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// ---- The file ----
+
+typedef struct mapping {
+    void *bytes;
+    size_t byte_count;
+} mapping;
+
+static void unmap(void *block)
+{
+    mapping *m = block;
+    if (m->byte_count > 0)
+        munmap(m->bytes, m->byte_count);
+    ln_free(m);
+}
+
+static void close_file(void *file)
+{
+    ln_tensor_file_close(file);
+}
+
+static ln_status fail_file(const char *path, const char *problem)
+{
+    return LN_FAIL(LN_IO, "cannot read the weights '%s': %s", path, problem);
+}
+
+static ln_status map_open(int fd, const char *path, mapping **out_mapping)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fail_file(path, "no answer from the system");
+    if (!S_ISREG(info.st_mode))
+        return fail_file(path, "not a regular file");
+    if (info.st_nlink > 1)
+        return fail_file(path, "the file has a second name elsewhere (hard link)");
+    if (info.st_size <= 0 || (uintmax_t)info.st_size > SIZE_MAX / 2)
+        return fail_file(path, "empty, or too large to be mapped");
+    mapping *m = ln_alloc(sizeof *m);
+    if (!m)
+        return LN_NO_MEMORY;
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        ln_free(m);
+        return fail_file(path, "it cannot be mapped");
+    }
+    *m = (mapping){bytes, (size_t)info.st_size};
+    *out_mapping = m;
+    return LN_OK;
+}
+
+static ln_status map_file(const char *path, mapping **out_mapping)
+{
+    // Without O_NONBLOCK, opening a pipe that nobody writes would never return.
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail_file(path, errno == ENOENT  ? "there is no such file"
+                               : errno == ELOOP ? "it is a symbolic link"
+                                                : "it cannot be opened");
+    ln_status status = map_open(fd, path, out_mapping);
+    close(fd);
+    return status;
+}
+
+static ln_status check_name(const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || len > MAX_NAME || strchr(name, '/') || strcmp(name, ".") == 0 ||
+        strcmp(name, "..") == 0)
+        return LN_FAIL(LN_INVALID,
+                       "the weights '%.80s' must be named by a file beside the model, without a "
+                       "folder",
+                       name);
+    return LN_OK;
+}
+
+// The context keeps both, and lets the file go before its bytes.
+static ln_status open_beside(ln_context *ctx, const char *path, ln_tensor_file **out_file)
+{
+    char *full = ln_strdup_printf("%.*s%s", (int)(ln_beside_name(path) - path), path, ctx->weights);
+    if (!full)
+        return LN_NO_MEMORY;
+    mapping *m = NULL;
+    ln_status status = map_file(full, &m);
+    if (status == LN_OK)
+        status = ln_context_keep(ctx, m, unmap); // which frees it if it fails
+    if (status == LN_OK)
+        status = ln_context_keep_mapped(ctx, m->bytes, m->byte_count);
+    if (status == LN_OK)
+        status = ln_tensor_file_open_mem(m->bytes, m->byte_count, out_file);
+    if (status == LN_OK)
+        status = ln_context_keep(ctx, *out_file, close_file);
+    if (status != LN_OK)
+        ln_fail_prefix("%s", full);
+    ln_free(full);
+    return status;
+}
+
+// ---- The tensors ----
+
+typedef struct carrying {
+    ln_context *ctx;
+    ln_tensor_file *file;
+} carrying;
+
+// What the file has must be what the text says; the operator says so again when it is checked.
+static ln_status carry_tensor(const carrying *c, const char *name, tl_dtype dtype)
+{
+    int index = ln_tensor_file_find(c->file, name);
+    if (index < 0)
+        return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", c->ctx->weights, name);
+    if (!ln_tensor_file_holds(c->file, index, dtype))
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is not of type %s", c->ctx->weights, name,
+                       tl_dtype_name(dtype));
+    const tl_tensor *known = ln_tensor_file_describe(c->file, index);
+    if (known->dtype == dtype) {
+        known = ln_tensor_file_tensor(c->file, index);
+        return known ? ln_context_carry(c->ctx, name, dtype, known->ndim, known->dims, known->data)
+                     : ln_error_status();
+    }
+    size_t byte_count = (size_t)known->len * tl_size_of(dtype);
+    void *copy = ln_alloc(byte_count ? byte_count : 1);
+    if (!copy)
+        return LN_NO_MEMORY;
+    LN_TRY(ln_context_keep(c->ctx, copy, ln_free));
+    LN_TRY(ln_tensor_file_read_as(c->file, index, dtype, copy));
+    return ln_context_carry(c->ctx, name, dtype, known->ndim, known->dims, copy);
+}
+
+static ln_status carry_op(const carrying *c, const ln_op *op)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "dtype");
+    const char *name = param && param->value_string ? param->value_string : "TL_FLOAT";
+    tl_dtype dtype = tl_dtype_from_str(name);
+    if ((int)dtype < 0)
+        return LN_OK; // which its check refuses
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out)
+        LN_TRY(carry_tensor(c, out->name, dtype));
+    return LN_OK;
+}
+
+static ln_status carry_graph(ln_context *graph, void *user)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        if (ln_op_is_from_file(op))
+            LN_TRY(carry_op(user, op));
+    }
+    return LN_OK;
+}
+
+ln_status ln_beside_carry(ln_context *ctx, const char *path)
+{
+    LN_TRY(check_name(ctx->weights));
+    if (!path)
+        return LN_FAIL(LN_INVALID,
+                       "the weights '%s' lie beside a model that was read from memory; read it "
+                       "from its file, so that it has a folder",
+                       ctx->weights);
+    carrying c = {.ctx = ctx};
+    LN_TRY(open_beside(ctx, path, &c.file));
+    LN_TRY(carry_graph(ctx, &c));
+    return ln_context_each_graph(ctx, carry_graph, &c);
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// Storing what is computed once: the constants that a run reads go into a file, and come from there
+// by `create` operators in the place of those that computed them.
+//
+//     create(w) -> conv2d_pack(w) -> p -> conv2d_nhwc        becomes        create(p) ->
+//     conv2d_nhwc
+//
+// What the text can say as well stays there: short lists of numbers, and views.
+
+#include <lightnet/context.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/param.h>
+#include <lightnet/tensor_file.h>
+#include <lightnet/util.h>
+
+#include "base/name_hash.h"
+#include "compile/beside.h"
+#include "compile/context_plan.h"
+#include "compile/load_part.h"
+#include "ir/carried.h"
+#include "ir/context.h"
+#include "ir/fill.h"
+
+// Constants of so few elements stay numbers in the text, if they are that already.
+#define MAX_TEXT_ELEMENTS 256
+
+typedef struct store {
+    ln_context *ctx;
+    ln_op **ops;     // in the order of the list
+    size_t op_count; //
+    bool *is_stored; // of each: its outputs come from the file, or nobody needs them
+    ln_hash *needed; // names of tensors that the operators that stay read
+    ln_named_tensor *tensors;
+    size_t tensor_count;
+    ln_list_builder old_ops;
+    ln_list_builder new_ops;
+    ln_list_builder list; // the operators from now on
+} store;
+
+static const ln_tensor_entry *entry_of(const store *s, const ln_tensor_list_entry *listed)
+{
+    return ln_tensor_table_find(s->ctx->tensor_table, listed->name);
+}
+
+// ---- What is stored ----
+
+static bool is_text(const store *s, const ln_op *op)
+{
+    const ln_list *outs = op->op_arg->tensors_out;
+    return !op->op_arg->tensors_in && outs && !ln_op_is_from_file(op) &&
+           entry_of(s, outs->data)->tensor->len <= MAX_TEXT_ELEMENTS;
+}
+
+static bool is_needed(const store *s, const ln_op *op, const ln_tensor_list_entry *out)
+{
+    return !ln_op_is_scratch(op->op_arg, out->arg_name) &&
+           ln_hash_find(s->needed, out->name) != NULL;
+}
+
+static bool has_needed(const store *s, const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        if (is_needed(s, op, out))
+            return true;
+    }
+    return false;
+}
+
+// The elements as they lie in memory; those that are there no more, as the model brought them.
+static const tl_tensor *find_tensor(const store *s, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(s->ctx->tensor_table, tname);
+    return entry->tensor->data ? entry->tensor : ln_carried_find(s->ctx->carried, tname);
+}
+
+// What is needed of its outputs can lie in a file, in the bytes that they have in memory.
+static bool can_store(const store *s, const ln_op *op)
+{
+    if (is_text(s, op))
+        return false;
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = entry_of(s, out);
+        bool is_view = entry->owner && !entry->is_placed;
+        if (is_needed(s, op, out) &&
+            (is_view || entry->mtype != LN_MEM_CPU || entry->tensor->dtype == TL_OBJECT ||
+             entry->tensor->dtype == TL_STRING || tl_tensor_size(entry->tensor) == 0 ||
+             !find_tensor(s, out->name)))
+            return false;
+    }
+    return true;
+}
+
+static ln_status need_inputs(store *s, const ln_op *op)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        if (ln_hash_insert(s->needed, in->name, s) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+// A tensor that nobody reads is an output.
+static ln_status need_outputs(store *s, const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        ln_list *readers = ln_dfg_nexts(s->ctx->dfg, op, out->name);
+        ln_status status = LN_OK;
+        if (!readers && ln_hash_insert(s->needed, out->name, s) < 0)
+            status = ln_error_status();
+        ln_list_free(readers);
+        LN_TRY(status);
+    }
+    return LN_OK;
+}
+
+// From the last operator to the first, so that all readers are known.
+static ln_status find_stored(store *s)
+{
+    for (size_t k = s->op_count; k-- > 0;) {
+        const ln_op *op = s->ops[k];
+        bool is_load = ln_op_is_load(s->ctx, op);
+        if (is_load)
+            LN_TRY(need_outputs(s, op));
+        s->is_stored[k] = is_load && (!has_needed(s, op) || can_store(s, op));
+        if (!s->is_stored[k])
+            LN_TRY(need_inputs(s, op));
+    }
+    return LN_OK;
+}
+
+// ---- The file ----
+
+static ln_status add_tensor(store *s, const char *name, const tl_tensor *tensor)
+{
+    ln_named_tensor *tensors = ln_realloc(s->tensors, (s->tensor_count + 1) * sizeof *s->tensors);
+    if (!tensors)
+        return LN_NO_MEMORY;
+    s->tensors = tensors;
+    s->tensors[s->tensor_count++] = (ln_named_tensor){name, tensor};
+    return LN_OK;
+}
+
+static ln_status add_outputs(store *s, const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        if (is_needed(s, op, out))
+            LN_TRY(add_tensor(s, out->name, find_tensor(s, out->name)));
+    }
+    return LN_OK;
+}
+
+// Bodies of loops and branches keep their operators, and take their weights from the file.
+static ln_status add_graph(ln_context *graph, void *user)
+{
+    store *s = user;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        const ln_tensor_list_entry *out;
+        for (const ln_list *l = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL; l;
+             l = l->next) {
+            out = l->data;
+            const tl_tensor *tensor = ln_carried_find(s->ctx->carried, out->name);
+            if (!tensor)
+                return LN_FAIL(LN_UNSUPPORTED,
+                               "tensor '%s' of graph '%s' comes from a data file, which is not "
+                               "stored for graphs",
+                               out->name, graph->source ? graph->source : "");
+            LN_TRY(add_tensor(s, out->name, tensor));
+        }
+    }
+    return LN_OK;
+}
+
+// The largest power of two, up to the alignment of memory, that divides the size.
+static size_t alignment_of(const ln_named_tensor *named)
+{
+    size_t size = tl_tensor_size(named->tensor), align = LN_MEM_ALIGN;
+    while (size % align != 0)
+        align /= 2;
+    return align;
+}
+
+// Data follow each other without gaps: behind sizes that keep the alignment come those that do not.
+static int by_alignment(const void *a, const void *b)
+{
+    size_t x = alignment_of(a), y = alignment_of(b);
+    if (x != y)
+        return x > y ? -1 : 1;
+    const ln_named_tensor *p = a, *q = b;
+    return strcmp(p->name, q->name);
+}
+
+static ln_status save(store *s, const char *path)
+{
+    for (size_t k = 0; k < s->op_count; k++) {
+        if (s->is_stored[k])
+            LN_TRY(add_outputs(s, s->ops[k]));
+    }
+    LN_TRY(ln_context_each_graph(s->ctx, add_graph, s));
+    if (s->tensor_count == 0)
+        return LN_OK;
+    qsort(s->tensors, s->tensor_count, sizeof *s->tensors, by_alignment);
+    return ln_tensor_file_save(path, LN_TENSOR_FILE_SAFETENSORS, s->tensors, s->tensor_count);
+}
+
+// ---- The operators ----
+
+static const ln_op *find_create(const ln_context *ctx)
+{
+    for (const char *name = ctx->target; name && *name;) {
+        char type[64];
+        size_t len = strcspn(name, ",");
+        snprintf(type, sizeof type, "create_%.*s", (int)len, name);
+        const ln_op *proto = ln_op_find(type);
+        if (proto)
+            return proto;
+        name += len + (name[len] == ',');
+    }
+    return ln_op_find("create_ref");
+}
+
+static ln_list *make_params(const tl_tensor *t)
+{
+    ln_list *params = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(t->dtype));
+    params = ln_param_list_append_array_int(params, "dims", t->ndim, t->dims);
+    params = ln_param_list_append_bool(params, "from_file", 1);
+    if (ln_list_length(params) == 3)
+        return params;
+    ln_param_list_free(params);
+    return NULL;
+}
+
+// `place` of those with the same maker: the first takes its name.
+static ln_status add_create(store *s, const ln_op *maker, const ln_tensor_list_entry *out,
+                            int place)
+{
+    const ln_op *proto = find_create(s->ctx);
+    if (!proto)
+        return LN_FAIL(LN_UNSUPPORTED, "no arch of '%s' creates tensors", s->ctx->target);
+    char name[LN_MAX_NAME_LEN];
+    snprintf(name, sizeof name, "%s", maker->op_arg->name);
+    for (int i = place; place > 0; i++) {
+        snprintf(name, sizeof name, "%.200s_%.200s%d", maker->op_arg->name, out->arg_name, i);
+        if (!ln_op_table_find(s->ctx->op_table, name))
+            break;
+    }
+    ln_list *params = make_params(entry_of(s, out)->tensor);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", out->name);
+    ln_op *op = params && outs
+                    ? ln_op_create_from_proto(proto, name, NULL, outs, params, s->ctx->tensor_table)
+                    : NULL;
+    if (!op) {
+        ln_tensor_list_free(outs);
+        ln_param_list_free(params);
+        return LN_NO_MEMORY;
+    }
+    op->op_arg->context = s->ctx;
+    ln_status status = ln_list_builder_push(&s->new_ops, op);
+    if (status != LN_OK) {
+        ln_op_free_lists_too(op);
+        return status;
+    }
+    return ln_list_builder_push(&s->list, op);
+}
+
+static ln_status replace_op(store *s, ln_op *op)
+{
+    int place = 0;
+    const ln_tensor_list_entry *out;
+    LN_TRY(ln_list_builder_push(&s->old_ops, op));
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        if (is_needed(s, op, out))
+            LN_TRY(add_create(s, op, out, place++));
+    }
+    return LN_OK;
+}
+
+static ln_status make_ops(store *s)
+{
+    for (size_t k = 0; k < s->op_count; k++)
+        LN_TRY(s->is_stored[k] ? replace_op(s, s->ops[k])
+                               : ln_list_builder_push(&s->list, s->ops[k]));
+    return LN_OK;
+}
+
+// ---- The whole ----
+
+static ln_status list_ops(store *s)
+{
+    s->op_count = (size_t)ln_list_length(s->ctx->ops);
+    s->ops = ln_alloc_array(s->op_count, sizeof(ln_op *));
+    s->is_stored = ln_alloc_array(s->op_count, sizeof *s->is_stored);
+    s->needed = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    if (!s->ops || !s->is_stored || !s->needed)
+        return LN_NO_MEMORY;
+    size_t k = 0;
+    for (const ln_list *l = s->ctx->ops; l; l = l->next)
+        s->ops[k++] = l->data;
+    return LN_OK;
+}
+
+// Reads the file back, so that the plan is that of whoever reads the compiled model.
+static ln_status plan_again(ln_context *ctx, const char *path, const char *target)
+{
+    ln_carried_release(ctx->carried);
+    ctx->carried = NULL;
+    LN_TRY(ln_beside_carry(ctx, path));
+    LN_TRY(ln_context_rerun_ops(ctx));
+    return ln_context_plan_memory(ctx, target, LN_PLAN_REUSE_ALL);
+}
+
+static ln_status exchange(store *s, const char *path)
+{
+    ln_context *ctx = s->ctx;
+    char *target = ln_strdup(ctx->target), *name = ln_strdup(ln_beside_name(path));
+    ln_status status = target && name ? LN_OK : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_context_exchange_ops(ctx, s->old_ops.list, s->new_ops.list);
+    if (status != LN_OK) {
+        ln_free(target);
+        ln_free(name);
+        return status;
+    }
+    ln_list_free(s->new_ops.list); // whose operators are the context's
+    s->new_ops = (ln_list_builder){0};
+    ln_list_free(ctx->ops);
+    ctx->ops = s->list.list;
+    ctx->ops_last = NULL;
+    s->list = (ln_list_builder){0};
+    ln_free(ctx->weights);
+    ctx->weights = name;
+    status = plan_again(ctx, path, target);
+    ln_free(target);
+    return status;
+}
+
+// There are weights, and all of them are at hand.
+static bool has_weights(const ln_context *ctx, const char *datafile)
+{
+    bool is_any = false;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        const ln_list *out = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL;
+        for (; out; out = out->next) {
+            const ln_tensor_list_entry *listed = out->data;
+            is_any = true;
+            if (!datafile && !ln_tensor_table_find(ctx->tensor_table, listed->name)->carried)
+                return false;
+        }
+    }
+    return is_any;
+}
+
+static ln_status run_store(store *s, const char *path)
+{
+    LN_TRY(list_ops(s));
+    LN_TRY(find_stored(s));
+    LN_TRY(save(s, path));
+    if (s->tensor_count == 0)
+        return LN_OK;
+    LN_TRY(make_ops(s));
+    ln_context_unload(s->ctx);
+    return exchange(s, path);
+}
+
+ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
+                           size_t *out_count)
+{
+    if (out_count)
+        *out_count = 0;
+    if (!ctx || !path || !out_count)
+        return LN_FAIL(LN_INVALID, "storing constants needs a context, a file and a result");
+    if (ctx->state != LN_CONTEXT_PLANNED || ctx->outer)
+        return LN_FAIL(LN_STATE, "constants are stored of a model that is compiled and not loaded");
+    if (!has_weights(ctx, datafile))
+        return LN_OK;
+    LN_TRY(ln_context_load(ctx, datafile));
+    store s = {.ctx = ctx};
+    ln_status status = run_store(&s, path);
+    if (status == LN_OK)
+        *out_count = s.tensor_count;
+    ln_context_unload(ctx);
+    ln_op_list_free_lists_too(s.new_ops.list);
+    ln_list_free(s.old_ops.list);
+    ln_list_free(s.list.list);
+    ln_hash_free(s.needed);
+    ln_free(s.is_stored);
+    ln_free(s.tensors);
+    ln_free(s.ops);
+    return status;
+}
