@@ -8,7 +8,7 @@
 
 #include <lightnet/context.h>
 
-enum { OPTION_THREADS = 1100 };
+enum { OPTION_THREADS = 1200 };
 
 // A row for an array of long options.
 // clang-format off

@@ -35,10 +35,12 @@ typedef struct ln_arg_info {
 
 /* How the bytes of an output may lie to those of an input. */
 typedef enum ln_place_kind {
-    LN_PLACE_OVER = 1, /* exactly over them: `run` writes over what it has read */
-    LN_PLACE_INSIDE,   /* at `calc_offset` in them, which are then what `run` would write */
-    LN_PLACE_AROUND    /* around them: the input lies at `calc_offset` in the output, and `run`
-                          leaves it as it is */
+    LN_PLACE_OVER = 1,  /* exactly over them: `run` writes over what it has read */
+    LN_PLACE_INSIDE,    /* at `calc_offset` in them, which are then what `run` would write */
+    LN_PLACE_AROUND,    /* around them: the input lies at `calc_offset` in the output, and `run`
+                           leaves it as it is */
+    LN_PLACE_OVER_FIRST /* as LN_PLACE_OVER, but of several such inputs only over the first that is
+                          there, and only if `calc_offset` of the output is not LN_NO_OFFSET */
 } ln_place_kind;
 
 /* A choice that whoever plans memory has. `run` does the right thing wherever the tensors lie. */

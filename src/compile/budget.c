@@ -79,10 +79,12 @@ static ln_status check_load(const ln_plan_totals *totals, ln_mem_type mtype, siz
     if (totals->static_byte_count <= byte_count &&
         totals->load_byte_count <= byte_count - totals->static_byte_count)
         return LN_OK;
+    // A double, as the sum may wrap.
     return LN_FAIL(LN_LIMIT,
-                   "loading the model needs %zu bytes of %s beside its %zu of constants, the limit "
-                   "is %zu",
-                   totals->load_byte_count, ln_mem_type_name(mtype), totals->static_byte_count,
+                   "the model needs %.0f bytes of %s while it is loaded (static %zu, loading %zu), "
+                   "the limit is %zu; raise it to what is needed",
+                   (double)totals->static_byte_count + (double)totals->load_byte_count,
+                   ln_mem_type_name(mtype), totals->static_byte_count, totals->load_byte_count,
                    byte_count);
 }
 

@@ -53,7 +53,8 @@ typedef struct ln_opdesc_tensor {
     const char *shape;
     const char *owner;
     const char *cleanup;
-    const ln_value *inplace; // a string or an array of strings
+    const ln_value *inplace;       // a string or an array of strings
+    const ln_value *inplace_first; // the same
     const char *part_of;
     const char *joins;
 } ln_opdesc_tensor;

@@ -95,6 +95,7 @@ static const field out_fields[] = {
     F(ln_opdesc_tensor, "len", EXPR, false, len),
     F(ln_opdesc_tensor, "owner", STRING, false, owner),
     F(ln_opdesc_tensor, "inplace", ANY, false, inplace),
+    F(ln_opdesc_tensor, "inplace_first", ANY, false, inplace_first),
     F(ln_opdesc_tensor, "part_of", STRING, false, part_of),
     F(ln_opdesc_tensor, "joins", STRING, false, joins),
     F(ln_opdesc_tensor, "static", FLAG, false, is_static),
@@ -431,32 +432,40 @@ static ln_status check_place_of(const ln_opdesc *op, ln_place place, const char 
     return LN_OK;
 }
 
-// Where the output may lie: `inplace`, `part_of`, `joins`.
-static ln_status check_placement(const ln_opdesc *op, const ln_opdesc_tensor *out)
+// `names`, if they are there, are those of inputs.
+static ln_status check_names_of_place(const ln_opdesc *op, const char *key, const ln_value *names)
 {
-    const ln_value *inplace = out->inplace;
-    bool is_list = inplace && inplace->kind == LN_VALUE_ARRAY;
-    if (inplace && !is_list && inplace->kind != LN_VALUE_STRING)
-        return fail_kind(inplace, "the name of an input or an array of names");
-    for (const ln_value *name = is_list ? inplace->first : inplace; name;
+    bool is_list = names && names->kind == LN_VALUE_ARRAY;
+    if (names && !is_list && names->kind != LN_VALUE_STRING)
+        return fail_kind(names, "the name of an input or an array of names");
+    for (const ln_value *name = is_list ? names->first : names; name;
          name = is_list ? name->next : NULL) {
         if (name->kind != LN_VALUE_STRING)
-            return fail_kind(inplace, "the name of an input or an array of names");
-        LN_TRY(check_place_of(op, name->place, "inplace", name->text, false));
+            return fail_kind(names, "the name of an input or an array of names");
+        LN_TRY(check_place_of(op, name->place, key, name->text, false));
     }
+    return LN_OK;
+}
+
+// Where the output may lie: `inplace`, `inplace_first`, `part_of`, `joins`.
+static ln_status check_placement(const ln_opdesc *op, const ln_opdesc_tensor *out)
+{
+    LN_TRY(check_names_of_place(op, "inplace", out->inplace));
+    LN_TRY(check_names_of_place(op, "inplace_first", out->inplace_first));
     if (out->part_of)
         LN_TRY(check_place_of(op, key_or_value_place(out->source, "part_of"), "part_of",
                               out->part_of, false));
     if (out->joins)
         LN_TRY(check_place_of(op, key_or_value_place(out->source, "joins"), "joins", out->joins,
                               true));
-    int count = (inplace != NULL) + (out->part_of != NULL) + (out->joins != NULL);
+    int count = (out->inplace != NULL) + (out->inplace_first != NULL) + (out->part_of != NULL) +
+                (out->joins != NULL);
     if (count && (out->owner || out->is_scratch == LN_DESC_TRUE || count > 1))
         return ln_fail_at(out->source->place, LN_INVALID,
-                          "'%s' can have only one of 'inplace', 'part_of', 'joins', 'owner', "
-                          "'scratch'",
+                          "'%s' can have only one of 'inplace', 'inplace_first', 'part_of', "
+                          "'joins', 'owner', 'scratch'",
                           out->arg_name);
-    if ((out->part_of || out->joins) && !op->calc_offset)
+    if ((out->part_of || out->joins || out->inplace_first) && !op->calc_offset)
         return ln_fail_at(out->source->place, LN_INVALID,
                           "'%s' needs the operator's 'calc_offset', which says where the bytes lie",
                           out->arg_name);

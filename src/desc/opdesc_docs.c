@@ -102,9 +102,9 @@ static void put_flag(ln_text *text, bool *inout_has_facts, bool is_set, const ch
 
 static void put_places(ln_text *text, bool *inout_has_facts, const ln_opdesc_tensor *t)
 {
-    bool is_list = t->inplace && t->inplace->kind == LN_VALUE_ARRAY;
-    for (const ln_value *in = is_list ? t->inplace->first : t->inplace; in;
-         in = is_list ? in->next : NULL)
+    const ln_value *names = t->inplace ? t->inplace : t->inplace_first;
+    bool is_list = names && names->kind == LN_VALUE_ARRAY;
+    for (const ln_value *in = is_list ? names->first : names; in; in = is_list ? in->next : NULL)
         put_relation(text, inout_has_facts, "may overwrite ", in->text);
     put_relation(text, inout_has_facts, "may lie in ", t->part_of);
     put_relation(text, inout_has_facts, "may hold ", t->joins);

@@ -204,7 +204,8 @@ static bool has_places(const ln_opdesc *op)
 {
     bool has_any = false;
     for (size_t i = 0; i < op->out_count; i++)
-        has_any = has_any || op->outs[i].inplace || op->outs[i].part_of || op->outs[i].joins;
+        has_any = has_any || op->outs[i].inplace || op->outs[i].inplace_first ||
+                  op->outs[i].part_of || op->outs[i].joins;
     return has_any;
 }
 
@@ -214,6 +215,14 @@ static void put_place(const printer *p, const char *out, const char *in, const c
         ln_text_printf(p->text, "    {\"%s\", \"%s\", LN_PLACE_%s},\n", out, in, kind);
 }
 
+static void put_places_over(const printer *p, const char *out, const ln_value *names,
+                            const char *kind)
+{
+    bool is_list = names && names->kind == LN_VALUE_ARRAY;
+    for (const ln_value *in = is_list ? names->first : names; in; in = is_list ? in->next : NULL)
+        put_place(p, out, in->text, kind);
+}
+
 static void put_places(const printer *p)
 {
     if (!has_places(p->op))
@@ -221,10 +230,8 @@ static void put_places(const printer *p)
     ln_text_printf(p->text, "static const ln_place_info %s_places[] = {\n", p->op->optype);
     for (size_t i = 0; i < p->op->out_count; i++) {
         const ln_opdesc_tensor *out = &p->op->outs[i];
-        bool is_list = out->inplace && out->inplace->kind == LN_VALUE_ARRAY;
-        for (const ln_value *in = is_list ? out->inplace->first : out->inplace; in;
-             in = is_list ? in->next : NULL)
-            put_place(p, out->arg_name, in->text, "OVER");
+        put_places_over(p, out->arg_name, out->inplace, "OVER");
+        put_places_over(p, out->arg_name, out->inplace_first, "OVER_FIRST");
         put_place(p, out->arg_name, out->part_of, "INSIDE");
         put_place(p, out->arg_name, out->joins, "AROUND");
     }

@@ -72,7 +72,8 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN "tensors_out: [{" DST ", part_of: 'src'}]," PARAMS "}",
          "'dst' needs the operator's 'calc_offset'"},
         {"a {" HEAD IN "tensors_out: [{" DST ", inplace: 'src', owner: 'src'}]," PARAMS "}",
-         "'dst' can have only one of 'inplace', 'part_of', 'joins', 'owner', 'scratch'"},
+         "'dst' can have only one of 'inplace', 'inplace_first', 'part_of', 'joins', 'owner', "
+         "'scratch'"},
         // inputs
         {"a {" HEAD "tensors_in: [{}]," OUT PARAMS "}", "an input tensor needs 'arg_name'"},
         {"a {" HEAD "tensors_in: [{arg_name: 'src', mtype: 'CPU'}]," OUT PARAMS "}",

@@ -212,6 +212,11 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         return;
     ln_share choice = {.step = (uint32_t)r->plan.step_count - 1, .inner = out, .outer = in};
     switch (place) {
+    case LN_PLACE_OVER_FIRST:
+        if (!op->calc_offset ||
+            op->calc_offset(op->op_arg, r->entries[choice.inner]) == LN_NO_OFFSET)
+            return;
+        // falls through
     case LN_PLACE_OVER: // elements of one size meet one by one
         choice.kind = LN_SHARE_OVER;
         if (r->aligns[in] != r->aligns[out])
@@ -225,7 +230,7 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         break;
     default: return;
     }
-    if (place != LN_PLACE_OVER)
+    if (choice.kind != LN_SHARE_OVER)
         choice.offset =
             op->calc_offset ? op->calc_offset(op->op_arg, r->entries[choice.inner]) : LN_NO_OFFSET;
     if (choice.offset != LN_NO_OFFSET)
@@ -237,13 +242,20 @@ static void add_choices(ln_plan_records *r, const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
     const ln_place_info *place = info && (op->run || op->static_run) ? info->places : NULL;
+    bool has_first = false;
     for (; place && place->out; place++) {
+        bool is_first = place->kind == LN_PLACE_OVER_FIRST;
+        if (is_first && has_first)
+            continue;
         for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
             if (!stands_for(out->data, info->outs, place->out))
                 continue;
-            for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next)
-                if (stands_for(in->data, info->ins, place->in))
-                    add_choice(r, op, place->kind, index_of(r, in->data), index_of(r, out->data));
+            for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next) {
+                if (!stands_for(in->data, info->ins, place->in))
+                    continue;
+                has_first = has_first || is_first;
+                add_choice(r, op, place->kind, index_of(r, in->data), index_of(r, out->data));
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <lightnet/convdim.h>
+#include <lightnet/op.h>
 #include <lightnet/opshape.h>
 #include <lightnet/shape.h>
 
@@ -64,26 +65,28 @@ bool ln_conv_algorithm_fits(ln_conv_algorithm algorithm, const int weight_dims[4
 // elsewhere: the algorithm decides the bits.
 
 // What of a core's peak the products reach.
-#define COST_EFFICIENCY 0.9
-// Bytes of weights a step. Each is read once for an image, mostly from behind the second cache.
-#define COST_BYTES      10.0
+#define COST_EFFICIENCY  0.9
+// Bytes of weights a step. Each is read once for an image, mostly from behind the second cache,
+// while products are made but for a part of the time.
+#define COST_BYTES       10.0
+#define COST_BYTES_APART 0.1
 // The end of a sum over input channels takes as long as so many of them.
-#define COST_SUM_END    5.0
-// Errors of tiles of 6 are six times those of tiles of 4, and weights are 1.8 times as many, so
-// that a small gain is not worth while; nor are four times as many weights as direct has.
-#define COST_PENALTY_6  1.1
-#define COST_PENALTY    1.05
+#define COST_SUM_END     5.0
+// What a gain must be to be worth while: the packed weights are 1.8, 4 and 7 times those of direct,
+// and errors of tiles of 6 are six times those of tiles of 4.
+#define COST_PENALTY_6   1.08
+#define COST_PENALTY     1.05
 
 static double round_to_lanes(int n)
 {
-    return (double)((n + LN_PACK_LANES - 1) / LN_PACK_LANES) * LN_PACK_LANES;
+    return (double)(((int64_t)n + LN_PACK_LANES - 1) / LN_PACK_LANES * LN_PACK_LANES);
 }
 
 static double product_cost(double steps, double weights)
 {
     double memory = weights * (double)sizeof(float) / COST_BYTES;
     steps /= COST_EFFICIENCY;
-    return steps > memory ? steps : memory;
+    return (steps > memory ? steps : memory) + COST_BYTES_APART * memory;
 }
 
 // Taps that meet padding are left out; a 3x3 window is taken to have padding of 1.
@@ -122,8 +125,10 @@ ln_conv_algorithm ln_conv_algorithm_choose(const int weight_dims[4], int group,
         return best;
     double best_cost = direct_cost(weight_dims, size_out);
     for (size_t i = 0; i < sizeof winograds / sizeof winograds[0]; i++) {
-        double cost = winograd_cost(ln_conv_winograd_tile(winograds[i]), weight_dims, size_out);
-        if (cost < best_cost) {
+        int m = ln_conv_winograd_tile(winograds[i]);
+        double packed_len = round_to_lanes(weight_dims[0]) * weight_dims[1] * (m + 2) * (m + 2);
+        double cost = winograd_cost(m, weight_dims, size_out);
+        if (cost < best_cost && packed_len <= INT_MAX) {
             best = winograds[i];
             best_cost = cost;
         }
@@ -250,6 +255,29 @@ int ln_shape_conv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packe
     if (dst_first > dims[3] || channels > dims[3] - dst_first)
         return fail("channels from %d on are not among %d", dst_first, dims[3]);
     return ln_compute_length(4, dims) < 0 ? -1 : 4;
+}
+
+// ---- Places ----
+
+static bool do_windows_meet(int a_first, int a_count, int b_first, int b_count)
+{
+    return a_first < (long long)b_first + b_count && b_first < (long long)a_first + a_count;
+}
+
+size_t ln_place_over_nhwc(const tl_tensor *src, int src_first, int src_channels,
+                          const tl_tensor *into, const tl_tensor *addend, int addend_first,
+                          int dst_first, int count)
+{
+    const tl_tensor *over = into ? into : addend;
+    int read_count = src_channels ? src_channels : src->dims[3];
+    int written_count = count ? count : read_count;
+    // Pixels around a window are read when some of them are written already.
+    if (!over || (src == over && do_windows_meet(src_first, read_count, dst_first, written_count)))
+        return LN_NO_OFFSET;
+    if (addend == over && addend_first != dst_first &&
+        do_windows_meet(addend_first, written_count, dst_first, written_count))
+        return LN_NO_OFFSET;
+    return 0;
 }
 
 // ---- Channels ----

@@ -78,6 +78,13 @@ int ln_shape_conv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packe
                          int group, int channels, const int size[2], const int stride[2],
                          const int padding[4], const int dilation[2], int algorithm, int src_first,
                          int src_channels, int dst_first, int dst_channels, int addend_first);
+// For `calc_offset` of operators that write `count` channels (0: as many as they read) of `into`,
+// or over `addend` if there is no `into`: 0 if they may do so in its place, LN_NO_OFFSET if it is
+// also read where other channels of it are written.
+size_t ln_place_over_nhwc(const tl_tensor *src, int src_first, int src_channels,
+                          const tl_tensor *into, const tl_tensor *addend, int addend_first,
+                          int dst_first, int count);
+
 int ln_shape_put_channels(int *dims, const tl_tensor *src, const tl_tensor *into, int src_first,
                           int src_channels, int dst_first, int dst_channels);
 

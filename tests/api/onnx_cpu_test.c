@@ -7,6 +7,8 @@
 #define X(dims) ONNX_INPUT("x", dims)
 #define B(dims) ONNX_INPUT("b", dims)
 
+#define RECURRENT(x, w, r, b) X(x) ONNX_INPUT("w", w) ONNX_INPUT("r", r) ONNX_INPUT("bias", b)
+
 #define NORM(dims)                                                                                 \
     X(dims)                                                                                        \
     ONNX_INPUT("s", "5")                                                                           \
@@ -38,6 +40,30 @@ TEST(cpu_agrees_with_ref)
         {"batch norm", NORM("2, 5, 3, 4")},
         {"batch norm, no space", NORM("2, 5")},
         {"batch norm, three axes", NORM("2, 5, 3, 2, 2")},
+        {"log", X("7, 11") "Exp(input=x | output=e |);\nLog(input=e | output=y |);\n"},
+        {"reciprocal", X("7, 11") "Exp(input=x | output=e |);\nReciprocal(X=e | Y=y |);\n"},
+        {"max", X("3, 7, 11") B("7, 1") "Max(data_01=x, data_02=b | max=y |);\n"},
+        {"sum", X("3, 7, 11") B("11") "Sum(data_01=x, data_02=b | sum=y |);\n"},
+        {"lstm", RECURRENT("5, 1, 7", "1, 36, 7", "1, 36, 9",
+                           "1, 72") "LSTM(X=x, W=w, R=r, B=bias | Y=y | hidden_size=9);\n"},
+        {"lstm, both ways, batch first",
+         RECURRENT(
+             "3, 6, 7", "2, 36, 7", "2, 36, 9",
+             "2, 72") "LSTM(X=x, W=w, R=r, B=bias | Y=y, Y_h=h, Y_c=c | direction=bidirectional, layout=1);\n"},
+        {"lstm that looks at its cell and starts somewhere",
+         RECURRENT("4, 2, 3", "1, 20, 3", "1, 20, 5", "1, 40") ONNX_INPUT("h0", "1, 2, 5")
+             ONNX_INPUT("c0", "1, 2, 5") ONNX_INPUT(
+                 "p",
+                 "1, 15") "create(| dst=l | dtype=TL_INT32, dims=[2], ran=[0, 0], data=[2, 4], "
+                          "from_file=false);\n"
+                          "LSTM(X=x, W=w, R=r, B=bias, sequence_lens=l, initial_h=h0, initial_c=c0, P=p | "
+                          "Y=y | direction=reverse, input_forget=1);\n"},
+        {"gru", X("5, 2, 7") ONNX_INPUT("w", "1, 27, 7")
+                    ONNX_INPUT("r", "1, 27, 9") "GRU(X=x, W=w, R=r | Y=y |);\n"},
+        {"gru, reset behind the weights",
+         RECURRENT(
+             "5, 2, 7", "2, 27, 7", "2, 27, 9",
+             "2, 54") "GRU(X=x, W=w, R=r, B=bias | Y=y | direction=bidirectional, linear_before_reset=1);\n"},
         {"mean of the last axes",
          X("3, 5, 4") "ReduceMean(data=x | reduced=y | since=11, axes=[1, 2]);\n"},
         {"mean in the middle",

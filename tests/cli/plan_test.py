@@ -61,7 +61,7 @@ def check_json(model):
     ends = [t["offset"] + t["bytes"] for t in plan["tensors"] if not t["loading"]]
     assert max(ends) <= memory["peak"] < max(ends) + 64
     assert all(t["last_step"] < len(plan["steps"]) for t in plan["tensors"])
-    return memory["peak"]
+    return max(memory["peak"], memory["static"] + memory["loading"])
 
 
 def check_budget(model, peak):

@@ -104,7 +104,6 @@ ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, in
     if (axis < 0 || axis >= src->ndim)
         return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
 
-    (void)pool;
     ln_softmax_f32_args args = {
         .outer = 1, .n = (size_t)src->dims[axis], .inner = 1, .x = src->data, .y = dst->data};
     for (int d = 0; d < axis; d++)
@@ -112,6 +111,6 @@ ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, in
     for (int d = axis + 1; d < src->ndim; d++)
         args.inner *= (size_t)src->dims[d];
     if (dst->len > 0)
-        ln_softmax_f32(ln_cpu_isa_get(), &args);
+        ln_softmax_f32(ln_cpu_isa_get(), &args, pool);
     return LN_OK;
 }

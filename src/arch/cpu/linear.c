@@ -10,9 +10,11 @@ void ln_cpu_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transpo
 {
     size_t rows = (size_t)weight->dims[0], columns = (size_t)weight->dims[1];
     if (is_transposed)
-        ln_gemm_pack_f32(columns, rows, weight->data, 1, columns, dst->data);
+        ln_gemm_pack_f32(ln_cpu_isa_get(), columns, rows, weight->data, 1, columns, dst->data,
+                         NULL);
     else
-        ln_gemm_pack_f32(rows, columns, weight->data, columns, 1, dst->data);
+        ln_gemm_pack_f32(ln_cpu_isa_get(), rows, columns, weight->data, columns, 1, dst->data,
+                         NULL);
 }
 
 void ln_cpu_linear(ln_pool *pool, const ln_cpu_linear_call *linear)

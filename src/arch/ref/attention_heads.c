@@ -53,9 +53,9 @@ static void attend(const attention_row *row, float *dst)
     }
 }
 
-void ln_ref_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
-                      const tl_tensor *mask, tl_tensor *dst, const ln_attention_heads *given,
-                      double scale, bool is_causal)
+void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                            const tl_tensor *mask, tl_tensor *dst, const ln_attention_heads *given,
+                            double scale, bool is_causal)
 {
     ln_attention_heads h = ln_attention_heads_of(given, q);
     size_t strides[3] = {0}, q_stride = (size_t)q->dims[2];

@@ -54,9 +54,10 @@ static float finish(const ln_ref_conv_nhwc *conv, double sum, size_t pixel, int 
     if (conv->bias)
         sum += (double)((const float *)conv->bias->data)[o];
     double addend = 0;
-    if (conv->addend)
-        addend =
-            (double)((const float *)conv->addend->data)[pixel * (size_t)conv->channels + (size_t)o];
+    if (conv->addend) {
+        size_t at = pixel * (size_t)conv->addend->dims[3] + (size_t)(conv->addend_first + o);
+        addend = (double)((const float *)conv->addend->data)[at];
+    }
     if (conv->addend && !conv->is_addend_last)
         sum += addend;
     sum = ln_ref_act(conv->act, conv->alpha, conv->beta, sum);

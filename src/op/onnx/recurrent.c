@@ -11,23 +11,23 @@
 
 typedef struct activation_desc {
     const char *name;
-    ln_activation_kind kind;
+    ln_rnn_activation_kind kind;
     bool has_alpha, has_beta;
     double alpha, beta; // where the model gives none
 } activation_desc;
 
 static const activation_desc activation_descs[] = {
-    {"affine", LN_ACT_AFFINE, true, true, 1, 0},
-    {"elu", LN_ACT_ELU, true, false, 1, 0},
-    {"hardsigmoid", LN_ACT_HARD_SIGMOID, true, true, 0.2, 0.5},
-    {"leakyrelu", LN_ACT_LEAKY_RELU, true, false, 0.01, 0},
-    {"relu", LN_ACT_RELU, false, false, 0, 0},
-    {"scaledtanh", LN_ACT_SCALED_TANH, true, true, 1, 1},
-    {"sigmoid", LN_ACT_SIGMOID, false, false, 0, 0},
-    {"softplus", LN_ACT_SOFTPLUS, false, false, 0, 0},
-    {"softsign", LN_ACT_SOFTSIGN, false, false, 0, 0},
-    {"tanh", LN_ACT_TANH, false, false, 0, 0},
-    {"thresholdedrelu", LN_ACT_THRESHOLDED_RELU, true, false, 1, 0},
+    {"affine", LN_RNN_AFFINE, true, true, 1, 0},
+    {"elu", LN_RNN_ELU, true, false, 1, 0},
+    {"hardsigmoid", LN_RNN_HARD_SIGMOID, true, true, 0.2, 0.5},
+    {"leakyrelu", LN_RNN_LEAKY_RELU, true, false, 0.01, 0},
+    {"relu", LN_RNN_RELU, false, false, 0, 0},
+    {"scaledtanh", LN_RNN_SCALED_TANH, true, true, 1, 1},
+    {"sigmoid", LN_RNN_SIGMOID, false, false, 0, 0},
+    {"softplus", LN_RNN_SOFTPLUS, false, false, 0, 0},
+    {"softsign", LN_RNN_SOFTSIGN, false, false, 0, 0},
+    {"tanh", LN_RNN_TANH, false, false, 0, 0},
+    {"thresholdedrelu", LN_RNN_THRESHOLDED_RELU, true, false, 1, 0},
 };
 
 // Letters count alike in both cases: models spell "Tanh" and "tanh".
@@ -86,7 +86,7 @@ static ln_status read_activations(ln_call *call, ln_recurrent *layer)
         if (!desc)
             return ln_call_fail(call, LN_UNSUPPORTED, "has an unknown activation '%s'",
                                 name ? name : "");
-        ln_activation *activation = &layer->activations[i / per_dir][i % per_dir];
+        ln_rnn_activation *activation = &layer->activations[i / per_dir][i % per_dir];
         activation->kind = desc->kind;
         activation->alpha = next_value(call, "activation_alpha", i, total, desc->has_alpha,
                                        &used_alpha, desc->alpha);

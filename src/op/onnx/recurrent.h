@@ -8,24 +8,24 @@
 
 #include <lightnet/call.h>
 
-typedef enum ln_activation_kind {
-    LN_ACT_AFFINE,
-    LN_ACT_ELU,
-    LN_ACT_HARD_SIGMOID,
-    LN_ACT_LEAKY_RELU,
-    LN_ACT_RELU,
-    LN_ACT_SCALED_TANH,
-    LN_ACT_SIGMOID,
-    LN_ACT_SOFTPLUS,
-    LN_ACT_SOFTSIGN,
-    LN_ACT_TANH,
-    LN_ACT_THRESHOLDED_RELU
-} ln_activation_kind;
+typedef enum ln_rnn_activation_kind {
+    LN_RNN_AFFINE,
+    LN_RNN_ELU,
+    LN_RNN_HARD_SIGMOID,
+    LN_RNN_LEAKY_RELU,
+    LN_RNN_RELU,
+    LN_RNN_SCALED_TANH,
+    LN_RNN_SIGMOID,
+    LN_RNN_SOFTPLUS,
+    LN_RNN_SOFTSIGN,
+    LN_RNN_TANH,
+    LN_RNN_THRESHOLDED_RELU
+} ln_rnn_activation_kind;
 
-typedef struct ln_activation {
-    ln_activation_kind kind;
+typedef struct ln_rnn_activation {
+    ln_rnn_activation_kind kind;
     double alpha, beta;
-} ln_activation;
+} ln_rnn_activation;
 
 #define LN_RECURRENT_MAX_ACTIVATIONS 3
 
@@ -36,7 +36,7 @@ typedef struct ln_recurrent {
     bool batch_first;      // layout 1
     bool starts_backwards; // direction reverse
     double clip;           // inputs of activations lie in [-clip, clip]; infinite: anywhere
-    ln_activation activations[2][LN_RECURRENT_MAX_ACTIVATIONS]; // by direction
+    ln_rnn_activation activations[2][LN_RECURRENT_MAX_ACTIVATIONS]; // by direction
 } ln_recurrent;
 
 // Positions of the inputs; those from LN_RNN_IN_C on are LSTM's only.

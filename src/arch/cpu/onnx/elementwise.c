@@ -112,6 +112,22 @@ ln_status ln_cpu_onnx_hard_swish(ln_call *call)
     return act(call, LN_ACT_HARD_SWISH, 1.0 / 6, 0.5);
 }
 
+ln_status ln_cpu_onnx_log(ln_call *call)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_log_f32(ln_cpu_isa_get(), (size_t)dst->len, floats(ln_call_in(call, 0)), dst->data,
+               ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
+ln_status ln_cpu_onnx_reciprocal(ln_call *call)
+{
+    float one = 1;
+    const tl_tensor numerator = {.dtype = TL_FLOAT, .len = 1, .ndim = 0, .data = &one};
+    return ln_cpu_elew(ln_cpu_call_pool(call), &numerator, ln_call_in(call, 0),
+                       ln_call_dst(call, 0), TL_DIV, LN_ACT_NONE, 0, 0);
+}
+
 ln_status ln_cpu_onnx_gelu(ln_call *call)
 {
     const char *approximate = ln_call_string(call, "approximate");
@@ -167,6 +183,23 @@ ln_status ln_cpu_onnx_mul(ln_call *call)
 ln_status ln_cpu_onnx_div(ln_call *call)
 {
     return binary(call, TL_DIV);
+}
+
+ln_status ln_cpu_accepts_onnx_two(ln_call *call)
+{
+    if (ln_call_in_count(call) != 2)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for two inputs here");
+    return check_floats(call);
+}
+
+ln_status ln_cpu_onnx_max(ln_call *call)
+{
+    return binary(call, TL_MAX);
+}
+
+ln_status ln_cpu_onnx_min(ln_call *call)
+{
+    return binary(call, TL_MIN);
 }
 
 // ---- BatchNormalization ----
@@ -258,6 +291,6 @@ ln_status ln_cpu_onnx_softmax(ln_call *call)
             args.inner *= size;
     }
     if (src->len > 0)
-        ln_softmax_f32(ln_cpu_isa_get(), &args);
+        ln_softmax_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
 }

@@ -16,6 +16,7 @@ LN_CPPSTART
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_unary(ln_call *call);
 ln_status ln_cpu_accepts_onnx_binary(ln_call *call);
+ln_status ln_cpu_accepts_onnx_two(ln_call *call);
 ln_status ln_cpu_accepts_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call);
 
@@ -30,6 +31,8 @@ ln_status ln_cpu_onnx_sqrt(ln_call *call);
 ln_status ln_cpu_onnx_abs(ln_call *call);
 ln_status ln_cpu_onnx_neg(ln_call *call);
 ln_status ln_cpu_onnx_exp(ln_call *call);
+ln_status ln_cpu_onnx_log(ln_call *call);
+ln_status ln_cpu_onnx_reciprocal(ln_call *call);
 ln_status ln_cpu_onnx_erf(ln_call *call);
 ln_status ln_cpu_onnx_gelu(ln_call *call);
 ln_status ln_cpu_onnx_clip(ln_call *call);
@@ -39,6 +42,8 @@ ln_status ln_cpu_onnx_add(ln_call *call);
 ln_status ln_cpu_onnx_sub(ln_call *call);
 ln_status ln_cpu_onnx_mul(ln_call *call);
 ln_status ln_cpu_onnx_div(ln_call *call);
+ln_status ln_cpu_onnx_max(ln_call *call);
+ln_status ln_cpu_onnx_min(ln_call *call);
 ln_status ln_cpu_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_onnx_layer_normalization(ln_call *call);
 ln_status ln_cpu_onnx_rms_normalization(ln_call *call);

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's matrix products to gemm, which wants rows of neighbouring elements: what is
-// transposed is copied first. A product whose right side is transposed is the transpose of one
-// whose left side is; the side with fewer elements to copy is taken. The bits are the same.
+// From ONNX's matrix products to gemm.
+//
+// Where enough rows use it, the right side is packed at run time, transposed or not, into memory
+// that is kept from run to run; the left side has to have rows of neighbouring elements and is
+// copied if it has not. Of a stack of products each thread makes whole ones.
+//
+// For few rows packing costs more than it saves: the right side is read in place. A product whose
+// right side is transposed is the transpose of one whose left side is; the side with fewer elements
+// to copy is taken. The bits are the same in all cases.
 
 #include "arch/cpu/onnx/matmul.h"
 
+#include <stdint.h>
+
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
+#include "arch/cpu/kernels/gemm/packed.h"
+#include "arch/cpu/onnx/pool_of.h"
 #include "op/onnx/conv_activation.h"
 #include "op/onnx/matmul.h"
+
+// From so many rows on the right side is packed. Measured.
+#define PACK_FROM_ROWS 6
 
 typedef struct product {
     ln_matrix_stack a, b;
@@ -144,6 +158,118 @@ static ln_status check_float(ln_call *call)
     return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
 }
 
+// ---- Stacks of products with packed right sides ----
+
+#define MAX_SLOTS 8
+
+// A part of B that is packed at once is used up while it is in the cache of the second level.
+#define PART_BYTES       (size_t)(256 << 10)
+#define PART_COLUMNS     (size_t)32 // a multiple of these
+#define PARTS_PER_THREAD 3
+
+// Units of work are parts of columns of products. Each slot, which has memory of its own, makes a
+// range of them.
+typedef struct stack_job {
+    ln_gemm_packed_f32_args args; // of the first product
+    const ln_matrix_stack *a, *b;
+    const float *b_data;
+    int batch_ndim;
+    const int *batch_dims;
+    size_t count, part, parts; // products, columns of a part, parts of a product
+    size_t slots;
+    float *packed, *copies; // for each slot; `copies` is NULL where A has rows
+    size_t packed_len, copy_len;
+    ln_pool *pool; // of one slot
+} stack_job;
+
+// Where matrix number `index` of a stack starts.
+static int64_t offset_of(const stack_job *job, const ln_matrix_stack *stack, size_t index)
+{
+    int64_t offset = 0;
+    for (int d = job->batch_ndim - 1; d >= 0; d--) {
+        size_t dim = (size_t)job->batch_dims[d];
+        offset += stack->steps[d] * (int64_t)(index % dim);
+        index /= dim;
+    }
+    return offset;
+}
+
+static void run_slot(void *user, size_t slot)
+{
+    const stack_job *job = user;
+    ln_gemm_packed_f32_args args = job->args;
+    float *packed = job->packed + slot * job->packed_len;
+    float *copy = job->copies ? job->copies + slot * job->copy_len : NULL;
+    size_t units = job->count * job->parts, copied = SIZE_MAX;
+    size_t end = ln_share_start(units, job->slots, slot + 1);
+    args.packed = packed;
+    for (size_t unit = ln_share_start(units, job->slots, slot); unit < end; unit++) {
+        size_t index = unit / job->parts, column = unit % job->parts * job->part;
+        const float *b = job->b_data + offset_of(job, job->b, index);
+        args.n = ln_min(job->part, job->args.n - column);
+        ln_gemm_pack_f32(ln_cpu_isa_get(), args.k, args.n,
+                         b + (int64_t)column * job->b->column_step, (size_t)job->b->row_step,
+                         (size_t)job->b->column_step, packed, job->pool);
+        args.a = job->args.a + offset_of(job, job->a, index);
+        if (copy && copied != index)
+            copy_rows(job->a, args.a, copy);
+        copied = index;
+        if (copy)
+            args.a = copy;
+        args.y = job->args.y + index * args.m * args.y_stride + column;
+        if (args.epilogue.bias)
+            args.epilogue.bias = job->args.epilogue.bias + column;
+        ln_gemm_packed_f32(ln_cpu_isa_get(), &args, job->pool);
+    }
+}
+
+// With fewer units than threads, threads share each of them.
+static void plan_stack(stack_job *job, size_t threads)
+{
+    size_t n = job->args.n, wanted = ln_div_up(threads * PARTS_PER_THREAD, job->count);
+    size_t most = PART_BYTES / sizeof(float) / (job->args.k ? job->args.k : 1);
+    job->part = threads > 1 ? ln_min(most, ln_div_up(n, wanted)) : most;
+    job->part = ln_div_up(job->part ? job->part : 1, PART_COLUMNS) * PART_COLUMNS;
+    job->parts = ln_div_up(n, job->part);
+    size_t units = job->count * job->parts;
+    job->slots = units < threads ? 1 : ln_min(units, ln_min(threads, MAX_SLOTS));
+}
+
+static ln_status multiply_stack(ln_call *call, const ln_matmul_call *matmul, const product *p,
+                                const ln_epilogue_f32 *epilogue)
+{
+    ln_pool *pool = ln_cpu_call_pool(call);
+    stack_job job = {.a = &matmul->a,
+                     .b = &matmul->b,
+                     .b_data = p->b_data,
+                     .batch_ndim = matmul->batch_ndim,
+                     .batch_dims = matmul->batch_dims,
+                     .count = 1};
+    for (int d = 0; d < matmul->batch_ndim; d++)
+        job.count *= (size_t)matmul->batch_dims[d];
+    job.args = (ln_gemm_packed_f32_args){.m = (size_t)p->a.rows,
+                                         .n = (size_t)p->b.columns,
+                                         .k = (size_t)p->a.columns,
+                                         .a = p->a_data,
+                                         .a_stride = stride_of(&p->a),
+                                         .y = p->c,
+                                         .y_stride = (size_t)p->b.columns,
+                                         .epilogue = *epilogue};
+    plan_stack(&job, ln_pool_thread_count(pool));
+    job.pool = job.slots > 1 ? NULL : pool;
+    job.packed_len = ln_gemm_packed_len(job.args.k, job.part);
+    if (job.packed_len > SIZE_MAX / sizeof(float) / MAX_SLOTS)
+        return ln_call_fail(call, LN_LIMIT, "has too large a right side");
+    LN_TRY(reserve(call, job.packed_len * job.slots, &job.packed));
+    if (!has_rows(&p->a)) {
+        job.copy_len = job.args.m * job.args.k;
+        job.args.a_stride = job.args.k;
+        LN_TRY(reserve(call, job.copy_len * job.slots, &job.copies));
+    }
+    ln_pool_run(job.slots > 1 ? pool : NULL, job.slots, run_slot, &job);
+    return LN_OK;
+}
+
 // ---- MatMul ----
 
 ln_status ln_cpu_accepts_onnx_matmul(ln_call *call)
@@ -187,6 +313,11 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
                  .a_data = ln_call_in(call, 0)->data,
                  .b_data = ln_call_in(call, 1)->data,
                  .c = dst->data};
+    if (p.a.rows >= PACK_FROM_ROWS) {
+        LN_TRY(multiply_stack(call, &matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}));
+        scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
+        return LN_OK;
+    }
     LN_TRY(prepare(call, &p));
 
     int64_t at[TL_MAXDIM] = {0};
@@ -258,8 +389,14 @@ ln_status ln_cpu_onnx_gemm(ln_call *call)
                  .col_bias = is_plain && gemm.c && beta == 1 ? gemm.c->data : NULL,
                  .act = is_plain && is_relu ? LN_ACT_RELU : LN_ACT_NONE,
                  .c = dst->data};
-    LN_TRY(prepare(call, &p));
-    multiply(&p);
+    if (p.a.rows >= PACK_FROM_ROWS) {
+        const ln_matmul_call one = {.a = gemm.a, .b = gemm.b};
+        LN_TRY(
+            multiply_stack(call, &one, &p, &(ln_epilogue_f32){.bias = p.col_bias, .act = p.act}));
+    } else {
+        LN_TRY(prepare(call, &p));
+        multiply(&p);
+    }
     if (!is_plain)
         finish_gemm(&gemm, alpha, beta, is_relu, dst);
     return LN_OK;

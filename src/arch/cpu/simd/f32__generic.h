@@ -176,13 +176,12 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return (vf)(((vf_mask)a & INT32_MAX) | ((vf_mask)b & INT32_MIN));
 }
 
-// The first n lanes, 0 in the others; n may be 0.
-VF_VERB vf vf_keep_n(vf a, size_t n)
+// The first n lanes of a, the others of b; n may be 0.
+VF_VERB vf vf_first_n(vf a, vf b, size_t n)
 {
-    vf r = {0};
     for (size_t i = 0; i < n; i++)
-        r[i] = a[i];
-    return r;
+        b[i] = a[i];
+    return b;
 }
 
 // Lane i is lane i ^ distance, for a distance of 1, 2, 4, ... below VF_LANES that is a constant.

@@ -155,9 +155,9 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return _mm256_or_ps(_mm256_andnot_ps(sign, a), _mm256_and_ps(sign, b));
 }
 
-VF_VERB vf vf_keep_n(vf a, size_t n)
+VF_VERB vf vf_first_n(vf a, vf b, size_t n)
 {
-    return _mm256_and_ps(a, _mm256_castsi256_ps(vf_first_lanes(n)));
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(vf_first_lanes(n)));
 }
 
 VF_VERB vf vf_swap(vf a, const int distance)

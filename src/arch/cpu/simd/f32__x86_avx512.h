@@ -150,9 +150,9 @@ VF_VERB vf vf_copysign(vf a, vf b)
     return _mm512_or_ps(_mm512_andnot_ps(sign, a), _mm512_and_ps(sign, b));
 }
 
-VF_VERB vf vf_keep_n(vf a, size_t n)
+VF_VERB vf vf_first_n(vf a, vf b, size_t n)
 {
-    return _mm512_maskz_mov_ps(vf_first_lanes(n), a);
+    return _mm512_mask_mov_ps(b, vf_first_lanes(n), a);
 }
 
 VF_VERB vf vf_swap(vf a, const int distance)

@@ -13,7 +13,7 @@
 // One direction of one operator, with its weights as doubles.
 typedef struct pass {
     const ln_recurrent *layer;
-    const ln_activation *activations;
+    const ln_rnn_activation *activations;
     const double *w, *r;           // [gates * hidden, input], [gates * hidden, hidden]
     const double *w_bias, *r_bias; // [gates * hidden] each, or NULL
     const double *peephole;        // [3 * hidden] for i, o, f, or NULL
@@ -24,7 +24,7 @@ typedef struct pass {
     double *work;                  // [hidden]
 } pass;
 
-static double activate(const ln_activation *activation, double clip, double x)
+static double activate(const ln_rnn_activation *activation, double clip, double x)
 {
     if (x > clip)
         x = clip;
@@ -32,20 +32,20 @@ static double activate(const ln_activation *activation, double clip, double x)
         x = -clip;
     double alpha = activation->alpha, beta = activation->beta;
     switch (activation->kind) {
-    case LN_ACT_AFFINE: return alpha * x + beta;
-    case LN_ACT_ELU: return x < 0 ? alpha * expm1(x) : x;
-    case LN_ACT_HARD_SIGMOID: {
+    case LN_RNN_AFFINE: return alpha * x + beta;
+    case LN_RNN_ELU: return x < 0 ? alpha * expm1(x) : x;
+    case LN_RNN_HARD_SIGMOID: {
         double y = alpha * x + beta;
         return y < 0 ? 0 : y > 1 ? 1 : y;
     }
-    case LN_ACT_LEAKY_RELU: return x < 0 ? alpha * x : x;
-    case LN_ACT_RELU: return x < 0 ? 0 : x;
-    case LN_ACT_SCALED_TANH: return alpha * tanh(beta * x);
-    case LN_ACT_SIGMOID: return 1 / (1 + exp(-x));
-    case LN_ACT_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    case LN_ACT_SOFTSIGN: return x / (1 + fabs(x));
-    case LN_ACT_TANH: return tanh(x);
-    case LN_ACT_THRESHOLDED_RELU: return x > alpha ? x : isnan(x) ? x : 0;
+    case LN_RNN_LEAKY_RELU: return x < 0 ? alpha * x : x;
+    case LN_RNN_RELU: return x < 0 ? 0 : x;
+    case LN_RNN_SCALED_TANH: return alpha * tanh(beta * x);
+    case LN_RNN_SIGMOID: return 1 / (1 + exp(-x));
+    case LN_RNN_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+    case LN_RNN_SOFTSIGN: return x / (1 + fabs(x));
+    case LN_RNN_TANH: return tanh(x);
+    case LN_RNN_THRESHOLDED_RELU: return x > alpha ? x : isnan(x) ? x : 0;
     }
     return x;
 }

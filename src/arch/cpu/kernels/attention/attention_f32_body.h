@@ -74,28 +74,28 @@ VF_VERB void attention_pack_values(size_t keys, size_t size, const float *v, siz
 
 // ---- Softmax ----
 
-// The largest of the first n scores; with a mask they take it.
+VF_VERB vf attention_masked(vf score, const float *mask, size_t i, size_t n)
+{
+    return mask ? vf_add(score, vf_load_n(mask + i, n)) : score;
+}
+
+// The largest of the first n scores; with a mask they take it. New scores come first in vf_max_nan,
+// so that looking for NaN does not lengthen the chain of comparisons.
 VF_VERB vf attention_max(size_t n, float *p, const float *mask)
 {
-    vf max = vf_set1(-__builtin_inff());
+    const vf least = vf_set1(-__builtin_inff());
+    vf max = least;
     size_t i = 0;
-    for (; mask && i + VF_LANES <= n; i += VF_LANES) {
-        vf score = vf_add(vf_load(p + i), vf_load(mask + i));
-        vf_store(p + i, score);
-        max = vf_max_nan(max, score);
-    }
-    for (; i + VF_LANES <= n; i += VF_LANES)
-        max = vf_max_nan(max, vf_load(p + i));
-    if (i < n) {
-        float lanes[VF_LANES];
-        vf score = vf_load_n(p + i, n - i);
+    for (; i + VF_LANES <= n; i += VF_LANES) {
+        vf score = attention_masked(vf_load(p + i), mask, i, VF_LANES);
         if (mask)
-            score = vf_add(score, vf_load_n(mask + i, n - i));
+            vf_store(p + i, score);
+        max = vf_max_nan(score, max);
+    }
+    if (i < n) {
+        vf score = attention_masked(vf_load_n(p + i, n - i), mask, i, n - i);
         vf_store_n(p + i, score, n - i);
-        vf_store(lanes, vf_set1(-__builtin_inff()));
-        for (size_t j = 0; i + j < n; j++)
-            lanes[j] = p[i + j];
-        max = vf_max_nan(max, vf_load(lanes));
+        max = vf_max_nan(vf_first_n(score, least, n - i), max);
     }
     return vf_max_lanes(max);
 }
@@ -118,7 +118,7 @@ VF_VERB vf attention_exp(size_t n, float *p, vf max)
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES) {
         size_t lanes = at_most(n - i, VF_LANES);
-        vf e = vf_keep_n(vf_exp(vf_sub(vf_load_n(p + i, lanes), max)), lanes);
+        vf e = vf_first_n(vf_exp(vf_sub(vf_load_n(p + i, lanes), max)), vf_set1(0.0f), lanes);
         vf_store_n(p + i, e, lanes);
         sums[j] = vf_add(sums[j], e);
     }

@@ -256,6 +256,53 @@ TEST(random_shapes_are_right)
     }
 }
 
+TEST(threads_and_batch_do_not_change_a_bit)
+{
+    enum { IN = 40, OUT = 70, SIDE = 29, PIXELS = SIDE * SIDE };
+    float *x = malloc(3 * PIXELS * IN * sizeof *x), *weight = malloc(OUT * IN * 9 * sizeof *weight);
+    float *packed = malloc(80 * IN * 9 * sizeof *packed), *y[2];
+    y[0] = malloc(3 * PIXELS * OUT * sizeof(float));
+    y[1] = malloc(3 * PIXELS * OUT * sizeof(float));
+    CHECK(x && weight && packed && y[0] && y[1]);
+    fill_random(x, 3 * PIXELS * IN);
+    fill_random(weight, OUT * IN * 9);
+    ln_conv_nhwc_f32_args args = {
+        .shape = make("", 1, IN, OUT, SIDE, SIDE, 3, 1, 1, 1).shape,
+        .x = x,
+        .x_stride = IN,
+        .packed = packed,
+        .y_stride = OUT,
+    };
+    ln_direct_f32_pack(&args.shape, weight, packed);
+    for (size_t threads = 1; threads <= 4; threads++) {
+        ln_pool *pool;
+        CHECK_OK(ln_pool_create(threads, &pool));
+        FOR_EACH_ISA(isa)
+        {
+            if (isa == LN_CPU_ISA_generic && threads > 2)
+                continue; // slow
+            fill_nan(y[1], 3 * PIXELS * OUT);
+            args.shape.batch = 1;
+            for (size_t n = 0; n < 3; n++) {
+                args.x = x + n * PIXELS * IN;
+                args.y = y[0] + n * PIXELS * OUT;
+                ln_direct_f32(isa, &args, NULL);
+            }
+            args.shape.batch = 3;
+            args.x = x;
+            args.y = y[1];
+            ln_direct_f32(isa, &args, pool);
+            check_same_bits("threads", isa, y[0], y[1], 3 * PIXELS * OUT);
+        }
+        ln_pool_release(pool);
+    }
+    free(x);
+    free(weight);
+    free(packed);
+    free(y[0]);
+    free(y[1]);
+}
+
 TEST(nothing_is_touched_for_an_empty_result)
 {
     problem p = make("no images", 1, 3, 16, 5, 5, 3, 1, 1, 1);
@@ -268,4 +315,4 @@ TEST(nothing_is_touched_for_an_empty_result)
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
           windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
           tiles_of_all_heights_are_right, random_shapes_are_right,
-          nothing_is_touched_for_an_empty_result)
+          threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)

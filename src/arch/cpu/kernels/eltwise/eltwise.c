@@ -12,14 +12,15 @@
 typedef struct kernel_set {
     ln_cpu_isa isa;
     ln_act_f32_fn *act;
+    ln_log_f32_fn *log;
     ln_binary_f32_fn *binary;
     ln_scale_shift_f32_fn *scale_shift;
     ln_affine_f32_fn *affine;
 } kernel_set;
 
 static const kernel_set kernels[] = {
-#define K(isa, act, binary, scale_shift, affine)                                                   \
-    {LN_CPU_ISA_##isa, act, binary, scale_shift, affine},
+#define K(isa, act, log, binary, scale_shift, affine)                                              \
+    {LN_CPU_ISA_##isa, act, log, binary, scale_shift, affine},
 #include "arch/cpu/kernels/eltwise/eltwise.inc"
 #undef K
 };
@@ -123,6 +124,19 @@ void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const floa
         return;
     act_job job = {.kernels = select_kernels(isa), .act = act, .n = n, .x = x, .y = y};
     run_blocks(pool, n, act->act, blocks_of(n, BLOCK_ELEMS), act_block, &job);
+}
+
+static void log_block(void *user, size_t index)
+{
+    const act_job *job = user;
+    size_t at = index * BLOCK_ELEMS;
+    job->kernels->log(min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
+}
+
+void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
+{
+    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), log_block, &job); // as costly
 }
 
 // What the kernels of two operands do not do themselves, to a block that they have written.

@@ -41,6 +41,9 @@ typedef struct ln_act_f32_args {
 void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const float *x, float *y,
                 ln_pool *pool);
 
+// y = log(x) for n elements, the natural logarithm: -inf for zeros, NaN below.
+void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
 // y = act(op(x1, x2)); shapes are broadcast as base/broadcast.h says, y's is what comes out.
 typedef struct ln_binary_f32_args {
     ln_binary op;
@@ -96,6 +99,7 @@ typedef struct ln_rows_f32 {
 } ln_rows_f32;
 
 typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x, float *y);
+typedef void ln_log_f32_fn(size_t n, const float *x, float *y);
 
 // The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
 typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
@@ -107,8 +111,9 @@ typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const flo
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
 
-#define K(isa, act, binary, scale_shift, affine)                                                   \
+#define K(isa, act, log, binary, scale_shift, affine)                                              \
     ln_act_f32_fn act;                                                                             \
+    ln_log_f32_fn log;                                                                             \
     ln_binary_f32_fn binary;                                                                       \
     ln_scale_shift_f32_fn scale_shift;                                                             \
     ln_affine_f32_fn affine;

@@ -36,6 +36,15 @@ VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float
 #undef ACT_CASE
 }
 
+VF_VERB void log_f32(size_t n, const float *x, float *y)
+{
+    size_t i = 0;
+    for (; i + VF_LANES <= n; i += VF_LANES)
+        vf_store(y + i, vf_log(vf_load(x + i)));
+    if (i < n)
+        vf_store_n(y + i, vf_log(vf_load_n(x + i, n - i)), n - i);
+}
+
 // ---- Two operands ----
 
 VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)

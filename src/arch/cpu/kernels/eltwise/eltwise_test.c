@@ -387,6 +387,36 @@ TEST(functions_stay_within_their_limits_over_all_floats)
     }
 }
 
+TEST(the_logarithm_stays_within_its_limit_over_all_floats)
+{
+    enum { BLOCK = 1 << 12 };
+    static float x[BLOCK], y[BLOCK], first[BLOCK];
+    ln_log_f32(LN_CPU_ISA_generic, ODD_COUNT, odd_values, first, NULL);
+    for (size_t i = 0; i < ODD_COUNT; i++)
+        check_ulp("log", first[i], log((double)odd_values[i]), 2);
+    for (uint64_t from = 0; from <= UINT32_MAX; from += (uint64_t)BLOCK * 4099) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            uint32_t bits = (uint32_t)(from + i * 4099);
+            memcpy(&x[i], &bits, sizeof bits);
+        }
+        ln_log_f32(LN_CPU_ISA_generic, BLOCK, x, first, NULL);
+        for (size_t i = 0; i < BLOCK; i++)
+            check_ulp("log", first[i], log((double)x[i]), 2);
+        FOR_EACH_ISA(isa)
+        {
+            ln_log_f32(isa, BLOCK, x, y, NULL);
+            check_same_bits("log", isa, first, y, BLOCK);
+            ln_log_f32(isa, 37, x, y, NULL);
+            check_same_bits("log", isa, first, y, 37);
+        }
+    }
+    for (size_t i = 0; i < BLOCK; i++)
+        x[i] = 0.5f + (float)i * (1.0f / BLOCK);
+    ln_log_f32(LN_CPU_ISA_generic, BLOCK, x, first, NULL);
+    for (size_t i = 0; i < BLOCK; i++)
+        check_ulp("log near 1", first[i], log((double)x[i]), 2);
+}
+
 TEST(scale_and_offset_follow_their_formula_on_all_instruction_sets)
 {
     for (int round = 0; round < 40; round++) {
@@ -471,5 +501,6 @@ TEST(batchnorm_follows_its_formula_on_all_instruction_sets)
 TEST_LIST(operands_are_repeated_over_missing_axes, threads_and_blocks_change_no_bit,
           lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
           signs_of_zero_stay, functions_stay_within_their_limits_over_all_floats,
+          the_logarithm_stays_within_its_limit_over_all_floats,
           scale_and_offset_follow_their_formula_on_all_instruction_sets,
           batchnorm_follows_its_formula_on_all_instruction_sets)

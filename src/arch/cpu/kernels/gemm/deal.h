@@ -10,6 +10,11 @@
 // Bytes of packed weights that should stay in the cache of the second level between tiles.
 #define LN_DEAL_CHUNK_BYTES (size_t)(384 << 10)
 
+// Panels of more bytes are not fetched as a whole while others are used, but so many floats in
+// front of their use.
+#define LN_DEAL_FAR_BYTES   (size_t)(192 << 10)
+#define LN_DEAL_NEAR_FLOATS (size_t)2048
+
 // Fewer multiplications than these, some 10 microseconds of one thread, are not worth a piece.
 #define LN_DEAL_MIN_WORK          (1 << 20)
 #define LN_DEAL_PIECES_PER_THREAD 6
@@ -68,7 +73,7 @@ static inline size_t ln_deal_ahead(size_t tile, size_t tile_count, bool is_first
                                    bool is_last_chunk, size_t tile_floats, size_t chunk_floats)
 {
     if (is_first_chunk && tile == 0)
-        return tile_floats;
+        return tile_floats * sizeof(float) <= LN_DEAL_FAR_BYTES ? tile_floats : LN_DEAL_NEAR_FLOATS;
     return !is_last_chunk && tile == (tile_count > 1) ? chunk_floats : 0;
 }
 

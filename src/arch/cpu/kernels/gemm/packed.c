@@ -11,9 +11,11 @@
 
 // ---- Packing ----
 
-// So many rows of a panel are packed at once where W is read by columns: a panel's part stays in
-// the cache of the first level.
-#define PACK_ROWS 64
+// Fewer elements than these are packed by one thread.
+#define PACK_MIN_WORK (double)(1 << 16)
+
+// Columns that are packed at once: their panels may lie in the same set of the nearest cache.
+#define PACK_COLUMNS (size_t)(8 * LN_TILE_LANES)
 
 size_t ln_gemm_packed_len(size_t k, size_t n)
 {
@@ -23,43 +25,29 @@ size_t ln_gemm_packed_len(size_t k, size_t n)
     return len;
 }
 
-static void pack_rows(size_t rows, size_t columns, const float *w, size_t row_step, float *panel)
+typedef struct pack_job {
+    const ln_tile_f32_kernel *kernel;
+    size_t k, n;
+    const float *w;
+    size_t row_step, column_step;
+    float *packed;
+} pack_job;
+
+static void pack_some(void *user, size_t index)
 {
-    for (size_t p = 0; p < rows; p++, w += row_step, panel += LN_TILE_LANES) {
-        size_t j = 0;
-        for (; j < columns; j++)
-            panel[j] = w[j];
-        for (; j < LN_TILE_LANES; j++)
-            panel[j] = 0;
-    }
+    const pack_job *job = user;
+    size_t first = index * PACK_COLUMNS;
+    job->kernel->pack(job->k, ln_min(job->n - first, PACK_COLUMNS),
+                      job->k ? job->w + first * job->column_step : job->w, job->row_step,
+                      job->column_step, job->packed + first * job->k);
 }
 
-static void pack_columns(size_t rows, size_t columns, const float *w, size_t row_step,
-                         size_t column_step, float *panel)
+void ln_gemm_pack_f32(ln_cpu_isa isa, size_t k, size_t n, const float *w, size_t row_step,
+                      size_t column_step, float *packed, ln_pool *pool)
 {
-    for (size_t j = 0; j < columns; j++)
-        for (size_t p = 0; p < rows; p++)
-            panel[p * LN_TILE_LANES + j] = w[p * row_step + j * column_step];
-    for (size_t j = columns; j < LN_TILE_LANES; j++)
-        for (size_t p = 0; p < rows; p++)
-            panel[p * LN_TILE_LANES + j] = 0;
-}
-
-void ln_gemm_pack_f32(size_t k, size_t n, const float *w, size_t row_step, size_t column_step,
-                      float *packed)
-{
-    for (size_t first = 0; first < n; first += LN_TILE_LANES) {
-        size_t columns = ln_min(n - first, LN_TILE_LANES);
-        const float *from = w + first * column_step;
-        for (size_t p = 0; p < k; p += PACK_ROWS) {
-            size_t rows = ln_min(k - p, PACK_ROWS);
-            if (column_step == 1)
-                pack_rows(rows, columns, from + p * row_step, row_step, packed);
-            else
-                pack_columns(rows, columns, from + p * row_step, row_step, column_step, packed);
-            packed += rows * LN_TILE_LANES;
-        }
-    }
+    pack_job job = {ln_tile_f32_select(isa), k, n, w, row_step, column_step, packed};
+    bool is_small = (double)k * (double)n < PACK_MIN_WORK;
+    ln_pool_run(is_small ? NULL : pool, ln_div_up(n, PACK_COLUMNS), pack_some, &job);
 }
 
 // ---- The product ----

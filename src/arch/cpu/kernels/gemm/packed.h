@@ -24,8 +24,8 @@ LN_CPPSTART
 size_t ln_gemm_packed_len(size_t k, size_t n);
 
 // Packs W[p][j] = w[p * row_step + j * column_step].
-void ln_gemm_pack_f32(size_t k, size_t n, const float *w, size_t row_step, size_t column_step,
-                      float *packed);
+void ln_gemm_pack_f32(ln_cpu_isa isa, size_t k, size_t n, const float *w, size_t row_step,
+                      size_t column_step, float *packed, ln_pool *pool);
 
 typedef struct ln_gemm_packed_f32_args {
     size_t m, n, k;

@@ -64,12 +64,11 @@ static void check_side(const problem *p, bool at_end)
     fill_random(w.p, w.count);
     fill_random(bias.p, bias.count);
     fill_random(addend.p, addend.count);
-    fill_nan(packed.p, packed.count);
-    ln_gemm_pack_f32(p->k, p->n, w.p, p->is_transposed ? 1 : p->n, p->is_transposed ? p->k : 1,
-                     packed.p);
-
     FOR_EACH_ISA(isa)
     {
+        fill_nan(packed.p, packed.count);
+        ln_gemm_pack_f32(isa, p->k, p->n, w.p, p->is_transposed ? 1 : p->n,
+                         p->is_transposed ? p->k : 1, packed.p, NULL);
         guarded y = guarded_make(extent(p->m, p->n, ys), at_end);
         for (size_t i = 0; i < y.count; i++)
             y.p[i] = 77;
@@ -128,6 +127,37 @@ TEST(weights_may_be_packed_from_columns)
     check_problem((problem){.m = 20, .n = 16, .k = 64, .is_transposed = true});
 }
 
+TEST(weights_may_be_packed_from_anywhere)
+{
+    float w[20 * 41], packed[2 * 7 * LN_TILE_LANES];
+    fill_random(w, sizeof w / sizeof *w);
+    FOR_EACH_ISA(isa)
+    {
+        ln_gemm_pack_f32(isa, 7, 20, w, 2, 41, packed, NULL);
+        for (size_t p = 0; p < 7; p++)
+            for (size_t j = 0; j < 2 * LN_TILE_LANES; j++)
+                CHECK(packed[(j / LN_TILE_LANES * 7 + p) * LN_TILE_LANES + j % LN_TILE_LANES] ==
+                      (j < 20 ? w[p * 2 + j * 41] : 0));
+    }
+}
+
+TEST(columns_behind_the_last_are_zeros)
+{
+    float w[2 * 50], packed[4 * 2 * LN_TILE_LANES];
+    fill_random(w, sizeof w / sizeof *w);
+    FOR_EACH_ISA(isa)
+    {
+        for (size_t n = 1; n <= 50; n++) {
+            fill_nan(packed, sizeof packed / sizeof *packed);
+            ln_gemm_pack_f32(isa, 2, n, w, 50, 1, packed, NULL);
+            for (size_t j = n; j % LN_TILE_LANES != 0; j++)
+                for (size_t p = 0; p < 2; p++)
+                    CHECK(packed[(j / LN_TILE_LANES * 2 + p) * LN_TILE_LANES + j % LN_TILE_LANES] ==
+                          0);
+        }
+    }
+}
+
 TEST(rows_in_the_same_cache_sets_are_right)
 {
     for (size_t n = 1; n < 100; n += 16)
@@ -161,6 +191,47 @@ TEST(chunks_of_panels_do_not_change_a_bit)
     check_problem((problem){.m = 30, .n = 100, .k = 3000, .bias = true});
 }
 
+TEST(threads_do_not_change_a_bit)
+{
+    enum { M = 150, N = 300, K = 200 };
+    float *a = malloc(M * K * sizeof *a), *w = malloc(N * K * sizeof *w);
+    float *packed = malloc(ln_gemm_packed_len(K, N) * sizeof *packed);
+    float *y[2] = {malloc(M * N * sizeof(float)), malloc(M * N * sizeof(float))};
+    CHECK(a && w && packed && y[0] && y[1]);
+    fill_random(a, M * K);
+    fill_random(w, N * K);
+    for (size_t threads = 1; threads <= 4; threads++) {
+        ln_pool *pool;
+        CHECK_OK(ln_pool_create(threads, &pool));
+        FOR_EACH_ISA(isa)
+        {
+            ln_gemm_pack_f32(isa, K, N, w, 1, K, packed, pool);
+            for (size_t m = 1; m <= M; m += 37) {
+                ln_gemm_packed_f32_args args = {.m = m,
+                                                .n = N,
+                                                .k = K,
+                                                .a = a,
+                                                .a_stride = K,
+                                                .packed = packed,
+                                                .y = y[0],
+                                                .y_stride = N,
+                                                .epilogue = {.act = LN_ACT_SILU}};
+                ln_gemm_packed_f32(isa, &args, NULL);
+                args.y = y[1];
+                fill_nan(y[1], M * N);
+                ln_gemm_packed_f32(isa, &args, pool);
+                check_same_bits("threads", isa, y[0], y[1], m * N);
+            }
+        }
+        ln_pool_release(pool);
+    }
+    free(a);
+    free(w);
+    free(packed);
+    free(y[0]);
+    free(y[1]);
+}
+
 TEST(odd_values_give_the_same_on_all_instruction_sets)
 {
     float w[2 * ODD_COUNT], packed[2 * 2 * LN_TILE_LANES], y[LN_CPU_ISA_COUNT][2 * ODD_COUNT];
@@ -170,7 +241,7 @@ TEST(odd_values_give_the_same_on_all_instruction_sets)
             w[j] = odd_values[j];
             w[ODD_COUNT + j] = odd_values[(i + j) % ODD_COUNT];
         }
-        ln_gemm_pack_f32(2, ODD_COUNT, w, ODD_COUNT, 1, packed);
+        ln_gemm_pack_f32(ln_cpu_isa_get(), 2, ODD_COUNT, w, ODD_COUNT, 1, packed, NULL);
         FOR_EACH_ISA(isa)
         {
             const float a[] = {odd_values[i], 1.0f, odd_values[i], 1e-20f};
@@ -212,7 +283,8 @@ TEST(shares_are_even_and_complete)
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, weights_may_be_packed_from_columns,
+          weights_may_be_packed_from_anywhere, columns_behind_the_last_are_zeros,
           rows_in_the_same_cache_sets_are_right, every_epilogue_is_right,
           empty_sums_and_results_are_right, chunks_of_panels_do_not_change_a_bit,
-          odd_values_give_the_same_on_all_instruction_sets,
+          threads_do_not_change_a_bit, odd_values_give_the_same_on_all_instruction_sets,
           packed_weights_that_overflow_are_refused, shares_are_even_and_complete)

@@ -6,8 +6,8 @@
 #include "arch/cpu/kernels/select.h"
 
 static const ln_tile_f32_kernel kernels[] = {
-#define K(isa, type, rows1, rows2, rows3, rows4, name)                                             \
-    {LN_CPU_ISA_##isa, {rows1, rows2, rows3, rows4}, name},
+#define K(isa, type, rows1, rows2, rows3, rows4, name, pack)                                       \
+    {LN_CPU_ISA_##isa, {rows1, rows2, rows3, rows4}, name, pack},
 #include "arch/cpu/kernels/gemm/tile.inc"
 #undef K
 };

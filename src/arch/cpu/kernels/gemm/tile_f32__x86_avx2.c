@@ -3,6 +3,7 @@
 
 #include "arch/cpu/simd/f32__x86_avx2.h"
 
+#include "arch/cpu/kernels/gemm/pack_f32_body.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
 void ln_k_tile_f32_6x16__x86_avx2(const ln_tile_f32_args *tile)
@@ -16,4 +17,10 @@ void ln_k_tile_f32_6x16__x86_avx2(const ln_tile_f32_args *tile)
     case 6: tile_f32(tile, 6, 1); break;
     default: assert(false);
     }
+}
+
+void ln_k_panel_f32_16__x86_avx2(size_t k, size_t columns, const float *w, size_t row_step,
+                                 size_t column_step, float *panel)
+{
+    pack_panels(k, columns, w, row_step, column_step, panel);
 }

@@ -4,6 +4,7 @@
 
 #include "arch/cpu/simd/f32__x86_avx512.h"
 
+#include "arch/cpu/kernels/gemm/pack_f32_body.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
 // The one list of rows for each number of panels.
@@ -31,4 +32,10 @@ void ln_k_tile_f32_14x32__x86_avx512(const ln_tile_f32_args *tile)
     assert(panels >= 1 && panels <= LN_TILE_MAX_PANELS);
     assert(tile->m >= 1 && tile->m <= LN_TILE_MAX_ROWS && tiles[panels - 1][tile->m - 1]);
     tiles[panels - 1][tile->m - 1](tile);
+}
+
+void ln_k_panel_f32_16__x86_avx512(size_t k, size_t columns, const float *w, size_t row_step,
+                                   size_t column_step, float *panel)
+{
+    pack_panels(k, columns, w, row_step, column_step, panel);
 }

@@ -51,7 +51,7 @@ VF_VERB void norm_sums(size_t n, const float *x, vf mean, vf *out_sum, vf *out_s
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES) {
         size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
-        vf d = vf_keep_n(vf_sub(vf_load_n(x + i, lanes), mean), lanes);
+        vf d = vf_first_n(vf_sub(vf_load_n(x + i, lanes), mean), vf_set1(0.0f), lanes);
         sums[j] = vf_add(sums[j], d);
         squares[j] = vf_fma(d, d, squares[j]);
     }

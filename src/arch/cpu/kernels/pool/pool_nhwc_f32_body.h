@@ -5,6 +5,7 @@
 #ifndef LN_ARCH_CPU_KERNELS_POOL_NHWC_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_POOL_NHWC_F32_BODY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "arch/cpu/kernels/pool/pool_nhwc.h"
@@ -79,11 +80,130 @@ VF_VERB void pool_nhwc_pixel(const ln_pool2d_kind kind, const pool_window *w, si
         pool_nhwc_block(kind, 1, channel_end - channel, w, channel, y);
 }
 
+// ---- High windows that overlap ----
+
+// Output rows that share the maxima of input rows, and the highest windows that do.
+#define POOL_BAND    16
+#define POOL_HIGHEST 33
+
+static bool pool_nhwc_has_bands(const ln_pool_nhwc_f32_args *args)
+{
+    const ln_window_1d *rows = &args->rows;
+    return args->kind == LN_POOL_MAX && rows->stride == 1 && rows->dilation == 1 &&
+           rows->kernel >= 3 && rows->kernel <= POOL_HIGHEST && args->columns.kernel >= 3;
+}
+
+// The maxima of `count` output pixels below each other, in `vectors` whole vectors of channels, or
+// with `lanes` > 0 the first lanes of one. `w` is the window of all pixels, `first` its first row.
+VF_VERB void pool_nhwc_band_block(const int vectors, size_t lanes,
+                                  const ln_pool_nhwc_f32_args *args, const pool_window *w,
+                                  size_t first, size_t oy, size_t count, size_t channel, float *y)
+{
+    vf lines[POOL_BAND + POOL_HIGHEST][POOL_VECTORS];
+    for (size_t i = 0; i < w->rows; i++) {
+        const float *x = w->x + i * w->row_step + channel;
+        vf line[POOL_VECTORS];
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            line[v] = pool_nhwc_start(LN_POOL_MAX);
+        for (size_t j = 0; j < w->columns; j++, x += w->column_step) {
+            LN_UNROLL
+            for (int v = 0; v < vectors; v++)
+                line[v] =
+                    vf_max_nan(line[v], lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES));
+        }
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            lines[i][v] = line[v];
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t top, bottom;
+        ln_window_taps_inside(&args->rows, oy + i, &top, &bottom);
+        size_t at = top < bottom ? ln_window_at(&args->rows, oy + i, top) - first : 0;
+        float *to = y + i * args->out_w * args->y_stride + channel;
+        vf all[POOL_VECTORS];
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            all[v] = pool_nhwc_start(LN_POOL_MAX);
+        for (; top < bottom; top++, at++) {
+            LN_UNROLL
+            for (int v = 0; v < vectors; v++)
+                all[v] = vf_max_nan(all[v], lines[at][v]);
+        }
+        LN_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            if (lanes)
+                vf_store_n(to, all[v], lanes);
+            else
+                vf_store(to + v * VF_LANES, all[v]);
+        }
+    }
+}
+
+VF_VERB void pool_nhwc_band(const ln_pool_nhwc_f32_args *args, const pool_window *w, size_t first,
+                            size_t oy, size_t count, size_t c, size_t end, float *y)
+{
+    if (end - c == POOL_VECTORS * VF_LANES) {
+        pool_nhwc_band_block(POOL_VECTORS, 0, args, w, first, oy, count, c, y);
+        return;
+    }
+    for (; c + VF_LANES <= end; c += VF_LANES)
+        pool_nhwc_band_block(1, 0, args, w, first, oy, count, c, y);
+    if (c < end)
+        pool_nhwc_band_block(1, end - c, args, w, first, oy, count, c, y);
+}
+
+// The rows [row, row_end) of the output, all in one image.
+VF_VERB void pool_nhwc_bands(const ln_pool_nhwc_f32_args *args, size_t row, size_t row_end,
+                             size_t channel, size_t channel_end)
+{
+    const ln_window_1d *rows = &args->rows, *columns = &args->columns;
+    size_t image = row / args->out_h;
+    for (size_t end; row < row_end; row = end) {
+        end = row_end - row < POOL_BAND ? row_end : row + POOL_BAND;
+        size_t oy = row % args->out_h, top, bottom, left, right;
+        ln_window_taps_inside(rows, oy, &top, &bottom);
+        size_t first = top < bottom ? ln_window_at(rows, oy, top) : 0;
+        size_t last = oy + (end - row) - 1 + rows->kernel; // behind the last row, with padding
+        size_t in_end = last <= rows->pad             ? 0
+                        : last - rows->pad < rows->in ? last - rows->pad
+                                                      : rows->in;
+        for (size_t ox = 0; ox < args->out_w; ox++) {
+            ln_window_taps_inside(columns, ox, &left, &right);
+            pool_window w = {.x = args->x,
+                             .rows = in_end > first ? in_end - first : 0,
+                             .columns = right - left,
+                             .row_step = columns->in * args->x_stride,
+                             .column_step = columns->dilation * args->x_stride};
+            if (w.columns > 0)
+                w.x +=
+                    ((image * rows->in + first) * columns->in + ln_window_at(columns, ox, left)) *
+                    args->x_stride;
+            pool_nhwc_band(args, &w, first, oy, end - row, channel, channel_end,
+                           args->y + (row * args->out_w + ox) * args->y_stride);
+        }
+    }
+}
+
+// ---- Rows ----
+
 // `kind` is a constant where this is inlined.
 VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_args *args, size_t row,
                            size_t row_end, size_t channel, size_t channel_end)
 {
     const ln_window_1d *rows = &args->rows, *columns = &args->columns;
+    while (kind == LN_POOL_MAX && row < row_end && pool_nhwc_has_bands(args)) {
+        size_t rest = args->out_h - row % args->out_h;
+        size_t end = rest < row_end - row ? row + rest : row_end;
+        // A few channels of all the image stay in a cache.
+        for (size_t c = channel; c < channel_end; c += POOL_VECTORS * VF_LANES) {
+            size_t more = channel_end - c;
+            pool_nhwc_bands(args, row, end, c,
+                            more < POOL_VECTORS * VF_LANES ? channel_end
+                                                           : c + POOL_VECTORS * VF_LANES);
+        }
+        row = end;
+    }
     for (; row < row_end; row++) {
         size_t image = row / args->out_h, oy = row % args->out_h, top, bottom;
         ln_window_taps_inside(rows, oy, &top, &bottom);

@@ -22,8 +22,8 @@ VF_VERB vf reduce_start(const ln_reduce op)
 VF_VERB vf reduce_take(const ln_reduce op, vf lane, vf x)
 {
     switch (op) {
-    case LN_REDUCE_MAX: return vf_max_nan(lane, x);
-    case LN_REDUCE_MIN: return vf_min_nan(lane, x);
+    case LN_REDUCE_MAX: return vf_max_nan(x, lane);
+    case LN_REDUCE_MIN: return vf_min_nan(x, lane);
     case LN_REDUCE_SQUARES: return vf_fma(x, x, lane);
     case LN_REDUCE_ABS: return vf_add(lane, vf_abs(x));
     case LN_REDUCE_SUM:
@@ -48,13 +48,7 @@ VF_VERB vf reduce_finish(const ln_reduce op, vf value, size_t n)
 // The first `count` floats, `start` in the other lanes: they change nothing.
 VF_VERB vf reduce_load_n(const ln_reduce op, const float *x, size_t count)
 {
-    float lanes[VF_LANES];
-    if (op != LN_REDUCE_MAX && op != LN_REDUCE_MIN)
-        return vf_load_n(x, count);
-    vf_store(lanes, reduce_start(op));
-    for (size_t i = 0; i < count; i++)
-        lanes[i] = x[i];
-    return vf_load(lanes);
+    return vf_first_n(vf_load_n(x, count), reduce_start(op), count);
 }
 
 VF_VERB vf reduce_row(const ln_reduce op, size_t n, const float *x)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the softmax kernel and walks the outer dimension.
+// Picks the softmax kernel, and deals the parts of the outer dimension to threads.
 
 #include "arch/cpu/kernels/softmax/softmax.h"
 
@@ -14,13 +14,38 @@ static const struct {
 #undef K
 };
 
-void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args)
+#define BLOCK_ELEMS 4096
+#define MIN_SHARED  32768 // below that one thread is done before another would have begun
+
+typedef struct softmax_job {
+    ln_softmax_f32_fn *run;
+    const ln_softmax_f32_args *args;
+    size_t block; // parts
+} softmax_job;
+
+static void softmax_block(void *user, size_t index)
 {
-    ln_softmax_f32_fn *run = LN_SELECT_KERNEL(kernels, isa)->run;
-    if (args->n == 0 || args->inner == 0)
+    const softmax_job *job = user;
+    const ln_softmax_f32_args *args = job->args;
+    size_t part = args->n * args->inner, first = index * job->block;
+    size_t left = args->outer - first, count = left < job->block ? left : job->block;
+    for (size_t i = first; i < first + count; i++)
+        job->run(args->n, args->inner, args->x + i * part, args->y + i * part);
+}
+
+void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *pool)
+{
+    size_t part = args->n * args->inner;
+    if (part == 0 || args->outer == 0)
         return;
-    for (size_t i = 0; i < args->outer; i++) {
-        size_t offset = i * args->n * args->inner;
-        run(args->n, args->inner, args->x + offset, args->y + offset);
+    softmax_job job = {.run = LN_SELECT_KERNEL(kernels, isa)->run,
+                       .args = args,
+                       .block = part < BLOCK_ELEMS ? BLOCK_ELEMS / part : 1};
+    size_t count = (args->outer + job.block - 1) / job.block;
+    if (pool && args->outer * part >= MIN_SHARED) {
+        ln_pool_run(pool, count, softmax_block, &job);
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        softmax_block(&job, i);
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "base/pool.h"
 
 LN_CPPSTART
 
@@ -26,7 +27,7 @@ typedef struct ln_softmax_f32_args {
     float *y; // may be x, else apart from it
 } ln_softmax_f32_args;
 
-void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args);
+void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *pool);
 
 // ---- Kernels ----
 

@@ -8,32 +8,30 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "arch/cpu/kernels/lanes.h"
 #include "arch/cpu/kernels/mathf.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define SOFTMAX_VECTORS (LN_SOFTMAX_LANES / VF_LANES)
 
-VF_VERB float softmax_row_max(size_t n, const float *x)
+// New elements come first in vf_max_nan, so that looking for NaN does not lengthen the chain.
+VF_VERB vf softmax_row_max(size_t n, const float *x)
 {
-    float lanes[VF_LANES];
-    vf max = vf_set1(x[0]);
+    const vf least = vf_set1(-__builtin_inff());
+    vf max = least;
     size_t i = 0;
     for (; i + VF_LANES <= n; i += VF_LANES)
-        max = vf_max_nan(max, vf_load(x + i));
-    vf_store(lanes, max);
-    float result = lanes[0];
-    for (size_t j = 1; j < VF_LANES; j++)
-        result = result > lanes[j] || result != result ? result : lanes[j];
-    for (; i < n; i++)
-        result = result > x[i] || result != result ? result : x[i];
-    return result;
+        max = vf_max_nan(vf_load(x + i), max);
+    if (i < n)
+        max = vf_max_nan(vf_first_n(vf_load_n(x + i, n - i), least, n - i), max);
+    return vf_max_lanes(max);
 }
 
 // The axis is contiguous: n neighbours.
 VF_VERB void softmax_row(size_t n, const float *x, float *y)
 {
-    vf max = vf_set1(softmax_row_max(n, x));
+    vf max = softmax_row_max(n, x);
     vf sum[SOFTMAX_VECTORS];
     for (size_t j = 0; j < SOFTMAX_VECTORS; j++)
         sum[j] = vf_set1(0.0f);
@@ -49,19 +47,12 @@ VF_VERB void softmax_row(size_t n, const float *x, float *y)
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES) {
         size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
-        vf_store_n(y + i, vf_exp_diff(vf_load_n(x + i, lanes), max), lanes);
-        sum[j] = vf_add(sum[j], vf_load_n(y + i, lanes)); // other lanes add +0: no change
+        vf e = vf_exp_diff(vf_load_n(x + i, lanes), max);
+        vf_store_n(y + i, e, lanes);
+        sum[j] = vf_add(sum[j], vf_first_n(e, vf_set1(0.0f), lanes)); // + 0: no change
     }
 
-    float lane[LN_SOFTMAX_LANES];
-    for (size_t j = 0; j < SOFTMAX_VECTORS; j++)
-        vf_store(lane + j * VF_LANES, sum[j]);
-    for (size_t width = LN_SOFTMAX_LANES / 2; width > 0; width /= 2) {
-        for (size_t j = 0; j < width; j++)
-            lane[j] += lane[j + width];
-    }
-
-    vf total = vf_set1(lane[0]);
+    vf total = vf_sum_lanes(sum, LN_SOFTMAX_LANES);
     for (i = 0; i + VF_LANES <= n; i += VF_LANES)
         vf_store(y + i, vf_div(vf_load(y + i), total));
     if (i < n)
@@ -73,7 +64,7 @@ VF_VERB void softmax_columns(size_t n, size_t inner, const float *x, float *y, s
 {
     vf max = vf_load_n(x, lanes);
     for (size_t i = 1; i < n; i++)
-        max = vf_max_nan(max, vf_load_n(x + i * inner, lanes));
+        max = vf_max_nan(vf_load_n(x + i * inner, lanes), max);
 
     vf sum[LN_SOFTMAX_LANES];
     for (size_t j = 0; j < LN_SOFTMAX_LANES; j++)

@@ -36,13 +36,13 @@ static void check_shape_on(size_t outer, size_t n, size_t inner, bool at_end)
         if (count)
             memcpy(x.p, values, count * sizeof *values);
         ln_softmax_f32_args args = {.outer = outer, .n = n, .inner = inner, .x = x.p, .y = y.p};
-        ln_softmax_f32(isa, &args);
+        ln_softmax_f32(isa, &args, NULL);
         for (size_t i = 0; i < outer * inner && n; i++) {
             size_t at = i / inner * n * inner + i % inner;
             check_row(values + at, y.p + at, n, inner);
         }
         args.y = x.p;
-        ln_softmax_f32(isa, &args);
+        ln_softmax_f32(isa, &args, NULL);
         check_same_bits("in place", isa, y.p, x.p, count);
         if (isa == LN_CPU_ISA_generic && count)
             memcpy(first, y.p, count * sizeof *first);
@@ -96,8 +96,8 @@ TEST(the_place_of_the_axis_does_not_change_a_bit)
         ln_softmax_f32_args along = {.outer = ROWS, .n = N, .inner = 1, .x = x, .y = y};
         ln_softmax_f32_args columns = {
             .outer = 1, .n = N, .inner = ROWS, .x = across, .y = y_across};
-        ln_softmax_f32(isa, &along);
-        ln_softmax_f32(isa, &columns);
+        ln_softmax_f32(isa, &along, NULL);
+        ln_softmax_f32(isa, &columns, NULL);
         for (size_t i = 0; i < ROWS * N; i++)
             CHECK(same_bits(y[i], y_across[i % N * ROWS + i / N]));
     }
@@ -109,7 +109,8 @@ TEST(one_element_gets_everything)
     float y[1];
     FOR_EACH_ISA(isa)
     {
-        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 1, .inner = 1, .x = x, .y = y});
+        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 1, .inner = 1, .x = x, .y = y},
+                       NULL);
         CHECK(y[0] == 1.0f);
     }
 }
@@ -120,7 +121,8 @@ TEST(large_values_do_not_overflow)
     float y[4];
     FOR_EACH_ISA(isa)
     {
-        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 4, .inner = 1, .x = x, .y = y});
+        ln_softmax_f32(isa, &(ln_softmax_f32_args){.outer = 1, .n = 4, .inner = 1, .x = x, .y = y},
+                       NULL);
         CHECK(y[0] == 0.5f && y[1] == 0 && y[2] == 0.5f && y[3] == 0);
     }
 }
@@ -137,7 +139,7 @@ TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
             FOR_EACH_ISA(isa)
             {
                 ln_softmax_f32_args args = {.outer = 3, .n = N, .inner = 1, .x = x, .y = y};
-                ln_softmax_f32(isa, &args);
+                ln_softmax_f32(isa, &args, NULL);
                 CHECK(!isnan(y[0]) && !isnan(y[2 * N]));
                 CHECK(isnan(y[N + at]));
                 if (b == 0) {

@@ -136,7 +136,6 @@ typedef struct winograd_plan {
     size_t tiles_y, tiles_x; // of an image
     size_t tile_count;
     size_t block_count; // tiles are dealt evenly
-    size_t block_tiles; // at most so many in one
     size_t chunk;       // output channels at a time, a multiple of 16
     size_t v_row, m_row, v_plane, m_plane;
     size_t zeros; // floats of the row that stands for pixels outside
@@ -163,7 +162,6 @@ static size_t tiles_of_images(const ln_conv_shape *s, size_t tiles_y, size_t til
 // Fills in what depends on the numbers of tiles and channels of a block.
 static void size_block(winograd_plan *plan, size_t tiles, size_t chunk)
 {
-    plan->block_tiles = tiles;
     plan->chunk = chunk;
     plan->m_row = odd_lines(chunk);
     plan->v_plane = odd_lines(tiles * plan->v_row);
@@ -255,19 +253,25 @@ static void transform_input(const winograd_job *job, size_t index, float *v)
     const ln_conv_shape *s = &args->shape;
     size_t n = plan->m + 2;
     tile_place place = place_of(plan, index);
+    size_t top = place.y - s->pad_top, left = place.x - s->pad_left; // large numbers outside
+    const float *image = args->x + place.image * s->in_h * s->in_w * args->x_stride;
     const float *pixels[LN_WINOGRAD_MAX_POINTS];
-    for (size_t i = 0; i < n; i++) {
-        size_t y = place.y + i - s->pad_top; // wraps to a large number above the image
-        bool is_inside = y < s->in_h;
-        size_t row = (place.image * s->in_h + y) * s->in_w;
-        for (size_t j = 0; j < n; j++) {
-            size_t x = place.x + j - s->pad_left;
-            pixels[i * n + j] =
-                is_inside && x < s->in_w ? args->x + (row + x) * args->x_stride : job->zeros;
+    ln_winograd_f32_input tile = {.row = s->in_w * args->x_stride,
+                                  .pixel = args->x_stride,
+                                  .pixels = pixels,
+                                  .channels = s->in_channels,
+                                  .v = v,
+                                  .plane = plan->v_plane};
+    if (top < s->in_h && left < s->in_w && n <= s->in_h - top && n <= s->in_w - left) {
+        tile.x = image + top * tile.row + left * tile.pixel;
+    } else {
+        for (size_t i = 0; i < n * n; i++) {
+            size_t y = top + i / n, x = left + i % n;
+            bool is_inside = y < s->in_h && x < s->in_w;
+            pixels[i] = is_inside ? image + y * tile.row + x * tile.pixel : job->zeros;
         }
     }
-    job->kernel->input[plan->m / 2 - 1](&(ln_winograd_f32_input){
-        .pixels = pixels, .channels = s->in_channels, .v = v, .plane = plan->v_plane});
+    job->kernel->input[plan->m / 2 - 1](&tile);
 }
 
 static void transform_output(const winograd_job *job, size_t index, size_t channel, size_t count,

@@ -87,17 +87,19 @@ VF_VERB void input_line(const size_t m, vf *r, const vf *d)
 }
 
 // `count` channels from `c` on; the other lanes are 0.
-VF_VERB void input_channels(const size_t m, const ln_winograd_f32_input *t, size_t c, size_t count)
+VF_VERB void input_channels(const size_t m, const bool is_inside, const ln_winograd_f32_input *t,
+                            size_t c, size_t count)
 {
     const size_t n = m + 2;
     vf half[SIDE][SIDE];
 
     for (size_t i = 0; i < n; i++) {
-        const float *const *pixels = t->pixels + i * n;
         vf d[SIDE];
         LN_UNROLL
-        for (size_t j = 0; j < n; j++)
-            d[j] = count == VF_LANES ? vf_load(pixels[j] + c) : vf_load_n(pixels[j] + c, count);
+        for (size_t j = 0; j < n; j++) {
+            const float *x = is_inside ? t->x + i * t->row + j * t->pixel : t->pixels[i * n + j];
+            d[j] = count == VF_LANES ? vf_load(x + c) : vf_load_n(x + c, count);
+        }
         input_line(m, half[i], d);
     }
 
@@ -114,13 +116,21 @@ VF_VERB void input_channels(const size_t m, const ln_winograd_f32_input *t, size
     }
 }
 
-VF_VERB void winograd_f32_input(const size_t m, const ln_winograd_f32_input *t)
+VF_VERB void input_tile(const size_t m, const bool is_inside, const ln_winograd_f32_input *t)
 {
     size_t c = 0;
     for (; c + VF_LANES <= t->channels; c += VF_LANES)
-        input_channels(m, t, c, VF_LANES);
+        input_channels(m, is_inside, t, c, VF_LANES);
     if (c < t->channels)
-        input_channels(m, t, c, t->channels - c);
+        input_channels(m, is_inside, t, c, t->channels - c);
+}
+
+VF_VERB void winograd_f32_input(const size_t m, const ln_winograd_f32_input *t)
+{
+    if (t->x)
+        input_tile(m, true, t);
+    else
+        input_tile(m, false, t);
 }
 
 // ---- Product ----

@@ -18,9 +18,12 @@
 #define LN_WINOGRAD_MAX_SIDE   8
 #define LN_WINOGRAD_MAX_POINTS 64
 
-// B^T d B of one tile.
+// B^T d B of one tile. Its n * n pixels are `row` and `pixel` floats from each other, or, where
+// some of them are outside the image, anywhere.
 typedef struct ln_winograd_f32_input {
-    const float *const *pixels; // n * n of them, row by row; `channels` floats each
+    const float *x; // the first pixel; NULL: see `pixels`
+    size_t row, pixel;
+    const float *const *pixels; // row by row
     size_t channels;
     float *v;     // of the tile; written up to the next multiple of 16 channels, with zeros
     size_t plane; // floats from one point to the next

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing a panel, written once in vector verbs. A kernel file includes the verbs of its
+// instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_BODY_H
+
+#include <stddef.h>
+
+#include "arch/cpu/kernels/gemm/tile.h"
+#include "arch/cpu/simd/unroll.h"
+
+// Columns are neighbours: rows are copied, to all panels at once.
+VF_VERB void pack_rows(size_t k, size_t columns, const float *w, size_t row_step, float *panels)
+{
+    for (size_t p = 0; p < k; p++, w += row_step, panels += LN_TILE_LANES) {
+        float *to = panels;
+        size_t first = 0;
+        for (; first + LN_TILE_LANES <= columns; first += LN_TILE_LANES, to += k * LN_TILE_LANES) {
+            LN_UNROLL
+            for (size_t j = 0; j < LN_TILE_LANES; j += VF_LANES)
+                vf_store(to + j, vf_load(w + first + j));
+        }
+        for (size_t j = first; first < columns && j < first + LN_TILE_LANES; j += VF_LANES) {
+            vf v = vf_set1(0.0f);
+            if (j < columns)
+                v = vf_load_n(w + j, columns - j < VF_LANES ? columns - j : VF_LANES);
+            vf_store(to + j - first, v);
+        }
+    }
+}
+
+// Rows are neighbours: squares are transposed in registers.
+VF_VERB void pack_columns(size_t k, size_t columns, const float *w, size_t column_step,
+                          float *panel)
+{
+    for (size_t p = 0; p < k; p += VF_LANES) {
+        size_t rows = k - p < VF_LANES ? k - p : VF_LANES;
+        for (size_t first = 0; first < LN_TILE_LANES; first += VF_LANES) {
+            vf square[VF_LANES];
+            LN_UNROLL
+            for (size_t j = 0; j < VF_LANES; j++) {
+                const float *from = w + (first + j) * column_step + p;
+                square[j] = first + j >= columns ? vf_set1(0.0f)
+                            : rows == VF_LANES   ? vf_load(from)
+                                                 : vf_load_n(from, rows);
+            }
+            vf_transpose(square);
+            for (size_t i = 0; i < rows; i++)
+                vf_store(panel + (p + i) * LN_TILE_LANES + first, square[i]);
+        }
+    }
+}
+
+VF_VERB void pack_any(size_t k, size_t columns, const float *w, size_t row_step, size_t column_step,
+                      float *panel)
+{
+    for (size_t p = 0; p < k; p++)
+        for (size_t j = 0; j < LN_TILE_LANES; j++)
+            panel[p * LN_TILE_LANES + j] = j < columns ? w[p * row_step + j * column_step] : 0.0f;
+}
+
+VF_VERB void pack_panels(size_t k, size_t columns, const float *w, size_t row_step,
+                         size_t column_step, float *panels)
+{
+    if (column_step == 1) {
+        pack_rows(k, columns, w, row_step, panels);
+        return;
+    }
+    for (size_t first = 0; first < columns; first += LN_TILE_LANES) {
+        size_t count = columns - first < LN_TILE_LANES ? columns - first : LN_TILE_LANES;
+        if (row_step == 1)
+            pack_columns(k, count, w + first * column_step, column_step, panels);
+        else
+            pack_any(k, count, w + first * column_step, row_step, column_step, panels);
+        panels += k * LN_TILE_LANES;
+    }
+}
+
+#endif

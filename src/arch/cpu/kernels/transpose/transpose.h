@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements in another order of their axes. Nothing is computed: every bit stays.
+
+#ifndef LN_ARCH_CPU_KERNELS_TRANSPOSE_H
+#define LN_ARCH_CPU_KERNELS_TRANSPOSE_H
+
+#include <stddef.h>
+
+#include <lightnet/status.h>
+
+#include "arch/cpu/isa.h"
+#include "base/pool.h"
+
+LN_CPPSTART
+
+#define LN_TRANSPOSE_MAX_AXES 8
+
+// y[i0, i1, ...] = x[i0 * x_step[0] + i1 * x_step[1] + ...]: any elements of x, in any order.
+typedef struct ln_transpose_args {
+    size_t elem_size; // 1, 2, 4 or 8 bytes
+    int ndim;
+    size_t dims[LN_TRANSPOSE_MAX_AXES];   // of the result, whose elements follow each other
+    size_t x_step[LN_TRANSPOSE_MAX_AXES]; // elements of x from one to the next
+    const void *x;
+    void *y; // apart from x
+} ln_transpose_args;
+
+void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool);
+
+// ---- Kernels ----
+
+// y[i, j] = x[j, i] for `rows` rows of `columns` elements of y. Rows of x are `x_step` elements
+// apart, those of y `y_step`; of `count` matrices each is `x_next` and `y_next` behind the one
+// before.
+typedef struct ln_transpose_matrices {
+    size_t rows, columns;
+    const void *x;
+    size_t x_step;
+    void *y;
+    size_t y_step;
+    size_t count, x_next, y_next;
+} ln_transpose_matrices;
+
+typedef void ln_transpose_u32_fn(const ln_transpose_matrices *matrices);
+
+#define K(isa, type, kernel) ln_transpose_u32_fn kernel;
+#include "arch/cpu/kernels/transpose/transpose.inc"
+#undef K
+
+LN_CPPEND
+
+#endif

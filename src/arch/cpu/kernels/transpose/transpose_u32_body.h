@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transpose of a matrix of elements of four bytes, written once. A kernel file includes the
+// verbs of its instruction set, of which only loads and stores are used, defines
+//
+//     tile_transpose(vf v[VF_LANES])                 a square of VF_LANES x VF_LANES, in registers
+//     lanes_pick(vf old, vf v, lane_set from, to)    old, but v[from[i]] in the lanes i of `to`
+//
+// then includes this.
+
+#ifndef LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
+#define LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/cpu/kernels/transpose/transpose.h"
+#include "arch/cpu/simd/unroll.h"
+
+// ---- Squares ----
+
+// `rows` x `columns` of y, at most VF_LANES each.
+VF_VERB void transpose_tile(const float *x, size_t x_step, float *y, size_t y_step, size_t rows,
+                            size_t columns)
+{
+    vf v[VF_LANES];
+    if (rows == VF_LANES && columns == VF_LANES) {
+        LN_UNROLL
+        for (int i = 0; i < VF_LANES; i++)
+            v[i] = vf_load(x + (size_t)i * x_step);
+        tile_transpose(v);
+        LN_UNROLL
+        for (int i = 0; i < VF_LANES; i++)
+            vf_store(y + (size_t)i * y_step, v[i]);
+        return;
+    }
+    LN_UNROLL
+    for (int i = 0; i < VF_LANES; i++)
+        v[i] = (size_t)i < columns ? vf_load_n(x + (size_t)i * x_step, rows) : vf_set1(0);
+    tile_transpose(v);
+    LN_UNROLL
+    for (int i = 0; i < VF_LANES; i++)
+        if ((size_t)i < rows)
+            vf_store_n(y + (size_t)i * y_step, v[i], columns);
+}
+
+// Rows of y that are made together: their elements of x are whole cache lines next to each other.
+#define TRANSPOSE_ROWS ((size_t)64)
+
+VF_VERB size_t transpose_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void transpose_squares(const ln_transpose_matrices *m, const float *x, float *y)
+{
+    for (size_t top = 0; top < m->rows; top += TRANSPOSE_ROWS) {
+        size_t bottom = transpose_least(m->rows, top + TRANSPOSE_ROWS);
+        for (size_t j = 0; j < m->columns; j += VF_LANES)
+            for (size_t i = top; i < bottom; i += VF_LANES)
+                transpose_tile(x + j * m->x_step + i, m->x_step, y + i * m->y_step + j, m->y_step,
+                               transpose_least(VF_LANES, bottom - i),
+                               transpose_least(VF_LANES, m->columns - j));
+    }
+}
+
+// ---- Few columns, few rows ----
+
+#define TRANSPOSE_FEW 4
+
+// Vector j of what follows from mixing `few` vectors is made of lanes from[i] of vector k in the
+// lanes of to[j][k].
+typedef struct transpose_mix {
+    lane_index from[TRANSPOSE_FEW][TRANSPOSE_FEW];
+    lane_set to[TRANSPOSE_FEW][TRANSPOSE_FEW];
+} transpose_mix;
+
+// `is_interleaved`: the vectors made are one row with elements of each of those given in turn;
+// else it is the other way round.
+VF_VERB void transpose_make_mix(transpose_mix *mix, size_t few, bool is_interleaved)
+{
+    for (size_t j = 0; j < few; j++)
+        for (size_t k = 0; k < few; k++) {
+            uint32_t lanes[VF_LANES], is_there[VF_LANES];
+            for (size_t i = 0; i < VF_LANES; i++) {
+                size_t n = is_interleaved ? j * VF_LANES + i : i * few + j;
+                size_t vector = is_interleaved ? n % few : n / VF_LANES;
+                lanes[i] = (uint32_t)(is_interleaved ? n / few : n % VF_LANES);
+                is_there[i] = vector == k;
+            }
+            mix->from[j][k] = lane_index_of(lanes);
+            mix->to[j][k] = lane_set_of(is_there);
+        }
+}
+
+VF_VERB void transpose_mix_vectors(const transpose_mix *mix, const size_t few, const vf *in,
+                                   vf *out)
+{
+    LN_UNROLL
+    for (size_t j = 0; j < few; j++) {
+        out[j] = in[0];
+        LN_UNROLL
+        for (size_t k = 0; k < few; k++)
+            out[j] = lanes_pick(out[j], in[k], mix->from[j][k], mix->to[j][k]);
+    }
+}
+
+// Lanes of vector `j` that are among the first `count` elements.
+VF_VERB size_t transpose_lanes(size_t count, size_t j)
+{
+    return count <= j * VF_LANES ? 0 : transpose_least(VF_LANES, count - j * VF_LANES);
+}
+
+// Columns that are next to each other in y become alternating elements.
+VF_VERB void transpose_interleave(const size_t few, const transpose_mix *mix,
+                                  const ln_transpose_matrices *m, const float *x, float *y)
+{
+    for (size_t i = 0; i < m->rows; i += VF_LANES) {
+        size_t count = transpose_least(VF_LANES, m->rows - i);
+        vf in[TRANSPOSE_FEW], out[TRANSPOSE_FEW];
+        LN_UNROLL
+        for (size_t j = 0; j < few; j++)
+            in[j] = count == VF_LANES ? vf_load(x + j * m->x_step + i)
+                                      : vf_load_n(x + j * m->x_step + i, count);
+        transpose_mix_vectors(mix, few, in, out);
+        LN_UNROLL
+        for (size_t j = 0; j < few; j++) {
+            float *to = y + i * few + j * VF_LANES;
+            size_t lanes = transpose_lanes(count * few, j);
+            if (lanes == VF_LANES)
+                vf_store(to, out[j]);
+            else if (lanes)
+                vf_store_n(to, out[j], lanes);
+        }
+    }
+}
+
+// Rows of y are every `few`th element of x.
+VF_VERB void transpose_separate(const size_t few, const transpose_mix *mix,
+                                const ln_transpose_matrices *m, const float *x, float *y)
+{
+    for (size_t i = 0; i < m->columns; i += VF_LANES) {
+        size_t count = transpose_least(VF_LANES, m->columns - i);
+        vf in[TRANSPOSE_FEW], out[TRANSPOSE_FEW];
+        LN_UNROLL
+        for (size_t j = 0; j < few; j++) {
+            const float *from = x + i * few + j * VF_LANES;
+            size_t lanes = transpose_lanes(count * few, j);
+            in[j] = lanes == VF_LANES ? vf_load(from) : lanes ? vf_load_n(from, lanes) : vf_set1(0);
+        }
+        transpose_mix_vectors(mix, few, in, out);
+        LN_UNROLL
+        for (size_t j = 0; j < few; j++) {
+            if (count == VF_LANES)
+                vf_store(y + j * m->y_step + i, out[j]);
+            else
+                vf_store_n(y + j * m->y_step + i, out[j], count);
+        }
+    }
+}
+
+// ---- The kernel ----
+
+// `few` columns if `is_interleaved`, else rows.
+VF_VERB void transpose_few(const size_t few, const bool is_interleaved,
+                           const ln_transpose_matrices *m)
+{
+    transpose_mix mix;
+    transpose_make_mix(&mix, few, is_interleaved);
+    for (size_t n = 0; n < m->count; n++) {
+        const float *x = (const float *)m->x + n * m->x_next;
+        float *y = (float *)m->y + n * m->y_next;
+        if (is_interleaved)
+            transpose_interleave(few, &mix, m, x, y);
+        else
+            transpose_separate(few, &mix, m, x, y);
+    }
+}
+
+VF_VERB void transpose_u32(const ln_transpose_matrices *m)
+{
+#define CASE(few)                                                                                  \
+    if (m->columns == (few) && m->y_step == (few)) {                                               \
+        transpose_few(few, true, m);                                                               \
+        return;                                                                                    \
+    }                                                                                              \
+    if (m->rows == (few) && m->x_step == (few)) {                                                  \
+        transpose_few(few, false, m);                                                              \
+        return;                                                                                    \
+    }
+    CASE(2)
+    CASE(3)
+    CASE(4)
+#undef CASE
+    for (size_t n = 0; n < m->count; n++)
+        transpose_squares(m, (const float *)m->x + n * m->x_next, (float *)m->y + n * m->y_next);
+}
+
+#endif
