@@ -20,7 +20,7 @@ static const float *floats(const tl_tensor *t)
 
 // ---- Packing ----
 
-ln_status ln_cpu_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
+ln_status ln_cpu_conv2d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *dst, int group,
                              ln_conv_algorithm algorithm)
 {
     ln_conv_shape shape = {.group = (size_t)group,
@@ -34,7 +34,7 @@ ln_status ln_cpu_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
         ln_direct_f32_pack(&shape, floats(weight), dst->data);
     else
         ln_winograd_f32_pack((size_t)ln_conv_winograd_tile(algorithm), &shape, floats(weight),
-                             dst->data);
+                             dst->data, pool);
     return LN_OK;
 }
 

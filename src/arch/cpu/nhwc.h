@@ -36,7 +36,7 @@ typedef struct ln_cpu_conv_nhwc {
     int src_first, src_channels, dst_first, addend_first;
 } ln_cpu_conv_nhwc;
 
-ln_status ln_cpu_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
+ln_status ln_cpu_conv2d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *dst, int group,
                              ln_conv_algorithm algorithm);
 ln_status ln_cpu_conv2d_nhwc(ln_pool *pool, const ln_cpu_conv_nhwc *conv);
 

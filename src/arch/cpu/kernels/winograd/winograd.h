@@ -33,7 +33,8 @@
 LN_CPPSTART
 
 // Packs weights [out_channels, in_channels, 3, 3] for tiles of m x m outputs.
-void ln_winograd_f32_pack(size_t m, const ln_conv_shape *shape, const float *weight, float *packed);
+void ln_winograd_f32_pack(size_t m, const ln_conv_shape *shape, const float *weight, float *packed,
+                          ln_pool *pool);
 
 // The factor of the error's bound.
 double ln_winograd_f32_error(size_t m, size_t in_channels);

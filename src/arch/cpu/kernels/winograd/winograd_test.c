@@ -92,7 +92,7 @@ static problem problem_make(size_t m, const ln_conv_shape *s, bool at_end)
     fill_random(p.bias.p, p.bias.count);
     fill_random(p.addend.p, p.addend.count);
     fill_nan(p.packed.p, p.packed.count);
-    ln_winograd_f32_pack(m, s, p.weight, p.packed.p);
+    ln_winograd_f32_pack(m, s, p.weight, p.packed.p, NULL);
     return p;
 }
 
@@ -450,7 +450,7 @@ static void check_errors(const test_shape *t, test_data data)
         if (data == DATA_RANGE) {
             for (size_t i = 0; i < s.out_channels * s.in_channels * 9; i++)
                 p.weight[i] = test_float(data, 0, 1);
-            ln_winograd_f32_pack(m, &s, p.weight, p.packed.p);
+            ln_winograd_f32_pack(m, &s, p.weight, p.packed.p, NULL);
         }
         float *y = floats_make(out_count(&s));
         problem_run(&p, ln_cpu_isa_get(), NULL, true, y);
@@ -488,7 +488,7 @@ TEST(small_whole_numbers_are_exact_with_tiles_of_two)
         p.x.p[i] = (float)(test_random() % 17) - 8.0f;
     for (size_t i = 0; i < t.in * t.out * 9; i++)
         p.weight[i] = (float)(test_random() % 17) - 8.0f;
-    ln_winograd_f32_pack(2, &s, p.weight, p.packed.p);
+    ln_winograd_f32_pack(2, &s, p.weight, p.packed.p, NULL);
     float *y = floats_make(out_count(&s));
     problem_run(&p, ln_cpu_isa_get(), NULL, true, y);
     for (size_t i = 0; i < out_count(&s); i++) {
