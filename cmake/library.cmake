@@ -25,6 +25,12 @@ function(ln_library target type)
 endfunction()
 
 ln_library(lightnet_shared SHARED)
+# Tables of descriptions are mostly pointers; their relocations in one bit each instead of 24 bytes.
+include(CheckLinkerFlag)
+check_linker_flag(C "-Wl,-z,pack-relative-relocs" LN_HAS_PACKED_RELOCATIONS)
+if(LN_HAS_PACKED_RELOCATIONS)
+  target_link_options(lightnet_shared PRIVATE "-Wl,-z,pack-relative-relocs")
+endif()
 set_target_properties(lightnet_shared PROPERTIES EXPORT_NAME lightnet)
 ln_library(lightnet_static STATIC)
 set_target_properties(lightnet_static PROPERTIES EXPORT_NAME lightnet_static)

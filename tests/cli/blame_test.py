@@ -93,7 +93,7 @@ def check_no_text(done, text, stream="stdout"):
 def test_opt():
     pathlib.Path("model.net").write_text(MODEL)
     done = run("opt", "-v", "--time", "--verify", "model.net", code=0)
-    check_text(done, "conv2d_cpu")
+    check_text(done, "conv2d_nhwc_cpu")
     check_text(done, "firing 1: fold: conv_relu [exact] at 'relu0' (relu)", "stderr")
     check_text(done, "fold: 1 firings, ", "stderr")
     check_text(done, "(same bits)", "stderr")

@@ -43,7 +43,8 @@ def root_of(tensor, by_name):
 def overlaps(plan):
     """Pairs of tensors with memory of their own that share bytes while both are alive.
 
-    A sweep over the steps: what begins is compared with all that is alive.
+    A sweep over the steps: what begins is compared with all that is alive. What is there while the
+    model is loaded only has a space of its own.
     """
     own = [t for t in plan["tensors"] if "owner" not in t and t["bytes"] > 0]
     starts = {}
@@ -54,11 +55,18 @@ def overlaps(plan):
         alive = [t for t in alive if t["last_step"] >= step]
         for t in starts[step]:
             for other in alive:
-                if (t["memory"] == other["memory"] and t["offset"] < other["offset"] + other["bytes"] and
+                if (t["memory"] == other["memory"] and t["loading"] == other["loading"] and
+                        t["offset"] < other["offset"] + other["bytes"] and
                         other["offset"] < t["offset"] + t["bytes"]):
                     bad.append((t["name"], other["name"]))
             alive.append(t)
     return bad
+
+
+def region_of(tensor, memory):
+    if tensor["loading"]:
+        return 0, memory["loading"]
+    return (64, memory["static"]) if tensor["static"] else (memory["static"], memory["peak"])
 
 
 def misplaced(plan):
@@ -66,7 +74,7 @@ def misplaced(plan):
     by_name = {t["name"]: t for t in plan["tensors"]}
     for t in plan["tensors"]:
         memory = plan["memory"][t["memory"]]
-        begin, end = (64, memory["static"]) if t["static"] else (memory["static"], memory["peak"])
+        begin, end = region_of(t, memory)
         root = root_of(t, by_name)
         is_inside = begin <= t["offset"] and t["offset"] + t["bytes"] <= end
         is_in_owner = root["offset"] <= t["offset"] and t["offset"] + t["bytes"] <= root["offset"] + root["bytes"]

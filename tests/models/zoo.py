@@ -149,12 +149,26 @@ def count_parameters(ops):
                and oracle.args_of(op, "tensors_out")["dst"] not in statistics)
 
 
+def count_packed_work(op, dims):
+    """Of a convolution whose weights do not say their shape any more."""
+    ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
+    params = oracle.params_of(op)
+    channels = params.get("src_channels") or dims[ins["src"]][3]
+    return (math.prod(dims[outs["dst"]][:3]) * params["channels"] * math.prod(params["size"])
+            * channels // params.get("group", 1))
+
+
 def count_work(compiled):
     """Multiply-accumulates of the convolutions, which is what papers count, from a compiled model:
     that one says the shapes."""
     dims = {out["name"]: out["dims"] for op in compiled for out in op["tensors_out"]}
     work = 0
     for op in compiled:
+        if op["optype"].startswith("conv2d_nhwc"):
+            work += count_packed_work(op, dims)
+            continue
+        if op["optype"].startswith("conv2d_pack"):
+            continue
         if op["optype"].startswith(("conv2d", "deconv2d")):
             ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
             pixels = outs["dst"] if op["optype"].startswith("conv2d") else ins["src"]

@@ -83,7 +83,7 @@ int ln_cpu_conv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, int
         LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
         return -1;
     }
-    dims[0] = count ? (int)count : 1;
+    dims[0] = (int)count;
     return 1;
 }
 

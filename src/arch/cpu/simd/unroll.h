@@ -4,7 +4,9 @@
 #ifndef LN_ARCH_CPU_SIMD_UNROLL_H
 #define LN_ARCH_CPU_SIMD_UNROLL_H
 
-#if defined(__clang__)
+#if defined(LN_KEEP_LOOPS)
+#define LN_UNROLL
+#elif defined(__clang__)
 #define LN_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define LN_UNROLL _Pragma("GCC unroll 32")

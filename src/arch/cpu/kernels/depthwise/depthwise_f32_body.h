@@ -26,9 +26,11 @@
 // usual widths of images are multiples.
 #define DEPTHWISE_TILE 7
 
-// Kernel widths and steps that have tiles: X(columns, step).
+// Kernel widths and steps that have tiles: X(columns, step). An instruction set may have its own.
 #define DEPTHWISE_MAX_KERNEL 7
-#define DEPTHWISE_SIZES(X)   X(3, 1) X(3, 2) X(5, 1) X(5, 2) X(7, 1)
+#ifndef DEPTHWISE_SIZES
+#define DEPTHWISE_SIZES(X) X(3, 1) X(3, 2) X(5, 1) X(5, 2) X(7, 1)
+#endif
 
 // Bytes of input that tiles below each other should find again.
 #define DEPTHWISE_KEPT ((size_t)28 << 10)
@@ -426,7 +428,7 @@ VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *
 }
 
 // Channels that a column of tiles is made for.
-static size_t depthwise_block_channels(const depthwise_job *job)
+VF_VERB size_t depthwise_block_channels(const depthwise_job *job)
 {
     size_t width = (DEPTHWISE_TILE - 1) * job->columns.stride + job->columns.kernel;
     size_t count = DEPTHWISE_KEPT / sizeof(float) / (width * job->rows.kernel);

@@ -22,7 +22,7 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, const siz
     vf sum[GEMM_MAX_MR][GEMM_MAX_NV];
     const float *b = t->b;
     size_t a_stride = t->a_stride;
-    const float *a[GEMM_MAX_MR / 3];
+    const float *a[GEMM_MAX_MR / 3] = {NULL};
 
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
