@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What must be green before every commit, in under two minutes: format, layers, generated files,
-# exports, a build without warnings, the fast tests.
+# symbols, exports, a build without warnings, the fast tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -23,6 +23,12 @@ cmake --build build -j "$(nproc)"
 step "generated files"
 tools/ops.sh build/ops.md
 cmp -s build/ops.md docs/ops.md || { echo "docs/ops.md is out of date; run: tools/ops.sh"; exit 1; }
+tools/accuracy.sh build/accuracy.md
+cmp -s build/accuracy.md docs/accuracy.md ||
+    { echo "docs/accuracy.md is out of date; run: tools/accuracy.sh"; exit 1; }
+
+step "symbols"
+tools/symbols.sh build/liblightnet.a
 
 step "exports"
 tools/exports.sh build/liblightnet.so

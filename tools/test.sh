@@ -81,6 +81,7 @@ for isa in generic avx2; do
 done
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
+count "symbols" tools/symbols.sh build/liblightnet.a
 count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 
 note "clang"

@@ -455,6 +455,8 @@ static void check_errors(const test_shape *t, test_data data)
         float *y = floats_make(out_count(&s));
         problem_run(&p, ln_cpu_isa_get(), NULL, true, y);
         test_error e = measure(&p, y);
+        printf("| F(%zu,3) | %zu | %s | %.1e | %.1e | %.1g %% |\n", m, s.in_channels,
+               data_names[data], e.of_scale, sqrt(e.mean_square), 100 * e.of_bound);
         if (e.of_bound > 1 || e.of_scale > stated[m / 2 - 1])
             fail_msg(
                 "F%zu, %zu channels, %s: largest %.2g, rms %.2g of sum |wx|, %.2g of the largest "
@@ -473,6 +475,9 @@ TEST(errors_are_within_what_is_stated)
         {"", 1, 64, 32, 26, 26, 1, 1, 1, 1},
         {"", 1, 512, 16, 14, 14, 1, 1, 1, 1},
     };
+    // tools/accuracy.sh makes a page of it.
+    puts(
+        "| algorithm | channels | data | largest error | rms | of its bound |\n|---|---|---|---|---|---|");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int data = 0; data < DATA_COUNT; data++)
             check_errors(&cases[i], (test_data)data);
