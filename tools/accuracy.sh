@@ -35,7 +35,9 @@ END
 
 A 3x3 convolution by F(m,3) makes m x m outputs at once from transformed inputs and weights. Its error is at most
 
-    f(m, C) max |x| sum |w|,   f(m, C) = a u (C + 15) / (1 - u (C + 15)),   u = 2^-24,   a = 16, 205, 1605 for m = 2, 4, 6
+```text
+f(m, C) max |x| sum |w|,   f(m, C) = a u (C + 15) / (1 - u (C + 15)),   u = 2^-24,   a = 16, 205, 1605 for m = 2, 4, 6
+```
 
 with the maximum over the inputs of a tile, the sum over the weights of an output channel, and C input channels. Below it is what
 was found, on random numbers and on such as are bad for these algorithms: `largest error` relative to the largest output, `rms`

@@ -46,12 +46,20 @@ typedef struct piece {
     size_t step;        // when it is there: the position of what makes it
 } piece;
 
+// A concat that is a part of the whole, in its turn made of pieces.
+typedef struct inner {
+    const ln_op *concat;
+    int at; // its first channel in the whole
+} inner;
+
 typedef struct joiner {
     ln_context *ctx;
     ln_hash *positions;  // operator name -> its position in the list + 1, as a pointer
     const ln_op *concat; // or the slice
     piece pieces[MAX_PIECES];
     size_t piece_count;
+    inner inners[MAX_PIECES];
+    size_t inner_count;
     const ln_op *old_ops[4 * MAX_PIECES]; // that go, each once
     size_t old_count;
     ln_op *new_ops[4 * MAX_PIECES]; // owned until the context takes them
@@ -207,6 +215,13 @@ static window window_of(const joiner *j, const char *tname)
     return (window){tname, 0, channels_of(j, tname)};
 }
 
+// Of the pieces found so far.
+static int count_channels(const joiner *j)
+{
+    const piece *last = j->piece_count ? &j->pieces[j->piece_count - 1] : NULL;
+    return last ? last->at + last->from.count : 0;
+}
+
 static void add_piece(joiner *j, window from)
 {
     piece *last = j->piece_count ? &j->pieces[j->piece_count - 1] : NULL;
@@ -219,8 +234,26 @@ static void add_piece(joiner *j, window from)
         j->is_too_large = true;
         return;
     }
-    int at = last ? last->at + last->from.count : 0;
+    int at = count_channels(j);
     j->pieces[j->piece_count++] = (piece){.from = from, .at = at};
+}
+
+static void add_inner(joiner *j, const ln_op *concat)
+{
+    add_old(j, concat);
+    if (j->inner_count == MAX_PIECES)
+        j->is_too_large = true;
+    else
+        j->inners[j->inner_count++] = (inner){concat, count_channels(j)};
+}
+
+// NULL for an operator that is none.
+static const inner *find_inner(const joiner *j, const ln_op *op)
+{
+    for (size_t i = 0; i < j->inner_count; i++)
+        if (j->inners[i].concat == op)
+            return &j->inners[i];
+    return NULL;
 }
 
 // A concat that is nothing but a part of this whole to all who read it.
@@ -247,10 +280,10 @@ static ln_status find_pieces(joiner *j)
             add_piece(j, window_of(j, in->name));
             continue;
         }
-        const ln_op *inner = maker_of(j, in->name);
-        add_old(j, inner);
+        const ln_op *concat = maker_of(j, in->name);
+        add_inner(j, concat);
         int n = 0;
-        for (const ln_list *l = inner->op_arg->tensors_in; l && status == LN_OK; l = l->next) {
+        for (const ln_list *l = concat->op_arg->tensors_in; l && status == LN_OK; l = l->next) {
             ln_list *longer = ln_list_insert_nth(open, l->data, n++);
             status = longer ? LN_OK : LN_NO_MEMORY;
             open = longer ? longer : open;
@@ -258,6 +291,15 @@ static ln_status find_pieces(joiner *j)
     }
     ln_list_free(open);
     return status;
+}
+
+// Whether a piece would be copied from an inner concat, which goes.
+static bool is_any_of_inner(const joiner *j)
+{
+    for (size_t i = 0; i < j->piece_count; i++)
+        if (find_inner(j, maker_of(j, j->pieces[i].from.tname)))
+            return true;
+    return false;
 }
 
 static bool is_twice(const joiner *j, size_t index)
@@ -337,22 +379,19 @@ static const char *version_at(const joiner *j, size_t position)
     return newest;
 }
 
-// Where in the whole a tensor is that goes: a piece, a slice of one, or an inner concat. False for
+// Where in the whole a tensor is that goes: a piece, an inner concat, or a slice of one. False for
 // others.
 static bool find_place(const joiner *j, const char *tname, int *out_at)
 {
-    bool is_inside = false; // an inner concat begins where its first input does
-    const ln_op *maker;
-    while ((maker = maker_of(j, tname)) && maker != j->concat && is_old(j, maker) &&
-           is_along_channels(j, maker, "concat")) {
-        tname = ((const ln_tensor_list_entry *)maker->op_arg->tensors_in->data)->name;
-        is_inside = true;
-    }
     window from = window_of(j, tname);
+    const inner *concat = find_inner(j, maker_of(j, from.tname));
+    if (concat) {
+        *out_at = concat->at + from.first;
+        return true;
+    }
     for (size_t i = 0; i < j->piece_count; i++) {
         const piece *p = &j->pieces[i];
-        if ((!p->maker && !is_inside) || !ln_streq(p->from.tname, from.tname) ||
-            from.first < p->from.first || from.first >= p->from.first + p->from.count)
+        if (!p->maker || !ln_streq(p->from.tname, from.tname))
             continue;
         *out_at = p->at + from.first - p->from.first;
         return true;
@@ -532,7 +571,8 @@ static bool is_writer(const joiner *j, const ln_op *op)
     return false;
 }
 
-// A slice that only this whole was made of goes with it.
+// A slice that only this whole was made of goes with it; makers and readers are made over, and may
+// go on reading it.
 static void add_slices(joiner *j, const ln_op *concat)
 {
     const ln_tensor_list_entry *in;
@@ -544,7 +584,7 @@ static void add_slices(joiner *j, const ln_op *concat)
         bool is_read = readers == NULL;
         const ln_op *reader;
         LN_LIST_FOREACH (reader, readers)
-            is_read = is_read || !is_old(j, reader);
+            is_read = is_read || (reader != j->concat && !find_inner(j, reader));
         ln_list_free(readers);
         if (!is_read)
             add_old(j, maker);
@@ -658,7 +698,7 @@ static ln_status try_at(ln_compilation *compilation, joiner *j)
     if (is_along_channels(j, j->concat, "slice"))
         return can_be_window(j) ? fire(compilation, j, "window", build_window) : LN_OK;
     LN_TRY(find_pieces(j));
-    if (j->is_too_large || !find_makers(j))
+    if (j->is_too_large || is_any_of_inner(j) || !find_makers(j))
         return LN_OK;
     return fire(compilation, j, "join", build);
 }
