@@ -17,8 +17,10 @@ build/build.ninja:
 demo: all
 	build/digits
 
+# Without the packages for another processor its stage is skipped, and says so.
 test:
 	tools/deps.sh test
+	-tools/deps.sh aarch64
 	tools/test.sh
 
 check:

@@ -6,6 +6,7 @@
 #   clang     clang, all tests but the models of the zoo in full size, which one build runs
 #   asan      address and undefined-behaviour sanitizers, all tests
 #   tsan      thread sanitizer, the tests in which threads meet
+#   aarch64   cross-compiled; the tests of the kernels and two models in QEMU's user mode
 #   fuzz      each fuzz target for some seconds, from its seeds
 #   leaves    the library without each leaf folder
 #   package   installed, and used from outside with pkg-config and CMake
@@ -66,6 +67,14 @@ build() {
     cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset" -j "$jobs" >/dev/null
 }
 
+# build_targets PRESET TARGET...: only these.
+build_targets() {
+    local preset=$1
+    shift
+    cmake --preset "$preset" >/dev/null &&
+        cmake --build --preset "$preset" -j "$jobs" --target "$@" >/dev/null
+}
+
 # A locale with a decimal comma, for the tests that such a one changes nothing.
 locales=$(mktemp -d)
 trap 'rm -rf "$locales"' EXIT
@@ -95,6 +104,18 @@ ASAN_OPTIONS=detect_leaks=1 suite build-asan
 note "tsan: threads"
 count "build with the thread sanitizer" build tsan
 suite build-tsan -L threads
+
+note "aarch64: NEON"
+lacks=$(tools/deps.sh aarch64 --missing)
+if [ -n "$lacks" ]; then
+    echo "skipped: aarch64: not installed:$lacks (tools/deps.sh aarch64 installs them)"
+    skipped=$((skipped + 1))
+else
+    count "build for aarch64" build_targets aarch64 lightnet cpu_kernel_tests
+    suite build-aarch64 -R '^cpu_kernels'
+    count "same bytes of models on aarch64" tools/aarch64_test.sh build/lightnet build-aarch64/lightnet \
+        models/shufflenet_v2_x0_5.net:150528 models/squeezenet1_1.net:150528
+fi
 
 note "fuzz: ${LN_FUZZ_SECONDS:=10} seconds a target"
 count "build of the fuzz targets" build fuzz

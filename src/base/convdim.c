@@ -126,7 +126,7 @@ ln_status ln_autopadding_conv(int *padding, const int *in, const int *size, cons
     LN_TRY(check_axes(axis_count));
     LN_TRY(parse_mode(mode, &parsed));
 
-    int totals[LN_MAXDIM];
+    int totals[LN_MAXDIM] = {0};
     for (int i = 0; i < axis_count; i++) {
         LN_TRY(check_window(size[i], stride[i], dilation[i]));
         if (in[i] < 1)
@@ -149,7 +149,7 @@ ln_status ln_autopadding_deconv(int *padding, const int *in, const int *out, con
     LN_TRY(check_axes(axis_count));
     LN_TRY(parse_mode(mode, &parsed));
 
-    int totals[LN_MAXDIM];
+    int totals[LN_MAXDIM] = {0};
     for (int i = 0; i < axis_count; i++) {
         LN_TRY(check_window(size[i], stride[i], dilation[i]));
         int extra = output_padding ? output_padding[i] : 0;

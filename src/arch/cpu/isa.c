@@ -20,6 +20,10 @@ static const char *const names[] = {
 #undef NAME_ROW
 };
 
+#define NAME_IN_TEXT(isa, name) " " name
+static const char known[] = LN_CPU_ISA_LIST(NAME_IN_TEXT);
+#undef NAME_IN_TEXT
+
 #if LN_CPU_X86
 static unsigned machine_features(void)
 {
@@ -42,7 +46,7 @@ static unsigned machine_features(void)
 #else
 static unsigned machine_features(void)
 {
-    return 0;
+    return LN_CPU_ARM64 ? LN_CPU_HAS_NEON : 0; // every AArch64 has it
 }
 #endif
 
@@ -60,10 +64,10 @@ static ln_status find_level(const char *name, ln_cpu_isa *out_isa)
         *out_isa = (ln_cpu_isa)i;
         return LN_OK;
     }
-    return LN_FAIL(LN_INVALID, "instruction set '%s' is unknown; known are generic, avx2, avx512",
-                   name);
+    return LN_FAIL(LN_INVALID, "instruction set '%s' is unknown; known are%s", name, known);
 }
 
+#if LN_CPU_X86
 ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
 {
     const unsigned avx2 = LN_CPU_HAS_AVX2 | LN_CPU_HAS_FMA;
@@ -76,6 +80,18 @@ ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
         return LN_CPU_ISA_x86_avx2;
     return LN_CPU_ISA_generic;
 }
+#elif LN_CPU_ARM64
+ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
+{
+    return features & LN_CPU_HAS_NEON ? LN_CPU_ISA_arm_neon : LN_CPU_ISA_generic;
+}
+#else
+ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
+{
+    (void)features;
+    return LN_CPU_ISA_generic;
+}
+#endif
 
 ln_cpu_isa ln_cpu_isa_detect(void)
 {

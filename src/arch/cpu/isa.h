@@ -11,12 +11,32 @@
 
 LN_CPPSTART
 
-// The one list of levels, from slow to fast: X(isa, name). `isa` is the suffix of kernel names
-// and files; `name` is what users write.
+// Which kernels are part of this build, beside the generic ones.
+#if defined(__x86_64__)
+#define LN_CPU_X86 1
+#else
+#define LN_CPU_X86 0
+#endif
+#if defined(__aarch64__)
+#define LN_CPU_ARM64 1
+#else
+#define LN_CPU_ARM64 0
+#endif
+
+// The one list of this build's levels, from slow to fast: X(isa, name). `isa` is the suffix of
+// kernel names and files; `name` is what users write.
+#if LN_CPU_ARM64
+#define LN_CPU_ISA_LIST(X)                                                                         \
+    X(generic, "generic")                                                                          \
+    X(arm_neon, "neon")
+#elif LN_CPU_X86
 #define LN_CPU_ISA_LIST(X)                                                                         \
     X(generic, "generic")                                                                          \
     X(x86_avx2, "avx2")                                                                            \
     X(x86_avx512, "avx512")
+#else
+#define LN_CPU_ISA_LIST(X) X(generic, "generic")
+#endif
 
 typedef enum ln_cpu_isa {
 #define LN_CPU_ISA_ENUM(isa, name) LN_CPU_ISA_##isa,
@@ -24,13 +44,6 @@ typedef enum ln_cpu_isa {
 #undef LN_CPU_ISA_ENUM
         LN_CPU_ISA_COUNT
 } ln_cpu_isa;
-
-// Whether kernels for x86 are part of this build.
-#if defined(__x86_64__)
-#define LN_CPU_X86 1
-#else
-#define LN_CPU_X86 0
-#endif
 
 // Features of a processor, as bits. A level needs all of its features.
 enum {
@@ -40,9 +53,10 @@ enum {
     LN_CPU_HAS_AVX512VL = 1 << 3,
     LN_CPU_HAS_AVX512BW = 1 << 4,
     LN_CPU_HAS_AVX512DQ = 1 << 5,
+    LN_CPU_HAS_NEON = 1 << 6,
 };
 
-// The fastest level that a processor with these features runs.
+// The fastest level of this build that a processor with these features runs.
 ln_cpu_isa ln_cpu_isa_from_features(unsigned features);
 
 // The fastest level of this machine and build.

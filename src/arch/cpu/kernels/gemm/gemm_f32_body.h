@@ -12,7 +12,9 @@
 #include "arch/cpu/simd/unroll.h"
 
 #define GEMM_MAX_MR 12
+#ifndef GEMM_MAX_NV // an instruction set may have its own
 #define GEMM_MAX_NV 2
+#endif
 
 // A tile of `mr` rows and `nv` vectors, both constants where it is inlined, so that the sums stay
 // in registers. The rows are addressed from every third one: x86 addresses reach the stride once

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm f32 for NEON: tiles of 6 x 16, 24 of 32 registers for sums.
+
+#include "arch/cpu/simd/f32__arm_neon.h"
+
+#define GEMM_MAX_NV 4
+#include "arch/cpu/kernels/gemm/gemm_f32_body.h"
+
+void ln_k_gemm_f32_6x16__arm_neon(const ln_gemm_f32_args *tile)
+{
+    assert(tile->m >= 1 && tile->m <= 6);
+    assert(tile->n >= 1 && tile->n <= 16);
+
+#define ROWS(mr)                                                                                   \
+    case mr: gemm_f32_rows(tile, mr, 16 / VF_LANES); break;
+
+    switch (tile->m) {
+        ROWS(1)
+        ROWS(2)
+        ROWS(3)
+        ROWS(4)
+        ROWS(5)
+        ROWS(6)
+    default: break;
+    }
+#undef ROWS
+}
+
+void ln_k_pack_f32_16__arm_neon(size_t k, size_t cols, const float *b, size_t b_stride,
+                                float *panel)
+{
+    pack_f32_panel(k, cols, b, b_stride, panel, 16);
+}
