@@ -91,6 +91,9 @@ int ln_op_is_input(const ln_op_arg *op_arg);
 // The outermost context: itself, or what it is a graph of.
 ln_context *ln_context_root(ln_context *ctx);
 
+// `ln_carried_let_go` of what the model carries; NULL is a model that carries nothing.
+void ln_context_let_go(const ln_context *ctx, const void *bytes, size_t byte_count);
+
 // Calls `function` for each graph of `ctx` up to the first that fails.
 ln_status ln_context_each_graph(const ln_context *ctx,
                                 ln_status (*function)(ln_context *graph, void *user), void *user);

@@ -71,6 +71,13 @@ ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size_t byte
     return ln_carried_note_mapped(root->carried, bytes, byte_count);
 }
 
+void ln_context_let_go(const ln_context *ctx, const void *bytes, size_t byte_count)
+{
+    if (ctx)
+        ln_carried_let_go(ln_context_root((ln_context *)(uintptr_t)ctx)->carried, bytes,
+                          byte_count);
+}
+
 // ---- Graphs ----
 
 ln_context *ln_context_root(ln_context *ctx)

@@ -86,6 +86,33 @@ static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry)
 
 // ---- From the model ----
 
+// Operators that read their inputs at any address.
+static const char *const any_address[] = {"linear_pack_cpu"};
+
+static bool takes_any_address(const ln_op *op)
+{
+    for (size_t i = 0; i < sizeof any_address / sizeof any_address[0]; i++) {
+        if (ln_streq(op->op_arg->optype, any_address[i]))
+            return true;
+    }
+    return false;
+}
+
+// Whether loading can read the elements in the model's file, though they are not aligned there.
+// The memory that is planned for them then is not touched.
+static bool is_read_in_file(const ln_context *ctx, const ln_op *maker, const ln_tensor_entry *entry)
+{
+    if (!entry->is_load || entry->mtype != LN_MEM_CPU)
+        return false;
+    ln_list *readers = ln_dfg_nexts(ctx->dfg, maker, entry->name);
+    bool is_any = readers != NULL;
+    const ln_op *reader;
+    LN_LIST_FOREACH (reader, readers)
+        is_any = is_any && takes_any_address(reader);
+    ln_list_free(readers);
+    return is_any;
+}
+
 // What lies in the model's file where it cannot be used: the plan has memory for it.
 static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *entry)
 {
@@ -122,6 +149,8 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
                            ln_context_root(fill->ctx)->weights, entry->name);
         else if (!entry->carried)
             fill->missing_count++;
+        else if (is_read_in_file(fill->ctx, op, entry))
+            entry->tensor->data = (void *)(uintptr_t)entry->carried;
         else if (!ln_entry_is_in_place(entry))
             LN_TRY(fill_from_carried(fill, entry));
     }
@@ -133,8 +162,7 @@ void ln_fill_let_go(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
         const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
-        if (entry && entry->is_load && ln_entry_is_in_place(entry))
-            ln_carried_let_go(ln_context_root((ln_context *)(uintptr_t)ctx)->carried,
-                              entry->carried, tl_tensor_size(entry->tensor));
+        if (entry && entry->is_load && entry->carried && entry->tensor->data == entry->carried)
+            ln_context_let_go(ctx, entry->carried, tl_tensor_size(entry->tensor));
     }
 }

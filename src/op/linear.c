@@ -27,9 +27,21 @@ size_t ln_linear_packed_at(int k, int p, int j)
     return (panel * (size_t)k + (size_t)p) * LN_PACK_LANES + (size_t)j % LN_PACK_LANES;
 }
 
-int ln_shape_linear_pack(int *dims, const tl_tensor *weight, int is_transposed)
+int ln_linear_packed_row(int k, int channels, int p)
+{
+    if (channels == 0)
+        return p;
+    int pixels = k / channels;
+    return p % pixels * channels + p / pixels;
+}
+
+int ln_shape_linear_pack(int *dims, const tl_tensor *weight, int is_transposed, int channels)
 {
     int k = weight->dims[is_transposed ? 1 : 0], n = weight->dims[is_transposed ? 0 : 1];
+    if (channels != 0 && k % channels != 0) {
+        LN_FAIL(LN_INVALID, "%d rows are no image of %d channels", k, channels);
+        return -1;
+    }
     dims[0] = ln_linear_packed_len(k, n);
     return dims[0] < 0 ? -1 : 1;
 }

@@ -5,16 +5,39 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
+#include "ir/context.h"
 
-void ln_cpu_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed)
+// Of weights whose columns are rows of the model's file so many bytes are packed at once, then
+// their pages may go.
+#define PACK_BYTES   ((size_t)16 << 20)
+#define PACK_COLUMNS 128
+
+static void pack_turned(const ln_op_arg *op_arg, size_t k, size_t n, size_t channels,
+                        const char *from, float *packed)
+{
+    size_t column_bytes = k * sizeof(float);
+    size_t most = n;
+    if (column_bytes > 0)
+        most = (PACK_BYTES / column_bytes / PACK_COLUMNS + 1) * PACK_COLUMNS;
+    for (size_t first = 0; first < n; first += most) {
+        size_t count = n - first < most ? n - first : most;
+        ln_gemm_pack_image_f32(ln_cpu_isa_get(), k, count, channels, (const void *)from, 1, k,
+                               packed + first * k, ln_cpu_pool(op_arg));
+        ln_context_let_go(op_arg->context, from, count * column_bytes);
+        from += count * column_bytes;
+    }
+}
+
+void ln_cpu_linear_pack(const ln_op_arg *op_arg, const tl_tensor *weight, tl_tensor *dst,
+                        bool is_transposed, int channels)
 {
     size_t rows = (size_t)weight->dims[0], columns = (size_t)weight->dims[1];
+    size_t order = channels > 0 ? (size_t)channels : 1;
     if (is_transposed)
-        ln_gemm_pack_f32(ln_cpu_isa_get(), columns, rows, weight->data, 1, columns, dst->data,
-                         NULL);
+        pack_turned(op_arg, columns, rows, order, weight->data, dst->data);
     else
-        ln_gemm_pack_f32(ln_cpu_isa_get(), rows, columns, weight->data, columns, 1, dst->data,
-                         NULL);
+        ln_gemm_pack_image_f32(ln_cpu_isa_get(), rows, columns, order, weight->data, columns, 1,
+                               dst->data, ln_cpu_pool(op_arg));
 }
 
 void ln_cpu_linear(ln_pool *pool, const ln_cpu_linear_call *linear)

@@ -23,7 +23,9 @@ typedef struct ln_cpu_linear_call {
     bool is_addend_last;
 } ln_cpu_linear_call;
 
-void ln_cpu_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed);
+// The weights may lie at any address.
+void ln_cpu_linear_pack(const ln_op_arg *op_arg, const tl_tensor *weight, tl_tensor *dst,
+                        bool is_transposed, int channels);
 void ln_cpu_linear(ln_pool *pool, const ln_cpu_linear_call *linear);
 
 LN_CPPEND

@@ -8,16 +8,19 @@
 #include "arch/ref/nhwc.h"
 #include "op/linear.h"
 
-void ln_ref_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed)
+void ln_ref_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed, int channels)
 {
     const float *from = weight->data;
     float *to = dst->data;
     int k = weight->dims[is_transposed ? 1 : 0];
     if (dst->len)
         memset(to, 0, (size_t)dst->len * sizeof *to);
-    for (int i = 0; i < weight->dims[0]; i++)
-        for (int j = 0; j < weight->dims[1]; j++)
-            to[ln_linear_packed_at(k, is_transposed ? j : i, is_transposed ? i : j)] = *from++;
+    for (int i = 0; i < weight->dims[0]; i++) {
+        for (int j = 0; j < weight->dims[1]; j++) {
+            int p = ln_linear_packed_row(k, channels, is_transposed ? j : i);
+            to[ln_linear_packed_at(k, p, is_transposed ? i : j)] = *from++;
+        }
+    }
 }
 
 void ln_ref_linear(const ln_ref_linear_call *linear)

@@ -21,7 +21,7 @@ typedef struct ln_ref_linear_call {
     bool is_addend_last;
 } ln_ref_linear_call;
 
-void ln_ref_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed);
+void ln_ref_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed, int channels);
 void ln_ref_linear(const ln_ref_linear_call *linear);
 
 LN_CPPEND

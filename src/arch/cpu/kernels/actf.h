@@ -45,4 +45,20 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
     return x;
 }
 
+// How many vectors vf_act_each takes side by side: 1 where it would gain nothing.
+VF_VERB int vf_act_abreast(const ln_act act)
+{
+    // as many as do not fill the registers
+    return act == LN_ACT_SILU ? (VF_LANES == 16 ? VF_ABREAST_MAX : 2) : 1;
+}
+
+// `act` and `count`, 1 to vf_act_abreast(act), are constants where this is inlined.
+VF_VERB void vf_act_each(const ln_act act, vf alpha, vf beta, vf *x, const int count)
+{
+    if (act == LN_ACT_SILU)
+        vf_silu_each(x, count);
+    else
+        x[0] = vf_act(act, alpha, beta, x[0]);
+}
+
 #endif

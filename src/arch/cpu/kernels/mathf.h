@@ -14,14 +14,49 @@
 #ifndef LN_ARCH_CPU_KERNELS_MATHF_H
 #define LN_ARCH_CPU_KERNELS_MATHF_H
 
+#include "arch/cpu/simd/unroll.h"
+
+// How many vectors the functions `..._each` may take. These do each step for all of them before the
+// next one, because a processor does not look far enough ahead for another vector's steps while
+// one waits.
+#define VF_ABREAST_MAX 7
+
+#define VF_EACH(i, count) LN_UNROLL for (int i = 0; i < (count); i++)
+
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
+VF_VERB void vf_exp_tail_each(const vf *r, vf *q, const int count)
+{
+    VF_EACH(i, count) q[i] = vf_fma(vf_set1(0x1.6d1606p-10f), r[i], vf_set1(0x1.12106cp-7f));
+    VF_EACH(i, count) q[i] = vf_fma(q[i], r[i], vf_set1(0x1.555516p-5f));
+    VF_EACH(i, count) q[i] = vf_fma(q[i], r[i], vf_set1(0x1.5554d8p-3f));
+    VF_EACH(i, count) q[i] = vf_fma(q[i], r[i], vf_set1(0x1p-1f));
+}
+
 VF_VERB vf vf_exp_tail(vf r)
 {
-    vf q = vf_set1(0x1.6d1606p-10f);
-    q = vf_fma(q, r, vf_set1(0x1.12106cp-7f));
-    q = vf_fma(q, r, vf_set1(0x1.555516p-5f));
-    q = vf_fma(q, r, vf_set1(0x1.5554d8p-3f));
-    return vf_fma(q, r, vf_set1(0x1p-1f));
+    vf q;
+    vf_exp_tail_each(&r, &q, 1);
+    return q;
+}
+
+// As vf_exp, of vectors that are not above 89.
+VF_VERB void vf_exp_each(vf *x, const int count)
+{
+    const vf magic = vf_set1(0x1.8p23f); // adding it rounds to a whole number
+    vf n[VF_ABREAST_MAX], r[VF_ABREAST_MAX], q[VF_ABREAST_MAX];
+    VF_EACH(i, count) x[i] = vf_max(vf_set1(-104.0f), x[i]); // NaN stays
+
+    VF_EACH(i, count) n[i] = vf_fma(x[i], vf_set1(0x1.715476p0f), magic); // x / ln 2
+    VF_EACH(i, count) n[i] = vf_sub(n[i], magic);
+    VF_EACH(i, count) r[i] = vf_fma(n[i], vf_set1(-0x1.62ep-1f), x[i]);     // ln 2, 12 bits: exact
+    VF_EACH(i, count) r[i] = vf_fma(n[i], vf_set1(-0x1.0bfbe8p-15f), r[i]); // and the rest
+
+    vf_exp_tail_each(r, q, count);
+    VF_EACH(i, count) x[i] = vf_mul(r[i], r[i]);
+    VF_EACH(i, count) q[i] = vf_fma(q[i], x[i], r[i]);
+    VF_EACH(i, count) q[i] = vf_add(q[i], vf_set1(1.0f));
+
+    VF_EACH(i, count) x[i] = vf_mul_pow2(q[i], n[i]);
 }
 
 // e^x. Overflows to inf above 88.72284, underflows to 0 below -103.97208; exp(-inf) = 0,
@@ -31,18 +66,9 @@ VF_VERB vf vf_exp_tail(vf r)
 // Chebyshev nodes.
 VF_VERB vf vf_exp(vf x)
 {
-    const vf magic = vf_set1(0x1.8p23f); // adding it rounds to a whole number
-    x = vf_min(vf_set1(89.0f), x);       // NaN stays
-    x = vf_max(vf_set1(-104.0f), x);
-
-    vf n = vf_sub(vf_fma(x, vf_set1(0x1.715476p0f), magic), magic); // x / ln 2
-    vf r = vf_fma(n, vf_set1(-0x1.62ep-1f), x);                     // ln 2, upper 12 bits: exact
-    r = vf_fma(n, vf_set1(-0x1.0bfbe8p-15f), r);                    // and the rest
-
-    vf q = vf_exp_tail(r);
-    vf y = vf_add(vf_fma(q, vf_mul(r, r), r), vf_set1(1.0f));
-
-    return vf_mul_pow2(y, n);
+    x = vf_min(vf_set1(89.0f), x); // NaN stays
+    vf_exp_each(&x, 1);
+    return x;
 }
 
 // e^(a - b) for a <= b, without the error that rounding a - b would bring: that of 2^-24 times the
@@ -203,11 +229,22 @@ VF_VERB vf vf_softplus(vf x)
 }
 
 // x / (1 + e^-x): x times vf_sigmoid(x), but rounded less often.
-VF_VERB vf vf_silu(vf x)
+VF_VERB void vf_silu_each(vf *x, const int count)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
-    vf e = vf_exp(vf_sub(zero, vf_abs(x)));
-    return vf_mul(x, vf_div(vf_if_ge(x, zero, one, e), vf_add(one, e)));
+    vf e[VF_ABREAST_MAX], bottom[VF_ABREAST_MAX];
+    VF_EACH(i, count) e[i] = vf_neg(vf_abs(x[i]));
+    vf_exp_each(e, count);
+    VF_EACH(i, count) bottom[i] = vf_add(one, e[i]);
+    VF_EACH(i, count) e[i] = vf_if_ge(x[i], zero, one, e[i]);
+    VF_EACH(i, count) e[i] = vf_div(e[i], bottom[i]);
+    VF_EACH(i, count) x[i] = vf_mul(x[i], e[i]);
+}
+
+VF_VERB vf vf_silu(vf x)
+{
+    vf_silu_each(&x, 1);
+    return x;
 }
 
 // x tanh(log(1 + e^x)), of which tanh is (e^2x + 2 e^x) / (e^2x + 2 e^x + 2).

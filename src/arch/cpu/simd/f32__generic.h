@@ -48,8 +48,11 @@ VF_VERB void vf_store(float *p, vf v)
 VF_VERB vf vf_load_n(const float *p, size_t n)
 {
     vf v = {0};
-    for (size_t i = 0; i < n; i++)
-        v[i] = p[i];
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, p + i, sizeof x); // at any address, as the others
+        v[i] = x;
+    }
     return v;
 }
 

@@ -35,11 +35,12 @@
 // Bytes of input that tiles below each other should find again.
 #define DEPTHWISE_KEPT ((size_t)28 << 10)
 
-// Epilogues that are done on sums in registers, a bias first; the others wait in memory.
+// Where an epilogue is done.
 typedef enum depthwise_form {
-    DEPTHWISE_BOUNDED,    // no activation, relu, clip
-    DEPTHWISE_HARD_SWISH, // that
-    DEPTHWISE_WAITING,
+    DEPTHWISE_BOUNDED,    // in registers: bias; no activation, relu, clip
+    DEPTHWISE_HARD_SWISH, // that, too
+    DEPTHWISE_LATE,       // the activation in the output, when all channels of a tile are there
+    DEPTHWISE_WAITING,    // from sums in memory: addends
 } depthwise_form;
 
 // What all tiles of a call have in common.
@@ -48,7 +49,7 @@ typedef struct depthwise_job {
     size_t in_row; // floats from one row of the input to the next
     ln_window_1d rows, columns;
     depthwise_form form;
-    float low, high; // of BOUNDED; an infinite bound changes nothing
+    float low, high; // of BOUNDED and LATE; an infinite bound changes nothing
 } depthwise_job;
 
 VF_VERB vf depthwise_load(const float *p, size_t lanes)
@@ -91,6 +92,56 @@ static __attribute__((noinline)) void depthwise_finish(const depthwise_waiting *
     switch (w->job->args->epilogue.act) {
 #define CASE(constant, name, doc)                                                                  \
     case LN_ACT_##constant: depthwise_finish_with(LN_ACT_##constant, w); return;
+        LN_ACT_LIST(CASE)
+#undef CASE
+    case LN_ACT_COUNT: break;
+    }
+}
+
+VF_VERB void depthwise_activate_some(const ln_act act, const int count, vf alpha, vf beta, float *y)
+{
+    vf v[VF_ABREAST_MAX];
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        v[i] = vf_load(y + i * VF_LANES);
+    vf_act_each(act, alpha, beta, v, count);
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        vf_store(y + i * VF_LANES, v[i]);
+}
+
+VF_VERB void depthwise_activate_with(const ln_act act, const ln_epilogue_f32 *e, float *y,
+                                     size_t y_stride, size_t pixels, size_t channels)
+{
+    const int abreast = vf_act_abreast(act);
+    const vf alpha = vf_set1(e->alpha), beta = vf_set1(e->beta);
+    for (size_t i = 0; i < pixels; i++, y += y_stride) {
+        size_t c = 0;
+        for (; c + (size_t)abreast * VF_LANES <= channels; c += (size_t)abreast * VF_LANES)
+            depthwise_activate_some(act, abreast, alpha, beta, y + c);
+        for (; c + VF_LANES <= channels; c += VF_LANES)
+            depthwise_activate_some(act, 1, alpha, beta, y + c);
+        if (c < channels) {
+            vf v = vf_act(act, alpha, beta, vf_load_n(y + c, channels - c));
+            vf_store_n(y + c, v, channels - c);
+        }
+    }
+}
+
+// The activation of `channels` of neighbouring pixels, in place.
+static __attribute__((noinline)) void depthwise_activate(const ln_epilogue_f32 *e, float *y,
+                                                         size_t y_stride, size_t pixels,
+                                                         size_t channels)
+{
+    if (channels == y_stride) { // they follow each other
+        channels *= pixels;
+        pixels = 1;
+    }
+    switch (e->act) {
+#define CASE(constant, name, doc)                                                                  \
+    case LN_ACT_##constant:                                                                        \
+        depthwise_activate_with(LN_ACT_##constant, e, y, y_stride, pixels, channels);              \
+        return;
         LN_ACT_LIST(CASE)
 #undef CASE
     case LN_ACT_COUNT: break;
@@ -376,6 +427,13 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole, cons
             else
                 depthwise_tile(k, s, is_whole, left, right, 0, &column, &at);
         }
+        for (size_t i = 0; column.form == DEPTHWISE_LATE && i < step; i++) {
+            // with the channels in front of c that the last vector did again
+            const size_t from = end - c >= VF_LANES || !overlaps ? c : end - VF_LANES;
+            depthwise_activate(&args->epilogue,
+                               args->y + (pixel + i * shape->out_w) * column.y_stride + from,
+                               column.y_stride, column.outputs, end - from);
+        }
     }
 }
 
@@ -485,7 +543,7 @@ static void depthwise_choose_form(const ln_epilogue_f32 *e, depthwise_job *job)
         job->low = e->alpha;
         job->high = e->beta;
     } else if (e->act != LN_ACT_NONE)
-        job->form = DEPTHWISE_WAITING;
+        job->form = DEPTHWISE_LATE;
 }
 
 VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end)

@@ -51,6 +51,8 @@ typedef struct direct_job {
     size_t panel_stride; // floats
     // Tiles of neighbours: from each of `lines` runs of `line` outputs those of [inner, inner_end).
     size_t lines, line, inner, inner_end, inner_tiles;
+    size_t tile_rows, longer_tiles; // of these: rows of a tile, and how many have one more
+    bool is_pointwise;              // windows are neighbouring pixels: `lines` is 1
     // Tiles of the columns of outputs on both sides of these, from top to bottom of an image.
     size_t columns, column_tiles;
     size_t chunk; // panels that all tiles of a piece meet before the next ones
@@ -132,6 +134,14 @@ static bool place_inner_windows(const direct_job *job, size_t image, size_t row,
 static void place_windows(const direct_job *job, const output_tile *tile, window_rows *out)
 {
     const ln_conv_shape *s = &job->args->shape;
+    if (job->is_pointwise) { // far cheaper than the rest, which needs divisions
+        const size_t distance = job->args->x_stride;
+        out->m = tile->m;
+        out->is_inside = true;
+        for (size_t i = 0; i < tile->m; i++)
+            out->rows[i] = (ptrdiff_t)((tile->first + i) * distance);
+        return;
+    }
     size_t column = tile->first % s->out_w, row = tile->first / s->out_w % s->out_h;
     size_t image = tile->first / s->out_w / s->out_h, m = tile->m;
     ptrdiff_t height = (ptrdiff_t)((s->kernel_h - 1) * s->dilation_h);
@@ -289,11 +299,11 @@ static output_tile tile_at(const direct_job *job, size_t tile)
     const ln_conv_shape *s = &job->args->shape;
     size_t inner_count = job->lines * job->inner_tiles;
     if (tile < inner_count) {
-        size_t line = tile / job->inner_tiles, index = tile % job->inner_tiles;
-        size_t extent = job->inner_end - job->inner;
-        size_t start = ln_share_start(extent, job->inner_tiles, index);
-        size_t end = ln_share_start(extent, job->inner_tiles, index + 1);
-        return (output_tile){line * job->line + job->inner + start, end - start, 1};
+        size_t line = job->lines == 1 ? 0 : tile / job->inner_tiles;
+        size_t index = tile - line * job->inner_tiles;
+        size_t start = job->tile_rows * index + ln_min(job->longer_tiles, index);
+        size_t m = job->tile_rows + (index < job->longer_tiles);
+        return (output_tile){line * job->line + job->inner + start, m, 1};
     }
     tile -= inner_count;
     size_t index = tile % job->column_tiles, column = tile / job->column_tiles % job->columns;
@@ -357,7 +367,7 @@ static void find_inner_columns(direct_job *job)
 // All windows of a tile should reach outside the image in the same way, because then it is made in
 // one go: so tiles do not cross the ends of rows, and the columns on the left and right have tiles
 // of their own. Not so where that would make tiles of few rows, on small images.
-static void plan_tiles(direct_job *job)
+static void choose_tiles(direct_job *job)
 {
     const ln_conv_shape *s = &job->args->shape;
     size_t outputs = s->batch * s->out_h * s->out_w;
@@ -381,6 +391,18 @@ static void plan_tiles(direct_job *job)
     job->line = job->inner_end = outputs;
     job->inner = job->columns = job->column_tiles = 0;
     job->inner_tiles = ln_div_up(outputs, rows);
+}
+
+static void plan_tiles(direct_job *job)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    choose_tiles(job);
+    size_t extent = job->inner_end - job->inner;
+    job->tile_rows = job->inner_tiles ? extent / job->inner_tiles : 0;
+    job->longer_tiles = extent - job->tile_rows * job->inner_tiles;
+    job->is_pointwise = job->run_count && s->kernel_h == 1 && s->kernel_w == 1 &&
+                        s->stride_h == 1 && s->stride_w == 1 && s->pad_top == 0 &&
+                        s->pad_left == 0 && s->in_h == s->out_h && s->in_w == s->out_w;
 }
 
 static void plan_pieces(direct_job *job, size_t threads)

@@ -27,7 +27,7 @@ size_t ln_gemm_packed_len(size_t k, size_t n)
 
 typedef struct pack_job {
     const ln_tile_f32_kernel *kernel;
-    size_t k, n;
+    size_t k, n, channels;
     const float *w;
     size_t row_step, column_step;
     float *packed;
@@ -37,7 +37,7 @@ static void pack_some(void *user, size_t index)
 {
     const pack_job *job = user;
     size_t first = index * PACK_COLUMNS;
-    job->kernel->pack(job->k, ln_min(job->n - first, PACK_COLUMNS),
+    job->kernel->pack(job->k, ln_min(job->n - first, PACK_COLUMNS), job->channels,
                       job->k ? job->w + first * job->column_step : job->w, job->row_step,
                       job->column_step, job->packed + first * job->k);
 }
@@ -45,7 +45,13 @@ static void pack_some(void *user, size_t index)
 void ln_gemm_pack_f32(ln_cpu_isa isa, size_t k, size_t n, const float *w, size_t row_step,
                       size_t column_step, float *packed, ln_pool *pool)
 {
-    pack_job job = {ln_tile_f32_select(isa), k, n, w, row_step, column_step, packed};
+    ln_gemm_pack_image_f32(isa, k, n, 1, w, row_step, column_step, packed, pool);
+}
+
+void ln_gemm_pack_image_f32(ln_cpu_isa isa, size_t k, size_t n, size_t channels, const float *w,
+                            size_t row_step, size_t column_step, float *packed, ln_pool *pool)
+{
+    pack_job job = {ln_tile_f32_select(isa), k, n, channels, w, row_step, column_step, packed};
     bool is_small = (double)k * (double)n < PACK_MIN_WORK;
     ln_pool_run(is_small ? NULL : pool, ln_div_up(n, PACK_COLUMNS), pack_some, &job);
 }

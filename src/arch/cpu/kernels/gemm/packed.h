@@ -23,9 +23,14 @@ LN_CPPSTART
 // Floats of packed weights; SIZE_MAX if they are more than memory.
 size_t ln_gemm_packed_len(size_t k, size_t n);
 
-// Packs W[p][j] = w[p * row_step + j * column_step].
+// Packs W[p][j] = w[p * row_step + j * column_step]; w may lie at any address.
 void ln_gemm_pack_f32(ln_cpu_isa isa, size_t k, size_t n, const float *w, size_t row_step,
                       size_t column_step, float *packed, ln_pool *pool);
+
+// The same for rows that are the elements of an image [channels, pixels], and are packed in the
+// order of [pixels, channels]; k is a multiple of the channels.
+void ln_gemm_pack_image_f32(ln_cpu_isa isa, size_t k, size_t n, size_t channels, const float *w,
+                            size_t row_step, size_t column_step, float *packed, ln_pool *pool);
 
 typedef struct ln_gemm_packed_f32_args {
     size_t m, n, k;

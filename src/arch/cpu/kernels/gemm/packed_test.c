@@ -141,6 +141,64 @@ TEST(weights_may_be_packed_from_anywhere)
     }
 }
 
+// `row` of [channels, pixels] among [pixels, channels].
+static size_t image_row(size_t row, size_t channels, size_t pixels)
+{
+    return row % pixels * channels + row / pixels;
+}
+
+static void check_image(ln_cpu_isa isa, size_t channels, size_t pixels, size_t row_step,
+                        size_t column_step)
+{
+    enum { N = 21, MOST = 60 };
+    float w[N * MOST + MOST], packed[2 * LN_TILE_LANES * MOST];
+    size_t k = channels * pixels;
+    fill_random(w, sizeof w / sizeof *w);
+    fill_nan(packed, sizeof packed / sizeof *packed);
+    ln_gemm_pack_image_f32(isa, k, N, channels, w, row_step, column_step, packed, NULL);
+    for (size_t p = 0; p < k; p++) {
+        for (size_t j = 0; j < N; j++) {
+            size_t at = j / LN_TILE_LANES * k + image_row(p, channels, pixels);
+            CHECK(packed[at * LN_TILE_LANES + j % LN_TILE_LANES] ==
+                  w[p * row_step + j * column_step]);
+        }
+    }
+}
+
+TEST(rows_of_an_image_are_packed_channels_last)
+{
+    FOR_EACH_ISA(isa)
+    {
+        for (size_t channels = 1; channels <= 7; channels++) {
+            for (size_t pixels = 1; pixels <= 8; pixels++) {
+                check_image(isa, channels, pixels, 1, channels * pixels);
+                check_image(isa, channels, pixels, 21, 1);
+                if (pixels * channels <= 29)
+                    check_image(isa, channels, pixels, 2, 2 * channels * pixels);
+            }
+        }
+    }
+}
+
+TEST(weights_may_lie_at_any_address)
+{
+    enum { K = 37, N = 21 };
+    float w[K * N + 1], aligned[K * 2 * LN_TILE_LANES], packed[K * 2 * LN_TILE_LANES];
+    unsigned char bytes[sizeof w];
+    fill_random(w, K * N);
+    memcpy(bytes + 1, w, K * N * sizeof *w);
+    FOR_EACH_ISA(isa)
+    {
+        for (int is_transposed = 0; is_transposed <= 1; is_transposed++) {
+            size_t row_step = is_transposed ? 1 : N, column_step = is_transposed ? K : 1;
+            ln_gemm_pack_f32(isa, K, N, w, row_step, column_step, aligned, NULL);
+            ln_gemm_pack_f32(isa, K, N, (const float *)(const void *)(bytes + 1), row_step,
+                             column_step, packed, NULL);
+            CHECK(memcmp(packed, aligned, sizeof packed) == 0);
+        }
+    }
+}
+
 TEST(columns_behind_the_last_are_zeros)
 {
     float w[2 * 50], packed[4 * 2 * LN_TILE_LANES];
@@ -283,7 +341,8 @@ TEST(shares_are_even_and_complete)
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, weights_may_be_packed_from_columns,
-          weights_may_be_packed_from_anywhere, columns_behind_the_last_are_zeros,
+          weights_may_be_packed_from_anywhere, rows_of_an_image_are_packed_channels_last,
+          weights_may_lie_at_any_address, columns_behind_the_last_are_zeros,
           rows_in_the_same_cache_sets_are_right, every_epilogue_is_right,
           empty_sums_and_results_are_right, chunks_of_panels_do_not_change_a_bit,
           threads_do_not_change_a_bit, odd_values_give_the_same_on_all_instruction_sets,

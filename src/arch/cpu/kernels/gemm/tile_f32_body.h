@@ -20,36 +20,60 @@
 
 // ---- Epilogue ----
 
-// The epilogue of `cols` <= VF_LANES columns from `j` on of row i.
-VF_VERB vf tile_finish_vector(const ln_tile_f32_args *t, const ln_act act, size_t i, size_t j,
-                              size_t cols, vf y)
+// The epilogue of `count` rows from i on, for `cols` <= VF_LANES columns from j on.
+VF_VERB void tile_finish_vectors(const ln_tile_f32_args *t, const ln_act act, const int count,
+                                 float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES], size_t i,
+                                 size_t j, size_t cols)
 {
     const ln_epilogue_f32 *e = &t->epilogue;
-    vf addend = vf_set1(0.0f);
-    if (e->addend)
-        addend = vf_load_n(e->addend + i * e->addend_stride + j, cols);
-    if (e->bias)
-        y = vf_add(y, vf_load_n(e->bias + j, cols));
-    if (e->addend && !e->is_addend_last)
-        y = vf_add(y, addend);
-    y = vf_act(act, vf_set1(e->alpha), vf_set1(e->beta), y);
-    if (e->addend && e->is_addend_last)
-        y = vf_add(y, addend);
-    return y;
+    const vf bias = e->bias ? vf_load_n(e->bias + j, cols) : vf_set1(-0.0f); // changes nothing
+    vf y[VF_ABREAST_MAX], addend[VF_ABREAST_MAX];
+    LN_UNROLL
+    for (int r = 0; r < count; r++) {
+        y[r] = vf_add(vf_load(sums[i + (size_t)r] + j), bias);
+        addend[r] = bias;
+    }
+    if (e->addend) {
+        LN_UNROLL
+        for (int r = 0; r < count; r++)
+            addend[r] = vf_load_n(e->addend + (i + (size_t)r) * e->addend_stride + j, cols);
+    }
+    if (e->addend && !e->is_addend_last) {
+        LN_UNROLL
+        for (int r = 0; r < count; r++)
+            y[r] = vf_add(y[r], addend[r]);
+    }
+    vf_act_each(act, vf_set1(e->alpha), vf_set1(e->beta), y, count);
+    if (e->addend && e->is_addend_last) {
+        LN_UNROLL
+        for (int r = 0; r < count; r++)
+            y[r] = vf_add(y[r], addend[r]);
+    }
+    LN_UNROLL
+    for (int r = 0; r < count; r++)
+        vf_store_n(t->y + (i + (size_t)r) * t->y_stride + j, y[r], cols);
+}
+
+VF_VERB void tile_finish(const ln_tile_f32_args *t, const ln_act act,
+                         float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])
+{
+    const int abreast = vf_act_abreast(act), fewer = abreast > 3 ? 3 : 1;
+    for (size_t j = 0; j < t->n; j += VF_LANES) {
+        size_t cols = t->n - j < VF_LANES ? t->n - j : VF_LANES, i = 0;
+        for (; i + (size_t)abreast <= t->m; i += (size_t)abreast)
+            tile_finish_vectors(t, act, abreast, sums, i, j, cols);
+        for (; i + (size_t)fewer <= t->m; i += (size_t)fewer)
+            tile_finish_vectors(t, act, fewer, sums, i, j, cols);
+        for (; i < t->m; i++)
+            tile_finish_vectors(t, act, 1, sums, i, j, cols);
+    }
 }
 
 #define TILE_FINISH(constant, name, doc)                                                           \
     static __attribute__((noinline)) void tile_finish_##constant(                                  \
         const ln_tile_f32_args *t, float(*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])               \
     {                                                                                              \
-        for (size_t i = 0; i < t->m; i++) {                                                        \
-            for (size_t j = 0; j < t->n; j += VF_LANES) {                                          \
-                size_t cols = t->n - j < VF_LANES ? t->n - j : VF_LANES;                           \
-                vf sum = vf_load(sums[i] + j);                                                     \
-                vf_store_n(t->y + i * t->y_stride + j,                                             \
-                           tile_finish_vector(t, LN_ACT_##constant, i, j, cols, sum), cols);       \
-            }                                                                                      \
-        }                                                                                          \
+        tile_finish(t, LN_ACT_##constant, sums);                                                   \
     }
 LN_ACT_LIST(TILE_FINISH)
 #undef TILE_FINISH
@@ -146,24 +170,24 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
     if (e->addend && e->is_addend_last)
         tile_add_addend(e, sum, mr, nv);
 
+    // Stores could be stores to anything, so these are at hand in copies.
+    float *const y = t->y;
+    const size_t y_stride = t->y_stride;
+    bool is_whole = t->n == np * LN_TILE_LANES;
+    _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
+    float *to = is_whole ? y + whole * VF_LANES : last[0];
+    size_t to_stride = is_whole ? y_stride : LN_TILE_LANES;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < whole; j++)
-            vf_store(t->y + i * t->y_stride + j * VF_LANES, sum[i][j]);
-    }
-    bool is_whole = t->n == np * LN_TILE_LANES;
-    _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
-    float *to = is_whole ? t->y + whole * VF_LANES : last[0];
-    size_t to_stride = is_whole ? t->y_stride : LN_TILE_LANES;
-    LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+            vf_store(y + i * y_stride + j * VF_LANES, sum[i][j]);
         LN_UNROLL
         for (size_t j = 0; j < TILE_VECTORS; j++)
             vf_store(to + i * to_stride + j * VF_LANES, sum[i][whole + j]);
     }
     if (!is_whole)
-        tile_store_columns(last, mr, t->n - whole * VF_LANES, t->y + whole * VF_LANES, t->y_stride);
+        tile_store_columns(last, mr, t->n - whole * VF_LANES, y + whole * VF_LANES, y_stride);
 }
 
 // ---- The tile ----
@@ -241,19 +265,20 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t n
         }
     }
 
-    if (!t->ends_in_sums && tile_is_bounds(t, np)) {
+    const bool ends_in_sums = t->ends_in_sums;
+    if (!ends_in_sums && tile_is_bounds(t, np)) {
         tile_finish_bounds(t, sum, mr, np);
         return;
     }
     _Alignas(64) ln_tile_f32_sums own;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
-        float *to = t->ends_in_sums ? t->sums[i] : own[i];
+        float *to = ends_in_sums ? t->sums[i] : own[i];
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
             vf_store(to + j * VF_LANES, sum[i][j]);
     }
-    if (!t->ends_in_sums)
+    if (!ends_in_sums)
         tile_finish_any(t, own);
 }
 
