@@ -334,7 +334,7 @@ static inline void conv_model_write(conv_model *m)
          steps--)
         if (m->tensors[m->count - 1].channels < 160)
             conv_step(m);
-    while (m->count > 1 && conv_pick(m, 0, 2) == 0)
+    for (int outputs = conv_pick(m, 0, 5) - 3; m->count > 1 && outputs > 0; outputs--)
         conv_say(m, "output(src=t%d | |);\n", conv_pick(m, 1, m->count - 1));
 }
 

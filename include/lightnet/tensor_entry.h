@@ -55,7 +55,7 @@ struct ln_tensor_entry {
     void *known_block;     /* the memory of `known`, if it is the entry's own */
     ln_meter *known_meter; /* what `known` is charged to; NULL: nothing */
     size_t known_cost;     /* as it is charged */
-    int is_load;     /* 1: planned to be there while the model is loaded only */
+    int is_load;           /* 1: planned to be there while the model is loaded only */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;
 

@@ -21,6 +21,14 @@ const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa)
 #define SET_DISTANCE 1024
 #define CACHE_WAYS   12
 
+// Whether tiles of three panels leave more than a lone panel where tiles of two do not. A tile of
+// one panel loads a float of A for each fma, which takes half as long again.
+static bool leaves_no_lone_panel(const ln_tile_f32_kernel *kernel, size_t panels)
+{
+    return panels > 1 && panels % 2 == 1 && panels % 3 != 1 && kernel->max_rows[2] &&
+           kernel->max_rows[1] > kernel->max_rows[2];
+}
+
 // Wide tiles for few rows: a tile should have enough sums to hide the latency of fma. Rows that
 // compete for the same ways of the cache make it fewer rows and more panels.
 ln_tile_f32_size ln_tile_f32_choose(const ln_tile_f32_kernel *kernel, size_t m, size_t panels,
@@ -35,5 +43,7 @@ ln_tile_f32_size ln_tile_f32_choose(const ln_tile_f32_kernel *kernel, size_t m, 
         if (rows && is_fit)
             best = p;
     }
+    if (best == 2 && leaves_no_lone_panel(kernel, panels))
+        best = 3;
     return (ln_tile_f32_size){.rows = kernel->max_rows[best - 1], .panels = best};
 }

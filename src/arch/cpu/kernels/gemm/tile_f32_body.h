@@ -91,13 +91,16 @@ static __attribute__((noinline)) void tile_finish_any(
     }
 }
 
+// A part of a panel is a part of one vector.
+#define TILE_HAS_PARTS (TILE_VECTORS == 1)
+
 // Whether tile_finish_bounds can do it: an activation that is two bounds, and whole vectors, but
-// for a last panel to which nothing is added.
+// for a last panel to which nothing is added, or that is a vector.
 VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const size_t np)
 {
     const ln_epilogue_f32 *e = &t->epilogue;
     return (e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP) &&
-           (t->n == np * LN_TILE_LANES || !e->addend);
+           (t->n == np * LN_TILE_LANES || !e->addend || TILE_HAS_PARTS);
 }
 
 VF_VERB vf tile_load_bias(const float *bias, size_t j, size_t n)
@@ -120,14 +123,19 @@ static __attribute__((noinline)) void tile_store_columns(const float (*from)[LN_
     }
 }
 
-VF_VERB void tile_add_addend(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const size_t mr,
+VF_VERB void tile_add_addend(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV], const size_t mr,
                              const size_t nv)
 {
+    const ln_epilogue_f32 *e = &t->epilogue;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            sum[i][j] = vf_add(sum[i][j], vf_load(e->addend + i * e->addend_stride + j * VF_LANES));
+        for (size_t j = 0; j < nv; j++) {
+            const float *from = e->addend + i * e->addend_stride + j * VF_LANES;
+            bool is_part = TILE_HAS_PARTS && j + 1 == nv;
+            vf addend = is_part ? vf_load_n(from, t->n - j * VF_LANES) : vf_load(from);
+            sum[i][j] = vf_add(sum[i][j], addend);
+        }
     }
 }
 
@@ -148,7 +156,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
         }
     }
     if (e->addend && !e->is_addend_last)
-        tile_add_addend(e, sum, mr, nv);
+        tile_add_addend(t, sum, mr, nv);
     if (e->act != LN_ACT_NONE) {
         const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
         LN_UNROLL
@@ -168,12 +176,23 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
         }
     }
     if (e->addend && e->is_addend_last)
-        tile_add_addend(e, sum, mr, nv);
+        tile_add_addend(t, sum, mr, nv);
 
     // Stores could be stores to anything, so these are at hand in copies.
     float *const y = t->y;
     const size_t y_stride = t->y_stride;
     bool is_whole = t->n == np * LN_TILE_LANES;
+    if (TILE_HAS_PARTS && !is_whole) {
+        const size_t columns = t->n - whole * VF_LANES;
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < whole; j++)
+                vf_store(y + i * y_stride + j * VF_LANES, sum[i][j]);
+            vf_store_n(y + i * y_stride + whole * VF_LANES, sum[i][whole], columns);
+        }
+        return;
+    }
     _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
     float *to = is_whole ? y + whole * VF_LANES : last[0];
     size_t to_stride = is_whole ? y_stride : LN_TILE_LANES;

@@ -14,6 +14,8 @@ static const pooling poolings[] = {
     {"resnet", LN_POOL_MAX, 64, 112, 3, 2, 1},
     {"vgg", LN_POOL_MAX, 64, 224, 2, 2, 0},
     {"vgg", LN_POOL_MAX, 512, 28, 2, 2, 0},
+    {"yolov3", LN_POOL_MAX, 16, 416, 2, 2, 0},
+    {"yolov3", LN_POOL_MAX, 32, 208, 2, 2, 0},
     {"inception", LN_POOL_MAX, 480, 14, 3, 1, 1},
     {"yolov8", LN_POOL_MAX, 128, 20, 5, 1, 2},
     {"yolov3", LN_POOL_MAX, 512, 19, 13, 1, 6},

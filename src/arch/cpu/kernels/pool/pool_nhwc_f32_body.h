@@ -80,6 +80,33 @@ VF_VERB void pool_nhwc_pixel(const ln_pool2d_kind kind, const pool_window *w, si
         pool_nhwc_block(kind, 1, channel_end - channel, w, channel, y);
 }
 
+// Output pixels beside each other, whose windows are the same but for their place: `step` floats
+// from one to the next. The commonest size is a constant where this is inlined.
+VF_VERB void pool_nhwc_pixels(const ln_pool2d_kind kind, pool_window w, size_t count, size_t step,
+                              size_t channel, size_t channel_end, float *y, size_t y_step)
+{
+    bool is_small = w.rows == 2 && w.columns == 2;
+    for (; count > 0 && is_small; count--, w.x += step, y += y_step) {
+        pool_window small = w;
+        small.rows = small.columns = 2;
+        pool_nhwc_pixel(kind, &small, channel, channel_end, y);
+    }
+    for (; count > 0; count--, w.x += step, y += y_step)
+        pool_nhwc_pixel(kind, &w, channel, channel_end, y);
+}
+
+// How many windows from the one of `ox` on, whose taps inside are [left, right), have all taps
+// inside; 1 where it does not itself.
+VF_VERB size_t pool_nhwc_alike(const ln_window_1d *columns, size_t ox, size_t out, size_t left,
+                               size_t right)
+{
+    if (left > 0 || right < columns->kernel)
+        return 1;
+    size_t last = ln_window_at(columns, ox, columns->kernel - 1);
+    size_t more = (columns->in - 1 - last) / columns->stride;
+    return more < out - ox ? more + 1 : out - ox;
+}
+
 // ---- High windows that overlap ----
 
 // Output rows that share the maxima of input rows, and the highest windows that do.
@@ -207,9 +234,10 @@ VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_arg
     for (; row < row_end; row++) {
         size_t image = row / args->out_h, oy = row % args->out_h, top, bottom;
         ln_window_taps_inside(rows, oy, &top, &bottom);
-        for (size_t ox = 0; ox < args->out_w; ox++) {
+        for (size_t ox = 0, alike; ox < args->out_w; ox += alike) {
             size_t left, right;
             ln_window_taps_inside(columns, ox, &left, &right);
+            alike = pool_nhwc_alike(columns, ox, args->out_w, left, right);
             pool_window w = {.x = args->x,
                              .rows = bottom - top,
                              .columns = right - left,
@@ -226,8 +254,8 @@ VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_arg
                 count = ln_window_taps_before(rows, oy, rows->in + args->pad_after[0]) *
                         ln_window_taps_before(columns, ox, columns->in + args->pad_after[1]);
             w.count = (float)count;
-            pool_nhwc_pixel(kind, &w, channel, channel_end,
-                            args->y + (row * args->out_w + ox) * args->y_stride);
+            pool_nhwc_pixels(kind, w, alike, columns->stride * args->x_stride, channel, channel_end,
+                             args->y + (row * args->out_w + ox) * args->y_stride, args->y_stride);
         }
     }
 }

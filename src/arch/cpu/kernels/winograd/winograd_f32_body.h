@@ -176,9 +176,9 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place 
             size_t lane = j * VF_LANES;
             w[j] = vf_load(lane < LN_WINOGRAD_LANES ? u + lane : u_next + lane - LN_WINOGRAD_LANES);
         }
-        __builtin_prefetch((const void *)((uintptr_t)u + ahead), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)u + ahead), 0, 3);
         if (panels > 1)
-            __builtin_prefetch((const void *)((uintptr_t)u_next + ahead_next), 0, 2);
+            __builtin_prefetch((const void *)((uintptr_t)u_next + ahead_next), 0, 3);
         u += LN_WINOGRAD_LANES;
         u_next += LN_WINOGRAD_LANES;
         LN_UNROLL
