@@ -15,14 +15,14 @@
 #define MAX_PATH  512
 
 typedef struct tree {
-    char root[64];
+    char root[MAX_PATH / 2];
     char made[4 * MAX_FILES][MAX_PATH]; // files and folders, in the order of their making
     size_t made_count;
 } tree;
 
 static void tree_start(tree *t)
 {
-    *t = (tree){.root = "/tmp/lightnet-cgroup-XXXXXX"};
+    *t = (tree){.root = LN_BUILD_DIR "/cpu_count_XXXXXX"};
     CHECK_NOT_NULL(mkdtemp(t->root));
 }
 
@@ -123,7 +123,7 @@ TEST(quotas_are_read_as_the_system_writes_them)
         tree_start(&t);
         for (size_t k = 0; k < MAX_FILES && rows[i].files[k].name; k++)
             tree_write(&t, rows[i].files[k].name, rows[i].files[k].text);
-        char self[128];
+        char self[MAX_PATH];
         snprintf(self, sizeof self, "%s/self", t.root);
         size_t count = ln_cgroup_cpu_count(self, t.root);
         tree_end(&t);
@@ -145,7 +145,7 @@ TEST(long_lines_are_no_harm)
     memset(text, '1', 20000);
     tree_write(&t, "cpu.max", text);
     free(text);
-    char self[128];
+    char self[MAX_PATH];
     snprintf(self, sizeof self, "%s/self", t.root);
     CHECK_EQ(ln_cgroup_cpu_count(self, t.root), 0);
     tree_end(&t);
