@@ -20,6 +20,12 @@ step "build"
 cmake --preset release -DLN_TESTS=ON -DLN_WERROR=ON >/dev/null
 cmake --build build -j "$(nproc)"
 
+if [ -z "$(tools/deps.sh aarch64 --missing)" ]; then
+    step "kernels for aarch64"
+    cmake --preset aarch64 >/dev/null
+    cmake --build --preset aarch64 -j "$(nproc)" --target ln_cpu_kernels
+fi
+
 step "generated files"
 tools/ops.sh build/ops.md
 cmp -s build/ops.md docs/ops.md || { echo "docs/ops.md is out of date; run: tools/ops.sh"; exit 1; }

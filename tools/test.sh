@@ -64,15 +64,14 @@ suite() {
 build() {
     local preset=$1
     shift
-    cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset" -j "$jobs" >/dev/null
+    cmake --preset "$preset" "$@" && cmake --build --preset "$preset" -j "$jobs"
 }
 
 # build_targets PRESET TARGET...: only these.
 build_targets() {
     local preset=$1
     shift
-    cmake --preset "$preset" >/dev/null &&
-        cmake --build --preset "$preset" -j "$jobs" --target "$@" >/dev/null
+    cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs" --target "$@"
 }
 
 # A locale with a decimal comma, for the tests that such a one changes nothing.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "ir/context.h"
 #include "serial/il/il_parse.h"
 #include "serial/il/il_print.h"
 #include "serial/model_tree.h"
@@ -59,6 +60,9 @@ static ln_status il_write(ln_serializer *serializer, const ln_context *ctx, char
                           size_t *out_byte_count)
 {
     (void)serializer;
+    if (!ctx->ops)
+        return LN_FAIL(LN_UNSUPPORTED, "a model without operators is an empty text in IL, "
+                                       "which no reader would know; write JSON");
     ln_document *document;
     LN_TRY(ln_model_tree_make(ctx, 0, &document)); // IL has no words for a plan
     ln_text text = {0};

@@ -19,8 +19,8 @@ void ln_k_tile_f32_6x16__arm_neon(const ln_tile_f32_args *tile)
     }
 }
 
-void ln_k_panel_f32_16__arm_neon(size_t k, size_t columns, const float *w, size_t row_step,
-                                 size_t column_step, float *panel)
+void ln_k_panel_f32_16__arm_neon(size_t k, size_t columns, size_t channels, const float *w,
+                                 size_t row_step, size_t column_step, float *panel)
 {
-    pack_panels(k, columns, w, row_step, column_step, panel);
+    pack_panels(k, columns, channels, w, row_step, column_step, panel);
 }
