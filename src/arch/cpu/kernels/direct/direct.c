@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/few/few.h"
 #include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 
@@ -420,6 +421,10 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
     const ln_conv_shape *s = &a->shape;
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
         return;
+    if (ln_few_f32_fits(a)) {
+        ln_few_f32(isa, a, pool);
+        return;
+    }
     direct_job job = {.args = a,
                       .kernel = ln_tile_f32_select(isa),
                       .in = s->in_channels / s->group,

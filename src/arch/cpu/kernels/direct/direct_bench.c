@@ -16,6 +16,8 @@ typedef struct layer {
 } layer;
 
 static const layer layers[] = {
+    {"yolov3", 3, 16, 416, 3, 1, 1, 1, false},
+    {"squeezenet", 3, 64, 224, 3, 2, 0, 1, false},
     {"resnet50", 3, 64, 224, 7, 2, 3, 1, false},
     {"resnet50", 64, 64, 56, 1, 1, 0, 1, false},
     {"resnet50", 64, 64, 56, 3, 1, 1, 3, false},

@@ -241,6 +241,27 @@ TEST(tiles_of_all_heights_are_right)
     }
 }
 
+TEST(images_of_few_channels_are_right)
+{
+    for (int act = 0; act < LN_ACT_COUNT; act++) {
+        problem p = make("few channels", 1, 3, 21, 4, 30, 3, 1, 1, 1);
+        p.act = (ln_act)act;
+        p.no_bias = act % 2;
+        p.y_gap = (size_t)(act % 3);
+        check_problem(p);
+    }
+    for (int i = 0; i < 40; i++) {
+        size_t kernel = test_random_in(1, 7), stride = test_random_in(1, 3);
+        problem p = make("few channels", 1, test_random_in(1, 4), test_random_in(1, 70),
+                         kernel + test_random_in(0, 5), kernel + stride * test_random_in(20, 60),
+                         kernel, stride, 1, test_random_in(0, 4));
+        p.shape.dilation_h = kernel == 3 && p.shape.in_h > 5 ? 2 : 1;
+        p.shape.pad_left = test_random_in(0, 2) * p.shape.pad_left;
+        p.y_gap = test_random_in(0, 1);
+        check_problem(p);
+    }
+}
+
 TEST(random_shapes_are_right)
 {
     for (int i = 0; i < 40; i++) {
@@ -256,20 +277,21 @@ TEST(random_shapes_are_right)
     }
 }
 
-TEST(threads_and_batch_do_not_change_a_bit)
+static void check_threads_and_batch(size_t in)
 {
-    enum { IN = 40, OUT = 70, SIDE = 29, PIXELS = SIDE * SIDE };
-    float *x = malloc(3 * PIXELS * IN * sizeof *x), *weight = malloc(OUT * IN * 9 * sizeof *weight);
-    float *packed = malloc(80 * IN * 9 * sizeof *packed), *y[2];
+    enum { MOST = 40, OUT = 70, SIDE = 29, PIXELS = SIDE * SIDE };
+    float *x = malloc(3 * PIXELS * MOST * sizeof *x),
+          *weight = malloc(OUT * MOST * 9 * sizeof *weight);
+    float *packed = malloc(80 * MOST * 9 * sizeof *packed), *y[2];
     y[0] = malloc(3 * PIXELS * OUT * sizeof(float));
     y[1] = malloc(3 * PIXELS * OUT * sizeof(float));
     CHECK(x && weight && packed && y[0] && y[1]);
-    fill_random(x, 3 * PIXELS * IN);
-    fill_random(weight, OUT * IN * 9);
+    fill_random(x, 3 * PIXELS * in);
+    fill_random(weight, OUT * in * 9);
     ln_conv_nhwc_f32_args args = {
-        .shape = make("", 1, IN, OUT, SIDE, SIDE, 3, 1, 1, 1).shape,
+        .shape = make("", 1, in, OUT, SIDE, SIDE, 3, 1, 1, 1).shape,
         .x = x,
-        .x_stride = IN,
+        .x_stride = in,
         .packed = packed,
         .y_stride = OUT,
     };
@@ -284,7 +306,7 @@ TEST(threads_and_batch_do_not_change_a_bit)
             fill_nan(y[1], 3 * PIXELS * OUT);
             args.shape.batch = 1;
             for (size_t n = 0; n < 3; n++) {
-                args.x = x + n * PIXELS * IN;
+                args.x = x + n * PIXELS * in;
                 args.y = y[0] + n * PIXELS * OUT;
                 ln_direct_f32(isa, &args, NULL);
             }
@@ -303,6 +325,12 @@ TEST(threads_and_batch_do_not_change_a_bit)
     free(y[1]);
 }
 
+TEST(threads_and_batch_do_not_change_a_bit)
+{
+    check_threads_and_batch(40);
+    check_threads_and_batch(3);
+}
+
 TEST(nothing_is_touched_for_an_empty_result)
 {
     problem p = make("no images", 1, 3, 16, 5, 5, 3, 1, 1, 1);
@@ -314,5 +342,5 @@ TEST(nothing_is_touched_for_an_empty_result)
 
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
           windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
-          tiles_of_all_heights_are_right, random_shapes_are_right,
+          tiles_of_all_heights_are_right, images_of_few_channels_are_right, random_shapes_are_right,
           threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)
