@@ -27,9 +27,11 @@ VF_VERB vf pool_nhwc_start(const ln_pool2d_kind kind)
     return vf_set1(kind == LN_POOL_MAX ? -__builtin_inff() : 0.0f);
 }
 
-VF_VERB vf pool_nhwc_join(const ln_pool2d_kind kind, vf a, vf b)
+// Joins the next element. It comes first in vf_max_nan, so that looking for NaN does not lengthen
+// the chain.
+VF_VERB vf pool_nhwc_join(const ln_pool2d_kind kind, vf a, vf next)
 {
-    return kind == LN_POOL_MAX ? vf_max_nan(a, b) : vf_add(a, b);
+    return kind == LN_POOL_MAX ? vf_max_nan(next, a) : vf_add(a, next);
 }
 
 // `vectors` whole vectors of channels, or with `lanes` > 0 the first lanes of one.
@@ -137,7 +139,7 @@ VF_VERB void pool_nhwc_band_block(const int vectors, size_t lanes,
             LN_UNROLL
             for (int v = 0; v < vectors; v++)
                 line[v] =
-                    vf_max_nan(line[v], lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES));
+                    vf_max_nan(lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES), line[v]);
         }
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -155,7 +157,7 @@ VF_VERB void pool_nhwc_band_block(const int vectors, size_t lanes,
         for (; top < bottom; top++, at++) {
             LN_UNROLL
             for (int v = 0; v < vectors; v++)
-                all[v] = vf_max_nan(all[v], lines[at][v]);
+                all[v] = vf_max_nan(lines[at][v], all[v]);
         }
         LN_UNROLL
         for (int v = 0; v < vectors; v++) {
