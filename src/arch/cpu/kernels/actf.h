@@ -49,16 +49,21 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 VF_VERB int vf_act_abreast(const ln_act act)
 {
     // as many as do not fill the registers
-    return act == LN_ACT_SILU ? (VF_LANES == 16 ? VF_ABREAST_MAX : 2) : 1;
+    switch (act) {
+    case LN_ACT_SILU: return VF_LANES == 16 ? VF_ABREAST_MAX : 2;
+    case LN_ACT_GELU: return VF_LANES == 16 ? 4 : 2;
+    default: return 1;
+    }
 }
 
 // `act` and `count`, 1 to vf_act_abreast(act), are constants where this is inlined.
 VF_VERB void vf_act_each(const ln_act act, vf alpha, vf beta, vf *x, const int count)
 {
-    if (act == LN_ACT_SILU)
-        vf_silu_each(x, count);
-    else
-        x[0] = vf_act(act, alpha, beta, x[0]);
+    switch (act) {
+    case LN_ACT_SILU: vf_silu_each(x, count); break;
+    case LN_ACT_GELU: vf_gelu_each(x, count); break;
+    default: x[0] = vf_act(act, alpha, beta, x[0]);
+    }
 }
 
 #endif

@@ -3,10 +3,10 @@
 // bits on every instruction set. Include the verbs of the set first.
 //
 // Errors against the exact value, in units in the last place, the first three found over all
-// floats, the others over every 211th; of vf_silu, vf_mish and the two of GELU above 1e-36:
+// floats, the others over every 211th; of vf_silu, vf_mish and vf_gelu_tanh above 1e-36:
 //   vf_exp      1.07      vf_tanh      2.5     vf_silu       3.1
 //   vf_sigmoid  1.53      vf_elu       1.6     vf_mish       4.0
-//   vf_exp_diff 1.53      vf_softplus  2.7     vf_gelu       7.0
+//   vf_exp_diff 1.53      vf_softplus  2.7     vf_gelu       4.7
 //   vf_erf      1.3       vf_log       2       vf_gelu_tanh  3.6
 // (vf_exp_diff over twenty million pairs with a normal result.)
 // Results below the normal range are rounded, not flushed.
@@ -149,14 +149,49 @@ VF_VERB vf vf_erf(vf x)
 }
 
 // x times the probability that a standard normal number is below x, as exact far below 0 as above.
+//
+// With a = |x| it is max(x, 0) - a T(a), where T, the probability of more than a, is e^(-a^2 / 2)
+// times a quotient of polynomials, fitted to a relative error of 2^-28. Of a^2 / 2 nothing is lost
+// before its multiples of ln 2 are gone; 2^n comes last, so that the far end is rounded once.
+VF_VERB void vf_gelu_each(vf *x, const int count)
+{
+    const vf magic = vf_set1(0x1.8p23f);
+    vf a[VF_ABREAST_MAX], n[VF_ABREAST_MAX], r[VF_ABREAST_MAX], q[VF_ABREAST_MAX];
+    vf top[VF_ABREAST_MAX], bottom[VF_ABREAST_MAX];
+    VF_EACH(i, count) a[i] = vf_min(vf_set1(14.5f), vf_abs(x[i]));
+    VF_EACH(i, count) r[i] = vf_mul(a[i], vf_set1(-0.5f));
+    VF_EACH(i, count) n[i] = vf_mul(r[i], a[i]);
+    VF_EACH(i, count) n[i] = vf_fma(n[i], vf_set1(0x1.715476p0f), magic);
+    VF_EACH(i, count) n[i] = vf_sub(n[i], magic);
+    VF_EACH(i, count) q[i] = vf_mul(n[i], vf_set1(-0x1.62ep-1f)); // ln 2, 12 bits: exact
+    VF_EACH(i, count) r[i] = vf_fma(r[i], a[i], q[i]);
+    VF_EACH(i, count) r[i] = vf_fma(n[i], vf_set1(-0x1.0bfbe8p-15f), r[i]);
+
+    VF_EACH(i, count) top[i] = vf_fma(vf_set1(0x1.0dc72p-8f), a[i], vf_set1(0x1.4ce168p-5f));
+    VF_EACH(i, count) bottom[i] = vf_fma(vf_set1(0x1.521ccap-7f), a[i], vf_set1(0x1.a13afp-4f));
+    VF_EACH(i, count) top[i] = vf_fma(top[i], a[i], vf_set1(0x1.7746c6p-3f));
+    VF_EACH(i, count) bottom[i] = vf_fma(bottom[i], a[i], vf_set1(0x1.e0c088p-2f));
+    VF_EACH(i, count) top[i] = vf_fma(top[i], a[i], vf_set1(0x1.c0d27ep-2f));
+    VF_EACH(i, count) bottom[i] = vf_fma(bottom[i], a[i], vf_set1(0x1.33d8c8p0f));
+    VF_EACH(i, count) top[i] = vf_fma(top[i], a[i], vf_set1(0.5f));
+    VF_EACH(i, count) bottom[i] = vf_fma(bottom[i], a[i], vf_set1(0x1.acab7p0f));
+    VF_EACH(i, count) top[i] = vf_mul(top[i], a[i]);
+    VF_EACH(i, count) bottom[i] = vf_fma(bottom[i], a[i], vf_set1(1.0f));
+
+    vf_exp_tail_each(r, q, count);
+    VF_EACH(i, count) a[i] = vf_mul(r[i], r[i]);
+    VF_EACH(i, count) q[i] = vf_fma(q[i], a[i], r[i]); // e^r - 1
+    VF_EACH(i, count) top[i] = vf_fma(top[i], q[i], top[i]);
+    VF_EACH(i, count) top[i] = vf_div(top[i], bottom[i]);
+    VF_EACH(i, count) top[i] = vf_mul_pow2(top[i], n[i]);
+    VF_EACH(i, count) a[i] = vf_sub(x[i], vf_min(vf_set1(0.0f), x[i])); // NaN for -infinity
+    VF_EACH(i, count) x[i] = vf_sub(a[i], top[i]);
+}
+
 VF_VERB vf vf_gelu(vf x)
 {
-    const vf zero = vf_set1(0.0f), half = vf_set1(0.5f);
-    vf a = vf_min(vf_set1(14.5f), vf_abs(x));
-    vf half_a = vf_mul(a, half), square = vf_mul(half_a, a);
-    vf lost = vf_fma(half_a, a, vf_sub(zero, square));
-    vf rest = vf_mul(half, vf_erf_rest(vf_mul(a, vf_set1(0x1.6a09e6p-1f)), square, lost));
-    return vf_mul(x, vf_if_ge(x, zero, vf_sub(vf_set1(1.0f), rest), rest));
+    vf_gelu_each(&x, 1);
+    return x;
 }
 
 // e^x - 1 for x <= 0; NaN stays.

@@ -113,6 +113,7 @@ typedef struct attention_job {
     const ln_tile_f32_kernel *tile;
     const ln_attention_f32_args *args;
     float *workspace;
+    size_t slot_floats; // from one range's workspace to the next; 0: all use the same
     size_t ranges, blocks, items;
 } attention_job;
 
@@ -126,37 +127,31 @@ typedef struct product {
     size_t y_stride;
 } product;
 
-static void multiply_tile(const attention_job *job, const product *p, size_t row, size_t rows,
-                          size_t col, size_t cols)
-{
-    ptrdiff_t starts[LN_TILE_MAX_ROWS];
-    for (size_t i = 0; i < rows; i++)
-        starts[i] = (ptrdiff_t)((row + i) * p->x_stride);
-    ln_tile_f32_run run = {.k = p->k};
-    ln_tile_f32_args tile = {.m = rows,
-                             .n = cols,
-                             .x = p->x,
-                             .rows = starts,
-                             .runs = &run,
-                             .run_count = 1,
-                             .panels = p->panels + col * p->k,
-                             .panel_stride = PANEL * p->k,
-                             .y = p->y + row * p->y_stride + col,
-                             .y_stride = p->y_stride};
-    job->tile->run(&tile);
-}
-
 static void multiply(const attention_job *job, const product *p)
 {
     ln_tile_f32_size size =
         ln_tile_f32_choose(job->tile, p->rows, ln_div_up(p->n, PANEL), p->x_stride);
-    size_t tiles = ln_div_up(p->rows, size.rows), width = size.panels * PANEL;
-    for (size_t col = 0; col < p->n; col += width) {
-        size_t cols = p->n - col < width ? p->n - col : width;
-        for (size_t t = 0; t < tiles; t++) {
-            size_t row = ln_share_start(p->rows, tiles, t);
-            multiply_tile(job, p, row, ln_share_start(p->rows, tiles, t + 1) - row, col, cols);
-        }
+    size_t tiles = ln_div_up(p->rows, size.rows);
+    size_t tile_rows = p->rows / tiles, longer_tiles = p->rows % tiles;
+    ptrdiff_t starts[LN_TILE_MAX_ROWS];
+    for (size_t i = 0; i < LN_TILE_MAX_ROWS; i++)
+        starts[i] = (ptrdiff_t)(i * p->x_stride);
+    const ln_tile_f32_run run = {.k = p->k};
+    ln_tile_f32_args tile = {.n = p->n,
+                             .width = size.panels,
+                             .x = p->x,
+                             .rows = starts,
+                             .runs = &run,
+                             .run_count = 1,
+                             .panels = p->panels,
+                             .panel_stride = PANEL * p->k,
+                             .y = p->y,
+                             .y_stride = p->y_stride};
+    for (size_t t = 0; t < tiles; t++) {
+        tile.m = tile_rows + (t < longer_tiles);
+        job->tile->run(&tile);
+        tile.x += tile.m * p->x_stride;
+        tile.y += tile.m * p->y_stride;
     }
 }
 
@@ -215,7 +210,7 @@ static void run_range(void *user, size_t index)
 {
     const attention_job *job = user;
     const ln_attention_f32_shape *s = &job->args->shape;
-    float *keys = job->workspace + index * range_floats(s);
+    float *keys = job->workspace + index * job->slot_floats;
     float *values = keys + keys_floats(s), *scores = values + values_floats(s);
     size_t last = ln_share_start(job->items, job->ranges, index + 1), packed = SIZE_MAX;
     for (size_t item = ln_share_start(job->items, job->ranges, index); item < last; item++) {
@@ -244,10 +239,11 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *
                          .blocks = block_count(s)};
     job.items = s->batch * s->heads * job.blocks;
     double products = (double)(s->batch * s->heads * s->queries) * (double)(s->keys * s->size) * 2;
-    if (pool && products >= MIN_SHARED) {
+    if (ln_pool_thread_count(pool) > 1 && products >= MIN_SHARED) {
+        job.slot_floats = range_floats(s);
         ln_pool_run(pool, job.ranges, run_range, &job);
         return;
     }
-    for (size_t i = 0; i < job.ranges; i++)
-        run_range(&job, i);
+    job.ranges = 1; // what it packs stays in a cache
+    run_range(&job, 0);
 }

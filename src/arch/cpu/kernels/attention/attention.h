@@ -9,7 +9,8 @@
 //     score j   = sum of q[c] * (k[j][c] * scale), by fma in the order of c, starting at +0;
 //                 + mask[j] if there is a mask; -inf for j behind the query if it is causal
 //     weight j  = exp(score j - the largest score), vf_exp in mathf.h
-//     y[c]      = (sum of weight j * v[j][c], by fma in the order of j, starting at +0) / total
+//     y[c]      = (sum of weight j * v[j][c], by fma in the order of j, starting at +0) * share
+//     share     = 1 / total, rounded
 //     total     = the sum of the weights in sixteen lanes: lane i takes the weights i, i + 16, ...
 //                 in this order, starting at +0, and lanes are added as lanes.h says.
 // A query with a score that is NaN or +inf, or with scores of -inf alone, gives NaN.
@@ -82,7 +83,7 @@ typedef struct ln_attention_scores {
 
 typedef void ln_attention_weigh_fn(const ln_attention_scores *scores);
 
-// y /= its row's total.
+// y *= 1 / its row's total.
 typedef void ln_attention_divide_fn(size_t rows, size_t size, const float *totals, float *y,
                                     size_t stride);
 

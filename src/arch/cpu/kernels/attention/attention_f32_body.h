@@ -14,6 +14,12 @@
 #define PANEL             16
 #define ATTENTION_VECTORS (LN_ATTENTION_LANES / VF_LANES)
 
+// Vectors whose exp is computed side by side: as many as do not fill the registers.
+#define ATTENTION_ABREAST (VF_LANES == 4 ? 4 : VF_LANES == 8 ? 2 : 4)
+
+// Rows that go through the softmax together.
+#define ATTENTION_ROWS 16
+
 VF_VERB size_t at_most(size_t count, size_t limit)
 {
     return count < limit ? count : limit;
@@ -26,6 +32,16 @@ VF_VERB void attention_pack_square(size_t rows, size_t cols, const float *k, siz
                                    float scale, float *to)
 {
     vf square[VF_LANES];
+    if (rows == VF_LANES && cols == VF_LANES) {
+        LN_UNROLL
+        for (size_t i = 0; i < VF_LANES; i++)
+            square[i] = vf_load(k + i * stride);
+        vf_transpose(square);
+        LN_UNROLL
+        for (size_t i = 0; i < VF_LANES; i++)
+            vf_store(to + i * PANEL, vf_mul(square[i], vf_set1(scale)));
+        return;
+    }
     LN_UNROLL
     for (size_t i = 0; i < VF_LANES; i++) {
         square[i] = vf_set1(0.0f);
@@ -73,14 +89,17 @@ VF_VERB void attention_pack_values(size_t keys, size_t size, const float *v, siz
 }
 
 // ---- Softmax ----
+//
+// Step by step for all rows, because those of one row wait for each other. Where a score is NaN or
+// infinite, it is the difference to the largest one, or a part of the sum, that becomes NaN.
 
 VF_VERB vf attention_masked(vf score, const float *mask, size_t i, size_t n)
 {
     return mask ? vf_add(score, vf_load_n(mask + i, n)) : score;
 }
 
-// The largest of the first n scores; with a mask they take it. New scores come first in vf_max_nan,
-// so that looking for NaN does not lengthen the chain of comparisons.
+// The largest of the first n scores in each lane; with a mask they take it. What is behind them, to
+// a multiple of LN_ATTENTION_LANES, becomes -infinity, whose weight is 0.
 VF_VERB vf attention_max(size_t n, float *p, const float *mask)
 {
     const vf least = vf_set1(-__builtin_inff());
@@ -90,63 +109,99 @@ VF_VERB vf attention_max(size_t n, float *p, const float *mask)
         vf score = attention_masked(vf_load(p + i), mask, i, VF_LANES);
         if (mask)
             vf_store(p + i, score);
-        max = vf_max_nan(score, max);
+        max = vf_max(score, max);
     }
     if (i < n) {
         vf score = attention_masked(vf_load_n(p + i, n - i), mask, i, n - i);
-        vf_store_n(p + i, score, n - i);
-        max = vf_max_nan(vf_first_n(score, least, n - i), max);
+        score = vf_first_n(score, least, n - i);
+        vf_store(p + i, score);
+        max = vf_max(score, max);
+        i += VF_LANES;
     }
-    return vf_max_lanes(max);
+    for (; i % LN_ATTENTION_LANES != 0; i += VF_LANES)
+        vf_store(p + i, least);
+    return max;
 }
 
-// exp(score - max) of the first n; returns their sum.
-VF_VERB vf attention_exp(size_t n, float *p, vf max)
+// exp(score - max) of `count` times LN_ATTENTION_LANES scores.
+VF_VERB void attention_exp_each(float *p, vf max, vf *sums, const int count)
 {
-    vf sums[ATTENTION_VECTORS];
+    const int vectors = count * (int)ATTENTION_VECTORS;
+    vf e[ATTENTION_ABREAST];
+    VF_EACH(i, vectors) e[i] = vf_sub(vf_load(p + (size_t)i * VF_LANES), max);
+    vf_exp_each(e, vectors);
+    VF_EACH(i, vectors)
+    {
+        vf_store(p + (size_t)i * VF_LANES, e[i]);
+        vf *sum = &sums[(size_t)i % ATTENTION_VECTORS];
+        *sum = vf_add(*sum, e[i]);
+    }
+}
+
+// The same of the first n and those up to a multiple; `sums` takes the sum of each lane.
+VF_VERB void attention_exp(size_t n, float *p, vf max, vf *sums)
+{
+    const int abreast = (int)(ATTENTION_ABREAST / ATTENTION_VECTORS);
+    const size_t step = LN_ATTENTION_LANES * (size_t)abreast;
     LN_UNROLL
     for (size_t j = 0; j < ATTENTION_VECTORS; j++)
         sums[j] = vf_set1(0.0f);
     size_t i = 0;
-    for (; i + LN_ATTENTION_LANES <= n; i += LN_ATTENTION_LANES) {
+    for (; i + step <= n; i += step)
+        attention_exp_each(p + i, max, sums, abreast);
+    for (; i < n; i += LN_ATTENTION_LANES)
+        attention_exp_each(p + i, max, sums, 1);
+}
+
+// At most so many rows as `lanes` has.
+VF_VERB void attention_weigh_rows(const ln_attention_scores *s, size_t first, size_t rows)
+{
+    _Alignas(64) float lanes[ATTENTION_ROWS][LN_ATTENTION_LANES];
+    size_t seen[ATTENTION_ROWS];
+    float *p = s->p + first * s->stride;
+    for (size_t r = 0; r < rows; r++) {
+        size_t row = first + r;
+        seen[r] = s->is_causal ? at_most(s->first_query + row + 1, s->keys) : s->keys;
+        vf max = attention_max(seen[r], p + r * s->stride,
+                               s->mask ? s->mask + row * s->mask_stride : NULL);
+        vf_store(lanes[r], max);
+    }
+    for (size_t r = 0; r < rows; r++)
+        vf_store(lanes[r], vf_max_lanes(vf_load(lanes[r])));
+    for (size_t r = 0; r < rows; r++) {
+        vf sums[ATTENTION_VECTORS];
+        attention_exp(seen[r], p + r * s->stride, vf_load(lanes[r]), sums);
         LN_UNROLL
-        for (size_t j = 0; j < ATTENTION_VECTORS; j++) {
-            vf e = vf_exp(vf_sub(vf_load(p + i + j * VF_LANES), max));
-            vf_store(p + i + j * VF_LANES, e);
-            sums[j] = vf_add(sums[j], e);
-        }
+        for (size_t j = 0; j < ATTENTION_VECTORS; j++)
+            vf_store(lanes[r] + j * VF_LANES, sums[j]);
     }
-    for (size_t j = 0; i < n; j++, i += VF_LANES) {
-        size_t lanes = at_most(n - i, VF_LANES);
-        vf e = vf_first_n(vf_exp(vf_sub(vf_load_n(p + i, lanes), max)), vf_set1(0.0f), lanes);
-        vf_store_n(p + i, e, lanes);
-        sums[j] = vf_add(sums[j], e);
+    for (size_t r = 0; r < rows; r++) {
+        vf sums[ATTENTION_VECTORS];
+        LN_UNROLL
+        for (size_t j = 0; j < ATTENTION_VECTORS; j++)
+            sums[j] = vf_load(lanes[r] + j * VF_LANES);
+        vf_store_n(&s->totals[first + r], vf_sum_lanes(sums, LN_ATTENTION_LANES), 1);
+        for (size_t j = seen[r]; j < s->keys; j++)
+            p[r * s->stride + j] = 0;
     }
-    return vf_sum_lanes(sums, LN_ATTENTION_LANES);
 }
 
 VF_VERB void attention_weigh(const ln_attention_scores *s)
 {
-    for (size_t r = 0; r < s->rows; r++) {
-        float *p = s->p + r * s->stride;
-        size_t seen = s->is_causal ? at_most(s->first_query + r + 1, s->keys) : s->keys;
-        vf max = attention_max(seen, p, s->mask ? s->mask + r * s->mask_stride : NULL);
-        vf_store_n(&s->totals[r], attention_exp(seen, p, max), 1);
-        for (size_t j = seen; j < s->keys; j++)
-            p[j] = 0;
-    }
+    for (size_t r = 0; r < s->rows; r += ATTENTION_ROWS)
+        attention_weigh_rows(s, r, at_most(s->rows - r, ATTENTION_ROWS));
 }
 
 VF_VERB void attention_divide(size_t rows, size_t size, const float *totals, float *y,
                               size_t stride)
 {
     for (size_t r = 0; r < rows; r++, y += stride) {
-        vf total = vf_set1(totals[r]);
+        vf share = vf_div(vf_set1(1.0f), vf_set1(totals[r]));
         size_t i = 0;
         for (; i + VF_LANES <= size; i += VF_LANES)
-            vf_store(y + i, vf_div(vf_load(y + i), total));
+            vf_store(y + i, vf_mul(vf_load(y + i), share));
         if (i < size)
-            vf_store_n(y + i, vf_div(vf_load_n(y + i, size - i), total), size - i);
+            vf_store_n(y + i, vf_mul(vf_load_n(y + i, size - i), share), size - i);
     }
 }
 

@@ -246,47 +246,83 @@ static void run_at_border(const direct_job *job, const window_rows *windows, ln_
     job->kernel->run(tile);
 }
 
-// A tile with panels [panel, panel_end) of a group.
-static void run_tile(const direct_job *job, const output_tile *outputs, size_t group, size_t panel,
-                     size_t panel_end, size_t ahead)
+// What the tiles of some panels of a group have in common. The rest is written into `tile` for each
+// of them, a word at a time: what goes through vector registers would wait for the sums of the tile
+// before.
+typedef struct panel_tiles {
+    const direct_job *job;
+    ln_tile_f32_args tile;
+    float *y;            // of output 0
+    const float *addend; // NULL: none
+} panel_tiles;
+
+static void start_panels(const direct_job *job, size_t group, size_t panel, size_t panel_end,
+                         panel_tiles *out)
 {
     const ln_conv_nhwc_f32_args *a = job->args;
+    size_t column = panel * LN_TILE_LANES, channel = group * job->of_group + column;
+    *out = (panel_tiles){
+        .job = job,
+        .tile = {.n = ln_min(job->of_group, panel_end * LN_TILE_LANES) - column,
+                 .width = ln_min(job->size.panels, panel_end - panel),
+                 .x = a->x + group * job->in,
+                 .runs = job->runs,
+                 .run_count = job->run_count,
+                 .panels = a->packed + (group * job->panels + panel) * job->panel_stride,
+                 .panel_stride = job->panel_stride,
+                 .epilogue = a->epilogue},
+        .y = a->y + channel,
+        .addend = a->epilogue.addend ? a->epilogue.addend + channel : NULL,
+    };
+    if (a->epilogue.bias)
+        out->tile.epilogue.bias += channel;
+}
+
+// As run_at_border, for more panels than are made at once.
+static void run_sets_at_border(const direct_job *job, const window_rows *windows,
+                               const ln_tile_f32_args *tile)
+{
+    const size_t columns = tile->width * LN_TILE_LANES;
+    for (size_t column = 0; column < tile->n; column += columns) {
+        ln_tile_f32_args set = *tile;
+        set.n = ln_min(columns, tile->n - column);
+        set.width = 0;
+        set.panels += column / LN_TILE_LANES * tile->panel_stride;
+        set.y += column;
+        if (set.epilogue.bias)
+            set.epilogue.bias += column;
+        if (set.epilogue.addend)
+            set.epilogue.addend += column;
+        if (column)
+            set.next = 0;
+        run_at_border(job, windows, &set);
+    }
+}
+
+static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t ahead)
+{
+    const direct_job *job = panels->job;
+    const ln_conv_nhwc_f32_args *a = job->args;
+    ln_tile_f32_args *tile = &panels->tile;
     window_rows windows;
     place_windows(job, outputs, &windows);
+    tile->m = outputs->m;
+    tile->rows = windows.rows;
+    tile->ahead = ahead;
     // The next tile's windows, unless they have gaps between them.
-    ptrdiff_t next = 0;
-    if (job->args->shape.stride_w <= job->args->shape.kernel_w && outputs->step == 1)
-        next = windows.rows[windows.m - 1] - windows.rows[0] +
-               (ptrdiff_t)(job->args->shape.stride_w * a->x_stride);
-    for (; panel < panel_end; panel += job->size.panels, next = 0) {
-        size_t end = ln_min(panel_end, panel + job->size.panels);
-        size_t column = panel * LN_TILE_LANES;
-        size_t channel = group * job->of_group + column;
-        ln_tile_f32_args tile = {
-            .m = outputs->m,
-            .n = ln_min(job->of_group, end * LN_TILE_LANES) - column,
-            .x = a->x + group * job->in,
-            .rows = windows.rows,
-            .runs = job->runs,
-            .run_count = job->run_count,
-            .panels = a->packed + (group * job->panels + panel) * job->panel_stride,
-            .panel_stride = job->panel_stride,
-            .ahead = ahead,
-            .next = next,
-            .y = a->y + outputs->first * a->y_stride + channel,
-            .y_stride = outputs->step * a->y_stride,
-            .epilogue = a->epilogue,
-        };
-        if (a->epilogue.bias)
-            tile.epilogue.bias += channel;
-        tile.epilogue.addend_stride *= outputs->step;
-        if (a->epilogue.addend)
-            tile.epilogue.addend += outputs->first * a->epilogue.addend_stride + channel;
-        if (windows.is_inside && job->run_count)
-            job->kernel->run(&tile);
-        else
-            run_at_border(job, &windows, &tile);
-    }
+    tile->next = 0;
+    if (a->shape.stride_w <= a->shape.kernel_w && outputs->step == 1)
+        tile->next = windows.rows[windows.m - 1] - windows.rows[0] +
+                     (ptrdiff_t)(a->shape.stride_w * a->x_stride);
+    tile->y = panels->y + outputs->first * a->y_stride;
+    tile->y_stride = outputs->step * a->y_stride;
+    if (panels->addend)
+        tile->epilogue.addend = panels->addend + outputs->first * a->epilogue.addend_stride;
+    tile->epilogue.addend_stride = outputs->step * a->epilogue.addend_stride;
+    if (windows.is_inside && job->run_count)
+        job->kernel->run(tile);
+    else
+        run_sets_at_border(job, &windows, tile);
 }
 
 static size_t tile_count(const direct_job *job)
@@ -321,12 +357,14 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
                       size_t panel, size_t panel_end)
 {
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
+        panel_tiles panels;
+        start_panels(job, group, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
         for (size_t t = tile; t < tile_end; t++) {
             size_t ahead = ln_deal_ahead(
                 t - tile, tile_end - tile, chunk == panel, panel_end - chunk <= job->chunk,
                 job->size.panels * job->panel_stride, job->chunk * job->panel_stride);
             output_tile outputs = tile_at(job, t);
-            run_tile(job, &outputs, group, chunk, ln_min(panel_end, chunk + job->chunk), ahead);
+            run_tile(&panels, &outputs, ahead);
         }
     }
 }

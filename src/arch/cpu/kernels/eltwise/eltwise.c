@@ -48,7 +48,12 @@ static size_t blocks_of(size_t count, size_t block)
     return count / block + (count % block != 0);
 }
 
-static int is_costly(ln_act act)
+ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa)
+{
+    return select_kernels(isa)->act;
+}
+
+bool ln_act_is_costly(ln_act act)
 {
     return act >= LN_ACT_SIGMOID && act <= LN_ACT_SQRT && act != LN_ACT_HARD_SIGMOID &&
            act != LN_ACT_HARD_SWISH;
@@ -57,7 +62,7 @@ static int is_costly(ln_act act)
 static void run_blocks(ln_pool *pool, size_t elems, ln_act act, size_t count, ln_pool_task *task,
                        void *job)
 {
-    if (pool && elems >= (is_costly(act) ? MIN_SHARED_COSTLY : MIN_SHARED_CHEAP)) {
+    if (pool && elems >= (ln_act_is_costly(act) ? MIN_SHARED_COSTLY : MIN_SHARED_CHEAP)) {
         ln_pool_run(pool, count, task, job);
         return;
     }

@@ -9,6 +9,7 @@
 #ifndef LN_ARCH_CPU_KERNELS_ELTWISE_H
 #define LN_ARCH_CPU_KERNELS_ELTWISE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <lightnet/act.h>
@@ -100,6 +101,13 @@ typedef struct ln_rows_f32 {
 
 typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x, float *y);
 typedef void ln_log_f32_fn(size_t n, const float *x, float *y);
+
+// The kernel that `isa` uses for activations of results that are in the nearest cache; never NULL.
+ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa);
+
+// Whether an activation takes so many steps that a loop of its own over many elements is faster
+// than a few behind each tile of a product.
+bool ln_act_is_costly(ln_act act);
 
 // The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
 typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,

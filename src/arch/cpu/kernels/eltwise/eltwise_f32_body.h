@@ -17,7 +17,15 @@ VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, c
                           float *y)
 {
     vf a = vf_set1(alpha), b = vf_set1(beta);
+    const int abreast = vf_act_abreast(act);
+    const size_t step = (size_t)abreast * VF_LANES;
     size_t i = 0;
+    for (; abreast > 1 && i + step <= n; i += step) {
+        vf v[VF_ABREAST_MAX];
+        VF_EACH(j, abreast) v[j] = vf_load(x + i + (size_t)j * VF_LANES);
+        vf_act_each(act, a, b, v, abreast);
+        VF_EACH(j, abreast) vf_store(y + i + (size_t)j * VF_LANES, v[j]);
+    }
     for (; i + VF_LANES <= n; i += VF_LANES)
         vf_store(y + i, vf_act(act, a, b, vf_load(x + i)));
     if (i < n)

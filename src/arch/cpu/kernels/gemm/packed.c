@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "base/checked.h"
@@ -62,49 +63,78 @@ typedef struct packed_job {
     const ln_gemm_packed_f32_args *args;
     const ln_tile_f32_kernel *kernel;
     ln_tile_f32_size size;
+    ln_epilogue_f32 epilogue;
+    ln_act_f32_fn *act; // of what a tile has made; NULL: its epilogue does it
     size_t panels, sets, tiles, chunk;
+    size_t tile_rows, longer_tiles; // rows of a tile, and how many tiles have one more
     ln_deal pieces;
 } packed_job;
 
-// Rows [first, first + m) with panels [panel, panel_end).
-static void run_tile(const packed_job *job, size_t first, size_t m, size_t panel, size_t panel_end,
+// What the tiles of some panels have in common. The rest is written into `tile` for each of them, a
+// word at a time: what goes through vector registers would wait for the sums of the tile before.
+typedef struct panel_tiles {
+    ln_tile_f32_args tile;
+    float *y;            // of row 0
+    const float *addend; // NULL: none
+} panel_tiles;
+
+static void start_panels(const packed_job *job, const ln_tile_f32_run *run, size_t panel,
+                         size_t panel_end, panel_tiles *out)
+{
+    const ln_gemm_packed_f32_args *a = job->args;
+    size_t column = panel * LN_TILE_LANES;
+    *out = (panel_tiles){
+        .tile = {.n = ln_min(a->n, panel_end * LN_TILE_LANES) - column,
+                 .width = ln_min(job->size.panels, panel_end - panel),
+                 .x = a->a,
+                 .runs = run,
+                 .run_count = 1,
+                 .panels = a->packed + column * a->k,
+                 .panel_stride = LN_TILE_LANES * a->k,
+                 .y_stride = a->y_stride,
+                 .epilogue = job->epilogue},
+        .y = a->y + column,
+        .addend = a->epilogue.addend ? a->epilogue.addend + column : NULL,
+    };
+    if (a->epilogue.bias)
+        out->tile.epilogue.bias += column;
+}
+
+// The activation of what a tile has made.
+static void activate(const packed_job *job, const ln_tile_f32_args *tile)
+{
+    const ln_epilogue_f32 *e = &job->args->epilogue;
+    const ln_act_f32_args act = {e->act, e->alpha, e->beta};
+    float *y = tile->y;
+    for (size_t i = 0; i < tile->m; i++, y += tile->y_stride)
+        job->act(&act, tile->n, y, y);
+}
+
+// Rows [first, first + m).
+static void run_tile(const packed_job *job, panel_tiles *panels, size_t first, size_t m,
                      size_t ahead)
 {
     const ln_gemm_packed_f32_args *a = job->args;
-    const ln_tile_f32_run run = {.k = a->k};
+    ln_tile_f32_args *tile = &panels->tile;
     ptrdiff_t rows[LN_TILE_MAX_ROWS];
     for (size_t i = 0; i < m; i++)
         rows[i] = (ptrdiff_t)((first + i) * a->a_stride);
-    ptrdiff_t next = (ptrdiff_t)(m * a->a_stride);
-    for (; panel < panel_end; panel += job->size.panels, next = 0) {
-        size_t end = ln_min(panel_end, panel + job->size.panels);
-        size_t column = panel * LN_TILE_LANES;
-        ln_tile_f32_args tile = {
-            .m = m,
-            .n = ln_min(a->n, end * LN_TILE_LANES) - column,
-            .x = a->a,
-            .rows = rows,
-            .runs = &run,
-            .run_count = 1,
-            .panels = a->packed + column * a->k,
-            .panel_stride = LN_TILE_LANES * a->k,
-            .ahead = ahead,
-            .next = next,
-            .y = a->y + first * a->y_stride + column,
-            .y_stride = a->y_stride,
-            .epilogue = a->epilogue,
-        };
-        if (a->epilogue.bias)
-            tile.epilogue.bias += column;
-        if (a->epilogue.addend)
-            tile.epilogue.addend += first * a->epilogue.addend_stride + column;
-        job->kernel->run(&tile);
-    }
+    tile->m = m;
+    tile->rows = rows;
+    tile->ahead = ahead;
+    tile->next = (ptrdiff_t)(m * a->a_stride);
+    tile->y = panels->y + first * a->y_stride;
+    if (panels->addend)
+        tile->epilogue.addend = panels->addend + first * a->epilogue.addend_stride;
+    job->kernel->run(tile);
+    if (job->act)
+        activate(job, tile);
 }
 
 static void run_piece(void *user, size_t index)
 {
     const packed_job *job = user;
+    const ln_tile_f32_run run = {.k = job->args->k};
     size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
     size_t tile_first = ln_share_start(job->tiles, job->pieces.rows, row);
     size_t tile_end = ln_share_start(job->tiles, job->pieces.rows, row + 1);
@@ -112,14 +142,16 @@ static void run_piece(void *user, size_t index)
     size_t panel_end = ln_share_start(job->sets, job->pieces.columns, column + 1);
     panel_end = ln_min(job->panels, panel_end * job->size.panels);
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
+        panel_tiles panels;
+        start_panels(job, &run, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
         for (size_t tile = tile_first; tile < tile_end; tile++) {
-            size_t first = ln_share_start(job->args->m, job->tiles, tile);
-            size_t end = ln_share_start(job->args->m, job->tiles, tile + 1);
+            size_t first = job->tile_rows * tile + ln_min(job->longer_tiles, tile);
+            size_t m = job->tile_rows + (tile < job->longer_tiles);
             size_t ahead = ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
                                          panel_end - chunk <= job->chunk,
                                          job->size.panels * job->args->k * LN_TILE_LANES,
                                          job->chunk * job->args->k * LN_TILE_LANES);
-            run_tile(job, first, end - first, chunk, ln_min(panel_end, chunk + job->chunk), ahead);
+            run_tile(job, &panels, first, m, ahead);
         }
     }
 }
@@ -128,11 +160,18 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
 {
     if (a->m == 0 || a->n == 0)
         return;
-    packed_job job = {.args = a, .kernel = ln_tile_f32_select(isa)};
+    packed_job job = {.args = a, .kernel = ln_tile_f32_select(isa), .epilogue = a->epilogue};
+    bool is_act_last = !a->epilogue.addend || !a->epilogue.is_addend_last;
+    if (is_act_last && ln_act_is_costly(a->epilogue.act)) {
+        job.act = ln_act_f32_select(isa);
+        job.epilogue.act = LN_ACT_NONE;
+    }
     job.panels = ln_div_up(a->n, LN_TILE_LANES);
     job.size = ln_tile_f32_choose(job.kernel, a->m, job.panels, a->a_stride);
     job.sets = ln_div_up(job.panels, job.size.panels);
     job.tiles = ln_div_up(a->m, job.size.rows);
+    job.tile_rows = a->m / job.tiles;
+    job.longer_tiles = a->m % job.tiles;
     job.chunk = ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
     job.pieces =
         ln_deal_pieces(job.tiles, job.sets, a->n > a->m, (double)a->m * (double)a->n * (double)a->k,

@@ -40,19 +40,20 @@ typedef struct ln_tile_f32_run {
 typedef float ln_tile_f32_sums[LN_TILE_MAX_ROWS][LN_TILE_MAX_PANELS * LN_TILE_LANES];
 
 typedef struct ln_tile_f32_args {
-    size_t m; // rows: those of the kernel's table for so many panels
-    size_t n; // columns
+    size_t m;     // rows: those of the kernel's table for so many panels
+    size_t n;     // columns
+    size_t width; // panels that are made at once, one set behind the other; 0: all
     const float *x;
     const ptrdiff_t *rows; // floats from x to the start of each row
     const ln_tile_f32_run *runs;
     size_t run_count;
     const float *panels; // of columns 0..15, 16..31, ...
     size_t panel_stride; // floats from one panel to the next
-    // Floats from what is read to what is fetched meanwhile, 0: nothing. Of the panels; and from
-    // the first row of A to what follows it, as many bytes as a panel has.
+    // Floats from what is read to what is fetched meanwhile, 0: nothing. Of the panels; and, with
+    // the first panels, from the first row of A to what follows it, as many bytes as a panel has.
     size_t ahead;
     ptrdiff_t next;
-    float *const *sums; // for the two below: 16 floats a panel for each row
+    float *const *sums; // for the two below: 16 floats a panel for each row, of panels made at once
     bool starts_from_sums;
     bool ends_in_sums; // y and the epilogue are left alone
     float *y;

@@ -13,9 +13,9 @@
 #define ROWS_TO_14(X, np) ROWS_TO_9(X, np) X(10, np) X(11, np) X(12, np) X(13, np) X(14, np)
 
 #define TILE(mr, np)                                                                               \
-    static void tile_##mr##x##np(const ln_tile_f32_args *t)                                        \
+    static void tile_##mr##x##np(const ln_tile_f32_args *t, size_t first, size_t end)              \
     {                                                                                              \
-        tile_f32(t, mr, np);                                                                       \
+        tile_f32(t, first, end, mr, np);                                                           \
     }
 ROWS_TO_14(TILE, 1)
 ROWS_TO_14(TILE, 2)
@@ -23,15 +23,22 @@ ROWS_TO_9(TILE, 3)
 ROWS_TO_6(TILE, 4)
 
 #define ENTRY(mr, np) [(np)-1][(mr)-1] = tile_##mr##x##np,
-static ln_tile_f32_fn *const tiles[LN_TILE_MAX_PANELS][LN_TILE_MAX_ROWS] = {
+typedef void tile_fn(const ln_tile_f32_args *t, size_t first, size_t end);
+static tile_fn *const tiles[LN_TILE_MAX_PANELS][LN_TILE_MAX_ROWS] = {
     ROWS_TO_14(ENTRY, 1) ROWS_TO_14(ENTRY, 2) ROWS_TO_9(ENTRY, 3) ROWS_TO_6(ENTRY, 4)};
 
+// The last columns may be those of fewer panels than the others.
 void ln_k_tile_f32_14x32__x86_avx512(const ln_tile_f32_args *tile)
 {
-    size_t panels = (tile->n + LN_TILE_LANES - 1) / LN_TILE_LANES;
-    assert(panels >= 1 && panels <= LN_TILE_MAX_PANELS);
-    assert(tile->m >= 1 && tile->m <= LN_TILE_MAX_ROWS && tiles[panels - 1][tile->m - 1]);
-    tiles[panels - 1][tile->m - 1](tile);
+    const size_t width = tile_width(tile), columns = width * LN_TILE_LANES;
+    assert(width >= 1 && width <= LN_TILE_MAX_PANELS);
+    assert(tile->m >= 1 && tile->m <= LN_TILE_MAX_ROWS && tiles[width - 1][tile->m - 1]);
+    const size_t rest = tile->n % columns, fewer = (rest + LN_TILE_LANES - 1) / LN_TILE_LANES;
+    const size_t end = fewer == width ? tile->n : tile->n - rest;
+    if (end)
+        tiles[width - 1][tile->m - 1](tile, 0, end);
+    if (end < tile->n)
+        tiles[fewer - 1][tile->m - 1](tile, end, tile->n);
 }
 
 void ln_k_panel_f32_16__x86_avx512(size_t k, size_t columns, size_t channels, const float *w,

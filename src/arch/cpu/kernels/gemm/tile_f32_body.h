@@ -20,23 +20,37 @@
 
 // ---- Epilogue ----
 
-// The epilogue of `count` rows from i on, for `cols` <= VF_LANES columns from j on.
-VF_VERB void tile_finish_vectors(const ln_tile_f32_args *t, const ln_act act, const int count,
-                                 float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES], size_t i,
-                                 size_t j, size_t cols)
+// Sums that wait for an epilogue: those of the columns [column, column + n) of a tile.
+typedef struct tile_waiting {
+    ln_tile_f32_sums sums;
+    const ln_tile_f32_args *tile;
+    size_t column, n;
+} tile_waiting;
+
+VF_VERB vf tile_load_some(const float *p, size_t count)
 {
+    return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
+}
+
+// The epilogue of `count` rows from i on, for `cols` <= VF_LANES columns from j on.
+VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const int count, size_t i,
+                                 size_t j, const size_t cols)
+{
+    const ln_tile_f32_args *t = w->tile;
     const ln_epilogue_f32 *e = &t->epilogue;
-    const vf bias = e->bias ? vf_load_n(e->bias + j, cols) : vf_set1(-0.0f); // changes nothing
+    const size_t column = w->column + j;
+    const vf bias = e->bias ? tile_load_some(e->bias + column, cols) : vf_set1(-0.0f); // no change
     vf y[VF_ABREAST_MAX], addend[VF_ABREAST_MAX];
     LN_UNROLL
     for (int r = 0; r < count; r++) {
-        y[r] = vf_add(vf_load(sums[i + (size_t)r] + j), bias);
+        y[r] = vf_add(vf_load(w->sums[i + (size_t)r] + j), bias);
         addend[r] = bias;
     }
     if (e->addend) {
+        const float *from = e->addend + i * e->addend_stride + column;
         LN_UNROLL
         for (int r = 0; r < count; r++)
-            addend[r] = vf_load_n(e->addend + (i + (size_t)r) * e->addend_stride + j, cols);
+            addend[r] = tile_load_some(from + (size_t)r * e->addend_stride, cols);
     }
     if (e->addend && !e->is_addend_last) {
         LN_UNROLL
@@ -49,42 +63,53 @@ VF_VERB void tile_finish_vectors(const ln_tile_f32_args *t, const ln_act act, co
         for (int r = 0; r < count; r++)
             y[r] = vf_add(y[r], addend[r]);
     }
+    float *to = t->y + i * t->y_stride + column;
     LN_UNROLL
-    for (int r = 0; r < count; r++)
-        vf_store_n(t->y + (i + (size_t)r) * t->y_stride + j, y[r], cols);
-}
-
-VF_VERB void tile_finish(const ln_tile_f32_args *t, const ln_act act,
-                         float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])
-{
-    const int abreast = vf_act_abreast(act), fewer = abreast > 3 ? 3 : 1;
-    for (size_t j = 0; j < t->n; j += VF_LANES) {
-        size_t cols = t->n - j < VF_LANES ? t->n - j : VF_LANES, i = 0;
-        for (; i + (size_t)abreast <= t->m; i += (size_t)abreast)
-            tile_finish_vectors(t, act, abreast, sums, i, j, cols);
-        for (; i + (size_t)fewer <= t->m; i += (size_t)fewer)
-            tile_finish_vectors(t, act, fewer, sums, i, j, cols);
-        for (; i < t->m; i++)
-            tile_finish_vectors(t, act, 1, sums, i, j, cols);
+    for (int r = 0; r < count; r++, to += t->y_stride) {
+        if (cols == VF_LANES)
+            vf_store(to, y[r]);
+        else
+            vf_store_n(to, y[r], cols);
     }
 }
 
+VF_VERB void tile_finish_columns(const tile_waiting *w, const ln_act act, size_t j,
+                                 const size_t cols)
+{
+    const int abreast = vf_act_abreast(act), fewer = abreast > 3 ? 3 : 1;
+    const size_t m = w->tile->m;
+    size_t i = 0;
+    for (; i + (size_t)abreast <= m; i += (size_t)abreast)
+        tile_finish_vectors(w, act, abreast, i, j, cols);
+    for (; i + (size_t)fewer <= m; i += (size_t)fewer)
+        tile_finish_vectors(w, act, fewer, i, j, cols);
+    for (; i < m; i++)
+        tile_finish_vectors(w, act, 1, i, j, cols);
+}
+
+VF_VERB void tile_finish(const tile_waiting *w, const ln_act act)
+{
+    size_t j = 0;
+    for (; j + VF_LANES <= w->n; j += VF_LANES)
+        tile_finish_columns(w, act, j, VF_LANES);
+    if (j < w->n)
+        tile_finish_columns(w, act, j, w->n - j);
+}
+
 #define TILE_FINISH(constant, name, doc)                                                           \
-    static __attribute__((noinline)) void tile_finish_##constant(                                  \
-        const ln_tile_f32_args *t, float(*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])               \
+    static __attribute__((noinline)) void tile_finish_##constant(const tile_waiting *w)            \
     {                                                                                              \
-        tile_finish(t, LN_ACT_##constant, sums);                                                   \
+        tile_finish(w, LN_ACT_##constant);                                                         \
     }
 LN_ACT_LIST(TILE_FINISH)
 #undef TILE_FINISH
 
 // Any epilogue, from sums in memory.
-static __attribute__((noinline)) void tile_finish_any(
-    const ln_tile_f32_args *t, float (*sums)[LN_TILE_MAX_PANELS * LN_TILE_LANES])
+static __attribute__((noinline)) void tile_finish_any(const tile_waiting *w)
 {
-    switch (t->epilogue.act) {
+    switch (w->tile->epilogue.act) {
 #define TILE_FINISH_CASE(constant, name, doc)                                                      \
-    case LN_ACT_##constant: tile_finish_##constant(t, sums); break;
+    case LN_ACT_##constant: tile_finish_##constant(w); break;
         LN_ACT_LIST(TILE_FINISH_CASE)
 #undef TILE_FINISH_CASE
     default: break;
@@ -94,13 +119,34 @@ static __attribute__((noinline)) void tile_finish_any(
 // A part of a panel is a part of one vector.
 #define TILE_HAS_PARTS (TILE_VECTORS == 1)
 
-// Whether tile_finish_bounds can do it: an activation that is two bounds, and whole vectors, but
-// for a last panel to which nothing is added, or that is a vector.
-VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const size_t np)
+// Some columns of a tile, those of `np` panels or fewer: what belongs to them.
+typedef struct tile_columns {
+    size_t first, n;
+    const float *panels, *bias, *addend; // NULL: none
+    float *y;
+} tile_columns;
+
+VF_VERB tile_columns tile_columns_at(const ln_tile_f32_args *t, size_t first, size_t end,
+                                     const size_t np)
 {
     const ln_epilogue_f32 *e = &t->epilogue;
-    return (e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP) &&
-           (t->n == np * LN_TILE_LANES || !e->addend || TILE_HAS_PARTS);
+    return (tile_columns){
+        .first = first,
+        .n = end - first < np * LN_TILE_LANES ? end - first : np * LN_TILE_LANES,
+        .panels = t->panels + first / LN_TILE_LANES * t->panel_stride,
+        .bias = e->bias ? e->bias + first : NULL,
+        .addend = e->addend ? e->addend + first : NULL,
+        .y = t->y + first,
+    };
+}
+
+// Whether tile_finish_bounds can do it: an activation that is two bounds, and whole vectors, but
+// for a last panel to which nothing is added, or that is a vector.
+VF_VERB bool tile_is_bounds(const ln_tile_f32_args *t, const tile_columns *c, const size_t np)
+{
+    const ln_act act = t->epilogue.act;
+    return (act == LN_ACT_NONE || act == LN_ACT_RELU || act == LN_ACT_CLIP) &&
+           (c->n == np * LN_TILE_LANES || !c->addend || TILE_HAS_PARTS);
 }
 
 VF_VERB vf tile_load_bias(const float *bias, size_t j, size_t n)
@@ -123,40 +169,39 @@ static __attribute__((noinline)) void tile_store_columns(const float (*from)[LN_
     }
 }
 
-VF_VERB void tile_add_addend(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV], const size_t mr,
-                             const size_t nv)
+VF_VERB void tile_add_addend(const tile_columns *c, size_t stride, vf (*sum)[TILE_MAX_NV],
+                             const size_t mr, const size_t nv)
 {
-    const ln_epilogue_f32 *e = &t->epilogue;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++) {
-            const float *from = e->addend + i * e->addend_stride + j * VF_LANES;
+            const float *from = c->addend + i * stride + j * VF_LANES;
             bool is_part = TILE_HAS_PARTS && j + 1 == nv;
-            vf addend = is_part ? vf_load_n(from, t->n - j * VF_LANES) : vf_load(from);
+            vf addend = is_part ? vf_load_n(from, c->n - j * VF_LANES) : vf_load(from);
             sum[i][j] = vf_add(sum[i][j], addend);
         }
     }
 }
 
 // Those epilogues without leaving the registers.
-VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV], const size_t mr,
-                                const size_t np)
+VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c,
+                                vf (*sum)[TILE_MAX_NV], const size_t mr, const size_t np)
 {
     const size_t nv = np * TILE_VECTORS, whole = (np - 1) * TILE_VECTORS;
     const ln_epilogue_f32 *e = &t->epilogue;
-    if (e->bias) {
+    if (c->bias) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++) {
-            vf bias = j < whole ? vf_load(e->bias + j * VF_LANES)
-                                : tile_load_bias(e->bias, j * VF_LANES, t->n);
+            vf bias = j < whole ? vf_load(c->bias + j * VF_LANES)
+                                : tile_load_bias(c->bias, j * VF_LANES, c->n);
             LN_UNROLL
             for (size_t i = 0; i < mr; i++)
                 sum[i][j] = vf_add(sum[i][j], bias);
         }
     }
-    if (e->addend && !e->is_addend_last)
-        tile_add_addend(t, sum, mr, nv);
+    if (c->addend && !e->is_addend_last)
+        tile_add_addend(c, e->addend_stride, sum, mr, nv);
     if (e->act != LN_ACT_NONE) {
         const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
         LN_UNROLL
@@ -175,130 +220,142 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, vf (*sum)[TILE_MAX_NV
                 sum[i][j] = vf_min(high, sum[i][j]);
         }
     }
-    if (e->addend && e->is_addend_last)
-        tile_add_addend(t, sum, mr, nv);
+    if (c->addend && e->is_addend_last)
+        tile_add_addend(c, e->addend_stride, sum, mr, nv);
 
-    // Stores could be stores to anything, so these are at hand in copies.
-    float *const y = t->y;
     const size_t y_stride = t->y_stride;
-    bool is_whole = t->n == np * LN_TILE_LANES;
+    bool is_whole = c->n == np * LN_TILE_LANES;
     if (TILE_HAS_PARTS && !is_whole) {
-        const size_t columns = t->n - whole * VF_LANES;
+        const size_t columns = c->n - whole * VF_LANES;
         LN_UNROLL
         for (size_t i = 0; i < mr; i++) {
             LN_UNROLL
             for (size_t j = 0; j < whole; j++)
-                vf_store(y + i * y_stride + j * VF_LANES, sum[i][j]);
-            vf_store_n(y + i * y_stride + whole * VF_LANES, sum[i][whole], columns);
+                vf_store(c->y + i * y_stride + j * VF_LANES, sum[i][j]);
+            vf_store_n(c->y + i * y_stride + whole * VF_LANES, sum[i][whole], columns);
         }
         return;
     }
     _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
-    float *to = is_whole ? y + whole * VF_LANES : last[0];
+    float *to = is_whole ? c->y + whole * VF_LANES : last[0];
     size_t to_stride = is_whole ? y_stride : LN_TILE_LANES;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < whole; j++)
-            vf_store(y + i * y_stride + j * VF_LANES, sum[i][j]);
+            vf_store(c->y + i * y_stride + j * VF_LANES, sum[i][j]);
         LN_UNROLL
         for (size_t j = 0; j < TILE_VECTORS; j++)
             vf_store(to + i * to_stride + j * VF_LANES, sum[i][whole + j]);
     }
     if (!is_whole)
-        tile_store_columns(last, mr, t->n - whole * VF_LANES, y + whole * VF_LANES, y_stride);
+        tile_store_columns(last, mr, c->n - whole * VF_LANES, c->y + whole * VF_LANES, y_stride);
 }
 
 // ---- The tile ----
 
-// An address that need not be inside anything, for fetching only.
-VF_VERB const void *tile_behind(const float *p, size_t floats)
+// An address that need not be inside anything.
+VF_VERB uintptr_t tile_behind(const float *p, ptrdiff_t floats)
 {
-    return (const void *)((uintptr_t)p + floats * sizeof(float));
+    return (uintptr_t)p + (uintptr_t)floats * sizeof(float);
 }
 
-// Results, and what is added to them, come from far away while the sums are made.
-VF_VERB void tile_fetch_results(const ln_tile_f32_args *t, const size_t mr, const size_t np)
+// What is added to the results comes from far away while the sums are made.
+VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, const size_t mr,
+                               const size_t np)
 {
-    LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        LN_UNROLL
-        for (size_t j = 0; j < np; j++)
-            __builtin_prefetch(t->y + i * t->y_stride + j * LN_TILE_LANES, 1, 3);
-    }
-    if (!t->epilogue.addend)
+    if (!c->addend)
         return;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < np; j++)
-            __builtin_prefetch(
-                t->epilogue.addend + i * t->epilogue.addend_stride + j * LN_TILE_LANES, 0, 3);
+            __builtin_prefetch(c->addend + i * stride + j * LN_TILE_LANES, 0, 3);
     }
 }
 
-// The sums of `mr` rows and `np` panels, both constants where this is inlined, stay in registers.
-VF_VERB void tile_f32(const ln_tile_f32_args *t, const size_t mr, const size_t np)
+// One run of the sums; `rows` are the addresses where rows of A start, `next` is 0 or the floats
+// from the first of them to what is fetched meanwhile.
+VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
+                          const ln_tile_f32_run *run, const uintptr_t *rows, ptrdiff_t next,
+                          vf (*sum)[TILE_MAX_NV], const size_t mr, const size_t np)
 {
-    const size_t nv = np * TILE_VECTORS;
-    vf sum[LN_TILE_MAX_ROWS][TILE_MAX_NV];
-
-    LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+    const size_t nv = np * TILE_VECTORS, panel_stride = t->panel_stride;
+    const float *b = c->panels + run->panel;
+    const uintptr_t ahead = tile_behind(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
+    uintptr_t at = (uintptr_t)run->x * sizeof(float);
+    const uintptr_t end = at + run->k * sizeof(float);
+    const uintptr_t fetch =
+        next ? rows[0] + at + (uintptr_t)next * sizeof(float) - (uintptr_t)b : 0;
+    for (; at != end; at += sizeof(float)) {
+        vf w[TILE_MAX_NV];
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
-            sum[i][j] = t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
-    }
-
-    if (!t->ends_in_sums)
-        tile_fetch_results(t, mr, np);
-    for (size_t r = 0; r < t->run_count; r++) {
-        const ln_tile_f32_run *run = &t->runs[r];
-        const float *b = t->panels + run->panel;
-        const float *a[LN_TILE_MAX_ROWS];
+            w[j] = vf_load(b + j / TILE_VECTORS * panel_stride + j % TILE_VECTORS * VF_LANES);
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++)
-            a[i] = t->x + (t->rows[i] + run->x);
-        const uintptr_t next = t->next
-                                   ? (uintptr_t)t->x - (uintptr_t)b +
-                                         (uintptr_t)(t->rows[0] + run->x + t->next) * sizeof(float)
-                                   : 0;
-        for (size_t p = 0; p < run->k; p++) {
-            vf w[TILE_MAX_NV];
+        for (size_t j = 0; j < np; j++)
+            __builtin_prefetch((const void *)((uintptr_t)(b + j * panel_stride) + ahead), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
+        b += LN_TILE_LANES;
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            vf x = vf_set1(*(const float *)(rows[i] + at));
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
-                w[j] =
-                    vf_load(b + j / TILE_VECTORS * t->panel_stride + j % TILE_VECTORS * VF_LANES);
-            LN_UNROLL
-            for (size_t j = 0; j < np; j++)
-                __builtin_prefetch(tile_behind(b + j * t->panel_stride, t->ahead), 0, 2);
-            __builtin_prefetch((const void *)((uintptr_t)b + next), 0, 2);
-            b += LN_TILE_LANES;
-            LN_UNROLL
-            for (size_t i = 0; i < mr; i++) {
-                vf x = vf_set1(a[i][p]);
-                LN_UNROLL
-                for (size_t j = 0; j < nv; j++)
-                    sum[i][j] = vf_fma(x, w[j], sum[i][j]);
-            }
+                sum[i][j] = vf_fma(x, w[j], sum[i][j]);
         }
     }
+}
 
-    const bool ends_in_sums = t->ends_in_sums;
-    if (!ends_in_sums && tile_is_bounds(t, np)) {
-        tile_finish_bounds(t, sum, mr, np);
-        return;
-    }
-    _Alignas(64) ln_tile_f32_sums own;
+// The columns [first, end) of a tile of `mr` rows, `np` panels at a time; with constants where this
+// is inlined, their sums stay in registers.
+VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t first, size_t end, const size_t mr,
+                      const size_t np)
+{
+    const size_t nv = np * TILE_VECTORS;
+    uintptr_t rows[LN_TILE_MAX_ROWS];
     LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        float *to = ends_in_sums ? t->sums[i] : own[i];
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = tile_behind(t->x, t->rows[i]);
+    for (; first < end; first += np * LN_TILE_LANES) {
+        const tile_columns c = tile_columns_at(t, first, end, np);
+        vf sum[LN_TILE_MAX_ROWS][TILE_MAX_NV];
         LN_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            vf_store(to + j * VF_LANES, sum[i][j]);
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] =
+                    t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
+        }
+        tile_fetch_addend(&c, t->epilogue.addend_stride, mr, np);
+        for (size_t r = 0; r < t->run_count; r++)
+            tile_add_run(t, &c, &t->runs[r], rows, first ? 0 : t->next, sum, mr, np);
+
+        if (!t->ends_in_sums && tile_is_bounds(t, &c, np)) {
+            tile_finish_bounds(t, &c, sum, mr, np);
+            continue;
+        }
+        _Alignas(64) tile_waiting waiting;
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            float *to = t->ends_in_sums ? t->sums[i] : waiting.sums[i];
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                vf_store(to + j * VF_LANES, sum[i][j]);
+        }
+        if (t->ends_in_sums)
+            return;
+        waiting.tile = t;
+        waiting.column = c.first;
+        waiting.n = c.n;
+        tile_finish_any(&waiting);
     }
-    if (!ends_in_sums)
-        tile_finish_any(t, own);
+}
+
+// How many panels a tile takes at once.
+VF_VERB size_t tile_width(const ln_tile_f32_args *t)
+{
+    return t->width ? t->width : (t->n + LN_TILE_LANES - 1) / LN_TILE_LANES;
 }
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of rows in vector verbs; a row stays in the nearest cache.
+// Normalisation of rows in vector verbs. Some rows go through it together, step by step: they stay
+// in the nearest cache, and while one waits for the sum of its lanes, another one goes on. What
+// there is one number of for each row is computed for all of them at once.
 
 #ifndef LN_ARCH_CPU_KERNELS_NORM_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_NORM_F32_BODY_H
@@ -12,6 +14,15 @@
 
 #define NORM_VECTORS (LN_NORM_LANES / VF_LANES)
 
+// At most so many rows together, and so many floats.
+#define NORM_ROWS   16
+#define NORM_FLOATS 4096
+
+typedef struct norm_stats {
+    float sum[NORM_ROWS], square[NORM_ROWS];
+    float mean[NORM_ROWS], lost[NORM_ROWS], factor[NORM_ROWS];
+} norm_stats;
+
 VF_VERB void norm_clear(vf *sums)
 {
     LN_UNROLL
@@ -19,7 +30,7 @@ VF_VERB void norm_clear(vf *sums)
         sums[j] = vf_set1(0.0f);
 }
 
-VF_VERB vf norm_mean(size_t n, const float *x)
+VF_VERB vf norm_sum(size_t n, const float *x)
 {
     vf sums[NORM_VECTORS];
     norm_clear(sums);
@@ -31,7 +42,7 @@ VF_VERB vf norm_mean(size_t n, const float *x)
     }
     for (size_t j = 0; i < n; j++, i += VF_LANES)
         sums[j] = vf_add(sums[j], vf_load_n(x + i, n - i < VF_LANES ? n - i : VF_LANES));
-    return vf_div(vf_sum_lanes(sums, LN_NORM_LANES), vf_set1((float)n));
+    return vf_sum_lanes(sums, LN_NORM_LANES);
 }
 
 // The sums of d = x - mean, and of d d.
@@ -86,20 +97,51 @@ VF_VERB void norm_apply(size_t n, const float *x, vf mean, vf lost, vf factor, c
     vf_store_n(y + i, v, n - i);
 }
 
-VF_VERB void layernorm_f32(const ln_layernorm_f32_args *args, size_t first, size_t rows)
+VF_VERB void norm_means(const ln_layernorm_f32_args *args, norm_stats *stats, const float *x,
+                        size_t rows)
+{
+    const size_t n = args->n;
+    for (size_t r = 0; r < rows; r++)
+        vf_store_n(&stats->sum[r], norm_sum(n, x + r * n), 1);
+    for (size_t i = 0; i < NORM_ROWS; i += VF_LANES)
+        vf_store(stats->mean + i, vf_div(vf_load(stats->sum + i), vf_set1((float)n)));
+}
+
+VF_VERB void norm_factors(const ln_layernorm_f32_args *args, norm_stats *stats, const float *x,
+                          size_t rows)
 {
     const size_t n = args->n;
     const vf zero = vf_set1(0.0f), length = vf_set1((float)n);
-    for (size_t r = first; r < first + rows; r++) {
-        const float *x = args->x + r * n;
-        vf mean = args->is_centered ? norm_mean(n, x) : zero;
+    for (size_t r = 0; r < rows; r++) {
         vf sum, square;
-        norm_sums(n, x, mean, &sum, &square);
-        vf lost = args->is_centered ? vf_div(sum, length) : zero;
-        vf rest = vf_sub(square, vf_mul(args->is_centered ? sum : zero, lost));
+        norm_sums(n, x + r * n, vf_set1(stats->mean[r]), &sum, &square);
+        vf_store_n(&stats->sum[r], args->is_centered ? sum : zero, 1);
+        vf_store_n(&stats->square[r], square, 1);
+    }
+    for (size_t i = 0; i < NORM_ROWS; i += VF_LANES) {
+        vf sum = vf_load(stats->sum + i), lost = vf_div(sum, length);
+        vf rest = vf_sub(vf_load(stats->square + i), vf_mul(sum, lost));
         vf variance = vf_div(vf_max(zero, rest), length);
-        vf factor = vf_div(vf_set1(1.0f), vf_sqrt(vf_add(variance, vf_set1(args->epsilon))));
-        norm_apply(n, x, mean, lost, factor, args->scale, args->bias, args->y + r * n);
+        vf_store(stats->lost + i, lost);
+        vf_store(stats->factor + i,
+                 vf_div(vf_set1(1.0f), vf_sqrt(vf_add(variance, vf_set1(args->epsilon)))));
+    }
+}
+
+VF_VERB void layernorm_f32(const ln_layernorm_f32_args *args, size_t first, size_t rows)
+{
+    const size_t n = args->n, fit = NORM_FLOATS / n;
+    const size_t most = fit < 1 ? 1 : fit < NORM_ROWS ? fit : NORM_ROWS;
+    for (size_t row = first; row < first + rows; row += most) {
+        size_t left = first + rows - row, count = left < most ? left : most;
+        const float *x = args->x + row * n;
+        norm_stats stats = {0};
+        if (args->is_centered)
+            norm_means(args, &stats, x, count);
+        norm_factors(args, &stats, x, count);
+        for (size_t r = 0; r < count; r++)
+            norm_apply(n, x + r * n, vf_set1(stats.mean[r]), vf_set1(stats.lost[r]),
+                       vf_set1(stats.factor[r]), args->scale, args->bias, args->y + (row + r) * n);
     }
 }
 
