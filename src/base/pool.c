@@ -13,6 +13,13 @@
 // Workers that find nothing for a while sleep. `sleeper_count` keeps a piece from being dealt to
 // one that falls asleep: the worker announces itself there before it looks a last time, the dealer
 // looks there after it has dealt, and of two read-modify-writes of one word one sees the other.
+//
+// A worker that is found on the processor of the thread that deals is sent away from it
+// (base/place.h), because there it does its part when the other has done it.
+//
+// A worker that loses its processor in the middle of a piece holds up the job. Where that lasts
+// longer than what the workers have done since the time before, the pool rests: for some time its
+// jobs get by with fewer threads.
 
 #include "base/pool.h"
 
@@ -30,6 +37,7 @@
 #include <lightnet/msg.h>
 
 #include "base/cpu_count.h"
+#include "base/place.h"
 
 #define LINE_BYTES      128 // two lines: some processors fetch them in pairs
 #define STACK_BYTES     ((size_t)1 << 20)
@@ -38,6 +46,9 @@
 #define SLEEP_AFTER_NS  200000 // without work in a row of jobs
 #define PARK_AFTER_NS   50000  // the same behind it: rows that follow each other need no waking
 #define OWNER_SLEEPS_NS 1000000
+#define STALL_NS        200000 // a wait that is longer is looked at
+#define REST_FACTOR     8      // rests are so many times longer than the wait before
+#define MAX_STREAK      4      // and twice as long each time in a row, so often at most
 
 // The last pieces dealt and not taken: the first in the low half, the end in the high half.
 typedef uint_least64_t piece_range;
@@ -47,12 +58,22 @@ typedef struct worker {
     atomic_size_t done_count; // pieces, since the pool was made
 
     _Alignas(LINE_BYTES) atomic_bool is_asleep;
+    atomic_int place; // where it last looked for work
+    int barred_place; // the dealer keeps it from there
     pthread_mutex_t lock;
     pthread_cond_t is_wanted;
     pthread_t thread;
     ln_pool *pool;
     size_t index;
 } worker;
+
+// What is lost and gained with workers, on a machine that others use too.
+typedef struct balance {
+    int64_t start_ns;       // of the row, or of what counts of it
+    int64_t useful_ns;      // of rows before, since the last stall
+    int64_t rest_end_ns;    // 0: does not rest
+    unsigned losing_streak; // stalls that lasted longer than what came before them was worth
+} balance;
 
 struct ln_pool {
     // What jobs change.
@@ -63,6 +84,7 @@ struct ln_pool {
     bool is_dealing;
     bool has_dealt; // in this row of jobs
     bool will_deal; // the row before did
+    balance balance;
 
     // What rows of jobs change.
     _Alignas(LINE_BYTES) _Atomic(void *) owner; // of the thread that has claimed the pool; or NULL
@@ -230,6 +252,28 @@ static void wake(worker *w)
     pthread_mutex_unlock(&w->lock);
 }
 
+static void note_place(worker *me)
+{
+    int place = ln_place_now();
+    if (atomic_load_explicit(&me->place, memory_order_relaxed) != place)
+        atomic_store_explicit(&me->place, place, memory_order_relaxed);
+}
+
+// In the thread that deals.
+static void keep_apart(ln_pool *pool)
+{
+    int mine = ln_place_now();
+    if (mine == LN_PLACE_UNKNOWN)
+        return;
+    for (size_t i = 1; i < pool->thread_count; i++) {
+        worker *w = &pool->workers[i];
+        if (atomic_load_explicit(&w->place, memory_order_relaxed) != mine)
+            continue;
+        atomic_store_explicit(&w->place, LN_PLACE_UNKNOWN, memory_order_relaxed);
+        ln_place_apart(w->thread, mine, pool->thread_count - 1, &w->barred_place);
+    }
+}
+
 // False when the pool ends.
 static bool wait_for_pieces(worker *me)
 {
@@ -239,6 +283,7 @@ static bool wait_for_pieces(worker *me)
         int64_t waited = wait_a_little(&p);
         if (waited < 0)
             continue;
+        note_place(me);
         if (atomic_load_explicit(&pool->is_ending, memory_order_relaxed))
             return false;
         bool is_row = atomic_load_explicit(&pool->row_count, memory_order_relaxed) > 0;
@@ -365,6 +410,8 @@ ln_status ln_pool_create(size_t thread_count, ln_pool **out_pool)
     for (size_t i = 0; i < thread_count; i++) {
         pool->workers[i].pool = pool;
         pool->workers[i].index = i;
+        pool->workers[i].barred_place = LN_PLACE_UNKNOWN;
+        atomic_init(&pool->workers[i].place, LN_PLACE_UNKNOWN);
     }
     start_workers(pool, thread_count);
     *out_pool = pool;
@@ -447,6 +494,37 @@ size_t ln_pool_thread_count(const ln_pool *pool)
     return pool ? pool->thread_count : 1;
 }
 
+// ---- Rests ----
+
+static bool is_resting(ln_pool *pool)
+{
+    balance *b = &pool->balance;
+    if (b->rest_end_ns == 0)
+        return false;
+    int64_t now = now_ns();
+    if (now < b->rest_end_ns)
+        return true;
+    b->rest_end_ns = 0;
+    b->start_ns = now;
+    b->useful_ns = 0;
+    return false;
+}
+
+static void note_stall(ln_pool *pool, int64_t waited)
+{
+    balance *b = &pool->balance;
+    int64_t now = now_ns(), useful = b->useful_ns + now - b->start_ns - waited;
+    b->start_ns = now;
+    b->useful_ns = 0;
+    if (waited <= useful * (int64_t)(pool->thread_count - 1)) {
+        b->losing_streak -= b->losing_streak > 0;
+        return;
+    }
+    b->rest_end_ns = now + ((waited * REST_FACTOR) << b->losing_streak);
+    if (b->losing_streak < MAX_STREAK)
+        b->losing_streak++;
+}
+
 // ---- Claiming ----
 
 // Its address tells threads apart.
@@ -470,12 +548,15 @@ static void unclaim(ln_pool *pool)
 }
 
 // Threads that a job is cut for: each other thread that runs a context has a processor of its own.
-static size_t usable_count(const ln_pool *pool)
+static size_t usable_count(ln_pool *pool)
 {
     size_t rows = atomic_load_explicit(&pool->row_count, memory_order_relaxed);
-    if (rows <= 1)
-        return pool->thread_count;
-    return rows < pool->thread_count ? pool->thread_count - rows + 1 : 1;
+    size_t count = pool->thread_count;
+    if (rows > 1)
+        count = rows < count ? count - rows + 1 : 1;
+    if (is_resting(pool))
+        count >>= pool->balance.losing_streak;
+    return count ? count : 1;
 }
 
 static void begin_row(ln_pool *pool)
@@ -484,8 +565,12 @@ static void begin_row(ln_pool *pool)
     pool->has_dealt = false;
     if (pool->foreign.begin)
         pool->foreign.begin(pool->foreign.user);
+    if (pool->foreign.run)
+        return;
+    pool->balance.start_ns = now_ns();
     if (!pool->will_deal)
         return;
+    keep_apart(pool);
     for (size_t i = 1, count = usable_count(pool); i < count; i++)
         wake(&pool->workers[i]);
 }
@@ -513,6 +598,7 @@ void ln_pool_end(ln_pool *pool)
         if (pool->foreign.end)
             pool->foreign.end(pool->foreign.user);
         pool->will_deal = pool->has_dealt;
+        pool->balance.useful_ns += now_ns() - pool->balance.start_ns;
         unclaim(pool);
     }
     atomic_fetch_sub_explicit(&pool->row_count, 1, memory_order_relaxed);
@@ -551,13 +637,18 @@ static bool is_given_done(const ln_pool *pool)
 
 // Workers that have taken a piece finish it; on a machine that is busy with other things that may
 // last.
-static void wait_for_workers(const ln_pool *pool)
+static void wait_for_workers(ln_pool *pool)
 {
     patience p = {0};
     while (!is_given_done(pool)) {
         if (wait_a_little(&p) > OWNER_SLEEPS_NS)
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
+    if (p.start_ns == 0 || pool->depth == 0)
+        return;
+    int64_t waited = now_ns() - p.start_ns;
+    if (waited > STALL_NS)
+        note_stall(pool, waited);
 }
 
 static void run_with_workers(ln_pool *pool, size_t count, ln_pool_task *task, void *job)
@@ -576,7 +667,10 @@ static void run_with_workers(ln_pool *pool, size_t count, ln_pool_task *task, vo
     do_pieces(pool, me);
     size_t done = atomic_load_explicit(&me->done_count, memory_order_relaxed) - done_before;
     pool->given_count += count - done;
-    wait_for_workers(pool);
+    if (done == count)
+        keep_apart(pool);
+    else
+        wait_for_workers(pool);
 }
 
 // In a thread that has claimed the pool.

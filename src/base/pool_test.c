@@ -184,6 +184,36 @@ TEST(workers_without_work_use_no_processor)
     ln_pool_release(pool);
 }
 
+typedef struct stall {
+    pthread_t owner;
+    int worker_count; // pieces
+} stall;
+
+// As if the worker had lost its processor.
+static void stall_worker(void *job, size_t index)
+{
+    (void)index;
+    stall *s = job;
+    if (pthread_equal(pthread_self(), s->owner))
+        return;
+    s->worker_count++;
+    nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+}
+
+TEST(workers_that_only_hold_up_jobs_are_left_alone)
+{
+    ln_pool *pool = pool_of(2);
+    stall s = {.owner = pthread_self()};
+    ln_pool_begin(pool);
+    for (int i = 0; i < 100; i++) {
+        ln_pool_run(pool, 2, stall_worker, &s);
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    ln_pool_end(pool);
+    ln_pool_release(pool);
+    CHECK(s.worker_count < 20);
+}
+
 // ---- Sharing ----
 
 typedef struct sharer {
@@ -497,7 +527,8 @@ TEST(workers_round_to_nearest)
 }
 
 TEST_LIST(every_piece_is_done_once, jobs_follow_each_other_in_order, workers_do_their_part,
-          sleeping_workers_are_woken, workers_without_work_use_no_processor, threads_share_a_pool,
+          sleeping_workers_are_woken, workers_without_work_use_no_processor,
+          workers_that_only_hold_up_jobs_are_left_alone, threads_share_a_pool,
           who_finds_the_pool_taken_works_alone, jobs_of_a_task_run_in_its_thread,
           one_pool_of_the_default_count_is_shared, a_count_that_is_none_is_said_and_ignored,
           jobs_go_to_the_threads_of_a_program, no_pool_is_a_pool_of_one_thread, pools_come_and_go,

@@ -373,12 +373,12 @@ static void run_piece(void *user, size_t index)
 {
     const direct_job *job = user;
     size_t groups = job->args->shape.group, tiles = tile_count(job);
-    size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
-    size_t tile = ln_share_start(tiles, job->pieces.rows, row);
-    size_t tile_end = ln_share_start(tiles, job->pieces.rows, row + 1);
+    ln_deal_place at = ln_deal_at(&job->pieces, index);
+    size_t tile = ln_share_start(tiles, job->pieces.rows, at.row);
+    size_t tile_end = ln_share_start(tiles, job->pieces.rows, at.row + 1);
     size_t sets = job->sets;
-    size_t first = ln_share_start(groups * sets, job->pieces.columns, column);
-    size_t end = ln_share_start(groups * sets, job->pieces.columns, column + 1);
+    size_t first = ln_share_start(groups * sets, job->pieces.columns, at.column);
+    size_t end = ln_share_start(groups * sets, job->pieces.columns, at.column + 1);
     while (first < end) {
         size_t group = first / sets, set = first % sets;
         size_t set_end = ln_min(sets, set + end - first);
@@ -451,7 +451,7 @@ static void plan_pieces(direct_job *job, size_t threads)
     double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
     job->pieces = ln_deal_pieces(tile_count(job), job->sets * s->group, k * o > image,
-                                 outputs * k * o, threads);
+                                 (outputs + LN_DEAL_WEIGHT_WORK) * k * o, threads);
 }
 
 void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool)

@@ -15,9 +15,15 @@
 #define LN_DEAL_FAR_BYTES   (size_t)(192 << 10)
 #define LN_DEAL_NEAR_FLOATS (size_t)2048
 
-// Fewer multiplications than these, some 10 microseconds of one thread, are not worth a piece.
-#define LN_DEAL_MIN_WORK          (1 << 20)
+// Multiplications, some 9 microseconds of one thread, below which a product is not shared out:
+// threads that are far from each other take 2 to hand it over, and more for what they read of each
+// other. And those of the smallest pieces.
+#define LN_DEAL_MIN_SHARED        (1 << 20)
+#define LN_DEAL_MIN_WORK          (1 << 18)
 #define LN_DEAL_PIECES_PER_THREAD 6
+
+// A weight that is read once for few rows takes as long as so many multiplications.
+#define LN_DEAL_WEIGHT_WORK 10.0
 
 static inline size_t ln_div_up(size_t a, size_t b)
 {
@@ -29,33 +35,63 @@ static inline size_t ln_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Where share `index` of `count` begins when `total` is dealt evenly.
+// Where share `index` of `count` begins when `total` is dealt evenly: half of the shares, and any
+// other part of them that follow each other, have as near to that part of the total as can be.
 static inline size_t ln_share_start(size_t total, size_t count, size_t index)
 {
-    return total / count * index + ln_min(total % count, index);
+    return total / count * index + total % count * index / count;
 }
 
-// Pieces of a product, a grid.
+// Pieces of a product, a grid. They are numbered row by row, or column by column, so that those of
+// one thread, which follow each other, need the same tiles or the same panels.
 typedef struct ln_deal {
     size_t rows, columns;
+    bool is_by_columns;
 } ln_deal;
+
+typedef struct ln_deal_place {
+    size_t row, column;
+} ln_deal_place;
+
+static inline ln_deal_place ln_deal_at(const ln_deal *deal, size_t index)
+{
+    if (deal->is_by_columns)
+        return (ln_deal_place){index % deal->rows, index / deal->rows};
+    return (ln_deal_place){index / deal->columns, index % deal->columns};
+}
+
+// How `major` things are cut, each of which may be cut into `minor`, for about `count` pieces: the
+// first number of two whose product is that of the pieces. Few things are dealt one by one, and cut
+// where threads would get different numbers of them.
+static inline void ln_deal_cut(size_t major, size_t minor, size_t count, size_t threads,
+                               size_t *out_major, size_t *out_minor)
+{
+    size_t cuts = 1;
+    if (major < 2 * count) {
+        cuts = ln_div_up(count, major);
+        if (major % threads && cuts < threads && major < 8 * threads)
+            cuts = threads;
+    }
+    *out_major = major < 2 * count ? major : count;
+    *out_minor = ln_min(minor, cuts);
+}
 
 // `tiles` of rows times `sets` of panels, `work` multiplications in all. Of `tiles` and `sets` the
 // side with more memory behind it is the one to share out, because everyone reads the other.
 static inline ln_deal ln_deal_pieces(size_t tiles, size_t sets, bool are_sets_larger, double work,
                                      size_t threads)
 {
+    ln_deal deal = {1, 1, are_sets_larger && sets >= threads};
     size_t count = threads * LN_DEAL_PIECES_PER_THREAD;
-    if (threads == 1 || work < 2.0 * LN_DEAL_MIN_WORK)
-        return (ln_deal){1, 1};
+    if (threads == 1 || work < LN_DEAL_MIN_SHARED)
+        return deal;
     if (work < (double)LN_DEAL_MIN_WORK * (double)count)
         count = (size_t)(work / LN_DEAL_MIN_WORK);
-    if (are_sets_larger && sets >= threads) {
-        size_t columns = ln_min(sets, count);
-        return (ln_deal){ln_min(tiles, ln_div_up(count, columns)), columns};
-    }
-    size_t rows = ln_min(tiles, count);
-    return (ln_deal){rows, ln_min(sets, ln_div_up(count, rows))};
+    if (deal.is_by_columns)
+        ln_deal_cut(sets, tiles, count, threads, &deal.columns, &deal.rows);
+    else
+        ln_deal_cut(tiles, sets, count, threads, &deal.rows, &deal.columns);
+    return deal;
 }
 
 // Panels that all tiles of a piece meet before the next ones: a multiple of those of a tile.

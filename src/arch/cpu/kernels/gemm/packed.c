@@ -135,11 +135,11 @@ static void run_piece(void *user, size_t index)
 {
     const packed_job *job = user;
     const ln_tile_f32_run run = {.k = job->args->k};
-    size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
-    size_t tile_first = ln_share_start(job->tiles, job->pieces.rows, row);
-    size_t tile_end = ln_share_start(job->tiles, job->pieces.rows, row + 1);
-    size_t panel = ln_share_start(job->sets, job->pieces.columns, column) * job->size.panels;
-    size_t panel_end = ln_share_start(job->sets, job->pieces.columns, column + 1);
+    ln_deal_place at = ln_deal_at(&job->pieces, index);
+    size_t tile_first = ln_share_start(job->tiles, job->pieces.rows, at.row);
+    size_t tile_end = ln_share_start(job->tiles, job->pieces.rows, at.row + 1);
+    size_t panel = ln_share_start(job->sets, job->pieces.columns, at.column) * job->size.panels;
+    size_t panel_end = ln_share_start(job->sets, job->pieces.columns, at.column + 1);
     panel_end = ln_min(job->panels, panel_end * job->size.panels);
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         panel_tiles panels;
@@ -173,8 +173,8 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
     job.tile_rows = a->m / job.tiles;
     job.longer_tiles = a->m % job.tiles;
     job.chunk = ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
-    job.pieces =
-        ln_deal_pieces(job.tiles, job.sets, a->n > a->m, (double)a->m * (double)a->n * (double)a->k,
-                       ln_pool_thread_count(pool));
+    job.pieces = ln_deal_pieces(job.tiles, job.sets, a->n > a->m,
+                                ((double)a->m + LN_DEAL_WEIGHT_WORK) * (double)a->n * (double)a->k,
+                                ln_pool_thread_count(pool));
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }
