@@ -140,6 +140,37 @@ static inline void conv_conv(conv_model *m, int t)
              pad[1], pad[2], pad[3], dilation[0], dilation[1]);
 }
 
+static inline void conv_deconv(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    int group = conv_group(m, in.channels), size[2], stride[2], pad[4], extra[2], out[2];
+    int of_group = conv_pick(m, 1, group == 1 ? 20 : group == in.channels ? 1 : 9);
+    for (int i = 0; i < 2; i++) {
+        size[i] = conv_pick(m, 1, 4);
+        stride[i] = conv_pick(m, 1, 3);
+        pad[i] = conv_pick(m, 0, size[i] / 2);
+        pad[2 + i] = conv_pick(m, 0, size[i] / 2);
+        extra[i] = conv_pick(m, 0, stride[i] - 1);
+        out[i] =
+            ((i ? in.width : in.height) - 1) * stride[i] + size[i] + extra[i] - pad[i] - pad[2 + i];
+    }
+    if (out[0] < 1 || out[1] < 1 || out[0] > 40 || out[1] > 40)
+        return;
+    char dims[64], bias[32] = "";
+    snprintf(dims, sizeof dims, "%d, %d, %d, %d", in.channels, of_group, size[0], size[1]);
+    double scale = 2.0 / (1 + in.channels / group * size[0] * size[1] / 8);
+    int w = conv_constant(m, dims, -scale, scale);
+    if (conv_pick(m, 0, 2)) {
+        int b = conv_row(m, group * of_group, -1, 1);
+        snprintf(bias, sizeof bias, ", B=k%d", b);
+    }
+    conv_say(m,
+             "ConvTranspose(X=t%d, W=k%d%s | Y=t%d | group=%d, strides=[%d, %d], "
+             "pads=[%d, %d, %d, %d], output_padding=[%d, %d]);\n",
+             t, w, bias, conv_add(m, group * of_group, out[0], out[1]), group, stride[0], stride[1],
+             pad[0], pad[1], pad[2], pad[3], extra[0], extra[1]);
+}
+
 static inline void conv_norm(conv_model *m, int t)
 {
     const conv_tensor in = m->tensors[t];
@@ -149,6 +180,36 @@ static inline void conv_norm(conv_model *m, int t)
         m,
         "BatchNormalization(X=t%d, scale=k%d, B=k%d, input_mean=k%d, input_var=k%d | Y=t%d |);\n",
         t, s, b, mean, var, conv_add(m, in.channels, in.height, in.width));
+}
+
+// Normalised by its own moments.
+static inline void conv_own_norm(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    int s = conv_row(m, in.channels, 0.5, 1.5), b = conv_row(m, in.channels, -1, 1);
+    int y = conv_add(m, in.channels, in.height, in.width);
+    if (in.height * in.width < 4)
+        conv_say(m, "Relu(X=t%d | Y=t%d |);\n", t, y);
+    else if (conv_pick(m, 0, 1))
+        conv_say(m, "InstanceNormalization(input=t%d, scale=k%d, B=k%d | output=t%d |);\n", t, s, b,
+                 y);
+    else
+        conv_say(m, "GroupNormalization(X=t%d, scale=k%d, bias=k%d | Y=t%d | num_groups=%d);\n", t,
+                 s, b, y, in.channels % 2 == 0 ? 2 : 1);
+}
+
+static inline void conv_prelu(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    char dims[64];
+    switch (conv_pick(m, 0, 3)) {
+    case 0: snprintf(dims, sizeof dims, "1"); break;
+    case 1: snprintf(dims, sizeof dims, "%d", in.width); break;
+    default: snprintf(dims, sizeof dims, "%d, 1, 1", in.channels); break;
+    }
+    int s = conv_constant(m, dims, -0.5, 0.5);
+    conv_say(m, "PRelu(X=t%d, slope=k%d | Y=t%d |);\n", t, s,
+             conv_add(m, in.channels, in.height, in.width));
 }
 
 static inline void conv_act(conv_model *m, int t)
@@ -294,6 +355,19 @@ static inline void conv_shuffle(conv_model *m, int t)
              in.height, in.width);
 }
 
+// Pixels as channels, and back.
+static inline void conv_blocks(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    if (in.channels % 4 == 0 && in.height <= 16 && in.width <= 16)
+        conv_say(m, "DepthToSpace(input=t%d | output=t%d | blocksize=2, mode=%s);\n", t,
+                 conv_add(m, in.channels / 4, 2 * in.height, 2 * in.width),
+                 conv_pick(m, 0, 1) ? "CRD" : "DCR");
+    else if (in.height % 2 == 0 && in.width % 2 == 0 && in.channels <= 20)
+        conv_say(m, "SpaceToDepth(input=t%d | output=t%d | blocksize=2);\n", t,
+                 conv_add(m, in.channels * 4, in.height / 2, in.width / 2));
+}
+
 // What has no channels-last form in the middle of a stack.
 static inline void conv_stranger(conv_model *m, int t)
 {
@@ -312,10 +386,11 @@ static inline void conv_stranger(conv_model *m, int t)
 static inline void conv_step(conv_model *m)
 {
     static void (*const makers[])(conv_model *, int) = {
-        conv_conv,   conv_conv,   conv_conv,   conv_conv,    conv_conv,     conv_norm,
-        conv_act,    conv_act,    conv_act,    conv_binary,  conv_binary,   conv_squeeze,
-        conv_concat, conv_concat, conv_concat, conv_split,   conv_slice,    conv_slice,
-        conv_pool,   conv_pool,   conv_resize, conv_shuffle, conv_stranger,
+        conv_conv,     conv_conv,   conv_conv,   conv_conv,    conv_conv,     conv_norm,
+        conv_act,      conv_act,    conv_act,    conv_binary,  conv_binary,   conv_squeeze,
+        conv_concat,   conv_concat, conv_concat, conv_split,   conv_slice,    conv_slice,
+        conv_pool,     conv_pool,   conv_resize, conv_shuffle, conv_stranger, conv_deconv,
+        conv_own_norm, conv_prelu,  conv_blocks,
     };
     int t = conv_any(m);
     makers[conv_pick(m, 0, (int)(sizeof makers / sizeof makers[0]) - 1)](m, t);

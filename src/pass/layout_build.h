@@ -111,6 +111,7 @@ const ln_layout_op *ln_layout_op_find(const char *optype);
 
 // The operators of each family; the last has a NULL optype.
 extern const ln_layout_op ln_layout_convs[];       // layout_conv.c
+extern const ln_layout_op ln_layout_deconvs[];     // layout_deconv.c
 extern const ln_layout_op ln_layout_pools[];       // layout_pool.c
 extern const ln_layout_op ln_layout_norms[];       // layout_norm.c
 extern const ln_layout_op ln_layout_channels[];    // layout_channels.c

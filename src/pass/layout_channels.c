@@ -169,6 +169,62 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
     return status;
 }
 
+// ---- Blocks of pixels as channels ----
+
+// One step of `optype` to a new tensor; its name, NULL with a recorded failure.
+static const char *emit_blocks(ln_layout_build *build, const char *optype, const char *src,
+                               const char *param, const int values[6])
+{
+    char *dst = ln_layout_new_name(build, ln_layout_first_out(build), "blocks");
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ln_list *outs = dst ? ln_tensor_list_append(NULL, "dst", dst) : NULL;
+    ln_list *list = ln_param_list_append_array_int(NULL, param, 6, values);
+    ln_status status =
+        ln_layout_emit(build, optype, "blocks", ins, outs, list, ins && outs && list);
+    ln_free(dst);
+    return status == LN_OK ? ln_layout_last_made(build) : NULL;
+}
+
+static bool fits_blocks(const ln_layout_build *build)
+{
+    const ln_op_arg *arg = build->op->op_arg;
+    const ln_tensor_list_entry *in = arg->tensors_in->data;
+    return arg->priv && ln_layout_is_free(build, in->name) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+           ln_layout_has_twin(build, in->name);
+}
+
+// An image is parted, its parts exchanged, and put together again.
+static ln_status rewrite_blocks(ln_layout_build *build)
+{
+    static const int by_blocks[] = {0, 1, 3, 2, 4, 5}, by_channels[] = {0, 1, 4, 2, 5, 3};
+    const ln_op_arg *arg = build->op->op_arg;
+    const char *in = ((const ln_tensor_list_entry *)arg->tensors_in->data)->name;
+    const int *d = ln_layout_find(build, in)->tensor->dims;
+    const int *out = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
+    bool is_joined = ln_streq(arg->optype, "SpaceToDepth");
+    int b = (int)ln_call_int(arg->priv, "blocksize");
+    bool is_crd = !is_joined && ln_streq(ln_call_string(arg->priv, "mode"), "CRD");
+    const int joined[] = {d[0], out[2], b, out[3], b, d[1]};
+    const int blocks_first[] = {d[0], d[2], d[3], b, b, out[1]};
+    const int channels_first[] = {d[0], d[2], d[3], out[1], b, b};
+    const int dims[] = {out[0], out[2], out[3], out[1]};
+    const char *src = ln_layout_twin(build, in);
+    const char *parted = src ? emit_blocks(build, "reshape", src, "dims",
+                                           is_joined ? joined
+                                           : is_crd  ? channels_first
+                                                     : blocks_first)
+                             : NULL;
+    const char *turned =
+        parted ? emit_blocks(build, "transpose", parted, "axes", is_crd ? by_channels : by_blocks)
+               : NULL;
+    if (!turned)
+        return ln_error_status();
+    ln_list *ins = ln_tensor_list_append(NULL, "src", turned);
+    ln_list *list = ln_param_list_append_array_int(NULL, "dims", 4, dims);
+    return ln_layout_emit_twin(build, "reshape", "dst", ins, list, ins && list);
+}
+
 // ---- The table ----
 
 const ln_layout_op ln_layout_channels[] = {
@@ -176,5 +232,7 @@ const ln_layout_op ln_layout_channels[] = {
     {"slice", fits_along_axis, rewrite_along_axis},
     {"Split", fits_split, rewrite_split},
     {"reshape", fits_shuffle, rewrite_shuffle},
+    {"DepthToSpace", fits_blocks, rewrite_blocks},
+    {"SpaceToDepth", fits_blocks, rewrite_blocks},
     {NULL, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of batch normalizations that no convolution took: scale and offset of each channel.
+// Layout of normalizations: of batches, where no convolution took them, of groups, of instances.
 
 #include "pass/layout_build.h"
 
@@ -111,8 +111,67 @@ static ln_status rewrite_norm(ln_layout_build *build)
     return ln_layout_emit_twin(build, "scale_shift", "dst", ins, NULL, ln_list_length(ins) == 3);
 }
 
+// ---- By moments of the image itself ----
+
+// GroupNormalization, or InstanceNormalization, of which each channel is a group.
+typedef struct group_norm {
+    const char *src, *scale, *offset;
+    int groups;
+    double epsilon;
+} group_norm;
+
+static bool is_row(const ln_layout_build *build, const char *tname, int count)
+{
+    const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
+    return entry && !entry->is_open && entry->tensor->dtype == TL_FLOAT &&
+           entry->tensor->ndim == 1 && entry->tensor->len == count;
+}
+
+static bool read_group_norm(const ln_layout_build *build, group_norm *g)
+{
+    bool is_group = ln_streq(build->op->op_arg->optype, "GroupNormalization");
+    *g = (group_norm){.src = ln_layout_input(build, is_group ? "X" : "input"),
+                      .scale = ln_layout_input(build, "scale"),
+                      .offset = ln_layout_input(build, is_group ? "bias" : "B"),
+                      .epsilon = number_param(build, "epsilon", 1e-5)};
+    if (!ln_layout_is_free(build, g->src) || !ln_layout_is_free(build, ln_layout_first_out(build)))
+        return false;
+    int channels = ln_layout_find(build, g->src)->tensor->dims[1];
+    g->groups = is_group ? (int)ln_call_int(build->op->op_arg->priv, "num_groups") : channels;
+    return g->epsilon >= 0 && is_row(build, g->scale, channels) &&
+           is_row(build, g->offset, channels);
+}
+
+// Worth two transposes even alone.
+static bool fits_group_norm(const ln_layout_build *build)
+{
+    group_norm g;
+    return build->op->op_arg->priv && read_group_norm(build, &g);
+}
+
+static ln_status rewrite_group_norm(ln_layout_build *build)
+{
+    group_norm g;
+    if (!read_group_norm(build, &g))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no normalization any more", build->op->op_arg->name);
+    const char *src = ln_layout_twin(build, g.src);
+    if (!src)
+        return ln_error_status();
+    ln_layout_params said = {0};
+    ln_layout_add_int(&said, "groups", g.groups, 0);
+    said.list = ln_param_list_append_double(said.list, "epsilon", g.epsilon);
+    said.count++;
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ins = ln_tensor_list_append(ins, "scale", g.scale);
+    ins = ln_tensor_list_append(ins, "offset", g.offset);
+    return ln_layout_emit_twin(build, "groupnorm_nhwc", "dst", ins, said.list,
+                               ln_list_length(ins) == 3 && ln_layout_are_complete(&said));
+}
+
 const ln_layout_op ln_layout_norms[] = {
     {"BatchNormalization", fits_norm, rewrite_norm},
     {"batchnorm", fits_norm, rewrite_norm},
+    {"GroupNormalization", fits_group_norm, rewrite_group_norm},
+    {"InstanceNormalization", fits_group_norm, rewrite_group_norm},
     {NULL, NULL, NULL},
 };

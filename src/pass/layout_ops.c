@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const ln_layout_op *const families[] = {
-    ln_layout_convs, ln_layout_pools, ln_layout_norms, ln_layout_channels, ln_layout_elementwise,
+    ln_layout_convs, ln_layout_deconvs,  ln_layout_pools,
+    ln_layout_norms, ln_layout_channels, ln_layout_elementwise,
 };
 
 const ln_layout_op *ln_layout_op_find(const char *optype)

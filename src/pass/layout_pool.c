@@ -158,7 +158,7 @@ static ln_status rewrite_pool(ln_layout_build *build)
 
 // ---- Resizing ----
 
-// Resize of ONNX as the channels-last operator wants it.
+// Resize or Upsample of ONNX as the channels-last operator wants it.
 typedef struct resize {
     const char *src, *mode, *coordinates, *rounding;
     double scale[2]; // 0: the quotient of the sizes
@@ -172,9 +172,9 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 // Scales that are given, and known. False if batch or channels are scaled.
-static bool read_scales(const ln_layout_build *build, resize *r)
+static bool read_scales(const ln_layout_build *build, const char *arg_name, resize *r)
 {
-    const char *name = ln_layout_input(build, "scales");
+    const char *name = ln_layout_input(build, arg_name);
     const ln_tensor_entry *entry = name ? ln_layout_find(build, name) : NULL;
     if (!entry || entry->tensor->len == 0)
         return true;
@@ -197,14 +197,24 @@ static bool read_resize(const ln_layout_build *build, resize *r)
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil", NULL};
     ln_call *call = build->op->op_arg->priv;
-    *r = (resize){.src = ln_layout_input(build, "X")};
-    if (!call || ln_call_since(call) < 11 || !are_images(build, r->src) ||
-        ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0 ||
-        !read_scales(build, r))
+    bool is_resize = ln_streq(build->op->op_arg->optype, "Resize");
+    bool has_roi =
+        !is_resize || (call && ln_call_since(call) >= 11); // else scales are in its place
+    *r = (resize){.src = ln_layout_input(build, "X"),
+                  .coordinates = "asymmetric", // of Upsample, and of Resize before it had a choice
+                  .rounding = "floor"};
+    if (!call || !are_images(build, r->src) || (!is_resize && ln_call_since(call) < 9) ||
+        !read_scales(build, has_roi ? "scales" : "roi", r))
         return false;
     r->mode = ln_call_string(call, "mode");
-    r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
-    r->rounding = ln_call_string(call, "nearest_mode");
+    if (ln_streq(r->mode, "bilinear"))
+        r->mode = "linear";
+    if (is_resize && ln_call_since(call) >= 11) {
+        if (ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0)
+            return false;
+        r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
+        r->rounding = ln_call_string(call, "nearest_mode");
+    }
     const int *in = dims_of(build, r->src), *out = dims_of(build, ln_layout_first_out(build));
     return is_one_of(r->mode, modes) && is_one_of(r->coordinates, coordinates) &&
            is_one_of(r->rounding, roundings) && in[0] == out[0] && in[1] == out[1];
@@ -241,8 +251,13 @@ static ln_status rewrite_resize(ln_layout_build *build)
 // ---- The table ----
 
 const ln_layout_op ln_layout_pools[] = {
-    {"MaxPool", fits_pool, rewrite_pool},       {"AveragePool", fits_pool, rewrite_pool},
-    {"GlobalMaxPool", fits_pool, rewrite_pool}, {"GlobalAveragePool", fits_pool, rewrite_pool},
-    {"maxpool2d", fits_pool, rewrite_pool},     {"avgpool2d", fits_pool, rewrite_pool},
-    {"Resize", fits_resize, rewrite_resize},    {NULL, NULL, NULL},
+    {"MaxPool", fits_pool, rewrite_pool},
+    {"AveragePool", fits_pool, rewrite_pool},
+    {"GlobalMaxPool", fits_pool, rewrite_pool},
+    {"GlobalAveragePool", fits_pool, rewrite_pool},
+    {"maxpool2d", fits_pool, rewrite_pool},
+    {"avgpool2d", fits_pool, rewrite_pool},
+    {"Resize", fits_resize, rewrite_resize},
+    {"Upsample", fits_resize, rewrite_resize},
+    {NULL, NULL, NULL},
 };

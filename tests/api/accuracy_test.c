@@ -250,6 +250,19 @@ static const row rows[] = {
          "b",
          "[32]") "conv2d(src=x, weight=w, bias=b | dst=y | group=32, size=[3, 3], padding=[1, 1, 1, 1]);\n"},
     {"conv2d_pack_cpu", "", -8, 8, INPUT("[20, 5, 3, 3]") "conv2d_pack(weight=x | dst=y |);\n"},
+    {"groupnorm_nhwc_cpu", "", 2, 8,
+     INPUT("[1, 30, 40, 12]") "create(| dst=s | dtype=TL_FLOAT, dims=[12], ran=[0.5, 1]);\n"
+                              "create(| dst=o | dtype=TL_FLOAT, dims=[12], ran=[4, 5]);\n"
+                              "groupnorm_nhwc(src=x, scale=s, offset=o | dst=y | groups=4);\n"},
+    {"prelu_nhwc_cpu", "", -8, 8,
+     INPUT("[1, 30, 40, 12]") CONSTANT("s", "[12]") "prelu_nhwc(src=x, slope=s | dst=y |);\n"},
+    {"deconv2d_pack_cpu", "", -8, 8,
+     INPUT("[20, 5, 3, 3]") "deconv2d_pack(weight=x | dst=y | stride=[2, 1]);\n"},
+    {"deconv2d_nhwc_cpu", "4x4 stride 2, 64 products", 0.5, 1,
+     INPUT("[1, 9, 9, 16]") CONSTANT("w", "[16, 8, 4, 4]")
+         CONSTANT("b", "[8]") "deconv2d_pack(weight=w | dst=p | stride=[2, 2]);\n"
+                              "deconv2d_nhwc(src=x, packed=p, bias=b | dst=y | channels=8, "
+                              "size=[4, 4], stride=[2, 2], padding=[1, 1], out=[18, 18]);\n"},
     CONV_NHWC("1x1, 16 products", "[1, 20, 20, 16]", "[8, 16, 1, 1]", "[8]", "direct",
               "channels=8, size=[1, 1]"),
     CONV_NHWC("3x3, 288 products", "[1, 14, 14, 32]", "[16, 32, 3, 3]", "[16]", "direct",

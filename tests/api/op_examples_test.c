@@ -37,6 +37,11 @@ static const source sources[] = {
     {"attention", "v", "input", "TL_FLOAT", "[1, 3, 4]"},
     {"conv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
     {"conv2d_nhwc", "p", "create", "TL_FLOAT", "[288]"}, // 3x3 taps of 2 channels for 16
+    {"deconv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
+    {"deconv2d_nhwc", "p", "create", "TL_FLOAT", "[128]"}, // 2x2 taps of 2 channels for 16
+    {"groupnorm_nhwc", "o", "create", "TL_FLOAT", "[2]"},
+    {"groupnorm_nhwc", "s", "create", "TL_FLOAT", "[2]"},
+    {"prelu_nhwc", "s", "create", "TL_FLOAT", "[2]"},
     {"interleave", "a", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"interleave", "b", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"linear_pack", "w", "create", "TL_FLOAT", "[10, 3]"},

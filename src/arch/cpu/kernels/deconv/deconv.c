@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drives a transposed convolution as stride_h * stride_w small convolutions.
 //
-// Outputs whose position, padding included, leaves the same rest when divided by the stride are
-// reached by the same taps: they are a phase. Within a phase neighbours of the output read
-// neighbours of the input, so it is an implicit gemm over panels of pixels, with the weights of its
+// Each is a phase (deconv_phase.h), an implicit gemm over panels of pixels, with the weights of its
 // taps alone:
 //
 //     workspace:   | weights of the phase, [O, K] | panel, [K, nr] | tile, [O, nr] |
@@ -17,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/deconv/deconv_phase.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
@@ -87,58 +86,13 @@ size_t ln_deconv2d_f32_workspace(const ln_conv_shape *shape)
 
 // ---- Phases ----
 
-// The outputs first, first + stride, ... of one axis, and the taps that reach them.
-typedef struct axis_phase {
-    size_t first;
-    size_t count;
-    size_t source;   // where a tap at distance 0 reads for the first output; the next reads one on
-    size_t tap;      // the first tap that reaches them, those then every `tap_step`
-    size_t tap_step; // at least 1
-    size_t tap_count;
-} axis_phase;
-
-// The greatest common divisor of `a` and `n`, and in *out_inverse the x below n / gcd with
-// a * x = gcd modulo n: Euclid's algorithm, which carries x along modulo n.
-static size_t divisor_and_inverse(size_t a, size_t n, size_t *out_inverse)
-{
-    size_t r = n, next_r = a % n, x = 0, next_x = 1 % n;
-    while (next_r) {
-        size_t quotient = r / next_r, rest = r % next_r;
-        size_t back = quotient % n * next_x % n, rest_x = (x + n - back) % n;
-        r = next_r;
-        next_r = rest;
-        x = next_x;
-        next_x = rest_x;
-    }
-    *out_inverse = x % (n / r);
-    return r;
-}
-
-// The phase of output `first`. A tap reaches it if tap * dilation leaves the rest that its place
-// leaves: every so many taps one does, or none.
-static axis_phase find_phase(size_t first, size_t out, size_t pad, size_t kernel, size_t dilation,
-                             size_t stride)
-{
-    size_t inverse, rest = (first + pad) % stride;
-    size_t divisor = divisor_and_inverse(dilation, stride, &inverse);
-    axis_phase p = {.first = first,
-                    .count = (out - 1 - first) / stride + 1,
-                    .source = (first + pad) / stride,
-                    .tap_step = stride / divisor};
-    if (rest % divisor)
-        return p;
-    p.tap = rest / divisor * inverse % p.tap_step;
-    p.tap_count = p.tap < kernel ? (kernel - 1 - p.tap) / p.tap_step + 1 : 0;
-    return p;
-}
-
 // One group, and one of its phases.
 typedef struct phase_work {
     const ln_deconv2d_f32_args *args;
     size_t group;
     size_t channels; // in and out, of the group
     size_t outs;
-    axis_phase rows, cols;
+    ln_deconv_phase rows, cols;
     size_t k; // products in an output
     float *weights, *panel, *tile;
 } phase_work;
@@ -317,8 +271,10 @@ static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t firs
     const ln_deconv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
     size_t in_size = w->channels * s->in_h * s->in_w, out_size = w->outs * s->out_h * s->out_w;
-    w->rows = find_phase(first_y, s->out_h, s->pad_top, s->kernel_h, s->dilation_h, s->stride_h);
-    w->cols = find_phase(first_x, s->out_w, s->pad_left, s->kernel_w, s->dilation_w, s->stride_w);
+    w->rows = ln_deconv_find_phase(first_y, s->out_h, s->pad_top, s->kernel_h, s->dilation_h,
+                                   s->stride_h);
+    w->cols = ln_deconv_find_phase(first_x, s->out_w, s->pad_left, s->kernel_w, s->dilation_w,
+                                   s->stride_w);
     w->k = w->channels * w->rows.tap_count * w->cols.tap_count;
     pack_weights(w);
     for (size_t n = 0; n < s->batch; n++)
