@@ -12,7 +12,13 @@ target_link_libraries(ln_flags INTERFACE m)
 target_compile_options(ln_flags INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wcast-qual
   -Wconversion -Wno-sign-conversion
-  -ffp-contract=off -fno-math-errno)
+  -ffp-contract=off -fno-math-errno
+  # No tables for unwinding in what is released: nothing here throws, and gdb and perf take theirs
+  # from the debug information. Functions and data apart, so that the linker drops the unused ones.
+  $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>
+  $<$<CONFIG:Release>:-fno-unwind-tables>
+  $<$<CONFIG:Release>:-ffunction-sections>
+  $<$<CONFIG:Release>:-fdata-sections>)
 if(LN_WERROR)
   target_compile_options(ln_flags INTERFACE -Werror)
 endif()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrite rules as tables: what a .rules file says, as plain constant data.
 //
-// The same structs are made at run time from text (below) and by the generator as static
-// initialisers (rule_gen.h). docs/rules.md explains the language.
+// The same structs are made at run time from text (below), and from what the generator packs
+// (rule_gen.h). docs/rules.md explains the language.
 //
 // The names of a rule are numbered. A number stands for a tensor (`x`) or for a parameter's value
 // (`epsilon=e`); `names` has the spelling, for messages and for names of new tensors.
@@ -187,6 +187,9 @@ typedef struct ln_rule_set {
     size_t rule_count;
     const ln_rule_lower *lowers;
     size_t lower_count;
+    // Rules that the generator has packed, in the place of `rules`; see ln_rule_set_unpack.
+    const unsigned char *packed;
+    struct ln_document *arena; // of a set that was read or unpacked: where it lives
 } ln_rule_set;
 
 // Reads the rules of a file; "-" is standard input. The caller gives *out_set back with
@@ -198,7 +201,11 @@ ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set);
 // The same from a text that messages call `file`.
 ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set);
 
-// Frees a set that was read, with all it points to. NULL is fine.
+// A set of the packed rules of `set`, without its `lower` statements. The caller gives *out_set
+// back with ln_rule_set_destroy. LN_NO_MEMORY; *out_set is then NULL.
+ln_status ln_rule_set_unpack(const ln_rule_set *set, ln_rule_set **out_set);
+
+// Frees a set that was read or unpacked, with all it points to. NULL is fine.
 void ln_rule_set_destroy(ln_rule_set *set);
 
 const char *ln_rule_tag_name(ln_rule_tag tag);

@@ -12,9 +12,11 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/pack.h"
 #include "base/value.h"
 #include "desc/cident.h"
 #include "desc/csnippet.h"
+#include "desc/rule_pack.h"
 
 #define PREFIX_BYTES 64
 
@@ -117,144 +119,28 @@ static void put_inner(ln_text *text, const char *prefix, size_t i, const ln_rule
         put_steps(text, name, value->code, value->count);
 }
 
-// ---- Statements ----
+// ---- `lower` statements ----
 
-static void put_args(ln_text *text, const char *prefix, const char *suffix, const ln_rule_arg *args,
-                     size_t count)
-{
-    if (count == 0)
-        return;
-    ln_text_printf(text, "static const ln_rule_arg %s_%s[] = {", prefix, suffix);
-    for (size_t i = 0; i < count; i++) {
-        ln_text_puts(text, i ? ", {" : "{");
-        ln_c_string(text, args[i].arg_name);
-        ln_text_printf(text, ", %d, %s, %s}", args[i].name, args[i].is_rest ? "true" : "false",
-                       args[i].is_maybe ? "true" : "false");
-    }
-    ln_text_puts(text, "};\n");
-}
-
-static void put_params(ln_text *text, const char *prefix, const ln_rule_op *op)
-{
-    if (op->param_count == 0)
-        return;
-    char array[PREFIX_BYTES + 32];
-    snprintf(array, sizeof array, "%s_array", prefix);
-    for (size_t i = 0; i < op->param_count; i++)
-        put_inner(text, array, i, &op->params[i].value);
-    ln_text_printf(text, "static const ln_rule_param %s_params[] = {\n", prefix);
-    for (size_t i = 0; i < op->param_count; i++) {
-        snprintf(array, sizeof array, "%s_array%zu", prefix, i);
-        ln_text_puts(text, "    {");
-        ln_c_string(text, op->params[i].arg_name);
-        ln_text_puts(text, ", ");
-        put_value(text, &op->params[i].value, array);
-        ln_text_puts(text, "},\n");
-    }
-    ln_text_puts(text, "};\n");
-}
-
-static void put_statement(ln_text *text, const char *prefix, const ln_rule_op *op)
-{
-    ln_text_puts(text, "    {.optype = ");
-    ln_c_string(text, op->optype);
-    ln_text_printf(text, ", .line = %d", op->line);
-    put_array_ref(text, "outs", "out_count", prefix, "outs", op->out_count);
-    put_array_ref(text, "ins", "in_count", prefix, "ins", op->in_count);
-    put_array_ref(text, "params", "param_count", prefix, "params", op->param_count);
-    ln_text_printf(text, ", .params_from = %d", op->params_from);
-    if (op->is_producer)
-        ln_text_puts(text, ", .is_producer = true");
-    if (op->is_alias)
-        ln_text_puts(text, ", .is_alias = true");
-    if (op->is_kept)
-        ln_text_puts(text, ", .is_kept = true");
-    if (op->is_static)
-        ln_text_puts(text, ", .is_static = true");
-    ln_text_puts(text, "},\n");
-}
-
-// `kind` is 'p' for a pattern and 'r' for a result.
-static void put_statements(ln_text *text, char kind, size_t rule, const ln_rule_op *ops,
+static void put_conditions(ln_text *text, size_t number, const ln_rule_condition *conditions,
                            size_t count)
-{
-    char prefix[PREFIX_BYTES];
-    for (size_t i = 0; i < count; i++) {
-        snprintf(prefix, sizeof prefix, "%c%zu_%zu", kind, rule, i);
-        put_args(text, prefix, "outs", ops[i].outs, ops[i].out_count);
-        put_args(text, prefix, "ins", ops[i].ins, ops[i].in_count);
-        put_params(text, prefix, &ops[i]);
-    }
-    ln_text_printf(text, "static const ln_rule_op %c%zu[] = {\n", kind, rule);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(prefix, sizeof prefix, "%c%zu_%zu", kind, rule, i);
-        put_statement(text, prefix, &ops[i]);
-    }
-    ln_text_puts(text, "};\n");
-}
-
-// `kind` is 'c' for a rule and 'l' for a `lower` statement.
-static void put_conditions(ln_text *text, char kind, size_t number,
-                           const ln_rule_condition *conditions, size_t count)
 {
     char name[PREFIX_BYTES], inner[PREFIX_BYTES];
     if (count == 0)
         return;
     for (size_t i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "%c%zu_%zu_args", kind, number, i);
-        snprintf(inner, sizeof inner, "%c%zu_%zu_array", kind, number, i);
+        snprintf(name, sizeof name, "l%zu_%zu_args", number, i);
+        snprintf(inner, sizeof inner, "l%zu_%zu_array", number, i);
         for (size_t j = 0; j < conditions[i].arg_count; j++)
             put_inner(text, inner, j, &conditions[i].args[j]);
         put_values(text, name, conditions[i].args, conditions[i].arg_count, inner);
     }
-    ln_text_printf(text, "static const ln_rule_condition %c%zu_conditions[] = {\n", kind, number);
+    ln_text_printf(text, "static const ln_rule_condition l%zu_conditions[] = {\n", number);
     for (size_t i = 0; i < count; i++)
-        ln_text_printf(text, "    {LN_RULE_PREDICATE_%s, %s, %c%zu_%zu_args, %zu},\n",
+        ln_text_printf(text, "    {LN_RULE_PREDICATE_%s, %s, l%zu_%zu_args, %zu},\n",
                        ln_rule_predicate_name(conditions[i].predicate),
-                       conditions[i].is_negated ? "true" : "false", kind, number, i,
+                       conditions[i].is_negated ? "true" : "false", number, i,
                        conditions[i].arg_count);
     ln_text_puts(text, "};\n");
-}
-
-// ---- Rules ----
-
-static void put_rule_parts(ln_text *text, const char *file, size_t number, const ln_rule *rule)
-{
-    ln_text_puts(text, "\n// ");
-    ln_c_comment(text, file);
-    ln_text_printf(text, ":%d: %s\n", rule->line, rule->name);
-    ln_text_printf(text, "static const char *const n%zu[] = {", number);
-    for (size_t i = 0; i < rule->name_count; i++) {
-        ln_text_puts(text, i ? ", " : "");
-        ln_c_string(text, rule->names[i]);
-    }
-    ln_text_puts(text, "};\n");
-    put_statements(text, 'p', number, rule->pattern, rule->pattern_count);
-    put_conditions(text, 'c', number, rule->conditions, rule->condition_count);
-    put_statements(text, 'r', number, rule->result, rule->result_count);
-}
-
-static void put_rule(ln_text *text, const char *file, size_t number, const ln_rule *rule)
-{
-    char prefix[PREFIX_BYTES];
-    snprintf(prefix, sizeof prefix, "c%zu", number);
-    ln_text_puts(text, "    {.name = ");
-    ln_c_string(text, rule->name);
-    ln_text_puts(text, ", .file = ");
-    ln_c_string(text, file);
-    ln_text_printf(text, ", .tag = LN_RULE_%s, .line = %d, .names = n%zu, .name_count = %zu",
-                   ln_rule_tag_name(rule->tag), rule->line, number, rule->name_count);
-    ln_text_printf(text, ", .pattern = p%zu, .pattern_count = %zu", number, rule->pattern_count);
-    put_array_ref(text, "conditions", "condition_count", prefix, "conditions",
-                  rule->condition_count);
-    ln_text_printf(text, ", .result = r%zu, .result_count = %zu", number, rule->result_count);
-    if (rule->stage == LN_RULE_AFTER_EXPAND)
-        ln_text_puts(text, ", .stage = LN_RULE_AFTER_EXPAND");
-    if (rule->is_wide)
-        ln_text_puts(text, ", .is_wide = true");
-    if (rule->is_sinking)
-        ln_text_puts(text, ", .is_sinking = true");
-    ln_text_puts(text, "},\n");
 }
 
 static void put_lower(ln_text *text, size_t number, const ln_rule_lower *lower)
@@ -272,39 +158,55 @@ static void put_lower(ln_text *text, size_t number, const ln_rule_lower *lower)
     ln_text_puts(text, "},\n");
 }
 
-void ln_rule_print_code(const ln_rule_set *const *sets, size_t set_count, const char *name,
-                        ln_text *text)
+// Returns how many there are.
+static size_t put_lowers(ln_text *text, const ln_rule_set *const *sets, size_t set_count)
 {
-    size_t rule_count = 0, lower_count = 0;
-    ln_text_puts(text, "// Rewrite rules, made by lightnet-gen. Do not edit.\n\n"
-                       "#include \"desc/rule.h\"\n\n");
-    ln_text_printf(text, "extern const ln_rule_set ln_rules_%s;\n", name);
-    for (size_t i = 0; i < set_count; i++) {
-        for (size_t j = 0; j < sets[i]->rule_count; j++)
-            put_rule_parts(text, sets[i]->file, rule_count++, &sets[i]->rules[j]);
-        for (size_t j = 0; j < sets[i]->lower_count; j++)
-            put_conditions(text, 'l', lower_count++, sets[i]->lowers[j].conditions,
-                           sets[i]->lowers[j].condition_count);
-    }
-    size_t rule = 0, lower = 0;
-    if (rule_count > 0)
-        ln_text_puts(text, "\nstatic const ln_rule rules[] = {\n");
+    size_t count = 0, lower = 0;
     for (size_t i = 0; i < set_count; i++)
-        for (size_t j = 0; j < sets[i]->rule_count; j++)
-            put_rule(text, sets[i]->file, rule++, &sets[i]->rules[j]);
-    ln_text_puts(text, rule_count > 0 ? "};\n" : "");
-    if (lower_count > 0)
-        ln_text_puts(text, "\nstatic const ln_rule_lower lowers[] = {\n");
+        for (size_t j = 0; j < sets[i]->lower_count; j++)
+            put_conditions(text, count++, sets[i]->lowers[j].conditions,
+                           sets[i]->lowers[j].condition_count);
+    if (count == 0)
+        return 0;
+    ln_text_puts(text, "static const ln_rule_lower lowers[] = {\n");
     for (size_t i = 0; i < set_count; i++)
         for (size_t j = 0; j < sets[i]->lower_count; j++)
             put_lower(text, lower++, &sets[i]->lowers[j]);
-    ln_text_puts(text, lower_count > 0 ? "};\n" : "");
+    ln_text_puts(text, "};\n\n");
+    return count;
+}
 
-    ln_text_printf(text, "\nconst ln_rule_set ln_rules_%s = {\n    .file = ", name);
+// ---- Rules ----
+
+// Returns whether there are any.
+static bool put_rules(ln_text *text, const ln_rule_set *const *sets, size_t set_count)
+{
+    ln_text raw = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < set_count; i++)
+        count += sets[i]->rule_count;
+    if (count > 0) {
+        ln_rule_pack(sets, set_count, &raw);
+        ln_pack_print(&raw, "packed", text);
+        ln_text_puts(text, "\n");
+    }
+    ln_text_deinit(&raw);
+    return count > 0;
+}
+
+void ln_rule_print_code(const ln_rule_set *const *sets, size_t set_count, const char *name,
+                        ln_text *text)
+{
+    ln_text_puts(text, "// Rewrite rules, made by lightnet-gen. Do not edit.\n\n"
+                       "#include \"desc/rule.h\"\n\n");
+    ln_text_printf(text, "extern const ln_rule_set ln_rules_%s;\n\n", name);
+    size_t lower_count = put_lowers(text, sets, set_count);
+    bool has_rules = put_rules(text, sets, set_count);
+    ln_text_printf(text, "const ln_rule_set ln_rules_%s = {\n    .file = ", name);
     ln_c_string(text, set_count == 1 ? sets[0]->file : name);
     ln_text_puts(text, ",\n");
-    if (rule_count > 0)
-        ln_text_printf(text, "    .rules = rules,\n    .rule_count = %zu,\n", rule_count);
+    if (has_rules)
+        ln_text_puts(text, "    .packed = packed,\n");
     if (lower_count > 0)
         ln_text_printf(text, "    .lowers = lowers,\n    .lower_count = %zu,\n", lower_count);
     ln_text_puts(text, "};\n");

@@ -878,24 +878,18 @@ static ln_status parse_file(parser *p)
     return LN_OK;
 }
 
-// A set that was read; its parts, and it itself, live in the arena.
-typedef struct read_set {
-    ln_rule_set set; // first: its address is the struct's
-    ln_document *arena;
-} read_set;
-
 static ln_status make_set(parser *p, ln_rule_set **out_set)
 {
-    read_set *read = ln_document_alloc(p->arena, sizeof *read);
-    if (!read)
+    ln_rule_set *set = ln_document_alloc(p->arena, sizeof *set);
+    if (!set)
         return LN_NO_MEMORY;
-    *read = (read_set){.set = {.file = ln_document_file(p->arena),
-                               .rule_count = p->rule_count,
-                               .lower_count = p->lower_count},
-                       .arena = p->arena};
-    KEEP(p, p->rules, p->rule_count, read->set.rules);
-    KEEP(p, p->lowers, p->lower_count, read->set.lowers);
-    *out_set = &read->set;
+    *set = (ln_rule_set){.file = ln_document_file(p->arena),
+                         .rule_count = p->rule_count,
+                         .lower_count = p->lower_count,
+                         .arena = p->arena};
+    KEEP(p, p->rules, p->rule_count, set->rules);
+    KEEP(p, p->lowers, p->lower_count, set->lowers);
+    *out_set = set;
     return LN_OK;
 }
 
@@ -943,5 +937,5 @@ ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set)
 void ln_rule_set_destroy(ln_rule_set *set)
 {
     if (set)
-        ln_document_destroy(((read_set *)set)->arena);
+        ln_document_destroy(set->arena);
 }

@@ -23,8 +23,10 @@ typedef struct ln_compilation {
     size_t arch_count;
     const ln_optimize_options *options; // NULL: the defaults
     struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
-    const struct ln_pass *pass;         // that runs; NULL: none
-    bool is_rechecked;                  // all operators were checked again after the last change
+    struct ln_rule_set *own_rules[1 + LN_MAX_ARCHS]; // the library's, unpacked when first needed
+    size_t own_rule_count;
+    const struct ln_pass *pass; // that runs; NULL: none
+    bool is_rechecked;          // all operators were checked again after the last change
 
     ln_status (*tune)(
         struct ln_compilation *compilation); // chooses by measuring; NULL: nobody does

@@ -108,6 +108,8 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
 void ln_compilation_deinit(ln_compilation *compilation)
 {
     ln_rule_files_destroy(compilation->rule_sets);
+    for (size_t i = 0; i < compilation->own_rule_count; i++)
+        ln_rule_set_destroy(compilation->own_rules[i]);
     ln_hash_free(compilation->skipped);
 }
 

@@ -3,6 +3,10 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
+#ifndef vf_fma_inline
+#define vf_fma vf_fma_inline
+#endif
+
 #include "arch/cpu/kernels/gemm/gemm_f32_body.h"
 
 void ln_k_gemm_f32_4x8__generic(const ln_gemm_f32_args *tile)

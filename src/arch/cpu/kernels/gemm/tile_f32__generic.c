@@ -3,6 +3,12 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
+#include "arch/cpu/kernels/actf.h"
+
+#ifndef vf_fma_inline
+#define vf_fma vf_fma_inline
+#endif
+
 #include "arch/cpu/kernels/gemm/pack_f32_body.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
