@@ -110,6 +110,16 @@ PREDICATE(contiguous)
     return true;
 }
 
+// A second cache as many processors have it; no property of this machine, since the model that
+// comes out should not depend on one.
+#define CACHE_BYTES ((size_t)1 << 20)
+
+PREDICATE(outgrows_cache)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    return tensor && tl_tensor_size(tensor) > CACHE_BYTES;
+}
+
 PREDICATE(keeps_order)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);

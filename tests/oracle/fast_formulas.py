@@ -249,6 +249,85 @@ def conv_cases():
         run(f'{algorithm}_one_pixel', [1, 3, 3, 4], [3, 4, 3, 3], algorithm, act='lrelu', alpha=0.25)
 
 
+def separable_cases():
+    """Convolutions after each other, in doubles: what conv2d_nhwc would round between them is lost
+    in the tolerance."""
+
+    def convolve(src_dims, src, weight_dims, weight, bias, stride, padding, dilation, group, act):
+        n, h, w, _ = src_dims
+        o_count, i_count, kh, kw = weight_dims
+        dims = [n, (h + padding[0] + padding[2] - (kh - 1) * dilation[0] - 1) // stride[0] + 1,
+                (w + padding[1] + padding[3] - (kw - 1) * dilation[1] - 1) // stride[1] + 1, o_count]
+        result = []
+        for b, y, x, o in places(dims):
+            total = bias[o] if bias else 0.0
+            for i, v, u in places((i_count, kh, kw)):
+                sy = y * stride[0] - padding[0] + v * dilation[0]
+                sx = x * stride[1] - padding[1] + u * dilation[1]
+                if 0 <= sy < h and 0 <= sx < w:
+                    first = o // (o_count // group) * i_count
+                    total += src[index(src_dims, (b, sy, sx, first + i))] * \
+                        weight[index(weight_dims, (o, i, v, u))]
+            result.append(acted(total, **act))
+        return dims, result
+
+    def run(name, src_dims, channels, size, expand=None, project=None, project_channels=0,
+            addend=None, has_bias=True, stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1),
+            **params):
+        case = Case(f'separable_nhwc_{name}')
+        x = case.some('src', src_dims)
+        ins, stages = {'src': 'src'}, []
+        for stage, dims, algorithm in (
+                ('depthwise', [channels, 1, *size], 'depthwise'),
+                ('expand', [channels, src_dims[3], 1, 1] if expand else None, 'direct'),
+                ('project', [project_channels, channels, 1, 1] if project else None, 'direct')):
+            if not dims:
+                continue
+            weight = case.some(f'{stage}_weight', dims, is_static=True)
+            bias = case.some(f'{stage}_bias', dims[:1], is_static=True) if has_bias else None
+            case.op('conv2d_pack', {'weight': f'{stage}_weight'}, {'dst': stage},
+                    group=channels if algorithm == 'depthwise' else 1, algorithm=algorithm)
+            ins.update({stage: stage, **({f'{stage}_bias': f'{stage}_bias'} if bias else {})})
+            stages.append((stage, dims, weight[2], bias[2] if bias else None))
+        order = {'expand': 0, 'depthwise': 1, 'project': 2}
+        dims, values = src_dims, x[2]
+        for stage, weight_dims, weight, bias in sorted(stages, key=lambda s: order[s[0]]):
+            own = stage == 'depthwise'
+            prefix = '' if own else f'{stage}_'
+            act = {key: params[prefix + key] for key in ('act', 'alpha', 'beta')
+                   if prefix + key in params}
+            late = act if stage == 'project' and addend else {}
+            dims, values = convolve(
+                dims, values, weight_dims, weight, bias, stride if own else (1, 1),
+                padding if own else (0, 0, 0, 0), dilation if own else (1, 1),
+                channels if own else 1, {} if late else act)
+        if addend:
+            added = case.some('addend', [*dims[:3], addend])
+            ins['addend'] = 'addend'
+            first, is_last = params.get('addend_first', 0), params.get('add') == 'last'
+            for at, c in enumerate(places(dims)):
+                more = added[2][index(added[1], (*c[:3], c[3] + first))]
+                v = values[at]
+                values[at] = acted(v, **late) + more if is_last else acted(v + more, **late)
+        case.op('separable_nhwc', ins, {'dst': 'dst'}, channels=channels, size=list(size),
+                stride=list(stride), padding=list(padding), dilation=list(dilation),
+                **({'project_channels': project_channels} if project else {}), **params)
+        case.expect(dst=made('TL_FLOAT', dims, lambda *c: values[index(dims, c)]))
+
+    run('expand', [2, 7, 6, 5], 18, (3, 3), expand=True, padding=(1, 1, 1, 1), act='clip', beta=6,
+        expand_act='relu')
+    run('project', [1, 6, 7, 9], 9, (3, 3), project=True, project_channels=20, stride=(2, 2),
+        padding=(1, 1, 1, 1), act='silu')
+    run('both', [1, 9, 8, 4], 17, (5, 5), expand=True, project=True, project_channels=6,
+        stride=(2, 1), padding=(2, 2, 2, 2), act='hard_swish', alpha=1 / 6, beta=0.5,
+        expand_act='lrelu', expand_alpha=0.25, project_act='clip', project_alpha=-0.5,
+        project_beta=0.5)
+    run('addend_first', [1, 5, 5, 6], 10, (3, 3), expand=True, project=True, project_channels=6,
+        addend=6, padding=(1, 1, 1, 1), has_bias=False, act='relu', project_act='relu')
+    run('addend_last', [1, 5, 6, 8], 8, (3, 2), project=True, project_channels=4, addend=9,
+        addend_first=2, add='last', padding=(2, 0, 1, 3), dilation=(2, 3), project_act='tanh')
+
+
 def pack_cases():
     """Panels of LANES output channels: for each tap and input channel, those channels."""
     for name, dims, group in (('plain', [19, 3, 3, 2], 1), ('groups', [6, 2, 1, 3], 3)):
@@ -447,5 +526,5 @@ def linear_cases():
 
 def add_all():
     for add in (act_cases, scale_shift_cases, layernorm_cases, attention_cases, conv_cases,
-                pack_cases, moving_cases, pool_cases, resize_cases, linear_cases):
+                separable_cases, pack_cases, moving_cases, pool_cases, resize_cases, linear_cases):
         add()

@@ -51,6 +51,7 @@ static const struct {
     {"layernorm", 1e-6, 1e-5, "results near 0 are differences"},
     {"attention", 1e-6, 1e-5, "as softmax, then a sum of values near 1"},
     {"conv2d_nhwc", 3e-7, 1e-5, "as conv2d; Winograd's algorithms lose some bits more"},
+    {"separable_nhwc", 3e-7, 1e-5, "as conv2d_nhwc, of sums of sums"},
     {"avgpool2d_nhwc", 2e-7, 1e-5, "as avgpool2d"},
     {"resize_nhwc", 3e-7, 1e-6, "as resize"},
     {"linear", 3e-7, 1e-5, "as conv2d"},
@@ -81,6 +82,19 @@ static double tolerance_scale_nhwc(const ln_op *op)
     return scale;
 }
 
+// Each convolution's sums make those of the one before larger: sqrt(K) of all of them, multiplied.
+static double tolerance_scale_separable(const ln_op *op)
+{
+    const ln_param_entry *size = ln_param_list_find(op->op_arg->params, "size");
+    const ln_param_entry *channels = ln_param_list_find(op->op_arg->params, "channels");
+    double k = (double)size->value_array_int[0] * size->value_array_int[1];
+    if (ln_op_find_tensor_entry(op, "expand"))
+        k *= ln_op_find_tensor_entry(op, "src")->tensor->dims[3];
+    if (ln_op_find_tensor_entry(op, "project"))
+        k *= channels->value_int;
+    return sqrt(k);
+}
+
 // How often an operator's atol counts: sqrt(K) for K products in one result.
 static double tolerance_scale(const ln_op *op)
 {
@@ -100,6 +114,8 @@ static double tolerance_scale(const ln_op *op)
     }
     if (strcmp(op->op_arg->optype, "conv2d_nhwc") == 0)
         return tolerance_scale_nhwc(op);
+    if (strcmp(op->op_arg->optype, "separable_nhwc") == 0)
+        return tolerance_scale_separable(op);
     const ln_tensor_entry *weight = ln_op_find_tensor_entry(op, "weight");
     return weight ? sqrt((double)weight->tensor->len / weight->tensor->dims[0]) : 1;
 }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the drivers of direct/ and depthwise/ over bands of rows.
+//
+// A band of outputs is a convolution of its own: of those rows of the image that its windows look
+// at, with as many rows of padding above as are not there. A piece is a run of bands; it goes
+// downwards, so that it makes each row of the expanded image once, moving the rows that it needs
+// again to the front of its buffer. Only where a piece begins are some rows made that the piece
+// above makes too.
+
+#include "arch/cpu/kernels/band/band.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arch/cpu/kernels/depthwise/depthwise.h"
+#include "arch/cpu/kernels/direct/direct.h"
+#include "arch/cpu/kernels/gemm/deal.h"
+
+// Bytes of a band's buffers: what stays in a second cache of 1 MiB beside weights, inputs and
+// outputs. Half of it would do for half of that cache, and cost 2 %.
+#define BAND_BYTES ((size_t)400 << 10)
+
+#define MAX_PIECES       8 // with a buffer each
+#define PIECES_A_THREAD  2
+#define LEAST_PIECE_ROWS 4 // of outputs: below, the rows that two pieces make are too many
+#define LEAST_BAND_ROWS  2 // of outputs, where all pieces have buffers
+
+// Multiplications that take about 10 microseconds.
+#define LEAST_PIECE_WORK ((double)(1 << 20))
+
+// ---- Sizes ----
+
+// Floats of the buffers for bands of some rows: those in front of and behind the depthwise
+// convolution.
+typedef struct band_size {
+    size_t first, more; // in front: for one row of outputs, and for each other one
+    size_t row;         // behind: for each row of outputs
+} band_size;
+
+static size_t product(size_t a, size_t b, size_t c)
+{
+    size_t ab, abc;
+    return __builtin_mul_overflow(a, b, &ab) || __builtin_mul_overflow(ab, c, &abc) ? SIZE_MAX
+                                                                                    : abc;
+}
+
+static size_t sum(size_t a, size_t b)
+{
+    size_t total;
+    return __builtin_add_overflow(a, b, &total) ? SIZE_MAX : total;
+}
+
+static size_t window_rows(const ln_conv_shape *s)
+{
+    return sum(product(s->kernel_h - 1, s->dilation_h, 1), 1);
+}
+
+static band_size size_of(const ln_conv_shape *s, bool has_expand, bool has_project)
+{
+    size_t line = product(s->in_w, s->in_channels, 1);
+    return (band_size){
+        .first = has_expand ? product(ln_min(window_rows(s), s->in_h), line, 1) : 0,
+        .more = has_expand ? product(ln_min(s->stride_h, s->in_h), line, 1) : 0,
+        .row = has_project ? product(s->out_w, s->out_channels, 1) : 0,
+    };
+}
+
+// Buffers begin at cache lines; floats that two of them need more for it.
+#define SLACK 32
+
+static size_t round_up(size_t floats)
+{
+    return sum(floats, 15) / 16 * 16;
+}
+
+static size_t floats_in_front(const band_size *size, size_t rows)
+{
+    return round_up(sum(size->first, product(size->more, rows - 1, 1)));
+}
+
+static size_t floats_of(const band_size *size, size_t rows)
+{
+    return sum(floats_in_front(size, rows), round_up(product(size->row, rows, 1)));
+}
+
+// The most rows whose buffers have so many floats, at least one.
+static size_t rows_within(const band_size *size, size_t floats, size_t most)
+{
+    const size_t each = sum(size->more, size->row), one = sum(floats_of(size, 1), SLACK);
+    if (one >= floats)
+        return 1;
+    size_t rows = each ? 1 + (floats - one) / each : most;
+    return rows < most ? rows : most;
+}
+
+// ---- Planning ----
+
+typedef struct band_plan {
+    band_size size;
+    size_t total;  // rows of outputs of all images
+    size_t pieces; // at most
+    size_t floats; // of workspace
+} band_plan;
+
+static band_plan plan_of(const ln_conv_shape *s, bool has_expand, bool has_project)
+{
+    band_plan plan = {.size = size_of(s, has_expand, has_project),
+                      .total = product(s->batch, s->out_h, 1)};
+    if (plan.total == 0)
+        return plan;
+    plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
+    plan.pieces += plan.pieces == 0;
+    size_t rows = rows_within(&plan.size, BAND_BYTES / sizeof(float), s->out_h);
+    size_t least = sum(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
+    size_t one = floats_of(&plan.size, rows), all = product(plan.pieces, least, 1);
+    plan.floats = one > all ? one : all;
+    return plan;
+}
+
+size_t ln_band_nhwc_f32_workspace(const ln_conv_shape *depthwise, bool has_expand, bool has_project)
+{
+    return product(plan_of(depthwise, has_expand, has_project).floats, sizeof(float), 1);
+}
+
+// ---- Rows of a convolution ----
+
+typedef struct row_range {
+    size_t first, end;
+} row_range;
+
+// The 1x1 convolution of some rows.
+static ln_conv_nhwc_f32_args rows_of_pointwise(const ln_conv_nhwc_f32_args *whole, size_t count)
+{
+    ln_conv_nhwc_f32_args part = *whole;
+    part.shape.batch = 1;
+    part.shape.in_h = part.shape.out_h = count;
+    return part;
+}
+
+static size_t pixel_at(const ln_conv_shape *s, size_t image, size_t row)
+{
+    return (image * s->out_h + row) * s->out_w;
+}
+
+// The input rows that windows of these outputs look at.
+static row_range rows_in_sight(const ln_conv_shape *s, row_range out)
+{
+    size_t first = out.first * s->stride_h, after = (out.end - 1) * s->stride_h + window_rows(s);
+    row_range in = {.first = first < s->pad_top ? 0 : first - s->pad_top,
+                    .end = after < s->pad_top ? 0 : ln_min(after - s->pad_top, s->in_h)};
+    if (in.first >= in.end)
+        in.first = in.end = 0;
+    return in;
+}
+
+// ---- Bands ----
+
+typedef struct band_job {
+    const ln_band_nhwc_f32_args *args;
+    ln_cpu_isa isa;
+    band_size size;
+    size_t rows; // of outputs in a band, at most
+    size_t total, pieces;
+    float *workspace;
+    size_t slot; // floats
+} band_job;
+
+// What a piece has at hand.
+typedef struct band_buffers {
+    float *in, *out;
+    row_range rows; // of the expanded image that are in `in`
+} band_buffers;
+
+static void expand_rows(const band_job *job, size_t image, row_range wanted, band_buffers *at)
+{
+    const ln_conv_nhwc_f32_args *whole = job->args->expand;
+    const ln_conv_shape *s = &whole->shape;
+    const size_t line = s->out_w * s->out_channels;
+    row_range new = wanted;
+    if (at->rows.first <= wanted.first && wanted.first < at->rows.end) {
+        new.first = at->rows.end;
+        memmove(at->in, at->in + (wanted.first - at->rows.first) * line,
+                (at->rows.end - wanted.first) * line * sizeof(float));
+    }
+    at->rows = wanted;
+    if (new.first >= new.end)
+        return;
+    ln_conv_nhwc_f32_args part = rows_of_pointwise(whole, new.end - new.first);
+    part.x += pixel_at(s, image, new.first) * whole->x_stride;
+    part.y = at->in + (new.first - wanted.first) * line;
+    part.y_stride = s->out_channels;
+    ln_direct_f32(job->isa, &part, NULL);
+}
+
+static void filter_rows(const band_job *job, size_t image, row_range out, row_range in,
+                        const band_buffers *at)
+{
+    ln_conv_nhwc_f32_args part = *job->args->depthwise;
+    ln_conv_shape *s = &part.shape;
+    const size_t top = out.first * s->stride_h, in_h = s->in_h,
+                 pixel = pixel_at(s, image, out.first);
+    s->batch = 1;
+    s->in_h = in.end - in.first;
+    s->out_h = out.end - out.first;
+    s->pad_top = top < s->pad_top ? s->pad_top - top : 0;
+    if (s->in_h == 0) // nothing in sight: as if all of it were above the image
+        s->pad_top = s->out_h * s->stride_h + window_rows(s);
+    if (job->args->expand) {
+        part.x = at->in;
+        part.x_stride = s->in_channels;
+    } else {
+        part.x += (image * in_h + in.first) * s->in_w * part.x_stride;
+    }
+    part.y = job->args->project ? at->out : part.y + pixel * part.y_stride;
+    if (job->args->project)
+        part.y_stride = s->out_channels;
+    ln_depthwise_nhwc_f32(job->isa, &part, NULL);
+}
+
+static void project_rows(const band_job *job, size_t image, row_range out, const band_buffers *at)
+{
+    const ln_conv_nhwc_f32_args *whole = job->args->project;
+    const size_t pixel = pixel_at(&whole->shape, image, out.first);
+    ln_conv_nhwc_f32_args part = rows_of_pointwise(whole, out.end - out.first);
+    part.x = at->out;
+    part.x_stride = whole->shape.in_channels;
+    part.y += pixel * whole->y_stride;
+    if (part.epilogue.addend)
+        part.epilogue.addend += pixel * whole->epilogue.addend_stride;
+    ln_direct_f32(job->isa, &part, NULL);
+}
+
+// Rows of outputs of one image, in bands of equal size.
+static void run_rows(const band_job *job, size_t image, row_range out, band_buffers *at)
+{
+    const ln_conv_shape *s = &job->args->depthwise->shape;
+    const size_t total = out.end - out.first, bands = ln_div_up(total, job->rows);
+    at->rows = (row_range){0, 0};
+    for (size_t i = 0; i < bands; i++) {
+        const row_range band = {out.first + ln_share_start(total, bands, i),
+                                out.first + ln_share_start(total, bands, i + 1)};
+        const row_range in = rows_in_sight(s, band);
+        if (job->args->expand)
+            expand_rows(job, image, in, at);
+        filter_rows(job, image, band, in, at);
+        if (job->args->project)
+            project_rows(job, image, band, at);
+    }
+}
+
+static void run_piece(void *user, size_t piece)
+{
+    const band_job *job = user;
+    const size_t out_h = job->args->depthwise->shape.out_h;
+    const size_t end = ln_share_start(job->total, job->pieces, piece + 1);
+    band_buffers at = {.in = job->workspace + piece * job->slot};
+    at.out = at.in + floats_in_front(&job->size, job->rows);
+    for (size_t row = ln_share_start(job->total, job->pieces, piece); row < end;) {
+        const size_t image = row / out_h, first = row % out_h;
+        const size_t count = ln_min(end - row, out_h - first);
+        run_rows(job, image, (row_range){first, first + count}, &at);
+        row += count;
+    }
+}
+
+static double work_of(const ln_conv_nhwc_f32_args *conv)
+{
+    const ln_conv_shape *s = &conv->shape;
+    return (double)(s->batch * s->out_h * s->out_w * s->out_channels) *
+           (double)(s->in_channels / s->group * s->kernel_h * s->kernel_w);
+}
+
+// One for one thread; for more some for each, but not more than their work is worth.
+static size_t count_pieces(const ln_band_nhwc_f32_args *args, const band_plan *plan, size_t threads)
+{
+    double work = work_of(args->depthwise);
+    if (args->expand)
+        work += work_of(args->expand);
+    if (args->project)
+        work += work_of(args->project);
+    double worth = work / LEAST_PIECE_WORK;
+    size_t count = threads == 1 ? 1 : ln_min(threads, MAX_PIECES) * PIECES_A_THREAD;
+    if (worth < (double)count)
+        count = worth < 2 ? 1 : (size_t)worth;
+    return ln_min(count, plan->pieces);
+}
+
+void ln_band_nhwc_f32(ln_cpu_isa isa, const ln_band_nhwc_f32_args *args, ln_pool *pool,
+                      float *workspace)
+{
+    const ln_conv_shape *s = &args->depthwise->shape;
+    const ln_conv_nhwc_f32_args *last = args->project ? args->project : args->depthwise;
+    assert(args->expand || args->project);
+    if (s->batch * s->out_h * s->out_w * last->shape.out_channels == 0)
+        return;
+    const band_plan plan = plan_of(s, args->expand != NULL, args->project != NULL);
+    band_job job = {.args = args,
+                    .isa = isa,
+                    .size = plan.size,
+                    .total = plan.total,
+                    .pieces = count_pieces(args, &plan, ln_pool_thread_count(pool)),
+                    .workspace = workspace};
+    job.slot = plan.floats / job.pieces / 16 * 16;
+    job.rows = rows_within(&plan.size, ln_min(job.slot, BAND_BYTES / sizeof(float)), s->out_h);
+    ln_pool_run(pool, job.pieces, run_piece, &job);
+}
