@@ -1,47 +1,33 @@
 # ln_generate_ops(ARCH OUT_VAR FILES ... [BASES ...]): C from operator descriptions.
 #
-# Each .op file becomes <build>/generated/op/<arch>/<stem>.c (onnx/x.op: onnx_x.c), and all of them together the table
-# ln_arch_ops_<arch> in table.c. OUT_VAR receives the paths, to be given to ln_module(... GENERATED).
-# BASES are files whose descriptions may be inherited from; files of FILES may inherit from earlier
-# ones only through BASES. Paths are relative to the current source folder.
+# All .op files together become <build>/generated/op/ARCH.c, which defines `ln_packed_ops
+# ln_ops_ARCH`. OUT_VAR receives its path, to be given to ln_module(... GENERATED). BASES are files
+# whose descriptions may be inherited from; those of arch `none` in them are what the operators of
+# other archs are variants of. Paths are relative to the current source folder.
 function(ln_generate_ops arch out_var)
   cmake_parse_arguments(ARG "" "" "FILES;BASES" ${ARGN})
-  set(folder ${PROJECT_BINARY_DIR}/generated/op/${arch})
+  set(folder ${PROJECT_BINARY_DIR}/generated/op)
+  set(output ${folder}/${arch}.c)
   file(MAKE_DIRECTORY ${folder})
-
   set(base_args "")
-  set(base_paths "")
+  set(paths "")
   foreach(base IN LISTS ARG_BASES)
     get_filename_component(path ${base} ABSOLUTE)
     list(APPEND base_args --base ${path})
-    list(APPEND base_paths ${path})
+    list(APPEND paths ${path})
   endforeach()
-
-  set(outputs "")
-  set(paths "")
+  set(files "")
   foreach(file IN LISTS ARG_FILES)
     get_filename_component(path ${file} ABSOLUTE)
-    string(REPLACE "/" "_" stem ${file})
-    get_filename_component(stem ${stem} NAME_WE)
-    list(APPEND paths ${path})
-    set(output ${folder}/${stem}.c)
-    add_custom_command(
-      OUTPUT ${output}
-      COMMAND lightnet-gen op ${base_args} -o ${output} ${path}
-      DEPENDS lightnet-gen ${path} ${base_paths}
-      COMMENT "Operators of ${arch} from ${file}"
-      VERBATIM)
-    list(APPEND outputs ${output})
+    list(APPEND files ${path})
   endforeach()
-
   add_custom_command(
-    OUTPUT ${folder}/table.c
-    COMMAND lightnet-gen table --arch ${arch} ${base_args} -o ${folder}/table.c ${paths}
-    DEPENDS lightnet-gen ${paths} ${base_paths}
-    COMMENT "Table of the operators of ${arch}"
+    OUTPUT ${output}
+    COMMAND lightnet-gen packed --arch ${arch} ${base_args} -o ${output} ${files}
+    DEPENDS lightnet-gen ${paths} ${files}
+    COMMENT "Operators of ${arch}"
     VERBATIM)
-  list(APPEND outputs ${folder}/table.c)
-  set(${out_var} ${outputs} PARENT_SCOPE)
+  set(${out_var} ${output} PARENT_SCOPE)
 endfunction()
 
 # ln_generate_rules(NAME OUT_VAR FILES ...): C from rewrite rules.

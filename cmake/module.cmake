@@ -1,4 +1,4 @@
-# ln_module(NAME DEPS ...): one folder of sources, one target, its dependencies in words.
+# ln_module(NAME DEPS ... [FAST ...]): one folder of sources, one target, its dependencies in words.
 #
 # Sources are found by name: x.c belongs to the module, x_test.c becomes the test <module>.x,
 # x_fuzz.c a fuzz target, x_bench.c a benchmark. Each target is linked only with the module's own
@@ -32,7 +32,7 @@ endif()
 set_property(GLOBAL PROPERTY LN_MODULES "")
 
 function(ln_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED;FAST" ${ARGN})
   set(onnx onnx/) # a part of the module, unless it is one of its own
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/onnx/CMakeLists.txt)
     set(onnx "")
@@ -41,12 +41,10 @@ function(ln_module name)
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench|main)\\.c$")
   add_library(ln_${name} STATIC ${sources} ${ARG_GENERATED})
   target_link_libraries(ln_${name} PUBLIC ln_flags)
-  # What runs once for a model is small rather than fast; kernels are a library of their own.
-  set(level -Os)
-  if(name MATCHES "^(arch_ref|tensor)$")
-    set(level -O2)
-  endif()
-  target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:${level}>)
+  # What runs once for a model is small rather than fast; kernels are a library of their own. FAST
+  # are sources with loops that gain from more.
+  target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(ln_${name} PUBLIC ln_${dep})
   endforeach()

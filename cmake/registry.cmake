@@ -7,8 +7,8 @@
 #   ln_leaf_table(arch out.c)        writes `ln_arch *const ln_builtin_archs[]`, the registration
 
 function(ln_leaf kind name)
-  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED" ${ARGN})
-  ln_module(${kind}_${name} DEPS ${ARG_DEPS} GENERATED ${ARG_GENERATED})
+  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED;FAST" ${ARGN})
+  ln_module(${kind}_${name} DEPS ${ARG_DEPS} GENERATED ${ARG_GENERATED} FAST ${ARG_FAST})
   set_property(GLOBAL APPEND PROPERTY LN_LEAVES_${kind} ${name})
 endfunction()
 

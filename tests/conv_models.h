@@ -383,6 +383,65 @@ static inline void conv_stranger(conv_model *m, int t)
                  in.channels, in.height, in.width);
 }
 
+// A convolution along a row of all pixels, forwards or transposed, and what follows it.
+static inline void conv_line(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    int length = in.height * in.width, size = conv_pick(m, 1, 5), stride = conv_pick(m, 1, 2);
+    int channels = conv_pick(m, 1, 20), is_transposed = conv_pick(m, 0, 2) == 0;
+    int out =
+        is_transposed ? (length - 1) * stride + size : conv_out(length, size, stride, size - 1, 1);
+    int y = conv_add(m, channels, 1, out);
+    char dims[64];
+    snprintf(dims, sizeof dims, "%d, %d, %d", is_transposed ? in.channels : channels,
+             is_transposed ? channels : in.channels, size);
+    int w = conv_constant(m, dims, -0.3, 0.3), s = conv_row(m, channels, 0.5, 1.5);
+    conv_say(m, "reshape(src=t%d | dst=l%d | dims=[%d, %d, %d]);\n", t, y, m->batch, in.channels,
+             length);
+    if (is_transposed)
+        conv_say(m, "ConvTranspose(X=l%d, W=k%d | Y=m%d | strides=[%d]);\n", y, w, y, stride);
+    else
+        conv_say(m, "Conv(X=l%d, W=k%d | Y=m%d | strides=[%d], pads=[%d, 0]);\n", y, w, y, stride,
+                 size - 1);
+    conv_say(m, "Mul(A=m%d, B=m%d | C=n%d |);\n", y, y, y);
+    conv_say(m, "reshape(src=k%d | dst=o%d | dims=[%d, 1]);\n", s, y, channels);
+    conv_say(m, "Add(A=n%d, B=o%d | C=p%d |);\n", y, y, y);
+    conv_say(m, "Concat(inputs1=m%d, inputs2=p%d | concat_result=q%d | axis=2);\n", y, y, y);
+    conv_say(m, "MaxPool(X=q%d | Y=u%d | kernel_shape=[2], strides=[2]);\n", y, y);
+    conv_say(m, "reshape(src=u%d | dst=t%d | dims=[%d, %d, 1, %d]);\n", y, y, m->batch, channels,
+             out);
+}
+
+// An image as a volume of depth, height, and width 1.
+static inline void conv_volume(conv_model *m, int t)
+{
+    const conv_tensor in = m->tensors[t];
+    int group = conv_group(m, in.channels), size[2], stride[2], pad[2], out[2];
+    int channels = group * conv_pick(m, 1, 5);
+    for (int i = 0; i < 2; i++) {
+        size[i] = conv_pick(m, 1, 3);
+        stride[i] = conv_pick(m, 1, 2);
+        pad[i] = conv_pick(m, 0, 3);
+        out[i] = conv_out(i ? in.width : in.height, size[i], stride[i], 2 * pad[i], 1);
+    }
+    if (out[0] < 1 || out[1] < 1)
+        return;
+    char dims[64];
+    snprintf(dims, sizeof dims, "%d, %d, %d, %d, 1", channels, in.channels / group, size[0],
+             size[1]);
+    int w = conv_constant(m, dims, -0.3, 0.3), b = conv_row(m, channels, -1, 1);
+    int y = conv_add(m, channels, out[0], out[1]);
+    conv_say(m, "reshape(src=t%d | dst=v%d | dims=[%d, %d, %d, %d, 1]);\n", t, y, m->batch,
+             in.channels, in.height, in.width);
+    conv_say(m,
+             "Conv(X=v%d, W=k%d, B=k%d | Y=w%d | group=%d, strides=[%d, %d, 1], "
+             "pads=[%d, %d, 0, %d, %d, 0]);\n",
+             y, w, b, y, group, stride[0], stride[1], pad[0], pad[1], pad[0], pad[1]);
+    conv_say(m, "Relu(X=w%d | Y=x%d |);\n", y, y);
+    conv_say(m, "reshape(src=x%d | dst=t%d | dims=[%d, %d, %d, %d]);\n", y, y, m->batch, channels,
+             out[0], out[1]);
+}
+
 static inline void conv_step(conv_model *m)
 {
     static void (*const makers[])(conv_model *, int) = {
@@ -390,7 +449,7 @@ static inline void conv_step(conv_model *m)
         conv_act,      conv_act,    conv_act,    conv_binary,  conv_binary,   conv_squeeze,
         conv_concat,   conv_concat, conv_concat, conv_split,   conv_slice,    conv_slice,
         conv_pool,     conv_pool,   conv_resize, conv_shuffle, conv_stranger, conv_deconv,
-        conv_own_norm, conv_prelu,  conv_blocks,
+        conv_own_norm, conv_prelu,  conv_blocks, conv_line,    conv_volume,
     };
     int t = conv_any(m);
     makers[conv_pick(m, 0, (int)(sizeof makers / sizeof makers[0]) - 1)](m, t);

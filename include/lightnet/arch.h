@@ -66,6 +66,10 @@ struct ln_arch {
     int is_channels_last;  /* 1: as the first arch of a target it is given convolution stacks on
                               channels-last images */
 
+    /* In the place of `reg_ops`, which is then filled in while the arch is registered: operators
+     * as the build of LightNet packs them. */
+    struct ln_packed_ops *packed_ops;
+
     /* Rewrite rules compiled from the arch's .rules files, applied after the general ones. */
     const struct ln_rule_set *rules;
 

@@ -12,6 +12,7 @@
 
 #include "base/name_hash.h"
 #include "base/registry.h"
+#include "ir/packed_ops.h"
 
 static const char *arch_name_of(const void *item)
 {
@@ -189,19 +190,38 @@ static void remove_arch(ln_arch *arch)
     ln_registry_remove(&archs, arch->arch_name, NULL);
 }
 
+static ln_status open_ops(ln_arch *arch)
+{
+    return arch->packed_ops ? ln_packed_ops_open(arch->packed_ops, &arch->reg_ops) : LN_OK;
+}
+
+static void close_ops(ln_arch *arch)
+{
+    if (!arch->packed_ops)
+        return;
+    arch->reg_ops = NULL;
+    ln_packed_ops_close(arch->packed_ops);
+}
+
 static ln_status add_arch(ln_arch *arch)
 {
     if (!arch)
         return LN_FAIL(LN_INVALID, "cannot register a NULL arch");
     LN_TRY(ln_registry_add(&archs, arch));
 
-    ln_status status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);
+    ln_status status = open_ops(arch);
+    if (status != LN_OK) {
+        ln_registry_remove(&archs, arch->arch_name, NULL);
+        return status;
+    }
+    status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);
     for (ln_op **op = arch->reg_ops; status == LN_OK && op && *op; op++)
         status = add_op(*op);
     if (status == LN_OK)
         status = add_memory(arch);
     if (status != LN_OK) {
         remove_arch(arch);
+        close_ops(arch);
         return status;
     }
     if (arch->init_func)
@@ -215,6 +235,7 @@ static void close_arch(ln_arch *arch)
     if (arch->cleanup_func)
         arch->cleanup_func(&arch->priv);
     remove_memory(arch);
+    close_ops(arch);
 }
 
 ln_status ln_arch_register(ln_arch *arch)

@@ -11,6 +11,7 @@
 #include <lightnet/opdesc.h>
 
 #include "base/text.h"
+#include "desc/opdesc_pack.h"
 #include "desc/rule_gen.h"
 
 // What the command line said after the verb.
@@ -35,6 +36,24 @@ static ln_status generate_table(const request *r, char **out_text)
     return ln_opdesc_generate_table(r->arch, r->paths, r->path_count, r->base_count, out_text);
 }
 
+// Bases are read as all others: what the operators have in common with them is not packed again.
+static ln_status generate_packed(const request *r, char **out_text)
+{
+    if (!r->arch)
+        return LN_FAIL(LN_INVALID, "say which arch with --arch NAME");
+    ln_opdesc_set set = {0};
+    ln_text text = {0};
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < r->path_count && status == LN_OK; i++)
+        status = ln_opdesc_read_file(&set, r->paths[i], false);
+    if (status == LN_OK) {
+        ln_opdesc_print_packed(&set, r->arch, &text);
+        status = ln_text_take(&text, out_text, NULL);
+    }
+    ln_opdesc_set_deinit(&set);
+    return status;
+}
+
 static ln_status generate_docs(const request *r, char **out_text)
 {
     return ln_opdesc_generate_docs(r->paths, r->path_count, r->base_count, out_text);
@@ -56,6 +75,7 @@ static const struct verb {
 } verbs[] = {
     {"op", generate_op, "op [--base FILE]... -o OUT.c FILE..."},
     {"table", generate_table, "table --arch NAME [--base FILE]... -o OUT.c FILE..."},
+    {"packed", generate_packed, "packed --arch NAME [--base FILE]... -o OUT.c FILE..."},
     {"docs", generate_docs, "docs [--base FILE]... -o OUT.md FILE..."},
     {"rules", generate_rules, "rules --name NAME -o OUT.c FILE..."},
 };

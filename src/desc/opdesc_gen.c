@@ -108,7 +108,7 @@ static void put_ins(printer *p)
 {
     const ln_opdesc *op = p->op;
     if (!ln_gen_is_true(op->variable_length)) {
-        ln_gen_put(p, 4, "if ($(op_arg, @_ins) != LN_OK)",
+        ln_gen_put(p, 4, "if ($(op_arg, op_arg->info->ins) != LN_OK)",
                    ln_gen_is_true(op->any_dtype) ? "ln_op_check_ins_any" : "ln_op_check_ins");
         ln_gen_put(p, 8, "return;", "");
     }
@@ -181,7 +181,8 @@ static void put_param(printer *p, const ln_opdesc_param *param)
     }
     if (param->default_value) {
         ln_gen_put(p, 4, "if (!$_entry)", name);
-        ln_gen_put(p, 8, "$_entry = &@_$_default;", name);
+        ln_text_printf(p->text, "        %s_entry = op_arg->info->params[%zu].default_entry;\n",
+                       name, (size_t)(param - p->op->params));
     } else {
         ln_gen_put(p, 4, "ln_opck_param_exist($_entry, \"$\");", name);
     }
@@ -204,7 +205,7 @@ static void put_params(printer *p)
     const ln_opdesc *op = p->op;
     if (!ln_gen_is_true(op->variable_length)) {
         ln_gen_put(p, 0, "", "");
-        ln_gen_put(p, 4, "if (ln_op_check_params(op_arg, @_params) != LN_OK)", "");
+        ln_gen_put(p, 4, "if (ln_op_check_params(op_arg, op_arg->info->params) != LN_OK)", "");
         ln_gen_put(p, 8, "return;", "");
     }
     for (size_t i = 0; i < op->param_count; i++)
@@ -320,7 +321,7 @@ static void put_outs(printer *p)
 {
     const ln_opdesc *op = p->op;
     if (!ln_gen_is_true(op->variable_length)) {
-        ln_gen_put(p, 4, "if (ln_op_check_outs(op_arg, @_outs) != LN_OK)", "");
+        ln_gen_put(p, 4, "if (ln_op_check_outs(op_arg, op_arg->info->outs) != LN_OK)", "");
         ln_gen_put(p, 8, "return;", "");
     }
     for (size_t i = 0; i < op->out_count; i++) {
@@ -444,29 +445,32 @@ static void put_call_commutes(printer *p)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-static void put_op(const ln_opdesc *op, ln_text *text)
+// `has_tables`: with its tables and prototype, which are packed elsewhere if not.
+static void put_op(const ln_opdesc *op, bool has_tables, ln_text *text)
 {
     printer p = {.op = op, .text = text};
-    if (ln_opdesc_is_call(op)) {
-        ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
-        put_call_commutes(&p);
-        ln_opdesc_put_tables(&p);
-        ln_opdesc_put_proto(&p);
+    bool is_call = ln_opdesc_is_call(op);
+    if (is_call && !has_tables && !op->commutes)
         return;
+    if (!is_call) {
+        ln_gen_scope_of_prepare(&p.scope, op);
+        ln_gen_scope_of_life(&p.life, op);
     }
-    ln_gen_scope_of_prepare(&p.scope, op);
-    ln_gen_scope_of_life(&p.life, op);
-    if (p.scope.status != LN_OK || p.life.status != LN_OK) {
+    if (p.scope.status != LN_OK || p.life.status != LN_OK)
         text->status = LN_NO_MEMORY;
-    } else {
-        ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
+    ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
+    if (has_tables)
         ln_opdesc_put_tables(&p);
+    if (is_call) {
+        put_call_commutes(&p);
+    } else {
         if (ln_gen_has_priv(&p))
             put_priv_struct(&p);
         put_prepare(&p);
         ln_opdesc_put_life(&p);
-        ln_opdesc_put_proto(&p);
     }
+    if (has_tables)
+        ln_opdesc_put_proto(&p);
     ln_text_deinit(&p.scope);
     ln_text_deinit(&p.life);
 }
@@ -492,6 +496,12 @@ static void put_includes(const ln_value *include, ln_text *text)
     }
 }
 
+static void put_all_includes(const ln_opdesc *op, ln_text *text)
+{
+    put_includes(op->file_include, text);
+    put_includes(op->include, text);
+}
+
 void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *text)
 {
     ln_text_puts(text, "// Generated from ");
@@ -503,16 +513,36 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
                        "#include <lightnet/op_info.h>\n"
                        "#include <lightnet/op_support.h>\n"
                        "#include <lightnet/opck.h>\n");
-    for (const ln_opdesc *op = set->first; op; op = op->next) {
-        if (!ln_opdesc_is_generated(op))
-            continue;
-        put_includes(op->file_include, text);
-        put_includes(op->include, text);
-    }
+    for (const ln_opdesc *op = set->first; op; op = op->next)
+        if (ln_opdesc_is_generated(op))
+            put_all_includes(op, text);
     ln_text_puts(text, "\n");
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op))
-            put_op(op, text);
+            put_op(op, true, text);
+}
+
+void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text)
+{
+    ln_text_printf(text,
+                   "// The operators of arch '%s'. Made by lightnet-gen from their descriptions: "
+                   "change those, not this file.\n\n"
+                   "#include <string.h>\n\n"
+                   "#include <lightnet/allocator.h>\n"
+                   "#include <lightnet/call.h>\n"
+                   "#include <lightnet/op.h>\n"
+                   "#include <lightnet/op_info.h>\n"
+                   "#include <lightnet/op_support.h>\n"
+                   "#include <lightnet/opck.h>\n"
+                   "#include \"ir/packed_ops.h\"\n",
+                   arch);
+    for (const ln_opdesc *op = set->first; op; op = op->next)
+        if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
+            put_all_includes(op, text);
+    ln_text_puts(text, "\n");
+    for (const ln_opdesc *op = set->first; op; op = op->next)
+        if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
+            put_op(op, false, text);
 }
 
 void ln_opdesc_print_table(const ln_opdesc_set *set, const char *arch, ln_text *text)

@@ -14,6 +14,10 @@ LN_CPPSTART
 // the snippets do. Failures go to `text->status`.
 void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *text);
 
+// The functions of every generated operator of the set whose arch is `arch`, for tables that are
+// packed (opdesc_pack.h).
+void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text);
+
 // Declarations of the generated operators whose arch is `arch`, and
 // `ln_op *ln_arch_ops_<arch>[]`, which ends with NULL.
 void ln_opdesc_print_table(const ln_opdesc_set *set, const char *arch, ln_text *text);

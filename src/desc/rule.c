@@ -34,9 +34,9 @@ static const struct {
     const char *optype;
     int weight;
     bool sinks;
-    bool is_view;
+    int steps;
 } weights[] = {
-#define W(optype, weight, sinks, is_view) {#optype, weight, sinks, is_view},
+#define W(optype, weight, sinks, steps) {#optype, weight, sinks, steps},
 #include "desc/rule_weights.inc"
 #undef W
 };
@@ -86,10 +86,10 @@ bool ln_rule_sinks(const char *optype)
     return false;
 }
 
-bool ln_rule_is_view(const char *optype)
+int ln_rule_steps(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         if (strcmp(weights[i].optype, optype) == 0)
-            return weights[i].is_view;
-    return false;
+            return weights[i].steps;
+    return 1;
 }

@@ -87,7 +87,7 @@ static measure measure_of(const ln_rule_parser *p, const ln_rule_op *ops, size_t
     for (size_t i = 0; i < count; i++) {
         if (!is_counted(p, &ops[i]))
             continue;
-        sum.count += !ln_rule_is_view(ops[i].optype);
+        sum.count += ln_rule_steps(ops[i].optype);
         sum.weight += ln_rule_weight(ops[i].optype);
     }
     return sum;

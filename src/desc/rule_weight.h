@@ -2,7 +2,9 @@
 // The measure that every firing lessens, so that rewriting comes to an end. Of two models the
 // lesser one has
 //
-//     1. fewer operators that run and are no views, or as many and
+//     1. fewer operators that run and are no views, one that stands for several counting as so
+//     many,
+//        or as many and
 //     2. less weight, the sum over the operators that run of the weight of their types, or as much
 //        and
 //     3. operators that sink in lower places: fewer pairs of one that sinks and an operator that
@@ -23,8 +25,8 @@ LN_CPPSTART
 // From rule_weights.inc; 0 is the least.
 int ln_rule_weight(const char *optype);
 bool ln_rule_sinks(const char *optype);
-// Whether operators of the type mostly cost nothing, so that their number does not matter.
-bool ln_rule_is_view(const char *optype);
+// How many operators one of the type counts as: 0 where it is mostly a view, which costs nothing.
+int ln_rule_steps(const char *optype);
 
 LN_CPPEND
 

@@ -14,6 +14,7 @@
 #include <lightnet/allocator.h>
 
 #include "ir/name.h"
+#include "ir/param_number.h"
 #include "ir/param_value.h"
 
 static const char *const type_names[] = {
@@ -39,7 +40,7 @@ ln_param_type ln_param_type_from_str(const char *name)
 
 // ---- Numbers ----
 
-static float saturate_float(double number)
+float ln_param_saturate_float(double number)
 {
     if (isfinite(number) && number > (double)FLT_MAX)
         return FLT_MAX;
@@ -48,7 +49,7 @@ static float saturate_float(double number)
     return (float)number;
 }
 
-static int saturate_int(double number)
+int ln_param_saturate_int(double number)
 {
     if (isnan(number))
         return 0;
@@ -139,8 +140,8 @@ ln_status ln_param_set_satu_number(ln_param_entry *entry, double number)
     LN_TRY(check_entry(entry));
     return publish(entry, &(ln_param_entry){.type = LN_PARAM_NUMBER,
                                             .value_double = number,
-                                            .value_float = saturate_float(number),
-                                            .value_int = saturate_int(number)});
+                                            .value_float = ln_param_saturate_float(number),
+                                            .value_int = ln_param_saturate_int(number)});
 }
 
 // Room for the three forms of a number array.
@@ -159,8 +160,8 @@ static ln_status alloc_numbers(ln_param_entry *value, int array_len)
 static void set_number_at(const ln_param_entry *value, int i, double number)
 {
     value->value_array_double[i] = number;
-    value->value_array_float[i] = saturate_float(number);
-    value->value_array_int[i] = saturate_int(number);
+    value->value_array_float[i] = ln_param_saturate_float(number);
+    value->value_array_int[i] = ln_param_saturate_int(number);
 }
 
 ln_status ln_param_set_satu_array_double(ln_param_entry *entry, int array_len,

@@ -35,13 +35,13 @@ static ln_status note(ln_hash *droppable, const ln_op *op)
     return LN_NO_MEMORY;
 }
 
-// A transpose may be dropped later only if its image was no output of the model: the new operators
-// are `count` neighbours from `first` on.
+// A transpose, or view of one, may be dropped later only if its image was no output of the model:
+// the new operators are `count` neighbours from `first` on.
 static ln_status note_droppable(ln_hash *droppable, const ln_list *first, int count)
 {
     for (const ln_list *l = first; count-- > 0; l = l->next) {
         const ln_op *op = l->data;
-        if (ln_streq(op->op_arg->optype, "transpose"))
+        if (ln_streq(op->op_arg->optype, "transpose") || ln_streq(op->op_arg->optype, "reshape"))
             LN_TRY(note(droppable, op));
     }
     return LN_OK;

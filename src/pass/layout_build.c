@@ -30,22 +30,60 @@ bool ln_layout_is_image(const ln_tensor_entry *entry)
     if (!entry || entry->is_open || !entry->tensor)
         return false;
     const tl_tensor *t = entry->tensor;
-    return t->dtype == TL_FLOAT && t->ndim == 4 && t->len > 0;
+    return t->dtype == TL_FLOAT && (t->ndim == 3 || t->ndim == 4) && t->len > 0;
+}
+
+ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname)
+{
+    const int *d = ln_layout_find(build, tname)->tensor->dims;
+    bool is_row = ln_layout_find(build, tname)->tensor->ndim == 3;
+    return (ln_layout_dims){{d[0], d[1], is_row ? 1 : d[2], is_row ? d[2] : d[3]}};
+}
+
+int ln_layout_twin_axis(const ln_layout_build *build, const char *tname, int axis)
+{
+    static const int of_image[] = {0, 3, 1, 2}, of_row[] = {0, 3, 2};
+    return ln_layout_find(build, tname)->tensor->ndim == 3 ? of_row[axis] : of_image[axis];
+}
+
+static const ln_op *find_maker(const ln_layout_build *build, const char *tname, const char *optype)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(build->ctx->tensor_table, tname);
+    const ln_op *maker =
+        entry && entry->creater ? ln_op_table_find(build->ctx->op_table, entry->creater) : NULL;
+    return maker && strcmp(maker->op_arg->optype, optype) == 0 ? maker : NULL;
+}
+
+static const char *first_in(const ln_op *op)
+{
+    return ((const ln_tensor_list_entry *)op->op_arg->tensors_in->data)->name;
+}
+
+// The image of height 1 that a row is a view of; NULL if there is none.
+static const char *find_lifted(const ln_layout_build *build, const char *tname)
+{
+    const ln_op *maker = find_maker(build, tname, "reshape");
+    const ln_tensor_entry *image = maker ? ln_layout_find(build, first_in(maker)) : NULL;
+    if (!ln_layout_is_image(image) || image->tensor->ndim != 4)
+        return NULL;
+    ln_layout_dims row = ln_layout_dims_of(build, tname);
+    return memcmp(row.d, image->tensor->dims, sizeof row.d) == 0 ? image->name : NULL;
 }
 
 // The twin that the image is made from; NULL if it is made otherwise.
 static const char *find_origin(const ln_layout_build *build, const char *tname)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(build->ctx->tensor_table, tname);
-    const ln_op *maker =
-        entry && entry->creater ? ln_op_table_find(build->ctx->op_table, entry->creater) : NULL;
-    if (!maker || strcmp(maker->op_arg->optype, "transpose") != 0)
+    const ln_tensor_entry *entry = ln_layout_find(build, tname);
+    if (ln_layout_is_image(entry) && entry->tensor->ndim == 3)
+        tname = find_lifted(build, tname);
+    const ln_op *maker = tname ? find_maker(build, tname, "transpose") : NULL;
+    if (!maker)
         return NULL;
     const ln_param_entry *axes = ln_param_list_find(maker->op_arg->params, "axes");
     if (!axes || axes->array_len != 4 ||
         memcmp(axes->value_array_int, ln_layout_from_last, sizeof ln_layout_from_last) != 0)
         return NULL;
-    return ((const ln_tensor_list_entry *)maker->op_arg->tensors_in->data)->name;
+    return first_in(maker);
 }
 
 static const char *find_twin(const ln_layout_build *build, const char *tname)
@@ -69,14 +107,20 @@ static ln_status remember_twin(ln_layout_build *build, const char *tname, const 
     return LN_NO_MEMORY;
 }
 
+static ln_status make_twin(ln_layout_build *build, const char *tname, const char *twin)
+{
+    const char *image = ln_layout_lifted(build, tname);
+    return image ? ln_layout_emit_transpose(build, image, twin, ln_layout_to_last)
+                 : ln_error_status();
+}
+
 const char *ln_layout_twin(ln_layout_build *build, const char *tname)
 {
     const char *twin = find_twin(build, tname);
     if (twin)
         return twin;
     char *name = ln_layout_new_name(build, tname, "nhwc");
-    ln_status status =
-        name ? ln_layout_emit_transpose(build, tname, name, ln_layout_to_last) : LN_NO_MEMORY;
+    ln_status status = name ? make_twin(build, tname, name) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = remember_twin(build, tname, name);
     ln_free(name);
@@ -157,8 +201,47 @@ ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, cons
                           outs, params, ins && outs && params);
 }
 
+ln_status ln_layout_emit_reshape(ln_layout_build *build, const char *src, const char *dst,
+                                 const int dims[4])
+{
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 4, dims);
+    return ln_layout_emit(build, "reshape", "image", ins, outs, params, ins && outs && params);
+}
+
+const char *ln_layout_lifted(ln_layout_build *build, const char *tname)
+{
+    if (ln_layout_find(build, tname)->tensor->ndim == 4)
+        return tname;
+    char *image = ln_layout_new_name(build, tname, "image");
+    ln_status status =
+        image ? ln_layout_emit_reshape(build, tname, image, ln_layout_dims_of(build, tname).d)
+              : LN_NO_MEMORY;
+    ln_free(image);
+    return status == LN_OK ? ln_layout_last_made(build) : NULL;
+}
+
+// An image of height 1, then its view as a row.
+static ln_status emit_row_back(ln_layout_build *build, const char *twin, const char *tname)
+{
+    char *image = ln_layout_new_name(build, tname, "image");
+    ln_list *ins = image ? ln_tensor_list_append(NULL, "src", image) : NULL;
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", tname);
+    const int *dims = ln_layout_find(build, tname)->tensor->dims;
+    ln_list *params = ln_param_list_append_array_int(NULL, "dims", 3, dims);
+    ln_status status =
+        image ? ln_layout_emit_transpose(build, twin, image, ln_layout_from_last) : LN_NO_MEMORY;
+    status = ln_layout_emit(build, "reshape", "row", ins, outs, params,
+                            status == LN_OK && ins && outs && params);
+    ln_free(image);
+    return status;
+}
+
 ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname)
 {
+    if (ln_layout_find(build, tname)->tensor->ndim == 3)
+        return emit_row_back(build, twin, tname);
     return ln_layout_emit_transpose(build, twin, tname, ln_layout_from_last);
 }
 

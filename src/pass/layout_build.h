@@ -3,7 +3,7 @@
 //
 // An image [N, C, H, W] has a twin, the same elements as [N, H, W, C]. The twin of what a rewritten
 // operator made is known by the transpose that leads back from it; other twins are made by a
-// transpose of their own, once.
+// transpose of their own, once. A row [N, C, W] is an image of height 1, and has that one's twin.
 
 #ifndef LN_PASS_LAYOUT_BUILD_H
 #define LN_PASS_LAYOUT_BUILD_H
@@ -30,8 +30,18 @@ typedef struct ln_layout_build {
 // The tensor of the model that an input or output stands for; NULL if there is none.
 const ln_tensor_entry *ln_layout_tensor(const ln_layout_build *build, const char *arg_name);
 
-// A tensor of floats, [N, C, H, W] with elements, whose shape is settled.
+// A tensor of floats, [N, C, H, W] or [N, C, W] with elements, whose shape is settled.
 bool ln_layout_is_image(const ln_tensor_entry *entry);
+
+// The dimensions of an image as [N, C, H, W].
+typedef struct ln_layout_dims {
+    int d[4];
+} ln_layout_dims;
+
+ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname);
+
+// The axis of an image in its twin.
+int ln_layout_twin_axis(const ln_layout_build *build, const char *tname, int axis);
 
 // Whether the image has a twin already.
 bool ln_layout_has_twin(const ln_layout_build *build, const char *tname);
@@ -52,7 +62,15 @@ ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char 
 ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, const char *dst,
                                    const int axes[4]);
 
-// Appends the transpose that makes image `tname` from its twin.
+// Appends `reshape(src | dst | dims)`.
+ln_status ln_layout_emit_reshape(ln_layout_build *build, const char *src, const char *dst,
+                                 const int dims[4]);
+
+// The name of the tensor as [N, C, H, W], of which a row becomes a view; NULL with a recorded
+// failure.
+const char *ln_layout_lifted(ln_layout_build *build, const char *tname);
+
+// Appends what makes image `tname` from its twin.
 ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname);
 
 // ---- What many rewrites need ----

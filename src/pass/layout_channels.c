@@ -13,8 +13,6 @@
 
 // ---- Along an axis ----
 
-static const int axis_of_twin[4] = {0, 3, 1, 2};
-
 static bool fits_along_axis(const ln_layout_build *build)
 {
     bool has_twin = false;
@@ -29,13 +27,18 @@ static bool fits_along_axis(const ln_layout_build *build)
     return has_twin;
 }
 
+static int twin_axis(const ln_layout_build *build, int axis)
+{
+    return ln_layout_twin_axis(build, ln_layout_first_out(build), axis);
+}
+
 static ln_status rewrite_along_axis(ln_layout_build *build)
 {
     const ln_list *old = build->op->op_arg->params;
     ln_list *params = ln_param_list_copy(old);
     ln_param_entry *axis = params ? ln_param_list_find(params, "axis") : NULL;
     bool is_complete = axis && ln_list_length(params) == ln_list_length(old) &&
-                       ln_param_set_satu_number(axis, axis_of_twin[axis->value_int]) == LN_OK;
+                       ln_param_set_satu_number(axis, twin_axis(build, axis->value_int)) == LN_OK;
     return ln_layout_emit_same(build, params, is_complete);
 }
 
@@ -73,17 +76,18 @@ static ln_status rewrite_split(ln_layout_build *build)
     const ln_op_arg *arg = build->op->op_arg;
     const char *src = ((const ln_tensor_list_entry *)arg->tensors_in->data)->name;
     const int *dims = ln_layout_find(build, src)->tensor->dims;
+    int ndim = ln_layout_find(build, src)->tensor->ndim;
     int axis = (int)ln_call_int(arg->priv, "axis"), start = 0;
-    axis += axis < 0 ? 4 : 0;
+    axis += axis < 0 ? ndim : 0;
     const char *twin = ln_layout_twin(build, src);
-    if (!twin || axis < 0 || axis > 3)
+    if (!twin || axis < 0 || axis >= ndim)
         return twin ? LN_FAIL(LN_INTERNAL, "axis %d", axis) : ln_error_status();
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH (out, arg->tensors_out) {
         int len = ln_layout_find(build, out->name)->tensor->dims[axis];
         if (len > dims[axis] - start)
             return LN_FAIL(LN_INTERNAL, "parts are longer than %d", dims[axis]);
-        LN_TRY(emit_slice(build, twin, out->name, axis_of_twin[axis], start, len));
+        LN_TRY(emit_slice(build, twin, out->name, twin_axis(build, axis), start, len));
         start += len;
     }
     return LN_OK;
@@ -121,7 +125,7 @@ static bool read_shuffle(const ln_layout_build *build, shuffle *s)
     const tl_tensor *dst = ln_layout_find(build, ln_layout_first_out(build))->tensor;
     const tl_tensor *divided = ln_op_find_tensor_entry(s->divide, "dst")->tensor;
     s->group = divided->dims[1];
-    return memcmp(src->dims, dst->dims, 4 * sizeof(int)) == 0 &&
+    return src->ndim == 4 && dst->ndim == 4 && memcmp(src->dims, dst->dims, 4 * sizeof(int)) == 0 &&
            memcmp(src->dims + 2, divided->dims + 3, 2 * sizeof(int)) == 0 &&
            divided->dims[1] * (long long)divided->dims[2] == src->dims[1];
 }

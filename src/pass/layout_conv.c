@@ -13,6 +13,7 @@
 #include "op/conv_nhwc.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
+#include "pass/layout_conv3d.h"
 
 // A convolution as the channels-last operator wants it, whichever operator says it.
 typedef struct conv {
@@ -45,10 +46,12 @@ static bool read_activation(ln_call *call, conv *c)
 
 static bool read_window(const ln_window *window, conv *c)
 {
-    if (window->axis_count != 2)
+    static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
+    if (window->axis_count > 2)
         return false;
     for (int i = 0; i < 2; i++) {
-        const ln_window_axis *axis = &window->axis[i];
+        int at = i + window->axis_count - 2;
+        const ln_window_axis *axis = at < 0 ? &single : &window->axis[at];
         if (axis->pad_begin < 0 || axis->pad_end < 0)
             return false;
         c->size[i] = (int)axis->size;
@@ -122,13 +125,16 @@ static bool read_conv(const ln_layout_build *build, conv *c)
 static bool fits_conv(const ln_layout_build *build)
 {
     conv c;
-    return read_conv(build, &c);
+    return read_conv(build, &c) || ln_layout_fits_conv3d(build);
 }
 
 static ln_status emit_pack(ln_layout_build *build, const conv *c, const char *algorithm,
                            const char *packed)
 {
-    ln_list *ins = ln_tensor_list_append(NULL, "weight", c->weight);
+    const char *weight = ln_layout_lifted(build, c->weight);
+    if (!weight)
+        return ln_error_status();
+    ln_list *ins = ln_tensor_list_append(NULL, "weight", weight);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = {0};
     ln_layout_add_int(&said, "group", c->group, 1);
@@ -158,12 +164,14 @@ static ln_layout_params conv_params(const conv *c, int channels, const char *alg
 static ln_status rewrite_conv(ln_layout_build *build)
 {
     conv c;
+    if (ln_layout_fits_conv3d(build))
+        return ln_layout_rewrite_conv3d(build);
     if (!read_conv(build, &c))
         return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
-    const int *weight_dims = ln_layout_find(build, c.weight)->tensor->dims;
-    const char *algorithm = ln_conv_algorithm_name(ln_conv_algorithm_choose(
-        weight_dims, c.group, ln_layout_find(build, ln_layout_first_out(build))->tensor->dims + 2,
-        c.stride, c.dilation));
+    const ln_layout_dims weight = ln_layout_dims_of(build, c.weight);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
+    const char *algorithm = ln_conv_algorithm_name(
+        ln_conv_algorithm_choose(weight.d, c.group, out.d + 2, c.stride, c.dilation));
     const char *src = ln_layout_twin(build, c.src);
     const char *addend = c.addend ? ln_layout_twin(build, c.addend) : NULL;
     char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");
@@ -177,7 +185,7 @@ static ln_status rewrite_conv(ln_layout_build *build)
             ins = ln_tensor_list_append(ins, "bias", c.bias);
         if (addend)
             ins = ln_tensor_list_append(ins, "addend", addend);
-        ln_layout_params said = conv_params(&c, weight_dims[0], algorithm);
+        ln_layout_params said = conv_params(&c, weight.d[0], algorithm);
         int in_count = 2 + (c.bias != NULL) + (addend != NULL);
         status =
             ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,

@@ -26,17 +26,19 @@ static bool are_images(const ln_layout_build *build, const char *src)
 
 static bool read_onnx(const ln_layout_build *build, deconv *d)
 {
+    static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
     ln_call *call = build->op->op_arg->priv;
     ln_conv_call found;
     *d = (deconv){.src = ln_layout_input(build, "X"),
                   .weight = ln_layout_input(build, "W"),
                   .bias = ln_layout_input(build, "B")};
     if (!call || !are_images(build, d->src) || ln_conv_transpose_call_read(call, &found) != LN_OK ||
-        found.window.axis_count != 2)
+        found.window.axis_count > 2)
         return false;
     d->group = (int)found.group;
     for (int i = 0; i < 2; i++) {
-        const ln_window_axis *axis = &found.window.axis[i];
+        int at = i + found.window.axis_count - 2;
+        const ln_window_axis *axis = at < 0 ? &single : &found.window.axis[at];
         if (axis->pad_begin < 0)
             return false;
         d->size[i] = (int)axis->size;
@@ -106,7 +108,10 @@ static ln_layout_params shared_params(const deconv *d)
 
 static ln_status emit_pack(ln_layout_build *build, const deconv *d, const char *packed)
 {
-    ln_list *ins = ln_tensor_list_append(NULL, "weight", d->weight);
+    const char *weight = ln_layout_lifted(build, d->weight);
+    if (!weight)
+        return ln_error_status();
+    ln_list *ins = ln_tensor_list_append(NULL, "weight", weight);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = shared_params(d);
     return ln_layout_emit(build, "deconv2d_pack", "pack", ins, outs, said.list,
@@ -116,12 +121,12 @@ static ln_status emit_pack(ln_layout_build *build, const deconv *d, const char *
 static ln_status emit_deconv(ln_layout_build *build, const deconv *d, const char *src,
                              const char *packed)
 {
-    const int *out = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     ln_layout_params said = shared_params(d);
-    ln_layout_add_int(&said, "channels", out[1], 0);
+    ln_layout_add_int(&said, "channels", out.d[1], 0);
     ln_layout_add_ints(&said, "size", 2, d->size, 0);
     ln_layout_add_ints(&said, "padding", 2, d->padding, 0);
-    ln_layout_add_ints(&said, "out", 2, out + 2, 0);
+    ln_layout_add_ints(&said, "out", 2, out.d + 2, 0);
     ln_layout_add_string(&said, "act", d->has_relu ? "relu" : "none", "none");
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ins = ln_tensor_list_append(ins, "packed", packed);

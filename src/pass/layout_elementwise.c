@@ -9,18 +9,24 @@
 #include <lightnet/call.h>
 #include <lightnet/util.h>
 
+static int rank_of(const ln_layout_build *build, const char *tname)
+{
+    return ln_layout_find(build, tname)->tensor->ndim;
+}
+
 // Whether each element of an input meets one element of the output, or is repeated over it: an
 // image of the same shape, one number, or what has as many axes.
 static bool is_operand(const ln_layout_build *build, const char *tname, bool *has_twin)
 {
     const ln_tensor_entry *entry = ln_layout_find(build, tname);
+    int ndim = rank_of(build, ln_layout_first_out(build));
     if (!entry || entry->is_open)
         return false;
-    if (entry->tensor->len == 1 && entry->tensor->ndim < 4)
+    if (entry->tensor->len == 1 && entry->tensor->ndim < ndim)
         return true;
-    if (entry->tensor->dtype != TL_FLOAT || entry->tensor->ndim > 4 || entry->tensor->len == 0)
+    if (entry->tensor->dtype != TL_FLOAT || entry->tensor->ndim > ndim || entry->tensor->len == 0)
         return false;
-    *has_twin = *has_twin || (entry->tensor->ndim == 4 && ln_layout_has_twin(build, tname));
+    *has_twin = *has_twin || (entry->tensor->ndim == ndim && ln_layout_has_twin(build, tname));
     return true;
 }
 
@@ -41,9 +47,11 @@ static bool fits_elementwise(const ln_layout_build *build)
 static const char *widened_twin(ln_layout_build *build, const char *tname)
 {
     const tl_tensor *t = ln_layout_find(build, tname)->tensor;
-    int dims[4] = {1, 1, 1, 1};
-    for (int i = 0; i < t->ndim; i++)
-        dims[4 - t->ndim + i] = t->dims[i];
+    int dims[4] = {1, 1, 1, 1}, ndim = rank_of(build, ln_layout_first_out(build));
+    for (int i = 0; i < t->ndim; i++) {
+        int at = ndim - t->ndim + i;
+        dims[ndim == 3 && at == 2 ? 3 : at] = t->dims[i];
+    }
     char *image = ln_layout_new_name(build, tname, "image");
     char *twin = ln_layout_new_name(build, tname, "last");
     ln_list *ins = ln_tensor_list_append(NULL, "src", tname);
@@ -61,7 +69,7 @@ static const char *widened_twin(ln_layout_build *build, const char *tname)
 static const char *operand_twin(ln_layout_build *build, const char *tname)
 {
     const tl_tensor *t = ln_layout_find(build, tname)->tensor;
-    if (t->ndim == 4)
+    if (t->ndim == rank_of(build, ln_layout_first_out(build)))
         return ln_layout_twin(build, tname);
     return t->len == 1 ? tname : widened_twin(build, tname);
 }
@@ -103,7 +111,7 @@ static bool has_channel_slopes(const ln_layout_build *build)
 {
     const tl_tensor *src = ln_layout_tensor(build, "X")->tensor;
     const tl_tensor *slope = ln_layout_tensor(build, "slope")->tensor;
-    int at = slope->ndim - 3; // the place of the channels
+    int at = slope->ndim - src->ndim + 1; // the place of the channels
     if (ln_call_since(build->op->op_arg->priv) < 7)
         return true;
     return slope->len == 1 ||

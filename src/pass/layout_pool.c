@@ -21,11 +21,6 @@ typedef struct pool {
     bool counts_padding;
 } pool;
 
-static const int *dims_of(const ln_layout_build *build, const char *tname)
-{
-    return ln_layout_find(build, tname)->tensor->dims;
-}
-
 static bool are_images(const ln_layout_build *build, const char *src)
 {
     return ln_layout_is_free(build, src) && ln_layout_is_free(build, ln_layout_first_out(build)) &&
@@ -35,10 +30,12 @@ static bool are_images(const ln_layout_build *build, const char *src)
 static bool read_window(ln_call *call, const tl_tensor *src, pool *p)
 {
     ln_window window;
-    if (ln_window_read(call, src, NULL, &window) != LN_OK || window.axis_count != 2)
+    static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
+    if (ln_window_read(call, src, NULL, &window) != LN_OK || window.axis_count > 2)
         return false;
     for (int i = 0; i < 2; i++) {
-        const ln_window_axis *axis = &window.axis[i];
+        int at = i + window.axis_count - 2;
+        const ln_window_axis *axis = at < 0 ? &single : &window.axis[at];
         if (axis->pad_begin < 0 || axis->pad_end < 0)
             return false;
         p->size[i] = (int)axis->size;
@@ -73,7 +70,7 @@ static bool read_global_pool(const ln_layout_build *build, pool *p)
                 .dilation = {1, 1}};
     if (!are_images(build, p->src))
         return false;
-    memcpy(p->size, dims_of(build, p->src) + 2, sizeof p->size);
+    memcpy(p->size, ln_layout_dims_of(build, p->src).d + 2, sizeof p->size);
     return true;
 }
 
@@ -98,7 +95,8 @@ static bool read_pool2d(const ln_layout_build *build, pool *p)
     memcpy(p->stride, ints(build, "stride", ones), sizeof p->stride);
     return ln_effective_padding(p->padding, ints(build, "padding", zeros),
                                 autopad ? autopad->value_string : "NOTSET",
-                                dims_of(build, p->src) + 2, p->size, p->stride, NULL) == LN_OK;
+                                ln_layout_dims_of(build, p->src).d + 2, p->size, p->stride,
+                                NULL) == LN_OK;
 }
 
 static bool read_pool(const ln_layout_build *build, pool *p)
@@ -121,14 +119,14 @@ static bool fits_pool(const ln_layout_build *build)
 // As many windows as fit, or as the operator has where that differs.
 static void add_out(const ln_layout_build *build, const pool *p, ln_layout_params *params)
 {
-    const int *in = dims_of(build, p->src) + 2;
-    const int *out = dims_of(build, ln_layout_first_out(build)) + 2;
+    const ln_layout_dims in = ln_layout_dims_of(build, p->src);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     for (int i = 0; i < 2; i++) {
-        int fitting = ln_output_dim_conv(in[i], p->size[i], p->stride[i], p->padding[i],
+        int fitting = ln_output_dim_conv(in.d[2 + i], p->size[i], p->stride[i], p->padding[i],
                                          p->padding[2 + i], p->dilation[i]);
-        if (fitting == out[i])
+        if (fitting == out.d[2 + i])
             continue;
-        ln_layout_add_ints(params, "out", 2, out, 0);
+        ln_layout_add_ints(params, "out", 2, out.d + 2, 0);
         return;
     }
 }
@@ -179,13 +177,16 @@ static bool read_scales(const ln_layout_build *build, const char *arg_name, resi
     if (!entry || entry->tensor->len == 0)
         return true;
     const float *scales = entry->known;
-    if (!scales || entry->tensor->len != 4 || entry->tensor->dtype != TL_FLOAT || scales[0] != 1 ||
-        scales[1] != 1)
+    int ndim = ln_layout_find(build, r->src)->tensor->ndim;
+    if (!scales || entry->tensor->len != ndim || entry->tensor->dtype != TL_FLOAT ||
+        scales[0] != 1 || scales[1] != 1)
         return false;
-    const int *in = dims_of(build, r->src) + 2;
-    const int *out = dims_of(build, ln_layout_first_out(build)) + 2;
-    for (int i = 0; i < 2; i++)
-        r->scale[i] = (double)scales[2 + i] * in[i] == out[i] ? 0 : (double)scales[2 + i];
+    const ln_layout_dims in = ln_layout_dims_of(build, r->src);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
+    for (int i = 4 - ndim; i < 2; i++) {
+        double scale = (double)scales[ndim - 2 + i];
+        r->scale[i] = scale * in.d[2 + i] == out.d[2 + i] ? 0 : scale;
+    }
     return true;
 }
 
@@ -215,9 +216,10 @@ static bool read_resize(const ln_layout_build *build, resize *r)
         r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
         r->rounding = ln_call_string(call, "nearest_mode");
     }
-    const int *in = dims_of(build, r->src), *out = dims_of(build, ln_layout_first_out(build));
+    const ln_layout_dims in = ln_layout_dims_of(build, r->src);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     return is_one_of(r->mode, modes) && is_one_of(r->coordinates, coordinates) &&
-           is_one_of(r->rounding, roundings) && in[0] == out[0] && in[1] == out[1];
+           is_one_of(r->rounding, roundings) && memcmp(in.d, out.d, 2 * sizeof *in.d) == 0;
 }
 
 static bool fits_resize(const ln_layout_build *build)
@@ -235,7 +237,8 @@ static ln_status rewrite_resize(ln_layout_build *build)
     if (!src)
         return ln_error_status();
     ln_layout_params params = {0};
-    ln_layout_add_ints(&params, "out", 2, dims_of(build, ln_layout_first_out(build)) + 2, 0);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
+    ln_layout_add_ints(&params, "out", 2, out.d + 2, 0);
     ln_layout_add_string(&params, "mode", r.mode, "nearest");
     ln_layout_add_string(&params, "coordinates", r.coordinates, "half_pixel");
     ln_layout_add_string(&params, "rounding", r.rounding, "round_prefer_floor");

@@ -301,7 +301,7 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
         const ln_op *proto = op->is_static ? ln_op_find(op->optype) : NULL;
         if (op->is_alias || (proto && ln_op_may_be_constant(proto)))
             continue;
-        count += !ln_rule_is_view(op->optype);
+        count += (size_t)ln_rule_steps(op->optype);
         *out_weight += ln_rule_weight(op->optype);
     }
     return count;
@@ -380,7 +380,7 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
         if (!ln_op_runs(match->ops[i]))
             continue;
         removed_count++;
-        before += !ln_rule_is_view(match->ops[i]->op_arg->optype);
+        before += (size_t)ln_rule_steps(match->ops[i]->op_arg->optype);
         weight_before += ln_rule_weight(match->ops[i]->op_arg->optype);
     }
     size_t lasting = count_lasting_aliases(ctx, match);

@@ -80,6 +80,24 @@ TEST(shapes_differ_in_rank_or_size)
     ln_context_free(ctx);
 }
 
+TEST(what_is_large_outgrows_the_cache)
+{
+    ln_context *ctx = make();
+    const char *names[] = {"w", "nowhere"};
+    ln_expr_value args[2] = {{.kind = LN_RULE_NAME, .tensors = &names[0], .count = 1},
+                             {.kind = LN_RULE_NAME, .tensors = &names[1], .count = 1}};
+    tl_tensor *w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
+    const int len = w->len;
+    CHECK(!ln_predicate_outgrows_cache(ctx, args));
+    w->len = 1 << 18;
+    CHECK(!ln_predicate_outgrows_cache(ctx, args));
+    w->len++;
+    CHECK(ln_predicate_outgrows_cache(ctx, args));
+    w->len = len;
+    CHECK(!ln_predicate_outgrows_cache(ctx, args + 1));
+    ln_context_free(ctx);
+}
+
 #define NUMBER(n)                                                                                  \
     {                                                                                              \
         .kind = LN_RULE_NUMBER, .number = (n)                                                      \
@@ -113,6 +131,7 @@ static const struct {
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(0)}, true},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(1)}, false},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_outgrows_cache, {TENSOR("x")}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 0, 1)}, true},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 1, 0)}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(1, 0)}, false},
@@ -169,4 +188,5 @@ TEST(every_predicate_has_a_case)
 }
 
 TEST_LIST(predicates_hold_where_they_say, shapes_differ_in_rank_or_size,
-          values_and_lists_of_tensors_are_asked_about, every_predicate_has_a_case)
+          what_is_large_outgrows_the_cache, values_and_lists_of_tensors_are_asked_about,
+          every_predicate_has_a_case)

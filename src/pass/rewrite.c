@@ -138,7 +138,8 @@ static void find_limit(walker *w)
     double count = 0, weight = 0;
     for (const ln_list *l = w->compilation->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
-        count += ln_op_runs(op);
+        int steps = ln_rule_steps(op->op_arg->optype);
+        count += ln_op_runs(op) ? (steps > 1 ? steps : 1) : 0;
         weight += ln_op_runs(op) ? ln_rule_weight(op->op_arg->optype) : 0;
     }
     double limit = (count + 1) * (weight + 64 * count + 1) * (count * count + 1);

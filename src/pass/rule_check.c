@@ -334,7 +334,7 @@ static ln_status check_measure(checker *c)
     for (size_t i = 0; i < c->rule->pattern_count; i++) {
         if (c->rule->pattern[i].is_kept)
             continue;
-        before += !ln_rule_is_view(c->rule->pattern[i].optype);
+        before += (size_t)ln_rule_steps(c->rule->pattern[i].optype);
         weight_before += ln_rule_weight(c->rule->pattern[i].optype);
     }
     if (after < before ||

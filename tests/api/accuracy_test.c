@@ -52,6 +52,21 @@ typedef struct row {
     "conv2d_pack(weight=w | dst=p | " algorithm ");\n"                                             \
     "conv2d_nhwc(src=x, packed=p, bias=b | dst=y | " algorithm ", " params ");\n"
 
+#define SEPARABLE(what, params)                                                                    \
+    {                                                                                              \
+        "separable_nhwc_cpu", what, 0.5, 1,                                                        \
+            INPUT("[1, 20, 20, 16]") CONSTANT("v", "[48, 16, 1, 1]")                               \
+                CONSTANT("w", "[48, 1, 3, 3]") CONSTANT("u", "[24, 48, 1, 1]")                     \
+                    CONSTANT("b", "[48]") CONSTANT("o", "[24]") SEPARABLE_OPS(params)              \
+    }
+#define SEPARABLE_OPS(params)                                                                      \
+    "conv2d_pack(weight=v | dst=e |);\n"                                                           \
+    "conv2d_pack(weight=w | dst=d | group=48, algorithm=depthwise);\n"                             \
+    "conv2d_pack(weight=u | dst=p |);\n"                                                           \
+    "separable_nhwc(src=x, depthwise=d, depthwise_bias=b, expand=e, expand_bias=b, project=p, "    \
+    "project_bias=o | dst=y | channels=48, size=[3, 3], padding=[1, 1, 1, 1], "                    \
+    "project_channels=24" params ");\n"
+
 #define LINEAR(what, src, weight, bias, params)                                                    \
     {                                                                                              \
         "linear_cpu", what, 0.5, 1,                                                                \
@@ -250,6 +265,12 @@ static const row rows[] = {
          "b",
          "[32]") "conv2d(src=x, weight=w, bias=b | dst=y | group=32, size=[3, 3], padding=[1, 1, 1, 1]);\n"},
     {"conv2d_pack_cpu", "", -8, 8, INPUT("[20, 5, 3, 3]") "conv2d_pack(weight=x | dst=y |);\n"},
+    {"conv3d_pack_cpu", "", -8, 8, INPUT("[20, 5, 3, 3, 3]") "conv3d_pack(weight=x | dst=y |);\n"},
+    {"conv3d_ndhwc_cpu", "432 products", 0.5, 1,
+     INPUT("[1, 5, 9, 9, 16]") CONSTANT("w", "[8, 16, 3, 3, 3]")
+         CONSTANT("b", "[8]") "conv3d_pack(weight=w | dst=p |);\n"
+                              "conv3d_ndhwc(src=x, packed=p, bias=b | dst=y | channels=8, "
+                              "size=[3, 3, 3], padding=[1, 1, 1, 1, 1, 1]);\n"},
     {"groupnorm_nhwc_cpu", "", 2, 8,
      INPUT("[1, 30, 40, 12]") "create(| dst=s | dtype=TL_FLOAT, dims=[12], ran=[0.5, 1]);\n"
                               "create(| dst=o | dtype=TL_FLOAT, dims=[12], ran=[4, 5]);\n"
@@ -283,6 +304,8 @@ static const row rows[] = {
               "channels=16, size=[3, 3], padding=[1, 1, 1, 1]"),
     CONV_NHWC("F(6,3), 4608 products", "[1, 14, 14, 512]", "[16, 512, 3, 3]", "[16]", "winograd6",
               "channels=16, size=[3, 3], padding=[1, 1, 1, 1]"),
+    SEPARABLE("16, 9 and 48 products", ""),
+    SEPARABLE("16, 9 and 48 products, silu", ", expand_act=silu, act=silu"),
     {"put_channels_cpu", "", -8, 8,
      INPUT("[1, 9, 9, 12]") "put_channels(src=x | dst=y | src_first=3, src_channels=5);\n"},
     {"interleave_cpu", "", -8, 8,

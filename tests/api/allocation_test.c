@@ -91,12 +91,10 @@ static ln_context *load_model(const char *name, size_t thread_count)
     return ctx;
 }
 
-static void check_model(const char *name, size_t thread_count, int has_run)
+static void check_model(const char *name, size_t thread_count)
 {
     ln_context *ctx = load_model(name, thread_count);
     CHECK_EQ(ln_context_thread_count(ctx), thread_count);
-    if (has_run)
-        CHECK_OK(ln_context_run(ctx));
     test_oom counter;
     test_oom_start(&counter, SIZE_MAX);
     size_t before = malloc_count;
@@ -113,26 +111,17 @@ static void check_model(const char *name, size_t thread_count, int has_run)
 // From the first run on, with and without workers.
 TEST(models_run_without_allocating)
 {
-    static const char *const models[] = {"tests/models/encoder.net",      "tests/models/excite.net",
-                                         "models/squeezenet1_1.net",      "models/mobilenet_v2.net",
-                                         "models/shufflenet_v2_x1_0.net", "models/resnet18.net",
-                                         "models/inception_v1.net",       "models/densenet121.net",
-                                         "models/yolov3_tiny.net",        "models/shuffledet.net"};
+    static const char *const models[] = {
+        "tests/models/encoder.net",      "tests/models/excite.net",  "tests/models/recurrent.net",
+        "tests/models/calls.net",        "models/squeezenet1_1.net", "models/mobilenet_v2.net",
+        "models/shufflenet_v2_x1_0.net", "models/resnet18.net",      "models/inception_v1.net",
+        "models/densenet121.net",        "models/yolov3_tiny.net",   "models/shuffledet.net"};
     CHECK_OK(ln_arch_init());
-    size_t count = COUNTS_MALLOC ? sizeof models / sizeof models[0] : 2;
+    size_t count = COUNTS_MALLOC ? sizeof models / sizeof models[0] : 4;
     for (size_t i = 0; i < count; i++) {
         for (size_t thread_count = 1; thread_count <= 2; thread_count++)
-            check_model(models[i], thread_count, 0);
+            check_model(models[i], thread_count);
     }
-    ln_arch_cleanup();
-}
-
-// LSTM, GRU and ConvTranspose take their workspace in the first run, and keep it.
-TEST(what_runs_in_calls_allocates_in_its_first_run_only)
-{
-    CHECK_OK(ln_arch_init());
-    for (size_t thread_count = 1; thread_count <= 2; thread_count++)
-        check_model("tests/models/recurrent.net", thread_count, 1);
     ln_arch_cleanup();
 }
 
@@ -203,7 +192,6 @@ TEST(a_compile_without_memory_leaves_the_old_model_or_none)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_run_allocates_nothing, models_run_without_allocating,
-          what_runs_in_calls_allocates_in_its_first_run_only, the_counter_of_mallocs_counts,
+TEST_LIST(a_run_allocates_nothing, models_run_without_allocating, the_counter_of_mallocs_counts,
           running_out_of_memory_neither_crashes_nor_leaks,
           a_compile_without_memory_leaves_the_old_model_or_none)

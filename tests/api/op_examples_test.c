@@ -35,6 +35,10 @@ static const source sources[] = {
     {"attention", "k", "input", "TL_FLOAT", "[1, 3, 4]"},
     {"attention", "q", "input", "TL_FLOAT", "[1, 3, 4]"},
     {"attention", "v", "input", "TL_FLOAT", "[1, 3, 4]"},
+    {"conv3d_pack", "w", "create", "TL_FLOAT", "[3, 2, 2, 3, 3]"},
+    {"conv3d_ndhwc", "x", "input", "TL_FLOAT", "[1, 2, 3, 4, 2]"},
+    {"conv3d_ndhwc", "b", "create", "TL_FLOAT", "[16]"},
+    {"conv3d_ndhwc", "p", "create", "TL_FLOAT", "[64]"}, // 1x1x2 taps of 2 channels for 16
     {"conv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
     {"conv2d_nhwc", "p", "create", "TL_FLOAT", "[288]"}, // 3x3 taps of 2 channels for 16
     {"deconv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
@@ -48,6 +52,8 @@ static const source sources[] = {
     {"linear", "b", "create", "TL_FLOAT", "[10]"},
     {"linear", "p", "create", "TL_FLOAT", "[32]"}, // 2 rows for 16 columns, of which 10 count
     {"put_channels", "v", "input", "TL_FLOAT", "[1, 3, 2, 5]"},
+    {"separable_nhwc", "d", "create", "TL_FLOAT", "[18]"}, // 3x3 taps of 2 channels
+    {"separable_nhwc", "p", "create", "TL_FLOAT", "[32]"}, // for 16
     {"layernorm", "b", "create", "TL_FLOAT", "[2]"},
     {"layernorm", "s", "create", "TL_FLOAT", "[2]"},
     {"linear_pack", "w", "create", "TL_FLOAT", "[3, 2]"},

@@ -158,6 +158,17 @@ def count_packed_work(op, dims):
             * channels // params.get("group", 1))
 
 
+def count_separable_work(op, dims):
+    """Of a depthwise convolution and the 1x1 ones around it."""
+    ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
+    params = oracle.params_of(op)
+    behind = math.prod(params["size"]) + params.get("project_channels", 0)
+    work = math.prod(dims[outs["dst"]][:3]) * behind
+    if "expand" in ins:
+        work += math.prod(dims[ins["src"]])
+    return work * params["channels"]
+
+
 def count_work(compiled):
     """Multiply-accumulates of the convolutions, which is what papers count, from a compiled model:
     that one says the shapes."""
@@ -166,6 +177,9 @@ def count_work(compiled):
     for op in compiled:
         if op["optype"].startswith("conv2d_nhwc"):
             work += count_packed_work(op, dims)
+            continue
+        if op["optype"].startswith("separable_nhwc"):
+            work += count_separable_work(op, dims)
             continue
         if op["optype"].startswith("conv2d_pack"):
             continue

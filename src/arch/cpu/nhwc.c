@@ -11,6 +11,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
+#include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 
 static const float *floats(const tl_tensor *t)
@@ -117,4 +118,22 @@ ln_status ln_cpu_conv2d_nhwc(ln_pool *pool, const ln_cpu_conv_nhwc *conv)
         ln_winograd_f32(ln_cpu_isa_get(), (size_t)ln_conv_winograd_tile(conv->algorithm), &args,
                         pool, conv->workspace->data);
     return LN_OK;
+}
+
+// ---- Pairs of channels ----
+
+void ln_cpu_interleave(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                       int src1_first, int src2_first)
+{
+    const size_t columns = (size_t)dst->dims[3] / 2;
+    if (dst->len == 0)
+        return;
+    const ln_interleave_rows rows = {.rows = (size_t)dst->len / (2 * columns),
+                                     .columns = columns,
+                                     .a = floats(src1) + src1_first,
+                                     .a_step = (size_t)src1->dims[3],
+                                     .b = floats(src2) + src2_first,
+                                     .b_step = (size_t)src2->dims[3],
+                                     .y = dst->data};
+    ln_interleave_u32(ln_cpu_isa_get(), &rows, pool);
 }

@@ -40,6 +40,9 @@ ln_status ln_cpu_conv2d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *
                              ln_conv_algorithm algorithm);
 ln_status ln_cpu_conv2d_nhwc(ln_pool *pool, const ln_cpu_conv_nhwc *conv);
 
+void ln_cpu_interleave(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                       int src1_first, int src2_first);
+
 // The shape of `workspace`: fills in `dims` and returns the rank, 1; -1 with a recorded failure.
 int ln_cpu_conv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, int channels,
                                  const int size[2], const int stride[2], const int padding[4],

@@ -4,7 +4,7 @@
 
 #include <lightnet/arch.h>
 
-extern ln_op *ln_arch_ops_none[];
+extern struct ln_packed_ops ln_ops_none;
 
 static char name[] = "none";
 
@@ -12,5 +12,5 @@ ln_arch ln_arch_none = {
     .arch_name = name,
     .doc = "abstract operators: what is to be computed, before lowering",
     .mem_type = LN_MEM_NONE,
-    .reg_ops = ln_arch_ops_none,
+    .packed_ops = &ln_ops_none,
 };

@@ -8,13 +8,13 @@
 
 #include "desc/rule.h"
 
-extern ln_op *ln_arch_ops_ref[];
+extern struct ln_packed_ops ln_ops_ref;
 extern const ln_rule_set ln_rules_ref;
 
 ln_arch ln_arch_ref = {
     .arch_name = "ref",
     .doc = "plain C with sums in double: slow, and the measure of every other arch",
     .mem_type = LN_MEM_CPU,
-    .reg_ops = ln_arch_ops_ref,
+    .packed_ops = &ln_ops_ref,
     .rules = &ln_rules_ref,
 };

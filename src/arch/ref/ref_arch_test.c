@@ -5,10 +5,25 @@
 #include <lightnet/arch.h>
 #include <lightnet/op_info.h>
 
+#include "ir/packed_ops.h"
+#include "tests/oom.h"
 #include "tests/test.h"
 
-extern ln_arch ln_arch_ref;
-extern ln_op *ln_arch_ops_none[];
+extern ln_packed_ops ln_ops_ref, ln_ops_none;
+
+static ln_op **ref_ops, **none_ops;
+
+static void open_ops(void)
+{
+    CHECK_OK(ln_packed_ops_open(&ln_ops_ref, &ref_ops));
+    CHECK_OK(ln_packed_ops_open(&ln_ops_none, &none_ops));
+}
+
+static void close_ops(void)
+{
+    ln_packed_ops_close(&ln_ops_none);
+    ln_packed_ops_close(&ln_ops_ref);
+}
 
 // Their outputs are views, or filled by the caller.
 static int has_nothing_to_do(const char *optype)
@@ -28,7 +43,7 @@ static int is_left_to_programs(const char *optype)
 
 static const ln_op *find(const char *optype)
 {
-    for (ln_op **op = ln_arch_ref.reg_ops; *op; op++)
+    for (ln_op **op = ref_ops; *op; op++)
         if (strcmp((*op)->op_arg->optype, optype) == 0)
             return *op;
     return NULL;
@@ -44,8 +59,9 @@ static size_t count(ln_op **ops)
 
 TEST(every_abstract_operator_runs)
 {
+    open_ops();
     size_t left_count = 0;
-    for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
+    for (ln_op **abstract = none_ops; *abstract; abstract++) {
         const char *optype = (*abstract)->op_arg->optype;
         char variant[LN_MAX_NAME_LEN];
         snprintf(variant, sizeof variant, "%s_ref", optype);
@@ -61,14 +77,16 @@ TEST(every_abstract_operator_runs)
         if (!op->run && !op->static_run && !has_nothing_to_do(optype))
             fail_msg("%s does nothing", variant);
     }
-    CHECK_EQ(count(ln_arch_ref.reg_ops) + left_count, count(ln_arch_ops_none));
+    CHECK_EQ(count(ref_ops) + left_count, count(none_ops));
+    close_ops();
 }
 
 // Same names, in the same order, so that a model changes nothing but the type. Workspace may be
 // added.
 TEST(arguments_are_those_of_the_abstract_operator)
 {
-    for (ln_op **abstract = ln_arch_ops_none; *abstract; abstract++) {
+    open_ops();
+    for (ln_op **abstract = none_ops; *abstract; abstract++) {
         const ln_op_arg *arg = (*abstract)->op_arg;
         if (is_left_to_programs(arg->optype))
             continue;
@@ -90,6 +108,20 @@ TEST(arguments_are_those_of_the_abstract_operator)
             CHECK_NULL(pairs[i][1][k]);
         }
     }
+    close_ops();
 }
 
-TEST_LIST(every_abstract_operator_runs, arguments_are_those_of_the_abstract_operator)
+TEST(out_of_memory_gives_no_operators)
+{
+    OOM_SWEEP(n)
+    {
+        ln_op **ops;
+        if (ln_packed_ops_open(&ln_ops_ref, &ops) == LN_OK)
+            ln_packed_ops_close(&ln_ops_ref);
+        else
+            CHECK_NULL(ops);
+    }
+}
+
+TEST_LIST(every_abstract_operator_runs, arguments_are_those_of_the_abstract_operator,
+          out_of_memory_gives_no_operators)

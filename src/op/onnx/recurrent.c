@@ -176,6 +176,41 @@ ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_lay
     return read_activations(call, layer);
 }
 
+// ---- Places ----
+
+size_t ln_recurrent_row(const ln_recurrent *layer, size_t t, size_t b)
+{
+    return layer->batch_first ? b * (size_t)layer->seq_len + t : t * (size_t)layer->batch + b;
+}
+
+size_t ln_recurrent_y_at(const ln_recurrent *layer, size_t t, size_t d, size_t b)
+{
+    size_t dirs = (size_t)layer->dirs, hidden = (size_t)layer->hidden;
+    if (layer->batch_first)
+        return ((b * (size_t)layer->seq_len + t) * dirs + d) * hidden;
+    return ((t * dirs + d) * (size_t)layer->batch + b) * hidden;
+}
+
+size_t ln_recurrent_state_at(const ln_recurrent *layer, size_t d, size_t b)
+{
+    size_t row = layer->batch_first ? b * (size_t)layer->dirs + d : d * (size_t)layer->batch + b;
+    return row * (size_t)layer->hidden;
+}
+
+ln_status ln_recurrent_len(ln_call *call, const ln_recurrent *layer, size_t b, size_t *out_len)
+{
+    const tl_tensor *lens = ln_call_in(call, LN_RNN_IN_LENS);
+    int64_t len = lens ? ((const int32_t *)lens->data)[b] : layer->seq_len;
+    *out_len = 0;
+    if (len < 0 || len > layer->seq_len)
+        return ln_call_fail(call, LN_INVALID, "has a sequence of length %lld, outside 0 to %d",
+                            (long long)len, layer->seq_len);
+    *out_len = (size_t)len;
+    return LN_OK;
+}
+
+// ---- Shapes ----
+
 static ln_status infer_recurrent(ln_call *call, int gate_count)
 {
     ln_recurrent layer;

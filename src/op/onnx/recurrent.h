@@ -54,6 +54,16 @@ enum {
 // Checks the shapes of all inputs and the attributes of an operator with `gate_count` gates.
 ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_layer);
 
+// Where step `t` of sequence `b` is: as a row of X, and in Y for direction `d`, in elements.
+size_t ln_recurrent_row(const ln_recurrent *layer, size_t t, size_t b);
+size_t ln_recurrent_y_at(const ln_recurrent *layer, size_t t, size_t d, size_t b);
+
+// Where the state of a sequence is in initial_h, Y_h and their like.
+size_t ln_recurrent_state_at(const ln_recurrent *layer, size_t d, size_t b);
+
+// Length of sequence `b`, checked; while running.
+ln_status ln_recurrent_len(ln_call *call, const ln_recurrent *layer, size_t b, size_t *out_len);
+
 ln_status ln_infer_rnn(ln_call *call);
 ln_status ln_infer_gru(ln_call *call);
 ln_status ln_infer_lstm(ln_call *call);

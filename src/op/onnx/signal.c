@@ -22,7 +22,8 @@ static ln_status read_number(ln_call *call, int index, const char *name, int64_t
 
 // ---- DFT ----
 
-static ln_status read_axis(ln_call *call, const tl_tensor *x, ln_lines *lines, bool *out_is_open)
+static ln_status read_axis(ln_call *call, const tl_tensor *x, ln_signal_lines *lines,
+                           bool *out_is_open)
 {
     int64_t axis = -2;
     if (ln_call_since(call) < 20)
@@ -43,7 +44,7 @@ static ln_status read_axis(ln_call *call, const tl_tensor *x, ln_lines *lines, b
     return LN_OK;
 }
 
-static ln_status set_length(ln_call *call, ln_lines *lines, int64_t n, bool is_half)
+static ln_status set_length(ln_call *call, ln_signal_lines *lines, int64_t n, bool is_half)
 {
     if (n < 1 || n > INT32_MAX)
         return ln_call_fail(call, LN_INVALID, "cannot transform %lld points", (long long)n);
@@ -61,10 +62,10 @@ static ln_status check_lines(ln_call *call, const tl_tensor *x)
     return product > INT32_MAX ? ln_call_fail(call, LN_LIMIT, "has too many lines") : LN_OK;
 }
 
-ln_status ln_dft_read(ln_call *call, ln_lines *out_lines, bool *out_is_open)
+ln_status ln_dft_read(ln_call *call, ln_signal_lines *out_lines, bool *out_is_open)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    *out_lines = (ln_lines){0};
+    *out_lines = (ln_signal_lines){0};
     *out_is_open = false;
     int last = x->ndim < 2 ? 0 : x->dims[x->ndim - 1];
     if (last != 1 && last != 2)
@@ -92,7 +93,7 @@ ln_status ln_dft_read(ln_call *call, ln_lines *out_lines, bool *out_is_open)
 ln_status ln_infer_dft(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    ln_lines lines;
+    ln_signal_lines lines;
     bool is_open;
     LN_TRY(ln_dft_read(call, &lines, &is_open));
     if (is_open)
@@ -124,10 +125,10 @@ static ln_status check_fft_params(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_rfft_read(ln_call *call, ln_lines *out_lines)
+ln_status ln_rfft_read(ln_call *call, ln_signal_lines *out_lines)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    *out_lines = (ln_lines){.inner = 1, .in_parts = 1, .out_parts = 2};
+    *out_lines = (ln_signal_lines){.inner = 1, .in_parts = 1, .out_parts = 2};
     LN_TRY(check_fft_params(call));
     if (x->ndim < 1 || x->ndim >= TL_MAXDIM)
         return ln_call_fail(call, LN_INVALID, "takes rank 1 to %d", TL_MAXDIM - 1);
@@ -138,10 +139,10 @@ ln_status ln_rfft_read(ln_call *call, ln_lines *out_lines)
     return LN_OK;
 }
 
-ln_status ln_irfft_read(ln_call *call, ln_lines *out_lines)
+ln_status ln_irfft_read(ln_call *call, ln_signal_lines *out_lines)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    *out_lines = (ln_lines){
+    *out_lines = (ln_signal_lines){
         .inner = 1, .in_parts = 2, .out_parts = 1, .is_inverse = true, .is_hermitian = true};
     LN_TRY(check_fft_params(call));
     if (x->ndim < 2 || x->dims[x->ndim - 1] != 2)
@@ -156,7 +157,7 @@ ln_status ln_irfft_read(ln_call *call, ln_lines *out_lines)
 ln_status ln_infer_rfft(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    ln_lines lines;
+    ln_signal_lines lines;
     LN_TRY(ln_rfft_read(call, &lines));
     int64_t dims[TL_MAXDIM];
     for (int i = 0; i < x->ndim; i++)
@@ -169,7 +170,7 @@ ln_status ln_infer_rfft(ln_call *call)
 ln_status ln_infer_irfft(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    ln_lines lines;
+    ln_signal_lines lines;
     LN_TRY(ln_irfft_read(call, &lines));
     int64_t dims[TL_MAXDIM];
     for (int i = 0; i < x->ndim; i++)

@@ -49,7 +49,7 @@ struct scale_priv {
 static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
 {
     op_arg->status = LN_OK;
-    if (ln_op_check_ins(op_arg, scale_ins) != LN_OK)
+    if (ln_op_check_ins(op_arg, op_arg->info->ins) != LN_OK)
         return;
 
     ln_tensor_list_entry *src_list_entry =
@@ -60,7 +60,7 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
     ln_opck_tensor_defined(src_entry, src_name);
     tl_tensor *src = src_entry->tensor;
 
-    if (ln_op_check_params(op_arg, scale_params) != LN_OK)
+    if (ln_op_check_params(op_arg, op_arg->info->params) != LN_OK)
         return;
 
     const ln_param_entry *axis_entry = ln_param_list_find(op_arg->params, "axis");
@@ -76,7 +76,7 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
 
     const ln_param_entry *factors_entry = ln_param_list_find(op_arg->params, "factors");
     if (!factors_entry)
-        factors_entry = &scale_factors_default;
+        factors_entry = op_arg->info->params[1].default_entry;
     ln_opck_param_type(factors_entry, LN_PARAM_ARRAY_NUMBER);
     if (ln_op_check_param_value(op_arg, factors_entry) != LN_OK)
         return;
@@ -86,7 +86,7 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
     if (is_check_only)
         return;
 
-    if (ln_op_check_outs(op_arg, scale_outs) != LN_OK)
+    if (ln_op_check_outs(op_arg, op_arg->info->outs) != LN_OK)
         return;
     ln_tensor_list_entry *dst_list_entry =
         ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "dst");

@@ -50,7 +50,7 @@ VF_VERB int vf_act_abreast(const ln_act act)
 {
     // as many as do not fill the registers
     switch (act) {
-    case LN_ACT_SILU: return VF_LANES == 16 ? VF_ABREAST_MAX : 2;
+    case LN_ACT_SILU: return 2;
     case LN_ACT_GELU: return VF_LANES == 16 ? 4 : 2;
     default: return 1;
     }

@@ -8,6 +8,7 @@
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
 #include "arch/cpu/onnx/pool_of.h"
+#include "arch/cpu/onnx/workspace.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
@@ -52,12 +53,41 @@ static ln_status accepts(ln_call *call, read_fn *read, check_fn *check)
     return LN_OK;
 }
 
+typedef size_t workspace_fn(const ln_conv_shape *shape);
+
+// Of what the kernels do not take, a workspace of nothing.
+static ln_status infer_workspace(ln_call *call, read_fn *read, check_fn *check,
+                                 workspace_fn *workspace)
+{
+    ln_conv_call conv;
+    LN_TRY(read(call, &conv));
+    bool is_taken = conv.src->dtype == TL_FLOAT && conv.window.axis_count <= 2;
+    ln_conv_shape shape = {0};
+    if (is_taken) {
+        shape = shape_of(&conv);
+        is_taken = check(&shape) == LN_OK;
+    }
+    return ln_cpu_call_infer_workspace(call, 1, is_taken ? workspace(&shape) : 0);
+}
+
 static const float *floats(const tl_tensor *t)
 {
     return t ? t->data : NULL;
 }
 
 // ---- Conv and FusedConv ----
+
+ln_status ln_cpu_infer_onnx_conv(ln_call *call)
+{
+    LN_TRY(ln_infer_conv(call));
+    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
+}
+
+ln_status ln_cpu_infer_onnx_conv_fused(ln_call *call)
+{
+    LN_TRY(ln_infer_conv_fused(call));
+    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
+}
 
 ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
 {
@@ -115,7 +145,7 @@ ln_status ln_cpu_onnx_conv(ln_call *call)
                                .bias = floats(conv.bias),
                                .y = dst->data,
                                .act = is_relu ? LN_ACT_RELU : LN_ACT_NONE};
-    float *workspace = ln_call_scratch(call, ln_conv2d_f32_workspace(&args.shape), 1);
+    float *workspace = ln_cpu_call_workspace(call, 1, ln_conv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
@@ -124,6 +154,13 @@ ln_status ln_cpu_onnx_conv(ln_call *call)
 }
 
 // ---- ConvTranspose ----
+
+ln_status ln_cpu_infer_onnx_conv_transpose(ln_call *call)
+{
+    LN_TRY(ln_infer_conv_transpose(call));
+    return infer_workspace(call, ln_conv_transpose_call_read, ln_deconv2d_check,
+                           ln_deconv2d_f32_workspace);
+}
 
 ln_status ln_cpu_accepts_onnx_conv_transpose(ln_call *call)
 {
@@ -144,7 +181,7 @@ ln_status ln_cpu_onnx_conv_transpose(ln_call *call)
                                  .bias = floats(conv.bias),
                                  .y = dst->data,
                                  .act = LN_ACT_NONE};
-    float *workspace = ln_call_scratch(call, ln_deconv2d_f32_workspace(&args.shape), 1);
+    float *workspace = ln_cpu_call_workspace(call, 1, ln_deconv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace);

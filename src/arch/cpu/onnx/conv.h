@@ -12,6 +12,11 @@ LN_CPPSTART
 ln_status ln_cpu_accepts_onnx_conv(ln_call *call); // Conv and FusedConv
 ln_status ln_cpu_accepts_onnx_conv_transpose(ln_call *call);
 
+// Shapes, the workspace's among them.
+ln_status ln_cpu_infer_onnx_conv(ln_call *call);
+ln_status ln_cpu_infer_onnx_conv_fused(ln_call *call);
+ln_status ln_cpu_infer_onnx_conv_transpose(ln_call *call);
+
 ln_status ln_cpu_onnx_conv(ln_call *call); // Conv and FusedConv
 ln_status ln_cpu_onnx_conv_transpose(ln_call *call);
 

@@ -13,6 +13,11 @@ ln_status ln_cpu_accepts_onnx_max_pool(ln_call *call);
 ln_status ln_cpu_accepts_onnx_average_pool(ln_call *call);
 ln_status ln_cpu_accepts_onnx_global_pool(ln_call *call);
 
+// Shapes, the workspace's among them.
+ln_status ln_cpu_infer_onnx_max_pool(ln_call *call);
+ln_status ln_cpu_infer_onnx_average_pool(ln_call *call);
+ln_status ln_cpu_infer_onnx_global_pool(ln_call *call);
+
 ln_status ln_cpu_onnx_max_pool(ln_call *call);
 ln_status ln_cpu_onnx_average_pool(ln_call *call);
 ln_status ln_cpu_onnx_global_max_pool(ln_call *call);

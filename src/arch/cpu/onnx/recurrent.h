@@ -14,6 +14,10 @@ LN_CPPSTART
 ln_status ln_cpu_accepts_onnx_gru(ln_call *call);
 ln_status ln_cpu_accepts_onnx_lstm(ln_call *call);
 
+// Shapes, the workspace's among them.
+ln_status ln_cpu_infer_onnx_gru(ln_call *call);
+ln_status ln_cpu_infer_onnx_lstm(ln_call *call);
+
 ln_status ln_cpu_onnx_gru(ln_call *call);
 ln_status ln_cpu_onnx_lstm(ln_call *call);
 

@@ -133,6 +133,11 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23));
 }
 
+VF_VERB vf vf_exponent_bits(vf a)
+{
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
+}
+
 VF_VERB vf vf_mul_pow2(vf y, vf n)
 {
     const int32x4_t bias = vdupq_n_s32(127);

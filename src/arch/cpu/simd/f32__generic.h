@@ -137,6 +137,13 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return (vf)(((bits)a - (bits)magic + 127u) << 23);
 }
 
+// The float whose sign and exponent are the nine low bits of `a`, and whose other bits are zeros.
+VF_VERB vf vf_exponent_bits(vf a)
+{
+    typedef uint32_t bits __attribute__((vector_size(16)));
+    return (vf)((bits)a << 23);
+}
+
 // y * 2^n, rounded once, for finite y and whole n from -252 to 254; NaN where one is NaN.
 //
 // Two factors, because 2^n alone may be outside the range of float where the result is not. The

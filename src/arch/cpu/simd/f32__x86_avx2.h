@@ -117,6 +117,11 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
 }
 
+VF_VERB vf vf_exponent_bits(vf a)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
+}
+
 VF_VERB vf vf_mul_pow2(vf y, vf n)
 {
     const __m256i bias = _mm256_set1_epi32(127);

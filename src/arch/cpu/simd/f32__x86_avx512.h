@@ -116,6 +116,11 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm512_castsi512_ps(_mm512_slli_epi32(n, 23));
 }
 
+VF_VERB vf vf_exponent_bits(vf a)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
+}
+
 VF_VERB vf vf_mul_pow2(vf y, vf n)
 {
     return _mm512_scalef_ps(y, n);

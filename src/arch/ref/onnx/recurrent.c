@@ -130,26 +130,6 @@ static void step(const pass *p, const double *x)
 
 // ---- Sequences ----
 
-static size_t x_at(const ln_recurrent *layer, size_t t, size_t b)
-{
-    size_t row = layer->batch_first ? b * (size_t)layer->seq_len + t : t * (size_t)layer->batch + b;
-    return row * (size_t)layer->input;
-}
-
-static size_t y_at(const ln_recurrent *layer, size_t t, size_t d, size_t b)
-{
-    size_t dirs = (size_t)layer->dirs, hidden = (size_t)layer->hidden;
-    if (layer->batch_first)
-        return ((b * (size_t)layer->seq_len + t) * dirs + d) * hidden;
-    return ((t * dirs + d) * (size_t)layer->batch + b) * hidden;
-}
-
-static size_t state_at(const ln_recurrent *layer, size_t d, size_t b)
-{
-    size_t row = layer->batch_first ? b * (size_t)layer->dirs + d : d * (size_t)layer->batch + b;
-    return row * (size_t)layer->hidden;
-}
-
 static void load(const tl_tensor *t, size_t at, size_t count, double *out)
 {
     for (size_t i = 0; i < count; i++)
@@ -171,32 +151,19 @@ static void run_sequence(ln_call *call, const pass *p, const double *x, size_t l
     bool has_cell = layer->gate_count == 4;
     tl_tensor *y = ln_call_dst(call, 0);
 
-    load(ln_call_in(call, LN_RNN_IN_H), state_at(layer, d, b), hidden, p->h);
+    load(ln_call_in(call, LN_RNN_IN_H), ln_recurrent_state_at(layer, d, b), hidden, p->h);
     if (has_cell)
-        load(ln_call_in(call, LN_RNN_IN_C), state_at(layer, d, b), hidden, p->c);
+        load(ln_call_in(call, LN_RNN_IN_C), ln_recurrent_state_at(layer, d, b), hidden, p->c);
     for (size_t i = 0; i < len; i++) {
         size_t t = is_backwards ? len - 1 - i : i;
-        step(p, x + x_at(layer, t, b));
-        store(y, y_at(layer, t, d, b), hidden, p->h);
+        step(p, x + ln_recurrent_row(layer, t, b) * (size_t)layer->input);
+        store(y, ln_recurrent_y_at(layer, t, d, b), hidden, p->h);
     }
     for (size_t t = len; t < seq_len; t++)
-        store(y, y_at(layer, t, d, b), hidden, NULL);
-    store(ln_call_dst(call, 1), state_at(layer, d, b), hidden, p->h);
+        store(y, ln_recurrent_y_at(layer, t, d, b), hidden, NULL);
+    store(ln_call_dst(call, 1), ln_recurrent_state_at(layer, d, b), hidden, p->h);
     if (has_cell)
-        store(ln_call_dst(call, 2), state_at(layer, d, b), hidden, p->c);
-}
-
-// Length of sequence b, checked.
-static ln_status sequence_len(ln_call *call, const ln_recurrent *layer, size_t b, size_t *out_len)
-{
-    const tl_tensor *lens = ln_call_in(call, LN_RNN_IN_LENS);
-    int64_t len = lens ? ln_elem_int(lens, b) : layer->seq_len;
-    *out_len = 0;
-    if (len < 0 || len > layer->seq_len)
-        return ln_call_fail(call, LN_INVALID, "has a sequence of length %lld, outside 0 to %d",
-                            (long long)len, layer->seq_len);
-    *out_len = (size_t)len;
-    return LN_OK;
+        store(ln_call_dst(call, 2), ln_recurrent_state_at(layer, d, b), hidden, p->c);
 }
 
 // ---- The operators ----
@@ -261,7 +228,7 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
         p.activations = layer.activations[d];
         for (size_t b = 0; b < (size_t)layer.batch; b++) {
             size_t len;
-            LN_TRY(sequence_len(call, &layer, b, &len));
+            LN_TRY(ln_recurrent_len(call, &layer, b, &len));
             run_sequence(call, &p, x, len, d, b);
         }
         next_direction(&p);

@@ -31,7 +31,7 @@ static void mirror(ln_complex *line, size_t n)
         line[n - k] = (ln_complex){line[k].re, -line[k].im};
 }
 
-static void transform_line(const ln_lines *lines, const ln_fft *fft, const tl_tensor *x,
+static void transform_line(const ln_signal_lines *lines, const ln_fft *fft, const tl_tensor *x,
                            tl_tensor *y, size_t o, size_t i, ln_complex *line)
 {
     size_t in_len = (size_t)lines->in_len, out_len = (size_t)lines->out_len;
@@ -52,7 +52,7 @@ static void transform_line(const ln_lines *lines, const ln_fft *fft, const tl_te
     }
 }
 
-static ln_status transform_lines(ln_call *call, const ln_lines *lines)
+static ln_status transform_lines(ln_call *call, const ln_signal_lines *lines)
 {
     tl_tensor *y = ln_call_dst(call, 0);
     if (y->len == 0)
@@ -71,7 +71,7 @@ static ln_status transform_lines(ln_call *call, const ln_lines *lines)
 
 ln_status ln_ref_dft(ln_call *call)
 {
-    ln_lines lines;
+    ln_signal_lines lines;
     bool is_open;
     LN_TRY(ln_dft_read(call, &lines, &is_open));
     return transform_lines(call, &lines);
@@ -79,14 +79,14 @@ ln_status ln_ref_dft(ln_call *call)
 
 ln_status ln_ref_rfft(ln_call *call)
 {
-    ln_lines lines;
+    ln_signal_lines lines;
     LN_TRY(ln_rfft_read(call, &lines));
     return transform_lines(call, &lines);
 }
 
 ln_status ln_ref_irfft(ln_call *call)
 {
-    ln_lines lines;
+    ln_signal_lines lines;
     LN_TRY(ln_irfft_read(call, &lines));
     return transform_lines(call, &lines);
 }

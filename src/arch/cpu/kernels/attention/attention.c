@@ -106,6 +106,11 @@ size_t ln_attention_f32_workspace(const ln_attention_f32_shape *s)
     return range_count(s) * range_floats(s);
 }
 
+size_t ln_attention_f32_workspace_for(const ln_attention_f32_shape *s, size_t thread_count)
+{
+    return thread_count > 1 ? ln_attention_f32_workspace(s) : range_floats(s);
+}
+
 // ---- Running ----
 
 typedef struct attention_job {
@@ -162,17 +167,18 @@ static void attend(const attention_job *job, size_t image, size_t head, size_t f
     const ln_attention_f32_args *a = job->args;
     const ln_attention_f32_shape *s = &a->shape;
     float totals[MAX_BLOCK];
-    size_t query = image * s->queries + first, stride = score_stride(s);
-    float *y = a->y + query * a->y_stride + head * s->size;
+    size_t stride = score_stride(s);
+    float *y = a->y + image * a->y_image + first * a->y_stride + head * a->y_head;
 
-    multiply(job, &(product){.rows = rows,
-                             .n = round_up(s->keys),
-                             .k = s->size,
-                             .x = a->q + query * a->q_stride + head * s->size,
-                             .x_stride = a->q_stride,
-                             .panels = keys,
-                             .y = scores,
-                             .y_stride = stride});
+    multiply(job,
+             &(product){.rows = rows,
+                        .n = round_up(s->keys),
+                        .k = s->size,
+                        .x = a->q + image * a->q_image + first * a->q_stride + head * a->q_head,
+                        .x_stride = a->q_stride,
+                        .panels = keys,
+                        .y = scores,
+                        .y_stride = stride});
     const size_t *mask = a->mask_strides;
     job->kernels->weigh(&(ln_attention_scores){
         .rows = rows,
@@ -182,7 +188,7 @@ static void attend(const attention_job *job, size_t image, size_t head, size_t f
         .mask = a->mask ? a->mask + image * mask[0] + head * mask[1] + first * mask[2] : NULL,
         .mask_stride = mask[2],
         .is_causal = a->is_causal,
-        .first_query = first,
+        .first_query = first + a->keys_before,
         .totals = totals});
     multiply(job, &(product){.rows = rows,
                              .n = s->size,
@@ -199,11 +205,11 @@ static void pack(const attention_job *job, size_t image, size_t head, float *key
 {
     const ln_attention_f32_args *a = job->args;
     const ln_attention_f32_shape *s = &a->shape;
-    size_t token = image * s->keys, at = head / (s->heads / s->kv_heads) * s->size;
-    job->kernels->pack_keys(s->keys, s->size, a->k + token * a->k_stride + at, a->k_stride,
-                            a->scale, keys);
-    job->kernels->pack_values(s->keys, s->size, a->v + token * a->v_stride + at, a->v_stride,
-                              values);
+    size_t kv_head = head / (s->heads / s->kv_heads);
+    job->kernels->pack_keys(s->keys, s->size, a->k + image * a->k_image + kv_head * a->k_head,
+                            a->k_stride, a->scale, keys);
+    job->kernels->pack_values(s->keys, s->size, a->v + image * a->v_image + kv_head * a->v_head,
+                              a->v_stride, values);
 }
 
 static void run_range(void *user, size_t index)
@@ -224,9 +230,30 @@ static void run_range(void *user, size_t index)
     }
 }
 
-void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *workspace,
+static size_t or_else(size_t given, size_t otherwise)
+{
+    return given ? given : otherwise;
+}
+
+// With what 0 stands for.
+static ln_attention_f32_args complete(const ln_attention_f32_args *given)
+{
+    ln_attention_f32_args a = *given;
+    const ln_attention_f32_shape *s = &given->shape;
+    size_t *heads[] = {&a.q_head, &a.k_head, &a.v_head, &a.y_head};
+    for (size_t i = 0; i < 4; i++)
+        *heads[i] = or_else(*heads[i], s->size);
+    a.q_image = or_else(a.q_image, s->queries * a.q_stride);
+    a.k_image = or_else(a.k_image, s->keys * a.k_stride);
+    a.v_image = or_else(a.v_image, s->keys * a.v_stride);
+    a.y_image = or_else(a.y_image, s->queries * a.y_stride);
+    return a;
+}
+
+void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *given, float *workspace,
                       ln_pool *pool)
 {
+    const ln_attention_f32_args completed = complete(given), *args = &completed;
     const ln_attention_f32_shape *s = &args->shape;
     if (s->batch == 0 || s->queries == 0)
         return;

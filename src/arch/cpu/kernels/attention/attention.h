@@ -2,12 +2,12 @@
 // Attention: for each head and query, the mean of the values, weighted by the softmax of how well
 // the query fits the keys. Scores are kept for some queries at a time only.
 //
-// A row is what one token has for all heads: heads next to each other, each of `size` floats. With
-// kv_heads < heads, heads / kv_heads neighbours share keys and values.
+// Heads of a token mostly stand next to each other, each of `size` floats. With kv_heads < heads,
+// heads / kv_heads neighbours share keys and values.
 //
 // The bits, for a query q:
 //     score j   = sum of q[c] * (k[j][c] * scale), by fma in the order of c, starting at +0;
-//                 + mask[j] if there is a mask; -inf for j behind the query if it is causal
+//                 + mask[j] if there is a mask; -inf for j that a causal query does not see
 //     weight j  = exp(score j - the largest score), vf_exp in mathf.h
 //     y[c]      = (sum of weight j * v[j][c], by fma in the order of j, starting at +0) * share
 //     share     = 1 / total, rounded
@@ -43,10 +43,15 @@ typedef struct ln_attention_f32_args {
     size_t q_stride, k_stride, v_stride; // floats from one token to the next
     float *y;                            // apart from the others
     size_t y_stride;
+    // Floats from one head to the next; 0: `size`. And from one image to the next; 0: those of its
+    // tokens.
+    size_t q_head, k_head, v_head, y_head;
+    size_t q_image, k_image, v_image, y_image;
     const float *mask;      // an addend for each key; NULL: none
     size_t mask_strides[3]; // floats from one image, head, query to the next; 0: the same one
     float scale;
-    bool is_causal; // query i sees the keys up to i
+    bool is_causal;     // query i sees the keys up to i ...
+    size_t keys_before; // ... and so many more, which are older than the first query
 } ln_attention_f32_args;
 
 // LN_LIMIT or LN_INVALID where the shape is none that can be computed, or its workspace too large.
@@ -54,6 +59,9 @@ ln_status ln_attention_f32_check(const ln_attention_f32_shape *shape);
 
 // Floats of workspace, the same on every machine, for a shape that has passed the check.
 size_t ln_attention_f32_workspace(const ln_attention_f32_shape *shape);
+
+// Floats of it that are used when so many threads run: fewer for one.
+size_t ln_attention_f32_workspace_for(const ln_attention_f32_shape *shape, size_t thread_count);
 
 void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *workspace,
                       ln_pool *pool);
@@ -77,7 +85,7 @@ typedef struct ln_attention_scores {
     const float *mask; // or NULL
     size_t mask_stride;
     bool is_causal;
-    size_t first_query;
+    size_t first_query; // keys in front of the first row's own, if they are causal
     float *totals;
 } ln_attention_scores;
 

@@ -193,6 +193,60 @@ TEST(a_masked_key_takes_no_part_and_a_query_without_keys_is_nan)
     }
 }
 
+// Heads in front of tokens, and keys from before the queries.
+TEST(heads_may_stand_in_front)
+{
+    enum { BATCH = 2, HEADS = 3, QUERIES = 5, KEYS = 9, SIZE = 6 };
+    static float q[BATCH * HEADS * QUERIES * SIZE], k[BATCH * HEADS * KEYS * SIZE];
+    static float v[BATCH * HEADS * KEYS * SIZE], y[BATCH * HEADS * QUERIES * SIZE], one[SIZE];
+    fill_random(q, sizeof q / sizeof *q);
+    fill_random(k, sizeof k / sizeof *k);
+    fill_random(v, sizeof v / sizeof *v);
+    ln_attention_f32_args a = {.shape = {BATCH, HEADS, HEADS, QUERIES, KEYS, SIZE},
+                               .q = q,
+                               .k = k,
+                               .v = v,
+                               .q_stride = SIZE,
+                               .k_stride = SIZE,
+                               .v_stride = SIZE,
+                               .y = y,
+                               .y_stride = SIZE,
+                               .q_head = QUERIES * SIZE,
+                               .k_head = KEYS * SIZE,
+                               .v_head = KEYS * SIZE,
+                               .y_head = QUERIES * SIZE,
+                               .q_image = HEADS * QUERIES * SIZE,
+                               .k_image = HEADS * KEYS * SIZE,
+                               .v_image = HEADS * KEYS * SIZE,
+                               .y_image = HEADS * QUERIES * SIZE,
+                               .scale = 0.5f,
+                               .is_causal = true,
+                               .keys_before = KEYS - QUERIES};
+    float *workspace = calloc(ln_attention_f32_workspace(&a.shape), sizeof *workspace);
+    CHECK_NOT_NULL(workspace);
+    FOR_EACH_ISA(isa)
+    {
+        ln_attention_f32(isa, &a, workspace, NULL);
+        for (size_t h = 0; h < BATCH * HEADS; h++) {
+            for (size_t i = 0; i < QUERIES; i++) {
+                ln_attention_f32_args lone = {.shape = {1, 1, 1, 1, KEYS - QUERIES + i + 1, SIZE},
+                                              .q = q + (h * QUERIES + i) * SIZE,
+                                              .k = k + h * KEYS * SIZE,
+                                              .v = v + h * KEYS * SIZE,
+                                              .q_stride = SIZE,
+                                              .k_stride = SIZE,
+                                              .v_stride = SIZE,
+                                              .y = one,
+                                              .y_stride = SIZE,
+                                              .scale = 0.5f};
+                ln_attention_f32(isa, &lone, workspace, NULL);
+                check_same_bits("in front", isa, y + (h * QUERIES + i) * SIZE, one, SIZE);
+            }
+        }
+    }
+    free(workspace);
+}
+
 TEST(what_cannot_be_computed_is_refused)
 {
     CHECK_FAILS(ln_attention_f32_check(&(ln_attention_f32_shape){1, 3, 2, 1, 1, 1}), LN_INVALID);
@@ -202,6 +256,6 @@ TEST(what_cannot_be_computed_is_refused)
 }
 
 TEST_LIST(sizes_around_every_tile_are_right, threads_and_blocks_change_no_bit,
-          a_query_alone_gives_the_same_bits,
+          a_query_alone_gives_the_same_bits, heads_may_stand_in_front,
           a_masked_key_takes_no_part_and_a_query_without_keys_is_nan,
           what_cannot_be_computed_is_refused)

@@ -18,8 +18,9 @@
 #include "arch/cpu/kernels/gemm/deal.h"
 
 // Bytes of a band's buffers: what stays in a second cache of 1 MiB beside weights, inputs and
-// outputs. Half of it would do for half of that cache, and cost 2 %.
-#define BAND_BYTES ((size_t)400 << 10)
+// outputs. With an expanded image, fewer rows would be moved too often.
+#define EXPANDED_BYTES ((size_t)400 << 10)
+#define FILTERED_BYTES ((size_t)128 << 10)
 
 #define MAX_PIECES       8 // with a buffer each
 #define PIECES_A_THREAD  2
@@ -36,6 +37,7 @@
 typedef struct band_size {
     size_t first, more; // in front: for one row of outputs, and for each other one
     size_t row;         // behind: for each row of outputs
+    size_t most;        // in all, if a band has several rows
 } band_size;
 
 static size_t product(size_t a, size_t b, size_t c)
@@ -63,6 +65,7 @@ static band_size size_of(const ln_conv_shape *s, bool has_expand, bool has_proje
         .first = has_expand ? product(ln_min(window_rows(s), s->in_h), line, 1) : 0,
         .more = has_expand ? product(ln_min(s->stride_h, s->in_h), line, 1) : 0,
         .row = has_project ? product(s->out_w, s->out_channels, 1) : 0,
+        .most = (has_expand ? EXPANDED_BYTES : FILTERED_BYTES) / sizeof(float),
     };
 }
 
@@ -84,9 +87,10 @@ static size_t floats_of(const band_size *size, size_t rows)
     return sum(floats_in_front(size, rows), round_up(product(size->row, rows, 1)));
 }
 
-// The most rows whose buffers have so many floats, at least one.
+// The rows of a band whose buffers have at most so many floats, at least one.
 static size_t rows_within(const band_size *size, size_t floats, size_t most)
 {
+    floats = ln_min(floats, size->most);
     const size_t each = sum(size->more, size->row), one = sum(floats_of(size, 1), SLACK);
     if (one >= floats)
         return 1;
@@ -111,7 +115,7 @@ static band_plan plan_of(const ln_conv_shape *s, bool has_expand, bool has_proje
         return plan;
     plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
     plan.pieces += plan.pieces == 0;
-    size_t rows = rows_within(&plan.size, BAND_BYTES / sizeof(float), s->out_h);
+    size_t rows = rows_within(&plan.size, SIZE_MAX, s->out_h);
     size_t least = sum(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
     size_t one = floats_of(&plan.size, rows), all = product(plan.pieces, least, 1);
     plan.floats = one > all ? one : all;
@@ -302,6 +306,6 @@ void ln_band_nhwc_f32(ln_cpu_isa isa, const ln_band_nhwc_f32_args *args, ln_pool
                     .pieces = count_pieces(args, &plan, ln_pool_thread_count(pool)),
                     .workspace = workspace};
     job.slot = plan.floats / job.pieces / 16 * 16;
-    job.rows = rows_within(&plan.size, ln_min(job.slot, BAND_BYTES / sizeof(float)), s->out_h);
+    job.rows = rows_within(&plan.size, job.slot, s->out_h);
     ln_pool_run(pool, job.pieces, run_piece, &job);
 }

@@ -76,13 +76,11 @@ VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const 
 VF_VERB void tile_finish_columns(const tile_waiting *w, const ln_act act, size_t j,
                                  const size_t cols)
 {
-    const int abreast = vf_act_abreast(act), fewer = abreast > 3 ? 3 : 1;
+    const int abreast = vf_act_abreast(act);
     const size_t m = w->tile->m;
     size_t i = 0;
     for (; i + (size_t)abreast <= m; i += (size_t)abreast)
         tile_finish_vectors(w, act, abreast, i, j, cols);
-    for (; i + (size_t)fewer <= m; i += (size_t)fewer)
-        tile_finish_vectors(w, act, fewer, i, j, cols);
     for (; i < m; i++)
         tile_finish_vectors(w, act, 1, i, j, cols);
 }

@@ -14,10 +14,11 @@
 typedef struct kernel_row {
     ln_cpu_isa isa;
     ln_transpose_u32_fn *kernel;
+    ln_interleave_u32_fn *pairs;
 } kernel_row;
 
 static const kernel_row kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
+#define K(isa, type, kernel, pairs) {LN_CPU_ISA_##isa, kernel, pairs},
 #include "arch/cpu/kernels/transpose/transpose.inc"
 #undef K
 };
@@ -210,4 +211,35 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
     size_t pieces = len * args->elem_size / PIECE_BYTES;
     j.pieces = pieces < 2 ? 1 : least(least(pieces, PIECES_MAX), j.units);
     ln_pool_run(pool, j.pieces, run_piece, &j);
+}
+
+// ---- Pairs ----
+
+typedef struct interleave_job {
+    const ln_interleave_rows *args;
+    ln_interleave_u32_fn *kernel;
+    size_t pieces;
+} interleave_job;
+
+static void interleave_piece(void *user, size_t index)
+{
+    const interleave_job *j = user;
+    ln_interleave_rows rows = *j->args;
+    size_t first = index * rows.rows / j->pieces, end = (index + 1) * rows.rows / j->pieces;
+    rows.rows = end - first;
+    rows.a = (const uint32_t *)rows.a + first * rows.a_step;
+    rows.b = (const uint32_t *)rows.b + first * rows.b_step;
+    rows.y = (uint32_t *)rows.y + first * 2 * rows.columns;
+    j->kernel(&rows);
+}
+
+void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *pool)
+{
+    if (args->rows == 0 || args->columns == 0)
+        return;
+    size_t pieces = args->rows * args->columns * 2 * sizeof(uint32_t) / PIECE_BYTES;
+    interleave_job j = {.args = args,
+                        .kernel = LN_SELECT_KERNEL(kernels, isa)->pairs,
+                        .pieces = pieces < 2 ? 1 : least(least(pieces, PIECES_MAX), args->rows)};
+    ln_pool_run(pool, j.pieces, interleave_piece, &j);
 }

@@ -27,6 +27,19 @@ typedef struct ln_transpose_args {
 
 void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool);
 
+// Elements of four bytes of two matrices in turn: y[i, 2 j] = a[i, j], y[i, 2 j + 1] = b[i, j].
+// Rows of a and b are `..._step` elements apart, those of y follow each other.
+typedef struct ln_interleave_rows {
+    size_t rows, columns; // of a and b
+    const void *a;
+    size_t a_step;
+    const void *b;
+    size_t b_step;
+    void *y; // apart from both
+} ln_interleave_rows;
+
+void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *pool);
+
 // ---- Kernels ----
 
 // y[i, j] = x[j, i] for `rows` rows of `columns` elements of y. Rows of x are `x_step` elements
@@ -43,7 +56,11 @@ typedef struct ln_transpose_matrices {
 
 typedef void ln_transpose_u32_fn(const ln_transpose_matrices *matrices);
 
-#define K(isa, type, kernel) ln_transpose_u32_fn kernel;
+typedef void ln_interleave_u32_fn(const ln_interleave_rows *rows);
+
+#define K(isa, type, kernel, pairs)                                                                \
+    ln_transpose_u32_fn kernel;                                                                    \
+    ln_interleave_u32_fn pairs;
 #include "arch/cpu/kernels/transpose/transpose.inc"
 #undef K
 

@@ -147,6 +147,49 @@ TEST(threads_move_every_element)
     ln_pool_release(pool);
 }
 
+static void check_pairs(size_t rows, size_t columns, size_t a_step, size_t b_step, bool at_end,
+                        ln_pool *pool)
+{
+    guarded a = bytes_make(((rows - 1) * a_step + columns) * 4, at_end);
+    guarded b = bytes_make(((rows - 1) * b_step + columns) * 4, at_end);
+    FOR_EACH_ISA(isa)
+    {
+        guarded y = bytes_make(rows * columns * 8, at_end);
+        ln_interleave_u32(isa,
+                          &(ln_interleave_rows){.rows = rows,
+                                                .columns = columns,
+                                                .a = a.p,
+                                                .a_step = a_step,
+                                                .b = b.p,
+                                                .b_step = b_step,
+                                                .y = y.p},
+                          pool);
+        for (size_t i = 0; i < rows * columns; i++) {
+            size_t row = i / columns, column = i % columns;
+            if (memcmp(y.p + 2 * i, a.p + row * a_step + column, 4) != 0 ||
+                memcmp(y.p + 2 * i + 1, b.p + row * b_step + column, 4) != 0)
+                fail_msg("pair %zu of %zu x %zu is wrong for %s", i, rows, columns,
+                         ln_cpu_isa_name(isa));
+        }
+        guarded_free(&y);
+    }
+    guarded_free(&a);
+    guarded_free(&b);
+}
+
+TEST(two_matrices_alternate)
+{
+    for (size_t columns = 1; columns < 70; columns++) {
+        check_pairs(3, columns, columns, columns + 5, columns & 1, NULL);
+        check_pairs(2, columns, 2 * columns, columns, !(columns & 1), NULL);
+    }
+    ln_pool *pool;
+    CHECK_OK(ln_pool_create(4, &pool));
+    check_pairs(3001, 58, 116, 58, true, pool);
+    ln_pool_release(pool);
+    ln_interleave_u32(LN_CPU_ISA_generic, &(ln_interleave_rows){.rows = 0, .columns = 3}, NULL);
+}
+
 TEST_LIST(matrices_of_all_sizes_are_transposed, images_change_between_both_orders,
           groups_of_channels_are_shuffled, any_order_of_axes_is_right, empty_tensors_touch_nothing,
-          steps_may_be_any, threads_move_every_element)
+          steps_may_be_any, threads_move_every_element, two_matrices_alternate)

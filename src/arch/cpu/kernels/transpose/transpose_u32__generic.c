@@ -43,3 +43,8 @@ void ln_k_transpose_u32__generic(const ln_transpose_matrices *matrices)
 {
     transpose_u32(matrices);
 }
+
+void ln_k_interleave_u32__generic(const ln_interleave_rows *rows)
+{
+    interleave_u32(rows);
+}

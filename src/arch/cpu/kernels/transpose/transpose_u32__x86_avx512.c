@@ -63,3 +63,8 @@ void ln_k_transpose_u32__x86_avx512(const ln_transpose_matrices *matrices)
 {
     transpose_u32(matrices);
 }
+
+void ln_k_interleave_u32__x86_avx512(const ln_interleave_rows *rows)
+{
+    interleave_u32(rows);
+}

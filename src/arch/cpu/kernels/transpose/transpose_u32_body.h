@@ -10,6 +10,7 @@
 #ifndef LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
 #define LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -193,6 +194,50 @@ VF_VERB void transpose_u32(const ln_transpose_matrices *m)
 #undef CASE
     for (size_t n = 0; n < m->count; n++)
         transpose_squares(m, (const float *)m->x + n * m->x_next, (float *)m->y + n * m->y_next);
+}
+
+// ---- Pairs ----
+
+// `count` elements of each of a and b, VF_LANES at most, a constant where it is that.
+VF_VERB void interleave_vectors(const transpose_mix *mix, const float *a, const float *b, float *y,
+                                const size_t count)
+{
+    const bool is_whole = count == VF_LANES;
+    const vf in[2] = {is_whole ? vf_load(a) : vf_load_n(a, count),
+                      is_whole ? vf_load(b) : vf_load_n(b, count)};
+    vf out[2];
+    transpose_mix_vectors(mix, 2, in, out);
+    if (is_whole) {
+        vf_store(y, out[0]);
+        vf_store(y + VF_LANES, out[1]);
+        return;
+    }
+    vf_store_n(y, out[0], transpose_lanes(2 * count, 0));
+    if (2 * count > VF_LANES)
+        vf_store_n(y + VF_LANES, out[1], transpose_lanes(2 * count, 1));
+}
+
+// The last vectors of a row take elements again that the ones before had, unless there are none.
+VF_VERB void interleave_u32(const ln_interleave_rows *rows)
+{
+    transpose_mix mix;
+    transpose_make_mix(&mix, 2, true);
+    const size_t n = rows->columns;
+    const float *a = rows->a, *b = rows->b;
+    float *y = rows->y;
+    for (size_t row = 0; row < rows->rows; row++) {
+        size_t i = 0;
+        for (; i + VF_LANES <= n; i += VF_LANES)
+            interleave_vectors(&mix, a + i, b + i, y + 2 * i, VF_LANES);
+        if (i < n && n > VF_LANES)
+            interleave_vectors(&mix, a + n - VF_LANES, b + n - VF_LANES, y + 2 * (n - VF_LANES),
+                               VF_LANES);
+        else if (i < n)
+            interleave_vectors(&mix, a, b, y, n);
+        a += rows->a_step;
+        b += rows->b_step;
+        y += 2 * n;
+    }
 }
 
 #endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of ONNX: masks, windows and caches around the kernel.
+
+#include "arch/cpu/onnx/attention.h"
+
+#include <math.h>
+
+#include "arch/cpu/onnx/attention_core.h"
+
+static ln_head_view view_of(const ln_heads *x)
+{
+    size_t size = (size_t)x->size, width = (size_t)x->heads * size;
+    if (!x->is_packed)
+        return ln_cpu_dense_view((size_t)x->heads, (size_t)x->len, size);
+    return (ln_head_view){
+        .batch_stride = (size_t)x->len * width, .token_stride = width, .head_stride = size};
+}
+
+static ln_cpu_attend sizes_of(const ln_attention *a)
+{
+    const ln_heads y = {a->q.batch, a->q.heads, a->q.len, a->v.size, a->q.is_packed};
+    return (ln_cpu_attend){.batch = (size_t)a->q.batch,
+                           .q_heads = (size_t)a->q.heads,
+                           .kv_heads = (size_t)a->k.heads,
+                           .q_len = (size_t)a->q.len,
+                           .kv_len = (size_t)a->kv_len,
+                           .size = (size_t)a->q.size,
+                           .y_view = view_of(&y),
+                           .scale = a->scale};
+}
+
+ln_status ln_cpu_accepts_onnx_attention(ln_call *call)
+{
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    const tl_tensor *mask = ln_call_in(call, LN_ATTENTION_MASK);
+    for (int i = 0; i <= LN_ATTENTION_PAST_V; i++) {
+        const tl_tensor *in = ln_call_in(call, i);
+        if (in && i != LN_ATTENTION_MASK && in->dtype != TL_FLOAT)
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+    }
+    if (mask && mask->dtype != TL_FLOAT && mask->dtype != TL_BOOL)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for masks of float and bool here");
+    if (a.softcap != 0 || ln_call_wants(call, 3))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for plain scores here");
+    if (a.v.size != a.q.size)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for values as long as keys here");
+    ln_cpu_attend attend = sizes_of(&a);
+    return ln_cpu_attend_check(call, &attend);
+}
+
+// ---- What hides keys ----
+
+typedef struct mask {
+    const ln_attention *attention;
+    const tl_tensor *tensor; // or NULL
+    size_t strides[4];       // 0 where it is broadcast
+    int64_t len;             // keys it has something to say about
+    const int64_t *kv_lens;  // or NULL
+    bool is_banded;          // a key's place matters to a query
+} mask;
+
+// Keys before the first query's own: those of the past, or, where the cache came whole, all but the
+// last `q.len` that are used.
+static int64_t offset_of(const mask *m, size_t b)
+{
+    const ln_attention *a = m->attention;
+    return m->kv_lens && a->past_len == 0 ? m->kv_lens[b] - a->q.len : a->past_len;
+}
+
+static mask mask_of(ln_call *call, const ln_attention *a)
+{
+    const tl_tensor *t = ln_call_in(call, LN_ATTENTION_MASK);
+    const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
+    mask m = {.attention = a, .tensor = t, .kv_lens = lens ? lens->data : NULL};
+    // The kernel knows of causal queries behind a past, and nothing else.
+    m.is_banded = a->left_window >= 0 || a->right_window >= 0 || (a->is_causal && lens);
+    if (!t)
+        return m;
+    size_t stride = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        m.strides[4 - t->ndim + i] = t->dims[i] == 1 ? 0 : stride;
+        stride *= (size_t)t->dims[i];
+    }
+    // A last dimension of 1 is repeated; since version 24 it is too short, as any other.
+    int last = t->dims[t->ndim - 1];
+    m.len = last == 1 && ln_call_since(call) < 24 ? a->kv_len : last;
+    return m;
+}
+
+// Whether the kernel can add the tensor as it is.
+static bool is_plain(const mask *m)
+{
+    const tl_tensor *t = m->tensor;
+    return !m->kv_lens && !m->is_banded &&
+           (!t || (t->dtype == TL_FLOAT && m->len == m->attention->kv_len && m->strides[3] == 1));
+}
+
+static bool is_hidden(const ln_attention *a, int64_t position, int64_t key)
+{
+    return (a->is_causal && key > position) ||
+           (a->left_window >= 0 && key < position - a->left_window) ||
+           (a->right_window >= 0 && key - a->right_window > position);
+}
+
+static float mask_value(const mask *m, size_t at)
+{
+    if (m->tensor->dtype == TL_BOOL)
+        return ((const tl_bool *)m->tensor->data)[at] ? 0 : -INFINITY;
+    return ((const float *)m->tensor->data)[at];
+}
+
+static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *row)
+{
+    const ln_attention *a = m->attention;
+    int64_t used = m->kv_lens ? m->kv_lens[b] : a->kv_len;
+    int64_t position = offset_of(m, b) + (int64_t)query;
+    size_t at = b * m->strides[0] + head * m->strides[1] + query * m->strides[2];
+    for (int64_t key = 0; key < a->kv_len; key++, at += m->strides[3]) {
+        float value = !m->tensor ? 0 : key < m->len ? mask_value(m, at) : -INFINITY;
+        bool is_out = key >= used || (m->is_banded && is_hidden(a, position, key));
+        row[key] = is_out ? value + -INFINITY : value;
+    }
+}
+
+// Writes out what is added to each score.
+static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a, ln_cpu_mask *out)
+{
+    size_t batch = m->kv_lens || m->strides[0] ? a->batch : 1;
+    size_t heads = m->strides[1] ? a->q_heads : 1;
+    size_t queries = m->is_banded || m->strides[2] ? a->q_len : 1, rows, count;
+    if (__builtin_mul_overflow(batch * heads, queries, &rows) ||
+        __builtin_mul_overflow(rows, a->kv_len, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many scores");
+    float *data = ln_cpu_call_floats(call, count);
+    if (!data)
+        return ln_error_status();
+    for (size_t row = 0; row < rows; row++)
+        fill_row(m, row / queries / heads, row / queries % heads, row % queries,
+                 data + row * a->kv_len);
+    out->data = data;
+    out->strides[0] = batch > 1 ? heads * queries * a->kv_len : 0;
+    out->strides[1] = heads > 1 ? queries * a->kv_len : 0;
+    out->strides[2] = queries > 1 ? a->kv_len : 0;
+    return LN_OK;
+}
+
+static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_attend *attend)
+{
+    mask m = mask_of(call, a);
+    attend->is_causal = a->is_causal && !m.is_banded;
+    attend->keys_before = (size_t)a->past_len;
+    if (!is_plain(&m))
+        return fill_mask(call, &m, attend, &attend->mask);
+    if (!m.tensor)
+        return LN_OK;
+    attend->mask = (ln_cpu_mask){m.tensor->data, {m.strides[0], m.strides[1], m.strides[2]}};
+    return LN_OK;
+}
+
+// ---- The operator ----
+
+// Lengths come from data, and positions are computed from them.
+static ln_status check_lens(ln_call *call, const ln_attention *a)
+{
+    const tl_tensor *t = ln_call_in(call, LN_ATTENTION_KV_LENS);
+    const int64_t *lens = t ? t->data : NULL;
+    for (int b = 0; lens && b < t->len; b++)
+        if (lens[b] < 0 || lens[b] > a->kv_len)
+            return ln_call_fail(call, LN_INVALID, "has nonpad_kv_seqlen %lld for %d keys",
+                                (long long)lens[b], a->kv_len);
+    return LN_OK;
+}
+
+// The heads of input `index`, behind those of the past, in output `present` if that is wanted.
+static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int present,
+                      size_t past_len, ln_cpu_heads *out)
+{
+    const tl_tensor *old = ln_call_in(call, past);
+    tl_tensor *dst = ln_call_dst(call, present);
+    *out = (ln_cpu_heads){ln_call_in(call, index)->data, view_of(x)};
+    if (!old && !dst)
+        return LN_OK;
+    size_t heads = (size_t)x->heads, size = (size_t)x->size, len = (size_t)x->len;
+    size_t batch = (size_t)x->batch, room = past_len + len, count;
+    if (__builtin_mul_overflow(batch * heads * size, room, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many keys");
+    float *joined = dst ? dst->data : ln_cpu_call_floats(call, count);
+    if (!joined)
+        return ln_error_status();
+    ln_cpu_head_copy copy = {.from = *out,
+                             .batch = batch,
+                             .heads = heads,
+                             .len = len,
+                             .size = size,
+                             .to = joined,
+                             .room = room,
+                             .start = past_len};
+    ln_cpu_copy_heads(&copy);
+    if (old) {
+        copy.from = (ln_cpu_heads){old->data, ln_cpu_dense_view(heads, past_len, size)};
+        copy.len = past_len;
+        copy.start = 0;
+        ln_cpu_copy_heads(&copy);
+    }
+    *out = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, room, size)};
+    return LN_OK;
+}
+
+ln_status ln_cpu_onnx_attention(ln_call *call)
+{
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    LN_TRY(check_lens(call, &a));
+    ln_cpu_attend attend = sizes_of(&a);
+    size_t past_len = (size_t)a.past_len;
+    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, view_of(&a.q)};
+    LN_TRY(join(call, &a.k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, &attend.k));
+    LN_TRY(join(call, &a.v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, &attend.v));
+    LN_TRY(set_mask(call, &a, &attend));
+    attend.y = ln_call_dst(call, 0)->data;
+    return ln_cpu_attend_run(call, &attend);
+}

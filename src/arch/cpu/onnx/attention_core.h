@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// From heads in memory, wherever they stand, to the attention kernel; every operator of that kind
+// ends here.
+
+#ifndef LN_ARCH_CPU_ONNX_ATTENTION_CORE_H
+#define LN_ARCH_CPU_ONNX_ATTENTION_CORE_H
+
+#include <stdbool.h>
+
+#include <lightnet/call.h>
+
+#include "op/onnx/attention.h"
+#include "op/onnx/attention_ms.h"
+
+LN_CPPSTART
+
+// Heads of all tokens: those of an input, or of memory of the call.
+typedef struct ln_cpu_heads {
+    const float *data;
+    ln_head_view view;
+} ln_cpu_heads;
+
+// Addends of scores: [batch or 1, heads or 1, queries or 1, keys]. -infinity hides a key.
+typedef struct ln_cpu_mask {
+    const float *data; // NULL: nothing is added
+    size_t strides[3]; // floats from one image, head, query to the next; 0: the same
+} ln_cpu_mask;
+
+typedef struct ln_cpu_attend {
+    size_t batch, q_heads, kv_heads, q_len, kv_len, size;
+    ln_cpu_heads q, k, v;
+    float *y;
+    ln_head_view y_view;
+    double scale;
+    ln_cpu_mask mask;
+    bool is_causal;
+    size_t keys_before; // the first query, if they are causal
+} ln_cpu_attend;
+
+// LN_UNSUPPORTED with a reason where the kernel does not take the sizes.
+ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
+
+// Queries that see no key give 0.
+ln_status ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend);
+
+// Heads that stand as [batch, heads, room, size].
+ln_head_view ln_cpu_dense_view(size_t heads, size_t room, size_t size);
+
+// Copies `len` tokens from `from` into such memory, from token `start` on; adds `bias`, [heads *
+// size], unless it is NULL.
+typedef struct ln_cpu_head_copy {
+    ln_cpu_heads from;
+    size_t batch, heads, len, size;
+    const float *bias;
+    float *to;
+    size_t room, start;
+} ln_cpu_head_copy;
+
+void ln_cpu_copy_heads(const ln_cpu_head_copy *copy);
+
+// Memory for `count` floats, for this call; NULL with a recorded failure.
+float *ln_cpu_call_floats(ln_call *call, size_t count);
+
+// Whether all inputs but `except`, -1: none, have floats.
+ln_status ln_cpu_check_floats_but(ln_call *call, int except);
+
+LN_CPPEND
+
+#endif

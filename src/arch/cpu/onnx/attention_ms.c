@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention and MultiHeadAttention of com.microsoft: projections, masks and packings around the
+// kernel.
+
+#include <math.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/gemm/packed.h"
+#include "arch/cpu/onnx/attention.h"
+#include "arch/cpu/onnx/attention_core.h"
+#include "arch/cpu/onnx/pool_of.h"
+
+static ln_cpu_attend sizes_of(const ln_ms_attention *a)
+{
+    size_t heads = (size_t)a->q_heads, size = (size_t)a->v_size, tokens = (size_t)a->q_len;
+    return (ln_cpu_attend){.batch = (size_t)a->batch,
+                           .q_heads = heads,
+                           .kv_heads = (size_t)a->kv_heads,
+                           .q_len = tokens,
+                           .kv_len = (size_t)a->kv_len,
+                           .size = (size_t)a->size,
+                           .y_view = {.batch_stride = tokens * heads * size,
+                                      .token_stride = heads * size,
+                                      .head_stride = size},
+                           .scale = a->scale,
+                           .is_causal = a->is_causal,
+                           .keys_before = (size_t)a->past_len};
+}
+
+static ln_status check(ln_call *call, const ln_ms_attention *a, int mask, int scores)
+{
+    const tl_tensor *bias = ln_call_in(call, scores);
+    for (int i = 0; i < ln_call_in_count(call) && i <= LN_MHA_PAST_V; i++) {
+        const tl_tensor *in = ln_call_in(call, i);
+        if (in && i != mask && in->dtype != TL_FLOAT)
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+    }
+    if (a->v_size != a->size || a->softcap != 0)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for plain scores, keys like values here");
+    if (bias && (bias->ndim != 4 || bias->dims[3] != a->kv_len))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for a bias of all scores here");
+    ln_cpu_attend attend = sizes_of(a);
+    return ln_cpu_attend_check(call, &attend);
+}
+
+ln_status ln_cpu_accepts_ms_attention(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_attention_read(call, &a));
+    return check(call, &a, LN_MS_ATTENTION_MASK, LN_MS_ATTENTION_SCORES);
+}
+
+ln_status ln_cpu_accepts_ms_mha(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_mha_read(call, &a));
+    if (ln_call_wants(call, 3))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is without scores here");
+    return check(call, &a, LN_MHA_MASK, LN_MHA_SCORES);
+}
+
+// ---- What hides keys ----
+
+// What the mask says of a key, be it by ends and starts of sequences, by keys, or by queries too.
+static bool is_masked(const ln_ms_attention *a, const tl_tensor *mask, size_t b, size_t query,
+                      size_t key)
+{
+    const int32_t *m = mask->data;
+    size_t batch = (size_t)a->batch, kv_len = (size_t)a->kv_len;
+    if (mask->ndim == 1) {
+        bool has_starts = (size_t)mask->len == 2 * batch;
+        return (int64_t)key >= m[b] || (has_starts && (int64_t)key < m[batch + b]);
+    }
+    if (mask->ndim == 3)
+        return m[(b * (size_t)a->q_len + query) * kv_len + key] <= 0;
+    // One that is as long as the new keys says nothing of those of the past.
+    size_t len = (size_t)mask->dims[1], first = kv_len - len;
+    if (len == 1 && kv_len > 1)
+        return false; // stands for no mask
+    return key >= first && m[b * len + key - first] <= 0;
+}
+
+static ln_cpu_mask mask_of_scores(const ln_ms_attention *a, const tl_tensor *scores)
+{
+    size_t heads = (size_t)scores->dims[1], queries = (size_t)a->q_len;
+    size_t matrix = queries * (size_t)a->kv_len;
+    return (ln_cpu_mask){.data = scores->data,
+                         .strides = {scores->dims[0] == 1 ? 0 : heads * matrix,
+                                     heads == 1 ? 0 : matrix, (size_t)a->kv_len}};
+}
+
+// Writes out what is added to each score where a mask takes part.
+static ln_status set_mask(ln_call *call, const ln_ms_attention *a, const tl_tensor *mask,
+                          const tl_tensor *scores, ln_cpu_mask *out)
+{
+    const ln_cpu_mask given = scores ? mask_of_scores(a, scores) : (ln_cpu_mask){0};
+    *out = given;
+    if (!mask)
+        return LN_OK;
+    size_t keys = (size_t)a->kv_len, heads = given.strides[1] ? (size_t)a->q_heads : 1, rows, count;
+    size_t queries = scores || mask->ndim == 3 ? (size_t)a->q_len : 1;
+    if (__builtin_mul_overflow((size_t)a->batch * heads, queries, &rows) ||
+        __builtin_mul_overflow(rows, keys, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many scores");
+    float *row = ln_cpu_call_floats(call, count), hidden = (float)a->hidden_score;
+    if (!row)
+        return ln_error_status();
+    out->data = row;
+    for (size_t i = 0; i < rows; i++, row += keys) {
+        size_t b = i / queries / heads, head = i / queries % heads, query = i % queries;
+        const float *from = given.data ? given.data + b * given.strides[0] +
+                                             head * given.strides[1] + query * given.strides[2]
+                                       : NULL;
+        for (size_t key = 0; key < keys; key++)
+            row[key] = (is_masked(a, mask, b, query, key) ? hidden : 0) + (from ? from[key] : 0);
+    }
+    out->strides[0] = heads * queries * keys;
+    out->strides[1] = heads > 1 ? queries * keys : 0;
+    out->strides[2] = queries > 1 ? keys : 0;
+    return LN_OK;
+}
+
+// ---- The operators ----
+
+// What differs between the two.
+typedef struct inputs {
+    const float *q, *k, *v;
+    const float *bias;              // [q + k + v], or NULL
+    const float *past_k, *past_v;   // [batch, heads, past, size], or NULL
+    float *present_k, *present_v;   // [batch, heads, keys, size], or NULL
+    const tl_tensor *mask, *scores; // or NULL
+} inputs;
+
+// Heads with a bias, behind those of the past, in `present` if that is wanted.
+static ln_status join(ln_call *call, const ln_ms_attention *a, size_t heads, size_t len,
+                      const float *bias, const float *past, float *present, ln_cpu_heads *inout)
+{
+    size_t past_len = past ? (size_t)a->past_len : 0, room = past_len + len, count;
+    size_t batch = (size_t)a->batch, size = (size_t)a->size;
+    if (!bias && !past && !present)
+        return LN_OK;
+    if (__builtin_mul_overflow(batch * heads * size, room, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many keys");
+    float *joined = present ? present : ln_cpu_call_floats(call, count);
+    if (!joined)
+        return ln_error_status();
+    ln_cpu_head_copy copy = {.from = *inout,
+                             .batch = batch,
+                             .heads = heads,
+                             .len = len,
+                             .size = size,
+                             .bias = bias,
+                             .to = joined,
+                             .room = room,
+                             .start = past_len};
+    ln_cpu_copy_heads(&copy);
+    if (past) {
+        copy.from = (ln_cpu_heads){past, ln_cpu_dense_view(heads, past_len, size)};
+        copy.len = past_len;
+        copy.bias = NULL;
+        copy.start = 0;
+        ln_cpu_copy_heads(&copy);
+    }
+    *inout = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, room, size)};
+    return LN_OK;
+}
+
+static ln_status run(ln_call *call, const ln_ms_attention *a, const inputs *in)
+{
+    ln_cpu_attend attend = sizes_of(a);
+    size_t heads = attend.q_heads, width = heads * attend.size, len = (size_t)a->new_len;
+    const float *k_bias = in->bias ? in->bias + width : NULL;
+    const float *v_bias = in->bias ? in->bias + 2 * width : NULL;
+    attend.q = (ln_cpu_heads){in->q, a->q};
+    attend.k = (ln_cpu_heads){in->k, a->k};
+    attend.v = (ln_cpu_heads){in->v, a->v};
+    LN_TRY(join(call, a, heads, attend.q_len, in->bias, NULL, NULL, &attend.q));
+    LN_TRY(join(call, a, heads, len, k_bias, in->past_k, in->present_k, &attend.k));
+    LN_TRY(join(call, a, heads, len, v_bias, in->past_v, in->present_v, &attend.v));
+    LN_TRY(set_mask(call, a, in->mask, in->scores, &attend.mask));
+    attend.y = ln_call_dst(call, 0)->data;
+    return ln_cpu_attend_run(call, &attend);
+}
+
+static const float *floats(const tl_tensor *t)
+{
+    return t ? t->data : NULL;
+}
+
+// Rows of the input times the weights, plus the bias; NULL with a recorded failure.
+static float *project(ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
+    const tl_tensor *w = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
+    size_t rows = (size_t)x->dims[0] * (size_t)x->dims[1], count;
+    size_t k = (size_t)w->dims[0], n = (size_t)w->dims[1];
+    if (__builtin_mul_overflow(rows, n, &count)) {
+        ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, n);
+        return NULL;
+    }
+    float *product = ln_cpu_call_floats(call, count);
+    float *packed = product ? ln_cpu_call_floats(call, ln_gemm_packed_len(k, n)) : NULL;
+    if (!packed)
+        return NULL;
+    ln_pool *pool = ln_cpu_call_pool(call);
+    ln_gemm_pack_f32(ln_cpu_isa_get(), k, n, w->data, n, 1, packed, pool);
+    const ln_gemm_packed_f32_args args = {
+        .m = rows,
+        .n = n,
+        .k = k,
+        .a = x->data,
+        .a_stride = k,
+        .packed = packed,
+        .y = product,
+        .y_stride = n,
+        .epilogue = {.bias = floats(ln_call_in(call, LN_MS_ATTENTION_BIAS))}};
+    ln_gemm_packed_f32(ln_cpu_isa_get(), &args, pool);
+    return product;
+}
+
+ln_status ln_cpu_ms_attention(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_attention_read(call, &a));
+    const tl_tensor *past = ln_call_in(call, LN_MS_ATTENTION_PAST);
+    tl_tensor *present = ln_call_dst(call, 1);
+    inputs in = {.mask = ln_call_in(call, LN_MS_ATTENTION_MASK),
+                 .scores = ln_call_in(call, LN_MS_ATTENTION_SCORES),
+                 .past_k = floats(past),
+                 .present_k = present ? present->data : NULL};
+    in.q = in.k = in.v = project(call);
+    if (!in.q)
+        return ln_error_status();
+    if (past)
+        in.past_v = in.past_k + past->len / 2;
+    if (present)
+        in.present_v = in.present_k + present->len / 2;
+    return run(call, &a, &in);
+}
+
+ln_status ln_cpu_ms_mha(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_ms_mha_read(call, &a));
+    tl_tensor *present_k = ln_call_dst(call, 1), *present_v = ln_call_dst(call, 2);
+    inputs in = {.q = floats(ln_call_in(call, LN_MHA_Q)),
+                 .k = floats(ln_call_in(call, LN_MHA_K)),
+                 .v = floats(ln_call_in(call, LN_MHA_V)),
+                 .bias = floats(ln_call_in(call, LN_MHA_BIAS)),
+                 .past_k = floats(ln_call_in(call, LN_MHA_PAST_K)),
+                 .past_v = floats(ln_call_in(call, LN_MHA_PAST_V)),
+                 .present_k = present_k ? present_k->data : NULL,
+                 .present_v = present_v ? present_v->data : NULL,
+                 .mask = ln_call_in(call, LN_MHA_MASK),
+                 .scores = ln_call_in(call, LN_MHA_SCORES)};
+    if (!in.k)
+        in.k = in.q;
+    if (!in.v)
+        in.v = in.k;
+    return run(call, &a, &in);
+}

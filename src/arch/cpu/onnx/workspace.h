@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workspace of operators in call form: an output marked `scratch`, which is planned like all
+// memory; where there is none, as in models written for an arch by hand, memory of the call.
+
+#ifndef LN_ARCH_CPU_ONNX_WORKSPACE_H
+#define LN_ARCH_CPU_ONNX_WORKSPACE_H
+
+#include <limits.h>
+
+#include <lightnet/call.h>
+
+// `infer` of a workspace of so many bytes as output `index`.
+static inline ln_status ln_cpu_call_infer_workspace(ln_call *call, int index, size_t byte_count)
+{
+    size_t floats = byte_count / sizeof(float) + 1;
+    if (floats > INT_MAX)
+        return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace", byte_count);
+    return ln_call_out(call, index, TL_FLOAT, 1, (const int[]){(int)floats});
+}
+
+// The workspace while running; NULL with a recorded failure.
+static inline float *ln_cpu_call_workspace(ln_call *call, int index, size_t byte_count)
+{
+    tl_tensor *planned = ln_call_dst(call, index);
+    if (planned && tl_tensor_size(planned) >= byte_count)
+        return planned->data;
+    return ln_call_scratch(call, byte_count ? byte_count : 1, 1);
+}
+
+#endif

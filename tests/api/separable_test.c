@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks around depthwise convolutions, large enough to be made band by band: the same bits as from
+// one convolution after the other, and less memory.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/cpu/isa.h"
+
+#include "tests/api/onnx_model.h"
+
+#define BLOCKS 7
+
+// Everything but the rules for lowered operators.
+#define PASSES_APART "dead,fold,layout,settle,join,tune,expand,combine,subgraph,schedule,order"
+
+typedef struct block {
+    char text[2048];
+    size_t len;
+    test_random random;
+} block;
+
+static int pick(block *b, int least, int most)
+{
+    return least + (int)test_random_below(&b->random, (uint64_t)(most - least + 1));
+}
+
+__attribute__((format(printf, 2, 3))) static void say(block *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    b->len += (size_t)vsnprintf(b->text + b->len, sizeof b->text - b->len, format, args);
+    va_end(args);
+    CHECK(b->len < sizeof b->text);
+}
+
+// A convolution from `src` to `dst` with weights named after it, and an activation behind it.
+static void say_conv(block *b, const char *src, const char *dst, const int weight_dims[4],
+                     const char *params)
+{
+    static const char *const acts[] = {"none", "relu", "silu", "clip, beta=0.5"};
+    say(b, "create(| dst=%s_w | dtype=TL_FLOAT, dims=[%d, %d, %d, %d], ran=[-0.5, 0.5]);\n", dst,
+        weight_dims[0], weight_dims[1], weight_dims[2], weight_dims[3]);
+    say(b, "create(| dst=%s_b | dtype=TL_FLOAT, dims=[%d], ran=[-1, 1]);\n", dst, weight_dims[0]);
+    say(b, "conv2d(src=%s, weight=%s_w, bias=%s_b | dst=%s_c | size=[%d, %d]%s);\n", src, dst, dst,
+        dst, weight_dims[2], weight_dims[3], params);
+    say(b, "act(src=%s_c | dst=%s | act=%s);\n", dst, dst, acts[pick(b, 0, 3)]);
+}
+
+// Images between its convolutions have 1.1 to 4 MiB.
+static void write_block(block *b)
+{
+    const int has_expand = pick(b, 0, 2) > 0, has_project = !has_expand || pick(b, 0, 1);
+    const int channels = pick(b, 110, 140), narrow = pick(b, 3, 20), batch = pick(b, 1, 2);
+    const int height = pick(b, 52, 60), width = pick(b, 52, 60), size = pick(b, 0, 2) ? 3 : 5;
+    const int stride = has_expand ? pick(b, 1, 2) : 1, pad = pick(b, 0, 3) ? size / 2 : 0;
+    char params[128];
+    b->len = 0;
+    say(b, "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d, %d, %d]);\n", batch,
+        has_expand ? narrow : channels, height, width);
+    if (has_expand)
+        say_conv(b, "x", "e", (int[]){channels, narrow, 1, 1}, "");
+    snprintf(params, sizeof params, ", group=%d, stride=[%d, %d], padding=[%d, %d, %d, %d]",
+             channels, stride, stride, pad, pad, pad, pad);
+    say_conv(b, has_expand ? "e" : "x", "d", (int[]){channels, 1, size, size}, params);
+    if (has_project)
+        say_conv(b, "d", "p", (int[]){narrow, channels, 1, 1}, "");
+    if (has_expand && has_project && stride == 1 && pad)
+        say(b, "elew(src1=p, src2=x | dst=y | elew_op=TL_SUM);\n");
+    else
+        say(b, "relu(src=%s | dst=y |);\n", has_project ? "p" : "d");
+}
+
+static size_t count_of(const ln_context *ctx, const char *optype)
+{
+    size_t count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        count += (size_t)ln_streq(op->op_arg->optype, optype);
+    return count;
+}
+
+static ln_context *run_block(const char *text, const char *passes, size_t threads)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.passes = passes;
+    ln_context *ctx = open_text(text);
+    if (ln_context_compile_with(ctx, "cpu", &options) != LN_OK ||
+        ln_context_load(ctx, NULL) != LN_OK)
+        fail_msg("%s\n%s", text, ln_error_message());
+    CHECK_EQ(count_of(ctx, "separable_nhwc_cpu"), !passes);
+    CHECK_OK(ln_context_set_threads(ctx, threads));
+    onnx_fill(ctx, 1);
+    CHECK_OK(ln_context_run(ctx));
+    return ctx;
+}
+
+static void check_same_bits(const ln_context *a, const ln_context *b, const char *text)
+{
+    const tl_tensor *x = ln_tensor_table_find(a->tensor_table, "y")->tensor;
+    const tl_tensor *y = ln_tensor_table_find(b->tensor_table, "y")->tensor;
+    CHECK(tl_tensor_issameshape(x, y));
+    if (memcmp(x->data, y->data, tl_tensor_size(x)) != 0)
+        fail_msg("%s\nother bits", text);
+}
+
+TEST(blocks_have_the_bits_of_their_convolutions)
+{
+    block b = {.random = test_random_start()};
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < BLOCKS; i++) {
+        write_block(&b);
+        ln_context *apart = run_block(b.text, PASSES_APART, 1);
+        for (size_t threads = 1; threads <= 4; threads++) {
+            ln_context *ctx = run_block(b.text, NULL, threads);
+            check_same_bits(apart, ctx, b.text);
+            close_context(ctx);
+        }
+        CHECK_OK(ln_cpu_isa_set(i % 2 ? "generic" : "avx2"));
+        ln_context *other = run_block(b.text, NULL, 2);
+        CHECK_OK(ln_cpu_isa_set(NULL));
+        check_same_bits(apart, other, b.text);
+        close_context(other);
+        close_context(apart);
+    }
+    ln_arch_cleanup();
+}
+
+static size_t workspace_of(const char *text, const char *passes)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.passes = passes;
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    ln_plan *plan;
+    CHECK_OK(ln_context_plan_create(ctx, &plan));
+    size_t byte_count = plan->totals[LN_MEM_CPU].workspace_byte_count;
+    ln_context_plan_free(plan);
+    close_context(ctx);
+    return byte_count;
+}
+
+TEST(the_image_between_needs_no_memory)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 16, 112, 112]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[96, 16, 1, 1], ran=[-1, 1]);\n"
+        "create(| dst=v | dtype=TL_FLOAT, dims=[96, 1, 3, 3], ran=[-1, 1]);\n"
+        "create(| dst=b | dtype=TL_FLOAT, dims=[96], ran=[-1, 1]);\n"
+        "conv2d(src=x, weight=w, bias=b | dst=e | size=[1, 1]);\n"
+        "conv2d(src=e, weight=v, bias=b | dst=y | size=[3, 3], group=96, stride=[2, 2], "
+        "padding=[1, 1, 1, 1]);\n";
+    CHECK_OK(ln_arch_init());
+    size_t apart = workspace_of(text, PASSES_APART), whole = workspace_of(text, NULL);
+    printf("%zu bytes, %zu in bands\n", apart, whole);
+    CHECK(whole + (2 << 20) < apart); // the image has 4.6 MiB
+    ln_arch_cleanup();
+}
+
+TEST_LIST(blocks_have_the_bits_of_their_convolutions, the_image_between_needs_no_memory)
