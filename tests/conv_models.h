@@ -368,6 +368,23 @@ static inline void conv_blocks(conv_model *m, int t)
                  conv_add(m, in.channels * 4, in.height / 2, in.width / 2));
 }
 
+static inline void conv_pad(conv_model *m, int t)
+{
+    static const char *const modes[] = {"constant", "edge", "reflect", "wrap"};
+    const conv_tensor in = m->tensors[t];
+    int pads[4], mode = conv_pick(m, 0, 3), y;
+    for (int i = 0; i < 4; i++) {
+        int room = i % 2 ? in.width : in.height;
+        pads[i] = conv_pick(m, 0, mode == 0 ? 3 : room > 3 ? 2 : room - 1);
+    }
+    y = conv_add(m, in.channels, in.height + pads[0] + pads[2], in.width + pads[1] + pads[3]);
+    conv_say(m,
+             "create(| dst=s%d | dtype=TL_INT64, dims=[8], data=[0, 0, %d, %d, 0, 0, %d, %d]);\n"
+             "create(| dst=z%d | dtype=TL_FLOAT, dims=[], data=[%d]);\n"
+             "Pad(data=t%d, pads=s%d, constant_value=z%d | output=t%d | mode=%s);\n",
+             y, pads[0], pads[1], pads[2], pads[3], y, conv_pick(m, 0, 1), t, y, y, y, modes[mode]);
+}
+
 // What has no channels-last form in the middle of a stack.
 static inline void conv_stranger(conv_model *m, int t)
 {
@@ -449,7 +466,7 @@ static inline void conv_step(conv_model *m)
         conv_act,      conv_act,    conv_act,    conv_binary,  conv_binary,   conv_squeeze,
         conv_concat,   conv_concat, conv_concat, conv_split,   conv_slice,    conv_slice,
         conv_pool,     conv_pool,   conv_resize, conv_shuffle, conv_stranger, conv_deconv,
-        conv_own_norm, conv_prelu,  conv_blocks, conv_line,    conv_volume,
+        conv_own_norm, conv_prelu,  conv_blocks, conv_line,    conv_volume,   conv_pad,
     };
     int t = conv_any(m);
     makers[conv_pick(m, 0, (int)(sizeof makers / sizeof makers[0]) - 1)](m, t);

@@ -13,6 +13,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/op_param.h"
 #include "op/conv_nhwc.h"
 #include "pass/firing.h"
 
@@ -25,12 +26,6 @@
 #define ENOUGH_SECONDS 0.03
 
 // ---- One trial ----
-
-static int int_param(const ln_op *op, const char *name, int usual)
-{
-    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
-    return param ? param->value_int : usual;
-}
 
 static const int *ints_param(const ln_op *op, const char *name, const int *usual)
 {
@@ -51,10 +46,10 @@ static bool read_trial(const ln_op *op, trial *t)
     if (!src || src->is_open || src->tensor->len == 0)
         return false;
     memcpy(t->src_dims, src->tensor->dims, sizeof t->src_dims);
-    int window = int_param(op, "src_channels", 0);
-    t->group = int_param(op, "group", 1);
+    int window = ln_op_int_param(op, "src_channels", 0);
+    t->group = ln_op_int_param(op, "group", 1);
     ln_conv_nhwc_weight_dims(t->weight_dims, src->tensor, window, t->group,
-                             int_param(op, "channels", 0), ints_param(op, "size", ones));
+                             ln_op_int_param(op, "channels", 0), ints_param(op, "size", ones));
     t->src_dims[3] = window ? window : t->src_dims[3];
     memcpy(t->stride, ints_param(op, "stride", ones), sizeof t->stride);
     memcpy(t->dilation, ints_param(op, "dilation", ones), sizeof t->dilation);

@@ -56,6 +56,9 @@ bool ln_conv_algorithm_fits(ln_conv_algorithm algorithm, const int weight_dims[4
         return true;
     if (algorithm == LN_CONV_DEPTHWISE)
         return is_depthwise(weight_dims, group);
+    if (algorithm == LN_CONV_NARROW)
+        return group == 1 && weight_dims[0] <= LN_CONV_NARROW_OUTS && weight_dims[1] > 0 &&
+               weight_dims[1] % LN_PACK_LANES == 0;
     return group == 1 && weight_dims[2] == 3 && weight_dims[3] == 3 && stride[0] == 1 &&
            stride[1] == 1 && dilation[0] == 1 && dilation[1] == 1;
 }
@@ -111,6 +114,30 @@ static double winograd_cost(int m, const int weight_dims[4], const int size_out[
     return cost * COST_PENALTY * (m == 6 ? COST_PENALTY_6 : 1);
 }
 
+// Outputs below which all algorithms are fast enough.
+#define NARROW_LEAST_PIXELS 64
+// Adding up the lanes of an output.
+#define COST_LANES          6.0
+
+// Of an output pixel, all taps inside.
+static double narrow_cost(const int weight_dims[4])
+{
+    double products = (double)weight_dims[0] * weight_dims[1] * weight_dims[2] * weight_dims[3];
+    return products / 32 / COST_EFFICIENCY + COST_LANES * weight_dims[0];
+}
+
+// The best of those that can do any convolution of one group, and its cost for all outputs.
+static ln_conv_algorithm choose_general(const int weight_dims[4], int group, const int size_out[2],
+                                        double direct, double *out_cost)
+{
+    const int ones[2] = {1, 1};
+    double pixels = (double)size_out[0] * size_out[1], narrow = pixels * narrow_cost(weight_dims);
+    bool is_narrow = ln_conv_algorithm_fits(LN_CONV_NARROW, weight_dims, group, ones, ones) &&
+                     pixels >= NARROW_LEAST_PIXELS && narrow < direct;
+    *out_cost = is_narrow ? narrow : direct;
+    return is_narrow ? LN_CONV_NARROW : LN_CONV_DIRECT;
+}
+
 ln_conv_algorithm ln_conv_algorithm_choose(const int weight_dims[4], int group,
                                            const int size_out[2], const int stride[2],
                                            const int dilation[2])
@@ -119,11 +146,15 @@ ln_conv_algorithm ln_conv_algorithm_choose(const int weight_dims[4], int group,
                                                   LN_CONV_WINOGRAD6};
     if (is_depthwise(weight_dims, group))
         return LN_CONV_DEPTHWISE;
-    ln_conv_algorithm best = LN_CONV_DIRECT;
+    double best_cost, lanes = round_to_lanes(weight_dims[0]) / 32 / COST_EFFICIENCY;
     if (!ln_conv_algorithm_fits(LN_CONV_WINOGRAD2, weight_dims, group, stride, dilation) ||
-        size_out[0] < 1 || size_out[1] < 1)
-        return best;
-    double best_cost = direct_cost(weight_dims, size_out);
+        size_out[0] < 1 || size_out[1] < 1) {
+        double direct = (double)weight_dims[1] * weight_dims[2] * weight_dims[3] * lanes *
+                        size_out[0] * size_out[1];
+        return choose_general(weight_dims, group, size_out, direct, &best_cost);
+    }
+    ln_conv_algorithm best = choose_general(weight_dims, group, size_out,
+                                            direct_cost(weight_dims, size_out), &best_cost);
     for (size_t i = 0; i < sizeof winograds / sizeof winograds[0]; i++) {
         int m = ln_conv_winograd_tile(winograds[i]);
         double packed_len = round_to_lanes(weight_dims[0]) * weight_dims[1] * (m + 2) * (m + 2);
@@ -159,7 +190,7 @@ int ln_conv_packed_len(ln_conv_algorithm algorithm, const int weight_dims[4], in
     }
     int64_t side = ln_conv_winograd_tile(algorithm) + 2;
     int64_t per_channel = round_up(weight_dims[0] / group) * group;
-    if (algorithm == LN_CONV_DEPTHWISE)
+    if (algorithm == LN_CONV_DEPTHWISE || algorithm == LN_CONV_NARROW)
         per_channel = weight_dims[0];
     double len = (double)per_channel * weight_dims[1] *
                  (ln_conv_winograd_tile(algorithm) ? (double)(side * side)
@@ -177,6 +208,11 @@ size_t ln_conv_packed_at(ln_conv_algorithm algorithm, const int weight_dims[4], 
     size_t tap = (size_t)ky * (size_t)weight_dims[3] + (size_t)kx;
     if (algorithm == LN_CONV_DEPTHWISE)
         return tap * (size_t)weight_dims[0] + (size_t)o;
+    if (algorithm == LN_CONV_NARROW) {
+        size_t line = tap * (size_t)(weight_dims[1] / LN_PACK_LANES) + (size_t)(c / LN_PACK_LANES);
+        return (line * (size_t)weight_dims[0] + (size_t)o) * LN_PACK_LANES +
+               (size_t)(c % LN_PACK_LANES);
+    }
     int of_group = weight_dims[0] / group;
     size_t taps = (size_t)weight_dims[2] * (size_t)weight_dims[3];
     size_t blocks = (size_t)round_up(of_group) / LN_PACK_LANES;

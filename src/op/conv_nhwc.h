@@ -8,6 +8,10 @@
 //   direct      for each group, for each n output channels of it, for each kernel row, kernel
 //               column, input channel:      | o0 ... o15 |          (zeros behind the last channel)
 //   depthwise   for each kernel row, kernel column:      | o0 ... o(O-1) |
+//   narrow      (one group, n divides the input channels, at most LN_CONV_NARROW_OUTS output
+//   channels)
+//               for each kernel row, kernel column, n input channels, output channel:
+//                                      | c0 ... c15 |
 //   winogradM   (3x3, stride 1, one group) for each of the (M+2)^2 points, for each n output
 //               channels, for each input channel:        | o0 ... o15 |          of G g G^T
 
@@ -21,7 +25,8 @@
 
 LN_CPPSTART
 
-#define LN_PACK_LANES 16
+#define LN_PACK_LANES       16
+#define LN_CONV_NARROW_OUTS 4
 
 /* The one list of algorithms: X(CONSTANT, "name"). */
 #define LN_CONV_ALGORITHM_LIST(X)                                                                  \
@@ -29,7 +34,8 @@ LN_CPPSTART
     X(DEPTHWISE, "depthwise")                                                                      \
     X(WINOGRAD2, "winograd2")                                                                      \
     X(WINOGRAD4, "winograd4")                                                                      \
-    X(WINOGRAD6, "winograd6")
+    X(WINOGRAD6, "winograd6")                                                                      \
+    X(NARROW, "narrow")
 
 typedef enum ln_conv_algorithm {
 #define LN_CONV_ALGORITHM_ENUM(constant, name) LN_CONV_##constant,

@@ -131,6 +131,7 @@ const ln_layout_op *ln_layout_op_find(const char *optype);
 extern const ln_layout_op ln_layout_convs[];       // layout_conv.c
 extern const ln_layout_op ln_layout_deconvs[];     // layout_deconv.c
 extern const ln_layout_op ln_layout_pools[];       // layout_pool.c
+extern const ln_layout_op ln_layout_pads[];        // layout_pad.c
 extern const ln_layout_op ln_layout_norms[];       // layout_norm.c
 extern const ln_layout_op ln_layout_channels[];    // layout_channels.c
 extern const ln_layout_op ln_layout_elementwise[]; // layout_elementwise.c

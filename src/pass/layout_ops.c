@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const ln_layout_op *const families[] = {
-    ln_layout_convs, ln_layout_deconvs,  ln_layout_pools,
+    ln_layout_convs, ln_layout_deconvs,  ln_layout_pools,       ln_layout_pads,
     ln_layout_norms, ln_layout_channels, ln_layout_elementwise,
 };
 

@@ -14,8 +14,8 @@ static ln_attention_f32_shape shape_of(const tl_tensor *q, const tl_tensor *k,
     return (ln_attention_f32_shape){.batch = (size_t)q->dims[0],
                                     .heads = (size_t)h->heads,
                                     .kv_heads = (size_t)h->kv_heads,
-                                    .queries = (size_t)q->dims[1],
-                                    .keys = (size_t)k->dims[1],
+                                    .queries = ln_attention_view_of(q, 0, h->head_size).tokens,
+                                    .keys = ln_attention_view_of(k, 0, h->head_size).tokens,
                                     .size = (size_t)h->head_size};
 }
 
@@ -24,16 +24,28 @@ ln_status ln_cpu_attention(ln_pool *pool, const ln_cpu_attention_tensors *tensor
 {
     const tl_tensor *q = tensors->q, *k = tensors->k, *v = tensors->v;
     ln_attention_heads h = ln_attention_heads_of(given, q);
+    const ln_attention_view qs = ln_attention_view_of(q, h.q_first, h.head_size);
+    const ln_attention_view ks = ln_attention_view_of(k, h.k_first, h.head_size);
+    const ln_attention_view vs = ln_attention_view_of(v, h.v_first, h.head_size);
+    const ln_attention_view ys = ln_attention_view_of(tensors->dst, 0, h.head_size);
     ln_attention_f32_args args = {
         .shape = shape_of(q, k, &h),
-        .q = (const float *)q->data + h.q_first,
-        .k = (const float *)k->data + h.k_first,
-        .v = (const float *)v->data + h.v_first,
-        .q_stride = (size_t)q->dims[2],
-        .k_stride = (size_t)k->dims[2],
-        .v_stride = (size_t)v->dims[2],
+        .q = (const float *)q->data + qs.first,
+        .k = (const float *)k->data + ks.first,
+        .v = (const float *)v->data + vs.first,
+        .q_stride = qs.token,
+        .k_stride = ks.token,
+        .v_stride = vs.token,
         .y = tensors->dst->data,
-        .y_stride = (size_t)tensors->dst->dims[2],
+        .y_stride = ys.token,
+        .q_head = qs.head,
+        .k_head = ks.head,
+        .v_head = vs.head,
+        .y_head = ys.head,
+        .q_image = qs.image,
+        .k_image = ks.image,
+        .v_image = vs.image,
+        .y_image = ys.image,
         .mask = tensors->mask ? tensors->mask->data : NULL,
         .scale = scale != 0 ? scale : 1 / __builtin_sqrtf((float)h.head_size),
         .is_causal = is_causal,

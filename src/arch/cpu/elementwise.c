@@ -8,6 +8,23 @@
 #include "arch/cpu/kernels/norm/norm.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 
+static void run_binary(ln_pool *pool, ln_binary op, const tl_tensor *src1, const tl_tensor *src2,
+                       tl_tensor *dst, const ln_act_f32_args *act)
+{
+    ln_binary_f32_args args = {.op = op,
+                               .x1_ndim = src1->ndim,
+                               .x2_ndim = src2->ndim,
+                               .ndim = dst->ndim,
+                               .x1_dims = src1->dims,
+                               .x2_dims = src2->dims,
+                               .dims = dst->dims,
+                               .x1 = src1->data,
+                               .x2 = src2->data,
+                               .y = dst->data,
+                               .act = *act};
+    ln_binary_f32(ln_cpu_isa_get(), &args, pool);
+}
+
 ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                       tl_elew_op op, ln_act act, float alpha, float beta)
 {
@@ -21,21 +38,16 @@ ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (table[i].op != op)
             continue;
-        ln_binary_f32_args args = {.op = table[i].binary,
-                                   .x1_ndim = src1->ndim,
-                                   .x2_ndim = src2->ndim,
-                                   .ndim = dst->ndim,
-                                   .x1_dims = src1->dims,
-                                   .x2_dims = src2->dims,
-                                   .dims = dst->dims,
-                                   .x1 = src1->data,
-                                   .x2 = src2->data,
-                                   .y = dst->data,
-                                   .act = {.act = act, .alpha = alpha, .beta = beta}};
-        ln_binary_f32(ln_cpu_isa_get(), &args, pool);
+        run_binary(pool, table[i].binary, src1, src2, dst, &(ln_act_f32_args){act, alpha, beta});
         return LN_OK;
     }
     return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);
+}
+
+ln_status ln_cpu_prelu(ln_pool *pool, const tl_tensor *src, const tl_tensor *slope, tl_tensor *dst)
+{
+    run_binary(pool, LN_BINARY_PRELU, src, slope, dst, &(ln_act_f32_args){LN_ACT_NONE, 0, 0});
+    return LN_OK;
 }
 
 ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act act, float alpha,

@@ -12,6 +12,7 @@
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/transpose/transpose.h"
+#include "arch/cpu/kernels/narrow/narrow.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 
 static const float *floats(const tl_tensor *t)
@@ -33,6 +34,8 @@ ln_status ln_cpu_conv2d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *
         ln_depthwise_nhwc_f32_pack(&shape, floats(weight), dst->data);
     else if (algorithm == LN_CONV_DIRECT)
         ln_direct_f32_pack(&shape, floats(weight), dst->data);
+    else if (algorithm == LN_CONV_NARROW)
+        ln_narrow_f32_pack(&shape, floats(weight), dst->data);
     else
         ln_winograd_f32_pack((size_t)ln_conv_winograd_tile(algorithm), &shape, floats(weight),
                              dst->data, pool);
@@ -114,6 +117,8 @@ ln_status ln_cpu_conv2d_nhwc(ln_pool *pool, const ln_cpu_conv_nhwc *conv)
         ln_depthwise_nhwc_f32(ln_cpu_isa_get(), &args, pool);
     else if (conv->algorithm == LN_CONV_DIRECT)
         ln_direct_f32(ln_cpu_isa_get(), &args, pool);
+    else if (conv->algorithm == LN_CONV_NARROW)
+        ln_narrow_f32(ln_cpu_isa_get(), &args, pool);
     else
         ln_winograd_f32(ln_cpu_isa_get(), (size_t)ln_conv_winograd_tile(conv->algorithm), &args,
                         pool, conv->workspace->data);

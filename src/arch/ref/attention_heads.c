@@ -58,29 +58,27 @@ void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_ten
                             double scale, bool is_causal)
 {
     ln_attention_heads h = ln_attention_heads_of(given, q);
-    size_t strides[3] = {0}, q_stride = (size_t)q->dims[2];
-    size_t size = (size_t)h.head_size, keys = (size_t)k->dims[1];
+    const ln_attention_view qs = ln_attention_view_of(q, h.q_first, h.head_size);
+    const ln_attention_view ks = ln_attention_view_of(k, h.k_first, h.head_size);
+    const ln_attention_view vs = ln_attention_view_of(v, h.v_first, h.head_size);
+    const ln_attention_view ys = ln_attention_view_of(dst, 0, h.head_size);
+    size_t strides[3] = {0}, heads = (size_t)h.heads;
     if (mask)
         ln_attention_mask_strides(strides, mask);
-    attention_row row = {.k_stride = (size_t)k->dims[2],
-                         .v_stride = (size_t)v->dims[2],
+    attention_row row = {.k_stride = ks.token,
+                         .v_stride = vs.token,
                          .size = h.head_size,
                          .scale = scale != 0 ? scale : 1 / sqrt((double)h.head_size)};
-    float *y = dst->data;
-    for (size_t b = 0; b < (size_t)q->dims[0]; b++)
-        for (size_t s = 0; s < (size_t)q->dims[1]; s++)
-            for (size_t head = 0; head < (size_t)h.heads; head++, y += size) {
-                size_t shared = head / (size_t)(h.heads / h.kv_heads) * size;
-                size_t token = b * (size_t)q->dims[1] + s;
-                row.q = (const float *)q->data + token * q_stride + (size_t)h.q_first + head * size;
-                row.k =
-                    (const float *)k->data + b * keys * row.k_stride + (size_t)h.k_first + shared;
-                row.v =
-                    (const float *)v->data + b * keys * row.v_stride + (size_t)h.v_first + shared;
-                row.mask = mask ? (const float *)mask->data + b * strides[0] + head * strides[1] +
-                                      s * strides[2]
-                                : NULL;
-                row.keys = is_causal && s + 1 < keys ? (int)s + 1 : (int)keys;
-                attend(&row, y);
-            }
+    for (size_t i = 0; i < (size_t)q->dims[0] * heads * qs.tokens; i++) {
+        size_t b = i / qs.tokens / heads, head = i / qs.tokens % heads, s = i % qs.tokens;
+        size_t shared = head / (heads / (size_t)h.kv_heads);
+        row.q = (const float *)q->data + qs.first + b * qs.image + s * qs.token + head * qs.head;
+        row.k = (const float *)k->data + ks.first + b * ks.image + shared * ks.head;
+        row.v = (const float *)v->data + vs.first + b * vs.image + shared * vs.head;
+        row.mask =
+            mask ? (const float *)mask->data + b * strides[0] + head * strides[1] + s * strides[2]
+                 : NULL;
+        row.keys = (int)(is_causal && s + 1 < ks.tokens ? s + 1 : ks.tokens);
+        attend(&row, (float *)dst->data + b * ys.image + s * ys.token + head * ys.head);
+    }
 }

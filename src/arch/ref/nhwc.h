@@ -20,7 +20,7 @@ typedef struct ln_ref_conv_nhwc {
     tl_tensor *dst;
     int group, channels;
     const int *size, *stride, *padding, *dilation;
-    ln_conv_algorithm algorithm; // direct or depthwise
+    ln_conv_algorithm algorithm; // none of Winograd's
     ln_act act;
     double alpha, beta;
     bool is_addend_last;

@@ -48,10 +48,11 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 // How many vectors vf_act_each takes side by side: 1 where it would gain nothing.
 VF_VERB int vf_act_abreast(const ln_act act)
 {
-    // as many as do not fill the registers
     switch (act) {
-    case LN_ACT_SILU: return 2;
-    case LN_ACT_GELU: return VF_LANES == 16 ? 4 : 2;
+    case LN_ACT_LRELU:
+    case LN_ACT_HARD_SWISH: return VF_ABREAST_MAX;
+    case LN_ACT_SILU: return 2; // more would not fit into 32 registers
+    case LN_ACT_GELU: return VF_LANES == 16 ? VF_ABREAST_MAX : 2;
     default: return 1;
     }
 }
@@ -60,10 +61,11 @@ VF_VERB int vf_act_abreast(const ln_act act)
 VF_VERB void vf_act_each(const ln_act act, vf alpha, vf beta, vf *x, const int count)
 {
     switch (act) {
-    case LN_ACT_SILU: vf_silu_each(x, count); break;
-    case LN_ACT_GELU: vf_gelu_each(x, count); break;
-    default: x[0] = vf_act(act, alpha, beta, x[0]);
+    case LN_ACT_SILU: vf_silu_each(x, count); return;
+    case LN_ACT_GELU: vf_gelu_each(x, count); return;
+    default: break;
     }
+    VF_EACH(i, count) x[i] = vf_act(act, alpha, beta, x[i]);
 }
 
 #endif

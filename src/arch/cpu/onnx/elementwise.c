@@ -12,6 +12,7 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 #include "arch/cpu/onnx/pool_of.h"
+#include "arch/cpu/onnx/typed.h"
 
 static ln_status check_floats(ln_call *call)
 {
@@ -185,21 +186,19 @@ ln_status ln_cpu_onnx_div(ln_call *call)
     return binary(call, TL_DIV);
 }
 
-ln_status ln_cpu_accepts_onnx_two(ln_call *call)
+ln_status ln_cpu_onnx_sum(ln_call *call)
 {
-    if (ln_call_in_count(call) != 2)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for two inputs here");
-    return check_floats(call);
+    return ln_call_in_count(call) == 2 ? binary(call, TL_SUM) : ln_cpu_onnx_sum_of_any(call);
 }
 
 ln_status ln_cpu_onnx_max(ln_call *call)
 {
-    return binary(call, TL_MAX);
+    return ln_call_in_count(call) == 2 ? binary(call, TL_MAX) : ln_cpu_onnx_max_of_any(call);
 }
 
 ln_status ln_cpu_onnx_min(ln_call *call)
 {
-    return binary(call, TL_MIN);
+    return ln_call_in_count(call) == 2 ? binary(call, TL_MIN) : ln_cpu_onnx_min_of_any(call);
 }
 
 // ---- BatchNormalization ----

@@ -16,7 +16,6 @@ LN_CPPSTART
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_unary(ln_call *call);
 ln_status ln_cpu_accepts_onnx_binary(ln_call *call);
-ln_status ln_cpu_accepts_onnx_two(ln_call *call);
 ln_status ln_cpu_accepts_onnx_batch_normalization(ln_call *call);
 ln_status ln_cpu_accepts_onnx_layer_normalization(ln_call *call);
 
@@ -42,6 +41,7 @@ ln_status ln_cpu_onnx_add(ln_call *call);
 ln_status ln_cpu_onnx_sub(ln_call *call);
 ln_status ln_cpu_onnx_mul(ln_call *call);
 ln_status ln_cpu_onnx_div(ln_call *call);
+ln_status ln_cpu_onnx_sum(ln_call *call);
 ln_status ln_cpu_onnx_max(ln_call *call);
 ln_status ln_cpu_onnx_min(ln_call *call);
 ln_status ln_cpu_onnx_batch_normalization(ln_call *call);

@@ -47,6 +47,12 @@ VF_VERB void vf_store_n(float *p, vf v, size_t n)
     _mm512_mask_storeu_ps(p, vf_first_lanes(n), v);
 }
 
+// The first half of a vector, twice.
+VF_VERB vf vf_load_half_twice(const float *p)
+{
+    return _mm512_broadcast_f32x8(_mm256_loadu_ps(p));
+}
+
 VF_VERB vf vf_load_step_n(const float *p, size_t step, size_t n)
 {
     __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -4,8 +4,7 @@
 // A band of outputs is a convolution of its own: of those rows of the image that its windows look
 // at, with as many rows of padding above as are not there. A piece is a run of bands; it goes
 // downwards, so that it makes each row of the expanded image once, moving the rows that it needs
-// again to the front of its buffer. Only where a piece begins are some rows made that the piece
-// above makes too.
+// again to the front of its buffer. The rows that two pieces look at, the edges, are made before.
 
 #include "arch/cpu/kernels/band/band.h"
 
@@ -24,7 +23,7 @@
 
 #define MAX_PIECES       8 // with a buffer each
 #define PIECES_A_THREAD  2
-#define LEAST_PIECE_ROWS 4 // of outputs: below, the rows that two pieces make are too many
+#define LEAST_PIECE_ROWS 4 // of outputs: below, edges would be most of a piece
 #define LEAST_BAND_ROWS  2 // of outputs, where all pieces have buffers
 
 // Multiplications that take about 10 microseconds.
@@ -38,6 +37,8 @@ typedef struct band_size {
     size_t first, more; // in front: for one row of outputs, and for each other one
     size_t row;         // behind: for each row of outputs
     size_t most;        // in all, if a band has several rows
+    size_t edge_rows;   // that two pieces look at, at most
+    size_t edge;        // floats of these
 } band_size;
 
 static size_t product(size_t a, size_t b, size_t c)
@@ -53,6 +54,14 @@ static size_t sum(size_t a, size_t b)
     return __builtin_add_overflow(a, b, &total) ? SIZE_MAX : total;
 }
 
+// Buffers begin at cache lines; floats that two of them need more for it.
+#define SLACK 32
+
+static size_t round_up(size_t floats)
+{
+    return sum(floats, 15) / 16 * 16;
+}
+
 static size_t window_rows(const ln_conv_shape *s)
 {
     return sum(product(s->kernel_h - 1, s->dilation_h, 1), 1);
@@ -60,21 +69,18 @@ static size_t window_rows(const ln_conv_shape *s)
 
 static band_size size_of(const ln_conv_shape *s, bool has_expand, bool has_project)
 {
-    size_t line = product(s->in_w, s->in_channels, 1);
+    const size_t line = product(s->in_w, s->in_channels, 1), window = window_rows(s);
+    size_t edge_rows = 0;
+    if (has_expand && window > s->stride_h)
+        edge_rows = ln_min(window - s->stride_h, s->in_h);
     return (band_size){
-        .first = has_expand ? product(ln_min(window_rows(s), s->in_h), line, 1) : 0,
+        .first = has_expand ? product(ln_min(window, s->in_h), line, 1) : 0,
         .more = has_expand ? product(ln_min(s->stride_h, s->in_h), line, 1) : 0,
         .row = has_project ? product(s->out_w, s->out_channels, 1) : 0,
         .most = (has_expand ? EXPANDED_BYTES : FILTERED_BYTES) / sizeof(float),
+        .edge_rows = edge_rows,
+        .edge = round_up(product(edge_rows, line, 1)),
     };
-}
-
-// Buffers begin at cache lines; floats that two of them need more for it.
-#define SLACK 32
-
-static size_t round_up(size_t floats)
-{
-    return sum(floats, 15) / 16 * 16;
 }
 
 static size_t floats_in_front(const band_size *size, size_t rows)
@@ -98,6 +104,12 @@ static size_t rows_within(const band_size *size, size_t floats, size_t most)
     return rows < most ? rows : most;
 }
 
+// Between pieces.
+static size_t edge_floats(const band_size *size, size_t pieces)
+{
+    return product(size->edge, pieces - 1, 1);
+}
+
 // ---- Planning ----
 
 typedef struct band_plan {
@@ -113,11 +125,16 @@ static band_plan plan_of(const ln_conv_shape *s, bool has_expand, bool has_proje
                       .total = product(s->batch, s->out_h, 1)};
     if (plan.total == 0)
         return plan;
-    plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
-    plan.pieces += plan.pieces == 0;
     size_t rows = rows_within(&plan.size, SIZE_MAX, s->out_h);
     size_t least = sum(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
-    size_t one = floats_of(&plan.size, rows), all = product(plan.pieces, least, 1);
+    size_t image = has_expand ? product(s->batch, s->in_h, product(s->in_w, s->in_channels, 1))
+                              : product(plan.total, plan.size.row, 1);
+    // Not more than the image has that is not stored.
+    plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
+    plan.pieces = ln_min(plan.pieces, image / sum(least, plan.size.edge));
+    plan.pieces += plan.pieces == 0;
+    size_t one = floats_of(&plan.size, rows);
+    size_t all = sum(product(plan.pieces, least, 1), edge_floats(&plan.size, plan.pieces));
     plan.floats = one > all ? one : all;
     return plan;
 }
@@ -166,8 +183,8 @@ typedef struct band_job {
     band_size size;
     size_t rows; // of outputs in a band, at most
     size_t total, pieces;
-    float *workspace;
-    size_t slot; // floats
+    float *slots, *edges; // a slot for each piece, and edges between them
+    size_t slot;          // floats
 } band_job;
 
 // What a piece has at hand.
@@ -176,11 +193,81 @@ typedef struct band_buffers {
     row_range rows; // of the expanded image that are in `in`
 } band_buffers;
 
-static void expand_rows(const band_job *job, size_t image, row_range wanted, band_buffers *at)
+static size_t line_of(const band_job *job)
 {
+    const ln_conv_shape *s = &job->args->depthwise->shape;
+    return s->in_w * s->in_channels;
+}
+
+// To `to`, row by row behind each other.
+static void expand_rows(const band_job *job, size_t image, row_range rows, float *to)
+{
+    if (rows.first >= rows.end)
+        return;
     const ln_conv_nhwc_f32_args *whole = job->args->expand;
-    const ln_conv_shape *s = &whole->shape;
-    const size_t line = s->out_w * s->out_channels;
+    ln_conv_nhwc_f32_args part = rows_of_pointwise(whole, rows.end - rows.first);
+    part.x += pixel_at(&whole->shape, image, rows.first) * whole->x_stride;
+    part.y = to;
+    part.y_stride = whole->shape.out_channels;
+    ln_direct_f32(job->isa, &part, NULL);
+}
+
+// ---- Edges ----
+
+// The rows of the expanded image that both this piece and the one above look at.
+static row_range edge_above(const band_job *job, size_t piece)
+{
+    const ln_conv_shape *s = &job->args->depthwise->shape;
+    const size_t row = ln_share_start(job->total, job->pieces, piece) % s->out_h;
+    const row_range none = {0, 0};
+    if (!job->args->expand || row == 0)
+        return none;
+    const row_range above = rows_in_sight(s, (row_range){row - 1, row});
+    const row_range below = rows_in_sight(s, (row_range){row, row + 1});
+    if (below.first >= below.end || below.first >= above.end)
+        return none;
+    return (row_range){below.first, above.end};
+}
+
+static float *edge_floats_above(const band_job *job, size_t piece)
+{
+    return job->edges + (piece - 1) * job->size.edge;
+}
+
+// One row, so that all threads have some.
+static void run_edge_row(void *user, size_t index)
+{
+    const band_job *job = user;
+    const size_t piece = 1 + index / job->size.edge_rows, i = index % job->size.edge_rows;
+    const size_t image =
+        ln_share_start(job->total, job->pieces, piece) / job->args->depthwise->shape.out_h;
+    const row_range edge = edge_above(job, piece);
+    const row_range row = {edge.first + i, edge.first + i + 1};
+    if (row.end <= edge.end)
+        expand_rows(job, image, row, edge_floats_above(job, piece) + i * line_of(job));
+}
+
+// ---- Pieces ----
+
+// What a piece does in an image.
+typedef struct band_part {
+    size_t piece, image;
+    row_range out;
+} band_part;
+
+static void take_edge_above(const band_job *job, size_t piece, band_buffers *at)
+{
+    at->rows = edge_above(job, piece);
+    if (at->rows.first < at->rows.end)
+        memcpy(at->in, edge_floats_above(job, piece),
+               (at->rows.end - at->rows.first) * line_of(job) * sizeof(float));
+}
+
+// Makes `in` the rows that are wanted: those that are there move, those of the edge below are
+// copied, the others made.
+static void advance(const band_job *job, const band_part *part, row_range wanted, band_buffers *at)
+{
+    const size_t line = line_of(job);
     row_range new = wanted;
     if (at->rows.first <= wanted.first && wanted.first < at->rows.end) {
         new.first = at->rows.end;
@@ -188,13 +275,17 @@ static void expand_rows(const band_job *job, size_t image, row_range wanted, ban
                 (at->rows.end - wanted.first) * line * sizeof(float));
     }
     at->rows = wanted;
-    if (new.first >= new.end)
-        return;
-    ln_conv_nhwc_f32_args part = rows_of_pointwise(whole, new.end - new.first);
-    part.x += pixel_at(s, image, new.first) * whole->x_stride;
-    part.y = at->in + (new.first - wanted.first) * line;
-    part.y_stride = s->out_channels;
-    ln_direct_f32(job->isa, &part, NULL);
+    const bool is_cut = part->out.end < job->args->depthwise->shape.out_h;
+    const row_range edge = is_cut ? edge_above(job, part->piece + 1) : (row_range){0, 0};
+    const bool has_edge = edge.first < edge.end;
+    if (has_edge && edge.first < new.end &&new.first < new.end) {
+        row_range shared = {edge.first > new.first ? edge.first : new.first, new.end};
+        memcpy(at->in + (shared.first - wanted.first) * line,
+               edge_floats_above(job, part->piece + 1) + (shared.first - edge.first) * line,
+               (shared.end - shared.first) * line * sizeof(float));
+        new.end = shared.first;
+    }
+    expand_rows(job, part->image, new, at->in + (new.first - wanted.first) * line);
 }
 
 static void filter_rows(const band_job *job, size_t image, row_range out, row_range in,
@@ -235,21 +326,24 @@ static void project_rows(const band_job *job, size_t image, row_range out, const
     ln_direct_f32(job->isa, &part, NULL);
 }
 
-// Rows of outputs of one image, in bands of equal size.
-static void run_rows(const band_job *job, size_t image, row_range out, band_buffers *at)
+// In bands of equal size.
+static void run_part(const band_job *job, const band_part *part, band_buffers *at)
 {
     const ln_conv_shape *s = &job->args->depthwise->shape;
+    const row_range out = part->out;
     const size_t total = out.end - out.first, bands = ln_div_up(total, job->rows);
     at->rows = (row_range){0, 0};
+    if (out.first > 0)
+        take_edge_above(job, part->piece, at);
     for (size_t i = 0; i < bands; i++) {
         const row_range band = {out.first + ln_share_start(total, bands, i),
                                 out.first + ln_share_start(total, bands, i + 1)};
         const row_range in = rows_in_sight(s, band);
         if (job->args->expand)
-            expand_rows(job, image, in, at);
-        filter_rows(job, image, band, in, at);
+            advance(job, part, in, at);
+        filter_rows(job, part->image, band, in, at);
         if (job->args->project)
-            project_rows(job, image, band, at);
+            project_rows(job, part->image, band, at);
     }
 }
 
@@ -258,12 +352,13 @@ static void run_piece(void *user, size_t piece)
     const band_job *job = user;
     const size_t out_h = job->args->depthwise->shape.out_h;
     const size_t end = ln_share_start(job->total, job->pieces, piece + 1);
-    band_buffers at = {.in = job->workspace + piece * job->slot};
+    band_buffers at = {.in = job->slots + piece * job->slot};
     at.out = at.in + floats_in_front(&job->size, job->rows);
     for (size_t row = ln_share_start(job->total, job->pieces, piece); row < end;) {
         const size_t image = row / out_h, first = row % out_h;
         const size_t count = ln_min(end - row, out_h - first);
-        run_rows(job, image, (row_range){first, first + count}, &at);
+        const band_part part = {piece, image, {first, first + count}};
+        run_part(job, &part, &at);
         row += count;
     }
 }
@@ -304,8 +399,11 @@ void ln_band_nhwc_f32(ln_cpu_isa isa, const ln_band_nhwc_f32_args *args, ln_pool
                     .size = plan.size,
                     .total = plan.total,
                     .pieces = count_pieces(args, &plan, ln_pool_thread_count(pool)),
-                    .workspace = workspace};
-    job.slot = plan.floats / job.pieces / 16 * 16;
+                    .edges = workspace};
+    const size_t edges = edge_floats(&plan.size, job.pieces);
+    job.slots = workspace + edges;
+    job.slot = (plan.floats - edges) / job.pieces / 16 * 16;
     job.rows = rows_within(&plan.size, job.slot, s->out_h);
+    ln_pool_run(pool, (job.pieces - 1) * plan.size.edge_rows, run_edge_row, &job);
     ln_pool_run(pool, job.pieces, run_piece, &job);
 }

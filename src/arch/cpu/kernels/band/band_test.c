@@ -271,11 +271,24 @@ TEST(threads_change_no_bit)
     ln_pool *pools[4] = {NULL};
     for (size_t i = 1; i < 4; i++)
         CHECK_OK(ln_pool_create(i + 1, &pools[i]));
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 6; i++) {
         size_t kernel = test_random_in(0, 1) ? 3 : 5;
         chain c = chain_of(depthwise_shape(test_random_in(1, 3), test_random_in(60, 200),
                                            test_random_in(20, 60), test_random_in(20, 40), kernel,
                                            test_random_in(1, 2), kernel / 2));
+        check(&c, pools, 4);
+    }
+    for (int i = 0; i < 10; i++) { // pieces share rows, or leave some out
+        ln_conv_shape s = depthwise_shape(test_random_in(1, 3), 700, test_random_in(8, 30),
+                                          test_random_in(6, 12), 1, 1, test_random_in(0, 5));
+        s.kernel_h = test_random_in(1, 6);
+        s.kernel_w = test_random_in(1, 3);
+        s.stride_h = test_random_in(1, 4);
+        s.dilation_h = test_random_in(1, 3);
+        s.out_h = (s.in_h + test_random_in(0, 8)) / s.stride_h;
+        s.out_w = s.in_w;
+        chain c = chain_of(s);
+        c.in_channels = test_random_in(1, 6);
         check(&c, pools, 4);
     }
     for (size_t i = 1; i < 4; i++)

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives depthwise convolution: packs weights, and cuts the output into rows for the threads.
+// Drives depthwise convolution: packs weights, and cuts the output for the threads, into rows, or
+// into channels where these are more than the pixels of an image. So do the pointwise convolutions
+// around it (gemm/deal.h), and a core finds in its cache what it needs.
 
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 
+#include <stdbool.h>
+
+#include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
 
 typedef struct kernel_row {
@@ -24,9 +29,11 @@ void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, flo
             packed[tap * s->out_channels + o] = *weight++;
 }
 
-// Multiplications that take about 20 microseconds; less than twice that stays in one thread.
-#define PIECE_PRODUCTS ((double)(1 << 20))
-#define PIECES_MAX     64
+// Multiplications of a microsecond; what is done once for each output takes as long as some.
+#define PRODUCTS_PER_MICROSECOND 128000.0
+#define PRODUCTS_OF_AN_OUTPUT    8.0
+// Channels of a piece are a multiple of this, whole cache lines; the last one has the rest.
+#define CHANNEL_STEP             ((size_t)32)
 
 typedef struct job {
     const ln_conv_nhwc_f32_args *args;
@@ -34,24 +41,49 @@ typedef struct job {
     size_t pieces;
 } job;
 
-static void run_piece(void *user, size_t index)
+static size_t row_count(const job *j)
+{
+    return j->args->shape.batch * j->args->shape.out_h;
+}
+
+static void run_rows(void *user, size_t index)
 {
     const job *j = user;
-    size_t rows = j->args->shape.batch * j->args->shape.out_h;
+    size_t rows = row_count(j);
     j->kernel(j->args, index * rows / j->pieces, (index + 1) * rows / j->pieces);
+}
+
+static void run_channels(void *user, size_t index)
+{
+    const job *j = user;
+    ln_conv_nhwc_f32_args part = *j->args;
+    size_t channels = part.shape.out_channels, steps = channels / CHANNEL_STEP;
+    size_t first = index * steps / j->pieces * CHANNEL_STEP;
+    size_t end = (index + 1) * steps / j->pieces * CHANNEL_STEP;
+    if (index + 1 == j->pieces)
+        end = channels;
+    part.shape.in_channels = part.shape.out_channels = part.shape.group = end - first;
+    part.tap_stride = part.tap_stride ? part.tap_stride : channels;
+    part.x += first;
+    part.packed += first;
+    part.y += first;
+    if (part.epilogue.bias)
+        part.epilogue.bias += first;
+    if (part.epilogue.addend)
+        part.epilogue.addend += first;
+    j->kernel(&part, 0, row_count(j));
 }
 
 void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *pool)
 {
     const ln_conv_shape *s = &args->shape;
-    size_t rows = s->batch * s->out_h;
+    job j = {.args = args, .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel};
+    size_t rows = row_count(&j), steps = s->out_channels / CHANNEL_STEP;
     if (rows == 0 || s->out_w == 0 || s->out_channels == 0)
         return;
     double products = (double)(rows * s->out_w * s->out_channels) *
-                      (double)(s->kernel_h * s->kernel_w) / PIECE_PRODUCTS;
-    size_t pieces = products < 2 ? 1 : products < PIECES_MAX ? (size_t)products : PIECES_MAX;
-    job j = {.args = args,
-             .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-             .pieces = pieces < rows ? pieces : rows};
-    ln_pool_run(pool, j.pieces, run_piece, &j);
+                      ((double)(s->kernel_h * s->kernel_w) + PRODUCTS_OF_AN_OUTPUT);
+    bool is_by_channels = s->out_channels > s->out_h * s->out_w && steps > 1;
+    j.pieces = ln_pieces(products / PRODUCTS_PER_MICROSECOND, is_by_channels ? steps : rows, pool);
+    ln_pool_run(pool, j.pieces, is_by_channels ? run_channels : run_rows, &j);
 }

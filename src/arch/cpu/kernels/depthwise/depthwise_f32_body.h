@@ -33,7 +33,7 @@
 #endif
 
 // Bytes of input that tiles below each other should find again.
-#define DEPTHWISE_KEPT ((size_t)28 << 10)
+#define DEPTHWISE_KEPT ((size_t)20 << 10)
 
 // Where an epilogue is done.
 typedef enum depthwise_form {
@@ -46,7 +46,8 @@ typedef enum depthwise_form {
 // What all tiles of a call have in common.
 typedef struct depthwise_job {
     const ln_conv_nhwc_f32_args *args;
-    size_t in_row; // floats from one row of the input to the next
+    size_t in_row;   // floats from one row of the input to the next
+    size_t w_stride; // and from one tap of the weights
     ln_window_1d rows, columns;
     depthwise_form form;
     float low, high; // of BOUNDED and LATE; an infinite bound changes nothing
@@ -314,14 +315,14 @@ VF_VERB void depthwise_block(const int vectors, size_t lanes, const depthwise_jo
         sums[v] = vf_set1(0);
     for (size_t ky = taps[0]; ky < taps[1]; ky++) {
         const float *in = x + (ky - taps[0]) * row_step + c;
-        const float *w = args->packed + (ky * shape->kernel_w + taps[2]) * shape->out_channels + c;
+        const float *w = args->packed + (ky * shape->kernel_w + taps[2]) * job->w_stride + c;
         for (size_t kx = taps[2]; kx < taps[3]; kx++) {
             LN_UNROLL
             for (int v = 0; v < vectors; v++)
                 sums[v] = vf_fma(depthwise_load(in + v * VF_LANES, lanes),
                                  depthwise_load(w + v * VF_LANES, lanes), sums[v]);
             in += column_step;
-            w += shape->out_channels;
+            w += job->w_stride;
         }
     }
     LN_UNROLL
@@ -461,7 +462,7 @@ VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *
                                   : inputs,
         .x_stride = args->x_stride,
         .x_row = job->rows.dilation * job->in_row,
-        .w_stride = shape->out_channels,
+        .w_stride = job->w_stride,
         .y_stride = args->y_stride,
         .y_row = shape->out_w * args->y_stride,
         .bias = args->epilogue.bias,
@@ -551,6 +552,7 @@ VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t
     const ln_conv_shape *s = &args->shape;
     depthwise_job job = {.args = args,
                          .in_row = s->in_w * args->x_stride,
+                         .w_stride = args->tap_stride ? args->tap_stride : s->out_channels,
                          .rows = {.in = s->in_h,
                                   .kernel = s->kernel_h,
                                   .stride = s->stride_h,

@@ -239,6 +239,9 @@ TEST(threads_change_no_bit)
     ln_conv_shape s = shape_of(3, 200, 33, 31, 3, 1, 1);
     for (unsigned bits = 2; bits < 256; bits += 50)
         check_on(&s, options_of(bits), pool);
+    s = shape_of(2, 425, 14, 13, 5, 1, 2); // shared out by channels
+    for (unsigned bits = 2; bits < 256; bits += 50)
+        check_on(&s, options_of(bits), pool);
     ln_pool_release(pool);
 }
 

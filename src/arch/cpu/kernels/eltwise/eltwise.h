@@ -19,14 +19,16 @@
 
 LN_CPPSTART
 
-// y = name(x1, x2). MAX and MIN are NaN where an argument is, and x2 where both are zero.
+// y = name(x1, x2). MAX and MIN are NaN where an argument is, and x2 where both are zero. PRELU is
+// x1 x2 below 0, else x1.
 #define LN_BINARY_LIST(X)                                                                          \
     X(SUM)                                                                                         \
     X(SUB)                                                                                         \
     X(MUL)                                                                                         \
     X(DIV)                                                                                         \
     X(MAX)                                                                                         \
-    X(MIN)
+    X(MIN)                                                                                         \
+    X(PRELU)
 
 #define LN_ELTWISE_ENUM_BINARY(name) LN_BINARY_##name,
 typedef enum ln_binary { LN_BINARY_LIST(LN_ELTWISE_ENUM_BINARY) LN_BINARY_COUNT } ln_binary;

@@ -64,6 +64,7 @@ VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
     case LN_BINARY_DIV: return vf_div(x1, x2);
     case LN_BINARY_MAX: return vf_max_nan(x1, x2);
     case LN_BINARY_MIN: return vf_min_nan(x1, x2);
+    case LN_BINARY_PRELU: return vf_if_ge(x1, vf_set1(0.0f), x1, vf_mul(x1, x2));
     case LN_BINARY_COUNT: break;
     }
     return x1;

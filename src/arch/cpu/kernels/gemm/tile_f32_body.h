@@ -18,6 +18,11 @@
 #define TILE_VECTORS (LN_TILE_LANES / VF_LANES) // of a panel
 #define TILE_MAX_NV  (LN_TILE_MAX_PANELS * LN_TILE_LANES / VF_LANES)
 
+// The first half of a vector, twice; for sets of instructions whose tiles have pairs.
+#ifndef TILE_LOAD_TWICE
+#define TILE_LOAD_TWICE(p) vf_load(p)
+#endif
+
 // ---- Epilogue ----
 
 // Sums that wait for an epilogue: those of the columns [column, column + n) of a tile.
@@ -272,13 +277,28 @@ VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, const size_
     }
 }
 
+// The sums of a tile. Where the last panel has columns for half a vector only, it has a vector for
+// two rows each instead: `pairs`, the one of the even row in front.
+typedef struct tile_sums {
+    vf of[LN_TILE_MAX_ROWS][TILE_MAX_NV];
+    vf pairs[(LN_TILE_MAX_ROWS + 1) / 2];
+} tile_sums;
+
+// Vectors x and `before` of the row `i` and the one before, as the last panel's sums of pairs take
+// them.
+VF_VERB vf tile_pair(vf before, vf x, const size_t i)
+{
+    return i % 2 ? vf_first_n(before, x, VF_LANES / 2) : x;
+}
+
 // One run of the sums; `rows` are the addresses where rows of A start, `next` is 0 or the floats
 // from the first of them to what is fetched meanwhile.
 VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
                           const ln_tile_f32_run *run, const uintptr_t *rows, ptrdiff_t next,
-                          vf (*sum)[TILE_MAX_NV], const size_t mr, const size_t np)
+                          tile_sums *sums, const size_t mr, const size_t np, const bool has_pairs)
 {
     const size_t nv = np * TILE_VECTORS, panel_stride = t->panel_stride;
+    const size_t whole = has_pairs ? nv - 1 : nv;
     const float *b = c->panels + run->panel;
     const uintptr_t ahead = tile_behind(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
     uintptr_t at = (uintptr_t)run->x * sizeof(float);
@@ -288,27 +308,47 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     for (; at != end; at += sizeof(float)) {
         vf w[TILE_MAX_NV];
         LN_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            w[j] = vf_load(b + j / TILE_VECTORS * panel_stride + j % TILE_VECTORS * VF_LANES);
+        for (size_t j = 0; j < nv; j++) {
+            const float *from = b + j / TILE_VECTORS * panel_stride + j % TILE_VECTORS * VF_LANES;
+            w[j] = j < whole ? vf_load(from) : TILE_LOAD_TWICE(from);
+        }
         LN_UNROLL
         for (size_t j = 0; j < np; j++)
             __builtin_prefetch((const void *)((uintptr_t)(b + j * panel_stride) + ahead), 0, 2);
         __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
         b += LN_TILE_LANES;
+        vf before = w[0];
         LN_UNROLL
         for (size_t i = 0; i < mr; i++) {
             vf x = vf_set1(*(const float *)(rows[i] + at));
             LN_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                sum[i][j] = vf_fma(x, w[j], sum[i][j]);
+            for (size_t j = 0; j < whole; j++)
+                sums->of[i][j] = vf_fma(x, w[j], sums->of[i][j]);
+            if (has_pairs && (i % 2 || i + 1 == mr))
+                sums->pairs[i / 2] = vf_fma(tile_pair(before, x, i), w[whole], sums->pairs[i / 2]);
+            before = x;
         }
     }
 }
 
+VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t mr,
+                        const size_t nv)
+{
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        sums->pairs[i / 2] = vf_set1(0.0f);
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            sums->of[i][j] =
+                t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
+    }
+}
+
 // The columns [first, end) of a tile of `mr` rows, `np` panels at a time; with constants where this
-// is inlined, their sums stay in registers.
+// is inlined, their sums stay in registers. With `has_pairs`, which takes no sums from before, the
+// last half of the last panel is left out.
 VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t first, size_t end, const size_t mr,
-                      const size_t np)
+                      const size_t np, const bool has_pairs)
 {
     const size_t nv = np * TILE_VECTORS;
     uintptr_t rows[LN_TILE_MAX_ROWS];
@@ -317,20 +357,18 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t first, size_t end, const
         rows[i] = tile_behind(t->x, t->rows[i]);
     for (; first < end; first += np * LN_TILE_LANES) {
         const tile_columns c = tile_columns_at(t, first, end, np);
-        vf sum[LN_TILE_MAX_ROWS][TILE_MAX_NV];
-        LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            LN_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                sum[i][j] =
-                    t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
-        }
+        tile_sums sums;
+        tile_start(t, &sums, mr, nv);
         tile_fetch_addend(&c, t->epilogue.addend_stride, mr, np);
         for (size_t r = 0; r < t->run_count; r++)
-            tile_add_run(t, &c, &t->runs[r], rows, first ? 0 : t->next, sum, mr, np);
+            tile_add_run(t, &c, &t->runs[r], rows, first ? 0 : t->next, &sums, mr, np, has_pairs);
+        LN_UNROLL
+        for (size_t i = 0; has_pairs && i < mr; i++)
+            sums.of[i][nv - 1] =
+                i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
 
         if (!t->ends_in_sums && tile_is_bounds(t, &c, np)) {
-            tile_finish_bounds(t, &c, sum, mr, np);
+            tile_finish_bounds(t, &c, sums.of, mr, np);
             continue;
         }
         _Alignas(64) tile_waiting waiting;
@@ -339,7 +377,7 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t first, size_t end, const
             float *to = t->ends_in_sums ? t->sums[i] : waiting.sums[i];
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
-                vf_store(to + j * VF_LANES, sum[i][j]);
+                vf_store(to + j * VF_LANES, sums.of[i][j]);
         }
         if (t->ends_in_sums)
             return;

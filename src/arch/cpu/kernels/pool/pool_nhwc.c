@@ -3,6 +3,7 @@
 
 #include "arch/cpu/kernels/pool/pool_nhwc.h"
 
+#include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
 
 typedef struct kernel_row {
@@ -16,11 +17,9 @@ static const kernel_row kernels[] = {
 #undef K
 };
 
-// Inputs that are looked at in about 20 microseconds; less than twice that stays in one thread.
-#define PIECE_INPUTS ((double)(1 << 20))
-#define PIECES_MAX   64
+#define INPUTS_PER_MICROSECOND 30000.0
 // Channels of a piece are a multiple of this: whole cache lines.
-#define CHANNEL_STEP ((size_t)64)
+#define CHANNEL_STEP           ((size_t)16)
 
 typedef struct job {
     const ln_pool_nhwc_f32_args *args;
@@ -54,12 +53,11 @@ void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool
     double inputs = (double)(rows * args->out_w * args->channels);
     inputs *= (double)least(args->rows.kernel, args->rows.in);
     inputs *= (double)least(args->columns.kernel, args->columns.in);
-    size_t pieces = inputs < 2 * PIECE_INPUTS            ? 1
-                    : inputs < PIECES_MAX * PIECE_INPUTS ? (size_t)(inputs / PIECE_INPUTS)
-                                                         : PIECES_MAX;
+    size_t steps = (args->channels - 1) / CHANNEL_STEP + 1;
+    size_t pieces = ln_pieces(inputs / INPUTS_PER_MICROSECOND, rows * steps, pool);
     job j = {.args = args,
              .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
              .row_pieces = least(pieces, rows)};
-    j.channel_pieces = least(pieces / j.row_pieces, (args->channels - 1) / CHANNEL_STEP + 1);
+    j.channel_pieces = least(pieces / j.row_pieces, steps);
     ln_pool_run(pool, j.row_pieces * j.channel_pieces, run_piece, &j);
 }

@@ -3,6 +3,7 @@
 
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 
+#include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
 
 typedef struct kernel_row {
@@ -16,9 +17,7 @@ static const kernel_row kernels[] = {
 #undef K
 };
 
-// Floats that are written in about 20 microseconds; less than twice that stays in one thread.
-#define PIECE_FLOATS ((size_t)1 << 17)
-#define PIECES_MAX   64
+#define FLOATS_PER_MICROSECOND 6500.0
 
 typedef struct job {
     const ln_resize_nhwc_f32_args *args;
@@ -38,10 +37,9 @@ void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_
     size_t rows = args->batch * args->out_h;
     if (rows == 0 || args->out_w == 0 || args->channels == 0)
         return;
-    size_t pieces = rows * args->out_w * args->channels / PIECE_FLOATS;
-    pieces = pieces < 2 ? 1 : pieces > PIECES_MAX ? PIECES_MAX : pieces;
+    double floats = (double)(rows * args->out_w * args->channels);
     job j = {.args = args,
              .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-             .pieces = pieces < rows ? pieces : rows};
+             .pieces = ln_pieces(floats / FLOATS_PER_MICROSECOND, rows, pool)};
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }

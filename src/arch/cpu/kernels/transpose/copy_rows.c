@@ -3,11 +3,12 @@
 
 #include "arch/cpu/kernels/transpose/copy_rows.h"
 
+#include <stdint.h>
 #include <string.h>
 
-// Bytes that are copied in about 20 microseconds; less than twice that stays in one thread.
-#define PIECE_BYTES ((size_t)512 << 10)
-#define PIECES_MAX  ((size_t)64)
+#include "arch/cpu/kernels/pieces.h"
+
+#define BYTES_PER_MICROSECOND 25000.0
 
 typedef struct job {
     ln_copy_rows_args rows;
@@ -53,9 +54,8 @@ void ln_copy_rows(const ln_copy_rows_args *args, ln_pool *pool)
         j.rows.row_bytes *= args->rows;
         j.rows.rows = 1;
     }
-    size_t pieces = j.rows.rows * j.rows.row_bytes / PIECE_BYTES;
-    j.pieces = pieces < 2 ? 1 : pieces < PIECES_MAX ? pieces : PIECES_MAX;
-    if (j.rows.rows > 1 && j.pieces > j.rows.rows)
-        j.pieces = j.rows.rows;
+    double bytes = (double)j.rows.rows * (double)j.rows.row_bytes;
+    j.pieces =
+        ln_pieces(bytes / BYTES_PER_MICROSECOND, j.rows.rows > 1 ? j.rows.rows : SIZE_MAX, pool);
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }

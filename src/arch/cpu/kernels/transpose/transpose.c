@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
 
 typedef struct kernel_row {
@@ -23,12 +24,10 @@ static const kernel_row kernels[] = {
 #undef K
 };
 
-// Bytes that are moved in about 20 microseconds; less than twice that stays in one thread.
-#define PIECE_BYTES   ((size_t)512 << 10)
-#define PIECES_MAX    ((size_t)64)
+#define BYTES_PER_MICROSECOND 40000.0
 // Elements of a matrix that are about one unit of work, whole cache lines of each row of x.
-#define UNIT_ELEMENTS ((size_t)16384)
-#define UNIT_LINE     ((size_t)64)
+#define UNIT_ELEMENTS         ((size_t)16384)
+#define UNIT_LINE             ((size_t)64)
 
 static size_t least(size_t a, size_t b)
 {
@@ -208,8 +207,8 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
     j.units = j.units_of_matrix;
     for (int i = 0; i < j.outer_count; i++)
         j.units *= j.outer[i].dim;
-    size_t pieces = len * args->elem_size / PIECE_BYTES;
-    j.pieces = pieces < 2 ? 1 : least(least(pieces, PIECES_MAX), j.units);
+    j.pieces =
+        ln_pieces((double)len * (double)args->elem_size / BYTES_PER_MICROSECOND, j.units, pool);
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }
 
@@ -237,9 +236,9 @@ void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *
 {
     if (args->rows == 0 || args->columns == 0)
         return;
-    size_t pieces = args->rows * args->columns * 2 * sizeof(uint32_t) / PIECE_BYTES;
+    double bytes = (double)args->rows * (double)args->columns * 2 * sizeof(uint32_t);
     interleave_job j = {.args = args,
                         .kernel = LN_SELECT_KERNEL(kernels, isa)->pairs,
-                        .pieces = pieces < 2 ? 1 : least(least(pieces, PIECES_MAX), args->rows)};
+                        .pieces = ln_pieces(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
     ln_pool_run(pool, j.pieces, interleave_piece, &j);
 }

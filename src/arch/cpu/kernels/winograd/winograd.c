@@ -6,12 +6,16 @@
 // fetched ahead of their use: measured, it does not matter then from where they come. What is read
 // again, a point of V and the sums M, is small.
 //
-// Threads share blocks where these are many and small; otherwise they share each block, first its
-// tiles, then its output channels.
+// Each thread has blocks of its own, as far as these can be of many tiles, because all weights are
+// read for each. On small images threads share a block: its output channels, and thus the weights.
+// Its tiles are transformed twice then, once for each half of the threads: that costs less than
+// what one half would have to fetch from the other, and nothing where processors are far from each
+// other.
 
 #include "arch/cpu/kernels/winograd/winograd.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -159,29 +163,32 @@ double ln_winograd_f32_error(size_t m, size_t in_channels)
 // ---- The plan ----
 
 // Measured: more tiles in a block gain nothing, fewer read the weights too often; more channels at
-// a time gain nothing either, fewer are taken where threads need them.
-#define BLOCK_TILES    28
-#define CHUNK          64
-#define CHUNK_OF_FEW   32
-#define FEW_CHANNELS   256
-// Threads share a block where blocks are fewer than this, or do not fit a second cache.
-#define LEAST_BLOCKS   4
-#define MAX_SLOT_BYTES ((size_t)1 << 20)
+// a time gain nothing either, and an odd number of panels costs a tenth to a third.
+#define BLOCK_TILES 28
+#define LEAST_TILES 12 // of a block that a thread has for itself
+#define CHUNK       64
+#define PAIR        (size_t)(2 * LANES)
 // What the workspace should stay below; only half a block of very many channels does not.
-#define MAX_BYTES      ((size_t)9 << 19)
-#define MAX_SLOTS      8
+#define MAX_BYTES   ((size_t)9 << 19)
+#define MAX_SLOTS   8
+
+// How blocks and the workspace are cut.
+typedef struct block_cut {
+    size_t block_count; // tiles are dealt evenly
+    size_t chunk;       // output channels at a time, a multiple of 16
+    size_t m_row, v_plane, m_plane;
+    size_t v_floats, m_floats; // of a block, of a chunk of it
+} block_cut;
 
 typedef struct winograd_plan {
     size_t m, points;
     size_t tiles_y, tiles_x; // of an image
     size_t tile_count;
-    size_t block_count; // tiles are dealt evenly
-    size_t chunk;       // output channels at a time, a multiple of 16
-    size_t v_row, m_row, v_plane, m_plane;
+    size_t v_row;
     size_t zeros; // floats of the row that stands for pixels outside
-    bool is_v_shared;
-    size_t slots;
-    size_t v_floats, m_floats; // of one slot
+    block_cut cut;
+    size_t apart_slots;  // of V and M where threads have blocks of their own
+    size_t shared_slots; // of M where they share V
 } winograd_plan;
 
 // Rows and planes have an odd number of cache lines, so that those of several rows or planes do not
@@ -199,15 +206,22 @@ static size_t tiles_of_images(const ln_conv_shape *s, size_t tiles_y, size_t til
     return count;
 }
 
-// Fills in what depends on the numbers of tiles and channels of a block.
-static void size_block(winograd_plan *plan, size_t tiles, size_t chunk)
+static block_cut cut_blocks(const winograd_plan *plan, size_t block_count, size_t chunk)
 {
-    plan->chunk = chunk;
-    plan->m_row = odd_lines(chunk);
-    plan->v_plane = odd_lines(tiles * plan->v_row);
-    plan->m_plane = odd_lines(tiles * plan->m_row);
-    plan->v_floats = plan->points * plan->v_plane;
-    plan->m_floats = plan->points * plan->m_plane;
+    size_t tiles = ceil_div(plan->tile_count, block_count);
+    block_cut cut = {.block_count = block_count, .chunk = chunk, .m_row = odd_lines(chunk)};
+    cut.v_plane = odd_lines(tiles * plan->v_row);
+    cut.m_plane = odd_lines(tiles * cut.m_row);
+    cut.v_floats = plan->points * cut.v_plane;
+    cut.m_floats = plan->points * cut.m_plane;
+    return cut;
+}
+
+// How many of so many floats there is room for: at least 1, and at most `most` otherwise.
+static size_t fit(size_t room, size_t floats, size_t most)
+{
+    size_t count = least(room / sizeof(float) / floats, most);
+    return count ? count : 1;
 }
 
 static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
@@ -220,26 +234,36 @@ static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
     plan.zeros = plan.v_row;
 
     size_t out = round_up(s->out_channels);
-    size_t least_v = plan.points * plan.v_row * sizeof(float);
-    size_t most = least_v * BLOCK_TILES <= MAX_BYTES ? BLOCK_TILES : BLOCK_TILES / 2;
-    plan.block_count = ceil_div(plan.tile_count, most);
-    if (plan.block_count > LEAST_BLOCKS && plan.tile_count < SIZE_MAX / 2)
-        plan.block_count = ceil_div(plan.block_count, LEAST_BLOCKS) * LEAST_BLOCKS;
-    size_t tiles = ceil_div(plan.tile_count, plan.block_count);
-    size_block(&plan, tiles, least(out, CHUNK));
+    size_t tile_bytes = plan.points * plan.v_row * sizeof(float);
+    size_t tiles = tile_bytes * BLOCK_TILES <= MAX_BYTES ? BLOCK_TILES : BLOCK_TILES / 2;
+    plan.cut = cut_blocks(&plan, ceil_div(plan.tile_count, tiles), least(out, CHUNK));
 
-    size_t slot = (plan.v_floats + plan.m_floats) * sizeof(float);
-    plan.is_v_shared = plan.block_count < LEAST_BLOCKS || slot > MAX_SLOT_BYTES;
-    size_t left = MAX_BYTES, pieces = plan.block_count;
-    if (plan.is_v_shared) {
-        size_block(&plan, tiles, least(out, out > FEW_CHANNELS ? CHUNK : CHUNK_OF_FEW));
-        slot = plan.m_floats * sizeof(float);
-        left -= least(left, plan.v_floats * sizeof(float));
-        pieces = ceil_div(out, plan.chunk);
-    }
-    plan.slots = left < slot ? 1 : least(left / slot, MAX_SLOTS);
-    plan.slots = least(plan.slots, pieces);
+    size_t v_floats = plan.cut.v_floats, m_floats = plan.cut.m_floats;
+    size_t left = MAX_BYTES - least(v_floats * sizeof(float), MAX_BYTES);
+    plan.apart_slots =
+        fit(MAX_BYTES, v_floats + m_floats, least(plan.tile_count / LEAST_TILES, MAX_SLOTS));
+    plan.shared_slots = fit(left, m_floats, least(ceil_div(out, PAIR), MAX_SLOTS));
     return plan;
+}
+
+// Blocks for so many threads, each with the same number of them; 0 if they would be too small, or
+// there is no workspace for so many.
+static size_t blocks_apart(const winograd_plan *plan, size_t threads)
+{
+    size_t count = plan->cut.block_count;
+    if (threads == 1)
+        return count;
+    if (count / threads < MAX_SLOTS && plan->tile_count < SIZE_MAX / 2)
+        count = ceil_div(count, threads) * threads;
+    if (plan->tile_count / count < LEAST_TILES || plan->apart_slots < least(threads, MAX_SLOTS))
+        return 0;
+    return count;
+}
+
+// Not for images that have enough tiles for as many threads as there are slots.
+static bool may_share_blocks(const winograd_plan *plan)
+{
+    return blocks_apart(plan, MAX_SLOTS) == 0;
 }
 
 static bool is_empty(const ln_conv_shape *s)
@@ -255,9 +279,10 @@ size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape)
     if (is_empty(shape))
         return 0;
     winograd_plan plan = plan_of(m, shape);
-    size_t slot = plan.m_floats + (plan.is_v_shared ? 0 : plan.v_floats);
-    size_t floats = plan.zeros + plan.slots * slot + (plan.is_v_shared ? plan.v_floats : 0);
-    return floats * sizeof(float);
+    size_t apart = plan.apart_slots * (plan.cut.v_floats + plan.cut.m_floats);
+    size_t shared = plan.cut.v_floats + plan.shared_slots * plan.cut.m_floats;
+    bool is_apart = apart > shared || !may_share_blocks(&plan);
+    return (plan.zeros + (is_apart ? apart : shared)) * sizeof(float);
 }
 
 // ---- A block ----
@@ -266,12 +291,32 @@ typedef struct winograd_job {
     const ln_conv_nhwc_f32_args *args;
     const ln_winograd_f32_kernel *kernel;
     winograd_plan plan;
+    block_cut cut;
     const float *zeros;
-    float *workspace; // behind the zeros
+    float *workspace;        // behind the zeros
+    atomic_uint *free_slots; // a bit for each
     size_t pieces;
-    bool has_one_slot;        // pieces follow each other: the first slot serves all, from the cache
     size_t first, tile_count; // of the block that threads share
 } winograd_job;
+
+// The slot of a piece while it runs. The lowest one that is free: where threads take turns it is
+// the one that the thread had before, which is in its cache.
+static size_t take_slot(const winograd_job *job)
+{
+    unsigned old = atomic_load_explicit(job->free_slots, memory_order_relaxed);
+    while (old == 0 ||
+           !atomic_compare_exchange_weak_explicit(job->free_slots, &old, old & (old - 1),
+                                                  memory_order_acquire, memory_order_relaxed)) {
+        if (old == 0) // more pieces at the same time than the pool has threads
+            old = atomic_load_explicit(job->free_slots, memory_order_relaxed);
+    }
+    return (size_t)__builtin_ctz(old);
+}
+
+static void give_slot(const winograd_job *job, size_t slot)
+{
+    atomic_fetch_or_explicit(job->free_slots, 1u << slot, memory_order_release);
+}
 
 // The tile `index` of all images: its image, and its first output.
 typedef struct tile_place {
@@ -301,7 +346,7 @@ static void transform_input(const winograd_job *job, size_t index, float *v)
                                   .pixels = pixels,
                                   .channels = s->in_channels,
                                   .v = v,
-                                  .plane = plan->v_plane};
+                                  .plane = job->cut.v_plane};
     if (top < s->in_h && left < s->in_w && n <= s->in_h - top && n <= s->in_w - left) {
         tile.x = image + top * tile.row + left * tile.pixel;
     } else {
@@ -324,7 +369,7 @@ static void transform_output(const winograd_job *job, size_t index, size_t chann
     tile_place place = place_of(plan, index);
     size_t pixel = (place.image * s->out_h + place.y) * s->out_w + place.x;
     ln_winograd_f32_output tile = {.m = m,
-                                   .plane = plan->m_plane,
+                                   .plane = job->cut.m_plane,
                                    .channels = count,
                                    .rows = least(plan->m, s->out_h - place.y),
                                    .columns = least(plan->m, s->out_w - place.x),
@@ -348,61 +393,71 @@ static void transform_inputs(const winograd_job *job, size_t block, size_t first
         transform_input(job, block + t, v + t * job->plan.v_row);
 }
 
-// Chunks of output channels from `first` on.
-static void multiply_chunks(const winograd_job *job, size_t block, size_t tiles, size_t first,
-                            size_t count, const float *v, float *m)
+// The output channels [first, end), some at a time.
+static void multiply_channels(const winograd_job *job, size_t block, size_t tiles, size_t first,
+                              size_t end, const float *v, float *m)
 {
     const winograd_plan *plan = &job->plan;
+    const block_cut *cut = &job->cut;
     const ln_conv_shape *s = &job->args->shape;
     size_t point_stride = round_up(s->out_channels) * s->in_channels;
-    for (size_t i = first; i < first + count; i++) {
-        size_t channel = i * plan->chunk, channels = least(plan->chunk, s->out_channels - channel);
+    for (size_t channel = first; channel < end; channel += cut->chunk) {
+        size_t channels = least(cut->chunk, end - channel);
         const float *u = job->args->packed + channel * s->in_channels;
         for (size_t p = 0; p < plan->points; p++) {
             job->kernel->product(&(ln_winograd_f32_product){
                 .rows = tiles,
                 .channels = s->in_channels,
                 .panels = ceil_div(channels, LANES),
-                .v = v + p * plan->v_plane,
+                .v = v + p * cut->v_plane,
                 .v_row = plan->v_row,
                 .u = u + p * point_stride,
                 .u_after = u + (p + 1 < plan->points ? p + 1 : p) * point_stride,
-                .m = m + p * plan->m_plane,
-                .m_row = plan->m_row});
+                .m = m + p * cut->m_plane,
+                .m_row = cut->m_row});
         }
         for (size_t t = 0; t < tiles; t++)
-            transform_output(job, block + t, channel, channels, m + t * plan->m_row);
+            transform_output(job, block + t, channel, channels, m + t * cut->m_row);
     }
-}
-
-static size_t chunk_count(const winograd_job *job)
-{
-    return ceil_div(job->args->shape.out_channels, job->plan.chunk);
 }
 
 // The part `index` of `parts` of `count` things: where it begins.
 static size_t part_begin(size_t count, size_t index, size_t parts)
 {
-    return count / parts * index + least(index, count % parts);
+    return count / parts * index + count % parts * index / parts;
 }
 
-// ---- Pieces ----
+// ---- Blocks of one thread ----
 
 static void run_blocks(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    const winograd_plan *plan = &job->plan;
-    float *v = job->workspace;
-    if (!job->has_one_slot)
-        v += piece * (plan->v_floats + plan->m_floats);
-    size_t end = part_begin(job->plan.block_count, piece + 1, job->pieces);
-    for (size_t b = part_begin(job->plan.block_count, piece, job->pieces); b < end; b++) {
-        size_t first = part_begin(plan->tile_count, b, job->plan.block_count);
-        size_t tiles = part_begin(plan->tile_count, b + 1, job->plan.block_count) - first;
+    const block_cut *cut = &job->cut;
+    size_t slot = take_slot(job), end = part_begin(cut->block_count, piece + 1, job->pieces);
+    float *v = job->workspace + slot * (cut->v_floats + cut->m_floats);
+    for (size_t b = part_begin(cut->block_count, piece, job->pieces); b < end; b++) {
+        size_t first = part_begin(job->plan.tile_count, b, cut->block_count);
+        size_t tiles = part_begin(job->plan.tile_count, b + 1, cut->block_count) - first;
         transform_inputs(job, first, 0, tiles, v);
-        multiply_chunks(job, first, tiles, 0, chunk_count(job), v, v + plan->v_floats);
+        multiply_channels(job, first, tiles, 0, job->args->shape.out_channels, v,
+                          v + cut->v_floats);
     }
+    give_slot(job, slot);
 }
+
+static void run_apart(winograd_job *job, size_t threads, ln_pool *pool)
+{
+    const winograd_plan *plan = &job->plan;
+    size_t slots = plan->apart_slots, count = blocks_apart(plan, least(threads, slots));
+    if (count)
+        job->cut = cut_blocks(plan, count, plan->cut.chunk);
+    assert(job->cut.v_floats <= plan->cut.v_floats && job->cut.m_floats <= plan->cut.m_floats);
+    job->pieces = threads <= slots ? job->cut.block_count : least(job->cut.block_count, slots);
+    atomic_store_explicit(job->free_slots, (1u << slots) - 1, memory_order_relaxed);
+    ln_pool_run(pool, job->pieces, run_blocks, job);
+}
+
+// ---- Blocks that threads share ----
 
 static void run_input_piece(void *user, size_t piece)
 {
@@ -412,32 +467,39 @@ static void run_input_piece(void *user, size_t piece)
     transform_inputs(job, job->first, first, end - first, job->workspace);
 }
 
-static void run_chunks_piece(void *user, size_t piece)
+static void run_channels_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t first = part_begin(chunk_count(job), piece, job->pieces);
-    size_t end = part_begin(chunk_count(job), piece + 1, job->pieces);
-    float *m = job->workspace + job->plan.v_floats;
-    if (!job->has_one_slot)
-        m += piece * job->plan.m_floats;
-    multiply_chunks(job, job->first, job->tile_count, first, end - first, job->workspace, m);
+    size_t out = job->args->shape.out_channels, pairs = ceil_div(out, PAIR);
+    size_t first = part_begin(pairs, piece, job->pieces) * PAIR;
+    size_t end = least(part_begin(pairs, piece + 1, job->pieces) * PAIR, out);
+    size_t slot = take_slot(job);
+    float *m = job->workspace + job->cut.v_floats + slot * job->cut.m_floats;
+    multiply_channels(job, job->first, job->tile_count, first, end, job->workspace, m);
+    give_slot(job, slot);
 }
 
-static void run_shared(winograd_job *job, ln_pool *pool)
+static void run_shared(winograd_job *job, size_t threads, ln_pool *pool)
 {
-    for (size_t b = 0; b < job->plan.block_count; b++) {
-        job->first = part_begin(job->plan.tile_count, b, job->plan.block_count);
-        job->tile_count =
-            part_begin(job->plan.tile_count, b + 1, job->plan.block_count) - job->first;
+    const winograd_plan *plan = &job->plan;
+    size_t pieces = ceil_div(job->args->shape.out_channels, PAIR);
+    if (threads > plan->shared_slots)
+        pieces = least(pieces, plan->shared_slots);
+    atomic_store_explicit(job->free_slots, (1u << plan->shared_slots) - 1, memory_order_relaxed);
+    for (size_t b = 0; b < job->cut.block_count; b++) {
+        job->first = part_begin(plan->tile_count, b, job->cut.block_count);
+        job->tile_count = part_begin(plan->tile_count, b + 1, job->cut.block_count) - job->first;
         job->pieces = least(job->tile_count, MAX_SLOTS);
         ln_pool_run(pool, job->pieces, run_input_piece, job);
-        job->pieces = job->plan.slots;
-        ln_pool_run(pool, job->pieces, run_chunks_piece, job);
+        job->pieces = pieces;
+        ln_pool_run(pool, job->pieces, run_channels_piece, job);
     }
 }
 
-// Below so many multiplications waking another thread takes longer than they do.
-#define POOL_ABOVE_PRODUCTS 3e6
+// ---- The job ----
+
+// Below so many multiplications, some 10 microseconds, it takes as long to hand over a half.
+#define POOL_ABOVE_PRODUCTS 1e6
 
 void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args, ln_pool *pool,
                      float *workspace)
@@ -447,22 +509,21 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
 
     if (is_empty(s))
         return;
+    atomic_uint free_slots = 0;
     winograd_job job = {.args = args,
                         .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
                         .plan = plan_of(m, s),
-                        .zeros = workspace};
+                        .zeros = workspace,
+                        .free_slots = &free_slots};
     const winograd_plan *plan = &job.plan;
     double products = (double)plan->points * (double)plan->tile_count * (double)s->in_channels *
                       (double)s->out_channels;
-    if (products < POOL_ABOVE_PRODUCTS)
-        pool = NULL;
-    job.has_one_slot = ln_pool_thread_count(pool) == 1;
+    size_t threads = products < POOL_ABOVE_PRODUCTS ? 1 : ln_pool_thread_count(pool);
+    job.cut = plan->cut;
     job.workspace = workspace + plan->zeros;
     memset(workspace, 0, plan->zeros * sizeof *workspace);
-    if (plan->is_v_shared) {
-        run_shared(&job, pool);
-        return;
-    }
-    job.pieces = plan->slots;
-    ln_pool_run(pool, job.pieces, run_blocks, &job);
+    if (blocks_apart(plan, least(threads, MAX_SLOTS)) == 0 && may_share_blocks(plan))
+        run_shared(&job, threads, pool);
+    else
+        run_apart(&job, threads, threads == 1 ? NULL : pool);
 }

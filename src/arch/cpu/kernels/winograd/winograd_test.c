@@ -505,7 +505,38 @@ TEST(small_whole_numbers_are_exact_with_tiles_of_two)
     problem_free(&p);
 }
 
-// ---- Workspace ----
+// ---- Workspace and threads ----
+
+static void check_threads(size_t m, const test_shape *t, ln_pool *pool)
+{
+    ln_conv_shape s = shape_of(t);
+    problem p = problem_make(m, &s, true);
+    float *alone = floats_make(out_count(&s)), *shared = floats_make(out_count(&s));
+    problem_run(&p, ln_cpu_isa_get(), NULL, true, alone);
+    problem_run(&p, ln_cpu_isa_get(), pool, true, shared);
+    check_same_bits(t->why, ln_cpu_isa_get(), alone, shared, out_count(&s));
+    free(alone);
+    free(shared);
+    problem_free(&p);
+}
+
+TEST(every_number_of_threads_has_its_way_to_cut)
+{
+    static const test_shape cases[] = {
+        {"blocks for each of some threads", 1, 128, 128, 28, 28, 1, 1, 1, 1},
+        {"one block", 1, 96, 300, 13, 13, 1, 1, 1, 1},
+        {"channels that are dealt one vector at a time", 1, 64, 88, 14, 14, 1, 1, 1, 1},
+    };
+    static const size_t threads[] = {2, 4, 7, 10};
+    for (size_t n = 0; n < sizeof threads / sizeof threads[0]; n++) {
+        ln_pool *pool;
+        CHECK_OK(ln_pool_create(threads[n], &pool));
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            FOR_EACH_M(m)
+        check_threads(m, &cases[i], pool);
+        ln_pool_release(pool);
+    }
+}
 
 TEST(a_workspace_is_small_and_says_when_it_does_not_fit)
 {
@@ -529,4 +560,5 @@ TEST_LIST(instruction_sets_agree_and_stay_inside_their_buffers, any_shape,
           windows_of_wider_images_are_read_and_written, epilogues_are_those_of_act_h,
           the_result_may_be_its_own_addend, errors_are_within_what_is_stated,
           small_whole_numbers_are_exact_with_tiles_of_two,
-          a_workspace_is_small_and_says_when_it_does_not_fit)
+          a_workspace_is_small_and_says_when_it_does_not_fit,
+          every_number_of_threads_has_its_way_to_cut)

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution with few output channels in vector verbs. A kernel file includes the verbs of its
+// instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_NARROW_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_NARROW_F32_BODY_H
+
+#include "arch/cpu/kernels/lanes.h"
+#include "arch/cpu/kernels/narrow/narrow.h"
+#include "arch/cpu/simd/unroll.h"
+
+#define NARROW_VECTORS    (LN_NARROW_LANES / VF_LANES)
+#define NARROW_MAX_PIXELS 8
+
+// Which taps of an axis meet the image: [first, end).
+typedef struct narrow_taps {
+    size_t first, end;
+} narrow_taps;
+
+static inline narrow_taps narrow_taps_of(ptrdiff_t start, size_t in, size_t kernel, size_t dilation)
+{
+    narrow_taps taps = {0, 0};
+    if (start < 0)
+        taps.first = ((size_t)-start + dilation - 1) / dilation;
+    if (start < (ptrdiff_t)in)
+        taps.end = ((size_t)((ptrdiff_t)in - 1 - start)) / dilation + 1;
+    taps.end = taps.end < kernel ? taps.end : kernel;
+    taps.first = taps.first < taps.end ? taps.first : taps.end;
+    return taps;
+}
+
+// A row of outputs.
+typedef struct narrow_row {
+    const ln_conv_nhwc_f32_args *args;
+    const float *line; // the image's row that the window starts in; may lie outside of it
+    narrow_taps rows;
+} narrow_row;
+
+// `pixels` neighbours from column `x` on, which all meet the columns in `taps`; pixels and outs are
+// constants where this is inlined.
+VF_VERB void narrow_tile(const narrow_row *row, const size_t pixels, const size_t outs, size_t x,
+                         narrow_taps taps, float *y, size_t y_stride)
+{
+    const ln_conv_nhwc_f32_args *a = row->args;
+    const ln_conv_shape *s = &a->shape;
+    const size_t step = s->stride_w * a->x_stride, blocks = s->in_channels / LN_NARROW_LANES;
+    const size_t tap_floats = outs * s->in_channels;
+    vf lanes[NARROW_MAX_PIXELS][LN_NARROW_MAX_OUTS][NARROW_VECTORS];
+    LN_UNROLL
+    for (size_t p = 0; p < pixels; p++) {
+        LN_UNROLL
+        for (size_t o = 0; o < outs; o++) {
+            LN_UNROLL
+            for (size_t v = 0; v < NARROW_VECTORS; v++)
+                lanes[p][o][v] = vf_set1(0.0f);
+        }
+    }
+    ptrdiff_t column = (ptrdiff_t)(x * s->stride_w) - (ptrdiff_t)s->pad_left;
+    for (size_t ky = row->rows.first; ky < row->rows.end; ky++) {
+        const float *w = a->packed + (ky * s->kernel_w + taps.first) * tap_floats;
+        ptrdiff_t line = (ptrdiff_t)(ky * s->dilation_h * s->in_w) + column;
+        for (size_t kx = taps.first; kx < taps.end; kx++) {
+            const float *from =
+                row->line + (line + (ptrdiff_t)(kx * s->dilation_w)) * (ptrdiff_t)a->x_stride;
+            for (size_t block = 0; block < blocks; block++) {
+                LN_UNROLL
+                for (size_t v = 0; v < NARROW_VECTORS; v++) {
+                    vf weights[LN_NARROW_MAX_OUTS];
+                    LN_UNROLL
+                    for (size_t o = 0; o < outs; o++)
+                        weights[o] = vf_load(w + o * LN_NARROW_LANES + v * VF_LANES);
+                    LN_UNROLL
+                    for (size_t p = 0; p < pixels; p++) {
+                        vf in = vf_load(from + p * step + v * VF_LANES);
+                        LN_UNROLL
+                        for (size_t o = 0; o < outs; o++)
+                            lanes[p][o][v] = vf_fma(in, weights[o], lanes[p][o][v]);
+                    }
+                }
+                from += LN_NARROW_LANES;
+                w += outs * LN_NARROW_LANES;
+            }
+        }
+    }
+    const float *bias = a->epilogue.bias;
+    LN_UNROLL
+    for (size_t p = 0; p < pixels; p++) {
+        LN_UNROLL
+        for (size_t o = 0; o < outs; o++) {
+            vf sum = vf_sum_lanes(lanes[p][o], LN_NARROW_LANES);
+            if (bias)
+                sum = vf_add(sum, vf_set1(bias[o]));
+            vf_store_n(y + p * y_stride + o, sum, 1);
+        }
+    }
+}
+
+// Neighbours whose windows are inside the image from left to right are done side by side.
+VF_VERB void narrow_row_f32(const narrow_row *row, const size_t pixels, const size_t outs,
+                            size_t first, size_t count, float *y, size_t y_stride)
+{
+    const ln_conv_shape *s = &row->args->shape;
+    const narrow_taps all = {0, s->kernel_w};
+    const size_t reach = (s->kernel_w - 1) * s->dilation_w + (pixels - 1) * s->stride_w;
+    size_t x = first, end = first + count;
+    while (x < end) {
+        ptrdiff_t column = (ptrdiff_t)(x * s->stride_w) - (ptrdiff_t)s->pad_left;
+        if (x + pixels <= end && column >= 0 && (size_t)column + reach < s->in_w) {
+            narrow_tile(row, pixels, outs, x, all, y, y_stride);
+            x += pixels;
+            y += pixels * y_stride;
+            continue;
+        }
+        narrow_taps taps = narrow_taps_of(column, s->in_w, s->kernel_w, s->dilation_w);
+        narrow_tile(row, 1, outs, x, taps, y, y_stride);
+        x++;
+        y += y_stride;
+    }
+}
+
+// As many pixels as fill the registers.
+#define NARROW_PIXELS(outs)                                                                        \
+    (VF_LANES < 8    ? 1                                                                           \
+     : VF_LANES == 8 ? ((outs) < 3 ? 4 / (outs) : 1)                                               \
+     : (outs) < 3    ? 8                                                                           \
+                     : 24 / (outs))
+
+VF_VERB void narrow_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t first, size_t count,
+                        float *y, size_t y_stride)
+{
+    const ln_conv_shape *s = &args->shape;
+    size_t image = row / s->out_h;
+    ptrdiff_t start = (ptrdiff_t)(row % s->out_h * s->stride_h) - (ptrdiff_t)s->pad_top;
+    ptrdiff_t line = ((ptrdiff_t)(image * s->in_h) + start) * (ptrdiff_t)s->in_w;
+    const narrow_row r = {.args = args,
+                          .line = args->x + line * (ptrdiff_t)args->x_stride,
+                          .rows = narrow_taps_of(start, s->in_h, s->kernel_h, s->dilation_h)};
+    switch (s->out_channels) {
+    case 1: narrow_row_f32(&r, NARROW_PIXELS(1), 1, first, count, y, y_stride); break;
+    case 2: narrow_row_f32(&r, NARROW_PIXELS(2), 2, first, count, y, y_stride); break;
+    case 3: narrow_row_f32(&r, NARROW_PIXELS(3), 3, first, count, y, y_stride); break;
+    default: narrow_row_f32(&r, NARROW_PIXELS(4), 4, first, count, y, y_stride); break;
+    }
+}
+
+#endif

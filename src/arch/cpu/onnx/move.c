@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that are chosen by indices, and rows that are repeated.
+
+#include "arch/cpu/onnx/move.h"
+
+#include <string.h>
+
+#include "arch/cpu/onnx/pool_of.h"
+#include "arch/cpu/onnx/rows.h"
+#include "arch/cpu/shape.h"
+
+static ln_status check_moves(ln_call *call)
+{
+    if (!ln_cpu_moves(ln_call_in(call, 0)->dtype))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
+    return LN_OK;
+}
+
+// ---- Gather ----
+
+ln_status ln_cpu_accepts_onnx_gather(ln_call *call)
+{
+    tl_dtype indices = ln_call_in(call, 1)->dtype;
+    LN_TRY(check_moves(call));
+    if (indices != TL_INT64 && indices != TL_INT32)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is not for these indices here");
+    return LN_OK;
+}
+
+// Index number `i`, which may count from the end, as a row of `count`.
+static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int count, size_t *out)
+{
+    int64_t index = indices->dtype == TL_INT64 ? ((const int64_t *)indices->data)[i]
+                                               : ((const int32_t *)indices->data)[i];
+    int64_t row = index < 0 ? index + count : index;
+    if (row < 0 || row >= count)
+        return ln_call_fail(call, LN_INVALID, "index %lld at %zu is outside %d rows",
+                            (long long)index, i, count);
+    *out = (size_t)row;
+    return LN_OK;
+}
+
+ln_status ln_cpu_onnx_gather(ln_call *call)
+{
+    const tl_tensor *data = ln_call_in(call, 0), *indices = ln_call_in(call, 1);
+    size_t outer = 1, inner = tl_size_of(data->dtype), count = (size_t)indices->len, row = 0;
+    int axis;
+    LN_TRY(ln_call_axis(call, "axis", data->ndim, &axis));
+    for (int d = 0; d < data->ndim; d++) {
+        if (d < axis)
+            outer *= (size_t)data->dims[d];
+        else if (d > axis)
+            inner *= (size_t)data->dims[d];
+    }
+    size_t rows = (size_t)data->dims[axis];
+    char *dst = ln_call_dst(call, 0)->data;
+    for (size_t i = 0; i < count; i++) {
+        LN_TRY(row_of(call, indices, i, data->dims[axis], &row));
+        for (size_t o = 0; inner > 0 && o < outer; o++)
+            memcpy(dst + (o * count + i) * inner,
+                   (const char *)data->data + (o * rows + row) * inner, inner);
+    }
+    return LN_OK;
+}
+
+// ---- Expand ----
+
+typedef struct expansion {
+    const char *src;
+    char *dst;
+    size_t size;
+} expansion;
+
+static void expand_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
+{
+    const expansion *e = self;
+    const char *src = e->src + at[0] * e->size;
+    char *dst = e->dst + to * e->size;
+    if (step[0]) {
+        memcpy(dst, src, n * e->size);
+        return;
+    }
+    // What is there already is copied behind itself, twice as much each time.
+    memcpy(dst, src, e->size);
+    for (size_t done = 1; done < n; done *= 2)
+        memcpy(dst + done * e->size, dst, (n - done < done ? n - done : done) * e->size);
+}
+
+ln_status ln_cpu_accepts_onnx_expand(ln_call *call)
+{
+    return check_moves(call);
+}
+
+ln_status ln_cpu_onnx_expand(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    const expansion e = {src->data, dst->data, tl_size_of(src->dtype)};
+    ln_cpu_rows rows;
+    ln_cpu_rows_init(&rows, dst, &src, 1);
+    ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), expand_row, &e);
+    return LN_OK;
+}

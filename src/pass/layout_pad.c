@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of padding: of height and width, by pixels that are there or by one number.
+
+#include "pass/layout_build.h"
+
+#include <string.h>
+
+#include <lightnet/call.h>
+#include <lightnet/util.h>
+
+#include "op/onnx/shape_move.h"
+
+typedef struct pad {
+    const char *src, *mode;
+    int pads[4];
+    double value;
+} pad;
+
+// What is put there in mode constant; false if it is not known.
+static bool read_value(const ln_layout_build *build, pad *p)
+{
+    const ln_tensor_entry *given = ln_layout_tensor(build, "constant_value");
+    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, "value");
+    p->value = param ? param->value_double : 0;
+    if (!given)
+        return true;
+    if (given->is_open || !given->known || given->tensor->dtype != TL_FLOAT ||
+        given->tensor->len != 1)
+        return false;
+    p->value = (double)*(const float *)given->known;
+    return p->value == p->value && p->value - p->value == 0; // a parameter is a number
+}
+
+static bool read_pads(ln_call *call, int ndim, pad *p)
+{
+    ln_pad_plan plan;
+    if (ln_pad_find(call, &plan) != LN_OK || !plan.is_known || plan.begins[0] != 0 ||
+        plan.ends[0] != 0 || plan.begins[1] != 0 || plan.ends[1] != 0)
+        return false;
+    for (int i = 4 - ndim; i < 2; i++) {
+        int64_t begin = plan.begins[ndim - 2 + i], end = plan.ends[ndim - 2 + i];
+        if (begin < 0 || end < 0)
+            return false;
+        p->pads[i] = (int)begin;
+        p->pads[2 + i] = (int)end;
+    }
+    return true;
+}
+
+static bool read_pad(const ln_layout_build *build, pad *p)
+{
+    ln_call *call = build->op->op_arg->priv;
+    *p = (pad){.src = ln_layout_input(build, "data")};
+    if (!call || !ln_layout_is_free(build, p->src) ||
+        !ln_layout_is_free(build, ln_layout_first_out(build)))
+        return false;
+    p->mode = ln_call_string(call, "mode");
+    return read_pads(call, ln_layout_find(build, p->src)->tensor->ndim, p) && read_value(build, p);
+}
+
+static bool fits_pad(const ln_layout_build *build)
+{
+    pad p;
+    return read_pad(build, &p) && ln_layout_has_twin(build, p.src);
+}
+
+static ln_status rewrite_pad(ln_layout_build *build)
+{
+    pad p;
+    if (!read_pad(build, &p))
+        return LN_FAIL(LN_INTERNAL, "'%s' pads no image any more", build->op->op_arg->name);
+    const char *src = ln_layout_twin(build, p.src);
+    if (!src)
+        return ln_error_status();
+    ln_layout_params said = {0};
+    said.list = ln_param_list_append_array_int(NULL, "pads", 4, p.pads);
+    said.count++;
+    ln_layout_add_string(&said, "mode", p.mode, "constant");
+    ln_layout_add_number(&said, "value", p.value);
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    return ln_layout_emit_twin(build, "pad_nhwc", "dst", ins, said.list,
+                               ins && ln_layout_are_complete(&said));
+}
+
+const ln_layout_op ln_layout_pads[] = {
+    {"Pad", fits_pad, rewrite_pad},
+    {NULL, NULL, NULL},
+};
