@@ -39,16 +39,20 @@
 #include "base/cpu_count.h"
 #include "base/place.h"
 
-#define LINE_BYTES      128 // two lines: some processors fetch them in pairs
-#define STACK_BYTES     ((size_t)1 << 20)
-#define PAUSES          64     // between two looks at the clock, about a microsecond
-#define POLITE_AFTER_NS 20000  // then a thread that waits lets others have its processor
-#define SLEEP_AFTER_NS  200000 // without work in a row of jobs
-#define PARK_AFTER_NS   50000  // the same behind it: rows that follow each other need no waking
-#define OWNER_SLEEPS_NS 1000000
-#define STALL_NS        200000 // a wait that is longer is looked at
-#define REST_FACTOR     8      // rests are so many times longer than the wait before
-#define MAX_STREAK      4      // and twice as long each time in a row, so often at most
+#define LINE_BYTES            128 // two lines: some processors fetch them in pairs
+#define STACK_BYTES           ((size_t)1 << 20)
+#define PAUSES                64 // between two looks at the clock, about a microsecond
+// Then a thread that waits lets others have its processor. Where there are others it does not get
+// it back for milliseconds: so not as long as the wait may be for a short operator in one thread,
+// or for the end of a piece.
+#define POLITE_AFTER_NS       100000
+#define OWNER_POLITE_AFTER_NS 500000
+#define SLEEP_AFTER_NS        200000 // without work in a row of jobs
+#define PARK_AFTER_NS         50000 // the same behind it: rows that follow each other need no waking
+#define OWNER_SLEEPS_NS       1000000
+#define STALL_NS              200000 // a wait that is longer is looked at
+#define REST_FACTOR           8      // rests are so many times longer than the wait before
+#define MAX_STREAK            4      // and twice as long each time in a row, so often at most
 
 // The last pieces dealt and not taken: the first in the low half, the end in the high half.
 typedef uint_least64_t piece_range;
@@ -161,7 +165,7 @@ typedef struct patience {
 } patience;
 
 // How long the wait has lasted, and -1 when it is not worth to look.
-static int64_t wait_a_little(patience *p)
+static int64_t wait_a_little(patience *p, int64_t polite_after)
 {
     pause_once();
     if (++p->pause_count % PAUSES != 0)
@@ -170,7 +174,7 @@ static int64_t wait_a_little(patience *p)
     if (p->start_ns == 0)
         p->start_ns = now;
     int64_t waited = now - p->start_ns;
-    if (waited > POLITE_AFTER_NS)
+    if (waited > polite_after)
         sched_yield();
     return waited;
 }
@@ -280,7 +284,7 @@ static bool wait_for_pieces(worker *me)
     ln_pool *pool = me->pool;
     patience p = {0};
     while (is_empty(atomic_load_explicit(&me->range, memory_order_relaxed))) {
-        int64_t waited = wait_a_little(&p);
+        int64_t waited = wait_a_little(&p, POLITE_AFTER_NS);
         if (waited < 0)
             continue;
         note_place(me);
@@ -641,7 +645,7 @@ static void wait_for_workers(ln_pool *pool)
 {
     patience p = {0};
     while (!is_given_done(pool)) {
-        if (wait_a_little(&p) > OWNER_SLEEPS_NS)
+        if (wait_a_little(&p, OWNER_POLITE_AFTER_NS) > OWNER_SLEEPS_NS)
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
     if (p.start_ns == 0 || pool->depth == 0)

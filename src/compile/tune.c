@@ -12,6 +12,7 @@
 #include <lightnet/param.h>
 #include <lightnet/util.h>
 
+#include "compile/threads.h"
 #include "ir/context.h"
 #include "ir/op_param.h"
 #include "op/conv_nhwc.h"
@@ -57,7 +58,9 @@ static bool read_trial(const ln_op *op, trial *t)
     return true;
 }
 
-static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm, const char *target)
+// In the threads of `owner`, because an algorithm may be the fastest in one thread only.
+static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm, const char *target,
+                                const ln_context *owner)
 {
     const int *x = t->src_dims, *w = t->weight_dims, *p = t->padding;
     const char *name = ln_conv_algorithm_name(algorithm);
@@ -72,6 +75,8 @@ static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm, con
              w[3], t->stride[0], t->stride[1], p[0], p[1], p[2], p[3], t->dilation[0],
              t->dilation[1], name);
     ln_context *model = ln_context_create();
+    if (model)
+        ln_context_share_threads(model, owner);
     if (model && ln_context_init_mem(model, text, strlen(text), "trial") == LN_OK &&
         ln_context_compile(model, target) == LN_OK && ln_context_load(model, NULL) == LN_OK)
         return model;
@@ -80,9 +85,10 @@ static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm, con
 }
 
 // Seconds of the best run; DBL_MAX if it does not run.
-static double measure(const trial *t, ln_conv_algorithm algorithm, const char *target)
+static double measure(const trial *t, ln_conv_algorithm algorithm, const char *target,
+                      const ln_context *owner)
 {
-    ln_context *model = create_model(t, algorithm, target);
+    ln_context *model = create_model(t, algorithm, target, owner);
     double best = DBL_MAX, begin = ln_clock();
     for (int i = 0; model && i < MOST_RUNS; i++) {
         double start = ln_clock();
@@ -100,16 +106,16 @@ static double measure(const trial *t, ln_conv_algorithm algorithm, const char *t
 // ---- Choosing ----
 
 static ln_conv_algorithm find_fastest(const trial *t, ln_conv_algorithm expected,
-                                      const char *target)
+                                      const char *target, const ln_context *owner)
 {
-    double expected_time = measure(t, expected, target), best_time = expected_time;
+    double expected_time = measure(t, expected, target, owner), best_time = expected_time;
     ln_conv_algorithm best = expected;
     for (int a = 0; a < LN_CONV_ALGORITHM_COUNT; a++) {
         ln_conv_algorithm algorithm = (ln_conv_algorithm)a;
         if (algorithm == expected ||
             !ln_conv_algorithm_fits(algorithm, t->weight_dims, t->group, t->stride, t->dilation))
             continue;
-        double time = measure(t, algorithm, target);
+        double time = measure(t, algorithm, target, owner);
         if (time < best_time && time < expected_time * (1 - LEAST_GAIN)) {
             best = algorithm;
             best_time = time;
@@ -186,6 +192,14 @@ static const ln_op *find_pack(const ln_context *ctx, const ln_op *conv)
     return is_alone ? pack : NULL;
 }
 
+// Graphs have the threads of the context that they belong to.
+static ln_context *root_of(ln_context *ctx)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return ctx;
+}
+
 static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
 {
     ln_context *ctx = compilation->ctx;
@@ -195,7 +209,8 @@ static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
         return LN_OK;
     const ln_param_entry *param = ln_param_list_find(conv->op_arg->params, "algorithm");
     ln_conv_algorithm expected = param ? (ln_conv_algorithm)param->value_int : LN_CONV_DIRECT;
-    ln_conv_algorithm best = find_fastest(&t, expected, compilation->archs[0]->arch_name);
+    ln_conv_algorithm best =
+        find_fastest(&t, expected, compilation->archs[0]->arch_name, root_of(ctx));
     if (best == expected)
         return LN_OK;
     ln_firing_names names;
@@ -211,7 +226,7 @@ static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
 ln_status ln_tune(ln_compilation *compilation)
 {
     ln_list *names = NULL;
-    ln_status status = LN_OK;
+    ln_status status = ln_context_need_threads(root_of(compilation->ctx));
     const ln_op *op;
     LN_LIST_FOREACH (op, compilation->ctx->ops) {
         if (status != LN_OK || !ln_streq(op->op_arg->optype, "conv2d_nhwc"))

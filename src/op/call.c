@@ -487,6 +487,10 @@ void ln_call_pre_run(ln_op_arg *op_arg)
         call->is_open = true;
     else
         status = infer(call);
+    if (status == LN_OK && !call->is_open && call->info->accepts) {
+        call->is_refused = call->info->accepts(call) != LN_OK;
+        op_arg->status = LN_OK; // that is no refusal of the model
+    }
     ln_call_release_scratch(call);
     if (status == LN_OK)
         status = ln_call_define_outputs(call);
@@ -513,18 +517,27 @@ static ln_status check_values(ln_call *call)
     return LN_OK;
 }
 
-// A variant was chosen while shapes were open may not take what came: `ref` does.
+static bool is_accepted(ln_call *call)
+{
+    const ln_op_info *info = call->info;
+    if (!info->accepts)
+        return true;
+    return has_open_input(call) ? info->accepts(call) == LN_OK : !call->is_refused;
+}
+
+// A variant that was chosen while shapes were open may not take what came, nor one that a model
+// names itself what it is given: `ref` does. NULL where there is no `ref`.
 static ln_call_func choose_compute(ln_call *call)
 {
     const ln_op_info *info = call->info;
-    if (!info->accepts || !has_open_input(call) || info->accepts(call) == LN_OK)
+    if (is_accepted(call))
         return info->compute;
     call->op_arg->status = LN_OK;
     char optype[LN_MAX_NAME_LEN];
     size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch);
     snprintf(optype, sizeof optype, "%.*sref", (int)len, call->op_arg->optype);
     const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
-    return proto && proto->op_arg->info->compute ? proto->op_arg->info->compute : info->compute;
+    return proto ? proto->op_arg->info->compute : NULL;
 }
 
 static ln_status compute(ln_call *call)
@@ -536,7 +549,10 @@ static ln_status compute(ln_call *call)
     // What has its shape only now is in no sum that was checked before.
     if (call->is_open)
         LN_TRY(ln_call_charge(call, ln_call_price(call->op_arg)));
-    ln_status status = choose_compute(call)(call);
+    ln_call_func func = choose_compute(call);
+    if (!func)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
+    ln_status status = func(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     return ln_call_finish_outputs(call);

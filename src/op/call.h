@@ -38,6 +38,7 @@ struct ln_call {
     bool is_run;
     bool is_checking;       // for `ln_call_check`: nothing is defined
     bool is_open;           // `infer` cannot say
+    bool is_refused;        // by `accepts`, which was asked as shapes were known
     ln_call_block *scratch; // of this call of `compute` or `infer`
     ln_call_block *kept;    // of earlier ones
     size_t kept_bytes;

@@ -75,6 +75,24 @@ typedef struct row {
                                     "linear(src=x, packed=p, bias=b | dst=y | " params ");\n"      \
     }
 
+// Far from what rows are normalised to, so that nothing cancels.
+#define OFFSET "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"
+
+// What is found about x decides what y is.
+#define COMPARISON_THEN(name, statement)                                                           \
+    {                                                                                              \
+        name "_cpu", "", -8, 8,                                                                    \
+            INPUT("[1000]") CONSTANT("a", "[1000]") "Less(A=x, B=a | C=c |);\n"                    \
+                                                    "Greater(A=x, B=a | C=d |);\n" statement       \
+                                                    "Where(condition=e, X=x, Y=a | output=y |);\n" \
+    }
+#define COMPARISON(name)                                                                           \
+    {                                                                                              \
+        name "_cpu", "", -8, 8,                                                                    \
+            INPUT("[1000]") CONSTANT("a", "[1000]") name                                           \
+            "(A=x, B=a | C=c |);\nWhere(condition=c, X=x, Y=a | output=y |);\n"                    \
+    }
+
 static const row rows[] = {
     {"Conv_cpu", "", 0.5, 1,
      INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 3, 3]")
@@ -210,6 +228,52 @@ static const row rows[] = {
      INPUT("[2, 40, 96]") CONSTANT(
          "m",
          "[2, 1, 1, 40]") "attention(q=x, k=x, v=x, mask=m | dst=y | heads=4, head_size=8, k_first=32, v_first=64);\n"},
+    {"Attention_cpu", "40 keys, causal", 0.5, 1,
+     INPUT(
+         "[2, 40, 32]") "Attention(Q=x, K=x, V=x | Y=y | q_num_heads=4, kv_num_heads=4, is_causal=1);\n"},
+    {"ms_Attention_cpu", "", 0.5, 1,
+     INPUT("[2, 20, 16]") CONSTANT("w", "[16, 48]") CONSTANT(
+         "b", "[48]") "ms_Attention(input=x, weights=w, bias=b | output=y | num_heads=4);\n"},
+    {"ms_MultiHeadAttention_cpu", "", 0.5, 1,
+     INPUT(
+         "[2, 40, 32]") "ms_MultiHeadAttention(query=x, key=x, value=x | output=y | num_heads=4);\n"},
+    {"ms_SkipLayerNormalization_cpu", "", 2, 8,
+     INPUT("[3, 100, 100]") CONSTANT("s", "[100]") OFFSET
+     "ms_SkipLayerNormalization(input=x, skip=x, gamma=s, beta=o | output=y |);\n"},
+    {"ms_SkipSimplifiedLayerNormalization_cpu", "", 2, 8,
+     INPUT("[3, 100, 100]") CONSTANT(
+         "s",
+         "[100]") "ms_SkipSimplifiedLayerNormalization(input=x, skip=x, gamma=s | output=y |);\n"},
+    {"ms_EmbedLayerNormalization_cpu", "", 2, 8,
+     INPUT("[10, 100]") CONSTANT("s", "[100]") OFFSET
+     "create(| dst=ids | dtype=TL_INT32, dims=[1, 3], data=[9, 2, 0]);\n"
+     "ms_EmbedLayerNormalization(input_ids=ids, word_embedding=x, position_embedding=x, gamma=s, "
+     "beta=o | output=y |);\n"},
+    COMPARISON("Equal"),
+    COMPARISON("Less"),
+    COMPARISON("LessOrEqual"),
+    COMPARISON("Greater"),
+    COMPARISON("GreaterOrEqual"),
+    COMPARISON_THEN("And", "And(A=c, B=d | C=e |);\n"),
+    COMPARISON_THEN("Or", "Or(A=c, B=d | C=e |);\n"),
+    COMPARISON_THEN("Xor", "Xor(A=c, B=d | C=e |);\n"),
+    COMPARISON_THEN("Not", "Not(X=c | Y=e |);\n"),
+    COMPARISON_THEN("IsNaN", "IsNaN(X=x | Y=e |);\n"),
+    COMPARISON_THEN("Where", "And(A=d, B=c | C=e |);\n"),
+    {"Mod_cpu", "", -8, 8,
+     INPUT("[1000]") CONSTANT("a", "[1000]") "Mod(A=x, B=a | C=y | fmod=1);\n"},
+    {"Mean_cpu", "of three", -8, 8,
+     INPUT("[1000]") CONSTANT("a", "[1000]") "Mean(data_01=x, data_02=a, data_03=a | mean=y |);\n"},
+    {"PRelu_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1]") "PRelu(X=x, slope=a | Y=y |);\n"},
+    {"Gather_cpu", "", -8, 8,
+     INPUT("[10, 100]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[9, -3, 0]);\n"
+                        "Gather(data=x, indices=i | output=y |);\n"},
+    {"Expand_cpu", "", -8, 8,
+     INPUT("[10, 1, 10]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[10, 10, 1]);\n"
+                          "Expand(input=x, shape=i | output=y |);\n"},
+    {"Cast_cpu", "to whole numbers and back", -80, 80,
+     INPUT(
+         "[1000]") "Cast(input=x | output=i | to=TL_INT32);\nCast(input=i | output=y | to=TL_FLOAT);\n"},
     {"layernorm_cpu", "", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"

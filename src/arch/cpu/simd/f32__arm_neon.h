@@ -186,6 +186,21 @@ VF_VERB vf vf_swap(vf a, const int distance)
     return distance == 2 ? vextq_f32(a, a, 2) : vrev64q_f32(a);
 }
 
+// Lane i is lane j of the four that i is among.
+VF_VERB vf vf_spread4(vf a, const int j)
+{
+    return j == 0   ? vdupq_laneq_f32(a, 0)
+           : j == 1 ? vdupq_laneq_f32(a, 1)
+           : j == 2 ? vdupq_laneq_f32(a, 2)
+                    : vdupq_laneq_f32(a, 3);
+}
+
+// Lane i is element j of the eight that i is among, of which the vector's first are at p.
+VF_VERB vf vf_spread8(const float *p, const int j)
+{
+    return vf_set1(p[j]);
+}
+
 // Pairs of lanes change places, then pairs of these.
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {

@@ -198,6 +198,18 @@ VF_VERB vf vf_swap(vf a, const int distance)
     return distance == 2 ? (vf){a[2], a[3], a[0], a[1]} : (vf){a[1], a[0], a[3], a[2]};
 }
 
+// Lane i is lane j of the four that i is among.
+VF_VERB vf vf_spread4(vf a, const int j)
+{
+    return vf_set1(a[j]);
+}
+
+// Lane i is element j of the eight that i is among, of which the vector's first are at p.
+VF_VERB vf vf_spread8(const float *p, const int j)
+{
+    return vf_set1(p[j]);
+}
+
 // Lane i of vector j becomes lane j of vector i.
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {

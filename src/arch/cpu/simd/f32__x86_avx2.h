@@ -172,6 +172,21 @@ VF_VERB vf vf_swap(vf a, const int distance)
                            : _mm256_permute_ps(a, 0xb1);
 }
 
+// Lane i is lane j of the four that i is among.
+VF_VERB vf vf_spread4(vf a, const int j)
+{
+    return j == 0   ? _mm256_permute_ps(a, 0x00)
+           : j == 1 ? _mm256_permute_ps(a, 0x55)
+           : j == 2 ? _mm256_permute_ps(a, 0xaa)
+                    : _mm256_permute_ps(a, 0xff);
+}
+
+// Lane i is element j of the eight that i is among, of which the vector's first are at p.
+VF_VERB vf vf_spread8(const float *p, const int j)
+{
+    return vf_set1(p[j]);
+}
+
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[8], quads[8];

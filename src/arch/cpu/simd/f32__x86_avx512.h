@@ -174,6 +174,22 @@ VF_VERB vf vf_swap(vf a, const int distance)
                            : _mm512_permute_ps(a, 0xb1);
 }
 
+// Lane i is lane j of the four that i is among.
+VF_VERB vf vf_spread4(vf a, const int j)
+{
+    return j == 0   ? _mm512_permute_ps(a, 0x00)
+           : j == 1 ? _mm512_permute_ps(a, 0x55)
+           : j == 2 ? _mm512_permute_ps(a, 0xaa)
+                    : _mm512_permute_ps(a, 0xff);
+}
+
+// Lane i is element j of the eight that i is among, of which the vector's first are at p.
+VF_VERB vf vf_spread8(const float *p, const int j)
+{
+    const __m512i first = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8);
+    return _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(j)), vf_load(p));
+}
+
 VF_VERB void vf_transpose(vf rows[VF_LANES])
 {
     vf pairs[16], quads[16], halves[16];

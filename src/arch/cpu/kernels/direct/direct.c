@@ -16,6 +16,7 @@
 #include "arch/cpu/kernels/few/few.h"
 #include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/tile.h"
+#include "arch/cpu/kernels/grouped/grouped.h"
 
 // Runs that a tile makes in one go. Kernels with more make several.
 #define MAX_RUNS 32
@@ -299,7 +300,8 @@ static void run_sets_at_border(const direct_job *job, const window_rows *windows
     }
 }
 
-static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t ahead)
+// The tile, and `more` tiles that follow it.
+static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t more, size_t ahead)
 {
     const direct_job *job = panels->job;
     const ln_conv_nhwc_f32_args *a = job->args;
@@ -308,9 +310,11 @@ static void run_tile(panel_tiles *panels, const output_tile *outputs, size_t ahe
     place_windows(job, outputs, &windows);
     tile->m = outputs->m;
     tile->rows = windows.rows;
+    tile->more_tiles = more;
     tile->ahead = ahead;
     // The next tile's windows, unless they have gaps between them.
     tile->next = 0;
+    tile->tile_step = (ptrdiff_t)(outputs->m * a->x_stride);
     if (a->shape.stride_w <= a->shape.kernel_w && outputs->step == 1)
         tile->next = windows.rows[windows.m - 1] - windows.rows[0] +
                      (ptrdiff_t)(a->shape.stride_w * a->x_stride);
@@ -352,6 +356,14 @@ static output_tile tile_at(const direct_job *job, size_t tile)
     return (output_tile){(image * s->out_h + start) * s->out_w + column, end - start, s->out_w};
 }
 
+// How many tiles of neighbouring pixels that have as many rows follow a tile.
+static size_t tiles_behind(const direct_job *job, size_t tile, size_t tile_end)
+{
+    if (!job->is_pointwise)
+        return 0;
+    return (tile < job->longer_tiles ? ln_min(tile_end, job->longer_tiles) : tile_end) - tile - 1;
+}
+
 // Tiles [tile, tile_end) with panels [panel, panel_end) of a group.
 static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_t group,
                       size_t panel, size_t panel_end)
@@ -359,12 +371,13 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         panel_tiles panels;
         start_panels(job, group, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
-        for (size_t t = tile; t < tile_end; t++) {
+        for (size_t t = tile, more; t < tile_end; t += more + 1) {
             size_t ahead = ln_deal_ahead(
                 t - tile, tile_end - tile, chunk == panel, panel_end - chunk <= job->chunk,
                 job->size.panels * job->panel_stride, job->chunk * job->panel_stride);
+            more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_behind(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
-            run_tile(&panels, &outputs, ahead);
+            run_tile(&panels, &outputs, more, ahead);
         }
     }
 }
@@ -461,6 +474,10 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
         return;
     if (ln_few_f32_fits(a)) {
         ln_few_f32(isa, a, pool);
+        return;
+    }
+    if (ln_grouped_f32_fits(a)) {
+        ln_grouped_f32(isa, a, pool);
         return;
     }
     direct_job job = {.args = a,

@@ -187,6 +187,18 @@ TEST(kernels_wider_than_a_mask_are_right)
 TEST(groups_are_right)
 {
     check_problem(make("groups of 4", 8, 32, 32, 5, 6, 3, 1, 1, 1));
+    check_problem(make("groups of 4, wide", 4, 16, 16, 4, 37, 3, 1, 1, 1));
+    check_problem(make("groups of 4, stride 2", 12, 48, 48, 9, 26, 3, 2, 1, 1));
+    check_problem(make("groups of 4, dilation 2", 4, 16, 16, 9, 21, 3, 1, 2, 2));
+    check_problem(make("groups of 4, 5x5", 4, 16, 16, 7, 19, 5, 1, 1, 2));
+    check_problem(make("groups of 4, padded more", 4, 16, 16, 3, 5, 3, 1, 1, 4));
+    check_problem(make("groups of 8, wide", 4, 32, 32, 4, 30, 3, 1, 1, 1));
+    check_problem(make("groups of 8, stride 2", 2, 16, 16, 9, 26, 3, 2, 1, 1));
+    check_problem(make("groups of 8, 1x1", 2, 16, 16, 5, 11, 1, 1, 1, 0));
+    problem p = make("groups of 4, a part of wider images", 4, 16, 16, 5, 20, 3, 1, 1, 1);
+    p.x_gap = 3;
+    p.y_gap = 5;
+    check_problem(p);
     check_problem(make("groups of 20 from 3", 2, 6, 40, 5, 6, 3, 2, 1, 1));
     check_problem(make("groups of 17, 1x1", 3, 51, 51, 3, 4, 1, 1, 1, 0));
 }
@@ -238,6 +250,22 @@ TEST(tiles_of_all_heights_are_right)
         problem p = make("heights", 1, 3, 16 * (w % 5) + 1 + w % 16, 1, w, 1, 1, 1, 0);
         p.shape.batch = 1;
         check_problem(p);
+    }
+}
+
+// Several tiles of as many rows, some with one row less, and of the last panel any part.
+TEST(tiles_that_follow_each_other_are_right)
+{
+    const ln_act acts[] = {LN_ACT_NONE, LN_ACT_SILU, LN_ACT_HARD_SWISH, LN_ACT_RELU};
+    const size_t columns[] = {7, 16, 24, 39, 40, 58, 72, 116};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        for (size_t width = 24; width <= 29; width += 5) {
+            problem p = make("pointwise", 1, 5, columns[i], 3, width, 1, 1, 1, 0);
+            p.act = acts[i % 4];
+            p.addend = (int)(i / 2 % 3);
+            p.y_gap = i % 3;
+            check_problem(p);
+        }
     }
 }
 
@@ -342,5 +370,6 @@ TEST(nothing_is_touched_for_an_empty_result)
 
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
           windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
-          tiles_of_all_heights_are_right, images_of_few_channels_are_right, random_shapes_are_right,
+          tiles_of_all_heights_are_right, tiles_that_follow_each_other_are_right,
+          images_of_few_channels_are_right, random_shapes_are_right,
           threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)

@@ -102,6 +102,9 @@ static inline size_t ln_deal_chunk(size_t panel_floats, size_t tile_panels)
     return (sets ? sets : 1) * tile_panels;
 }
 
+// Tiles of a chunk that may fetch something ahead.
+#define LN_DEAL_AHEAD_TILES (size_t)2
+
 // Floats from what a tile reads of the packed weights to what it should fetch meanwhile: in a
 // piece's first tile the panels behind its own, so that these come from memory while others are
 // used; in the second tile of a chunk the next chunk. 0: everything is near.

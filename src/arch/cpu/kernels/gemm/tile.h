@@ -45,6 +45,10 @@ typedef struct ln_tile_f32_args {
     size_t width; // panels that are made at once, one set behind the other; 0: all
     const float *x;
     const ptrdiff_t *rows; // floats from x to the start of each row
+    // As many tiles follow, with the rows behind these: each row of A is tile_step floats from that
+    // of the tile before. They take no sums and fetch nothing ahead, and rows of A are one run.
+    size_t more_tiles;
+    ptrdiff_t tile_step;
     const ln_tile_f32_run *runs;
     size_t run_count;
     const float *panels; // of columns 0..15, 16..31, ...

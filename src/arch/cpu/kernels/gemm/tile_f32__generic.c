@@ -14,11 +14,12 @@
 
 void ln_k_tile_f32_4x16__generic(const ln_tile_f32_args *tile)
 {
+    const size_t count = tile->more_tiles + 1;
     switch (tile->m) {
-    case 1: tile_f32(tile, 0, tile->n, 1, 1, false); break;
-    case 2: tile_f32(tile, 0, tile->n, 2, 1, false); break;
-    case 3: tile_f32(tile, 0, tile->n, 3, 1, false); break;
-    case 4: tile_f32(tile, 0, tile->n, 4, 1, false); break;
+    case 1: tile_f32(tile, 0, count, 0, tile->n, 1, 1, false); break;
+    case 2: tile_f32(tile, 0, count, 0, tile->n, 2, 1, false); break;
+    case 3: tile_f32(tile, 0, count, 0, tile->n, 3, 1, false); break;
+    case 4: tile_f32(tile, 0, count, 0, tile->n, 4, 1, false); break;
     default: assert(false);
     }
 }

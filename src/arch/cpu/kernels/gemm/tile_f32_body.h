@@ -29,7 +29,7 @@
 typedef struct tile_waiting {
     ln_tile_f32_sums sums;
     const ln_tile_f32_args *tile;
-    size_t column, n;
+    size_t row, column, n; // the row is that of the first of several tiles
 } tile_waiting;
 
 VF_VERB vf tile_load_some(const float *p, size_t count)
@@ -52,7 +52,7 @@ VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const 
         addend[r] = bias;
     }
     if (e->addend) {
-        const float *from = e->addend + i * e->addend_stride + column;
+        const float *from = e->addend + (w->row + i) * e->addend_stride + column;
         LN_UNROLL
         for (int r = 0; r < count; r++)
             addend[r] = tile_load_some(from + (size_t)r * e->addend_stride, cols);
@@ -68,7 +68,7 @@ VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const 
         for (int r = 0; r < count; r++)
             y[r] = vf_add(y[r], addend[r]);
     }
-    float *to = t->y + i * t->y_stride + column;
+    float *to = t->y + (w->row + i) * t->y_stride + column;
     LN_UNROLL
     for (int r = 0; r < count; r++, to += t->y_stride) {
         if (cols == VF_LANES)
@@ -122,24 +122,26 @@ static __attribute__((noinline)) void tile_finish_any(const tile_waiting *w)
 // A part of a panel is a part of one vector.
 #define TILE_HAS_PARTS (TILE_VECTORS == 1)
 
-// Some columns of a tile, those of `np` panels or fewer: what belongs to them.
+// Some columns of a tile, those of `np` panels or fewer: what belongs to them. Its first row is
+// number `row` of several tiles.
 typedef struct tile_columns {
-    size_t first, n;
+    size_t row, first, n;
     const float *panels, *bias, *addend; // NULL: none
     float *y;
 } tile_columns;
 
-VF_VERB tile_columns tile_columns_at(const ln_tile_f32_args *t, size_t first, size_t end,
-                                     const size_t np)
+VF_VERB tile_columns tile_columns_at(const ln_tile_f32_args *t, size_t row, size_t first,
+                                     size_t end, const size_t np)
 {
     const ln_epilogue_f32 *e = &t->epilogue;
     return (tile_columns){
+        .row = row,
         .first = first,
         .n = end - first < np * LN_TILE_LANES ? end - first : np * LN_TILE_LANES,
         .panels = t->panels + first / LN_TILE_LANES * t->panel_stride,
         .bias = e->bias ? e->bias + first : NULL,
-        .addend = e->addend ? e->addend + first : NULL,
-        .y = t->y + first,
+        .addend = e->addend ? e->addend + row * e->addend_stride + first : NULL,
+        .y = t->y + row * t->y_stride + first,
     };
 }
 
@@ -344,47 +346,62 @@ VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t
     }
 }
 
-// The columns [first, end) of a tile of `mr` rows, `np` panels at a time; with constants where this
-// is inlined, their sums stay in registers. With `has_pairs`, which takes no sums from before, the
-// last half of the last panel is left out.
-VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t first, size_t end, const size_t mr,
-                      const size_t np, const bool has_pairs)
+// Some columns of a tile; `rows` and `next` as above. With constants where this is inlined, the
+// sums stay in registers. With `has_pairs`, which takes no sums from before, the last half of the
+// last panel is left out.
+VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const uintptr_t *rows,
+                       ptrdiff_t next, const size_t mr, const size_t np, const bool has_pairs)
 {
     const size_t nv = np * TILE_VECTORS;
+    tile_sums sums;
+    tile_start(t, &sums, mr, nv);
+    tile_fetch_addend(c, t->epilogue.addend_stride, mr, np);
+    for (size_t r = 0; r < t->run_count; r++)
+        tile_add_run(t, c, &t->runs[r], rows, next, &sums, mr, np, has_pairs);
+    LN_UNROLL
+    for (size_t i = 0; has_pairs && i < mr; i++)
+        sums.of[i][nv - 1] = i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
+
+    if (!t->ends_in_sums && tile_is_bounds(t, c, np)) {
+        tile_finish_bounds(t, c, sums.of, mr, np);
+        return;
+    }
+    _Alignas(64) tile_waiting waiting;
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        float *to = t->ends_in_sums ? t->sums[i] : waiting.sums[i];
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            vf_store(to + j * VF_LANES, sums.of[i][j]);
+    }
+    if (t->ends_in_sums)
+        return;
+    waiting.tile = t;
+    waiting.row = c->row;
+    waiting.column = c->first;
+    waiting.n = c->n;
+    tile_finish_any(&waiting);
+}
+
+// The columns [first, end) of the tiles [tile, tile_end), each of `mr` rows, `np` panels at a time.
+// (Four numbers, not a struct: that would go through memory by way of vector registers, and wait
+// there for the sums of the tile before.)
+VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t first,
+                      size_t end, const size_t mr, const size_t np, const bool has_pairs)
+{
+    const uintptr_t step = (uintptr_t)t->tile_step * sizeof(float);
     uintptr_t rows[LN_TILE_MAX_ROWS];
     LN_UNROLL
     for (size_t i = 0; i < mr; i++)
-        rows[i] = tile_behind(t->x, t->rows[i]);
-    for (; first < end; first += np * LN_TILE_LANES) {
-        const tile_columns c = tile_columns_at(t, first, end, np);
-        tile_sums sums;
-        tile_start(t, &sums, mr, nv);
-        tile_fetch_addend(&c, t->epilogue.addend_stride, mr, np);
-        for (size_t r = 0; r < t->run_count; r++)
-            tile_add_run(t, &c, &t->runs[r], rows, first ? 0 : t->next, &sums, mr, np, has_pairs);
-        LN_UNROLL
-        for (size_t i = 0; has_pairs && i < mr; i++)
-            sums.of[i][nv - 1] =
-                i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
-
-        if (!t->ends_in_sums && tile_is_bounds(t, &c, np)) {
-            tile_finish_bounds(t, &c, sums.of, mr, np);
-            continue;
+        rows[i] = tile_behind(t->x, t->rows[i]) + tile * step;
+    for (; tile < tile_end; tile++) {
+        for (size_t column = first; column < end; column += np * LN_TILE_LANES) {
+            const tile_columns c = tile_columns_at(t, tile * mr, column, end, np);
+            tile_make(t, &c, rows, column ? 0 : t->next, mr, np, has_pairs);
         }
-        _Alignas(64) tile_waiting waiting;
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            float *to = t->ends_in_sums ? t->sums[i] : waiting.sums[i];
-            LN_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                vf_store(to + j * VF_LANES, sums.of[i][j]);
-        }
-        if (t->ends_in_sums)
-            return;
-        waiting.tile = t;
-        waiting.column = c.first;
-        waiting.n = c.n;
-        tile_finish_any(&waiting);
+        for (size_t i = 0; i < mr; i++)
+            rows[i] += step;
     }
 }
 
