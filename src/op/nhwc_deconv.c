@@ -101,8 +101,9 @@ int ln_shape_deconv2d_pack(int *dims, const tl_tensor *weight, int group)
 
 int ln_shape_deconv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packed,
                            const tl_tensor *bias, const tl_tensor *into, int group, int channels,
-                           const int size[2], const int out[2], int src_first, int src_channels,
-                           int dst_first, int dst_channels)
+                           const int size[2], const int stride[2], const int dilation[2],
+                           const int out[2], int src_first, int src_channels, int dst_first,
+                           int dst_channels)
 {
     int weight_dims[4];
     ln_deconv_nhwc_weight_dims(weight_dims, src, src_channels, group, channels, size);
@@ -117,6 +118,9 @@ int ln_shape_deconv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *pac
         return fail("there are %d packed weights instead of %d", packed->len, packed_len);
     if (bias && bias->len != channels)
         return fail("there are %d biases instead of %d", bias->len, channels);
+    for (int i = 0; i < 2; i++)
+        if ((int64_t)src->dims[1 + i] * stride[i] + (int64_t)(size[i] - 1) * dilation[i] > INT_MAX)
+            return fail("windows of %d elements, %d apart, are too wide", size[i], dilation[i]);
     dims[0] = src->dims[0];
     dims[1] = out[0];
     dims[2] = out[1];

@@ -42,8 +42,9 @@ void ln_deconv_nhwc_weight_dims(int weight_dims[4], const tl_tensor *src, int sr
 int ln_shape_deconv2d_pack(int *dims, const tl_tensor *weight, int group);
 int ln_shape_deconv2d_nhwc(int *dims, const tl_tensor *src, const tl_tensor *packed,
                            const tl_tensor *bias, const tl_tensor *into, int group, int channels,
-                           const int size[2], const int out[2], int src_first, int src_channels,
-                           int dst_first, int dst_channels);
+                           const int size[2], const int stride[2], const int dilation[2],
+                           const int out[2], int src_first, int src_channels, int dst_first,
+                           int dst_channels);
 
 LN_CPPEND
 

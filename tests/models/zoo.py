@@ -154,7 +154,8 @@ def count_packed_work(op, dims):
     ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
     params = oracle.params_of(op)
     channels = params.get("src_channels") or dims[ins["src"]][3]
-    return (math.prod(dims[outs["dst"]][:3]) * params["channels"] * math.prod(params["size"])
+    pixels = ins["src"] if op["optype"].startswith("deconv2d") else outs["dst"]
+    return (math.prod(dims[pixels][:3]) * params["channels"] * math.prod(params["size"])
             * channels // params.get("group", 1))
 
 
@@ -175,13 +176,13 @@ def count_work(compiled):
     dims = {out["name"]: out["dims"] for op in compiled for out in op["tensors_out"]}
     work = 0
     for op in compiled:
-        if op["optype"].startswith("conv2d_nhwc"):
+        if op["optype"].startswith(("conv2d_nhwc", "deconv2d_nhwc")):
             work += count_packed_work(op, dims)
             continue
         if op["optype"].startswith("separable_nhwc"):
             work += count_separable_work(op, dims)
             continue
-        if op["optype"].startswith("conv2d_pack"):
+        if op["optype"].startswith(("conv2d_pack", "deconv2d_pack")):
             continue
         if op["optype"].startswith(("conv2d", "deconv2d")):
             ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")

@@ -241,6 +241,7 @@ def conv_cases():
         padding=[2, 2, 2, 2], act='clip', beta=6)
     run('depthwise_part', [1, 6, 6, 9], [4, 1, 3, 3], 'depthwise', group=4, src_first=3,
         src_channels=4, dst_first=2, _into=7, padding=[1, 1, 1, 1])
+    run('narrow', [1, 7, 9, 32], [3, 32, 3, 3], 'narrow', addend=3, padding=[1, 1, 1, 1], act='tanh')
     for tile in (2, 4, 6):
         algorithm = f'winograd{tile}'
         run(algorithm, [1, 8, 9, 5], [7, 5, 3, 3], algorithm, padding=[1, 1, 1, 1])

@@ -943,12 +943,13 @@ def safetensors_bytes(tensors):
 
 def main():
     import fast_formulas  # which imports this file
+    import stack_formulas
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 elew_cases, broadcast_cases, reduce_cases, dot_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
-                fast_formulas.add_all):
+                fast_formulas.add_all, stack_formulas.add_all):
         add()
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):  # of cases that are no more

@@ -52,6 +52,9 @@ static const struct {
     {"attention", 1e-6, 1e-5, "as softmax, then a sum of values near 1"},
     {"conv2d_nhwc", 3e-7, 1e-5, "as conv2d; Winograd's algorithms lose some bits more"},
     {"separable_nhwc", 3e-7, 1e-5, "as conv2d_nhwc, of sums of sums"},
+    {"conv3d_ndhwc", 3e-7, 1e-5, "as conv2d_nhwc"},
+    {"deconv2d_nhwc", 3e-7, 1e-5, "as conv2d"},
+    {"groupnorm_nhwc", 1e-6, 1e-5, "results near 0 are differences"},
     {"avgpool2d_nhwc", 2e-7, 1e-5, "as avgpool2d"},
     {"resize_nhwc", 3e-7, 1e-6, "as resize"},
     {"linear", 3e-7, 1e-5, "as conv2d"},
@@ -74,10 +77,13 @@ static double tolerance_scale_nhwc(const ln_op *op)
     } rows[] = {{"winograd2", 2}, {"winograd4", 6}, {"winograd6", 12}};
     const tl_tensor *src = ln_op_find_tensor_entry(op, "src")->tensor;
     const ln_param_entry *size = ln_param_list_find(op->op_arg->params, "size");
-    const char *algorithm = ln_param_list_find(op->op_arg->params, "algorithm")->value_string;
-    double scale = sqrt(size->value_array_int[0] * size->value_array_int[1] * src->dims[3]);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(algorithm, rows[i].algorithm) == 0)
+    const ln_param_entry *algorithm = ln_param_list_find(op->op_arg->params, "algorithm");
+    double products = src->dims[src->ndim - 1];
+    for (int i = 0; i < size->array_len; i++)
+        products *= size->value_array_int[i];
+    double scale = sqrt(products);
+    for (size_t i = 0; algorithm && i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(algorithm->value_string, rows[i].algorithm) == 0)
             scale *= rows[i].scale;
     return scale;
 }
@@ -112,7 +118,9 @@ static double tolerance_scale(const ln_op *op)
         const tl_tensor *src = ln_op_find_tensor_entry(op, "src")->tensor;
         return sqrt(src->dims[src->ndim - 1]);
     }
-    if (strcmp(op->op_arg->optype, "conv2d_nhwc") == 0)
+    if (strcmp(op->op_arg->optype, "conv2d_nhwc") == 0 ||
+        strcmp(op->op_arg->optype, "conv3d_ndhwc") == 0 ||
+        strcmp(op->op_arg->optype, "deconv2d_nhwc") == 0)
         return tolerance_scale_nhwc(op);
     if (strcmp(op->op_arg->optype, "separable_nhwc") == 0)
         return tolerance_scale_separable(op);

@@ -20,7 +20,8 @@ static ln_attention_f32_shape shape_of(const tl_tensor *q, const tl_tensor *k,
 }
 
 ln_status ln_cpu_attention(ln_pool *pool, const ln_cpu_attention_tensors *tensors,
-                           const ln_attention_heads *given, float scale, ln_bool is_causal)
+                           const ln_attention_heads *given, float scale, ln_bool is_causal,
+                           ln_bool is_guarded)
 {
     const tl_tensor *q = tensors->q, *k = tensors->k, *v = tensors->v;
     ln_attention_heads h = ln_attention_heads_of(given, q);
@@ -49,6 +50,7 @@ ln_status ln_cpu_attention(ln_pool *pool, const ln_cpu_attention_tensors *tensor
         .mask = tensors->mask ? tensors->mask->data : NULL,
         .scale = scale != 0 ? scale : 1 / __builtin_sqrtf((float)h.head_size),
         .is_causal = is_causal,
+        .is_guarded = is_guarded,
     };
     if (tensors->mask)
         ln_attention_mask_strides(args.mask_strides, tensors->mask);

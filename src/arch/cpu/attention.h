@@ -19,7 +19,8 @@ typedef struct ln_cpu_attention_tensors {
 
 // A scale of 0 is 1 / sqrt(head_size).
 ln_status ln_cpu_attention(ln_pool *pool, const ln_cpu_attention_tensors *tensors,
-                           const ln_attention_heads *given, float scale, ln_bool is_causal);
+                           const ln_attention_heads *given, float scale, ln_bool is_causal,
+                           ln_bool is_guarded);
 
 // The shape of `workspace`: fills in `dims` and returns the rank, 1; -1 with a recorded failure.
 int ln_cpu_attention_workspace(int *dims, const tl_tensor *q, const tl_tensor *k,

@@ -13,6 +13,7 @@ typedef struct attention_row {
     int keys; // that it sees
     int size;
     double scale;
+    bool is_guarded; // weights that are NaN count as 0
 } attention_row;
 
 static double score_of(const attention_row *row, int key)
@@ -44,18 +45,20 @@ static void attend(const attention_row *row, float *dst)
     double max = largest(row), total = 0;
     for (int j = 0; j < row->keys; j++)
         total += exp(score_of(row, j) - max);
+    bool is_blind = row->is_guarded && isnan(total);
     for (int c = 0; c < row->size; c++) {
         double sum = 0;
-        for (int j = 0; j < row->keys; j++)
-            sum +=
-                exp(score_of(row, j) - max) * (double)row->v[(size_t)j * row->v_stride + (size_t)c];
-        dst[c] = (float)(sum / total);
+        for (int j = 0; j < row->keys; j++) {
+            double weight = is_blind ? 0 : exp(score_of(row, j) - max);
+            sum += weight * (double)row->v[(size_t)j * row->v_stride + (size_t)c];
+        }
+        dst[c] = (float)(is_blind ? sum : sum / total);
     }
 }
 
 void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                             const tl_tensor *mask, tl_tensor *dst, const ln_attention_heads *given,
-                            double scale, bool is_causal)
+                            double scale, bool is_causal, bool is_guarded)
 {
     ln_attention_heads h = ln_attention_heads_of(given, q);
     const ln_attention_view qs = ln_attention_view_of(q, h.q_first, h.head_size);
@@ -68,6 +71,7 @@ void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_ten
     attention_row row = {.k_stride = ks.token,
                          .v_stride = vs.token,
                          .size = h.head_size,
+                         .is_guarded = is_guarded,
                          .scale = scale != 0 ? scale : 1 / sqrt((double)h.head_size)};
     for (size_t i = 0; i < (size_t)q->dims[0] * heads * qs.tokens; i++) {
         size_t b = i / qs.tokens / heads, head = i / qs.tokens % heads, s = i % qs.tokens;

@@ -11,6 +11,6 @@
 // Tensors and parameters have passed ln_shape_attention. `mask` may be NULL.
 void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                             const tl_tensor *mask, tl_tensor *dst, const ln_attention_heads *given,
-                            double scale, bool is_causal);
+                            double scale, bool is_causal, bool is_guarded);
 
 #endif

@@ -20,6 +20,9 @@
 
 #define MAX_RANGES 8
 
+// More of them pack more heads twice, and fill more of a thread's cache.
+#define RANGES_PER_THREAD 2
+
 // Queries in a block: so many that their scores stay in the nearest cache.
 #define SCORE_FLOATS 6144
 #define MAX_BLOCK    56
@@ -189,6 +192,7 @@ static void attend(const attention_job *job, size_t image, size_t head, size_t f
         .mask_stride = mask[2],
         .is_causal = a->is_causal,
         .first_query = first + a->keys_before,
+        .is_guarded = a->is_guarded,
         .totals = totals});
     multiply(job, &(product){.rows = rows,
                              .n = s->size,
@@ -266,8 +270,10 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *given, float 
                          .blocks = block_count(s)};
     job.items = s->batch * s->heads * job.blocks;
     double products = (double)(s->batch * s->heads * s->queries) * (double)(s->keys * s->size) * 2;
-    if (ln_pool_thread_count(pool) > 1 && products >= MIN_SHARED) {
+    size_t threads = ln_pool_thread_count(pool);
+    if (threads > 1 && products >= MIN_SHARED) {
         job.slot_floats = range_floats(s);
+        job.ranges = ln_min(job.ranges, RANGES_PER_THREAD * threads);
         ln_pool_run(pool, job.ranges, run_range, &job);
         return;
     }

@@ -13,7 +13,8 @@
 //     share     = 1 / total, rounded
 //     total     = the sum of the weights in sixteen lanes: lane i takes the weights i, i + 16, ...
 //                 in this order, starting at +0, and lanes are added as lanes.h says.
-// A query with a score that is NaN or +inf, or with scores of -inf alone, gives NaN.
+// A query with a score that is NaN or +inf, or with scores of -inf alone, gives NaN; if it is
+// guarded, its weights are 0 and its total 1.
 
 #ifndef LN_ARCH_CPU_KERNELS_ATTENTION_H
 #define LN_ARCH_CPU_KERNELS_ATTENTION_H
@@ -52,6 +53,7 @@ typedef struct ln_attention_f32_args {
     float scale;
     bool is_causal;     // query i sees the keys up to i ...
     size_t keys_before; // ... and so many more, which are older than the first query
+    bool is_guarded;    // weights that are NaN count as 0
 } ln_attention_f32_args;
 
 // LN_LIMIT or LN_INVALID where the shape is none that can be computed, or its workspace too large.
@@ -86,6 +88,7 @@ typedef struct ln_attention_scores {
     size_t mask_stride;
     bool is_causal;
     size_t first_query; // keys in front of the first row's own, if they are causal
+    bool is_guarded;
     float *totals;
 } ln_attention_scores;
 

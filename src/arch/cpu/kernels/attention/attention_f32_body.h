@@ -180,7 +180,12 @@ VF_VERB void attention_weigh_rows(const ln_attention_scores *s, size_t first, si
         LN_UNROLL
         for (size_t j = 0; j < ATTENTION_VECTORS; j++)
             sums[j] = vf_load(lanes[r] + j * VF_LANES);
-        vf_store_n(&s->totals[first + r], vf_sum_lanes(sums, LN_ATTENTION_LANES), 1);
+        float *total = &s->totals[first + r];
+        vf_store_n(total, vf_sum_lanes(sums, LN_ATTENTION_LANES), 1);
+        if (s->is_guarded && *total != *total) {
+            *total = 1;
+            seen[r] = 0;
+        }
         for (size_t j = seen[r]; j < s->keys; j++)
             p[r * s->stride + j] = 0;
     }

@@ -190,6 +190,10 @@ TEST(a_masked_key_takes_no_part_and_a_query_without_keys_is_nan)
     {
         ln_attention_f32(isa, &a, workspace, NULL);
         CHECK(y[0] == 20 && isnan(y[1]));
+        a.is_guarded = true;
+        ln_attention_f32(isa, &a, workspace, NULL);
+        CHECK(y[0] == 20 && y[1] == 0);
+        a.is_guarded = false;
     }
 }
 
