@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # What must be green before every commit, in under two minutes: format, layers, generated files,
-# symbols, exports, a build without warnings, the fast tests.
+# symbols, exports, size, a build without warnings, the fast tests.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -39,6 +39,9 @@ tools/symbols.sh build/liblightnet.a
 step "exports"
 tools/exports.sh build/liblightnet.so
 tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
+
+step "size"
+tools/size.sh build/liblightnet.so
 
 step "tests"
 ctest --test-dir build -L fast -j "$(nproc)" --output-on-failure

@@ -26,9 +26,33 @@ LN_API ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins);
 LN_API ln_status ln_op_check_outs(ln_op_arg *op_arg, const ln_arg_info *outs);
 LN_API ln_status ln_op_check_params(ln_op_arg *op_arg, const ln_param_info *params);
 
+/* The next ones name an argument by its place in the lists of `op_arg->info`.
+ *
+ * The table entry of an input, which is there, defined and in the memory described; NULL when it is
+ * not. An optional input that is not there is LN_OK, and *out_entry is NULL. */
+LN_API ln_tensor_entry *ln_op_in(ln_op_arg *op_arg, int index);
+LN_API ln_status ln_op_optional_in(ln_op_arg *op_arg, int index, ln_tensor_entry **out_entry);
+
+/* A parameter of the type described, with a value: the given one, or the default. NULL when it is
+ * missing or wrong; `whole` also when its numbers do not fit an int. */
+LN_API const ln_param_entry *ln_op_param(ln_op_arg *op_arg, int index);
+LN_API const ln_param_entry *ln_op_param_whole(ln_op_arg *op_arg, int index);
+
+/* `number` is what the string of a parameter stands for: it is kept in the given entry, and below 0
+ * says that the string is not known. */
+LN_API ln_status ln_op_param_number(ln_op_arg *op_arg, int index, int number);
+
+/* `ln_op_define_output` in the memory described. */
+LN_API ln_tensor_entry *ln_op_out(ln_op_arg *op_arg, int index, int ndim, const int *dims,
+                                  tl_dtype dtype, const char *owner_name);
+
+/* Zeroed memory for `op_arg->priv`; and what undoes it and the outputs. */
+LN_API void *ln_op_priv(ln_op_arg *op_arg, size_t byte_count);
+LN_API void ln_op_undo(ln_op_arg *op_arg);
+
 /* Fills in the table entries of <arg_name>1, <arg_name>2, ... and returns their number. Fails with
- * -1 if there is none, a number is left out, a tensor is not defined, or there are more than
- * LN_OP_MAX_VARIADIC. */
+ * -1 if there is none, a number is left out, a tensor is not defined or not in the memory
+ * described, or there are more than LN_OP_MAX_VARIADIC. */
 LN_API int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry **entries);
 
 /* How many outputs <arg_name>1, <arg_name>2, ... the operator lists; -1 as above. */

@@ -33,9 +33,6 @@ static void put_same(printer *p, const char *what, const char *entry, const char
 static void put_in_checks(printer *p, const ln_opdesc_tensor *in, const char *entry, int indent)
 {
     ln_text *text = p->text;
-    const char *none = "LN_MEM_NONE";
-    if (strcmp(in->mtype, none) != 0)
-        ln_text_printf(text, "%*sln_opck_tensor_mtype_eq(%s, %s);\n", indent, "", entry, in->mtype);
     if (in->dtype)
         ln_text_printf(text, "%*sln_opck_tensor_dtype_eq(%s, %s);\n", indent, "", entry, in->dtype);
     if (in->ndim)
@@ -69,38 +66,59 @@ static void put_in_variadic(printer *p, const ln_opdesc_tensor *in, const char *
     ln_gen_put_checks(p, in->check, in->checks, 4);
 }
 
+// An output may be a view of it.
+static bool is_owner(const printer *p, const char *name)
+{
+    for (size_t i = 0; i < p->op->out_count; i++)
+        if (p->op->outs[i].owner && strcmp(p->op->outs[i].owner, name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_checks(const ln_opdesc_tensor *in)
+{
+    return in->dtype || in->ndim || in->len || in->sametype || in->sameshape || in->check ||
+           in->checks || in->is_static != LN_DESC_ABSENT;
+}
+
 static void put_in_single(printer *p, const ln_opdesc_tensor *in, const char *name)
 {
     bool is_optional = ln_gen_is_true(in->is_optional);
+    size_t index = (size_t)(in - p->op->ins);
     char entry[256];
     snprintf(entry, sizeof entry, "%s_entry", name);
-    ln_gen_put(p, 4, "ln_tensor_list_entry *$_list_entry =", name);
-    ln_gen_put(p, 8, "ln_tensor_list_find_by_arg_name(op_arg->tensors_in, \"$\");", name);
     if (is_optional) {
-        ln_gen_put(p, 4, "const char *$_name = $_list_entry ? $_list_entry->name : NULL;", name);
-        ln_gen_put(p, 4, "ln_tensor_entry *$_entry =", name);
-        ln_gen_put(p, 8, "$_name ? ln_tensor_table_find(op_arg->tensor_table, $_name) : NULL;",
-                   name);
+        ln_text_printf(p->text,
+                       "    ln_tensor_entry *%s;\n"
+                       "    if (ln_op_optional_in(op_arg, %zu, &%s) != LN_OK)\n",
+                       entry, index, entry);
     } else {
-        ln_gen_put(p, 4, "ln_opck_tensor_in_exist($_list_entry, \"$\");", name);
-        ln_gen_put(p, 4, "const char *$_name = $_list_entry->name;", name);
-        ln_gen_put(p, 4,
-                   "ln_tensor_entry *$_entry = ln_tensor_table_find(op_arg->tensor_table, $_name);",
-                   name);
-        ln_gen_put(p, 4, "ln_opck_tensor_defined($_entry, $_name);", name);
+        ln_text_printf(p->text,
+                       "    ln_tensor_entry *%s = ln_op_in(op_arg, %zu);\n"
+                       "    if (!%s)\n",
+                       entry, index, entry);
     }
+    ln_gen_put(p, 8, "return;", name);
+    if (ln_gen_mentions_part(p->scope.bytes, name, "_list_entry")) {
+        ln_gen_put(p, 4, "ln_tensor_list_entry *$_list_entry =", name);
+        ln_gen_put(p, 8, "ln_tensor_list_find_by_arg_name(op_arg->tensors_in, \"$\");", name);
+    }
+    if (is_owner(p, name) || ln_gen_mentions_part(p->scope.bytes, name, "_name"))
+        ln_gen_put(p, 4,
+                   is_optional ? "const char *$_name = $_entry ? $_entry->name : NULL;"
+                               : "const char *$_name = $_entry->name;",
+                   name);
     if (ln_snippet_mentions(p->scope.bytes, name))
         ln_gen_put(p, 4,
                    is_optional ? "tl_tensor *$ = $_entry ? $_entry->tensor : NULL;"
                                : "tl_tensor *$ = $_entry->tensor;",
                    name);
-    if (is_optional) {
-        ln_gen_put(p, 4, "if ($_list_entry) {", name);
-        ln_gen_put(p, 8, "ln_opck_tensor_defined($_entry, $_name);", name);
-    }
-    put_in_checks(p, in, entry, is_optional ? 8 : 4);
-    ln_gen_put_checks(p, in->check, in->checks, is_optional ? 8 : 4);
-    if (is_optional)
+    bool is_block = is_optional && has_checks(in);
+    if (is_block)
+        ln_gen_put(p, 4, "if ($_entry) {", name);
+    put_in_checks(p, in, entry, is_block ? 8 : 4);
+    ln_gen_put_checks(p, in->check, in->checks, is_block ? 8 : 4);
+    if (is_block)
         ln_gen_put(p, 4, "}", name);
 }
 
@@ -142,15 +160,11 @@ static void put_param_conversion(printer *p, const ln_opdesc_param *param)
         ln_gen_put(p, 4, "}", name);
         return;
     }
-    ln_text_printf(p->text, "    int %s_value = (int)%s(%s_entry->value_string);\n", name,
-                   param->from_func, name);
-    ln_gen_put(p, 4, "if ($_value < 0) {", name);
-    ln_gen_put(p, 8, "ln_op_fail_unknown(op_arg, \"$\", $_entry->value_string);", name);
+    ln_text_printf(
+        p->text,
+        "    if (ln_op_param_number(op_arg, %zu, (int)%s(%s_entry->value_string)) != LN_OK)\n",
+        (size_t)(param - p->op->params), param->from_func, name);
     ln_gen_put(p, 8, "return;", name);
-    ln_gen_put(p, 4, "}", name);
-    if (param->default_value)
-        ln_gen_put(p, 4, "if ($_given)", name);
-    ln_gen_put(p, param->default_value ? 8 : 4, "$_given->value_int = $_value;", name);
 }
 
 static void put_param_bounds(printer *p, const ln_opdesc_param *param)
@@ -170,29 +184,11 @@ static void put_param(printer *p, const ln_opdesc_param *param)
 {
     const char *name = param->arg_name;
     ln_gen_put(p, 0, "", "");
-    if (param->from_func && !ln_gen_is_array(param)) {
-        ln_gen_put(p, 4, "ln_param_entry *$_given = ln_param_list_find(op_arg->params, \"$\");",
-                   name);
-        ln_gen_put(p, 4, "const ln_param_entry *$_entry = $_given;", name);
-    } else {
-        ln_gen_put(p, 4,
-                   "const ln_param_entry *$_entry = ln_param_list_find(op_arg->params, \"$\");",
-                   name);
-    }
-    if (param->default_value) {
-        ln_gen_put(p, 4, "if (!$_entry)", name);
-        ln_text_printf(p->text, "        %s_entry = op_arg->info->params[%zu].default_entry;\n",
-                       name, (size_t)(param - p->op->params));
-    } else {
-        ln_gen_put(p, 4, "ln_opck_param_exist($_entry, \"$\");", name);
-    }
-    ln_text_printf(p->text, "    ln_opck_param_type(%s_entry, %s);\n", name, param->ptype);
-    ln_gen_put(p, 4, "if (ln_op_check_param_value(op_arg, $_entry) != LN_OK)", name);
+    bool is_whole = param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
+    ln_text_printf(p->text, "    const ln_param_entry *%s_entry = ln_op_param%s(op_arg, %zu);\n",
+                   name, is_whole ? "_whole" : "", (size_t)(param - p->op->params));
+    ln_gen_put(p, 4, "if (!$_entry)", name);
     ln_gen_put(p, 8, "return;", name);
-    if (param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func) {
-        ln_gen_put(p, 4, "if (ln_op_check_whole(op_arg, $_entry) != LN_OK)", name);
-        ln_gen_put(p, 8, "return;", name);
-    }
     put_param_conversion(p, param);
     ln_gen_put_param_locals(p, param, p->scope.bytes);
     put_param_bounds(p, param);
@@ -277,7 +273,8 @@ static void put_out_variadic(printer *p, const ln_opdesc_tensor *out)
     ln_gen_put(p, 4, "ln_tensor_entry *$_entry[LN_OP_MAX_VARIADIC];", name);
     ln_gen_put(p, 4, "if (ln_op_define_variadic(op_arg, \"$\", $_count, $_ndim, $_dims, $_dtype,",
                name);
-    ln_text_printf(p->text, "            %s, %d, ", out->mtype, ln_gen_is_true(out->is_static));
+    ln_text_printf(p->text, "            op_arg->info->outs[%zu].mtype, %d, ",
+                   (size_t)(out - p->op->outs), ln_gen_is_true(out->is_static));
     put_owner(p, out->owner);
     ln_gen_put(p, 0, ", $_entry) != LN_OK)", name);
     ln_gen_put(p, 8, "return;", name);
@@ -297,15 +294,10 @@ static void put_out(printer *p, const ln_opdesc_tensor *out)
         return;
     }
     ln_c_statements(text, out->custom, 4);
-    ln_gen_put(p, 4,
-               "ln_opck_tensor_not_defined(ln_tensor_table_find(op_arg->tensor_table, $_name), "
-               "$_name);",
-               name);
-    ln_gen_put(p, 4, "ln_tensor_entry *$_entry =", name);
     ln_text_printf(text,
-                   "        ln_op_define_output(op_arg, \"%s\", %s_ndim, %s_dims, %s_dtype, %s, "
-                   "%d, ",
-                   name, name, name, name, out->mtype, ln_gen_is_true(out->is_static));
+                   "    ln_tensor_entry *%s_entry =\n"
+                   "        ln_op_out(op_arg, %zu, %s_ndim, %s_dims, %s_dtype, ",
+                   name, (size_t)(out - p->op->outs), name, name, name);
     put_owner(p, out->owner);
     ln_text_puts(text, ");\n");
     if (ln_snippet_mentions(p->scope.bytes, name))
@@ -326,12 +318,15 @@ static void put_outs(printer *p)
     }
     for (size_t i = 0; i < op->out_count; i++) {
         const char *name = op->outs[i].arg_name;
-        if (ln_gen_is_true(op->outs[i].is_variadic))
+        bool has_name = ln_gen_mentions_part(p->scope.bytes, name, "_name");
+        if (ln_gen_is_true(op->outs[i].is_variadic) ||
+            !(has_name || ln_gen_mentions_part(p->scope.bytes, name, "_list_entry")))
             continue;
         ln_gen_put(p, 4, "ln_tensor_list_entry *$_list_entry =", name);
         ln_gen_put(p, 8, "ln_tensor_list_find_by_arg_name(op_arg->tensors_out, \"$\");", name);
         ln_gen_put(p, 4, "ln_opck_tensor_out_exist($_list_entry, \"$\");", name);
-        ln_gen_put(p, 4, "const char *$_name = $_list_entry->name;", name);
+        if (has_name)
+            ln_gen_put(p, 4, "const char *$_name = $_list_entry->name;", name);
     }
     for (size_t i = 0; i < op->out_count; i++)
         put_out(p, &op->outs[i]);
@@ -373,17 +368,14 @@ static void put_priv_fill(printer *p)
     const ln_opdesc *op = p->op;
     const ln_opdesc_tensor *variadic = ln_gen_variadic(op);
     ln_gen_put(p, 0, "", "");
-    ln_gen_put(p, 4, "struct @_priv *priv = ln_alloc(sizeof *priv);", "");
-    ln_gen_put(p, 4, "if (!priv) {", "");
-    ln_gen_put(p, 8, "ln_op_fail_recorded(op_arg);", "");
+    ln_gen_put(p, 4, "struct @_priv *priv = ln_op_priv(op_arg, sizeof *priv);", "");
+    ln_gen_put(p, 4, "if (!priv)", "");
     ln_gen_put(p, 8, "return;", "");
-    ln_gen_put(p, 4, "}", "");
     if (variadic && ln_gen_is_kept(p, variadic->arg_name)) {
         const char *name = variadic->arg_name;
         ln_gen_put(
             p, 4, "if (ln_op_keep_variadic($_entry, $_count, &priv->$_entry, &priv->$) != LN_OK) {",
             name);
-        ln_gen_put(p, 8, "ln_free(priv);", "");
         ln_gen_put(p, 8, "ln_op_fail_recorded(op_arg);", "");
         ln_gen_put(p, 8, "return;", "");
         ln_gen_put(p, 4, "}", "");
@@ -398,7 +390,6 @@ static void put_priv_fill(printer *p)
     for (size_t i = 0; i < op->param_count; i++)
         if (ln_gen_is_kept(p, op->params[i].arg_name))
             ln_gen_put(p, 4, "priv->$_entry = $_entry;", op->params[i].arg_name);
-    ln_gen_put(p, 4, "op_arg->priv = priv;", "");
 }
 
 // ---- pre_run and check ----
@@ -445,34 +436,82 @@ static void put_call_commutes(printer *p)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-// `has_tables`: with its tables and prototype, which are packed elsewhere if not.
-static void put_op(const ln_opdesc *op, bool has_tables, ln_text *text)
+// All that comes before `run`, and what gives it back, for an operator of type `name`.
+static void print_beginning(const ln_opdesc *op, const char *name, ln_text *text)
 {
-    printer p = {.op = op, .text = text};
-    bool is_call = ln_opdesc_is_call(op);
-    if (is_call && !has_tables && !op->commutes)
-        return;
-    if (!is_call) {
-        ln_gen_scope_of_prepare(&p.scope, op);
-        ln_gen_scope_of_life(&p.life, op);
-    }
-    if (p.scope.status != LN_OK || p.life.status != LN_OK)
-        text->status = LN_NO_MEMORY;
-    ln_text_printf(text, "// ---- %s ----\n\n", op->optype);
-    if (has_tables)
-        ln_opdesc_put_tables(&p);
-    if (is_call) {
-        put_call_commutes(&p);
-    } else {
-        if (ln_gen_has_priv(&p))
-            put_priv_struct(&p);
-        put_prepare(&p);
-        ln_opdesc_put_life(&p);
-    }
-    if (has_tables)
-        ln_opdesc_put_proto(&p);
+    ln_opdesc named = *op;
+    named.optype = name;
+    printer p = {.op = &named, .text = text, .keeps_all = true};
+    ln_gen_scope_of_prepare(&p.scope, op);
+    if (p.scope.status != LN_OK)
+        text->status = p.scope.status;
+    put_priv_struct(&p);
+    put_prepare(&p);
+    ln_opdesc_put_post_run(&p);
     ln_text_deinit(&p.scope);
-    ln_text_deinit(&p.life);
+}
+
+bool ln_opdesc_shares_beginning(const ln_opdesc *op, const ln_opdesc *base)
+{
+    if (!base || ln_opdesc_is_call(op) || ln_opdesc_is_call(base) || !ln_c_is_blank(op->post_run) ||
+        !ln_c_is_blank(base->post_run))
+        return false;
+    ln_text text = {0}, base_text = {0};
+    print_beginning(op, base->optype, &text);
+    print_beginning(base, base->optype, &base_text);
+    bool is_same = text.status == LN_OK && base_text.status == LN_OK &&
+                   strcmp(text.bytes, base_text.bytes) == 0;
+    ln_text_deinit(&text);
+    ln_text_deinit(&base_text);
+    return is_same;
+}
+
+const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op)
+{
+    if (strcmp(op->arch, "none") == 0)
+        return NULL;
+    for (const ln_opdesc *base = set->first; base; base = base->next) {
+        size_t len = strlen(base->optype);
+        if (ln_opdesc_is_generated(base) && strcmp(base->arch, "none") == 0 &&
+            strncmp(op->optype, base->optype, len) == 0 && op->optype[len] == '_' &&
+            strcmp(op->optype + len + 1, op->arch) == 0)
+            return base;
+    }
+    return NULL;
+}
+
+static void put_functions(printer *p)
+{
+    if (ln_opdesc_is_call(p->op)) {
+        put_call_commutes(p);
+        return;
+    }
+    if (ln_gen_has_priv(p))
+        put_priv_struct(p);
+    if (!p->base)
+        put_prepare(p);
+    ln_opdesc_put_life(p);
+}
+
+static void put_op(printer *p, bool has_tables)
+{
+    const ln_opdesc *op = p->op;
+    if (!ln_opdesc_is_call(op)) {
+        ln_gen_scope_of_prepare(&p->scope, op);
+        ln_gen_scope_of_life(&p->life, op);
+    } else if (!has_tables && !op->commutes) {
+        return;
+    }
+    if (p->scope.status != LN_OK || p->life.status != LN_OK)
+        p->text->status = LN_NO_MEMORY;
+    ln_text_printf(p->text, "// ---- %s ----\n\n", op->optype);
+    if (has_tables)
+        ln_opdesc_put_tables(p);
+    put_functions(p);
+    if (has_tables)
+        ln_opdesc_put_proto(p);
+    ln_text_deinit(&p->scope);
+    ln_text_deinit(&p->life);
 }
 
 // ---- Files ----
@@ -519,7 +558,7 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
     ln_text_puts(text, "\n");
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op))
-            put_op(op, true, text);
+            put_op(&(printer){.op = op, .text = text}, true);
 }
 
 void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text)
@@ -540,9 +579,13 @@ void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_te
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
             put_all_includes(op, text);
     ln_text_puts(text, "\n");
-    for (const ln_opdesc *op = set->first; op; op = op->next)
+    for (const ln_opdesc *op = set->first; op; op = op->next) {
+        const ln_opdesc *base = ln_opdesc_base(set, op);
+        printer p = {.op = op, .text = text, .keeps_all = true};
+        p.base = ln_opdesc_shares_beginning(op, base) ? base : NULL;
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
-            put_op(op, false, text);
+            put_op(&p, false);
+    }
 }
 
 void ln_opdesc_print_table(const ln_opdesc_set *set, const char *arch, ln_text *text)

@@ -18,6 +18,13 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
 // packed (opdesc_pack.h).
 void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text);
 
+// The operator of arch `none` of which `op` is the variant by its name; NULL if there is none.
+const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op);
+
+// Whether pre_run, check and post_run of `op` in ln_opdesc_print_functions are those of `base`.
+// Then so are the other functions whose snippets are the same, but for static_run and run.
+bool ln_opdesc_shares_beginning(const ln_opdesc *op, const ln_opdesc *base);
+
 // Declarations of the generated operators whose arch is `arch`, and
 // `ln_op *ln_arch_ops_<arch>[]`, which ends with NULL.
 void ln_opdesc_print_table(const ln_opdesc_set *set, const char *arch, ln_text *text);

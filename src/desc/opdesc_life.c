@@ -106,33 +106,34 @@ static void put_run(printer *p, const char *suffix, const char *snippet)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-static void put_post_run(printer *p)
+void ln_opdesc_put_post_run(printer *p)
 {
     const ln_opdesc *op = p->op;
     const ln_opdesc_tensor *variadic = ln_gen_variadic(op);
     ln_gen_put(p, 0, "static void @_post_run(ln_op_arg *op_arg)\n{", "");
-    if (ln_gen_has_priv(p)) {
+    bool has_variadic = variadic && ln_gen_is_kept(p, variadic->arg_name);
+    bool has_release = !ln_c_is_blank(op->post_run);
+    if (ln_gen_has_priv(p) && (has_variadic || has_release)) {
         ln_gen_put(p, 4, "struct @_priv *priv = op_arg->priv;", "");
         ln_gen_put(p, 4, "if (priv) {", "");
-        if (!ln_c_is_blank(op->post_run))
+        if (has_release)
             ln_gen_put(p, 8, "@_release(op_arg);", "");
-        if (variadic && ln_gen_is_kept(p, variadic->arg_name)) {
+        if (has_variadic) {
             ln_gen_put(p, 8, "ln_free(priv->$_entry);", variadic->arg_name);
             ln_gen_put(p, 8, "ln_free(priv->$);", variadic->arg_name);
         }
-        ln_gen_put(p, 8, "ln_free(priv);", "");
-        ln_gen_put(p, 8, "op_arg->priv = NULL;", "");
         ln_gen_put(p, 4, "}", "");
-    } else if (!ln_c_is_blank(op->post_run)) {
+    } else if (has_release) {
         ln_gen_put(p, 4, "@_release(op_arg);", "");
     }
-    ln_gen_put(p, 4, "ln_op_undefine_outputs(op_arg);\n}\n", "");
+    ln_gen_put(p, 4, "ln_op_undo(op_arg);\n}\n", "");
 }
 
 static void put_calc_offset(printer *p)
 {
     const char *snippet = p->op->calc_offset;
-    if (ln_c_is_blank(snippet))
+    if (ln_c_is_blank(snippet) ||
+        ln_gen_is_of_base(p, snippet, p->base ? p->base->calc_offset : NULL))
         return;
     ln_gen_put(p, 0, "static size_t @_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)\n{", "");
     put_priv_local(p, snippet, "return 0;");
@@ -147,7 +148,7 @@ static void put_calc_offset(printer *p)
 
 static void put_price(printer *p)
 {
-    if (!p->op->price)
+    if (!p->op->price || ln_gen_is_of_base(p, p->op->price, p->base ? p->base->price : NULL))
         return;
     ln_gen_put(p, 0, "static double @_price(ln_op_arg *op_arg)\n{", "");
     put_priv_local(p, p->op->price, "return 0;");
@@ -157,7 +158,8 @@ static void put_price(printer *p)
 
 static void put_commutes(printer *p)
 {
-    if (!p->op->commutes)
+    if (!p->op->commutes ||
+        ln_gen_is_of_base(p, p->op->commutes, p->base ? p->base->commutes : NULL))
         return;
     ln_gen_put(p, 0, "static int @_commutes(ln_op_arg *op_arg)\n{", "");
     put_priv_local(p, p->op->commutes, "return 0;");
@@ -172,7 +174,8 @@ void ln_opdesc_put_life(printer *p)
     put_run(p, "run", op->run);
     if (!ln_c_is_blank(op->post_run))
         put_run(p, "release", op->post_run);
-    put_post_run(p);
+    if (!p->base)
+        ln_opdesc_put_post_run(p);
     put_calc_offset(p);
     put_price(p);
     put_commutes(p);

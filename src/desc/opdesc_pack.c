@@ -128,21 +128,6 @@ static unsigned same_parts(const ln_opdesc *op, const ln_opdesc *base)
     return same;
 }
 
-// The operator of arch `none` of which `op` is the variant; NULL if there is none.
-static const ln_opdesc *base_of(const packer *p, const ln_opdesc *op)
-{
-    if (strcmp(p->arch, "none") == 0)
-        return NULL;
-    for (const ln_opdesc *base = p->set->first; base; base = base->next) {
-        size_t len = strlen(base->optype);
-        if (ln_opdesc_is_generated(base) && strcmp(base->arch, "none") == 0 &&
-            strncmp(op->optype, base->optype, len) == 0 && op->optype[len] == '_' &&
-            strcmp(op->optype + len + 1, p->arch) == 0)
-            return base;
-    }
-    return NULL;
-}
-
 // ---- Records ----
 
 static void pack_constant(packer *p, const char *expression)
@@ -294,25 +279,39 @@ static void name_functions(const ln_opdesc *op, const char *names[LN_PACKED_FUNC
     names[LN_PACKED_price] = op->price ? "_price" : NULL;
 }
 
-static bool is_shared(const ln_opdesc *op, const ln_opdesc *base, int kind, const char *name,
-                      const char *base_name)
+// Whether a function of `op` is that of its base; `is_same_beginning` as ln_opdesc_shares_beginning
+// says.
+static bool is_shared(const ln_opdesc *op, const ln_opdesc *base, bool is_same_beginning, int kind)
 {
-    if (!base || !ln_opdesc_is_call(op) || !ln_opdesc_is_call(base) || !same_text(name, base_name))
+    if (!base || ln_opdesc_is_call(op) != ln_opdesc_is_call(base))
         return false;
-    return kind == LN_PACKED_infer || kind == LN_PACKED_call_price;
+    bool is_call = ln_opdesc_is_call(op);
+    switch (kind) {
+    case LN_PACKED_infer: return same_text(op->infer, base->infer);
+    case LN_PACKED_call_price: return same_text(op->price, base->price);
+    case LN_PACKED_pre_run:
+    case LN_PACKED_post_run:
+    case LN_PACKED_check: return is_same_beginning;
+    case LN_PACKED_price: return is_same_beginning && same_text(op->price, base->price);
+    case LN_PACKED_calc_offset:
+        return is_same_beginning && same_text(op->calc_offset, base->calc_offset);
+    case LN_PACKED_commutes:
+        return !is_call && is_same_beginning && same_text(op->commutes, base->commutes);
+    default: return false;
+    }
 }
 
 static void pack_functions(packer *p, const ln_opdesc *op, const ln_opdesc *base)
 {
-    const char *names[LN_PACKED_FUNCTION_COUNT], *base_names[LN_PACKED_FUNCTION_COUNT];
+    const char *names[LN_PACKED_FUNCTION_COUNT];
     unsigned own = 0, shared = 0;
+    bool is_same_beginning = ln_opdesc_shares_beginning(op, base);
     name_functions(op, names);
-    name_functions(base ? base : op, base_names);
     for (int kind = 0; kind < LN_PACKED_FUNCTION_COUNT; kind++) {
         const char *name = names[kind];
         if (!name)
             continue;
-        if (is_shared(op, base, kind, name, base_names[kind])) {
+        if (is_shared(op, base, is_same_beginning, kind)) {
             shared |= 1u << kind;
             continue;
         }
@@ -329,7 +328,7 @@ static void pack_functions(packer *p, const ln_opdesc *op, const ln_opdesc *base
 
 static void pack_op(packer *p, const ln_opdesc *op)
 {
-    const ln_opdesc *base = base_of(p, op);
+    const ln_opdesc *base = ln_opdesc_base(p->set, op);
     unsigned same = same_parts(op, base);
     ln_pack_string(&p->raw, op->optype);
     ln_pack_string(&p->raw, base ? base->optype : NULL);

@@ -11,9 +11,9 @@
 
 #define RULES                                                                                      \
     "rule two [rounds] a = f(b | p=[1, -0.5], q=v, s=\"x\\\"\", t=true) b, _ = g(x)\n"             \
-    "where rank(b, 2), not dtype(x, TL_FLOAT) => a = h(src=x | params(b), q=rank(x) * 0.1)\n"       \
+    "where rank(b, 2), not dtype(x, TL_FLOAT) => a = h(src=x | params(b), q=rank(x) * 0.1)\n"      \
     "after expand\n"                                                                               \
-    "rule three [exact] y = f(x, xs...) => y = forward(x)\n"                                                          \
+    "rule three [exact] y = f(x, xs...) => y = forward(x)\n"                                       \
     "lower * => *_k where dtype(src, TL_FLOAT)"
 
 // Packs the rules that `text` has.

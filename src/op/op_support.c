@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/opck.h>
 
 #define NAMES_BYTES 1024
 
@@ -141,8 +142,18 @@ static int count_numbers(ln_op_arg *op_arg, const bool has[LN_OP_MAX_VARIADIC], 
     return last;
 }
 
+// The memory that the description of input `arg_name` asks for.
+static ln_mem_type described_mtype(const ln_op_arg *op_arg, const char *arg_name)
+{
+    const ln_arg_info *in = op_arg->info ? op_arg->info->ins : NULL;
+    while (in && in->arg_name && strcmp(in->arg_name, arg_name) != 0)
+        in++;
+    return in && in->arg_name ? in->mtype : LN_MEM_NONE;
+}
+
 int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry **entries)
 {
+    const ln_mem_type mtype = described_mtype(op_arg, arg_name);
     bool has[LN_OP_MAX_VARIADIC] = {false};
     for (ln_list *l = op_arg->tensors_in; l; l = l->next) {
         const ln_tensor_list_entry *entry = l->data;
@@ -157,7 +168,11 @@ int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry
         }
         has[number - 1] = true;
     }
-    return count_numbers(op_arg, has, "input", arg_name);
+    int count = count_numbers(op_arg, has, "input", arg_name);
+    for (int i = 0; i < count && mtype != LN_MEM_NONE; i++)
+        if (ln_opck_check_mtype(op_arg, entries[i], mtype) != LN_OK)
+            return -1;
+    return count;
 }
 
 int ln_op_count_variadic_outs(ln_op_arg *op_arg, const char *arg_name)
@@ -267,6 +282,86 @@ int ln_op_is_inner_path(const char *path)
         if (!*path)
             return 1;
     }
+}
+
+// ---- Arguments by their place ----
+
+ln_status ln_op_optional_in(ln_op_arg *op_arg, int index, ln_tensor_entry **out_entry)
+{
+    const ln_arg_info *info = &op_arg->info->ins[index];
+    *out_entry = NULL;
+    const ln_tensor_list_entry *listed =
+        ln_tensor_list_find_by_arg_name(op_arg->tensors_in, info->arg_name);
+    if (!listed)
+        return LN_OK;
+    ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, listed->name);
+    LN_TRY(ln_opck_check_defined(op_arg, entry, listed->name, 1));
+    if (info->mtype != LN_MEM_NONE)
+        LN_TRY(ln_opck_check_mtype(op_arg, entry, info->mtype));
+    *out_entry = entry;
+    return LN_OK;
+}
+
+ln_tensor_entry *ln_op_in(ln_op_arg *op_arg, int index)
+{
+    ln_tensor_entry *entry;
+    if (ln_op_optional_in(op_arg, index, &entry) == LN_OK)
+        ln_opck_check_there(op_arg, entry, op_arg->info->ins[index].arg_name, "input tensor");
+    return entry;
+}
+
+const ln_param_entry *ln_op_param(ln_op_arg *op_arg, int index)
+{
+    const ln_param_info *info = &op_arg->info->params[index];
+    const ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
+    if (!entry)
+        entry = info->default_entry;
+    if (ln_opck_check_there(op_arg, entry, info->arg_name, "param") != LN_OK ||
+        ln_opck_check_type(op_arg, entry, info->ptype) != LN_OK ||
+        ln_op_check_param_value(op_arg, entry) != LN_OK)
+        return NULL;
+    return entry;
+}
+
+const ln_param_entry *ln_op_param_whole(ln_op_arg *op_arg, int index)
+{
+    const ln_param_entry *entry = ln_op_param(op_arg, index);
+    return entry && ln_op_check_whole(op_arg, entry) == LN_OK ? entry : NULL;
+}
+
+ln_status ln_op_param_number(ln_op_arg *op_arg, int index, int number)
+{
+    const ln_param_info *info = &op_arg->info->params[index];
+    ln_param_entry *given = ln_param_list_find(op_arg->params, info->arg_name);
+    const ln_param_entry *entry = given ? given : info->default_entry;
+    if (number < 0)
+        return ln_op_fail_unknown(op_arg, info->arg_name, entry->value_string);
+    if (given)
+        given->value_int = number;
+    return LN_OK;
+}
+
+ln_tensor_entry *ln_op_out(ln_op_arg *op_arg, int index, int ndim, const int *dims, tl_dtype dtype,
+                           const char *owner_name)
+{
+    const ln_arg_info *info = &op_arg->info->outs[index];
+    return ln_op_define_output(op_arg, info->arg_name, ndim, dims, dtype, info->mtype, 0,
+                               owner_name);
+}
+
+void *ln_op_priv(ln_op_arg *op_arg, size_t byte_count)
+{
+    op_arg->priv = ln_alloc(byte_count);
+    if (!op_arg->priv)
+        ln_op_fail_recorded(op_arg);
+    return op_arg->priv;
+}
+
+void ln_op_undo(ln_op_arg *op_arg)
+{
+    ln_free(op_arg->priv);
+    op_arg->priv = NULL;
+    ln_op_undefine_outputs(op_arg);
 }
 
 // ---- Failures ----

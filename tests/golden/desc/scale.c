@@ -52,33 +52,24 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
     if (ln_op_check_ins(op_arg, op_arg->info->ins) != LN_OK)
         return;
 
-    ln_tensor_list_entry *src_list_entry =
-        ln_tensor_list_find_by_arg_name(op_arg->tensors_in, "src");
-    ln_opck_tensor_in_exist(src_list_entry, "src");
-    const char *src_name = src_list_entry->name;
-    ln_tensor_entry *src_entry = ln_tensor_table_find(op_arg->tensor_table, src_name);
-    ln_opck_tensor_defined(src_entry, src_name);
+    ln_tensor_entry *src_entry = ln_op_in(op_arg, 0);
+    if (!src_entry)
+        return;
+    const char *src_name = src_entry->name;
     tl_tensor *src = src_entry->tensor;
 
     if (ln_op_check_params(op_arg, op_arg->info->params) != LN_OK)
         return;
 
-    const ln_param_entry *axis_entry = ln_param_list_find(op_arg->params, "axis");
-    ln_opck_param_exist(axis_entry, "axis");
-    ln_opck_param_type(axis_entry, LN_PARAM_NUMBER);
-    if (ln_op_check_param_value(op_arg, axis_entry) != LN_OK)
-        return;
-    if (ln_op_check_whole(op_arg, axis_entry) != LN_OK)
+    const ln_param_entry *axis_entry = ln_op_param_whole(op_arg, 0);
+    if (!axis_entry)
         return;
     int axis = axis_entry->value_int;
     ln_opck_param_int_ge(axis_entry, (0));
     ln_opck_param_int_lt(axis_entry, (src->ndim));
 
-    const ln_param_entry *factors_entry = ln_param_list_find(op_arg->params, "factors");
+    const ln_param_entry *factors_entry = ln_op_param(op_arg, 1);
     if (!factors_entry)
-        factors_entry = op_arg->info->params[1].default_entry;
-    ln_opck_param_type(factors_entry, LN_PARAM_ARRAY_NUMBER);
-    if (ln_op_check_param_value(op_arg, factors_entry) != LN_OK)
         return;
     int factors_len = factors_entry->array_len;
     ln_opck_satisfy_msg(factors_len == 1 || factors_len == src->dims[axis], "%d factors", factors_len);
@@ -88,30 +79,22 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
 
     if (ln_op_check_outs(op_arg, op_arg->info->outs) != LN_OK)
         return;
-    ln_tensor_list_entry *dst_list_entry =
-        ln_tensor_list_find_by_arg_name(op_arg->tensors_out, "dst");
-    ln_opck_tensor_out_exist(dst_list_entry, "dst");
-    const char *dst_name = dst_list_entry->name;
 
     int *dst_dims = src->dims;
     int dst_ndim = (int)(src->ndim);
     tl_dtype dst_dtype = src->dtype;
-    ln_opck_tensor_not_defined(ln_tensor_table_find(op_arg->tensor_table, dst_name), dst_name);
     ln_tensor_entry *dst_entry =
-        ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype, LN_MEM_NONE, 0, src_name);
+        ln_op_out(op_arg, 0, dst_ndim, dst_dims, dst_dtype, src_name);
     if (!dst_entry)
         return;
 
-    struct scale_priv *priv = ln_alloc(sizeof *priv);
-    if (!priv) {
-        ln_op_fail_recorded(op_arg);
+    struct scale_priv *priv = ln_op_priv(op_arg, sizeof *priv);
+    if (!priv)
         return;
-    }
     priv->src_entry = src_entry;
     priv->dst_entry = dst_entry;
     priv->axis_entry = axis_entry;
     priv->factors_entry = factors_entry;
-    op_arg->priv = priv;
 }
 
 static void scale_check(ln_op_arg *op_arg)
@@ -145,12 +128,7 @@ static void scale_run(ln_op_arg *op_arg)
 
 static void scale_post_run(ln_op_arg *op_arg)
 {
-    struct scale_priv *priv = op_arg->priv;
-    if (priv) {
-        ln_free(priv);
-        op_arg->priv = NULL;
-    }
-    ln_op_undefine_outputs(op_arg);
+    ln_op_undo(op_arg);
 }
 
 static double scale_price(ln_op_arg *op_arg)

@@ -16,6 +16,9 @@
 
 #define VF_LANES 4
 
+// The kernel of that name for this instruction set.
+#define VF_KERNEL(name) name##__arm_neon
+
 typedef float32x4_t vf;
 
 VF_VERB vf vf_set1(float x)

@@ -25,6 +25,9 @@
 
 #define VF_LANES 4
 
+// The kernel of that name for this instruction set.
+#define VF_KERNEL(name) name##__generic
+
 typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vf_mask __attribute__((vector_size(16)));
 

@@ -14,6 +14,9 @@
 
 #define VF_LANES 8
 
+// The kernel of that name for this instruction set.
+#define VF_KERNEL(name) name##__x86_avx2
+
 typedef __m256 vf;
 
 VF_VERB vf vf_set1(float x)

@@ -15,6 +15,9 @@
 
 #define VF_LANES 16
 
+// The kernel of that name for this instruction set.
+#define VF_KERNEL(name) name##__x86_avx512
+
 typedef __m512 vf;
 
 VF_VERB vf vf_set1(float x)

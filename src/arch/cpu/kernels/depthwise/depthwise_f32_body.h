@@ -19,6 +19,7 @@
 
 #include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/depthwise/depthwise.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/window.h"
 #include "arch/cpu/simd/unroll.h"
 
@@ -65,67 +66,29 @@ typedef struct depthwise_waiting {
     const depthwise_job *job;
     size_t pixel, count; // through images, rows and columns
     size_t c, lanes;
-    const float *sums; // `count` vectors
+    float *sums; // `count` vectors; the epilogue is done in them
 } depthwise_waiting;
-
-VF_VERB void depthwise_finish_with(const ln_act act, const depthwise_waiting *w)
-{
-    const ln_conv_nhwc_f32_args *args = w->job->args;
-    const ln_epilogue_f32 *e = &args->epilogue;
-    const vf alpha = vf_set1(e->alpha), beta = vf_set1(e->beta);
-    const vf bias =
-        e->bias ? vf_load_n(e->bias + w->c, w->lanes) : vf_set1(-0.0f); // changes nothing
-    for (size_t i = 0; i < w->count; i++) {
-        vf v = vf_add(vf_load(w->sums + i * VF_LANES), bias), addend = bias;
-        if (e->addend)
-            addend = vf_load_n(e->addend + (w->pixel + i) * e->addend_stride + w->c, w->lanes);
-        if (e->addend && !e->is_addend_last)
-            v = vf_add(v, addend);
-        v = vf_act(act, alpha, beta, v);
-        if (e->addend && e->is_addend_last)
-            v = vf_add(v, addend);
-        vf_store_n(args->y + (w->pixel + i) * args->y_stride + w->c, v, w->lanes);
-    }
-}
 
 static __attribute__((noinline)) void depthwise_finish(const depthwise_waiting *w)
 {
-    switch (w->job->args->epilogue.act) {
-#define CASE(constant, name, doc)                                                                  \
-    case LN_ACT_##constant: depthwise_finish_with(LN_ACT_##constant, w); return;
-        LN_ACT_LIST(CASE)
-#undef CASE
-    case LN_ACT_COUNT: break;
+    const ln_conv_nhwc_f32_args *args = w->job->args;
+    const ln_epilogue_f32 *e = &args->epilogue;
+    const ln_act_f32_args act = {.act = e->act, .alpha = e->alpha, .beta = e->beta};
+    const vf bias =
+        e->bias ? vf_load_n(e->bias + w->c, w->lanes) : vf_set1(-0.0f); // changes nothing
+    const float *addend = e->addend ? e->addend + w->pixel * e->addend_stride + w->c : NULL;
+    for (size_t i = 0; i < w->count; i++) {
+        vf v = vf_add(vf_load(w->sums + i * VF_LANES), bias);
+        if (addend && !e->is_addend_last)
+            v = vf_add(v, vf_load_n(addend + i * e->addend_stride, w->lanes));
+        vf_store(w->sums + i * VF_LANES, v);
     }
-}
-
-VF_VERB void depthwise_activate_some(const ln_act act, const int count, vf alpha, vf beta, float *y)
-{
-    vf v[VF_ABREAST_MAX];
-    LN_UNROLL
-    for (int i = 0; i < count; i++)
-        v[i] = vf_load(y + i * VF_LANES);
-    vf_act_each(act, alpha, beta, v, count);
-    LN_UNROLL
-    for (int i = 0; i < count; i++)
-        vf_store(y + i * VF_LANES, v[i]);
-}
-
-VF_VERB void depthwise_activate_with(const ln_act act, const ln_epilogue_f32 *e, float *y,
-                                     size_t y_stride, size_t pixels, size_t channels)
-{
-    const int abreast = vf_act_abreast(act);
-    const vf alpha = vf_set1(e->alpha), beta = vf_set1(e->beta);
-    for (size_t i = 0; i < pixels; i++, y += y_stride) {
-        size_t c = 0;
-        for (; c + (size_t)abreast * VF_LANES <= channels; c += (size_t)abreast * VF_LANES)
-            depthwise_activate_some(act, abreast, alpha, beta, y + c);
-        for (; c + VF_LANES <= channels; c += VF_LANES)
-            depthwise_activate_some(act, 1, alpha, beta, y + c);
-        if (c < channels) {
-            vf v = vf_act(act, alpha, beta, vf_load_n(y + c, channels - c));
-            vf_store_n(y + c, v, channels - c);
-        }
+    VF_KERNEL(ln_k_act_f32)(&act, w->count * VF_LANES, w->sums, w->sums);
+    for (size_t i = 0; i < w->count; i++) {
+        vf v = vf_load(w->sums + i * VF_LANES);
+        if (addend && e->is_addend_last)
+            v = vf_add(v, vf_load_n(addend + i * e->addend_stride, w->lanes));
+        vf_store_n(args->y + (w->pixel + i) * args->y_stride + w->c, v, w->lanes);
     }
 }
 
@@ -134,19 +97,13 @@ static __attribute__((noinline)) void depthwise_activate(const ln_epilogue_f32 *
                                                          size_t y_stride, size_t pixels,
                                                          size_t channels)
 {
+    const ln_act_f32_args act = {.act = e->act, .alpha = e->alpha, .beta = e->beta};
     if (channels == y_stride) { // they follow each other
         channels *= pixels;
         pixels = 1;
     }
-    switch (e->act) {
-#define CASE(constant, name, doc)                                                                  \
-    case LN_ACT_##constant:                                                                        \
-        depthwise_activate_with(LN_ACT_##constant, e, y, y_stride, pixels, channels);              \
-        return;
-        LN_ACT_LIST(CASE)
-#undef CASE
-    case LN_ACT_COUNT: break;
-    }
+    for (size_t i = 0; i < pixels; i++)
+        VF_KERNEL(ln_k_act_f32)(&act, channels, y + i * y_stride, y + i * y_stride);
 }
 
 // ---- Tiles ----
@@ -184,7 +141,7 @@ VF_VERB vf depthwise_epilogue(const depthwise_column *column, vf v, vf bias)
 
 static __attribute__((noinline)) void depthwise_wait(const depthwise_column *column,
                                                      const depthwise_place *at, size_t lanes,
-                                                     const float *sums)
+                                                     float *sums)
 {
     const depthwise_waiting waiting = {.job = column->job,
                                        .pixel = at->pixel,
@@ -471,8 +428,11 @@ VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *
     };
     const bool is_vector = end >= VF_LANES && (end % VF_LANES == 0 || !args->epilogue.addend);
     const int missing[2] = {k / 2, k / 2 + 1 - s};
+    // Wide kernels are rare, and large when they are written out.
+    const bool has_borders = k < DEPTHWISE_MAX_KERNEL;
 #define DEPTHWISE_TRY(left_, right_)                                                               \
-    if (is_vector && column.outputs == DEPTHWISE_TILE && column.left == (left_) &&                 \
+    if ((has_borders || ((left_) == 0 && (right_) == 0)) && is_vector &&                           \
+        column.outputs == DEPTHWISE_TILE && column.left == (left_) &&                              \
         column.right == inputs - (right_)) {                                                       \
         depthwise_tiles(k, s, true, left_, inputs - (right_), &column, image, row, row_end, out,   \
                         first, c, end);                                                            \

@@ -9,27 +9,50 @@
 
 #include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/simd/unroll.h"
 
 // ---- Activations ----
 
-// The loop; `act` is a constant where it is inlined.
+VF_VERB void act_f32_vectors(const ln_act act, const int count, vf alpha, vf beta, const float *x,
+                             float *y)
+{
+    vf v[VF_ABREAST_MAX];
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        v[i] = vf_load(x + i * VF_LANES);
+    vf_act_each(act, alpha, beta, v, count);
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        vf_store(y + i * VF_LANES, v[i]);
+}
+
+// The loop; `act` is a constant where it is inlined. It goes twice, for whole vectors and for the
+// rest that was put into one, so that the code is there once.
 VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, const float *x,
                           float *y)
 {
-    vf a = vf_set1(alpha), b = vf_set1(beta);
-    const int abreast = vf_act_abreast(act);
-    const size_t step = (size_t)abreast * VF_LANES;
-    size_t i = 0;
-    for (; abreast > 1 && i + step <= n; i += step) {
-        vf v[VF_ABREAST_MAX];
-        VF_EACH(j, abreast) v[j] = vf_load(x + i + (size_t)j * VF_LANES);
-        vf_act_each(act, a, b, v, abreast);
-        VF_EACH(j, abreast) vf_store(y + i + (size_t)j * VF_LANES, v[j]);
+    const vf a = vf_set1(alpha), b = vf_set1(beta);
+    const size_t abreast = (size_t)vf_act_abreast(act), few = abreast > 2 ? 2 : 1;
+    const size_t rest = n % VF_LANES, whole = n - rest;
+    float last[VF_LANES];
+    if (rest > 0)
+        vf_store(last, vf_load_n(x + whole, rest));
+    const float *from = x;
+    float *to = y;
+    for (size_t len = whole;; len = VF_LANES) {
+        size_t i = 0;
+        for (; i + abreast * VF_LANES <= len; i += abreast * VF_LANES)
+            act_f32_vectors(act, (int)abreast, a, b, from + i, to + i);
+        for (; few > 1 && i + few * VF_LANES <= len; i += few * VF_LANES)
+            act_f32_vectors(act, (int)few, a, b, from + i, to + i);
+        for (; abreast > 1 && i < len; i += VF_LANES)
+            act_f32_vectors(act, 1, a, b, from + i, to + i);
+        if (rest == 0 || to == last)
+            break;
+        from = to = last;
     }
-    for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, vf_act(act, a, b, vf_load(x + i)));
-    if (i < n)
-        vf_store_n(y + i, vf_act(act, a, b, vf_load_n(x + i, n - i)), n - i);
+    if (rest > 0)
+        vf_store_n(y + whole, vf_load(last), rest);
 }
 
 VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float *y)
@@ -70,10 +93,10 @@ VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
     return x1;
 }
 
-VF_VERB vf binary_act(const ln_binary op, const int is_relu, vf x1, vf x2)
+// The least value that comes out: -inf, which changes nothing, without relu.
+VF_VERB vf lower_bound(int is_relu)
 {
-    vf v = binary_value(op, x1, x2);
-    return is_relu ? vf_max(vf_set1(0.0f), v) : v;
+    return vf_set1(is_relu ? 0.0f : -__builtin_inff());
 }
 
 VF_VERB vf operand(const float *x, const size_t step, size_t i)
@@ -86,34 +109,34 @@ VF_VERB vf operand_n(const float *x, const size_t step, size_t i, size_t lanes)
     return step == 0 ? vf_set1(*x) : vf_load_n(x + i, lanes);
 }
 
-// `op`, `is_relu` and the steps are constants where it is inlined.
-VF_VERB void binary_rows(const ln_binary op, const int is_relu, size_t rows, size_t n,
-                         const ln_rows_f32 *x1, const size_t x1_step, const ln_rows_f32 *x2,
-                         const size_t x2_step, float *y, size_t y_row)
+// `op` and the steps are constants where it is inlined.
+VF_VERB void binary_rows(const ln_binary op, vf low, size_t rows, size_t n, const ln_rows_f32 *x1,
+                         const size_t x1_step, const ln_rows_f32 *x2, const size_t x2_step,
+                         float *y, size_t y_row)
 {
     for (size_t r = 0; r < rows; r++, y += y_row) {
         const float *a = x1->p + r * x1->row, *b = x2->p + r * x2->row;
         size_t i = 0;
         for (; i + VF_LANES <= n; i += VF_LANES)
             vf_store(y + i,
-                     binary_act(op, is_relu, operand(a, x1_step, i), operand(b, x2_step, i)));
+                     vf_max(low, binary_value(op, operand(a, x1_step, i), operand(b, x2_step, i))));
         if (i < n)
             vf_store_n(y + i,
-                       binary_act(op, is_relu, operand_n(a, x1_step, i, n - i),
-                                  operand_n(b, x2_step, i, n - i)),
+                       vf_max(low, binary_value(op, operand_n(a, x1_step, i, n - i),
+                                                operand_n(b, x2_step, i, n - i))),
                        n - i);
     }
 }
 
-VF_VERB void binary_steps(const ln_binary op, const int is_relu, size_t rows, size_t n,
-                          const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row)
+VF_VERB void binary_steps(const ln_binary op, vf low, size_t rows, size_t n, const ln_rows_f32 *x1,
+                          const ln_rows_f32 *x2, float *y, size_t y_row)
 {
     if (x1->step == 0)
-        binary_rows(op, is_relu, rows, n, x1, 0, x2, 1, y, y_row);
+        binary_rows(op, low, rows, n, x1, 0, x2, 1, y, y_row);
     else if (x2->step == 0)
-        binary_rows(op, is_relu, rows, n, x1, 1, x2, 0, y, y_row);
+        binary_rows(op, low, rows, n, x1, 1, x2, 0, y, y_row);
     else
-        binary_rows(op, is_relu, rows, n, x1, 1, x2, 1, y, y_row);
+        binary_rows(op, low, rows, n, x1, 1, x2, 1, y, y_row);
 }
 
 VF_VERB void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const ln_rows_f32 *x1,
@@ -121,10 +144,7 @@ VF_VERB void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const 
 {
 #define BINARY_CASE(name)                                                                          \
     case LN_BINARY_##name:                                                                         \
-        if (is_relu)                                                                               \
-            binary_steps(LN_BINARY_##name, 1, rows, n, x1, x2, y, y_row);                          \
-        else                                                                                       \
-            binary_steps(LN_BINARY_##name, 0, rows, n, x1, x2, y, y_row);                          \
+        binary_steps(LN_BINARY_##name, lower_bound(is_relu), rows, n, x1, x2, y, y_row);           \
         break;
 
     switch (op) {

@@ -3,7 +3,7 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
-#include "arch/cpu/kernels/actf.h"
+#define TILE_KEEPS_SMALL
 
 #ifndef vf_fma_inline
 #define vf_fma vf_fma_inline

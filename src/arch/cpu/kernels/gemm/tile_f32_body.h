@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/kernels/actf.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/simd/unroll.h"
 
@@ -36,6 +37,8 @@ VF_VERB vf tile_load_some(const float *p, size_t count)
 {
     return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
 }
+
+#ifndef TILE_KEEPS_SMALL
 
 // The epilogue of `count` rows from i on, for `cols` <= VF_LANES columns from j on.
 VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const int count, size_t i,
@@ -99,23 +102,65 @@ VF_VERB void tile_finish(const tile_waiting *w, const ln_act act)
         tile_finish_columns(w, act, j, w->n - j);
 }
 
-#define TILE_FINISH(constant, name, doc)                                                           \
+// The activations of well-known networks, done on the way from the sums to the output.
+#define TILE_ACT_LIST(X) X(NONE) X(RELU) X(CLIP) X(LRELU) X(SIGMOID) X(SILU) X(HARD_SWISH) X(GELU)
+#define TILE_FINISH(constant)                                                                      \
     static __attribute__((noinline)) void tile_finish_##constant(const tile_waiting *w)            \
     {                                                                                              \
         tile_finish(w, LN_ACT_##constant);                                                         \
     }
-LN_ACT_LIST(TILE_FINISH)
+TILE_ACT_LIST(TILE_FINISH)
 #undef TILE_FINISH
+
+#else
+#define TILE_ACT_LIST(X)
+#endif
+
+// Any activation, by the kernel for rows of them: sums move together, for it to go over all at
+// once.
+static __attribute__((noinline)) void tile_finish_rarely(const tile_waiting *w)
+{
+    const ln_tile_f32_args *t = w->tile;
+    const ln_epilogue_f32 *e = &t->epilogue;
+    const ln_act_f32_args act = {.act = e->act, .alpha = e->alpha, .beta = e->beta};
+    _Alignas(64) float together[sizeof w->sums / sizeof(float)];
+    float *to = together;
+    for (size_t i = 0; i < t->m; i++) {
+        const float *addend = NULL;
+        if (e->addend)
+            addend = e->addend + (w->row + i) * e->addend_stride + w->column;
+        for (size_t j = 0; j < w->n; j += VF_LANES, to += VF_LANES) {
+            const size_t cols = w->n - j < VF_LANES ? w->n - j : VF_LANES;
+            vf bias = e->bias ? vf_load_n(e->bias + w->column + j, cols) : vf_set1(-0.0f);
+            vf y = vf_add(vf_load(w->sums[i] + j), bias); // -0 changes nothing
+            if (addend && !e->is_addend_last)
+                y = vf_add(y, vf_load_n(addend + j, cols));
+            vf_store(to, y);
+        }
+    }
+    VF_KERNEL(ln_k_act_f32)(&act, (size_t)(to - together), together, together);
+    to = together;
+    for (size_t i = 0; i < t->m; i++) {
+        const size_t row = w->row + i;
+        for (size_t j = 0; j < w->n; j += VF_LANES, to += VF_LANES) {
+            const size_t cols = w->n - j < VF_LANES ? w->n - j : VF_LANES, at = w->column + j;
+            vf y = vf_load(to);
+            if (e->addend && e->is_addend_last)
+                y = vf_add(y, vf_load_n(e->addend + row * e->addend_stride + at, cols));
+            vf_store_n(t->y + row * t->y_stride + at, y, cols);
+        }
+    }
+}
 
 // Any epilogue, from sums in memory.
 static __attribute__((noinline)) void tile_finish_any(const tile_waiting *w)
 {
     switch (w->tile->epilogue.act) {
-#define TILE_FINISH_CASE(constant, name, doc)                                                      \
+#define TILE_FINISH_CASE(constant)                                                                 \
     case LN_ACT_##constant: tile_finish_##constant(w); break;
-        LN_ACT_LIST(TILE_FINISH_CASE)
+        TILE_ACT_LIST(TILE_FINISH_CASE)
 #undef TILE_FINISH_CASE
-    default: break;
+    default: tile_finish_rarely(w); break;
     }
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/kernels/actf.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
 #include "arch/cpu/kernels/winograd/winograd_points.h"
 #include "arch/cpu/simd/unroll.h"
@@ -299,22 +300,6 @@ VF_VERB bool output_bounds(const ln_epilogue_f32 *e, vf *out_low, vf *out_high)
     return e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP;
 }
 
-// The other ones, of `count` vectors.
-static __attribute__((noinline)) void output_act(const ln_epilogue_f32 *e, vf *y, size_t count)
-{
-    const vf alpha = vf_set1(e->alpha), beta = vf_set1(e->beta);
-    switch (e->act) {
-#define OUTPUT_ACT(constant, name, doc)                                                            \
-    case LN_ACT_##constant:                                                                        \
-        for (size_t i = 0; i < count; i++)                                                         \
-            y[i] = vf_act(LN_ACT_##constant, alpha, beta, y[i]);                                   \
-        break;
-        LN_ACT_LIST(OUTPUT_ACT)
-#undef OUTPUT_ACT
-    default: break;
-    }
-}
-
 // Adds what comes behind the activation, and stores output (i, j).
 VF_VERB void output_finish(const ln_winograd_f32_output *t, size_t i, size_t j, size_t c,
                            size_t count, vf y)
@@ -372,7 +357,9 @@ VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, si
     }
     if (is_bounds)
         return;
-    output_act(e, sums, t->columns * t->rows);
+    const ln_act_f32_args act = {.act = e->act, .alpha = e->alpha, .beta = e->beta};
+    VF_KERNEL(ln_k_act_f32)
+    (&act, t->columns * t->rows * VF_LANES, (const float *)sums, (float *)sums);
     for (size_t j = 0; j < t->columns; j++) {
         for (size_t i = 0; i < t->rows; i++)
             output_finish(t, i, j, c, count, sums[j * t->rows + i]);
