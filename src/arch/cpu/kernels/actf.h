@@ -53,6 +53,7 @@ VF_VERB int vf_act_abreast(const ln_act act)
     case LN_ACT_HARD_SWISH: return VF_ABREAST_MAX;
     case LN_ACT_SILU: return 2; // more would not fit into 32 registers
     case LN_ACT_GELU: return VF_LANES == 16 ? VF_ABREAST_MAX : 2;
+    case LN_ACT_GELU_TANH: return VF_ABREAST_MAX;
     default: return 1;
     }
 }
@@ -63,6 +64,7 @@ VF_VERB void vf_act_each(const ln_act act, vf alpha, vf beta, vf *x, const int c
     switch (act) {
     case LN_ACT_SILU: vf_silu_each(x, count); return;
     case LN_ACT_GELU: vf_gelu_each(x, count); return;
+    case LN_ACT_GELU_TANH: vf_gelu_tanh_each(x, count); return;
     default: break;
     }
     VF_EACH(i, count) x[i] = vf_act(act, alpha, beta, x[i]);

@@ -316,23 +316,38 @@ VF_VERB vf vf_elu(vf x, vf alpha)
 // x / 2 (1 + tanh(u)) = x / (1 + e^-2u) for u = sqrt(2 / pi) (x + 0.044715 x^3).
 //
 // 2u is found with the part that rounding took, which e^-2u would magnify.
-VF_VERB vf vf_gelu_tanh(vf x)
+VF_VERB void vf_gelu_tanh_each(vf *x, const int count)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     const vf linear = vf_set1(0x1.988454p0f), cubic = vf_set1(0x1.2444f2p-4f);
-    vf a = vf_min(vf_set1(11.0f), vf_abs(x));
-    vf square = vf_mul(a, a);
-    vf square_lost = vf_fma(a, a, vf_sub(zero, square));
-    vf t = vf_mul(cubic, square), p = vf_add(t, linear), back = vf_sub(p, t);
-    vf p_lost = vf_add(vf_sub(t, vf_sub(p, back)), vf_sub(linear, back));
-    p_lost = vf_add(p_lost, vf_fma(cubic, square, vf_sub(zero, t)));
-    p_lost = vf_add(p_lost, vf_fma(cubic, square_lost, vf_set1(-0x1.857936p-25f)));
-    p_lost = vf_fma(square, vf_set1(0x1.49b16ap-29f), p_lost);
-    vf v = vf_sub(zero, vf_mul(a, p)); // -2u
-    vf v_lost = vf_sub(zero, vf_fma(a, p_lost, vf_fma(a, p, v)));
-    vf e = vf_exp(v);
-    e = vf_fma(e, v_lost, e);
-    return vf_mul(x, vf_div(vf_if_ge(x, zero, one, e), vf_add(one, e)));
+    vf a[VF_ABREAST_MAX], square[VF_ABREAST_MAX], lost[VF_ABREAST_MAX], t[VF_ABREAST_MAX];
+    vf p[VF_ABREAST_MAX], back[VF_ABREAST_MAX], p_lost[VF_ABREAST_MAX], v[VF_ABREAST_MAX];
+    VF_EACH(i, count) a[i] = vf_min(vf_set1(11.0f), vf_abs(x[i]));
+    VF_EACH(i, count) square[i] = vf_mul(a[i], a[i]);
+    VF_EACH(i, count) lost[i] = vf_fma(a[i], a[i], vf_sub(zero, square[i]));
+    VF_EACH(i, count) t[i] = vf_mul(cubic, square[i]);
+    VF_EACH(i, count) p[i] = vf_add(t[i], linear);
+    VF_EACH(i, count) back[i] = vf_sub(p[i], t[i]);
+    VF_EACH(i, count)
+    p_lost[i] = vf_add(vf_sub(t[i], vf_sub(p[i], back[i])), vf_sub(linear, back[i]));
+    VF_EACH(i, count)
+    p_lost[i] = vf_add(p_lost[i], vf_fma(cubic, square[i], vf_sub(zero, t[i])));
+    VF_EACH(i, count)
+    p_lost[i] = vf_add(p_lost[i], vf_fma(cubic, lost[i], vf_set1(-0x1.857936p-25f)));
+    VF_EACH(i, count) p_lost[i] = vf_fma(square[i], vf_set1(0x1.49b16ap-29f), p_lost[i]);
+    VF_EACH(i, count) v[i] = vf_sub(zero, vf_mul(a[i], p[i])); // -2u
+    VF_EACH(i, count)
+    lost[i] = vf_sub(zero, vf_fma(a[i], p_lost[i], vf_fma(a[i], p[i], v[i])));
+    vf_exp_each(v, count);
+    VF_EACH(i, count) v[i] = vf_fma(v[i], lost[i], v[i]);
+    VF_EACH(i, count) t[i] = vf_if_ge(x[i], zero, one, v[i]);
+    VF_EACH(i, count) x[i] = vf_mul(x[i], vf_div(t[i], vf_add(one, v[i])));
+}
+
+VF_VERB vf vf_gelu_tanh(vf x)
+{
+    vf_gelu_tanh_each(&x, 1);
+    return x;
 }
 
 #endif
