@@ -29,9 +29,11 @@ void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, flo
             packed[tap * s->out_channels + o] = *weight++;
 }
 
-// Multiplications of a microsecond; what is done once for each output takes as long as some.
+// Multiplications of a microsecond; what is done once for each input or output takes as long as
+// some.
 #define PRODUCTS_PER_MICROSECOND 128000.0
 #define PRODUCTS_OF_AN_OUTPUT    8.0
+#define PRODUCTS_OF_AN_INPUT     4.0
 // Channels of a piece are a multiple of this, whole cache lines; the last one has the rest.
 #define CHANNEL_STEP             ((size_t)32)
 
@@ -81,8 +83,10 @@ void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln
     size_t rows = row_count(&j), steps = s->out_channels / CHANNEL_STEP;
     if (rows == 0 || s->out_w == 0 || s->out_channels == 0)
         return;
-    double products = (double)(rows * s->out_w * s->out_channels) *
-                      ((double)(s->kernel_h * s->kernel_w) + PRODUCTS_OF_AN_OUTPUT);
+    double outputs = (double)(rows * s->out_w * s->out_channels);
+    double inputs = (double)(s->batch * s->in_h * s->in_w * s->in_channels);
+    double products = outputs * ((double)(s->kernel_h * s->kernel_w) + PRODUCTS_OF_AN_OUTPUT) +
+                      inputs * PRODUCTS_OF_AN_INPUT;
     bool is_by_channels = s->out_channels > s->out_h * s->out_w && steps > 1;
     j.pieces = ln_pieces(products / PRODUCTS_PER_MICROSECOND, is_by_channels ? steps : rows, pool);
     ln_pool_run(pool, j.pieces, is_by_channels ? run_channels : run_rows, &j);

@@ -463,8 +463,10 @@ static void plan_pieces(direct_job *job, size_t threads)
     double k = (double)(job->in * s->kernel_h * s->kernel_w);
     double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
-    job->pieces = ln_deal_pieces(tile_count(job), job->sets * s->group, k * o > image,
-                                 (outputs + LN_DEAL_WEIGHT_WORK) * k * o, threads);
+    double lanes = (double)(job->panels * s->group) * LN_TILE_LANES;
+    job->pieces =
+        ln_deal_pieces(tile_count(job), job->sets * s->group, k * o > image,
+                       (outputs + LN_DEAL_WEIGHT_WORK) * (k + LN_DEAL_SUM_WORK) * lanes, threads);
 }
 
 void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool)

@@ -25,11 +25,17 @@ static __attribute__((noinline)) void few_row_6(const ln_few_f32_row *r)
     few_row(r, 6);
 }
 
+static __attribute__((noinline)) void few_rare(const ln_few_f32_row *r)
+{
+    for (size_t panel = 0; panel * FEW_LANES < r->channels; panel++)
+        few_panels(r, panel, 12, 1, r->distance);
+}
+
 void ln_k_few_f32__x86_avx512(const ln_few_f32_row *r)
 {
     switch (r->distance) {
     case 3: few_row_3(r); break;
     case 6: few_row_6(r); break;
-    default: few_row(r, r->distance);
+    default: few_rare(r);
     }
 }

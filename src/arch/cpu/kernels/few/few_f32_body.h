@@ -102,17 +102,26 @@ VF_VERB void few_tile(const ln_few_f32_row *r, size_t panel, size_t output, cons
     few_finish(r, panel * FEW_LANES, output, sum, m, nv);
 }
 
+// Rows of fewer outputs than a tile has.
+static __attribute__((noinline)) void few_singles(const ln_few_f32_row *r, size_t panel)
+{
+    for (size_t output = 0; output < r->outputs; output++)
+        few_tile(r, panel, output, 1, 1, r->distance);
+}
+
 // All outputs in tiles of m; the last tile makes some again that the one before it has made.
 VF_VERB void few_panels(const ln_few_f32_row *r, size_t panel, const size_t m, const size_t np,
                         const size_t distance)
 {
-    size_t output = 0;
-    for (; output + m <= r->outputs; output += m)
-        few_tile(r, panel, output, m, np, distance);
-    if (output < r->outputs && r->outputs >= m)
-        few_tile(r, panel, r->outputs - m, m, np, distance);
-    for (; r->outputs < m && output < r->outputs; output++)
-        few_tile(r, panel, output, 1, np, distance);
+    if (r->outputs < m) {
+        for (size_t i = 0; i < np; i++)
+            few_singles(r, panel + i);
+        return;
+    }
+    for (size_t output = 0; output < r->outputs; output += m) {
+        size_t last = r->outputs - m;
+        few_tile(r, panel, output < last ? output : last, m, np, distance);
+    }
 }
 
 #endif

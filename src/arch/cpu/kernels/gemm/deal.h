@@ -25,6 +25,9 @@
 // A weight that is read once for few rows takes as long as so many multiplications.
 #define LN_DEAL_WEIGHT_WORK 10.0
 
+// And a sum's beginning and end as so many.
+#define LN_DEAL_SUM_WORK 8.0
+
 static inline size_t ln_div_up(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
