@@ -17,7 +17,7 @@
 // A worker that is found on the processor of the thread that deals is sent away from it
 // (base/place.h), because there it does its part when the other has done it.
 //
-// A worker that loses its processor in the middle of a piece holds up the job. Where that lasts
+// A worker that loses its processor in the middle of a piece holds up the job. Where that lasts far
 // longer than what the workers have done since the time before, the pool rests: for some time its
 // jobs get by with fewer threads.
 
@@ -51,8 +51,10 @@
 #define PARK_AFTER_NS         50000 // the same behind it: rows that follow each other need no waking
 #define OWNER_SLEEPS_NS       1000000
 #define STALL_NS              200000 // a wait that is longer is looked at
-#define REST_FACTOR           8      // rests are so many times longer than the wait before
-#define MAX_STREAK            4      // and twice as long each time in a row, so often at most
+#define LOSS_FACTOR           2 // a stall so many times longer than the use before it is a loss
+#define REST_FACTOR           8 // rests are so many times longer than the wait before
+#define MOST_REST_NS          50000000
+#define MAX_STREAK            4 // of losses, each halves the threads
 
 // The last pieces dealt and not taken: the first in the low half, the end in the high half.
 typedef uint_least64_t piece_range;
@@ -520,11 +522,12 @@ static void note_stall(ln_pool *pool, int64_t waited)
     int64_t now = now_ns(), useful = b->useful_ns + now - b->start_ns - waited;
     b->start_ns = now;
     b->useful_ns = 0;
-    if (waited <= useful * (int64_t)(pool->thread_count - 1)) {
+    if (waited <= useful * (int64_t)(pool->thread_count - 1) * LOSS_FACTOR) {
         b->losing_streak -= b->losing_streak > 0;
         return;
     }
-    b->rest_end_ns = now + ((waited * REST_FACTOR) << b->losing_streak);
+    int64_t rest = waited * REST_FACTOR;
+    b->rest_end_ns = now + (rest < MOST_REST_NS ? rest : MOST_REST_NS);
     if (b->losing_streak < MAX_STREAK)
         b->losing_streak++;
 }
