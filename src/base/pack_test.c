@@ -64,8 +64,8 @@ static void put_noise(ln_text *raw, size_t len, unsigned alphabet)
     unsigned state = 1;
     for (size_t i = 0; i < len; i++) {
         state = state * 1103515245u + 12345u;
-        char byte = (char)(unsigned char)(state >> 16) % (char)alphabet;
-        ln_text_append(raw, &byte, 1);
+        unsigned char byte = (unsigned char)((state >> 16 & 0xff) % alphabet);
+        ln_text_append(raw, (const char *)&byte, 1);
     }
 }
 
