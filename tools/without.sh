@@ -6,6 +6,6 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake -S . -B "$work" -G Ninja -DLN_WITHOUT="$1" -DLN_TESTS=OFF -DLN_WERROR=ON \
-    -DCMAKE_BUILD_TYPE=Debug >/dev/null
-cmake --build "$work" -j "$(nproc)" >/dev/null
+    -DCMAKE_BUILD_TYPE=Debug
+cmake --build "$work" -j "$(nproc)"
 "$work/lightnet" archs

@@ -403,8 +403,9 @@ VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const u
     tile_fetch_addend(c, t->epilogue.addend_stride, mr, np);
     for (size_t r = 0; r < t->run_count; r++)
         tile_add_run(t, c, &t->runs[r], rows, next, &sums, mr, np, has_pairs);
+    const size_t paired = has_pairs ? mr : 0;
     LN_UNROLL
-    for (size_t i = 0; has_pairs && i < mr; i++)
+    for (size_t i = 0; i < paired; i++)
         sums.of[i][nv - 1] = i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
 
     if (!t->ends_in_sums && tile_is_bounds(t, c, np)) {
