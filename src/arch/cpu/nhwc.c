@@ -11,8 +11,8 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
-#include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/kernels/narrow/narrow.h"
+#include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 
 static const float *floats(const tl_tensor *t)

@@ -25,8 +25,8 @@ typedef struct ln_conv_nhwc_f32_args {
     size_t x_stride; // >= shape.in_channels
     const float *packed;
     size_t tap_stride; // of a depthwise kernel's packed weights; 0: shape.out_channels
-    float *y;        // apart from x; may be the epilogue's addend
-    size_t y_stride; // >= shape.out_channels
+    float *y;          // apart from x; may be the epilogue's addend
+    size_t y_stride;   // >= shape.out_channels
     ln_epilogue_f32 epilogue;
 } ln_conv_nhwc_f32_args;
 
