@@ -350,8 +350,6 @@ static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t 
     if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
         return LN_OK;
     match->ops[index] = op;
-    if (has_open_tensor(ctx, op))
-        return LN_OK;
     if (!match_outs(match, statement, op->op_arg, c) || !match_ins(match, statement, op, c))
         return LN_OK;
     return match_params(match, statement, op->op_arg, out_matched);
@@ -378,6 +376,9 @@ static ln_status match_all(const ln_context *ctx, ln_match *match, search *s, bo
         if (!matched)
             return LN_OK;
     }
+    for (size_t i = 0; i < rule->pattern_count; i++)
+        if (has_open_tensor(ctx, match->ops[i]))
+            return LN_OK;
     *out_matched = ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
     return LN_OK;
 }

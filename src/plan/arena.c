@@ -22,9 +22,9 @@
 #define REPAIR_WORK   ((size_t)1 << 23)
 #define REPAIR_ROUNDS 32
 
-// Steps of one order; those of a second or so. What is not placed by then goes to the top, so that
-// many values that are alive at once cost no more than this. Nor is another order begun.
-#define ORDER_WORK ((size_t)1 << 28)
+// Steps of one order; those of a quarter of a second. What is not placed by then goes to the top,
+// so that many values that are alive at once cost no more than this. Nor is another order begun.
+#define ORDER_WORK ((size_t)1 << 26)
 
 typedef struct item {
     double key[2]; // larger first
