@@ -18,8 +18,9 @@ passed=0
 failed=0
 skipped=0
 
+# note STAGE: its title, behind the minutes that those before it took.
 note() {
-    printf '\n== %s\n' "$*"
+    printf '\n== %d:%02d %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"
 }
 
 # count NAME COMMAND...: one test that is a command.
@@ -80,13 +81,16 @@ trap 'rm -rf "$locales"' EXIT
 count "a locale" localedef -i de_DE -f UTF-8 "$locales/de_DE.UTF-8"
 export LOCPATH=$locales
 
+# Long tests whose results do not depend on the kernels that run, or that run none.
+no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|store|il\.|docs|blame|cli\.'
+
 note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
 suite build
 for isa in generic avx2; do
     note "release: instruction set $isa"
-    # What runs no kernels, or sees to instruction sets itself.
-    LN_CPU_ISA=$isa suite build -E 'zoo_plan|zoo_large|bombs|allocation|hashes|il\.|docs|blame|cli\.'
+    # But for what runs no kernels, or sees to instruction sets itself.
+    LN_CPU_ISA=$isa suite build -E "$no_kernels|zoo_large|hashes"
 done
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
@@ -119,19 +123,39 @@ fi
 
 note "fuzz: ${LN_FUZZ_SECONDS:=10} seconds a target"
 count "build of the fuzz targets" build fuzz
+found=$(mktemp -d)
+trap 'rm -rf "$locales" "$found"' EXIT
+# fuzz_one TARGET: runs it from its seeds; what it prints, and then its exit status, go to a file.
+fuzz_one() {
+    local name
+    name=$(basename "$1" _fuzz)
+    mkdir "$found/$name.corpus"
+    "$1" -max_total_time="$LN_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+        -verbosity=0 "$found/$name.corpus" "tests/fuzz/$name" \
+        >"$found/$name" 2>&1
+    echo "exit status $?" >>"$found/$name"
+    rm -rf "$found/$name.corpus"
+}
+# found_nothing NAME: shows what it printed, and whether it ended well.
+found_nothing() {
+    cat "$found/$1"
+    [ "$(tail -n 1 "$found/$1")" = "exit status 0" ]
+}
+export found LN_FUZZ_SECONDS
+export -f fuzz_one
+printf '%s\n' build-fuzz/fuzz/*_fuzz | xargs -P "$jobs" -I {} bash -c 'fuzz_one {}'
 for target in build-fuzz/fuzz/*_fuzz; do
     name=$(basename "$target" _fuzz)
-    corpus=$(mktemp -d)
-    count "fuzz $name" "$target" -max_total_time="$LN_FUZZ_SECONDS" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=0 -verbosity=0 "$corpus" "tests/fuzz/$name"
-    rm -rf "$corpus"
+    count "fuzz $name" found_nothing "$name"
 done
 
 note "leaves: the library without each"
+leaves=$(mktemp -d) # one folder, so that each build makes only what its leaf changes
+trap 'rm -rf "$locales" "$found" "$leaves"' EXIT
 for leaf in src/arch/*/ src/serial/*/ src/compat/*/; do
     leaf=${leaf#src/}
     leaf=${leaf%/}
-    count "build without $leaf" tools/without.sh "$leaf"
+    count "build without $leaf" tools/without.sh "$leaf" "$leaves"
 done
 
 note "package: installed and used from outside"
