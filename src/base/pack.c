@@ -19,7 +19,8 @@
 #define NIBBLE      15
 #define HASH_BITS   15
 #define MAX_TRIES   4096
-#define NULL_STRING 1 // stands for NULL; no string begins with this byte
+#define NULL_STRING 1                 // stands for NULL; no string begins with this byte
+#define PIECE_BYTES ((size_t)1 << 15) // of raw data that lie together when they are read
 
 // ---- Numbers and strings ----
 
@@ -214,45 +215,116 @@ static size_t take_count(const unsigned char **at, unsigned nibble)
     return nibble == NIBBLE ? NIBBLE + (size_t)take_uint(at) : nibble;
 }
 
-static void decompress(const unsigned char *at, char *to, const char *end)
+// The place of a byte of the raw data, and how many there are from it to the end of its piece.
+static char *find_place(char *const *pieces, size_t position, size_t *out_left)
 {
-    while (to < end) {
+    *out_left = PIECE_BYTES - position % PIECE_BYTES;
+    return pieces[position / PIECE_BYTES] + position % PIECE_BYTES;
+}
+
+static void put_literals(char *const *pieces, size_t position, const unsigned char *bytes,
+                         size_t count)
+{
+    for (size_t done = 0, left; done < count; done += left) {
+        char *to = find_place(pieces, position + done, &left);
+        left = left < count - done ? left : count - done;
+        memcpy(to, bytes + done, left);
+    }
+}
+
+static void put_copy(char *const *pieces, size_t position, size_t distance, size_t count)
+{
+    for (size_t done = 0, left; done < count; done += left) {
+        size_t left_from;
+        const char *from = find_place(pieces, position + done - distance, &left_from);
+        char *to = find_place(pieces, position + done, &left);
+        left = left < left_from ? left : left_from;
+        left = left < count - done ? left : count - done;
+        for (size_t i = 0; i < left; i++) // it may reach into what it makes
+            to[i] = from[i];
+    }
+}
+
+static void decompress(const unsigned char *at, char *const *pieces, size_t byte_count)
+{
+    for (size_t position = 0; position < byte_count;) {
         unsigned token = *at++;
         size_t count = take_count(&at, token >> 4);
-        assert(count <= (size_t)(end - to));
-        memcpy(to, at, count);
+        assert(count <= byte_count - position);
+        put_literals(pieces, position, at, count);
         at += count;
-        to += count;
-        if (to == end)
+        position += count;
+        if (position == byte_count)
             return;
         count = take_count(&at, token & NIBBLE) + MIN_COPY;
-        const char *from = to - take_uint(&at);
-        assert(count <= (size_t)(end - to));
-        while (count-- > 0) // it may reach into what it makes
-            *to++ = *from++;
+        assert(count <= byte_count - position);
+        put_copy(pieces, position, (size_t)take_uint(&at), count);
+        position += count;
     }
+}
+
+// NULL if there is no memory.
+static char **make_pieces(ln_document *arena, size_t byte_count)
+{
+    size_t count = byte_count / PIECE_BYTES + 1;
+    char **pieces = ln_document_alloc(arena, count * sizeof *pieces);
+    for (size_t i = 0; pieces && i < count; i++) {
+        size_t left = byte_count - i * PIECE_BYTES;
+        pieces[i] = ln_document_alloc(arena, left < PIECE_BYTES ? left : PIECE_BYTES);
+        if (!pieces[i])
+            return NULL;
+    }
+    return pieces;
+}
+
+static void open_next_piece(ln_unpacker *u)
+{
+    size_t byte_count = u->left < PIECE_BYTES ? u->left : PIECE_BYTES;
+    u->at = *u->next++;
+    u->end = u->at + byte_count;
+    u->left -= byte_count;
 }
 
 ln_status ln_unpack_begin(const unsigned char *packed, ln_document *arena,
                           ln_unpacker *out_unpacker)
 {
     size_t byte_count = (size_t)take_uint(&packed);
-    char *raw = ln_document_alloc(arena, byte_count);
-    *out_unpacker = (ln_unpacker){.at = raw, .end = raw + byte_count, .arena = arena};
-    if (!raw)
+    char **pieces = make_pieces(arena, byte_count);
+    *out_unpacker = (ln_unpacker){.next = pieces, .left = byte_count, .arena = arena};
+    if (!pieces)
         return out_unpacker->status = LN_NO_MEMORY;
-    decompress(packed, raw, out_unpacker->end);
+    decompress(packed, pieces, byte_count);
+    open_next_piece(out_unpacker);
     return LN_OK;
+}
+
+// Goes on by bytes of the piece that is being read.
+static void advance(ln_unpacker *u, size_t count)
+{
+    assert(count <= (size_t)(u->end - u->at));
+    u->at += count;
+    if (u->at == u->end && u->left > 0)
+        open_next_piece(u);
+}
+
+static unsigned take_byte(ln_unpacker *u)
+{
+    unsigned byte = (unsigned char)*u->at;
+    advance(u, 1);
+    return byte;
 }
 
 uint64_t ln_unpack_uint(ln_unpacker *u)
 {
     if (u->status != LN_OK)
         return 0;
-    const unsigned char *at = (const unsigned char *)u->at;
-    uint64_t number = take_uint(&at);
-    u->at += at - (const unsigned char *)u->at;
-    assert(u->at <= u->end);
+    uint64_t number = 0;
+    unsigned shift = 0, byte;
+    do {
+        byte = take_byte(u);
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
     return number;
 }
 
@@ -266,12 +338,30 @@ double ln_unpack_number(ln_unpacker *u)
         double whole = (double)(folded >> 1);
         return folded & 1 ? -1 - whole : whole;
     }
-    u->at++;
+    advance(u, 1);
     for (int i = 0; i < 8; i++)
-        bits |= (uint64_t)(unsigned char)*u->at++ << (8 * i);
+        bits |= (uint64_t)take_byte(u) << (8 * i);
     double number;
     memcpy(&number, &bits, sizeof number);
     return number;
+}
+
+// A string that begins in the piece that is being read and ends in another one, in one place.
+static char *join_string(ln_unpacker *u)
+{
+    size_t len = (size_t)(u->end - u->at), left = u->left;
+    const char *nul = NULL;
+    for (char *const *piece = u->next; !nul; piece++) {
+        size_t byte_count = left < PIECE_BYTES ? left : PIECE_BYTES;
+        assert(byte_count > 0);
+        nul = memchr(*piece, 0, byte_count);
+        len += nul ? (size_t)(nul - *piece) : byte_count;
+        left -= byte_count;
+    }
+    char *string = ln_unpack_alloc(u, len + 1);
+    for (size_t i = 0; string && i <= len; i++)
+        string[i] = (char)take_byte(u);
+    return string;
 }
 
 char *ln_unpack_string(ln_unpacker *u)
@@ -280,11 +370,13 @@ char *ln_unpack_string(ln_unpacker *u)
         return NULL;
     char *string = u->at;
     if (*string == NULL_STRING) {
-        u->at++;
+        advance(u, 1);
         return NULL;
     }
-    u->at += strlen(string) + 1;
-    assert(u->at <= u->end);
+    const char *nul = memchr(string, 0, (size_t)(u->end - string));
+    if (!nul)
+        return join_string(u);
+    advance(u, (size_t)(nul - string) + 1);
     return string;
 }
 

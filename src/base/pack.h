@@ -36,13 +36,16 @@ void ln_pack_print(const ln_text *raw, const char *name, ln_text *text);
 // ---- Reading; after a failure everything reads as 0, NULL and empty ----
 
 typedef struct ln_unpacker {
-    char *at;
-    const char *end;
+    char *at;           // in the piece that is being read; at the end of all: `end`
+    const char *end;    // of the piece
+    char *const *next;  // the pieces behind it,
+    size_t left;        // and the bytes in them
     ln_document *arena; // where strings lie, and whatever the reader makes
     ln_status status;   // LN_OK, or LN_NO_MEMORY
 } ln_unpacker;
 
-// Decompresses `packed` into memory of `arena`, which outlives all that is read.
+// Decompresses `packed` into memory of `arena`, which outlives all that is read. No request for
+// memory is as large as the data.
 ln_status ln_unpack_begin(const unsigned char *packed, ln_document *arena,
                           ln_unpacker *out_unpacker);
 

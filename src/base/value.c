@@ -17,7 +17,7 @@
 #include "base/number.h"
 
 #define FIRST_CHUNK_BYTES 4096
-#define MAX_CHUNK_BYTES   (1 << 20)
+#define MAX_CHUNK_BYTES   (1 << 15)
 #define ARENA_ALIGN       16
 
 // | chunk | bytes handed out ... | free ... |
