@@ -478,6 +478,31 @@ ln_status ln_dfg_unlink(ln_dfg *dfg, ln_op *op1, ln_op *op2, const char *tname)
 
 // ---- Questions ----
 
+ln_op *ln_dfg_maker(const ln_dfg *dfg, const char *tname)
+{
+    const flow *f = find_flow(dfg, tname);
+    return f && f->maker ? f->maker->data : NULL;
+}
+
+ln_dfg_readers ln_dfg_find_readers(const ln_dfg *dfg, const char *tname)
+{
+    const flow *f = find_flow(dfg, tname);
+    if (!f || !f->maker)
+        return (ln_dfg_readers){0};
+    return (ln_dfg_readers){.tname = f->name, .edges = f->maker->out_edge_nodes};
+}
+
+ln_op *ln_dfg_next_reader(ln_dfg_readers *readers)
+{
+    while (readers->edges) {
+        const ln_graph_edge_node *edge = readers->edges->data;
+        readers->edges = readers->edges->next;
+        if (edge->edge_data == readers->tname)
+            return edge->node->data;
+    }
+    return NULL;
+}
+
 // The maker's node if `op` makes `tname`; else NULL.
 static const ln_graph_node *find_maker(const ln_dfg *dfg, const ln_op *op, const char *tname,
                                        const flow **out_flow)

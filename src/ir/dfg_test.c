@@ -2,7 +2,7 @@
 // The data flow graph against a naive model: after each step, edges and dangling ends are what the
 // operators' lists say.
 
-#include <lightnet/dfg.h>
+#include "ir/dfg.h"
 
 #include <stdlib.h>
 
@@ -36,6 +36,21 @@ static size_t reader_count(ln_op *const *ops, const int *is_in, size_t count, co
     return readers;
 }
 
+// The walk over readers meets those of the list in order, some of them twice in a row.
+static void check_walk(const ln_dfg *dfg, const char *tname, const ln_list *nexts)
+{
+    ln_dfg_readers readers = ln_dfg_find_readers(dfg, tname);
+    const ln_op *reader, *before = NULL;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
+        if (reader == before)
+            continue;
+        CHECK_PTR_EQ(reader, nexts ? nexts->data : NULL);
+        nexts = nexts->next;
+        before = reader;
+    }
+    CHECK_NULL(nexts);
+}
+
 // What the naive model says about the operators that are in the graph.
 static void check_against_model(const ln_dfg *dfg, ln_op *const *ops, const int *is_in,
                                 size_t count)
@@ -49,6 +64,7 @@ static void check_against_model(const ln_dfg *dfg, ln_op *const *ops, const int 
         LN_LIST_FOREACH (t, ops[i]->op_arg->tensors_in) {
             const ln_op *maker = maker_of(ops, is_in, count, t->name);
             CHECK_PTR_EQ(ln_dfg_prev(dfg, ops[i], t->name), maker);
+            CHECK_PTR_EQ(ln_dfg_maker(dfg, t->name), maker);
             CHECK_EQ(count_dangling(dfg->dangling_ins, ops[i], t->name) > 0, maker == NULL);
             in_ends += maker == NULL;
         }
@@ -57,6 +73,7 @@ static void check_against_model(const ln_dfg *dfg, ln_op *const *ops, const int 
             ln_list *nexts = ln_dfg_nexts(dfg, ops[i], t->name);
             CHECK_EQ(ln_list_length(nexts), (int)readers);
             CHECK_PTR_EQ(ln_dfg_next(dfg, ops[i], t->name), nexts ? nexts->data : NULL);
+            check_walk(dfg, t->name, nexts);
             ln_list_free(nexts);
             CHECK_EQ(count_dangling(dfg->dangling_outs, ops[i], t->name), readers == 0);
             out_ends += readers == 0;

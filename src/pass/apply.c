@@ -12,6 +12,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/op_life.h"
 #include "pass/build.h"
 
@@ -63,9 +64,7 @@ static bool depends_on_removed(const ln_context *ctx, const ln_match *match, con
 {
     for (const ln_list *l = op->op_arg->tensors_in; l; l = l->next) {
         const ln_tensor_list_entry *in = l->data;
-        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
-        const ln_op *maker =
-            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        const ln_op *maker = ln_dfg_maker(ctx->dfg, in->name);
         if (maker && (ln_match_removes(match, maker) || ln_hash_find(dependent, maker)))
             return true;
     }

@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/op_param.h"
 
 // ---- The model ----
@@ -22,8 +23,7 @@ const ln_tensor_entry *ln_join_find(const ln_join *j, const char *tname)
 
 const ln_op *ln_join_maker_of(const ln_join *j, const char *tname)
 {
-    const ln_tensor_entry *entry = ln_join_find(j, tname);
-    return entry && entry->creater ? ln_op_table_find(j->ctx->op_table, entry->creater) : NULL;
+    return ln_dfg_maker(j->ctx->dfg, tname);
 }
 
 size_t ln_join_position_of(const ln_join *j, const ln_op *op)

@@ -14,6 +14,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/dfg.h"
 
 const int ln_layout_to_last[4] = {0, 2, 3, 1};
 const int ln_layout_from_last[4] = {0, 3, 1, 2};
@@ -48,9 +49,7 @@ int ln_layout_twin_axis(const ln_layout_build *build, const char *tname, int axi
 
 static const ln_op *find_maker(const ln_layout_build *build, const char *tname, const char *optype)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(build->ctx->tensor_table, tname);
-    const ln_op *maker =
-        entry && entry->creater ? ln_op_table_find(build->ctx->op_table, entry->creater) : NULL;
+    const ln_op *maker = ln_dfg_maker(build->ctx->dfg, tname);
     return maker && strcmp(maker->op_arg->optype, optype) == 0 ? maker : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
+#include "ir/dfg.h"
 #include "pass/op_args.h"
 
 #define MAX_ATTEMPTS 512 // choices of one rule at one operator
@@ -271,12 +272,6 @@ static ln_status match_params(ln_match *match, const ln_rule_op *statement, cons
 
 // ---- Operators ----
 
-static ln_op *find_maker(const ln_context *ctx, const char *tensor)
-{
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
-    return entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
-}
-
 // A bound tensor among the arguments; NULL if there is none.
 static const char *find_bound(const ln_match *match, const ln_rule_arg *args, size_t count)
 {
@@ -296,19 +291,12 @@ static ln_op *find_reader(const ln_context *ctx, const ln_match *match, const ln
                           choice *c)
 {
     const char *tensor = find_bound(match, statement->ins, statement->in_count);
-    const ln_op *maker = tensor ? find_maker(ctx, tensor) : NULL;
-    const ln_graph_node *node =
-        maker ? ln_hash_find(ctx->dfg->node_table, maker->op_arg->name) : NULL;
-    ln_op *readers[MAX_READERS];
+    ln_dfg_readers all = ln_dfg_find_readers(ctx->dfg, tensor);
+    ln_op *reader, *readers[MAX_READERS];
     size_t count = 0;
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l && count < MAX_READERS;
-         l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
-        ln_op *reader = edge->node->data;
-        if (ln_streq(edge->edge_data, tensor) &&
-            ln_streq(reader->op_arg->optype, statement->optype))
+    while (count < MAX_READERS && (reader = ln_dfg_next_reader(&all)) != NULL)
+        if (ln_streq(reader->op_arg->optype, statement->optype))
             readers[count++] = reader;
-    }
     return count > 0 ? readers[choose(c, count)] : NULL;
 }
 
@@ -343,14 +331,15 @@ static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t 
     ln_op *op = match->ops[0];
     if (index > 0 && statement->is_producer) {
         const char *made = find_bound(match, statement->outs, statement->out_count);
-        op = made ? find_maker(ctx, made) : NULL;
+        op = ln_dfg_maker(ctx->dfg, made);
     } else if (index > 0) {
         op = find_reader(ctx, match, statement, c);
     }
     if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
         return LN_OK;
     match->ops[index] = op;
-    if (!match_outs(match, statement, op->op_arg, c) || !match_ins(match, statement, op, c))
+    if (!match_outs(match, statement, op->op_arg, c) || ln_match_reads_output(ctx, match, op) ||
+        !match_ins(match, statement, op, c))
         return LN_OK;
     return match_params(match, statement, op->op_arg, out_matched);
 }

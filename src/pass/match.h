@@ -56,6 +56,10 @@ bool ln_match_removes(const ln_match *match, const ln_op *op);
 
 // ---- match_guard.c: may the rule fire? ----
 
+// Whether the result reads an output of the model that `op`, whose outputs are bound, makes. Then
+// the rule may not fire, since somebody would read it then. Few tests are as cheap.
+bool ln_match_reads_output(const ln_context *ctx, const ln_match *match, const ln_op *op);
+
 // Nothing that somebody else needs is lost, and the measure of desc/rule_weight.h becomes less.
 // Fills in `match->unused`.
 bool ln_match_is_allowed(const ln_context *ctx, ln_match *match);

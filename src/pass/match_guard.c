@@ -10,6 +10,7 @@
 
 #include "desc/rule_weight.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
 
@@ -50,23 +51,32 @@ static bool result_reads(const ln_match *match, const char *tensor)
 
 // ---- Readers ----
 
-static const ln_graph_node *node_of(const ln_context *ctx, const ln_op *op)
-{
-    return ln_hash_find(ctx->dfg->node_table, op->op_arg->name);
-}
-
-// Whether an operator that stays reads output `tensor` of a node's operator; *out_is_read says
-// whether any does.
-static bool is_needed(const ln_match *match, const ln_graph_node *node, const char *tensor,
+// Whether an operator that stays reads `tensor`; *out_is_read says whether any does.
+static bool is_needed(const ln_context *ctx, const ln_match *match, const char *tensor,
                       bool *out_is_read)
 {
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
+    const ln_op *reader;
     *out_is_read = false;
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
-        if (!ln_streq(edge->edge_data, tensor))
-            continue;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
         *out_is_read = true;
-        if (!ln_match_removes(match, edge->node->data))
+        if (!ln_match_removes(match, reader))
+            return true;
+    }
+    return false;
+}
+
+static bool is_read(const ln_context *ctx, const char *tensor)
+{
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
+    return ln_dfg_next_reader(&readers) != NULL;
+}
+
+bool ln_match_reads_output(const ln_context *ctx, const ln_match *match, const ln_op *op)
+{
+    for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
+        const ln_tensor_list_entry *out = l->data;
+        if (result_reads(match, out->name) && !is_read(ctx, out->name))
             return true;
     }
     return false;
@@ -76,18 +86,17 @@ static bool is_needed(const ln_match *match, const ln_graph_node *node, const ch
 // somebody must read (else it is an output of the model), and only operators that go away may.
 static bool is_removable(const ln_context *ctx, const ln_match *match, const ln_op *op)
 {
-    const ln_graph_node *node = node_of(ctx, op);
     for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
         const ln_tensor_list_entry *out = l->data;
-        bool is_read;
+        bool was_read;
         if (result_makes(match, out->name))
             continue;
-        if (is_needed(match, node, out->name, &is_read))
+        if (is_needed(ctx, match, out->name, &was_read))
             return false;
-        if (!is_read && !ln_op_is_scratch(op->op_arg, out->arg_name))
+        if (!was_read && !ln_op_is_scratch(op->op_arg, out->arg_name))
             return false;
     }
-    return node != NULL;
+    return true;
 }
 
 static bool result_makes_any(const ln_match *match, const ln_op *op)
@@ -169,8 +178,8 @@ static bool is_unused(const ln_context *ctx, const ln_match *match, const ln_op 
         const ln_tensor_list_entry *out = l->data;
         if (ln_op_is_scratch(op->op_arg, out->arg_name))
             continue;
-        bool is_read;
-        if (is_needed(match, node_of(ctx, op), out->name, &is_read) || !is_read ||
+        bool was_read;
+        if (is_needed(ctx, match, out->name, &was_read) || !was_read ||
             result_reads(match, out->name))
             return false;
     }
@@ -185,9 +194,7 @@ static bool visit_inputs(const ln_context *ctx, ln_match *match, const ln_op *op
 {
     for (const ln_list *l = op->op_arg->tensors_in; l; l = l->next) {
         const ln_tensor_list_entry *in = l->data;
-        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
-        ln_op *maker =
-            entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+        ln_op *maker = ln_dfg_maker(ctx->dfg, in->name);
         if (!maker)
             return false;
         if (!ln_match_removes(match, maker) && !visit(ctx, match, maker, in->name))
@@ -221,8 +228,9 @@ static bool add_unused(const ln_context *ctx, ln_match *match, ln_op *maker, con
 // A tensor that was read stays read, so that it does not become an output of the model.
 static bool stays_read(const ln_context *ctx, ln_match *match, ln_op *maker, const char *tensor)
 {
-    bool is_read;
-    return result_reads(match, tensor) || is_needed(match, node_of(ctx, maker), tensor, &is_read);
+    (void)maker;
+    bool was_read;
+    return result_reads(match, tensor) || is_needed(ctx, match, tensor, &was_read);
 }
 
 static bool find_unused(const ln_context *ctx, ln_match *match)
@@ -236,19 +244,18 @@ static bool find_unused(const ln_context *ctx, ln_match *match)
     return visit_removed(ctx, match, stays_read);
 }
 
-// Outputs of matched operators stay what they are: one that is an output of the model is read by
-// nobody, and one that the result makes anew and that was read is read again.
+// Outputs of matched operators stay what they are: one that the result makes anew and that was read
+// is read again. ln_match_reads_output has seen to the others.
 static bool outputs_stay(const ln_context *ctx, ln_match *match)
 {
     for (size_t i = 0; i < match->rule->pattern_count; i++) {
         const ln_op *op = match->ops[i];
         for (const ln_list *l = op->op_arg->tensors_out; l; l = l->next) {
             const ln_tensor_list_entry *out = l->data;
-            bool is_read, is_wanted = result_reads(match, out->name);
-            bool stays = is_needed(match, node_of(ctx, op), out->name, &is_read);
-            if (!is_read && is_wanted)
-                return false;
-            if (is_read && !stays && !is_wanted && result_makes(match, out->name))
+            bool was_read;
+            if (!result_makes(match, out->name) || result_reads(match, out->name))
+                continue;
+            if (!is_needed(ctx, match, out->name, &was_read) && was_read)
                 return false;
         }
     }
@@ -260,13 +267,11 @@ static bool outputs_stay(const ln_context *ctx, ln_match *match)
 // A graph that an operator runs knows what is around it by its name.
 static bool is_captured(const ln_context *ctx, const char *tensor)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
-    const ln_graph_node *node =
-        entry && entry->creater ? ln_hash_find(ctx->dfg->node_table, entry->creater) : NULL;
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
+    const ln_op *reader;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
         const ln_tensor_list_entry *in;
-        LN_LIST_FOREACH (in, ((const ln_op *)edge->node->data)->op_arg->tensors_in) {
+        LN_LIST_FOREACH (in, reader->op_arg->tensors_in) {
             if (ln_streq(in->name, tensor) && ln_is_prefix_plus_digit(in->arg_name, "capture"))
                 return true;
         }
@@ -307,18 +312,12 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
     return count;
 }
 
-static const ln_op *find_maker(const ln_context *ctx, const char *tensor)
-{
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
-    return entry && entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
-}
-
 // The operator that makes x can make y instead, as pass/apply.c does it: it stays, reads something,
 // makes nothing else, and nobody but this alias reads x then.
 static bool can_make_output(const ln_context *ctx, const ln_match *match, const ln_rule_op *alias)
 {
     const char *x = match->tensors[alias->ins[0].name];
-    const ln_op *maker = find_maker(ctx, x);
+    const ln_op *maker = ln_dfg_maker(ctx->dfg, x);
     if (!maker || ln_match_removes(match, maker) || !maker->op_arg->tensors_in ||
         maker->op_arg->tensors_out->next)
         return false;
@@ -327,22 +326,20 @@ static bool can_make_output(const ln_context *ctx, const ln_match *match, const 
         const ln_rule_op *op = &match->rule->result[i];
         read_count += stand_for(match, op->ins, op->in_count, x);
     }
-    bool is_read;
-    return read_count == 1 && !is_needed(match, node_of(ctx, maker), x, &is_read);
+    bool was_read;
+    return read_count == 1 && !is_needed(ctx, match, x, &was_read);
 }
 
-// How an operator of a node makes `tensor` an output of the model: nobody reads it, or an operator
-// `output` does, which then has to be the only reader if another operator is to make it.
+// How a tensor is an output of the model: nobody reads it, or an operator `output` does, which then
+// has to be the only reader if another operator is to make it.
 typedef enum output_kind { NO_OUTPUT, OUTPUT, SHARED_OUTPUT } output_kind;
 
-static output_kind find_output_kind(const ln_graph_node *node, const char *tensor)
+static output_kind find_output_kind(const ln_context *ctx, const char *tensor)
 {
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
     size_t reader_count = 0, output_count = 0;
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
-        if (!ln_streq(edge->edge_data, tensor))
-            continue;
-        const ln_op *reader = edge->node->data;
+    const ln_op *reader;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
         reader_count++;
         output_count += (size_t)ln_op_is_type(reader->op_arg, "output");
     }
@@ -360,8 +357,7 @@ static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match
         if (!op->is_alias)
             continue;
         const char *tensor = match->tensors[op->outs[0].name];
-        const ln_op *maker = find_maker(ctx, tensor);
-        output_kind kind = maker ? find_output_kind(node_of(ctx, maker), tensor) : OUTPUT;
+        output_kind kind = find_output_kind(ctx, tensor);
         count += kind == SHARED_OUTPUT || (kind == OUTPUT && !can_make_output(ctx, match, op));
     }
     return count;

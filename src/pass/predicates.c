@@ -7,6 +7,8 @@
 
 #include <lightnet/util.h>
 
+#include "ir/dfg.h"
+
 static const ln_tensor_entry *find_entry(const ln_context *ctx, const ln_expr_value *arg)
 {
     return arg->count > 0 ? ln_tensor_table_find(ctx->tensor_table, arg->tensors[0]) : NULL;
@@ -25,17 +27,12 @@ const ln_op *ln_only_reader(const ln_context *ctx, const char *tensor, size_t *o
 {
     if (out_count)
         *out_count = 0;
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tensor);
-    const ln_graph_node *node =
-        entry && entry->creater ? ln_hash_find(ctx->dfg->node_table, entry->creater) : NULL;
-    const ln_op *reader = NULL;
-    for (const ln_list *l = node ? node->out_edge_nodes : NULL; l; l = l->next) {
-        const ln_graph_edge_node *edge = l->data;
-        if (!ln_streq(edge->edge_data, tensor))
-            continue;
-        if (reader && reader != edge->node->data)
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
+    const ln_op *reader = NULL, *next;
+    while ((next = ln_dfg_next_reader(&readers)) != NULL) {
+        if (reader && reader != next)
             return NULL;
-        reader = edge->node->data;
+        reader = next;
     }
     for (const ln_list *l = reader && out_count ? reader->op_arg->tensors_in : NULL; l; l = l->next)
         *out_count += (size_t)ln_streq(((const ln_tensor_list_entry *)l->data)->name, tensor);
