@@ -151,14 +151,10 @@ static int parse(int argc, char **argv, bench_options *o)
         case TRACE: o->trace = optarg; break;
         case JSON: o->json = optarg ? optarg : "-"; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("bench", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("bench", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("bench", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("bench", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
-    return EXIT_OK;
+    return take_model("bench", argc, argv, &o->model);
 }
 
 // ---- Measuring ----

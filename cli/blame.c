@@ -107,15 +107,11 @@ static int parse(int argc, char **argv, blame_options *o)
         case OUTPUTS: o->outputs_only = 1; break;
         case FIRST: o->is_first_only = 1; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("blame", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("blame", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("blame", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("blame", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
     o->source.inputs = o->inputs;
-    return EXIT_OK;
+    return take_model("blame", argc, argv, &o->model);
 }
 
 // ---- Words ----

@@ -98,15 +98,11 @@ static int parse(int argc, char **argv, compare_options *o)
         case 'f': o->source.datafile = optarg; break;
         case ALL: o->shows_all = 1; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("compare", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("compare", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("compare", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("compare", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
     o->source.inputs = o->inputs;
-    return EXIT_OK;
+    return take_model("compare", argc, argv, &o->model);
 }
 
 // ---- Words ----

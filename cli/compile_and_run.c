@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "option_values.h"
 #include "progress.h"
 #include "threads_option.h"
 
@@ -91,7 +92,7 @@ static int parse(int argc, char **argv, options *o)
         {NULL, 0, NULL, 0},
     };
     opterr = 0;
-    int option;
+    int option, code;
     while ((option = getopt_long_only(argc, argv, ":hvo:t:f:crdw", long_options, NULL)) != -1) {
         switch (option) {
         case 'h': print_help(); return -1;
@@ -112,16 +113,10 @@ static int parse(int argc, char **argv, options *o)
             if (threads_option_take(NULL, optarg) != EXIT_OK)
                 return EXIT_USAGE;
             break;
-        case OPTION_RULES:
-        case OPTION_SKIP:
-        case OPTION_TUNE:
-        case OPTION_VERBOSE:
-        case OPTION_BUDGET:
-            if (compile_flags_take(&o->flags, NULL, option, optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
-        case ':': return say_usage_error(NULL, "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error(NULL, "unknown option %s", argv[optind - 1]);
+        default:
+            code = compile_flags_take(&o->flags, NULL, option, optarg);
+            if (code != EXIT_OK)
+                return code == -1 ? say_bad_option(NULL, option, argv) : code;
         }
     }
     if (optind >= argc)

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "convert_weights.h"
+#include "option_values.h"
 
 static const char help[] =
     "Usage: lightnet convert MODEL [-f WEIGHTS] [--external] -o FILE\n"
@@ -77,13 +78,11 @@ static int parse(int argc, char **argv, convert_options *o)
         case OPTION_WEIGHTS: o->weights = optarg; break;
         case OPTION_EXTERNAL: o->is_external = 1; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("convert", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("convert", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("convert", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("convert", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
+    if (take_model("convert", argc, argv, &o->model) != EXIT_OK)
+        return EXIT_USAGE;
     if (!o->outfile)
         return say_usage_error("convert", "say where to write with -o FILE");
     return check(o);

@@ -4,6 +4,7 @@
 #include <getopt.h>
 
 #include "cli.h"
+#include "option_values.h"
 
 static const char help[] =
     "Usage: lightnet easyjson [OPTION...] [FILE]\n"
@@ -27,8 +28,7 @@ int cmd_easyjson(int argc, char **argv)
         switch (option) {
         case 'o': outfile = optarg; break;
         case 'h': fputs(help, stdout); return EXIT_OK;
-        case ':': return say_usage_error("easyjson", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("easyjson", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("easyjson", option, argv);
         }
     }
     if (optind + 1 < argc)

@@ -4,6 +4,7 @@
 #include <getopt.h>
 
 #include "cli.h"
+#include "option_values.h"
 
 #define MAX_FILES 256
 
@@ -38,8 +39,7 @@ int cmd_gen_op(int argc, char **argv)
             break;
         case 'o': outfile = optarg; break;
         case 'h': fputs(help, stdout); return EXIT_OK;
-        case ':': return say_usage_error("gen-op", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("gen-op", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("gen-op", option, argv);
         }
     }
     if (optind == argc)

@@ -72,8 +72,7 @@ static int parse(int argc, char **argv, genwts_options *o)
         case 's': code = take_seed("genwts", optarg, &o->seed); break;
         case 'o': o->outfile = optarg; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("genwts", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("genwts", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("genwts", option, argv);
         }
     }
     if (code != EXIT_OK)

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "model_io.h"
+#include "option_values.h"
 
 #define MAX_SHAPES 64
 
@@ -255,14 +256,10 @@ static int parse(int argc, char **argv, inspect_options *o)
                 return EXIT_USAGE;
             break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("inspect", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("inspect", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("inspect", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("inspect", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
-    return EXIT_OK;
+    return take_model("inspect", argc, argv, &o->model);
 }
 
 static ln_status inspect(ln_context *ctx, const inspect_options *o, int has_report)

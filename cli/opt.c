@@ -64,7 +64,7 @@ static int parse(int argc, char **argv, opt_options *o)
         COMPILE_FLAGS_OPTIONS,
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
-    int option;
+    int option, code;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:p:t:f:vh", long_options, NULL)) != -1) {
         switch (option) {
@@ -82,22 +82,15 @@ static int parse(int argc, char **argv, opt_options *o)
             if (take_seed("opt", optarg, &o->source.seed) != EXIT_OK)
                 return EXIT_USAGE;
             break;
-        case OPTION_RULES:
-        case OPTION_SKIP:
-        case OPTION_TUNE:
-        case OPTION_VERBOSE:
-        case OPTION_BUDGET:
-            if (compile_flags_take(&o->flags, "opt", option, optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("opt", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("opt", "unknown option %s", argv[optind - 1]);
+        default:
+            code = compile_flags_take(&o->flags, "opt", option, optarg);
+            if (code != EXIT_OK)
+                return code == -1 ? say_bad_option("opt", option, argv) : code;
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("opt", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
+    if (take_model("opt", argc, argv, &o->model) != EXIT_OK)
+        return EXIT_USAGE;
     if (o->dump_dir && !o->dump_after)
         o->dump_after = "all";
     return EXIT_OK;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of options that several commands have.
+// What several commands take from their command lines.
 
 #include "option_values.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,4 +49,20 @@ int take_text(const char *command_name, const char *what, const char *text, int 
         return say_usage_error(command_name, "more than %d %s", most, what);
     texts[(*count)++] = text;
     return EXIT_OK;
+}
+
+int take_model(const char *command_name, int argc, char **argv, const char **out_model)
+{
+    if (optind + 1 != argc)
+        return say_usage_error(command_name, optind == argc ? "no model" : "one model at a time");
+    *out_model = argv[optind];
+    return EXIT_OK;
+}
+
+int say_bad_option(const char *command_name, int option, char *const *argv)
+{
+    const char *text = argv[optind - 1];
+    if (option == ':')
+        return say_usage_error(command_name, "option %s needs a value", text);
+    return say_usage_error(command_name, "unknown option %s", text);
 }

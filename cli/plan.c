@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "option_values.h"
 #include "plan_draw.h"
 
 static const char help[] =
@@ -77,7 +78,7 @@ static int parse(int argc, char **argv, plan_options *o)
         {"svg", no_argument, NULL, SVG},           {"json", no_argument, NULL, JSON},
         {"outfile", required_argument, NULL, 'o'}, COMPILE_FLAGS_OPTIONS,
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    int option;
+    int option, code;
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":t:so:vh", long_options, NULL)) != -1) {
         switch (option) {
@@ -87,25 +88,16 @@ static int parse(int argc, char **argv, plan_options *o)
         case SVG: o->is_svg = 1; break;
         case JSON: o->is_json = 1; break;
         case 'v': o->flags.is_verbose = 1; break;
-        case OPTION_RULES:
-        case OPTION_SKIP:
-        case OPTION_TUNE:
-        case OPTION_VERBOSE:
-        case OPTION_BUDGET:
-            if (compile_flags_take(&o->flags, "plan", option, optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("plan", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("plan", "unknown option %s", argv[optind - 1]);
+        default:
+            code = compile_flags_take(&o->flags, "plan", option, optarg);
+            if (code != EXIT_OK)
+                return code == -1 ? say_bad_option("plan", option, argv) : code;
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("plan", optind == argc ? "no model" : "one model at a time");
     if (o->is_svg + o->is_json + o->is_short > 1)
         return say_usage_error("plan", "one of --svg, --json and --short at a time");
-    o->model = argv[optind];
-    return EXIT_OK;
+    return take_model("plan", argc, argv, &o->model);
 }
 
 static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,

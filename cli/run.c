@@ -107,14 +107,10 @@ static int parse(int argc, char **argv, run_options *o)
         case LABELS: o->labels = optarg; break;
         case 'v': o->flags.is_verbose = 1; break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("run", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("run", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("run", option, argv);
         }
     }
-    if (optind + 1 != argc)
-        return say_usage_error("run", optind == argc ? "no model" : "one model at a time");
-    o->model = argv[optind];
-    return EXIT_OK;
+    return take_model("run", argc, argv, &o->model);
 }
 
 // ---- Running ----

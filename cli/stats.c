@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "option_values.h"
 #include "progress.h"
 #include "tensor_input.h"
 #include "tensor_stats.h"
@@ -248,7 +249,7 @@ int cmd_stats(int argc, char **argv)
         switch (option) {
         case 'j': is_json = 1; break;
         case 'h': fputs(help, stdout); return EXIT_OK;
-        default: return say_usage_error("stats", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("stats", option, argv);
         }
     }
     if (optind + 1 != argc)

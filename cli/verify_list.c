@@ -111,8 +111,7 @@ static int parse(int argc, char **argv, list_options *o)
         case OPTION_THREADS: code = threads_option_take("verify", optarg); break;
         case BUDGET: code = set_budget("verify", optarg); break;
         case 'h': fputs(help, stdout); return -1;
-        case ':': return say_usage_error("verify", "option %s needs a value", argv[optind - 1]);
-        default: return say_usage_error("verify", "unknown option %s", argv[optind - 1]);
+        default: return say_bad_option("verify", option, argv);
         }
     }
     if (code == EXIT_OK && optind == argc && !o->list)
