@@ -44,9 +44,9 @@ ln_status ln_cpu_conv2d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *
 
 // ---- Convolution ----
 
-static ln_conv_shape shape_of(const tl_tensor *src, const int out[2], int group, int channels,
-                              const int *size, const int *stride, const int *padding,
-                              const int *dilation, int src_channels)
+ln_conv_shape ln_cpu_nhwc_shape(const tl_tensor *src, const int out[2], int group, int channels,
+                                const int *size, const int *stride, const int *padding,
+                                const int *dilation, int src_channels)
 {
     return (ln_conv_shape){
         .batch = (size_t)src->dims[0],
@@ -80,7 +80,7 @@ int ln_cpu_conv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, int
             return -1;
     }
     ln_conv_shape shape =
-        shape_of(src, out, group, channels, size, stride, padding, dilation, src_channels);
+        ln_cpu_nhwc_shape(src, out, group, channels, size, stride, padding, dilation, src_channels);
     size_t m = (size_t)ln_conv_winograd_tile((ln_conv_algorithm)algorithm);
     size_t count = m ? ln_winograd_f32_workspace(m, &shape) / sizeof(float) : 0;
     if (count > INT_MAX) {
@@ -96,8 +96,9 @@ ln_status ln_cpu_conv2d_nhwc(ln_pool *pool, const ln_cpu_conv_nhwc *conv)
     if (conv->into && conv->into->data != conv->dst->data)
         memcpy(conv->dst->data, conv->into->data, (size_t)conv->dst->len * sizeof(float));
     ln_conv_nhwc_f32_args args = {
-        .shape = shape_of(conv->src, conv->dst->dims + 1, conv->group, conv->channels, conv->size,
-                          conv->stride, conv->padding, conv->dilation, conv->src_channels),
+        .shape = ln_cpu_nhwc_shape(conv->src, conv->dst->dims + 1, conv->group, conv->channels,
+                                   conv->size, conv->stride, conv->padding, conv->dilation,
+                                   conv->src_channels),
         .x = floats(conv->src) + conv->src_first,
         .x_stride = (size_t)conv->src->dims[3],
         .packed = floats(conv->packed),

@@ -12,6 +12,7 @@
 #include <lightnet/op.h>
 #include <lightnet/tensor.h>
 
+#include "arch/cpu/kernels/conv_shape.h"
 #include "base/pool.h"
 #include "op/conv_nhwc.h"
 
@@ -22,6 +23,12 @@ static inline ln_pool *ln_cpu_pool(const ln_op_arg *op_arg)
 {
     return op_arg->context ? op_arg->context->pool : NULL;
 }
+
+// The shape of a convolution, forwards or transposed, whose output has `out` rows and columns; it
+// reads `src_channels` of src's channels, 0: all.
+ln_conv_shape ln_cpu_nhwc_shape(const tl_tensor *src, const int out[2], int group, int channels,
+                                const int *size, const int *stride, const int *padding,
+                                const int *dilation, int src_channels);
 
 // Tensors and parameters of the operator; NULL where it has none.
 typedef struct ln_cpu_conv_nhwc {

@@ -8,30 +8,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/deconv/deconv_nhwc.h"
-
-static ln_conv_shape shape_of(const tl_tensor *src, const int out[2], int group, int channels,
-                              const int *size, const int *stride, const int *padding,
-                              const int *dilation, int src_channels)
-{
-    return (ln_conv_shape){
-        .batch = (size_t)src->dims[0],
-        .group = (size_t)group,
-        .in_channels = (size_t)(src_channels ? src_channels : src->dims[3]),
-        .out_channels = (size_t)channels,
-        .in_h = (size_t)src->dims[1],
-        .in_w = (size_t)src->dims[2],
-        .out_h = (size_t)out[0],
-        .out_w = (size_t)out[1],
-        .kernel_h = (size_t)size[0],
-        .kernel_w = (size_t)size[1],
-        .stride_h = (size_t)stride[0],
-        .stride_w = (size_t)stride[1],
-        .dilation_h = (size_t)dilation[0],
-        .dilation_w = (size_t)dilation[1],
-        .pad_top = (size_t)padding[0],
-        .pad_left = (size_t)padding[1],
-    };
-}
+#include "arch/cpu/nhwc.h"
 
 void ln_cpu_deconv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group, const int stride[2],
                           const int dilation[2])
@@ -54,7 +31,7 @@ int ln_cpu_deconv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, i
                                    const int dilation[2], const int out[2], int src_channels)
 {
     ln_conv_shape shape =
-        shape_of(src, out, group, channels, size, stride, padding, dilation, src_channels);
+        ln_cpu_nhwc_shape(src, out, group, channels, size, stride, padding, dilation, src_channels);
     size_t count = ln_deconv_nhwc_f32_workspace(&shape) / sizeof(float);
     if (count > INT_MAX) {
         LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
@@ -73,8 +50,9 @@ void ln_cpu_deconv2d_nhwc(ln_pool *pool, const ln_cpu_deconv_nhwc *deconv)
     if (deconv->into && deconv->into->data != dst->data)
         memcpy(dst->data, deconv->into->data, (size_t)dst->len * sizeof(float));
     ln_conv_nhwc_f32_args args = {
-        .shape = shape_of(src, dst->dims + 1, deconv->group, deconv->channels, deconv->size,
-                          deconv->stride, deconv->padding, deconv->dilation, deconv->src_channels),
+        .shape = ln_cpu_nhwc_shape(src, dst->dims + 1, deconv->group, deconv->channels,
+                                   deconv->size, deconv->stride, deconv->padding, deconv->dilation,
+                                   deconv->src_channels),
         .x = (const float *)src->data + deconv->src_first,
         .x_stride = (size_t)src->dims[3],
         .packed = deconv->packed->data,

@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+#include "arch/cpu/kernels/conv_shape.h"
+
+LN_CPPSTART
+
 // Output `i` looks at the inputs i * stride + tap * dilation - pad, for tap = 0 ... kernel - 1.
 typedef struct ln_window_1d {
     size_t in, kernel, stride, dilation, pad;
@@ -31,10 +35,23 @@ static inline void ln_window_taps_inside(const ln_window_1d *w, size_t i, size_t
     *out_end = ln_window_taps_before(w, i, w->in);
 }
 
+typedef struct ln_taps {
+    size_t first, end; // [first, end)
+} ln_taps;
+
+// The same as a struct, for what is done once a row or once at a border.
+ln_taps ln_window_taps(const ln_window_1d *w, size_t i);
+
 // The input that a tap inside the image looks at.
 static inline size_t ln_window_at(const ln_window_1d *w, size_t i, size_t tap)
 {
     return i * w->stride + tap * w->dilation - w->pad;
 }
+
+// The axes of a convolution.
+ln_window_1d ln_conv_rows(const ln_conv_shape *s);
+ln_window_1d ln_conv_columns(const ln_conv_shape *s);
+
+LN_CPPEND
 
 #endif

@@ -513,16 +513,8 @@ VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t
     depthwise_job job = {.args = args,
                          .in_row = s->in_w * args->x_stride,
                          .w_stride = args->tap_stride ? args->tap_stride : s->out_channels,
-                         .rows = {.in = s->in_h,
-                                  .kernel = s->kernel_h,
-                                  .stride = s->stride_h,
-                                  .dilation = s->dilation_h,
-                                  .pad = s->pad_top},
-                         .columns = {.in = s->in_w,
-                                     .kernel = s->kernel_w,
-                                     .stride = s->stride_w,
-                                     .dilation = s->dilation_w,
-                                     .pad = s->pad_left}};
+                         .rows = ln_conv_rows(s),
+                         .columns = ln_conv_columns(s)};
     depthwise_choose_form(&args->epilogue, &job);
 #define DEPTHWISE_CALL(k, s)                                                                       \
     if (args->shape.kernel_w == k && args->shape.stride_w == s && args->shape.dilation_w == 1) {   \

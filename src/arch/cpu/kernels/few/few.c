@@ -14,6 +14,7 @@
 #include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/select.h"
+#include "arch/cpu/kernels/window.h"
 
 typedef struct kernel_row {
     ln_cpu_isa isa;
@@ -53,18 +54,6 @@ typedef struct few_job {
     size_t pieces;
 } few_job;
 
-// The kernel rows or columns [*first, *end) that are inside for a window that begins at `start`.
-static void clip_window(ptrdiff_t start, size_t kernel, size_t dilation, size_t extent,
-                        size_t *first, size_t *end)
-{
-    *first = start < 0 ? ln_min(kernel, ln_div_up((size_t)-start, dilation)) : 0;
-    *end = *first;
-    if (start < (ptrdiff_t)extent)
-        *end = ln_min(kernel, ln_div_up((size_t)((ptrdiff_t)extent - start), dilation));
-    if (*end < *first)
-        *end = *first;
-}
-
 // Outputs [column, column_end) of a row, whose windows have the kernel columns [first, end) inside.
 static void run_columns(const few_job *job, const ln_few_f32_row *row, const float *line,
                         size_t column, size_t column_end, size_t first, size_t end)
@@ -86,11 +75,10 @@ static void run_borders(const few_job *job, const ln_few_f32_row *row, const flo
                         size_t column, size_t column_end)
 {
     const ln_conv_shape *s = &job->args->shape;
+    const ln_window_1d columns = ln_conv_columns(s);
     for (; column < column_end; column++) {
-        size_t first, end;
-        ptrdiff_t start = (ptrdiff_t)(column * s->stride_w) - (ptrdiff_t)s->pad_left;
-        clip_window(start, s->kernel_w, 1, s->in_w, &first, &end);
-        run_columns(job, row, line, column, column + 1, first, end);
+        const ln_taps taps = ln_window_taps(&columns, column);
+        run_columns(job, row, line, column, column + 1, taps.first, taps.end);
     }
 }
 
@@ -99,15 +87,15 @@ static void run_row(const few_job *job, size_t index)
     const ln_conv_nhwc_f32_args *a = job->args;
     const ln_conv_shape *s = &a->shape;
     ln_few_f32_row row = job->row;
-    size_t first, end, image = index / s->out_h;
-    ptrdiff_t start = (ptrdiff_t)(index % s->out_h * s->stride_h) - (ptrdiff_t)s->pad_top;
-    clip_window(start, s->kernel_h, s->dilation_h, s->in_h, &first, &end);
-    row.rows = end - first;
-    row.w += first * row.w_row;
+    size_t image = index / s->out_h, y = index % s->out_h;
+    const ln_window_1d rows = ln_conv_rows(s);
+    const ln_taps taps = ln_window_taps(&rows, y);
+    row.rows = taps.end - taps.first;
+    row.w += taps.first * row.w_row;
     row.y += index * s->out_w * row.y_stride;
     const float *line = a->x + image * s->in_h * s->in_w * s->in_channels;
     if (row.rows)
-        line += (size_t)(start + (ptrdiff_t)(first * s->dilation_h)) * s->in_w * s->in_channels;
+        line += ln_window_at(&rows, y, taps.first) * s->in_w * s->in_channels;
 
     run_borders(job, &row, line, 0, job->inner);
     run_columns(job, &row, line, job->inner, job->inner_end, 0, s->kernel_w);

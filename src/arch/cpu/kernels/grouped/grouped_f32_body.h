@@ -6,33 +6,16 @@
 #define LN_ARCH_CPU_KERNELS_GROUPED_F32_BODY_H
 
 #include "arch/cpu/kernels/grouped/grouped.h"
+#include "arch/cpu/kernels/window.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define GROUPED_PIXELS 8
-
-// Which taps of an axis meet the image: [first, end).
-typedef struct grouped_taps {
-    size_t first, end;
-} grouped_taps;
-
-static inline grouped_taps grouped_taps_of(ptrdiff_t start, size_t in, size_t kernel,
-                                           size_t dilation)
-{
-    grouped_taps taps = {0, 0};
-    if (start < 0)
-        taps.first = ((size_t)-start + dilation - 1) / dilation;
-    if (start < (ptrdiff_t)in)
-        taps.end = ((size_t)((ptrdiff_t)in - 1 - start)) / dilation + 1;
-    taps.end = taps.end < kernel ? taps.end : kernel;
-    taps.first = taps.first < taps.end ? taps.first : taps.end;
-    return taps;
-}
 
 // One vector of the channels of a row of outputs.
 typedef struct grouped_row {
     const ln_conv_nhwc_f32_args *args;
     const float *line; // the image's row in which windows start, at the groups' first channel
-    grouped_taps rows;
+    ln_taps rows;
     const float *w;
     const float *bias; // NULL: none
     float *y;
@@ -96,7 +79,7 @@ VF_VERB void grouped_neighbours(const grouped_row *row, const int size, size_t x
 
 // `pixels` outputs that meet the columns in `taps`.
 VF_VERB void grouped_pixels(const grouped_row *row, const int size, const int pixels, size_t x,
-                            grouped_taps taps)
+                            ln_taps taps)
 {
     const ln_conv_nhwc_f32_args *a = row->args;
     const ln_conv_shape *s = &a->shape;
@@ -129,7 +112,8 @@ VF_VERB void grouped_pixels(const grouped_row *row, const int size, const int pi
 VF_VERB void grouped_row_f32(const grouped_row *row, const int size)
 {
     const ln_conv_shape *s = &row->args->shape;
-    const grouped_taps all = {0, s->kernel_w};
+    const ln_window_1d columns = ln_conv_columns(s);
+    const ln_taps all = {0, s->kernel_w};
     const size_t reach = (s->kernel_w - 1) * s->dilation_w;
     const bool are_neighbours = s->kernel_w == 3 && s->stride_w == 1 && s->dilation_w == 1;
     for (size_t x = 0; x < s->out_w;) {
@@ -143,8 +127,7 @@ VF_VERB void grouped_row_f32(const grouped_row *row, const int size)
             grouped_pixels(row, size, 4, x, all);
             x += 4;
         } else {
-            grouped_pixels(row, size, 1, x,
-                           grouped_taps_of(column, s->in_w, s->kernel_w, s->dilation_w));
+            grouped_pixels(row, size, 1, x, ln_window_taps(&columns, x));
             x++;
         }
     }
@@ -155,13 +138,14 @@ VF_VERB void grouped_f32(const ln_conv_nhwc_f32_args *a, size_t row, size_t chan
 {
     const ln_conv_shape *s = &a->shape;
     const size_t size = s->in_channels / s->group;
+    const ln_window_1d rows = ln_conv_rows(s);
     ptrdiff_t start = (ptrdiff_t)(row % s->out_h * s->stride_h) - (ptrdiff_t)s->pad_top;
     ptrdiff_t line = ((ptrdiff_t)(row / s->out_h * s->in_h) + start) * (ptrdiff_t)s->in_w;
     for (size_t v = 0; v < LN_GROUPED_LANES; v += VF_LANES) {
         const grouped_row r = {
             .args = a,
             .line = a->x + line * (ptrdiff_t)a->x_stride + (channel + v) / size * size,
-            .rows = grouped_taps_of(start, s->in_h, s->kernel_h, s->dilation_h),
+            .rows = ln_window_taps(&rows, row % s->out_h),
             .w = weights + v,
             .bias = a->epilogue.bias ? a->epilogue.bias + channel + v : NULL,
             .y = a->y + row * s->out_w * a->y_stride + channel + v,

@@ -7,39 +7,23 @@
 
 #include "arch/cpu/kernels/lanes.h"
 #include "arch/cpu/kernels/narrow/narrow.h"
+#include "arch/cpu/kernels/window.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define NARROW_VECTORS    (LN_NARROW_LANES / VF_LANES)
 #define NARROW_MAX_PIXELS 8
 
-// Which taps of an axis meet the image: [first, end).
-typedef struct narrow_taps {
-    size_t first, end;
-} narrow_taps;
-
-static inline narrow_taps narrow_taps_of(ptrdiff_t start, size_t in, size_t kernel, size_t dilation)
-{
-    narrow_taps taps = {0, 0};
-    if (start < 0)
-        taps.first = ((size_t)-start + dilation - 1) / dilation;
-    if (start < (ptrdiff_t)in)
-        taps.end = ((size_t)((ptrdiff_t)in - 1 - start)) / dilation + 1;
-    taps.end = taps.end < kernel ? taps.end : kernel;
-    taps.first = taps.first < taps.end ? taps.first : taps.end;
-    return taps;
-}
-
 // A row of outputs.
 typedef struct narrow_row {
     const ln_conv_nhwc_f32_args *args;
     const float *line; // the image's row that the window starts in; may lie outside of it
-    narrow_taps rows;
+    ln_taps rows;
 } narrow_row;
 
 // `pixels` neighbours from column `x` on, which all meet the columns in `taps`; pixels and outs are
 // constants where this is inlined.
 VF_VERB void narrow_tile(const narrow_row *row, const size_t pixels, const size_t outs, size_t x,
-                         narrow_taps taps, float *y, size_t y_stride)
+                         ln_taps taps, float *y, size_t y_stride)
 {
     const ln_conv_nhwc_f32_args *a = row->args;
     const ln_conv_shape *s = &a->shape;
@@ -100,7 +84,8 @@ VF_VERB void narrow_row_f32(const narrow_row *row, const size_t pixels, const si
                             size_t first, size_t count, float *y, size_t y_stride)
 {
     const ln_conv_shape *s = &row->args->shape;
-    const narrow_taps all = {0, s->kernel_w};
+    const ln_window_1d columns = ln_conv_columns(s);
+    const ln_taps all = {0, s->kernel_w};
     const size_t reach = (s->kernel_w - 1) * s->dilation_w + (pixels - 1) * s->stride_w;
     size_t x = first, end = first + count;
     while (x < end) {
@@ -111,8 +96,7 @@ VF_VERB void narrow_row_f32(const narrow_row *row, const size_t pixels, const si
             y += pixels * y_stride;
             continue;
         }
-        narrow_taps taps = narrow_taps_of(column, s->in_w, s->kernel_w, s->dilation_w);
-        narrow_tile(row, 1, outs, x, taps, y, y_stride);
+        narrow_tile(row, 1, outs, x, ln_window_taps(&columns, x), y, y_stride);
         x++;
         y += y_stride;
     }
@@ -129,12 +113,13 @@ VF_VERB void narrow_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t fi
                         float *y, size_t y_stride)
 {
     const ln_conv_shape *s = &args->shape;
+    const ln_window_1d rows = ln_conv_rows(s);
     size_t image = row / s->out_h;
     ptrdiff_t start = (ptrdiff_t)(row % s->out_h * s->stride_h) - (ptrdiff_t)s->pad_top;
     ptrdiff_t line = ((ptrdiff_t)(image * s->in_h) + start) * (ptrdiff_t)s->in_w;
     const narrow_row r = {.args = args,
                           .line = args->x + line * (ptrdiff_t)args->x_stride,
-                          .rows = narrow_taps_of(start, s->in_h, s->kernel_h, s->dilation_h)};
+                          .rows = ln_window_taps(&rows, row % s->out_h)};
     switch (s->out_channels) {
     case 1: narrow_row_f32(&r, NARROW_PIXELS(1), 1, first, count, y, y_stride); break;
     case 2: narrow_row_f32(&r, NARROW_PIXELS(2), 2, first, count, y, y_stride); break;
