@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of convolutions: weights packed, activation and addend taken along.
 
-#include "pass/layout_build.h"
+#include "pass/layout_conv.h"
 
 #include <string.h>
 
-#include <lightnet/act.h>
 #include <lightnet/allocator.h>
 #include <lightnet/opshape.h>
 #include <lightnet/util.h>
@@ -13,18 +12,10 @@
 #include "op/conv_nhwc.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
-#include "pass/layout_conv3d.h"
 
-// A convolution as the channels-last operator wants it, whichever operator says it.
-typedef struct conv {
-    const char *src, *weight, *bias, *addend; // names; NULL: none
-    int group;
-    int size[2], stride[2], dilation[2], padding[4];
-    ln_act act;
-    double alpha, beta;
-} conv;
+// ---- What is shared ----
 
-static bool read_activation(ln_call *call, conv *c)
+static bool read_activation(ln_call *call, ln_layout_conv *c)
 {
     ln_activation activation;
     if (ln_activation_read(call, &activation) != LN_OK)
@@ -44,13 +35,13 @@ static bool read_activation(ln_call *call, conv *c)
     return false;
 }
 
-static bool read_window(const ln_window *window, conv *c)
+static bool read_window(const ln_window *window, ln_layout_conv *c)
 {
     static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
-    if (window->axis_count > 2)
+    if (window->axis_count > c->axis_count)
         return false;
-    for (int i = 0; i < 2; i++) {
-        int at = i + window->axis_count - 2;
+    for (int i = 0; i < c->axis_count; i++) {
+        int at = i + window->axis_count - c->axis_count;
         const ln_window_axis *axis = at < 0 ? &single : &window->axis[at];
         if (axis->pad_begin < 0 || axis->pad_end < 0)
             return false;
@@ -58,27 +49,64 @@ static bool read_window(const ln_window *window, conv *c)
         c->stride[i] = (int)axis->stride;
         c->dilation[i] = (int)axis->dilation;
         c->padding[i] = (int)axis->pad_begin;
-        c->padding[2 + i] = (int)axis->pad_end;
+        c->padding[c->axis_count + i] = (int)axis->pad_end;
     }
     return true;
 }
 
-// Conv and FusedConv of ONNX, once they are checked.
-static bool read_onnx_conv(const ln_layout_build *build, conv *c)
+bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout_conv *out_conv)
 {
     ln_call *call = build->op->op_arg->priv;
     ln_conv_call found;
-    *c = (conv){.src = ln_layout_input(build, "X"),
-                .weight = ln_layout_input(build, "W"),
-                .bias = ln_layout_input(build, "B"),
-                .addend = ln_tensor_list_find_name(build->op->op_arg->tensors_in, "Z")};
-    if (!call || !ln_layout_is_free(build, c->src) ||
-        !ln_layout_is_free(build, ln_layout_first_out(build)) ||
-        ln_conv_call_read(call, &found) != LN_OK)
+    *out_conv =
+        (ln_layout_conv){.src = ln_layout_input(build, "X"),
+                         .weight = ln_layout_input(build, "W"),
+                         .bias = ln_layout_input(build, "B"),
+                         .addend = ln_tensor_list_find_name(build->op->op_arg->tensors_in, "Z"),
+                         .axis_count = axis_count};
+    if (!call || ln_conv_call_read(call, &found) != LN_OK)
         return false;
-    c->group = (int)found.group;
-    return read_window(&found.window, c) && read_activation(call, c);
+    out_conv->group = (int)found.group;
+    return read_window(&found.window, out_conv) && read_activation(call, out_conv);
 }
+
+ln_layout_params ln_layout_conv_pack_params(const ln_layout_conv *conv, const char *algorithm)
+{
+    ln_layout_params p = {0};
+    ln_layout_add_int(&p, "group", conv->group, 1);
+    ln_layout_add_string(&p, "algorithm", algorithm, "direct");
+    return p;
+}
+
+ln_layout_params ln_layout_conv_params(const ln_layout_conv *conv, int channels,
+                                       const char *algorithm)
+{
+    ln_layout_params p = {0};
+    ln_layout_add_int(&p, "channels", channels, 0);
+    ln_layout_add_ints(&p, "size", conv->axis_count, conv->size, 0);
+    ln_layout_add_ints(&p, "stride", conv->axis_count, conv->stride, 1);
+    ln_layout_add_ints(&p, "padding", 2 * conv->axis_count, conv->padding, 0);
+    ln_layout_add_ints(&p, "dilation", conv->axis_count, conv->dilation, 1);
+    ln_layout_add_int(&p, "group", conv->group, 1);
+    ln_layout_add_string(&p, "algorithm", algorithm, "direct");
+    ln_layout_add_string(&p, "act", ln_act_name(conv->act), "none");
+    return p;
+}
+
+ln_list *ln_layout_conv_ins(const ln_layout_conv *conv, const char *src, const char *packed,
+                            const char *addend, bool *out_is_complete)
+{
+    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
+    ins = ln_tensor_list_append(ins, "packed", packed);
+    if (conv->bias)
+        ins = ln_tensor_list_append(ins, "bias", conv->bias);
+    if (addend)
+        ins = ln_tensor_list_append(ins, "addend", addend);
+    *out_is_complete = ln_list_length(ins) == 2 + (conv->bias != NULL) + (addend != NULL);
+    return ins;
+}
+
+// ---- Images ----
 
 static const int *ints(const ln_op *op, const char *param)
 {
@@ -86,13 +114,12 @@ static const int *ints(const ln_op *op, const char *param)
 }
 
 // conv2d, once it is checked.
-static bool read_conv2d(const ln_layout_build *build, conv *c)
+static bool read_conv2d(const ln_layout_build *build, ln_layout_conv *c)
 {
-    *c = (conv){.src = ln_layout_input(build, "src"),
-                .weight = ln_layout_input(build, "weight"),
-                .bias = ln_layout_input(build, "bias")};
-    if (!ln_layout_is_free(build, c->src) || !ln_layout_is_free(build, ln_layout_first_out(build)))
-        return false;
+    *c = (ln_layout_conv){.src = ln_layout_input(build, "src"),
+                          .weight = ln_layout_input(build, "weight"),
+                          .bias = ln_layout_input(build, "bias"),
+                          .axis_count = 2};
     const ln_list *params = build->op->op_arg->params;
     const ln_param_entry *group = ln_param_list_find(params, "group");
     const ln_param_entry *stride = ln_param_list_find(params, "stride");
@@ -103,7 +130,7 @@ static bool read_conv2d(const ln_layout_build *build, conv *c)
     static const int zeros[4];
     c->group = group ? group->value_int : 1;
     c->act = act && ln_streq(act->value_string, "relu") ? LN_ACT_RELU : LN_ACT_NONE;
-    memcpy(c->size, ints(build->op, "size"), sizeof c->size);
+    memcpy(c->size, ints(build->op, "size"), 2 * sizeof *c->size);
     for (int i = 0; i < 2; i++) {
         c->stride[i] = stride ? stride->value_array_int[i] : 1;
         c->dilation[i] = dilation ? dilation->value_array_int[i] : 1;
@@ -114,21 +141,24 @@ static bool read_conv2d(const ln_layout_build *build, conv *c)
                                 c->dilation) == LN_OK;
 }
 
-static bool read_conv(const ln_layout_build *build, conv *c)
+static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
 {
     bool is_own = ln_streq(build->op->op_arg->optype, "conv2d");
-    bool is_read = is_own ? read_conv2d(build, c) : read_onnx_conv(build, c);
+    if (!ln_layout_is_free(build, ln_layout_input(build, is_own ? "src" : "X")) ||
+        !ln_layout_is_free(build, ln_layout_first_out(build)))
+        return false;
+    bool is_read = is_own ? read_conv2d(build, c) : ln_layout_read_conv(build, 2, c);
     return is_read && ln_layout_is_image(ln_layout_find(build, c->weight)) &&
            (!c->addend || ln_layout_is_free(build, c->addend));
 }
 
 static bool fits_conv(const ln_layout_build *build)
 {
-    conv c;
+    ln_layout_conv c;
     return read_conv(build, &c) || ln_layout_fits_conv3d(build);
 }
 
-static ln_status emit_pack(ln_layout_build *build, const conv *c, const char *algorithm,
+static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *algorithm,
                            const char *packed)
 {
     const char *weight = ln_layout_lifted(build, c->weight);
@@ -136,34 +166,14 @@ static ln_status emit_pack(ln_layout_build *build, const conv *c, const char *al
         return ln_error_status();
     ln_list *ins = ln_tensor_list_append(NULL, "weight", weight);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
-    ln_layout_params said = {0};
-    ln_layout_add_int(&said, "group", c->group, 1);
-    ln_layout_add_string(&said, "algorithm", algorithm, "direct");
+    ln_layout_params said = ln_layout_conv_pack_params(c, algorithm);
     return ln_layout_emit(build, "conv2d_pack", "pack", ins, outs, said.list,
                           ins && outs && ln_layout_are_complete(&said));
 }
 
-static ln_layout_params conv_params(const conv *c, int channels, const char *algorithm)
-{
-    ln_layout_params p = {0};
-    ln_layout_add_int(&p, "channels", channels, 0);
-    ln_layout_add_ints(&p, "size", 2, c->size, 0);
-    ln_layout_add_ints(&p, "stride", 2, c->stride, 1);
-    ln_layout_add_ints(&p, "padding", 4, c->padding, 0);
-    ln_layout_add_ints(&p, "dilation", 2, c->dilation, 1);
-    ln_layout_add_int(&p, "group", c->group, 1);
-    ln_layout_add_string(&p, "algorithm", algorithm, "direct");
-    ln_layout_add_string(&p, "act", ln_act_name(c->act), "none");
-    if (c->act != LN_ACT_NONE) {
-        ln_layout_add_number(&p, "alpha", c->alpha);
-        ln_layout_add_number(&p, "beta", c->beta);
-    }
-    return p;
-}
-
 static ln_status rewrite_conv(ln_layout_build *build)
 {
-    conv c;
+    ln_layout_conv c;
     if (ln_layout_fits_conv3d(build))
         return ln_layout_rewrite_conv3d(build);
     if (!read_conv(build, &c))
@@ -179,17 +189,15 @@ static ln_status rewrite_conv(ln_layout_build *build)
                            ? emit_pack(build, &c, algorithm, packed)
                            : ln_error_status();
     if (status == LN_OK) {
-        ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-        ins = ln_tensor_list_append(ins, "packed", packed);
-        if (c.bias)
-            ins = ln_tensor_list_append(ins, "bias", c.bias);
-        if (addend)
-            ins = ln_tensor_list_append(ins, "addend", addend);
-        ln_layout_params said = conv_params(&c, weight.d[0], algorithm);
-        int in_count = 2 + (c.bias != NULL) + (addend != NULL);
-        status =
-            ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,
-                                ln_list_length(ins) == in_count && ln_layout_are_complete(&said));
+        bool is_complete;
+        ln_list *ins = ln_layout_conv_ins(&c, src, packed, addend, &is_complete);
+        ln_layout_params said = ln_layout_conv_params(&c, weight.d[0], algorithm);
+        if (c.act != LN_ACT_NONE) {
+            ln_layout_add_number(&said, "alpha", c.alpha);
+            ln_layout_add_number(&said, "beta", c.beta);
+        }
+        status = ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,
+                                     is_complete && ln_layout_are_complete(&said));
     }
     ln_free(packed);
     return status;
