@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of rules inside: what rule_parse.c, rule_expr.c and rule_measure.c share.
+// The parser of rules inside: what rule_parse.c and the files named below share.
 
 #ifndef LN_DESC_RULE_PARSER_H
 #define LN_DESC_RULE_PARSER_H
@@ -64,6 +64,12 @@ static inline bool ln_rule_at_word(const ln_rule_parser *p, const char *word)
 // A word that may be a name.
 bool ln_rule_at_name(const ln_rule_parser *p);
 
+// Whether a bracket is behind the next token, or that is no name.
+bool ln_rule_is_before_bracket(const ln_rule_parser *p);
+
+// Reads on behind the sign, which must be there.
+ln_status ln_rule_expect_sign(ln_rule_parser *p, char sign);
+
 // "expected X, found Y" at the next token.
 ln_status ln_rule_fail_expected(const ln_rule_parser *p, const char *what);
 
@@ -72,8 +78,14 @@ ln_status ln_rule_check_room(const ln_rule_parser *p, size_t count, size_t limit
 // The number of the name at the next token, which must be bound.
 ln_status ln_rule_take_known(ln_rule_parser *p, bool is_value, int *out_name);
 
+// The same, but a name that is not bound becomes one.
+ln_status ln_rule_take_known_or_new(ln_rule_parser *p, bool is_value, int *out_name);
+
 // Takes the token's text, which is then the arena's, and reads on.
 ln_status ln_rule_take_text(ln_rule_parser *p, const char **out_text);
+
+// The same where a name stands; `what` it is the name of, for the message.
+ln_status ln_rule_take_name(ln_rule_parser *p, const char *what, const char **out_text);
 
 // A copy of `count` items in the arena; NULL, with *status set, when memory is gone. No items give
 // NULL too.
@@ -87,6 +99,19 @@ const void *ln_rule_keep(ln_rule_parser *p, const void *items, size_t count, siz
         (member) = ln_rule_keep((p), (items), (count), sizeof(items)[0], &keep_status_);           \
         LN_TRY(keep_status_);                                                                      \
     } while (0)
+
+// ---- rule_statement.c ----
+
+// Reads the statements of a pattern, with which a rule begins anew.
+ln_status ln_rule_parse_pattern(ln_rule_parser *p);
+
+ln_status ln_rule_parse_statement(ln_rule_parser *p, bool is_result, ln_rule_op *op);
+
+// ---- rule_condition.c ----
+
+// Reads `where` and the conditions behind it, if it is there. In a `lower` statement tensors go by
+// the names of arguments.
+ln_status ln_rule_parse_where(ln_rule_parser *p, bool is_lower);
 
 // ---- rule_expr.c ----
 
