@@ -2,7 +2,7 @@
 // JSON IR: the documented format, and its compiled form with the memory plan.
 //
 // People write it by hand, so what is read is easy JSON; what is written is JSON. The text becomes
-// a value tree, to which serial/model_tree.c gives its meaning.
+// a value tree, to which serial/model_tree.h gives its meaning.
 
 #include <lightnet/serializer.h>
 
