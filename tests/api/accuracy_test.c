@@ -271,6 +271,20 @@ static const row rows[] = {
     {"Expand_cpu", "", -8, 8,
      INPUT("[10, 1, 10]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[10, 10, 1]);\n"
                           "Expand(input=x, shape=i | output=y |);\n"},
+    {"Trilu_cpu", "", -8, 8, INPUT("[3, 10, 20]") "Trilu(input=x | output=y |);\n"},
+    {"CumSum_cpu", "rows", -8, 8,
+     INPUT("[30, 1000]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[1]);\n"
+                         "CumSum(x=x, axis=i | y=y |);\n"},
+    {"CumSum_cpu", "columns", -8, 8,
+     INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
+                         "CumSum(x=x, axis=i | y=y | exclusive=1, reverse=1);\n"},
+    {"Range_cpu", "", -8, 8,
+     INPUT("[1000]") "create(| dst=a | dtype=TL_FLOAT, dims=[], data=[-3.7]);\n"
+                     "create(| dst=b | dtype=TL_FLOAT, dims=[], data=[96.25]);\n"
+                     "create(| dst=c | dtype=TL_FLOAT, dims=[], data=[0.1]);\n"
+                     "Range(start=a, limit=b, delta=c | output=r |);\n"
+                     "Add(A=x, B=r | C=y |);\n"},
+    {"Pow_cpu", "", 0.1, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Pow(X=x, Y=a | Z=y |);\n"},
     {"Cast_cpu", "to whole numbers and back", -80, 80,
      INPUT(
          "[1000]") "Cast(input=x | output=i | to=TL_INT32);\nCast(input=i | output=y | to=TL_FLOAT);\n"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are chosen by indices, and rows that are repeated.
+// Rows that are chosen by indices, rows that are repeated, and triangles.
 
 #include "arch/cpu/onnx/move.h"
 
@@ -8,6 +8,7 @@
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
 #include "arch/cpu/shape.h"
+#include "op/onnx/given.h"
 
 static ln_status check_moves(ln_call *call)
 {
@@ -99,5 +100,41 @@ ln_status ln_cpu_onnx_expand(ln_call *call)
     ln_cpu_rows rows;
     ln_cpu_rows_init(&rows, dst, &src, 1);
     ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), expand_row, &e);
+    return LN_OK;
+}
+
+// ---- Trilu ----
+
+ln_status ln_cpu_accepts_onnx_trilu(ln_call *call)
+{
+    return check_moves(call);
+}
+
+static int64_t clamped(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+ln_status ln_cpu_onnx_trilu(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    bool is_upper = ln_call_int(call, "upper") != 0;
+    int64_t rows = src->dims[src->ndim - 2], columns = src->dims[src->ndim - 1], k = 0;
+    int count;
+    LN_TRY(ln_given_int(call, 1, &k, &count));
+    if (src->len == 0)
+        return LN_OK;
+    k = clamped(k, -rows, columns);
+    size_t size = tl_size_of(src->dtype), row_bytes = (size_t)columns * size;
+    for (int64_t row = 0; row < src->len / columns; row++) {
+        const char *from = (const char *)src->data + (size_t)row * row_bytes;
+        char *to = (char *)ln_call_dst(call, 0)->data + (size_t)row * row_bytes;
+        int64_t border = row % rows + k; // the first column that is upper, and the last lower one
+        size_t first = (size_t)(is_upper ? clamped(border, 0, columns) : 0) * size;
+        size_t end = (size_t)(is_upper ? columns : clamped(border + 1, 0, columns)) * size;
+        memset(to, 0, first);
+        memcpy(to + first, from + first, end - first);
+        memset(to + end, 0, row_bytes - end);
+    }
     return LN_OK;
 }

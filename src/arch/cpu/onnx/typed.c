@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "arch/cpu/elementwise.h"
+#include "arch/cpu/kernels/eltwise/power.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
 #include "op/onnx/elementwise.h"
@@ -264,6 +265,47 @@ ln_status ln_cpu_onnx_mod(ln_call *call)
     if (a->dtype == TL_INT32)
         return run_two(call, a, b, is_c_rest ? rest_int32 : mod_int32);
     return run_two(call, a, b, is_c_rest ? rest_int64 : mod_int64);
+}
+
+DEFINE_ROW(power_float, float, float, ln_power_f32(x1, x2), x1, x2)
+
+ln_status ln_cpu_accepts_onnx_pow(ln_call *call)
+{
+    LN_TRY(check_layout(call));
+    return ln_cpu_accepts_onnx_floats(call);
+}
+
+ln_status ln_cpu_onnx_pow(ln_call *call)
+{
+    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), power_float);
+}
+
+ln_status ln_cpu_accepts_onnx_range(ln_call *call)
+{
+    tl_dtype dtype = ln_call_in(call, 0)->dtype;
+    for (int i = 0; i < 3; i++)
+        if (ln_call_in(call, i)->dtype != dtype)
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for one type here");
+    return dtype == TL_FLOAT || dtype == TL_INT64
+               ? LN_OK
+               : ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
+}
+
+// Whole numbers are counted modulo 2^64.
+ln_status ln_cpu_onnx_range(ln_call *call)
+{
+    const void *start = ln_call_in(call, 0)->data, *delta = ln_call_in(call, 2)->data;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    if (dst->dtype == TL_INT64) {
+        uint64_t first = *(const uint64_t *)start, step = *(const uint64_t *)delta;
+        for (int i = 0; i < dst->len; i++)
+            ((uint64_t *)dst->data)[i] = first + (uint64_t)i * step;
+        return LN_OK;
+    }
+    double first = (double)*(const float *)start, step = (double)*(const float *)delta;
+    for (int i = 0; i < dst->len; i++)
+        ((float *)dst->data)[i] = (float)(first + i * step);
+    return LN_OK;
 }
 
 ln_status ln_cpu_accepts_onnx_prelu(ln_call *call)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX computes element by element in other types than float alone: comparisons, choices,
-// logic, conversions; and in float what has no kernel. The bits are those of ref.
+// logic, conversions; and in float what has no kernel. The bits are those of ref, but for powers.
 
 #ifndef LN_ARCH_CPU_ONNX_TYPED_H
 #define LN_ARCH_CPU_ONNX_TYPED_H
@@ -14,6 +14,8 @@ ln_status ln_cpu_accepts_onnx_compare(ln_call *call);
 ln_status ln_cpu_accepts_onnx_logic(ln_call *call);
 ln_status ln_cpu_accepts_onnx_where(ln_call *call);
 ln_status ln_cpu_accepts_onnx_mod(ln_call *call);
+ln_status ln_cpu_accepts_onnx_pow(ln_call *call);
+ln_status ln_cpu_accepts_onnx_range(ln_call *call);
 ln_status ln_cpu_accepts_onnx_prelu(ln_call *call);
 ln_status ln_cpu_accepts_onnx_floats(ln_call *call);
 ln_status ln_cpu_accepts_onnx_cast(ln_call *call);
@@ -30,6 +32,8 @@ ln_status ln_cpu_onnx_not(ln_call *call);
 ln_status ln_cpu_onnx_is_nan(ln_call *call);
 ln_status ln_cpu_onnx_where(ln_call *call);
 ln_status ln_cpu_onnx_mod(ln_call *call);
+ln_status ln_cpu_onnx_pow(ln_call *call);
+ln_status ln_cpu_onnx_range(ln_call *call);
 ln_status ln_cpu_onnx_prelu(ln_call *call);
 ln_status ln_cpu_onnx_sum_of_any(ln_call *call);
 ln_status ln_cpu_onnx_mean_of_any(ln_call *call);
