@@ -169,6 +169,8 @@ static const row rows[] = {
      INPUT("[30, 1, 20]") CONSTANT("w", "[1, 48, 20]")
          CONSTANT("r", "[1, 48, 16]") "GRU(X=x, W=w, R=r | Y=y |);\n"},
     {"Log_cpu", "", 2, 8, INPUT("[100000]") "Log(input=x | output=y |);\n"},
+    {"Sin_cpu", "", 0.1, 3, INPUT("[100000]") "Sin(input=x | output=y |);\n"},
+    {"Cos_cpu", "", 0.1, 1.5, INPUT("[100000]") "Cos(input=x | output=y |);\n"},
     {"Reciprocal_cpu", "", 1, 8, INPUT("[1000]") "Reciprocal(X=x | Y=y |);\n"},
     {"Max_cpu", "", -8, 8,
      INPUT("[1000]") CONSTANT("a", "[1000]") "Max(data_01=x, data_02=a | max=y |);\n"},

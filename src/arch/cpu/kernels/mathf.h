@@ -8,6 +8,7 @@
 //   vf_sigmoid  1.53      vf_elu       1.6     vf_mish       4.0
 //   vf_exp_diff 1.53      vf_softplus  2.7     vf_gelu       4.7
 //   vf_erf      1.3       vf_log       2       vf_gelu_tanh  3.6
+//   vf_sin_quarters 1.6
 // (vf_exp_diff over twenty million pairs with a normal result.)
 // Results below the normal range are rounded, not flushed.
 
@@ -253,6 +254,35 @@ VF_VERB vf vf_log(vf x)
     y = vf_if_ge(x, infinity, infinity, y);
     vf below = vf_if_ge(x, zero, vf_sub(zero, infinity), vf_sub(infinity, infinity));
     return vf_if_ge(zero, x, below, y);
+}
+
+// sin(x) where `quarters` is 0, cos(x) where it is 1, for |x| <= 2^17. NaN stays.
+//
+// x = n pi / 2 + r with n whole and |r| < 0.8; of pi / 2 three parts are taken away, the first
+// without rounding. n + quarters tells which of sin(r) and cos(r) it is, and the sign.
+VF_VERB vf vf_sin_quarters(vf x, vf quarters)
+{
+    const vf magic = vf_set1(0x1.8p23f), half = vf_set1(0.5f), zero = vf_set1(0.0f);
+    vf n = vf_sub(vf_fma(x, vf_set1(0x1.45f306p-1f), magic), magic);
+    vf r = vf_fma(n, vf_set1(-0x1.921fb6p0f), x);
+    r = vf_fma(n, vf_set1(0x1.777a5cp-25f), r);
+    r = vf_fma(n, vf_set1(0x1.ee59dap-50f), r);
+    vf z = vf_mul(r, r);
+
+    vf s = vf_fma(vf_set1(0x1.6d7b38p-19f), z, vf_set1(-0x1.a012d2p-13f));
+    s = vf_fma(s, z, vf_set1(0x1.11110ep-7f));
+    s = vf_fma(s, z, vf_set1(-0x1.555556p-3f));
+    s = vf_copysign(vf_fma(vf_mul(r, z), s, r), r); // zeros keep their sign
+    vf c = vf_fma(vf_set1(0x1.9b93aep-16f), z, vf_set1(-0x1.6c125p-10f));
+    c = vf_fma(c, z, vf_set1(0x1.555554p-5f));
+    c = vf_fma(vf_mul(z, z), c, vf_fma(z, vf_set1(-0.5f), vf_set1(1.0f)));
+
+    n = vf_add(n, quarters);
+    vf pairs = vf_sub(vf_add(vf_fma(n, half, vf_set1(-0.25f)), magic), magic); // n / 2, whole
+    vf turns = vf_sub(vf_add(vf_fma(pairs, half, vf_set1(-0.25f)), magic), magic);
+    vf is_odd = vf_fma(pairs, vf_set1(-2.0f), n), is_below = vf_fma(turns, vf_set1(-2.0f), pairs);
+    vf y = vf_if_ge(is_odd, half, c, s);
+    return vf_if_ge(is_below, half, vf_sub(zero, y), y);
 }
 
 // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).

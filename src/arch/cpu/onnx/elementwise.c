@@ -113,12 +113,29 @@ ln_status ln_cpu_onnx_hard_swish(ln_call *call)
     return act(call, LN_ACT_HARD_SWISH, 1.0 / 6, 0.5);
 }
 
-ln_status ln_cpu_onnx_log(ln_call *call)
+typedef void function_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
+static ln_status run_function(ln_call *call, function_f32 *function)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_log_f32(ln_cpu_isa_get(), (size_t)dst->len, floats(ln_call_in(call, 0)), dst->data,
-               ln_cpu_call_pool(call));
+    function(ln_cpu_isa_get(), (size_t)dst->len, floats(ln_call_in(call, 0)), dst->data,
+             ln_cpu_call_pool(call));
     return LN_OK;
+}
+
+ln_status ln_cpu_onnx_log(ln_call *call)
+{
+    return run_function(call, ln_log_f32);
+}
+
+ln_status ln_cpu_onnx_sin(ln_call *call)
+{
+    return run_function(call, ln_sin_f32);
+}
+
+ln_status ln_cpu_onnx_cos(ln_call *call)
+{
+    return run_function(call, ln_cos_f32);
 }
 
 ln_status ln_cpu_onnx_reciprocal(ln_call *call)

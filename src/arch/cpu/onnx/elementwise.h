@@ -31,6 +31,8 @@ ln_status ln_cpu_onnx_abs(ln_call *call);
 ln_status ln_cpu_onnx_neg(ln_call *call);
 ln_status ln_cpu_onnx_exp(ln_call *call);
 ln_status ln_cpu_onnx_log(ln_call *call);
+ln_status ln_cpu_onnx_sin(ln_call *call);
+ln_status ln_cpu_onnx_cos(ln_call *call);
 ln_status ln_cpu_onnx_reciprocal(ln_call *call);
 ln_status ln_cpu_onnx_erf(ln_call *call);
 ln_status ln_cpu_onnx_gelu(ln_call *call);

@@ -5,22 +5,25 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
+#include "arch/cpu/kernels/eltwise/sin_large.h"
 #include "arch/cpu/kernels/select.h"
 #include "base/broadcast.h"
 
 typedef struct kernel_set {
     ln_cpu_isa isa;
     ln_act_f32_fn *act;
-    ln_log_f32_fn *log;
+    ln_unary_f32_fn *unary;
     ln_binary_f32_fn *binary;
     ln_scale_shift_f32_fn *scale_shift;
     ln_affine_f32_fn *affine;
 } kernel_set;
 
 static const kernel_set kernels[] = {
-#define K(isa, act, log, binary, scale_shift, affine)                                              \
-    {LN_CPU_ISA_##isa, act, log, binary, scale_shift, affine},
+#define K(isa, act, unary, binary, scale_shift, affine)                                            \
+    {LN_CPU_ISA_##isa, act, unary, binary, scale_shift, affine},
 #include "arch/cpu/kernels/eltwise/eltwise.inc"
 #undef K
 };
@@ -135,13 +138,72 @@ static void log_block(void *user, size_t index)
 {
     const act_job *job = user;
     size_t at = index * BLOCK_ELEMS;
-    job->kernels->log(min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
+    job->kernels->unary(LN_UNARY_LOG, min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
 }
 
 void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
     act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
     run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), log_block, &job); // as costly
+}
+
+// Elements are looked at so many at a time, which makes a loop of vectors.
+#define LOOK_ELEMS ((size_t)64)
+
+static bool has_large(const float *x)
+{
+    int count = 0;
+    for (size_t i = 0; i < LOOK_ELEMS; i++)
+        count += fabsf(x[i]) > LN_SIN_MAX;
+    return count > 0;
+}
+
+// At most LOOK_ELEMS elements, of which some may be too large for the kernels.
+static void sin_of_any(const act_job *job, ln_unary op, size_t n, const float *x, float *y)
+{
+    float kept[LOOK_ELEMS]; // x may be y
+    memcpy(kept, x, n * sizeof *kept);
+    job->kernels->unary(op, n, kept, y);
+    for (size_t i = 0; i < n; i++)
+        if (fabsf(kept[i]) > LN_SIN_MAX)
+            y[i] = ln_sin_large(kept[i], op == LN_UNARY_COS);
+}
+
+static void sin_or_cos_block(const act_job *job, ln_unary op, size_t index)
+{
+    size_t start = index * BLOCK_ELEMS, end = start + min_of(BLOCK_ELEMS, job->n - start);
+    for (size_t at = start, n; at < end; at += n) {
+        for (n = 0; n + LOOK_ELEMS <= end - at && !has_large(job->x + at + n);)
+            n += LOOK_ELEMS;
+        if (n > 0) {
+            job->kernels->unary(op, n, job->x + at, job->y + at);
+        } else {
+            n = min_of(LOOK_ELEMS, end - at);
+            sin_of_any(job, op, n, job->x + at, job->y + at);
+        }
+    }
+}
+
+static void sin_block(void *user, size_t index)
+{
+    sin_or_cos_block(user, LN_UNARY_SIN, index);
+}
+
+static void cos_block(void *user, size_t index)
+{
+    sin_or_cos_block(user, LN_UNARY_COS, index);
+}
+
+void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
+{
+    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), sin_block, &job);
+}
+
+void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
+{
+    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), cos_block, &job);
 }
 
 // What the kernels of two operands do not do themselves, to a block that they have written.

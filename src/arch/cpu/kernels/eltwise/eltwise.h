@@ -47,6 +47,10 @@ void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const floa
 // y = log(x) for n elements, the natural logarithm: -inf for zeros, NaN below.
 void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
 
+// y = sin(x), y = cos(x) for n elements, in radians; NaN of infinities.
+void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
 // y = act(op(x1, x2)); shapes are broadcast as base/broadcast.h says, y's is what comes out.
 typedef struct ln_binary_f32_args {
     ln_binary op;
@@ -102,7 +106,10 @@ typedef struct ln_rows_f32 {
 } ln_rows_f32;
 
 typedef void ln_act_f32_fn(const ln_act_f32_args *act, size_t n, const float *x, float *y);
-typedef void ln_log_f32_fn(size_t n, const float *x, float *y);
+// Functions of one element that are no activations.
+typedef enum ln_unary { LN_UNARY_LOG, LN_UNARY_SIN, LN_UNARY_COS } ln_unary;
+// Of LN_UNARY_SIN and _COS only up to LN_SIN_MAX (sin_large.h) on either side.
+typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float *y);
 
 // The kernel that `isa` uses for activations of results that are in the nearest cache; never NULL.
 ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa);
@@ -121,9 +128,9 @@ typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const flo
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
 
-#define K(isa, act, log, binary, scale_shift, affine)                                              \
+#define K(isa, act, unary, binary, scale_shift, affine)                                            \
     ln_act_f32_fn act;                                                                             \
-    ln_log_f32_fn log;                                                                             \
+    ln_unary_f32_fn unary;                                                                         \
     ln_binary_f32_fn binary;                                                                       \
     ln_scale_shift_f32_fn scale_shift;                                                             \
     ln_affine_f32_fn affine;

@@ -10,9 +10,9 @@ void ln_k_act_f32__generic(const ln_act_f32_args *act, size_t n, const float *x,
     act_f32(act, n, x, y);
 }
 
-void ln_k_log_f32__generic(size_t n, const float *x, float *y)
+void ln_k_unary_f32__generic(ln_unary op, size_t n, const float *x, float *y)
 {
-    log_f32(n, x, y);
+    unary_f32(op, n, x, y);
 }
 
 void ln_k_binary_f32__generic(ln_binary op, int is_relu, size_t rows, size_t n,

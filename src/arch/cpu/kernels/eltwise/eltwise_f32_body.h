@@ -67,13 +67,25 @@ VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float
 #undef ACT_CASE
 }
 
-VF_VERB void log_f32(size_t n, const float *x, float *y)
+// The function stands once in each loop, also for the last elements, because it is long.
+#define UNARY_LOOP(vector, function)                                                               \
+    for (size_t i = 0; i < n; i += VF_LANES) {                                                     \
+        const bool is_whole = n - i >= VF_LANES;                                                   \
+        vf vector = is_whole ? vf_load(x + i) : vf_load_n(x + i, n - i);                           \
+        vector = function;                                                                         \
+        if (is_whole)                                                                              \
+            vf_store(y + i, vector);                                                               \
+        else                                                                                       \
+            vf_store_n(y + i, vector, n - i);                                                      \
+    }
+
+VF_VERB void unary_f32(ln_unary op, size_t n, const float *x, float *y)
 {
-    size_t i = 0;
-    for (; i + VF_LANES <= n; i += VF_LANES)
-        vf_store(y + i, vf_log(vf_load(x + i)));
-    if (i < n)
-        vf_store_n(y + i, vf_log(vf_load_n(x + i, n - i)), n - i);
+    const vf quarters = vf_set1(op == LN_UNARY_COS ? 1.0f : 0.0f);
+    if (op == LN_UNARY_LOG)
+        UNARY_LOOP(v, vf_log(v))
+    else
+        UNARY_LOOP(v, vf_sin_quarters(v, quarters))
 }
 
 // ---- Two operands ----

@@ -420,6 +420,49 @@ TEST(the_logarithm_stays_within_its_limit_over_all_floats)
         check_ulp("log near 1", first[i], log((double)x[i]), 2);
 }
 
+typedef void function_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
+static void check_function(const char *name, function_f32 *function, double (*exact)(double),
+                           const float *x, size_t n, double limit)
+{
+    enum { MOST = 1 << 12 };
+    static float first[MOST], y[MOST];
+    function(LN_CPU_ISA_generic, n, x, first, NULL);
+    for (size_t i = 0; i < n; i++)
+        check_ulp(name, first[i], exact((double)x[i]), limit);
+    FOR_EACH_ISA(isa)
+    {
+        function(isa, n, x, y, NULL);
+        check_same_bits(name, isa, first, y, n);
+        memcpy(y, x, n * sizeof *y); // in place, and another length
+        function(isa, n - n / 3, y, y, NULL);
+        check_same_bits(name, isa, first, y, n - n / 3);
+    }
+}
+
+// Every 4099th float, those about multiples of pi / 2, and odd ones.
+TEST(sine_and_cosine_stay_within_their_limits_over_all_floats)
+{
+    enum { BLOCK = 1 << 12 };
+    static float x[BLOCK];
+    check_function("sin", ln_sin_f32, sin, odd_values, ODD_COUNT, 1.6);
+    check_function("cos", ln_cos_f32, cos, odd_values, ODD_COUNT, 1.6);
+    for (uint64_t from = 0; from <= UINT32_MAX; from += (uint64_t)BLOCK * 4099) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            uint32_t bits = (uint32_t)(from + i * 4099);
+            memcpy(&x[i], &bits, sizeof bits);
+        }
+        check_function("sin", ln_sin_f32, sin, x, BLOCK, 1.6);
+        check_function("cos", ln_cos_f32, cos, x, BLOCK, 1.6);
+    }
+    for (int from = -131072; from < 131072; from += BLOCK) {
+        for (size_t i = 0; i < BLOCK; i++)
+            x[i] = (float)((from + (int)i) * 1.5707963267948966);
+        check_function("sin", ln_sin_f32, sin, x, BLOCK, 1.6);
+        check_function("cos", ln_cos_f32, cos, x, BLOCK, 1.6);
+    }
+}
+
 TEST(scale_and_offset_follow_their_formula_on_all_instruction_sets)
 {
     for (int round = 0; round < 40; round++) {
@@ -505,5 +548,6 @@ TEST_LIST(operands_are_repeated_over_missing_axes, threads_and_blocks_change_no_
           lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
           signs_of_zero_stay, functions_stay_within_their_limits_over_all_floats,
           the_logarithm_stays_within_its_limit_over_all_floats,
+          sine_and_cosine_stay_within_their_limits_over_all_floats,
           scale_and_offset_follow_their_formula_on_all_instruction_sets,
           batchnorm_follows_its_formula_on_all_instruction_sets)
