@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 #include "arch/cpu/elementwise.h"
-#include "arch/cpu/kernels/eltwise/power.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
 #include "op/onnx/elementwise.h"
@@ -267,7 +268,12 @@ ln_status ln_cpu_onnx_mod(ln_call *call)
     return run_two(call, a, b, is_c_rest ? rest_int64 : mod_int64);
 }
 
-DEFINE_ROW(power_float, float, float, ln_power_f32(x1, x2), x1, x2)
+static void power_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
+{
+    const operands *o = self;
+    ln_power_f32(ln_cpu_isa_get(), n, (const float *)o->src[0] + at[0], step[0],
+                 (const float *)o->src[1] + at[1], step[1], (float *)o->dst + to);
+}
 
 ln_status ln_cpu_accepts_onnx_pow(ln_call *call)
 {
@@ -277,7 +283,7 @@ ln_status ln_cpu_accepts_onnx_pow(ln_call *call)
 
 ln_status ln_cpu_onnx_pow(ln_call *call)
 {
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), power_float);
+    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), power_row);
 }
 
 ln_status ln_cpu_accepts_onnx_range(ln_call *call)

@@ -16,14 +16,15 @@ typedef struct kernel_set {
     ln_cpu_isa isa;
     ln_act_f32_fn *act;
     ln_unary_f32_fn *unary;
+    ln_power_f32_fn *power;
     ln_binary_f32_fn *binary;
     ln_scale_shift_f32_fn *scale_shift;
     ln_affine_f32_fn *affine;
 } kernel_set;
 
 static const kernel_set kernels[] = {
-#define K(isa, act, unary, binary, scale_shift, affine)                                            \
-    {LN_CPU_ISA_##isa, act, unary, binary, scale_shift, affine},
+#define K(isa, act, unary, power, binary, scale_shift, affine)                                     \
+    {LN_CPU_ISA_##isa, act, unary, power, binary, scale_shift, affine},
 #include "arch/cpu/kernels/eltwise/eltwise.inc"
 #undef K
 };
@@ -204,6 +205,13 @@ void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *poo
 {
     act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
     run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), cos_block, &job);
+}
+
+void ln_power_f32(ln_cpu_isa isa, size_t n, const float *x, size_t x_step, const float *y,
+                  size_t y_step, float *z)
+{
+    select_kernels(isa)->power(n, &(ln_rows_f32){.p = x, .step = x_step},
+                               &(ln_rows_f32){.p = y, .step = y_step}, z);
 }
 
 // What the kernels of two operands do not do themselves, to a block that they have written.

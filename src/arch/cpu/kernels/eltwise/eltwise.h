@@ -51,6 +51,11 @@ void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *poo
 void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
 void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
 
+// z = x^y for n elements, as C's pow has it of zeros, infinities and negative x. An operand with a
+// step of 0 is one element, with 1 an array.
+void ln_power_f32(ln_cpu_isa isa, size_t n, const float *x, size_t x_step, const float *y,
+                  size_t y_step, float *z);
+
 // y = act(op(x1, x2)); shapes are broadcast as base/broadcast.h says, y's is what comes out.
 typedef struct ln_binary_f32_args {
     ln_binary op;
@@ -118,6 +123,9 @@ ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa);
 // than a few behind each tile of a product.
 bool ln_act_is_costly(ln_act act);
 
+// z = x^y for n elements; a step of 0 repeats one.
+typedef void ln_power_f32_fn(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z);
+
 // The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
 typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
                               const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row);
@@ -128,9 +136,10 @@ typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const flo
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
 
-#define K(isa, act, unary, binary, scale_shift, affine)                                            \
+#define K(isa, act, unary, power, binary, scale_shift, affine)                                     \
     ln_act_f32_fn act;                                                                             \
     ln_unary_f32_fn unary;                                                                         \
+    ln_power_f32_fn power;                                                                         \
     ln_binary_f32_fn binary;                                                                       \
     ln_scale_shift_f32_fn scale_shift;                                                             \
     ln_affine_f32_fn affine;

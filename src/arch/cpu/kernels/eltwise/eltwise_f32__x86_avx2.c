@@ -15,6 +15,11 @@ void ln_k_unary_f32__x86_avx2(ln_unary op, size_t n, const float *x, float *y)
     unary_f32(op, n, x, y);
 }
 
+void ln_k_power_f32__x86_avx2(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z)
+{
+    power_f32(n, x, y, z);
+}
+
 void ln_k_binary_f32__x86_avx2(ln_binary op, int is_relu, size_t rows, size_t n,
                                const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row)
 {

@@ -105,6 +105,17 @@ VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
     return x1;
 }
 
+// The function is long, so it stands once.
+VF_VERB void power_f32(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z)
+{
+    for (size_t i = 0; i < n; i += VF_LANES) {
+        const size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
+        vf base = x->step ? vf_load_n(x->p + i, lanes) : vf_set1(*x->p);
+        vf exponent = y->step ? vf_load_n(y->p + i, lanes) : vf_set1(*y->p);
+        vf_store_n(z + i, vf_power(base, exponent), lanes);
+    }
+}
+
 // The least value that comes out: -inf, which changes nothing, without relu.
 VF_VERB vf lower_bound(int is_relu)
 {

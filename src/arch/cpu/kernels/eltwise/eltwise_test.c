@@ -4,6 +4,8 @@
 
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 
+#include <float.h>
+
 #include "arch/cpu/kernels/kernel_test.h"
 
 static const ln_act_f32_args acts[] = {
@@ -463,6 +465,74 @@ TEST(sine_and_cosine_stay_within_their_limits_over_all_floats)
     }
 }
 
+enum { POWERS = 1 << 12 };
+
+static void check_powers(const float *x, const float *y, size_t n)
+{
+    static float first[POWERS], z[POWERS];
+    ln_power_f32(LN_CPU_ISA_generic, n, x, 1, y, 1, first);
+    for (size_t i = 0; i < n; i++) {
+        double exact = pow((double)x[i], (double)y[i]);
+        check_ulp("power", first[i], exact, 3);
+        if (!isnan(exact) && !signbit(first[i]) != !signbit(exact))
+            fail_msg("%a to the power of %a is %a", (double)x[i], (double)y[i], (double)first[i]);
+    }
+    FOR_EACH_ISA(isa)
+    {
+        ln_power_f32(isa, n, x, 1, y, 1, z);
+        check_same_bits("power", isa, first, z, n);
+        ln_power_f32(isa, n - n / 3, x, 1, y, 1, z);
+        check_same_bits("shorter power", isa, first, z, n - n / 3);
+    }
+}
+
+TEST(powers_stay_within_their_limit)
+{
+    static const float odd[] = {
+        0.0f,      -0.0f,   1,        -1,      INFINITY, -INFINITY,      NAN,        0.5f,
+        -0.5f,     2,       -2,       3,       -3,       1.5f,           -1.5f,      0x1p-149f,
+        0x1p-126f, 0x1p23f, -0x1p23f, 0x1p24f, -0x1p24f, 8388607,        16777215,   FLT_MAX,
+        0x1p-100f, 1e20f,   -1e-20f,  127,     -149,     0x1.fffffep-1f, 4194304.5f, 0x1.000002p0f};
+    static float x[POWERS], y[POWERS];
+    size_t odd_count = sizeof odd / sizeof odd[0];
+    for (size_t i = 0; i < odd_count * odd_count; i++) {
+        x[i] = odd[i % odd_count];
+        y[i] = odd[i / odd_count];
+    }
+    check_powers(x, y, odd_count * odd_count);
+    for (int round = 0; round < 60; round++) {
+        for (size_t i = 0; i < POWERS; i++) {
+            uint32_t bits[] = {(uint32_t)test_random_in(0, UINT32_MAX),
+                               (uint32_t)test_random_in(0, UINT32_MAX)};
+            float base = (float)(bits[0] >> 8) * 0x1p-20f;
+            float exponent = ((float)(bits[1] >> 8) - 0x1p23f) * 0x1p-19f;
+            memcpy(&x[i], &bits[0], sizeof x[i]);
+            memcpy(&y[i], &bits[1], sizeof y[i]);
+            if (round % 3 == 1) { // many results in the range
+                x[i] = base;
+                y[i] = exponent;
+            } else if (round % 3 == 2) { // near 1
+                x[i] = 1 + base * 0x1p-12f;
+                y[i] = exponent * 0x1p10f;
+            }
+        }
+        check_powers(x, y, POWERS);
+    }
+}
+
+TEST(one_base_or_one_exponent_is_repeated)
+{
+    const float x[] = {1, 2, 3, 4, 5}, two = 2;
+    float z[5];
+    FOR_EACH_ISA(isa)
+    {
+        ln_power_f32(isa, 5, x, 1, &two, 0, z);
+        CHECK(z[0] == 1 && z[1] == 4 && z[2] == 9 && z[3] == 16 && z[4] == 25);
+        ln_power_f32(isa, 5, &two, 0, x, 1, z);
+        CHECK(z[0] == 2 && z[1] == 4 && z[2] == 8 && z[3] == 16 && z[4] == 32);
+    }
+}
+
 TEST(scale_and_offset_follow_their_formula_on_all_instruction_sets)
 {
     for (int round = 0; round < 40; round++) {
@@ -548,6 +618,7 @@ TEST_LIST(operands_are_repeated_over_missing_axes, threads_and_blocks_change_no_
           lengths_around_every_vector_are_right_and_in_place, odd_values_are_defined, nan_stays_nan,
           signs_of_zero_stay, functions_stay_within_their_limits_over_all_floats,
           the_logarithm_stays_within_its_limit_over_all_floats,
-          sine_and_cosine_stay_within_their_limits_over_all_floats,
+          sine_and_cosine_stay_within_their_limits_over_all_floats, powers_stay_within_their_limit,
+          one_base_or_one_exponent_is_repeated,
           scale_and_offset_follow_their_formula_on_all_instruction_sets,
           batchnorm_follows_its_formula_on_all_instruction_sets)
