@@ -28,6 +28,20 @@ if(LN_SANITIZE)
   target_link_options(ln_flags INTERFACE -fsanitize=${LN_SANITIZE})
 endif()
 
+# What makes code small where it runs once for a model; gcc and clang know different ones. Measured,
+# each: what is not moved out of loops or kept over calls needs no register that is saved.
+include(CheckCCompilerFlag)
+set(LN_SMALL_FLAGS -Os)
+foreach(flag -Oz -fno-ivopts -fno-caller-saves -fno-tree-dominator-opts -fno-move-loop-invariants)
+  string(MAKE_C_IDENTIFIER "LN_HAS${flag}" has_flag)
+  check_c_compiler_flag(${flag} ${has_flag})
+  if(${has_flag})
+    list(APPEND LN_SMALL_FLAGS ${flag})
+  endif()
+endforeach()
+string(REPLACE ";" "$<SEMICOLON>" small_flags "${LN_SMALL_FLAGS}")
+set(LN_SMALL_FLAGS "$<$<CONFIG:Release>:${small_flags}>")
+
 # Every module in the library, in the order of their definition.
 set_property(GLOBAL PROPERTY LN_MODULES "")
 
@@ -43,7 +57,11 @@ function(ln_module name)
   target_link_libraries(ln_${name} PUBLIC ln_flags)
   # What runs once for a model is small rather than fast; kernels are a library of their own. FAST
   # are sources with loops that gain from more.
-  target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  set(small ${sources} ${ARG_GENERATED})
+  foreach(fast IN LISTS ARG_FAST)
+    list(REMOVE_ITEM small ${CMAKE_CURRENT_SOURCE_DIR}/${fast})
+  endforeach()
+  set_source_files_properties(${small} PROPERTIES COMPILE_OPTIONS "${LN_SMALL_FLAGS}")
   set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(ln_${name} PUBLIC ln_${dep})

@@ -2,8 +2,9 @@
 // How the kernels of `ref` read, add up and write elements of any dtype.
 //
 // A kernel is written once, for all dtypes: an always-inline function with the dtype as an
-// argument, called from LN_REF_FOR_DTYPE with a constant, so that the compiler removes every switch
-// below.
+// argument, called from LN_REF_FOR_DTYPE. For floating dtypes that is a constant, so that the
+// compiler removes every switch below. All others share one copy, which asks for the dtype at each
+// element, or once for a row of products: a copy for each made 50 KB of code that runs seldom.
 //
 // Sums are exact in a wider type: floating elements in double, all others in 64-bit integers. A
 // sum beyond 64 bits wraps, which makes it independent of the order; a result beyond the range of
@@ -22,24 +23,20 @@
 
 #define LN_REF_INLINE static inline __attribute__((always_inline))
 
-// Calls `function(problem, DTYPE)` with the constant that equals `dtype`.
+// Calls `function(problem, dtype)`, with a constant if `dtype` is floating.
 #define LN_REF_FOR_DTYPE(dtype, function, problem)                                                 \
     do {                                                                                           \
-        switch (dtype) {                                                                           \
-        case TL_DOUBLE: function(problem, TL_DOUBLE); break;                                       \
-        case TL_FLOAT: function(problem, TL_FLOAT); break;                                         \
-        case TL_INT64: function(problem, TL_INT64); break;                                         \
-        case TL_INT32: function(problem, TL_INT32); break;                                         \
-        case TL_INT16: function(problem, TL_INT16); break;                                         \
-        case TL_INT8: function(problem, TL_INT8); break;                                           \
-        case TL_UINT64: function(problem, TL_UINT64); break;                                       \
-        case TL_UINT32: function(problem, TL_UINT32); break;                                       \
-        case TL_UINT16: function(problem, TL_UINT16); break;                                       \
-        case TL_UINT8: function(problem, TL_UINT8); break;                                         \
-        case TL_BOOL: function(problem, TL_BOOL); break;                                           \
-        default: break; /* types without arithmetic, which operators refuse */                     \
-        }                                                                                          \
+        const tl_dtype of_all_ = (dtype);                                                          \
+        if (of_all_ == TL_DOUBLE)                                                                  \
+            function(problem, TL_DOUBLE);                                                          \
+        else if (of_all_ == TL_FLOAT)                                                              \
+            function(problem, TL_FLOAT);                                                           \
+        else if (TL_DTYPE_IS_NATIVE(of_all_)) /* operators refuse the others */                    \
+            function(problem, of_all_);                                                            \
     } while (0)
+
+// Whether the switches below are worth a copy: else they are called.
+#define LN_REF_IS_CONSTANT(dtype) __builtin_constant_p(dtype)
 
 // A floating element lies in `real`, any other one in `whole`, in two's complement if signed. The
 // other member is 0.
@@ -75,7 +72,7 @@ LN_REF_INLINE ln_ref_number ln_ref_unsigned(uint64_t x)
 
 // ---- Memory ----
 
-LN_REF_INLINE ln_ref_number ln_ref_load(const void *data, size_t i, tl_dtype dtype)
+LN_REF_INLINE ln_ref_number ln_ref_load_of(const void *data, size_t i, tl_dtype dtype)
 {
     switch (dtype) {
     case TL_DOUBLE: return ln_ref_real(((const double *)data)[i]);
@@ -94,6 +91,15 @@ LN_REF_INLINE ln_ref_number ln_ref_load(const void *data, size_t i, tl_dtype dty
     return ln_ref_unsigned(0);
 }
 
+// The same for a dtype that is no constant.
+ln_ref_number ln_ref_load_any(const void *data, size_t i, tl_dtype dtype);
+
+LN_REF_INLINE ln_ref_number ln_ref_load(const void *data, size_t i, tl_dtype dtype)
+{
+    return LN_REF_IS_CONSTANT(dtype) ? ln_ref_load_of(data, i, dtype)
+                                     : ln_ref_load_any(data, i, dtype);
+}
+
 LN_REF_INLINE int64_t ln_ref_clamp_signed(ln_ref_number x, int64_t min, int64_t max)
 {
     int64_t value = (int64_t)x.whole;
@@ -106,7 +112,7 @@ LN_REF_INLINE uint64_t ln_ref_clamp_unsigned(ln_ref_number x, uint64_t max)
 }
 
 // Saturates.
-LN_REF_INLINE void ln_ref_store(void *data, size_t i, tl_dtype dtype, ln_ref_number x)
+LN_REF_INLINE void ln_ref_store_of(void *data, size_t i, tl_dtype dtype, ln_ref_number x)
 {
     switch (dtype) {
     case TL_DOUBLE: ((double *)data)[i] = x.real; break;
@@ -128,11 +134,21 @@ LN_REF_INLINE void ln_ref_store(void *data, size_t i, tl_dtype dtype, ln_ref_num
     }
 }
 
+void ln_ref_store_any(void *data, size_t i, tl_dtype dtype, ln_ref_number x);
+
+LN_REF_INLINE void ln_ref_store(void *data, size_t i, tl_dtype dtype, ln_ref_number x)
+{
+    if (LN_REF_IS_CONSTANT(dtype))
+        ln_ref_store_of(data, i, dtype, x);
+    else
+        ln_ref_store_any(data, i, dtype, x);
+}
+
 // ---- Any dtype as double, for functions such as exp ----
 
 LN_REF_INLINE double ln_ref_load_double(const void *data, size_t i, tl_dtype dtype)
 {
-    ln_ref_number x = ln_ref_load(data, i, dtype);
+    ln_ref_number x = ln_ref_load_of(data, i, dtype);
     return ln_ref_is_floating(dtype) ? x.real
            : ln_ref_is_signed(dtype) ? (double)(int64_t)x.whole
                                      : (double)x.whole;
@@ -142,7 +158,7 @@ LN_REF_INLINE double ln_ref_load_double(const void *data, size_t i, tl_dtype dty
 LN_REF_INLINE void ln_ref_store_double(void *data, size_t i, tl_dtype dtype, double x)
 {
     if (ln_ref_is_floating(dtype))
-        ln_ref_store(data, i, dtype, ln_ref_real(x));
+        ln_ref_store_of(data, i, dtype, ln_ref_real(x));
     else
         tl_convert((char *)data + i * tl_size_of(dtype), dtype, &x, TL_DOUBLE);
 }
@@ -213,13 +229,13 @@ LN_REF_INLINE void ln_ref_start_sums(ln_ref_sums *sums, tl_dtype dtype, int64_t 
 
 // Adds weight * src[at], weight * src[at + src_step], ... to the sums first, first + step, ... <
 // end.
-LN_REF_INLINE void ln_ref_add_products(ln_ref_sums *sums, tl_dtype dtype, int64_t first,
-                                       int64_t end, int64_t step, const void *src, int64_t at,
-                                       int64_t src_step, ln_ref_number weight)
+LN_REF_INLINE void ln_ref_add_products_of(ln_ref_sums *sums, tl_dtype dtype, int64_t first,
+                                          int64_t end, int64_t step, const void *src, int64_t at,
+                                          int64_t src_step, ln_ref_number weight)
 {
     if (step == 1 && src_step == 1) { // the compiler's chance to use vectors
         for (int64_t x = 0; x < end - first; x++) {
-            ln_ref_number element = ln_ref_load(src, (size_t)(at + x), dtype);
+            ln_ref_number element = ln_ref_load_of(src, (size_t)(at + x), dtype);
             if (ln_ref_is_floating(dtype))
                 sums->real[first + x] += element.real * weight.real;
             else
@@ -228,12 +244,26 @@ LN_REF_INLINE void ln_ref_add_products(ln_ref_sums *sums, tl_dtype dtype, int64_
         return;
     }
     for (int64_t x = first; x < end; x += step, at += src_step) {
-        ln_ref_number element = ln_ref_load(src, (size_t)at, dtype);
+        ln_ref_number element = ln_ref_load_of(src, (size_t)at, dtype);
         if (ln_ref_is_floating(dtype))
             sums->real[x] += element.real * weight.real;
         else
             sums->whole[x] += element.whole * weight.whole;
     }
+}
+
+void ln_ref_add_products_any(ln_ref_sums *sums, tl_dtype dtype, int64_t first, int64_t end,
+                             int64_t step, const void *src, int64_t at, int64_t src_step,
+                             ln_ref_number weight);
+
+LN_REF_INLINE void ln_ref_add_products(ln_ref_sums *sums, tl_dtype dtype, int64_t first,
+                                       int64_t end, int64_t step, const void *src, int64_t at,
+                                       int64_t src_step, ln_ref_number weight)
+{
+    if (LN_REF_IS_CONSTANT(dtype))
+        ln_ref_add_products_of(sums, dtype, first, end, step, src, at, src_step, weight);
+    else
+        ln_ref_add_products_any(sums, dtype, first, end, step, src, at, src_step, weight);
 }
 
 LN_REF_INLINE void ln_ref_store_sums(const ln_ref_sums *sums, tl_dtype dtype, int64_t count,

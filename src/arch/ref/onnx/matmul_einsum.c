@@ -37,9 +37,9 @@ static bool turn(sum_of_products *s, int first, int end)
 
 LN_REF_INLINE ln_ref_number product_here(const sum_of_products *s, tl_dtype dtype)
 {
-    ln_ref_number product = ln_ref_load(s->terms[0].data, (size_t)s->at[0], dtype);
+    ln_ref_number product = ln_ref_load_of(s->terms[0].data, (size_t)s->at[0], dtype);
     for (int t = 1; t < s->einsum->term_count; t++)
-        product = ln_ref_mul(product, ln_ref_load(s->terms[t].data, (size_t)s->at[t], dtype));
+        product = ln_ref_mul(product, ln_ref_load_of(s->terms[t].data, (size_t)s->at[t], dtype));
     return product;
 }
 
