@@ -219,17 +219,53 @@ static __attribute__((noinline)) void tile_store_columns(const float (*from)[LN_
     }
 }
 
+// The row below `row`. Its address is worked out when it is needed: the compiler would keep those
+// of all rows for each use of them, on the stack, and take more instructions for that than for
+// sums.
+VF_VERB float *tile_row_below(const float *row, size_t stride)
+{
+    row += stride;
+    __asm__("" : "+r"(row));
+    return (float *)(uintptr_t)row;
+}
+
 VF_VERB void tile_add_addend(const tile_columns *c, size_t stride, vf (*sum)[TILE_MAX_NV],
                              const size_t mr, const size_t nv)
 {
+    const float *from = c->addend;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++) {
-            const float *from = c->addend + i * stride + j * VF_LANES;
+            const float *at = from + j * VF_LANES;
             bool is_part = TILE_HAS_PARTS && j + 1 == nv;
-            vf addend = is_part ? vf_load_n(from, c->n - j * VF_LANES) : vf_load(from);
+            vf addend = is_part ? vf_load_n(at, c->n - j * VF_LANES) : vf_load(at);
             sum[i][j] = vf_add(sum[i][j], addend);
+        }
+        from = tile_row_below(from, stride);
+    }
+}
+
+// An activation that is two bounds.
+VF_VERB void tile_bound(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const size_t mr,
+                        const size_t nv)
+{
+    if (e->act != LN_ACT_NONE) {
+        const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] = vf_max(low, sum[i][j]);
+        }
+    }
+    if (e->act == LN_ACT_CLIP) {
+        const vf high = vf_set1(e->beta);
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] = vf_min(high, sum[i][j]);
         }
     }
 }
@@ -250,30 +286,19 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
                 sum[i][j] = vf_add(sum[i][j], bias);
         }
     }
-    if (c->addend && !e->is_addend_last)
-        tile_add_addend(c, e->addend_stride, sum, mr, nv);
-    if (e->act != LN_ACT_NONE) {
-        const vf low = vf_set1(e->act == LN_ACT_RELU ? 0.0f : e->alpha);
-        LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            LN_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                sum[i][j] = vf_max(low, sum[i][j]);
-        }
-    }
-    if (e->act == LN_ACT_CLIP) {
-        const vf high = vf_set1(e->beta);
-        LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            LN_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                sum[i][j] = vf_min(high, sum[i][j]);
-        }
-    }
-    if (c->addend && e->is_addend_last)
-        tile_add_addend(c, e->addend_stride, sum, mr, nv);
+    // What is added first and what is added last is one piece of code, which has a turn of its own.
+    const int addend_turn = !c->addend ? 2 : e->is_addend_last;
+    int turn = 0;
+    do {
+        __asm__("" : "+r"(turn));
+        if (turn == addend_turn)
+            tile_add_addend(c, e->addend_stride, sum, mr, nv);
+        if (turn == 0)
+            tile_bound(e, sum, mr, nv);
+    } while (turn++ == 0);
 
     const size_t y_stride = t->y_stride;
+    float *y = c->y;
     bool is_whole = c->n == np * LN_TILE_LANES;
     if (TILE_HAS_PARTS && !is_whole) {
         const size_t columns = c->n - whole * VF_LANES;
@@ -281,22 +306,25 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
         for (size_t i = 0; i < mr; i++) {
             LN_UNROLL
             for (size_t j = 0; j < whole; j++)
-                vf_store(c->y + i * y_stride + j * VF_LANES, sum[i][j]);
-            vf_store_n(c->y + i * y_stride + whole * VF_LANES, sum[i][whole], columns);
+                vf_store(y + j * VF_LANES, sum[i][j]);
+            vf_store_n(y + whole * VF_LANES, sum[i][whole], columns);
+            y = tile_row_below(y, y_stride);
         }
         return;
     }
     _Alignas(64) float last[LN_TILE_MAX_ROWS][LN_TILE_LANES];
-    float *to = is_whole ? c->y + whole * VF_LANES : last[0];
+    float *to = is_whole ? y + whole * VF_LANES : last[0];
     size_t to_stride = is_whole ? y_stride : LN_TILE_LANES;
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
         LN_UNROLL
         for (size_t j = 0; j < whole; j++)
-            vf_store(c->y + i * y_stride + j * VF_LANES, sum[i][j]);
+            vf_store(y + j * VF_LANES, sum[i][j]);
         LN_UNROLL
         for (size_t j = 0; j < TILE_VECTORS; j++)
-            vf_store(to + i * to_stride + j * VF_LANES, sum[i][whole + j]);
+            vf_store(to + j * VF_LANES, sum[i][whole + j]);
+        y = tile_row_below(y, y_stride);
+        to = tile_row_below(to, to_stride);
     }
     if (!is_whole)
         tile_store_columns(last, mr, c->n - whole * VF_LANES, c->y + whole * VF_LANES, y_stride);
@@ -316,11 +344,11 @@ VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, const size_
 {
     if (!c->addend)
         return;
-    LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+    const float *from = c->addend;
+    for (size_t i = 0; i < mr; i++, from += stride) {
         LN_UNROLL
         for (size_t j = 0; j < np; j++)
-            __builtin_prefetch(c->addend + i * stride + j * LN_TILE_LANES, 0, 3);
+            __builtin_prefetch(from + j * LN_TILE_LANES, 0, 3);
     }
 }
 
