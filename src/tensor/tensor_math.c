@@ -70,8 +70,8 @@ typedef unsigned long long wide;
 // r[i] = a[i * a_step] op b[i * b_step]; a step is 0 for a scalar. Nothing is written when it
 // fails.
 #define ELEW_FUNC(name, type, kind, fmt, min, max)                                                 \
-    static inline ln_status elew_loop_##name(const type *a, const type *b, type *r, tl_elew_op op, \
-                                             size_t count, size_t a_step, size_t b_step)           \
+    static ln_status elew_loop_##name(const type *a, const type *b, type *r, tl_elew_op op,        \
+                                      size_t count, size_t a_step, size_t b_step)                  \
     {                                                                                              \
         switch (op) {                                                                              \
             ELEW_CASE(TL_MUL, MUL_##kind, type)                                                    \
@@ -128,18 +128,12 @@ ln_status tl_elew(const void *p1, const void *p2, void *r, tl_elew_op op, tl_dty
     return func ? func(p1, p2, r, op) : LN_INVALID;
 }
 
-// The inner loops are compiled once for each kind of step, so that they stay plain loops.
 static ln_status elew_row(const void *a, size_t a_step, const void *b, size_t b_step, void *r,
                           tl_elew_op op, tl_dtype dtype, size_t count)
 {
     switch (dtype) {
 #define ROW_CASE(name, type, kind, fmt, min, max)                                                  \
-    case name:                                                                                     \
-        if (a_step && b_step)                                                                      \
-            return elew_loop_##name(a, b, r, op, count, 1, 1);                                     \
-        if (a_step)                                                                                \
-            return elew_loop_##name(a, b, r, op, count, 1, 0);                                     \
-        return elew_loop_##name(a, b, r, op, count, 0, b_step);
+    case name: return elew_loop_##name(a, b, r, op, count, a_step, b_step);
         TL_DTYPE_LIST(ROW_CASE)
 #undef ROW_CASE
     default: return tensor_fail_arithmetic(dtype);
