@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/simd/pow2_table.h"
+
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
 #define VF_LANES 4
@@ -136,9 +138,18 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23));
 }
 
-VF_VERB vf vf_exponent_bits(vf a)
+VF_VERB vf vf_pow2_sixteenths(vf a)
 {
-    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(a), 23));
+    const uint32x4_t k = vreinterpretq_u32_f32(a);
+    const uint8x16x4_t table = {{vld1q_u8((const uint8_t *)vf_pow2_table),
+                                 vld1q_u8((const uint8_t *)(vf_pow2_table + 4)),
+                                 vld1q_u8((const uint8_t *)(vf_pow2_table + 8)),
+                                 vld1q_u8((const uint8_t *)(vf_pow2_table + 12))}};
+    // The four bytes of entry j are 4 j, 4 j + 1, 4 j + 2, 4 j + 3 (little endian).
+    uint32x4_t bytes = vmulq_n_u32(vandq_u32(k, vdupq_n_u32(15)), 0x04040404u);
+    bytes = vaddq_u32(bytes, vdupq_n_u32(0x03020100u));
+    uint32x4_t power = vreinterpretq_u32_u8(vqtbl4q_u8(table, vreinterpretq_u8_u32(bytes)));
+    return vreinterpretq_f32_u32(vaddq_u32(power, vshlq_n_u32(k, 19)));
 }
 
 VF_VERB vf vf_mul_pow2(vf y, vf n)

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/simd/pow2_table.h"
+
 #if FLT_EVAL_METHOD != 0
 #error "float arithmetic of this target keeps excess precision; build with SSE2 or its like"
 #endif
@@ -140,11 +142,15 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return (vf)(((bits)a - (bits)magic + 127u) << 23);
 }
 
-// The float whose sign and exponent are the nine low bits of `a`, and whose other bits are zeros.
-VF_VERB vf vf_exponent_bits(vf a)
+// 2^(k / 16 - 127), rounded, where k is the number in the 13 low bits of `a`: from 16 to 4079, or
+// 4080 for infinity; anything for others.
+VF_VERB vf vf_pow2_sixteenths(vf a)
 {
     typedef uint32_t bits __attribute__((vector_size(16)));
-    return (vf)((bits)a << 23);
+    const bits k = (bits)a;
+    const bits power = {vf_pow2_table[k[0] % 16], vf_pow2_table[k[1] % 16],
+                        vf_pow2_table[k[2] % 16], vf_pow2_table[k[3] % 16]};
+    return (vf)(power + (k << 19));
 }
 
 // y * 2^n, rounded once, for finite y and whole n from -252 to 254; NaN where one is NaN.

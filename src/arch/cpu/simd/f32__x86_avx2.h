@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/simd/pow2_table.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
@@ -120,9 +121,16 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
 }
 
-VF_VERB vf vf_exponent_bits(vf a)
+VF_VERB vf vf_pow2_sixteenths(vf a)
 {
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23));
+    const __m256i *table = (const __m256i *)vf_pow2_table;
+    const __m256i k = _mm256_castps_si256(a);
+    __m256i low = _mm256_permutevar8x32_epi32(_mm256_load_si256(table), k);
+    __m256i high = _mm256_permutevar8x32_epi32(_mm256_load_si256(table + 1), k);
+    __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(k, 28)); // bit 3 is its sign
+    __m256 power = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), is_high);
+    return _mm256_castsi256_ps(
+        _mm256_add_epi32(_mm256_castps_si256(power), _mm256_slli_epi32(k, 19)));
 }
 
 VF_VERB vf vf_mul_pow2(vf y, vf n)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/simd/pow2_table.h"
 #include "arch/cpu/simd/unroll.h"
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
@@ -125,9 +126,11 @@ VF_VERB vf vf_pow2_bits(vf a, vf magic)
     return _mm512_castsi512_ps(_mm512_slli_epi32(n, 23));
 }
 
-VF_VERB vf vf_exponent_bits(vf a)
+VF_VERB vf vf_pow2_sixteenths(vf a)
 {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23));
+    const __m512i k = _mm512_castps_si512(a), table = _mm512_load_si512(vf_pow2_table);
+    __m512i power = _mm512_permutexvar_epi32(k, table);
+    return _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_slli_epi32(k, 19)));
 }
 
 VF_VERB vf vf_mul_pow2(vf y, vf n)
