@@ -92,12 +92,46 @@ static __attribute__((noinline)) void depthwise_finish(const depthwise_waiting *
     }
 }
 
+VF_VERB void depthwise_silu_abreast(float *y, size_t y_stride, const int count)
+{
+    vf v[VF_ABREAST_MAX];
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        v[i] = vf_load(y + (size_t)i * y_stride);
+    vf_silu_each(v, count);
+    LN_UNROLL
+    for (int i = 0; i < count; i++)
+        vf_store(y + (size_t)i * y_stride, v[i]);
+}
+
+// SiLU of whole vectors of `channels` of neighbouring pixels, in place: down the pixels, since rows
+// of channels are short.
+static __attribute__((noinline)) void depthwise_silu(float *y, size_t y_stride, size_t pixels,
+                                                     size_t channels)
+{
+    const size_t many = VF_LANES == 16 ? 4 : 2, few = many - 1;
+    for (size_t c = 0; c < channels; c += VF_LANES) {
+        float *at = y + c;
+        size_t left = pixels;
+        for (; left >= many; left -= many, at += many * y_stride)
+            depthwise_silu_abreast(at, y_stride, (int)many);
+        for (; left >= few; left -= few, at += few * y_stride)
+            depthwise_silu_abreast(at, y_stride, (int)few);
+        for (; few > 1 && left > 0; left--, at += y_stride)
+            depthwise_silu_abreast(at, y_stride, 1);
+    }
+}
+
 // The activation of `channels` of neighbouring pixels, in place.
 static __attribute__((noinline)) void depthwise_activate(const ln_epilogue_f32 *e, float *y,
                                                          size_t y_stride, size_t pixels,
                                                          size_t channels)
 {
     const ln_act_f32_args act = {.act = e->act, .alpha = e->alpha, .beta = e->beta};
+    if (e->act == LN_ACT_SILU && channels % VF_LANES == 0) {
+        depthwise_silu(y, y_stride, pixels, channels);
+        return;
+    }
     if (channels == y_stride) { // they follow each other
         channels *= pixels;
         pixels = 1;
@@ -182,6 +216,46 @@ VF_VERB void depthwise_store_tile(const bool is_whole, size_t lanes, const depth
     }
 }
 
+// Bytes to the inputs or weights of a row, for addresses of a sum and a multiple.
+typedef struct depthwise_steps {
+    uintptr_t one, three, five, seven;
+} depthwise_steps;
+
+VF_VERB depthwise_steps depthwise_steps_of(size_t stride)
+{
+    const uintptr_t one = stride * sizeof(float);
+    return (depthwise_steps){one, 3 * one, 5 * one, 7 * one};
+}
+
+// Compilers would compute the distances of all inputs before a loop, which are more than there are
+// registers, and load them again each time. Here they cannot know that distances stay the same.
+VF_VERB void depthwise_forget(depthwise_steps *s)
+{
+    __asm__("" : "+r"(s->one), "+r"(s->three), "+r"(s->five), "+r"(s->seven));
+}
+
+VF_VERB const float *depthwise_step_few(uintptr_t row, const depthwise_steps *s, const int i)
+{
+    switch (i) {
+    case 3: return (const float *)(row + s->three);
+    case 5: return (const float *)(row + s->five);
+    case 6: return (const float *)(row + 2 * s->three);
+    case 7: return (const float *)(row + s->seven);
+    default: return (const float *)(row + (uintptr_t)i * s->one);
+    }
+}
+
+// Float number i, a constant, of a row.
+VF_VERB const float *depthwise_step(uintptr_t row, const depthwise_steps *s, const int i)
+{
+    if (i > 8) {
+        row += 8 * s->one;
+        return i <= 16 ? depthwise_step_few(row, s, i - 8)
+                       : (const float *)(row + (uintptr_t)(i - 8) * s->one);
+    }
+    return depthwise_step_few(row, s, i);
+}
+
 // A kernel of k columns that steps by s. All numbers but `lanes` are constants where this is
 // inlined. `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and of the inputs of a
 // row there are all from `left` to before `right`; else those that `column` says.
@@ -195,15 +269,19 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, const
     LN_UNROLL
     for (int i = 0; i < DEPTHWISE_TILE; i++)
         sums[i] = vf_set1(0);
+    depthwise_steps x_steps = depthwise_steps_of(column->x_stride);
+    depthwise_steps w_steps = depthwise_steps_of(column->w_stride);
     for (size_t ky = at->top; ky < at->bottom; ky++) {
+        depthwise_forget(&x_steps);
+        depthwise_forget(&w_steps);
         LN_UNROLL
         for (int i = 0; i < k; i++)
-            weights[i] = depthwise_load(w + (size_t)i * column->w_stride, lanes);
+            weights[i] = depthwise_load(depthwise_step((uintptr_t)w, &w_steps, i), lanes);
         LN_UNROLL
         for (int x = left; x < right; x++) {
             if (!is_whole && (x < column->left || x >= column->right))
                 continue;
-            vf in = depthwise_load(row + (size_t)x * column->x_stride, lanes);
+            vf in = depthwise_load(depthwise_step((uintptr_t)row, &x_steps, x), lanes);
             LN_UNROLL
             for (int i = 0; i < DEPTHWISE_TILE; i++) {
                 const int kx = x - i * s;
@@ -231,13 +309,15 @@ VF_VERB void depthwise_pair(const int left, const int right, const depthwise_col
     for (int i = 0; i < 9; i++)
         weights[i / 3][i % 3] = vf_load(at->w + (size_t)i * column->w_stride);
     const float *row = at->x;
+    depthwise_steps steps = depthwise_steps_of(column->x_stride);
     LN_UNROLL
     for (int y = 0; y < 4; y++, row += column->x_row) {
+        depthwise_forget(&steps);
         if ((size_t)y < at->top || (size_t)y >= at->bottom)
             continue;
         LN_UNROLL
         for (int x = left; x < right; x++) {
-            vf in = vf_load(row + (size_t)x * column->x_stride);
+            vf in = vf_load(depthwise_step((uintptr_t)row, &steps, x));
             LN_UNROLL
             for (int i = 0; i < 2 * DEPTHWISE_TILE; i++) {
                 const int down = i / DEPTHWISE_TILE, ky = y - down;
