@@ -40,57 +40,76 @@ VF_VERB vf tile_load_some(const float *p, size_t count)
 
 #ifndef TILE_KEEPS_SMALL
 
-// The epilogue of `count` rows from i on, for `cols` <= VF_LANES columns from j on.
-VF_VERB void tile_finish_vectors(const tile_waiting *w, const ln_act act, const int count, size_t i,
-                                 size_t j, const size_t cols)
+// Some columns of such sums, from a row on. At hand in copies, since stores to the output could be
+// stores to anything.
+typedef struct tile_finishing {
+    const float *sums;
+    const float *addend; // NULL: none
+    float *y;
+    size_t addend_stride, y_stride;
+    bool is_addend_last;
+    vf bias, alpha, beta;
+} tile_finishing;
+
+// The epilogue of the next `count` rows, for `cols` <= VF_LANES columns.
+VF_VERB void tile_finish_vectors(tile_finishing *f, const ln_act act, const int count,
+                                 const size_t cols)
 {
-    const ln_tile_f32_args *t = w->tile;
-    const ln_epilogue_f32 *e = &t->epilogue;
-    const size_t column = w->column + j;
-    const vf bias = e->bias ? tile_load_some(e->bias + column, cols) : vf_set1(-0.0f); // no change
     vf y[VF_ABREAST_MAX], addend[VF_ABREAST_MAX];
     LN_UNROLL
     for (int r = 0; r < count; r++) {
-        y[r] = vf_add(vf_load(w->sums[i + (size_t)r] + j), bias);
-        addend[r] = bias;
+        y[r] = vf_add(vf_load(f->sums + r * (LN_TILE_MAX_PANELS * LN_TILE_LANES)), f->bias);
+        addend[r] = f->bias;
     }
-    if (e->addend) {
-        const float *from = e->addend + (w->row + i) * e->addend_stride + column;
+    if (f->addend) {
         LN_UNROLL
-        for (int r = 0; r < count; r++)
-            addend[r] = tile_load_some(from + (size_t)r * e->addend_stride, cols);
+        for (int r = 0; r < count; r++, f->addend += f->addend_stride)
+            addend[r] = tile_load_some(f->addend, cols);
+        if (!f->is_addend_last) {
+            LN_UNROLL
+            for (int r = 0; r < count; r++)
+                y[r] = vf_add(y[r], addend[r]);
+        }
     }
-    if (e->addend && !e->is_addend_last) {
+    vf_act_each(act, f->alpha, f->beta, y, count);
+    if (f->addend && f->is_addend_last) {
         LN_UNROLL
         for (int r = 0; r < count; r++)
             y[r] = vf_add(y[r], addend[r]);
     }
-    vf_act_each(act, vf_set1(e->alpha), vf_set1(e->beta), y, count);
-    if (e->addend && e->is_addend_last) {
-        LN_UNROLL
-        for (int r = 0; r < count; r++)
-            y[r] = vf_add(y[r], addend[r]);
-    }
-    float *to = t->y + (w->row + i) * t->y_stride + column;
     LN_UNROLL
-    for (int r = 0; r < count; r++, to += t->y_stride) {
+    for (int r = 0; r < count; r++, f->y += f->y_stride) {
         if (cols == VF_LANES)
-            vf_store(to, y[r]);
+            vf_store(f->y, y[r]);
         else
-            vf_store_n(to, y[r], cols);
+            vf_store_n(f->y, y[r], cols);
     }
+    f->sums += count * (LN_TILE_MAX_PANELS * LN_TILE_LANES);
 }
 
 VF_VERB void tile_finish_columns(const tile_waiting *w, const ln_act act, size_t j,
                                  const size_t cols)
 {
-    const int abreast = vf_act_abreast(act);
-    const size_t m = w->tile->m;
-    size_t i = 0;
-    for (; i + (size_t)abreast <= m; i += (size_t)abreast)
-        tile_finish_vectors(w, act, abreast, i, j, cols);
-    for (; i < m; i++)
-        tile_finish_vectors(w, act, 1, i, j, cols);
+    const ln_tile_f32_args *t = w->tile;
+    const ln_epilogue_f32 *e = &t->epilogue;
+    const size_t column = w->column + j;
+    tile_finishing f = {
+        .sums = w->sums[0] + j,
+        .addend = e->addend ? e->addend + w->row * e->addend_stride + column : NULL,
+        .y = t->y + w->row * t->y_stride + column,
+        .addend_stride = e->addend_stride,
+        .y_stride = t->y_stride,
+        .is_addend_last = e->is_addend_last,
+        .bias = e->bias ? tile_load_some(e->bias + column, cols) : vf_set1(-0.0f), // no change
+        .alpha = vf_set1(e->alpha),
+        .beta = vf_set1(e->beta),
+    };
+    const size_t abreast = (size_t)vf_act_abreast(act);
+    size_t left = t->m;
+    for (; left >= abreast; left -= abreast)
+        tile_finish_vectors(&f, act, (int)abreast, cols);
+    for (; abreast > 1 && left > 0; left--)
+        tile_finish_vectors(&f, act, 1, cols);
 }
 
 VF_VERB void tile_finish(const tile_waiting *w, const ln_act act)
