@@ -309,15 +309,13 @@ VF_VERB void depthwise_pair(const int left, const int right, const depthwise_col
     for (int i = 0; i < 9; i++)
         weights[i / 3][i % 3] = vf_load(at->w + (size_t)i * column->w_stride);
     const float *row = at->x;
-    depthwise_steps steps = depthwise_steps_of(column->x_stride);
     LN_UNROLL
     for (int y = 0; y < 4; y++, row += column->x_row) {
-        depthwise_forget(&steps);
         if ((size_t)y < at->top || (size_t)y >= at->bottom)
             continue;
         LN_UNROLL
         for (int x = left; x < right; x++) {
-            vf in = vf_load(depthwise_step((uintptr_t)row, &steps, x));
+            vf in = vf_load(row + (size_t)x * column->x_stride);
             LN_UNROLL
             for (int i = 0; i < 2 * DEPTHWISE_TILE; i++) {
                 const int down = i / DEPTHWISE_TILE, ky = y - down;
