@@ -372,9 +372,9 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
         panel_tiles panels;
         start_panels(job, group, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
         for (size_t t = tile, more; t < tile_end; t += more + 1) {
-            size_t ahead = ln_deal_ahead(
-                t - tile, tile_end - tile, chunk == panel, panel_end - chunk <= job->chunk,
-                job->size.panels * job->panel_stride, job->chunk * job->panel_stride);
+            size_t ahead = ln_deal_ahead(t - tile, tile_end - tile, chunk == panel,
+                                         job->size.panels * job->panel_stride,
+                                         ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
             more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_behind(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
             run_tile(&panels, &outputs, more, ahead);

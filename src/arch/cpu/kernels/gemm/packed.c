@@ -147,10 +147,10 @@ static void run_piece(void *user, size_t index)
         for (size_t tile = tile_first; tile < tile_end; tile++) {
             size_t first = job->tile_rows * tile + ln_min(job->longer_tiles, tile);
             size_t m = job->tile_rows + (tile < job->longer_tiles);
-            size_t ahead = ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
-                                         panel_end - chunk <= job->chunk,
-                                         job->size.panels * job->args->k * LN_TILE_LANES,
-                                         job->chunk * job->args->k * LN_TILE_LANES);
+            size_t ahead =
+                ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
+                              job->size.panels * job->args->k * LN_TILE_LANES,
+                              ln_min(job->chunk, panel_end - chunk) * job->args->k * LN_TILE_LANES);
             run_tile(job, &panels, first, m, ahead);
         }
     }
