@@ -224,6 +224,12 @@ static size_t fit(size_t room, size_t floats, size_t most)
     return count ? count : 1;
 }
 
+static size_t tiles_of_block(const winograd_plan *plan)
+{
+    size_t tile_bytes = plan->points * plan->v_row * sizeof(float);
+    return tile_bytes * BLOCK_TILES <= MAX_BYTES ? BLOCK_TILES : BLOCK_TILES / 2;
+}
+
 static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
 {
     winograd_plan plan = {.m = m, .points = (m + 2) * (m + 2)};
@@ -234,9 +240,8 @@ static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
     plan.zeros = plan.v_row;
 
     size_t out = round_up(s->out_channels);
-    size_t tile_bytes = plan.points * plan.v_row * sizeof(float);
-    size_t tiles = tile_bytes * BLOCK_TILES <= MAX_BYTES ? BLOCK_TILES : BLOCK_TILES / 2;
-    plan.cut = cut_blocks(&plan, ceil_div(plan.tile_count, tiles), least(out, CHUNK));
+    plan.cut =
+        cut_blocks(&plan, ceil_div(plan.tile_count, tiles_of_block(&plan)), least(out, CHUNK));
 
     size_t v_floats = plan.cut.v_floats, m_floats = plan.cut.m_floats;
     size_t left = MAX_BYTES - least(v_floats * sizeof(float), MAX_BYTES);
@@ -271,10 +276,15 @@ static bool is_empty(const ln_conv_shape *s)
     return s->batch == 0 || s->out_h == 0 || s->out_w == 0 || s->out_channels == 0;
 }
 
+// Far above what a tensor has, and far below what the plan's products overflow with.
+static bool has_too_many_channels(const ln_conv_shape *s)
+{
+    return s->in_channels > (size_t)1 << 31 || s->out_channels > (size_t)1 << 31;
+}
+
 size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape)
 {
-    // Far above what a tensor has, and far below what the plan's products overflow with.
-    if (shape->in_channels > (size_t)1 << 31 || shape->out_channels > (size_t)1 << 31)
+    if (has_too_many_channels(shape))
         return SIZE_MAX;
     if (is_empty(shape))
         return 0;
@@ -283,6 +293,18 @@ size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape)
     size_t shared = plan.cut.v_floats + plan.shared_slots * plan.cut.m_floats;
     bool is_apart = apart > shared || !may_share_blocks(&plan);
     return (plan.zeros + (is_apart ? apart : shared)) * sizeof(float);
+}
+
+size_t ln_winograd_f32_thread_workspace(size_t m, const ln_conv_shape *shape)
+{
+    if (has_too_many_channels(shape))
+        return SIZE_MAX;
+    if (is_empty(shape))
+        return 0;
+    winograd_plan plan = plan_of(m, shape);
+    plan.tile_count = least(plan.tile_count, tiles_of_block(&plan));
+    block_cut largest = cut_blocks(&plan, 1, plan.cut.chunk);
+    return (plan.zeros + largest.v_floats + largest.m_floats) * sizeof(float);
 }
 
 // ---- A block ----

@@ -42,6 +42,9 @@ double ln_winograd_f32_error(size_t m, size_t in_channels);
 // Bytes of workspace, the same on every machine; SIZE_MAX if they do not fit.
 size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape);
 
+// Those that it takes without a pool for this shape, or one with fewer rows of outputs.
+size_t ln_winograd_f32_thread_workspace(size_t m, const ln_conv_shape *shape);
+
 void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args, ln_pool *pool,
                      float *workspace);
 

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the drivers of direct/, winograd/ and pool/ over bands of rows.
+//
+// A band is a convolution of its own: of those rows of its input that its windows look at, with as
+// many rows of padding above as are not there. A piece is a run of bands; it goes downwards, pools
+// what it has whole windows of, and moves the rows that it needs again to the front of its buffer.
+// No row is made twice: where a window looks at rows of two pieces, an edge, both copy theirs, and
+// such windows are pooled when the pieces are done.
+
+#include "arch/cpu/kernels/band/pooled.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arch/cpu/kernels/direct/direct.h"
+#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/winograd/winograd.h"
+#include "base/checked.h"
+
+// Bytes of the rows that a band makes: what stays in a second cache of 1 MiB beside weights and
+// tiles.
+#define BAND_BYTES ((size_t)256 << 10)
+
+#define MAX_PIECES       8 // with a buffer each
+#define PIECES_A_THREAD  4
+#define LEAST_PIECE_ROWS 4
+
+// Multiplications that take about 10 microseconds.
+#define LEAST_PIECE_WORK ((double)(1 << 20))
+
+// ---- Sizes ----
+
+static size_t product(size_t a, size_t b)
+{
+    size_t total;
+    return ln_size_mul(a, b, &total) ? total : SIZE_MAX;
+}
+
+static size_t sum(size_t a, size_t b)
+{
+    size_t total;
+    return __builtin_add_overflow(a, b, &total) ? SIZE_MAX : total;
+}
+
+// Buffers begin at cache lines.
+static size_t round_up(size_t floats)
+{
+    return sum(floats, 15) / 16 * 16;
+}
+
+// Rows are made by units, the rows of Winograd's tiles, since these begin at the first row of an
+// image.
+typedef struct pooled_plan {
+    size_t unit;       // rows
+    size_t units;      // of an image
+    size_t total;      // of all images
+    size_t line;       // floats of a row
+    size_t window;     // rows that a window of the pooling spans
+    size_t band_units; // at most, without pieces that are smaller
+    size_t edge;       // floats
+    size_t tiles;      // floats of Winograd's workspace
+    size_t pieces;     // at most
+    size_t floats;     // of workspace
+} pooled_plan;
+
+static size_t units_of_band(const pooled_plan *plan, size_t pieces)
+{
+    return ln_min(plan->band_units, ln_div_up(plan->total, pieces));
+}
+
+// With the rows that a window needs again in front of those of the band.
+static size_t floats_of_rows(const pooled_plan *plan, size_t pieces)
+{
+    size_t rows = sum(product(units_of_band(plan, pieces), plan->unit), plan->window - 1);
+    return round_up(product(ln_min(rows, product(plan->units, plan->unit)), plan->line));
+}
+
+static size_t floats_of_slot(const pooled_plan *plan, size_t pieces)
+{
+    return sum(floats_of_rows(plan, pieces), plan->tiles);
+}
+
+static size_t floats_of_pieces(const pooled_plan *plan, size_t pieces)
+{
+    return sum(product(pieces, floats_of_slot(plan, pieces)), product(plan->edge, pieces - 1));
+}
+
+// One piece, or as many as need no more memory than an image between the two.
+static void plan_pieces(pooled_plan *plan, size_t least_units, size_t apart_floats)
+{
+    const size_t most = ln_min(plan->total / least_units, MAX_PIECES);
+    plan->pieces = 1;
+    plan->floats = floats_of_pieces(plan, 1);
+    for (size_t pieces = 2; pieces <= most; pieces++) {
+        size_t floats = floats_of_pieces(plan, pieces);
+        if (floats > apart_floats)
+            break;
+        plan->pieces = pieces;
+        plan->floats = floats > plan->floats ? floats : plan->floats;
+    }
+}
+
+static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_window_1d *rows)
+{
+    pooled_plan plan = {.unit = winograd ? winograd : 1};
+    plan.units = ln_div_up(s->out_h, plan.unit);
+    plan.total = product(s->batch, plan.units);
+    plan.line = product(s->out_w, s->out_channels);
+    plan.window = sum(product(rows->kernel - 1, rows->dilation), 1);
+    if (plan.total == 0 || plan.line == 0)
+        return plan;
+
+    // An edge has no more rows than a band.
+    size_t least = plan.window > LEAST_PIECE_ROWS ? plan.window : LEAST_PIECE_ROWS;
+    size_t least_units = ln_div_up(least, plan.unit);
+    plan.band_units = BAND_BYTES / sizeof(float) / product(plan.line, plan.unit);
+    if (plan.band_units < least_units)
+        plan.band_units = least_units;
+    plan.edge = round_up(product(ln_min(product(2, plan.window - 1), s->out_h), plan.line));
+
+    size_t apart = product(product(s->batch, s->out_h), plan.line);
+    if (winograd) {
+        ln_conv_shape band = *s;
+        band.batch = 1;
+        band.out_h = ln_min(product(plan.band_units, plan.unit), s->out_h);
+        plan.tiles = round_up(ln_winograd_f32_thread_workspace(winograd, &band) / sizeof(float));
+        apart = sum(apart, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
+    }
+    plan_pieces(&plan, least_units, apart);
+    return plan;
+}
+
+size_t ln_pooled_nhwc_f32_workspace(size_t winograd, const ln_conv_shape *conv,
+                                    const ln_window_1d *rows)
+{
+    return product(plan_of(winograd, conv, rows).floats, sizeof(float));
+}
+
+// ---- Windows ----
+
+typedef struct row_range {
+    size_t first, end;
+} row_range;
+
+typedef struct pooled_job {
+    const ln_pooled_nhwc_f32_args *args;
+    ln_cpu_isa isa;
+    pooled_plan plan;
+    size_t pieces, band_rows;
+    float *slots, *edges; // a slot for each piece, and edges between them
+    size_t slot;          // floats
+} pooled_job;
+
+// How many windows end in front of a row of the image between.
+static size_t windows_above(const pooled_job *job, size_t row)
+{
+    const ln_pool_nhwc_f32_args *pool = job->args->pool;
+    const ln_window_1d *w = &pool->rows;
+    if (row == job->args->conv->shape.out_h)
+        return pool->out_h;
+    if (row + w->pad < job->plan.window)
+        return 0;
+    return ln_min((row + w->pad - job->plan.window) / w->stride + 1, pool->out_h);
+}
+
+// How many windows start in front of it; the others, if there are any, at it or behind it.
+static size_t windows_from_above(const pooled_job *job, size_t row)
+{
+    const ln_window_1d *w = &job->args->pool->rows;
+    return row == 0 ? 0 : ln_min(ln_div_up(row + w->pad, w->stride), job->args->pool->out_h);
+}
+
+// The first row of the image that a window looks at, or the image's first.
+static size_t start_of(const pooled_job *job, size_t window)
+{
+    const ln_window_1d *w = &job->args->pool->rows;
+    const size_t start = window * w->stride;
+    return start < w->pad ? 0 : start - w->pad;
+}
+
+// Pools some windows; `x` are the rows of the image from the first one's start on.
+static void pool_windows(const pooled_job *job, size_t image, row_range windows, const float *x,
+                         size_t rows)
+{
+    ln_pool_nhwc_f32_args part = *job->args->pool;
+    const size_t start = windows.first * part.rows.stride;
+    part.y += (image * part.out_h + windows.first) * part.out_w * part.y_stride;
+    part.x = x;
+    part.x_stride = part.channels;
+    part.batch = 1;
+    part.out_h = windows.end - windows.first;
+    part.rows.in = rows;
+    part.rows.pad = start < part.rows.pad ? part.rows.pad - start : 0;
+    ln_pool_nhwc_f32(job->isa, &part, NULL);
+}
+
+// ---- Rows ----
+
+// Makes rows of the image between, at `to`. The last ones of an image have all of the input below
+// at hand, as there tiles may reach over the end.
+static void make_rows(const pooled_job *job, size_t image, row_range rows, float *tiles, float *to)
+{
+    ln_conv_nhwc_f32_args part = *job->args->conv;
+    ln_conv_shape *s = &part.shape;
+    const size_t top = rows.first * s->stride_h, first = top < s->pad_top ? 0 : top - s->pad_top;
+    const size_t after = (rows.end - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1;
+    size_t end = after < s->pad_top ? 0 : ln_min(after - s->pad_top, s->in_h);
+    if (rows.end == s->out_h)
+        end = s->in_h;
+    const size_t in_first = ln_min(first, end);
+    part.x += (image * s->in_h + in_first) * s->in_w * part.x_stride;
+    part.y = to;
+    part.y_stride = s->out_channels;
+    s->batch = 1;
+    s->in_h = end - in_first;
+    s->out_h = rows.end - rows.first;
+    s->pad_top = top < s->pad_top ? s->pad_top - top : 0;
+    if (job->args->winograd)
+        ln_winograd_f32(job->isa, job->args->winograd, &part, NULL, tiles);
+    else
+        ln_direct_f32(job->isa, &part, NULL);
+}
+
+// ---- Edges ----
+
+// The place where a piece begins.
+typedef struct piece_start {
+    size_t image, row;
+} piece_start;
+
+static piece_start start_of_piece(const pooled_job *job, size_t piece)
+{
+    const pooled_plan *plan = &job->plan;
+    const size_t unit = ln_share_start(plan->total, job->pieces, piece);
+    return (piece_start){unit / plan->units, unit % plan->units * plan->unit};
+}
+
+// The windows that look at rows on both sides of a row.
+static row_range windows_across(const pooled_job *job, size_t row)
+{
+    return (row_range){windows_above(job, row), windows_from_above(job, row)};
+}
+
+// The rows that these look at.
+static row_range rows_of_windows(const pooled_job *job, row_range windows)
+{
+    const ln_window_1d *w = &job->args->pool->rows;
+    const size_t end = (windows.end - 1) * w->stride + job->plan.window - w->pad;
+    return (row_range){start_of(job, windows.first), ln_min(end, job->args->conv->shape.out_h)};
+}
+
+// Copies to an edge, that in front of a piece, what it needs of some rows of the image.
+static void give_edge(const pooled_job *job, size_t piece, size_t edge_row, row_range rows,
+                      const float *from)
+{
+    const row_range windows = windows_across(job, edge_row);
+    if (edge_row == 0 || windows.first == windows.end)
+        return;
+    const size_t line = job->plan.line;
+    const row_range edge = rows_of_windows(job, windows);
+    const size_t first = edge.first > rows.first ? edge.first : rows.first;
+    const size_t end = ln_min(edge.end, rows.end);
+    float *to = job->edges + (piece - 1) * job->plan.edge;
+    if (first < end)
+        memcpy(to + (first - edge.first) * line, from + (first - rows.first) * line,
+               (end - first) * line * sizeof(float));
+}
+
+static void run_edge(void *user, size_t index)
+{
+    const pooled_job *job = user;
+    const piece_start at = start_of_piece(job, index + 1);
+    const row_range windows = windows_across(job, at.row);
+    if (at.row == 0 || windows.first == windows.end)
+        return;
+    const row_range rows = rows_of_windows(job, windows);
+    pool_windows(job, at.image, windows, job->edges + index * job->plan.edge,
+                 rows.end - rows.first);
+}
+
+// ---- Pieces ----
+
+// Rows [out.first, out.end) of an image, all that the piece has of it.
+static void run_part(const pooled_job *job, size_t piece, size_t image, row_range out)
+{
+    const size_t line = job->plan.line;
+    float *const buffer = job->slots + piece * job->slot;
+    float *const tiles = buffer + (job->slot - job->plan.tiles);
+    row_range have = {out.first, out.first};
+    size_t window = windows_from_above(job, out.first);
+    while (have.end < out.end) {
+        const row_range band = {have.end, ln_min(have.end + job->band_rows, out.end)};
+        float *const made = buffer + (band.first - have.first) * line;
+        make_rows(job, image, band, tiles, made);
+        have.end = band.end;
+        if (band.first == out.first && out.first > 0)
+            give_edge(job, piece, out.first, band, made);
+        if (band.end == out.end && out.end < job->args->conv->shape.out_h)
+            give_edge(job, piece + 1, out.end, have, buffer);
+
+        const row_range windows = {window, windows_above(job, have.end)};
+        if (windows.first < windows.end) {
+            const size_t start = start_of(job, window);
+            pool_windows(job, image, windows, buffer + (start - have.first) * line,
+                         have.end - start);
+            window = windows.end;
+        }
+        if (window == job->args->pool->out_h) // nobody looks at rows below
+            return;
+        const size_t keep = ln_min(start_of(job, window), have.end);
+        memmove(buffer, buffer + (keep - have.first) * line,
+                (have.end - keep) * line * sizeof(float));
+        have.first = keep;
+    }
+}
+
+static void run_piece(void *user, size_t piece)
+{
+    const pooled_job *job = user;
+    const pooled_plan *plan = &job->plan;
+    const size_t out_h = job->args->conv->shape.out_h;
+    const size_t end = ln_share_start(plan->total, job->pieces, piece + 1);
+    for (size_t unit = ln_share_start(plan->total, job->pieces, piece); unit < end;) {
+        const size_t image = unit / plan->units, first = unit % plan->units;
+        const size_t count = ln_min(end - unit, plan->units - first);
+        const row_range out = {first * plan->unit, ln_min((first + count) * plan->unit, out_h)};
+        run_part(job, piece, image, out);
+        unit += count;
+    }
+}
+
+// ---- The job ----
+
+// One for one thread; for more some for each, but not more than their work is worth.
+static size_t count_pieces(const ln_pooled_nhwc_f32_args *args, const pooled_plan *plan,
+                           size_t threads)
+{
+    const ln_conv_shape *s = &args->conv->shape;
+    const double outputs = (double)plan->total * (double)(plan->unit * plan->line);
+    const double taps = args->winograd ? (double)((plan->unit + 2) * (plan->unit + 2)) /
+                                             (double)(plan->unit * plan->unit)
+                                       : (double)(s->kernel_h * s->kernel_w);
+    const double worth = outputs * taps * (double)(s->in_channels / s->group) / LEAST_PIECE_WORK;
+    size_t count = ln_min(ln_min(threads, MAX_PIECES) * PIECES_A_THREAD, plan->pieces);
+    if (threads == 1 || worth < 2)
+        return 1;
+    if (count > threads)
+        count -= count % threads;
+    return worth < (double)count ? (size_t)worth : count;
+}
+
+void ln_pooled_nhwc_f32(ln_cpu_isa isa, const ln_pooled_nhwc_f32_args *args, ln_pool *pool,
+                        float *workspace)
+{
+    const ln_conv_shape *s = &args->conv->shape;
+    const ln_pool_nhwc_f32_args *p = args->pool;
+    assert(p->kind == LN_POOL_MAX && !args->conv->epilogue.addend);
+    if (p->batch * p->out_h * p->out_w * p->channels == 0)
+        return;
+    pooled_job job = {.args = args, .isa = isa, .plan = plan_of(args->winograd, s, &p->rows)};
+    if (s->out_h * s->out_w == 0) { // nothing but padding
+        ln_pool_nhwc_f32(isa, p, pool);
+        return;
+    }
+    job.pieces = count_pieces(args, &job.plan, ln_pool_thread_count(pool));
+    job.band_rows = units_of_band(&job.plan, job.pieces) * job.plan.unit;
+    job.edges = workspace;
+    job.slots = workspace + job.plan.edge * (job.pieces - 1);
+    job.slot = floats_of_slot(&job.plan, job.pieces);
+    ln_pool_run(pool, job.pieces, run_piece, &job);
+    ln_pool_run(pool, job.pieces - 1, run_edge, &job);
+}
