@@ -52,6 +52,17 @@ typedef struct row {
     "conv2d_pack(weight=w | dst=p | " algorithm ");\n"                                             \
     "conv2d_nhwc(src=x, packed=p, bias=b | dst=y | " algorithm ", " params ");\n"
 
+#define POOLED(what, algorithm)                                                                    \
+    {                                                                                              \
+        "conv2d_maxpool_nhwc_cpu", what, 0.5, 1,                                                   \
+            INPUT("[1, 15, 15, 32]") CONSTANT("w", "[16, 32, 3, 3]") CONSTANT("b", "[16]")         \
+                POOLED_OPS("algorithm=" algorithm)                                                 \
+    }
+#define POOLED_OPS(algorithm)                                                                      \
+    "conv2d_pack(weight=w | dst=p | " algorithm ");\n"                                             \
+    "conv2d_maxpool_nhwc(src=x, packed=p, bias=b | dst=y | " algorithm ", channels=16, "           \
+    "size=[3, 3], padding=[1, 1, 1, 1], pool_size=[3, 3], pool_stride=[2, 2]);\n"
+
 #define SEPARABLE(what, params)                                                                    \
     {                                                                                              \
         "separable_nhwc_cpu", what, 0.5, 1,                                                        \
@@ -386,6 +397,8 @@ static const row rows[] = {
               "channels=16, size=[3, 3], padding=[1, 1, 1, 1]"),
     CONV_NHWC("F(6,3), 4608 products", "[1, 14, 14, 512]", "[16, 512, 3, 3]", "[16]", "winograd6",
               "channels=16, size=[3, 3], padding=[1, 1, 1, 1]"),
+    POOLED("3x3, 288 products, then 3x3", "direct"),
+    POOLED("F(4,3), 288 products, then 3x3", "winograd4"),
     SEPARABLE("16, 9 and 48 products", ""),
     SEPARABLE("16, 9 and 48 products, silu", ", expand_act=silu, act=silu"),
     {"pad_nhwc_cpu", "", -8, 8,

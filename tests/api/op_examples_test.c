@@ -41,6 +41,7 @@ static const source sources[] = {
     {"conv3d_ndhwc", "p", "create", "TL_FLOAT", "[64]"}, // 1x1x2 taps of 2 channels for 16
     {"conv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
     {"conv2d_nhwc", "p", "create", "TL_FLOAT", "[288]"}, // 3x3 taps of 2 channels for 16
+    {"conv2d_maxpool_nhwc", "p", "create", "TL_FLOAT", "[288]"},
     {"deconv2d_nhwc", "b", "create", "TL_FLOAT", "[16]"},
     {"deconv2d_nhwc", "p", "create", "TL_FLOAT", "[128]"}, // 2x2 taps of 2 channels for 16
     {"groupnorm_nhwc", "o", "create", "TL_FLOAT", "[2]"},

@@ -149,13 +149,24 @@ def count_parameters(ops):
                and oracle.args_of(op, "tensors_out")["dst"] not in statistics)
 
 
+def convolved_pixels(src_dims, params):
+    """Of what a convolution makes: [images, height, width]."""
+    stride, dilation = params.get("stride", [1, 1]), params.get("dilation", [1, 1])
+    padding = params.get("padding", [0, 0, 0, 0])
+    return [src_dims[0], *((src_dims[1 + i] + padding[i] + padding[2 + i]
+                            - (params["size"][i] - 1) * dilation[i] - 1) // stride[i] + 1
+                           for i in range(2))]
+
+
 def count_packed_work(op, dims):
     """Of a convolution whose weights do not say their shape any more."""
     ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
     params = oracle.params_of(op)
     channels = params.get("src_channels") or dims[ins["src"]][3]
-    pixels = ins["src"] if op["optype"].startswith("deconv2d") else outs["dst"]
-    return (math.prod(dims[pixels][:3]) * params["channels"] * math.prod(params["size"])
+    pixels = dims[ins["src"] if op["optype"].startswith("deconv2d") else outs["dst"]][:3]
+    if op["optype"].startswith("conv2d_maxpool"): # the image in front of the pooling
+        pixels = convolved_pixels(dims[ins["src"]], params)
+    return (math.prod(pixels) * params["channels"] * math.prod(params["size"])
             * channels // params.get("group", 1))
 
 
@@ -176,7 +187,7 @@ def count_work(compiled):
     dims = {out["name"]: out["dims"] for op in compiled for out in op["tensors_out"]}
     work = 0
     for op in compiled:
-        if op["optype"].startswith(("conv2d_nhwc", "deconv2d_nhwc")):
+        if op["optype"].startswith(("conv2d_nhwc", "conv2d_maxpool_nhwc", "deconv2d_nhwc")):
             work += count_packed_work(op, dims)
             continue
         if op["optype"].startswith("separable_nhwc"):

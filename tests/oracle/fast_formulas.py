@@ -250,27 +250,29 @@ def conv_cases():
         run(f'{algorithm}_one_pixel', [1, 3, 3, 4], [3, 4, 3, 3], algorithm, act='lrelu', alpha=0.25)
 
 
+def convolve(src_dims, src, weight_dims, weight, bias, stride, padding, dilation, group, act):
+    """In doubles: dimensions and elements of the result."""
+    n, h, w, _ = src_dims
+    o_count, i_count, kh, kw = weight_dims
+    dims = [n, (h + padding[0] + padding[2] - (kh - 1) * dilation[0] - 1) // stride[0] + 1,
+            (w + padding[1] + padding[3] - (kw - 1) * dilation[1] - 1) // stride[1] + 1, o_count]
+    result = []
+    for b, y, x, o in places(dims):
+        total = bias[o] if bias else 0.0
+        for i, v, u in places((i_count, kh, kw)):
+            sy = y * stride[0] - padding[0] + v * dilation[0]
+            sx = x * stride[1] - padding[1] + u * dilation[1]
+            if 0 <= sy < h and 0 <= sx < w:
+                first = o // (o_count // group) * i_count
+                total += src[index(src_dims, (b, sy, sx, first + i))] * \
+                    weight[index(weight_dims, (o, i, v, u))]
+        result.append(acted(total, **act))
+    return dims, result
+
+
 def separable_cases():
     """Convolutions after each other, in doubles: what conv2d_nhwc would round between them is lost
     in the tolerance."""
-
-    def convolve(src_dims, src, weight_dims, weight, bias, stride, padding, dilation, group, act):
-        n, h, w, _ = src_dims
-        o_count, i_count, kh, kw = weight_dims
-        dims = [n, (h + padding[0] + padding[2] - (kh - 1) * dilation[0] - 1) // stride[0] + 1,
-                (w + padding[1] + padding[3] - (kw - 1) * dilation[1] - 1) // stride[1] + 1, o_count]
-        result = []
-        for b, y, x, o in places(dims):
-            total = bias[o] if bias else 0.0
-            for i, v, u in places((i_count, kh, kw)):
-                sy = y * stride[0] - padding[0] + v * dilation[0]
-                sx = x * stride[1] - padding[1] + u * dilation[1]
-                if 0 <= sy < h and 0 <= sx < w:
-                    first = o // (o_count // group) * i_count
-                    total += src[index(src_dims, (b, sy, sx, first + i))] * \
-                        weight[index(weight_dims, (o, i, v, u))]
-            result.append(acted(total, **act))
-        return dims, result
 
     def run(name, src_dims, channels, size, expand=None, project=None, project_channels=0,
             addend=None, has_bias=True, stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1),
@@ -327,6 +329,55 @@ def separable_cases():
         addend=6, padding=(1, 1, 1, 1), has_bias=False, act='relu', project_act='relu')
     run('addend_last', [1, 5, 6, 8], 8, (3, 2), project=True, project_channels=4, addend=9,
         addend_first=2, add='last', padding=(2, 0, 1, 3), dilation=(2, 3), project_act='tanh')
+
+
+def pooled_cases():
+    """A convolution and a pooling behind it, in doubles between the two."""
+
+    def run(name, src_dims, weight_dims, algorithm, pool_size, has_bias=True, group=1,
+            stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1), pool_stride=(1, 1),
+            pool_padding=(0, 0, 0, 0), pool_out=(0, 0), **params):
+        case = Case(f'conv2d_maxpool_nhwc_{name}')
+        src = case.some('src', src_dims)
+        weight = case.some('weight', weight_dims, is_static=True)
+        bias = case.some('bias', weight_dims[:1], is_static=True) if has_bias else None
+        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
+                algorithm=algorithm)
+        (n, h, w, channels), values = convolve(
+            src_dims, src[2], weight_dims, weight[2], bias[2] if bias else None, stride, padding,
+            dilation, group, params)
+        case.op('conv2d_maxpool_nhwc',
+                {'src': 'src', 'packed': 'packed', **({'bias': 'bias'} if bias else {})},
+                {'dst': 'dst'}, group=group, channels=channels, size=weight_dims[2:],
+                stride=list(stride), padding=list(padding), dilation=list(dilation),
+                algorithm=algorithm, pool_size=list(pool_size), pool_stride=list(pool_stride),
+                pool_padding=list(pool_padding), pool_out=list(pool_out), **params)
+        out = [o or (size + pool_padding[i] + pool_padding[2 + i] - pool_size[i]) // pool_stride[i]
+               + 1 for i, (o, size) in enumerate(zip(pool_out, (h, w)))]
+
+        def at(b, y, x, c):
+            seen = []
+            for v, u in places(pool_size):
+                sy = y * pool_stride[0] - pool_padding[0] + v
+                sx = x * pool_stride[1] - pool_padding[1] + u
+                if 0 <= sy < h and 0 <= sx < w:
+                    seen.append(values[index((n, h, w, channels), (b, sy, sx, c))])
+            return max(seen, default=-INF)
+
+        case.expect(dst=made('TL_FLOAT', [n, *out, channels], at))
+
+    run('plain', [1, 8, 9, 3], [5, 3, 3, 3], 'direct', (2, 2), padding=(1, 1, 1, 1),
+        pool_stride=(2, 2), act='relu')
+    run('padding', [2, 9, 8, 4], [18, 4, 3, 2], 'direct', (3, 3), stride=(2, 1),
+        padding=(1, 0, 2, 1), pool_stride=(2, 2), pool_padding=(1, 1, 1, 1), has_bias=False,
+        act='clip', alpha=-0.5, beta=0.5)
+    run('groups', [1, 6, 7, 6], [8, 3, 3, 3], 'direct', (3, 2), group=2, dilation=(1, 2),
+        padding=(1, 2, 1, 2), act='silu')
+    run('ceiling', [1, 8, 8, 2], [7, 2, 3, 3], 'direct', (3, 3), pool_stride=(2, 2),
+        pool_out=(3, 3))
+    for tile in (2, 4, 6):
+        run(f'winograd{tile}', [1, 8, 9, 5], [7, 5, 3, 3], f'winograd{tile}', (3, 3),
+            padding=(1, 1, 1, 1), pool_stride=(2, 2), act='lrelu', alpha=0.25)
 
 
 def pack_cases():
@@ -527,5 +578,6 @@ def linear_cases():
 
 def add_all():
     for add in (act_cases, scale_shift_cases, layernorm_cases, attention_cases, conv_cases,
-                separable_cases, pack_cases, moving_cases, pool_cases, resize_cases, linear_cases):
+                separable_cases, pooled_cases, pack_cases, moving_cases, pool_cases, resize_cases,
+                linear_cases):
         add()
