@@ -12,15 +12,17 @@
 
 LN_CPPSTART
 
-// The operator. Bias is NULL where it has none; for shapes, the activation does not matter.
+// The operator. Bias is NULL where it has none. For the image between and what it costs, the
+// convolution's window and the pooling's size are enough; for shapes, the activation does not
+// matter.
 typedef struct ln_pooled_nhwc {
     const tl_tensor *src, *packed, *bias;
-    int group, channels;
-    const int *size, *stride, *padding, *dilation; // of the convolution
+    int channels;
+    const int *size, *stride, *padding; // of the convolution
     ln_conv_algorithm algorithm;
     ln_act act;
     float alpha, beta;
-    const int *pool_size, *pool_stride, *pool_padding, *pool_out; // of the pooling
+    const int *pool_size, *pool_stride, *pool_padding; // of the pooling
 } ln_pooled_nhwc;
 
 // As in lightnet/opshape.h: fills in `dims` and returns the rank, or -1 with a recorded failure.

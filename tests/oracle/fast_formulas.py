@@ -334,26 +334,24 @@ def separable_cases():
 def pooled_cases():
     """A convolution and a pooling behind it, in doubles between the two."""
 
-    def run(name, src_dims, weight_dims, algorithm, pool_size, has_bias=True, group=1,
-            stride=(1, 1), padding=(0, 0, 0, 0), dilation=(1, 1), pool_stride=(1, 1),
-            pool_padding=(0, 0, 0, 0), pool_out=(0, 0), **params):
+    def run(name, src_dims, weight_dims, algorithm, pool_size, has_bias=True,
+            stride=(1, 1), padding=(0, 0, 0, 0), pool_stride=(1, 1), pool_padding=(0, 0, 0, 0),
+            **params):
         case = Case(f'conv2d_maxpool_nhwc_{name}')
         src = case.some('src', src_dims)
         weight = case.some('weight', weight_dims, is_static=True)
         bias = case.some('bias', weight_dims[:1], is_static=True) if has_bias else None
-        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
-                algorithm=algorithm)
+        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, algorithm=algorithm)
         (n, h, w, channels), values = convolve(
             src_dims, src[2], weight_dims, weight[2], bias[2] if bias else None, stride, padding,
-            dilation, group, params)
+            (1, 1), 1, params)
         case.op('conv2d_maxpool_nhwc',
                 {'src': 'src', 'packed': 'packed', **({'bias': 'bias'} if bias else {})},
-                {'dst': 'dst'}, group=group, channels=channels, size=weight_dims[2:],
-                stride=list(stride), padding=list(padding), dilation=list(dilation),
-                algorithm=algorithm, pool_size=list(pool_size), pool_stride=list(pool_stride),
-                pool_padding=list(pool_padding), pool_out=list(pool_out), **params)
-        out = [o or (size + pool_padding[i] + pool_padding[2 + i] - pool_size[i]) // pool_stride[i]
-               + 1 for i, (o, size) in enumerate(zip(pool_out, (h, w)))]
+                {'dst': 'dst'}, channels=channels, size=weight_dims[2:], stride=list(stride),
+                padding=list(padding), algorithm=algorithm, pool_size=list(pool_size),
+                pool_stride=list(pool_stride), pool_padding=list(pool_padding), **params)
+        out = [(size + pool_padding[i] + pool_padding[2 + i] - pool_size[i]) // pool_stride[i] + 1
+               for i, size in enumerate((h, w))]
 
         def at(b, y, x, c):
             seen = []
@@ -371,10 +369,8 @@ def pooled_cases():
     run('padding', [2, 9, 8, 4], [18, 4, 3, 2], 'direct', (3, 3), stride=(2, 1),
         padding=(1, 0, 2, 1), pool_stride=(2, 2), pool_padding=(1, 1, 1, 1), has_bias=False,
         act='clip', alpha=-0.5, beta=0.5)
-    run('groups', [1, 6, 7, 6], [8, 3, 3, 3], 'direct', (3, 2), group=2, dilation=(1, 2),
-        padding=(1, 2, 1, 2), act='silu')
-    run('ceiling', [1, 8, 8, 2], [7, 2, 3, 3], 'direct', (3, 3), pool_stride=(2, 2),
-        pool_out=(3, 3))
+    run('far_padding', [1, 6, 7, 6], [8, 6, 1, 1], 'direct', (3, 2), pool_padding=(4, 3, 4, 3),
+        act='silu')
     for tile in (2, 4, 6):
         run(f'winograd{tile}', [1, 8, 9, 5], [7, 5, 3, 3], f'winograd{tile}', (3, 3),
             padding=(1, 1, 1, 1), pool_stride=(2, 2), act='lrelu', alpha=0.25)

@@ -16,7 +16,7 @@ static ln_conv_shape shape_of(const ln_pooled_nhwc *op)
     ln_pooled_image(between, op);
     return (ln_conv_shape){
         .batch = (size_t)src->dims[0],
-        .group = (size_t)op->group,
+        .group = 1,
         .in_channels = (size_t)src->dims[3],
         .out_channels = (size_t)op->channels,
         .in_h = (size_t)src->dims[1],
@@ -27,8 +27,8 @@ static ln_conv_shape shape_of(const ln_pooled_nhwc *op)
         .kernel_w = (size_t)op->size[1],
         .stride_h = (size_t)op->stride[0],
         .stride_w = (size_t)op->stride[1],
-        .dilation_h = (size_t)op->dilation[0],
-        .dilation_w = (size_t)op->dilation[1],
+        .dilation_h = 1,
+        .dilation_w = 1,
         .pad_top = (size_t)op->padding[0],
         .pad_left = (size_t)op->padding[1],
     };

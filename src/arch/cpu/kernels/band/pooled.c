@@ -301,7 +301,7 @@ static void run_part(const pooled_job *job, size_t piece, size_t image, row_rang
 
         const row_range windows = {window, windows_above(job, have.end)};
         if (windows.first < windows.end) {
-            const size_t start = start_of(job, window);
+            const size_t start = ln_min(start_of(job, window), have.end);
             pool_windows(job, image, windows, buffer + (start - have.first) * line,
                          have.end - start);
             window = windows.end;
