@@ -5,7 +5,7 @@
 // The bits: each row of the window is reduced from the left, then these from the top. The average
 // starts each of the two at +0 with plain additions and divides by the number of inputs in the
 // window. The maximum starts at -infinity and is NaN where an input is; of zeros with different
-// signs it is the last.
+// signs it is the first.
 
 #ifndef LN_ARCH_CPU_KERNELS_POOL_NHWC_H
 #define LN_ARCH_CPU_KERNELS_POOL_NHWC_H

@@ -34,26 +34,36 @@ VF_VERB vf pool_nhwc_join(const ln_pool2d_kind kind, vf a, vf next)
     return kind == LN_POOL_MAX ? vf_max_nan(next, a) : vf_add(a, next);
 }
 
-// `vectors` whole vectors of channels, or with `lanes` > 0 the first lanes of one.
+VF_VERB vf pool_nhwc_load(const float *x, int v, size_t lanes)
+{
+    return lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES);
+}
+
+// `vectors` whole vectors of channels, or with `lanes` > 0 the first lanes of one. The first
+// element is the maximum so far: nothing is below -infinity.
 VF_VERB void pool_nhwc_block(const ln_pool2d_kind kind, const int vectors, size_t lanes,
                              const pool_window *w, size_t channel, float *y)
 {
     vf all[POOL_VECTORS];
+    const bool has_first = kind == LN_POOL_MAX && w->rows > 0 && w->columns > 0;
     LN_UNROLL
     for (int v = 0; v < vectors; v++)
-        all[v] = pool_nhwc_start(kind);
+        all[v] = has_first ? pool_nhwc_load(w->x + channel, v, lanes) : pool_nhwc_start(kind);
     for (size_t i = 0; i < w->rows; i++) {
         const float *x = w->x + i * w->row_step + channel;
         vf line[POOL_VECTORS];
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
             line[v] = kind == LN_POOL_MAX ? all[v] : pool_nhwc_start(kind);
-        for (size_t j = 0; j < w->columns; j++, x += w->column_step) {
+        size_t j = 0;
+        if (kind == LN_POOL_MAX && i == 0) {
+            x += w->column_step;
+            j = 1;
+        }
+        for (; j < w->columns; j++, x += w->column_step) {
             LN_UNROLL
-            for (int v = 0; v < vectors; v++) {
-                vf next = lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES);
-                line[v] = pool_nhwc_join(kind, line[v], next);
-            }
+            for (int v = 0; v < vectors; v++)
+                line[v] = pool_nhwc_join(kind, line[v], pool_nhwc_load(x, v, lanes));
         }
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -134,12 +144,12 @@ VF_VERB void pool_nhwc_band_block(const int vectors, size_t lanes,
         vf line[POOL_VECTORS];
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
-            line[v] = pool_nhwc_start(LN_POOL_MAX);
-        for (size_t j = 0; j < w->columns; j++, x += w->column_step) {
+            line[v] = w->columns ? pool_nhwc_load(x, v, lanes) : pool_nhwc_start(LN_POOL_MAX);
+        x += w->column_step;
+        for (size_t j = 1; j < w->columns; j++, x += w->column_step) {
             LN_UNROLL
             for (int v = 0; v < vectors; v++)
-                line[v] =
-                    vf_max_nan(lanes ? vf_load_n(x, lanes) : vf_load(x + v * VF_LANES), line[v]);
+                line[v] = vf_max_nan(pool_nhwc_load(x, v, lanes), line[v]);
         }
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -153,8 +163,8 @@ VF_VERB void pool_nhwc_band_block(const int vectors, size_t lanes,
         vf all[POOL_VECTORS];
         LN_UNROLL
         for (int v = 0; v < vectors; v++)
-            all[v] = pool_nhwc_start(LN_POOL_MAX);
-        for (; top < bottom; top++, at++) {
+            all[v] = top < bottom ? lines[at][v] : pool_nhwc_start(LN_POOL_MAX);
+        for (top++, at++; top < bottom; top++, at++) {
             LN_UNROLL
             for (int v = 0; v < vectors; v++)
                 all[v] = vf_max_nan(lines[at][v], all[v]);
@@ -197,6 +207,8 @@ VF_VERB void pool_nhwc_bands(const ln_pool_nhwc_f32_args *args, size_t row, size
         size_t in_end = last <= rows->pad             ? 0
                         : last - rows->pad < rows->in ? last - rows->pad
                                                       : rows->in;
+        if (oy >= rows->in + rows->pad) // below the image
+            first = in_end;
         for (size_t ox = 0; ox < args->out_w; ox++) {
             ln_window_taps_inside(columns, ox, &left, &right);
             pool_window w = {.x = args->x,

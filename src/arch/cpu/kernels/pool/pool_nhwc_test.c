@@ -9,7 +9,7 @@ static float plain_join(ln_pool2d_kind kind, float a, float b)
 {
     if (kind == LN_POOL_AVERAGE)
         return a + b;
-    return a > b || isnan(a) ? a : b;
+    return b > a || isnan(b) ? b : a;
 }
 
 // The contract's order, one operation after the other.
@@ -47,7 +47,7 @@ static void check_on(ln_pool_nhwc_f32_args args, bool at_end)
     size_t y_count = out_pixels ? out_pixels * args.y_stride - y_gap : 0;
     guarded x = guarded_make(x_count, at_end);
     for (size_t i = 0; i < x_count; i++)
-        x.p[i] = test_random() % 4 == 0 ? -0.0f * (float)(test_random() % 2)
+        x.p[i] = test_random() % 4 == 0 ? (test_random() % 2 ? -0.0f : 0.0f)
                                         : (float)test_random() / (float)(1u << 30) - 1.0f;
     args.x = x.p;
     FOR_EACH_ISA(isa)
@@ -124,6 +124,17 @@ TEST(large_windows_at_stride_1_are_right)
         ln_pool_nhwc_f32_args args = cover(1, 20, 19, 18, kernels[i], 1, kernels[i] / 2);
         args.out_h = 20;
         args.out_w = 19;
+        check(args);
+    }
+}
+
+// By far: all that high windows share is outside.
+TEST(windows_may_be_below_the_image)
+{
+    for (size_t kernel = 2; kernel <= 5; kernel++) {
+        ln_pool_nhwc_f32_args args = cover(1, 70, 6, 18, kernel, 1, 1);
+        args.out_h = 200;
+        args.pad_after[0] = 200;
         check(args);
     }
 }
@@ -218,7 +229,7 @@ TEST(nan_reaches_every_window_it_is_in_and_no_other)
 }
 
 TEST_LIST(results_are_right_around_every_vector, one_window_may_cover_everything,
-          large_windows_at_stride_1_are_right, some_channels_of_wider_images_are_pooled,
-          windows_may_have_holes_and_meet_no_pixel, empty_images_touch_nothing,
-          random_shapes_are_right, threads_change_no_bit,
+          large_windows_at_stride_1_are_right, windows_may_be_below_the_image,
+          some_channels_of_wider_images_are_pooled, windows_may_have_holes_and_meet_no_pixel,
+          empty_images_touch_nothing, random_shapes_are_right, threads_change_no_bit,
           nan_reaches_every_window_it_is_in_and_no_other)
