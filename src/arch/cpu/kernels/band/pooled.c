@@ -23,7 +23,7 @@
 #define BAND_BYTES ((size_t)256 << 10)
 
 #define MAX_PIECES       8 // with a buffer each
-#define PIECES_A_THREAD  4
+#define PIECES_A_THREAD  2
 #define LEAST_PIECE_ROWS 4
 
 // Multiplications that take about 10 microseconds.
