@@ -52,21 +52,29 @@ static size_t round_up(size_t floats)
 // Rows are made by units, the rows of Winograd's tiles, since these begin at the first row of an
 // image.
 typedef struct pooled_plan {
-    size_t unit;       // rows
-    size_t units;      // of an image
-    size_t total;      // of all images
-    size_t line;       // floats of a row
-    size_t window;     // rows that a window of the pooling spans
-    size_t band_units; // at most, without pieces that are smaller
-    size_t edge;       // floats
-    size_t tiles;      // floats of Winograd's workspace
-    size_t pieces;     // at most
-    size_t floats;     // of workspace
+    size_t unit;        // rows
+    size_t units;       // of an image
+    size_t total;       // of all images
+    size_t line;        // floats of a row
+    size_t window;      // rows that a window of the pooling spans
+    size_t band_units;  // at most, without pieces that are smaller
+    size_t least_units; // of a band and of a piece
+    size_t room;        // floats of workspace that several pieces may have
+    size_t edge;        // floats
+    size_t tiles;       // floats of Winograd's workspace
+    size_t pieces;      // at most
+    size_t floats;      // of workspace
 } pooled_plan;
 
 static size_t units_of_band(const pooled_plan *plan, size_t pieces)
 {
-    return ln_min(plan->band_units, ln_div_up(plan->total, pieces));
+    const size_t units = ln_min(plan->band_units, ln_div_up(plan->total, pieces));
+    if (pieces == 1)
+        return units;
+    const size_t again = round_up(product(plan->window - 1, plan->line));
+    const size_t other = sum(sum(plan->tiles, plan->edge), again), each = plan->room / pieces;
+    const size_t fit = each < other ? 0 : (each - other) / product(plan->unit, plan->line);
+    return ln_min(units, fit < plan->least_units ? plan->least_units : fit);
 }
 
 // With the rows that a window needs again in front of those of the band.
@@ -86,15 +94,15 @@ static size_t floats_of_pieces(const pooled_plan *plan, size_t pieces)
     return sum(product(pieces, floats_of_slot(plan, pieces)), product(plan->edge, pieces - 1));
 }
 
-// One piece, or as many as need no more memory than an image between the two.
-static void plan_pieces(pooled_plan *plan, size_t least_units, size_t apart_floats)
+// One piece, or as many as there is room for.
+static void plan_pieces(pooled_plan *plan)
 {
-    const size_t most = ln_min(plan->total / least_units, MAX_PIECES);
+    const size_t most = ln_min(plan->total / plan->least_units, MAX_PIECES);
     plan->pieces = 1;
     plan->floats = floats_of_pieces(plan, 1);
     for (size_t pieces = 2; pieces <= most; pieces++) {
         size_t floats = floats_of_pieces(plan, pieces);
-        if (floats > apart_floats)
+        if (floats > plan->room)
             break;
         plan->pieces = pieces;
         plan->floats = floats > plan->floats ? floats : plan->floats;
@@ -113,21 +121,22 @@ static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_win
 
     // An edge has no more rows than a band.
     size_t least = plan.window > LEAST_PIECE_ROWS ? plan.window : LEAST_PIECE_ROWS;
-    size_t least_units = ln_div_up(least, plan.unit);
+    plan.least_units = ln_div_up(least, plan.unit);
     plan.band_units = BAND_BYTES / sizeof(float) / product(plan.line, plan.unit);
-    if (plan.band_units < least_units)
-        plan.band_units = least_units;
+    if (plan.band_units < plan.least_units)
+        plan.band_units = plan.least_units;
     plan.edge = round_up(product(ln_min(product(2, plan.window - 1), s->out_h), plan.line));
 
-    size_t apart = product(product(s->batch, s->out_h), plan.line);
+    // Half of the image that is not there: the result is, meanwhile.
+    plan.room = product(product(s->batch, s->out_h), plan.line) / 2;
     if (winograd) {
         ln_conv_shape band = *s;
         band.batch = 1;
         band.out_h = ln_min(product(plan.band_units, plan.unit), s->out_h);
         plan.tiles = round_up(ln_winograd_f32_thread_workspace(winograd, &band) / sizeof(float));
-        apart = sum(apart, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
+        plan.room = sum(plan.room, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
     }
-    plan_pieces(&plan, least_units, apart);
+    plan_pieces(&plan);
     return plan;
 }
 
