@@ -142,12 +142,13 @@ void ln_pool_keep_apart(ln_pool *pool)
     }
 }
 
-// False when the pool ends.
+// False when the pool ends. Who sees pieces sees the pool as the dealer does, even if others take
+// them first.
 static bool wait_for_pieces(ln_pool_worker *me)
 {
     ln_pool *pool = me->pool;
     ln_patience p = {0};
-    while (is_empty(atomic_load_explicit(&me->range, memory_order_relaxed))) {
+    while (is_empty(atomic_load_explicit(&me->range, memory_order_acquire))) {
         int64_t waited = ln_wait_a_little(&p, POLITE_AFTER_NS);
         if (waited < 0)
             continue;
