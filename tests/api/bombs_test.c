@@ -25,7 +25,7 @@
 #endif
 
 #define MAX_BYTES ((rlim_t)1 << 30)
-#define SECONDS   (IS_SANITIZED ? 240 : 30) // what is quadratic takes minutes
+#define SECONDS   (IS_SANITIZED ? 120 : 10) // what is quadratic takes minutes
 
 // ---- Texts ----
 
