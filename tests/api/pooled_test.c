@@ -7,12 +7,9 @@
 
 #include "arch/cpu/isa.h"
 
-#include "tests/api/onnx_model.h"
+#include "tests/api/bands.h"
 
 #define MODELS 8
-
-// Everything but the rules for lowered operators.
-#define PASSES_APART "dead,fold,layout,settle,join,tune,expand,combine,subgraph,schedule,order"
 
 static int pick(test_random *random, int least, int most)
 {
@@ -45,26 +42,9 @@ static void write_model(test_random *random, char *text, size_t byte_count)
     CHECK(length > 0 && (size_t)length < byte_count);
 }
 
-static size_t count_of(const ln_context *ctx, const char *optype)
-{
-    size_t count = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        count += (size_t)ln_streq(op->op_arg->optype, optype);
-    return count;
-}
-
 static ln_context *run_model(const char *text, const char *passes, size_t threads)
 {
-    ln_optimize_options options = ln_optimize_options_default();
-    options.passes = passes;
-    ln_context *ctx = open_text(text);
-    if (ln_context_compile_with(ctx, "cpu", &options) != LN_OK ||
-        ln_context_load(ctx, NULL) != LN_OK)
-        fail_msg("%s\n%s", text, ln_error_message());
-    CHECK_EQ(count_of(ctx, "conv2d_maxpool_nhwc_cpu"), !passes);
-    CHECK_OK(ln_context_set_threads(ctx, threads));
-    onnx_fill(ctx, 1);
+    ln_context *ctx = bands_open(text, "conv2d_maxpool_nhwc_cpu", passes, threads);
     float *x = ln_tensor_table_find(ctx->tensor_table, "x")->tensor->data;
     x[100] = x[5000] = NAN;
     CHECK_OK(ln_context_run(ctx));
@@ -106,20 +86,6 @@ TEST(models_have_the_bits_of_their_operators)
     ln_arch_cleanup();
 }
 
-static size_t workspace_of(const char *text, const char *passes)
-{
-    ln_optimize_options options = ln_optimize_options_default();
-    options.passes = passes;
-    ln_context *ctx = open_text(text);
-    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
-    ln_plan *plan;
-    CHECK_OK(ln_context_plan_create(ctx, &plan));
-    size_t byte_count = plan->totals[LN_MEM_CPU].workspace_byte_count;
-    ln_context_plan_free(plan);
-    close_context(ctx);
-    return byte_count;
-}
-
 TEST(the_image_between_needs_no_memory)
 {
     static const char text[] =
@@ -129,9 +95,7 @@ TEST(the_image_between_needs_no_memory)
         "conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1]);\n"
         "maxpool2d(src=c | dst=y | size=[2, 2], stride=[2, 2]);\n";
     CHECK_OK(ln_arch_init());
-    size_t apart = workspace_of(text, PASSES_APART), whole = workspace_of(text, NULL);
-    printf("%zu bytes, %zu in bands\n", apart, whole);
-    CHECK(whole + whole / 3 < apart); // the image has 11.5 MB
+    check_bands_need_less(text); // the image has 11.5 MB
     ln_arch_cleanup();
 }
 

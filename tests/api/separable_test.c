@@ -8,12 +8,9 @@
 
 #include "arch/cpu/isa.h"
 
-#include "tests/api/onnx_model.h"
+#include "tests/api/bands.h"
 
 #define BLOCKS 7
-
-// Everything but the rules for lowered operators.
-#define PASSES_APART "dead,fold,layout,settle,join,tune,expand,combine,subgraph,schedule,order"
 
 typedef struct block {
     char text[2048];
@@ -72,26 +69,9 @@ static void write_block(block *b)
         say(b, "relu(src=%s | dst=y |);\n", has_project ? "p" : "d");
 }
 
-static size_t count_of(const ln_context *ctx, const char *optype)
-{
-    size_t count = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        count += (size_t)ln_streq(op->op_arg->optype, optype);
-    return count;
-}
-
 static ln_context *run_block(const char *text, const char *passes, size_t threads)
 {
-    ln_optimize_options options = ln_optimize_options_default();
-    options.passes = passes;
-    ln_context *ctx = open_text(text);
-    if (ln_context_compile_with(ctx, "cpu", &options) != LN_OK ||
-        ln_context_load(ctx, NULL) != LN_OK)
-        fail_msg("%s\n%s", text, ln_error_message());
-    CHECK_EQ(count_of(ctx, "separable_nhwc_cpu"), !passes);
-    CHECK_OK(ln_context_set_threads(ctx, threads));
-    onnx_fill(ctx, 1);
+    ln_context *ctx = bands_open(text, "separable_nhwc_cpu", passes, threads);
     CHECK_OK(ln_context_run(ctx));
     return ctx;
 }
@@ -127,20 +107,6 @@ TEST(blocks_have_the_bits_of_their_convolutions)
     ln_arch_cleanup();
 }
 
-static size_t workspace_of(const char *text, const char *passes)
-{
-    ln_optimize_options options = ln_optimize_options_default();
-    options.passes = passes;
-    ln_context *ctx = open_text(text);
-    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
-    ln_plan *plan;
-    CHECK_OK(ln_context_plan_create(ctx, &plan));
-    size_t byte_count = plan->totals[LN_MEM_CPU].workspace_byte_count;
-    ln_context_plan_free(plan);
-    close_context(ctx);
-    return byte_count;
-}
-
 TEST(the_image_between_needs_no_memory)
 {
     static const char text[] =
@@ -152,9 +118,7 @@ TEST(the_image_between_needs_no_memory)
         "conv2d(src=e, weight=v, bias=b | dst=y | size=[3, 3], group=96, stride=[2, 2], "
         "padding=[1, 1, 1, 1]);\n";
     CHECK_OK(ln_arch_init());
-    size_t apart = workspace_of(text, PASSES_APART), whole = workspace_of(text, NULL);
-    printf("%zu bytes, %zu in bands\n", apart, whole);
-    CHECK(whole + whole / 3 < apart); // the image has 4.6 MiB
+    check_bands_need_less(text); // the image has 4.6 MiB
     ln_arch_cleanup();
 }
 
