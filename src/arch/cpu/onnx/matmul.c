@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From ONNX's matrix products to gemm.
 //
-// Where enough rows use it, the right side is packed at run time, transposed or not, into memory
-// that is kept from run to run; the left side has to have rows of neighbouring elements and is
-// copied if it has not. Of a stack of products each thread makes whole ones.
+// Where enough rows use it, the right side is packed at run time, transposed or not; the left side
+// has to have rows of neighbouring elements and is copied if it has not. Of a stack of products
+// each thread makes whole ones.
 //
 // For few rows packing costs more than it saves: the right side is read in place. A product whose
 // right side is transposed is the transpose of one whose left side is; the side with fewer elements
@@ -18,6 +18,8 @@
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/onnx/pool_of.h"
+#include "arch/cpu/onnx/workspace.h"
+#include "base/checked.h"
 #include "op/onnx/conv_activation.h"
 #include "op/onnx/matmul.h"
 
@@ -79,33 +81,48 @@ static bool is_better_transposed(const product *p)
     return copied < p->b.rows * p->b.columns;
 }
 
-// ---- Products ----
+// ---- Workspace ----
 
-static ln_status reserve(ln_call *call, size_t count, float **out_block)
+// What is taken from a block of workspace, part by part. Without a block it counts only: planning
+// and running go the same way, so that they cannot differ.
+typedef struct carver {
+    float *block; // NULL: there is none
+    size_t taken; // SIZE_MAX: more than there can be
+} carver;
+
+static float *carve(carver *c, size_t count)
 {
-    *out_block = ln_call_scratch(call, count ? count : 1, sizeof(float));
-    return *out_block ? LN_OK : ln_error_status();
+    float *part = c->block ? c->block + c->taken : NULL;
+    if (!ln_size_add(c->taken, count, &c->taken))
+        c->taken = SIZE_MAX;
+    return part;
 }
 
-static ln_status reserve_copy(ln_call *call, const ln_matrix_stack *m, float **out_copy)
+static size_t bytes_of(const carver *c)
 {
-    *out_copy = NULL;
-    return has_rows(m) ? LN_OK : reserve(call, (size_t)(m->rows * m->columns), out_copy);
+    size_t byte_count;
+    return ln_size_mul(c->taken, sizeof(float), &byte_count) ? byte_count : SIZE_MAX;
+}
+
+// ---- Products ----
+
+static float *carve_copy(carver *c, const ln_matrix_stack *m)
+{
+    return has_rows(m) ? NULL : carve(c, (size_t)(m->rows * m->columns));
 }
 
 // Memory for products of this shape.
-static ln_status prepare(ln_call *call, product *p)
+static void carve_product(carver *c, product *p)
 {
-    p->workspace = ln_call_scratch(call, ln_gemm_f32_workspace((size_t)p->a.columns), 1);
-    if (!p->workspace)
-        return ln_error_status();
+    p->workspace = carve(c, ln_gemm_f32_workspace((size_t)p->a.columns) / sizeof(float));
     if (!is_better_transposed(p)) {
-        LN_TRY(reserve_copy(call, &p->a, &p->copy_a));
-        return reserve_copy(call, &p->b, &p->copy_b);
+        p->copy_a = carve_copy(c, &p->a);
+        p->copy_b = carve_copy(c, &p->b);
+        return;
     }
     ln_matrix_stack a = transposed(&p->a);
-    LN_TRY(reserve_copy(call, &a, &p->copy_a));
-    return p->a.rows == 1 ? LN_OK : reserve(call, (size_t)(p->a.rows * p->b.columns), &p->copy_c);
+    p->copy_a = carve_copy(c, &a);
+    p->copy_c = p->a.rows == 1 ? NULL : carve(c, (size_t)(p->a.rows * p->b.columns));
 }
 
 static void multiply_transposed(const product *p)
@@ -223,7 +240,8 @@ static void run_slot(void *user, size_t slot)
     }
 }
 
-// With fewer units than threads, threads share each of them.
+// With fewer units than threads, threads share each of them. A copy of A is made for a whole
+// product, whose parts are no units then: or each slot would make one.
 static void plan_stack(stack_job *job, size_t threads)
 {
     size_t n = job->args.n, wanted = ln_div_up(threads * PARTS_PER_THREAD, job->count);
@@ -231,14 +249,17 @@ static void plan_stack(stack_job *job, size_t threads)
     job->part = threads > 1 ? ln_min(most, ln_div_up(n, wanted)) : most;
     job->part = ln_div_up(job->part ? job->part : 1, PART_COLUMNS) * PART_COLUMNS;
     job->parts = ln_div_up(n, job->part);
-    size_t units = job->count * job->parts;
-    job->slots = units < threads ? 1 : ln_min(units, ln_min(threads, MAX_SLOTS));
+    size_t units = has_rows(job->a) ? job->count * job->parts : job->count;
+    job->slots = units < threads ? 1 : ln_min(units, threads);
 }
 
-static ln_status multiply_stack(ln_call *call, const ln_matmul_call *matmul, const product *p,
-                                const ln_epilogue_f32 *epilogue)
+static size_t slot_threads(size_t threads)
 {
-    ln_pool *pool = ln_cpu_call_pool(call);
+    return ln_min(threads, MAX_SLOTS);
+}
+
+static stack_job stack_of(const ln_matmul_call *matmul, const product *p)
+{
     stack_job job = {.a = &matmul->a,
                      .b = &matmul->b,
                      .b_data = p->b_data,
@@ -253,21 +274,73 @@ static ln_status multiply_stack(ln_call *call, const ln_matmul_call *matmul, con
                                          .a = p->a_data,
                                          .a_stride = stride_of(&p->a),
                                          .y = p->c,
-                                         .y_stride = (size_t)p->b.columns,
-                                         .epilogue = *epilogue};
-    plan_stack(&job, ln_pool_thread_count(pool));
-    job.pool = job.slots > 1 ? NULL : pool;
-    job.packed_len = ln_gemm_packed_len(job.args.k, job.part);
-    if (job.packed_len > SIZE_MAX / sizeof(float) / MAX_SLOTS)
-        return ln_call_fail(call, LN_LIMIT, "has too large a right side");
-    LN_TRY(reserve(call, job.packed_len * job.slots, &job.packed));
-    if (!has_rows(&p->a)) {
-        job.copy_len = job.args.m * job.args.k;
-        job.args.a_stride = job.args.k;
-        LN_TRY(reserve(call, job.copy_len * job.slots, &job.copies));
+                                         .y_stride = (size_t)p->b.columns};
+    return job;
+}
+
+static void carve_stack(carver *c, stack_job *job)
+{
+    size_t packed, copies;
+    job->packed_len = ln_gemm_packed_len(job->args.k, job->part);
+    job->copy_len = has_rows(job->a) ? 0 : job->args.m * job->args.k;
+    if (!ln_size_mul(job->packed_len, job->slots, &packed) ||
+        !ln_size_mul(job->copy_len, job->slots, &copies)) {
+        c->taken = SIZE_MAX;
+        return;
     }
+    job->packed = carve(c, packed);
+    job->copies = job->copy_len ? carve(c, copies) : NULL;
+}
+
+static void multiply_stack(const ln_matmul_call *matmul, const product *p,
+                           const ln_epilogue_f32 *epilogue, ln_pool *pool, float *workspace)
+{
+    carver c = {.block = workspace};
+    stack_job job = stack_of(matmul, p);
+    job.args.epilogue = *epilogue;
+    plan_stack(&job, slot_threads(ln_pool_thread_count(pool)));
+    carve_stack(&c, &job);
+    job.pool = job.slots > 1 ? NULL : pool;
+    if (job.copies)
+        job.args.a_stride = job.args.k;
     ln_pool_run(job.slots > 1 ? pool : NULL, job.slots, run_slot, &job);
-    return LN_OK;
+}
+
+// ---- Planning ----
+
+static bool is_empty(const ln_matmul_call *matmul)
+{
+    for (int d = 0; d < matmul->batch_ndim; d++)
+        if (matmul->batch_dims[d] == 0)
+            return true;
+    return matmul->a.rows == 0 || matmul->b.columns == 0;
+}
+
+// The same for every number of threads.
+static size_t workspace_bytes(const ln_matmul_call *matmul)
+{
+    product p = {.a = matmul->a, .b = matmul->b};
+    carver c = {0};
+    size_t most = 0;
+    if (is_empty(matmul))
+        return 0;
+    if (p.a.rows < PACK_FROM_ROWS) {
+        carve_product(&c, &p);
+        return bytes_of(&c);
+    }
+    stack_job job = stack_of(matmul, &p);
+    for (size_t threads = 1; threads <= MAX_SLOTS; threads++) {
+        plan_stack(&job, threads);
+        c.taken = 0;
+        carve_stack(&c, &job);
+        most = bytes_of(&c) > most ? bytes_of(&c) : most;
+    }
+    return most;
+}
+
+static float *workspace_of(ln_call *call, const ln_matmul_call *matmul)
+{
+    return ln_cpu_call_workspace(call, 1, workspace_bytes(matmul));
 }
 
 // ---- MatMul ----
@@ -293,6 +366,22 @@ static void join_batch(ln_matmul_call *matmul)
     matmul->batch_ndim = 0;
 }
 
+static ln_status read_matmul(ln_call *call, ln_matmul_call *out_matmul)
+{
+    LN_TRY(ln_matmul_call_read(call, out_matmul));
+    if (!is_empty(out_matmul))
+        join_batch(out_matmul);
+    return LN_OK;
+}
+
+ln_status ln_cpu_infer_onnx_matmul(ln_call *call)
+{
+    ln_matmul_call matmul;
+    LN_TRY(ln_infer_matmul(call));
+    LN_TRY(read_matmul(call, &matmul));
+    return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&matmul));
+}
+
 static void scale(tl_tensor *dst, double alpha)
 {
     float *y = dst->data;
@@ -304,21 +393,24 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
 {
     ln_matmul_call matmul;
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_matmul_call_read(call, &matmul));
+    LN_TRY(read_matmul(call, &matmul));
     if (dst->len == 0)
         return LN_OK;
-    join_batch(&matmul);
+    float *workspace = workspace_of(call, &matmul);
+    if (!workspace)
+        return ln_error_status();
     product p = {.a = matmul.a,
                  .b = matmul.b,
                  .a_data = ln_call_in(call, 0)->data,
                  .b_data = ln_call_in(call, 1)->data,
                  .c = dst->data};
     if (p.a.rows >= PACK_FROM_ROWS) {
-        LN_TRY(multiply_stack(call, &matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}));
+        multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
+                       workspace);
         scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
         return LN_OK;
     }
-    LN_TRY(prepare(call, &p));
+    carve_product(&(carver){.block = workspace}, &p);
 
     int64_t at[TL_MAXDIM] = {0};
     int d;
@@ -340,6 +432,20 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
 }
 
 // ---- Gemm ----
+
+static ln_matmul_call matmul_of(const ln_gemm_call *gemm)
+{
+    return (ln_matmul_call){.a = gemm->a, .b = gemm->b};
+}
+
+ln_status ln_cpu_infer_onnx_gemm(ln_call *call)
+{
+    ln_gemm_call gemm;
+    LN_TRY(ln_infer_gemm(call));
+    LN_TRY(ln_gemm_call_read(call, &gemm));
+    const ln_matmul_call one = matmul_of(&gemm);
+    return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&one));
+}
 
 ln_status ln_cpu_accepts_onnx_gemm(ln_call *call)
 {
@@ -376,6 +482,10 @@ ln_status ln_cpu_onnx_gemm(ln_call *call)
     LN_TRY(ln_activation_read(call, &activation));
     if (dst->len == 0)
         return LN_OK;
+    const ln_matmul_call one = matmul_of(&gemm);
+    float *workspace = workspace_of(call, &one);
+    if (!workspace)
+        return ln_error_status();
 
     double alpha = ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1;
     double beta = ln_call_has(call, "beta") ? ln_call_float(call, "beta") : 1;
@@ -390,11 +500,10 @@ ln_status ln_cpu_onnx_gemm(ln_call *call)
                  .act = is_plain && is_relu ? LN_ACT_RELU : LN_ACT_NONE,
                  .c = dst->data};
     if (p.a.rows >= PACK_FROM_ROWS) {
-        const ln_matmul_call one = {.a = gemm.a, .b = gemm.b};
-        LN_TRY(
-            multiply_stack(call, &one, &p, &(ln_epilogue_f32){.bias = p.col_bias, .act = p.act}));
+        multiply_stack(&one, &p, &(ln_epilogue_f32){.bias = p.col_bias, .act = p.act},
+                       ln_cpu_call_pool(call), workspace);
     } else {
-        LN_TRY(prepare(call, &p));
+        carve_product(&(carver){.block = workspace}, &p);
         multiply(&p);
     }
     if (!is_plain)

@@ -8,6 +8,10 @@
 
 LN_CPPSTART
 
+// The output, and the workspace behind it.
+ln_status ln_cpu_infer_onnx_matmul(ln_call *call);
+ln_status ln_cpu_infer_onnx_gemm(ln_call *call);
+
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_matmul(ln_call *call);
 ln_status ln_cpu_accepts_onnx_gemm(ln_call *call);
