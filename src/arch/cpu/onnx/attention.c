@@ -56,7 +56,8 @@ typedef struct mask {
     const tl_tensor *tensor; // or NULL
     size_t strides[4];       // 0 where it is broadcast
     int64_t len;             // keys it has something to say about
-    const int64_t *kv_lens;  // or NULL
+    bool has_lens;           // the keys of each image that count
+    const int64_t *kv_lens;  // they, when computing
     bool is_banded;          // a key's place matters to a query
 } mask;
 
@@ -65,14 +66,14 @@ typedef struct mask {
 static int64_t offset_of(const mask *m, size_t b)
 {
     const ln_attention *a = m->attention;
-    return m->kv_lens && a->past_len == 0 ? m->kv_lens[b] - a->q.len : a->past_len;
+    return m->has_lens && a->past_len == 0 ? m->kv_lens[b] - a->q.len : a->past_len;
 }
 
 static mask mask_of(ln_call *call, const ln_attention *a)
 {
     const tl_tensor *t = ln_call_in(call, LN_ATTENTION_MASK);
     const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
-    mask m = {.attention = a, .tensor = t, .kv_lens = lens ? lens->data : NULL};
+    mask m = {.attention = a, .tensor = t, .has_lens = lens, .kv_lens = lens ? lens->data : NULL};
     // The kernel knows of causal queries behind a past, and nothing else.
     m.is_banded = a->left_window >= 0 || a->right_window >= 0 || (a->is_causal && lens);
     if (!t)
@@ -92,7 +93,7 @@ static mask mask_of(ln_call *call, const ln_attention *a)
 static bool is_plain(const mask *m)
 {
     const tl_tensor *t = m->tensor;
-    return !m->kv_lens && !m->is_banded &&
+    return !m->has_lens && !m->is_banded &&
            (!t || (t->dtype == TL_FLOAT && m->len == m->attention->kv_len && m->strides[3] == 1));
 }
 
@@ -113,7 +114,7 @@ static float mask_value(const mask *m, size_t at)
 static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *row)
 {
     const ln_attention *a = m->attention;
-    int64_t used = m->kv_lens ? m->kv_lens[b] : a->kv_len;
+    int64_t used = m->has_lens ? m->kv_lens[b] : a->kv_len;
     int64_t position = offset_of(m, b) + (int64_t)query;
     size_t at = b * m->strides[0] + head * m->strides[1] + query * m->strides[2];
     for (int64_t key = 0; key < a->kv_len; key++, at += m->strides[3]) {
@@ -124,17 +125,18 @@ static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *
 }
 
 // Writes out what is added to each score.
-static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a, ln_cpu_mask *out)
+static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
+                           ln_cpu_carver *room, ln_cpu_mask *out)
 {
-    size_t batch = m->kv_lens || m->strides[0] ? a->batch : 1;
+    size_t batch = m->has_lens || m->strides[0] ? a->batch : 1;
     size_t heads = m->strides[1] ? a->q_heads : 1;
     size_t queries = m->is_banded || m->strides[2] ? a->q_len : 1, rows, count;
     if (__builtin_mul_overflow(batch * heads, queries, &rows) ||
         __builtin_mul_overflow(rows, a->kv_len, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many scores");
-    float *data = ln_cpu_call_floats(call, count);
-    if (!data)
-        return ln_error_status();
+    float *data = ln_cpu_carve(room, count);
+    if (ln_cpu_is_planning(room))
+        return LN_OK;
     for (size_t row = 0; row < rows; row++)
         fill_row(m, row / queries / heads, row / queries % heads, row % queries,
                  data + row * a->kv_len);
@@ -145,13 +147,14 @@ static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
     return LN_OK;
 }
 
-static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_attend *attend)
+static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_carver *room,
+                          ln_cpu_attend *attend)
 {
     mask m = mask_of(call, a);
     attend->is_causal = a->is_causal && !m.is_banded;
     attend->keys_before = (size_t)a->past_len;
     if (!is_plain(&m))
-        return fill_mask(call, &m, attend, &attend->mask);
+        return fill_mask(call, &m, attend, room, &attend->mask);
     if (!m.tensor)
         return LN_OK;
     attend->mask = (ln_cpu_mask){m.tensor->data, {m.strides[0], m.strides[1], m.strides[2]}};
@@ -174,20 +177,22 @@ static ln_status check_lens(ln_call *call, const ln_attention *a)
 
 // The heads of input `index`, behind those of the past, in output `present` if that is wanted.
 static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int present,
-                      size_t past_len, ln_cpu_heads *out)
+                      size_t past_len, ln_cpu_carver *workspace, ln_cpu_heads *out)
 {
     const tl_tensor *old = ln_call_in(call, past);
-    tl_tensor *dst = ln_call_dst(call, present);
+    bool is_present = ln_call_wants(call, present);
     *out = (ln_cpu_heads){ln_call_in(call, index)->data, view_of(x)};
-    if (!old && !dst)
+    if (!old && !is_present)
         return LN_OK;
     size_t heads = (size_t)x->heads, size = (size_t)x->size, len = (size_t)x->len;
     size_t batch = (size_t)x->batch, room = past_len + len, count;
     if (__builtin_mul_overflow(batch * heads * size, room, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many keys");
-    float *joined = dst ? dst->data : ln_cpu_call_floats(call, count);
-    if (!joined)
-        return ln_error_status();
+    float *joined = is_present ? NULL : ln_cpu_carve(workspace, count);
+    if (ln_cpu_is_planning(workspace))
+        return LN_OK;
+    if (is_present)
+        joined = ln_call_dst(call, present)->data;
     ln_cpu_head_copy copy = {.from = *out,
                              .batch = batch,
                              .heads = heads,
@@ -207,17 +212,33 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
     return LN_OK;
 }
 
+static ln_status attention(ln_call *call, ln_cpu_carver *room)
+{
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    ln_cpu_attend attend = sizes_of(&a);
+    size_t past_len = (size_t)a.past_len;
+    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, view_of(&a.q)};
+    LN_TRY(join(call, &a.k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, room, &attend.k));
+    LN_TRY(join(call, &a.v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, room, &attend.v));
+    LN_TRY(set_mask(call, &a, room, &attend));
+    attend.y = ln_cpu_is_planning(room) ? NULL : ln_call_dst(call, 0)->data;
+    ln_cpu_attend_run(call, &attend, room);
+    return LN_OK;
+}
+
+#define WORKSPACE 4
+
+ln_status ln_cpu_infer_onnx_attention(ln_call *call)
+{
+    LN_TRY(ln_infer_attention(call));
+    return ln_cpu_attention_plan(call, WORKSPACE, attention);
+}
+
 ln_status ln_cpu_onnx_attention(ln_call *call)
 {
     ln_attention a;
     LN_TRY(ln_attention_read(call, &a));
     LN_TRY(check_lens(call, &a));
-    ln_cpu_attend attend = sizes_of(&a);
-    size_t past_len = (size_t)a.past_len;
-    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, view_of(&a.q)};
-    LN_TRY(join(call, &a.k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, &attend.k));
-    LN_TRY(join(call, &a.v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, &attend.v));
-    LN_TRY(set_mask(call, &a, &attend));
-    attend.y = ln_call_dst(call, 0)->data;
-    return ln_cpu_attend_run(call, &attend);
+    return ln_cpu_attention_compute(call, WORKSPACE, attention);
 }

@@ -8,6 +8,11 @@
 
 LN_CPPSTART
 
+// The outputs, and the workspace behind them.
+ln_status ln_cpu_infer_onnx_attention(ln_call *call);
+ln_status ln_cpu_infer_ms_attention(ln_call *call);
+ln_status ln_cpu_infer_ms_mha(ln_call *call);
+
 // Whether the kernels take the call; LN_UNSUPPORTED says why not.
 ln_status ln_cpu_accepts_onnx_attention(ln_call *call);
 ln_status ln_cpu_accepts_ms_attention(ln_call *call);

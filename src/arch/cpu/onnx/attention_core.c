@@ -59,11 +59,6 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
     }
 }
 
-float *ln_cpu_call_floats(ln_call *call, size_t count)
-{
-    return ln_call_scratch(call, count ? count : 1, sizeof(float));
-}
-
 ln_status ln_cpu_check_floats_but(ln_call *call, int except)
 {
     for (int i = 0; i < ln_call_in_count(call); i++) {
@@ -100,16 +95,15 @@ static void clear_blind(const ln_cpu_attend *a)
     }
 }
 
-ln_status ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a)
+void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *room)
 {
     if (a->batch == 0 || a->q_len == 0)
-        return LN_OK;
-    ln_pool *pool = ln_cpu_call_pool(call);
+        return;
     ln_attention_f32_shape shape = shape_of(a);
-    size_t count = ln_attention_f32_workspace_for(&shape, ln_pool_thread_count(pool));
-    float *workspace = ln_cpu_call_floats(call, count);
-    if (!workspace)
-        return ln_error_status();
+    float *workspace = ln_cpu_carve(room, ln_attention_f32_workspace(&shape));
+    if (ln_cpu_is_planning(room))
+        return;
+    ln_pool *pool = ln_cpu_call_pool(call);
     ln_attention_f32_args args = {
         .shape = shape,
         .q = a->q.data + a->q.view.first,
@@ -136,5 +130,21 @@ ln_status ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a)
     };
     ln_attention_f32(ln_cpu_isa_get(), &args, workspace, pool);
     clear_blind(a);
-    return LN_OK;
+}
+
+// ---- Planning and computing ----
+
+ln_status ln_cpu_attention_plan(ln_call *call, int index, ln_cpu_attention_fn *attention)
+{
+    ln_cpu_carver room = {0};
+    LN_TRY(attention(call, &room));
+    return ln_cpu_call_infer_workspace(call, index, ln_cpu_carved_bytes(&room));
+}
+
+ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention)
+{
+    ln_cpu_carver room = {0};
+    LN_TRY(attention(call, &room));
+    room = (ln_cpu_carver){.block = ln_cpu_call_workspace(call, index, ln_cpu_carved_bytes(&room))};
+    return room.block ? attention(call, &room) : ln_error_status();
 }

@@ -9,12 +9,13 @@
 
 #include <lightnet/call.h>
 
+#include "arch/cpu/onnx/workspace.h"
 #include "op/onnx/attention.h"
 #include "op/onnx/attention_ms.h"
 
 LN_CPPSTART
 
-// Heads of all tokens: those of an input, or of memory of the call.
+// Heads of all tokens: those of an input, or of the workspace.
 typedef struct ln_cpu_heads {
     const float *data;
     ln_head_view view;
@@ -40,8 +41,15 @@ typedef struct ln_cpu_attend {
 // LN_UNSUPPORTED with a reason where the kernel does not take the sizes.
 ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
 
-// Queries that see no key give 0.
-ln_status ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend);
+// Queries that see no key give 0. While planning it takes what any number of threads needs.
+void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *room);
+
+// An operator of attention: takes its workspace from `room`, and computes unless that is planning.
+typedef ln_status ln_cpu_attention_fn(ln_call *call, ln_cpu_carver *room);
+
+// `infer` and `compute` of such an operator with its workspace as output `index`.
+ln_status ln_cpu_attention_plan(ln_call *call, int index, ln_cpu_attention_fn *attention);
+ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention);
 
 // Heads that stand as [batch, heads, room, size].
 ln_head_view ln_cpu_dense_view(size_t heads, size_t room, size_t size);
@@ -57,9 +65,6 @@ typedef struct ln_cpu_head_copy {
 } ln_cpu_head_copy;
 
 void ln_cpu_copy_heads(const ln_cpu_head_copy *copy);
-
-// Memory for `count` floats, for this call; NULL with a recorded failure.
-float *ln_cpu_call_floats(ln_call *call, size_t count);
 
 // Whether all inputs but `except`, -1: none, have floats.
 ln_status ln_cpu_check_floats_but(ln_call *call, int except);

@@ -91,7 +91,7 @@ static ln_cpu_mask mask_of_scores(const ln_ms_attention *a, const tl_tensor *sco
 
 // Writes out what is added to each score where a mask takes part.
 static ln_status set_mask(ln_call *call, const ln_ms_attention *a, const tl_tensor *mask,
-                          const tl_tensor *scores, ln_cpu_mask *out)
+                          const tl_tensor *scores, ln_cpu_carver *room, ln_cpu_mask *out)
 {
     const ln_cpu_mask given = scores ? mask_of_scores(a, scores) : (ln_cpu_mask){0};
     *out = given;
@@ -102,9 +102,9 @@ static ln_status set_mask(ln_call *call, const ln_ms_attention *a, const tl_tens
     if (__builtin_mul_overflow((size_t)a->batch * heads, queries, &rows) ||
         __builtin_mul_overflow(rows, keys, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many scores");
-    float *row = ln_cpu_call_floats(call, count), hidden = (float)a->hidden_score;
-    if (!row)
-        return ln_error_status();
+    float *row = ln_cpu_carve(room, count), hidden = (float)a->hidden_score;
+    if (ln_cpu_is_planning(room))
+        return LN_OK;
     out->data = row;
     for (size_t i = 0; i < rows; i++, row += keys) {
         size_t b = i / queries / heads, head = i / queries % heads, query = i % queries;
@@ -125,61 +125,85 @@ static ln_status set_mask(ln_call *call, const ln_ms_attention *a, const tl_tens
 // What differs between the two.
 typedef struct inputs {
     const float *q, *k, *v;
-    const float *bias;              // [q + k + v], or NULL
-    const float *past_k, *past_v;   // [batch, heads, past, size], or NULL
-    float *present_k, *present_v;   // [batch, heads, keys, size], or NULL
-    const tl_tensor *mask, *scores; // or NULL
+    bool has_bias, has_past_k, has_past_v;
+    bool has_present_k, has_present_v; // are wanted
+    const float *bias;                 // [q + k + v]
+    const float *past_k, *past_v;      // [batch, heads, past, size]
+    float *present_k, *present_v;      // [batch, heads, keys, size]
+    const tl_tensor *mask, *scores;    // or NULL
 } inputs;
 
+// One of q, k and v, and what it becomes.
+typedef struct part {
+    size_t heads, len;
+    bool has_bias, has_past, has_present;
+    const float *bias, *past; // of the part
+    float *present;
+} part;
+
 // Heads with a bias, behind those of the past, in `present` if that is wanted.
-static ln_status join(ln_call *call, const ln_ms_attention *a, size_t heads, size_t len,
-                      const float *bias, const float *past, float *present, ln_cpu_heads *inout)
+static ln_status join(ln_call *call, const ln_ms_attention *a, const part *p, ln_cpu_carver *room,
+                      ln_cpu_heads *inout)
 {
-    size_t past_len = past ? (size_t)a->past_len : 0, room = past_len + len, count;
+    size_t past_len = p->has_past ? (size_t)a->past_len : 0, tokens = past_len + p->len, count;
     size_t batch = (size_t)a->batch, size = (size_t)a->size;
-    if (!bias && !past && !present)
+    if (!p->has_bias && !p->has_past && !p->has_present)
         return LN_OK;
-    if (__builtin_mul_overflow(batch * heads * size, room, &count))
+    if (__builtin_mul_overflow(batch * p->heads * size, tokens, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many keys");
-    float *joined = present ? present : ln_cpu_call_floats(call, count);
-    if (!joined)
-        return ln_error_status();
+    float *joined = p->has_present ? p->present : ln_cpu_carve(room, count);
+    if (ln_cpu_is_planning(room))
+        return LN_OK;
     ln_cpu_head_copy copy = {.from = *inout,
                              .batch = batch,
-                             .heads = heads,
-                             .len = len,
+                             .heads = p->heads,
+                             .len = p->len,
                              .size = size,
-                             .bias = bias,
+                             .bias = p->has_bias ? p->bias : NULL,
                              .to = joined,
-                             .room = room,
+                             .room = tokens,
                              .start = past_len};
     ln_cpu_copy_heads(&copy);
-    if (past) {
-        copy.from = (ln_cpu_heads){past, ln_cpu_dense_view(heads, past_len, size)};
+    if (p->has_past) {
+        copy.from = (ln_cpu_heads){p->past, ln_cpu_dense_view(p->heads, past_len, size)};
         copy.len = past_len;
         copy.bias = NULL;
         copy.start = 0;
         ln_cpu_copy_heads(&copy);
     }
-    *inout = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, room, size)};
+    *inout = (ln_cpu_heads){joined, ln_cpu_dense_view(p->heads, tokens, size)};
     return LN_OK;
 }
 
-static ln_status run(ln_call *call, const ln_ms_attention *a, const inputs *in)
+static ln_status run(ln_call *call, const ln_ms_attention *a, const inputs *in, ln_cpu_carver *room)
 {
     ln_cpu_attend attend = sizes_of(a);
     size_t heads = attend.q_heads, width = heads * attend.size, len = (size_t)a->new_len;
-    const float *k_bias = in->bias ? in->bias + width : NULL;
-    const float *v_bias = in->bias ? in->bias + 2 * width : NULL;
+    part q = {.heads = heads, .len = attend.q_len, .has_bias = in->has_bias, .bias = in->bias};
+    part k = {.heads = heads,
+              .len = len,
+              .has_bias = in->has_bias,
+              .has_past = in->has_past_k,
+              .has_present = in->has_present_k,
+              .bias = in->bias ? in->bias + width : NULL,
+              .past = in->past_k,
+              .present = in->present_k};
+    part v = k;
+    v.has_past = in->has_past_v;
+    v.has_present = in->has_present_v;
+    v.bias = in->bias ? in->bias + 2 * width : NULL;
+    v.past = in->past_v;
+    v.present = in->present_v;
     attend.q = (ln_cpu_heads){in->q, a->q};
     attend.k = (ln_cpu_heads){in->k, a->k};
     attend.v = (ln_cpu_heads){in->v, a->v};
-    LN_TRY(join(call, a, heads, attend.q_len, in->bias, NULL, NULL, &attend.q));
-    LN_TRY(join(call, a, heads, len, k_bias, in->past_k, in->present_k, &attend.k));
-    LN_TRY(join(call, a, heads, len, v_bias, in->past_v, in->present_v, &attend.v));
-    LN_TRY(set_mask(call, a, in->mask, in->scores, &attend.mask));
-    attend.y = ln_call_dst(call, 0)->data;
-    return ln_cpu_attend_run(call, &attend);
+    LN_TRY(join(call, a, &q, room, &attend.q));
+    LN_TRY(join(call, a, &k, room, &attend.k));
+    LN_TRY(join(call, a, &v, room, &attend.v));
+    LN_TRY(set_mask(call, a, in->mask, in->scores, room, &attend.mask));
+    attend.y = ln_cpu_is_planning(room) ? NULL : ln_call_dst(call, 0)->data;
+    ln_cpu_attend_run(call, &attend, room);
+    return LN_OK;
 }
 
 static const float *floats(const tl_tensor *t)
@@ -187,21 +211,20 @@ static const float *floats(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
-// Rows of the input times the weights, plus the bias; NULL with a recorded failure.
-static float *project(ln_call *call)
+// Rows of the input times the weights, plus the bias.
+static ln_status project(ln_call *call, ln_cpu_carver *room, const float **out_product)
 {
     const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
     const tl_tensor *w = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
     size_t rows = (size_t)x->dims[0] * (size_t)x->dims[1], count;
     size_t k = (size_t)w->dims[0], n = (size_t)w->dims[1];
-    if (__builtin_mul_overflow(rows, n, &count)) {
-        ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, n);
-        return NULL;
-    }
-    float *product = ln_cpu_call_floats(call, count);
-    float *packed = product ? ln_cpu_call_floats(call, ln_gemm_packed_len(k, n)) : NULL;
-    if (!packed)
-        return NULL;
+    if (__builtin_mul_overflow(rows, n, &count))
+        return ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, n);
+    float *product = ln_cpu_carve(room, count);
+    float *packed = ln_cpu_carve(room, ln_gemm_packed_len(k, n));
+    *out_product = product;
+    if (ln_cpu_is_planning(room))
+        return LN_OK;
     ln_pool *pool = ln_cpu_call_pool(call);
     ln_gemm_pack_f32(ln_cpu_isa_get(), k, n, w->data, n, 1, packed, pool);
     const ln_gemm_packed_f32_args args = {
@@ -215,47 +238,91 @@ static float *project(ln_call *call)
         .y_stride = n,
         .epilogue = {.bias = floats(ln_call_in(call, LN_MS_ATTENTION_BIAS))}};
     ln_gemm_packed_f32(ln_cpu_isa_get(), &args, pool);
-    return product;
+    return LN_OK;
 }
 
-ln_status ln_cpu_ms_attention(ln_call *call)
+// `present`, `past` of Attention are keys, and values behind them.
+static const float *second_half(const tl_tensor *t)
+{
+    return t && t->data ? (const float *)t->data + t->len / 2 : NULL;
+}
+
+static ln_status attention(ln_call *call, ln_cpu_carver *room)
 {
     ln_ms_attention a;
     LN_TRY(ln_ms_attention_read(call, &a));
     const tl_tensor *past = ln_call_in(call, LN_MS_ATTENTION_PAST);
-    tl_tensor *present = ln_call_dst(call, 1);
     inputs in = {.mask = ln_call_in(call, LN_MS_ATTENTION_MASK),
                  .scores = ln_call_in(call, LN_MS_ATTENTION_SCORES),
+                 .has_past_k = past,
+                 .has_past_v = past,
+                 .has_present_k = ln_call_wants(call, 1),
+                 .has_present_v = ln_call_wants(call, 1),
                  .past_k = floats(past),
-                 .present_k = present ? present->data : NULL};
-    in.q = in.k = in.v = project(call);
-    if (!in.q)
-        return ln_error_status();
-    if (past)
-        in.past_v = in.past_k + past->len / 2;
-    if (present)
+                 .past_v = second_half(past)};
+    if (in.has_present_k && !ln_cpu_is_planning(room)) {
+        tl_tensor *present = ln_call_dst(call, 1);
+        in.present_k = present->data;
         in.present_v = in.present_k + present->len / 2;
-    return run(call, &a, &in);
+    }
+    LN_TRY(project(call, room, &in.q));
+    in.k = in.v = in.q;
+    return run(call, &a, &in, room);
 }
 
-ln_status ln_cpu_ms_mha(ln_call *call)
+static float *dst_floats(ln_call *call, int index)
+{
+    tl_tensor *dst = ln_call_dst(call, index);
+    return dst ? dst->data : NULL;
+}
+
+static ln_status multi_head_attention(ln_call *call, ln_cpu_carver *room)
 {
     ln_ms_attention a;
     LN_TRY(ln_ms_mha_read(call, &a));
-    tl_tensor *present_k = ln_call_dst(call, 1), *present_v = ln_call_dst(call, 2);
     inputs in = {.q = floats(ln_call_in(call, LN_MHA_Q)),
                  .k = floats(ln_call_in(call, LN_MHA_K)),
                  .v = floats(ln_call_in(call, LN_MHA_V)),
+                 .has_bias = ln_call_in(call, LN_MHA_BIAS),
+                 .has_past_k = ln_call_in(call, LN_MHA_PAST_K),
+                 .has_past_v = ln_call_in(call, LN_MHA_PAST_V),
+                 .has_present_k = ln_call_wants(call, 1),
+                 .has_present_v = ln_call_wants(call, 2),
                  .bias = floats(ln_call_in(call, LN_MHA_BIAS)),
                  .past_k = floats(ln_call_in(call, LN_MHA_PAST_K)),
                  .past_v = floats(ln_call_in(call, LN_MHA_PAST_V)),
-                 .present_k = present_k ? present_k->data : NULL,
-                 .present_v = present_v ? present_v->data : NULL,
+                 .present_k = dst_floats(call, 1),
+                 .present_v = dst_floats(call, 2),
                  .mask = ln_call_in(call, LN_MHA_MASK),
                  .scores = ln_call_in(call, LN_MHA_SCORES)};
     if (!in.k)
         in.k = in.q;
     if (!in.v)
         in.v = in.k;
-    return run(call, &a, &in);
+    return run(call, &a, &in, room);
+}
+
+#define ATTENTION_WORKSPACE 2
+#define MHA_WORKSPACE       4
+
+ln_status ln_cpu_infer_ms_attention(ln_call *call)
+{
+    LN_TRY(ln_infer_ms_attention(call));
+    return ln_cpu_attention_plan(call, ATTENTION_WORKSPACE, attention);
+}
+
+ln_status ln_cpu_ms_attention(ln_call *call)
+{
+    return ln_cpu_attention_compute(call, ATTENTION_WORKSPACE, attention);
+}
+
+ln_status ln_cpu_infer_ms_mha(ln_call *call)
+{
+    LN_TRY(ln_infer_ms_mha(call));
+    return ln_cpu_attention_plan(call, MHA_WORKSPACE, multi_head_attention);
+}
+
+ln_status ln_cpu_ms_mha(ln_call *call)
+{
+    return ln_cpu_attention_compute(call, MHA_WORKSPACE, multi_head_attention);
 }

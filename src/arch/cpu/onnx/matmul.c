@@ -81,40 +81,17 @@ static bool is_better_transposed(const product *p)
     return copied < p->b.rows * p->b.columns;
 }
 
-// ---- Workspace ----
-
-// What is taken from a block of workspace, part by part. Without a block it counts only: planning
-// and running go the same way, so that they cannot differ.
-typedef struct carver {
-    float *block; // NULL: there is none
-    size_t taken; // SIZE_MAX: more than there can be
-} carver;
-
-static float *carve(carver *c, size_t count)
-{
-    float *part = c->block ? c->block + c->taken : NULL;
-    if (!ln_size_add(c->taken, count, &c->taken))
-        c->taken = SIZE_MAX;
-    return part;
-}
-
-static size_t bytes_of(const carver *c)
-{
-    size_t byte_count;
-    return ln_size_mul(c->taken, sizeof(float), &byte_count) ? byte_count : SIZE_MAX;
-}
-
 // ---- Products ----
 
-static float *carve_copy(carver *c, const ln_matrix_stack *m)
+static float *carve_copy(ln_cpu_carver *c, const ln_matrix_stack *m)
 {
-    return has_rows(m) ? NULL : carve(c, (size_t)(m->rows * m->columns));
+    return has_rows(m) ? NULL : ln_cpu_carve(c, (size_t)(m->rows * m->columns));
 }
 
 // Memory for products of this shape.
-static void carve_product(carver *c, product *p)
+static void carve_product(ln_cpu_carver *c, product *p)
 {
-    p->workspace = carve(c, ln_gemm_f32_workspace((size_t)p->a.columns) / sizeof(float));
+    p->workspace = ln_cpu_carve(c, ln_gemm_f32_workspace((size_t)p->a.columns) / sizeof(float));
     if (!is_better_transposed(p)) {
         p->copy_a = carve_copy(c, &p->a);
         p->copy_b = carve_copy(c, &p->b);
@@ -122,7 +99,7 @@ static void carve_product(carver *c, product *p)
     }
     ln_matrix_stack a = transposed(&p->a);
     p->copy_a = carve_copy(c, &a);
-    p->copy_c = p->a.rows == 1 ? NULL : carve(c, (size_t)(p->a.rows * p->b.columns));
+    p->copy_c = p->a.rows == 1 ? NULL : ln_cpu_carve(c, (size_t)(p->a.rows * p->b.columns));
 }
 
 static void multiply_transposed(const product *p)
@@ -278,7 +255,7 @@ static stack_job stack_of(const ln_matmul_call *matmul, const product *p)
     return job;
 }
 
-static void carve_stack(carver *c, stack_job *job)
+static void carve_stack(ln_cpu_carver *c, stack_job *job)
 {
     size_t packed, copies;
     job->packed_len = ln_gemm_packed_len(job->args.k, job->part);
@@ -288,14 +265,14 @@ static void carve_stack(carver *c, stack_job *job)
         c->taken = SIZE_MAX;
         return;
     }
-    job->packed = carve(c, packed);
-    job->copies = job->copy_len ? carve(c, copies) : NULL;
+    job->packed = ln_cpu_carve(c, packed);
+    job->copies = job->copy_len ? ln_cpu_carve(c, copies) : NULL;
 }
 
 static void multiply_stack(const ln_matmul_call *matmul, const product *p,
                            const ln_epilogue_f32 *epilogue, ln_pool *pool, float *workspace)
 {
-    carver c = {.block = workspace};
+    ln_cpu_carver c = {.block = workspace};
     stack_job job = stack_of(matmul, p);
     job.args.epilogue = *epilogue;
     plan_stack(&job, slot_threads(ln_pool_thread_count(pool)));
@@ -320,20 +297,20 @@ static bool is_empty(const ln_matmul_call *matmul)
 static size_t workspace_bytes(const ln_matmul_call *matmul)
 {
     product p = {.a = matmul->a, .b = matmul->b};
-    carver c = {0};
+    ln_cpu_carver c = {0};
     size_t most = 0;
     if (is_empty(matmul))
         return 0;
     if (p.a.rows < PACK_FROM_ROWS) {
         carve_product(&c, &p);
-        return bytes_of(&c);
+        return ln_cpu_carved_bytes(&c);
     }
     stack_job job = stack_of(matmul, &p);
     for (size_t threads = 1; threads <= MAX_SLOTS; threads++) {
         plan_stack(&job, threads);
         c.taken = 0;
         carve_stack(&c, &job);
-        most = bytes_of(&c) > most ? bytes_of(&c) : most;
+        most = ln_cpu_carved_bytes(&c) > most ? ln_cpu_carved_bytes(&c) : most;
     }
     return most;
 }
@@ -410,7 +387,7 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
         scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
         return LN_OK;
     }
-    carve_product(&(carver){.block = workspace}, &p);
+    carve_product(&(ln_cpu_carver){.block = workspace}, &p);
 
     int64_t at[TL_MAXDIM] = {0};
     int d;
@@ -503,7 +480,7 @@ ln_status ln_cpu_onnx_gemm(ln_call *call)
         multiply_stack(&one, &p, &(ln_epilogue_f32){.bias = p.col_bias, .act = p.act},
                        ln_cpu_call_pool(call), workspace);
     } else {
-        carve_product(&(carver){.block = workspace}, &p);
+        carve_product(&(ln_cpu_carver){.block = workspace}, &p);
         multiply(&p);
     }
     if (!is_plain)

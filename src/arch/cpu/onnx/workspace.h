@@ -6,8 +6,40 @@
 #define LN_ARCH_CPU_ONNX_WORKSPACE_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <lightnet/call.h>
+
+#include "base/checked.h"
+
+// What is taken from a workspace, part by part. Without a block it counts only: planning and
+// running go the same way, so that they cannot differ.
+typedef struct ln_cpu_carver {
+    float *block; // NULL: planning
+    size_t taken; // floats; SIZE_MAX: more than there can be
+} ln_cpu_carver;
+
+// The next part; NULL while planning.
+static inline float *ln_cpu_carve(ln_cpu_carver *carver, size_t count)
+{
+    float *part = carver->block ? carver->block + carver->taken : NULL;
+    if (!ln_size_add(carver->taken, count, &carver->taken))
+        carver->taken = SIZE_MAX;
+    return part;
+}
+
+static inline bool ln_cpu_is_planning(const ln_cpu_carver *carver)
+{
+    return !carver->block;
+}
+
+// SIZE_MAX: more than there can be.
+static inline size_t ln_cpu_carved_bytes(const ln_cpu_carver *carver)
+{
+    size_t byte_count;
+    return ln_size_mul(carver->taken, sizeof(float), &byte_count) ? byte_count : SIZE_MAX;
+}
 
 // `infer` of a workspace of so many bytes as output `index`.
 static inline ln_status ln_cpu_call_infer_workspace(ln_call *call, int index, size_t byte_count)
