@@ -26,6 +26,10 @@ if(LN_SANITIZE)
   target_compile_options(ln_flags INTERFACE
     -fsanitize=${LN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
   target_link_options(ln_flags INTERFACE -fsanitize=${LN_SANITIZE})
+  # Programs at fixed addresses: what sanitizers note of each place in the code are millions of bytes
+  # of pointers, which would be relocated whenever a program starts, and tests start thousands.
+  target_link_options(ln_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 
 # What makes code small where it runs once for a model; gcc and clang know different ones. Measured,
@@ -101,6 +105,17 @@ function(ln_test name)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${target} ${ARG_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS fast TIMEOUT 300)
+endfunction()
+
+# ln_thread_tests(NAME...): tests in which threads meet: those that the thread sanitizer is for, and the
+# target `thread_tests`.
+add_custom_target(thread_tests)
+function(ln_thread_tests)
+  foreach(name IN LISTS ARGN)
+    set_tests_properties(${name} PROPERTIES LABELS "fast;threads")
+    string(REPLACE "." "_" target "test_${name}")
+    add_dependencies(thread_tests ${target})
+  endforeach()
 endfunction()
 
 # ln_bench(SOURCE LIBS ...): a benchmark program in <build>/bench; tools/bench.sh runs them all.

@@ -106,7 +106,7 @@ count "build with sanitizers" build asan
 ASAN_OPTIONS=detect_leaks=1 suite build-asan -E 'zoo_large|hashes_(full|large)'
 
 note "tsan: threads"
-count "build with the thread sanitizer" build tsan
+count "build with the thread sanitizer" build_targets tsan thread_tests
 suite build-tsan -L threads
 
 note "aarch64: NEON"
