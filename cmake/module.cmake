@@ -129,9 +129,12 @@ function(ln_bench source)
 endfunction()
 
 # ln_fuzz(NAME SOURCES ... LIBS ...): a libFuzzer program NAME, x_fuzz; seeds lie in tests/fuzz/x/.
+# All of them: the target `fuzz_targets`.
+add_custom_target(fuzz_targets)
 function(ln_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  add_dependencies(fuzz_targets ${name})
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})

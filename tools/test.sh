@@ -3,8 +3,9 @@
 # The whole suite: each build below runs its tests; the last line counts them all.
 #
 #   release   gcc, all tests, and once more for each lower instruction set
-#   clang     clang, all tests but those of large models, which one build runs
-#   asan      address and undefined-behaviour sanitizers, all tests but those of large models
+#   clang     clang, all tests but long ones in which the compiler is all the same
+#   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a third
+#             of what is a list of models
 #   tsan      thread sanitizer, the tests in which threads meet
 #   aarch64   cross-compiled; the tests of the kernels and two models in QEMU's user mode
 #   fuzz      each fuzz target for some seconds, from its seeds
@@ -83,6 +84,10 @@ export LOCPATH=$locales
 
 # Long tests whose results do not depend on the kernels that run, or that run none.
 no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|store|il\.|docs|blame|cli\.'
+# Tests of kernels, each of which tries all instruction sets of the machine.
+all_kernels='^cpu_kernels'
+# Long tests whose results do not depend on the compiler.
+no_compiler='zoo_(plan|large)|hashes_(full|large)|bombs|allocation|written_again|docs'
 
 note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
@@ -90,7 +95,7 @@ suite build
 for isa in generic avx2; do
     note "release: instruction set $isa"
     # But for what runs no kernels, or sees to instruction sets itself.
-    LN_CPU_ISA=$isa suite build -E "$no_kernels|zoo_large|hashes"
+    LN_CPU_ISA=$isa suite build -E "$no_kernels|$all_kernels|zoo_large|hashes"
 done
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
@@ -99,7 +104,7 @@ count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/co
 
 note "clang"
 count "build with clang" build clang
-suite build-clang -E 'zoo_large|hashes_(full|large)'
+suite build-clang -E "$no_compiler"
 
 note "asan: address and undefined behaviour"
 count "build with sanitizers" build asan
@@ -122,7 +127,7 @@ else
 fi
 
 note "fuzz: ${LN_FUZZ_SECONDS:=10} seconds a target"
-count "build of the fuzz targets" build fuzz
+count "build of the fuzz targets" build_targets fuzz fuzz_targets
 found=$(mktemp -d)
 trap 'rm -rf "$locales" "$found"' EXIT
 # fuzz_one TARGET: runs it from its seeds; what it prints, and then its exit status, go to a file.
