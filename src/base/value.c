@@ -18,7 +18,7 @@
 
 #define FIRST_CHUNK_BYTES 4096
 #define MAX_CHUNK_BYTES   (1 << 15)
-#define ARENA_ALIGN       16
+#define ARENA_ALIGN       8 // of pointers and doubles
 
 // | chunk | bytes handed out ... | free ... |
 typedef struct chunk {
@@ -191,7 +191,7 @@ ln_value *ln_value_new_bool(ln_document *document, bool boolean, ln_place place)
     return value;
 }
 
-ln_status ln_value_append(ln_document *document, ln_value *parent, const char *key, ln_value *child)
+ln_status ln_value_append_literal(ln_value *parent, const char *key, ln_value *child)
 {
     if (!child) {
         ln_status status = ln_error_status();
@@ -200,11 +200,7 @@ ln_status ln_value_append(ln_document *document, ln_value *parent, const char *k
     if (!parent)
         return LN_FAIL(LN_INVALID, "no value to append to");
     assert(parent->kind == (key ? LN_VALUE_OBJECT : LN_VALUE_ARRAY));
-    if (key) {
-        child->key = ln_document_strdup(document, key, strlen(key));
-        if (!child->key)
-            return LN_NO_MEMORY;
-    }
+    child->key = key;
     child->next = NULL;
     if (parent->last)
         parent->last->next = child;
@@ -213,6 +209,14 @@ ln_status ln_value_append(ln_document *document, ln_value *parent, const char *k
     parent->last = child;
     parent->count++;
     return LN_OK;
+}
+
+ln_status ln_value_append(ln_document *document, ln_value *parent, const char *key, ln_value *child)
+{
+    const char *copy = NULL;
+    if (key && child && !(copy = ln_document_strdup(document, key, strlen(key))))
+        return LN_NO_MEMORY;
+    return ln_value_append_literal(parent, copy, child);
 }
 
 // ---- Numbers ----

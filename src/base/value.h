@@ -29,10 +29,10 @@ typedef enum ln_value_kind {
 typedef struct ln_value ln_value;
 struct ln_value {
     ln_value_kind kind;
+    bool boolean;
     ln_place place;     // of the value's first byte
     const char *key;    // in an object: the member's name, else NULL
     ln_place key_place; // of the key's first byte
-    bool boolean;
     double number;
     const char *text; // a string's bytes, decoded, NUL-terminated; a number's spelling; of a named
                       // object: the name of its base or NULL (see LN_DIALECT_OP)
@@ -107,6 +107,9 @@ bool ln_value_is_utf8(const char *text);
 // for arrays. That keys differ is up to the caller.
 ln_status ln_value_append(ln_document *document, ln_value *parent, const char *key,
                           ln_value *child);
+
+// The same where `key` outlives the document, as a literal does: it is not copied.
+ln_status ln_value_append_literal(ln_value *parent, const char *key, ln_value *child);
 
 // Memory that lives as long as the document; NULL and a recorded failure when there is none.
 void *ln_document_alloc(ln_document *document, size_t byte_count);

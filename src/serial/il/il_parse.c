@@ -37,9 +37,9 @@ static ln_status expect(parser *p, char c, const char *what)
 }
 
 // Appends `child` and returns the failure of making it, if there was one.
-static ln_status append(parser *p, ln_value *parent, const char *key, ln_value *child)
+static ln_status append(ln_value *parent, const char *key, ln_value *child)
 {
-    return child ? ln_value_append(p->document, parent, key, child) : ln_error_status();
+    return child ? ln_value_append_literal(parent, key, child) : ln_error_status();
 }
 
 // ---- Strings ----
@@ -228,7 +228,7 @@ static ln_status read_array(parser *p, ln_value **out_value)
             return ln_il_fail(&p->token, LN_SYNTAX, "an array cannot hold an array");
         ln_value *element;
         LN_TRY(read_scalar(p, "an element of the array or ']'", &element));
-        LN_TRY(append(p, array, NULL, element));
+        LN_TRY(append(array, NULL, element));
         if (ln_il_is(&p->token, ','))
             LN_TRY(advance(p));
         else if (!ln_il_is(&p->token, ']'))
@@ -288,16 +288,16 @@ static ln_status read_arg(parser *p, const section *s, ln_value *list)
         LN_TRY(read_param_value(p, &value));
 
     ln_value *arg = ln_value_new(p->document, LN_VALUE_OBJECT, token.place);
-    LN_TRY(append(p, list, NULL, arg));
-    LN_TRY(append(p, arg, "arg_name", arg_name));
-    return append(p, arg, s->value_key, value);
+    LN_TRY(append(list, NULL, arg));
+    LN_TRY(append(arg, "arg_name", arg_name));
+    return append(arg, s->value_key, value);
 }
 
 // `a = b, c = d |`
 static ln_status read_section(parser *p, const section *s, ln_value *op)
 {
     ln_value *list = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place);
-    LN_TRY(append(p, op, s->key, list));
+    LN_TRY(append(op, s->key, list));
     for (;;) {
         bool is_end;
         LN_TRY(take(p, s->end, &is_end));
@@ -370,10 +370,10 @@ static ln_status read_op(parser *p, ln_value *ops)
     p->op_count++;
     ln_value *op = ln_value_new(p->document, LN_VALUE_OBJECT, p->token.place);
     ln_value *name, *optype;
-    LN_TRY(append(p, ops, NULL, op));
+    LN_TRY(append(ops, NULL, op));
     LN_TRY(read_head(p, &name, &optype));
-    LN_TRY(append(p, op, "name", name));
-    LN_TRY(append(p, op, "optype", optype));
+    LN_TRY(append(op, "name", name));
+    LN_TRY(append(op, "optype", optype));
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         LN_TRY(read_section(p, &sections[i], op));
     return p->token.kind == LN_IL_END ? LN_OK : expect(p, ';', "';' after the operator");
@@ -405,11 +405,11 @@ static ln_status read_graph(parser *p, ln_value *graphs)
 {
     ln_value *graph = ln_value_new(p->document, LN_VALUE_OBJECT, p->token.place);
     ln_value *ops = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place), *name = NULL;
-    LN_TRY(append(p, graphs, NULL, graph));
+    LN_TRY(append(graphs, NULL, graph));
     LN_TRY(advance(p));
     LN_TRY(read_name(p, "the name of a graph", &name));
-    LN_TRY(append(p, graph, "name", name));
-    LN_TRY(append(p, graph, "ops", ops));
+    LN_TRY(append(graph, "name", name));
+    LN_TRY(append(graph, "ops", ops));
     LN_TRY(expect(p, '{', "'{' after the name of the graph"));
     p->optypes = p->names = (ln_il_names){0};
     LN_TRY(read_ops(p, ops, true));
@@ -419,7 +419,7 @@ static ln_status read_graph(parser *p, ln_value *graphs)
 static ln_status read_graphs(parser *p, ln_value *root)
 {
     ln_value *graphs = ln_value_new(p->document, LN_VALUE_ARRAY, p->token.place);
-    LN_TRY(append(p, root, "graphs", graphs));
+    LN_TRY(append(root, "graphs", graphs));
     while (p->token.kind != LN_IL_END) {
         bool is_empty;
         LN_TRY(take(p, ';', &is_empty));
@@ -439,7 +439,7 @@ static ln_status read_model(parser *p)
     ln_value *ops = root ? ln_value_new(p->document, LN_VALUE_ARRAY, start) : NULL;
     if (!ops)
         return ln_error_status();
-    LN_TRY(append(p, root, "ops", ops));
+    LN_TRY(append(root, "ops", ops));
     LN_TRY(advance(p));
     LN_TRY(read_ops(p, ops, false));
     if (p->token.kind != LN_IL_END)
