@@ -15,13 +15,11 @@
 void ln_k_tile_f32_4x16__generic(const ln_tile_f32_args *tile)
 {
     const size_t count = tile->more_tiles + 1;
-    switch (tile->m) {
-    case 1: tile_f32(tile, 0, count, 0, tile->n, 1, 1, false); break;
-    case 2: tile_f32(tile, 0, count, 0, tile->n, 2, 1, false); break;
-    case 3: tile_f32(tile, 0, count, 0, tile->n, 3, 1, false); break;
-    case 4: tile_f32(tile, 0, count, 0, tile->n, 4, 1, false); break;
-    default: assert(false);
-    }
+    assert(tile->m >= 1 && tile->m <= 4);
+    if (tile->m == 4)
+        tile_f32(tile, 0, count, 0, tile->n, 4, 4, 1, false);
+    else
+        tile_f32(tile, 0, count, 0, tile->n, 3, tile->m, 1, false);
 }
 
 void ln_k_panel_f32_16__generic(size_t k, size_t columns, size_t channels, const float *w,

@@ -9,15 +9,11 @@
 void ln_k_tile_f32_6x16__x86_avx2(const ln_tile_f32_args *tile)
 {
     const size_t count = tile->more_tiles + 1;
-    switch (tile->m) {
-    case 1: tile_f32(tile, 0, count, 0, tile->n, 1, 1, false); break;
-    case 2: tile_f32(tile, 0, count, 0, tile->n, 2, 1, false); break;
-    case 3: tile_f32(tile, 0, count, 0, tile->n, 3, 1, false); break;
-    case 4: tile_f32(tile, 0, count, 0, tile->n, 4, 1, false); break;
-    case 5: tile_f32(tile, 0, count, 0, tile->n, 5, 1, false); break;
-    case 6: tile_f32(tile, 0, count, 0, tile->n, 6, 1, false); break;
-    default: assert(false);
-    }
+    assert(tile->m >= 1 && tile->m <= 6);
+    if (tile->m == 6)
+        tile_f32(tile, 0, count, 0, tile->n, 6, 6, 1, false);
+    else
+        tile_f32(tile, 0, count, 0, tile->n, 5, tile->m, 1, false);
 }
 
 void ln_k_panel_f32_16__x86_avx2(size_t k, size_t columns, size_t channels, const float *w,

@@ -249,11 +249,11 @@ VF_VERB float *tile_row_below(const float *row, size_t stride)
 }
 
 VF_VERB void tile_add_addend(const tile_columns *c, size_t stride, vf (*sum)[TILE_MAX_NV],
-                             const size_t mr, const size_t nv)
+                             const size_t mr, size_t rows, const size_t nv)
 {
     const float *from = c->addend;
     LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+    for (size_t i = 0; i < mr && i < rows; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++) {
             const float *at = from + j * VF_LANES;
@@ -291,7 +291,8 @@ VF_VERB void tile_bound(const ln_epilogue_f32 *e, vf (*sum)[TILE_MAX_NV], const 
 
 // Those epilogues without leaving the registers.
 VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c,
-                                vf (*sum)[TILE_MAX_NV], const size_t mr, const size_t np)
+                                vf (*sum)[TILE_MAX_NV], const size_t mr, size_t rows,
+                                const size_t np)
 {
     const size_t nv = np * TILE_VECTORS, whole = (np - 1) * TILE_VECTORS;
     const ln_epilogue_f32 *e = &t->epilogue;
@@ -311,7 +312,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
     do {
         __asm__("" : "+r"(turn));
         if (turn == addend_turn)
-            tile_add_addend(c, e->addend_stride, sum, mr, nv);
+            tile_add_addend(c, e->addend_stride, sum, mr, rows, nv);
         if (turn == 0)
             tile_bound(e, sum, mr, nv);
     } while (turn++ == 0);
@@ -322,7 +323,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
     if (TILE_HAS_PARTS && !is_whole) {
         const size_t columns = c->n - whole * VF_LANES;
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
+        for (size_t i = 0; i < mr && i < rows; i++) {
             LN_UNROLL
             for (size_t j = 0; j < whole; j++)
                 vf_store(y + j * VF_LANES, sum[i][j]);
@@ -335,7 +336,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
     float *to = is_whole ? y + whole * VF_LANES : last[0];
     size_t to_stride = is_whole ? y_stride : LN_TILE_LANES;
     LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+    for (size_t i = 0; i < mr && i < rows; i++) {
         LN_UNROLL
         for (size_t j = 0; j < whole; j++)
             vf_store(y + j * VF_LANES, sum[i][j]);
@@ -346,7 +347,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
         to = tile_row_below(to, to_stride);
     }
     if (!is_whole)
-        tile_store_columns(last, mr, c->n - whole * VF_LANES, c->y + whole * VF_LANES, y_stride);
+        tile_store_columns(last, rows, c->n - whole * VF_LANES, c->y + whole * VF_LANES, y_stride);
 }
 
 // ---- The tile ----
@@ -358,13 +359,12 @@ VF_VERB uintptr_t tile_behind(const float *p, ptrdiff_t floats)
 }
 
 // What is added to the results comes from far away while the sums are made.
-VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, const size_t mr,
-                               const size_t np)
+VF_VERB void tile_fetch_addend(const tile_columns *c, size_t stride, size_t rows, const size_t np)
 {
     if (!c->addend)
         return;
     const float *from = c->addend;
-    for (size_t i = 0; i < mr; i++, from += stride) {
+    for (size_t i = 0; i < rows; i++, from += stride) {
         LN_UNROLL
         for (size_t j = 0; j < np; j++)
             __builtin_prefetch(from + j * LN_TILE_LANES, 0, 3);
@@ -385,11 +385,12 @@ VF_VERB vf tile_pair(vf before, vf x, const size_t i)
     return i % 2 ? vf_first_n(before, x, VF_LANES / 2) : x;
 }
 
-// One run of the sums; `rows` are the addresses where rows of A start, `next` is 0 or the floats
+// One run of the sums; `at_row` are the addresses where rows of A start, `next` is 0 or the floats
 // from the first of them to what is fetched meanwhile.
 VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
-                          const ln_tile_f32_run *run, const uintptr_t *rows, ptrdiff_t next,
-                          tile_sums *sums, const size_t mr, const size_t np, const bool has_pairs)
+                          const ln_tile_f32_run *run, const uintptr_t *at_row, ptrdiff_t next,
+                          tile_sums *sums, const size_t mr, size_t rows, const size_t np,
+                          const bool has_pairs)
 {
     const size_t nv = np * TILE_VECTORS, panel_stride = t->panel_stride;
     const size_t whole = has_pairs ? nv - 1 : nv;
@@ -398,7 +399,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     uintptr_t at = (uintptr_t)run->x * sizeof(float);
     const uintptr_t end = at + run->k * sizeof(float);
     const uintptr_t fetch =
-        next ? rows[0] + at + (uintptr_t)next * sizeof(float) - (uintptr_t)b : 0;
+        next ? at_row[0] + at + (uintptr_t)next * sizeof(float) - (uintptr_t)b : 0;
     for (; at != end; at += sizeof(float)) {
         vf w[TILE_MAX_NV];
         LN_UNROLL
@@ -413,8 +414,8 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
         b += LN_TILE_LANES;
         vf before = w[0];
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            vf x = vf_set1(*(const float *)(rows[i] + at));
+        for (size_t i = 0; i < mr && i < rows; i++) {
+            vf x = vf_set1(*(const float *)(at_row[i] + at));
             LN_UNROLL
             for (size_t j = 0; j < whole; j++)
                 sums->of[i][j] = vf_fma(x, w[j], sums->of[i][j]);
@@ -425,7 +426,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     }
 }
 
-VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t mr,
+VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t mr, size_t rows,
                         const size_t nv)
 {
     LN_UNROLL
@@ -433,35 +434,43 @@ VF_VERB void tile_start(const ln_tile_f32_args *t, tile_sums *sums, const size_t
         sums->pairs[i / 2] = vf_set1(0.0f);
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
-            sums->of[i][j] =
-                t->starts_from_sums ? vf_load(t->sums[i] + j * VF_LANES) : vf_set1(0.0f);
+            sums->of[i][j] = vf_set1(0.0f);
+    }
+    if (!t->starts_from_sums)
+        return;
+    LN_UNROLL
+    for (size_t i = 0; i < mr && i < rows; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            sums->of[i][j] = vf_load(t->sums[i] + j * VF_LANES);
     }
 }
 
 // Some columns of a tile; `rows` and `next` as above. With constants where this is inlined, the
 // sums stay in registers. With `has_pairs`, which takes no sums from before, the last half of the
 // last panel is left out.
-VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const uintptr_t *rows,
-                       ptrdiff_t next, const size_t mr, const size_t np, const bool has_pairs)
+VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const uintptr_t *at_row,
+                       ptrdiff_t next, const size_t mr, size_t rows, const size_t np,
+                       const bool has_pairs)
 {
     const size_t nv = np * TILE_VECTORS;
     tile_sums sums;
-    tile_start(t, &sums, mr, nv);
-    tile_fetch_addend(c, t->epilogue.addend_stride, mr, np);
+    tile_start(t, &sums, mr, rows, nv);
+    tile_fetch_addend(c, t->epilogue.addend_stride, rows, np);
     for (size_t r = 0; r < t->run_count; r++)
-        tile_add_run(t, c, &t->runs[r], rows, next, &sums, mr, np, has_pairs);
+        tile_add_run(t, c, &t->runs[r], at_row, next, &sums, mr, rows, np, has_pairs);
     const size_t paired = has_pairs ? mr : 0;
     LN_UNROLL
     for (size_t i = 0; i < paired; i++)
         sums.of[i][nv - 1] = i % 2 ? vf_swap(sums.pairs[i / 2], VF_LANES / 2) : sums.pairs[i / 2];
 
     if (!t->ends_in_sums && tile_is_bounds(t, c, np)) {
-        tile_finish_bounds(t, c, sums.of, mr, np);
+        tile_finish_bounds(t, c, sums.of, mr, rows, np);
         return;
     }
     _Alignas(64) tile_waiting waiting;
     LN_UNROLL
-    for (size_t i = 0; i < mr; i++) {
+    for (size_t i = 0; i < mr && i < rows; i++) {
         float *to = t->ends_in_sums ? t->sums[i] : waiting.sums[i];
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
@@ -476,25 +485,28 @@ VF_VERB void tile_make(const ln_tile_f32_args *t, const tile_columns *c, const u
     tile_finish_any(&waiting);
 }
 
-// The columns [first, end) of the tiles [tile, tile_end), each of `mr` rows, `np` panels at a time.
+// The columns [first, end) of the tiles [tile, tile_end), each of `rows` <= `mr` rows, `np` panels
+// at a time. Where `rows` is `mr`, a constant, nothing is tested; where it is known late, each row
+// is, which is a branch that is foreseen.
 // (Four numbers, not a struct: that would go through memory by way of vector registers, and wait
 // there for the sums of the tile before.)
 VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t tile, size_t tile_end, size_t first,
-                      size_t end, const size_t mr, const size_t np, const bool has_pairs)
+                      size_t end, const size_t mr, size_t rows, const size_t np,
+                      const bool has_pairs)
 {
     const uintptr_t step = (uintptr_t)t->tile_step * sizeof(float);
-    uintptr_t rows[LN_TILE_MAX_ROWS];
+    uintptr_t at_row[LN_TILE_MAX_ROWS] = {0};
     LN_UNROLL
-    for (size_t i = 0; i < mr; i++)
-        rows[i] = tile_behind(t->x, t->rows[i]) + tile * step;
+    for (size_t i = 0; i < mr && i < rows; i++)
+        at_row[i] = tile_behind(t->x, t->rows[i]) + tile * step;
     for (; tile < tile_end; tile++) {
         for (size_t column = first; column < end; column += np * LN_TILE_LANES) {
-            const tile_columns c = tile_columns_at(t, tile * mr, column, end, np);
-            tile_make(t, &c, rows, column ? 0 : t->next, mr, np, has_pairs);
+            const tile_columns c = tile_columns_at(t, tile * rows, column, end, np);
+            tile_make(t, &c, at_row, column ? 0 : t->next, mr, rows, np, has_pairs);
         }
         LN_UNROLL
         for (size_t i = 0; i < mr; i++)
-            rows[i] += step;
+            at_row[i] += step;
     }
 }
 
