@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if LN_CPU_X86
+#include <cpuid.h>
+#endif
+
 #define LEVEL_UNKNOWN (-1)
 
 static atomic_int level_in_use = LEVEL_UNKNOWN;
@@ -25,21 +29,40 @@ static const char known[] = LN_CPU_ISA_LIST(NAME_IN_TEXT);
 #undef NAME_IN_TEXT
 
 #if LN_CPU_X86
+// Which parts of vector registers the system saves for a thread.
+static unsigned saved_states(void)
+{
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+#define STATE_AVX    0x06u // the lower halves of 256 bits, and the upper ones
+#define STATE_AVX512 0xe6u // those, masks, the upper halves of 512 bits, the registers from 16 on
+
 static unsigned machine_features(void)
 {
-    __builtin_cpu_init();
-    unsigned features = 0;
-    if (__builtin_cpu_supports("avx2"))
-        features |= LN_CPU_HAS_AVX2;
-    if (__builtin_cpu_supports("fma"))
+    unsigned eax, ebx, ecx, edx, features = 0;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+        return 0;
+    const unsigned states = saved_states();
+    if ((states & STATE_AVX) != STATE_AVX)
+        return 0;
+    if (ecx & bit_FMA)
         features |= LN_CPU_HAS_FMA;
-    if (__builtin_cpu_supports("avx512f"))
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
+        return features;
+    if (ebx & bit_AVX2)
+        features |= LN_CPU_HAS_AVX2;
+    if ((states & STATE_AVX512) != STATE_AVX512)
+        return features;
+    if (ebx & bit_AVX512F)
         features |= LN_CPU_HAS_AVX512F;
-    if (__builtin_cpu_supports("avx512vl"))
+    if (ebx & bit_AVX512VL)
         features |= LN_CPU_HAS_AVX512VL;
-    if (__builtin_cpu_supports("avx512bw"))
+    if (ebx & bit_AVX512BW)
         features |= LN_CPU_HAS_AVX512BW;
-    if (__builtin_cpu_supports("avx512dq"))
+    if (ebx & bit_AVX512DQ)
         features |= LN_CPU_HAS_AVX512DQ;
     return features;
 }

@@ -10,19 +10,10 @@ void ln_k_gemm_f32_6x16__x86_avx2(const ln_gemm_f32_args *tile)
     assert(tile->m >= 1 && tile->m <= 6);
     assert(tile->n >= 1 && tile->n <= 16);
 
-#define ROWS(mr)                                                                                   \
-    case mr: gemm_f32_rows(tile, mr, 16 / VF_LANES); break;
-
-    switch (tile->m) {
-        ROWS(1)
-        ROWS(2)
-        ROWS(3)
-        ROWS(4)
-        ROWS(5)
-        ROWS(6)
-    default: break;
-    }
-#undef ROWS
+    if (tile->m == 6)
+        gemm_f32_rows(tile, 6, 6, 16 / VF_LANES);
+    else
+        gemm_f32_rows(tile, 5, tile->m, 16 / VF_LANES);
 }
 
 void ln_k_pack_f32_16__x86_avx2(size_t k, size_t cols, const float *b, size_t b_stride,

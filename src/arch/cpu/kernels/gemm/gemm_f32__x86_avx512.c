@@ -10,25 +10,10 @@ void ln_k_gemm_f32_12x32__x86_avx512(const ln_gemm_f32_args *tile)
     assert(tile->m >= 1 && tile->m <= 12);
     assert(tile->n >= 1 && tile->n <= 32);
 
-#define ROWS(mr)                                                                                   \
-    case mr: gemm_f32_rows(tile, mr, 32 / VF_LANES); break;
-
-    switch (tile->m) {
-        ROWS(1)
-        ROWS(2)
-        ROWS(3)
-        ROWS(4)
-        ROWS(5)
-        ROWS(6)
-        ROWS(7)
-        ROWS(8)
-        ROWS(9)
-        ROWS(10)
-        ROWS(11)
-        ROWS(12)
-    default: break;
-    }
-#undef ROWS
+    if (tile->m == 12)
+        gemm_f32_rows(tile, 12, 12, 32 / VF_LANES);
+    else
+        gemm_f32_rows(tile, 11, tile->m, 32 / VF_LANES);
 }
 
 void ln_k_pack_f32_32__x86_avx512(size_t k, size_t cols, const float *b, size_t b_stride,

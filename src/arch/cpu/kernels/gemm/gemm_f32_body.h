@@ -16,10 +16,11 @@
 #define GEMM_MAX_NV 2
 #endif
 
-// A tile of `mr` rows and `nv` vectors, both constants where it is inlined, so that the sums stay
-// in registers. The rows are addressed from every third one: x86 addresses reach the stride once
-// and twice, which saves the registers that one pointer per row would take.
-VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, const size_t nv)
+// A tile of `rows` <= `mr` rows and `nv` vectors; mr and nv are constants where it is inlined, so
+// that the sums stay in registers. Where `rows` is one, too, nothing is tested. The rows are
+// addressed from every third one: x86 addresses reach the stride once and twice, which saves the
+// registers that one pointer per row would take.
+VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, size_t rows, const size_t nv)
 {
     vf sum[GEMM_MAX_MR][GEMM_MAX_NV];
     const float *b = t->b;
@@ -34,7 +35,7 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, const siz
     }
     if (t->k) {
         LN_UNROLL
-        for (size_t i = 0; i < mr; i += 3)
+        for (size_t i = 0; i < mr && i < rows; i += 3)
             a[i / 3] = t->a + i * a_stride;
     }
 
@@ -45,14 +46,14 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, const siz
             row[j] = vf_load(b + j * VF_LANES);
         b += t->b_stride;
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
+        for (size_t i = 0; i < mr && i < rows; i++) {
             vf x = vf_set1(a[i / 3][(i % 3) * a_stride]);
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
                 sum[i][j] = vf_fma(x, row[j], sum[i][j]);
         }
         LN_UNROLL
-        for (size_t i = 0; i < mr; i += 3)
+        for (size_t i = 0; i < mr && i < rows; i += 3)
             a[i / 3]++;
     }
 
@@ -65,7 +66,7 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, const siz
         if (t->col_bias)
             col_bias = vf_load_n(t->col_bias + j * VF_LANES, cols < VF_LANES ? cols : VF_LANES);
         LN_UNROLL
-        for (size_t i = 0; i < mr; i++) {
+        for (size_t i = 0; i < mr && i < rows; i++) {
             vf y = sum[i][j];
             if (t->row_bias)
                 y = vf_add(y, vf_set1(t->row_bias[i]));

@@ -20,6 +20,25 @@ typedef struct narrow_row {
     ln_taps rows;
 } narrow_row;
 
+// The lanes of each sum become one. Not inlined: it would be as much code as all else.
+static __attribute__((noinline)) void narrow_finish(const float *bias, const float *stored,
+                                                    size_t pixels, size_t outs, float *y,
+                                                    size_t y_stride)
+{
+    for (size_t p = 0; p < pixels; p++, y += y_stride) {
+        for (size_t o = 0; o < outs; o++, stored += LN_NARROW_LANES) {
+            vf lanes[NARROW_VECTORS];
+            LN_UNROLL
+            for (size_t v = 0; v < NARROW_VECTORS; v++)
+                lanes[v] = vf_load(stored + v * VF_LANES);
+            vf sum = vf_sum_lanes(lanes, LN_NARROW_LANES);
+            if (bias)
+                sum = vf_add(sum, vf_set1(bias[o]));
+            vf_store_n(y + o, sum, 1);
+        }
+    }
+}
+
 // `pixels` neighbours from column `x` on, which all meet the columns in `taps`; pixels and outs are
 // constants where this is inlined.
 VF_VERB void narrow_tile(const narrow_row *row, const size_t pixels, const size_t outs, size_t x,
@@ -66,17 +85,17 @@ VF_VERB void narrow_tile(const narrow_row *row, const size_t pixels, const size_
             }
         }
     }
-    const float *bias = a->epilogue.bias;
+    float stored[NARROW_MAX_PIXELS * LN_NARROW_MAX_OUTS * LN_NARROW_LANES], *to = stored;
     LN_UNROLL
     for (size_t p = 0; p < pixels; p++) {
         LN_UNROLL
         for (size_t o = 0; o < outs; o++) {
-            vf sum = vf_sum_lanes(lanes[p][o], LN_NARROW_LANES);
-            if (bias)
-                sum = vf_add(sum, vf_set1(bias[o]));
-            vf_store_n(y + p * y_stride + o, sum, 1);
+            LN_UNROLL
+            for (size_t v = 0; v < NARROW_VECTORS; v++, to += VF_LANES)
+                vf_store(to, lanes[p][o][v]);
         }
     }
+    narrow_finish(a->epilogue.bias, stored, pixels, outs, y, y_stride);
 }
 
 // Neighbours whose windows are inside the image from left to right are done side by side.

@@ -5,11 +5,11 @@
 
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
-// The one list of rows.
-#define ROWS(X, np) X(1, np) X(2, np) X(3, np) X(4, np) X(5, np) X(6, np)
-ROWS(PRODUCT_TILE, 1)
+PRODUCT_TILE(6, 1)
+PRODUCT_TO(5, 1)
 
-static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS] = {ROWS(PRODUCT_ENTRY, 1)};
+static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {
+    {product_to_5x1, PRODUCT_ENTRY(6, 1)}};
 
 static void product(const ln_winograd_f32_product *p)
 {

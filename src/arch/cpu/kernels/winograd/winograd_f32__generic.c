@@ -3,13 +3,15 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
+#define WINOGRAD_KEEPS_SMALL
+
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
-// The one list of rows.
-#define ROWS(X, np) X(1, np) X(2, np) X(3, np) X(4, np)
-ROWS(PRODUCT_TILE, 1)
+PRODUCT_TILE(4, 1)
+PRODUCT_TO(3, 1)
 
-static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS] = {ROWS(PRODUCT_ENTRY, 1)};
+static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {
+    {product_to_3x1, PRODUCT_ENTRY(4, 1)}};
 
 static void product(const ln_winograd_f32_product *p)
 {

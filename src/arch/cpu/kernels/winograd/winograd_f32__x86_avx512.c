@@ -5,16 +5,15 @@
 
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
-// The one list of rows for each number of panels.
-#define ROWS_TO_7(X, np)  X(1, np) X(2, np) X(3, np) X(4, np) X(5, np) X(6, np) X(7, np)
-#define ROWS_TO_12(X, np) ROWS_TO_7(X, np) X(8, np) X(9, np) X(10, np) X(11, np) X(12, np)
-#define ROWS(X, np)       ROWS_TO_12(X, np) X(13, np) X(14, np)
+// Those that are dealt when there are many rows.
+#define ROWS(X, np) X(8, np) X(9, np) X(10, np) X(11, np) X(12, np) X(13, np) X(14, np)
 
-ROWS(PRODUCT_TILE, 1)
 ROWS(PRODUCT_TILE, 2)
+PRODUCT_TO(7, 2)
+PRODUCT_TO(14, 1)
 
-static product_tile_fn *const tiles[2][PRODUCT_MAX_ROWS] = {ROWS(PRODUCT_ENTRY, 1)
-                                                                ROWS(PRODUCT_ENTRY, 2)};
+static product_tile_fn *const tiles[2][PRODUCT_MAX_ROWS + 1] = {
+    {product_to_14x1}, {product_to_7x2, ROWS(PRODUCT_ENTRY, 2)}};
 
 static void product(const ln_winograd_f32_product *p)
 {

@@ -87,9 +87,16 @@ VF_VERB void input_line(const size_t m, vf *r, const vf *d)
     }
 }
 
+// Where nothing is inlined for speed, transforms have one copy.
+#ifdef WINOGRAD_KEEPS_SMALL
+#define TRANSFORM static __attribute__((noinline)) void
+#else
+#define TRANSFORM VF_VERB void
+#endif
+
 // `count` channels from `c` on; the other lanes are 0.
-VF_VERB void input_channels(const size_t m, const bool is_inside, const ln_winograd_f32_input *t,
-                            size_t c, size_t count)
+TRANSFORM input_channels(const size_t m, const bool is_inside, const ln_winograd_f32_input *t,
+                         size_t c, size_t count)
 {
     const size_t n = m + 2;
     vf half[SIDE][SIDE];
@@ -144,30 +151,32 @@ VF_VERB void winograd_f32_input(const size_t m, const ln_winograd_f32_input *t)
 typedef struct product_place {
     const float *v, *u;
     float *m;
+    size_t rows;
     uintptr_t ahead[2];
 } product_place;
 
-// A tile of `rows` rows and `panels` panels, constants where this is inlined, whose sums stay in
-// registers. The rows are addressed from every third one: x86 addresses reach the stride once and
-// twice, which saves the registers that one pointer per row would take.
+// A tile of `rows` <= `most` rows and `panels` panels, whose sums stay in registers: most and
+// panels are constants where this is inlined. Where rows is one, too, nothing is tested. The rows
+// are addressed from every third one: x86 addresses reach the stride once and twice, which saves
+// the registers that one pointer per row would take.
 VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place *place,
-                          const size_t rows, const size_t panels)
+                          const size_t most, size_t rows, const size_t panels)
 {
     const size_t nv = panels * LN_WINOGRAD_LANES / VF_LANES;
     const size_t v_row = p->v_row;
     const uintptr_t ahead = place->ahead[0], ahead_next = place->ahead[1];
     const float *u = place->u, *u_next = u + p->channels * LN_WINOGRAD_LANES;
-    const float *a[(PRODUCT_MAX_ROWS + 2) / 3];
+    const float *a[(PRODUCT_MAX_ROWS + 2) / 3] = {NULL};
     vf sum[PRODUCT_MAX_ROWS][PRODUCT_MAX_NV];
 
     LN_UNROLL
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < most; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
             sum[i][j] = vf_set1(0.0f);
     }
     LN_UNROLL
-    for (size_t i = 0; i < rows; i += 3)
+    for (size_t i = 0; i < most && i < rows; i += 3)
         a[i / 3] = place->v + i * v_row;
 
     for (size_t c = 0; c < p->channels; c++) {
@@ -183,19 +192,19 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place 
         u += LN_WINOGRAD_LANES;
         u_next += LN_WINOGRAD_LANES;
         LN_UNROLL
-        for (size_t i = 0; i < rows; i++) {
+        for (size_t i = 0; i < most && i < rows; i++) {
             vf x = vf_set1(a[i / 3][(i % 3) * v_row]);
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
                 sum[i][j] = vf_fma(x, w[j], sum[i][j]);
         }
         LN_UNROLL
-        for (size_t i = 0; i < rows; i += 3)
+        for (size_t i = 0; i < most && i < rows; i += 3)
             a[i / 3]++;
     }
 
     LN_UNROLL
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < most && i < rows; i++) {
         LN_UNROLL
         for (size_t j = 0; j < nv; j++)
             vf_store(place->m + i * p->m_row + j * VF_LANES, sum[i][j]);
@@ -204,14 +213,15 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place 
 
 typedef void product_tile_fn(const ln_winograd_f32_product *p, const product_place *place);
 
-// All rows past one or two panels at a time. The rows are dealt evenly: 16 rows of a tile of 14 are
+// All rows past one or two panels at a time. Of `tiles`, number 0 makes as many rows as no other
+// does. The rows are dealt evenly: 16 rows of a tile of 14 are
 // 8 and 8, not 14 and 2, because small tiles do not hide the latency of fma.
 //
 // Meanwhile the panels that follow are fetched, each by one tile: the hardware does not do so
 // across the ends of pages, which come every 64 channels.
 VF_VERB void winograd_f32_product(const ln_winograd_f32_product *p, const size_t max_rows,
                                   const size_t max_panels,
-                                  product_tile_fn *const (*tiles)[PRODUCT_MAX_ROWS])
+                                  product_tile_fn *const (*tiles)[PRODUCT_MAX_ROWS + 1])
 {
     const size_t tile_count = (p->rows + max_rows - 1) / max_rows;
     for (size_t panel = 0; panel < p->panels; panel += max_panels) {
@@ -225,9 +235,13 @@ VF_VERB void winograd_f32_product(const ln_winograd_f32_product *p, const size_t
         uintptr_t distance = (uintptr_t)after - (uintptr_t)place.u;
         for (size_t i = 0; i < tile_count; i++) {
             size_t rows = p->rows / tile_count + (i < p->rows % tile_count);
+            place.rows = rows;
             place.ahead[0] = i == 0 ? distance : 0;
             place.ahead[1] = i == (tile_count > 1) ? distance : 0;
-            tiles[panels - 1][rows - 1](p, &place);
+            product_tile_fn *tile = tiles[panels - 1][rows];
+            if (!tile)
+                tile = tiles[panels - 1][0];
+            tile(p, &place);
             place.v += rows * p->v_row;
             place.m += rows * p->m_row;
         }
@@ -313,8 +327,7 @@ VF_VERB void output_finish(const ln_winograd_f32_output *t, size_t i, size_t j, 
 }
 
 // `count` channels from `c` on.
-VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, size_t c,
-                             size_t count)
+TRANSFORM output_channels(const size_t m, const ln_winograd_f32_output *t, size_t c, size_t count)
 {
     const size_t n = m + 2;
     const ln_epilogue_f32 *e = &t->epilogue;
@@ -391,12 +404,15 @@ TRANSFORMS(4)
 TRANSFORMS(6)
 #undef TRANSFORMS
 
-#define PRODUCT_TILE(rows, panels)                                                                 \
-    static void product_##rows##x##panels(const ln_winograd_f32_product *p,                        \
-                                          const product_place *place)                              \
+// Products of a number of rows that is known early, and of any up to `most`.
+#define PRODUCT(name, most, count, panels)                                                         \
+    static void name(const ln_winograd_f32_product *p, const product_place *place)                 \
     {                                                                                              \
-        product_tile(p, place, rows, panels);                                                      \
+        assert((count) == place->rows && place->rows >= 1 && place->rows <= (most));               \
+        product_tile(p, place, most, count, panels);                                               \
     }
-#define PRODUCT_ENTRY(rows, panels) [(panels)-1][(rows)-1] = product_##rows##x##panels,
+#define PRODUCT_TILE(rows, panels)  PRODUCT(product_##rows##x##panels, rows, rows, panels)
+#define PRODUCT_TO(most, panels)    PRODUCT(product_to_##most##x##panels, most, place->rows, panels)
+#define PRODUCT_ENTRY(rows, panels) [rows] = product_##rows##x##panels,
 
 #endif
