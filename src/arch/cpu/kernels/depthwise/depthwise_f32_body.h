@@ -256,13 +256,27 @@ VF_VERB const float *depthwise_step(uintptr_t row, const depthwise_steps *s, con
     return depthwise_step_few(row, s, i);
 }
 
+// The inputs that the windows of a row of outputs look at.
+#define DEPTHWISE_INPUTS(k, s) ((DEPTHWISE_TILE - 1) * (s) + (k))
+
+// Those that a padding of half a kernel takes from the first tile of a row, and from the last one.
+#define DEPTHWISE_LESS_LEFT(k)     ((k) / 2)
+#define DEPTHWISE_LESS_RIGHT(k, s) ((k) / 2 + 1 - (s))
+
+// What may be left out of the inputs of a whole tile is one of these, or both: a branch for each
+// is foreseen, and takes less code than a tile for each of four cases. Wide kernels are rare, and
+// large when they are written out; theirs have all inputs.
+#define DEPTHWISE_HAS_BORDERS(k) ((k) < DEPTHWISE_MAX_KERNEL)
+
 // A kernel of k columns that steps by s. All numbers but `lanes` are constants where this is
-// inlined. `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and of the inputs of a
-// row there are all from `left` to before `right`; else those that `column` says.
-VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, const int left,
-                            const int right, size_t lanes, const depthwise_column *column,
-                            const depthwise_place *at)
+// inlined. `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and the inputs of a row
+// are all, but for those of the borders; else those that `column` says.
+VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_t lanes,
+                            const depthwise_column *column, const depthwise_place *at)
 {
+    const int inputs = DEPTHWISE_INPUTS(k, s);
+    const bool less_left = DEPTHWISE_HAS_BORDERS(k) && column->left > 0;
+    const bool less_right = DEPTHWISE_HAS_BORDERS(k) && column->right < inputs;
     const float *w = at->w + at->top * (size_t)k * column->w_stride;
     const float *row = at->x + at->top * column->x_row;
     vf sums[DEPTHWISE_TILE], weights[DEPTHWISE_MAX_KERNEL];
@@ -278,7 +292,11 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, const
         for (int i = 0; i < k; i++)
             weights[i] = depthwise_load(depthwise_step((uintptr_t)w, &w_steps, i), lanes);
         LN_UNROLL
-        for (int x = left; x < right; x++) {
+        for (int x = 0; x < inputs; x++) {
+            if (is_whole && x < DEPTHWISE_LESS_LEFT(k) && less_left)
+                continue;
+            if (is_whole && x >= inputs - DEPTHWISE_LESS_RIGHT(k, s) && less_right)
+                continue;
             if (!is_whole && (x < column->left || x >= column->right))
                 continue;
             vf in = depthwise_load(depthwise_step((uintptr_t)row, &x_steps, x), lanes);
@@ -298,9 +316,10 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, const
 #ifdef DEPTHWISE_HAS_PAIRS
 // The same for two tiles below each other, 3x3 and step 1: four rows of inputs, all weights in
 // registers. A whole vector, and `is_whole`.
-VF_VERB void depthwise_pair(const int left, const int right, const depthwise_column *column,
-                            const depthwise_place *at)
+VF_VERB void depthwise_pair(const depthwise_column *column, const depthwise_place *at)
 {
+    const int inputs = DEPTHWISE_INPUTS(3, 1);
+    const bool less_left = column->left > 0, less_right = column->right < inputs;
     vf sums[2][DEPTHWISE_TILE], weights[3][3];
     LN_UNROLL
     for (int i = 0; i < DEPTHWISE_TILE; i++)
@@ -314,7 +333,9 @@ VF_VERB void depthwise_pair(const int left, const int right, const depthwise_col
         if ((size_t)y < at->top || (size_t)y >= at->bottom)
             continue;
         LN_UNROLL
-        for (int x = left; x < right; x++) {
+        for (int x = 0; x < inputs; x++) {
+            if ((x == 0 && less_left) || (x + 1 == inputs && less_right))
+                continue;
             vf in = vf_load(row + (size_t)x * column->x_stride);
             LN_UNROLL
             for (int i = 0; i < 2 * DEPTHWISE_TILE; i++) {
@@ -415,10 +436,9 @@ VF_VERB bool depthwise_has_pairs(const int k, const int s, const depthwise_job *
 
 // The tiles of a column in the rows [row, row_end) of an image, for the channels [c, end); `first`
 // is the first input of its windows, which may be in front of the image.
-VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole, const int left,
-                             const int right, const depthwise_column *given, size_t image,
-                             size_t row, size_t row_end, size_t out, ptrdiff_t first, size_t c,
-                             size_t end)
+VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole,
+                             const depthwise_column *given, size_t image, size_t row,
+                             size_t row_end, size_t out, ptrdiff_t first, size_t c, size_t end)
 {
     const depthwise_column column = *given;
     const depthwise_job *job = column.job;
@@ -454,14 +474,14 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole, cons
                                         .c = i};
 #ifdef DEPTHWISE_HAS_PAIRS
             if (is_whole && k == 3 && s == 1 && step == 2) {
-                depthwise_pair(left, right, &column, &at);
+                depthwise_pair(&column, &at);
                 continue;
             }
 #endif
             if (!is_whole && lanes)
-                depthwise_tile(k, s, false, left, right, lanes, &column, &at);
+                depthwise_tile(k, s, false, lanes, &column, &at);
             else
-                depthwise_tile(k, s, is_whole, left, right, 0, &column, &at);
+                depthwise_tile(k, s, is_whole, 0, &column, &at);
         }
         for (size_t i = 0; column.form == DEPTHWISE_LATE && i < step; i++) {
             // with the channels in front of c that the last vector did again
@@ -472,9 +492,6 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole, cons
         }
     }
 }
-
-// The inputs that the windows of a row of outputs look at.
-#define DEPTHWISE_INPUTS(k, s) ((DEPTHWISE_TILE - 1) * (s) + (k))
 
 // A column of tiles whose first output is number `out` of a row.
 VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *job, size_t image,
@@ -505,23 +522,14 @@ VF_VERB void depthwise_do_column(const int k, const int s, const depthwise_job *
         .bounds = {job->low, job->high},
     };
     const bool is_vector = end >= VF_LANES && (end % VF_LANES == 0 || !args->epilogue.addend);
-    const int missing[2] = {k / 2, k / 2 + 1 - s};
-    // Wide kernels are rare, and large when they are written out.
-    const bool has_borders = k < DEPTHWISE_MAX_KERNEL;
-#define DEPTHWISE_TRY(left_, right_)                                                               \
-    if ((has_borders || ((left_) == 0 && (right_) == 0)) && is_vector &&                           \
-        column.outputs == DEPTHWISE_TILE && column.left == (left_) &&                              \
-        column.right == inputs - (right_)) {                                                       \
-        depthwise_tiles(k, s, true, left_, inputs - (right_), &column, image, row, row_end, out,   \
-                        first, c, end);                                                            \
-        return;                                                                                    \
-    }
-    DEPTHWISE_TRY(0, 0)
-    DEPTHWISE_TRY(missing[0], 0)
-    DEPTHWISE_TRY(0, missing[1])
-    DEPTHWISE_TRY(missing[0], missing[1])
-#undef DEPTHWISE_TRY
-    depthwise_tiles(k, s, false, 0, inputs, &column, image, row, row_end, out, first, c, end);
+    const int most = DEPTHWISE_HAS_BORDERS(k) ? DEPTHWISE_LESS_LEFT(k) : 0;
+    const int least = inputs - (DEPTHWISE_HAS_BORDERS(k) ? DEPTHWISE_LESS_RIGHT(k, s) : 0);
+    const bool is_usual = (column.left == 0 || column.left == most) &&
+                          (column.right == inputs || column.right == least);
+    if (is_usual && is_vector && column.outputs == DEPTHWISE_TILE)
+        depthwise_tiles(k, s, true, &column, image, row, row_end, out, first, c, end);
+    else
+        depthwise_tiles(k, s, false, &column, image, row, row_end, out, first, c, end);
 }
 
 // Channels that a column of tiles is made for.
