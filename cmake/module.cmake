@@ -33,10 +33,15 @@ if(LN_SANITIZE)
 endif()
 
 # What makes code small where it runs once for a model; gcc and clang know different ones. Measured,
-# each: what is not moved out of loops or kept over calls needs no register that is saved.
+# each: what is not moved out of loops or kept over calls needs no register that is saved, and what
+# is not copied, to the head of a loop or in front of a jump, is there once. Without those passes GCC
+# sees variables without a value where there are none; it looks for them in the other builds.
 include(CheckCCompilerFlag)
 set(LN_SMALL_FLAGS -Os)
-foreach(flag -Oz -fno-ivopts -fno-caller-saves -fno-tree-dominator-opts -fno-move-loop-invariants)
+foreach(flag
+    -Oz -fno-ivopts -fno-caller-saves -fno-tree-dominator-opts -fno-move-loop-invariants
+    -fno-tree-loop-im -fno-tree-pre -fno-tree-ch -fno-thread-jumps -fno-inline-functions
+    -fno-ipa-sra -fno-expensive-optimizations -Wno-maybe-uninitialized)
   string(MAKE_C_IDENTIFIER "LN_HAS${flag}" has_flag)
   check_c_compiler_flag(${flag} ${has_flag})
   if(${has_flag})
