@@ -181,38 +181,51 @@ static __attribute__((noinline)) void depthwise_wait(const depthwise_column *col
                                        .pixel = at->pixel,
                                        .count = column->outputs,
                                        .c = at->c,
-                                       .lanes = lanes ? lanes : VF_LANES,
+                                       .lanes = lanes,
                                        .sums = sums};
     depthwise_finish(&waiting);
 }
 
-// `lanes` and `is_whole` as below.
-VF_VERB void depthwise_store_tile(const bool is_whole, size_t lanes, const depthwise_column *column,
-                                  const depthwise_place *at, const vf *sums)
+// All outputs of a whole vector.
+VF_VERB void depthwise_store_tile(const depthwise_column *column, const depthwise_place *at,
+                                  const vf *sums)
 {
     if (column->form == DEPTHWISE_WAITING) {
         float stored[DEPTHWISE_TILE * VF_LANES];
         LN_UNROLL
         for (int i = 0; i < DEPTHWISE_TILE; i++)
             vf_store(stored + i * VF_LANES, sums[i]);
-        depthwise_wait(column, at, lanes, stored);
+        depthwise_wait(column, at, VF_LANES, stored);
         return;
     }
     // -0 changes nothing.
-    const vf bias = column->bias ? depthwise_load(column->bias + at->c, lanes) : vf_set1(-0.0f);
+    const vf bias = column->bias ? vf_load(column->bias + at->c) : vf_set1(-0.0f);
     vf out[DEPTHWISE_TILE];
     LN_UNROLL
     for (int i = 0; i < DEPTHWISE_TILE; i++)
         out[i] = depthwise_epilogue(column, sums[i], bias);
     LN_UNROLL
-    for (int i = 0; i < DEPTHWISE_TILE; i++) {
-        float *y = at->y + (size_t)i * column->y_stride;
-        if (!is_whole && (size_t)i >= column->outputs)
-            continue;
-        if (lanes)
-            vf_store_n(y, out[i], lanes);
+    for (int i = 0; i < DEPTHWISE_TILE; i++)
+        vf_store(at->y + (size_t)i * column->y_stride, out[i]);
+}
+
+// The outputs that `column` says, for the first `lanes` channels.
+static __attribute__((noinline)) void depthwise_store_some(const depthwise_column *column,
+                                                           const depthwise_place *at, size_t lanes,
+                                                           float *sums)
+{
+    if (column->form == DEPTHWISE_WAITING) {
+        depthwise_wait(column, at, lanes, sums);
+        return;
+    }
+    const vf bias = column->bias ? vf_load_n(column->bias + at->c, lanes) : vf_set1(-0.0f);
+    float *y = at->y;
+    for (size_t i = 0; i < column->outputs; i++, y += column->y_stride) {
+        const vf out = depthwise_epilogue(column, vf_load(sums + i * VF_LANES), bias);
+        if (lanes == VF_LANES)
+            vf_store(y, out);
         else
-            vf_store(y, out[i]);
+            vf_store_n(y, out, lanes);
     }
 }
 
@@ -269,12 +282,13 @@ VF_VERB const float *depthwise_step(uintptr_t row, const depthwise_steps *s, con
 #define DEPTHWISE_HAS_BORDERS(k) ((k) < DEPTHWISE_MAX_KERNEL)
 
 // A kernel of k columns that steps by s. All numbers but `lanes` are constants where this is
-// inlined. `lanes` 0: a whole vector. `is_whole`: all outputs are wanted, and the inputs of a row
-// are all, but for those of the borders; else those that `column` says.
+// inlined. `is_whole`: all lanes and outputs are wanted, and the inputs of a row are all, but for
+// those of the borders; else those that `column` says.
 VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_t lanes,
                             const depthwise_column *column, const depthwise_place *at)
 {
     const int inputs = DEPTHWISE_INPUTS(k, s);
+    const size_t some = is_whole ? 0 : lanes;
     const bool less_left = DEPTHWISE_HAS_BORDERS(k) && column->left > 0;
     const bool less_right = DEPTHWISE_HAS_BORDERS(k) && column->right < inputs;
     const float *w = at->w + at->top * (size_t)k * column->w_stride;
@@ -290,7 +304,7 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
         depthwise_forget(&w_steps);
         LN_UNROLL
         for (int i = 0; i < k; i++)
-            weights[i] = depthwise_load(depthwise_step((uintptr_t)w, &w_steps, i), lanes);
+            weights[i] = depthwise_load(depthwise_step((uintptr_t)w, &w_steps, i), some);
         LN_UNROLL
         for (int x = 0; x < inputs; x++) {
             if (is_whole && x < DEPTHWISE_LESS_LEFT(k) && less_left)
@@ -299,7 +313,7 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
                 continue;
             if (!is_whole && (x < column->left || x >= column->right))
                 continue;
-            vf in = depthwise_load(depthwise_step((uintptr_t)row, &x_steps, x), lanes);
+            vf in = depthwise_load(depthwise_step((uintptr_t)row, &x_steps, x), some);
             LN_UNROLL
             for (int i = 0; i < DEPTHWISE_TILE; i++) {
                 const int kx = x - i * s;
@@ -310,7 +324,15 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
         row += column->x_row;
         w += (size_t)k * column->w_stride;
     }
-    depthwise_store_tile(is_whole, lanes, column, at, sums);
+    if (is_whole) {
+        depthwise_store_tile(column, at, sums);
+        return;
+    }
+    float stored[DEPTHWISE_TILE * VF_LANES];
+    LN_UNROLL
+    for (int i = 0; i < DEPTHWISE_TILE; i++)
+        vf_store(stored + i * VF_LANES, sums[i]);
+    depthwise_store_some(column, at, lanes, stored);
 }
 
 #ifdef DEPTHWISE_HAS_PAIRS
@@ -346,11 +368,11 @@ VF_VERB void depthwise_pair(const depthwise_column *column, const depthwise_plac
             }
         }
     }
-    depthwise_store_tile(true, 0, column, at, sums[0]);
+    depthwise_store_tile(column, at, sums[0]);
     depthwise_place below = *at;
     below.pixel += column->y_row / column->y_stride;
     below.y += column->y_row;
-    depthwise_store_tile(true, 0, column, &below, sums[1]);
+    depthwise_store_tile(column, &below, sums[1]);
 }
 #endif
 
@@ -460,7 +482,7 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole,
         const ptrdiff_t x = (in_row - (ptrdiff_t)shape->pad_top) * (ptrdiff_t)job->in_row +
                             first * (ptrdiff_t)column.x_stride;
         for (size_t i = c; i < end; i += VF_LANES) {
-            size_t lanes = 0;
+            size_t lanes = VF_LANES;
             if (end - i < VF_LANES && overlaps)
                 i = end - VF_LANES;
             else if (end - i < VF_LANES)
@@ -478,10 +500,7 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole,
                 continue;
             }
 #endif
-            if (!is_whole && lanes)
-                depthwise_tile(k, s, false, lanes, &column, &at);
-            else
-                depthwise_tile(k, s, is_whole, 0, &column, &at);
+            depthwise_tile(k, s, is_whole, lanes, &column, &at);
         }
         for (size_t i = 0; column.form == DEPTHWISE_LATE && i < step; i++) {
             // with the channels in front of c that the last vector did again
