@@ -2,8 +2,9 @@
 // Saturating conversion between all pairs of element types.
 //
 // Every conversion goes through the widest type of the source's kind (double, int64_t, uint64_t),
-// which holds each source value exactly, a block at a time. This needs a load and three stores for
-// each type instead of a loop for each pair, and both halves vectorise.
+// which holds each source value exactly, a block at a time. Whole numbers then get the range of
+// their type, whichever it is, and are stored by their size. This needs a loop for each type that
+// is loaded and a few for those that are stored, instead of one for each pair.
 
 #include <lightnet/dtype.h>
 
@@ -85,51 +86,86 @@ static inline float narrow_double(double x)
     return (float)x;
 }
 
-// For T with the range [min, max]: 2^digits = max + 1 and min are exact as double, max may not be.
-#define TRUNCATE(x, type, min, max)                                                                \
-    ((x) != (x)                     ? (type)0                                                      \
-     : (x) >= 2.0 * ((max) / 2 + 1) ? (type)(max)                                                  \
-     : (x) <= (double)(min)         ? (type)(min)                                                  \
-                                    : (type)(x))
+// The range of a whole type.
+typedef struct range {
+    int64_t min;
+    uint64_t max;
+} range;
 
-#define STORE_LOOP(type, source, expr)                                                             \
+static inline uint64_t whole_double(double x, range r)
+{
+    const double above = 2.0 * (double)(r.max / 2 + 1); // max + 1 is exact, max may not be
+    if (x != x)
+        return 0;
+    if (x >= above)
+        return r.max;
+    if (x <= (double)r.min)
+        return (uint64_t)r.min;
+    return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}
+
+static inline uint64_t whole_signed(int64_t x, range r)
+{
+    if (x < r.min)
+        return (uint64_t)r.min;
+    return x > 0 && (uint64_t)x > r.max ? r.max : (uint64_t)x;
+}
+
+#define EACH(to, from, expr)                                                                       \
     for (size_t i = 0; i < count; i++) {                                                           \
-        __typeof__(b->source[0]) x = b->source[i];                                                 \
-        ((type *)dst)[i] = (expr);                                                                 \
+        __typeof__(b->from[0]) x = b->from[i];                                                     \
+        (to)[i] = (expr);                                                                          \
     }                                                                                              \
     break;
 
-#define NARROW_double(x) (x)
-#define NARROW_float(x)  narrow_double(x)
+// What is stored of whole numbers, in as many low bits as they have.
+static void make_whole(block *b, range r, size_t count)
+{
+    switch (b->kind) {
+    case WIDE_DOUBLE: EACH(b->u64, f64, whole_double(x, r))
+    case WIDE_SIGNED: EACH(b->u64, i64, whole_signed(x, r))
+    case WIDE_UNSIGNED: EACH(b->u64, u64, x > r.max ? r.max : x)
+    }
+}
 
-#define STORE_FLOATING(type, min, max)                                                             \
-    switch (b->kind) {                                                                             \
-    case WIDE_DOUBLE: STORE_LOOP(type, f64, NARROW_##type(x))                                      \
-    case WIDE_SIGNED: STORE_LOOP(type, i64, (type)x)                                               \
-    case WIDE_UNSIGNED: STORE_LOOP(type, u64, (type)x)                                             \
+static void make_bool(block *b, size_t count)
+{
+    if (b->kind == WIDE_DOUBLE) {
+        for (size_t i = 0; i < count; i++)
+            b->u64[i] = b->f64[i] != 0;
+        return;
     }
-#define STORE_SIGNED(type, min, max)                                                               \
-    switch (b->kind) {                                                                             \
-    case WIDE_DOUBLE: STORE_LOOP(type, f64, TRUNCATE(x, type, min, max))                           \
-    case WIDE_SIGNED:                                                                              \
-        STORE_LOOP(type, i64, x<(min) ? (type)(min) : x>(max) ? (type)(max) : (type)x)             \
-    case WIDE_UNSIGNED: STORE_LOOP(type, u64, x > (uint64_t)(max) ? (type)(max) : (type)x)         \
-    }
-#define STORE_UNSIGNED(type, min, max)                                                             \
-    switch (b->kind) {                                                                             \
-    case WIDE_DOUBLE: STORE_LOOP(type, f64, TRUNCATE(x, type, min, max))                           \
-    case WIDE_SIGNED:                                                                              \
-        STORE_LOOP(type, i64, x<0 ? (type)0 : (uint64_t)x>(max) ? (type)(max) : (type)x)           \
-    case WIDE_UNSIGNED: STORE_LOOP(type, u64, x > (max) ? (type)(max) : (type)x)                   \
-    }
-#define STORE_BOOLEAN(type, min, max)                                                              \
-    switch (b->kind) {                                                                             \
-    case WIDE_DOUBLE: STORE_LOOP(type, f64, x != 0)                                                \
-    case WIDE_SIGNED: STORE_LOOP(type, i64, x != 0)                                                \
-    case WIDE_UNSIGNED: STORE_LOOP(type, u64, x != 0)                                              \
-    }
+    for (size_t i = 0; i < count; i++)
+        b->u64[i] = b->u64[i] != 0;
+}
 
-#define STORE_INTEGER STORE_SIGNED // of 4 and 2 bits: each limit fits in an int
+static void store_whole(const block *b, char *dst, size_t size, size_t count)
+{
+    switch (size) {
+    case 1: EACH((uint8_t *)dst, u64, (uint8_t)x)
+    case 2: EACH((uint16_t *)dst, u64, (uint16_t)x)
+    case 4: EACH((uint32_t *)dst, u64, (uint32_t)x)
+    default: EACH((uint64_t *)dst, u64, x)
+    }
+}
+
+static void store_double(const block *b, double *dst, size_t count)
+{
+    switch (b->kind) {
+    case WIDE_DOUBLE: EACH(dst, f64, x)
+    case WIDE_SIGNED: EACH(dst, i64, (double)x)
+    case WIDE_UNSIGNED: EACH(dst, u64, (double)x)
+    }
+}
+
+static void store_float(const block *b, float *dst, size_t count)
+{
+    switch (b->kind) {
+    case WIDE_DOUBLE: EACH(dst, f64, narrow_double(x))
+    case WIDE_SIGNED: EACH(dst, i64, (float)x)
+    case WIDE_UNSIGNED: EACH(dst, u64, (float)x)
+    }
+}
 
 // Infinities pass through where there are any; all else keeps to the range.
 static void store_narrow(const block *b, char *dst, tl_dtype dtype, size_t count)
@@ -146,24 +182,41 @@ static void store_narrow(const block *b, char *dst, tl_dtype dtype, size_t count
     }
 }
 
-static void store(const block *b, char *dst, tl_dtype dtype, size_t first, size_t count)
+static range range_of(tl_dtype dtype)
 {
-    dst += first * tl_size_of(dtype);
     switch (dtype) {
-#define STORE_CASE(name, type, kind, fmt, min, max)                                                \
-    case name: STORE_##kind(type, min, max) break;
-        TL_DTYPE_LIST(STORE_CASE)
-#undef STORE_CASE
-#define STORE_SMALL_CASE(name, type, kind, fmt, min, max)                                          \
-    case name: STORE_INTEGER(type, min, max) break;
-        TL_DTYPE_SMALL_INT_LIST(STORE_SMALL_CASE)
-#undef STORE_SMALL_CASE
+#define RANGE_FLOATING(min, max) {0}
+#define RANGE_SIGNED(min, max)                                                                     \
+    {                                                                                              \
+        (min), (max)                                                                               \
+    }
+#define RANGE_UNSIGNED RANGE_SIGNED
+#define RANGE_INTEGER  RANGE_SIGNED // of 4 and 2 bits
+#define RANGE_BOOLEAN  RANGE_SIGNED
+#define RANGE_CASE(name, type, kind, fmt, min, max)                                                \
+    case name: return (range)RANGE_##kind(min, max);
+        TL_DTYPE_LIST(RANGE_CASE)
+        TL_DTYPE_SMALL_INT_LIST(RANGE_CASE)
+#undef RANGE_CASE
+    default: return (range){0};
+    }
+}
+
+static void store(block *b, char *dst, tl_dtype dtype, size_t first, size_t count)
+{
+    const size_t size = tl_size_of(dtype);
+    dst += first * size;
+    switch (dtype) {
+    case TL_DOUBLE: store_double(b, (double *)dst, count); return;
+    case TL_FLOAT: store_float(b, (float *)dst, count); return;
+    case TL_BOOL: make_bool(b, count); break;
 #define STORE_NARROW_CASE(name, type, kind, fmt, min, max) case name:
         TL_DTYPE_NARROW_LIST(STORE_NARROW_CASE) store_narrow(b, dst, dtype, count);
-        break;
+        return;
 #undef STORE_NARROW_CASE
-    default: break;
+    default: make_whole(b, range_of(dtype), count);
     }
+    store_whole(b, dst, size, count);
 }
 
 // ---- Public ----
