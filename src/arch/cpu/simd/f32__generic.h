@@ -25,6 +25,12 @@
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
+// Where a multiply-add is a call, nothing is gained by inlining rows of them.
+#ifndef __FP_FAST_FMAF
+#define VF_LONG_VERB static __attribute__((noinline, unused))
+#define VF_ONE_ABREAST
+#endif
+
 #define VF_LANES 4
 
 // The kernel of that name for this instruction set.
