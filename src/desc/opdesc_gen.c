@@ -15,6 +15,12 @@
 #include "desc/csnippet.h"
 #include "desc/opdesc_print.h"
 
+// Whether it is a number as it stands, such as 4: then one call checks more than one thing.
+static bool is_literal(const char *text)
+{
+    return text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 9;
+}
+
 // ---- Inputs ----
 
 static void put_same(printer *p, const char *what, const char *entry, const char *other, int indent)
@@ -29,13 +35,26 @@ static void put_same(printer *p, const char *what, const char *entry, const char
                    ln_gen_is_true(in->is_variadic) ? "[0]" : "");
 }
 
+// Whether an input is fetched by a call that checks its dtype and number of dimensions.
+static bool is_checked_when_fetched(const ln_opdesc_tensor *in)
+{
+    const bool is_single = !ln_gen_is_true(in->is_optional) && !ln_gen_is_true(in->is_variadic);
+    const bool is_constant =
+        !in->dtype ||
+        (strncmp(in->dtype, "TL_", 3) == 0 &&
+         strspn(in->dtype, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(in->dtype));
+    return is_single && is_constant && (in->dtype || in->ndim) &&
+           (!in->ndim || is_literal(in->ndim));
+}
+
 // The checks of one input tensor; `entry` is the expression of its table entry.
 static void put_in_checks(printer *p, const ln_opdesc_tensor *in, const char *entry, int indent)
 {
     ln_text *text = p->text;
-    if (in->dtype)
+    const bool is_done = is_checked_when_fetched(in);
+    if (in->dtype && !is_done)
         ln_text_printf(text, "%*sln_opck_tensor_dtype_eq(%s, %s);\n", indent, "", entry, in->dtype);
-    if (in->ndim)
+    if (in->ndim && !is_done)
         ln_text_printf(text, "%*sln_opck_tensor_ndim(%s, (int)(%s));\n", indent, "", entry,
                        in->ndim);
     if (in->len)
@@ -92,6 +111,12 @@ static void put_in_single(printer *p, const ln_opdesc_tensor *in, const char *na
                        "    ln_tensor_entry *%s;\n"
                        "    if (ln_op_optional_in(op_arg, %zu, &%s) != LN_OK)\n",
                        entry, index, entry);
+    } else if (is_checked_when_fetched(in)) {
+        ln_text_printf(p->text,
+                       "    ln_tensor_entry *%s = ln_op_in_of(op_arg, %zu, %s, %s);\n"
+                       "    if (!%s)\n",
+                       entry, index, in->dtype ? in->dtype : "TL_DTYPE_INVALID",
+                       in->ndim ? in->ndim : "-1", entry);
     } else {
         ln_text_printf(p->text,
                        "    ln_tensor_entry *%s = ln_op_in(op_arg, %zu);\n"
@@ -167,15 +192,32 @@ static void put_param_conversion(printer *p, const ln_opdesc_param *param)
     ln_gen_put(p, 8, "return;", name);
 }
 
+static bool is_whole_param(const ln_opdesc_param *param)
+{
+    return param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
+}
+
+// Whether a parameter is fetched by a call that checks its length and that it is at least
+// something.
+static bool has_usual_bounds(const ln_opdesc_param *param)
+{
+    if (!is_whole_param(param) || !is_literal(param->bounds[LN_DESC_GE]))
+        return false;
+    if (param->bounds[LN_DESC_EQ] || param->bounds[LN_DESC_GT])
+        return false; // those are checked before
+    return ln_gen_is_array(param) ? is_literal(param->len) : !param->len;
+}
+
 static void put_param_bounds(printer *p, const ln_opdesc_param *param)
 {
     static const char *const relations[] = {"eq", "gt", "ge", "lt", "le", "ne"};
     const char *array = ln_gen_is_array(param) ? "array_" : "";
-    if (param->len)
+    const bool is_done = has_usual_bounds(param);
+    if (param->len && !is_done)
         ln_text_printf(p->text, "    ln_opck_param_array_len_eq(%s_entry, (int)(%s));\n",
                        param->arg_name, param->len);
     for (int i = 0; i < LN_DESC_BOUNDS; i++)
-        if (param->bounds[i])
+        if (param->bounds[i] && !(i == LN_DESC_GE && is_done))
             ln_text_printf(p->text, "    ln_opck_param_%s%s_%s(%s_entry, (%s));\n", array,
                            param->realtype, relations[i], param->arg_name, param->bounds[i]);
 }
@@ -184,9 +226,16 @@ static void put_param(printer *p, const ln_opdesc_param *param)
 {
     const char *name = param->arg_name;
     ln_gen_put(p, 0, "", "");
-    bool is_whole = param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
-    ln_text_printf(p->text, "    const ln_param_entry *%s_entry = ln_op_param%s(op_arg, %zu);\n",
-                   name, is_whole ? "_whole" : "", (size_t)(param - p->op->params));
+    const bool is_array = ln_gen_is_array(param);
+    const size_t index = (size_t)(param - p->op->params);
+    ln_text_printf(p->text, "    const ln_param_entry *%s_entry = ", name);
+    if (has_usual_bounds(param))
+        ln_text_printf(p->text, "ln_op_param_%s(op_arg, %zu, %s%s%s);\n",
+                       is_array ? "array" : "from", index, is_array ? param->len : "",
+                       is_array ? ", " : "", param->bounds[LN_DESC_GE]);
+    else
+        ln_text_printf(p->text, "ln_op_param%s(op_arg, %zu);\n",
+                       is_whole_param(param) ? "_whole" : "", index);
     ln_gen_put(p, 4, "if (!$_entry)", name);
     ln_gen_put(p, 8, "return;", name);
     put_param_conversion(p, param);

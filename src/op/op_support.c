@@ -329,6 +329,32 @@ const ln_param_entry *ln_op_param_whole(ln_op_arg *op_arg, int index)
     return entry && ln_op_check_whole(op_arg, entry) == LN_OK ? entry : NULL;
 }
 
+ln_tensor_entry *ln_op_in_of(ln_op_arg *op_arg, int index, tl_dtype dtype, int ndim)
+{
+    ln_tensor_entry *entry = ln_op_in(op_arg, index);
+    if (!entry || (dtype != TL_DTYPE_INVALID && ln_opck_check_dtype(op_arg, entry, dtype) != LN_OK))
+        return NULL;
+    return ndim < 0 || ln_opck_check_ndim(op_arg, entry, ndim) == LN_OK ? entry : NULL;
+}
+
+const ln_param_entry *ln_op_param_from(ln_op_arg *op_arg, int index, int least)
+{
+    const ln_param_entry *entry = ln_op_param_whole(op_arg, index);
+    if (!entry ||
+        ln_opck_check_number(op_arg, entry, LN_OPCK_int, ln_opck_ge, (double)least) != LN_OK)
+        return NULL;
+    return entry;
+}
+
+const ln_param_entry *ln_op_param_array(ln_op_arg *op_arg, int index, int len, int least)
+{
+    const ln_param_entry *entry = ln_op_param_whole(op_arg, index);
+    if (!entry || ln_opck_check_array_len(op_arg, entry, ln_opck_eq, len) != LN_OK ||
+        ln_opck_check_array(op_arg, entry, LN_OPCK_int, ln_opck_ge, (double)least) != LN_OK)
+        return NULL;
+    return entry;
+}
+
 ln_status ln_op_param_number(ln_op_arg *op_arg, int index, int number)
 {
     const ln_param_info *info = &op_arg->info->params[index];

@@ -61,11 +61,10 @@ static void scale_prepare(ln_op_arg *op_arg, int is_check_only)
     if (ln_op_check_params(op_arg, op_arg->info->params) != LN_OK)
         return;
 
-    const ln_param_entry *axis_entry = ln_op_param_whole(op_arg, 0);
+    const ln_param_entry *axis_entry = ln_op_param_from(op_arg, 0, 0);
     if (!axis_entry)
         return;
     int axis = axis_entry->value_int;
-    ln_opck_param_int_ge(axis_entry, (0));
     ln_opck_param_int_lt(axis_entry, (src->ndim));
 
     const ln_param_entry *factors_entry = ln_op_param(op_arg, 1);
