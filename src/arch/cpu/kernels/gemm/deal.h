@@ -112,12 +112,15 @@ static inline size_t ln_deal_chunk(size_t panel_floats, size_t tile_panels)
 // piece's first tile the panels behind its own, so that these come from memory while others are
 // used; in the second tile of a chunk what lies behind the chunk. That is the next one, or, behind
 // the last, as a rule what the next operators read: packed weights follow each other in their
-// order. 0: everything is near.
+// order. Of panels that are too large for that the first tile fetches what it reads itself a little
+// later. 0: everything is near.
 static inline size_t ln_deal_ahead(size_t tile, size_t tile_count, bool is_first_chunk,
                                    size_t tile_floats, size_t chunk_floats)
 {
+    if (tile_floats * sizeof(float) > LN_DEAL_FAR_BYTES)
+        return tile == 0 ? LN_DEAL_NEAR_FLOATS : 0;
     if (is_first_chunk && tile == 0)
-        return tile_floats * sizeof(float) <= LN_DEAL_FAR_BYTES ? tile_floats : LN_DEAL_NEAR_FLOATS;
+        return tile_floats;
     return tile == (tile_count > 1) ? chunk_floats : 0;
 }
 
