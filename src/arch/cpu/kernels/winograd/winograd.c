@@ -415,6 +415,17 @@ static void transform_inputs(const winograd_job *job, size_t block, size_t first
         transform_input(job, block + t, v + t * job->plan.v_row);
 }
 
+// What is read behind the weights of the output channels up to `end` for a block: those of the next
+// channels, or of the first ones for the next block, or, as a rule, of the next operator.
+static const float *weights_behind(const winograd_job *job, size_t end, bool is_last_block)
+{
+    const ln_conv_shape *s = &job->args->shape;
+    if (end < s->out_channels)
+        return job->args->packed + end * s->in_channels;
+    size_t floats = job->plan.points * round_up(s->out_channels) * s->in_channels;
+    return job->args->packed + (is_last_block ? floats : 0);
+}
+
 // The output channels [first, end), some at a time.
 static void multiply_channels(const winograd_job *job, size_t block, size_t tiles, size_t first,
                               size_t end, const float *v, float *m)
@@ -423,9 +434,11 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
     const block_cut *cut = &job->cut;
     const ln_conv_shape *s = &job->args->shape;
     size_t point_stride = round_up(s->out_channels) * s->in_channels;
+    bool is_last_block = block + tiles == plan->tile_count;
     for (size_t channel = first; channel < end; channel += cut->chunk) {
         size_t channels = least(cut->chunk, end - channel);
         const float *u = job->args->packed + channel * s->in_channels;
+        const float *behind = weights_behind(job, channel + channels, is_last_block);
         for (size_t p = 0; p < plan->points; p++) {
             job->kernel->product(&(ln_winograd_f32_product){
                 .rows = tiles,
@@ -434,7 +447,7 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
                 .v = v + p * cut->v_plane,
                 .v_row = plan->v_row,
                 .u = u + p * point_stride,
-                .u_after = u + (p + 1 < plan->points ? p + 1 : p) * point_stride,
+                .u_after = p + 1 < plan->points ? u + (p + 1) * point_stride : behind,
                 .m = m + p * cut->m_plane,
                 .m_row = cut->m_row});
         }
