@@ -15,7 +15,7 @@ static const struct {
 };
 
 #define BLOCK_ELEMS 8192
-#define MIN_SHARED  65536 // below that one thread is done before another would have begun
+#define MIN_SHARED  16384 // below that one thread is done before another would have begun
 
 typedef struct layernorm_job {
     ln_layernorm_f32_fn *run;

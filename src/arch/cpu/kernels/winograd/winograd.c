@@ -7,10 +7,9 @@
 // again, a point of V and the sums M, is small.
 //
 // Each thread has blocks of its own, as far as these can be of many tiles, because all weights are
-// read for each. On small images threads share a block: its output channels, and thus the weights.
-// Its tiles are transformed twice then, once for each half of the threads: that costs less than
-// what one half would have to fetch from the other, and nothing where processors are far from each
-// other.
+// read for each. On small images threads share a block: its tiles while they are transformed, then
+// its output channels, and thus the weights. Where there are too few channels for that, each has
+// some of its tiles from beginning to end.
 
 #include "arch/cpu/kernels/winograd/winograd.h"
 
@@ -494,6 +493,9 @@ static void run_apart(winograd_job *job, size_t threads, ln_pool *pool)
 
 // ---- Blocks that threads share ----
 
+// Tiles of a part that a thread has for itself, where there are fewer pairs of panels than threads.
+#define LEAST_TILES_OF_PART 6
+
 static void run_input_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
@@ -514,20 +516,45 @@ static void run_channels_piece(void *user, size_t piece)
     give_slot(job, slot);
 }
 
+// Some tiles of the block, with all channels.
+static void run_tiles_piece(void *user, size_t piece)
+{
+    const winograd_job *job = user;
+    size_t first = part_begin(job->tile_count, piece, job->pieces);
+    size_t count = part_begin(job->tile_count, piece + 1, job->pieces) - first;
+    float *v = job->workspace + first * job->plan.v_row;
+    float *m = job->workspace + job->cut.v_floats + first * job->cut.m_row;
+    transform_inputs(job, job->first + first, 0, count, v);
+    multiply_channels(job, job->first + first, count, 0, job->args->shape.out_channels, v, m);
+}
+
+static void run_shared_channels(winograd_job *job, size_t pieces, ln_pool *pool)
+{
+    job->pieces = least(job->tile_count, MAX_SLOTS);
+    ln_pool_run(pool, job->pieces, run_input_piece, job);
+    job->pieces = pieces;
+    ln_pool_run(pool, job->pieces, run_channels_piece, job);
+}
+
 static void run_shared(winograd_job *job, size_t threads, ln_pool *pool)
 {
     const winograd_plan *plan = &job->plan;
-    size_t pieces = ceil_div(job->args->shape.out_channels, PAIR);
+    size_t out = job->args->shape.out_channels, pieces = ceil_div(out, CHUNK);
+    if (pieces < 2 * threads)
+        pieces = ceil_div(out, PAIR);
     if (threads > plan->shared_slots)
         pieces = least(pieces, plan->shared_slots);
     atomic_store_explicit(job->free_slots, (1u << plan->shared_slots) - 1, memory_order_relaxed);
     for (size_t b = 0; b < job->cut.block_count; b++) {
         job->first = part_begin(plan->tile_count, b, job->cut.block_count);
         job->tile_count = part_begin(plan->tile_count, b + 1, job->cut.block_count) - job->first;
-        job->pieces = least(job->tile_count, MAX_SLOTS);
-        ln_pool_run(pool, job->pieces, run_input_piece, job);
-        job->pieces = pieces;
-        ln_pool_run(pool, job->pieces, run_channels_piece, job);
+        size_t parts = least(threads, job->tile_count / LEAST_TILES_OF_PART);
+        if (pieces >= threads || parts < 2) {
+            run_shared_channels(job, pieces, pool);
+            continue;
+        }
+        job->pieces = parts;
+        ln_pool_run(pool, parts, run_tiles_piece, job);
     }
 }
 

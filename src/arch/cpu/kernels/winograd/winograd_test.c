@@ -526,6 +526,7 @@ TEST(every_number_of_threads_has_its_way_to_cut)
         {"blocks for each of some threads", 1, 128, 128, 28, 28, 1, 1, 1, 1},
         {"one block", 1, 96, 300, 13, 13, 1, 1, 1, 1},
         {"channels that are dealt one vector at a time", 1, 64, 88, 14, 14, 1, 1, 1, 1},
+        {"tiles, for want of channels", 1, 128, 20, 14, 14, 1, 1, 1, 1},
     };
     static const size_t threads[] = {2, 4, 7, 10};
     for (size_t n = 0; n < sizeof threads / sizeof threads[0]; n++) {
