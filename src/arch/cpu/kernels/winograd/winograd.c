@@ -317,7 +317,8 @@ typedef struct winograd_job {
     float *workspace;        // behind the zeros
     atomic_uint *free_slots; // a bit for each
     size_t pieces;
-    size_t first, tile_count; // of the block that threads share
+    size_t shares;            // of the channels of a block that threads share
+    size_t first, tile_count; // of that block
 } winograd_job;
 
 // The slot of a piece while it runs. The lowest one that is free: where threads take turns it is
@@ -504,15 +505,41 @@ static void run_input_piece(void *user, size_t piece)
     transform_inputs(job, job->first, first, end - first, job->workspace);
 }
 
+// Some tiles of the block with the channels of the pairs of panels [first, end).
+static void multiply_pairs(const winograd_job *job, size_t tile, size_t count, size_t first,
+                           size_t end, float *m)
+{
+    const float *v = job->workspace + tile * job->plan.v_row;
+    multiply_channels(job, job->first + tile, count, first * PAIR,
+                      least(end * PAIR, job->args->shape.out_channels), v,
+                      m + tile * job->cut.m_row);
+}
+
+// Where a piece begins, in halves: pairs of panels with the first or the second half of the tiles.
+// Each thread has as many of them as the others, so that an odd number of pairs is no loss; inside
+// its share pieces are whole pairs, because a half reads all weights of its pair.
+static size_t halves_begin(const winograd_job *job, size_t piece)
+{
+    size_t halves = 2 * ceil_div(job->args->shape.out_channels, PAIR);
+    size_t of_share = job->pieces / job->shares, share = piece / of_share;
+    size_t first = part_begin(halves, share, job->shares);
+    size_t count = part_begin(halves, share + 1, job->shares) - first;
+    if (piece % of_share == 0)
+        return first;
+    return ceil_div(first + part_begin(count, piece % of_share, of_share), 2) * 2;
+}
+
 static void run_channels_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t out = job->args->shape.out_channels, pairs = ceil_div(out, PAIR);
-    size_t first = part_begin(pairs, piece, job->pieces) * PAIR;
-    size_t end = least(part_begin(pairs, piece + 1, job->pieces) * PAIR, out);
-    size_t slot = take_slot(job);
+    size_t first = halves_begin(job, piece), end = halves_begin(job, piece + 1);
+    size_t slot = take_slot(job), half = job->tile_count / 2;
     float *m = job->workspace + job->cut.v_floats + slot * job->cut.m_floats;
-    multiply_channels(job, job->first, job->tile_count, first, end, job->workspace, m);
+    if (first % 2)
+        multiply_pairs(job, half, job->tile_count - half, first / 2, first / 2 + 1, m);
+    multiply_pairs(job, 0, job->tile_count, (first + 1) / 2, end / 2, m);
+    if (end % 2)
+        multiply_pairs(job, 0, half, end / 2, end / 2 + 1, m);
     give_slot(job, slot);
 }
 
@@ -522,35 +549,42 @@ static void run_tiles_piece(void *user, size_t piece)
     const winograd_job *job = user;
     size_t first = part_begin(job->tile_count, piece, job->pieces);
     size_t count = part_begin(job->tile_count, piece + 1, job->pieces) - first;
-    float *v = job->workspace + first * job->plan.v_row;
-    float *m = job->workspace + job->cut.v_floats + first * job->cut.m_row;
-    transform_inputs(job, job->first + first, 0, count, v);
-    multiply_channels(job, job->first + first, count, 0, job->args->shape.out_channels, v, m);
+    size_t pairs = ceil_div(job->args->shape.out_channels, PAIR);
+    transform_inputs(job, job->first + first, 0, count, job->workspace + first * job->plan.v_row);
+    multiply_pairs(job, first, count, 0, pairs, job->workspace + job->cut.v_floats);
 }
 
-static void run_shared_channels(winograd_job *job, size_t pieces, ln_pool *pool)
+static void run_shared_channels(winograd_job *job, size_t of_share, ln_pool *pool)
 {
     job->pieces = least(job->tile_count, MAX_SLOTS);
     ln_pool_run(pool, job->pieces, run_input_piece, job);
-    job->pieces = pieces;
+    job->pieces = job->shares * of_share;
     ln_pool_run(pool, job->pieces, run_channels_piece, job);
+}
+
+// How many pieces a thread's share is cut into: two or more, and of as many channels as are made at
+// a time, since V is read again for those that follow.
+static size_t pieces_of_share(size_t halves)
+{
+    size_t chunks = halves * PAIR / 2 / CHUNK;
+    return chunks >= 2 ? chunks : halves >= 4 ? 2 : 1;
 }
 
 static void run_shared(winograd_job *job, size_t threads, ln_pool *pool)
 {
     const winograd_plan *plan = &job->plan;
-    size_t out = job->args->shape.out_channels, pieces = ceil_div(out, CHUNK);
-    if (pieces < 2 * threads)
-        pieces = ceil_div(out, PAIR);
-    if (threads > plan->shared_slots)
-        pieces = least(pieces, plan->shared_slots);
+    size_t pairs = ceil_div(job->args->shape.out_channels, PAIR);
+    job->shares = least(least(threads, pairs), plan->shared_slots);
+    size_t of_share = 1;
+    if (threads <= plan->shared_slots)
+        of_share = pieces_of_share(2 * pairs / job->shares);
     atomic_store_explicit(job->free_slots, (1u << plan->shared_slots) - 1, memory_order_relaxed);
     for (size_t b = 0; b < job->cut.block_count; b++) {
         job->first = part_begin(plan->tile_count, b, job->cut.block_count);
         job->tile_count = part_begin(plan->tile_count, b + 1, job->cut.block_count) - job->first;
         size_t parts = least(threads, job->tile_count / LEAST_TILES_OF_PART);
-        if (pieces >= threads || parts < 2) {
-            run_shared_channels(job, pieces, pool);
+        if (pairs >= threads || parts < 2) {
+            run_shared_channels(job, of_share, pool);
             continue;
         }
         job->pieces = parts;
