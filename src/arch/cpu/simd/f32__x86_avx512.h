@@ -57,6 +57,12 @@ VF_VERB vf vf_load_half_twice(const float *p)
     return _mm512_broadcast_f32x8(_mm256_loadu_ps(p));
 }
 
+// The four floats at p, four times.
+VF_VERB vf vf_load_four_times(const float *p)
+{
+    return _mm512_broadcast_f32x4(_mm_loadu_ps(p));
+}
+
 VF_VERB vf vf_load_step_n(const float *p, size_t step, size_t n)
 {
     __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -57,6 +57,7 @@ typedef struct direct_job {
     bool is_pointwise;              // windows are neighbouring pixels: `lines` is 1
     // Tiles of the columns of outputs on both sides of these, from top to bottom of an image.
     size_t columns, column_tiles;
+    bool is_stream;
     size_t chunk; // panels that all tiles of a piece meet before the next ones
     size_t sets;  // of panels that a tile takes, in a group
     ln_deal pieces;
@@ -377,7 +378,7 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
                                          ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
             more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_behind(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
-            run_tile(&panels, &outputs, more, ahead);
+            run_tile(&panels, &outputs, more, job->is_stream ? LN_DEAL_STREAM_FLOATS : ahead);
         }
     }
 }
@@ -425,6 +426,9 @@ static void choose_tiles(direct_job *job)
     size_t outputs = s->batch * s->out_h * s->out_w;
     size_t distance = s->stride_w * job->args->x_stride;
     job->size = ln_tile_f32_choose(job->kernel, outputs, job->panels, distance);
+    job->is_stream = ln_deal_is_stream(outputs, job->panels * job->panel_stride);
+    if (job->is_stream)
+        job->size.panels = 1;
     job->sets = ln_div_up(job->panels, job->size.panels);
     size_t rows = job->size.rows;
 
@@ -491,6 +495,6 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
     list_runs(&job);
     plan_tiles(&job);
     plan_pieces(&job, ln_pool_thread_count(pool));
-    job.chunk = ln_deal_chunk(job.panel_stride, job.size.panels);
+    job.chunk = job.is_stream ? job.panels : ln_deal_chunk(job.panel_stride, job.size.panels);
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }

@@ -269,6 +269,14 @@ TEST(tiles_that_follow_each_other_are_right)
     }
 }
 
+TEST(a_pixel_with_weights_in_memory_is_right)
+{
+    problem p = make("pixel", 1, 331, 309, 1, 1, 1, 1, 1, 0);
+    p.shape.batch = 1;
+    p.act = LN_ACT_SILU;
+    check_problem(p);
+}
+
 TEST(images_of_few_channels_are_right)
 {
     for (int act = 0; act < LN_ACT_COUNT; act++) {
@@ -371,5 +379,6 @@ TEST(nothing_is_touched_for_an_empty_result)
 TEST_LIST(windows_of_all_kinds_are_right, kernels_wider_than_a_mask_are_right, groups_are_right,
           windows_of_channels_are_right, uneven_padding_is_right, epilogues_are_right,
           tiles_of_all_heights_are_right, tiles_that_follow_each_other_are_right,
-          images_of_few_channels_are_right, random_shapes_are_right,
-          threads_and_batch_do_not_change_a_bit, nothing_is_touched_for_an_empty_result)
+          a_pixel_with_weights_in_memory_is_right, images_of_few_channels_are_right,
+          random_shapes_are_right, threads_and_batch_do_not_change_a_bit,
+          nothing_is_touched_for_an_empty_result)

@@ -15,6 +15,16 @@
 #define LN_DEAL_FAR_BYTES   (size_t)(192 << 10)
 #define LN_DEAL_NEAR_FLOATS (size_t)2048
 
+// A product of one row waits for its weights, unless they stay in a near cache until it runs again.
+// Memory is read fastest from one end to the other, thus one panel behind the other, and fetched so
+// many floats in front of its use.
+#define LN_DEAL_STREAM_FLOATS (size_t)4096
+
+static inline bool ln_deal_is_stream(size_t rows, size_t weight_floats)
+{
+    return rows == 1 && weight_floats > LN_DEAL_CHUNK_BYTES / sizeof(float);
+}
+
 // Multiplications, some 9 microseconds of one thread, below which a product is not shared out:
 // threads that are far from each other take 2 to hand it over, and more for what they read of each
 // other. And those of the smallest pieces.

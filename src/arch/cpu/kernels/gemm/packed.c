@@ -66,6 +66,7 @@ typedef struct packed_job {
     ln_epilogue_f32 epilogue;
     ln_act_f32_fn *act; // of what a tile has made; NULL: its epilogue does it
     size_t panels, sets, tiles, chunk;
+    bool is_stream;
     size_t tile_rows, longer_tiles; // rows of a tile, and how many tiles have one more
     ln_deal pieces;
 } packed_job;
@@ -151,7 +152,7 @@ static void run_piece(void *user, size_t index)
                 ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
                               job->size.panels * job->args->k * LN_TILE_LANES,
                               ln_min(job->chunk, panel_end - chunk) * job->args->k * LN_TILE_LANES);
-            run_tile(job, &panels, first, m, ahead);
+            run_tile(job, &panels, first, m, job->is_stream ? LN_DEAL_STREAM_FLOATS : ahead);
         }
     }
 }
@@ -168,11 +169,14 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
     }
     job.panels = ln_div_up(a->n, LN_TILE_LANES);
     job.size = ln_tile_f32_choose(job.kernel, a->m, job.panels, a->a_stride);
+    job.is_stream = ln_deal_is_stream(a->m, job.panels * LN_TILE_LANES * a->k);
+    if (job.is_stream)
+        job.size.panels = 1;
     job.sets = ln_div_up(job.panels, job.size.panels);
     job.tiles = ln_div_up(a->m, job.size.rows);
     job.tile_rows = a->m / job.tiles;
     job.longer_tiles = a->m % job.tiles;
-    job.chunk = ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
+    job.chunk = job.is_stream ? job.panels : ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
     job.pieces = ln_deal_pieces(job.tiles, job.sets, a->n > a->m,
                                 ((double)a->m + LN_DEAL_WEIGHT_WORK) * (double)a->n * (double)a->k,
                                 ln_pool_thread_count(pool));

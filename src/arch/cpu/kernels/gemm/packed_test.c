@@ -121,6 +121,14 @@ TEST(tiles_of_all_sizes_are_right)
     }
 }
 
+TEST(lone_panels_are_right_for_every_length)
+{
+    for (size_t m = 12; m <= LN_TILE_MAX_ROWS; m++) {
+        for (size_t k = 8; k <= 13; k++)
+            check_problem((problem){.m = m, .n = 5 + k % 12, .k = k, .gap = k % 3, .bias = true});
+    }
+}
+
 TEST(weights_may_be_packed_from_columns)
 {
     check_problem((problem){.m = 3, .n = 37, .k = 150, .is_transposed = true});
@@ -249,6 +257,11 @@ TEST(chunks_of_panels_do_not_change_a_bit)
     check_problem((problem){.m = 30, .n = 100, .k = 3000, .bias = true});
 }
 
+TEST(a_row_with_weights_in_memory_is_right)
+{
+    check_problem((problem){.m = 1, .n = 301, .k = 700, .bias = true, .act = LN_ACT_GELU});
+}
+
 TEST(threads_do_not_change_a_bit)
 {
     enum { M = 150, N = 300, K = 200 };
@@ -340,7 +353,8 @@ TEST(shares_are_even_and_complete)
     }
 }
 
-TEST_LIST(tiles_of_all_sizes_are_right, weights_may_be_packed_from_columns,
+TEST_LIST(tiles_of_all_sizes_are_right, lone_panels_are_right_for_every_length,
+          a_row_with_weights_in_memory_is_right, weights_may_be_packed_from_columns,
           weights_may_be_packed_from_anywhere, rows_of_an_image_are_packed_channels_last,
           weights_may_lie_at_any_address, columns_behind_the_last_are_zeros,
           rows_in_the_same_cache_sets_are_right, every_epilogue_is_right,

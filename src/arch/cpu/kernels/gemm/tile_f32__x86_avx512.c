@@ -6,6 +6,11 @@
 
 #define TILE_LOAD_TWICE vf_load_half_twice
 
+// Half of 14 is fastest: the other rows keep the units for loads busy, these those for permutes.
+#define TILE_SPREAD_ROWS     7
+#define TILE_SPREAD_MIN_ROWS 12
+#define TILE_LOAD_FOUR       vf_load_four_times
+
 #include "arch/cpu/kernels/gemm/pack_f32_body.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 

@@ -24,6 +24,14 @@
 #define TILE_LOAD_TWICE(p) vf_load(p)
 #endif
 
+// How many rows of tiles with one panel, which have at least so many, load A by fours: for sets of
+// instructions of which a panel is one vector.
+#ifndef TILE_SPREAD_ROWS
+#define TILE_SPREAD_ROWS     0
+#define TILE_SPREAD_MIN_ROWS (LN_TILE_MAX_ROWS + 1)
+#define TILE_LOAD_FOUR(p)    vf_load(p)
+#endif
+
 // ---- Epilogue ----
 
 // Sums that wait for an epilogue: those of the columns [column, column + n) of a tile.
@@ -385,6 +393,29 @@ VF_VERB vf tile_pair(vf before, vf x, const size_t i)
     return i % 2 ? vf_first_n(before, x, VF_LANES / 2) : x;
 }
 
+// Four products for each sum of a lone panel. A float of A serves one of them only, so that loads
+// would be as many as products: some rows have theirs four at a time, and spread them.
+VF_VERB void tile_add_four(const float *b, uintptr_t ahead, uintptr_t fetch,
+                           const uintptr_t *at_row, uintptr_t at, tile_sums *sums, const size_t mr)
+{
+    vf four[TILE_SPREAD_ROWS + 1];
+    LN_UNROLL
+    for (int i = 0; i < TILE_SPREAD_ROWS; i++)
+        four[i] = TILE_LOAD_FOUR((const float *)(at_row[i] + at));
+    LN_UNROLL
+    for (int j = 0; j < 4; j++, b += LN_TILE_LANES) {
+        const vf w = vf_load(b);
+        __builtin_prefetch((const void *)((uintptr_t)b + ahead), 0, 2);
+        __builtin_prefetch((const void *)((uintptr_t)b + fetch), 0, 2);
+        LN_UNROLL
+        for (int i = 0; i < (int)mr; i++) {
+            vf x = i < TILE_SPREAD_ROWS ? vf_spread4(four[i], j)
+                                        : vf_set1(((const float *)(at_row[i] + at))[j]);
+            sums->of[i][0] = vf_fma(x, w, sums->of[i][0]);
+        }
+    }
+}
+
 // One run of the sums; `at_row` are the addresses where rows of A start, `next` is 0 or the floats
 // from the first of them to what is fetched meanwhile.
 VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
@@ -400,6 +431,11 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     const uintptr_t end = at + run->k * sizeof(float);
     const uintptr_t fetch =
         next ? at_row[0] + at + (uintptr_t)next * sizeof(float) - (uintptr_t)b : 0;
+    while (np == 1 && rows == mr && mr >= TILE_SPREAD_MIN_ROWS && end - at >= 4 * sizeof(float)) {
+        tile_add_four(b, ahead, fetch, at_row, at, sums, mr);
+        b += 4 * LN_TILE_LANES;
+        at += 4 * sizeof(float);
+    }
     for (; at != end; at += sizeof(float)) {
         vf w[TILE_MAX_NV];
         LN_UNROLL
