@@ -22,7 +22,7 @@ const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa)
 #define CACHE_WAYS   12
 
 // Whether tiles of three panels leave more than a lone panel where tiles of two do not. A tile of
-// one panel loads a float of A for each fma, which takes half as long again.
+// one panel loads a float of A for each fma, which takes up to half as long again.
 static bool leaves_no_lone_panel(const ln_tile_f32_kernel *kernel, size_t panels)
 {
     return panels > 1 && panels % 2 == 1 && panels % 3 != 1 && kernel->max_rows[2] &&
