@@ -15,16 +15,6 @@
 #define LN_DEAL_FAR_BYTES   (size_t)(192 << 10)
 #define LN_DEAL_NEAR_FLOATS (size_t)2048
 
-// A product of one row waits for its weights, unless they stay in a near cache until it runs again.
-// Memory is read fastest from one end to the other, thus one panel behind the other, and fetched so
-// many floats in front of its use.
-#define LN_DEAL_STREAM_FLOATS (size_t)4096
-
-static inline bool ln_deal_is_stream(size_t rows, size_t weight_floats)
-{
-    return rows == 1 && weight_floats > LN_DEAL_CHUNK_BYTES / sizeof(float);
-}
-
 // Multiplications, some 9 microseconds of one thread, below which a product is not shared out:
 // threads that are far from each other take 2 to hand it over, and more for what they read of each
 // other. And those of the smallest pieces.
@@ -105,6 +95,16 @@ static inline ln_deal ln_deal_pieces(size_t tiles, size_t sets, bool are_sets_la
     else
         ln_deal_cut(tiles, sets, count, threads, &deal.rows, &deal.columns);
     return deal;
+}
+
+// A product of one row waits for its weights, unless they stay in a near cache until it runs again.
+// Memory is read fastest from one end to the other, thus one panel behind the other, and fetched so
+// many floats in front of its use.
+#define LN_DEAL_STREAM_FLOATS (size_t)4096
+
+static inline bool ln_deal_is_stream(size_t rows, size_t weight_floats)
+{
+    return rows == 1 && weight_floats > LN_DEAL_CHUNK_BYTES / sizeof(float);
 }
 
 // Panels that all tiles of a piece meet before the next ones: a multiple of those of a tile.
