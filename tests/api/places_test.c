@@ -133,6 +133,16 @@ static const struct in_place_case {
      "linear_pack(weight=w | dst=p |);\n"
      "linear(src=x, packed=p, addend=t | dst=y | outputs=7);",
      0},
+    {"Reshape",
+     "create(| dst=d | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[-1, 7]);\n"
+     "Reshape(data=t, shape=d | reshaped=y |);",
+     1},
+    {"Flatten", "Flatten(input=t | output=y |);", 1},
+    {"Squeeze", "Squeeze(data=t | squeezed=y |);", 1},
+    {"Unsqueeze",
+     "create(| dst=d | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0]);\n"
+     "Unsqueeze(data=t, axes=d | expanded=y |);",
+     1},
     {"Abs", "Abs(X=t | Y=y |);", 0},
     {"Neg", "Neg(X=t | Y=y |);", 0},
     {"Floor", "Floor(X=t | Y=y |);", 0},
