@@ -326,7 +326,8 @@ static ln_status exchange(store *s, const char *path)
     char *target = ln_strdup(ctx->target), *name = ln_strdup(ln_beside_name(path));
     ln_status status = target && name ? LN_OK : LN_NO_MEMORY;
     if (status == LN_OK)
-        status = ln_context_exchange_ops(ctx, s->old_ops.list, s->new_ops.list);
+        status = ln_context_exchange_ops(ctx, s->old_ops.list,
+                                         (size_t)ln_list_length(s->old_ops.list), s->new_ops.list);
     if (status != LN_OK) {
         ln_free(target);
         ln_free(name);

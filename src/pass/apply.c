@@ -279,7 +279,7 @@ static ln_status exchange(site *s, const ln_window *window, const ln_list *remov
 {
     ln_status status = reserve(s, new_ops);
     if (status == LN_OK)
-        status = ln_context_exchange_ops(s->ctx, removed, new_ops);
+        status = ln_context_exchange_ops(s->ctx, removed, (size_t)ln_list_length(removed), new_ops);
     if (status != LN_OK) {
         forget(s, new_ops);
         ln_op_list_free_lists_too(new_ops);
@@ -295,7 +295,8 @@ static ln_status remove_forward(site *s, ln_op *forward)
 {
     ln_list *removed = NULL;
     LN_TRY(ln_list_push(&removed, forward));
-    ln_status status = ln_context_exchange_ops(s->ctx, removed, NULL);
+    ln_status status =
+        ln_context_exchange_ops(s->ctx, removed, (size_t)ln_list_length(removed), NULL);
     ln_list_free(removed);
     if (status == LN_OK)
         take_out(s, forward); // its readers stand behind it
@@ -343,7 +344,7 @@ static ln_status exchange_maker(site *s, ln_op *maker, ln_op *forward, ln_op *op
     if (status == LN_OK)
         status = reserve(s, new_ops);
     if (status == LN_OK)
-        status = ln_context_exchange_ops(s->ctx, removed, new_ops);
+        status = ln_context_exchange_ops(s->ctx, removed, (size_t)ln_list_length(removed), new_ops);
     if (status == LN_OK) {
         set_node(s, ln_hash_find(s->nodes, forward), op);
         ln_hash_remove(s->nodes, forward);
