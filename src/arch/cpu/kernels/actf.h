@@ -48,7 +48,7 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 // How many vectors vf_act_each takes side by side: 1 where it would gain nothing.
 VF_VERB int vf_act_abreast(const ln_act act)
 {
-#ifdef VF_ONE_ABREAST
+#ifdef VF_KEEPS_SMALL
     (void)act;
     return 1;
 #else

@@ -28,7 +28,7 @@
 // Where a multiply-add is a call, nothing is gained by inlining rows of them.
 #ifndef __FP_FAST_FMAF
 #define VF_LONG_VERB static __attribute__((noinline, unused))
-#define VF_ONE_ABREAST
+#define VF_KEEPS_SMALL
 #endif
 
 #define VF_LANES 4

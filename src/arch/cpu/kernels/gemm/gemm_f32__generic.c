@@ -14,10 +14,7 @@ void ln_k_gemm_f32_4x8__generic(const ln_gemm_f32_args *tile)
     assert(tile->m >= 1 && tile->m <= 4);
     assert(tile->n >= 1 && tile->n <= 8);
 
-    if (tile->m == 4)
-        gemm_f32_rows(tile, 4, 4, 8 / VF_LANES);
-    else
-        gemm_f32_rows(tile, 3, tile->m, 8 / VF_LANES);
+    gemm_f32_rows(tile, 4, tile->m, 8 / VF_LANES);
 }
 
 void ln_k_pack_f32_8__generic(size_t k, size_t cols, const float *b, size_t b_stride, float *panel)

@@ -16,10 +16,7 @@ void ln_k_tile_f32_4x16__generic(const ln_tile_f32_args *tile)
 {
     const size_t count = tile->more_tiles + 1;
     assert(tile->m >= 1 && tile->m <= 4);
-    if (tile->m == 4)
-        tile_f32(tile, 0, count, 0, tile->n, 4, 4, 1, false);
-    else
-        tile_f32(tile, 0, count, 0, tile->n, 3, tile->m, 1, false);
+    tile_f32(tile, 0, count, 0, tile->n, 4, tile->m, 1, false);
 }
 
 void ln_k_panel_f32_16__generic(size_t k, size_t columns, size_t channels, const float *w,

@@ -7,11 +7,10 @@
 
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
-PRODUCT_TILE(4, 1)
-PRODUCT_TO(3, 1)
+PRODUCT_TO(4, 1)
 
 static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {
-    {product_to_3x1, PRODUCT_ENTRY(4, 1)}};
+    {product_to_4x1}};
 
 static void product(const ln_winograd_f32_product *p)
 {
