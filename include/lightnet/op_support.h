@@ -38,8 +38,8 @@ LN_API ln_status ln_op_optional_in(ln_op_arg *op_arg, int index, ln_tensor_entry
 LN_API const ln_param_entry *ln_op_param(ln_op_arg *op_arg, int index);
 LN_API const ln_param_entry *ln_op_param_whole(ln_op_arg *op_arg, int index);
 
-/* Those with what is mostly asked of them. An input of a dtype, unless it is TL_DTYPE_INVALID, and a
- * number of dimensions, unless it is below 0; a whole parameter that is at least `least`; and an
+/* Those with what is mostly asked of them. An input of a dtype, unless it is TL_DTYPE_INVALID, and
+ * a number of dimensions, unless it is below 0; a whole parameter that is at least `least`; and an
  * array of `len` of them. */
 LN_API ln_tensor_entry *ln_op_in_of(ln_op_arg *op_arg, int index, tl_dtype dtype, int ndim);
 LN_API const ln_param_entry *ln_op_param_from(ln_op_arg *op_arg, int index, int least);

@@ -5,6 +5,7 @@
 #ifndef LN_ARCH_CPU_KERNELS_FEW_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_FEW_F32_BODY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "arch/cpu/kernels/actf.h"
@@ -15,6 +16,14 @@
 #define FEW_VECTORS (FEW_LANES / VF_LANES) // of a panel
 #define FEW_MAX_M   28
 #define FEW_MAX_NV  (2 * FEW_VECTORS)
+
+// The first `columns` of `m` vectors. Not inlined, since they are mostly whole.
+static __attribute__((noinline)) void few_store_columns(const float *from, size_t m, size_t columns,
+                                                        float *y, size_t y_stride)
+{
+    for (size_t i = 0; i < m; i++, from += VF_LANES, y += y_stride)
+        vf_store_n(y, vf_load(from), columns);
+}
 
 VF_VERB void few_finish(const ln_few_f32_row *r, size_t channel, size_t output,
                         vf (*sum)[FEW_MAX_NV], const size_t m, const size_t nv)
@@ -47,15 +56,15 @@ VF_VERB void few_finish(const ln_few_f32_row *r, size_t channel, size_t output,
             for (size_t i = 0; i < m; i++)
                 sum[i][j] = vf_if_ge(sum[i][j], zero, sum[i][j], vf_mul(slope, sum[i][j]));
         }
-        if (columns == VF_LANES) {
-            LN_UNROLL
-            for (size_t i = 0; i < m; i++)
-                vf_store(y + i * y_stride + j * VF_LANES, sum[i][j]);
-            continue;
-        }
+        const bool is_whole = columns == VF_LANES;
+        float part[FEW_MAX_M * VF_LANES];
+        float *to = is_whole ? y + j * VF_LANES : part;
+        const size_t to_stride = is_whole ? y_stride : VF_LANES;
         LN_UNROLL
         for (size_t i = 0; i < m; i++)
-            vf_store_n(y + i * y_stride + j * VF_LANES, sum[i][j], columns);
+            vf_store(to + i * to_stride, sum[i][j]);
+        if (!is_whole)
+            few_store_columns(part, m, columns, y + j * VF_LANES, y_stride);
     }
 }
 

@@ -9,8 +9,7 @@
 
 PRODUCT_TO(4, 1)
 
-static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {
-    {product_to_4x1}};
+static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {{product_to_4x1}};
 
 static void product(const ln_winograd_f32_product *p)
 {
