@@ -11,7 +11,7 @@
 // Microseconds in one thread below which it does not pay to share: threads that are far from each
 // other take 2 to hand over, and more for what they read of each other. And those of the least
 // piece.
-#define LN_PIECES_MIN_SHARED 8.0
+#define LN_PIECES_MIN_SHARED 4.0
 #define LN_PIECES_MIN_EACH   2.0
 #define LN_PIECES_PER_THREAD 6
 
