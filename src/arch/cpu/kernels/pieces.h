@@ -8,9 +8,9 @@
 
 #include "base/pool.h"
 
-// Microseconds in one thread below which it does not pay to share: threads that are far from each
-// other take 2 to hand over, and more for what they read of each other. And those of the least
-// piece.
+// Microseconds in one thread below which it does not pay to share: to hand over takes threads that
+// are far from each other 2. What is read was written by all of them as a rule, so one alone would
+// have to fetch what the others hold. And those of the least piece.
 #define LN_PIECES_MIN_SHARED 4.0
 #define LN_PIECES_MIN_EACH   2.0
 #define LN_PIECES_PER_THREAD 6

@@ -15,10 +15,9 @@
 #define LN_DEAL_FAR_BYTES   (size_t)(192 << 10)
 #define LN_DEAL_NEAR_FLOATS (size_t)2048
 
-// Multiplications, some 9 microseconds of one thread, below which a product is not shared out:
-// threads that are far from each other take 2 to hand it over, and more for what they read of each
-// other. And those of the smallest pieces.
-#define LN_DEAL_MIN_SHARED        (1 << 20)
+// Multiplications, some 4 microseconds of one thread, below which a product is not shared out:
+// threads that are far from each other take 2 to hand it over. And those of the smallest pieces.
+#define LN_DEAL_MIN_SHARED        (1 << 19)
 #define LN_DEAL_MIN_WORK          (1 << 18)
 #define LN_DEAL_PIECES_PER_THREAD 6
 
