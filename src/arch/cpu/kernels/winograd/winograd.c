@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives Winograd's algorithm: packs weights, cuts the work into blocks of tiles.
+// Drives Winograd's algorithm: cuts the work into blocks of tiles.
 //
 // A block of tiles is transformed whole; then, for some output channels at a time, its products are
 // made point by point and transformed back. So weights are read once for each block, in order and
@@ -19,9 +19,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
-#include "arch/cpu/kernels/winograd/winograd_points.h"
 #include "base/checked.h"
 
 #define LANES LN_WINOGRAD_LANES
@@ -37,126 +37,9 @@ static const kernel_row kernels[] = {
 #undef K
 };
 
-static size_t ceil_div(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t round_up(size_t count)
 {
-    return ceil_div(count, LANES) * LANES;
-}
-
-// ---- Packing ----
-
-// The rows of G: (g0 + x (g1 + x g2)) / n for each point but the last, which is g2.
-typedef struct filter_transform {
-    size_t side;
-    double x[LN_WINOGRAD_MAX_SIDE], inverse_n[LN_WINOGRAD_MAX_SIDE];
-} filter_transform;
-
-static filter_transform transform_of(size_t m)
-{
-    static const double points[3][3] = {
-        {1}, {LN_WINOGRAD4_A, LN_WINOGRAD4_B}, {LN_WINOGRAD6_A, LN_WINOGRAD6_B, LN_WINOGRAD6_C}};
-    const double *magnitudes = points[m / 2 - 1];
-    filter_transform t = {.side = m + 2};
-    for (size_t i = 0; i <= m; i++) {
-        double x = 0, n = 1;
-        if (i > 0)
-            x = i % 2 ? magnitudes[(i - 1) / 2] : -magnitudes[(i - 1) / 2];
-        for (size_t k = 0; k < m / 2; k++) {
-            double other = magnitudes[k];
-            if (i > 0 && (i - 1) / 2 == k)
-                n *= 2 * x; // x - (-x)
-            else
-                n *= x * x - other * other;
-        }
-        if (i > 0)
-            n *= x; // x - 0
-        t.x[i] = x;
-        t.inverse_n[i] = 1 / n;
-    }
-    return t;
-}
-
-typedef double lanes[LANES];
-
-// A column of filters, one in each lane, at all points.
-static void to_points(const filter_transform *t, lanes *g, size_t step, lanes *out)
-{
-    for (size_t i = 0; i + 1 < t->side; i++)
-        for (size_t l = 0; l < LANES; l++)
-            out[i][l] =
-                (g[0][l] + t->x[i] * (g[step][l] + t->x[i] * g[2 * step][l])) * t->inverse_n[i];
-    memcpy(out[t->side - 1], g[2 * step], sizeof(lanes));
-}
-
-typedef struct pack_job {
-    const ln_conv_shape *shape;
-    const float *weight;
-    float *packed;
-    filter_transform transform;
-} pack_job;
-
-// The filters of LANES output channels from `o` on for one input channel; zeros behind the last.
-static void gather_filters(const pack_job *job, size_t o, size_t c, lanes g[9])
-{
-    size_t in = job->shape->in_channels, count = least(job->shape->out_channels - o, LANES);
-    if (count < LANES)
-        memset(g, 0, 9 * sizeof *g);
-    for (size_t l = 0; l < count; l++) {
-        const float *filter = job->weight + ((o + l) * in + c) * 9;
-        for (size_t k = 0; k < 9; k++)
-            g[k][l] = (double)filter[k];
-    }
-}
-
-static void pack_block(void *user, size_t index)
-{
-    const pack_job *job = user;
-    const filter_transform *t = &job->transform;
-    size_t in = job->shape->in_channels, side = t->side;
-    size_t point_stride = round_up(job->shape->out_channels) * in;
-    lanes g[9], half[3 * LN_WINOGRAD_MAX_SIDE], row[LN_WINOGRAD_MAX_SIDE];
-    for (size_t c = 0; c < in; c++) {
-        gather_filters(job, index * LANES, c, g);
-        for (size_t k = 0; k < 3; k++)
-            to_points(t, g + k, 3, half + k * side);
-        float *to = job->packed + (index * in + c) * LANES;
-        for (size_t i = 0; i < side; i++) {
-            to_points(t, half + i, side, row);
-            for (size_t j = 0; j < side; j++, to += point_stride)
-                for (size_t l = 0; l < LANES; l++)
-                    to[l] = (float)row[j][l];
-        }
-    }
-}
-
-void ln_winograd_f32_pack(size_t m, const ln_conv_shape *shape, const float *weight, float *packed,
-                          ln_pool *pool)
-{
-    pack_job job = {
-        .shape = shape, .weight = weight, .packed = packed, .transform = transform_of(m)};
-    ln_pool_run(pool, ceil_div(shape->out_channels, LANES), pack_block, &job);
-}
-
-// ---- Errors ----
-
-double ln_winograd_f32_error(size_t m, size_t in_channels)
-{
-    // The square, for two dimensions, of max over j of the sum over points i of
-    // |A^T[j][i]| max_k |G[i][k]| sum_l |B^T[i][l]|.
-    static const double amplification[3] = {16, 205, 1605};
-    // Roundings on the longest way from an input to an output: 3 + 3 in B, 1 in U, a channel each
-    // in the sum, 4 + 4 in A.
-    double roundings = (double)in_channels + 15, unit = 0x1p-24;
-    return amplification[m / 2 - 1] * roundings * unit / (1 - roundings * unit);
+    return ln_div_up(count, LANES) * LANES;
 }
 
 // ---- The plan ----
@@ -167,9 +50,13 @@ double ln_winograd_f32_error(size_t m, size_t in_channels)
 #define LEAST_TILES 12 // of a block that a thread has for itself
 #define CHUNK       64
 #define PAIR        (size_t)(2 * LANES)
-// What the workspace should stay below; only half a block of very many channels does not.
-#define MAX_BYTES   ((size_t)9 << 19)
 #define MAX_SLOTS   8
+
+// What the workspace should stay below; only half a block of very many channels does not. Weights
+// that stay near may be read for smaller blocks, where many threads have one each.
+#define MAX_BYTES      ((size_t)9 << 19)
+#define MAX_BYTES_NEAR ((size_t)7 << 18)
+#define NEAR_BYTES     ((size_t)2 << 20) // of weights
 
 // How blocks and the workspace are cut.
 typedef struct block_cut {
@@ -184,17 +71,25 @@ typedef struct winograd_plan {
     size_t tiles_y, tiles_x; // of an image
     size_t tile_count;
     size_t v_row;
-    size_t zeros; // floats of the row that stands for pixels outside
-    block_cut cut;
-    size_t apart_slots;  // of V and M where threads have blocks of their own
-    size_t shared_slots; // of M where they share V
+    size_t zeros;  // floats of the row that stands for pixels outside
+    size_t pairs;  // of panels of output channels
+    bool is_near;  // the weights
+    size_t room;   // bytes
+    block_cut cut; // for one thread
 } winograd_plan;
+
+// How so many threads do it.
+typedef struct work_cut {
+    block_cut blocks;
+    bool is_shared; // each block, by all threads; or each thread has blocks of its own
+    size_t slots;   // of M where threads share V, or of both
+} work_cut;
 
 // Rows and planes have an odd number of cache lines, so that those of several rows or planes do not
 // meet in the same few sets.
 static size_t odd_lines(size_t floats)
 {
-    return (ceil_div(floats, LANES) | 1) * LANES;
+    return (ln_div_up(floats, LANES) | 1) * LANES;
 }
 
 static size_t tiles_of_images(const ln_conv_shape *s, size_t tiles_y, size_t tiles_x)
@@ -207,20 +102,13 @@ static size_t tiles_of_images(const ln_conv_shape *s, size_t tiles_y, size_t til
 
 static block_cut cut_blocks(const winograd_plan *plan, size_t block_count, size_t chunk)
 {
-    size_t tiles = ceil_div(plan->tile_count, block_count);
+    size_t tiles = ln_div_up(plan->tile_count, block_count);
     block_cut cut = {.block_count = block_count, .chunk = chunk, .m_row = odd_lines(chunk)};
     cut.v_plane = odd_lines(tiles * plan->v_row);
     cut.m_plane = odd_lines(tiles * cut.m_row);
     cut.v_floats = plan->points * cut.v_plane;
     cut.m_floats = plan->points * cut.m_plane;
     return cut;
-}
-
-// How many of so many floats there is room for: at least 1, and at most `most` otherwise.
-static size_t fit(size_t room, size_t floats, size_t most)
-{
-    size_t count = least(room / sizeof(float) / floats, most);
-    return count ? count : 1;
 }
 
 static size_t tiles_of_block(const winograd_plan *plan)
@@ -232,42 +120,77 @@ static size_t tiles_of_block(const winograd_plan *plan)
 static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
 {
     winograd_plan plan = {.m = m, .points = (m + 2) * (m + 2)};
-    plan.tiles_y = ceil_div(s->out_h, m);
-    plan.tiles_x = ceil_div(s->out_w, m);
+    plan.tiles_y = ln_div_up(s->out_h, m);
+    plan.tiles_x = ln_div_up(s->out_w, m);
     plan.tile_count = tiles_of_images(s, plan.tiles_y, plan.tiles_x);
     plan.v_row = odd_lines(s->in_channels);
     plan.zeros = plan.v_row;
 
     size_t out = round_up(s->out_channels);
+    plan.pairs = ln_div_up(out, PAIR);
+    plan.is_near =
+        (double)plan.points * (double)s->in_channels * (double)out <= NEAR_BYTES / sizeof(float);
+    plan.room = plan.is_near ? MAX_BYTES_NEAR : MAX_BYTES;
     plan.cut =
-        cut_blocks(&plan, ceil_div(plan.tile_count, tiles_of_block(&plan)), least(out, CHUNK));
-
-    size_t v_floats = plan.cut.v_floats, m_floats = plan.cut.m_floats;
-    size_t left = MAX_BYTES - least(v_floats * sizeof(float), MAX_BYTES);
-    plan.apart_slots =
-        fit(MAX_BYTES, v_floats + m_floats, least(plan.tile_count / LEAST_TILES, MAX_SLOTS));
-    plan.shared_slots = fit(left, m_floats, least(ceil_div(out, PAIR), MAX_SLOTS));
+        cut_blocks(&plan, ln_div_up(plan.tile_count, tiles_of_block(&plan)), ln_min(out, CHUNK));
     return plan;
 }
 
-// Blocks for so many threads, each with the same number of them; 0 if they would be too small, or
-// there is no workspace for so many.
-static size_t blocks_apart(const winograd_plan *plan, size_t threads)
+// The tiles that a block may have for as many of them as there are threads to fit the room.
+static size_t tiles_that_fit(const winograd_plan *plan, size_t threads, size_t chunk)
 {
-    size_t count = plan->cut.block_count;
-    if (threads == 1)
-        return count;
-    if (count / threads < MAX_SLOTS && plan->tile_count < SIZE_MAX / 2)
-        count = ceil_div(count, threads) * threads;
-    if (plan->tile_count / count < LEAST_TILES || plan->apart_slots < least(threads, MAX_SLOTS))
-        return 0;
-    return count;
+    size_t most = tiles_of_block(plan), floats = plan->room / sizeof(float) / threads;
+    size_t of_point = floats / plan->points, lines = 4 * LANES; // that planes are rounded up by
+    size_t tiles = of_point < lines ? 0 : (of_point - lines) / (plan->v_row + odd_lines(chunk));
+    if (tiles >= most)
+        return most;
+    return plan->is_near ? tiles : 0;
 }
 
-// Not for images that have enough tiles for as many threads as there are slots.
-static bool may_share_blocks(const winograd_plan *plan)
+// Blocks for so many threads, each with the same number of them; 0 if they would be too small.
+static size_t blocks_apart(const winograd_plan *plan, size_t threads, size_t chunk)
 {
-    return blocks_apart(plan, MAX_SLOTS) == 0;
+    size_t tiles = tiles_that_fit(plan, threads, chunk);
+    if (tiles < LEAST_TILES)
+        return 0;
+    size_t count = ln_div_up(plan->tile_count, tiles);
+    if (count / threads < MAX_SLOTS && plan->tile_count < SIZE_MAX / 2)
+        count = ln_div_up(count, threads) * threads;
+    return plan->tile_count / count < LEAST_TILES ? 0 : count;
+}
+
+static work_cut cut_shared(const winograd_plan *plan, size_t chunk)
+{
+    work_cut work = {.is_shared = true};
+    work.blocks = cut_blocks(plan, plan->cut.block_count, chunk);
+    size_t floats = plan->room / sizeof(float), v_floats = work.blocks.v_floats;
+    size_t left = floats - ln_min(v_floats, floats);
+    work.slots = ln_min(left / work.blocks.m_floats, ln_min(plan->pairs, MAX_SLOTS));
+    work.slots += work.slots == 0;
+    return work;
+}
+
+// With half as many channels at a time, if they are a pair, where there is no room for all threads
+// otherwise.
+static work_cut cut_work(const winograd_plan *plan, size_t threads)
+{
+    size_t chunk = plan->cut.chunk, half = plan->is_near && chunk == CHUNK ? CHUNK / 2 : chunk;
+    threads = ln_min(threads, MAX_SLOTS);
+    if (threads == 1)
+        return (work_cut){.blocks = plan->cut, .slots = 1};
+    size_t count = blocks_apart(plan, threads, chunk);
+    if (count == 0)
+        count = blocks_apart(plan, threads, chunk = half);
+    if (count)
+        return (work_cut){.blocks = cut_blocks(plan, count, chunk), .slots = threads};
+    work_cut work = cut_shared(plan, plan->cut.chunk);
+    return work.slots < ln_min(threads, plan->pairs) ? cut_shared(plan, half) : work;
+}
+
+static size_t floats_of(const work_cut *work)
+{
+    size_t v = work->blocks.v_floats, m = work->blocks.m_floats;
+    return work->is_shared ? v + work->slots * m : work->slots * (v + m);
 }
 
 static bool is_empty(const ln_conv_shape *s)
@@ -288,10 +211,12 @@ size_t ln_winograd_f32_workspace(size_t m, const ln_conv_shape *shape)
     if (is_empty(shape))
         return 0;
     winograd_plan plan = plan_of(m, shape);
-    size_t apart = plan.apart_slots * (plan.cut.v_floats + plan.cut.m_floats);
-    size_t shared = plan.cut.v_floats + plan.shared_slots * plan.cut.m_floats;
-    bool is_apart = apart > shared || !may_share_blocks(&plan);
-    return (plan.zeros + (is_apart ? apart : shared)) * sizeof(float);
+    size_t most = 0;
+    for (size_t threads = 1; threads <= MAX_SLOTS; threads++) {
+        work_cut work = cut_work(&plan, threads);
+        most = floats_of(&work) > most ? floats_of(&work) : most;
+    }
+    return (plan.zeros + most) * sizeof(float);
 }
 
 size_t ln_winograd_f32_thread_workspace(size_t m, const ln_conv_shape *shape)
@@ -301,7 +226,7 @@ size_t ln_winograd_f32_thread_workspace(size_t m, const ln_conv_shape *shape)
     if (is_empty(shape))
         return 0;
     winograd_plan plan = plan_of(m, shape);
-    plan.tile_count = least(plan.tile_count, tiles_of_block(&plan));
+    plan.tile_count = ln_min(plan.tile_count, tiles_of_block(&plan));
     block_cut largest = cut_blocks(&plan, 1, plan.cut.chunk);
     return (plan.zeros + largest.v_floats + largest.m_floats) * sizeof(float);
 }
@@ -393,8 +318,8 @@ static void transform_output(const winograd_job *job, size_t index, size_t chann
     ln_winograd_f32_output tile = {.m = m,
                                    .plane = job->cut.m_plane,
                                    .channels = count,
-                                   .rows = least(plan->m, s->out_h - place.y),
-                                   .columns = least(plan->m, s->out_w - place.x),
+                                   .rows = ln_min(plan->m, s->out_h - place.y),
+                                   .columns = ln_min(plan->m, s->out_w - place.x),
                                    .y = args->y + pixel * args->y_stride + channel,
                                    .y_row = s->out_w * args->y_stride,
                                    .y_pixel = args->y_stride,
@@ -436,14 +361,14 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
     size_t point_stride = round_up(s->out_channels) * s->in_channels;
     bool is_last_block = block + tiles == plan->tile_count;
     for (size_t channel = first; channel < end; channel += cut->chunk) {
-        size_t channels = least(cut->chunk, end - channel);
+        size_t channels = ln_min(cut->chunk, end - channel);
         const float *u = job->args->packed + channel * s->in_channels;
         const float *behind = weights_behind(job, channel + channels, is_last_block);
         for (size_t p = 0; p < plan->points; p++) {
             job->kernel->product(&(ln_winograd_f32_product){
                 .rows = tiles,
                 .channels = s->in_channels,
-                .panels = ceil_div(channels, LANES),
+                .panels = ln_div_up(channels, LANES),
                 .v = v + p * cut->v_plane,
                 .v_row = plan->v_row,
                 .u = u + p * point_stride,
@@ -456,23 +381,17 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
     }
 }
 
-// The part `index` of `parts` of `count` things: where it begins.
-static size_t part_begin(size_t count, size_t index, size_t parts)
-{
-    return count / parts * index + count % parts * index / parts;
-}
-
 // ---- Blocks of one thread ----
 
 static void run_blocks(void *user, size_t piece)
 {
     const winograd_job *job = user;
     const block_cut *cut = &job->cut;
-    size_t slot = take_slot(job), end = part_begin(cut->block_count, piece + 1, job->pieces);
+    size_t slot = take_slot(job), end = ln_share_start(cut->block_count, job->pieces, piece + 1);
     float *v = job->workspace + slot * (cut->v_floats + cut->m_floats);
-    for (size_t b = part_begin(cut->block_count, piece, job->pieces); b < end; b++) {
-        size_t first = part_begin(job->plan.tile_count, b, cut->block_count);
-        size_t tiles = part_begin(job->plan.tile_count, b + 1, cut->block_count) - first;
+    for (size_t b = ln_share_start(cut->block_count, job->pieces, piece); b < end; b++) {
+        size_t first = ln_share_start(job->plan.tile_count, cut->block_count, b);
+        size_t tiles = ln_share_start(job->plan.tile_count, cut->block_count, b + 1) - first;
         transform_inputs(job, first, 0, tiles, v);
         multiply_channels(job, first, tiles, 0, job->args->shape.out_channels, v,
                           v + cut->v_floats);
@@ -480,15 +399,9 @@ static void run_blocks(void *user, size_t piece)
     give_slot(job, slot);
 }
 
-static void run_apart(winograd_job *job, size_t threads, ln_pool *pool)
+static void run_apart(winograd_job *job, size_t slots, size_t threads, ln_pool *pool)
 {
-    const winograd_plan *plan = &job->plan;
-    size_t slots = plan->apart_slots, count = blocks_apart(plan, least(threads, slots));
-    if (count)
-        job->cut = cut_blocks(plan, count, plan->cut.chunk);
-    assert(job->cut.v_floats <= plan->cut.v_floats && job->cut.m_floats <= plan->cut.m_floats);
-    job->pieces = threads <= slots ? job->cut.block_count : least(job->cut.block_count, slots);
-    atomic_store_explicit(job->free_slots, (1u << slots) - 1, memory_order_relaxed);
+    job->pieces = threads <= slots ? job->cut.block_count : ln_min(job->cut.block_count, slots);
     ln_pool_run(pool, job->pieces, run_blocks, job);
 }
 
@@ -500,8 +413,8 @@ static void run_apart(winograd_job *job, size_t threads, ln_pool *pool)
 static void run_input_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t first = part_begin(job->tile_count, piece, job->pieces);
-    size_t end = part_begin(job->tile_count, piece + 1, job->pieces);
+    size_t first = ln_share_start(job->tile_count, job->pieces, piece);
+    size_t end = ln_share_start(job->tile_count, job->pieces, piece + 1);
     transform_inputs(job, job->first, first, end - first, job->workspace);
 }
 
@@ -511,7 +424,7 @@ static void multiply_pairs(const winograd_job *job, size_t tile, size_t count, s
 {
     const float *v = job->workspace + tile * job->plan.v_row;
     multiply_channels(job, job->first + tile, count, first * PAIR,
-                      least(end * PAIR, job->args->shape.out_channels), v,
+                      ln_min(end * PAIR, job->args->shape.out_channels), v,
                       m + tile * job->cut.m_row);
 }
 
@@ -520,13 +433,13 @@ static void multiply_pairs(const winograd_job *job, size_t tile, size_t count, s
 // its share pieces are whole pairs, because a half reads all weights of its pair.
 static size_t halves_begin(const winograd_job *job, size_t piece)
 {
-    size_t halves = 2 * ceil_div(job->args->shape.out_channels, PAIR);
+    size_t halves = 2 * job->plan.pairs;
     size_t of_share = job->pieces / job->shares, share = piece / of_share;
-    size_t first = part_begin(halves, share, job->shares);
-    size_t count = part_begin(halves, share + 1, job->shares) - first;
+    size_t first = ln_share_start(halves, job->shares, share);
+    size_t count = ln_share_start(halves, job->shares, share + 1) - first;
     if (piece % of_share == 0)
         return first;
-    return ceil_div(first + part_begin(count, piece % of_share, of_share), 2) * 2;
+    return ln_div_up(first + ln_share_start(count, of_share, piece % of_share), 2) * 2;
 }
 
 static void run_channels_piece(void *user, size_t piece)
@@ -547,16 +460,15 @@ static void run_channels_piece(void *user, size_t piece)
 static void run_tiles_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t first = part_begin(job->tile_count, piece, job->pieces);
-    size_t count = part_begin(job->tile_count, piece + 1, job->pieces) - first;
-    size_t pairs = ceil_div(job->args->shape.out_channels, PAIR);
+    size_t first = ln_share_start(job->tile_count, job->pieces, piece);
+    size_t count = ln_share_start(job->tile_count, job->pieces, piece + 1) - first;
     transform_inputs(job, job->first + first, 0, count, job->workspace + first * job->plan.v_row);
-    multiply_pairs(job, first, count, 0, pairs, job->workspace + job->cut.v_floats);
+    multiply_pairs(job, first, count, 0, job->plan.pairs, job->workspace + job->cut.v_floats);
 }
 
 static void run_shared_channels(winograd_job *job, size_t of_share, ln_pool *pool)
 {
-    job->pieces = least(job->tile_count, MAX_SLOTS);
+    job->pieces = ln_min(job->tile_count, MAX_SLOTS);
     ln_pool_run(pool, job->pieces, run_input_piece, job);
     job->pieces = job->shares * of_share;
     ln_pool_run(pool, job->pieces, run_channels_piece, job);
@@ -570,20 +482,19 @@ static size_t pieces_of_share(size_t halves)
     return chunks >= 2 ? chunks : halves >= 4 ? 2 : 1;
 }
 
-static void run_shared(winograd_job *job, size_t threads, ln_pool *pool)
+static void run_shared(winograd_job *job, size_t slots, size_t threads, ln_pool *pool)
 {
     const winograd_plan *plan = &job->plan;
-    size_t pairs = ceil_div(job->args->shape.out_channels, PAIR);
-    job->shares = least(least(threads, pairs), plan->shared_slots);
+    job->shares = ln_min(ln_min(threads, plan->pairs), slots);
     size_t of_share = 1;
-    if (threads <= plan->shared_slots)
-        of_share = pieces_of_share(2 * pairs / job->shares);
-    atomic_store_explicit(job->free_slots, (1u << plan->shared_slots) - 1, memory_order_relaxed);
+    if (threads <= slots)
+        of_share = pieces_of_share(2 * plan->pairs / job->shares);
     for (size_t b = 0; b < job->cut.block_count; b++) {
-        job->first = part_begin(plan->tile_count, b, job->cut.block_count);
-        job->tile_count = part_begin(plan->tile_count, b + 1, job->cut.block_count) - job->first;
-        size_t parts = least(threads, job->tile_count / LEAST_TILES_OF_PART);
-        if (pairs >= threads || parts < 2) {
+        job->first = ln_share_start(plan->tile_count, job->cut.block_count, b);
+        job->tile_count =
+            ln_share_start(plan->tile_count, job->cut.block_count, b + 1) - job->first;
+        size_t parts = ln_min(threads, job->tile_count / LEAST_TILES_OF_PART);
+        if (plan->pairs >= threads || parts < 2) {
             run_shared_channels(job, of_share, pool);
             continue;
         }
@@ -605,21 +516,22 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
 
     if (is_empty(s))
         return;
-    atomic_uint free_slots = 0;
-    winograd_job job = {.args = args,
-                        .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-                        .plan = plan_of(m, s),
-                        .zeros = workspace,
-                        .free_slots = &free_slots};
-    const winograd_plan *plan = &job.plan;
-    double products = (double)plan->points * (double)plan->tile_count * (double)s->in_channels *
+    const winograd_plan plan = plan_of(m, s);
+    double products = (double)plan.points * (double)plan.tile_count * (double)s->in_channels *
                       (double)s->out_channels;
     size_t threads = products < POOL_ABOVE_PRODUCTS ? 1 : ln_pool_thread_count(pool);
-    job.cut = plan->cut;
-    job.workspace = workspace + plan->zeros;
-    memset(workspace, 0, plan->zeros * sizeof *workspace);
-    if (blocks_apart(plan, least(threads, MAX_SLOTS)) == 0 && may_share_blocks(plan))
-        run_shared(&job, threads, pool);
+    const work_cut work = cut_work(&plan, threads);
+    atomic_uint free_slots = (1u << work.slots) - 1;
+    winograd_job job = {.args = args,
+                        .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+                        .plan = plan,
+                        .cut = work.blocks,
+                        .zeros = workspace,
+                        .workspace = workspace + plan.zeros,
+                        .free_slots = &free_slots};
+    memset(workspace, 0, plan.zeros * sizeof *workspace);
+    if (work.is_shared)
+        run_shared(&job, work.slots, threads, pool);
     else
-        run_apart(&job, threads, threads == 1 ? NULL : pool);
+        run_apart(&job, work.slots, threads, threads == 1 ? NULL : pool);
 }
