@@ -111,9 +111,9 @@ ln_status ln_context_redirect(ln_context *ctx, ln_op *op, const char *from, cons
 // could be done, and if clones share the tensor, the context takes a copy of its own.
 ln_status ln_context_prepare_static(ln_context *ctx, const char *tname);
 
-// Exchanges operators, the first `old_count` of the list, in the tables and the data flow graph, and
-// frees the old ones; `ctx->ops` is the caller's to change, at once and without failing. The new
-// operators read only what remaining ones, or new ones before them, make. Failures as with
+// Exchanges operators, the first `old_count` of the list, in the tables and the data flow graph,
+// and frees the old ones; `ctx->ops` is the caller's to change, at once and without failing. The
+// new operators read only what remaining ones, or new ones before them, make. Failures as with
 // ln_context_replace_ops.
 ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, size_t old_count,
                                   const ln_list *new_ops);

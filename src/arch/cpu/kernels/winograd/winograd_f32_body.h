@@ -214,8 +214,8 @@ VF_VERB void product_tile(const ln_winograd_f32_product *p, const product_place 
 typedef void product_tile_fn(const ln_winograd_f32_product *p, const product_place *place);
 
 // All rows past one or two panels at a time. Of `tiles`, number 0 makes as many rows as no other
-// does. The rows are dealt evenly: 16 rows of a tile of 14 are
-// 8 and 8, not 14 and 2, because small tiles do not hide the latency of fma.
+// does. The rows are dealt evenly: 16 rows of a tile of 14 are 8 and 8, not 14 and 2, because small
+// tiles do not hide the latency of fma.
 //
 // Meanwhile the panels that follow are fetched, each by one tile: the hardware does not do so
 // across the ends of pages, which come every 64 channels.
