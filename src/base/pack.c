@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed data: numbers of 7 bits a byte, strings with their NUL, and a dictionary coder of the kind
-// of Lempel and Ziv (1977) around them.
-//
-// Compressed:  byte count of the raw data | sequence | sequence | ...
-// A sequence:  token (high 4 bits: literals, low 4 bits: length of the copy less MIN_COPY; 15 in
-//              either: a number follows that is added) | literals | distance back of the copy
-// The last sequence ends with its literals, where the raw data end.
+// Packed data: numbers of 7 bits a byte, strings with their NUL; what base/pack_compress.c made of
+// them is undone here.
 
 #include "base/pack.h"
 
@@ -13,12 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <lightnet/allocator.h>
+#include "base/pack_code.h"
 
-#define MIN_COPY    4
-#define NIBBLE      15
-#define HASH_BITS   15
-#define MAX_TRIES   4096
 #define NULL_STRING 1                 // stands for NULL; no string begins with this byte
 #define PIECE_BYTES ((size_t)1 << 15) // of raw data that lie together when they are read
 
@@ -63,129 +54,6 @@ void ln_pack_string(ln_text *raw, const char *string)
         put_byte(raw, NULL_STRING);
 }
 
-// ---- Compressing ----
-
-typedef struct matcher {
-    const unsigned char *bytes;
-    size_t len;
-    size_t *newest; // by hash of MIN_COPY bytes: position + 1 of the last place with that hash
-    size_t *before; // by position: the one before it with the same hash
-} matcher;
-
-typedef struct copy {
-    size_t len;
-    size_t distance;
-} copy;
-
-static size_t hash_at(const matcher *m, size_t position)
-{
-    const unsigned char *p = m->bytes + position;
-    uint32_t word =
-        (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-    return (size_t)(word * 2654435761u) >> (32 - HASH_BITS);
-}
-
-static void enter(matcher *m, size_t position)
-{
-    if (position + MIN_COPY > m->len)
-        return;
-    size_t hash = hash_at(m, position);
-    m->before[position] = m->newest[hash];
-    m->newest[hash] = position + 1;
-}
-
-static size_t uint_bytes(size_t number)
-{
-    size_t count = 1;
-    for (; number >= 0x80; number >>= 7)
-        count++;
-    return count;
-}
-
-// The copy that saves most at a position that is not entered yet; of length 0 if none saves any.
-static copy find_copy(const matcher *m, size_t position)
-{
-    copy best = {0};
-    size_t best_gain = 1; // the token
-    if (position + MIN_COPY > m->len)
-        return best;
-    size_t next = m->newest[hash_at(m, position)];
-    for (int tries = 0; next > 0 && tries < MAX_TRIES; tries++) {
-        size_t from = next - 1, len = 0;
-        while (position + len < m->len && m->bytes[from + len] == m->bytes[position + len])
-            len++;
-        size_t cost = uint_bytes(position - from) + (len >= MIN_COPY + NIBBLE ? 1 : 0);
-        if (len >= MIN_COPY && len > cost + best_gain) {
-            best = (copy){len, position - from};
-            best_gain = len - cost;
-        }
-        next = m->before[from];
-    }
-    return best;
-}
-
-static void put_sequence(ln_text *packed, const unsigned char *literals, size_t count, copy c)
-{
-    size_t extra = c.len ? c.len - MIN_COPY : 0;
-    put_byte(packed, (unsigned)((count < NIBBLE ? count : NIBBLE) << 4 |
-                                (extra < NIBBLE ? extra : NIBBLE)));
-    if (count >= NIBBLE)
-        ln_pack_uint(packed, count - NIBBLE);
-    ln_text_append(packed, (const char *)literals, count);
-    if (c.len == 0)
-        return;
-    if (extra >= NIBBLE)
-        ln_pack_uint(packed, extra - NIBBLE);
-    ln_pack_uint(packed, c.distance);
-}
-
-static void compress(matcher *m, ln_text *packed)
-{
-    size_t start = 0, position = 0; // of the literals, and behind them
-    while (position < m->len) {
-        copy here = find_copy(m, position);
-        enter(m, position);
-        if (here.len == 0) {
-            position++;
-            continue;
-        }
-        // One more literal may make room for a longer copy.
-        copy later = find_copy(m, position + 1);
-        if (later.len > here.len + 1) {
-            position++;
-            continue;
-        }
-        put_sequence(packed, m->bytes + start, position - start, here);
-        for (size_t i = 1; i < here.len; i++)
-            enter(m, position + i);
-        position += here.len;
-        start = position;
-    }
-    if (start < m->len)
-        put_sequence(packed, m->bytes + start, m->len - start, (copy){0});
-}
-
-void ln_pack_compress(const ln_text *raw, ln_text *packed)
-{
-    if (raw->status != LN_OK && packed->status == LN_OK)
-        packed->status = raw->status;
-    ln_pack_uint(packed, raw->len);
-    if (raw->len == 0)
-        return;
-    matcher m = {.bytes = (const unsigned char *)raw->bytes,
-                 .len = raw->len,
-                 .newest = ln_alloc_array((size_t)1 << HASH_BITS, sizeof(size_t)),
-                 .before = ln_alloc_array(raw->len, sizeof(size_t))};
-    if (m.newest && m.before) {
-        memset(m.newest, 0, sizeof(size_t) << HASH_BITS);
-        compress(&m, packed);
-    } else if (packed->status == LN_OK) {
-        packed->status = LN_NO_MEMORY;
-    }
-    ln_free(m.newest);
-    ln_free(m.before);
-}
-
 void ln_pack_print(const ln_text *raw, const char *name, ln_text *text)
 {
     ln_text packed = {0};
@@ -208,11 +76,6 @@ static uint64_t take_uint(const unsigned char **at)
     for (; **at & 0x80; (*at)++, shift += 7)
         number |= (uint64_t)(**at & 0x7f) << shift;
     return number | (uint64_t) * (*at)++ << shift;
-}
-
-static size_t take_count(const unsigned char **at, unsigned nibble)
-{
-    return nibble == NIBBLE ? NIBBLE + (size_t)take_uint(at) : nibble;
 }
 
 // The place of a byte of the raw data, and how many there are from it to the end of its piece.
@@ -245,21 +108,106 @@ static void put_copy(char *const *pieces, size_t position, size_t distance, size
     }
 }
 
+// ---- Codes; see base/pack_code.h ----
+
+typedef struct bit_reader {
+    const unsigned char *at;
+    uint32_t window; // its last `count` bits are those that come next
+    unsigned count;
+} bit_reader;
+
+typedef struct code {
+    uint16_t end[LN_PACK_MAX_BITS + 1];   // by length: behind its last code
+    uint16_t start[LN_PACK_MAX_BITS + 1]; // what to add to a code for its place in `symbols`
+    uint16_t symbols[LN_PACK_SYMBOLS];
+} code;
+
+// At most 24 bits that come next.
+static unsigned peek_bits(bit_reader *bits, unsigned count)
+{
+    for (; bits->count < count; bits->count += 8)
+        bits->window = bits->window << 8 | *bits->at++;
+    return bits->window >> (bits->count - count) & ((1u << count) - 1);
+}
+
+static unsigned take_bits(bit_reader *bits, unsigned count)
+{
+    unsigned number = peek_bits(bits, count);
+    bits->count -= count;
+    return number;
+}
+
+static void take_lengths(bit_reader *bits, unsigned char lengths[LN_PACK_SYMBOLS])
+{
+    for (unsigned i = 0; i < LN_PACK_SYMBOLS; i++) {
+        lengths[i] = (unsigned char)take_bits(bits, 4);
+        if (lengths[i] > 0)
+            continue;
+        for (unsigned more = take_bits(bits, LN_PACK_ZERO_BITS); more > 0; more--)
+            lengths[++i] = 0;
+    }
+}
+
+static void take_code(bit_reader *bits, code *c)
+{
+    if (take_bits(bits, 1) == 0)
+        return;
+    unsigned char lengths[LN_PACK_SYMBOLS];
+    take_lengths(bits, lengths);
+    unsigned next = 0, place = 0;
+    for (unsigned len = 1; len <= LN_PACK_MAX_BITS; len++) {
+        next <<= 1;
+        c->start[len] = (uint16_t)(place - next);
+        for (unsigned i = 0; i < LN_PACK_SYMBOLS; i++) {
+            if (lengths[i] != len)
+                continue;
+            c->symbols[place++] = (uint16_t)i;
+            next++;
+        }
+        c->end[len] = (uint16_t)next;
+    }
+}
+
+static unsigned take_symbol(bit_reader *bits, const code *c)
+{
+    unsigned ahead = peek_bits(bits, LN_PACK_MAX_BITS), len = 1;
+    while (ahead >> (LN_PACK_MAX_BITS - len) >= c->end[len])
+        len++;
+    assert(len <= LN_PACK_MAX_BITS);
+    bits->count -= len;
+    return c->symbols[(uint16_t)(c->start[len] + (ahead >> (LN_PACK_MAX_BITS - len)))];
+}
+
+static size_t take_class(bit_reader *bits, unsigned class)
+{
+    if (class < 4)
+        return class;
+    unsigned count = class / 2 - 1;
+    return (size_t)(2 | (class & 1)) << count | take_bits(bits, count);
+}
+
 static void decompress(const unsigned char *at, char *const *pieces, size_t byte_count)
 {
-    for (size_t position = 0; position < byte_count;) {
-        unsigned token = *at++;
-        size_t count = take_count(&at, token >> 4);
-        assert(count <= byte_count - position);
-        put_literals(pieces, position, at, count);
-        at += count;
+    code codes[LN_PACK_CODES];
+    bit_reader bits = {.at = at};
+    for (size_t i = 0; i < LN_PACK_CODES; i++)
+        take_code(&bits, &codes[i]);
+    unsigned char byte = 0;
+    for (size_t position = 0, distance = 0, left; position < byte_count;) {
+        unsigned symbol = take_symbol(&bits, &codes[ln_pack_context(byte)]);
+        if (symbol < 256) {
+            byte = (unsigned char)symbol;
+            *find_place(pieces, position++, &left) = (char)byte;
+            continue;
+        }
+        size_t count = LN_PACK_MIN_COPY + take_class(&bits, symbol - 256);
+        unsigned class = take_symbol(&bits, &codes[LN_PACK_CONTEXTS]);
+        if (class > 0)
+            distance = 1 + take_class(&bits, class - 1);
+        assert(count <= byte_count - position && distance <= position);
+        put_copy(pieces, position, distance, count);
         position += count;
-        if (position == byte_count)
-            return;
-        count = take_count(&at, token & NIBBLE) + MIN_COPY;
-        assert(count <= byte_count - position);
-        put_copy(pieces, position, (size_t)take_uint(&at), count);
-        position += count;
+        byte = (unsigned char)*find_place(pieces, position - 1, &left);
     }
 }
 
@@ -288,12 +236,15 @@ static void open_next_piece(ln_unpacker *u)
 ln_status ln_unpack_begin(const unsigned char *packed, ln_document *arena,
                           ln_unpacker *out_unpacker)
 {
-    size_t byte_count = (size_t)take_uint(&packed);
+    size_t head = (size_t)take_uint(&packed), byte_count = head >> 1;
     char **pieces = make_pieces(arena, byte_count);
     *out_unpacker = (ln_unpacker){.next = pieces, .left = byte_count, .arena = arena};
     if (!pieces)
         return out_unpacker->status = LN_NO_MEMORY;
-    decompress(packed, pieces, byte_count);
+    if (head & 1)
+        put_literals(pieces, 0, packed, byte_count);
+    else
+        decompress(packed, pieces, byte_count);
     open_next_piece(out_unpacker);
     return LN_OK;
 }
