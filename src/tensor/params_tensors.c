@@ -8,6 +8,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/checked.h"
 #include "tensor/packing.h"
 #include "tensor/tensor_file_format.h"
 
@@ -61,7 +62,18 @@ static ln_status check_name(const ln_params_entry *e, const char *data)
     return LN_OK;
 }
 
-static ln_status convert_shape(const ln_params_entry *e, int *dims)
+// Whether an array of this shape can be written as tensors of the type are; see the codec on empty
+// ones. 16-bit floats become larger when they are read.
+static bool is_countable(const ln_params_entry *e, tl_dtype dtype)
+{
+    size_t size = tl_size_of(dtype);
+    for (int i = 0; i < e->ndim; i++)
+        if (e->shape[i] > 0 && !ln_size_mul(size, (size_t)e->shape[i], &size))
+            return false;
+    return size <= INT64_MAX;
+}
+
+static ln_status convert_shape(const ln_params_entry *e, tl_dtype dtype, int *dims)
 {
     if (e->ndim > TL_MAXDIM)
         return LN_FAIL(LN_UNSUPPORTED,
@@ -76,7 +88,7 @@ static ln_status convert_shape(const ln_params_entry *e, int *dims)
         dims[i] = (int)e->shape[i];
     }
     int len;
-    if (!tl_shape_len(e->ndim, dims, &len))
+    if (!tl_shape_len(e->ndim, dims, &len) || !is_countable(e, dtype))
         return LN_FAIL(LN_LIMIT, "byte %" PRIu64 ": array '%.*s' has too many elements", e->offset,
                        (int)e->name_len, e->name);
     return LN_OK;
@@ -88,7 +100,7 @@ static ln_status add_array(ln_tensor_file *file, const ln_params_entry *e, const
     int dims[TL_MAXDIM];
     LN_TRY(check_name(e, data));
     LN_TRY(find_type(e, &type));
-    LN_TRY(convert_shape(e, dims));
+    LN_TRY(convert_shape(e, types[type].dtype, dims));
     return ln_tensor_file_add_packed(file, e->name, e->name_len, types[type].dtype, e->ndim, dims,
                                      e->data, types[type].packing);
 }

@@ -152,6 +152,9 @@ TEST(arrays_that_are_no_tensors_are_refused_with_their_place)
         {{"x", 1, (int64_t[]){0, INT64_C(1) << 31}, 2, int8, NULL, 0, 0},
          LN_LIMIT,
          "a dimension of array 'x' is 2147483648"},
+        {{"x", 1, (int64_t[]){0x7e000000, 0, 0x6e000000}, 3, {kDLBfloat, 16, 1}, NULL, 0, 0},
+         LN_LIMIT,
+         "array 'x' has too many elements"}, // it becomes float, whose other dimensions overflow
         {{"x\0y", 3, (int64_t[]){1}, 1, int8, zeros, 1, 0},
          LN_UNSUPPORTED,
          "byte 32: a name contains NUL"},
