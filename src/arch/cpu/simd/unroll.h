@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the compiler to unroll the loop that follows; its bounds are constants.
+// Asks the compiler to unroll the loop that follows; its bounds are constants. (GCC warns where it
+// does not optimize.)
 
 #ifndef LN_ARCH_CPU_SIMD_UNROLL_H
 #define LN_ARCH_CPU_SIMD_UNROLL_H
 
-#if defined(LN_KEEP_LOOPS)
+#if defined(LN_KEEP_LOOPS) || !defined(__OPTIMIZE__)
 #define LN_UNROLL
 #elif defined(__clang__)
 #define LN_UNROLL _Pragma("clang loop unroll(full)")
