@@ -182,9 +182,11 @@ def read_reach():
     with open(os.path.join(HERE, "lab", "NOTES.md"), encoding="utf-8") as f:
         for line in f:
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-            if cells[0] == "model":
+            if not line.startswith("|"):
+                columns = []  # the table ends
+            elif cells[0] == "model":
                 columns = cells
-            elif len(cells) == len(columns) and not cells[0].startswith("-"):
+            elif columns and not cells[0].startswith("-"):
                 row = dict(zip(columns, cells))
                 ratio = float(row["reach, 1 thread"]) / float(row["ONNX Runtime 1.30"])
                 reach.update((name.strip(), ratio) for name in cells[0].split(","))
