@@ -92,7 +92,7 @@ TEST(every_length_and_every_mix_comes_back)
             CHECK(u.at == u.end && u.left == 0);
             CHECK(packed.len <= len + len / 64 + 8);
             if (cases[i].alphabet == 1 && len > 600)
-                CHECK(packed.len < 40);
+                CHECK(packed.len < 26); // mostly the lengths of the codes
             ln_document_destroy(arena);
             ln_text_deinit(&packed);
             ln_text_deinit(&raw);
