@@ -23,10 +23,9 @@
 #include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/fill.h"
+#include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/open.h"
-
-// ---- The threads of a run ----
 
 // ---- Steps ----
 
@@ -294,9 +293,17 @@ static ln_status need_meter(ln_context *ctx)
     return LN_OK;
 }
 
-static ln_status load_graph(ln_context *graph, void *user)
+// A graph that is computed once runs those that its operators name, so these are there before it.
+static ln_status load_graphs(ln_context *ctx)
 {
-    return ln_context_load(graph, user);
+    ln_context **graphs;
+    size_t count;
+    LN_TRY(ln_graph_order_create(ctx, &graphs, &count));
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < count && status == LN_OK; i++)
+        status = ln_context_load(graphs[i], ctx->datafile);
+    ln_free(graphs);
+    return status;
 }
 
 static ln_status unload_graph(ln_context *graph, void *user)
@@ -323,8 +330,9 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     LN_TRY(need_meter(ctx));
     LN_TRY(ln_context_need_threads(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
-    ln_status status = ln_context_each_graph(ctx, load_graph, kept);
-    ln_context_root(ctx)->work_left = ctx->limits.work;
+    if (!ctx->outer)
+        ctx->work_left = ctx->limits.work; // of all that its graphs and it compute once
+    ln_status status = load_graphs(ctx);
     if (status == LN_OK)
         status = make_constants(ctx);
     if (status == LN_OK)

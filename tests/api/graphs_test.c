@@ -231,6 +231,93 @@ TEST(all_graphs_together_stay_within_the_limit_of_memory)
     close_run(ctx);
 }
 
+// An operator that runs a graph, on constants, so that it is computed once. It makes tensor r.
+typedef struct runner_op {
+    const char *op;   // takes the name of its graph, twice
+    const char *ins;  // of its graph
+    const char *outs; // of its graph, which has another operator's r
+    const char *leaf; // a graph without such an operator
+    double from_leaf; // r of the operator on its leaf
+    double scale;     // r of the operator on another one's r
+    double offset;
+} runner_op;
+
+static const runner_op runner_ops[] = {
+    {"create(| dst=c | dtype=TL_BOOL, dims=[], data=[1]);\n"
+     "If(cond=c | outputs1=r | then_branch=\"%s\", else_branch=\"%s\");\n",
+     "", OUT("r"), "create(| dst=k | dtype=TL_FLOAT, dims=[1], data=[3]);\n" OUT("k"), 3, 1, 0},
+    {"create(| dst=n | dtype=TL_INT64, dims=[], data=[2]);\n"
+     "create(| dst=s0 | dtype=TL_FLOAT, dims=[1], data=[1]);\n"
+     "Loop(M=n, v_initial1=s0 | v_final_and_scan_outputs1=r | body=\"%s\");\n",
+     IN("i") IN("go") IN("s"), "Add(A=s, B=r | C=d |);\n" OUT("go") OUT("d"),
+     IN("i") IN("go") IN("s") "Add(A=s, B=s | C=d |);\n" OUT("go") OUT("d"), 4, 2, 1},
+    {"create(| dst=s0 | dtype=TL_FLOAT, dims=[1], data=[0]);\n"
+     "create(| dst=xs | dtype=TL_FLOAT, dims=[3, 1], data=[1, 2, 3]);\n"
+     "Scan(initial_state_and_scan_inputs1=s0, initial_state_and_scan_inputs2=xs | "
+     "final_state_and_scan_outputs1=r | body=\"%s\", num_scan_inputs=1);\n",
+     IN("s") IN("x"), "Add(A=s, B=x | C=d |);\nAdd(A=d, B=r | C=e |);\n" OUT("e"),
+     IN("s") IN("x") "Add(A=s, B=x | C=d |);\n" OUT("d"), 6, 3, 6},
+};
+
+static size_t add_runner(char *text, size_t size, const runner_op *op, const char *graph)
+{
+    return (size_t)snprintf(text, size, op->op, graph, graph);
+}
+
+static void check_constant(const char *text, double expected)
+{
+    static const char *const targets[] = {"ref", "cpu"};
+    for (int t = 0; t < 2; t++) {
+        ln_context *ctx = load_text(text, targets[t]);
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "r", TL_FLOAT, 1, DIMS(1), NUMBERS(expected));
+        close_context(ctx);
+    }
+}
+
+// Names of graphs vary, since they are kept by the hashes of these.
+TEST(what_a_graph_computes_once_may_run_graphs_inside_it)
+{
+    static const char *const names[] = {"a", "q", "body", "then", "x1"};
+    const size_t kinds = sizeof runner_ops / sizeof runner_ops[0];
+    CHECK_OK(ln_arch_init());
+    for (size_t k = 0; k < kinds * kinds * 5; k++) {
+        const runner_op *outer = &runner_ops[k % kinds], *inner = &runner_ops[k / kinds % kinds];
+        const char *name = names[k / kinds / kinds];
+        char text[4096], leaf[32], graph[32];
+        snprintf(leaf, sizeof leaf, "%s_leaf", name);
+        snprintf(graph, sizeof graph, "%s_graph", name);
+        size_t len = add_runner(text, sizeof text, outer, graph);
+        len += (size_t)snprintf(text + len, sizeof text - len, "graph %s {\n%s", graph, outer->ins);
+        len += add_runner(text + len, sizeof text - len, inner, leaf);
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s}\ngraph %s {\n%s}\n",
+                                outer->outs, leaf, inner->leaf);
+        CHECK(len < sizeof text);
+        check_constant(text, outer->scale * inner->from_leaf + outer->offset);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(what_is_computed_once_nests)
+{
+    CHECK_OK(ln_arch_init());
+    for (int depth = 2; depth <= 9; depth++) {
+        char text[8192], name[32];
+        size_t len = add_runner(text, sizeof text, &runner_ops[0], "g1");
+        for (int i = 1; i < depth; i++) {
+            snprintf(name, sizeof name, "g%d", i + 1);
+            len += (size_t)snprintf(text + len, sizeof text - len, "graph g%d {\n", i);
+            len += add_runner(text + len, sizeof text - len, &runner_ops[0], name);
+            len += (size_t)snprintf(text + len, sizeof text - len, "output(src=r | |);\n}\n");
+        }
+        len += (size_t)snprintf(text + len, sizeof text - len, "graph g%d {\n%s}\n", depth,
+                                runner_ops[0].leaf);
+        CHECK(len < sizeof text);
+        check_constant(text, 3);
+    }
+    ln_arch_cleanup();
+}
+
 static ln_status try_all(ln_context *ctx)
 {
     static const char text[] = LOOP_MODEL;
@@ -262,4 +349,5 @@ TEST_LIST(graphs_nest_and_see_what_is_around_them, a_clone_has_graphs_of_its_own
           a_graph_that_runs_itself_is_refused, graphs_nest_only_so_deep,
           an_input_of_a_graph_may_be_its_output, graphs_keep_no_values_after_their_run,
           all_graphs_together_stay_within_the_limit_of_memory,
+          what_a_graph_computes_once_may_run_graphs_inside_it, what_is_computed_once_nests,
           running_out_of_memory_ends_in_an_error_wherever_it_does)
