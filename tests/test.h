@@ -20,11 +20,20 @@
 
 #include <lightnet/status.h>
 
+// An error of the compiler if `a` is floating: cmocka would compare whole parts. CHECK_NEAR(a, b,
+// 0) compares numbers.
+#define CHECK_IS_WHOLE(a)                                                                          \
+    ((void)sizeof(struct {                                                                         \
+        _Static_assert(_Generic((a), float : 0, double : 0, long double : 0, default : 1),         \
+                       "numbers with a fraction are compared by CHECK_NEAR");                      \
+        int needs_a_member;                                                                        \
+    }))
+
 #define TEST(name) static void name(void **test_state_ __attribute__((unused)))
 
 #define CHECK(cond)                    assert_true(cond)
-#define CHECK_EQ(a, b)                 assert_int_equal((a), (b))
-#define CHECK_NE(a, b)                 assert_int_not_equal((a), (b))
+#define CHECK_EQ(a, b)                 (CHECK_IS_WHOLE(a), CHECK_IS_WHOLE(b), assert_int_equal((a), (b)))
+#define CHECK_NE(a, b)                 (CHECK_IS_WHOLE(a), CHECK_IS_WHOLE(b), assert_int_not_equal((a), (b)))
 #define CHECK_PTR_EQ(a, b)             assert_ptr_equal((a), (b))
 #define CHECK_NULL(p)                  assert_null(p)
 #define CHECK_NOT_NULL(p)              assert_non_null(p)

@@ -57,7 +57,7 @@ TEST(a_new_array_is_zero_aligned_and_row_major)
     CHECK_EQ(ln_ndarray_use_count(array), 1);
     const float *data = ln_ndarray_data(array);
     for (int i = 0; i < 24; i++)
-        CHECK_EQ(data[i], 0);
+        CHECK_NEAR(data[i], 0, 0);
     ln_ndarray_release(array);
 }
 

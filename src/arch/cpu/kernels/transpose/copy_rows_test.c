@@ -22,7 +22,7 @@ static void check(size_t rows, size_t count, size_t x_gap, size_t y_gap, ln_pool
     for (size_t i = 0; i < y.count; i++) {
         size_t row = i / (count + y_gap), column = i % (count + y_gap);
         if (column < count)
-            CHECK_EQ(y.p[i], (float)(row * (count + x_gap) + column));
+            CHECK_NEAR(y.p[i], (float)(row * (count + x_gap) + column), 0);
         else
             CHECK(isnan(y.p[i]));
     }
