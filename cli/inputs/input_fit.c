@@ -42,37 +42,27 @@ int input_wish_is_static(const input_wish *wish)
     return is_static;
 }
 
-static int has_wished_shape(const input_wish *wish, const tl_tensor *tensor)
-{
-    if (wish->ndim < 0)
-        return 1;
-    int is_same = tensor->ndim == wish->ndim;
-    for (int i = 0; is_same && i < wish->ndim; i++)
-        is_same = wish->dims[i] < 0 || wish->dims[i] == tensor->dims[i];
-    return is_same;
-}
-
-// A known shape takes as many elements in any other, so that a row may be a matrix of one row.
+// Dimensions of 1 may be there or not; anything else would read the elements in another order.
 static ln_status fit_shape(const char *path, const input_wish *wish, ln_object *object,
                            ln_object **out_object)
 {
     const tl_tensor *tensor = ln_object_tensor(object);
-    int len;
+    int dims[TL_MAXDIM];
     *out_object = NULL;
-    if (has_wished_shape(wish, tensor)) {
+    if (wish->ndim < 0) {
         *out_object = ln_object_retain(object);
         return LN_OK;
     }
-    if (input_wish_is_static(wish) && tl_shape_len(wish->ndim, wish->dims, &len) &&
-        len == tensor->len) {
-        *out_object = ln_object_reshape(object, wish->ndim, wish->dims);
+    if (ln_shape_fit(tensor->ndim, tensor->dims, wish->ndim, wish->dims, dims)) {
+        *out_object = ln_object_reshape(object, wish->ndim, dims);
         return *out_object ? LN_OK : ln_error_status();
     }
-    char got[128], wanted[128];
+    char got[LN_SHAPE_TEXT_BYTES], wanted[LN_SHAPE_TEXT_BYTES], advice[512];
     ln_sprint_shape(got, sizeof got, tensor->ndim, tensor->dims);
     print_wished_shape(wish, wanted, sizeof wanted);
-    return LN_FAIL(LN_INVALID, "%s has shape %s, input '%s' takes %s", path, got, wish->name,
-                   wanted);
+    return LN_FAIL(
+        LN_INVALID, "%s has shape %s, input '%s' takes %s%s", path, got, wish->name, wanted,
+        ln_shape_advice(advice, sizeof advice, tensor->ndim, tensor->dims, wish->ndim, wish->dims));
 }
 
 // Whether unsigned integers in a file are the bits of elements: in no other way can NumPy have

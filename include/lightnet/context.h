@@ -234,8 +234,9 @@ LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
 /* ---- Data as arrays; the context must be LOADED ---- */
 
 /* Copies the array into tensor `tname`, like `ln_context_set_data`; any strides. The shape must be
- * the tensor's, and the type the one that `tl_dtype_to_dl` gives for it; a TL_BOOL tensor takes
- * both kinds of bool, and int32. */
+ * the tensor's but for dimensions of 1 (`ln_shape_fit`): nothing is reinterpreted, and the message
+ * about another shape names the transpose that would fit. The type must be the one that
+ * `tl_dtype_to_dl` gives for it; a TL_BOOL tensor takes both kinds of bool, and int32. */
 LN_API ln_status ln_context_set_array(ln_context *ctx, const char *tname, const ln_ndarray *array);
 
 /* The tensor as an array in the context's own memory, without a copy. The array keeps that memory,
@@ -311,8 +312,9 @@ LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_inpu
  * dimensions are. LN_NOT_FOUND, with the symbols there are, if no input has it. */
 LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim);
 
-/* Gives an input its value in a LOADED context: a tensor of its shape and type, or, if it is open,
- * whatever the operators that read it take. The object is retained. */
+/* Gives an input its value in a LOADED context: a tensor of its type and of its shape but for
+ * dimensions of 1 (`ln_shape_fit`), or, if it is open, whatever the operators that read it take.
+ * The object is retained. */
 LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object);
 
 /* The value of a tensor after a run as an object, without a copy if the tensor is open. The caller

@@ -4,6 +4,7 @@
 #ifndef LIGHTNET_SHAPE_H
 #define LIGHTNET_SHAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -34,6 +35,27 @@ LN_API void ln_print_shape(FILE *fp, int ndim, const int *dims);
  * `n` itself with a recorded LN_INVALID if `power2` is no power of two, or LN_LIMIT if the result
  * does not fit an int. */
 LN_API int ln_next_multiple_power2(int n, int power2);
+
+/* ---- Arrays for tensors of another shape ---- */
+
+/* Whether an array of `dims` has the elements of a tensor of shape `wanted` in the same order: both
+ * shapes are equal but for dimensions of 1. In `wanted`, -1 is a dynamic dimension, which takes any
+ * size; the array may lack leading ones, which are then 1. `out_dims`, of `wanted_ndim` elements
+ * (NULL: not needed), receives the shape of the tensor. */
+LN_API bool ln_shape_fit(int ndim, const int *dims, int wanted_ndim, const int *wanted,
+                         int *out_dims);
+
+/* The axes with which `numpy.transpose` or `ln_ndarray_transpose` turns an array of `dims` into one
+ * that fits `wanted`; of several permutations the one that moves the channels of an image, else the
+ * first in lexical order. False if no permutation fits. `out_axes` has `ndim` elements. */
+LN_API bool ln_shape_find_transpose(int ndim, const int *dims, int wanted_ndim, const int *wanted,
+                                    int *out_axes);
+
+/* Writes what to do with an array of `dims` that does not fit `wanted` to `text`, which has
+ * `byte_count` bytes: "; transpose it with axes 0,3,1,2: np.transpose(x, (0, 3, 1, 2))", or that it
+ * can be reshaped, or nothing. Returns `text`. */
+LN_API char *ln_shape_advice(char *text, size_t byte_count, int ndim, const int *dims,
+                             int wanted_ndim, const int *wanted);
 
 LN_CPPEND
 

@@ -47,19 +47,25 @@ static ln_status check_type(const ln_tensor_entry *entry, const ln_ndarray *arra
                    entry->name, tl_dtype_name(dtype), ln_dl_dtype_text(text, type));
 }
 
+// Dimensions of 1 may be there or not.
 static ln_status check_shape(const ln_tensor_entry *entry, const ln_ndarray *array)
 {
     const tl_tensor *tensor = entry->tensor;
     const int64_t *shape = ln_ndarray_shape(array);
-    bool is_same = ln_ndarray_ndim(array) == tensor->ndim;
-    for (int i = 0; i < tensor->ndim && is_same; i++)
-        is_same = shape[i] == tensor->dims[i];
-    if (is_same)
+    int ndim = ln_ndarray_ndim(array), dims[LN_MAXDIM];
+    bool is_small = ndim <= LN_MAXDIM;
+    for (int i = 0; is_small && i < ndim; i++) {
+        is_small = shape[i] <= INT32_MAX;
+        dims[i] = (int)shape[i];
+    }
+    if (is_small && ln_shape_fit(ndim, dims, tensor->ndim, tensor->dims, NULL))
         return LN_OK;
-    char text[LN_ND_SHAPE_TEXT_BYTES], tensor_text[LN_SHAPE_TEXT_BYTES];
-    return LN_FAIL(LN_INVALID, "tensor '%s' has shape %s, the array %s", entry->name,
+    char text[LN_ND_SHAPE_TEXT_BYTES], tensor_text[LN_SHAPE_TEXT_BYTES], advice[512] = "";
+    if (is_small)
+        ln_shape_advice(advice, sizeof advice, ndim, dims, tensor->ndim, tensor->dims);
+    return LN_FAIL(LN_INVALID, "tensor '%s' has shape %s, the array %s%s", entry->name,
                    ln_sprint_shape(tensor_text, sizeof tensor_text, tensor->ndim, tensor->dims),
-                   ln_nd_shape_text(text, ln_ndarray_ndim(array), shape));
+                   ln_nd_shape_text(text, ndim, shape), advice);
 }
 
 static ln_status check_array(const ln_tensor_entry *entry, const ln_ndarray *array)
@@ -150,11 +156,15 @@ ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **
 static ln_status copy_elements(ln_context *ctx, const ln_tensor_entry *entry,
                                const ln_ndarray *array)
 {
-    ln_ndarray *view;
+    ln_ndarray *view, *shaped;
     LN_TRY(see(ctx, entry, false, &view));
-    bool is_bool = entry->tensor->dtype == TL_BOOL;
-    ln_status status = is_bool ? ln_ndarray_convert(array, view) : ln_ndarray_copy(array, view);
+    ln_status status =
+        ln_ndarray_reshape(view, ln_ndarray_ndim(array), ln_ndarray_shape(array), &shaped);
     ln_ndarray_release(view);
+    LN_TRY(status);
+    bool is_bool = entry->tensor->dtype == TL_BOOL;
+    status = is_bool ? ln_ndarray_convert(array, shaped) : ln_ndarray_copy(array, shaped);
+    ln_ndarray_release(shaped);
     return status;
 }
 
@@ -163,11 +173,9 @@ static ln_status copy_compact(ln_context *ctx, const ln_tensor_entry *entry,
                               const ln_ndarray *array)
 {
     const tl_tensor *tensor = entry->tensor;
-    int64_t shape[TL_MAXDIM];
-    for (int i = 0; i < tensor->ndim; i++)
-        shape[i] = tensor->dims[i];
     ln_ndarray *compact;
-    LN_TRY(ln_ndarray_create(tensor->ndim, shape, type_in_memory(tensor->dtype), &compact));
+    LN_TRY(ln_ndarray_create(ln_ndarray_ndim(array), ln_ndarray_shape(array),
+                             type_in_memory(tensor->dtype), &compact));
     ln_status status = ln_ndarray_convert(array, compact);
     static char none; // an empty tensor has no data to point to
     const void *data = tensor->len > 0 ? ln_ndarray_data(compact) : &none;

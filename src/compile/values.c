@@ -19,11 +19,14 @@ static ln_status find_loaded(const ln_context *ctx, const char *tname, ln_tensor
 
 static ln_status fail_shape(const ln_tensor_entry *entry, const tl_tensor *given)
 {
-    char wanted[128], got[128];
-    ln_sprint_shape(wanted, sizeof wanted, entry->tensor->ndim, entry->tensor->dims);
+    const tl_tensor *tensor = entry->tensor;
+    char wanted[LN_SHAPE_TEXT_BYTES], got[LN_SHAPE_TEXT_BYTES], advice[512];
+    ln_sprint_shape(wanted, sizeof wanted, tensor->ndim, tensor->dims);
     ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
-    return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s", entry->name,
-                   tl_dtype_name(entry->tensor->dtype), wanted, tl_dtype_name(given->dtype), got);
+    return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s%s", entry->name,
+                   tl_dtype_name(tensor->dtype), wanted, tl_dtype_name(given->dtype), got,
+                   ln_shape_advice(advice, sizeof advice, given->ndim, given->dims, tensor->ndim,
+                                   tensor->dims));
 }
 
 ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object)
@@ -42,7 +45,8 @@ ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *o
     const tl_tensor *given = ln_object_tensor(object);
     if (!given)
         return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", tname);
-    if (given->dtype != entry->tensor->dtype || !tl_tensor_issameshape(given, entry->tensor))
+    if (given->dtype != entry->tensor->dtype ||
+        !ln_shape_fit(given->ndim, given->dims, entry->tensor->ndim, entry->tensor->dims, NULL))
         return fail_shape(entry, given);
     return ln_context_set_data(ctx, tname, given->data ? given->data : given);
 }

@@ -66,7 +66,7 @@ TEST(an_array_that_does_not_fit_changes_nothing)
     CHECK_OK(ln_ndarray_create(0, NULL, float32, &scalar));
     int is_bound = 7;
     CHECK_FAILS(ln_context_set_array(ctx, "x", wide), LN_INVALID);
-    CHECK_MESSAGE("'x' has shape [2, 3], the array [3, 2]");
+    CHECK_MESSAGE("'x' has shape [2, 3], the array [3, 2]; transpose it with axes 1,0: ");
     CHECK_FAILS(ln_context_bind_array(ctx, "x", wide, &is_bound), LN_INVALID);
     CHECK_EQ(is_bound, 0);
     CHECK_FAILS(ln_context_set_array(ctx, "x", whole), LN_INVALID);
@@ -87,6 +87,33 @@ TEST(an_array_that_does_not_fit_changes_nothing)
     ln_ndarray_release(wide);
     ln_ndarray_release(whole);
     ln_ndarray_release(scalar);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(dimensions_of_1_may_be_there_or_not)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(VIEW_MODEL, "cpu");
+    ln_ndarray *array = floats(2, 3, (float[]){0, 1, 2, 3, 4, 5}), *batched;
+    CHECK_OK(ln_ndarray_reshape(array, 4, (int64_t[]){1, 2, 1, 3}, &batched));
+    CHECK_OK(ln_context_set_array(ctx, "x", batched));
+    check_tensor(ctx, "x", (float[]){0, 1, 2, 3, 4, 5});
+    CHECK_OK(ln_context_set_array(ctx, "x", array));
+    CHECK_OK(ln_context_bind_array(ctx, "x", batched, NULL));
+    CHECK_OK(ln_context_run(ctx));
+    check_tensor(ctx, "y", (float[]){0, 2, 4, 6, 8, 10});
+
+    ln_object *object = ln_object_new_tensor(TL_FLOAT, 3, (int[]){1, 2, 3}, NULL);
+    ln_object *turned = ln_object_new_tensor(TL_FLOAT, 2, (int[]){3, 2}, NULL);
+    CHECK_OK(ln_context_set_object(ctx, "x", object));
+    check_tensor(ctx, "x", (float[6]){0});
+    CHECK_FAILS(ln_context_set_object(ctx, "x", turned), LN_INVALID);
+    CHECK_MESSAGE("not TL_FLOAT [3, 2]; transpose it with axes 1,0");
+    ln_object_release(object);
+    ln_object_release(turned);
+    ln_ndarray_release(batched);
+    ln_ndarray_release(array);
     close_context(ctx);
     ln_arch_cleanup();
 }
@@ -623,7 +650,8 @@ TEST(every_allocation_may_fail)
     ln_arch_cleanup();
 }
 
-TEST_LIST(arrays_of_any_strides_are_set, an_array_that_does_not_fit_changes_nothing,
+TEST_LIST(dimensions_of_1_may_be_there_or_not, arrays_of_any_strides_are_set,
+          an_array_that_does_not_fit_changes_nothing,
           a_constant_that_is_set_makes_static_operators_run_again,
           bools_of_one_byte_become_bools_of_four,
           an_array_of_a_tensor_is_its_memory_and_outlives_the_context,

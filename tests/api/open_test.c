@@ -175,7 +175,7 @@ TEST(objects_go_in_and_out_of_closed_tensors)
     set_floats(ctx, "x", 1, DIMS(2), (float[]){3, 4});
     CHECK_OK(ln_context_run(ctx));
     check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(2), NUMBERS(6, 8));
-    ln_object *wrong = floats(2, DIMS(1, 2), (float[]){1, 2}), *object = wrong;
+    ln_object *wrong = floats(1, DIMS(3), (float[]){1, 2, 3}), *object = wrong;
     CHECK_FAILS(ln_context_set_object(ctx, "x", wrong), LN_INVALID);
     CHECK_FAILS(ln_context_set_object(ctx, "x", NULL), LN_INVALID);
     CHECK_FAILS(ln_context_set_object(ctx, "z", wrong), LN_NOT_FOUND);

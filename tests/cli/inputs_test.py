@@ -512,6 +512,37 @@ def test_classes_are_named():
     run("run", "id.net", "-i", "in.npy", "--top=0", code=2, err="--top")
 
 
+def test_an_array_is_not_reinterpreted():
+    """Dimensions of 1 come and go; another order is refused, with the transpose that would fit."""
+    picture = np.tile(np.array([10, 20, 30], "f4"), (1, 2, 2, 1))
+    np.save("nhwc.npy", picture)
+    np.save("nchw.npy", picture.transpose(0, 3, 1, 2))
+    chw = model("TL_FLOAT", [1, 3, 2, 2])
+    run("run", chw, "-i", "nchw.npy", out="[1, 3, 2, 2] min 10 max 30")
+    run("run", chw, "-i", "nhwc.npy", code=1, err="nhwc.npy has shape [1, 2, 2, 3], input 'x' takes "
+        "[1, 3, 2, 2]; transpose it with axes 0,3,1,2: np.transpose(x, (0, 3, 1, 2))")
+    np.save("hwc.npy", picture[0])
+    run("run", chw, "-i", "hwc.npy", code=1, err="np.transpose(x, (2, 0, 1))")
+    np.save("row.npy", np.arange(12, dtype="f4"))
+    run("run", chw, "-i", "row.npy", code=1, err="shape [12], input 'x' takes [1, 3, 2, 2]; if its elements "
+        "are in that order, reshape it: np.reshape(x, (1, 3, 2, 2))")
+    write("row.raw", np.arange(12, dtype="f4").tobytes())
+    run("run", chw, "-i", "row.raw", out="min 0 max 11")
+
+    dynamic = write("dynamic.net", "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, -1, -1]);\nIdentity(input=x | output=y |);\n"
+                    "output(src=y | |);\n")
+    np.save("chw.npy", picture[0].transpose(2, 0, 1))
+    run("run", dynamic, "-i", "chw.npy", out="[1, 3, 2, 2] min 10 max 30")
+    np.save("wide.npy", np.zeros((1, 4, 5, 3), "f4"))
+    run("run", dynamic, "-i", "wide.npy", code=1, err="shape [1, 4, 5, 3], input 'x' takes [?, 3, ?, ?]; "
+        "transpose it with axes 0,3,1,2")
+    np.savez("x.npz", x=picture)
+    run("run", chw, "-i", "x.npz", code=1, err="transpose it with axes 0,3,1,2")
+    grey = model("TL_FLOAT", [1, 1, 28, 28])
+    np.save("grey.npy", np.arange(784, dtype="f4").reshape(1, 28, 28, 1))
+    run("run", grey, "-i", "grey.npy", out="[1, 1, 28, 28] min 0 max 783")
+
+
 def test_shapes_on_the_command_line():
     np.save("in.npy", np.zeros((1, 3), "f4"))
     run("run", model("TL_FLOAT", (1, 3)), "-i", "in.npy", "-s", "nonsense", code=1, err="SYMBOL=4")
