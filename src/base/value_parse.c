@@ -13,6 +13,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 
 typedef struct reader {
     const char *p;
@@ -174,21 +175,6 @@ static bool read_hex4(reader *r, unsigned *out_code)
     return true;
 }
 
-static size_t encode_utf8(unsigned code, char *out)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    size_t len = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--) {
-        out[i] = (char)(0x80 | (code & 0x3f));
-        code >>= 6;
-    }
-    out[0] = (char)((0xf00u >> len & 0xf0) | code);
-    return len;
-}
-
 // \uXXXX, and the second half of a surrogate pair. `p` stands after the 'u'.
 static ln_status read_unicode_escape(reader *r, ln_place place, char *out, size_t *inout_len)
 {
@@ -210,7 +196,7 @@ static ln_status read_unicode_escape(reader *r, ln_place place, char *out, size_
     }
     if (code == 0)
         return ln_fail_at(place, LN_SYNTAX, "\\u0000 is not text");
-    *inout_len += encode_utf8(code, out + *inout_len);
+    *inout_len += ln_utf8_put(code, out + *inout_len);
     return LN_OK;
 }
 

@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "op/onnx/utf8.h"
+#include "base/utf8.h"
+#include "op/onnx/letters.h"
 
 ln_status ln_infer_strings(ln_call *call)
 {
@@ -66,7 +67,7 @@ static const char *skip_space(const char *s, bool wants_space)
     uint32_t code;
     while (*s) {
         size_t len = ln_utf8_get(s, &code);
-        if (ln_utf8_is_space(code) != wants_space)
+        if (ln_is_space(code) != wants_space)
             break;
         s += len;
     }
@@ -141,7 +142,7 @@ static bool are_alike(const char *a, const char *b)
         uint32_t code_a, code_b;
         a += ln_utf8_get(a, &code_a);
         b += ln_utf8_get(b, &code_b);
-        if (ln_utf8_lower(code_a) != ln_utf8_lower(code_b))
+        if (ln_letter_lower(code_a) != ln_letter_lower(code_b))
             return false;
     }
     return *a == *b;

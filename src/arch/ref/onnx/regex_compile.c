@@ -10,7 +10,7 @@
 
 #include "arch/ref/onnx/regex.h"
 #include "arch/ref/onnx/regex_code.h"
-#include "op/onnx/utf8.h"
+#include "base/utf8.h"
 
 enum {
     MOST_GROUPS = 1000,

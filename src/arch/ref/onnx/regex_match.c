@@ -5,7 +5,8 @@
 
 #include "arch/ref/onnx/regex.h"
 #include "arch/ref/onnx/regex_code.h"
-#include "op/onnx/utf8.h"
+#include "base/utf8.h"
+#include "op/onnx/letters.h"
 
 // What stands before the start and behind the end of a text.
 static const uint32_t NOTHING = UINT32_MAX;
@@ -43,8 +44,8 @@ static bool takes(const ln_regex *regex, const ln_regex_step *step, uint32_t cod
 {
     bool is_in = is_in_ranges(regex, step, code);
     if (!is_in && step->is_folded)
-        is_in = is_in_ranges(regex, step, ln_utf8_lower(code)) ||
-                is_in_ranges(regex, step, ln_utf8_upper(code));
+        is_in = is_in_ranges(regex, step, ln_letter_lower(code)) ||
+                is_in_ranges(regex, step, ln_letter_upper(code));
     return is_in != step->is_negated;
 }
 

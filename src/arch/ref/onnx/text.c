@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "arch/ref/onnx/regex.h"
+#include "base/utf8.h"
+#include "op/onnx/letters.h"
 #include "op/onnx/text.h"
-#include "op/onnx/utf8.h"
 #include "tensor/elem.h"
 
 static const char *string_at(const tl_tensor *tensor, size_t index)
@@ -112,13 +113,13 @@ static ln_status set_in_case(ln_call *call, size_t at, const char *string, lette
     size_t len = strlen(string), out_len = 0;
     if (wanted == CASE_KEPT)
         return ln_call_set_string(call, 0, at, string, len);
-    char *changed = ln_call_scratch(call, len + 1, LN_UTF8_MOST);
+    char *changed = ln_call_scratch(call, len + 1, LN_UTF8_MAX_LEN);
     if (!changed)
         return ln_error_status();
     while (*string) {
         uint32_t code;
         string += ln_utf8_get(string, &code);
-        code = wanted == CASE_LOWER ? ln_utf8_lower(code) : ln_utf8_upper(code);
+        code = wanted == CASE_LOWER ? ln_letter_lower(code) : ln_letter_upper(code);
         out_len += ln_utf8_put(code, changed + out_len);
     }
     return ln_call_set_string(call, 0, at, changed, out_len);

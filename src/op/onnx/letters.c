@@ -1,48 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code points of UTF-8 strings, and the case of letters.
+// White space and the case of letters, by code point.
 
-#include "op/onnx/utf8.h"
+#include "op/onnx/letters.h"
 
-size_t ln_utf8_get(const char *s, uint32_t *out_code)
-{
-    // The least code point of each length: longer forms than needed are not valid.
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *bytes = (const unsigned char *)s;
-    *out_code = bytes[0];
-    if (bytes[0] < 0x80)
-        return 1;
-    size_t len = bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : 2;
-    uint32_t code = bytes[0] & (0x7Fu >> len);
-    *out_code = LN_UTF8_BAD;
-    if (bytes[0] < 0xC0 || bytes[0] > 0xF7)
-        return 1;
-    for (size_t i = 1; i < len; i++) {
-        if ((bytes[i] & 0xC0) != 0x80)
-            return 1;
-        code = code << 6 | (bytes[i] & 0x3Fu);
-    }
-    if (code < least[len] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-        return 1;
-    *out_code = code;
-    return len;
-}
-
-size_t ln_utf8_put(uint32_t code, char *out)
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    size_t len = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--) {
-        out[i] = (char)(0x80 | (code & 0x3F));
-        code >>= 6;
-    }
-    out[0] = (char)((0xF00 >> len & 0xFF) | code);
-    return len;
-}
-
-bool ln_utf8_is_space(uint32_t code)
+bool ln_is_space(uint32_t code)
 {
     return (code >= 9 && code <= 13) || (code >= 0x1C && code <= 0x20) || code == 0x85 ||
            code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
@@ -75,7 +36,7 @@ static bool is_in(uint32_t code, uint32_t first, uint32_t last, uint32_t step)
     return code >= first && code <= last && (code - first) % step == 0;
 }
 
-uint32_t ln_utf8_lower(uint32_t code)
+uint32_t ln_letter_lower(uint32_t code)
 {
     if (code == 0x130) // I with a dot
         return 'i';
@@ -91,7 +52,7 @@ uint32_t ln_utf8_lower(uint32_t code)
     return code;
 }
 
-uint32_t ln_utf8_upper(uint32_t code)
+uint32_t ln_letter_upper(uint32_t code)
 {
     switch (code) {
     case 0xB5: return 0x39C; // micro sign
