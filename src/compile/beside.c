@@ -4,13 +4,8 @@
 
 #include "compile/beside.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lightnet/allocator.h>
@@ -18,6 +13,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "base/open_below.h"
 #include "ir/context.h"
 #include "ir/fill.h"
 
@@ -49,44 +45,34 @@ static void close_file(void *file)
     ln_tensor_file_close(file);
 }
 
-static ln_status fail_file(const char *path, const char *problem)
+static ln_status fail_file(const char *name, const char *problem)
 {
-    return LN_FAIL(LN_IO, "cannot read the weights '%s': %s", path, problem);
+    return LN_FAIL(LN_IO, "cannot read weights '%s': %s", name, problem);
 }
 
-static ln_status map_open(int fd, const char *path, mapping **out_mapping)
+static ln_status map_open(int fd, const char *name, size_t byte_count, mapping **out_mapping)
 {
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return fail_file(path, "no answer from the system");
-    if (!S_ISREG(info.st_mode))
-        return fail_file(path, "not a regular file");
-    if (info.st_nlink > 1)
-        return fail_file(path, "the file has a second name elsewhere (hard link)");
-    if (info.st_size <= 0 || (uintmax_t)info.st_size > SIZE_MAX / 2)
-        return fail_file(path, "empty, or too large to be mapped");
+    if (byte_count == 0)
+        return fail_file(name, "the file is empty");
     mapping *m = ln_alloc(sizeof *m);
     if (!m)
         return LN_NO_MEMORY;
-    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *bytes = mmap(NULL, byte_count, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) {
         ln_free(m);
-        return fail_file(path, "it cannot be mapped");
+        return fail_file(name, "it cannot be mapped");
     }
-    *m = (mapping){bytes, (size_t)info.st_size};
+    *m = (mapping){bytes, byte_count};
     *out_mapping = m;
     return LN_OK;
 }
 
-static ln_status map_file(const char *path, mapping **out_mapping)
+static ln_status map_file(const char *folder, const char *name, mapping **out_mapping)
 {
-    // Without O_NONBLOCK, opening a pipe that nobody writes would never return.
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return fail_file(path, errno == ENOENT  ? "there is no such file"
-                               : errno == ELOOP ? "it is a symbolic link"
-                                                : "it cannot be opened");
-    ln_status status = map_open(fd, path, out_mapping);
+    int fd;
+    size_t byte_count;
+    LN_TRY(ln_open_below(folder, name, "weights", &fd, &byte_count));
+    ln_status status = map_open(fd, name, byte_count, out_mapping);
     close(fd);
     return status;
 }
@@ -97,8 +83,8 @@ static ln_status check_name(const char *name)
     if (len == 0 || len > MAX_NAME || strchr(name, '/') || strcmp(name, ".") == 0 ||
         strcmp(name, "..") == 0)
         return LN_FAIL(LN_INVALID,
-                       "the weights '%.80s' must be named by a file beside the model, without a "
-                       "folder",
+                       "the weights '%.80s' must be named by a file in the model's folder, without "
+                       "another folder",
                        name);
     return LN_OK;
 }
@@ -106,11 +92,11 @@ static ln_status check_name(const char *name)
 // The context keeps both, and lets the file go before its bytes.
 static ln_status open_beside(ln_context *ctx, const char *path, ln_tensor_file **out_file)
 {
-    char *full = ln_strdup_printf("%.*s%s", (int)(ln_beside_name(path) - path), path, ctx->weights);
-    if (!full)
+    char *folder = ln_strdup_printf("%.*s", (int)(ln_beside_name(path) - path), path);
+    if (!folder)
         return LN_NO_MEMORY;
     mapping *m = NULL;
-    ln_status status = map_file(full, &m);
+    ln_status status = map_file(folder, ctx->weights, &m);
     if (status == LN_OK)
         status = ln_context_keep(ctx, m, unmap); // which frees it if it fails
     if (status == LN_OK)
@@ -120,8 +106,8 @@ static ln_status open_beside(ln_context *ctx, const char *path, ln_tensor_file *
     if (status == LN_OK)
         status = ln_context_keep(ctx, *out_file, close_file);
     if (status != LN_OK)
-        ln_fail_prefix("%s", full);
-    ln_free(full);
+        ln_fail_prefix("%s%s", folder, ctx->weights);
+    ln_free(folder);
     return status;
 }
 

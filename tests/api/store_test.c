@@ -220,10 +220,10 @@ TEST(the_name_of_the_weights_leads_nowhere_else)
         ln_status status;
         const char *message;
     } cases[] = {
-        {"../raw.safetensors", LN_INVALID, "without a folder"},
-        {"/etc/passwd", LN_INVALID, "without a folder"},
-        {"..", LN_INVALID, "without a folder"},
-        {"nothing.safetensors", LN_IO, "there is no such file"},
+        {"../raw.safetensors", LN_INVALID, "without another folder"},
+        {"/etc/passwd", LN_INVALID, "without another folder"},
+        {"..", LN_INVALID, "without another folder"},
+        {"nothing.safetensors", LN_IO, "No such file"},
         {"link", LN_IO, "symbolic link"},
         {"c.json", LN_UNSUPPORTED, ""},
         {"raw.safetensors", LN_NOT_FOUND, "is missing"},

@@ -224,7 +224,8 @@ TEST(failures_in_includes_name_their_file)
          "itself"},
         {"#include \"a\"\n", "#include \"main\"",
          "@/a:1:10: files include each other: main includes a includes main", "a cycle"},
-        {"\n #include \"b\"\n", "", "@/main:2:11: cannot open 'b': No such file", "missing"},
+        {"\n #include \"b\"\n", "", "@/main:2:11: cannot open included file 'b': No such file",
+         "missing"},
         {"#include \"a\"\n", "\xff", "@/a:1:1: byte 0xff is not UTF-8", "no text"},
     };
     for (size_t i = 0; i < LENGTH(rows); i++) {

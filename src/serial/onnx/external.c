@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with weights beside a model, held inside its folder.
-//
-// One component of the path is opened after the other, each without following a link and none being
-// "..". So nothing that is exchanged between a check and its use leads out of the folder, on every
-// POSIX system and not only where the kernel could be asked to do the same.
+// Maps a model, and the files with weights that it names, which `base/open_below.h` keeps below its
+// folder.
 
 #include "serial/onnx/source.h"
 
@@ -18,8 +15,9 @@
 
 #include <lightnet/allocator.h>
 
-#define MAX_PATH      4096
-#define MAX_COMPONENT 255
+#include "base/open_below.h"
+
+#define MAX_PATH 4096
 
 ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_status status,
                        const char *fmt, ...)
@@ -64,123 +62,60 @@ void ln_onnx_mapping_destroy_all(ln_onnx_mapping *first)
     }
 }
 
-static ln_status map_bytes(int fd, const char *path, const struct stat *info,
-                           ln_onnx_mapping **out_mapping)
+// Maps `len` bytes of the open file and closes it.
+static ln_status map_and_close(int fd, const char *path, size_t len, ln_onnx_mapping **out_mapping)
 {
-    if (info->st_size < 0 || (uintmax_t)info->st_size > SIZE_MAX / 2)
-        return LN_FAIL(LN_LIMIT, "'%s' is too large to be mapped", path);
-    size_t len = (size_t)info->st_size;
     ln_onnx_mapping *mapping = ln_alloc(sizeof *mapping);
-    if (!mapping)
+    if (!mapping) {
+        close(fd);
         return LN_NO_MEMORY;
+    }
     mapping->bytes.at = (const uint8_t *)"";
     if (len > 0) {
         void *at = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at == MAP_FAILED) {
             ln_status status = fail_system("map", path, errno);
             ln_free(mapping);
+            close(fd);
             return status;
         }
         mapping->bytes = (ln_onnx_bytes){.at = at, .len = len};
     }
+    close(fd);
     *out_mapping = mapping;
     return LN_OK;
 }
 
-// Maps the open file and closes it.
-static ln_status map_and_close(int fd, const char *path, int may_have_links,
-                               ln_onnx_mapping **out_mapping)
+static ln_status check_model(int fd, const char *path, size_t *out_len)
 {
     struct stat info;
-    ln_status status = LN_OK;
     if (fstat(fd, &info) != 0)
-        status = fail_system("read", path, errno);
-    else if (!S_ISREG(info.st_mode))
-        status = LN_FAIL(LN_IO, "cannot read '%s': not a regular file", path);
-    else if (!may_have_links && info.st_nlink > 1)
-        status = LN_FAIL(LN_INVALID,
-                         "cannot read '%s': the file has a second name elsewhere (hard link); "
-                         "copy it into the model's folder",
-                         path);
-    if (status == LN_OK)
-        status = map_bytes(fd, path, &info, out_mapping);
-    close(fd);
-    return status;
+        return fail_system("read", path, errno);
+    if (!S_ISREG(info.st_mode))
+        return LN_FAIL(LN_IO, "cannot read '%s': not a regular file", path);
+    if (info.st_size < 0 || (uintmax_t)info.st_size > SIZE_MAX / 2)
+        return LN_FAIL(LN_LIMIT, "'%s' is too large to be mapped", path);
+    *out_len = (size_t)info.st_size;
+    return LN_OK;
 }
 
 ln_status ln_onnx_map_model(const char *path, ln_onnx_mapping **out_mapping)
 {
     *out_mapping = NULL;
-    // Without O_NONBLOCK, opening a pipe that nobody writes would never return.
+    // Without O_NONBLOCK, opening a pipe without a writer would never return.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_system("open", path, errno);
-    return map_and_close(fd, path, 1, out_mapping);
-}
-
-// ---- Staying in the folder ----
-
-static ln_status check_location(const char *location)
-{
-    if (*location == '/')
-        return LN_FAIL(LN_INVALID,
-                       "external data '%s' is an absolute path; it must lie beside the model",
-                       location);
-    for (const char *p = location;;) {
-        size_t len = strcspn(p, "/");
-        if (len == 0 || (len == 1 && p[0] == '.') || (len == 2 && p[0] == '.' && p[1] == '.'))
-            return LN_FAIL(LN_INVALID,
-                           "external data '%s' has '%.*s' as a part of its path; it must be "
-                           "named by folders and a file beside the model",
-                           location, (int)len, p);
-        if (len > MAX_COMPONENT)
-            return LN_FAIL(LN_LIMIT, "a part of the path '%.40s...' has more than %d bytes",
-                           location, MAX_COMPONENT);
-        if (p[len] == '\0')
-            return LN_OK;
-        p += len + 1;
-    }
-}
-
-static ln_status fail_part(int folder_fd, const char *part, const char *location, int error)
-{
-    struct stat info;
-    int is_link =
-        error == ELOOP || error == EMLINK ||
-        (fstatat(folder_fd, part, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode));
-    if (is_link)
-        return LN_FAIL(LN_INVALID,
-                       "cannot open external data '%s': a symbolic link may lead out of the "
-                       "model's folder; put the file itself there",
-                       location);
-    return fail_system("open external data", location, error);
-}
-
-static ln_status open_below(const char *folder, const char *location, int *out_fd)
-{
-    *out_fd = -1;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_system("open", folder, errno);
-    for (const char *p = location;;) {
-        char part[MAX_COMPONENT + 1];
-        size_t len = strcspn(p, "/");
-        int is_last = p[len] == '\0';
-        memcpy(part, p, len);
-        part[len] = '\0';
-        int next = openat(fd, part,
-                          O_RDONLY | O_NOFOLLOW | O_CLOEXEC | (is_last ? O_NONBLOCK : O_DIRECTORY));
-        ln_status status = next < 0 ? fail_part(fd, part, location, errno) : LN_OK;
+    size_t len;
+    ln_status status = check_model(fd, path, &len);
+    if (status != LN_OK) {
         close(fd);
-        LN_TRY(status);
-        fd = next;
-        if (is_last)
-            break;
-        p += len + 1;
+        return status;
     }
-    *out_fd = fd;
-    return LN_OK;
+    return map_and_close(fd, path, len, out_mapping);
 }
+
+// ---- Files with weights ----
 
 static ln_onnx_mapping *find_mapped(const ln_onnx_source *source, const char *location)
 {
@@ -199,11 +134,11 @@ static ln_status open_mapped(ln_onnx_source *source, const char *location,
         return LN_OK;
     if (source->mapped_count >= LN_ONNX_MAX_FILES)
         return LN_FAIL(LN_LIMIT, "the weights lie in more than %d files", LN_ONNX_MAX_FILES);
-    LN_TRY(check_location(location));
     int fd;
-    LN_TRY(open_below(source->folder, location, &fd));
+    size_t len;
+    LN_TRY(ln_open_below(source->folder, location, "external data", &fd, &len));
     ln_onnx_mapping *mapping;
-    LN_TRY(map_and_close(fd, location, 0, &mapping));
+    LN_TRY(map_and_close(fd, location, len, &mapping));
     mapping->location = ln_strdup(location);
     if (!mapping->location) {
         ln_onnx_mapping_destroy(mapping);
@@ -228,11 +163,6 @@ ln_status ln_onnx_external(ln_onnx_source *source, ln_onnx_bytes location, uint6
         return LN_FAIL(LN_INVALID, "external data with a 0 byte in its path");
     memcpy(path, location.at, location.len);
     path[location.len] = '\0';
-    if (!source->folder)
-        return LN_FAIL(LN_INVALID,
-                       "external data '%s' of a model that was read from memory; read it from "
-                       "its file, so that it has a folder",
-                       path);
     ln_onnx_mapping *mapping;
     LN_TRY(open_mapped(source, path, &mapping));
     if (offset > mapping->bytes.len || len > mapping->bytes.len - offset)
