@@ -32,8 +32,10 @@ static const char help[] =
     "                          random\n"
     "      --seed=N            where random numbers start (default 1)\n"
     "      --special           random inputs hold NaN, infinities, zeros and tiny numbers too\n"
-    "      --rtol=X            allowed deviation, relative to the number (default 1e-4)\n"
-    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor)\n"
+    "      --rtol=X            allowed deviation, relative to the number (default 1e-4;\n"
+    "                          float16 2^-9, bfloat16 2^-6, integers 0)\n"
+    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor;\n"
+    "                          float16 2^-9, bfloat16 2^-6 of it, integers 0)\n"
     "      --outputs           judge by the model's outputs only, not by every tensor\n"
     "      --first             stop at the first culprit\n"
     "  -o, --outfile=FILE      write a reproducer, IL of at most 25 lines where possible; that of\n"
@@ -225,8 +227,10 @@ static ln_status save(const char *path, const blame_options *o, const culprit *c
     fprintf(file, "// Shows what is wrong with %s%s at '%s' of %s:\n",
             c->firing.is_lowering ? "the lowering to " : "rule ", c->firing.rule, c->firing.op,
             o->model);
-    fprintf(file, "//   lightnet blame -t %s --seed=%llu --rtol=%g", o->target,
-            (unsigned long long)o->source.seed, o->allowed.rtol);
+    fprintf(file, "//   lightnet blame -t %s --seed=%llu", o->target,
+            (unsigned long long)o->source.seed);
+    if (o->allowed.rtol >= 0)
+        fprintf(file, " --rtol=%g", o->allowed.rtol);
     if (o->allowed.atol >= 0)
         fprintf(file, " --atol=%g", o->allowed.atol);
     fprintf(file, "%s", made->has_specials ? " --special" : "");

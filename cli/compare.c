@@ -76,8 +76,43 @@ static double largest_finite(const tl_tensor *tensor)
     return largest;
 }
 
+// ---- What is allowed ----
+
+int is_quantizing(const char *optype)
+{
+    return strstr(optype, "QLinear") || strstr(optype, "QuantizeLinear");
+}
+
+// The tolerance with numbers in place of what follows from the tensor.
+static tolerance resolve(const tolerance *given, const tl_tensor *expected)
+{
+    tolerance t = *given;
+    int is_by_type = t.rtol < 0 && t.atol < 0;
+    double rtol = 0, part = 0;
+    switch (expected->dtype) {
+    case TL_FLOAT:
+    case TL_DOUBLE:
+        rtol = 1e-4;
+        part = 1e-5;
+        break;
+    case TL_FLOAT16: rtol = part = 0x1p-9; break;
+    case TL_BFLOAT16: rtol = part = 0x1p-6; break;
+    case TL_INT8:
+    case TL_UINT8:
+        if (is_by_type && t.allows_steps)
+            t.atol = 1;
+        break;
+    default: break;
+    }
+    if (t.rtol < 0)
+        t.rtol = rtol;
+    if (t.atol < 0)
+        t.atol = part > 0 ? part * largest_finite(expected) : 0;
+    return t;
+}
+
 // The difference in units of what is allowed; 0 for equal numbers.
-static double excess_of(double got, double expected, const tolerance *allowed, double atol)
+static double excess_of(double got, double expected, const tolerance *allowed)
 {
     if (isnan(got) && isnan(expected))
         return 0;
@@ -85,8 +120,8 @@ static double excess_of(double got, double expected, const tolerance *allowed, d
         return allowed->is_exact && signbit(got) != signbit(expected) ? INFINITY : 0;
     if (!isfinite(got) || !isfinite(expected) || allowed->is_exact)
         return INFINITY;
-    double room = atol + allowed->rtol * fabs(expected);
-    return room > 0 ? fabs(got - expected) / room : INFINITY;
+    double limit = allowed->atol + allowed->rtol * fabs(expected);
+    return limit > 0 ? fabs(got - expected) / limit : INFINITY;
 }
 
 // ---- Tensors ----
@@ -126,14 +161,27 @@ static void note_distance(deviation *d, double got, double expected)
     d->largest_relative = fmax(d->largest_relative, isnan(relative) ? INFINITY : relative);
 }
 
+// Integers of 64 bits that are one double, and not the same.
+static int is_other_integer(const tl_tensor *got, const tl_tensor *expected, int index)
+{
+    if (expected->dtype != TL_INT64 && expected->dtype != TL_UINT64)
+        return 0;
+    return memcmp((const char *)got->data + (size_t)index * 8,
+                  (const char *)expected->data + (size_t)index * 8, 8) != 0;
+}
+
 static void compare_numbers(const tl_tensor *got, const tl_tensor *expected,
                             const tolerance *allowed, deviation *d)
 {
     int is_found = 0;
-    double atol = allowed->atol >= 0 ? allowed->atol : 1e-5 * largest_finite(expected);
+    tolerance limits = resolve(allowed, expected);
     for (int i = 0; i < expected->len; i++) {
         double x = element(got, i), y = element(expected, i);
-        double excess = excess_of(x, y, allowed, atol);
+        double excess = excess_of(x, y, &limits);
+        if (x == y && limits.rtol + limits.atol == 0 && is_other_integer(got, expected, i)) {
+            excess = INFINITY;
+            d->fault = "an integer differs in digits that a double does not hold";
+        }
         d->wrong_count += excess > 1;
         note_distance(d, x, y);
         if (is_found && !is_worse(excess, x, y, d))

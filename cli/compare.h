@@ -7,14 +7,29 @@
 #include <lightnet/context.h>
 #include <lightnet/object.h>
 
-// An element may differ from the expected one by `rtol` of its size and `atol`.
+// What is allowed: an element may differ from the expected one by `rtol` of its size and `atol`.
+// What is not given follows from the type of the tensor and its largest finite number, in all
+// commands alike:
+//
+//     type                      rtol   atol, as a part of the largest number
+//     float32, 64, complex      1e-4   1e-5
+//     float16                   2^-9   2^-9       two steps of the type, each 2^-10 of a number
+//     bfloat16                  2^-6   2^-6       two steps of 2^-7
+//     integers, bool, float8    0      0
+//
+// A number near 0 is the sum of large ones, so it is judged by the tensor that it is in.
 typedef struct tolerance {
-    double rtol;
-    double atol;  // negative: 1e-5 of the largest finite number in the expected tensor
-    int is_exact; // the same bits; any NaN is as good as another
+    double rtol;      // negative: by type
+    double atol;      // negative: by type and the largest number
+    int is_exact;     // the same bits; any NaN is as good as another
+    int allows_steps; // integers of 8 bits may differ by 1, where rtol and atol go by type: they
+                      // are quantized, and the stored ones were rounded by another engine
 } tolerance;
 
-#define TOLERANCE_DEFAULT ((tolerance){.rtol = 1e-4, .atol = -1})
+#define TOLERANCE_DEFAULT ((tolerance){.rtol = -1, .atol = -1})
+
+// Whether operators of that type round real numbers to quantized ones.
+int is_quantizing(const char *optype);
 
 // How far a tensor is from what is expected, at the element that is worst.
 typedef struct deviation {

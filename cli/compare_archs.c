@@ -29,8 +29,10 @@ static const char help[] =
     "                          random\n"
     "  -s, --shape=NAME=SHAPE  shape of input NAME, or size of a symbolic dimension\n"
     "      --seed=N            where random numbers start (default 1)\n"
-    "      --rtol=X            allowed deviation, relative to the number (default 1e-4)\n"
-    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor)\n"
+    "      --rtol=X            allowed deviation, relative to the number (default 1e-4;\n"
+    "                          float16 2^-9, bfloat16 2^-6, integers 0)\n"
+    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor;\n"
+    "                          float16 2^-9, bfloat16 2^-6 of it, integers 0)\n"
     "      --all               one line for each tensor\n" THREADS_OPTION_HELP INPUT_OPTIONS_HELP
     "  -h, --help              show this help\n"
     "\n"

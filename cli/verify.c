@@ -171,14 +171,22 @@ static void describe(ln_object *got, ln_object *expected, const deviation *d, co
 
 // ---- Running ----
 
-static ln_status compare_output(verifier *v, int set, size_t index, const char *path,
-                                const char *name, ln_object *got)
+static int is_quantized(const ln_context *ctx, const ln_tensor_entry *entry)
 {
+    const ln_op *op = entry->creater ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
+    return op && is_quantizing(op->op_arg->optype);
+}
+
+static ln_status compare_output(verifier *v, int set, size_t index, const char *path,
+                                const ln_context *ctx, const ln_tensor_entry *entry, ln_object *got)
+{
+    const char *name = entry->name;
     ln_object *expected;
     LN_TRY(read_expected(path, got, &expected));
     deviation d;
     char place[64], text[1024];
     tolerance allowed = v->c->allowed;
+    allowed.allows_steps = is_quantized(ctx, entry);
     if (v->c->is_shape_only)
         allowed.atol = INFINITY;
     int is_wrong = compare_values(got, expected, &allowed, &d, place, sizeof place);
@@ -210,7 +218,7 @@ static ln_status compare_outputs(verifier *v, ln_context *ctx, int set)
         compared++;
         ln_object *got;
         LN_TRY(model_get_output(ctx, entry, &got));
-        ln_status status = compare_output(v, set, i, path, entry->name, got);
+        ln_status status = compare_output(v, set, i, path, ctx, entry, got);
         ln_object_release(got);
         LN_TRY(status);
     }

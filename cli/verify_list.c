@@ -21,12 +21,14 @@ static const char help[] =
     "Runs models on stored inputs and compares what comes out with stored outputs. PATH is a model,\n"
     "or a folder with model.onnx or one other .onnx; the data lie beside the model, as\n"
     "test_data_set_K/input_N.pb and output_N.pb (or .npy). An element passes if it is as near as\n"
-    "atol + rtol * |stored|; types, shapes and strings must be the same, NaN equals NaN.\n"
+    "atol + rtol * |stored|; types, shapes and strings must be the same, NaN equals NaN. What is\n"
+    "allowed follows from the type and the largest number of the output, as in `lightnet compare`.\n"
     "\n"
     "Options:\n"
     "  -t, --target=TARGET    the arch to compile for (default cpu)\n"
-    "      --rtol=X           relative tolerance (default 1e-3)\n"
-    "      --atol=X           absolute tolerance (default 1e-7)\n"
+    "      --rtol=X           relative tolerance (default 1e-4; float16 2^-9, bfloat16 2^-6, integers 0)\n"
+    "      --atol=X           absolute tolerance (default 1e-5 of the largest in the output; float16\n"
+    "                         2^-9, bfloat16 2^-6 of it; integers 0, quantized ones of 8 bits 1)\n"
     "      --shape-only       compare types and shapes, not numbers\n"
     "      --open             leave shapes that the model leaves open to the run, so that one plan\n"
     "                         serves all data sets\n"
@@ -245,7 +247,7 @@ static int run_list(const list_options *o, tally *t)
 
 int cmd_verify(int argc, char **argv)
 {
-    list_options o = {.run = {.target = "cpu"}, .allowed = {.rtol = 1e-3, .atol = 1e-7}};
+    list_options o = {.run = {.target = "cpu"}, .allowed = TOLERANCE_DEFAULT};
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `lightnet verify` calls right and wrong, by type and largest number, and real models with their stored outputs.
+
+Usage: verify_test.py FOLDER-OF-THE-COMMANDS [real]
+
+real: the models beside the checkout; skipped (77) where there are none.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_writer as ow
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+MODELS = pathlib.Path(__file__).resolve().parents[3] / "shared/conformance/models"
+
+
+def verify(folder, *args):
+    """Whether it passes, and what is printed."""
+    done = subprocess.run([LIGHTNET, "verify", str(folder), *args], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (0, 1) and not done.stderr, done
+    return done.returncode == 0, done.stdout
+
+
+def case(given, want, dtype, operator="Identity", inputs=()):
+    """A model of one operator whose input is `given` and whose stored output is `want`."""
+    shutil.rmtree("case", ignore_errors=True)
+    data = pathlib.Path("case/test_data_set_0")
+    data.mkdir(parents=True)
+    model = ow.model([ow.node(operator, ["x"] + [name for name, _ in inputs], ["y"])],
+                     [("x", ow.tensor_type(ow.NUMPY[given.dtype.str[1:]], list(given.shape)))],
+                     [("y", ow.tensor_type(dtype, list(want.shape)))], inputs)
+    pathlib.Path("case/model.onnx").write_bytes(model)
+    (data / "input_0.pb").write_bytes(ow.message(ow.tensor(given)))
+    (data / "output_0.pb").write_bytes(ow.message(ow.tensor(want)))
+    return "case"
+
+
+def test_floats_are_judged_by_the_largest():
+    numbers = np.array([1000, 1, 1e-6, 0, -300], "f4")
+    for offset, is_right in (((0, 0, 0, 9e-3, 0), True), ((0, 0, 0, 1.1e-2, 0), False), ((0, 0, -9e-3, 0, 0), True),
+                             ((0.1, 0, 0, 0, 0), True), ((0.12, 0, 0, 0, 0), False), ((10, 0, 0, 0, 0), False),
+                             ((0, 0, 0, 0, 10), False), ((0, np.nan, 0, 0, 0), False), ((0, 0, np.inf, 0, 0), False)):
+        folder = case(numbers, (numbers + np.array(offset, "f4")).astype("f4"), "FLOAT")
+        assert verify(folder)[0] == is_right, offset
+    for dtype in ("f2", "f8"):
+        numbers = np.array([1000, 1, 0, -300], dtype)
+        near = 1.5 if dtype == "f2" else 5e-3
+        for offset, is_right in ((near, True), (10, False), (np.nan, False)):
+            for at in range(4):
+                want = numbers.copy()
+                want[at] += offset
+                assert verify(case(numbers, want, ow.NUMPY[dtype]))[0] == is_right, (dtype, offset, at)
+
+
+def test_what_the_options_say_counts():
+    numbers = np.array([1000, 0], "f4")
+    folder = case(numbers, np.array([1000, 5e-3], "f4"), "FLOAT")
+    assert verify(folder)[0]
+    assert verify(folder, "--rtol=1")[0]
+    assert not verify(folder, "--atol=0")[0]
+    assert not verify(folder, "--rtol=1e-3", "--atol=1e-7")[0]
+    assert verify(folder, "--rtol=0", "--atol=6e-3")[0]
+
+
+def test_integers_are_exact():
+    for dtype in ("i1", "u1", "i2", "i4", "i8", "u8"):
+        numbers = np.array([100, 0, 3], dtype)
+        assert verify(case(numbers, numbers, ow.NUMPY[dtype]))[0]
+        other = numbers.copy()
+        other[0] += 1
+        assert not verify(case(numbers, other, ow.NUMPY[dtype]))[0], dtype
+        assert verify("case", "--atol=1")[0], dtype
+    large = np.array([2**60, 1], "i8")
+    right, said = verify(case(large, large + np.array([1, 0], "i8"), "INT64"))
+    assert not right and "digits that a double does not hold" in said, said
+
+
+def test_quantized_elements_may_be_off_by_one():
+    scale = [("s", np.array(1, "f4")), ("z", np.array(0, "i1"))]
+    numbers = np.array([5, -7], "f4")
+    for want, is_right in (([5, -7], True), ([6, -8], True), ([7, -7], False)):
+        assert verify(case(numbers, np.array(want, "i1"), "INT8", "QuantizeLinear", scale))[0] == is_right, want
+
+
+def test_real_models():
+    """Each with its defaults, and a small one with outputs that are wrong."""
+    folders = sorted(path.parent for path in MODELS.glob("*/model.onnx"))
+    assert len(folders) >= 20, folders
+    for folder in folders:
+        right, said = verify(folder, "--summary")
+        assert right, said
+    for name in ("mnist-8", "mnist-float16", "rten-mnist", "silero-vad-16k-op15"):
+        check_wrong_outputs(MODELS / name)
+
+
+def check_wrong_outputs(folder):
+    """One element off by a hundredth of the largest, and one that is not a number."""
+    for stored in sorted((folder / "test_data_set_0").glob("output_*.pb")):
+        shutil.rmtree("copy", ignore_errors=True)
+        shutil.copytree(folder, "copy")
+        target = pathlib.Path("copy/test_data_set_0") / stored.name
+        numbers = values_of(stored)
+        for value in (numbers.flat[0] + abs(numbers).max() / 100, np.nan):
+            wrong = numbers.copy()
+            wrong.flat[0] = value
+            target.write_bytes(ow.message(ow.tensor(wrong)))
+            right, said = verify("copy")
+            assert not right and "WRONG set 0" in said, (stored, said)
+        target.write_bytes(ow.message(ow.tensor(numbers)))
+        assert verify("copy")[0], stored
+
+
+def values_of(path):
+    """The numbers of a TensorProto with raw data, or of packed floats."""
+    dims, dtype, data = [], 0, b""
+    content, at = path.read_bytes(), 0
+
+    def varint():
+        nonlocal at
+        number = shift = 0
+        while True:
+            byte = content[at]
+            at += 1
+            number |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    while at < len(content):
+        key = varint()
+        if key & 7 == 0:
+            value = varint()
+        else:
+            size = varint()
+            value = content[at:at + size]
+            at += size
+        if key >> 3 == 1:
+            dims += [value] if isinstance(value, int) else list(value)
+        elif key >> 3 == 2:
+            dtype = value
+        elif key >> 3 in (4, 9):
+            data = value
+    kind = {number: name for name, number in ow.DTYPES.items()}[dtype]
+    return np.frombuffer(data, {name: kind for kind, name in ow.NUMPY.items()}[kind]).reshape(dims)
+
+
+def main():
+    is_real = sys.argv[2:] == ["real"]
+    if is_real and not MODELS.is_dir():
+        print("no models in", MODELS)
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, test in list(globals().items()):
+            if name.startswith("test_") and (name == "test_real_models") == is_real:
+                print(name, flush=True)
+                test()
+
+
+main()
