@@ -48,9 +48,9 @@ int ln_shape_conv3d_pack(int *dims, const tl_tensor *weight, int group, int algo
 }
 
 int ln_shape_conv3d_ndhwc(int *dims, const tl_tensor *src, const tl_tensor *packed,
-                          const tl_tensor *bias, int group, int channels, const int size[3],
-                          const int stride[3], const int padding[6], const int dilation[3],
-                          int algorithm)
+                          const tl_tensor *bias, const tl_tensor *addend, int group, int channels,
+                          const int size[3], const int stride[3], const int padding[6],
+                          const int dilation[3], int algorithm)
 {
     int plane_dims[4];
     if (src->dims[4] % group != 0 || channels % group != 0)
@@ -75,5 +75,12 @@ int ln_shape_conv3d_ndhwc(int *dims, const tl_tensor *src, const tl_tensor *pack
             return -1;
     }
     dims[4] = channels;
+    for (int i = 0; addend && i < 5; i++)
+        if (addend->dims[i] != dims[i]) {
+            LN_FAIL(LN_INVALID,
+                    "axis %d of the addend has the length %d, and that of the result %d", i,
+                    addend->dims[i], dims[i]);
+            return -1;
+        }
     return ln_compute_length(5, dims) < 0 ? -1 : 5;
 }

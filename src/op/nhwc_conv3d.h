@@ -17,9 +17,9 @@ void ln_conv3d_plane_dims(int plane_dims[4], const tl_tensor *src, int group, in
 // failure.
 int ln_shape_conv3d_pack(int *dims, const tl_tensor *weight, int group, int algorithm);
 int ln_shape_conv3d_ndhwc(int *dims, const tl_tensor *src, const tl_tensor *packed,
-                          const tl_tensor *bias, int group, int channels, const int size[3],
-                          const int stride[3], const int padding[6], const int dilation[3],
-                          int algorithm);
+                          const tl_tensor *bias, const tl_tensor *addend, int group, int channels,
+                          const int size[3], const int stride[3], const int padding[6],
+                          const int dilation[3], int algorithm);
 
 LN_CPPEND
 

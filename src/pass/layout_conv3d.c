@@ -17,12 +17,11 @@ static bool is_volume(const ln_layout_build *build, const char *tname)
            entry->tensor->dtype == TL_FLOAT && entry->tensor->ndim == 5 && entry->tensor->len > 0;
 }
 
-// conv3d_ndhwc adds nothing, and knows the activations that networks of volumes have.
 static bool read_conv3d(const ln_layout_build *build, ln_layout_conv *c)
 {
     return is_volume(build, ln_layout_input(build, "X")) &&
            is_volume(build, ln_layout_first_out(build)) && ln_layout_read_conv(build, 3, c) &&
-           !c->addend && (c->act == LN_ACT_NONE || c->act == LN_ACT_RELU || c->act == LN_ACT_LRELU);
+           (!c->addend || is_volume(build, c->addend));
 }
 
 bool ln_layout_fits_conv3d(const ln_layout_build *build)
@@ -68,14 +67,16 @@ static const char *emit_pack(ln_layout_build *build, const ln_layout_conv *c, co
 }
 
 static const char *emit_conv(ln_layout_build *build, const ln_layout_conv *c, const char *algorithm,
-                             const char *src, const char *packed)
+                             const char *src, const char *packed, const char *addend)
 {
     ln_layout_params said =
         ln_layout_conv_params(c, ln_layout_find(build, c->weight)->tensor->dims[0], algorithm);
-    if (c->act == LN_ACT_LRELU)
+    if (c->act != LN_ACT_NONE) {
         ln_layout_add_number(&said, "alpha", c->alpha);
+        ln_layout_add_number(&said, "beta", c->beta);
+    }
     bool is_complete;
-    ln_list *ins = ln_layout_conv_ins(c, src, packed, NULL, &is_complete);
+    ln_list *ins = ln_layout_conv_ins(c, src, packed, addend, &is_complete);
     return emit_step(build, "conv3d_ndhwc", "ndhwc", ins, said.list,
                      is_complete && ln_layout_are_complete(&said));
 }
@@ -87,8 +88,9 @@ ln_status ln_layout_rewrite_conv3d(ln_layout_build *build)
         return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
     const char *algorithm = algorithm_of(build, &c);
     const char *src = emit_to_last(build, c.src);
-    const char *packed = src ? emit_pack(build, &c, algorithm) : NULL;
-    const char *made = packed ? emit_conv(build, &c, algorithm, src, packed) : NULL;
+    const char *addend = src && c.addend ? emit_to_last(build, c.addend) : NULL;
+    const char *packed = src && (addend || !c.addend) ? emit_pack(build, &c, algorithm) : NULL;
+    const char *made = packed ? emit_conv(build, &c, algorithm, src, packed, addend) : NULL;
     if (!made)
         return ln_error_status();
     ln_list *ins = ln_tensor_list_append(NULL, "src", made);

@@ -101,7 +101,7 @@ def volume_cases():
               for d, g, v, u, i, lane in places((2, 3, 1, 3, 2, LANES))]
     case.expect(dst=tensor('TL_FLOAT', [len(packed)], packed))
 
-    def run(name, src_dims, weight_dims, algorithm='direct', **params):
+    def run(name, src_dims, weight_dims, algorithm='direct', has_addend=False, **params):
         case = Case(f'conv3d_ndhwc_{name}')
         group, stride = params.get('group', 1), params.get('stride', [1, 1, 1])
         padding, dilation = params.get('padding', [0] * 6), params.get('dilation', [1, 1, 1])
@@ -113,11 +113,17 @@ def volume_cases():
                // stride[i] + 1 for i in range(3)]
         case.op('conv3d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
                 algorithm=algorithm)
-        case.op('conv3d_ndhwc', {'src': 'src', 'packed': 'packed', 'bias': 'bias'}, {'dst': 'dst'},
-                channels=o_count, size=size, algorithm=algorithm, **params)
+        ins = {'src': 'src', 'packed': 'packed', 'bias': 'bias'}
+        dst_dims = [src_dims[0], *out, o_count]
+        if has_addend:
+            addend = case.some('addend', dst_dims)
+            ins['addend'] = 'addend'
+        case.op('conv3d_ndhwc', ins, {'dst': 'dst'}, channels=o_count, size=size, algorithm=algorithm, **params)
 
         def at(b, *c):
             o, total = c[3], bias[2][c[3]]
+            if has_addend:
+                total += addend[2][index(dst_dims, (b, *c))]
             for i, *tap in places((i_count, *size)):
                 at = [c[k] * stride[k] - padding[k] + tap[k] * dilation[k] for k in range(3)]
                 if all(0 <= at[k] < src_dims[1 + k] for k in range(3)):
@@ -125,7 +131,7 @@ def volume_cases():
                         * weight[2][index(weight_dims, (o, i, *tap))]
             return acted(total, **params)
 
-        case.expect(dst=made('TL_FLOAT', [src_dims[0], *out, o_count], at))
+        case.expect(dst=made('TL_FLOAT', dst_dims, at))
 
     run('plain', [1, 3, 4, 5, 3], [4, 3, 2, 3, 3], padding=[1, 1, 1, 0, 1, 1], act='relu')
     run('strides', [2, 4, 5, 4, 4], [6, 2, 3, 2, 1], group=2, stride=[2, 1, 2], dilation=[1, 2, 1],
@@ -133,6 +139,11 @@ def volume_cases():
     run('padded', [1, 1, 3, 3, 2], [3, 2, 1, 1, 1], padding=[2, 0, 1, 1, 0, 0])
     run('winograd', [1, 3, 7, 8, 5], [7, 5, 3, 3, 3], 'winograd4', padding=[1] * 6, act='lrelu',
         alpha=0.25)
+    run('addend', [2, 3, 4, 5, 3], [4, 3, 2, 3, 2], has_addend=True, padding=[2, 0, 1, 1, 1, 0], act='relu')
+    run('addend_groups', [1, 4, 5, 3, 6], [6, 2, 3, 1, 2], has_addend=True, group=3, stride=[1, 2, 1],
+        dilation=[1, 1, 2], padding=[1, 0, 1, 0, 1, 0], act='clip', alpha=-0.25, beta=0.5)
+    run('addend_winograd', [1, 2, 7, 8, 5], [7, 5, 2, 3, 3], 'winograd4', has_addend=True,
+        padding=[1, 1, 1, 0, 1, 1], act='silu')
 
 
 # ---- Channels ----

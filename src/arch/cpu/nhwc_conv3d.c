@@ -85,7 +85,8 @@ static depths find_depths(const ln_cpu_conv3d *conv, int out)
 }
 
 // A plane that no depth reaches: sums of nothing.
-static void run_without_input(ln_pool *pool, const ln_cpu_conv3d *conv, float *y)
+static void run_without_input(ln_pool *pool, const ln_cpu_conv3d *conv, const tl_tensor *addend,
+                              float *y)
 {
     const int *out = conv->dst->dims;
     ln_conv_nhwc_f32_args args = {
@@ -107,6 +108,8 @@ static void run_without_input(ln_pool *pool, const ln_cpu_conv3d *conv, float *y
         .y = y,
         .y_stride = (size_t)conv->channels,
         .epilogue = {.bias = conv->bias ? conv->bias->data : NULL,
+                     .addend = addend ? addend->data : NULL,
+                     .addend_stride = (size_t)conv->channels,
                      .act = conv->act,
                      .alpha = conv->alpha,
                      .beta = conv->beta},
@@ -127,13 +130,17 @@ static void run_plane(ln_pool *pool, const ln_cpu_conv3d *conv, int n, int out)
     const float *volume = (const float *)conv->src->data;
     volume += (size_t)n * (size_t)conv->src->dims[1] * src_len;
     dst.len = (int)dst_len;
-    dst.data =
-        (float *)conv->dst->data + ((size_t)n * (size_t)conv->dst->dims[1] + (size_t)out) * dst_len;
+    size_t at = ((size_t)n * (size_t)conv->dst->dims[1] + (size_t)out) * dst_len;
+    dst.data = (float *)conv->dst->data + at;
+    tl_tensor addend = dst;
+    if (conv->addend)
+        addend.data = (float *)conv->addend->data + at;
+    const tl_tensor *first_addend = conv->addend ? &addend : NULL;
     packed.len /= conv->size[0];
 
     depths kernel = find_depths(conv, out);
     if (kernel.first == kernel.end)
-        run_without_input(pool, conv, dst.data);
+        run_without_input(pool, conv, first_addend, dst.data);
     for (int depth = kernel.first; depth < kernel.end; depth++) {
         bool is_last = depth + 1 == kernel.end;
         size_t in = (size_t)(out * conv->stride[0] + depth * conv->dilation[0] - conv->padding[0]);
@@ -143,7 +150,7 @@ static void run_plane(ln_pool *pool, const ln_cpu_conv3d *conv, int n, int out)
                                            .src = &src,
                                            .packed = &packed,
                                            .bias = is_last ? conv->bias : NULL,
-                                           .addend = depth > kernel.first ? &dst : NULL,
+                                           .addend = depth > kernel.first ? &dst : first_addend,
                                            .dst = &dst,
                                            .workspace = conv->workspace,
                                            .group = conv->group,

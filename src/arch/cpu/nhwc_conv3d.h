@@ -3,7 +3,8 @@
 //
 // The bits: for an output plane, the depths of the kernel that meet a plane of the input in
 // ascending order, each a convolution of its algorithm; to the sum of a depth that of those before
-// is added. The last one has the bias before that, and the activation behind.
+// is added, to that of the first the addend. The last one has the bias before that, and the
+// activation after it.
 
 #ifndef LN_ARCH_CPU_NHWC_CONV3D_H
 #define LN_ARCH_CPU_NHWC_CONV3D_H
@@ -18,7 +19,7 @@
 LN_CPPSTART
 
 typedef struct ln_cpu_conv3d {
-    const tl_tensor *src, *packed, *bias; // bias NULL: none
+    const tl_tensor *src, *packed, *bias, *addend; // bias, addend NULL: none
     tl_tensor *dst, *workspace;
     int group, channels;
     const int *size, *stride, *padding, *dilation;

@@ -64,6 +64,7 @@ void ln_ref_conv3d_ndhwc(const ln_ref_conv3d *conv)
 {
     const int *d = conv->dst->dims;
     const float *bias = conv->bias ? conv->bias->data : NULL;
+    const float *addend = conv->addend ? conv->addend->data : NULL;
     float *dst = conv->dst->data;
     int plane[4], out[3];
     ln_conv3d_plane_dims(plane, conv->src, conv->group, conv->channels, conv->size);
@@ -73,6 +74,7 @@ void ln_ref_conv3d_ndhwc(const ln_ref_conv3d *conv)
                 for (out[2] = 0; out[2] < d[3]; out[2]++)
                     for (int o = 0; o < d[4]; o++) {
                         double sum = sum_at(conv, plane, n, out, o) + (bias ? (double)bias[o] : 0);
+                        sum += addend ? (double)*addend++ : 0;
                         *dst++ = (float)ln_ref_act(conv->act, conv->alpha, conv->beta, sum);
                     }
 }

@@ -12,7 +12,7 @@
 LN_CPPSTART
 
 typedef struct ln_ref_conv3d {
-    const tl_tensor *src, *packed, *bias;
+    const tl_tensor *src, *packed, *bias, *addend; // bias, addend NULL: none
     tl_tensor *dst;
     int group, channels;
     const int *size, *stride, *padding, *dilation;
