@@ -55,6 +55,10 @@ typedef struct ln_call ln_call;
 LN_API ln_status ln_call_fail(ln_call *call, ln_status status, const char *fmt, ...)
     LN_PRINTF(3, 4);
 
+/* A fault that the operator's specification forbids but that ONNX Runtime accepts: once a model,
+ * the message of `ln_call_fail` is a warning; in a strict context it is the error LN_INVALID. */
+LN_API ln_status ln_call_tolerate(ln_call *call, const char *fmt, ...) LN_PRINTF(2, 3);
+
 /* The version of the operator that is meant: the operator set of ONNX in which this form of it
  * came, one of the description's `since`; the newest unless the model says otherwise. */
 LN_API int ln_call_since(const ln_call *call);

@@ -96,6 +96,7 @@ struct ln_context {
     size_t load_sizes[LN_MEM_TYPE_SIZE]; /* memory that `load` takes and gives back */
     char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
     const struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
+    int is_strict;                      /* see `ln_context_set_strict` */
 };
 typedef struct ln_context ln_context;
 
@@ -112,6 +113,11 @@ LN_API void ln_context_free(ln_context *ctx);
  * the text and the number of operators, `compile` (`init` of a compiled model) memory and work, so
  * what has passed is not refused later. */
 LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
+
+/* Readers take some faults of model files that their format forbids but that other engines accept,
+ * such as a constant that is defined twice, with a warning (`lightnet/msg.h`). A strict context
+ * refuses them: `init` fails. To be called before `init`; 0 is the default. NULL is fine. */
+LN_API void ln_context_set_strict(ln_context *ctx, int is_strict);
 
 /* Reads a model: JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
  * Creates operators and tensors, checks them, and builds the data flow graph.

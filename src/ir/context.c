@@ -102,6 +102,12 @@ void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
         ((ln_context *)graph)->limits = ctx->limits;
 }
 
+void ln_context_set_strict(ln_context *ctx, int is_strict)
+{
+    if (ctx)
+        ctx->is_strict = is_strict != 0;
+}
+
 size_t ln_context_data_size(ln_context *ctx, const char *tname)
 {
     return ln_tensor_table_data_size(ctx ? ctx->tensor_table : NULL, tname);

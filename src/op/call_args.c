@@ -9,6 +9,9 @@
 
 #include <lightnet/allocator.h>
 #include <lightnet/context.h>
+#include <lightnet/msg.h>
+
+#include "ir/context.h"
 
 #define MESSAGE_BYTES 2048
 
@@ -20,6 +23,30 @@ ln_status ln_call_fail(ln_call *call, ln_status status, const char *fmt, ...)
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     return ln_op_fail(call->op_arg, status, "%s", message);
+}
+
+// A model is checked often: as it was read, as variants on archs are tried, and in runs.
+static bool is_first_check(const ln_call *call)
+{
+    return !call->is_run && !call->is_checking && strcmp(call->op_arg->arch, "none") == 0 &&
+           (call->out_count == 0 || !call->outs[0].entry);
+}
+
+ln_status ln_call_tolerate(ln_call *call, const char *fmt, ...)
+{
+    ln_context *ctx = call->op_arg->context;
+    bool is_strict = ctx && ln_context_root(ctx)->is_strict;
+    if (!is_strict && !is_first_check(call))
+        return LN_OK;
+    char message[MESSAGE_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    if (is_strict)
+        return ln_op_fail(call->op_arg, LN_INVALID, "%s", message);
+    ln_msg_warn("%s: `%s` %s", call->op_arg->optype, call->op_arg->name, message);
+    return LN_OK;
 }
 
 int ln_call_since(const ln_call *call)

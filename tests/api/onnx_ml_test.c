@@ -127,6 +127,25 @@ TEST(linear_functions_decide_between_classes)
                 LN_INVALID, "3 coefficients and 2 intercepts for 2 columns");
 }
 
+static void count_warning(const ln_msg *msg, void *user)
+{
+    if (msg->level == LN_MSG_WARN && strstr(msg->text, "6 coefficients for 2 functions of 2"))
+        ++*(int *)user;
+}
+
+TEST(coefficients_that_no_function_has_are_left_out_with_one_warning)
+{
+    int warnings = 0;
+    ln_msg_set_handler(count_warning, &warnings);
+    ln_context *ctx = run_text(ROWS "ml_LinearClassifier(X=x | Y=c, Z=z | "
+                                    "coefficients=[1, 0, 0, 1, 9, 9], intercepts=[0, 2], "
+                                    "classlabels_ints=[1, 2]);\n");
+    ln_msg_set_handler(NULL, NULL);
+    check_numbers(ctx, "z", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(1, 4, -3, 3));
+    CHECK_EQ(warnings, 1);
+    close_run(ctx);
+}
+
 TEST(support_vectors_vote)
 {
     // Two classes with one vector each, an rbf kernel: row 1 is the first vector.
@@ -373,7 +392,8 @@ TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           rows_are_normalized_unless_that_divides_by_zero, columns_are_picked_and_put_side_by_side,
           labels_are_found_by_the_last_key_that_is_equal, tables_of_labels_may_be_tensors,
           labels_that_do_not_fit_are_refused, linear_functions_decide_between_classes,
-          support_vectors_vote, a_machine_has_all_that_it_needs, leaves_vote_for_targets,
-          leaves_vote_for_classes, votes_for_one_of_two_classes,
-          one_score_of_two_classes_becomes_two, nodes_and_leaves_may_be_listed_apart,
-          trees_that_lie_are_refused, rows_become_maps, maps_become_rows)
+          coefficients_that_no_function_has_are_left_out_with_one_warning, support_vectors_vote,
+          a_machine_has_all_that_it_needs, leaves_vote_for_targets, leaves_vote_for_classes,
+          votes_for_one_of_two_classes, one_score_of_two_classes_becomes_two,
+          nodes_and_leaves_may_be_listed_apart, trees_that_lie_are_refused, rows_become_maps,
+          maps_become_rows)

@@ -132,6 +132,141 @@ TEST(a_name_is_made_once)
     pb_free(&p);
 }
 
+static void count_warning(const ln_msg *msg, void *user)
+{
+    if (msg->level == LN_MSG_WARN)
+        ++*(int *)user;
+}
+
+static void put_constant(pb *p, const char *name, float value)
+{
+    pb_begin_node(p, "Constant", NULL, name);
+    pb_begin(p, 5);
+    pb_str(p, 1, "value_float");
+    pb_float(p, 2, value);
+    pb_int(p, 20, 1);
+    pb_end(p);
+    pb_end(p);
+}
+
+static void put_initializer(pb *p, const char *name, float value)
+{
+    pb_begin_tensor(p, 5, name, PB_FLOAT, DIMS(1));
+    pb_bytes(p, 9, &value, sizeof value);
+    pb_end(p);
+}
+
+TEST(of_a_constant_that_is_defined_twice_the_last_value_counts)
+{
+    static const struct {
+        const char *why;
+        int initializers, constants;
+        const char *strict;
+    } rows[] = {
+        {"two initializers", 2, 0, "the constant 'k' is defined twice"},
+        {"two Constant nodes", 0, 2, "the constant 'k' is defined twice"},
+        {"one of each", 1, 1, "the constant 'k' is defined twice"},
+        {"one alone", 1, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pb p;
+        begin(&p, 22);
+        for (int k = 0; k < rows[i].initializers; k++)
+            put_initializer(&p, "k", (float)(k + 1));
+        for (int k = 0; k < rows[i].constants; k++)
+            put_constant(&p, "k", (float)(rows[i].initializers + k + 1));
+        pb_begin_node(&p, "Add", "x", "y");
+        pb_str(&p, 1, "k");
+        pb_end(&p);
+        end(&p);
+        int warnings = 0;
+        ln_msg_set_handler(count_warning, &warnings);
+        char value[32];
+        snprintf(value, sizeof value, "data=[%d]", rows[i].initializers + rows[i].constants);
+        CHECK_IL(&p, value);
+        ln_msg_set_handler(NULL, NULL);
+        CHECK_EQ(warnings, rows[i].strict ? 1 : 0);
+
+        ln_context *ctx = ln_context_create();
+        ln_context_set_strict(ctx, 1);
+        ln_status status = ln_context_init_mem(ctx, p.bytes, p.len, "m");
+        CHECK_EQ(status, rows[i].strict ? LN_INVALID : LN_OK);
+        if (rows[i].strict && !strstr(ln_error_message(), rows[i].strict))
+            fail_msg("%s: %s", rows[i].why, ln_error_message());
+        ln_context_free(ctx);
+        pb_free(&p);
+    }
+}
+
+TEST(an_input_with_a_default_is_not_defined_again)
+{
+    pb p;
+    begin(&p, 22);
+    pb_value(&p, 11, "k", PB_FLOAT, DIMS(1));
+    put_initializer(&p, "k", 1);
+    put_constant(&p, "k", 2);
+    pb_node(&p, "Relu", "k", "y");
+    end(&p);
+    CHECK_IL(&p, "the name 'k' is made a second time");
+    pb_free(&p);
+}
+
+static void put_label_encoder(pb *p, const char *text, size_t len)
+{
+    pb_begin_node(p, "LabelEncoder", "x", "y");
+    pb_str(p, 7, "ai.onnx.ml");
+    pb_begin(p, 5);
+    pb_str(p, 1, "keys_strings");
+    pb_bytes(p, 9, text, len);
+    pb_int(p, 20, 8);
+    pb_end(p);
+    pb_begin(p, 5);
+    pb_str(p, 1, "values_floats");
+    pb_float(p, 7, 1);
+    pb_int(p, 20, 6);
+    pb_end(p);
+    pb_end(p);
+}
+
+TEST(texts_in_utf16_are_read_as_utf8)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+        const char *expected;
+        int warnings;
+    } rows[] = {
+        {"AB", 2, "keys_strings=[\"AB\"]", 0},
+        {"A\0B\0", 4, "keys_strings=[\"AB\"]", 1},
+        {"A\0\xe4\0", 4, "keys_strings=[\"A\xc3\xa4\"]", 1},
+        {"A\0B", 3, "its attribute 'keys_strings' has a 0 byte", 0},
+        {"AB\0\0", 4, "its attribute 'keys_strings' has a 0 byte", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pb p = {0};
+        CHECK_OK(ln_arch_init());
+        pb_int(&p, 1, 8);
+        pb_begin(&p, 8);
+        pb_int(&p, 2, 22);
+        pb_end(&p);
+        pb_begin(&p, 8);
+        pb_str(&p, 1, "ai.onnx.ml");
+        pb_int(&p, 2, 4);
+        pb_end(&p);
+        pb_begin(&p, 7);
+        pb_value(&p, 11, "x", PB_STRING, DIMS(2));
+        put_label_encoder(&p, rows[i].text, rows[i].len);
+        pb_value(&p, 12, "y", PB_FLOAT, NULL);
+        end(&p);
+        int warnings = 0;
+        ln_msg_set_handler(count_warning, &warnings);
+        CHECK_IL(&p, rows[i].expected);
+        ln_msg_set_handler(NULL, NULL);
+        CHECK_EQ(warnings, rows[i].warnings);
+        pb_free(&p);
+    }
+}
+
 TEST(names_are_held_to_what_contexts_take)
 {
     char longest[600];
@@ -542,6 +677,8 @@ TEST(reading_survives_every_failed_allocation)
 
 TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
           a_graph_with_a_cycle_is_refused, a_name_is_made_once,
+          of_a_constant_that_is_defined_twice_the_last_value_counts,
+          an_input_with_a_default_is_not_defined_again, texts_in_utf16_are_read_as_utf8,
           names_are_held_to_what_contexts_take, all_problems_are_told_at_once,
           a_hundred_problems_are_kept_and_all_are_counted, versions_that_are_not_known_are_told,
           old_forms_are_marked_with_their_version,

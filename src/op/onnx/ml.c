@@ -39,11 +39,16 @@ ln_status ln_ml_function_count(ln_call *call, int *out_count)
     int intercepts = ln_call_count(call, "intercepts");
     int coefficients = ln_call_count(call, "coefficients");
     int count = intercepts ? intercepts : columns ? coefficients / columns : 0;
-    if (count < 1 || (int64_t)count * columns != coefficients)
+    if (count < 1 || (int64_t)count * columns > coefficients)
         return ln_call_fail(call, LN_INVALID, "%d coefficients and %d intercepts for %d columns",
                             coefficients, intercepts, columns);
     if (count > 1 && count != class_count)
         return ln_call_fail(call, LN_INVALID, "%d functions for %d classes", count, class_count);
+    if ((int64_t)count * columns < coefficients)
+        LN_TRY(ln_call_tolerate(call,
+                                "%d coefficients for %d functions of %d columns; the first "
+                                "%lld are used",
+                                coefficients, count, columns, (long long)count * columns));
     *out_count = count;
     return LN_OK;
 }

@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "serial/onnx/type.h"
+#include "serial/onnx/utf16.h"
 
 #define MAX_ATTRIBUTES 256
 
@@ -204,21 +205,45 @@ static ln_status add_numbers(ln_onnx_builder *b, const ln_onnx_given *given, att
     return ln_onnx_param_numbers(params, given->name, numbers->count, values);
 }
 
-// A text of a parameter; *out is NULL if it has a 0 byte, which is then noted.
+static bool has_zero_byte(ln_onnx_bytes bytes)
+{
+    return bytes.len > 0 && memchr(bytes.at, '\0', bytes.len);
+}
+
+// A text of a parameter. One with 0 bytes is taken for UTF-16, as ML.NET writes it; *out is NULL if
+// it is not that either, which is then noted.
 static ln_status read_text(ln_onnx_builder *b, const ln_onnx_given *given, ln_onnx_bytes bytes,
                            const char **out)
 {
+    ln_onnx_arena *arena = &ln_onnx_top(b)->node_arena;
     *out = NULL;
-    if (bytes.len > 0 && memchr(bytes.at, '\0', bytes.len))
+    if (!has_zero_byte(bytes)) {
+        *out = ln_onnx_arena_text(arena, bytes.at, bytes.len);
+        return *out ? LN_OK : ln_error_status();
+    }
+    char *utf8 = ln_onnx_arena_take(arena, LN_UTF16_CAPACITY(bytes.len), 1);
+    if (!utf8)
+        return ln_error_status();
+    if (!ln_utf16_to_utf8(bytes, utf8))
         return ln_onnx_problem(b, NULL, "its attribute '%s' has a 0 byte", given->name);
-    *out = ln_onnx_arena_text(&ln_onnx_top(b)->node_arena, bytes.at, bytes.len);
-    return *out ? LN_OK : ln_error_status();
+    *out = utf8;
+    return LN_OK;
+}
+
+static ln_status tolerate_utf16(const ln_onnx_builder *b, const ln_onnx_given *given,
+                                ln_onnx_bytes bytes)
+{
+    return ln_onnx_tolerate(b->source, bytes.at,
+                            "attribute '%s' of node '%s' is text in UTF-16; it is read as UTF-8",
+                            given->name, ln_onnx_top(b)->node.name);
 }
 
 static ln_status add_string(ln_onnx_builder *b, const ln_onnx_given *given, ln_list **params)
 {
     const char *text;
     LN_TRY(read_text(b, given, given->value.s, &text));
+    if (text && has_zero_byte(given->value.s))
+        LN_TRY(tolerate_utf16(b, given, given->value.s));
     return text ? ln_onnx_param_string(params, given->name, text) : LN_OK;
 }
 
@@ -230,11 +255,16 @@ static ln_status add_strings(ln_onnx_builder *b, const ln_onnx_given *given, ln_
         ln_onnx_arena_take(&ln_onnx_top(b)->node_arena, strings->count, sizeof *texts);
     if (!texts)
         return ln_error_status();
+    const ln_onnx_bytes *utf16 = NULL;
     for (size_t i = 0; i < strings->count; i++) {
         LN_TRY(read_text(b, given, strings->items[i], &texts[i]));
         if (!texts[i])
             return LN_OK;
+        if (!utf16 && has_zero_byte(strings->items[i]))
+            utf16 = &strings->items[i];
     }
+    if (utf16)
+        LN_TRY(tolerate_utf16(b, given, *utf16));
     return ln_onnx_param_strings(params, given->name, strings->count, texts);
 }
 
@@ -456,8 +486,8 @@ ln_status ln_onnx_make_constant(ln_onnx_builder *b)
     if (node->message.output.count != 1 || node->message.input.count != 0)
         return ln_onnx_problem(b, NULL, "a constant has one output and no input");
     const ln_onnx_symbol *symbol = ln_onnx_scope_find(&frame->scope, node->message.output.items[0]);
-    if (!symbol || !symbol->is_read)
-        return LN_OK;
+    if (!symbol || !symbol->is_read || symbol->node != node->index)
+        return LN_OK; // not needed, or another constant of that name is
     int is_there;
     ln_onnx_value value;
     LN_TRY(constant_value(b, &node->given[0], &is_there, &value));

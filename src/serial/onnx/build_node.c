@@ -396,12 +396,6 @@ ln_status ln_onnx_finish_node(ln_onnx_builder *b)
     return LN_OK;
 }
 
-static int is_constant(const ln_onnx_node *node)
-{
-    return find_domain(node->domain) && !*find_domain(node->domain)->prefix &&
-           node->op_type.len == 8 && memcmp(node->op_type.at, "Constant", 8) == 0;
-}
-
 static ln_status charge_node(ln_onnx_builder *b, const uint8_t *at)
 {
     if (b->nodes_left == 0)
@@ -418,7 +412,7 @@ ln_status ln_onnx_begin_node(ln_onnx_builder *b)
     size_t index = frame->order ? frame->order[frame->next] : frame->next;
     frame->next++;
     ln_onnx_bytes message = frame->nodes.items[index];
-    frame->node = (ln_onnx_current){.at = message.at};
+    frame->node = (ln_onnx_current){.at = message.at, .index = (uint32_t)index};
     ln_onnx_current *node = &frame->node;
     LN_TRY(charge_node(b, message.at));
     LN_TRY(ln_onnx_decode(LN_ONNX_NODE, message, &frame->node_arena, &node->message));
@@ -433,5 +427,5 @@ ln_status ln_onnx_begin_node(ln_onnx_builder *b)
     node->is_call = function != NULL;
     if (function)
         return ln_onnx_push_function(b, function);
-    return is_constant(&node->message) ? ln_onnx_make_constant(b) : find_type(b);
+    return ln_onnx_node_is_constant(&node->message) ? ln_onnx_make_constant(b) : find_type(b);
 }

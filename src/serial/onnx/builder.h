@@ -70,6 +70,7 @@ typedef struct ln_onnx_args {
 // The node that a frame is at.
 typedef struct ln_onnx_current {
     ln_onnx_node message;
+    uint32_t index; // among the nodes of its graph
     const uint8_t *at;
     const char *optype; // with the prefix of its domain
     const ln_op_info *info;

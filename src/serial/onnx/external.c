@@ -14,22 +14,42 @@
 #include <unistd.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/msg.h>
 
 #include "base/open_below.h"
 
 #define MAX_PATH 4096
+
+static ln_status fail_at(const ln_onnx_source *source, const uint8_t *at, ln_status status,
+                         const char *fmt, va_list ap)
+{
+    ln_vfail(status, fmt, ap);
+    uintptr_t start = (uintptr_t)source->bytes.at, here = (uintptr_t)at;
+    if (at && here >= start && here - start <= source->bytes.len)
+        return ln_fail_prefix("%s: byte %zu", source->name, (size_t)(here - start));
+    return ln_fail_prefix("%s", source->name);
+}
 
 ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_status status,
                        const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    ln_vfail(status, fmt, ap);
+    status = fail_at(source, at, status, fmt, ap);
     va_end(ap);
-    uintptr_t start = (uintptr_t)source->bytes.at, here = (uintptr_t)at;
-    if (at && here >= start && here - start <= source->bytes.len)
-        return ln_fail_prefix("%s: byte %zu", source->name, (size_t)(here - start));
-    return ln_fail_prefix("%s", source->name);
+    return status;
+}
+
+ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    ln_status status = fail_at(source, at, LN_INVALID, fmt, ap);
+    va_end(ap);
+    if (source->is_strict)
+        return status;
+    ln_msg_warn("%s", ln_error_message());
+    return LN_OK;
 }
 
 static ln_status fail_system(const char *verb, const char *path, int error)

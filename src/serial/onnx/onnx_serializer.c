@@ -71,6 +71,7 @@ static ln_status keep_all(ln_context *ctx, ln_onnx_mapping *first)
 static ln_status read_source(ln_serializer *serializer, ln_context *ctx, ln_onnx_source *source,
                              ln_preflight *report)
 {
+    source->is_strict = ctx->is_strict;
     source->budget = ln_onnx_budget_of(source->bytes.len, ctx->limits.memory_byte_count);
     LN_TRY(ln_onnx_check(LN_ONNX_MODEL, source->bytes, source->name));
     ln_status status = ln_onnx_build(serializer, ctx, source, report);

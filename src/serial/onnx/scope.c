@@ -101,6 +101,39 @@ ln_status ln_onnx_scope_add(ln_onnx_scope *scope, ln_onnx_bytes name, ln_onnx_sy
     return LN_OK;
 }
 
+// An input that has a default is no constant that could be stated again.
+static bool is_stated(const ln_onnx_symbol *symbol)
+{
+    return !symbol->is_input && (symbol->is_constant || symbol->kind == LN_SYMBOL_INITIALIZER ||
+                                 symbol->kind == LN_SYMBOL_SPARSE);
+}
+
+ln_status ln_onnx_scope_add_constant(ln_onnx_scope *scope, ln_onnx_bytes name,
+                                     ln_onnx_symbol_kind kind, ln_onnx_symbol **out_symbol)
+{
+    ln_onnx_symbol *before = ln_onnx_scope_find(scope, name);
+    if (before && is_stated(before)) {
+        LN_TRY(ln_onnx_tolerate(scope->source, name.at,
+                                "the constant '%.*s' is defined twice; its last value is used",
+                                LN_ONNX_NAME(name)));
+        before->kind = kind;
+        *out_symbol = before;
+    } else {
+        LN_TRY(ln_onnx_scope_add(scope, name, kind, out_symbol));
+    }
+    (*out_symbol)->is_constant = true;
+    return LN_OK;
+}
+
+bool ln_onnx_node_is_constant(const ln_onnx_node *node)
+{
+    static const char onnx[] = "ai.onnx", constant[] = "Constant";
+    bool is_onnx = node->domain.len == 0 || (node->domain.len == sizeof onnx - 1 &&
+                                             memcmp(node->domain.at, onnx, sizeof onnx - 1) == 0);
+    return is_onnx && node->op_type.len == sizeof constant - 1 &&
+           memcmp(node->op_type.at, constant, sizeof constant - 1) == 0;
+}
+
 // ---- What nodes read ----
 
 // A body of a node, or a body inside of it.
@@ -257,7 +290,11 @@ static ln_status add_outputs(walk *w, const ln_onnx_list *nodes)
             ln_onnx_symbol *symbol;
             if (node.output.items[o].len == 0)
                 continue;
-            LN_TRY(ln_onnx_scope_add(w->scope, node.output.items[o], LN_SYMBOL_MADE, &symbol));
+            LN_TRY(
+                ln_onnx_node_is_constant(&node)
+                    ? ln_onnx_scope_add_constant(w->scope, node.output.items[o], LN_SYMBOL_MADE,
+                                                 &symbol)
+                    : ln_onnx_scope_add(w->scope, node.output.items[o], LN_SYMBOL_MADE, &symbol));
             symbol->node = (uint32_t)i;
         }
         ln_onnx_arena_reset(&w->arena);

@@ -26,6 +26,7 @@ typedef struct ln_onnx_symbol {
     bool is_read;          // by a node, a body in a node, or as an output
     bool is_input;         // of an initializer: it is also an input of the graph
     bool is_there;         // of an initializer: its constant has been made
+    bool is_constant;      // of an output: its node is a Constant
     uint32_t node;         // that makes it
     ln_onnx_bytes message; // of an initializer
 } ln_onnx_symbol;
@@ -47,6 +48,14 @@ void ln_onnx_scope_deinit(ln_onnx_scope *scope);
 // A new symbol; LN_INVALID if there is one of that name.
 ln_status ln_onnx_scope_add(ln_onnx_scope *scope, ln_onnx_bytes name, ln_onnx_symbol_kind kind,
                             ln_onnx_symbol **out_symbol);
+
+// A symbol whose value the model states: an initializer, or the output of a Constant. Where there
+// is another one of that name its last definition counts, which is told (ln_onnx_tolerate).
+ln_status ln_onnx_scope_add_constant(ln_onnx_scope *scope, ln_onnx_bytes name,
+                                     ln_onnx_symbol_kind kind, ln_onnx_symbol **out_symbol);
+
+// Whether a node is a Constant of ai.onnx.
+bool ln_onnx_node_is_constant(const ln_onnx_node *node);
 
 // NULL if there is none.
 ln_onnx_symbol *ln_onnx_scope_find(const ln_onnx_scope *scope, ln_onnx_bytes name);

@@ -4,6 +4,8 @@
 #ifndef LN_SERIAL_ONNX_SOURCE_H
 #define LN_SERIAL_ONNX_SOURCE_H
 
+#include <stdbool.h>
+
 #include <lightnet/status.h>
 
 #include "serial/onnx/arena.h"
@@ -23,6 +25,7 @@ typedef struct ln_onnx_source {
     ln_onnx_budget budget;   // what reading may take
     ln_onnx_mapping *mapped; // files beside it that have been opened, newest first
     size_t mapped_count;
+    bool is_strict; // faults that ONNX Runtime accepts are errors, not warnings
 } ln_onnx_source;
 
 // Files beside a model.
@@ -31,6 +34,11 @@ typedef struct ln_onnx_source {
 // "<name>: byte <offset>: <message>"; `at` is in the model's bytes, or NULL.
 ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_status status,
                        const char *fmt, ...) LN_PRINTF(4, 5);
+
+// A fault that ONNX forbids and ONNX Runtime accepts. "<name>: byte <offset>: <message>" is a
+// warning, and the status LN_OK; of a strict source it is the error LN_INVALID.
+ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *fmt, ...)
+    LN_PRINTF(3, 4);
 
 // A name of a model in a message: `"'%.*s'", LN_ONNX_NAME(bytes)`.
 #define LN_ONNX_NAME(bytes) ((bytes).len < 100 ? (int)(bytes).len : 100), (const char *)(bytes).at

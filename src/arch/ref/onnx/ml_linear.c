@@ -24,7 +24,7 @@ static ln_status read_model(ln_call *call, int functions, model *out_model)
     m->functions = (size_t)functions;
     LN_TRY(ln_ref_param_reals(call, "coefficients", NULL, &coefficient_count, &m->coefficients));
     LN_TRY(ln_ref_param_reals(call, "intercepts", NULL, &intercept_count, &m->intercepts));
-    if (coefficient_count != m->functions * m->columns ||
+    if (coefficient_count < m->functions * m->columns ||
         (intercept_count != 0 && intercept_count != m->functions))
         return ln_call_fail(call, LN_INVALID, "%zu intercepts for %zu functions", intercept_count,
                             m->functions);
