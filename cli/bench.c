@@ -2,7 +2,6 @@
 // `lightnet bench`: how long a model takes, and where the time goes.
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,41 +12,12 @@
 #include "compile_flags.h"
 #include "input_options.h"
 #include "model_io.h"
-#include "option_values.h"
 #include "progress.h"
 #include "threads_option.h"
 
-#define MAX_INPUTS   256
-#define MAX_SHAPES   64
 #define MAX_RUNS     1000000
 #define MAX_WATCHED  100  // runs that are watched operator by operator
 #define PEAK_SECONDS 0.05 // before the runs, and again behind them
-
-static const char help[] =
-    "Usage: lightnet bench [OPTION...] MODEL\n"
-    "\n"
-    "Measures MODEL: reading, compiling and the first run; then, after a warm-up, runs until both\n"
-    "the number of runs and the time are reached. Prints the median, the times that 10 % and 90 %\n"
-    "of the runs stay below, GFLOP/s and what share they are of this machine's peak, which a loop\n"
-    "of multiply-adds measures before and after, and memory. Weights that are not given are zeros,\n"
-    "inputs that are not given are random numbers, and zeros where they are no floats.\n"
-    "\n"
-    "Options:\n"
-    "  -f, --datafile=FILE     weights: safetensors, .wts or a params dictionary\n"
-    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
-    "  -i, --input=NAME=FILE   data of input NAME, as `lightnet run` takes it\n"
-    "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
-    "                          (batch=4); what stays open is 1\n" THREADS_OPTION_HELP
-    "      --runs=COUNT        at least so many runs (default 20)\n"
-    "      --min-time=SECONDS  runs for at least so long (default 1)\n"
-    "      --warmup=COUNT      runs before, the first one included (default 3)\n"
-    "      --zero              inputs of zeros\n"
-    "      --seed=N            where random numbers start: 0 (default) to 2^64 - 1\n"
-    "      --profile[=ORDER]   also each operator's time, share, GFLOP/s, GB/s and kernel, and sums\n"
-    "                          for each type; ORDER: slowest (default), or run\n"
-    "      --trace=FILE        the last runs as trace events, for chrome://tracing and Perfetto\n"
-    "      --json[=FILE]       one JSON object, to FILE or to standard output in place of the text\n" INPUT_OPTIONS_HELP
-        COMPILE_FLAGS_HELP "  -h, --help              show this help\n";
 
 typedef struct bench_options {
     const char *model;
@@ -55,10 +25,8 @@ typedef struct bench_options {
     const char *target;
     const char *json; // NULL: none; "-": standard output
     const char *trace;
-    const char *inputs[MAX_INPUTS];
-    int input_count;
-    const char *shapes[MAX_SHAPES];
-    int shape_count;
+    option_texts inputs;
+    option_texts shapes;
     int runs;
     int warmup;
     double min_time;
@@ -88,82 +56,54 @@ typedef struct bench_result {
 
 // ---- The command line ----
 
-enum { RUNS = 256, MIN_TIME, WARMUP, ZERO, SEED, PROFILE, TRACE, JSON };
-
-static int take_profile(bench_options *o, const char *order)
+static int take_profile(void *member, const char *verb, const char *order)
 {
+    bench_options *o = member;
     o->has_profile = 1;
     o->is_ordered = order && strcmp(order, "run") == 0;
     if (!order || o->is_ordered || strcmp(order, "slowest") == 0)
         return EXIT_OK;
-    return say_usage_error("bench", "--profile takes slowest or run, not '%s'", order);
+    return say_usage_error(verb, "--profile takes slowest or run, not '%s'", order);
 }
 
-// The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
-static int take_checked(bench_options *o, int option)
-{
-    switch (option) {
-    case 'i': return take_text("bench", "inputs", optarg, MAX_INPUTS, o->inputs, &o->input_count);
-    case 's': return take_text("bench", "shapes", optarg, MAX_SHAPES, o->shapes, &o->shape_count);
-    case OPTION_THREADS: return threads_option_take("bench", optarg);
-    case RUNS: return take_count("bench", "--runs", optarg, MAX_RUNS, &o->runs);
-    case MIN_TIME: return take_tolerance("bench", "--min-time", optarg, &o->min_time);
-    case WARMUP: return take_count("bench", "--warmup", optarg, MAX_RUNS, &o->warmup);
-    case SEED: return take_seed("bench", optarg, &o->seed);
-    case PROFILE: return take_profile(o, optarg);
-    default: break;
-    }
-    int code = input_options_take(&o->files, "bench", option, optarg);
-    return code != -1 ? code : compile_flags_take(&o->flags, "bench", option, optarg);
-}
+static const verb_option takes[] = {
+    TAKES(DATAFILE, bench_options, datafile),
+    TAKES(TARGET, bench_options, target),
+    TAKES(INPUT, bench_options, inputs),
+    NOTE(SHAPE, bench_options, shapes, "; what stays open is 1"),
+    CALLS(THREADS, bench_options, model, take_threads),
+    TAKES(RUNS, bench_options, runs),
+    TAKES(MIN_TIME, bench_options, min_time),
+    TAKES(WARMUP, bench_options, warmup),
+    TAKES(ZERO, bench_options, is_zero),
+    NOTE(SEED, bench_options, seed, "(default 0)"),
+    {OPT_PROFILE, 0, take_profile, NULL, 0},
+    TAKES(TRACE, bench_options, trace),
+    TAKES(JSON, bench_options, json),
+    INPUT_OPTIONS(bench_options, files),
+    COMPILE_FLAGS(bench_options, flags),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
 
-static int parse(int argc, char **argv, bench_options *o)
-{
-    static const struct option long_options[] = {{"datafile", required_argument, NULL, 'f'},
-                                                 {"target", required_argument, NULL, 't'},
-                                                 {"input", required_argument, NULL, 'i'},
-                                                 {"shape", required_argument, NULL, 's'},
-                                                 THREADS_OPTION,
-                                                 {"runs", required_argument, NULL, RUNS},
-                                                 {"min-time", required_argument, NULL, MIN_TIME},
-                                                 {"warmup", required_argument, NULL, WARMUP},
-                                                 {"zero", no_argument, NULL, ZERO},
-                                                 {"seed", required_argument, NULL, SEED},
-                                                 {"profile", optional_argument, NULL, PROFILE},
-                                                 {"trace", required_argument, NULL, TRACE},
-                                                 {"json", optional_argument, NULL, JSON},
-                                                 INPUT_OPTIONS,
-                                                 COMPILE_FLAGS_OPTIONS,
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    opterr = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, ":f:t:i:s:h", long_options, NULL)) != -1) {
-        int code = take_checked(o, option);
-        if (code == EXIT_OK)
-            continue;
-        if (code != -1)
-            return code;
-        switch (option) {
-        case 'f': o->datafile = optarg; break;
-        case 't': o->target = optarg; break;
-        case ZERO: o->is_zero = 1; break;
-        case TRACE: o->trace = optarg; break;
-        case JSON: o->json = optarg ? optarg : "-"; break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("bench", option, argv);
-        }
-    }
-    return take_model("bench", argc, argv, &o->model);
-}
+const verb_usage bench_usage = {
+    .name = "bench",
+    .synopsis = "[OPTION...] MODEL",
+    .about = "Measures MODEL: reading, compiling and the first run; then, after a warm-up, runs "
+             "until both the number of runs and the time are reached. Prints the median, the times "
+             "that 10 % and 90 % of the runs stay below, GFLOP/s and what share they are of this "
+             "machine's peak, which a loop of multiply-adds measures before and after, and memory. "
+             "Weights that are not given are zeros, inputs that are not given are random numbers, "
+             "and zeros where they are no floats.",
+    .options = takes,
+};
 
 // ---- Measuring ----
 
 static ln_status prepare(ln_context *ctx, const bench_options *o, given_inputs *given)
 {
-    for (int i = 0; i < o->shape_count; i++)
-        LN_TRY(model_set_shape(ctx, o->shapes[i]));
-    LN_TRY(given_inputs_read(ctx, o->inputs, (size_t)o->input_count, &o->files, given));
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
+    LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
     if (ctx->state >= LN_CONTEXT_PLANNED)
         return LN_OK;
     LN_TRY(given_inputs_bind_shapes(ctx, given));
@@ -349,7 +289,7 @@ int cmd_bench(int argc, char **argv)
 {
     bench_options o = {.target = "cpu", .runs = 20, .warmup = 3, .min_time = 1};
     compile_flags_init(&o.flags);
-    int code = parse(argc, argv, &o);
+    int code = options_parse_one(&bench_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet blame`: which rule or kernel makes a model compute something else than it should.
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,48 +8,17 @@
 #include "blame_search.h"
 #include "cli.h"
 #include "compile_flags.h"
-#include "option_values.h"
+#include "model_io.h"
 #include "progress.h"
 #include "threads_option.h"
 
-#define MAX_INPUTS 64
-
 enum { EXIT_BLAMED = 1, EXIT_NO_ANSWER = 3 };
-
-static const char help[] =
-    "Usage: lightnet blame [OPTION...] MODEL\n"
-    "\n"
-    "Runs MODEL twice on the same data: as it is meant, with every operator on arch ref and no\n"
-    "rules, and compiled for the target. If the results differ by more than is allowed, finds the\n"
-    "firings (rules and lowerings to a kernel) that make the difference, the tensor that is wrong\n"
-    "first, and with -o writes a small model that shows it.\n"
-    "\n"
-    "Options:\n"
-    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
-    "  -f, --datafile=FILE     weights (default: random ones)\n"
-    "  -i, --input=NAME=FILE   data of input NAME, as `lightnet run` takes it; other inputs are\n"
-    "                          random\n"
-    "      --seed=N            where random numbers start (default 1)\n"
-    "      --special           random inputs hold NaN, infinities, zeros and tiny numbers too\n"
-    "      --rtol=X            allowed deviation, relative to the number (default 1e-4;\n"
-    "                          float16 2^-9, bfloat16 2^-6, integers 0)\n"
-    "      --atol=X            and beside it (default: 1e-5 of the largest in the tensor;\n"
-    "                          float16 2^-9, bfloat16 2^-6 of it, integers 0)\n"
-    "      --outputs           judge by the model's outputs only, not by every tensor\n"
-    "      --first             stop at the first culprit\n"
-    "  -o, --outfile=FILE      write a reproducer, IL of at most 25 lines where possible; that of\n"
-    "                          another rule to FILE with .2 before its ending, and so on\n"
-    "  -v                      as --verbose\n" THREADS_OPTION_HELP COMPILE_FLAGS_HELP
-    "  -h, --help              show this help\n"
-    "\n"
-    "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is wrong, 3 there\n"
-    "is no answer, because the model or a file is wrong.\n";
 
 typedef struct blame_options {
     const char *model;
     const char *target;
     const char *outfile;
-    const char *inputs[MAX_INPUTS];
+    option_texts shapes;
     trial_source source;
     tolerance allowed;
     int outputs_only;
@@ -58,63 +26,40 @@ typedef struct blame_options {
     compile_flags flags;
 } blame_options;
 
-// ---- The command line ----
+static const verb_option takes[] = {
+    TAKES(TARGET, blame_options, target),
+    NOTE(DATAFILE, blame_options, source.datafile, "(default: random ones)"),
+    NOTE(INPUT, blame_options, source.inputs, "; other inputs are random"),
+    TAKES(SHAPE, blame_options, shapes),
+    NOTE(SEED, blame_options, source.seed, "(default 1)"),
+    TAKES(SPECIAL, blame_options, source.has_specials),
+    TAKES(RTOL, blame_options, allowed.rtol),
+    TAKES(ATOL, blame_options, allowed.atol),
+    TAKES(OUTPUTS, blame_options, outputs_only),
+    TAKES(FIRST, blame_options, is_first_only),
+    NOTE(
+        OUTFILE, blame_options, outfile,
+        "a reproducer: IL of at most 25 lines where possible; that of another rule to FILE with .2 "
+        "before its ending, and so on"),
+    CALLS(THREADS, blame_options, model, take_threads),
+    INPUT_OPTIONS(blame_options, source.files),
+    COMPILE_FLAGS(blame_options, flags),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
 
-enum { SEED = 256, SPECIAL, RTOL, ATOL, OUTPUTS, FIRST };
-
-// The options whose values can be wrong; EXIT_OK, EXIT_USAGE, or -1 for others.
-static int take_checked(blame_options *o, int option)
-{
-    switch (option) {
-    case 'i':
-        return take_text("blame", "inputs", optarg, MAX_INPUTS, o->inputs, &o->source.input_count);
-    case SEED: return take_seed("blame", optarg, &o->source.seed);
-    case RTOL: return take_tolerance("blame", "--rtol", optarg, &o->allowed.rtol);
-    case ATOL: return take_tolerance("blame", "--atol", optarg, &o->allowed.atol);
-    case OPTION_THREADS: return threads_option_take("blame", optarg);
-    default: return compile_flags_take(&o->flags, "blame", option, optarg);
-    }
-}
-
-static int parse(int argc, char **argv, blame_options *o)
-{
-    static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
-                                                 {"datafile", required_argument, NULL, 'f'},
-                                                 {"input", required_argument, NULL, 'i'},
-                                                 {"seed", required_argument, NULL, SEED},
-                                                 {"special", no_argument, NULL, SPECIAL},
-                                                 {"rtol", required_argument, NULL, RTOL},
-                                                 {"atol", required_argument, NULL, ATOL},
-                                                 {"outputs", no_argument, NULL, OUTPUTS},
-                                                 {"first", no_argument, NULL, FIRST},
-                                                 {"outfile", required_argument, NULL, 'o'},
-                                                 THREADS_OPTION,
-                                                 COMPILE_FLAGS_OPTIONS,
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:f:i:o:vh", long_options, NULL)) != -1) {
-        int code = take_checked(o, option);
-        if (code == EXIT_OK)
-            continue;
-        if (code != -1)
-            return code;
-        switch (option) {
-        case 't': o->target = optarg; break;
-        case 'f': o->source.datafile = optarg; break;
-        case 'o': o->outfile = optarg; break;
-        case 'v': o->flags.is_verbose = 1; break;
-        case SPECIAL: o->source.has_specials = 1; break;
-        case OUTPUTS: o->outputs_only = 1; break;
-        case FIRST: o->is_first_only = 1; break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("blame", option, argv);
-        }
-    }
-    o->source.inputs = o->inputs;
-    return take_model("blame", argc, argv, &o->model);
-}
+const verb_usage blame_usage = {
+    .name = "blame",
+    .synopsis = "[OPTION...] MODEL",
+    .about =
+        "Runs MODEL twice on the same data: as it is meant, with every operator on arch ref and "
+        "no rules, and compiled for the target. If the results differ by more than is allowed, "
+        "finds the rewrites (rules and lowerings to a kernel) that make the difference, the "
+        "tensor that is wrong first, and with -o writes a small model that shows it.",
+    .trailer = "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is "
+               "wrong, 3 there is no answer, because the model or a file is wrong.",
+    .options = takes,
+};
 
 // ---- Words ----
 
@@ -369,11 +314,12 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
     return status == LN_OK && v.status == LN_OK ? blame_plan(s, o, out_code) : status;
 }
 
-static ln_status blame(const ln_context *model, blame_options *o, int *out_code)
+static ln_status blame(ln_context *model, blame_options *o, int *out_code)
 {
     if (model->state >= LN_CONTEXT_PLANNED)
         return ln_fail(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
                        o->model);
+    LN_TRY(model_set_shapes(model, &o->shapes));
     compile_flags_options(&o->flags);
     suspect s = {.model = model,
                  .target = o->target,
@@ -401,7 +347,7 @@ int cmd_blame(int argc, char **argv)
     static blame_options o;
     o = (blame_options){.target = "cpu", .source = {.seed = 1}, .allowed = TOLERANCE_DEFAULT};
     compile_flags_init(&o.flags);
-    int code = parse(argc, argv, &o);
+    int code = options_parse_one(&blame_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     show_messages(0, 1, 0); // random weights are meant here

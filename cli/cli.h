@@ -8,6 +8,8 @@
 
 #include <lightnet/lightnet.h>
 
+#include "options.h"
+
 enum {
     EXIT_OK = 0,
     EXIT_FAILED = 1, // the model, a file or a run
@@ -19,10 +21,22 @@ enum {
 typedef struct command {
     const char *name;
     int (*run)(int argc, char **argv);
+    const verb_usage *usage;
     const char *doc;
 } command;
 
 extern const command commands[]; // ends with a NULL name
+
+// NULL if there is none of that name.
+const command *find_command(const char *name);
+
+// "; did you mean `lightnet NAME`?", or "" if no command has a name near to that.
+const char *near_command(const char *name, char *buffer, size_t size);
+
+extern const verb_usage compile_and_run_usage;
+extern const verb_usage run_usage, bench_usage, plan_usage, verify_usage, compare_usage,
+    inspect_usage, convert_usage, opt_usage, stats_usage, easyjson_usage, blame_usage, genwts_usage,
+    gen_op_usage, ops_usage, archs_usage, help_usage;
 
 int cmd_compile_and_run(int argc, char **argv); // `lightnet [options] SOURCE`
 int cmd_run(int argc, char **argv);
@@ -40,6 +54,7 @@ int cmd_genwts(int argc, char **argv);
 int cmd_gen_op(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
+int cmd_help(int argc, char **argv);
 
 // ---- Messages, on standard error; coloured on a terminal ----
 
@@ -53,7 +68,11 @@ void show_messages(int warnings, int internal_warnings, int debug);
 // The library's last message as an error; returns EXIT_FAILED.
 int say_failure(void);
 
-// "error: run: ...; try `lightnet run --help`"; returns EXIT_USAGE.
+// What this program is called in messages: "lightnet", unless it is another.
+const char *program_name(void);
+void set_program_name(const char *name); // borrowed
+
+// "error: ...; try `lightnet run --help`", for NULL `lightnet --help`; returns EXIT_USAGE.
 int say_usage_error(const char *command_name, const char *fmt, ...) LN_PRINTF(2, 3);
 
 // Opens what is missing of standard input, output and error, for nothing to be written to. Called
@@ -62,17 +81,12 @@ void keep_standard_files(void);
 
 // ---- A context for one command ----
 
-// What planned memory may come to, in models opened from here on: "64000000", "64M" (10^6), "64Mi"
-// (2^20). EXIT_OK, or EXIT_USAGE after having said why.
-int set_budget(const char *command_name, const char *text);
+// --budget: what planned memory may come to, in models opened from here on: "64000000", "64M"
+// (10^6), "64Mi" (2^20).
+int take_budget(void *unused, const char *verb, const char *text);
 
 // Creates a context and reads `source` into it. NULL after having said why.
 ln_context *open_model(const char *source);
-
-// The same, compiled for `target` if it is not compiled already; options for what has no effect
-// then are an error. NULL: the defaults.
-ln_context *open_compiled(const char *source, const char *target,
-                          const ln_optimize_options *options);
 
 // Compiles a model that is not compiled already; options for what has no effect then are an error.
 ln_status compile_if_needed(ln_context *ctx, const char *source, const char *target,

@@ -1,44 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet [options] SOURCE`: compile a model, write the compiled form, run it.
 
-#include <getopt.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 #include "compile_flags.h"
-#include "option_values.h"
+#include "model_io.h"
 #include "progress.h"
 #include "threads_option.h"
 
-static const char help[] =
-    "Usage: lightnet [OPTION...] SOURCE\n"
-    "       lightnet COMMAND [OPTION...] ...\n"
-    "\n"
-    "Compiles the model SOURCE (JSON IR, compiled IR or IL, told apart by content; \"-\" reads\n"
-    "standard input), writes its compiled form, and runs it.\n"
-    "\n"
-    "Options:\n"
-    "  -h, --help           show this help\n"
-    "  -v, --version        show the version\n"
-    "  -o, --outfile=FILE   where the compiled form goes (default out.json); \"-\" is standard\n"
-    "                       output, \"!\" writes nothing\n"
-    "  -t, --target=TARGET  the arch to compile for, or a list in order of preference such as\n"
-    "                       cpu,ref (default cpu); `lightnet archs` lists them\n"
-    "  -f, --datafile=FILE  tensor data: safetensors, .wts or a params dictionary,\n"
-    "                       told apart by content\n"
-    "  -c, --compile        only compile\n"
-    "      --no-weights     do not store weights beside the compiled form. Otherwise those that\n"
-    "                       the model brings, with -c also those of -f, are folded and packed\n"
-    "                       once, now, into out.safetensors\n"
-    "  -r, --run            only run; SOURCE must be a compiled form\n"
-    "  -d, --debug          show what the passes do\n" THREADS_OPTION_HELP COMPILE_FLAGS_HELP
-    "  -Wwarn, -w, -Wno-warn    show or hide warnings (shown)\n"
-    "  -Winter, -Wno-inter      show or hide internal warnings (shown)\n"
-    "\n"
-    "Commands (`lightnet COMMAND --help` tells more):\n";
-
-typedef struct options {
+typedef struct top_options {
     const char *source;
     const char *outfile;
     const char *target;
@@ -46,91 +18,94 @@ typedef struct options {
     int compile;
     int run;
     int debug;
+    int is_version_wanted;
     int is_without_weights;
     int has_stored; // the weights are in the compiled form
     int shows_warnings;
     int shows_internal;
+    option_texts shapes;
     compile_flags flags;
-} options;
+} top_options;
 
-static void print_help(void)
-{
-    fputs(help, stdout);
-    for (const command *c = commands; c->name; c++)
-        printf("  %-10s %s\n", c->name, c->doc);
-    fputs("\nExit status: 0 success, 1 a model, file or run failed, 2 bad command line.\n", stdout);
-}
+static const verb_option takes[] = {
+    TAKES_HELP,
+    TAKES(VERSION, top_options, is_version_wanted),
+    NOTE(OUTFILE, top_options, outfile,
+         "the compiled form (default out.json); \"-\" is standard output, \"!\" writes nothing"),
+    TAKES(TARGET, top_options, target),
+    TAKES(DATAFILE, top_options, datafile),
+    TAKES(COMPILE, top_options, compile),
+    TAKES(NO_WEIGHTS, top_options, is_without_weights),
+    TAKES(RUN, top_options, run),
+    TAKES(SHAPE, top_options, shapes),
+    TAKES(DEBUG, top_options, debug),
+    CALLS(THREADS, top_options, flags, take_threads),
+    COMPILE_FLAGS(top_options, flags),
+    TAKES(WWARN, top_options, shows_warnings),
+    TAKES(WNO_WARN, top_options, shows_warnings),
+    TAKES(WINTER, top_options, shows_internal),
+    TAKES(WNO_INTER, top_options, shows_internal),
+    END_OF_OPTIONS,
+};
 
-static void print_version(void)
+const verb_usage compile_and_run_usage = {
+    .synopsis = "COMMAND [OPTION...] ...\n"
+                "[OPTION...] SOURCE",
+    .about = "Without a command: compiles the model SOURCE (ONNX, JSON IR, compiled IR or IL, told "
+             "apart by content; \"-\" reads standard input), writes its compiled form, and runs "
+             "it. Long options may also have one dash.",
+    .options = takes,
+    .has_long_only = 1,
+};
+
+static int print_version(void)
 {
     printf("lightnet %s\n"
            "Copyright (C) the LightNet authors\n"
            "Licence: Apache-2.0\n",
            ln_version());
+    return -1;
 }
 
-// EXIT_OK to go on; -1 if the answer was given already; else an exit code.
-static int parse(int argc, char **argv, options *o)
+static int is_there(const char *path)
 {
-    enum { WWARN = 256, WNO_WARN, WINTER, WNO_INTER, NO_WEIGHTS };
-    static const struct option long_options[] = {
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},
-        {"outfile", required_argument, NULL, 'o'},
-        {"target", required_argument, NULL, 't'},
-        {"datafile", required_argument, NULL, 'f'},
-        {"compile", no_argument, NULL, 'c'},
-        {"run", no_argument, NULL, 'r'},
-        {"debug", no_argument, NULL, 'd'},
-        {"no-weights", no_argument, NULL, NO_WEIGHTS},
-        {"Wwarn", no_argument, NULL, WWARN},
-        {"Wno-warn", no_argument, NULL, WNO_WARN},
-        {"Winter", no_argument, NULL, WINTER},
-        {"Wno-inter", no_argument, NULL, WNO_INTER},
-        THREADS_OPTION,
-        COMPILE_FLAGS_OPTIONS,
-        {NULL, 0, NULL, 0},
-    };
-    opterr = 0;
-    int option, code;
-    while ((option = getopt_long_only(argc, argv, ":hvo:t:f:crdw", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'h': print_help(); return -1;
-        case 'v': print_version(); return -1;
-        case 'o': o->outfile = optarg; break;
-        case 't': o->target = optarg; break;
-        case 'f': o->datafile = optarg; break;
-        case 'c': o->compile = 1; break;
-        case 'r': o->run = 1; break;
-        case 'd': o->debug = 1; break;
-        case NO_WEIGHTS: o->is_without_weights = 1; break;
-        case WWARN: o->shows_warnings = 1; break;
-        case 'w':
-        case WNO_WARN: o->shows_warnings = 0; break;
-        case WINTER: o->shows_internal = 1; break;
-        case WNO_INTER: o->shows_internal = 0; break;
-        case OPTION_THREADS:
-            if (threads_option_take(NULL, optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
-        default:
-            code = compile_flags_take(&o->flags, NULL, option, optarg);
-            if (code != EXIT_OK)
-                return code == -1 ? say_bad_option(NULL, option, argv) : code;
-        }
-    }
-    if (optind >= argc)
-        return say_usage_error(NULL, "no input file");
-    if (optind + 1 < argc)
-        return say_usage_error(NULL, "one input file at a time, '%s' is too many",
-                               argv[optind + 1]);
-    o->source = argv[optind];
-    if (!o->compile && !o->run)
-        o->compile = o->run = 1;
+    struct stat info;
+    return strcmp(path, "-") == 0 || stat(path, &info) == 0;
+}
+
+// A word that is no file: meant as a command, where it is near to one or more words follow.
+static int say_bad_source(int count, char **operands)
+{
+    char near[64];
+    const char *word = operands[0];
+    if (!is_there(word) && !strpbrk(word, "./") &&
+        (*near_command(word, near, sizeof near) || count > 1))
+        return say_usage_error(NULL, "unknown command '%s'%s", word,
+                               near_command(word, near, sizeof near));
+    if (count > 1)
+        return say_usage_error(NULL, "one input file at a time, '%s' is too many", operands[1]);
     return EXIT_OK;
 }
 
-static ln_status check_only_run(const options *o)
+// EXIT_OK to go on; -1 if the answer was given already; else an exit code.
+static int parse(int argc, char **argv, top_options *o)
+{
+    int count;
+    char **operands;
+    int code = options_parse(&compile_and_run_usage, argc, argv, o, &count, &operands);
+    if (code != EXIT_OK)
+        return code;
+    if (o->is_version_wanted)
+        return print_version();
+    if (count == 0)
+        return say_usage_error(NULL, "no input file");
+    o->source = operands[0];
+    if (!o->compile && !o->run)
+        o->compile = o->run = 1;
+    return say_bad_source(count, operands);
+}
+
+static ln_status check_only_run(const top_options *o)
 {
     if (!compile_flags_any(&o->flags))
         return LN_OK;
@@ -146,7 +121,7 @@ static int is_same_file(const char *a, const char *b)
 }
 
 // Weights go beside the compiled form, where there is a file to lie beside.
-static ln_status store_weights(ln_context *ctx, options *o)
+static ln_status store_weights(ln_context *ctx, top_options *o)
 {
     static const char ending[] = ".json", weights_ending[] = ".safetensors";
     size_t len = strlen(o->outfile);
@@ -172,7 +147,7 @@ static ln_status store_weights(ln_context *ctx, options *o)
     return status;
 }
 
-static ln_status compile(ln_context *ctx, options *o)
+static ln_status compile(ln_context *ctx, top_options *o)
 {
     if (!o->compile) {
         if (ctx->state >= LN_CONTEXT_PLANNED)
@@ -185,6 +160,7 @@ static ln_status compile(ln_context *ctx, options *o)
     if (ctx->state >= LN_CONTEXT_PLANNED)
         return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
@@ -192,7 +168,7 @@ static ln_status compile(ln_context *ctx, options *o)
     return ln_context_print(ctx, o->outfile);
 }
 
-static ln_status run(ln_context *ctx, const options *o)
+static ln_status run(ln_context *ctx, const top_options *o)
 {
     LN_TRY(load_model(ctx, o->has_stored ? NULL : o->datafile));
     double start = ln_clock();
@@ -209,7 +185,8 @@ static ln_status run(ln_context *ctx, const options *o)
 
 int cmd_compile_and_run(int argc, char **argv)
 {
-    options o = {.outfile = "out.json", .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
+    top_options o = {
+        .outfile = "out.json", .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)

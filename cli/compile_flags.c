@@ -5,14 +5,12 @@
 
 #include <stdlib.h>
 
-#include "cli.h"
-
 void compile_flags_init(compile_flags *flags)
 {
     *flags = (compile_flags){.options = ln_optimize_options_default()};
 }
 
-// "FIRST" or "FIRST-LAST" at *text, which then stands behind it.
+// "FIRST" or "FIRST-LAST" at *text, which is moved past it.
 static int parse_range(const char **text, size_t *out_first, size_t *out_last)
 {
     char *end;
@@ -29,36 +27,28 @@ static int parse_range(const char **text, size_t *out_first, size_t *out_last)
     return *out_first >= 1 && *out_first <= *out_last;
 }
 
-static int parse_skip(compile_flags *flags, const char *command_name, const char *list)
+int take_rules(void *member, const char *verb, const char *path)
 {
+    compile_flags *flags = member;
+    if (flags->options.rule_file_count == MAX_RULE_FILES)
+        return say_usage_error(verb, "more than %d files of rules", MAX_RULE_FILES);
+    flags->rule_files[flags->options.rule_file_count++] = path;
+    return EXIT_OK;
+}
+
+int take_skip(void *member, const char *verb, const char *list)
+{
+    compile_flags *flags = member;
     for (const char *text = list;; text++) {
         size_t first, last;
         if (!parse_range(&text, &first, &last) || (*text != ',' && *text != '\0'))
-            return say_usage_error(command_name, "--skip takes numbers such as 3,7-9, not '%s'",
-                                   list);
+            return say_usage_error(verb, "--skip takes numbers such as 3,7-9, not '%s'", list);
         if (last - first >= MAX_SKIPPED - flags->options.skip_count)
-            return say_usage_error(command_name, "--skip takes at most %d numbers", MAX_SKIPPED);
+            return say_usage_error(verb, "--skip takes at most %d numbers", MAX_SKIPPED);
         for (size_t number = first; number <= last; number++)
             flags->skip[flags->options.skip_count++] = number;
         if (*text == '\0')
             return EXIT_OK;
-    }
-}
-
-int compile_flags_take(compile_flags *flags, const char *command_name, int option,
-                       const char *value)
-{
-    switch (option) {
-    case OPTION_RULES:
-        if (flags->options.rule_file_count == MAX_RULE_FILES)
-            return say_usage_error(command_name, "more than %d files of rules", MAX_RULE_FILES);
-        flags->rule_files[flags->options.rule_file_count++] = value;
-        return EXIT_OK;
-    case OPTION_SKIP: return parse_skip(flags, command_name, value);
-    case OPTION_TUNE: flags->options.tunes = 1; return EXIT_OK;
-    case OPTION_VERBOSE: flags->is_verbose = 1; return EXIT_OK;
-    case OPTION_BUDGET: return set_budget(command_name, value);
-    default: return -1;
     }
 }
 

@@ -4,9 +4,9 @@
 #ifndef LN_CLI_COMPILE_FLAGS_H
 #define LN_CLI_COMPILE_FLAGS_H
 
-#include <getopt.h>
-
 #include <lightnet/optimize.h>
+
+#include "cli.h"
 
 #define MAX_RULE_FILES 64
 #define MAX_SKIPPED    4096
@@ -18,38 +18,17 @@ typedef struct compile_flags {
     int is_verbose;
 } compile_flags;
 
-enum {
-    OPTION_RULES = 1000,
-    OPTION_SKIP,
-    OPTION_TUNE,
-    OPTION_VERBOSE,
-    OPTION_BUDGET,
-};
+// Rows of a verb's options; `member` is its compile_flags. None is needed for reading a model that
+// is compiled already.
+#define COMPILE_FLAGS(type, member)                                                                \
+    CALLS(RULES, type, member, take_rules), CALLS(SKIP, type, member, take_skip),                  \
+        TAKES(TUNE, type, member.options.tunes), TAKES(VERBOSE, type, member.is_verbose),          \
+        CALLS(BUDGET, type, member, take_budget)
 
-// Rows for an array of long options.
-// clang-format off
-#define COMPILE_FLAGS_OPTIONS                                                                      \
-    {"rules", required_argument, NULL, OPTION_RULES},                                              \
-    {"skip", required_argument, NULL, OPTION_SKIP},                                                \
-    {"tune", no_argument, NULL, OPTION_TUNE},                                                      \
-    {"verbose", no_argument, NULL, OPTION_VERBOSE},                                                \
-    {"budget", required_argument, NULL, OPTION_BUDGET}
-// clang-format on
-
-// Their lines in a help text.
-#define COMPILE_FLAGS_HELP                                                                          \
-    "      --rules=FILE        rules tried before the built-in ones; may be given several times\n"  \
-    "      --skip=LIST         firings that are not to happen, such as 3,7-9\n"                     \
-    "      --tune              measure which algorithm is fastest for each convolution\n"           \
-    "      --verbose           list the firings: what the compiler rewrites, numbered\n"            \
-    "      --budget=BYTES      refuse a model whose peak of memory is above: 64000000, 64M, 64Mi\n" \
-    "                          (default 4Gi)\n"
+int take_rules(void *flags, const char *verb, const char *path);
+int take_skip(void *flags, const char *verb, const char *list);
 
 void compile_flags_init(compile_flags *flags);
-
-// Takes an option of those above; EXIT_OK or EXIT_USAGE. -1 for any other option.
-int compile_flags_take(compile_flags *flags, const char *command_name, int option,
-                       const char *value);
 
 // The options as the flags say; they point into `flags`.
 const ln_optimize_options *compile_flags_options(compile_flags *flags);

@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet convert`: a model or weights in one format, out in another.
 
-#include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
 #include "convert_weights.h"
-#include "option_values.h"
-
-static const char help[] =
-    "Usage: lightnet convert MODEL [-f WEIGHTS] [--external] -o FILE\n"
-    "       lightnet convert MODEL [--weights=WEIGHTS] -o FILE\n"
-    "       lightnet convert WEIGHTS -o FILE\n"
-    "\n"
-    "Writes MODEL in the format that FILE's name says: .onnx for ONNX, .json for JSON IR, .net for\n"
-    "IL; a name that says none gives JSON IR, and \"-\" writes that to standard output. ONNX holds\n"
-    "the weights, those of WEIGHTS or those that the model brings along. In the other formats they\n"
-    "go to a file beside FILE, which -f then takes.\n"
-    "\n"
-    "Writes WEIGHTS, which are safetensors, .wts or a params dictionary, told apart by content, as\n"
-    "FILE's name says: .safetensors, .wts or .params. Floats of 16 bits become 32 bits. .wts holds\n"
-    "float and int8 only, and lengths in place of shapes.\n"
-    "\n"
-    "Options:\n"
-    "  -o, --outfile=FILE   where to write (required)\n"
-    "  -f, --datafile=FILE  weights of a model that brings none along, for ONNX\n"
-    "      --weights=FILE   where the weights go that a model brings along (FILE's name with\n"
-    "                       .safetensors in place of its end; none for \"-\")\n"
-    "      --external       ONNX: large constants go to a file beside it, FILE.data; they do so by\n"
-    "                       themselves where there are more than 2 GiB\n"
-    "  -h, --help           show this help\n";
 
 typedef struct convert_options {
     const char *model;
@@ -39,7 +14,30 @@ typedef struct convert_options {
     int is_external;
 } convert_options;
 
-enum { OPTION_WEIGHTS = 256, OPTION_EXTERNAL };
+static const verb_option takes[] = {
+    NOTE(OUTFILE, convert_options, outfile, "(required)"),
+    NOTE(DATAFILE, convert_options, datafile, "; of a model that brings none along, for ONNX"),
+    TAKES(WEIGHTS, convert_options, weights),
+    TAKES(EXTERNAL, convert_options, is_external),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage convert_usage = {
+    .name = "convert",
+    .synopsis = "MODEL [-f WEIGHTS] [--external] -o FILE\n"
+                "MODEL [--weights=WEIGHTS] -o FILE\n"
+                "WEIGHTS -o FILE",
+    .about =
+        "Writes MODEL in the format that FILE's name says: .onnx for ONNX, .json for JSON IR, "
+        ".net for IL; a name that says none gives JSON IR, and \"-\" writes that to standard "
+        "output. ONNX holds the weights, those of WEIGHTS or those that the model brings "
+        "along. In the other formats they go to a file beside FILE, which -f then takes.\n\n"
+        "Writes WEIGHTS, which are safetensors, .wts or a params dictionary, told apart by "
+        "content, as FILE's name says: .safetensors, .wts or .params. Floats of 16 bits become "
+        "32 bits. .wts holds float and int8 only, and lengths in place of shapes.",
+    .options = takes,
+};
 
 static int ends_in(const char *name, const char *end)
 {
@@ -62,27 +60,9 @@ static int check(const convert_options *o)
 
 static int parse(int argc, char **argv, convert_options *o)
 {
-    static const struct option long_options[] = {
-        {"outfile", required_argument, NULL, 'o'},
-        {"datafile", required_argument, NULL, 'f'},
-        {"weights", required_argument, NULL, OPTION_WEIGHTS},
-        {"external", no_argument, NULL, OPTION_EXTERNAL},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:f:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o': o->outfile = optarg; break;
-        case 'f': o->datafile = optarg; break;
-        case OPTION_WEIGHTS: o->weights = optarg; break;
-        case OPTION_EXTERNAL: o->is_external = 1; break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("convert", option, argv);
-        }
-    }
-    if (take_model("convert", argc, argv, &o->model) != EXIT_OK)
-        return EXIT_USAGE;
+    int code = options_parse_one(&convert_usage, "model", argc, argv, o, &o->model);
+    if (code != EXIT_OK)
+        return code;
     if (!o->outfile)
         return say_usage_error("convert", "say where to write with -o FILE");
     return check(o);

@@ -2,40 +2,14 @@
 // `lightnet genwts`: weights files out of text files of numbers, or random ones for a model.
 
 #include <ctype.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "file_bytes.h"
 #include "number_text.h"
-#include "option_values.h"
 #include "progress.h"
 #include "random_weights.h"
-
-static const char help[] =
-    "Usage: lightnet genwts [-t TYPE] -o OUT FILE...\n"
-    "       lightnet genwts --model MODEL [--seed N] -o OUT\n"
-    "\n"
-    "Makes a file of weights: from text files of numbers, each an array that is named after its\n"
-    "file, or random ones for all tensors that MODEL takes from a data file. The name of OUT says\n"
-    "the format: .wts, .safetensors or .params.\n"
-    "\n"
-    "Numbers are decimal, with sign and exponent, or inf or nan, between white space and any of\n"
-    ", ; ! | [ ] ( ) { } < >; other words are passed over, which is said. The name of an array is\n"
-    "the identifier that its file's name begins with. A FILE that cannot be used is left out; the\n"
-    "others are written and the exit status is 1.\n"
-    "\n"
-    "Random weights are the same on every machine for the same seed. They keep the activations of\n"
-    "deep networks in range: +-sqrt(6 / fan-in) in front of a relu, less elsewhere, and what suits\n"
-    "a mean, variance, scale or bias.\n"
-    "\n"
-    "Options:\n"
-    "  -t, --type=TYPE    0 for float (default), 2 for int8\n"
-    "  -m, --model=MODEL  make random weights for this model\n"
-    "  -s, --seed=N       where random numbers start: 0 (default) to 2^64 - 1\n"
-    "  -o, --outfile=OUT  where to write (required)\n"
-    "  -h, --help         show this help\n";
 
 typedef struct genwts_options {
     const char *model;
@@ -47,38 +21,49 @@ typedef struct genwts_options {
     int file_count;
 } genwts_options;
 
-static int parse_type(const char *text, tl_dtype *out_dtype)
+static int take_type(void *member, const char *verb, const char *text)
 {
+    tl_dtype *dtype = member;
     if (strcmp(text, "0") == 0 || strcmp(text, "2") == 0) {
-        *out_dtype = *text == '0' ? TL_FLOAT : TL_INT8;
+        *dtype = *text == '0' ? TL_FLOAT : TL_INT8;
         return EXIT_OK;
     }
-    return say_usage_error("genwts", "--type takes 0 (float) or 2 (int8), not '%s'", text);
+    return say_usage_error(verb, "--type takes 0 (float) or 2 (int8), not '%s'", text);
 }
+
+// The command that this one succeeds spelled --type as -t, which is --target elsewhere.
+static const verb_option takes[] = {
+    {OPT_TYPE, offsetof(genwts_options, dtype), take_type, NULL, 't'},
+    TAKES(MODEL, genwts_options, model),
+    NOTE(SEED, genwts_options, seed, "(default 0)"),
+    NOTE(OUTFILE, genwts_options, outfile, "(required)"),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage genwts_usage = {
+    .name = "genwts",
+    .synopsis = "[--type TYPE] -o OUT FILE...\n"
+                "--model MODEL [--seed N] -o OUT",
+    .about =
+        "Makes a file of weights: from text files of numbers, each an array that is named after its "
+        "file, or random ones for all tensors that MODEL takes from a data file. The name of OUT "
+        "says the format: .wts, .safetensors or .params.\n\n"
+        "Numbers are decimal, with sign and exponent, or inf or nan, between white space and any of "
+        ", ; ! | [ ] ( ) { } < >; other words are passed over, with a warning. The name of an array "
+        "is the identifier that its file's name begins with. A FILE that cannot be used is left "
+        "out; the others are written and the exit status is 1.\n\n"
+        "Random weights are the same on every machine for the same seed. They keep the activations "
+        "of deep networks in range: +-sqrt(6 / fan-in) in front of a relu, less elsewhere, and what "
+        "suits a mean, variance, scale or bias.",
+    .options = takes,
+};
 
 static int parse(int argc, char **argv, genwts_options *o)
 {
-    static const struct option long_options[] = {
-        {"type", required_argument, NULL, 't'}, {"model", required_argument, NULL, 'm'},
-        {"seed", required_argument, NULL, 's'}, {"outfile", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
-    opterr = 0;
-    int option, code = EXIT_OK;
-    while (code == EXIT_OK &&
-           (option = getopt_long(argc, argv, ":t:m:s:o:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 't': code = parse_type(optarg, &o->dtype); break;
-        case 'm': o->model = optarg; break;
-        case 's': code = take_seed("genwts", optarg, &o->seed); break;
-        case 'o': o->outfile = optarg; break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("genwts", option, argv);
-        }
-    }
+    int code = options_parse(&genwts_usage, argc, argv, o, &o->file_count, &o->files);
     if (code != EXIT_OK)
         return code;
-    o->files = argv + optind;
-    o->file_count = argc - optind;
     if (!o->outfile)
         return say_usage_error("genwts", "say where to write with -o FILE");
     if (!o->model == !o->file_count)

@@ -2,20 +2,27 @@
 // il2json: turns an IL model into JSON IR. Needs no operator to be registered.
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
 
-static const char help[] = "Usage: il2json [OPTION...] [INFILE]\n"
-                           "\n"
-                           "Turns the IL model INFILE (default: standard input) into JSON IR.\n"
-                           "\n"
-                           "Options:\n"
-                           "  -o, --outfile=FILE  where to write (default: standard output)\n"
-                           "  -h, --help          show this help\n";
+typedef struct il2json_options {
+    const char *outfile;
+} il2json_options;
 
-const command commands[] = {{NULL, NULL, NULL}};
+static const verb_option takes[] = {
+    NOTE(OUTFILE, il2json_options, outfile, "(default: standard output)"),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+static const verb_usage usage = {
+    .synopsis = "[OPTION...] [INFILE]",
+    .about = "Turns the IL model INFILE (default: standard input) into JSON IR.",
+    .options = takes,
+};
+
+const command commands[] = {{NULL, NULL, NULL, NULL}};
 
 static int write_json(const char *outfile, const char *json)
 {
@@ -34,33 +41,20 @@ static int write_json(const char *outfile, const char *json)
 
 int main(int argc, char **argv)
 {
-    static const struct option long_options[] = {{"outfile", required_argument, NULL, 'o'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    const char *outfile = NULL;
-    int option;
+    il2json_options o = {.outfile = NULL};
+    int count;
+    char **files;
     keep_standard_files();
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o': outfile = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
-        case 'h': fputs(help, stdout); return EXIT_OK;
-        case ':':
-            say_error("option %s needs a value; try `il2json --help`", argv[optind - 1]);
-            return EXIT_USAGE;
-        default:
-            say_error("unknown option %s; try `il2json --help`", argv[optind - 1]);
-            return EXIT_USAGE;
-        }
-    }
-    if (optind + 1 < argc) {
-        say_error("one input file at a time; try `il2json --help`");
-        return EXIT_USAGE;
-    }
+    set_program_name("il2json");
+    int code = options_parse(&usage, argc, argv, &o, &count, &files);
+    if (code == EXIT_OK && count > 1)
+        code = say_usage_error(NULL, "one input file at a time");
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
     char *json;
-    if (ln_il_to_json(optind < argc ? argv[optind] : "-", &json) != LN_OK)
+    if (ln_il_to_json(count > 0 ? files[0] : "-", &json) != LN_OK)
         return say_failure();
-    int code = write_json(outfile, json);
+    code = write_json(o.outfile && strcmp(o.outfile, "-") == 0 ? NULL : o.outfile, json);
     ln_free(json);
     return code;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet inspect`: what a model is, what it costs, and all that keeps it from running.
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,32 +8,31 @@
 
 #include "cli.h"
 #include "model_io.h"
-#include "option_values.h"
-
-#define MAX_SHAPES 64
-
-static const char help[] =
-    "Usage: lightnet inspect [OPTION...] MODEL\n"
-    "\n"
-    "Shows a model's inputs, outputs, operators by type, parameters, multiply-accumulates of one\n"
-    "run, and the exact memory it needs on the target. Of an ONNX model also who made it, its\n"
-    "operator sets, and every node that cannot run, with the reason and what would help.\n"
-    "\n"
-    "Options:\n"
-    "  -t, --target=TARGET     the arch to price the memory for (default cpu)\n"
-    "  -s, --shape=NAME=SHAPE  shape of input NAME (x=1x3x224x224), or size of a symbolic dimension\n"
-    "                          (batch=4): work and memory depend on them\n"
-    "      --budget=BYTES      refuse a model whose peak of memory is above (default 4Gi)\n"
-    "  -h, --help              show this help\n"
-    "\n"
-    "Exit status: 0 the model can run, 1 it cannot, 2 the command line is wrong.\n";
 
 typedef struct inspect_options {
     const char *model;
     const char *target;
-    const char *shapes[MAX_SHAPES];
-    int shape_count;
+    option_texts shapes;
 } inspect_options;
+
+static const verb_option takes[] = {
+    TAKES(TARGET, inspect_options, target),
+    NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
+    CALLS(BUDGET, inspect_options, model, take_budget),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage inspect_usage = {
+    .name = "inspect",
+    .synopsis = "[OPTION...] MODEL",
+    .about = "Shows a model's inputs, outputs, operators by type, parameters, multiply-accumulates "
+             "of one run, and the exact memory it needs on the target. Of an ONNX model also who "
+             "made it, its operator sets, and every node that cannot run, with the reason and what "
+             "would help.",
+    .trailer = "Exit status: 0 the model can run, 1 it cannot, 2 the command line is wrong.",
+    .options = takes,
+};
 
 // ---- What the file says: formats with a preflight ----
 
@@ -233,39 +231,9 @@ static ln_status print_costs(ln_context *ctx, const char *target)
 
 // ---- The command ----
 
-static int parse(int argc, char **argv, inspect_options *o)
-{
-    enum { BUDGET = 256 };
-    static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
-                                                 {"shape", required_argument, NULL, 's'},
-                                                 {"budget", required_argument, NULL, BUDGET},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:s:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 't': o->target = optarg; break;
-        case 's':
-            if (o->shape_count == MAX_SHAPES)
-                return say_usage_error("inspect", "more than %d shapes", MAX_SHAPES);
-            o->shapes[o->shape_count++] = optarg;
-            break;
-        case BUDGET:
-            if (set_budget("inspect", optarg) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("inspect", option, argv);
-        }
-    }
-    return take_model("inspect", argc, argv, &o->model);
-}
-
 static ln_status inspect(ln_context *ctx, const inspect_options *o, int has_report)
 {
-    for (int i = 0; i < o->shape_count; i++)
-        LN_TRY(model_set_shape(ctx, o->shapes[i]));
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (!has_report)
         LN_TRY(print_contents(ctx));
     return print_costs(ctx, o->target);
@@ -274,7 +242,7 @@ static ln_status inspect(ln_context *ctx, const inspect_options *o, int has_repo
 int cmd_inspect(int argc, char **argv)
 {
     inspect_options o = {.target = "cpu"};
-    int code = parse(argc, argv, &o);
+    int code = options_parse_one(&inspect_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     ln_preflight *report = NULL;

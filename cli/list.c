@@ -3,12 +3,11 @@
 
 #include <string.h>
 
+#include <lightnet/spelling.h>
+
 #include "cli.h"
 
-static int wants_help(int argc, char **argv)
-{
-    return argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
-}
+static const verb_option only_help[] = {TAKES_HELP, END_OF_OPTIONS};
 
 // ---- ops ----
 
@@ -33,13 +32,23 @@ static void print_params(const ln_param_info *params)
     }
 }
 
+static int say_unknown_op(const char *optype)
+{
+    ln_nearest nearest = ln_nearest_to(optype);
+    const ln_op *op;
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++)
+        ln_nearest_try(&nearest, op->op_arg->optype);
+    say_error("no operator '%s' is registered; %s%s%s`lightnet ops` lists them", optype,
+              nearest.name ? "did you mean '" : "", nearest.name ? nearest.name : "",
+              nearest.name ? "'? " : "");
+    return EXIT_FAILED;
+}
+
 static int describe_op(const char *optype)
 {
     const ln_op *op = ln_op_find(optype);
-    if (!op) {
-        say_error("no operator '%s' is registered; `lightnet ops` lists them", optype);
-        return EXIT_FAILED;
-    }
+    if (!op)
+        return say_unknown_op(optype);
     const ln_op_info *info = op->op_arg->info;
     printf("%s, arch %s\n", optype, op->op_arg->arch);
     if (!info)
@@ -58,20 +67,25 @@ static int describe_op(const char *optype)
     return EXIT_OK;
 }
 
+const verb_usage ops_usage = {
+    .name = "ops",
+    .synopsis = "[OPTYPE]",
+    .about = "Lists the registered operators with the arch each runs on; with a name, describes "
+             "that operator's tensors and parameters, and what it does with element types and NaN.",
+    .options = only_help,
+};
+
 int cmd_ops(int argc, char **argv)
 {
-    if (wants_help(argc, argv)) {
-        fputs(
-            "Usage: lightnet ops [OPTYPE]\n\n"
-            "Lists the registered operators with the arch each runs on; with a name, describes\n"
-            "that operator's tensors and parameters, and what it does with element types and NaN.\n",
-            stdout);
-        return EXIT_OK;
-    }
-    if (argc > 2 || (argc == 2 && argv[1][0] == '-'))
-        return say_usage_error("ops", "'%s' is not understood", argv[argc - 1]);
-    if (argc == 2)
-        return describe_op(argv[1]);
+    int count;
+    char **operands;
+    int code = options_parse(&ops_usage, argc, argv, NULL, &count, &operands);
+    if (code == EXIT_OK && count > 1)
+        code = say_usage_error("ops", "one operator at a time; '%s' is too many", operands[1]);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    if (count == 1)
+        return describe_op(operands[0]);
     const ln_op *op;
     for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
         const ln_op_info *info = op->op_arg->info;
@@ -92,16 +106,22 @@ static size_t count_ops(const char *arch_name)
     return count;
 }
 
+const verb_usage archs_usage = {
+    .name = "archs",
+    .synopsis = "",
+    .about = "Lists the archs, where their tensors live, and how many operators each runs.",
+    .options = only_help,
+};
+
 int cmd_archs(int argc, char **argv)
 {
-    if (wants_help(argc, argv)) {
-        fputs("Usage: lightnet archs\n\n"
-              "Lists the archs, where their tensors live, and how many operators each runs.\n",
-              stdout);
-        return EXIT_OK;
-    }
-    if (argc > 1)
-        return say_usage_error("archs", "'%s' is not understood", argv[1]);
+    int count;
+    char **operands;
+    int code = options_parse(&archs_usage, argc, argv, NULL, &count, &operands);
+    if (code == EXIT_OK && count > 0)
+        code = say_usage_error("archs", "'%s' is not understood", operands[0]);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
         printf("%-6s %3zu operators, %s%s%s: %s\n", arch->arch_name, count_ops(arch->arch_name),

@@ -117,6 +117,13 @@ ln_status model_set_shape(ln_context *ctx, const char *text)
     return status;
 }
 
+ln_status model_set_shapes(ln_context *ctx, const option_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++)
+        LN_TRY(model_set_shape(ctx, texts->items[i]));
+    return LN_OK;
+}
+
 // ---- Values from the command line ----
 
 ln_object *given_inputs_find(const given_inputs *given, const char *name)

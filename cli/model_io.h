@@ -8,6 +8,7 @@
 #include <lightnet/object.h>
 
 #include "input_file.h"
+#include "options.h"
 
 // What input `index` of the model takes; it has one of that number.
 input_wish model_input_wish(const ln_context *ctx, size_t index);
@@ -18,6 +19,7 @@ const ln_tensor_entry *model_find_input(const ln_context *ctx, const char *name,
 // -s: "NAME=1x3x224x224" gives an input its shape, "SYMBOL=4" a symbolic dimension its size. The
 // model is not compiled yet.
 ln_status model_set_shape(ln_context *ctx, const char *text);
+ln_status model_set_shapes(ln_context *ctx, const option_texts *texts);
 
 // ---- Values from the command line ----
 

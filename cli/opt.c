@@ -2,38 +2,13 @@
 // `lightnet opt`: a model with the passes of the compiler, one by one: what each does, how long it
 // takes, and whether the model still computes the same.
 
-#include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
 #include "compare.h"
 #include "compile_flags.h"
-#include "option_values.h"
+#include "model_io.h"
 #include "trial.h"
-
-static const char help[] =
-    "Usage: lightnet opt [OPTION...] MODEL\n"
-    "\n"
-    "Rewrites MODEL with the passes of the compiler and prints the result, which is not planned:\n"
-    "to see what a pass does, and to test rules.\n"
-    "\n"
-    "Options:\n"
-    "  -p, --passes=LIST       only these, such as fold,expand (default: all)\n"
-    "      --stop-after=PASS   no pass behind this one\n"
-    "  -t, --target=TARGET     the arch to lower for (default cpu)\n"
-    "  -o, --outfile=FILE      where to write (default \"-\"): .json or .net\n"
-    "      --dump-after=PASS   print the model after PASS, or after each pass if it is \"all\", as IL\n"
-    "                          on standard error\n"
-    "      --dump-dir=DIR      the same into DIR/PASS.net\n"
-    "      --time              show how long each pass takes\n"
-    "      --verify            after each pass: check the model, and run it on random data; its\n"
-    "                          results must be those from before the pass. Rules tagged exact keep\n"
-    "                          the bits; others stay within 1e-4 of a number and 1e-5 of the\n"
-    "                          largest in its tensor\n"
-    "      --seed=N            where random data start (default 1)\n"
-    "  -f, --datafile=FILE     weights for --verify (default: random ones)\n"
-    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
-    "  -h, --help              show this help\n";
 
 typedef struct opt_options {
     const char *model;
@@ -43,57 +18,44 @@ typedef struct opt_options {
     const char *dump_dir;
     int has_times;
     int verifies;
+    option_texts shapes;
     trial_source source;
     compile_flags flags;
 } opt_options;
 
+static const verb_option takes[] = {
+    TAKES(PASSES, opt_options, flags.options.passes),
+    TAKES(STOP_AFTER, opt_options, flags.options.stop_after),
+    TAKES(TARGET, opt_options, target),
+    NOTE(OUTFILE, opt_options, outfile, "(default \"-\"): .json or .net"),
+    TAKES(DUMP_AFTER, opt_options, dump_after),
+    TAKES(DUMP_DIR, opt_options, dump_dir),
+    TAKES(TIME, opt_options, has_times),
+    TAKES(VERIFY, opt_options, verifies),
+    NOTE(SEED, opt_options, source.seed, "(default 1)"),
+    NOTE(DATAFILE, opt_options, source.datafile, "; for --verify (default: random ones)"),
+    NOTE(INPUT, opt_options, source.inputs, "; for --verify, other inputs are random"),
+    TAKES(SHAPE, opt_options, shapes),
+    INPUT_OPTIONS(opt_options, source.files),
+    COMPILE_FLAGS(opt_options, flags),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage opt_usage = {
+    .name = "opt",
+    .synopsis = "[OPTION...] MODEL",
+    .about = "Rewrites MODEL with the passes of the compiler and prints the result, which is not "
+             "planned: to see what a pass does, and to test rules.",
+    .options = takes,
+};
+
 static int parse(int argc, char **argv, opt_options *o)
 {
-    enum { STOP_AFTER = 256, DUMP_AFTER, DUMP_DIR, TIME, VERIFY, SEED };
-    static const struct option long_options[] = {
-        {"outfile", required_argument, NULL, 'o'},
-        {"passes", required_argument, NULL, 'p'},
-        {"stop-after", required_argument, NULL, STOP_AFTER},
-        {"target", required_argument, NULL, 't'},
-        {"dump-after", required_argument, NULL, DUMP_AFTER},
-        {"dump-dir", required_argument, NULL, DUMP_DIR},
-        {"time", no_argument, NULL, TIME},
-        {"verify", no_argument, NULL, VERIFY},
-        {"seed", required_argument, NULL, SEED},
-        {"datafile", required_argument, NULL, 'f'},
-        COMPILE_FLAGS_OPTIONS,
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0}};
-    int option, code;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:p:t:f:vh", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o': o->outfile = optarg; break;
-        case 'p': o->flags.options.passes = optarg; break;
-        case 't': o->target = optarg; break;
-        case 'f': o->source.datafile = optarg; break;
-        case 'v': o->flags.is_verbose = 1; break;
-        case STOP_AFTER: o->flags.options.stop_after = optarg; break;
-        case DUMP_AFTER: o->dump_after = optarg; break;
-        case DUMP_DIR: o->dump_dir = optarg; break;
-        case TIME: o->has_times = 1; break;
-        case VERIFY: o->verifies = 1; break;
-        case SEED:
-            if (take_seed("opt", optarg, &o->source.seed) != EXIT_OK)
-                return EXIT_USAGE;
-            break;
-        case 'h': fputs(help, stdout); return -1;
-        default:
-            code = compile_flags_take(&o->flags, "opt", option, optarg);
-            if (code != EXIT_OK)
-                return code == -1 ? say_bad_option("opt", option, argv) : code;
-        }
-    }
-    if (take_model("opt", argc, argv, &o->model) != EXIT_OK)
-        return EXIT_USAGE;
+    int code = options_parse_one(&opt_usage, "model", argc, argv, o, &o->model);
     if (o->dump_dir && !o->dump_after)
         o->dump_after = "all";
-    return EXIT_OK;
+    return code;
 }
 
 // ---- After each pass ----
@@ -212,6 +174,7 @@ static ln_status prepare_verifying(watcher *w, const ln_context *ctx)
 
 static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 {
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->verifies)
         LN_TRY(prepare_verifying(w, ctx));
     compile_flags_options(&o->flags);

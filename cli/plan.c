@@ -2,28 +2,12 @@
 // `lightnet plan`: where each tensor lies, how long, and what it comes to.
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 
 #include "cli.h"
 #include "compile_flags.h"
-#include "option_values.h"
+#include "model_io.h"
 #include "plan_draw.h"
-
-static const char help[] =
-    "Usage: lightnet plan [OPTION...] MODEL\n"
-    "\n"
-    "Compiles MODEL (unless it is compiled) and prints its memory plan: each tensor with its place\n"
-    "and the steps between which it is needed, and the exact peak. Nothing is allocated.\n"
-    "\n"
-    "Options:\n"
-    "  -t, --target=TARGET     the arch to compile for (default cpu)\n"
-    "  -s, --short             totals only\n"
-    "      --svg               draw it: memory over time, one rectangle a tensor\n"
-    "      --json              print it for programs\n"
-    "  -o, --outfile=FILE      where to write (default \"-\", standard output)\n"
-    "  -v                      as --verbose\n" COMPILE_FLAGS_HELP
-    "  -h, --help              show this help\n";
 
 static void print_value(FILE *out, const ln_plan_value *value)
 {
@@ -66,38 +50,41 @@ typedef struct plan_options {
     const char *model;
     const char *target;
     const char *outfile;
-    int is_short, is_svg, is_json;
+    const char *json; // NULL: none; "-": to outfile
+    option_texts shapes;
+    int is_short, is_svg;
     compile_flags flags;
 } plan_options;
 
+static const verb_option takes[] = {
+    TAKES(TARGET, plan_options, target),
+    TAKES(SHAPE, plan_options, shapes),
+    TAKES(SHORT, plan_options, is_short),
+    TAKES(SVG, plan_options, is_svg),
+    TAKES(JSON, plan_options, json),
+    NOTE(OUTFILE, plan_options, outfile, "(default \"-\", standard output)"),
+    COMPILE_FLAGS(plan_options, flags),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage plan_usage = {
+    .name = "plan",
+    .synopsis = "[OPTION...] MODEL",
+    .about = "Compiles MODEL (unless it is compiled) and prints its memory plan: each tensor with "
+             "its offset and the steps between which it is needed, and the exact peak. Nothing is "
+             "allocated.",
+    .options = takes,
+};
+
 static int parse(int argc, char **argv, plan_options *o)
 {
-    enum { SVG = 256, JSON };
-    static const struct option long_options[] = {
-        {"target", required_argument, NULL, 't'},  {"short", no_argument, NULL, 's'},
-        {"svg", no_argument, NULL, SVG},           {"json", no_argument, NULL, JSON},
-        {"outfile", required_argument, NULL, 'o'}, COMPILE_FLAGS_OPTIONS,
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    int option, code;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":t:so:vh", long_options, NULL)) != -1) {
-        switch (option) {
-        case 't': o->target = optarg; break;
-        case 's': o->is_short = 1; break;
-        case 'o': o->outfile = optarg; break;
-        case SVG: o->is_svg = 1; break;
-        case JSON: o->is_json = 1; break;
-        case 'v': o->flags.is_verbose = 1; break;
-        case 'h': fputs(help, stdout); return -1;
-        default:
-            code = compile_flags_take(&o->flags, "plan", option, optarg);
-            if (code != EXIT_OK)
-                return code == -1 ? say_bad_option("plan", option, argv) : code;
-        }
-    }
-    if (o->is_svg + o->is_json + o->is_short > 1)
+    int code = options_parse_one(&plan_usage, "model", argc, argv, o, &o->model);
+    if (code == EXIT_OK && o->is_svg + !!o->json + o->is_short > 1)
         return say_usage_error("plan", "one of --svg, --json and --short at a time");
-    return take_model("plan", argc, argv, &o->model);
+    if (code == EXIT_OK && o->json && strcmp(o->json, "-") != 0)
+        o->outfile = o->json;
+    return code;
 }
 
 static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,
@@ -105,7 +92,7 @@ static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *
 {
     if (o->is_svg)
         return plan_write_svg(out, ctx, plan);
-    if (o->is_json)
+    if (o->json)
         plan_write_json(out, ctx, plan);
     else
         print_plan(out, plan, o->is_short);
@@ -131,11 +118,15 @@ int cmd_plan(int argc, char **argv)
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
-    ln_context *ctx = open_compiled(o.model, o.target, compile_flags_options(&o.flags));
+    ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;
     ln_plan *plan;
-    ln_status status = ln_context_plan_create(ctx, &plan);
+    ln_status status = model_set_shapes(ctx, &o.shapes);
+    if (status == LN_OK)
+        status = compile_if_needed(ctx, o.model, o.target, compile_flags_options(&o.flags));
+    if (status == LN_OK)
+        status = ln_context_plan_create(ctx, &plan);
     if (status == LN_OK) {
         status = strcmp(o.outfile, "-") == 0 ? write_plan(stdout, &o, ctx, plan)
                                              : write_to_file(&o, ctx, plan);

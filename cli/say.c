@@ -115,15 +115,27 @@ int say_failure(void)
     return EXIT_FAILED;
 }
 
+static const char *program = "lightnet";
+
+const char *program_name(void)
+{
+    return program;
+}
+
+void set_program_name(const char *name)
+{
+    program = name;
+}
+
 int say_usage_error(const char *command_name, const char *fmt, ...)
 {
-    char text[1024];
+    char text[2048];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    say_error("%s; try `lightnet%s%s --help`", text, command_name ? " " : "",
-              command_name ? command_name : "");
+    say_error("%s%s try `%s%s%s --help`", text, text[strlen(text) - 1] == '?' ? "" : ";", program,
+              command_name ? " " : "", command_name ? command_name : "");
     return EXIT_USAGE;
 }
 
@@ -141,8 +153,9 @@ void keep_standard_files(void)
 
 static size_t budget_byte_count; // 0: the library's default
 
-int set_budget(const char *command_name, const char *text)
+int take_budget(void *unused, const char *verb, const char *text)
 {
+    (void)unused;
     static const char units[] = "KMGT";
     char *end;
     errno = 0;
@@ -156,7 +169,7 @@ int set_budget(const char *command_name, const char *text)
     }
     if (end == text || errno || strcmp(end, *end == 'B' ? "B" : "") != 0 || !(number >= 1) ||
         number >= 9e18)
-        return say_usage_error(command_name,
+        return say_usage_error(verb,
                                "--budget takes a number of bytes such as 64000000, 64M or 64Mi, "
                                "not '%s'",
                                text);
@@ -225,19 +238,6 @@ ln_status compile_if_needed(ln_context *ctx, const char *source, const char *tar
 {
     return ctx->state >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
                                             : compile_model(ctx, target, options);
-}
-
-ln_context *open_compiled(const char *source, const char *target,
-                          const ln_optimize_options *options)
-{
-    ln_context *ctx = open_model(source);
-    if (!ctx)
-        return NULL;
-    if (compile_if_needed(ctx, source, target, options) == LN_OK)
-        return ctx;
-    say_failure();
-    close_model(ctx);
-    return NULL;
 }
 
 void close_model(ln_context *ctx)

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet stats`: what the numbers in a file of tensors look like.
 
-#include <getopt.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "option_values.h"
 #include "progress.h"
 #include "tensor_input.h"
 #include "tensor_stats.h"
 
-static const char help[] =
-    "Usage: lightnet stats [OPTION...] FILE\n"
-    "\n"
-    "Shows the type, shape, range, mean, standard deviation, zeros, NaN, infinities and share of\n"
-    "bytes of each tensor of FILE: safetensors, .wts, params dictionary or .npy, told apart by\n"
-    "content. Range, mean and deviation are those of the finite elements. Bytes are those of the\n"
-    "loaded tensor.\n"
-    "\n"
-    "Options:\n"
-    "  -j, --json  as JSON\n"
-    "  -h, --help  show this help\n";
+typedef struct stats_options {
+    const char *path;
+    const char *json; // NULL: none; "-": standard output
+} stats_options;
+
+static const verb_option takes[] = {
+    TAKES(JSON, stats_options, json),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage stats_usage = {
+    .name = "stats",
+    .synopsis = "[OPTION...] FILE",
+    .about = "Shows the type, shape, range, mean, standard deviation, zeros, NaN, infinities and "
+             "share of bytes of each tensor of FILE: safetensors, .wts, params dictionary or .npy, "
+             "told apart by content. Range, mean and deviation are those of the finite elements. "
+             "Bytes are those of the loaded tensor.",
+    .options = takes,
+};
 
 // ---- Tensors of a file ----
 
@@ -171,56 +179,75 @@ static void print_text(const source *s, const tensor_stats *stats, const totals 
 }
 
 // JSON has no NaN and no infinity.
-static void print_json_number(const char *key, double number)
+static void print_json_number(FILE *out, const char *key, double number)
 {
     if (isfinite(number))
-        printf(", \"%s\": %.17g", key, number);
+        fprintf(out, ", \"%s\": %.17g", key, number);
     else
-        printf(", \"%s\": null", key);
+        fprintf(out, ", \"%s\": null", key);
 }
 
-static void print_json_bound(const char *key, const tensor_stats *stats, double bound,
+static void print_json_bound(FILE *out, const char *key, const tensor_stats *stats, double bound,
                              const char *exact)
 {
     char text[352] = "null"; // a double has up to 309 digits in front of its point
     if (stats->finite_count > 0)
         format_bound(stats, bound, exact, 17, text, sizeof text);
-    printf(", \"%s\": %s", key, text);
+    fprintf(out, ", \"%s\": %s", key, text);
 }
 
-static void print_json_tensor(const source *s, int i, const tensor_stats *stats, const totals *t)
+static void print_json_tensor(FILE *out, const source *s, int i, const tensor_stats *stats,
+                              const totals *t)
 {
     const tl_tensor *tensor = describe(s, i);
-    printf("    {\"name\": ");
-    print_json_string(stdout, name_of(s, i));
-    printf(", \"dtype\": \"%s\", \"shape\": [", tl_dtype_name(tensor->dtype));
+    fprintf(out, "    {\"name\": ");
+    print_json_string(out, name_of(s, i));
+    fprintf(out, ", \"dtype\": \"%s\", \"shape\": [", tl_dtype_name(tensor->dtype));
     for (int k = 0; k < tensor->ndim; k++)
-        printf("%s%d", k ? ", " : "", tensor->dims[k]);
-    printf("], \"elements\": %zu, \"bytes\": %zu, \"share\": %.17g", stats->count,
-           tl_tensor_size(tensor), share_of(s, i, t));
-    print_json_bound("min", stats, stats->least, stats->exact_least);
-    print_json_bound("max", stats, stats->most, stats->exact_most);
-    print_json_number("mean", stats->finite_count ? stats->mean : NAN);
-    print_json_number("deviation", tensor_stats_deviation(stats));
-    printf(", \"zeros\": %zu, \"nan\": %zu, \"inf\": %zu}", stats->zero_count, stats->nan_count,
-           stats->inf_count);
+        fprintf(out, "%s%d", k ? ", " : "", tensor->dims[k]);
+    fprintf(out, "], \"elements\": %zu, \"bytes\": %zu, \"share\": %.17g", stats->count,
+            tl_tensor_size(tensor), share_of(s, i, t));
+    print_json_bound(out, "min", stats, stats->least, stats->exact_least);
+    print_json_bound(out, "max", stats, stats->most, stats->exact_most);
+    print_json_number(out, "mean", stats->finite_count ? stats->mean : NAN);
+    print_json_number(out, "deviation", tensor_stats_deviation(stats));
+    fprintf(out, ", \"zeros\": %zu, \"nan\": %zu, \"inf\": %zu}", stats->zero_count,
+            stats->nan_count, stats->inf_count);
 }
 
-static void print_json(const source *s, const tensor_stats *stats, const totals *t)
+static void print_json(FILE *out, const source *s, const tensor_stats *stats, const totals *t)
 {
-    printf("{\"file\": ");
-    print_json_string(stdout, s->path);
-    printf(", \"format\": \"%s\", \"tensors\": [", format_name(s));
+    fprintf(out, "{\"file\": ");
+    print_json_string(out, s->path);
+    fprintf(out, ", \"format\": \"%s\", \"tensors\": [", format_name(s));
     for (int i = 0; i < s->count; i++) {
-        printf("%s\n", i ? "," : "");
-        print_json_tensor(s, i, &stats[i], t);
+        fprintf(out, "%s\n", i ? "," : "");
+        print_json_tensor(out, s, i, &stats[i], t);
     }
-    printf("],\n\"total\": {\"tensors\": %d, \"elements\": %zu, \"bytes\": %zu, \"zeros\": %zu, "
-           "\"nan\": %zu, \"inf\": %zu}}\n",
-           s->count, t->elem_count, t->byte_count, t->zero_count, t->nan_count, t->inf_count);
+    fprintf(out,
+            "],\n\"total\": {\"tensors\": %d, \"elements\": %zu, \"bytes\": %zu, \"zeros\": %zu, "
+            "\"nan\": %zu, \"inf\": %zu}}\n",
+            s->count, t->elem_count, t->byte_count, t->zero_count, t->nan_count, t->inf_count);
 }
 
-static ln_status show(const source *s, int is_json)
+static ln_status show_json(const char *path, const source *s, const tensor_stats *stats,
+                           const totals *t)
+{
+    if (strcmp(path, "-") == 0) {
+        print_json(stdout, s, stats, t);
+        return LN_OK;
+    }
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    print_json(out, s, stats, t);
+    int is_bad = ferror(out);
+    if (fclose(out) != 0 || is_bad)
+        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    return LN_OK;
+}
+
+static ln_status show(const source *s, const char *json)
 {
     tensor_stats *stats = ln_alloc_array((size_t)s->count, sizeof *stats);
     if (!stats)
@@ -231,35 +258,26 @@ static ln_status show(const source *s, int is_json)
     }
     progress_end();
     const totals t = add_up(s, stats);
-    if (is_json)
-        print_json(s, stats, &t);
+    ln_status status = LN_OK;
+    if (json)
+        status = show_json(json, s, stats, &t);
     else
         print_text(s, stats, &t);
     ln_free(stats);
-    return LN_OK;
+    return status;
 }
 
 int cmd_stats(int argc, char **argv)
 {
-    static const struct option long_options[] = {
-        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int is_json = 0, option;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":jh", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'j': is_json = 1; break;
-        case 'h': fputs(help, stdout); return EXIT_OK;
-        default: return say_bad_option("stats", option, argv);
-        }
-    }
-    if (optind + 1 != argc)
-        return say_usage_error("stats", optind == argc ? "no file" : "one file at a time");
-
+    stats_options o = {.json = NULL};
+    int code = options_parse_one(&stats_usage, "file", argc, argv, &o, &o.path);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
     source s;
-    progress_begin("examining %s", argv[optind]);
-    ln_status status = open_source(argv[optind], &s);
+    progress_begin("examining %s", o.path);
+    ln_status status = open_source(o.path, &s);
     if (status == LN_OK)
-        status = show(&s, is_json);
+        status = show(&s, o.json);
     progress_end();
     close_source(&s);
     return status == LN_OK ? EXIT_OK : say_failure();

@@ -8,9 +8,10 @@
 
 static int thread_count; // 0: not given
 
-int threads_option_take(const char *command_name, const char *text)
+int take_threads(void *unused, const char *verb, const char *text)
 {
-    return take_count(command_name, "--threads", text, LN_MAX_THREADS, &thread_count);
+    (void)unused;
+    return take_count(verb, "--threads", text, LN_MAX_THREADS, &thread_count);
 }
 
 ln_status threads_option_apply(ln_context *ctx)

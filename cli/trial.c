@@ -83,8 +83,8 @@ static ln_status add_random(const input_wish *wish, const trial_source *source,
 
 static ln_status make_inputs(const ln_context *model, const trial_source *source, trial_data *data)
 {
-    LN_TRY(given_inputs_read(model, source->inputs, (size_t)source->input_count, &source->files,
-                             &data->inputs));
+    LN_TRY(given_inputs_read(model, source->inputs.items, (size_t)source->inputs.count,
+                             &source->files, &data->inputs));
     for (size_t i = 0; i < ln_context_input_count(model); i++) {
         input_wish wish = model_input_wish(model, i);
         if (!given_inputs_find(&data->inputs, wish.name))

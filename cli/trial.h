@@ -10,15 +10,15 @@
 #include <lightnet/optimize.h>
 
 #include "input_options.h"
+#include "options.h"
 
 // What a model reads: its inputs, and its weights if no file has them.
 typedef struct trial_data trial_data;
 
 // Where the data come from.
 typedef struct trial_source {
-    const char *datafile;      // weights; NULL: the model's own, or random ones
-    const char *const *inputs; // "NAME=FILE", as -i says; other inputs are random
-    int input_count;
+    const char *datafile; // weights; NULL: the model's own, or random ones
+    option_texts inputs;  // "NAME=FILE", as -i says; other inputs are random
     uint64_t seed;
     input_options files; // how files of inputs are read
     int has_specials;    // random inputs hold NaN, infinities, zeros of both signs, tiny numbers

@@ -2,7 +2,6 @@
 // `lightnet verify`: models against stored inputs and outputs, one or thousands.
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,37 +13,6 @@
 #include "option_values.h"
 #include "threads_option.h"
 #include "verify.h"
-
-static const char help[] =
-    "Usage: lightnet verify [OPTION...] PATH...\n"
-    "\n"
-    "Runs models on stored inputs and compares what comes out with stored outputs. PATH is a model,\n"
-    "or a folder with model.onnx or one other .onnx; the data lie beside the model, as\n"
-    "test_data_set_K/input_N.pb and output_N.pb (or .npy). An element passes if it is as near as\n"
-    "atol + rtol * |stored|; types, shapes and strings must be the same, NaN equals NaN. What is\n"
-    "allowed follows from the type and the largest number of the output, as in `lightnet compare`.\n"
-    "\n"
-    "Options:\n"
-    "  -t, --target=TARGET    the arch to compile for (default cpu)\n"
-    "      --rtol=X           relative tolerance (default 1e-4; float16 2^-9, bfloat16 2^-6, integers 0)\n"
-    "      --atol=X           absolute tolerance (default 1e-5 of the largest in the output; float16\n"
-    "                         2^-9, bfloat16 2^-6 of it; integers 0, quantized ones of 8 bits 1)\n"
-    "      --shape-only       compare types and shapes, not numbers\n"
-    "      --open             leave shapes that the model leaves open to the run, so that one plan\n"
-    "                         serves all data sets\n"
-    "      --through=FORMATS  write the model in these formats, such as il,ir,onnx, read it again each\n"
-    "                         time, and run what has come out\n"
-    "      --list=FILE        more models, one a line: PATH, and behind tabs perhaps rtol=X, atol=X,\n"
-    "                         shape-only\n"
-    "      --summary          one line for each model\n"
-    "      --isolate          run each model in a process of its own, so that a crash is one line\n"
-    "      --timeout=SECONDS  and stop it after this time\n"
-    "      --threads=COUNT    threads that run a model (default: the processors that may be used,\n"
-    "                         or LN_THREADS)\n"
-    "      --budget=BYTES     refuse a model whose peak of memory is above (default 4Gi)\n"
-    "  -h, --help             show this help\n"
-    "\n"
-    "Exit status: 0 all pass, 1 one does not, 2 the command line is wrong.\n";
 
 enum { REASON_SIZE = 8192 };
 
@@ -66,60 +34,48 @@ typedef struct tally {
 
 // ---- The command line ----
 
-static int parse_timeout(const char *text, list_options *o)
+static int take_timeout(void *member, const char *verb, const char *text)
 {
-    char *end;
-    long seconds = strtol(text, &end, 10);
-    if (end == text || *end || seconds < 1 || seconds > 1000000)
-        return say_usage_error("verify", "--timeout takes seconds, not '%s'", text);
-    o->timeout_s = (unsigned)seconds;
-    o->is_isolated = 1;
-    return EXIT_OK;
-}
-
-enum { RTOL = 256, ATOL, SHAPE_ONLY, OPEN, LIST, SUMMARY, ISOLATE, TIMEOUT, BUDGET, THROUGH };
-
-static int parse(int argc, char **argv, list_options *o)
-{
-    static const struct option long_options[] = {{"target", required_argument, NULL, 't'},
-                                                 {"rtol", required_argument, NULL, RTOL},
-                                                 {"atol", required_argument, NULL, ATOL},
-                                                 {"shape-only", no_argument, NULL, SHAPE_ONLY},
-                                                 {"open", no_argument, NULL, OPEN},
-                                                 {"list", required_argument, NULL, LIST},
-                                                 {"summary", no_argument, NULL, SUMMARY},
-                                                 {"isolate", no_argument, NULL, ISOLATE},
-                                                 {"timeout", required_argument, NULL, TIMEOUT},
-                                                 {"through", required_argument, NULL, THROUGH},
-                                                 {"budget", required_argument, NULL, BUDGET},
-                                                 THREADS_OPTION,
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {NULL, 0, NULL, 0}};
-    int option, code = EXIT_OK;
-    opterr = 0;
-    while (code == EXIT_OK &&
-           (option = getopt_long(argc, argv, ":t:h", long_options, NULL)) != -1) {
-        switch (option) {
-        case 't': o->run.target = optarg; break;
-        case RTOL: code = take_tolerance("verify", "--rtol", optarg, &o->allowed.rtol); break;
-        case ATOL: code = take_tolerance("verify", "--atol", optarg, &o->allowed.atol); break;
-        case SHAPE_ONLY: o->is_shape_only = 1; break;
-        case OPEN: o->run.keeps_open = 1; break;
-        case LIST: o->list = optarg; break;
-        case SUMMARY: o->is_summary = 1; break;
-        case ISOLATE: o->is_isolated = 1; break;
-        case TIMEOUT: code = parse_timeout(optarg, o); break;
-        case THROUGH: o->run.through = optarg; break;
-        case OPTION_THREADS: code = threads_option_take("verify", optarg); break;
-        case BUDGET: code = set_budget("verify", optarg); break;
-        case 'h': fputs(help, stdout); return -1;
-        default: return say_bad_option("verify", option, argv);
-        }
+    list_options *o = member;
+    int seconds;
+    int code = take_count(verb, "--timeout", text, 1000000, &seconds);
+    if (code == EXIT_OK) {
+        o->timeout_s = (unsigned)seconds;
+        o->is_isolated = 1;
     }
-    if (code == EXIT_OK && optind == argc && !o->list)
-        return say_usage_error("verify", "no model");
     return code;
 }
+
+static const verb_option takes[] = {
+    TAKES(TARGET, list_options, run.target),
+    TAKES(RTOL, list_options, allowed.rtol),
+    NOTE(ATOL, list_options, allowed.atol, "; quantized ones of 8 bits 1"),
+    TAKES(SHAPE_ONLY, list_options, is_shape_only),
+    TAKES(OPEN, list_options, run.keeps_open),
+    TAKES(THROUGH, list_options, run.through),
+    TAKES(LIST, list_options, list),
+    TAKES(SUMMARY, list_options, is_summary),
+    TAKES(ISOLATE, list_options, is_isolated),
+    {OPT_TIMEOUT, 0, take_timeout, NULL, 0},
+    CALLS(THREADS, list_options, list, take_threads),
+    CALLS(BUDGET, list_options, list, take_budget),
+    TAKES_HELP,
+    END_OF_OPTIONS,
+};
+
+const verb_usage verify_usage = {
+    .name = "verify",
+    .synopsis = "[OPTION...] PATH...",
+    .about =
+        "Runs models on stored inputs and compares what comes out with stored outputs. PATH is "
+        "a model, or a folder with model.onnx or one other .onnx; the data are beside the "
+        "model, as test_data_set_K/input_N.pb and output_N.pb (or .npy). An element passes if "
+        "it is as near as atol + rtol * |stored|; types, shapes and strings must be the same, "
+        "NaN equals NaN. What is allowed follows from the type and the largest number of the "
+        "output, as in `lightnet compare`.",
+    .trailer = "Exit status: 0 all pass, 1 one does not, 2 the command line is wrong.",
+    .options = takes,
+};
 
 // ---- One model ----
 
@@ -208,9 +164,9 @@ static int parse_line(char *line, int number, const list_options *o, verify_case
             *next = '\0';
         int code = EXIT_OK;
         if (strncmp(at, "rtol=", 5) == 0)
-            code = take_tolerance("verify", "rtol", at + 5, &c->allowed.rtol);
+            code = take_number("verify", "rtol", at + 5, &c->allowed.rtol);
         else if (strncmp(at, "atol=", 5) == 0)
-            code = take_tolerance("verify", "atol", at + 5, &c->allowed.atol);
+            code = take_number("verify", "atol", at + 5, &c->allowed.atol);
         else if (strcmp(at, "shape-only") == 0)
             c->is_shape_only = 1;
         else
@@ -248,12 +204,16 @@ static int run_list(const list_options *o, tally *t)
 int cmd_verify(int argc, char **argv)
 {
     list_options o = {.run = {.target = "cpu"}, .allowed = TOLERANCE_DEFAULT};
-    int code = parse(argc, argv, &o);
+    int path_count;
+    char **paths;
+    int code = options_parse(&verify_usage, argc, argv, &o, &path_count, &paths);
+    if (code == EXIT_OK && path_count == 0 && !o.list)
+        code = say_usage_error("verify", "no model");
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
     tally t = {0};
-    for (int i = optind; i < argc; i++) {
-        verify_case c = default_case(&o, argv[i]);
+    for (int i = 0; i < path_count; i++) {
+        verify_case c = default_case(&o, paths[i]);
         run_case(&c, &o, &t);
     }
     if (o.list)

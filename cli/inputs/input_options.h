@@ -4,8 +4,6 @@
 #ifndef LN_CLI_INPUTS_INPUT_OPTIONS_H
 #define LN_CLI_INPUTS_INPUT_OPTIONS_H
 
-#include <getopt.h>
-
 typedef enum picture_layout {
     LAYOUT_AUTO = 0, // by the input's shape
     LAYOUT_NCHW,
@@ -25,37 +23,16 @@ typedef struct input_options {
     int rate; // that sound must have; 0: any
 } input_options;
 
-enum {
-    OPTION_MEAN = 1100,
-    OPTION_SCALE,
-    OPTION_LAYOUT,
-    OPTION_BGR,
-    OPTION_RESIZE,
-    OPTION_RATE,
-};
+// Rows of a verb's options; `member` is its input_options.
+#define INPUT_OPTIONS(type, member)                                                                \
+    CALLS(MEAN, type, member, take_mean), CALLS(SCALE, type, member, take_scale),                  \
+        CALLS(LAYOUT, type, member, take_layout), TAKES(BGR, type, member.is_bgr),                 \
+        CALLS(RESIZE, type, member, take_resize), CALLS(RATE, type, member, take_rate)
 
-// Rows for an array of long options.
-// clang-format off
-#define INPUT_OPTIONS                                                                              \
-    {"mean", required_argument, NULL, OPTION_MEAN},                                                \
-    {"scale", required_argument, NULL, OPTION_SCALE},                                              \
-    {"layout", required_argument, NULL, OPTION_LAYOUT},                                            \
-    {"bgr", no_argument, NULL, OPTION_BGR},                                                        \
-    {"resize", required_argument, NULL, OPTION_RESIZE},                                            \
-    {"rate", required_argument, NULL, OPTION_RATE}
-// clang-format on
-
-// Their lines in a help text.
-#define INPUT_OPTIONS_HELP                                                                          \
-    "      --mean=A[,B,C]      pictures: an element is (pixel - mean) * scale, pixels being 0 to\n" \
-    "      --scale=X[,Y,Z]     255; one number, or one for each channel in the input's order\n"     \
-    "      --layout=LAYOUT     nchw or nhwc (default: where the shape has 1 or 3 channels)\n"       \
-    "      --bgr               the input takes blue first\n"                                        \
-    "      --resize=WxH        scale pictures to this size (default: the input's own)\n"            \
-    "      --rate=HERTZ        refuse sound of another rate\n"
-
-// Takes an option of those above; EXIT_OK or EXIT_USAGE. -1 for any other option.
-int input_options_take(input_options *options, const char *command_name, int option,
-                       const char *value);
+int take_mean(void *options, const char *verb, const char *text);
+int take_scale(void *options, const char *verb, const char *text);
+int take_layout(void *options, const char *verb, const char *text);
+int take_resize(void *options, const char *verb, const char *text);
+int take_rate(void *options, const char *verb, const char *text);
 
 #endif

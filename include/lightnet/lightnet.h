@@ -76,6 +76,7 @@
 #include <lightnet/list.h>
 #include <lightnet/mem.h>
 #include <lightnet/queue.h>
+#include <lightnet/spelling.h>
 #include <lightnet/stack.h>
 #include <lightnet/util.h>
 

@@ -3,8 +3,10 @@
 // stack of a fixed height until their operands are there, so nothing recurses.
 
 #include <stdio.h>
+#include <string.h>
 
-#include "base/spelling.h"
+#include <lightnet/spelling.h>
+
 #include "desc/rule_parser.h"
 
 typedef enum pending_kind {
@@ -77,18 +79,12 @@ int ln_rule_find_predicate(const char *name)
 const char *ln_rule_did_you_mean(const char *word, const char *(*name_at)(int), int count,
                                  char buffer[LN_RULE_MAX_WORD + 32])
 {
-    const char *nearest = NULL;
-    size_t distance = 4; // further away is another word
-    for (int i = 0; i < count; i++) {
-        size_t d = ln_spelling_distance(word, name_at(i));
-        if (d < distance) {
-            distance = d;
-            nearest = name_at(i);
-        }
-    }
+    ln_nearest nearest = ln_nearest_to(word);
+    for (int i = 0; i < count; i++)
+        ln_nearest_try(&nearest, name_at(i));
     buffer[0] = '\0';
-    if (nearest)
-        snprintf(buffer, LN_RULE_MAX_WORD + 32, "; did you mean '%s'?", nearest);
+    if (nearest.name)
+        snprintf(buffer, LN_RULE_MAX_WORD + 32, "; did you mean '%s'?", nearest.name);
     return buffer;
 }
 

@@ -8,11 +8,11 @@
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
 #include <lightnet/param.h>
+#include <lightnet/spelling.h>
 #include <lightnet/tensor_entry.h>
 #include <lightnet/util.h>
 
 #include "base/registry.h"
-#include "base/spelling.h"
 #include "serial/unknown_types.h"
 
 static const char *name_of(const void *item)
@@ -197,19 +197,13 @@ ln_serializer *ln_serializer_for_path(const char *path)
 
 static ln_status fail_unknown(const ln_op_source *source)
 {
-    const char *nearest = NULL;
-    size_t nearest_distance = strlen(source->optype) / 2 + 1;
+    ln_nearest nearest = ln_nearest_to(source->optype);
     const ln_op *op;
-    for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
-        size_t distance = ln_spelling_distance(source->optype, op->op_arg->optype);
-        if (distance < nearest_distance) {
-            nearest = op->op_arg->optype;
-            nearest_distance = distance;
-        }
-    }
+    for (size_t i = 0; (op = ln_op_find_at(i)); i++)
+        ln_nearest_try(&nearest, op->op_arg->optype);
     ln_fail(LN_UNSUPPORTED, "operator '%s': type '%s' is not registered%s%s%s", source->name,
-            source->optype, nearest ? "; did you mean '" : "; `lightnet ops` lists what is",
-            nearest ? nearest : "", nearest ? "'?" : "");
+            source->optype, nearest.name ? "; did you mean '" : "; `lightnet ops` lists what is",
+            nearest.name ? nearest.name : "", nearest.name ? "'?" : "");
     return source->place ? ln_fail_prefix("%s", source->place) : LN_UNSUPPORTED;
 }
 

@@ -92,7 +92,7 @@ def check_no_text(done, text, stream="stdout"):
 
 def test_opt():
     pathlib.Path("model.net").write_text(MODEL)
-    done = run("opt", "-v", "--time", "--verify", "model.net", code=0)
+    done = run("opt", "--verbose", "--time", "--verify", "model.net", code=0)
     check_text(done, "conv2d_nhwc_cpu")
     check_text(done, "firing 1: fold: conv_relu [exact] at 'relu0' (relu)", "stderr")
     check_text(done, "fold: 1 firings, ", "stderr")
@@ -272,7 +272,7 @@ def test_command_line():
     run("-r", "--skip", "1", "compiled.json", code=1)
     done = run("-c", "-o", "!", "--verbose", "model.net", code=0)
     check_text(done, "firing 1: ", "stderr")
-    done = run("plan", "-v", "--skip", "1", "model.net", code=0)
+    done = run("plan", "--verbose", "--skip", "1", "model.net", code=0)
     check_text(done, "is skipped", "stderr")
 
 

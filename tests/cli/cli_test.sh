@@ -106,7 +106,7 @@ cmp -s wanted out || fail "a slower instruction set gives the same"
 # ---- Wrong command lines: exit 2 with a remedy ----
 
 expect "no source" 2 "$bin/lightnet"
-has_err "no input file"
+has_err "no command and no input file"
 expect "an unknown option" 2 "$bin/lightnet" --nonsense "$example"
 has_err "unknown option --nonsense"
 expect "an option without its value" 2 "$bin/lightnet" "$example" -o

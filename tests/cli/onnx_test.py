@@ -209,9 +209,9 @@ def test_values_of_options_are_checked():
                       (["opt", "--seed="], "--seed takes"),
                       (["run", "--repeat=0"], "--repeat takes 1 to 1000000, not '0'"),
                       (["run", "--top=1e3"], "--top takes 1 to 1000"),
-                      (["run", *["-i", "x"] * 257], "more than 256 inputs"),
-                      (["compare", *["-s", "x=1"] * 65], "more than 64 shapes"),
-                      (["blame", *["-i", "x"] * 65], "more than 64 inputs")):
+                      (["run", *["-i", "x"] * 257], "more than 256 times --input"),
+                      (["compare", *["-s", "x=1"] * 257], "more than 256 times --shape"),
+                      (["blame", *["-i", "x"] * 257], "more than 256 times --input")):
         done = run(*args, "any.onnx", code=2, err=err)
         assert "try `lightnet %s --help`" % args[0] in done.stderr, done.stderr
 

@@ -65,7 +65,7 @@ def check_json(model):
 
 
 def check_budget(model, peak):
-    run("--budget", str(peak), "-s", model)
+    run("--budget", str(peak), "--short", model)
     _, message = run("--budget=%d" % (peak - 1), model, code=1)
     assert "needs %d bytes" % peak in message and "the limit is %d" % (peak - 1) in message, message
     for good in ("1G", "1Gi", "1GiB", "0.5M", "2e6B"):

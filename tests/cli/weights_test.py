@@ -157,9 +157,9 @@ def test_random_weights_are_those_of_the_seed():
     run("run", "model.net", "-f", "a.safetensors")
 
     for name in "b.safetensors", "c.safetensors":
-        run("genwts", "-m", "model.net", "-s", "8" if name[0] == "c" else "7", "-o", name)
+        run("genwts", "-m", "model.net", "--seed", "8" if name[0] == "c" else "7", "-o", name)
     assert read("a.safetensors") == read("b.safetensors") != read("c.safetensors")
-    run("genwts", "-m", "model.net", "-s", str(2**64 - 1), "-o", "a.wts")
+    run("genwts", "-m", "model.net", "--seed", str(2**64 - 1), "-o", "a.wts")
     assert list(tf.read_wts(read("a.wts"))) == list(got)
 
 
@@ -186,8 +186,8 @@ def test_wrong_calls_of_genwts():
             (["genwts", "-o", "a.wts", "-m", "model.net", "a"], "either a model or files"),
             (["genwts", "-o", "a.bin", "a"], "a.bin: the name does not end in one of"),
             (["genwts", "-t", "1", "-o", "a.wts", "a"], "--type takes 0 (float) or 2 (int8)"),
-            (["genwts", "-s", "-1", "-o", "a.wts", "-m", "model.net"], "--seed takes"),
-            (["genwts", "-s", "18446744073709551616", "-o", "a.wts", "a"], "--seed takes"),
+            (["genwts", "--seed", "-1", "-o", "a.wts", "-m", "model.net"], "--seed takes"),
+            (["genwts", "--seed", "18446744073709551616", "-o", "a.wts", "a"], "--seed takes"),
             (["genwts", "--nonsense"], "unknown option --nonsense")]:
         run(*args, code=2, err=err)
     run("genwts", "-m", "own.net", "-o", "a.wts", code=1, err="takes no tensor from a data file")

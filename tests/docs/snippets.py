@@ -174,7 +174,7 @@ def check_message(block, _folder, _environment):
 
 def check_rewrite(block, folder, environment):
     rules, model = block.options["by"], block.options["of"]
-    command = ["lightnet", "opt", "-v", "--verify", "--passes=fold", "--rules", rules, "-o", "rewritten.net", model]
+    command = ["lightnet", "opt", "--verbose", "--verify", "--passes=fold", "--rules", rules, "-o", "rewritten.net", model]
     code, output = run(command, folder, environment)
     if code != 0:
         raise Failure("%s\n%s" % (" ".join(command), output))

@@ -11,8 +11,7 @@
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
 #include <lightnet/param.h>
-
-#include "base/spelling.h"
+#include <lightnet/spelling.h>
 
 #define MAX_OPTYPE 128
 
@@ -88,24 +87,18 @@ static int is_of_domain(const ln_op_info *info, const domain_row *row)
 
 static ln_status fail_unknown(ln_onnx_builder *b, const char *optype, const domain_row *row)
 {
-    const char *nearest = NULL;
-    size_t least = strlen(optype) / 2 + 1;
+    ln_nearest nearest = ln_nearest_to(optype + strlen(row->prefix));
     const ln_op *op;
     // With many problems the search would be what takes the time.
     size_t count = b->report->problem_count < LN_PREFLIGHT_MAX_PROBLEMS ? ln_op_count() : 0;
     for (size_t i = 0; i < count && (op = ln_op_find_at(i)); i++) {
         const ln_op_info *info = onnx_info(op);
-        if (!info || !is_of_domain(info, row))
-            continue;
-        size_t distance = ln_spelling_distance(optype, op->op_arg->optype);
-        if (distance < least) {
-            least = distance;
-            nearest = op->op_arg->optype;
-        }
+        if (info && is_of_domain(info, row))
+            ln_nearest_try(&nearest, op->op_arg->optype + strlen(row->prefix));
     }
     char help[256] = "`lightnet ops` lists the operators that there are";
-    if (nearest)
-        snprintf(help, sizeof help, "did you mean '%s'?", nearest + strlen(row->prefix));
+    if (nearest.name)
+        snprintf(help, sizeof help, "did you mean '%s'?", nearest.name);
     return ln_onnx_problem(b, help, "there is no operator '%s'", optype + strlen(row->prefix));
 }
 

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One table of options for all commands: a letter means one thing, help texts come from the table,
+mistyped options and commands name what is near, and dynamic shapes are bound alike everywhere.
+
+Usage: options_test.py FOLDER-OF-THE-COMMANDS
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LIGHTNET = os.path.join(os.path.abspath(sys.argv[1]), "lightnet")
+ROW = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(\[?)(=\S+)?", re.MULTILINE)
+
+# -o is where output goes, a file or a folder.
+SHARED_LETTERS = {"o": {"outfile", "outdir"}}
+
+
+def run(*arguments, code=0):
+    done = subprocess.run([LIGHTNET, *arguments], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == code, (arguments, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def commands():
+    return re.findall(r"^  ([a-z0-9-]+)  +\S", run("help").stdout.split("Commands")[1], re.MULTILINE)
+
+
+def test_a_letter_means_one_thing():
+    letters, names = {}, set()
+    for command in [None] + commands():
+        text = run(*["help", *([command] if command else [])]).stdout
+        rows = ROW.findall(text)
+        assert ("h", "help") in [row[:2] for row in rows], command
+        assert len({row[1] for row in rows}) == len(rows), f"{command} takes an option twice"
+        for letter, name, _, value in rows:
+            names.add(name)
+            if letter:
+                letters.setdefault(letter, set()).add(name)
+        for line in text.splitlines():
+            assert len(line) <= 80, line
+    assert len(names) > 50, names
+    for letter, meant in letters.items():
+        assert len(meant) == 1 or meant == SHARED_LETTERS.get(letter), (letter, meant)
+    assert letters["s"] == {"shape"} and letters["t"] == {"target"}, letters
+
+
+def test_help_has_three_ways():
+    for command in commands():
+        text = run("help", command).stdout
+        assert text.startswith(f"Usage: lightnet {command}"), text
+        assert run(command, "--help").stdout == text == run(command, "-h").stdout
+    assert run("--help").stdout == run("help").stdout == run("-h").stdout
+    done = run(code=2)
+    assert not done.stdout and "  inspect " in done.stderr, done
+
+
+def test_what_is_near_is_named():
+    for arguments, words in (
+        (["inpsect", "m.onnx"], "unknown command 'inpsect'; did you mean `lightnet inspect`?"),
+        (["inpsect"], "did you mean `lightnet inspect`?"),
+        (["info", "m.onnx"], "unknown command 'info'"),
+        (["help", "bnech"], "did you mean `lightnet bench`?"),
+        (["run", "--laebls=x", "m"], "unknown option --laebls; did you mean --labels?"),
+        (["run", "-v", "m"], "unknown option -v; did you mean --verbose?"),
+        (["plan", "--labels=x", "m"], "unknown option --labels here; it is one of lightnet run"),
+        (["stats", "-i", "x", "m"], "-i, --input is one of lightnet run, bench, compare"),
+        (["stats", "-Q", "m"], "unknown option -Q;"),
+        (["run", "--s=1", "m"], "option --s may be any of --shape, --scale, --skip"),
+        (["run", "--tune=3", "m"], "option --tune takes no value"),
+        (["run", "m", "--labels"], "option --labels needs a value"),
+        (["-nonsense", "m"], "unknown option --nonsense"),
+        (["run", "m.onnx", "photo.jpg"], "'photo.jpg' is too many; give inputs with -i"),
+        (["bench", "--runs=0", "m"], "--runs takes 1 to 1000000, not '0'"),
+        (["bench", "--min-time=-1", "m"], "--min-time takes a number from 0 on, not '-1'"),
+        (["opt", "--seed=x", "m"], "--seed takes a whole number from 0 to 2^64 - 1, not 'x'"),
+    ):
+        done = run(*arguments, code=2)
+        assert words in done.stderr and not done.stdout, (arguments, done.stderr)
+        assert re.search(r"try `lightnet( \w+)? --help`$", done.stderr.strip()), done.stderr
+
+
+OPEN = """input(| dst=x | dtype=TL_FLOAT, dims=[-1, 8]);
+Relu(X=x | Y=y |);
+"""
+
+
+def test_shapes_are_bound_alike(model):
+    for command in (["run"], ["bench", "--runs=1", "--warmup=1", "--min-time=0"], ["inspect"], ["plan"],
+                    ["opt", "--verify"], ["blame"], ["compare"]):
+        run(*command, "-s", "x=2x8", model)
+    peak = [int(re.search(r"peak (\d+)", run("plan", "--short", "-s", f"x={n}x8", model).stdout)[1])
+            for n in (64, 128)]
+    assert peak[0] < peak[1], peak
+    compiled = json.loads(run("-c", "-o", "-", "-s", "x=64x8", model).stdout)
+    assert "64" in json.dumps(compiled), compiled
+    for command in (["blame"], ["opt", "--verify"]):
+        done = run(*command, model, code=3 if command[0] == "blame" else 1)
+        assert "-s" in done.stderr and "-i" in done.stderr, done.stderr
+
+
+def test_json_goes_to_a_file(model):
+    for command in ("plan", "bench"):
+        more = ["--runs=1", "--warmup=1", "--min-time=0"] if command == "bench" else []
+        done = run(command, "-s", "x=2x8", *more, "--json=facts.json", model)
+        with open("facts.json", encoding="utf-8") as file:
+            json.load(file)
+        os.remove("facts.json")
+        assert command == "bench" or not done.stdout
+    assert "facts.json" not in os.listdir(".")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        with open("open.net", "w", encoding="utf-8") as file:
+            file.write(OPEN)
+        test_a_letter_means_one_thing()
+        test_help_has_three_ways()
+        test_what_is_near_is_named()
+        test_shapes_are_bound_alike("open.net")
+        test_json_goes_to_a_file("open.net")
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
