@@ -36,7 +36,8 @@ LN_CPPSTART
  * trusted, so the defaults are finite; `ln_context_set_limits` moves them. */
 typedef struct ln_limits {
     size_t source_byte_count; /* size of a model's text; default 256 MiB */
-    size_t memory_byte_count; /* planned peak of one memory type; default 4 GiB */
+    size_t memory_byte_count; /* planned peak of one memory type, and what a run allocates
+                                 beside it; default 4 GiB */
     size_t op_count;          /* operators, after macros and rewriting; default 1,000,000 */
     double work; /* multiply-accumulates and written elements of one run; default 1e12 */
 } ln_limits;
@@ -97,6 +98,8 @@ struct ln_context {
     char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
     const struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
     int is_strict;                      /* see `ln_context_set_strict` */
+    struct ln_scratch *scratch;         /* blocks that operators of dynamic shape took before */
+    size_t scratch_byte_count;          /* what these take, of `meter` */
 };
 typedef struct ln_context ln_context;
 

@@ -117,12 +117,7 @@ static ln_status copy_open_constants(const ln_context *ctx, ln_context *clone)
 
 static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 {
-    if (!clone->outer) {
-        size_t planned = ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
-        clone->meter = ln_meter_create(limit > planned ? limit - planned : 0);
-        if (!clone->meter)
-            return ln_error_status();
-    }
+    LN_TRY(ln_context_need_meter(clone, ctx));
     LN_TRY(ln_context_share_mem(clone, ctx));
     LN_TRY(copy_owned(ctx, clone));
     LN_TRY(copy_open_constants(ctx, clone));

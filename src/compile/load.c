@@ -15,6 +15,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
+#include "base/checked.h"
 #include "base/name_hash.h"
 #include "base/pool.h"
 #include "compile/runner.h"
@@ -26,6 +27,7 @@
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/open.h"
+#include "ir/scratch.h"
 
 // ---- Steps ----
 
@@ -279,15 +281,26 @@ static ln_status make_constants(ln_context *ctx)
     return status;
 }
 
-// Open tensors take what the plan leaves of the limit.
-static ln_status need_meter(ln_context *ctx)
+static ln_status add_planned(ln_context *graph, void *user)
+{
+    size_t *planned = user;
+    if (!ln_size_add(*planned, graph->mem_sizes[LN_MEM_CPU], planned))
+        *planned = SIZE_MAX;
+    return LN_OK;
+}
+
+// Values of dynamic shape, and the workspace of their operators, take what the plans of the model
+// and its graphs leave of the limit.
+ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx)
 {
     if (ctx->outer)
         return LN_OK;
-    size_t planned = ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
+    size_t planned = planned_ctx->mem_sizes[LN_MEM_CPU], limit = ctx->limits.memory_byte_count;
+    LN_TRY(ln_context_each_graph(planned_ctx, add_planned, &planned));
     ln_meter *meter = ln_meter_create(limit > planned ? limit - planned : 0);
     if (!meter)
         return LN_NO_MEMORY;
+    ln_scratch_free_kept(ctx);
     ln_meter_release(ctx->meter); // objects of an earlier load may still be charged to it
     ctx->meter = meter;
     return LN_OK;
@@ -327,7 +340,7 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
         return LN_NO_MEMORY;
     ln_free(ctx->datafile);
     ctx->datafile = kept;
-    LN_TRY(need_meter(ctx));
+    LN_TRY(ln_context_need_meter(ctx, ctx));
     LN_TRY(ln_context_need_threads(ctx));
     LN_TRY(ln_context_alloc_mem(ctx));
     if (!ctx->outer)

@@ -11,6 +11,10 @@
 // on their devices. `(*out_runner)->destroy` undoes it.
 ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner);
 
+// Makes the meter that values of dynamic shape of `ctx` are charged to: the memory limit less what
+// `planned_ctx`, itself or its origin, and its graphs have planned. Nothing for a graph.
+ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx);
+
 // True if operators of the arch run as groups, which `prepare` has seen with their addresses.
 int ln_runs_groups(const ln_arch *arch);
 

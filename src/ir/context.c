@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
+#include "ir/scratch.h"
 
 // ---- Life ----
 
@@ -85,6 +86,7 @@ void ln_context_forget(ln_context *ctx)
     ctx->datafile = NULL;
     ln_carried_release(ctx->carried);
     ctx->carried = NULL;
+    ln_scratch_free_kept(ctx);
     ln_meter_release(ctx->meter);
     ctx->meter = NULL;
     ln_meter_release(ctx->known_meter);

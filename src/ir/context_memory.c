@@ -21,6 +21,7 @@
 #include "ir/carried.h"
 #include "ir/memory.h"
 #include "ir/open.h"
+#include "ir/scratch.h"
 
 // ---- Placing ----
 
@@ -129,6 +130,7 @@ void ln_context_dealloc_mem(ln_context *ctx)
     if (!ctx)
         return;
     destroy_runner(ctx); // it knows addresses
+    ln_scratch_free_kept(ctx);
     if (ctx->state == LN_CONTEXT_LOADED)
         ctx->state = LN_CONTEXT_PLANNED;
     if (!ctx->memory)

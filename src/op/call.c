@@ -282,7 +282,6 @@ static void destroy(ln_call *call)
     if (!call)
         return;
     ln_call_release_scratch(call);
-    ln_call_free_kept(call);
     ln_call_release_captured(call);
     ln_free(call);
 }
@@ -502,7 +501,6 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     op_arg->priv = call;
     if (!call->is_open)
         find_known(call);
-    ln_call_free_kept(call); // many operators never run in this form
 }
 
 // Unlike at planning, a missing value is a mistake of the caller.

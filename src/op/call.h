@@ -25,8 +25,6 @@ typedef struct ln_call_output {
     int dims[TL_MAXDIM];
 } ln_call_output;
 
-typedef struct ln_call_block ln_call_block;
-
 struct ln_call {
     ln_op_arg *op_arg;
     const ln_op_info *info;
@@ -36,13 +34,12 @@ struct ln_call {
     ln_tensor_entry **ins; // NULL: left out
     ln_call_output *outs;
     bool is_run;
-    bool is_checking;       // for `ln_call_check`: nothing is defined
-    bool is_open;           // `infer` cannot say
-    bool is_refused;        // by `accepts`, which was asked as shapes were known
-    ln_call_block *scratch; // of this call of `compute` or `infer`
-    ln_call_block *kept;    // of earlier ones
-    size_t kept_bytes;
-    ln_object **captured; // values of tensors around graphs, once for each call of `compute`
+    bool is_checking;           // for `ln_call_check`: nothing is defined
+    bool is_open;               // `infer` cannot say
+    bool is_refused;            // by `accepts`, which was asked as shapes were known
+    struct ln_scratch *scratch; // of this call of `compute` or `infer`
+    size_t scratch_bytes;       // their sum
+    ln_object **captured;       // values of tensors around graphs, once for each call of `compute`
     int captured_count;
 };
 
@@ -62,7 +59,6 @@ ln_status ln_call_prepare_outputs(ln_call *call);
 ln_status ln_call_finish_outputs(ln_call *call);
 
 void ln_call_release_scratch(ln_call *call);
-void ln_call_free_kept(ln_call *call);
 void ln_call_release_captured(ln_call *call);
 
 // How prototypes are found, for computing constants while a model is planned; set by the registry,

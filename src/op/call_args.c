@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <lightnet/allocator.h>
 #include <lightnet/context.h>
 #include <lightnet/msg.h>
 
 #include "ir/context.h"
+
+#include "ir/scratch.h"
 
 #define MESSAGE_BYTES 2048
 
@@ -322,31 +323,6 @@ void ln_broadcast_strides(const tl_tensor *t, int ndim, int64_t *out_strides)
 
 // ---- Scratch ----
 
-// An operator takes the same workspace in each run, so short blocks are kept for the next one: a
-// model that has run once allocates them no more.
-#define MAX_KEPT_BYTES ((size_t)1 << 20)
-
-struct ln_call_block {
-    ln_call_block *next;
-    size_t byte_count;
-    _Alignas(64) unsigned char bytes[];
-};
-
-// Takes the first kept block that is long enough out of its list; NULL if there is none.
-static ln_call_block *take_kept(ln_call *call, size_t byte_count)
-{
-    for (ln_call_block **at = &call->kept; *at; at = &(*at)->next) {
-        ln_call_block *block = *at;
-        if (block->byte_count < byte_count)
-            continue;
-        *at = block->next;
-        call->kept_bytes -= block->byte_count;
-        memset(block->bytes, 0, byte_count - sizeof *block);
-        return block;
-    }
-    return NULL;
-}
-
 static size_t memory_limit(const ln_call *call)
 {
     const ln_context *ctx = call->op_arg->context;
@@ -355,27 +331,23 @@ static size_t memory_limit(const ln_call *call)
 
 void *ln_call_scratch(ln_call *call, size_t count, size_t size)
 {
-    size_t byte_count;
+    size_t byte_count, sum;
     if (__builtin_mul_overflow(count, size, &byte_count) ||
-        __builtin_add_overflow(byte_count, sizeof(ln_call_block) + 64, &byte_count)) {
+        __builtin_add_overflow(byte_count, call->scratch_bytes, &sum)) {
         ln_call_fail(call, LN_LIMIT, "needs %zu times %zu bytes of workspace", count, size);
         return NULL;
     }
-    if (byte_count > memory_limit(call)) {
-        ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the limit of %zu",
-                     byte_count, memory_limit(call));
+    if (sum > memory_limit(call)) {
+        ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the memory limit of %zu",
+                     sum, memory_limit(call));
         return NULL;
     }
-    ln_call_block *block = take_kept(call, byte_count);
+    ln_scratch *block = ln_scratch_take(call->op_arg->context, byte_count);
     if (!block) {
-        block = ln_alloc_aligned(byte_count, _Alignof(ln_call_block));
-        if (block)
-            block->byte_count = byte_count;
-    }
-    if (!block) {
-        ln_call_fail(call, LN_NO_MEMORY, "needs %zu bytes of workspace", byte_count);
+        ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
         return NULL;
     }
+    call->scratch_bytes = sum;
     block->next = call->scratch;
     call->scratch = block;
     return block->bytes;
@@ -384,24 +356,9 @@ void *ln_call_scratch(ln_call *call, size_t count, size_t size)
 void ln_call_release_scratch(ln_call *call)
 {
     while (call->scratch) {
-        ln_call_block *block = call->scratch;
+        ln_scratch *block = call->scratch;
         call->scratch = block->next;
-        if (call->kept_bytes + block->byte_count > MAX_KEPT_BYTES) {
-            ln_free_aligned(block);
-            continue;
-        }
-        block->next = call->kept;
-        call->kept = block;
-        call->kept_bytes += block->byte_count;
+        ln_scratch_give(call->op_arg->context, block);
     }
-}
-
-void ln_call_free_kept(ln_call *call)
-{
-    while (call->kept) {
-        ln_call_block *next = call->kept->next;
-        ln_free_aligned(call->kept);
-        call->kept = next;
-    }
-    call->kept_bytes = 0;
+    call->scratch_bytes = 0;
 }

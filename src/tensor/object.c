@@ -80,6 +80,22 @@ bool ln_meter_take(ln_meter *meter, size_t byte_count)
     return true;
 }
 
+size_t ln_meter_block(size_t byte_count)
+{
+    // A word for the size, then the next multiple of 16, and 32 at least: glibc's, and no other
+    // takes much more.
+    size_t rounded;
+    if (!ln_size_add(byte_count, sizeof(size_t) + 15, &rounded))
+        return SIZE_MAX;
+    rounded &= ~(size_t)15;
+    return rounded < 32 ? 32 : rounded;
+}
+
+size_t ln_meter_left(const ln_meter *meter)
+{
+    return meter ? meter->limit - ln_meter_bytes(meter) : SIZE_MAX;
+}
+
 void ln_meter_give_back(ln_meter *meter, size_t byte_count)
 {
     atomic_fetch_sub(&meter->bytes, byte_count);
@@ -89,8 +105,11 @@ static ln_status meter_charge(ln_meter *meter, size_t byte_count)
 {
     if (!meter || ln_meter_take(meter, byte_count))
         return LN_OK;
-    return LN_FAIL(LN_LIMIT, "%zu bytes beside %zu are over the limit of %zu for objects",
-                   byte_count, ln_meter_bytes(meter), meter->limit);
+    return LN_FAIL(
+        LN_LIMIT,
+        "%zu bytes beside %zu are over the %zu that the memory limit leaves to values of "
+        "dynamic shape and workspace; raise the limit, or take a smaller input",
+        byte_count, ln_meter_bytes(meter), meter->limit);
 }
 
 static void meter_discharge(ln_meter *meter, size_t byte_count)
@@ -114,15 +133,20 @@ struct ln_object {
     ln_object *items[]; // retained; the one of an optional may be NULL
 };
 
-// An object with room for items that are not there yet, charged with what it and `data_bytes` take.
+// A tensor with its shape, without elements.
+#define TENSOR_BYTES (sizeof(tl_tensor) + (TL_MAXDIM + 1) * sizeof(int))
+
+// An object with capacity for items that are not there yet, charged with what it and
+// `other_bytes`, its other blocks, take.
 static ln_object *object_create(ln_object_kind kind, tl_dtype elem_dtype, size_t item_count,
-                                size_t data_bytes, ln_meter *meter)
+                                size_t other_bytes, ln_meter *meter)
 {
     size_t size, charged;
     if (!ln_size_mul(item_count, sizeof(ln_object *), &size) ||
-        !ln_size_add(size, sizeof(ln_object), &size) || !ln_size_add(size, data_bytes, &charged)) {
+        !ln_size_add(size, sizeof(ln_object), &size) ||
+        !ln_size_add(ln_meter_block(size), other_bytes, &charged)) {
         ln_fail(LN_LIMIT, "an object of %zu items and %zu bytes is too large", item_count,
-                data_bytes);
+                other_bytes);
         return NULL;
     }
     if (meter_charge(meter, charged) != LN_OK)
@@ -206,7 +230,10 @@ ln_object *ln_object_new_tensor(tl_dtype dtype, int ndim, const int *dims, ln_me
         ln_fail(LN_LIMIT, "%d elements of %s are too large", len, tl_dtype_name(dtype));
         return NULL;
     }
-    ln_object *object = object_create(LN_OBJECT_TENSOR, dtype, 0, byte_count, meter);
+    size_t blocks;
+    if (!ln_size_add(ln_meter_block(byte_count), ln_meter_block(TENSOR_BYTES), &blocks))
+        blocks = SIZE_MAX; // refused below
+    ln_object *object = object_create(LN_OBJECT_TENSOR, dtype, 0, blocks, meter);
     if (!object)
         return NULL;
     object->tensor = tl_tensor_zeros(ndim, dims, dtype);
@@ -270,7 +297,8 @@ ln_object *ln_object_reshape(ln_object *object, int ndim, const int *dims)
                 tensor ? "a tensor" : "an object", tensor ? tensor->len : 0, len);
         return NULL;
     }
-    ln_object *view = object_create(LN_OBJECT_TENSOR, object->elem_dtype, 0, 0, object->meter);
+    ln_object *view = object_create(LN_OBJECT_TENSOR, object->elem_dtype, 0,
+                                    ln_meter_block(TENSOR_BYTES), object->meter);
     if (!view)
         return NULL;
     view->base = ln_object_retain(owner_of(object));
@@ -294,20 +322,21 @@ ln_status ln_object_set_string(ln_object *object, size_t index, const char *byte
         return LN_FAIL(LN_LIMIT, "a string of %zu bytes is too long", len);
 
     ln_object *owner = owner_of(object);
-    LN_TRY(meter_charge(owner->meter, len + 1));
+    size_t new_bytes = ln_meter_block(len + 1);
+    LN_TRY(meter_charge(owner->meter, new_bytes));
     char *copy = ln_alloc(len + 1);
     if (!copy) {
-        meter_discharge(owner->meter, len + 1);
+        meter_discharge(owner->meter, new_bytes);
         return LN_NO_MEMORY;
     }
     tl_memcpy(copy, bytes, len);
 
-    char **place = (char **)tensor->data + index;
-    size_t old_bytes = *place ? strlen(*place) + 1 : 0;
-    ln_free(*place);
-    *place = copy;
+    char **slot = (char **)tensor->data + index;
+    size_t old_bytes = *slot ? ln_meter_block(strlen(*slot) + 1) : 0;
+    ln_free(*slot);
+    *slot = copy;
     meter_discharge(owner->meter, old_bytes);
-    owner->charged_bytes += len + 1 - old_bytes;
+    owner->charged_bytes += new_bytes - old_bytes;
     return LN_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "tensor/meter.h"
 #include "tests/oom.h"
 #include "tests/test.h"
 
@@ -57,7 +58,7 @@ TEST(strings_are_copied_and_replaced)
     const char *const *strings = ln_object_tensor(words)->data;
     CHECK_STR_EQ(strings[0], "a");
     CHECK_NULL(strings[1]);
-    CHECK_EQ(ln_meter_bytes(meter), empty_bytes + 2);
+    CHECK_EQ(ln_meter_bytes(meter), empty_bytes + 32); // the least that a block takes
     CHECK_FAILS(ln_object_set_string(words, 2, "", 0), LN_INVALID);
 
     ln_object *copy = ln_object_copy_tensor(ln_object_tensor(words), NULL);
@@ -147,6 +148,29 @@ TEST(a_meter_counts_refuses_and_remembers_its_peak)
     ln_meter_release(meter);
 }
 
+TEST(what_is_charged_is_what_the_blocks_take)
+{
+    CHECK_EQ(ln_meter_block(0), 32);
+    CHECK_EQ(ln_meter_block(24), 32);
+    CHECK_EQ(ln_meter_block(25), 48);
+    CHECK_EQ(ln_meter_block(40), 48);
+    CHECK_EQ(ln_meter_block(1000), 1008);
+    CHECK_EQ(ln_meter_block(SIZE_MAX - 3), SIZE_MAX);
+
+    ln_meter *meter = ln_meter_create(100000);
+    ln_object *words = ln_object_new_tensor(TL_STRING, 1, (int[]){4000}, meter);
+    size_t set = 0;
+    while (set < 4000 && ln_object_set_string(words, set, "a", 1) == LN_OK)
+        set++;
+    CHECK_EQ(ln_error_status(), LN_LIMIT);
+    CHECK(set > 1900 && set < 2200); // 32 bytes each beside 4000 pointers
+    CHECK_EQ(ln_meter_left(meter), 100000 - ln_meter_bytes(meter));
+    ln_object_release(words);
+    CHECK_EQ(ln_meter_left(meter), 100000);
+    ln_meter_release(meter);
+    CHECK_EQ(ln_meter_left(NULL), SIZE_MAX);
+}
+
 TEST(deep_nesting_is_taken_apart_without_a_deep_stack)
 {
     ln_object *object = ln_object_new_optional(NULL);
@@ -192,5 +216,5 @@ TEST_LIST(tensors_start_as_zeros_and_copies_are_apart,
           a_reshaped_tensor_shares_its_elements_and_outlives_its_source,
           strings_are_copied_and_replaced, containers_hold_their_items,
           items_that_do_not_fit_are_refused, a_tensor_of_an_object_is_copied_as_that_object,
-          a_meter_counts_refuses_and_remembers_its_peak,
+          a_meter_counts_refuses_and_remembers_its_peak, what_is_charged_is_what_the_blocks_take,
           deep_nesting_is_taken_apart_without_a_deep_stack, every_allocation_may_fail)

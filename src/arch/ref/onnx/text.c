@@ -108,33 +108,40 @@ static ln_status read_case(ln_call *call, letter_case *out_case)
                         name);
 }
 
-static ln_status set_in_case(ln_call *call, size_t at, const char *string, letter_case wanted)
+// Strings in another case, in one buffer that grows.
+typedef struct recaser {
+    letter_case wanted;
+    char *buffer;
+    size_t capacity;
+} recaser;
+
+static ln_status set_in_case(ln_call *call, size_t at, const char *string, recaser *r)
 {
     size_t len = strlen(string), out_len = 0;
-    if (wanted == CASE_KEPT)
+    if (r->wanted == CASE_KEPT)
         return ln_call_set_string(call, 0, at, string, len);
-    char *changed = ln_call_scratch(call, len + 1, LN_UTF8_MAX_LEN);
-    if (!changed)
-        return ln_error_status();
+    if (len >= SIZE_MAX / LN_UTF8_MAX_LEN)
+        return ln_call_fail(call, LN_LIMIT, "a string of %zu bytes", len);
+    LN_TRY(make_room(call, &r->buffer, &r->capacity, (len + 1) * LN_UTF8_MAX_LEN));
     while (*string) {
         uint32_t code;
         string += ln_utf8_get(string, &code);
-        code = wanted == CASE_LOWER ? ln_letter_lower(code) : ln_letter_upper(code);
-        out_len += ln_utf8_put(code, changed + out_len);
+        code = r->wanted == CASE_LOWER ? ln_letter_lower(code) : ln_letter_upper(code);
+        out_len += ln_utf8_put(code, r->buffer + out_len);
     }
-    return ln_call_set_string(call, 0, at, changed, out_len);
+    return ln_call_set_string(call, 0, at, r->buffer, out_len);
 }
 
 ln_status ln_ref_string_normalizer(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    letter_case wanted = CASE_KEPT;
-    LN_TRY(read_case(call, &wanted));
+    recaser r = {.wanted = CASE_KEPT};
+    LN_TRY(read_case(call, &r.wanted));
     size_t count = 0;
     for (size_t i = 0; i < (size_t)src->len; i++) {
         const char *string = string_at(src, i);
         if (!ln_is_stop_word(call, string))
-            LN_TRY(set_in_case(call, count++, string, wanted));
+            LN_TRY(set_in_case(call, count++, string, &r));
     }
     return count ? LN_OK : ln_call_set_string(call, 0, 0, "", 0);
 }

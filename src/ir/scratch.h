@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that an operator takes for one call of its functions and that no plan has: charged to the
+// memory limit of the model with the values of dynamic shape, and kept for the next call.
+
+#ifndef LN_IR_SCRATCH_H
+#define LN_IR_SCRATCH_H
+
+#include <stddef.h>
+
+#include <lightnet/context.h>
+
+typedef struct ln_scratch {
+    struct ln_scratch *next; // for whoever has it
+    size_t byte_count;       // of `bytes`, at least what was asked for
+    ln_meter *meter;         // retained; NULL: it is charged to none
+    _Alignas(64) unsigned char bytes[];
+} ln_scratch;
+
+// A block for operators of `ctx` (NULL: of no model) whose first `byte_count` bytes are zero. NULL
+// with a recorded failure: LN_LIMIT if the memory limit has not so much left.
+ln_scratch *ln_scratch_take(ln_context *ctx, size_t byte_count);
+
+// Gives a block back, which is kept for the next call or freed. NULL is fine.
+void ln_scratch_give(ln_context *ctx, ln_scratch *block);
+
+// Frees what a context keeps.
+void ln_scratch_free_kept(ln_context *ctx);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory limit holds for what a run allocates: strings, objects and workspace in one sum.
+
+#include <malloc.h>
+#include <stdatomic.h>
+
+#include <lightnet/allocator.h>
+
+#include "tests/api/values.h"
+
+// What the allocator has handed out, with its headers, and the most it had.
+static atomic_size_t taken_bytes, peak_bytes;
+
+static size_t size_of_block(void *p)
+{
+    return p ? malloc_usable_size(p) + sizeof(size_t) : 0;
+}
+
+static void *counted_resize(void *user, void *p, size_t size)
+{
+    (void)user;
+    size_t old_bytes = size_of_block(p);
+    void *resized = realloc(p, size);
+    if (!resized)
+        return NULL;
+    atomic_fetch_sub(&taken_bytes, old_bytes);
+    size_t now = atomic_fetch_add(&taken_bytes, size_of_block(resized)) + size_of_block(resized);
+    if (now > atomic_load(&peak_bytes))
+        atomic_store(&peak_bytes, now);
+    return resized;
+}
+
+static void counted_release(void *user, void *p)
+{
+    (void)user;
+    atomic_fetch_sub(&taken_bytes, size_of_block(p));
+    free(p);
+}
+
+typedef struct hungry_model {
+    const char *why;
+    const char *text;
+} hungry_model;
+
+#define COUNT(dims, value)                                                                         \
+    "input(| dst=n | dtype=TL_INT64, dims=" dims ");\n"                                            \
+    "create(| dst=zero | dtype=TL_INT64, dims=" dims ", data=" value ");\n"                        \
+    "Add(A=n, B=zero | C=count |);\n"
+
+// All make more than the limit of what is one element in the file.
+static const hungry_model models[] = {
+    {"short strings", COUNT("[1]", "[100000]") "strings(| dst=s | dims=[1], data=[\"ab\"]);\n"
+                                               "Expand(input=s, shape=count | output=y |);\n"},
+    {"strings in another case",
+     COUNT("[1]", "[20000]") "strings(| dst=s | dims=[1], data=[\"abcdefgh\"]);\n"
+                             "Expand(input=s, shape=count | output=e |);\n"
+                             "StringNormalizer(X=e | Y=y | case_change_action=\"UPPER\");\n"},
+    {"joined strings",
+     COUNT("[1]", "[20000]") "strings(| dst=s | dims=[1], data=[\"abcdefgh\"]);\n"
+                             "Expand(input=s, shape=count | output=e |);\n"
+                             "StringConcat(X=e, Y=e | Z=f |);\nStringConcat(X=f, Y=f | Z=y |);\n"},
+    {"a sequence of scalars",
+     COUNT("[1]", "[20000]") "create(| dst=s | dtype=TL_FLOAT, dims=[1], data=[1]);\n"
+                             "Expand(input=s, shape=count | output=e |);\n"
+                             "SplitToSequence(input=e | output_sequence=y | keepdims=0);\n"},
+    {"workspace of a sort beside its values",
+     COUNT("[1]", "[100000]") "create(| dst=s | dtype=TL_FLOAT, dims=[1], data=[1]);\n"
+                              "create(| dst=k | dtype=TL_INT64, dims=[1], data=[1]);\n"
+                              "Expand(input=s, shape=count | output=e |);\n"
+                              "Identity(input=e | output=f |);\n"
+                              "TopK(X=e, K=k | Values=y, Indices=i |);\n"
+                              "Add(A=e, B=f | C=g |);\n"},
+};
+
+// One model under a limit: it may be refused, but takes no more than that.
+static void check_peak(const hungry_model *m, size_t limit_bytes, ln_status expected)
+{
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = limit_bytes;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_init_mem(ctx, m->text, strlen(m->text), "model.net"));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    size_t before = atomic_load(&taken_bytes);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    atomic_store(&peak_bytes, atomic_load(&taken_bytes));
+    ln_status status = ln_context_run(ctx);
+    size_t took = atomic_load(&peak_bytes) - before;
+    if (status != expected || took > limit_bytes + 65536)
+        print_message("%s: status %d, %zu bytes of %zu: %s\n", m->why, (int)status, took,
+                      limit_bytes, ln_error_message());
+    CHECK_EQ(status, expected);
+    CHECK(took <= limit_bytes + 65536); // threads and tables
+    close_context(ctx);
+}
+
+TEST(a_run_takes_no_more_than_the_memory_limit)
+{
+    ln_allocator counted = {.resize = counted_resize, .release = counted_release};
+    ln_allocator_set(&counted);
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        check_peak(&models[i], 1000000, LN_LIMIT);
+        check_peak(&models[i], 32000000, LN_OK);
+    }
+    ln_arch_cleanup();
+    CHECK_EQ(atomic_load(&taken_bytes), 0);
+    ln_allocator_set(NULL);
+}
+
+TEST_LIST(a_run_takes_no_more_than_the_memory_limit)
