@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <lightnet/spelling.h>
+
 #include "cli.h"
 #include "convert_weights.h"
 
@@ -45,8 +47,38 @@ static int ends_in(const char *name, const char *end)
     return len > end_len && strcmp(name + len - end_len, end) == 0;
 }
 
+// A name without an ending is fine, one with an ending of no format is a mistake.
+static int check_ending(const char *outfile)
+{
+    const char *slash = strrchr(outfile, '/'), *name = slash ? slash + 1 : outfile;
+    const char *ending = strrchr(name, '.');
+    if (!ending || strcmp(outfile, "-") == 0 || ln_serializer_for_path(outfile))
+        return EXIT_OK;
+    char endings[256] = "";
+    size_t used = 0;
+    ln_nearest nearest = ln_nearest_to(ending);
+    const ln_serializer *s;
+    for (size_t i = 0; (s = ln_serializer_find_at(i)) && used < sizeof endings; i++) {
+        if ((!s->write && !s->write_file) || !s->extensions)
+            continue;
+        ln_nearest_try(&nearest, s->extensions[0]);
+        used += (size_t)snprintf(endings + used, sizeof endings - used, "%s%s", used ? ", " : "",
+                                 s->extensions[0]);
+    }
+    return say_usage_error(
+        "convert",
+        "%s: no format has the ending '%s'%s%s%s; models are written as %s, weights as "
+        ".safetensors, .wts, .params",
+        outfile, ending, nearest.name ? "; did you mean " : "", nearest.name ? nearest.name : "",
+        nearest.name ? "?" : "", endings);
+}
+
 static int check(const convert_options *o)
 {
+    ln_tensor_file_format format;
+    if (ln_tensor_file_format_of(o->outfile, &format) != LN_OK &&
+        check_ending(o->outfile) != EXIT_OK)
+        return EXIT_USAGE;
     int is_onnx = ends_in(o->outfile, ".onnx");
     if (o->is_external && !is_onnx)
         return say_usage_error("convert", "--external is for models in ONNX");

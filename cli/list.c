@@ -130,3 +130,57 @@ int cmd_archs(int argc, char **argv)
     }
     return EXIT_OK;
 }
+
+// ---- formats ----
+
+// Those of values, which have no registry; docs/formats.md has the bytes.
+static const struct {
+    const char *name, *use, *what;
+} value_formats[] = {
+    {"safetensors", "weights (-f), inputs (-i); written by convert, genwts, -c", ".safetensors"},
+    {"wts", "weights; written by convert, genwts", ".wts, float and int8 as text"},
+    {"params", "weights, inputs; written by convert, genwts", ".params, NDArray dictionaries"},
+    {"npy, npz", "inputs; .npy is written by run -o", "arrays of NumPy"},
+    {"pb", "inputs, stored outputs of verify", "values of ONNX"},
+    {"pictures", "inputs", "JPEG, PNG, BMP, PNM; WebP and TIFF where their libraries are built in"},
+    {"wav", "inputs", "sound"},
+    {"raw", "inputs", "bytes of the right size; for strings a line each"},
+};
+
+static void print_model_formats(void)
+{
+    puts("Models:");
+    const ln_serializer *s;
+    for (size_t i = 0; (s = ln_serializer_find_at(i)); i++) {
+        int is_read = s->load_file || s->load_mem, is_written = s->write || s->write_file;
+        printf("  %-12s %-6s%-8s %-6s %s\n", s->name, is_read ? "read" : "",
+               is_written ? "written" : "",
+               s->extensions && s->extensions[0] ? s->extensions[0] : "", s->doc ? s->doc : "");
+    }
+}
+
+const verb_usage formats_usage = {
+    .name = "formats",
+    .synopsis = "",
+    .about = "Lists the formats of models that are read and written, and those of weights, inputs "
+             "and outputs. Files of other systems, such as TensorFlow Lite, PyTorch or ncnn, are "
+             "recognized, and the message says how to convert them.",
+    .options = only_help,
+};
+
+int cmd_formats(int argc, char **argv)
+{
+    int count;
+    char **operands;
+    int code = options_parse(&formats_usage, argc, argv, NULL, &count, &operands);
+    if (code == EXIT_OK && count > 0)
+        code = say_usage_error("formats", "'%s' is not understood", operands[0]);
+    if (code != EXIT_OK)
+        return code == -1 ? EXIT_OK : code;
+    print_model_formats();
+    puts("Weights and values, told apart by content:");
+    for (size_t i = 0; i < sizeof value_formats / sizeof value_formats[0]; i++)
+        printf("  %-12s %s: %s\n", value_formats[i].name, value_formats[i].use,
+               value_formats[i].what);
+    return EXIT_OK;
+}

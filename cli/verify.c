@@ -79,9 +79,11 @@ static ln_status find_model(verifier *v)
         snprintf(v->model, sizeof v->model, "%s/model.onnx", path);
         return is_file(v->model) ? LN_OK : find_only_model(path, v->model);
     }
+    if (!is_file(path))
+        return LN_FAIL(LN_NOT_FOUND, "there is no file or folder %s", path);
     snprintf(v->model, sizeof v->model, "%s", path);
     const char *slash = strrchr(path, '/');
-    snprintf(v->folder, sizeof v->folder, "%.*s", slash ? (int)(slash - path) : 1,
+    snprintf(v->folder, sizeof v->folder, "%.*s", slash > path ? (int)(slash - path) : 1,
              slash ? path : ".");
     return LN_OK;
 }

@@ -122,7 +122,7 @@ LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
  * refuses them: `init` fails. To be called before `init`; 0 is the default. NULL is fine. */
 LN_API void ln_context_set_strict(ln_context *ctx, int is_strict);
 
-/* Reads a model: JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
+/* Reads a model: ONNX, JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
  * Creates operators and tensors, checks them, and builds the data flow graph.
  * The context must be empty (LN_STATE otherwise). On failure it is empty again. */
 LN_API ln_status ln_context_init(ln_context *ctx, const char *source);

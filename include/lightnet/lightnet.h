@@ -8,7 +8,7 @@
  *
  *     ln_arch_init();                                    // archs, operators, formats
  *     ln_context *ctx = ln_context_create();
- *     ln_context_init(ctx, "model.net");                 // read: JSON IR or IL
+ *     ln_context_init(ctx, "model.net");                 // read: ONNX, JSON IR or IL
  *     ln_context_compile(ctx, "cpu");                    // lower, fuse, plan memory
  *     printf("%zu bytes\n", ctx->mem_sizes[LN_MEM_CPU]); // the exact peak, known before running
  *     ln_context_load(ctx, "model.safetensors");         // allocate, load weights, static part

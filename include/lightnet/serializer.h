@@ -50,7 +50,8 @@ struct ln_serializer {
     void (*release)(ln_serializer *serializer);
 
     /* How sure the serializer is that these are the first bytes of its format: 0 no, 100 yes.
-     * `path` may be NULL. */
+     * Below 95, a file that looks like one of another system is refused with what it is, before
+     * the serializer reads it. `path` may be NULL. */
     int (*probe)(const ln_serializer *serializer, const char *path, const char *bytes,
                  size_t byte_count);
 

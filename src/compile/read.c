@@ -14,6 +14,7 @@
 #include "compile/limits.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
+#include "serial/choose.h"
 
 static ln_status check_empty(const ln_context *ctx)
 {
@@ -28,9 +29,8 @@ static ln_status check_empty(const ln_context *ctx)
 static ln_status load_with(ln_context *ctx, const char *path, const char *bytes, size_t byte_count,
                            const char *name)
 {
-    ln_serializer *serializer = ln_serializer_probe(path, bytes, byte_count);
-    if (!serializer)
-        return LN_FAIL(LN_UNSUPPORTED, "%s: no reader knows this format", name);
+    ln_serializer *serializer;
+    LN_TRY(ln_serializer_choose(path, bytes, byte_count, name, &serializer));
     if (path && serializer->load_file)
         return serializer->load_file(serializer, ctx, path);
     if (!serializer->load_mem)

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/text.h"
+#include "serial/choose.h"
 
 #define PROBE_BYTES 4096
 
@@ -223,9 +224,8 @@ static ln_status preflight_with(const char *path, const char *bytes, size_t byte
                                 const char *name, ln_preflight **out_report)
 {
     *out_report = NULL;
-    ln_serializer *serializer = ln_serializer_probe(path, bytes, byte_count);
-    if (!serializer)
-        return LN_FAIL(LN_UNSUPPORTED, "%s: no reader knows this format", name);
+    ln_serializer *serializer;
+    LN_TRY(ln_serializer_choose(path, bytes, byte_count, name, &serializer));
     if (!serializer->preflight)
         return LN_FAIL(LN_UNSUPPORTED, "%s: format '%s' has no preflight", name, serializer->name);
     ln_preflight *report = ln_preflight_new(serializer->name);

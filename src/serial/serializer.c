@@ -3,6 +3,7 @@
 
 #include <lightnet/serializer.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -13,6 +14,8 @@
 #include <lightnet/util.h>
 
 #include "base/registry.h"
+#include "serial/choose.h"
+#include "serial/foreign.h"
 #include "serial/unknown_types.h"
 
 static const char *name_of(const void *item)
@@ -166,18 +169,63 @@ void ln_serializer_release(void)
         close_serializer(serializer);
 }
 
-ln_serializer *ln_serializer_probe(const char *path, const char *bytes, size_t byte_count)
+static ln_serializer *probe(const char *path, const char *bytes, size_t byte_count, int *out_score)
 {
     ln_serializer *best = NULL, *serializer;
-    int best_score = 0;
+    *out_score = 0;
     for (size_t i = 0; (serializer = ln_serializer_find_at(i)); i++) {
         int score = serializer->probe ? serializer->probe(serializer, path, bytes, byte_count) : 0;
-        if (score > best_score) {
+        if (score > *out_score) {
             best = serializer;
-            best_score = score;
+            *out_score = score;
         }
     }
     return best;
+}
+
+ln_serializer *ln_serializer_probe(const char *path, const char *bytes, size_t byte_count)
+{
+    int score;
+    return probe(path, bytes, byte_count, &score);
+}
+
+// "onnx (.onnx), ir (.json)": the formats that have a reader.
+static void list_readers(char *buffer, size_t size)
+{
+    const ln_serializer *serializer;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; (serializer = ln_serializer_find_at(i)) && used < size; i++) {
+        if (!serializer->load_file && !serializer->load_mem)
+            continue;
+        int has_extension = serializer->extensions && serializer->extensions[0];
+        int len =
+            snprintf(buffer + used, size - used, "%s%s%s%s%s", used ? ", " : "", serializer->name,
+                     has_extension ? " (" : "", has_extension ? serializer->extensions[0] : "",
+                     has_extension ? ")" : "");
+        used += len < 0 ? 0 : (size_t)len;
+    }
+}
+
+ln_status ln_serializer_choose(const char *path, const char *bytes, size_t byte_count,
+                               const char *name, ln_serializer **out_serializer)
+{
+    int score;
+    *out_serializer = probe(path, bytes, byte_count, &score);
+    if (score >= LN_PROBE_SURE)
+        return LN_OK;
+    const ln_foreign *foreign = ln_foreign_find(path, bytes, byte_count);
+    if (foreign)
+        return LN_FAIL(LN_UNSUPPORTED, "%s: this is %s, not a model that LightNet reads; %s", name,
+                       foreign->what, foreign->remedy);
+    if (*out_serializer)
+        return LN_OK;
+    if (ln_serializer_count() == 0)
+        return LN_FAIL(LN_STATE, "%s: no format is registered; call ln_arch_init first", name);
+    char readers[512];
+    list_readers(readers, sizeof readers);
+    return LN_FAIL(LN_UNSUPPORTED, "%s: no reader knows this format; the formats of models are %s",
+                   name, readers);
 }
 
 ln_serializer *ln_serializer_for_path(const char *path)

@@ -115,6 +115,43 @@ def test_json_goes_to_a_file(model):
     assert "facts.json" not in os.listdir(".")
 
 
+def test_files_that_are_no_models_are_named():
+    def write(name, data):
+        with open(name, "wb") as file:
+            file.write(data)
+        return name
+
+    lfs = write("lfs.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    for name, words in (
+        (lfs, "a pointer of Git LFS in place of the file, not a model that LightNet reads; fetch"),
+        (write("page.onnx", b"<!doctype html><body>(a|b)"), "this is a web page (HTML)"),
+        (write("m.tflite", b"\x1c\0\0\0TFL3" + bytes(40)), "this is a TensorFlow Lite model"),
+        (write("m.onnx.gz", b"\x1f\x8b\x08" + bytes(40)), "unpack it: gunzip"),
+        (write("symbol.json", b'{"nodes": [{"op": "null"}]}'), "as CVM and MXNet write it"),
+        (write("p.jpg", b"\xff\xd8\xff\xe0" + bytes(40)), "give it to a model with -i"),
+        (write("noise", bytes(range(200, 256))), "onnx (.onnx)"),
+    ):
+        for command in (["run"], ["inspect"], []):
+            done = run(*command, name, code=1)
+            assert words in done.stderr, (name, done.stderr)
+
+
+def test_formats_are_listed():
+    text = run("formats").stdout
+    for words in ("onnx         read  written  .onnx", ".net", ".json", "safetensors", "JPEG", "wav"):
+        assert words in text, text
+    run("formats", "x", code=2)
+
+
+def test_endings_that_no_format_has(model):
+    done = run("convert", model, "-o", "m.onxn", code=2)
+    assert "did you mean .onnx?" in done.stderr and ".net" in done.stderr, done.stderr
+    done = run("convert", model, "-o", "other.tflite", code=2)
+    assert ".safetensors" in done.stderr and not os.path.exists("other.tflite"), done.stderr
+    run("convert", model, "-o", "no_ending")
+    assert "there is no file or folder /nosuch" in run("verify", "/nosuch", code=1).stdout
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -125,6 +162,9 @@ def main():
         test_what_is_near_is_named()
         test_shapes_are_bound_alike("open.net")
         test_json_goes_to_a_file("open.net")
+        test_files_that_are_no_models_are_named()
+        test_formats_are_listed()
+        test_endings_that_no_format_has("open.net")
         os.chdir("/")
 
 
