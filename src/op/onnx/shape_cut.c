@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Slice, Pad and CenterCropPad take of each axis, and put around it.
+// What Slice, Pad, CenterCropPad and Crop take of each axis, and put around it.
 
 #include <limits.h>
 #include <string.h>
@@ -187,4 +187,46 @@ ln_status ln_infer_center_crop_pad(ln_call *call)
     for (int i = 0; i < count; i++)
         dims[axes[i]] = shape[i];
     return ln_call_out64(call, 0, data->dtype, data->ndim, dims);
+}
+
+// ---- Crop ----
+
+ln_status ln_crop_start(ln_call *call, int *out_top, int *out_left)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    *out_top = *out_left = 0;
+    if (ln_call_count(call, "border") < 4)
+        return ln_call_fail(call, LN_INVALID, "border has %d numbers instead of 4",
+                            ln_call_count(call, "border"));
+    int64_t left = ln_call_int_at(call, "border", 0), top = ln_call_int_at(call, "border", 1);
+    if (left < 0 || top < 0 || left > src->dims[3] || top > src->dims[2])
+        return ln_call_fail(call, LN_INVALID,
+                            "border begins at row %lld and column %lld of %d by %d pixels",
+                            (long long)top, (long long)left, src->dims[2], src->dims[3]);
+    *out_top = (int)top;
+    *out_left = (int)left;
+    return LN_OK;
+}
+
+ln_status ln_infer_crop(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int top, left, scales = ln_call_count(call, "scale");
+    if (src->ndim != 4)
+        return ln_call_fail(call, LN_INVALID, "input has rank %d instead of 4", src->ndim);
+    LN_TRY(ln_crop_start(call, &top, &left));
+    if (scales != 0 && scales < 2)
+        return ln_call_fail(call, LN_INVALID, "scale has %d number instead of 2", scales);
+    int64_t most_rows = src->dims[2] - top, most_columns = src->dims[3] - left;
+    int64_t right = ln_call_int_at(call, "border", 2), bottom = ln_call_int_at(call, "border", 3);
+    int64_t rows =
+        scales ? ln_call_int_at(call, "scale", 0) : most_rows - clamped(bottom, 0, INT_MAX);
+    int64_t columns =
+        scales ? ln_call_int_at(call, "scale", 1) : most_columns - clamped(right, 0, INT_MAX);
+    if (rows < 0 || rows > most_rows || columns < 0 || columns > most_columns)
+        return ln_call_fail(
+            call, LN_INVALID, "it takes %lld by %lld pixels from (%d, %d) on of %d by %d",
+            (long long)rows, (long long)columns, top, left, src->dims[2], src->dims[3]);
+    int64_t dims[] = {src->dims[0], src->dims[1], rows, columns};
+    return ln_call_out64(call, 0, src->dtype, 4, dims);
 }

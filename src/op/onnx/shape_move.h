@@ -20,6 +20,7 @@ ln_status ln_infer_expand(ln_call *call);
 ln_status ln_infer_tile(ln_call *call);
 ln_status ln_infer_pad(ln_call *call);
 ln_status ln_infer_center_crop_pad(ln_call *call);
+ln_status ln_infer_crop(ln_call *call);
 ln_status ln_infer_depth_to_space(ln_call *call);
 ln_status ln_infer_space_to_depth(ln_call *call);
 ln_status ln_infer_reverse_sequence(ln_call *call);
@@ -55,6 +56,9 @@ typedef struct ln_pad_plan {
 } ln_pad_plan;
 
 ln_status ln_pad_find(ln_call *call, ln_pad_plan *plan);
+
+// The first row and column that Crop takes; the input is an image.
+ln_status ln_crop_start(ln_call *call, int *out_top, int *out_left);
 
 LN_CPPEND
 

@@ -25,6 +25,7 @@ ln_status ln_ref_onnx_expand(ln_call *call);
 ln_status ln_ref_onnx_tile(ln_call *call);
 ln_status ln_ref_onnx_pad(ln_call *call);
 ln_status ln_ref_onnx_center_crop_pad(ln_call *call);
+ln_status ln_ref_onnx_crop(ln_call *call);
 ln_status ln_ref_onnx_depth_to_space(ln_call *call);
 ln_status ln_ref_onnx_space_to_depth(ln_call *call);
 ln_status ln_ref_onnx_reverse_sequence(ln_call *call);

@@ -211,6 +211,17 @@ ln_status ln_ref_onnx_center_crop_pad(ln_call *call)
     return ln_move_box(call, 0, data, &box);
 }
 
+ln_status ln_ref_onnx_crop(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int top, left;
+    LN_TRY(ln_crop_start(call, &top, &left));
+    ln_box box = whole_output(ln_call_dst(call, 0));
+    ln_dense_strides(src->ndim, src->dims, box.from_strides);
+    box.from = (int64_t)top * box.from_strides[2] + left;
+    return ln_move_box(call, 0, src, &box);
+}
+
 // ---- Blocks of pixels as channels ----
 
 // `pixels` has channel (c, y, x) or (y, x, c) of `depth` at (c, y, x) of blocks of size x size; the
