@@ -213,10 +213,11 @@ static ln_status add_tensor(const ln_context *ctx, uint64_t seed, const ln_tenso
     return LN_OK;
 }
 
+// Of constants; an input that may come from the file has data of its own.
 static int is_from_file(const ln_op_arg *op)
 {
     const ln_param_entry *param = ln_param_list_find(op->params, "from_file");
-    return param && param->type == LN_PARAM_BOOL && param->value_bool;
+    return !has_type(op, "input") && param && param->type == LN_PARAM_BOOL && param->value_bool;
 }
 
 static size_t count_tensors(const ln_context *ctx)

@@ -100,13 +100,36 @@ static ln_status print_outputs(ln_context *ctx, const top_options *top)
     return LN_OK;
 }
 
-// An input that nobody gives is zeros, which is hardly meant.
+static int has_numbers(const ln_op *op, const char *pname)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, pname);
+    for (int i = 0; param && param->type == LN_PARAM_ARRAY_NUMBER && i < param->array_len; i++)
+        if (param->value_array_double[i] != 0)
+            return 1;
+    return 0;
+}
+
+// What the model states for an input that is not given.
+static const char *stated_value(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
+    const ln_param_entry *from_file =
+        op ? ln_param_list_find(op->op_arg->params, "from_file") : NULL;
+    if (from_file && from_file->type == LN_PARAM_BOOL && from_file->value_bool)
+        return "what the data file has for it, or zeros";
+    if (op && has_numbers(op, "ran"))
+        return "random";
+    return op && has_numbers(op, "data") ? "what the model states" : "zeros";
+}
+
+// An input that is not given has some value, which is hardly meant.
 static void warn_of_missing(const ln_context *ctx, const given_inputs *given)
 {
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
         if (!entry->isstatic && !given_inputs_find(given, entry->name))
-            say_warning("input '%s' is not given, so it is zeros", entry->name);
+            say_warning("input '%s' is not given, so it is %s", entry->name,
+                        stated_value(ctx, entry));
     }
 }
 

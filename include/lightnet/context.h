@@ -148,8 +148,9 @@ LN_API ln_status ln_context_plan_create(const ln_context *ctx, ln_plan **out_pla
 LN_API void ln_context_plan_free(ln_plan *plan); /* NULL is fine */
 
 /* A second context of the same model, to run it in another thread at the same time. It shares the
- * static tensors (weights, constants) with `ctx` and has a workspace of its own, zeroed: n contexts
- * cost static + n * workspace bytes. `*out_clone` is in the state of `ctx`, which is not EMPTY, and
+ * static tensors (weights, constants) with `ctx` and has a workspace of its own, zeroed, but for
+ * inputs with a value of their own (see `input` in docs/ops.md), which are copied: n contexts cost
+ * static + n * workspace bytes. `*out_clone` is in the state of `ctx`, which is not EMPTY, and
  * lives and is freed on its own; shared memory goes with the last. Needs `ctx` for the call only.
  * A context that changes a static tensor (`set_data`, `set_param`) while it shares them takes a
  * copy of them first, so that the others keep theirs. */
@@ -280,14 +281,21 @@ LN_API ln_status ln_context_set_param(ln_context *ctx, const char *opname, const
 
 /* ---- Inputs and outputs ---- */
 
-/* Inputs are the outputs of `input` operators; in a model that has none, those of `create`
- * operators that only give zeros. Outputs are the tensors that no operator reads. Order of the
- * operator list, index from 0. The pointer is borrowed from the context and valid until it is
- * changed; NULL past the end. */
+/* Inputs are the outputs of `input` operators. In IL and JSON IR without any, reading makes `input`
+ * of each `create` that the program fills (docs/il.md); `ln_context_set_inputs` says otherwise.
+ * Outputs are the tensors that no operator reads. Order of the operator list, index from 0. The
+ * pointer is borrowed from the context and valid until it is changed; NULL past the end. */
 LN_API size_t ln_context_input_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t index);
 LN_API size_t ln_context_output_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t index);
+
+/* Makes exactly these tensors the inputs of a READY model, where reading an old model, which has
+ * `create` for inputs and weights alike, has found others. Each is what a `create` or an `input`
+ * makes. A `create` among them becomes an `input` that holds the same after loading; an `input`
+ * with a value of its own (`from_file`, `ran`, `data`) that is not among them becomes a constant
+ * again. LN_INVALID if an `input` without one is not among them. On failure nothing has changed. */
+LN_API ln_status ln_context_set_inputs(ln_context *ctx, size_t count, const char *const *tnames);
 
 /* Multiply-accumulates of one run, as the operators' descriptions price them. */
 LN_API double ln_context_work(const ln_context *ctx);

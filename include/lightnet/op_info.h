@@ -14,12 +14,14 @@ LN_CPPSTART
 
 /* Flags of an argument. */
 enum {
-    LN_ARG_OPTIONAL = 1,   /* an input that may be left out */
-    LN_ARG_VARIADIC = 2,   /* an argument that stands for <arg_name>1, <arg_name>2, ... */
-    LN_ARG_SCRATCH = 4,    /* an output that only serves the operator while it runs */
-    LN_ARG_STATIC = 8,     /* an input that must be static; an output that is */
-    LN_ARG_ATTRIBUTE = 16, /* an input that is an attribute in ONNX */
-    LN_ARG_SHAPE_ONLY = 32 /* an input whose elements are not looked at */
+    LN_ARG_OPTIONAL = 1,    /* an input that may be left out */
+    LN_ARG_VARIADIC = 2,    /* an argument that stands for <arg_name>1, <arg_name>2, ... */
+    LN_ARG_SCRATCH = 4,     /* an output that only serves the operator while it runs */
+    LN_ARG_STATIC = 8,      /* an input that must be static; an output that is */
+    LN_ARG_ATTRIBUTE = 16,  /* an input that is an attribute in ONNX */
+    LN_ARG_SHAPE_ONLY = 32, /* an input whose elements are not looked at */
+    LN_ARG_WEIGHT = 64      /* an input that is what was learnt or chosen with the network, such as
+                               `weight`, `bias` or `anchors`, rather than data that flow through it */
 };
 
 typedef struct ln_arg_info {

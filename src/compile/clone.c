@@ -8,6 +8,7 @@
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
+#include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
 #include "ir/carried.h"
@@ -120,6 +121,7 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
     LN_TRY(ln_context_need_meter(clone, ctx));
     LN_TRY(ln_context_share_mem(clone, ctx));
     LN_TRY(copy_owned(ctx, clone));
+    LN_TRY(ln_preset_copy(ctx, clone));
     LN_TRY(copy_open_constants(ctx, clone));
     LN_TRY(ln_runner_create(clone, &clone->runner));
     clone->state = LN_CONTEXT_LOADED;

@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/name_hash.h"
 #include "base/pool.h"
+#include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
 #include "ir/bound.h"
@@ -255,6 +256,7 @@ static ln_status run_static(ln_context *ctx, ln_fill *fill)
 {
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
+        LN_TRY(ln_preset_input(ctx, op));
         LN_TRY(ln_fill_op(fill, op));
         LN_TRY(ln_op_run_static(op));
         ln_fill_let_go(ctx, op);

@@ -41,8 +41,9 @@ typedef struct ln_opdesc_tensor {
     ln_desc_flag is_static;
     ln_desc_flag is_variadic;
     ln_desc_flag is_optional;
-    ln_desc_flag is_attribute; // inputs only, as the next seven
+    ln_desc_flag is_attribute; // inputs only, as the next eight
     ln_desc_flag is_shape_only;
+    ln_desc_flag is_weight;
     const char *types; // a mask of dtypes, in C
     const char *sametype;
     const char *sameshape;

@@ -77,6 +77,7 @@ static const field in_fields[] = {
     F(ln_opdesc_tensor, "optional", FLAG, false, is_optional),
     F(ln_opdesc_tensor, "attribute", FLAG, false, is_attribute),
     F(ln_opdesc_tensor, "shape_only", FLAG, false, is_shape_only),
+    F(ln_opdesc_tensor, "weight", FLAG, false, is_weight),
     F(ln_opdesc_tensor, "types", EXPR, false, types),
     F(ln_opdesc_tensor, "variadic", FLAG, false, is_variadic),
     F(ln_opdesc_tensor, "check", STRING, false, check),

@@ -119,6 +119,7 @@ static void put_facts(ln_text *text, const ln_opdesc_tensor *t)
     put_flag(text, &has_facts, t->is_static == LN_DESC_FALSE, "not static");
     put_flag(text, &has_facts, t->is_attribute == LN_DESC_TRUE, "attribute in ONNX");
     put_flag(text, &has_facts, t->is_shape_only == LN_DESC_TRUE, "shape only");
+    put_flag(text, &has_facts, t->is_weight == LN_DESC_TRUE, "weight");
     put_relation(text, &has_facts, "type in ", t->types);
     put_fact(text, &has_facts, "type", "dtype", t->dtype);
     put_relation(text, &has_facts, "type of ", t->sametype);

@@ -49,8 +49,8 @@ static bool same_value(const ln_value *a, const ln_value *b)
 
 static unsigned flags_of(const ln_opdesc_tensor *t)
 {
-    const ln_desc_flag flags[] = {t->is_optional, t->is_variadic,  t->is_scratch,
-                                  t->is_static,   t->is_attribute, t->is_shape_only};
+    const ln_desc_flag flags[] = {t->is_optional,  t->is_variadic,   t->is_scratch, t->is_static,
+                                  t->is_attribute, t->is_shape_only, t->is_weight};
     unsigned bits = 0;
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
         bits |= (unsigned)(flags[i] == LN_DESC_TRUE) << i;

@@ -133,7 +133,8 @@ static void put_flags(ln_text *text, const ln_opdesc_tensor *t)
         const char *name;
     } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},   {t->is_variadic, "LN_ARG_VARIADIC"},
                  {t->is_scratch, "LN_ARG_SCRATCH"},     {t->is_static, "LN_ARG_STATIC"},
-                 {t->is_attribute, "LN_ARG_ATTRIBUTE"}, {t->is_shape_only, "LN_ARG_SHAPE_ONLY"}};
+                 {t->is_attribute, "LN_ARG_ATTRIBUTE"}, {t->is_shape_only, "LN_ARG_SHAPE_ONLY"},
+                 {t->is_weight, "LN_ARG_WEIGHT"}};
     bool is_any = false;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].flag == LN_DESC_TRUE) {

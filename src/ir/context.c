@@ -117,17 +117,6 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
 
 // ---- Operators, work ----
 
-static int is_param_zero(const ln_op_arg *arg, const char *pname)
-{
-    const ln_param_entry *param = ln_param_list_find(arg->params, pname);
-    if (!param || param->type != LN_PARAM_ARRAY_NUMBER)
-        return !param;
-    for (int i = 0; i < param->array_len; i++)
-        if (param->value_array_double[i] != 0)
-            return 0;
-    return 1;
-}
-
 int ln_op_is_type(const ln_op_arg *arg, const char *name)
 {
     size_t len = strlen(name);
@@ -138,14 +127,7 @@ int ln_op_is_type(const ln_op_arg *arg, const char *name)
 
 int ln_op_is_input(const ln_op_arg *arg)
 {
-    if (ln_op_is_type(arg, "input"))
-        return 1;
-    // Models from before `input` have zeros where the caller writes.
-    if (arg->model_has_input || !ln_op_is_type(arg, "create"))
-        return 0;
-    const ln_param_entry *from_file = ln_param_list_find(arg->params, "from_file");
-    return !(from_file && from_file->value_bool) && is_param_zero(arg, "ran") &&
-           is_param_zero(arg, "data");
+    return ln_op_is_type(arg, "input");
 }
 
 int ln_op_is_filled(const ln_op *op, const ln_tensor_entry *entry)

@@ -4,16 +4,28 @@
 
 #include "ir/fill.h"
 
+#include <lightnet/msg.h>
+
 #include "ir/carried.h"
 #include "ir/context.h"
 
 // What is copied at once before its pages may go.
 #define CHUNK_BYTES ((size_t)4 << 20)
 
-int ln_op_is_from_file(const ln_op *op)
+static int says_from_file(const ln_op *op)
 {
     const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "from_file");
     return param && param->type == LN_PARAM_BOOL && param->value_bool;
+}
+
+int ln_op_is_from_file(const ln_op *op)
+{
+    return says_from_file(op) && !ln_op_is_input(op->op_arg);
+}
+
+int ln_op_is_first_from_file(const ln_op *op)
+{
+    return says_from_file(op) && ln_op_is_input(op->op_arg);
 }
 
 ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,
@@ -61,9 +73,15 @@ ln_status ln_fill_open(ln_fill *fill)
     const char *datafile = fill->ctx->datafile;
     if (!datafile || fill->file)
         return LN_OK;
-    if (ln_carried_count(ln_context_root(fill->ctx)->carried) > 0)
+    const ln_context *root = ln_context_root(fill->ctx);
+    if (ln_carried_count(root->carried) > 0 && !root->weights)
         return LN_FAIL(LN_INVALID, "%s: the model brings its own data, and takes no data file",
                        datafile);
+    // The old system wrote a text only, and its programs name the data file once more.
+    if (ln_carried_count(root->carried) > 0 && !fill->ctx->outer)
+        ln_msg_warn("%s: the model was compiled with its constants, which are in '%s'; only inputs "
+                    "are taken from the data file",
+                    datafile, root->weights);
     return ln_tensor_file_open(datafile, &fill->file);
 }
 
@@ -73,11 +91,13 @@ void ln_fill_close(ln_fill *fill)
     fill->file = NULL;
 }
 
-static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry)
+static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry, int is_input)
 {
     const char *datafile = fill->ctx->datafile;
     LN_TRY(ln_fill_open(fill));
     int index = ln_tensor_file_find(fill->file, entry->name);
+    if (index < 0 && is_input)
+        return LN_OK; // the program gives it
     if (index < 0)
         return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", datafile, entry->name);
     LN_TRY(ln_check_fits(fill->file, index, entry, datafile));
@@ -138,15 +158,19 @@ static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *e
 ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
 {
     const ln_tensor_list_entry *out;
-    if (!ln_op_is_from_file(op))
+    if (!says_from_file(op))
         return LN_OK;
+    const ln_context *root = ln_context_root(fill->ctx);
+    int is_input = ln_op_is_input(op->op_arg), has_file = fill->ctx->datafile != NULL;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(fill->ctx->tensor_table, out->name);
-        if (fill->ctx->datafile)
-            LN_TRY(fill_from_file(fill, entry));
-        else if (!entry->carried && ln_context_root(fill->ctx)->weights)
+        if (has_file && (is_input || ln_carried_count(root->carried) == 0))
+            LN_TRY(fill_from_file(fill, entry, is_input));
+        else if (is_input)
+            continue;
+        else if (!entry->carried && root->weights)
             return LN_FAIL(LN_INVALID, "%s: tensor '%s' has another shape than the model says",
-                           ln_context_root(fill->ctx)->weights, entry->name);
+                           root->weights, entry->name);
         else if (!entry->carried)
             fill->missing_count++;
         else if (is_read_in_file(fill->ctx, op, entry))

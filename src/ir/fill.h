@@ -13,8 +13,11 @@ typedef struct ln_fill {
     size_t missing_count; // tensors that nobody has anything for
 } ln_fill;
 
-// 1 if the operator's tensors come from a file.
+// 1 if the operator's tensors are constants that come from a file.
 int ln_op_is_from_file(const ln_op *op);
+
+// 1 if they are inputs whose first value comes from a file, if that has them.
+int ln_op_is_first_from_file(const ln_op *op);
 
 // Whether a tensor of a data file is what the model takes for `to`; LN_INVALID with both.
 ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_entry *to,

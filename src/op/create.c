@@ -18,6 +18,21 @@
 
 // ---- Inputs and outputs of the model ----
 
+// What the input holds once the model is loaded.
+static ln_status check_first_value(ln_call *call)
+{
+    if (!ln_call_has(call, "ran"))
+        return LN_OK;
+    int count = ln_call_count(call, "ran");
+    if (count != 2)
+        return ln_call_fail(call, LN_INVALID, "'ran' has %d numbers, not 2", count);
+    double least = ln_call_float_at(call, "ran", 0), most = ln_call_float_at(call, "ran", 1);
+    if (!(least <= most))
+        return ln_call_fail(call, LN_INVALID, "'ran' should be [least, greatest], but is [%g, %g]",
+                            least, most);
+    return LN_OK;
+}
+
 ln_status ln_infer_input(ln_call *call)
 {
     tl_dtype dtype;
@@ -45,6 +60,7 @@ ln_status ln_infer_input(ln_call *call)
     for (int d = 0; d < ndim; d++)
         if (dims[d] == -1)
             return ln_call_out_open(call);
+    LN_TRY(check_first_value(call));
     return ln_call_out64(call, 0, dtype, ndim, dims);
 }
 
@@ -87,7 +103,7 @@ void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double 
         return;
     }
     size_t byte_count = tl_tensor_size(entry->tensor);
-    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES || ln_op_is_input(op_arg) ||
+    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES ||
         !ln_context_take_known(op_arg->context, entry, byte_count))
         return;
     unsigned char elements[MAX_KNOWN_BYTES];

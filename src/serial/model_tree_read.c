@@ -16,6 +16,7 @@
 #include <lightnet/util.h>
 
 #include "ir/compiled.h"
+#include "serial/old_inputs.h"
 #include "serial/old_types.h"
 #include "serial/param_fit.h"
 #include "serial/unknown_types.h"
@@ -523,5 +524,8 @@ ln_status ln_model_tree_read(ln_serializer *serializer, ln_context *ctx, ln_docu
 {
     const ln_value *root = ln_document_root(document);
     LN_TRY(read_model(serializer, ctx, root));
+    // What we compiled says which its inputs are.
+    if (!ctx->compiled || ctx->compiled->is_old)
+        LN_TRY(ln_old_inputs_read(ctx));
     return read_graphs(serializer, ctx, root);
 }

@@ -70,19 +70,6 @@ TEST(a_create_of_zeros_is_a_constant_where_there_is_an_input)
     ln_arch_cleanup();
 }
 
-TEST(a_create_of_zeros_counts_as_input_where_there_is_no_other)
-{
-    CHECK_OK(ln_arch_init());
-    ln_context *ctx = open_text(
-        "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=false);"
-        "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);"
-        "elew(src1=x, src2=w | dst=y | elew_op=TL_MUL);");
-    CHECK_EQ(ln_context_input_count(ctx), 1);
-    CHECK_STR_EQ(ln_context_input(ctx, 0)->name, "x");
-    close_context(ctx);
-    ln_arch_cleanup();
-}
-
 TEST(calls_in_the_wrong_state_are_refused)
 {
     CHECK_OK(ln_arch_init());
@@ -513,7 +500,6 @@ TEST_LIST(inputs_and_outputs_of_large_models_are_found_at_once, inputs_and_outpu
           what_depends_on_constants_only_runs_once_and_again_when_they_change,
           a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
           inputs_and_outputs_are_known, a_create_of_zeros_is_a_constant_where_there_is_an_input,
-          a_create_of_zeros_counts_as_input_where_there_is_no_other,
           calls_in_the_wrong_state_are_refused,
           a_load_that_is_refused_leaves_allocated_memory_alone, a_change_of_operators_ends_the_plan,
           a_rerun_of_operators_ends_the_plan, numbers_that_are_not_finite_are_written_as_words,

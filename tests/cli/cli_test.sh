@@ -87,8 +87,9 @@ expect "-v" 0 "$bin/lightnet" -v
 has_out "lightnet 0.1.0"
 
 cat >weights.net <<'IL'
+input(| dst=x | dtype=TL_FLOAT, dims=[2]);
 create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);
-relu(src=w | dst=y |);
+elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);
 IL
 expect "weights without a data file are warned about" 0 "$bin/lightnet" -o '!' weights.net
 has_err "warning: 1 tensor should come from a data file"

@@ -39,7 +39,7 @@ TEST(more_numbers_than_elements_stay_out)
 
 TEST(random_numbers_are_the_same_everywhere)
 {
-    // Computed by another program from the definition in kernels.h.
+    // Computed by another program from the definition in first_values.h.
     double data[3];
     tl_tensor t = VIEW(data, TL_DOUBLE, 3);
     CHECK_OK(ln_ref_create(&t, "x", (double[]){0, 1}, NULL, 0));

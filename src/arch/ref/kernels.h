@@ -131,15 +131,7 @@ ln_status ln_ref_sort1d(const tl_tensor *key, const tl_tensor *val, tl_tensor *d
 
 ln_status ln_ref_zeros(tl_tensor *dst);
 
-// What `create` puts into a tensor that is not read from a file: with `ran` other than (0, 0)
-// random numbers, else `data` converted to the dtype and zeros behind it. Elements of `data` beyond
-// the tensor are left out.
-//
-// Random numbers are spread evenly over [ran[0], ran[1]], for integers and bools over the whole
-// numbers in it. They follow from `name`, the tensor's, alone, so that a model gets the same ones
-// everywhere, and other tensors others; element i is
-//     mix(hash(name) + (i + 1) * 0x9e3779b97f4a7c15)
-// with the 64-bit FNV-1a hash and the mixing of splitmix64.
+// What `create` puts into a tensor that is not read from a file (op/first_values.h).
 ln_status ln_ref_create(tl_tensor *dst, const char *name, const double ran[2], const double *data,
                         int data_len);
 
