@@ -86,6 +86,16 @@ void keep_standard_files(void);
 // (10^6), "64Mi" (2^20).
 int take_budget(void *unused, const char *verb, const char *text);
 
+// --strict: faults of files that are taken with a warning are errors.
+int take_strict(void *unused, const char *verb, const char *value);
+
+// Rows of a verb's options that hold for each model it opens from here on. They write no member.
+#define OPENS_MODELS                                                                               \
+    {OPT_BUDGET, 0, take_budget, NULL, 0},                                                         \
+    {                                                                                              \
+        OPT_STRICT, 0, take_strict, NULL, 0                                                        \
+    }
+
 // Creates a context and reads `source` into it. NULL after having said why.
 ln_context *open_model(const char *source);
 

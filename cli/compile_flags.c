@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --rules, --skip, --tune, --verbose, --budget.
+// --rules, --skip, --tune, --verbose, --budget, --strict.
 
 #include "compile_flags.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that compile have in common: --rules, --skip, --tune, --verbose, --budget.
+// What the commands that compile have in common: --rules, --skip, --tune, --verbose, --budget,
+// --strict.
 
 #ifndef LN_CLI_COMPILE_FLAGS_H
 #define LN_CLI_COMPILE_FLAGS_H
@@ -23,7 +24,7 @@ typedef struct compile_flags {
 #define COMPILE_FLAGS(type, member)                                                                \
     CALLS(RULES, type, member, take_rules), CALLS(SKIP, type, member, take_skip),                  \
         TAKES(TUNE, type, member.options.tunes), TAKES(VERBOSE, type, member.is_verbose),          \
-        CALLS(BUDGET, type, member, take_budget)
+        OPENS_MODELS
 
 int take_rules(void *flags, const char *verb, const char *path);
 int take_skip(void *flags, const char *verb, const char *list);

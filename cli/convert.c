@@ -21,6 +21,7 @@ static const verb_option takes[] = {
     NOTE(DATAFILE, convert_options, datafile, "; of a model that brings none along, for ONNX"),
     TAKES(WEIGHTS, convert_options, weights),
     TAKES(EXTERNAL, convert_options, is_external),
+    {OPT_STRICT, 0, take_strict, NULL, 0},
     TAKES_HELP,
     END_OF_OPTIONS,
 };

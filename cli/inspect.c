@@ -18,7 +18,7 @@ typedef struct inspect_options {
 static const verb_option takes[] = {
     TAKES(TARGET, inspect_options, target),
     NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
-    CALLS(BUDGET, inspect_options, model, take_budget),
+    OPENS_MODELS,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

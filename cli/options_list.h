@@ -67,6 +67,8 @@
       "threads that run the model (default: the processors that may be used, or LN_THREADS)") \
     X(BUDGET, "budget", 0, "BYTES", OPTION_CALL, 0, \
       "refuse a model whose peak of memory is above: 64000000, 64M, 64Mi (default 4Gi)") \
+    X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
+      "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \
     X(SEED, "seed", 0, "N", OPTION_SEED, 0, "where random numbers start: 0 to 2^64 - 1") \
     X(SPECIAL, "special", 0, NULL, OPTION_FLAG, 0, \

@@ -177,6 +177,17 @@ int take_budget(void *unused, const char *verb, const char *text)
     return EXIT_OK;
 }
 
+static int is_strict;
+
+int take_strict(void *unused, const char *verb, const char *value)
+{
+    (void)unused;
+    (void)verb;
+    (void)value;
+    is_strict = 1;
+    return EXIT_OK;
+}
+
 static void apply_budget(ln_context *ctx)
 {
     ln_limits limits = ctx->limits;
@@ -191,6 +202,7 @@ ln_context *open_model(const char *source)
     ln_context *ctx = ln_context_create();
     if (ctx)
         apply_budget(ctx);
+    ln_context_set_strict(ctx, is_strict);
     ln_status status = ctx ? ln_context_init(ctx, source) : LN_NO_MEMORY;
     progress_end();
     if (status == LN_OK)

@@ -58,7 +58,7 @@ static const verb_option takes[] = {
     TAKES(ISOLATE, list_options, is_isolated),
     {OPT_TIMEOUT, 0, take_timeout, NULL, 0},
     CALLS(THREADS, list_options, list, take_threads),
-    CALLS(BUDGET, list_options, list, take_budget),
+    OPENS_MODELS,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

@@ -267,6 +267,48 @@ TEST(texts_in_utf16_are_read_as_utf8)
     }
 }
 
+TEST(an_unknown_attribute_is_ignored_where_the_schema_allows_it)
+{
+    static const struct {
+        const char *optype, *expected;
+        int is_strict, warnings;
+    } rows[] = {
+        {"SimplifiedLayerNormalization", "SimplifiedLayerNormalization(X=x", 0, 1},
+        {"SimplifiedLayerNormalization", "has no attribute 'epsion'", 1, 0},
+        {"Relu", "has no attribute 'epsion'", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pb p;
+        begin(&p, 15);
+        put_initializer(&p, "s", 1);
+        pb_begin_node(&p, rows[i].optype, "x", "y");
+        if (i < 2)
+            pb_str(&p, 1, "s");
+        pb_begin(&p, 5);
+        pb_str(&p, 1, "epsion");
+        pb_float(&p, 2, 1);
+        pb_int(&p, 20, 1);
+        pb_end(&p);
+        pb_end(&p);
+        end(&p);
+        int warnings = 0;
+        char *il = NULL;
+        size_t len;
+        ln_msg_set_handler(count_warning, &warnings);
+        ln_context *ctx = ln_context_create();
+        ln_context_set_strict(ctx, rows[i].is_strict);
+        if (ln_context_init_mem(ctx, p.bytes, p.len, "m") == LN_OK)
+            CHECK_OK(ln_context_write(ctx, "il", &il, &len));
+        ln_msg_set_handler(NULL, NULL);
+        if (!strstr(il ? il : ln_error_message(), rows[i].expected))
+            fail_msg("row %zu: %s", i, il ? il : ln_error_message());
+        CHECK_EQ(warnings, rows[i].warnings);
+        ln_free(il);
+        ln_context_free(ctx);
+        pb_free(&p);
+    }
+}
+
 TEST(names_are_held_to_what_contexts_take)
 {
     char longest[600];
@@ -679,6 +721,7 @@ TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
           a_graph_with_a_cycle_is_refused, a_name_is_made_once,
           of_a_constant_that_is_defined_twice_the_last_value_counts,
           an_input_with_a_default_is_not_defined_again, texts_in_utf16_are_read_as_utf8,
+          an_unknown_attribute_is_ignored_where_the_schema_allows_it,
           names_are_held_to_what_contexts_take, all_problems_are_told_at_once,
           a_hundred_problems_are_kept_and_all_are_counted, versions_that_are_not_known_are_told,
           old_forms_are_marked_with_their_version,

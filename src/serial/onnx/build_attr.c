@@ -233,9 +233,9 @@ static ln_status read_text(ln_onnx_builder *b, const ln_onnx_given *given, ln_on
 static ln_status tolerate_utf16(const ln_onnx_builder *b, const ln_onnx_given *given,
                                 ln_onnx_bytes bytes)
 {
-    return ln_onnx_tolerate(b->source, bytes.at,
-                            "attribute '%s' of node '%s' is text in UTF-16; it is read as UTF-8",
-                            given->name, ln_onnx_top(b)->node.name);
+    return ln_onnx_tolerate(b->source, bytes.at, "it is read as UTF-8",
+                            "attribute '%s' of node '%s' is text in UTF-16", given->name,
+                            ln_onnx_top(b)->node.name);
 }
 
 static ln_status add_string(ln_onnx_builder *b, const ln_onnx_given *given, ln_list **params)
@@ -368,6 +368,37 @@ static const ln_arg_info *find_attribute(const ln_op_info *info, const char *nam
     return NULL;
 }
 
+// Operators whose schemas allow attributes that they do not name; ONNX Runtime reads them so.
+static bool allows_unknown_attributes(const char *optype)
+{
+    static const char *const optypes[] = {
+        "Affine",
+        "Crop",
+        "DynamicSlice",
+        "ImageScaler",
+        "LayerNormalization",
+        "ParametricSoftplus",
+        "Scale",
+        "ScaledTanh",
+        "SimplifiedLayerNormalization",
+    };
+    for (size_t i = 0; i < sizeof optypes / sizeof optypes[0]; i++) {
+        if (strcmp(optypes[i], optype) == 0)
+            return true;
+    }
+    return false;
+}
+
+static ln_status skip_unknown(ln_onnx_builder *b, const ln_onnx_given *given)
+{
+    const ln_onnx_current *node = &ln_onnx_top(b)->node;
+    if (!allows_unknown_attributes(node->optype) || b->source->is_strict)
+        return ln_onnx_problem(b, NULL, "the operator has no attribute '%s'", given->name);
+    return ln_onnx_tolerate(b->source, node->at, "it is ignored",
+                            "node '%s' has attribute '%s', which operator %s has not", node->name,
+                            given->name, node->optype);
+}
+
 ln_status ln_onnx_add_given(ln_onnx_builder *b, ln_list **params)
 {
     const ln_onnx_current *node = &ln_onnx_top(b)->node;
@@ -380,7 +411,7 @@ ln_status ln_onnx_add_given(ln_onnx_builder *b, ln_list **params)
         else if (param)
             LN_TRY(add_param(b, given, param, params));
         else
-            LN_TRY(ln_onnx_problem(b, NULL, "the operator has no attribute '%s'", given->name));
+            LN_TRY(skip_unknown(b, given));
     }
     for (const ln_param_info *p = node->info->params; p && p->arg_name && !node->is_bad; p++) {
         if (p->is_required && !ln_param_list_find(*params, p->arg_name))

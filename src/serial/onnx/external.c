@@ -40,7 +40,8 @@ ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_statu
     return status;
 }
 
-ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *fmt, ...)
+ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *remedy,
+                           const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -48,7 +49,8 @@ ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, cons
     va_end(ap);
     if (source->is_strict)
         return status;
-    ln_msg_warn("%s", ln_error_message());
+    if (!source->is_quiet)
+        ln_msg_warn("%s; %s", ln_error_message(), remedy);
     return LN_OK;
 }
 

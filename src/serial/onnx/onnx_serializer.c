@@ -81,11 +81,11 @@ static ln_status read_source(ln_serializer *serializer, ln_context *ctx, ln_onnx
 }
 
 static ln_status read_file(ln_serializer *serializer, ln_context *ctx, const char *path,
-                           ln_preflight *report)
+                           bool is_quiet, ln_preflight *report)
 {
     ln_onnx_mapping *mapping;
     LN_TRY(ln_onnx_map_model(path, &mapping));
-    ln_onnx_source source = {.name = path, .bytes = mapping->bytes};
+    ln_onnx_source source = {.name = path, .bytes = mapping->bytes, .is_quiet = is_quiet};
     LN_TRY(keep(ctx, mapping));
     char *folder = folder_of(path);
     if (!folder)
@@ -98,7 +98,7 @@ static ln_status read_file(ln_serializer *serializer, ln_context *ctx, const cha
 
 // The caller's bytes may go once they are read, so the context keeps a copy.
 static ln_status read_mem(ln_serializer *serializer, ln_context *ctx, const char *bytes,
-                          size_t byte_count, const char *name, ln_preflight *report)
+                          size_t byte_count, const char *name, bool is_quiet, ln_preflight *report)
 {
     char *copy = ln_alloc(byte_count);
     if (!copy)
@@ -107,7 +107,8 @@ static ln_status read_mem(ln_serializer *serializer, ln_context *ctx, const char
         memcpy(copy, bytes, byte_count);
     LN_TRY(ln_context_keep(ctx, copy, ln_free));
     ln_onnx_source source = {.name = name,
-                             .bytes = {.at = (const uint8_t *)copy, .len = byte_count}};
+                             .bytes = {.at = (const uint8_t *)copy, .len = byte_count},
+                             .is_quiet = is_quiet};
     return read_source(serializer, ctx, &source, report);
 }
 
@@ -119,8 +120,8 @@ static ln_status load(ln_serializer *serializer, ln_context *ctx, const char *pa
     ln_preflight *report = ln_preflight_new(serializer->name);
     if (!report)
         return LN_NO_MEMORY;
-    ln_status status = path ? read_file(serializer, ctx, path, report)
-                            : read_mem(serializer, ctx, bytes, byte_count, name, report);
+    ln_status status = path ? read_file(serializer, ctx, path, false, report)
+                            : read_mem(serializer, ctx, bytes, byte_count, name, false, report);
     if (status == LN_OK && report->problem_count > 0)
         status = ln_preflight_fail(report, name);
     ln_preflight_destroy(report);
@@ -145,8 +146,8 @@ static ln_status onnx_preflight(ln_serializer *serializer, const char *path, con
     ln_context *ctx = ln_context_create();
     if (!ctx)
         return LN_NO_MEMORY;
-    ln_status status = path ? read_file(serializer, ctx, path, report)
-                            : read_mem(serializer, ctx, bytes, byte_count, name, report);
+    ln_status status = path ? read_file(serializer, ctx, path, true, report)
+                            : read_mem(serializer, ctx, bytes, byte_count, name, true, report);
     ln_context_free(ctx);
     return status;
 }

@@ -113,9 +113,8 @@ ln_status ln_onnx_scope_add_constant(ln_onnx_scope *scope, ln_onnx_bytes name,
 {
     ln_onnx_symbol *before = ln_onnx_scope_find(scope, name);
     if (before && is_stated(before)) {
-        LN_TRY(ln_onnx_tolerate(scope->source, name.at,
-                                "the constant '%.*s' is defined twice; its last value is used",
-                                LN_ONNX_NAME(name)));
+        LN_TRY(ln_onnx_tolerate(scope->source, name.at, "its last value is used",
+                                "the constant '%.*s' is defined twice", LN_ONNX_NAME(name)));
         before->kind = kind;
         *out_symbol = before;
     } else {

@@ -26,6 +26,7 @@ typedef struct ln_onnx_source {
     ln_onnx_mapping *mapped; // files beside it that have been opened, newest first
     size_t mapped_count;
     bool is_strict; // faults that ONNX Runtime accepts are errors, not warnings
+    bool is_quiet;  // nor warnings: whoever reads the model afterwards is told
 } ln_onnx_source;
 
 // Files beside a model.
@@ -35,10 +36,11 @@ typedef struct ln_onnx_source {
 ln_status ln_onnx_fail(const ln_onnx_source *source, const uint8_t *at, ln_status status,
                        const char *fmt, ...) LN_PRINTF(4, 5);
 
-// A fault that ONNX forbids and ONNX Runtime accepts. "<name>: byte <offset>: <message>" is a
-// warning, and the status LN_OK; of a strict source it is the error LN_INVALID.
-ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *fmt, ...)
-    LN_PRINTF(3, 4);
+// A fault that ONNX forbids and ONNX Runtime accepts. "<name>: byte <offset>: <message>; <remedy>",
+// where `remedy` says what is read instead, is a warning, and the status LN_OK. Of a strict source
+// the message is the error LN_INVALID.
+ln_status ln_onnx_tolerate(const ln_onnx_source *source, const uint8_t *at, const char *remedy,
+                           const char *fmt, ...) LN_PRINTF(4, 5);
 
 // A name of a model in a message: `"'%.*s'", LN_ONNX_NAME(bytes)`.
 #define LN_ONNX_NAME(bytes) ((bytes).len < 100 ? (int)(bytes).len : 100), (const char *)(bytes).at
