@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/param_words.h"
+
 #define MESSAGE_BYTES 4096
 
 ln_status ln_opck_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)
@@ -65,8 +67,8 @@ ln_status ln_opck_check_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_
         return fail_missing(op_arg, "param");
     if (entry->type == type)
         return LN_OK;
-    return ln_op_fail(op_arg, LN_INVALID, "`%s` param's type should be %s, but gets a %s",
-                      entry->arg_name, ln_param_type_name(type), ln_param_type_name(entry->type));
+    return ln_op_fail(op_arg, LN_INVALID, "`%s` param should be %s, but is %s", entry->arg_name,
+                      ln_param_type_words(type), ln_param_type_words(entry->type));
 }
 
 // The number as the type of the comparison sees it.

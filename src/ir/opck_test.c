@@ -105,7 +105,7 @@ static const struct {
     {"exist", exist_ok, NULL},
     {"exist", exist_bad, "needs a `stride` param"},
     {"type", type_ok, NULL},
-    {"type", type_bad, "`n` param's type should be LN_PARAM_STRING, but gets a LN_PARAM_NUMBER"},
+    {"type", type_bad, "`n` param should be a text, but is a number"},
     {"a NULL entry", type_null, "lacks a param that it checks"},
     {"int", int_all, NULL},
     {"int", int_lt, "`n` param's value should be < 2, but gets a 5"},

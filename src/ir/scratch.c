@@ -66,10 +66,11 @@ static ln_scratch *allocate(ln_context *root, size_t byte_count)
         return NULL;
     }
     if (!charge(root, byte_count)) {
-        ln_fail(LN_LIMIT,
-                "needs %zu bytes of workspace, over the memory limit of %zu, which leaves %zu; "
-                "raise the limit, or take a smaller input",
-                byte_count, root->limits.memory_byte_count, ln_meter_left(root->meter));
+        ln_fail(
+            LN_LIMIT,
+            "needs %zu bytes of workspace, over the memory limit of %zu, which leaves %zu; "
+            "raise the limit (`--budget=BYTES`, or `ln_limits` in a program), or take a smaller input",
+            byte_count, root->limits.memory_byte_count, ln_meter_left(root->meter));
         return NULL;
     }
     ln_meter *meter = root ? root->meter : NULL;

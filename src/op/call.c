@@ -11,9 +11,11 @@
 #include <lightnet/allocator.h>
 #include <lightnet/context.h>
 #include <lightnet/op_support.h>
+#include <lightnet/spelling.h>
 
 #include "ir/context.h"
 #include "ir/open.h"
+#include "ir/param_words.h"
 
 // The most tensors a variadic argument of an operator in call form takes.
 #define MAX_VARIADIC 4096
@@ -232,6 +234,34 @@ static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
     return is_array && is_empty_array;
 }
 
+static ln_status fail_no_param(ln_call *call, const char *name)
+{
+    char known[512] = "none";
+    size_t used = 0;
+    ln_nearest nearest = ln_nearest_to(name);
+    for (const ln_param_info *p = call->info->params; p->arg_name && used < sizeof known; p++) {
+        ln_nearest_try(&nearest, p->arg_name);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                 p->arg_name);
+    }
+    return ln_call_fail(call, LN_INVALID, "has no param '%s'; known: %s%s%s%s", name, known,
+                        nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+                        nearest.name ? "'?" : "");
+}
+
+// A text in place of a number may be meant as an element type.
+static ln_status fail_kind(ln_call *call, const ln_param_info *info, const ln_param_entry *param)
+{
+    char words[512] = "";
+    bool is_dtype = strcmp(info->arg_name, "dtype") == 0 || strcmp(info->arg_name, "to") == 0;
+    if (is_dtype && param->type == LN_PARAM_STRING)
+        return ln_call_fail(call, LN_INVALID, "param '%s': '%s' is no element type%s",
+                            param->arg_name, param->value_string,
+                            ln_dtype_words(param->value_string, words, sizeof words));
+    return ln_call_fail(call, LN_INVALID, "param '%s' should be %s, but is %s", param->arg_name,
+                        ln_param_type_words(info->ptype), ln_param_type_words(param->type));
+}
+
 static ln_status check_params(ln_call *call)
 {
     ln_op_arg *arg = call->op_arg;
@@ -241,13 +271,11 @@ static ln_status check_params(ln_call *call)
             continue;
         const ln_param_info *info = find_param_info(call->info, param->arg_name);
         if (!info)
-            return ln_call_fail(call, LN_INVALID, "has no param '%s'", param->arg_name);
+            return fail_no_param(call, param->arg_name);
         if (ln_param_list_find(arg->params, param->arg_name) != param)
             return ln_call_fail(call, LN_INVALID, "param '%s' is there twice", param->arg_name);
         if (!is_kind(param, info->ptype))
-            return ln_call_fail(call, LN_INVALID, "param '%s' should be %s, but is %s",
-                                param->arg_name, ln_param_type_name(info->ptype),
-                                ln_param_type_name(param->type));
+            return fail_kind(call, info, param);
         LN_TRY(ln_op_check_param_value(arg, param));
     }
     for (const ln_param_info *info = call->info->params; info->arg_name; info++)

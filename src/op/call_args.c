@@ -12,6 +12,7 @@
 
 #include "ir/context.h"
 
+#include "ir/param_words.h"
 #include "ir/scratch.h"
 
 #define MESSAGE_BYTES 2048
@@ -277,9 +278,14 @@ ln_status ln_call_dtype(ln_call *call, const char *param, tl_dtype *out_dtype)
     const char *name = ln_call_string(call, param);
     *out_dtype =
         name ? ln_onnx_dtype_from_name(name) : ln_onnx_dtype_from_number(ln_call_int(call, param));
-    if (*out_dtype == TL_DTYPE_INVALID)
-        return ln_call_fail(call, LN_INVALID, "param '%s' should name an element type", param);
-    return LN_OK;
+    if (*out_dtype != TL_DTYPE_INVALID)
+        return LN_OK;
+    char words[512];
+    if (name)
+        return ln_call_fail(call, LN_INVALID, "param '%s': '%s' is no element type%s", param, name,
+                            ln_dtype_words(name, words, sizeof words));
+    return ln_call_fail(call, LN_INVALID, "param '%s' should name an element type, and is %lld",
+                        param, (long long)ln_call_int(call, param));
 }
 
 // ---- Geometry ----

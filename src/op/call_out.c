@@ -4,11 +4,13 @@
 
 #include "op/call.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/context.h>
+#include <lightnet/shape.h>
 
 #include "ir/open.h"
 
@@ -24,6 +26,22 @@ int ln_call_wants(const ln_call *call, int index)
     return index >= 0 && index < call->out_count && call->outs[index].is_wanted;
 }
 
+static ln_status fail_shape(ln_call *call, int index, int ndim, const int *dims)
+{
+    char shape[256];
+    ln_sprint_shape(shape, sizeof shape, ndim, dims);
+    for (int i = 0; i < ndim; i++) {
+        if (dims[i] < 0)
+            return ln_call_fail(call, LN_INVALID,
+                                "output %d would have the shape %s, with a negative dimension",
+                                index, shape);
+    }
+    return ln_call_fail(call, LN_LIMIT,
+                        "output %d would have the shape %s, which are too many elements; the most "
+                        "is %d",
+                        index, shape, INT_MAX);
+}
+
 ln_status ln_call_out(ln_call *call, int index, tl_dtype dtype, int ndim, const int *dims)
 {
     if (!ln_call_wants(call, index))
@@ -36,9 +54,7 @@ ln_status ln_call_out(ln_call *call, int index, tl_dtype dtype, int ndim, const 
                             ndim, TL_MAXDIM);
     int len;
     if (!tl_shape_len(ndim, dims, &len))
-        return ln_call_fail(call, LN_LIMIT,
-                            "output %d would have a negative dimension, or too many elements",
-                            index);
+        return fail_shape(call, index, ndim, dims);
     out->is_stated = true;
     out->dtype = dtype;
     out->ndim = ndim;

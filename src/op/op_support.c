@@ -11,6 +11,9 @@
 
 #include <lightnet/allocator.h>
 #include <lightnet/opck.h>
+#include <lightnet/spelling.h>
+
+#include "ir/param_words.h"
 
 #define NAMES_BYTES 1024
 
@@ -46,6 +49,14 @@ static void add_name(char *names, const char *name, const char *suffix)
     snprintf(names + len, NAMES_BYTES - len, "%s%s%s", len ? ", " : "", name, suffix);
 }
 
+static ln_status fail_unknown_name(ln_op_arg *op_arg, const char *what, const ln_nearest *nearest,
+                                   const char *names)
+{
+    return ln_op_fail(op_arg, LN_INVALID, "unknown %s '%s'; known: %s%s%s%s", what, nearest->word,
+                      names[0] ? names : "none", nearest->name ? "; did you mean '" : "",
+                      nearest->name ? nearest->name : "", nearest->name ? "'?" : "");
+}
+
 // Lists are short, but a file may make them long; the number of described names bounds the length
 // of a list that is right, so the search for doubles is bounded too.
 static ln_status check_tensors(ln_op_arg *op_arg, ln_list *list, const ln_arg_info *infos,
@@ -55,10 +66,12 @@ static ln_status check_tensors(ln_op_arg *op_arg, ln_list *list, const ln_arg_in
         const ln_tensor_list_entry *entry = l->data;
         if (!is_described(infos, entry->arg_name)) {
             char names[NAMES_BYTES] = "";
-            for (const ln_arg_info *info = infos; info->arg_name; info++)
+            ln_nearest nearest = ln_nearest_to(entry->arg_name);
+            for (const ln_arg_info *info = infos; info->arg_name; info++) {
                 add_name(names, info->arg_name, info->flags & LN_ARG_VARIADIC ? "1..." : "");
-            return ln_op_fail(op_arg, LN_INVALID, "unknown %s '%s'; known: %s", what,
-                              entry->arg_name, names[0] ? names : "none");
+                ln_nearest_try(&nearest, info->arg_name);
+            }
+            return fail_unknown_name(op_arg, what, &nearest, names);
         }
         if (ln_tensor_list_find_by_arg_name(list, entry->arg_name) != entry)
             return ln_op_fail(op_arg, LN_INVALID, "%s '%s' is there twice", what, entry->arg_name);
@@ -107,10 +120,12 @@ ln_status ln_op_check_params(ln_op_arg *op_arg, const ln_param_info *params)
             info++;
         if (!info->arg_name) {
             char names[NAMES_BYTES] = "";
-            for (info = params; info->arg_name; info++)
+            ln_nearest nearest = ln_nearest_to(entry->arg_name);
+            for (info = params; info->arg_name; info++) {
                 add_name(names, info->arg_name, "");
-            return ln_op_fail(op_arg, LN_INVALID, "unknown param '%s'; known: %s", entry->arg_name,
-                              names[0] ? names : "none");
+                ln_nearest_try(&nearest, info->arg_name);
+            }
+            return fail_unknown_name(op_arg, "param", &nearest, names);
         }
         if (ln_param_list_find(op_arg->params, entry->arg_name) != entry)
             return ln_op_fail(op_arg, LN_INVALID, "param '%s' is there twice", entry->arg_name);
@@ -394,8 +409,9 @@ void ln_op_undo(ln_op_arg *op_arg)
 
 ln_status ln_op_fail_unknown(ln_op_arg *op_arg, const char *arg_name, const char *text)
 {
-    return ln_op_fail(op_arg, LN_INVALID, "param '%s': '%s' is not known", arg_name,
-                      text ? text : "");
+    char words[512];
+    return ln_op_fail(op_arg, LN_INVALID, "param '%s': '%s' is not known%s", arg_name,
+                      text ? text : "", ln_param_choice_words(arg_name, text, words, sizeof words));
 }
 
 ln_status ln_op_fail_recorded(ln_op_arg *op_arg)

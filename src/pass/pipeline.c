@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
 #include "pass/firing.h"
@@ -44,14 +45,19 @@ ln_optimize_options ln_optimize_options_default(void)
 
 static ln_status fail_unknown_arch(const char *name, size_t len)
 {
-    char known[256] = "";
+    char word[64], known[256] = "";
     size_t used = 0;
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), name);
+    ln_nearest nearest = ln_nearest_to(word);
     const ln_arch *arch;
-    for (size_t i = 0; (arch = ln_arch_find_at(i)) && used < sizeof known; i++)
+    for (size_t i = 0; (arch = ln_arch_find_at(i)) && used < sizeof known; i++) {
+        ln_nearest_try(&nearest, arch->arch_name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  arch->arch_name);
-    return LN_FAIL(LN_NOT_FOUND, "target '%.*s' is not an arch of this library; there are: %s",
-                   (int)len, name, known);
+    }
+    return LN_FAIL(LN_NOT_FOUND, "target '%s' is not an arch of this library; there are: %s%s%s%s",
+                   word, known, nearest.name ? "; did you mean '" : "",
+                   nearest.name ? nearest.name : "", nearest.name ? "'?" : "");
 }
 
 static int has_arch(const ln_compilation *compilation, const ln_arch *arch)
@@ -132,12 +138,18 @@ static int is_named(const char *names, const char *name)
 
 static ln_status fail_unknown_pass(const char *name, size_t len)
 {
-    char known[256] = "";
+    char word[64], known[256] = "";
     size_t used = 0;
-    for (const ln_pass *pass = ln_pipeline; pass->name && used < sizeof known; pass++)
+    snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), name);
+    ln_nearest nearest = ln_nearest_to(word);
+    for (const ln_pass *pass = ln_pipeline; pass->name && used < sizeof known; pass++) {
+        ln_nearest_try(&nearest, pass->name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  pass->name);
-    return LN_FAIL(LN_NOT_FOUND, "there is no pass '%.*s'; there are: %s", (int)len, name, known);
+    }
+    return LN_FAIL(LN_NOT_FOUND, "there is no pass '%s'; there are: %s%s%s%s", word, known,
+                   nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
+                   nearest.name ? "'?" : "");
 }
 
 static ln_status check_names(const char *names)

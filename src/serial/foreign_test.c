@@ -3,6 +3,7 @@
 
 #include "serial/foreign.h"
 
+#include "serial/choose.h"
 #include "tests/test.h"
 
 #define BYTES(text) text, sizeof text - 1
@@ -78,4 +79,12 @@ TEST(leaves_models_alone)
     }
 }
 
-TEST_LIST(knows_files_that_are_no_models, leaves_models_alone)
+TEST(says_to_register_formats_first)
+{
+    ln_serializer *serializer;
+    CHECK_FAILS(ln_serializer_choose("m.onnx", "\x08\7", 2, "m.onnx", &serializer), LN_STATE);
+    CHECK_MESSAGE("m.onnx: no format is registered; call ln_arch_init first");
+    CHECK_NULL(serializer);
+}
+
+TEST_LIST(knows_files_that_are_no_models, leaves_models_alone, says_to_register_formats_first)

@@ -108,7 +108,8 @@ static ln_status meter_charge(ln_meter *meter, size_t byte_count)
     return LN_FAIL(
         LN_LIMIT,
         "%zu bytes beside %zu are over the %zu that the memory limit leaves to values of "
-        "dynamic shape and workspace; raise the limit, or take a smaller input",
+        "dynamic shape and workspace; raise the limit (`--budget=BYTES`, or `ln_limits` in a "
+        "program), or take a smaller input",
         byte_count, ln_meter_bytes(meter), meter->limit);
 }
 

@@ -152,6 +152,29 @@ def test_endings_that_no_format_has(model):
     assert "there is no file or folder /nosuch" in run("verify", "/nosuch", code=1).stdout
 
 
+def test_words_in_a_model_that_are_near():
+    start = "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8]); "
+    for text, words in (
+        ("input(| dst=x | dtype=float32, dims=[1, 8]);", "'float32' is no element type; did you mean 'TL_FLOAT'?"),
+        ("input(| dst=x | dtype=TL_FLOAT, dim=[1]);", "has no param 'dim'; known: dtype, dims, "),
+        ("input(| dst=x | dtype=TL_FLOAT, dims=[100000, 100000, 100000]);", "shape [100000, 100000, 100000]"),
+        ("create(| dst=x | dtype=f32, dims=[1]);", "'f32' is not known; did you mean 'TL_FLOAT'?"),
+        (start + 'softmax(src=x | dst=y | axis="one");', "`axis` param should be a number, but is a text"),
+        (start + "relu(srx=x | dst=y |);", "unknown input 'srx'; known: src; did you mean 'src'?"),
+        (start + "elew(src1=x, src2=x | dst=y | elew_op=TL_MULT);", "did you mean 'TL_MUL'?"),
+        (start + "Crpo(x=x | y=y |);", "`lightnet ops` lists"),
+    ):
+        with open("words.net", "w", encoding="utf-8") as file:
+            file.write(text)
+        done = run("run", "words.net", code=1)
+        assert words in done.stderr and "LN_PARAM" not in done.stderr, done.stderr
+    for arguments, words in ((["opt", "-p", "fodl"], "did you mean 'fold'?"), (["run", "-t", "cpuu"], "did you mean 'cpu'?"),
+                             (["run", "-s", "x=2x8", "--budget=1"], "raise the limit (`--budget=")):
+        done = run(*arguments, "open.net", code=1)
+        assert words in done.stderr, done.stderr
+    assert "did you mean 'relu'?" in run("ops", "rleu", code=1).stderr
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -165,6 +188,7 @@ def main():
         test_files_that_are_no_models_are_named()
         test_formats_are_listed()
         test_endings_that_no_format_has("open.net")
+        test_words_in_a_model_that_are_near()
         os.chdir("/")
 
 

@@ -44,10 +44,11 @@ ln_status ln_onnx_charge(ln_onnx_budget *budget, size_t byte_count)
     if (!budget)
         return LN_OK;
     if (byte_count > budget->left)
-        return LN_FAIL(LN_LIMIT,
-                       "reading takes %zu more bytes, which is over the limit of %zu in all for "
-                       "a file of its size (at most memory_byte_count)",
-                       byte_count, budget->limit);
+        return LN_FAIL(
+            LN_LIMIT,
+            "reading takes %zu more bytes, which is over the limit of %zu in all for "
+            "a file of its size (at most memory_byte_count of `ln_limits`, which `--budget=BYTES` sets)",
+            byte_count, budget->limit);
     budget->left -= byte_count;
     return LN_OK;
 }
