@@ -36,7 +36,7 @@ const char *near_command(const char *name, char *buffer, size_t size);
 extern const verb_usage compile_and_run_usage;
 extern const verb_usage run_usage, bench_usage, plan_usage, verify_usage, compare_usage,
     inspect_usage, convert_usage, opt_usage, stats_usage, easyjson_usage, blame_usage, genwts_usage,
-    gen_op_usage, ops_usage, archs_usage, formats_usage, help_usage;
+    gen_op_usage, ops_usage, archs_usage, formats_usage, completion_usage, help_usage;
 
 int cmd_compile_and_run(int argc, char **argv); // `lightnet [options] SOURCE`
 int cmd_run(int argc, char **argv);
@@ -55,6 +55,7 @@ int cmd_gen_op(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_archs(int argc, char **argv);
 int cmd_formats(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 
 // ---- Messages, on standard error; coloured on a terminal ----

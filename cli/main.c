@@ -30,6 +30,7 @@ const command commands[] = {
     {"ops", cmd_ops, &ops_usage, "list the operators, or describe one"},
     {"archs", cmd_archs, &archs_usage, "list the archs that models can be compiled for"},
     {"formats", cmd_formats, &formats_usage, "list the formats that are read and written"},
+    {"completion", cmd_completion, &completion_usage, "print completions for a shell"},
     {"help", cmd_help, &help_usage, "show this list, or what a command takes"},
     {NULL, NULL, NULL, NULL},
 };

@@ -9,7 +9,7 @@ install(TARGETS lightnet_shared lightnet_static EXPORT lightnet_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/lightnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT lightnet_targets NAMESPACE lightnet:: DESTINATION ${config_dir})
-install(FILES docs/lightnet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/il2json.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lightnet-config.cmake @ONLY CONTENT
   "include(\${CMAKE_CURRENT_LIST_DIR}/lightnet_targets.cmake)\n")

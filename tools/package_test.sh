@@ -48,4 +48,9 @@ cmake --build "$work/cmake" >/dev/null
 "$prefix/bin/lightnet" --version >/dev/null
 readelf -d "$libdir/liblightnet.so" | grep -q 'SONAME.*liblightnet\.so\.0'
 readelf -d "$libdir/liblightnet-cvm.so" | grep -q 'SONAME.*liblightnet-cvm\.so\.0'
-test -f "$prefix/share/man/man1/lightnet.1"
+for page in lightnet il2json; do
+    test -f "$prefix/share/man/man1/$page.1"
+done
+for file in bash-completion/completions/lightnet zsh/site-functions/_lightnet fish/vendor_completions.d/lightnet.fish; do
+    test -s "$prefix/share/$file"
+done

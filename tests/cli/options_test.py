@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 LIGHTNET = os.path.join(os.path.abspath(sys.argv[1]), "lightnet")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROW = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(\[?)(=\S+)?", re.MULTILINE)
 
 # -o is where output goes, a file or a folder.
@@ -162,7 +163,7 @@ def test_words_in_a_model_that_are_near():
         (start + 'softmax(src=x | dst=y | axis="one");', "`axis` param should be a number, but is a text"),
         (start + "relu(srx=x | dst=y |);", "unknown input 'srx'; known: src; did you mean 'src'?"),
         (start + "elew(src1=x, src2=x | dst=y | elew_op=TL_MULT);", "did you mean 'TL_MUL'?"),
-        (start + "Crpo(x=x | y=y |);", "`lightnet ops` lists"),
+        (start + "Zyxw(x=x | y=y |);", "`lightnet ops` lists"),
     ):
         with open("words.net", "w", encoding="utf-8") as file:
             file.write(text)
@@ -173,6 +174,38 @@ def test_words_in_a_model_that_are_near():
         done = run(*arguments, "open.net", code=1)
         assert words in done.stderr, done.stderr
     assert "did you mean 'relu'?" in run("ops", "rleu", code=1).stderr
+
+
+def test_completions_and_the_man_page_know_every_option():
+    bash, zsh, fish = (run("completion", shell).stdout for shell in ("bash", "zsh", "fish"))
+    with open(os.path.join(ROOT, "docs", "lightnet.1.in"), encoding="utf-8") as file:
+        assert "@OPTIONS@\n" in file.read()
+    man = run("completion", "man", os.path.join(ROOT, "docs", "lightnet.1.in")).stdout
+    assert "\n@OPTIONS@\n" not in man and ".SH FILES" in man and ".SH OPTIONS" in man
+    for command in commands():
+        names = {row[1] for row in ROW.findall(run("help", command).stdout)}
+        line = re.search(rf"^    {command}\) options='(.*)' ;;$", bash, re.MULTILINE)[1]
+        assert {word.strip("-=") for word in line.split()} == names, (command, line)
+        part = re.search(rf"^    {command}\)\n(.*?);;$", zsh, re.MULTILINE | re.DOTALL)[1]
+        assert set(re.findall(r"'\*--([\w-]+)=?\[", part)) == names, (command, part)
+        found = re.findall(rf"__fish_seen_subcommand_from {command}' -l ([\w-]+)", fish)
+        assert set(found) == names, (command, found)
+        section = man.split(".SS " + command.replace("-", "\\-") + "\n")[1].split("\n.S")[0]
+        for name in names:
+            assert "\\-\\-" + name.replace("-", "\\-") in section, (command, name)
+    subprocess.run(["bash", "-n"], input=bash, text=True, check=True)
+    # What bash proposes: commands, options of a command, files.
+    script = bash + """
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _lightnet 2>/dev/null; echo "${COMPREPLY[*]}"; }
+try lightnet insp
+try lightnet plan --sh
+try lightnet help verif
+try lightnet run open.n
+"""
+    out = subprocess.run(["bash"], input=script, text=True, capture_output=True, check=True).stdout
+    assert out.splitlines() == ["inspect", "--shape= --short", "verify", "open.net"], out
+    run("completion", "ksh", code=2)
+    run("completion", code=2)
 
 
 def main():
@@ -189,6 +222,7 @@ def main():
         test_formats_are_listed()
         test_endings_that_no_format_has("open.net")
         test_words_in_a_model_that_are_near()
+        test_completions_and_the_man_page_know_every_option()
         os.chdir("/")
 
 
