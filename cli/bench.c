@@ -14,6 +14,7 @@
 #include "model_io.h"
 #include "progress.h"
 #include "threads_option.h"
+#include "write_option.h"
 
 #define MAX_RUNS     1000000
 #define MAX_WATCHED  100  // runs that are watched operator by operator
@@ -72,6 +73,7 @@ static const verb_option takes[] = {
     TAKES(INPUT, bench_options, inputs),
     NOTE(SHAPE, bench_options, shapes, "; what stays open is 1"),
     CALLS(THREADS, bench_options, model, take_threads),
+    CALLS(ALLOW_WRITE, bench_options, model, take_allow_write),
     TAKES(RUNS, bench_options, runs),
     TAKES(MIN_TIME, bench_options, min_time),
     TAKES(WARMUP, bench_options, warmup),

@@ -9,6 +9,7 @@
 #include "model_io.h"
 #include "progress.h"
 #include "threads_option.h"
+#include "write_option.h"
 
 typedef struct top_options {
     const char *source;
@@ -40,6 +41,7 @@ static const verb_option takes[] = {
     TAKES(SHAPE, top_options, shapes),
     TAKES(DEBUG, top_options, debug),
     CALLS(THREADS, top_options, flags, take_threads),
+    CALLS(ALLOW_WRITE, top_options, flags, take_allow_write),
     COMPILE_FLAGS(top_options, flags),
     TAKES(WWARN, top_options, shows_warnings),
     TAKES(WNO_WARN, top_options, shows_warnings),

@@ -65,6 +65,9 @@
       "runs before, the first one included (default 3)") \
     X(THREADS, "threads", 0, "COUNT", OPTION_CALL, 0, \
       "threads that run the model (default: the processors that may be used, or LN_THREADS)") \
+    X(ALLOW_WRITE, "allow-write", 0, "DIR", OPTION_CALL, 0, \
+      "let the model create files below DIR (operator fprint); without it a model that writes is " \
+      "refused") \
     X(BUDGET, "budget", 0, "BYTES", OPTION_CALL, 0, \
       "refuse a model whose peak of memory is above: 64000000, 64M, 64Mi (default 4Gi)") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \

@@ -12,6 +12,7 @@
 #include "save_outputs.h"
 #include "summary.h"
 #include "threads_option.h"
+#include "write_option.h"
 
 #define DEFAULT_TOP 5
 
@@ -37,6 +38,7 @@ static const verb_option takes[] = {
     TAKES(OUTDIR, run_options, outdir),
     TAKES(REPEAT, run_options, repeat),
     CALLS(THREADS, run_options, model, take_threads),
+    CALLS(ALLOW_WRITE, run_options, model, take_allow_write),
     TAKES(LABELS, run_options, labels),
     TAKES(TOP, run_options, top),
     INPUT_OPTIONS(run_options, files),

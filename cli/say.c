@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "progress.h"
 #include "threads_option.h"
+#include "write_option.h"
 
 #define MESSAGE_BYTES 8192 // more than the library's messages have
 
@@ -228,6 +229,8 @@ ln_status load_model(ln_context *ctx, const char *datafile)
 {
     progress_begin("loading %s", datafile ? datafile : "the model");
     ln_status status = threads_option_apply(ctx);
+    if (status == LN_OK)
+        status = write_option_apply(ctx);
     if (status == LN_OK)
         status = ln_context_load(ctx, datafile);
     progress_end();

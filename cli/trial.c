@@ -12,6 +12,7 @@
 #include "random_stream.h"
 #include "random_weights.h"
 #include "threads_option.h"
+#include "write_option.h"
 
 struct trial_data {
     const char *datafile;
@@ -143,15 +144,14 @@ static ln_status set_tensors(ln_context *ctx, const trial_data *data)
     return given_inputs_set(ctx, &data->inputs);
 }
 
-// Nothing is printed or written while a model is tried again and again, and nothing is computed
-// that nobody will look at.
-static void silence(const ln_context *ctx, const char *until)
+// Operators after the one that makes tensor `until` do not run, as their results are not looked at.
+static void stop_after(const ln_context *ctx, const char *until)
 {
     const ln_tensor_entry *last = until ? ln_tensor_table_find(ctx->tensor_table, until) : NULL;
     int is_behind = 0;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (is_behind || !op->op_arg->tensors_out)
+        if (is_behind)
             op->run = op->static_run = NULL;
         is_behind |= last && strcmp(op->op_arg->name, last->creater) == 0;
     }
@@ -161,7 +161,8 @@ static ln_status try(ln_context *ctx, const char *target, const ln_optimize_opti
                      const trial_data *data, int run_count, const char *until)
 {
     LN_TRY(ln_context_compile_with(ctx, target, options));
-    silence(ctx, until);
+    silence_model(ctx);
+    stop_after(ctx, until);
     LN_TRY(threads_option_apply(ctx));
     LN_TRY(ln_context_load(ctx, data->datafile));
     LN_TRY(set_tensors(ctx, data));

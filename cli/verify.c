@@ -16,6 +16,7 @@
 #include "model_io.h"
 #include "pb.h"
 #include "through.h"
+#include "write_option.h"
 
 #define MAX_PATH 4096
 
@@ -263,6 +264,7 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
         if (!v->o->keeps_open)
             LN_TRY(given_inputs_bind_shapes(*ctx, given));
         LN_TRY(compile_model(*ctx, v->o->target, NULL));
+        silence_model(*ctx);
         LN_TRY(load_model(*ctx, NULL));
     }
     LN_TRY(given_inputs_set(*ctx, given));

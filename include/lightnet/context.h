@@ -100,6 +100,8 @@ struct ln_context {
     int is_strict;                      /* see `ln_context_set_strict` */
     struct ln_scratch *scratch;         /* blocks that operators of dynamic shape took before */
     size_t scratch_byte_count;          /* what these take, of `meter` */
+    struct ln_writes *writes;           /* the files that its operators may write; NULL: none */
+    int is_storing;                     /* its constants are computed to be stored, nothing runs */
 };
 typedef struct ln_context ln_context;
 
@@ -121,6 +123,16 @@ LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
  * such as a constant that is defined twice, with a warning (`lightnet/msg.h`). A strict context
  * refuses them: `init` fails. To be called before `init`; 0 is the default. NULL is fine. */
 LN_API void ln_context_set_strict(ln_context *ctx, int is_strict);
+
+/* Lets the model write files below `folder`, which is there, with operators such as `fprint`; NULL:
+ * none, as in a new context. Without it a model that would write is refused when it is loaded; it
+ * can still be read, compiled and printed.
+ * Each file is created when the model is loaded, which fails with LN_EXISTS if the name is taken
+ * already: nothing is overwritten. From then on each run appends. Clones made afterwards write the
+ * same files. They are closed when the last of these contexts is freed or is allowed something
+ * else; the permission itself outlasts unload and cleanup. The folder's name is resolved when a
+ * file is created. Not while the model is loaded (LN_STATE). */
+LN_API ln_status ln_context_allow_write(ln_context *ctx, const char *folder);
 
 /* Reads a model: ONNX, JSON IR, compiled IR or IL, told apart by content; "-" reads standard input.
  * Creates operators and tensors, checks them, and builds the data flow graph.

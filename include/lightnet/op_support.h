@@ -82,8 +82,9 @@ LN_API ln_status ln_op_check_param_value(ln_op_arg *op_arg, const ln_param_entry
 /* The number, or each number of the array, is whole and fits an int. */
 LN_API ln_status ln_op_check_whole(ln_op_arg *op_arg, const ln_param_entry *entry);
 
-/* 1 if `path` cannot lead out of the current folder by its words: it is not absolute, and none of
- * its parts is empty or starts with a dot, but for a "./" in front. 0 else, and for NULL. */
+/* 1 if `path` cannot lead out of a folder by its words: it is not absolute, and none of its parts
+ * is empty, has more than 255 bytes or starts with a dot, but for a "./" in front. 0 else, and for
+ * NULL. */
 LN_API int ln_op_is_inner_path(const char *path);
 
 /* "param 'dtype': 'TL_FOO' is not known". */

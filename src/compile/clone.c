@@ -14,6 +14,7 @@
 #include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/open.h"
+#include "ir/writes.h"
 
 static ln_status copy_string(const char *string, char **out_copy)
 {
@@ -131,8 +132,10 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 static ln_status copy_all(const ln_context *ctx, ln_context *clone)
 {
     clone->limits = ctx->limits;
-    if (!clone->outer)
+    if (!clone->outer) {
         clone->carried = ln_carried_retain(ctx->carried);
+        clone->writes = ln_writes_retain(ctx->writes);
+    }
     LN_TRY(copy_string(ctx->source, &clone->source));
     LN_TRY(copy_string(ctx->weights, &clone->weights));
     LN_TRY(copy_graphs(ctx, clone));

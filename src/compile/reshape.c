@@ -151,7 +151,7 @@ static void own_ops(ln_context *ctx)
     }
 }
 
-// The contents change places; plans, limits, threads and the observer stay.
+// The contents change places; plans, limits, threads, the observer and what may be written stay.
 static void swap_contents(ln_context *a, ln_context *b)
 {
     ln_context held = *a;
@@ -165,6 +165,8 @@ static void swap_contents(ln_context *a, ln_context *b)
     a->plans = held.plans;
     b->plans = NULL;
     a->limits = held.limits;
+    b->writes = a->writes;
+    a->writes = held.writes;
     own_ops(a);
     own_ops(b);
 }

@@ -386,7 +386,10 @@ ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *pa
         return LN_FAIL(LN_STATE, "constants are stored of a model that is compiled and not loaded");
     if (!has_weights(ctx, datafile))
         return LN_OK;
-    LN_TRY(ln_context_load(ctx, datafile));
+    ctx->is_storing = 1;
+    ln_status loaded = ln_context_load(ctx, datafile);
+    ctx->is_storing = 0;
+    LN_TRY(loaded);
     store s = {.ctx = ctx};
     ln_status status = run_store(&s, path);
     if (status == LN_OK)

@@ -14,6 +14,7 @@
 #include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/scratch.h"
+#include "ir/writes.h"
 
 // ---- Life ----
 
@@ -56,6 +57,7 @@ void ln_context_free(ln_context *ctx)
     ln_context_forget_ends(ctx);
     if (!ctx->outer) // a graph has that of its root
         ln_pool_release(ctx->pool);
+    ln_writes_release(ctx->writes);
     ln_free(ctx);
 }
 

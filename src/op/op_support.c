@@ -15,6 +15,8 @@
 
 #include "ir/param_words.h"
 
+#include "base/open_below.h"
+
 #define NAMES_BYTES 1024
 
 // ---- Which arguments there are ----
@@ -285,18 +287,7 @@ ln_status ln_op_check_whole(ln_op_arg *op_arg, const ln_param_entry *entry)
 
 int ln_op_is_inner_path(const char *path)
 {
-    if (!path)
-        return 0;
-    if (strncmp(path, "./", 2) == 0)
-        path += 2;
-    for (;; path++) {
-        size_t len = strcspn(path, "/");
-        if (len == 0 || path[0] == '.')
-            return 0;
-        path += len;
-        if (!*path)
-            return 1;
-    }
+    return ln_is_creatable_below(path && strncmp(path, "./", 2) == 0 ? path + 2 : path);
 }
 
 // ---- Arguments by their place ----

@@ -275,6 +275,7 @@ static ln_status prepare(ln_context *ctx, const char *model, const char *target)
 {
     LN_TRY(ln_context_init_mem(ctx, model, strlen(model), NULL));
     LN_TRY(ln_context_compile(ctx, target));
+    LN_TRY(ln_context_allow_write(ctx, "."));
     return ln_context_load(ctx, NULL);
 }
 
@@ -322,11 +323,14 @@ static int run_all(const char *target)
             failed_count++;
         }
         close_context(ctx);
+        bool writes = strncmp(op->op_arg->optype, "fprint", 6) == 0;
+        if (writes != (unlink("fprint.txt") == 0)) // it is created anew each time
+            failed_count++;
     }
     return failed_count;
 }
 
-// `fprint` writes to the current folder.
+// `fprint` writes below the current folder, which the examples are allowed.
 static void enter_new_folder(char *folder, size_t size)
 {
     snprintf(folder, size, "%s/op_examples.XXXXXX", LN_BUILD_DIR);
@@ -340,10 +344,8 @@ TEST(every_example_runs)
     enter_new_folder(folder, sizeof folder);
     CHECK_OK(ln_arch_init());
     CHECK_EQ(run_all("ref"), 0);
-    CHECK_EQ(access("fprint.txt", R_OK), 0);
     CHECK_EQ(run_all("cpu"), 0);
     ln_arch_cleanup();
-    unlink("fprint.txt");
     CHECK_EQ(chdir("/"), 0);
     CHECK_EQ(rmdir(folder), 0);
 }

@@ -7,6 +7,7 @@
 #ifndef LN_ARCH_REF_RUN_H
 #define LN_ARCH_REF_RUN_H
 
+#include <lightnet/context.h>
 #include <lightnet/op.h>
 #include <lightnet/op_support.h>
 
@@ -58,9 +59,8 @@ ln_status ln_ref_run_transpose(const tl_tensor *src, tl_tensor *dst, const int *
 // A line with `msg`, then the tensor, on standard output.
 ln_status ln_ref_run_print(const tl_tensor *src, const char *msg);
 
-// The same into a file, which is made or emptied. The path comes from a model and is not trusted:
-// it must be one that `ln_op_is_inner_path` takes, no part of it may be a link, and what is there
-// already must be an ordinary file.
-ln_status ln_ref_run_fprint(const tl_tensor *src, const char *msg, const char *file);
+// The same, appended to a file that `ln_writes_open` has opened.
+ln_status ln_ref_run_fprint(ln_context *ctx, const tl_tensor *src, const char *msg,
+                            const char *file);
 
 #endif
