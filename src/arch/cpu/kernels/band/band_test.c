@@ -12,10 +12,13 @@
 typedef struct chain {
     ln_conv_shape depthwise;
     size_t in_channels, out_channels;
-    size_t gap; // behind the channels of x, y and addend
+    size_t gap; // between the pixels of x and y
     bool has_bias, has_addend, is_addend_last, is_in_place, at_end;
     ln_act acts[3];
 } chain;
+
+// The addend's pixels are further apart than those of y, unless it is y.
+#define ADDEND_GAP 3
 
 typedef struct tensors {
     guarded x, addend, weights[3], bias;
@@ -69,7 +72,7 @@ static void describe(const chain *c, const tensors *t, float *const between[2], 
     if (!c->has_addend || !c->out_channels)
         return;
     stages[2].epilogue.addend = c->is_in_place ? y : t->addend.p;
-    stages[2].epilogue.addend_stride = c->out_channels + c->gap;
+    stages[2].epilogue.addend_stride = c->out_channels + c->gap + (c->is_in_place ? 0 : ADDEND_GAP);
     stages[2].epilogue.is_addend_last = c->is_addend_last;
 }
 
@@ -93,7 +96,7 @@ static tensors tensors_of(const chain *c)
     const size_t in = s->batch * s->in_h * s->in_w, out = s->batch * s->out_h * s->out_w;
     tensors t = {.y_count = out ? out * (last + c->gap) - c->gap : 0};
     t.x = random_floats(in ? in * (first + c->gap) - c->gap : 0, c->at_end);
-    t.addend = random_floats(t.y_count, c->at_end);
+    t.addend = random_floats(out ? t.y_count + (out - 1) * ADDEND_GAP : 0, c->at_end);
     t.weights[0] = random_floats(c->in_channels * up(channels), c->at_end);
     t.weights[1] = random_floats(s->kernel_h * s->kernel_w * channels, c->at_end);
     t.weights[2] = random_floats(channels * up(c->out_channels), c->at_end);

@@ -65,18 +65,21 @@ static options options_of(unsigned bits)
 
 static void check_on(const ln_conv_shape *s, options o, ln_pool *pool)
 {
-    size_t channels = s->in_channels, gap = o.is_part ? 5 : 0, taps = s->kernel_h * s->kernel_w;
+    size_t channels = s->in_channels, gap = o.is_part ? 5 : 0;
+    size_t addend_stride = channels + gap + (o.is_in_place ? 0 : 3),
+           taps = s->kernel_h * s->kernel_w;
     size_t in_pixels = s->batch * s->in_h * s->in_w, pixels = s->batch * s->out_h * s->out_w;
     size_t x_count = in_pixels ? in_pixels * (channels + gap) - gap : 0;
     size_t y_count = pixels ? pixels * (channels + gap) - gap : 0;
+    size_t addend_count = pixels ? (pixels - 1) * addend_stride + channels : 0;
     guarded x = guarded_make(x_count, o.at_end), w = guarded_make(taps * channels, o.at_end);
-    guarded bias = guarded_make(channels, o.at_end), addend = guarded_make(y_count, o.at_end);
+    guarded bias = guarded_make(channels, o.at_end), addend = guarded_make(addend_count, o.at_end);
     float *want = malloc((y_count + 1) * sizeof *want);
     CHECK_NOT_NULL(want);
     fill_random(x.p, x_count);
     fill_random(w.p, taps * channels);
     fill_random(bias.p, channels);
-    fill_random(addend.p, y_count);
+    fill_random(addend.p, addend_count);
     ln_conv_nhwc_f32_args args = {.shape = *s,
                                   .x = x.p,
                                   .x_stride = channels + gap,
@@ -84,7 +87,7 @@ static void check_on(const ln_conv_shape *s, options o, ln_pool *pool)
                                   .y_stride = channels + gap,
                                   .epilogue = {.bias = o.has_bias ? bias.p : NULL,
                                                .addend = o.has_addend ? addend.p : NULL,
-                                               .addend_stride = channels + gap,
+                                               .addend_stride = addend_stride,
                                                .is_addend_last = o.is_addend_last,
                                                .act = o.act,
                                                .alpha = -0.25f,

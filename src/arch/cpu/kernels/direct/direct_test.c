@@ -72,12 +72,13 @@ static void check_side(const problem *p, bool at_end)
     size_t taps = s->kernel_h * s->kernel_w, blocks = (per_group + LANES - 1) / LANES * s->group;
     size_t pixels = s->batch * s->out_h * s->out_w;
     size_t x_stride = s->in_channels + p->x_gap, y_stride = s->out_channels + p->y_gap;
+    size_t addend_stride = p->addend == 3 ? y_stride : y_stride + 3;
     guarded x =
         guarded_make(extent(s->batch * s->in_h * s->in_w, s->in_channels, x_stride), at_end);
     guarded weight = guarded_make(s->out_channels * in * taps, at_end);
     guarded packed = guarded_make(blocks * taps * in * LANES, at_end);
     guarded bias = guarded_make(s->out_channels, at_end);
-    guarded addend = guarded_make(extent(pixels, s->out_channels, y_stride), at_end);
+    guarded addend = guarded_make(extent(pixels, s->out_channels, addend_stride), at_end);
     fill_random(x.p, x.count);
     fill_random(weight.p, weight.count);
     fill_random(bias.p, bias.count);
@@ -99,7 +100,7 @@ static void check_side(const problem *p, bool at_end)
                                       .y_stride = y_stride,
                                       .epilogue = {.bias = p->no_bias ? NULL : bias.p,
                                                    .addend = added,
-                                                   .addend_stride = y_stride,
+                                                   .addend_stride = addend_stride,
                                                    .is_addend_last = p->addend == 2,
                                                    .act = p->act,
                                                    .alpha = 0.25f,
@@ -199,6 +200,8 @@ TEST(groups_are_right)
     p.x_gap = 3;
     p.y_gap = 5;
     check_problem(p);
+    for (p.addend = 1; p.addend <= 3; p.addend++)
+        check_problem(p);
     check_problem(make("groups of 20 from 3", 2, 6, 40, 5, 6, 3, 2, 1, 1));
     check_problem(make("groups of 17, 1x1", 3, 51, 51, 3, 4, 1, 1, 1, 0));
 }
@@ -209,6 +212,8 @@ TEST(windows_of_channels_are_right)
     p.x_gap = 3;
     p.y_gap = 5;
     check_problem(p);
+    for (p.addend = 1; p.addend <= 3; p.addend++)
+        check_problem(p);
     p.shape.kernel_h = p.shape.kernel_w = 1;
     check_problem(p);
     p = make("rows in the same cache sets", 1, 24, 64, 1, 40, 1, 1, 1, 0);

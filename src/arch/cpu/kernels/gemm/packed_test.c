@@ -54,12 +54,12 @@ static float expected(const problem *p, const ln_gemm_packed_f32_args *a, const 
 
 static void check_side(const problem *p, bool at_end)
 {
-    size_t as = p->k + p->gap, ys = p->n + p->gap;
+    size_t as = p->k + p->gap, ys = p->n + p->gap, zs = ys + 3;
     guarded a = guarded_make(extent(p->m, p->k, as), at_end);
     guarded w = guarded_make(p->k * p->n, at_end);
     guarded packed = guarded_make(ln_gemm_packed_len(p->k, p->n), at_end);
     guarded bias = guarded_make(p->n, at_end);
-    guarded addend = guarded_make(extent(p->m, p->n, ys), at_end);
+    guarded addend = guarded_make(extent(p->m, p->n, zs), at_end);
     fill_random(a.p, a.count);
     fill_random(w.p, w.count);
     fill_random(bias.p, bias.count);
@@ -82,7 +82,7 @@ static void check_side(const problem *p, bool at_end)
                                         .y_stride = ys,
                                         .epilogue = {.bias = p->bias ? bias.p : NULL,
                                                      .addend = p->addend ? addend.p : NULL,
-                                                     .addend_stride = ys,
+                                                     .addend_stride = zs,
                                                      .is_addend_last = p->is_addend_last,
                                                      .act = p->act,
                                                      .alpha = 0.25f,
@@ -234,7 +234,7 @@ TEST(every_epilogue_is_right)
 {
     for (int act = 0; act < LN_ACT_COUNT; act++) {
         for (int bits = 0; bits < 8; bits++) {
-            check_problem((problem){.m = 9,
+            check_problem((problem){.m = bits & 1 ? 9 : 2 * LN_TILE_MAX_ROWS + 3,
                                     .n = 32 + (size_t)(bits + act) % 2 * 5,
                                     .k = 3,
                                     .bias = bits & 1,
