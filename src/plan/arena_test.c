@@ -127,6 +127,28 @@ TEST(sizes_that_overflow_are_refused)
     CHECK(bytes == (size_t)1 << 63);
 }
 
+// As check_valid, by a sweep over the steps that keeps the intervals that are alive: those that
+// have ended are dropped as later ones begin, so that `v` is in the order of first_step.
+static void check_apart(const ln_interval *v, size_t count, size_t byte_count)
+{
+    static uint32_t alive[20000];
+    size_t alive_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t kept = 0, end = v[i].offset + v[i].byte_count;
+        CHECK(v[i].offset % 64 == 0 && v[i].offset >= 64 && end <= 64 + byte_count);
+        for (size_t k = 0; k < alive_count; k++) {
+            const ln_interval *other = &v[alive[k]];
+            if (other->last_step < v[i].first_step)
+                continue;
+            if (v[i].offset < other->offset + other->byte_count && other->offset < end)
+                fail_msg("intervals %u and %zu overlap", alive[k], i);
+            alive[kept++] = alive[k];
+        }
+        alive[kept++] = (uint32_t)i;
+        alive_count = kept;
+    }
+}
+
 static void check_many(uint32_t n, uint32_t longest)
 {
     static ln_interval v[20000];
@@ -143,6 +165,14 @@ static void check_many(uint32_t n, uint32_t longest)
                   longest, bytes, 100.0 * (double)(bytes - bound) / (double)bound,
                   (double)(clock() - start) / CLOCKS_PER_SEC);
     CHECK(bytes >= bound);
+    check_apart(v, n, bytes);
+}
+
+// Each interval is alive with a third of all: looking for gaps ends with the work that is allowed,
+// and the rest goes on top of each other.
+TEST(what_is_beyond_the_work_allowed_is_apart_too)
+{
+    check_many(20000, 13000);
 }
 
 TEST(twenty_thousand_short_intervals_are_fast)
@@ -159,4 +189,4 @@ TEST_LIST(neighbours_reuse_memory, touching_steps_do_not_share,
           sizes_are_rounded_up_to_the_alignment, empty_intervals_take_nothing_and_have_an_offset,
           the_order_of_sizes_alone_is_not_trusted, bad_arguments_are_refused,
           sizes_that_overflow_are_refused, twenty_thousand_short_intervals_are_fast,
-          thousands_of_long_intervals_are_fast)
+          thousands_of_long_intervals_are_fast, what_is_beyond_the_work_allowed_is_apart_too)

@@ -164,6 +164,16 @@ static uint32_t add_split(model *m, uint32_t x, bool is_slice)
     return a;
 }
 
+// A window of x, which others may overlap.
+static uint32_t add_slice(model *m, uint32_t x, size_t offset, size_t byte_count)
+{
+    add_step(m, "slice");
+    add_read(m, x);
+    uint32_t a = add_write(m, byte_count);
+    add_choice(m, LN_SHARE_INSIDE, a, x, offset);
+    return a;
+}
+
 // Its description puts the output over the input.
 static uint32_t add_fixed(model *m, uint32_t x)
 {
@@ -204,7 +214,14 @@ static void add_random_step(model *m)
         if (m->values[parts[0]].byte_count < 4000)
             add_concat(m, parts, count);
         break;
-    case 5: add_split(m, x, random_below(2)); break;
+    case 5: {
+        size_t size = m->values[x].byte_count / 4, offset = random_below((uint32_t)size + 1);
+        if (random_below(3))
+            add_split(m, x, random_below(2));
+        else
+            add_slice(m, x, 4 * offset, 4 * random_below((uint32_t)(size - offset) + 1));
+        break;
+    }
     case 6: {
         uint32_t y = add_plain(m, x, 4 * random_below(80));
         if (random_below(3) == 0) { // and at once over itself, before anybody else reads it
@@ -447,6 +464,30 @@ TEST(halves_are_views)
     CHECK_EQ(m.steps[1].aliasing, LN_PLAN_VIEW);
 }
 
+// The step reads both windows, so writing over one would change the other under its hands.
+TEST(of_overlapping_windows_that_a_step_reads_none_is_overwritten)
+{
+    static model m;
+    uint32_t x = start_model(&m), a = add_plain(&m, x, 256);
+    uint32_t left = add_slice(&m, a, 0, 128), right = add_slice(&m, a, 32, 128);
+    uint32_t y = add_sum(&m, left, right);
+    share_and_check(&m);
+    CHECK_EQ(m.owners[left], a);
+    CHECK_EQ(m.owners[right], a);
+    CHECK_EQ(m.owners[y], y);
+    CHECK_EQ(m.steps[3].aliasing, LN_PLAN_APART);
+
+    // Neighbours that do not overlap are free.
+    x = start_model(&m);
+    a = add_plain(&m, x, 256);
+    left = add_slice(&m, a, 0, 128);
+    right = add_slice(&m, a, 128, 128);
+    y = add_sum(&m, left, right);
+    share_and_check(&m);
+    CHECK_EQ(root_of(m.owners, y), a);
+    CHECK_EQ(m.steps[3].aliasing, LN_PLAN_IN_PLACE);
+}
+
 // A view of a large value that lives long would keep all of it alive.
 TEST(a_choice_that_costs_memory_is_not_taken)
 {
@@ -609,8 +650,8 @@ TEST_LIST(element_wise_chains_need_one_buffer,
           another_name_of_the_input_keeps_it_from_being_overwritten, parts_are_made_in_their_whole,
           wholes_lie_in_wholes, of_two_wholes_one_gets_the_part,
           a_part_that_is_there_twice_is_copied_once, inputs_and_static_values_stay_out_of_wholes,
-          halves_are_views, a_choice_that_costs_memory_is_not_taken,
-          places_keep_to_the_size_of_elements,
+          halves_are_views, of_overlapping_windows_that_a_step_reads_none_is_overwritten,
+          a_choice_that_costs_memory_is_not_taken, places_keep_to_the_size_of_elements,
           what_is_shared_the_checker_accepts_and_it_costs_no_memory,
           small_models_get_the_best_of_all_combinations, choices_of_nothing_are_refused,
           every_allocation_may_fail)
