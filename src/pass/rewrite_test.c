@@ -250,6 +250,48 @@ TEST(readers_read_what_a_tensor_was_made_equal_to)
                   "in()->x; relu(x)->z; relu(x)->w; ");
 }
 
+// What differs between the tensors y and x of a model of two `neg` after each other.
+typedef enum difference {
+    SAME,
+    TYPE,
+    RANK,
+    DIMENSION,
+    MEMORY,
+    CONSTANT,
+    DIFFERENCE_COUNT
+} difference;
+
+static void make_different(ln_context *ctx, difference how)
+{
+    ln_tensor_entry *y = ln_tensor_table_find(ctx->tensor_table, "y");
+    switch (how) {
+    case TYPE: y->tensor->dtype = TL_INT32; break;
+    case RANK: y->tensor->ndim--; break;
+    case DIMENSION: y->tensor->dims[0]++; break;
+    case MEMORY: y->mtype = y->mtype == LN_MEM_CPU ? LN_MEM_NONE : LN_MEM_CPU; break;
+    case CONSTANT: y->isstatic = 1; break;
+    default: break;
+    }
+}
+
+TEST(readers_of_another_kind_of_tensor_keep_it)
+{
+    CHECK_OK(fake_register());
+    for (difference how = SAME; how < DIFFERENCE_COUNT; how++) {
+        ln_context *ctx = fake_model(LINES("in -> x", "neg x -> a", "neg a -> y", "relu y -> z"));
+        CHECK_NOT_NULL(ctx);
+        make_different(ctx, how);
+        ln_compilation compilation = {.ctx = ctx};
+        const ln_rule_set *set = parse(NEG_NEG);
+        CHECK_OK(ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND));
+        const char *kept = "in()->x; neg(x)->a; neg(a)->y; relu(y)->z; ";
+        const char *expected = how == SAME ? "in()->x; relu(x)->z; " : kept;
+        if (strcmp(fake_print(ctx), expected) != 0)
+            fail_msg("difference %d: the model is %s", (int)how, fake_print(ctx));
+        ln_context_free(ctx);
+    }
+}
+
 TEST(an_output_of_the_model_keeps_its_name)
 {
     check_rewrite("a forward stays", LINES("in -> x", "neg x -> a", "neg a -> y"), NEG_NEG,
@@ -999,8 +1041,9 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           names_of_the_model_stay_and_new_ones_are_free,
           an_operator_that_the_result_reads_from_stays,
           several_results_may_make_several_outputs_of_the_root,
-          readers_read_what_a_tensor_was_made_equal_to, an_output_of_the_model_keeps_its_name,
-          what_nobody_reads_any_more_goes, no_tensor_becomes_an_output_by_a_firing,
+          readers_read_what_a_tensor_was_made_equal_to, readers_of_another_kind_of_tensor_keep_it,
+          an_output_of_the_model_keeps_its_name, what_nobody_reads_any_more_goes,
+          no_tensor_becomes_an_output_by_a_firing,
           operands_that_may_change_places_are_tried_both_ways, some_inputs_are_named_together,
           an_input_may_be_absent, a_result_makes_outputs_of_any_operator_it_replaces,
           a_result_never_reads_what_depends_on_it,
