@@ -272,6 +272,22 @@ TEST(nan_is_in_no_order_and_spreads)
          TL_FLOAT,
          S(2),
          {1, 1}},
+        {"NaN is the largest of 4 bits before opset 24",
+         "Cast(input=x | output=y | to=TL_FLOAT4E2M1, since=23);",
+         TL_FLOAT,
+         S(3),
+         {NAN, -1.5, 9},
+         TL_FLOAT4E2M1,
+         S(3),
+         {6, -1.5, 6}},
+        {"NaN is -0 of 4 bits from opset 24 on",
+         "Cast(input=x | output=y | to=TL_FLOAT4E2M1, since=24);",
+         TL_FLOAT,
+         S(3),
+         {NAN, -1.5, 9},
+         TL_FLOAT4E2M1,
+         S(3),
+         {0, -1.5, 6}},
     };
     ONNX_CHECK(cases);
 }

@@ -124,6 +124,22 @@ TEST(elements_are_put_elsewhere)
          X23 INTS("b", "1", "-1") INTS("e", "1", "-9") INTS("a", "1", "1")
              INTS("s", "1", "-2") "Slice(data=x, starts=b, ends=e, axes=a, steps=s | output=y |);",
          "FLOAT 2x2: 3 1 6 4"},
+        {"backwards from before the beginning, which is the first element",
+         X23 INTS("b", "1", "-9") INTS("e", "1", "-10") INTS("a", "1", "1")
+             INTS("s", "1", "-1") "Slice(data=x, starts=b, ends=e, axes=a, steps=s | output=y |);",
+         "FLOAT 2x1: 1 4"},
+        {"backwards from beyond the end, up to the first",
+         X23 INTS("b", "1", "9") INTS("e", "1", "0") INTS("a", "1", "1")
+             INTS("s", "1", "-1") "Slice(data=x, starts=b, ends=e, axes=a, steps=s | output=y |);",
+         "FLOAT 2x2: 3 2 6 5"},
+        {"backwards from the first element",
+         X23 INTS("b", "1", "0") INTS("e", "1", "-10") INTS("a", "1", "0")
+             INTS("s", "1", "-3") "Slice(data=x, starts=b, ends=e, axes=a, steps=s | output=y |);",
+         "FLOAT 1x3: 1 2 3"},
+        {"forwards from before the beginning",
+         X23 INTS("b", "1", "-9") INTS("e", "1", "-1") INTS("a", "1", "1")
+             INTS("s", "1", "2") "Slice(data=x, starts=b, ends=e, axes=a, steps=s | output=y |);",
+         "FLOAT 2x1: 1 4"},
         {"beyond the end",
          X23 INTS("b", "2", "1, 7") INTS(
              "e", "2", "9223372036854775000, 9") "Slice(data=x, starts=b, ends=e | output=y |);",
@@ -138,6 +154,16 @@ TEST(elements_are_put_elsewhere)
         {"padded",
          FLOATS("x", "2", "1, 2") INTS("p", "2", "1, -1") "Pad(data=x, pads=p | output=y |);",
          "FLOAT 2: 0 1"},
+        {"the attribute of opset 1, uneven",
+         X23 "Pad(data=x | output=y | paddings=[1, 0, 0, 2], since=1);",
+         "FLOAT 3x5: 0 0 0 0 0 1 2 3 0 0 4 5 6 0 0"},
+        {"the attribute of opset 2",
+         X23 "Pad(data=x | output=y | pads=[0, 1, 0, 0], value=7, since=2);",
+         "FLOAT 2x4: 7 1 2 3 7 4 5 6"},
+        {"some axes, uneven",
+         X23 INTS("p", "2", "1, 2")
+             INTS("a", "1", "-1") "Pad(data=x, pads=p, axes=a | output=y |);",
+         "FLOAT 2x6: 0 1 2 3 0 0 0 4 5 6 0 0"},
         {"mirrored again and again",
          FLOATS("x", "2", "1, 2")
              INTS("p", "2", "3, 2") "Pad(data=x, pads=p | output=y | mode=\"reflect\");",

@@ -240,6 +240,45 @@ TEST(an_input_of_any_rank_can_be_bound_too)
     ln_arch_cleanup();
 }
 
+static void set_dynamic(ln_context *ctx, const char *name, int ndim, const int *dims,
+                        const float *data)
+{
+    ln_object *object = ln_object_new_tensor(TL_FLOAT, ndim, dims, NULL);
+    CHECK_NOT_NULL(object);
+    const tl_tensor *tensor = ln_object_tensor(object);
+    memcpy(tensor->data, data, tl_tensor_size(tensor));
+    CHECK_OK(ln_context_set_object(ctx, name, object));
+    ln_object_release(object);
+}
+
+TEST(inputs_whose_shapes_are_not_given_stay_dynamic)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2]);\n"
+                                "input(| dst=z | dtype=TL_FLOAT, dims=[-1, 2]);\n"
+                                "input(| dst=v | dtype=TL_FLOAT, dims=[], open=true);\n"
+                                "Add(A=x, B=x | C=y |);\n"
+                                "Add(A=z, B=z | C=u |);\n"
+                                "Add(A=v, B=v | C=t |);\n");
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int rows = 1; rows < 4; rows++) {
+        CHECK_OK(reshape(ctx, rows));
+        CHECK_EQ(ln_context_data_size(ctx, "y"), (size_t)rows * 8);
+        CHECK(!ln_context_input_is_open(ctx, 0));
+        CHECK(ln_context_input_is_open(ctx, 1) && ln_context_input_is_open(ctx, 2));
+        float x[8] = {1, 2}, z[] = {3, 4, 5, 6}, v[] = {7};
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        set_dynamic(ctx, "z", 2, DIMS(2, 2), z);
+        set_dynamic(ctx, "v", 1, DIMS(1), v);
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "u", TL_FLOAT, 2, DIMS(2, 2), NUMBERS(6, 8, 10, 12));
+        check_numbers(ctx, "t", TL_FLOAT, 1, DIMS(1), NUMBERS(14));
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(limits_stay_those_of_the_context)
 {
     CHECK_OK(ln_arch_init());
@@ -283,4 +322,5 @@ TEST_LIST(a_loaded_model_runs_on_other_shapes, shapes_that_were_there_before_are
           inputs_that_must_agree_change_together, shapes_that_the_model_refuses_leave_it_as_it_was,
           what_cannot_be_a_shape_is_refused, rows_may_be_none,
           an_input_of_any_rank_can_be_bound_too, limits_stay_those_of_the_context,
+          inputs_whose_shapes_are_not_given_stay_dynamic,
           running_out_of_memory_leaves_the_old_shape)
