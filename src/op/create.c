@@ -110,5 +110,5 @@ void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double 
     memset(elements, 0, byte_count);
     int count = data_len < entry->tensor->len ? data_len : entry->tensor->len;
     if (tl_convert_n(elements, entry->tensor->dtype, data, TL_DOUBLE, (size_t)count) == LN_OK)
-        ln_call_know(entry, elements);
+        ln_call_know(entry, elements); // as above
 }

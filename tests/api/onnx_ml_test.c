@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of ai.onnx.ml.
 
+#include <locale.h>
+
 #include "tests/api/values.h"
 
 #define REALS(name, type, dims, data)                                                              \
@@ -388,6 +390,64 @@ TEST(maps_become_rows)
     close_run(ctx);
 }
 
+// {0: "2.5", 1: first}
+static ln_object *make_text_map(const char *first)
+{
+    const int two[] = {2};
+    ln_object *keys = ln_object_new_tensor(TL_INT64, 1, two, NULL);
+    ln_object *values = ln_object_new_tensor(TL_STRING, 1, two, NULL);
+    CHECK(keys && values);
+    ((int64_t *)ln_object_tensor(keys)->data)[0] = 0;
+    ((int64_t *)ln_object_tensor(keys)->data)[1] = 1;
+    CHECK_OK(ln_object_set_string(values, 0, "2.5", 3));
+    CHECK_OK(ln_object_set_string(values, 1, first, strlen(first)));
+    ln_object *map = ln_object_new_map(keys, values);
+    CHECK_NOT_NULL(map);
+    ln_object_release(keys);
+    ln_object_release(values);
+    return map;
+}
+
+TEST(maps_have_decimal_points_whatever_the_locale)
+{
+    static const char *const locales[] = {"C", "de_DE.UTF-8"};
+    ln_arch_init();
+    for (size_t i = 0; i < 2; i++) {
+        ln_context *ctx = load_text("input(| dst=m | dtype=TL_OBJECT, dims=[], open=true);\n"
+                                    "ml_CastMap(X=m | Y=text | cast_to=\"TO_STRING\");\n"
+                                    "ml_CastMap(X=m | Y=real |);\n",
+                                    "ref");
+        if (!setlocale(LC_NUMERIC, locales[i]))
+            print_message("no locale %s is installed\n", locales[i]);
+        ln_object *map = make_map(), *texts = make_text_map("-1e3");
+        CHECK_OK(ln_context_set_object(ctx, "m", map));
+        CHECK_OK(ln_context_run(ctx));
+        check_strings(ctx, "text", 2, DIMS(1, 2), STRINGS("2.500000", "1.500000"));
+        CHECK_OK(ln_context_set_object(ctx, "m", texts));
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "real", TL_FLOAT, 2, DIMS(1, 2), NUMBERS(2.5, -1000));
+        ln_object_release(map);
+        ln_object_release(texts);
+        close_context(ctx);
+    }
+    setlocale(LC_NUMERIC, "C");
+    ln_arch_cleanup();
+}
+
+TEST(texts_that_are_no_numbers_are_refused)
+{
+    ln_arch_init();
+    ln_context *ctx = load_text("input(| dst=m | dtype=TL_OBJECT, dims=[], open=true);\n"
+                                "ml_CastMap(X=m | Y=real |);\n",
+                                "ref");
+    ln_object *texts = make_text_map("2,5");
+    CHECK_OK(ln_context_set_object(ctx, "m", texts));
+    CHECK_FAILS(ln_context_run(ctx), LN_INVALID);
+    CHECK_MESSAGE("the value '2,5' of the map is no number");
+    ln_object_release(texts);
+    close_run(ctx);
+}
+
 TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           rows_are_normalized_unless_that_divides_by_zero, columns_are_picked_and_put_side_by_side,
           labels_are_found_by_the_last_key_that_is_equal, tables_of_labels_may_be_tensors,
@@ -396,4 +456,5 @@ TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           a_machine_has_all_that_it_needs, leaves_vote_for_targets, leaves_vote_for_classes,
           votes_for_one_of_two_classes, one_score_of_two_classes_becomes_two,
           nodes_and_leaves_may_be_listed_apart, trees_that_lie_are_refused, rows_become_maps,
-          maps_become_rows)
+          maps_become_rows, maps_have_decimal_points_whatever_the_locale,
+          texts_that_are_no_numbers_are_refused)

@@ -66,6 +66,26 @@ TEST(tensors_are_split_and_joined_again)
     close_run(ctx);
 }
 
+// One part, longer than the tensor by more than a sum of both can hold.
+TEST(a_part_may_have_the_largest_length)
+{
+    ln_arch_init();
+    ln_context *ctx =
+        load_text("input(| dst=n | dtype=TL_INT64, dims=[]);\n" TABLE
+                  "SplitToSequence(input=x, split=n | output_sequence=s | axis=1);\n"
+                  "SequenceLength(input_sequence=s | length=count |);\n"
+                  "ConcatFromSequence(input_sequence=s | concat_result=y | axis=1);\n",
+                  "ref");
+    static const int64_t lens[] = {INT64_MAX, INT64_MAX - 1, (int64_t)1 << 62, 4, 3};
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
+        CHECK_OK(ln_context_set_data(ctx, "n", &lens[i]));
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "count", TL_INT64, 0, NULL, NUMBERS(1));
+        check_numbers(ctx, "y", TL_INT32, 2, DIMS(2, 3), NUMBERS(1, 2, 3, 4, 5, 6));
+    }
+    close_run(ctx);
+}
+
 TEST(parts_make_up_the_whole)
 {
     check_fails(TABLE "create(| dst=n | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[1, 1], "
@@ -103,5 +123,6 @@ TEST(optionals_hold_something_or_nothing)
 }
 
 TEST_LIST(items_go_in_and_out_at_their_places, places_outside_are_refused,
-          a_sequence_holds_one_type, tensors_are_split_and_joined_again, parts_make_up_the_whole,
+          a_sequence_holds_one_type, tensors_are_split_and_joined_again,
+          a_part_may_have_the_largest_length, parts_make_up_the_whole,
           optionals_hold_something_or_nothing)

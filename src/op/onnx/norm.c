@@ -237,5 +237,5 @@ double ln_price_normalization(const ln_call *call)
 double ln_price_lrn(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    return src ? (double)(ln_call_int(call, "size") + 10) * src->len : 0;
+    return src ? ((double)ln_call_int(call, "size") + 10) * src->len : 0;
 }

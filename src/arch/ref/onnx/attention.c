@@ -57,7 +57,7 @@ static double mask_value(const mask *m, size_t b, size_t head, size_t at, size_t
 static bool is_hidden(const ln_attention *a, int64_t position, int64_t key)
 {
     return (a->is_causal && key > position) ||
-           (a->left_window >= 0 && key < position - a->left_window) ||
+           (a->left_window >= 0 && position - key > a->left_window) ||
            (a->right_window >= 0 && key - a->right_window > position);
 }
 

@@ -196,7 +196,8 @@ ln_status ln_ref_ms_unfold_tensor(ln_call *call)
     for (int i = 0; i < dst->ndim; i++)
         box.dims[i] = dst->dims[i];
     box.from_strides[src->ndim] = box.from_strides[axis];
-    box.from_strides[axis] *= ln_call_int(call, "step");
+    if (dst->dims[axis] > 1) // else the step may be any number
+        box.from_strides[axis] *= ln_call_int(call, "step");
     return ln_move_box(call, 0, src, &box);
 }
 

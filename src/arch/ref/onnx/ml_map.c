@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps: CastMap and DictVectorizer make tensors of them, ZipMap makes them.
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_lookup.h"
 #include "arch/ref/onnx/param_array.h"
 #include "arch/ref/onnx/pieces.h"
+#include "arch/ref/onnx/quant_text.h"
 #include "op/onnx/ml.h"
 #include "tensor/elem.h"
 
@@ -55,25 +56,53 @@ static const char *string_at(const tl_tensor *tensor, size_t index)
 
 typedef enum cast { CAST_TO_FLOAT, CAST_TO_INT64, CAST_TO_STRING } cast;
 
+// With six digits after a point, whatever the locale has in its place. Returns the length.
+static size_t fixed_text(double x, char *text, size_t size)
+{
+    enum { FRACTION = 6 };
+    size_t len = (size_t)snprintf(text, size, "%.*f", FRACTION, x);
+    if (!isfinite(x))
+        return len;
+    size_t whole = strspn(text, "-0123456789");
+    text[whole] = '.';
+    memmove(text + whole + 1, text + len - FRACTION, FRACTION + 1);
+    return whole + 1 + FRACTION;
+}
+
+static ln_status read_number(ln_call *call, const char *text, double *out_number)
+{
+    if (ln_real_from_text(text, out_number))
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "the value '%.40s' of the map is no number", text);
+}
+
 // Element `to` of the result = element `from` of the values.
-static ln_status cast_element(ln_object *result, size_t to, const tl_tensor *values, size_t from)
+static ln_status cast_element(ln_call *call, ln_object *result, size_t to, const tl_tensor *values,
+                              size_t from)
 {
     enum { NUMBER_ROOM = 400 };
     tl_tensor *dst = ln_object_tensor(result);
     bool is_string = values->dtype == TL_STRING;
     if (dst->dtype == TL_STRING) {
         char number[NUMBER_ROOM];
-        if (!is_string)
-            snprintf(number, sizeof number, "%f", ln_elem_real(values, from));
-        const char *text = is_string ? string_at(values, from) : number;
-        return ln_object_set_string(result, to, text, strlen(text));
+        if (is_string)
+            return ln_object_set_string(result, to, string_at(values, from),
+                                        strlen(string_at(values, from)));
+        size_t len = fixed_text(ln_elem_real(values, from), number, sizeof number);
+        return ln_object_set_string(result, to, number, len);
     }
-    if (is_string && dst->dtype == TL_INT64)
-        ln_elem_set_int(dst, to, strtoll(string_at(values, from), NULL, 10));
-    else
-        ln_elem_set_real(dst, to,
-                         is_string ? strtod(string_at(values, from), NULL)
-                                   : ln_elem_real(values, from));
+    double number = is_string ? 0 : ln_elem_real(values, from);
+    bool is_negative;
+    uint64_t bits;
+    if (is_string && dst->dtype == TL_INT64 &&
+        ln_whole_from_text(string_at(values, from), &is_negative, &bits) &&
+        (is_negative || bits <= INT64_MAX)) {
+        ln_elem_set_int(dst, to, (int64_t)bits);
+        return LN_OK;
+    }
+    if (is_string)
+        LN_TRY(read_number(call, string_at(values, from), &number));
+    ln_elem_set_real(dst, to, number);
     return LN_OK;
 }
 
@@ -105,7 +134,7 @@ static ln_status cast_all(ln_call *call, ln_object *result, const tl_tensor *key
         if (place < 0 || place >= ln_object_tensor(result)->len)
             return ln_call_fail(call, LN_INVALID, "key %lld is outside %d places", (long long)place,
                                 ln_object_tensor(result)->len);
-        LN_TRY(cast_element(result, (size_t)place, values, sorted.rows[i].index));
+        LN_TRY(cast_element(call, result, (size_t)place, values, sorted.rows[i].index));
     }
     return LN_OK;
 }

@@ -161,7 +161,8 @@ static ln_status get_lens(ln_call *call, int total, size_t *out_count, int **out
     int64_t len = split && !is_list ? ln_elem_int(split, 0) : 1;
     if (len <= 0)
         return ln_call_fail(call, LN_INVALID, "parts of length %lld", (long long)len);
-    size_t count = is_list ? (size_t)split->len : (size_t)((total + len - 1) / len);
+    // A sum of both could overflow: `len` is any number of the data.
+    size_t count = is_list ? (size_t)split->len : (size_t)(total / len + (total % len != 0));
     int *lens = ln_call_scratch(call, count ? count : 1, sizeof *lens);
     if (!lens)
         return ln_error_status();
