@@ -180,7 +180,86 @@ TEST(a_pool_that_does_not_divide_is_refused)
                 LN_INVALID, "lie from 2 to 3");
 }
 
-TEST_LIST(strings_are_joined_with_broadcasting, a_constant_of_strings_has_as_many_as_its_shape,
+typedef struct token_row {
+    const char *why;
+    const char *strings; // of x: dims, and data
+    const char *params;
+    const char *y; // rows in brackets, or a message
+} token_row;
+
+// What ONNX Runtime 1.30 gives.
+static const token_row token_rows[] = {
+    {"characters", "dims=[2], data=[\"abc\", \"\xc3\xa9z\"]", "mark=0, separators=[\"\"]",
+     "[a b c][\xc3\xa9 z #]"},
+    {"with marks", "dims=[2], data=[\"abc\", \"\"]", "mark=1, separators=[\"\"]",
+     "[\x02 a b c \x03][\x02 \x03 # # #]"},
+    {"two separators", "dims=[3], data=[\"a b,cc d\", \"\", \"  x,,y \"]",
+     "mark=0, separators=[\" \", \",\"]", "[a b cc d][# # # #][x y # #]"},
+    {"short tokens are dropped", "dims=[2], data=[\"aa  b cc\", \"q\"]",
+     "mark=1, mincharnum=2, separators=[\" +\"]", "[\x02 aa cc \x03][\x02 \x03 # #]"},
+    {"the longest separator counts", "dims=[1], data=[\"xabyaz\"]", "mark=0, separators=[\"a|ab\"]",
+     "[x y z]"},
+    {"separators of no characters", "dims=[1], data=[\"aaa bb\"]",
+     "mark=0, separators=[\"^a\", \"\\\\b\"]", "[a b]"},
+    {"an expression", "dims=[2], data=[\"abc dab\", \"zz\"]", "mark=0, tokenexp=\"[a-c]+\"",
+     "[abc ab][# #]"},
+    {"the longest token counts", "dims=[1], data=[\"abab\"]", "mark=0, tokenexp=\"a|ab\"",
+     "[ab ab]"},
+    {"tokens of no characters are none", "dims=[1], data=[\"baac\"]", "mark=0, tokenexp=\"a*\"",
+     "[aa]"},
+    {"edges of words see what is before", "dims=[1], data=[\"aaa ab\"]",
+     "mark=0, tokenexp=\"\\\\ba\"", "[a a]"},
+    {"no tokens, no marks", "dims=[2], data=[\"a\", \"\"]", "mark=1, separators=[\"a\"]", "2x0"},
+    {"no strings", "dims=[0, 3], data=[]", "mark=0, separators=[\"a\"]", "0x0"},
+    {"neither", "dims=[1], data=[\"a\"]", "mark=0", "neither separators nor a tokenexp"},
+    {"no token is that short", "dims=[1], data=[\"a\"]", "mark=0, mincharnum=0, tokenexp=\"a\"",
+     "mincharnum is 0"},
+    {"longer characters", "dims=[1], data=[\"a\"]", "mark=0, mincharnum=2, separators=[\"\"]",
+     "tokens are single characters"},
+    {"no expression", "dims=[1], data=[\"a\"]", "mark=0, tokenexp=\"(\"", "a ( without its )"},
+};
+
+static void print_tokens(const tl_tensor *y, char *text, size_t size)
+{
+    size_t len = 0;
+    int width = y->dims[y->ndim - 1];
+    if (y->len == 0)
+        snprintf(text, size, "%dx%d", y->dims[0], width);
+    for (int i = 0; i < y->len && len < size; i++)
+        len +=
+            (size_t)snprintf(text + len, size - len, "%s%s%s", i % width == 0 ? "[" : " ",
+                             ((const char *const *)y->data)[i], i % width == width - 1 ? "]" : "");
+}
+
+TEST(strings_are_cut_into_tokens)
+{
+    for (size_t i = 0; i < sizeof token_rows / sizeof token_rows[0]; i++) {
+        const token_row *r = &token_rows[i];
+        char model[512], text[256] = "";
+        snprintf(model, sizeof model,
+                 "strings(| dst=x | %s);\nms_Tokenizer(X=x | Y=y | pad_value=\"#\", %s%s);\n",
+                 r->strings, strstr(r->params, "mincharnum") ? "" : "mincharnum=1, ", r->params);
+        CHECK_OK(ln_arch_init());
+        ln_context *ctx = ln_context_create();
+        ln_object *y = NULL;
+        ln_status status = ln_context_init_mem(ctx, model, strlen(model), "m.net");
+        status = status == LN_OK ? ln_context_compile(ctx, "ref") : status;
+        status = status == LN_OK ? ln_context_load(ctx, NULL) : status;
+        status = status == LN_OK ? ln_context_run(ctx) : status;
+        if (status == LN_OK)
+            status = ln_context_get_object(ctx, "y", &y);
+        if (status == LN_OK)
+            print_tokens(ln_object_tensor(y), text, sizeof text);
+        if (status == LN_OK ? strcmp(text, r->y) != 0 : !strstr(ln_error_message(), r->y))
+            fail_msg("%s: %s instead of %s", r->why, status == LN_OK ? text : ln_error_message(),
+                     r->y);
+        ln_object_release(y);
+        close_context(ctx);
+    }
+}
+
+TEST_LIST(strings_are_cut_into_tokens, strings_are_joined_with_broadcasting,
+          a_constant_of_strings_has_as_many_as_its_shape,
           splits_end_at_delimiters_and_are_filled_up,
           runs_of_white_space_divide_where_there_is_no_delimiter,
           stop_words_go_and_letters_of_all_scripts_change_case, regular_expressions_match_as_in_re2,

@@ -174,3 +174,22 @@ ln_status ln_infer_string_normalizer(ln_call *call)
     return src->ndim == 2 ? ln_call_out(call, 0, TL_STRING, 2, dims)
                           : ln_call_out(call, 0, TL_STRING, 1, dims + 1);
 }
+
+// ---- Tokenizer ----
+
+// How many tokens there are only the regular expressions say.
+ln_status ln_infer_ms_tokenizer(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int separators = ln_call_count(call, "separators");
+    int64_t chars = ln_call_int(call, "mincharnum");
+    bool is_by_chars = separators == 1 && !*ln_call_string_at(call, "separators", 0);
+    if (src->ndim != 1 && src->ndim != 2)
+        return ln_call_fail(call, LN_INVALID, "X has rank %d instead of 1 or 2", src->ndim);
+    if (separators == 0 && (!ln_call_has(call, "tokenexp") || !*ln_call_string(call, "tokenexp")))
+        return ln_call_fail(call, LN_INVALID, "there are neither separators nor a tokenexp");
+    if (chars < 1 || (is_by_chars && chars != 1))
+        return ln_call_fail(call, LN_INVALID, "mincharnum is %lld%s", (long long)chars,
+                            is_by_chars ? ", and tokens are single characters" : "");
+    return ln_call_out_open(call);
+}

@@ -8,6 +8,7 @@
 #define LN_ARCH_REF_ONNX_REGEX_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <lightnet/call.h>
 
@@ -18,5 +19,11 @@ ln_status ln_regex_compile(ln_call *call, const char *pattern, ln_regex **out_re
 
 // Whether the whole of `text` is in the language.
 bool ln_regex_matches(ln_regex *regex, const char *text);
+
+// The leftmost match in text[0, len) that does not start before `from`, and of those from there the
+// longest; *out_is_found is false if there is none. `from` is at a character. Time may grow with
+// the square of the text, and is charged to `call`.
+ln_status ln_regex_find(ln_call *call, ln_regex *regex, const char *text, size_t len, size_t from,
+                        bool *out_is_found, size_t *out_start, size_t *out_len);
 
 #endif

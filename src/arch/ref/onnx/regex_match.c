@@ -2,6 +2,7 @@
 // Runs an automaton on a text: all states at once, each at most once for each character.
 
 #include <stddef.h>
+#include <string.h>
 
 #include "arch/ref/onnx/regex.h"
 #include "arch/ref/onnx/regex_code.h"
@@ -82,22 +83,35 @@ static void follow(ln_regex *regex, int *list, int *count, int start, uint32_t b
     }
 }
 
-static size_t get(const char *text, uint32_t *out_code)
+static size_t get(const char *text, const char *end, uint32_t *out_code)
 {
     *out_code = NOTHING;
-    return *text ? ln_utf8_get(text, out_code) : 0;
+    return text < end ? ln_utf8_get(text, out_code) : 0;
 }
 
-bool ln_regex_matches(ln_regex *regex, const char *text)
+static bool has_match(const ln_regex *regex, const int *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (regex->steps[list[i]].op == LN_REGEX_MATCH)
+            return true;
+    }
+    return false;
+}
+
+// The end of the longest match that begins at `text`, after character `before`; NULL: there is
+// none.
+static const char *longest_match(ln_regex *regex, const char *text, const char *end,
+                                 uint32_t before)
 {
     uint32_t code, behind;
     int count = 0;
-    size_t len = get(text, &code);
+    size_t len = get(text, end, &code);
     regex->time++;
-    follow(regex, regex->now, &count, 0, NOTHING, code);
+    follow(regex, regex->now, &count, 0, before, code);
+    const char *found = has_match(regex, regex->now, count) ? text : NULL;
     while (len > 0 && count > 0) {
         text += len;
-        len = get(text, &behind);
+        len = get(text, end, &behind);
         int next_count = 0;
         regex->time++;
         for (int i = 0; i < count; i++) {
@@ -110,10 +124,37 @@ bool ln_regex_matches(ln_regex *regex, const char *text)
         regex->next = list;
         count = next_count;
         code = behind;
+        found = has_match(regex, regex->now, count) ? text : found;
     }
-    for (int i = 0; i < count && len == 0; i++) {
-        if (regex->steps[regex->now[i]].op == LN_REGEX_MATCH)
-            return true;
+    return found;
+}
+
+bool ln_regex_matches(ln_regex *regex, const char *text)
+{
+    const char *end = text + strlen(text);
+    return longest_match(regex, text, end, NOTHING) == end;
+}
+
+ln_status ln_regex_find(ln_call *call, ln_regex *regex, const char *text, size_t len, size_t from,
+                        bool *out_is_found, size_t *out_start, size_t *out_len)
+{
+    uint32_t before = NOTHING;
+    const char *at = text, *end = text + len;
+    *out_is_found = false;
+    while (at < text + from)
+        at += get(at, end, &before);
+    for (;;) {
+        uint64_t time = regex->time;
+        const char *match_end = longest_match(regex, at, end, before);
+        LN_TRY(ln_call_charge(call, (double)(regex->time - time) * regex->step_count));
+        if (match_end) {
+            *out_is_found = true;
+            *out_start = (size_t)(at - text);
+            *out_len = (size_t)(match_end - at);
+            return LN_OK;
+        }
+        if (at >= end)
+            return LN_OK;
+        at += get(at, end, &before);
     }
-    return false;
 }
