@@ -1,5 +1,5 @@
 # LightNet. `make demo` shows it, `make test` proves it; the rest is in CONTRIBUTING.md.
-# The build itself is CMake; this file only names the things people do.
+# The build itself is CMake; this file only names the things people do. V=1 shows its output.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -8,14 +8,14 @@ JOBS    ?= $(shell nproc)
 .PHONY: all demo test check bench install format clean
 
 all: build/build.ninja
-	cmake --build build -j $(JOBS)
+	@tools/quiet.sh "Building LightNet" build/build.log cmake --build build -j $(JOBS)
 
 build/build.ninja:
-	tools/deps.sh build
-	cmake --preset release -DLN_TESTS=OFF -DLN_WERROR=OFF
+	@tools/deps.sh build
+	@tools/quiet.sh "Configuring" build/configure.log cmake --preset release -DLN_TESTS=OFF -DLN_WERROR=OFF
 
 demo: all
-	build/digits
+	@build/digits
 
 # Without the packages for another processor its stage is skipped, and says so.
 test:

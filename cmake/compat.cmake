@@ -7,7 +7,7 @@ function(ln_compat name)
   file(GLOB sources CONFIGURE_DEPENDS *.c)
   set(target lightnet_${name})
   add_library(${target} SHARED ${sources})
-  add_library(lightnet::${target} ALIAS ${target})
+  add_library(lightnet::${name} ALIAS ${target}) # the name that find_package gives
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME lightnet-${name}
     EXPORT_NAME ${name}

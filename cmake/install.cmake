@@ -9,7 +9,9 @@ install(TARGETS lightnet_shared lightnet_static EXPORT lightnet_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/lightnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT lightnet_targets NAMESPACE lightnet:: DESTINATION ${config_dir})
-install(FILES docs/il2json.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+if(LN_COMMAND OR LN_TESTS)
+  install(FILES docs/il2json.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lightnet-config.cmake @ONLY CONTENT
   "include(\${CMAKE_CURRENT_LIST_DIR}/lightnet_targets.cmake)\n")
@@ -22,3 +24,7 @@ install(FILES ${PROJECT_BINARY_DIR}/lightnet-config.cmake
 file(RELATIVE_PATH LN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/lightnet.pc.in ${PROJECT_BINARY_DIR}/lightnet.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lightnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# A first program, and what it reads; `pkg-config --variable=examples lightnet` says where.
+install(FILES examples/hello.c models/digits/digits.net models/digits/digits.safetensors
+  models/digits/three.pgm DESTINATION ${CMAKE_INSTALL_DATADIR}/lightnet/examples)

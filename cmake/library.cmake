@@ -24,9 +24,20 @@ function(ln_library target type)
   endif()
 endfunction()
 
-ln_library(lightnet_shared SHARED)
-# Tables of descriptions are mostly pointers; their relocations in one bit each instead of 24 bytes.
+# A name that nothing defines is an error of the build, not of the program that loads the library.
+# Sanitizers leave theirs to the program.
 include(CheckLinkerFlag)
+check_linker_flag(C "-Wl,--no-undefined" LN_HAS_NO_UNDEFINED)
+function(ln_no_undefined target)
+  if(LN_HAS_NO_UNDEFINED AND NOT LN_SANITIZE)
+    target_link_options(${target} PRIVATE "-Wl,--no-undefined")
+  endif()
+endfunction()
+
+ln_library(lightnet_shared SHARED)
+add_library(lightnet::lightnet ALIAS lightnet_shared) # the name that find_package gives
+ln_no_undefined(lightnet_shared)
+# Tables of descriptions are mostly pointers; their relocations in one bit each instead of 24 bytes.
 check_linker_flag(C "-Wl,-z,pack-relative-relocs" LN_HAS_PACKED_RELOCATIONS)
 if(LN_HAS_PACKED_RELOCATIONS)
   target_link_options(lightnet_shared PRIVATE "-Wl,-z,pack-relative-relocs")

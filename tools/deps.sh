@@ -1,20 +1,55 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that are missing: `deps.sh build` for the library, the command and
-# the demo, `deps.sh test` for the tests too, `deps.sh aarch64` for those of another processor,
-# which adds the architecture arm64 to dpkg. Does nothing, and asks nothing, when all are there;
-# with --missing it only prints what is not.
+# Sees to what a build needs: `deps.sh build` for the library, the command and the demo, `deps.sh test`
+# for the tests too, `deps.sh aarch64` for those of another processor, which adds the architecture
+# arm64 to dpkg. Does nothing, and asks nothing, when all is there.
+#
+# As root on Debian and Ubuntu it installs the packages that are missing. As another user it asks
+# first, or, where nobody can answer, prints the command. Without apt it prints what is needed.
+# With --missing it only prints what is not there.
 set -eu
 
+what=${1:-build}
 packages="gcc libc6-dev cmake ninja-build libjpeg-dev libpng-dev zlib1g-dev libwebp-dev libtiff-dev"
-if [ "${1:-build}" = test ]; then
+if [ "$what" = test ]; then
     packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
     packages="$packages locales pkg-config python3 python3-numpy"
 fi
-if [ "${1:-build}" = aarch64 ]; then
+if [ "$what" = aarch64 ]; then
     packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
     packages="$packages libcmocka-dev:arm64 libjpeg-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64"
 fi
+
+# ---- Another system ----
+
+print_needs() {
+    cat <<'NEEDS'
+There is no apt-get here, so nothing is installed. LightNet is built with
+  a C11 compiler (gcc 10 or clang 11 and newer), CMake 3.25 or newer, Ninja, a POSIX shell
+  libjpeg (or libjpeg-turbo), libpng and zlib, with their headers
+  libwebp and libtiff 4.5, with their headers, if pictures of these kinds are to be read
+NEEDS
+    [ "$what" = build ] || cat <<'NEEDS'
+and tested with
+  g++, clang with its sanitizers and clang-format 14, binutils, pkg-config, cmocka
+  Python 3 with NumPy, the test data of ONNX, locales
+NEEDS
+}
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    [ "${2:-}" != --missing ] || { echo unknown; exit 0; }
+    missing=""
+    for program in cmake ninja; do
+        command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
+    done
+    command -v "${CC:-cc}" >/dev/null 2>&1 || missing="$missing ${CC:-cc}"
+    [ -n "$missing" ] || exit 0
+    print_needs
+    echo "Not found:$missing"
+    exit 1
+fi
+
+# ---- Debian and Ubuntu ----
 
 missing=""
 for package in $packages; do
@@ -27,10 +62,24 @@ if [ "${2:-}" = --missing ]; then
 fi
 [ -n "$missing" ] || exit 0
 
-echo "installing:$missing"
 as_root=""
-[ "$(id -u)" = 0 ] || as_root=sudo
-[ "${1:-build}" != aarch64 ] || $as_root dpkg --add-architecture arm64
+if [ "$(id -u)" != 0 ]; then
+    as_root=sudo
+    echo "These packages are missing:$missing"
+    if [ ! -t 0 ] || [ ! -t 1 ]; then
+        [ "$what" != aarch64 ] || echo "run: sudo dpkg --add-architecture arm64 && sudo apt-get update"
+        echo "run: sudo apt-get install --no-install-recommends$missing"
+        exit 1
+    fi
+    printf 'Install them with sudo apt-get? [y/N] '
+    read -r answer
+    case $answer in
+    y | Y | yes) ;;
+    *) exit 1 ;;
+    esac
+fi
+echo "installing:$missing"
+[ "$what" != aarch64 ] || $as_root dpkg --add-architecture arm64
 $as_root apt-get update -qq
 # shellcheck disable=SC2086
-DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -40,10 +40,29 @@ gcc -std=c99 -Wall -Wextra -Werror "$source/tests/package/cvm.c" -o "$work/cvm" 
 g++ -std=c++11 -Wall -Wextra -Werror -x c++ "$source/tests/package/cvm.c" -o "$work/cvm_cxx" \
     $(pkg-config --cflags --libs lightnet-cvm)
 "$work/cvm_cxx"
+# README's first program, from what is installed alone.
+examples=$(pkg-config --variable=examples lightnet)
+# shellcheck disable=SC2046
+gcc -std=c11 -Wall -Wextra -Werror "$examples/hello.c" -o "$work/hello" $(pkg-config --cflags --libs lightnet)
+(cd / && "$work/hello" "$examples") | grep -q '^This is a 3 '
+! "$work/hello" "$work/nowhere" 2>/dev/null || { echo "hello does not tell that it failed"; exit 1; }
+"$prefix/bin/lightnet" run "$examples/digits.net" -f "$examples/digits.safetensors" -i "$examples/three.pgm" \
+    --scale=0.0039 --top 1 2>/dev/null | grep -qE '^ +1\. .* 3$'
+
 cmake -S "$source/tests/package" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/cmake" >/dev/null
 "$work/cmake/program"
 "$work/cmake/cvm"
+
+# As part of another project: the same names, and neither tests nor command unless they are asked for.
+cmake -S "$source/tests/package/subproject" -B "$work/subproject" -G Ninja -DLIGHTNET="$source" \
+    -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake --build "$work/subproject" >/dev/null
+"$work/subproject/program"
+"$work/subproject/program_static"
+"$work/subproject/cvm"
+! cmake --build "$work/subproject" --target help | grep -qE '(^|/)(test_|lightnet: )' ||
+    { echo "a subproject builds tests or the command"; exit 1; }
 
 "$prefix/bin/lightnet" --version >/dev/null
 readelf -d "$libdir/liblightnet.so" | grep -q 'SONAME.*liblightnet\.so\.0'

@@ -165,6 +165,7 @@ done
 
 note "package: installed and used from outside"
 count "install and use" tools/package_test.sh
+count "an arch added" tools/add_arch_test.sh
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]
