@@ -219,6 +219,72 @@ ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given)
     return LN_OK;
 }
 
+// ---- What is missing ----
+
+int model_states_input(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    static const char *const params[] = {"from_file", "ran", "data"};
+    const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
+    for (size_t i = 0; op && i < sizeof params / sizeof params[0]; i++) {
+        if (ln_param_list_find(op->op_arg->params, params[i]))
+            return 1;
+    }
+    return 0;
+}
+
+static size_t add_input(const input_wish *wish, char *text, size_t size)
+{
+    char shape[LN_SHAPE_TEXT_BYTES] = "no tensor";
+    if (wish->dtype == TL_OBJECT)
+        return (size_t)snprintf(text, size, "'%s' (%s)", wish->name, shape);
+    return (size_t)snprintf(text, size, "'%s' (%s %s)", wish->name, tl_dtype_name(wish->dtype),
+                            input_wish_shape_text(wish, shape, sizeof shape));
+}
+
+ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, int takes_zeros)
+{
+    char list[1024] = "";
+    size_t used = 0, count = 0;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        if (entry->isstatic || model_states_input(ctx, entry) ||
+            given_inputs_find(given, entry->name) ||
+            (takes_zeros && !ln_context_input_is_open(ctx, i)))
+            continue;
+        input_wish wish = model_input_wish(ctx, i);
+        if (count++ > 0 && used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, ", ");
+        if (used < sizeof list)
+            used += add_input(&wish, list + used, sizeof list - used);
+    }
+    if (count == 0)
+        return LN_OK;
+    return LN_FAIL(LN_NOT_FOUND, "input%s %s %s not given; %s", count > 1 ? "s" : "", list,
+                   count > 1 ? "are" : "is",
+                   takes_zeros ? "zeros need a shape: -s NAME=1x3x224x224"
+                               : "give data with -i NAME=FILE, or zeros with --zero");
+}
+
+ln_status model_check_weights(const ln_context *ctx, const char *remedy)
+{
+    enum { SHOWN = 3 };
+    char list[SHOWN * (LN_MAX_NAME_LEN + 8)] = "";
+    const char *name;
+    size_t used = 0, count = 0;
+    for (; (name = ln_context_missing(ctx, count)); count++) {
+        if (count < SHOWN)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", count ? ", " : "",
+                                     name);
+    }
+    if (count == 0)
+        return LN_OK;
+    char more[32] = "";
+    if (count > SHOWN)
+        snprintf(more, sizeof more, " and %zu more", count - SHOWN);
+    return LN_FAIL(LN_NOT_FOUND, "the weights %s%s come from a data file, and none is given; %s",
+                   list, more, remedy);
+}
+
 ln_status given_inputs_set(ln_context *ctx, const given_inputs *given)
 {
     for (size_t i = 0; i < given->count; i++) {

@@ -48,6 +48,17 @@ ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *val
 // Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
 
+// Whether the model, an old one, states a value for the input: random numbers, or its data.
+int model_states_input(const ln_context *ctx, const ln_tensor_entry *entry);
+
+// LN_NOT_FOUND, with all of them and how to give them, if inputs have no value and no shape to be
+// zeros of. `takes_zeros`: those of known shape need none.
+ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, int takes_zeros);
+
+// LN_NOT_FOUND, with the first of them, if the model takes weights from a data file. The message
+// ends with `remedy`.
+ln_status model_check_weights(const ln_context *ctx, const char *remedy);
+
 // Sets the inputs of a LOADED model; those that rewriting has left out are passed over.
 ln_status given_inputs_set(ln_context *ctx, const given_inputs *given);
 

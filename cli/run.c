@@ -25,7 +25,8 @@ typedef struct run_options {
     option_texts inputs;
     option_texts shapes;
     int repeat;
-    int top; // -1: not given
+    int top;         // -1: not given
+    int takes_zeros; // for what is not given
     input_options files;
     compile_flags flags;
 } run_options;
@@ -35,6 +36,8 @@ static const verb_option takes[] = {
     TAKES(TARGET, run_options, target),
     TAKES(INPUT, run_options, inputs),
     NOTE(SHAPE, run_options, shapes, "; what is left open takes the shape of the data"),
+    NOTE(ZERO, run_options, takes_zeros,
+         ": those that are not given, and weights (default: an error)"),
     TAKES(OUTDIR, run_options, outdir),
     TAKES(REPEAT, run_options, repeat),
     CALLS(THREADS, run_options, model, take_threads),
@@ -124,12 +127,12 @@ static const char *stated_value(const ln_context *ctx, const ln_tensor_entry *en
     return op && has_numbers(op, "data") ? "what the model states" : "zeros";
 }
 
-// An input that is not given has some value, which is hardly meant.
-static void warn_of_missing(const ln_context *ctx, const given_inputs *given)
+// An input of an old model that is not given has some value, which is hardly meant.
+static void warn_of_stated(const ln_context *ctx, const given_inputs *given)
 {
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
-        if (!entry->isstatic && !given_inputs_find(given, entry->name))
+        if (model_states_input(ctx, entry) && !given_inputs_find(given, entry->name))
             say_warning("input '%s' is not given, so it is %s", entry->name,
                         stated_value(ctx, entry));
     }
@@ -140,14 +143,18 @@ static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *gi
 {
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
-    warn_of_missing(ctx, given);
-    return ctx->state < LN_CONTEXT_PLANNED ? given_inputs_bind_shapes(ctx, given) : LN_OK;
+    if (ctx->state < LN_CONTEXT_PLANNED)
+        LN_TRY(given_inputs_bind_shapes(ctx, given));
+    warn_of_stated(ctx, given);
+    return given_inputs_check(ctx, given, o->takes_zeros);
 }
 
 static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,
                            const labels *names)
 {
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+    if (!o->datafile && !o->takes_zeros)
+        LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
     LN_TRY(load_model(ctx, o->datafile));
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(run_repeatedly(ctx, o->repeat));

@@ -265,6 +265,7 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
             LN_TRY(given_inputs_bind_shapes(*ctx, given));
         LN_TRY(compile_model(*ctx, v->o->target, NULL));
         silence_model(*ctx);
+        LN_TRY(model_check_weights(*ctx, "compile it with them first: lightnet -c -f FILE"));
         LN_TRY(load_model(*ctx, NULL));
     }
     LN_TRY(given_inputs_set(*ctx, given));

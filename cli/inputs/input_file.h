@@ -25,6 +25,9 @@ input_wish input_wish_like(const char *name, const tl_tensor *like);
 // 1 if all dimensions are known.
 int input_wish_is_static(const input_wish *wish);
 
+// "[1, 3, ?, ?]" in `text`, which has `byte_count` bytes. Returns `text`.
+const char *input_wish_shape_text(const input_wish *wish, char *text, size_t byte_count);
+
 // The value that `path` holds for the input, in its type and shape. By content: .npy; .npz,
 // safetensors and params dictionary (the tensor of the input's name, or the only one); pictures
 // (picture.h); WAV. By the ending of the name: .pb, ONNX's form of one value. Anything else is raw

@@ -10,8 +10,7 @@
 #include "cli.h"
 #include "npy_types.h"
 
-// "[1, 3, ?, ?]"
-static void print_wished_shape(const input_wish *wish, char *buffer, size_t size)
+const char *input_wish_shape_text(const input_wish *wish, char *buffer, size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, wish->ndim < 0 ? "any shape" : "[");
     for (int i = 0; i < wish->ndim && used < size; i++) {
@@ -23,6 +22,7 @@ static void print_wished_shape(const input_wish *wish, char *buffer, size_t size
     }
     if (wish->ndim >= 0 && used < size)
         snprintf(buffer + used, size - used, "]");
+    return buffer;
 }
 
 input_wish input_wish_like(const char *name, const tl_tensor *like)
@@ -59,7 +59,7 @@ static ln_status fit_shape(const char *path, const input_wish *wish, ln_object *
     }
     char got[LN_SHAPE_TEXT_BYTES], wanted[LN_SHAPE_TEXT_BYTES], advice[512];
     ln_sprint_shape(got, sizeof got, tensor->ndim, tensor->dims);
-    print_wished_shape(wish, wanted, sizeof wanted);
+    input_wish_shape_text(wish, wanted, sizeof wanted);
     return LN_FAIL(
         LN_INVALID, "%s has shape %s, input '%s' takes %s%s", path, got, wish->name, wanted,
         ln_shape_advice(advice, sizeof advice, tensor->ndim, tensor->dims, wish->ndim, wish->dims));

@@ -191,6 +191,11 @@ LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_
  * file such tensors are zero, for `set_data` to fill; a warning says how many. */
 LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 
+/* The name of tensor `index`, from 0 on, of those that the model takes from a data file and does
+ * not bring itself: `ln_context_load` without a data file leaves them zero. NULL if there are no
+ * more, or the context is EMPTY. */
+LN_API const char *ln_context_missing(const ln_context *ctx, size_t index);
+
 /* Runs all operators in order. Must be LOADED. Allocates nothing but open tensors, workspace of
  * operators of ONNX above 1 MiB, and in the first run what they have below it. */
 LN_API ln_status ln_context_run(const ln_context *ctx);

@@ -186,7 +186,7 @@ def test_wrong_rules():
             continue
         check = run("blame", "--rules", "wrong.rules", "--skip", found.group(1), "model.net", code=0)
         check_text(check, "agrees")
-        run("run", "--rules", "wrong.rules", "--skip", found.group(1), "model.net", code=0)
+        run("run", "--zero", "--rules", "wrong.rules", "--skip", found.group(1), "model.net", code=0)
         if not pathlib.Path("repro.net").exists():
             fail(done, "no reproducer")
             continue
@@ -267,7 +267,7 @@ def test_command_line():
     run("-c", "-o", "compiled.json", "model.net", code=0)
     done = run("blame", "compiled.json", code=3)
     check_text(done, "compiled already", "stderr")
-    done = run("run", "--skip", "1", "compiled.json", code=1)
+    done = run("run", "--zero", "--skip", "1", "compiled.json", code=1)
     check_text(done, "come too late", "stderr")
     run("-r", "--skip", "1", "compiled.json", code=1)
     done = run("-c", "-o", "!", "--verbose", "model.net", code=0)

@@ -92,7 +92,7 @@ Relu(X=x | Y=y |);
 
 
 def test_shapes_are_bound_alike(model):
-    for command in (["run"], ["bench", "--runs=1", "--warmup=1", "--min-time=0"], ["inspect"], ["plan"],
+    for command in (["run", "--zero"], ["bench", "--runs=1", "--warmup=1", "--min-time=0"], ["inspect"], ["plan"],
                     ["opt", "--verify"], ["blame"], ["compare"]):
         run(*command, "-s", "x=2x8", model)
     peak = [int(re.search(r"peak (\d+)", run("plan", "--short", "-s", f"x={n}x8", model).stdout)[1])
@@ -169,8 +169,8 @@ def test_words_in_a_model_that_are_near():
             file.write(text)
         done = run("run", "words.net", code=1)
         assert words in done.stderr and "LN_PARAM" not in done.stderr, done.stderr
-    for arguments, words in ((["opt", "-p", "fodl"], "did you mean 'fold'?"), (["run", "-t", "cpuu"], "did you mean 'cpu'?"),
-                             (["run", "-s", "x=2x8", "--budget=1"], "raise the limit (`--budget=")):
+    for arguments, words in ((["opt", "-p", "fodl"], "did you mean 'fold'?"), (["run", "--zero", "-s", "x=2x8", "-t", "cpuu"], "did you mean 'cpu'?"),
+                             (["run", "--zero", "-s", "x=2x8", "--budget=1"], "raise the limit (`--budget=")):
         done = run(*arguments, "open.net", code=1)
         assert words in done.stderr, done.stderr
     assert "did you mean 'relu'?" in run("ops", "rleu", code=1).stderr

@@ -154,7 +154,7 @@ def test_random_weights_are_those_of_the_seed():
         assert got[name].data == random_floats(7, name, math.prod(shape), least, most), name
     assert set(got) == set(want) | {"unused"}
     assert got["unused"].dtype == "I8" and len(set(got["unused"].data)) > 20
-    run("run", "model.net", "-f", "a.safetensors")
+    run("run", "model.net", "--zero", "-f", "a.safetensors")
 
     for name in "b.safetensors", "c.safetensors":
         run("genwts", "-m", "model.net", "--seed", "8" if name[0] == "c" else "7", "-o", name)
@@ -415,7 +415,7 @@ def test_what_takes_long_shows_its_progress_on_a_terminal():
         return
     write("long.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);\n"
           "transpose(src=x | dst=y | axes=[3, 2, 1, 0]);\n")
-    args = "run", "long.net", "-t", "ref", "-n"
+    args = "run", "long.net", "--zero", "-t", "ref", "-n"
     count, seen = 200, ""
     while "\r" not in seen.replace("\r\n", "") and count < 1000000:
         count *= 4

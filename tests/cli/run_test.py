@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `lightnet run` and `lightnet MODEL` need, show and write.
+
+Usage: run_test.py FOLDER-OF-THE-COMMANDS
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import onnx_writer as ow
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve() / "lightnet")
+
+
+def run(*args, code=0, err="", out=""):
+    """Runs the command; `code` is its exit status, `err` and `out` stand in what it says."""
+    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=120, check=False)
+    said = "%s\n%s%s" % (" ".join(map(str, args)), done.stdout, done.stderr)
+    assert done.returncode == code, "exit %d, not %d: %s" % (done.returncode, code, said)
+    assert err in done.stderr, "no %r on standard error: %s" % (err, said)
+    assert out in done.stdout, "no %r on standard output: %s" % (out, said)
+    return done
+
+
+def write(name, content):
+    pathlib.Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+WEIGHT = "create(| dst=%s | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);\n"
+
+
+def trained(count=1):
+    """A model that adds weights from a file to its input."""
+    text = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+    last = "x"
+    for i in range(count):
+        text += WEIGHT % ("w%d" % i)
+        text += "elew(src1=%s, src2=w%d | dst=s%d | elew_op=TL_SUM);\n" % (last, i, i)
+        last = "s%d" % i
+    return write("trained%d.net" % count, text)
+
+
+# ---- What is missing ----
+
+def test_missing_weights_are_an_error_that_names_them():
+    write("x.raw", np.array([1, 2], "f4").tobytes())
+    run("run", trained(), "-i", "x.raw", code=1, err="the weights 'w0' come from a data file, and none is given; "
+        "give it with -f FILE, or zeros with --zero")
+    run("run", trained(5), "-i", "x.raw", code=1, err="the weights 'w0', 'w1', 'w2' and 2 more come")
+    run("run", trained(), "-i", "x.raw", "--zero", out="[1 2]")
+    run("genwts", "-m", trained(), "-o", "w.safetensors")
+    run("run", trained(), "-i", "x.raw", "-f", "w.safetensors", out="s0: TL_FLOAT [2]")
+    run("-c", "-o", "compiled.json", trained())
+    run("run", "compiled.json", "-i", "x.raw", code=1, err="the weights 'w0'")
+    run("-c", "-o", "with.json", "-f", "w.safetensors", trained())
+    run("run", "with.json", "-i", "x.raw", out="s0: TL_FLOAT [2]")
+
+
+def test_missing_inputs_are_an_error_with_all_of_them():
+    kinds = [("x", ow.tensor_type("FLOAT", ["batch", 2])), ("state", ow.tensor_type("FLOAT", [2, "batch", 4])),
+             ("rate", ow.tensor_type("INT64", []))]
+    write("speech.onnx", ow.model([ow.node("Add", ["x", "x"], ["y"]), ow.node("Add", ["state", "state"], ["next"]),
+                                   ow.node("Identity", ["rate"], ["r"])], kinds,
+                                  [("y", kinds[0][1]), ("next", kinds[1][1]), ("r", kinds[2][1])]))
+    np.save("x.npy", np.ones((1, 2), "f4"))
+    run("run", "speech.onnx", "-i", "x=x.npy", code=1, err="inputs 'state' (TL_FLOAT [2, ?, 4]), 'rate' (TL_INT64 []) are "
+        "not given; give data with -i NAME=FILE, or zeros with --zero")
+    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", code=1, err="input 'state' (TL_FLOAT [2, ?, 4]) is not given; zeros need a "
+        "shape: -s NAME=1x3x224x224")
+    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", "-s", "state=2x1x4", out="next: TL_FLOAT [2, 1, 4] min 0 max 0")
+    run("run", "speech.onnx", "--zero", "-s", "batch=3", out="y: TL_FLOAT [3, 2]")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                print(name, flush=True)
+                test()
+
+
+main()
