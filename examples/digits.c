@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads handwritten digits: compiles the demo model, shows what it costs, and runs it.
+// Reads handwritten digits: runs the demo model, and shows what was compiled and what it costs.
 //
 //     digits [--target cpu|ref] [FOLDER]      FOLDER holds the model; default models/digits
 //
@@ -23,7 +23,9 @@
 #define PIXELS          (SIDE * SIDE)
 #define CLASSES         10
 #define SHOWN           6 // pictures in the terminal
-#define LINE_COLUMNS    100
+#define MAX_STEPS       64
+#define STEP_BYTES      96
+#define BAR_COLUMNS     48
 #define ACCURACY_NEEDED 0.98
 
 // What the model answered for one image.
@@ -72,48 +74,102 @@ static test_set open_test_set(const char *path)
     return set;
 }
 
-// ---- What was compiled, and what it costs ----
+// ---- What was compiled ----
 
-// The compiled operators, one a line, cut to the line; weights are only counted.
-static void show_text(const ln_context *ctx)
+// The operators of a model that compute in a run, one a line: "relu1 = relu(bn1)".
+typedef struct step_list {
+    char lines[MAX_STEPS][STEP_BYTES];
+    size_t count;
+    size_t weight_count; // tensors that come from a file
+    size_t load_count;   // operators that run once, when the weights are loaded
+} step_list;
+
+static const char *first_name(const ln_list *list)
 {
-    char *text;
-    size_t byte_count;
-    check(ln_context_write(ctx, "il", &text, &byte_count), "printing the compiled model");
-
-    printf("The compiled model\n\n");
-    int weight_count = 0;
-    const char *end = text + byte_count;
-    for (const char *line = text; line < end;) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        size_t len = (size_t)((stop ? stop : end) - line);
-        if (strncmp(line, "create", strlen("create")) == 0)
-            weight_count++;
-        else if (len > 0)
-            printf("  %.*s\n", len > LINE_COLUMNS ? LINE_COLUMNS : (int)len, line);
-        line += len + 1;
-    }
-    printf("  (and %d weights)\n", weight_count);
-    ln_free(text);
+    return list ? ((const ln_tensor_list_entry *)list->data)->name : "";
 }
 
-// Where every tensor of the workspace will lie. Nothing has been allocated yet.
+static int is_loaded_once(const ln_context *ctx, const ln_op_arg *arg)
+{
+    const ln_tensor_entry *entry =
+        ln_tensor_table_find(ctx->tensor_table, first_name(arg->tensors_out));
+    return entry && entry->isstatic && arg->tensors_in;
+}
+
+static step_list list_steps(const ln_context *ctx)
+{
+    step_list steps = {.count = 0};
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        const ln_op_arg *arg = op->op_arg;
+        const ln_param_entry *act = ln_param_list_find(arg->params, "act");
+        int has_act = act && act->value_string && strcmp(act->value_string, "none") != 0;
+        if (strncmp(arg->optype, "create", strlen("create")) == 0)
+            steps.weight_count++;
+        else if (is_loaded_once(ctx, arg))
+            steps.load_count++;
+        else if (steps.count < MAX_STEPS)
+            snprintf(steps.lines[steps.count++], STEP_BYTES, "%s = %s(%s%s%s)",
+                     first_name(arg->tensors_out), arg->optype, first_name(arg->tensors_in),
+                     has_act ? " | act=" : "", has_act ? act->value_string : "");
+    }
+    return steps;
+}
+
+static void show_steps(const char *folder, const step_list *before, const step_list *after)
+{
+    size_t count = before->count > after->count ? before->count : after->count;
+    int has_nhwc = 0;
+    for (size_t i = 0; i < after->count; i++)
+        has_nhwc |= strstr(after->lines[i], "nhwc") != NULL;
+    printf("\n2. What the compiler made of it. On the left the operators of %s/digits.net, on\n"
+           "   the right what runs%s\n\n   %-32s %s\n",
+           folder,
+           has_nhwc ? ": activations and batch norms have become part of the convolutions,\n"
+                      "   and images are stored with their channels last (nhwc)."
+                    : ".",
+           "as written", "as compiled");
+    for (size_t i = 0; i < count; i++)
+        printf("   %-32s %s\n", i < before->count ? before->lines[i] : "",
+               i < after->count ? after->lines[i] : "");
+    printf("\n   %zu weights are folded and packed by %zu operators, once, when they are loaded.\n",
+           before->weight_count, after->load_count);
+}
+
+// ---- What it costs ----
+
+// The tensor's bytes between the start and the end of all.
+static void show_bar(const ln_tensor_entry *entry, size_t fixed, size_t peak)
+{
+    size_t room = peak > fixed ? peak - fixed : 1, size = tl_tensor_size(entry->tensor);
+    size_t start = entry->offset > fixed ? entry->offset - fixed : 0;
+    size_t from = start * BAR_COLUMNS / room, to = (start + size) * BAR_COLUMNS / room;
+    char bar[BAR_COLUMNS + 1];
+    for (size_t i = 0; i < BAR_COLUMNS; i++)
+        bar[i] = i >= from && (i < to || i == from) ? '#' : '.';
+    bar[BAR_COLUMNS] = '\0';
+    printf("   %-18s %6zu %s\n", entry->name, size, bar);
+}
+
+// Where every tensor of a run is, as the plan said before anything was allocated.
 static void show_plan(const ln_context *ctx)
 {
-    printf("\nThe memory it takes, exactly\n\n  %8s %8s  tensor\n", "offset", "bytes");
+    size_t peak = ctx->mem_sizes[LN_MEM_CPU], fixed = ctx->static_sizes[LN_MEM_CPU];
+    printf("\n3. The memory it takes, known before any of it is allocated: %zu bytes of weights\n"
+           "   and %zu for the tensors of a run, in the order in which they are computed.\n"
+           "   A tensor that is no longer needed makes way for the next: they share memory.\n\n"
+           "   %-18s %6s from the first byte to the last\n",
+           fixed, peak - fixed, "tensor", "bytes");
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
             const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
-            if (entry && !entry->isstatic)
-                printf("  %8zu %8zu  %s%s%s\n", entry->offset, tl_tensor_size(entry->tensor),
-                       entry->name, entry->owner ? ", in " : "", entry->owner ? entry->owner : "");
+            if (entry && !entry->isstatic && !entry->owner && tl_tensor_size(entry->tensor) > 0)
+                show_bar(entry, fixed, peak);
         }
     }
-    size_t peak = ctx->mem_sizes[LN_MEM_CPU], fixed = ctx->static_sizes[LN_MEM_CPU];
-    printf("\n  static %zu + workspace %zu = peak %zu bytes\n", fixed, peak - fixed, peak);
-    printf("  %.0f multiply-accumulates a run\n", ln_context_work(ctx));
+    printf("\n   A run is %.0f multiply-accumulates.\n", ln_context_work(ctx));
 }
 
 // ---- Running ----
@@ -152,13 +208,13 @@ static int compare_seconds(const void *a, const void *b)
 
 // ---- Pictures ----
 
-// Some wrong answers, if there are any, among right ones.
+// Right answers, then wrong ones, if there are any.
 static size_t choose_images(const test_set *set, const answer *answers, size_t *chosen)
 {
     size_t count = 0;
-    for (int right = 0; right <= 1; right++)
-        for (size_t i = 0; i < set->count && count < (right ? SHOWN : SHOWN / 3); i++)
-            if ((answers[i].digit == set->labels[i]) == right)
+    for (int wrong = 0; wrong <= 1; wrong++)
+        for (size_t i = 0; i < set->count && count < (wrong ? SHOWN : SHOWN - SHOWN / 3); i++)
+            if ((answers[i].digit != set->labels[i]) == wrong)
                 chosen[count++] = i;
     return count;
 }
@@ -170,7 +226,10 @@ static void show_images(const test_set *set, const answer *answers)
     size_t chosen[SHOWN];
     size_t count = choose_images(set, answers, chosen);
 
-    printf("\nSome of the %zu images it had not seen: answer, probability, verdict\n", set->count);
+    printf(
+        "1. A small network reads handwritten digits. Here are some of %zu pictures that it did\n"
+        "   not see when it was trained, and what it answers, with the probability.\n",
+        set->count);
     for (int y = 0; y < SIDE; y++) {
         printf("\n");
         for (size_t i = 0; i < count; i++) {
@@ -187,7 +246,7 @@ static void show_images(const test_set *set, const answer *answers)
         const answer *a = &answers[chosen[i]];
         int label = set->labels[chosen[i]], is_right = a->digit == label;
         char caption[32];
-        snprintf(caption, sizeof caption, is_right ? "%d %.0f%% right" : "%d %.0f%% WRONG: %d",
+        snprintf(caption, sizeof caption, is_right ? "%d %.0f%% right" : "%d %.0f%%, is a %d",
                  a->digit, 100 * (double)a->prob, label);
         const char *mark = is_right ? "\033[32m" : "\033[1;31m";
         printf("  %s%-*s%s", colour ? mark : "", 2 * SIDE, caption, colour ? "\033[0m" : "");
@@ -210,10 +269,41 @@ static double run_all(ln_context *ctx, const test_set *set)
 
     qsort(answers, set->count, sizeof *answers, compare_seconds);
     double accuracy = (double)right_count / (double)set->count;
-    printf("\n%zu of %zu right: %.2f %%; %.1f microseconds an image (median)\n", right_count,
-           set->count, 100 * accuracy, 1e6 * answers[set->count / 2].seconds);
+    printf("\n   %zu of %zu are right: %.2f %%. A picture takes %.1f microseconds (median).\n",
+           right_count, set->count, 100 * accuracy, 1e6 * answers[set->count / 2].seconds);
     free(answers);
     return accuracy;
+}
+
+// Commands with paths as they are from where the program was started.
+static void show_next(const char *program, const char *folder)
+{
+    const char *slash = strrchr(program, '/');
+    int len = slash ? (int)(slash - program) + 1 : 0;
+    printf("\n4. What to try next:\n\n"
+           "   # read one picture, and see the three likeliest digits\n"
+           "   %.*slightnet run %s/digits.net -f %s/digits.safetensors \\\n"
+           "       -i %s/three.pgm --scale=0.0039 --top=3\n"
+           "   # draw the memory plan\n"
+           "   %.*slightnet plan --svg -o plan.svg %s/digits.net\n"
+           "   # where the time goes\n"
+           "   %.*slightnet bench --profile %s/digits.net -f %s/digits.safetensors\n"
+           "   # a model of yours: what it costs, and whether all of it can run\n"
+           "   %.*slightnet inspect model.onnx\n\n"
+           "   docs/tour.md goes from a model to an answer in ten minutes.\n",
+           len, program, folder, folder, folder, len, program, folder, len, program, folder, folder,
+           len, program);
+}
+
+static ln_context *open_model(void)
+{
+    ln_context *ctx = ln_context_create();
+    require(ctx != NULL, "making a context", ln_error_message());
+    check(ln_context_init(ctx, "digits.net"), "reading the model");
+    require(ln_context_data_size(ctx, "image") == PIXELS * sizeof(float) &&
+                ln_context_data_size(ctx, "prob") == CLASSES * sizeof(float),
+            "digits.net", "it does not turn an 'image' of 8x8 floats into 'prob' of 10");
+    return ctx;
 }
 
 int main(int argc, char **argv)
@@ -232,17 +322,15 @@ int main(int argc, char **argv)
     require(chdir(folder) == 0, folder, "the folder cannot be entered");
     check(ln_arch_init(), "starting LightNet");
     test_set set = open_test_set("test.safetensors");
-    ln_context *ctx = ln_context_create();
-    require(ctx != NULL, "making a context", ln_error_message());
-    check(ln_context_init(ctx, "digits.net"), "reading the model");
-    require(ln_context_data_size(ctx, "image") == PIXELS * sizeof(float) &&
-                ln_context_data_size(ctx, "prob") == CLASSES * sizeof(float),
-            "digits.net", "it does not turn an 'image' of 8x8 floats into 'prob' of 10");
+    ln_context *ctx = open_model();
+    const step_list before = list_steps(ctx);
     check(ln_context_compile(ctx, target), "compiling the model");
-    show_text(ctx);
-    show_plan(ctx);
+    const step_list after = list_steps(ctx);
     check(ln_context_load(ctx, "digits.safetensors"), "loading the weights");
     double accuracy = run_all(ctx, &set);
+    show_steps(folder, &before, &after);
+    show_plan(ctx);
+    show_next(argv[0], folder);
     ln_context_free(ctx);
     ln_tensor_file_close(set.file);
     ln_arch_cleanup();
