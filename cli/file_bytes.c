@@ -70,3 +70,10 @@ size_t file_peek(const char *path, void *bytes, size_t size)
     fclose(file);
     return count;
 }
+
+void file_discard(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        remove(path);
+}

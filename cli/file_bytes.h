@@ -12,6 +12,9 @@
 // are given back with free.
 ln_status file_read(const char *path, char **out_bytes, size_t *out_count);
 
+// Removes a file that could not be written whole; a device stays.
+void file_discard(const char *path);
+
 // The first bytes of a regular file, at most `size`; how many. 0 when there is no such file.
 size_t file_peek(const char *path, void *bytes, size_t size);
 

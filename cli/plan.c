@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "file_bytes.h"
 #include "model_io.h"
 #include "plan_draw.h"
 
@@ -107,7 +108,9 @@ static ln_status write_to_file(const plan_options *o, const ln_context *ctx, con
     ln_status status = write_plan(out, o, ctx, plan);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
-        return ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+        status = ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+    if (status != LN_OK)
+        file_discard(o->outfile);
     return status;
 }
 

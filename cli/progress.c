@@ -29,6 +29,7 @@ static struct {
     bool is_shown;
     double start;
     char what[256];
+    char drawn[384]; // the line that is shown
     atomic_size_t done;
     atomic_size_t total; // 0: unknown
 } p = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -48,28 +49,51 @@ static size_t terminal_width(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
-// Not the last column, for the cursor. A character of several bytes is kept or cut as a whole.
-static void cut(char *line, size_t width)
+static size_t count_columns(const char *line)
 {
     size_t columns = 0;
-    for (char *c = line; *c; c++) {
-        columns += ((unsigned char)*c & 0xc0) != 0x80;
-        if (columns == width) {
-            *c = '\0';
-            return;
-        }
+    for (; *line; line++)
+        columns += ((unsigned char)*line & 0xc0) != 0x80;
+    return columns;
+}
+
+// A character of several bytes is kept or cut as a whole.
+static void cut(char *line, size_t columns)
+{
+    char *c = line;
+    for (; *c; c++) {
+        if (((unsigned char)*c & 0xc0) != 0x80 && columns-- == 0)
+            break;
     }
+    *c = '\0';
+}
+
+// What is long, a path, makes way for what is news: how far it is. The last column is left to the
+// cursor.
+static void make_line(char *line, size_t size)
+{
+    char news[96];
+    size_t done = atomic_load(&p.done), total = atomic_load(&p.total), used = 0;
+    if (total > 0)
+        used = (size_t)snprintf(news, sizeof news, ": %zu of %zu", done, total);
+    snprintf(news + used, sizeof news - used, " (%.0f s)", ln_clock() - p.start);
+    size_t width = terminal_width() - 1, room = width - strlen(news);
+    snprintf(line, size, "%s", p.what);
+    if (strlen(news) + 8 < width && count_columns(line) > room) {
+        cut(line, room - 3);
+        snprintf(line + strlen(line), size - strlen(line), "...");
+    }
+    snprintf(line + strlen(line), size - strlen(line), "%s", news);
+    cut(line, width);
 }
 
 static void draw(void)
 {
     char line[sizeof p.what + 128];
-    size_t done = atomic_load(&p.done), total = atomic_load(&p.total);
-    int used = snprintf(line, sizeof line, "%s", p.what);
-    if (total > 0)
-        used += snprintf(line + used, sizeof line - (size_t)used, ": %zu of %zu", done, total);
-    snprintf(line + used, sizeof line - (size_t)used, " (%.0f s)", ln_clock() - p.start);
-    cut(line, terminal_width());
+    make_line(line, sizeof line);
+    if (p.is_shown && strcmp(line, p.drawn) == 0)
+        return;
+    snprintf(p.drawn, sizeof p.drawn, "%s", line);
     // The cursor goes back to the start: what somebody else prints overwrites the line.
     fprintf(stderr, CLEAR_LINE "%s\r", line);
     fflush(stderr);

@@ -181,6 +181,8 @@ int cmd_run(int argc, char **argv)
     ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
     if (status == LN_OK)
         status = prepare(ctx, &o, &given);
+    if (status == LN_OK && o.outdir)
+        status = outdir_make(o.outdir);
     if (status == LN_OK)
         status = run_model(ctx, &o, &given, &names);
     code = status == LN_OK ? EXIT_OK : say_failure();

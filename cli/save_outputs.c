@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <lightnet/lightnet.h>
 
@@ -118,10 +119,24 @@ static ln_status save_all(ln_context *ctx, writer *w)
     return LN_OK;
 }
 
+ln_status outdir_make(const char *outdir)
+{
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s/", outdir) >= sizeof path)
+        return LN_FAIL(LN_IO, "the name of folder %s is too long", outdir);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return LN_FAIL(LN_IO, "cannot make folder %s: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    if (access(path, W_OK | X_OK) != 0)
+        return LN_FAIL(LN_IO, "cannot write into folder %s: %s", outdir, strerror(errno));
+    return LN_OK;
+}
+
 ln_status save_outputs(ln_context *ctx, const char *outdir)
 {
-    if (mkdir(outdir, 0777) != 0 && errno != EEXIST)
-        return LN_FAIL(LN_IO, "cannot make folder %s: %s", outdir, strerror(errno));
     char path[4096];
     if ((size_t)snprintf(path, sizeof path, "%s/outputs.json", outdir) >= sizeof path)
         return LN_FAIL(LN_IO, "the name of folder %s is too long", outdir);

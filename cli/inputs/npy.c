@@ -12,6 +12,7 @@
 
 #include <lightnet/lightnet.h>
 
+#include "file_bytes.h"
 #include "npy_header.h"
 #include "npy_types.h"
 #include "utf8.h"
@@ -248,7 +249,9 @@ ln_status npy_write(const char *path, const tl_tensor *tensor)
         return LN_FAIL(LN_IO, "cannot open %s: %s", path, strerror(errno));
     int is_written =
         fwrite(header, 1, header_size, file) == header_size && write_elements(file, tensor, width);
-    if (fclose(file) != 0 || !is_written)
-        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
-    return LN_OK;
+    if (fclose(file) == 0 && is_written)
+        return LN_OK;
+    ln_status status = LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
+    file_discard(path);
+    return status;
 }

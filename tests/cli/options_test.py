@@ -6,12 +6,17 @@ mistyped options and commands name what is near, and dynamic shapes are bound al
 Usage: options_test.py FOLDER-OF-THE-COMMANDS
 """
 
+import fcntl
 import json
 import os
+import pty
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 LIGHTNET = os.path.join(os.path.abspath(sys.argv[1]), "lightnet")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -208,6 +213,42 @@ try lightnet run open.n
     run("completion", code=2)
 
 
+def test_outputs_have_a_folder_before_the_run(model):
+    run("run", "-s", "x=2x8", "--zero", model, "-o", "made/as/needed")
+    assert os.path.exists("made/as/needed/y.npy")
+    with open("a_file", "w", encoding="utf-8"):
+        pass
+    done = run("run", "-s", "x=2x8", "--zero", model, "-o", "a_file/below", code=1)
+    assert "cannot make folder a_file/below" in done.stderr and "run time" not in done.stderr, done.stderr
+    for command in (["run", "--zero"], ["plan", "--svg"]):
+        if os.path.exists("/dev/full"):
+            run(*command, "-s", "x=2x8", model, "-o", "/dev/full" if command[0] == "plan" else "/dev/full/x", code=1)
+    assert not os.path.exists("/dev/full") or not os.path.isfile("/dev/full")
+
+
+def test_progress_ends_with_the_seconds(model):
+    """On a terminal of 60 columns, the path makes way for the news."""
+    folder = "a_long_name_of_a_folder/" * 4
+    os.makedirs(folder)
+    path = shutil.copy(model, folder)
+    control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    environment = {**os.environ, "TERM": "xterm"}
+    subprocess.run([LIGHTNET, "bench", "-s", "x=2x8", "--runs=1", "--warmup=1", "--min-time=1.6", path], check=True,
+                   stdout=subprocess.DEVNULL, stderr=terminal, env=environment)
+    os.close(terminal)
+    text = b""
+    try:
+        while part := os.read(control, 65536):
+            text += part
+    except OSError:
+        pass  # the other end is closed
+    os.close(control)
+    lines = [line for line in re.split(r"\r|\x1b\[K", text.decode()) if line.startswith("measuring")]
+    assert lines and all(re.search(r"\.\.\. \(\d+ s\)$", line) and len(line) <= 59 for line in lines), lines
+    assert len(lines) == len(set(lines)), lines
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -223,6 +264,8 @@ def main():
         test_endings_that_no_format_has("open.net")
         test_words_in_a_model_that_are_near()
         test_completions_and_the_man_page_know_every_option()
+        test_outputs_have_a_folder_before_the_run("open.net")
+        test_progress_ends_with_the_seconds("open.net")
         os.chdir("/")
 
 
