@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <lightnet/spelling.h>
+
 #include "cli.h"
 #include "compare.h"
 #include "compile_flags.h"
@@ -68,6 +70,7 @@ typedef struct watcher {
     size_t firing_count;  // in the pass
     double total_seconds; // of all passes
     int has_dumped;
+    ln_nearest nearest; // to the pass of --dump-after, of those that have run
 } watcher;
 
 static void note_firing(void *user, const ln_firing *firing)
@@ -152,6 +155,7 @@ static ln_status verify(watcher *w, const char *pass, const ln_context *ctx)
 static ln_status watch_pass(void *user, const char *pass, double seconds, const ln_context *ctx)
 {
     watcher *w = user;
+    ln_nearest_try(&w->nearest, pass);
     w->total_seconds += seconds;
     if (w->o->has_times)
         say_info("%s: %.6fs", pass, seconds);
@@ -183,8 +187,9 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
     o->flags.options.user = w;
     LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
     if (o->dump_after && !w->has_dumped)
-        return ln_fail(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump",
-                       o->dump_after);
+        return ln_fail(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump%s%s%s",
+                       o->dump_after, w->nearest.name ? "; did you mean '" : "",
+                       w->nearest.name ? w->nearest.name : "", w->nearest.name ? "'?" : "");
     if (o->has_times)
         say_info("all passes: %.6fs", w->total_seconds);
     return ln_context_print(ctx, o->outfile);
@@ -200,7 +205,8 @@ int cmd_opt(int argc, char **argv)
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;
-    watcher w = {.o = &o, .is_exact = 1};
+    watcher w = {
+        .o = &o, .is_exact = 1, .nearest = ln_nearest_to(o.dump_after ? o.dump_after : "")};
     code = optimize(ctx, &o, &w) == LN_OK ? EXIT_OK : say_failure();
     trial_data_destroy(w.data);
     close_model(w.before);

@@ -292,7 +292,11 @@ static ln_status run_sets(verifier *v, ln_context **ctx)
         }
     }
     return set ? LN_OK
-               : LN_FAIL(LN_NOT_FOUND, "there is no folder test_data_set_0 in %s", v->folder);
+               : LN_FAIL(
+                     LN_NOT_FOUND,
+                     "there is no folder test_data_set_0 in %s; it holds what the model is given, "
+                     "input_0.pb, and should give, output_0.pb (or .npy)",
+                     v->folder);
 }
 
 verify_result verify_run(const verify_case *c, const verify_options *o, char *reason, size_t size)

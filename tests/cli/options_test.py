@@ -174,7 +174,8 @@ def test_words_in_a_model_that_are_near():
             file.write(text)
         done = run("run", "words.net", code=1)
         assert words in done.stderr and "LN_PARAM" not in done.stderr, done.stderr
-    for arguments, words in ((["opt", "-p", "fodl"], "did you mean 'fold'?"), (["run", "--zero", "-s", "x=2x8", "-t", "cpuu"], "did you mean 'cpu'?"),
+    for arguments, words in ((["opt", "-p", "fodl"], "did you mean 'fold'?"),
+                             (["opt", "--dump-after=fodl"], "did you mean 'fold'?"), (["run", "--zero", "-s", "x=2x8", "-t", "cpuu"], "did you mean 'cpu'?"),
                              (["run", "--zero", "-s", "x=2x8", "--budget=1"], "raise the limit (`--budget=")):
         done = run(*arguments, "open.net", code=1)
         assert words in done.stderr, done.stderr
