@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet [options] SOURCE`: compile a model, write the compiled form, run it.
+// `lightnet [options] SOURCE`: compiles a model, runs it, shows its results; writes the compiled
+// form where it is told to.
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "input_options.h"
+#include "labels.h"
 #include "model_io.h"
 #include "progress.h"
+#include "summary.h"
 #include "threads_option.h"
 #include "write_option.h"
 
-typedef struct top_options {
+typedef struct source_options {
     const char *source;
     const char *outfile;
     const char *target;
     const char *datafile;
     int compile;
+    int writes; // the compiled form is wanted
     int run;
     int debug;
     int is_version_wanted;
@@ -24,29 +29,43 @@ typedef struct top_options {
     int has_stored; // the weights are in the compiled form
     int shows_warnings;
     int shows_internal;
+    int takes_zeros; // for what is not given
+    int top;         // -1: not given
+    const char *labels_file;
+    option_texts inputs;
     option_texts shapes;
+    input_options files;
+    given_inputs given;
+    labels names;
     compile_flags flags;
-} top_options;
+} source_options;
 
 static const verb_option takes[] = {
     TAKES_HELP,
-    TAKES(VERSION, top_options, is_version_wanted),
-    NOTE(OUTFILE, top_options, outfile,
-         "the compiled form (default out.json); \"-\" is standard output, \"!\" writes nothing"),
-    TAKES(TARGET, top_options, target),
-    TAKES(DATAFILE, top_options, datafile),
-    TAKES(COMPILE, top_options, compile),
-    TAKES(NO_WEIGHTS, top_options, is_without_weights),
-    TAKES(RUN, top_options, run),
-    TAKES(SHAPE, top_options, shapes),
-    TAKES(DEBUG, top_options, debug),
-    CALLS(THREADS, top_options, flags, take_threads),
-    CALLS(ALLOW_WRITE, top_options, flags, take_allow_write),
-    COMPILE_FLAGS(top_options, flags),
-    TAKES(WWARN, top_options, shows_warnings),
-    TAKES(WNO_WARN, top_options, shows_warnings),
-    TAKES(WINTER, top_options, shows_internal),
-    TAKES(WNO_INTER, top_options, shows_internal),
+    TAKES(VERSION, source_options, is_version_wanted),
+    NOTE(OUTFILE, source_options, outfile,
+         "the compiled form (default: with -c out.json, else none); \"-\" is standard output, "
+         "\"!\" writes nothing"),
+    TAKES(TARGET, source_options, target),
+    TAKES(DATAFILE, source_options, datafile),
+    TAKES(COMPILE, source_options, compile),
+    TAKES(NO_WEIGHTS, source_options, is_without_weights),
+    TAKES(RUN, source_options, run),
+    TAKES(INPUT, source_options, inputs),
+    TAKES(SHAPE, source_options, shapes),
+    NOTE(ZERO, source_options, takes_zeros,
+         ": those that are not given, and weights (default: an error)"),
+    TAKES(LABELS, source_options, labels_file),
+    TAKES(TOP, source_options, top),
+    INPUT_OPTIONS(source_options, files),
+    TAKES(DEBUG, source_options, debug),
+    CALLS(THREADS, source_options, flags, take_threads),
+    CALLS(ALLOW_WRITE, source_options, flags, take_allow_write),
+    COMPILE_FLAGS(source_options, flags),
+    TAKES(WWARN, source_options, shows_warnings),
+    TAKES(WNO_WARN, source_options, shows_warnings),
+    TAKES(WINTER, source_options, shows_internal),
+    TAKES(WNO_INTER, source_options, shows_internal),
     END_OF_OPTIONS,
 };
 
@@ -54,8 +73,9 @@ const verb_usage compile_and_run_usage = {
     .synopsis = "COMMAND [OPTION...] ...\n"
                 "[OPTION...] SOURCE",
     .about = "Without a command: compiles the model SOURCE (ONNX, JSON IR, compiled IR or IL, told "
-             "apart by content; \"-\" reads standard input), writes its compiled form, and runs "
-             "it. Long options may also have one dash.",
+             "apart by content; \"-\" reads standard input), runs it, and shows its results as "
+             "`lightnet run` does. Files are only written where -o or -c says so. Long options may "
+             "also have one dash.",
     .options = takes,
     .has_long_only = 1,
 };
@@ -90,7 +110,7 @@ static int say_bad_source(int count, char **operands)
 }
 
 // EXIT_OK to go on; -1 if the answer was given already; else an exit code.
-static int parse(int argc, char **argv, top_options *o)
+static int parse(int argc, char **argv, source_options *o)
 {
     int count;
     char **operands;
@@ -102,16 +122,20 @@ static int parse(int argc, char **argv, top_options *o)
     if (count == 0)
         return say_usage_error(NULL, "no input file");
     o->source = operands[0];
+    o->writes = o->compile || o->outfile;
+    if (!o->outfile)
+        o->outfile = o->compile ? "out.json" : "!";
     if (!o->compile && !o->run)
         o->compile = o->run = 1;
     return say_bad_source(count, operands);
 }
 
-static ln_status check_only_run(const top_options *o)
+static ln_status check_only_run(const source_options *o)
 {
     if (!compile_flags_any(&o->flags))
         return LN_OK;
-    return ln_fail(LN_STATE, "-r only runs %s; --skip and --rules belong to where it is compiled",
+    return ln_fail(LN_STATE,
+                   "%s is compiled already; --skip and --rules belong to where it is compiled",
                    o->source);
 }
 
@@ -123,7 +147,7 @@ static int is_same_file(const char *a, const char *b)
 }
 
 // Weights go beside the compiled form, where there is a file to lie beside.
-static ln_status store_weights(ln_context *ctx, top_options *o)
+static ln_status store_weights(ln_context *ctx, source_options *o)
 {
     static const char ending[] = ".json", weights_ending[] = ".safetensors";
     size_t len = strlen(o->outfile);
@@ -149,7 +173,7 @@ static ln_status store_weights(ln_context *ctx, top_options *o)
     return status;
 }
 
-static ln_status compile(ln_context *ctx, top_options *o)
+static ln_status compile(ln_context *ctx, source_options *o)
 {
     if (!o->compile) {
         if (ctx->state >= LN_CONTEXT_PLANNED)
@@ -159,10 +183,11 @@ static ln_status compile(ln_context *ctx, top_options *o)
                        "compile it first: lightnet -c -o compiled.json %s",
                        o->source, o->source);
     }
+    if (ctx->state >= LN_CONTEXT_PLANNED && !o->writes)
+        return check_only_run(o);
     if (ctx->state >= LN_CONTEXT_PLANNED)
         return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
-    LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)
         return LN_OK;
@@ -170,9 +195,39 @@ static ln_status compile(ln_context *ctx, top_options *o)
     return ln_context_print(ctx, o->outfile);
 }
 
-static ln_status run(ln_context *ctx, const top_options *o)
+// ---- Running ----
+
+// Inputs, before compiling: what is planned depends on their shapes.
+static ln_status prepare(ln_context *ctx, source_options *o)
 {
-    LN_TRY(load_model(ctx, o->has_stored ? NULL : o->datafile));
+    if (ctx->state < LN_CONTEXT_PLANNED)
+        LN_TRY(model_set_shapes(ctx, &o->shapes));
+    if (!o->run)
+        return LN_OK;
+    if (o->labels_file)
+        LN_TRY(labels_read(o->labels_file, &o->names));
+    LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &o->given));
+    if (ctx->state < LN_CONTEXT_PLANNED)
+        LN_TRY(given_inputs_bind_shapes(ctx, &o->given));
+    return LN_OK;
+}
+
+static ln_status load(ln_context *ctx, const source_options *o)
+{
+    const char *datafile = o->has_stored ? NULL : o->datafile;
+    LN_TRY(given_inputs_check(ctx, &o->given, o->takes_zeros));
+    if (!datafile && !o->takes_zeros)
+        LN_TRY(model_check_weights(
+            ctx, "give it with -f FILE, take zeros with --zero, or only compile with -c"));
+    if (o->labels_file)
+        LN_TRY(check_labels(ctx, &o->names));
+    LN_TRY(load_model(ctx, datafile));
+    return given_inputs_set(ctx, &o->given);
+}
+
+static ln_status run(ln_context *ctx, const source_options *o)
+{
+    LN_TRY(load(ctx, o));
     double start = ln_clock();
     progress_begin("running");
     ln_status status = ln_context_run(ctx);
@@ -181,14 +236,17 @@ static ln_status run(ln_context *ctx, const top_options *o)
     fflush(stdout);
     if (status == LN_OK)
         say_info("run time: %.6fs", seconds);
+    // Standard output is the compiled form alone, where that goes there.
+    top_options top = top_options_of(o->top, o->labels_file ? &o->names : NULL);
+    if (status == LN_OK && strcmp(o->outfile, "-") != 0)
+        status = print_outputs(ctx, &top, 1);
     ln_context_unload(ctx);
     return status;
 }
 
 int cmd_compile_and_run(int argc, char **argv)
 {
-    top_options o = {
-        .outfile = "out.json", .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
+    source_options o = {.top = -1, .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
@@ -198,11 +256,15 @@ int cmd_compile_and_run(int argc, char **argv)
     ln_context *ctx = open_model(o.source);
     if (!ctx)
         return EXIT_FAILED;
-    ln_status status = compile(ctx, &o);
+    ln_status status = prepare(ctx, &o);
+    if (status == LN_OK)
+        status = compile(ctx, &o);
     if (status == LN_OK && o.run)
         status = run(ctx, &o);
     if (status != LN_OK)
         say_failure();
+    given_inputs_free(&o.given);
+    labels_free(&o.names);
     close_model(ctx);
     return status == LN_OK ? EXIT_OK : EXIT_FAILED;
 }

@@ -8,11 +8,21 @@
 
 #include "file_bytes.h"
 
+// A list or an object of names: JSON, which has no name a line.
+static int is_json(const char *text)
+{
+    text += strspn(text, " \t\r\n");
+    return *text == '{' || (*text == '[' && strspn(text + 1, " \t\r\n\"") > 0);
+}
+
 ln_status labels_read(const char *path, labels *out)
 {
     *out = (labels){0};
     size_t size;
     LN_TRY(file_read(path, &out->text, &size));
+    out->path = path;
+    if (is_json(out->text))
+        return LN_FAIL(LN_INVALID, "%s is JSON; write the names of the classes one a line", path);
     while (size > 0 && (out->text[size - 1] == '\n' || out->text[size - 1] == '\r'))
         out->text[--size] = '\0';
     size_t line_count = size > 0;

@@ -9,6 +9,7 @@
 #include <lightnet/status.h>
 
 typedef struct labels {
+    const char *path; // borrowed
     char *text;
     const char **lines;
     size_t count;

@@ -14,8 +14,6 @@
 #include "threads_option.h"
 #include "write_option.h"
 
-#define DEFAULT_TOP 5
-
 typedef struct run_options {
     const char *model;
     const char *datafile;
@@ -93,18 +91,6 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
     return status;
 }
 
-static ln_status print_outputs(ln_context *ctx, const top_options *top)
-{
-    const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
-        ln_object *value;
-        LN_TRY(model_get_output(ctx, entry, &value));
-        print_value(entry->name, value, top);
-        ln_object_release(value);
-    }
-    return LN_OK;
-}
-
 static int has_numbers(const ln_op *op, const char *pname)
 {
     const ln_param_entry *param = ln_param_list_find(op->op_arg->params, pname);
@@ -155,14 +141,13 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
     if (!o->datafile && !o->takes_zeros)
         LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
+    if (o->labels)
+        LN_TRY(check_labels(ctx, names));
     LN_TRY(load_model(ctx, o->datafile));
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(run_repeatedly(ctx, o->repeat));
-    top_options top = {.count = o->top > 0  ? o->top
-                                : o->labels ? DEFAULT_TOP
-                                            : 0,
-                       .all = o->labels ? names : NULL};
-    LN_TRY(print_outputs(ctx, &top));
+    top_options top = top_options_of(o->top, o->labels ? names : NULL);
+    LN_TRY(print_outputs(ctx, &top, 0));
     return o->outdir ? save_outputs(ctx, o->outdir) : LN_OK;
 }
 

@@ -11,11 +11,13 @@
 #include <lightnet/lightnet.h>
 
 #include "cli.h"
+#include "model_io.h"
 
 #define MAX_SHOWN       16 // elements of a tensor that is shown in full
 #define MAX_SHOWN_ITEMS 16 // items of a sequence
 #define MAX_ROWS        16 // of classes
 #define BLOCK           1024
+#define DEFAULT_TOP     5
 
 static int is_number(tl_dtype dtype)
 {
@@ -36,22 +38,27 @@ static double number_at(const tl_tensor *tensor, int index)
 static void print_range(const tl_tensor *tensor)
 {
     double least = INFINITY, most = -INFINITY, sum = 0, block[BLOCK];
-    int nan_count = 0;
+    int nan_count = 0, infinite_count = 0;
     for (int i = 0; i < tensor->len; i += BLOCK) {
         int count = tensor->len - i < BLOCK ? tensor->len - i : BLOCK;
         tl_convert_n(block, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
                      tensor->dtype, (size_t)count);
         for (int k = 0; k < count; k++) {
-            nan_count += block[k] != block[k];
+            nan_count += isnan(block[k]) != 0;
+            infinite_count += isinf(block[k]) != 0;
             least = block[k] < least ? block[k] : least;
             most = block[k] > most ? block[k] : most;
             sum += block[k];
         }
     }
-    if (tensor->len > 0)
+    if (tensor->len > 0 && nan_count + infinite_count == tensor->len)
+        printf(" no finite element");
+    else if (tensor->len > 0)
         printf(" min %.6g max %.6g mean %.6g", least, most, sum / tensor->len);
     if (nan_count > 0)
         printf(" (%d NaN)", nan_count);
+    if (infinite_count > 0)
+        printf(" (%d infinite)", infinite_count);
 }
 
 // ---- Elements ----
@@ -117,6 +124,28 @@ static int find_top(const tl_tensor *tensor, int first, int class_count, int cou
             top[at] = i;
     }
     return found;
+}
+
+ln_status check_labels(const ln_context *ctx, const labels *names)
+{
+    char counts[256] = "no output of classes";
+    size_t used = 0;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        int row_count, class_count;
+        if (entry->is_open)
+            return LN_OK;
+        if (!find_classes(entry->tensor, &row_count, &class_count))
+            continue;
+        if ((size_t)class_count == names->count)
+            return LN_OK;
+        if (used < sizeof counts)
+            used += (size_t)snprintf(counts + used, sizeof counts - used, "%s'%s' has %d",
+                                     used ? ", " : "output ", entry->name, class_count);
+    }
+    return LN_FAIL(LN_INVALID,
+                   "%s has %zu names of classes, %s; --top without --labels shows numbers",
+                   names->path, names->count, counts);
 }
 
 static void print_row(const tl_tensor *tensor, int first, int class_count, const top_options *o,
@@ -197,4 +226,34 @@ void print_value(const char *name, const ln_object *value, const top_options *to
     default: printf(": %s\n", count ? "optional" : "nothing"); break;
     }
     print_items(name, value, top);
+}
+
+// ---- Outputs of a model ----
+
+top_options top_options_of(int count, const labels *names)
+{
+    return (top_options){.count = count > 0 ? count : names ? DEFAULT_TOP : 0, .all = names};
+}
+
+static int is_read(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    const ln_op *maker = ln_op_table_find(ctx->op_table, entry->creater);
+    ln_list *readers = maker ? ln_dfg_nexts(ctx->dfg, maker, entry->name) : NULL;
+    int is_read = readers != NULL;
+    ln_list_free(readers);
+    return is_read;
+}
+
+ln_status print_outputs(ln_context *ctx, const top_options *top, int skips_read)
+{
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        if (skips_read && is_read(ctx, entry))
+            continue;
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        print_value(entry->name, value, top);
+        ln_object_release(value);
+    }
+    return LN_OK;
 }

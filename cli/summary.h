@@ -4,6 +4,7 @@
 #ifndef LN_CLI_SUMMARY_H
 #define LN_CLI_SUMMARY_H
 
+#include <lightnet/context.h>
 #include <lightnet/object.h>
 
 #include "labels.h"
@@ -13,6 +14,17 @@ typedef struct top_options {
     int count;         // 0: none
     const labels *all; // NULL: numbers alone
 } top_options;
+
+// As many as are asked for (-1: not given), or 5 where there are names (NULL: none).
+top_options top_options_of(int count, const labels *names);
+
+// Prints each output of the model, which has run. `skips_read`: not those that an operator of the
+// model reads, such as one that prints them.
+ln_status print_outputs(ln_context *ctx, const top_options *top, int skips_read);
+
+// LN_INVALID, with both numbers, if the names fit no output: none of the model's has as many
+// classes. Outputs whose shape is not known yet may.
+ln_status check_labels(const ln_context *ctx, const labels *names);
 
 // "y: TL_FLOAT [2, 2] min 11 max 44 mean 27.5", the elements if they are few, and the top ones. The
 // items of a sequence or optional follow it.

@@ -39,11 +39,21 @@ expect "the document's example" 0 "$bin/lightnet" "$example"
 printf 'tensor2:\n[[2.000 3.000 4.000]\n [6.000 7.000 8.000]]\n' >wanted
 cmp -s wanted out || fail "the example prints exactly its message"
 grep -qE '^info: run time: [0-9]+\.[0-9]{6}s$' err || fail "the run time goes to standard error"
-[ -f out.json ] || fail "the compiled form goes to out.json"
+[ ! -f out.json ] || fail "nothing is written unless it is asked for"
+echo mine >out.json
+expect "a file of the user stays" 0 "$bin/lightnet" "$example"
+[ "$(cat out.json)" = mine ] || fail "a file of the user stays"
+expect "-c writes out.json" 0 "$bin/lightnet" -c "$example"
+grep -q lightnet-compiled out.json || fail "the compiled form goes to out.json"
+expect "-o writes, and runs" 0 "$bin/lightnet" -o named.json "$example"
+cmp -s named.json out.json || fail "-o writes what -c writes"
+cmp -s wanted out || fail "-o runs"
 
 expect "the compiled form runs" 0 "$bin/lightnet" -r out.json
 cmp -s wanted out || fail "the compiled form prints the same"
-expect "a compiled form is not compiled again" 1 "$bin/lightnet" out.json
+expect "so it does without -r" 0 "$bin/lightnet" out.json
+cmp -s wanted out || fail "a compiled form runs without -r"
+expect "a compiled form is not compiled again" 1 "$bin/lightnet" -o again.json out.json
 has_err "lightnet -r out.json"
 expect "a plain model cannot only be run" 1 "$bin/lightnet" -r "$example"
 has_err "leave out -r"
@@ -91,9 +101,12 @@ input(| dst=x | dtype=TL_FLOAT, dims=[2]);
 create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[0], from_file=true);
 elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);
 IL
-expect "weights without a data file are warned about" 0 "$bin/lightnet" -o '!' weights.net
+expect "weights without a data file are an error" 1 "$bin/lightnet" -o '!' weights.net
+has_err "--zero"
+expect "zeros are warned about" 0 "$bin/lightnet" --zero weights.net
+has_out "y: TL_FLOAT [2] min 0 max 0"
 has_err "warning: 1 tensor should come from a data file"
-expect "unless warnings are hidden" 0 "$bin/lightnet" -w -o '!' weights.net
+expect "unless warnings are hidden" 0 "$bin/lightnet" --zero -w -o '!' weights.net
 ! grep -q warning err || fail "-w hides warnings"
 
 # ---- The environment ----

@@ -79,6 +79,53 @@ def test_missing_inputs_are_an_error_with_all_of_them():
     run("run", "speech.onnx", "--zero", "-s", "batch=3", out="y: TL_FLOAT [3, 2]")
 
 
+# ---- Without a command ----
+
+def test_the_command_alone_shows_results_and_writes_nothing():
+    model = write("double.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nAdd(A=x, B=x | C=y |);\n")
+    write("x.raw", np.array([1, 2], "f4").tobytes())
+    before = sorted(os.listdir("."))
+    run(model, "-i", "x.raw", out="y: TL_FLOAT [2] min 2 max 4 mean 3\n[2 4]\n")
+    run(model, "--zero", out="min 0 max 0")
+    run(model, code=1, err="input 'x' (TL_FLOAT [2]) is not given")
+    assert sorted(os.listdir(".")) == before, os.listdir(".")
+    done = run(model, "-i", "x.raw", "-o", "-", out='"format": "lightnet-compiled"')
+    assert "y: TL_FLOAT" not in done.stdout
+    run(model, "-i", "x.raw", "-o", "double.json", out="[2 4]")
+    run("-r", "double.json", "-i", "x.raw", out="[2 4]")
+
+
+# ---- What is shown ----
+
+def identity(count, name="id.net"):
+    return write(name, "input(| dst=x | dtype=TL_FLOAT, dims=[1, %d]);\nIdentity(input=x | output=y |);\n" % count)
+
+
+def test_labels_that_do_not_fit_are_an_error():
+    model = identity(3)
+    np.save("x.npy", np.array([[0.1, 0.7, 0.2]], "f4"))
+    write("three.txt", "cat\ndog\nbird\n")
+    run("run", model, "-i", "x.npy", "--labels", "three.txt", "--top=1", out="1. 0.7               1  dog")
+    write("two.txt", "cat\ndog\n")
+    for command in (["run"], []):
+        run(*command, model, "-i", "x.npy", "--labels", "two.txt", code=1,
+            err="two.txt has 2 names of classes, output 'y' has 3; --top without --labels")
+        for text in ('["cat", "dog", "bird"]', '{"0": "cat",\n"1": "dog"}', '[\n"cat",\n"dog"]'):
+            write("labels.json", text)
+            run(*command, model, "-i", "x.npy", "--labels", "labels.json", code=1, err="labels.json is JSON; write the "
+                "names of the classes one a line")
+    done = run("run", model, "-i", "x.npy", "--top=2")
+    assert "1. 0.7               1\n    2. 0.2               2\n" in done.stdout, done.stdout
+
+
+def test_ranges_are_those_of_finite_elements():
+    for values, said in (([np.nan, np.nan], " no finite element (2 NaN)"),
+                         ([np.inf, np.nan], " no finite element (1 NaN) (1 infinite)"),
+                         ([1, 2], " min 1 max 2 mean 1.5\n")):
+        np.save("x.npy", np.array([values], "f4"))
+        run("run", identity(2), "-i", "x.npy", out=said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
