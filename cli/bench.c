@@ -177,7 +177,7 @@ static ln_status measure(ln_context *ctx, bench_options *o, const given_inputs *
     LN_TRY(make_runnable(ctx, o, r));
     LN_TRY(bench_set_inputs(ctx, given, o->is_zero, o->seed));
     r->thread_count = ln_context_thread_count(ctx);
-    r->work = ln_context_work(ctx);
+    r->work = ln_context_macs(ctx);
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         r->static_bytes += ctx->static_sizes[m];
         r->workspace_bytes += ctx->mem_sizes[m] - ctx->static_sizes[m];

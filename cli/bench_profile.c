@@ -198,7 +198,7 @@ static void after(void *user, const ln_op *op)
         return;
     if (p->run_count == 0) {
         bench_op *found = &p->ops[p->at];
-        found->flops = 2 * ln_op_price(op);
+        found->flops = 2 * ln_op_macs(op);
         found->bytes = list_bytes(op, op->op_arg->tensors_in);
         found->bytes += list_bytes(op, op->op_arg->tensors_out);
         found->bytes -= bytes_in_place(op);

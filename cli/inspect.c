@@ -219,7 +219,7 @@ static void print_memory(const ln_context *ctx)
 static ln_status print_costs(ln_context *ctx, const char *target)
 {
     int is_bound = !has_open_input(ctx);
-    printf("work       %.0f multiply-accumulates a run\n", ln_context_work(ctx));
+    printf("work       %.0f multiply-accumulates a run\n", ln_context_macs(ctx));
     LN_TRY(compile_if_needed(ctx, ctx->source, target, NULL));
     print_memory(ctx);
     size_t open_count = count_open(ctx);

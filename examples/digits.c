@@ -169,7 +169,7 @@ static void show_plan(const ln_context *ctx)
                 show_bar(entry, fixed, peak);
         }
     }
-    printf("\n   A run is %.0f multiply-accumulates.\n", ln_context_work(ctx));
+    printf("\n   A run is %.0f multiply-accumulates.\n", ln_context_macs(ctx));
 }
 
 // ---- Running ----

@@ -171,9 +171,10 @@ LN_API ln_status ln_call_run_graph(ln_call *call, const char *param, int in_coun
 LN_API ln_status ln_call_graph_arity(ln_call *call, const char *param, int *out_in_count,
                                      int *out_out_count);
 
-/* Counts work of an operator that repeats something, in multiply-accumulates: LN_LIMIT once the
- * limit of the context is passed. */
-LN_API ln_status ln_call_charge(ln_call *call, double work);
+/* Counts steps that depend on data and so are not in the `cost` of the operator's description: to
+ * be called before they are done, in parts that last no longer than milliseconds. LN_LIMIT once the
+ * limit of the context is passed, LN_TIMEOUT once its time is up. */
+LN_API ln_status ln_call_charge(ln_call *call, double steps);
 
 /* Input `index` as an object, retained: without a copy where it is one already. */
 LN_API ln_object *ln_call_in_object(ln_call *call, int index);

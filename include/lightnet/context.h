@@ -39,7 +39,8 @@ typedef struct ln_limits {
     size_t memory_byte_count; /* planned peak of one memory type, and what a run allocates
                                  beside it; default 4 GiB */
     size_t op_count;          /* operators, after macros and rewriting; default 1,000,000 */
-    double work; /* multiply-accumulates and written elements of one run; default 1e12 */
+    double work;              /* cost of one run, in work units of about a nanosecond of one core
+                                 (`ln_context_cost`); default 6e11, ten minutes */
 } ln_limits;
 
 /* The defaults named above. */
@@ -87,7 +88,7 @@ struct ln_context {
     struct ln_context *outer;   /* of a graph: the context that it belongs to; else NULL */
     ln_meter *meter;            /* what open tensors take; NULL before a run needs it */
     ln_meter *known_meter;      /* what values take that are known early; NULL: none are */
-    double work_left;           /* what operators that loop may still do in this run */
+    double work_left;           /* work units that operators may still charge in this run */
     int running_graphs;         /* how many run inside each other; of a graph: whether it runs */
     struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
     char *datafile;             /* what was loaded; NULL: none */
@@ -102,6 +103,10 @@ struct ln_context {
     size_t scratch_byte_count;          /* what these take, of `meter` */
     struct ln_writes *writes;           /* the files that its operators may write; NULL: none */
     int is_storing;                     /* its constants are computed to be stored, nothing runs */
+    double timeout;                     /* seconds, `ln_context_set_timeout`; 0: none */
+    double work_limit; /* what `work_left` was when what the context is doing began */
+    int64_t start_ns;  /* when that was, if there is a timeout */
+    int phase;         /* what that is: 0 nothing, or planning, loading, a run */
 };
 typedef struct ln_context ln_context;
 
@@ -118,6 +123,13 @@ LN_API void ln_context_free(ln_context *ctx);
  * the text and the number of operators, `compile` (`init` of a compiled model) memory and work, so
  * what has passed is not refused later. */
 LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
+
+/* How many seconds each call that reads, binds shapes, compiles, loads or runs may last; 0, the
+ * default: as long as it takes. In any state; a clone starts with what its origin has. Time is
+ * looked at between operators, inside long ones and between tasks of threads. What takes longer
+ * returns LN_TIMEOUT, with the operator and the time; a LOADED context stays LOADED and may run
+ * again, its outputs are undefined until then. LN_INVALID for a negative number or NaN. */
+LN_API ln_status ln_context_set_timeout(ln_context *ctx, double seconds);
 
 /* Readers take some faults of model files that their format forbids but that other engines accept,
  * such as a constant that is defined twice, with a warning (`lightnet/msg.h`). A strict context
@@ -314,8 +326,16 @@ LN_API const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t in
  * again. LN_INVALID if an `input` without one is not among them. On failure nothing has changed. */
 LN_API ln_status ln_context_set_inputs(ln_context *ctx, size_t count, const char *const *tnames);
 
-/* Multiply-accumulates of one run, as the operators' descriptions price them. */
-LN_API double ln_context_work(const ln_context *ctx);
+/* Multiply-accumulates of one run, as everybody counts them: of convolutions, matrix products,
+ * recurrent layers and attention. They do not depend on the target, except that what is computed
+ * from constants alone is no longer counted once it is. Operators whose shapes are not known, and
+ * the bodies of If, Loop and Scan, are not in the sum. */
+LN_API double ln_context_macs(const ln_context *ctx);
+
+/* What one run of a compiled model costs, an estimate in work units: about a nanosecond of one core
+ * each. It is never measured, so it is the same on every machine, and is what `ln_limits.work`
+ * limits. The same operators are not in the sum: what they do is counted while they run. */
+LN_API double ln_context_cost(const ln_context *ctx);
 
 /* ---- Inputs whose shape is open, and values of any kind ---- */
 

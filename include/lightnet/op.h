@@ -143,9 +143,14 @@ LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
  * its check says. Changes nothing. LN_OK when the type has no check. */
 LN_API ln_status ln_op_accepts(const ln_op *proto, const ln_op *op);
 
-/* What `op` costs in multiply-accumulates a run; 0 when its type does not say or it is not
- * checked. */
-LN_API double ln_op_price(const ln_op *op);
+/* Multiply-accumulates of a run of `op`, as its type means them, whichever way they are computed;
+ * 0 where there are none, shapes are not known, or it is not checked. */
+LN_API double ln_op_macs(const ln_op *op);
+
+/* What a run of `op` costs at most, up to a constant factor, in work units: about a nanosecond of
+ * one core each, by the description of the variant that runs. It is the same on every machine. 0
+ * for an operator that does nothing, whose shapes are not known, or that is not checked. */
+LN_API double ln_op_cost(const ln_op *op);
 
 /* 1 if output `arg_name` of the type only serves the operator while it runs. */
 LN_API int ln_op_is_scratch(const ln_op_arg *op_arg, const char *arg_name);

@@ -62,6 +62,9 @@ typedef struct ln_param_info {
     int is_required;
 } ln_param_info;
 
+/* Work units that calling any operator costs, besides its steps. */
+#define LN_CALL_COST 500.0
+
 struct ln_call;
 typedef ln_status (*ln_call_func)(struct ln_call *call);
 
@@ -79,8 +82,9 @@ struct ln_op_info {
      * nothing that lasts. NULL: nothing to check. */
     ln_op_func check;
 
-    /* Multiply-accumulates of one run, once the operator is checked. NULL: none worth counting. */
-    double (*price)(ln_op_arg *op_arg);
+    /* Multiply-accumulates of one run, once the operator is checked: of its meaning, whichever way
+     * they are computed. NULL: none. */
+    double (*macs)(ln_op_arg *op_arg);
 
     /* Where outputs may lie; ends with a NULL `out`. NULL: apart from the inputs. */
     const ln_place_info *places;
@@ -101,10 +105,20 @@ struct ln_op_info {
     ln_call_func compute; /* fills them; NULL in arch `none` */
     ln_call_func accepts; /* LN_UNSUPPORTED with the reason if this variant does not take these
                              inputs and parameters; NULL: it takes all that the type does */
-    double (*call_price)(const struct ln_call *call); /* NULL: elements of all outputs */
+    double (*call_macs)(const struct ln_call *call); /* NULL: none */
     const char *domain; /* of ONNX, such as "ai.onnx.ml"; NULL: "ai.onnx" */
     const int *since;   /* versions of the ONNX operator set in which a form of it came, rising;
                            ends with 0. NULL or empty: no operator of ONNX */
+
+    /* ---- Of all operators ---- */
+
+    /* Steps of one run at most, up to a constant factor, which `step_cost` is: work units for a
+     * step, about a nanosecond of one core each; 0 is 1. NULL: the multiply-accumulates and the
+     * elements of all inputs and outputs. What depends on data is charged in the run, by
+     * `ln_call_charge`. */
+    double (*cost)(ln_op_arg *op_arg);
+    double (*call_cost)(const struct ln_call *call); /* the same of operators in call form */
+    double step_cost;
 };
 
 LN_CPPEND

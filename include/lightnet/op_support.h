@@ -99,7 +99,16 @@ LN_API void ln_call_pre_run(ln_op_arg *op_arg);
 LN_API void ln_call_run(ln_op_arg *op_arg);
 LN_API void ln_call_post_run(ln_op_arg *op_arg);
 LN_API void ln_call_check(ln_op_arg *op_arg);
-LN_API double ln_call_price(ln_op_arg *op_arg);
+LN_API double ln_call_macs(ln_op_arg *op_arg);
+LN_API double ln_call_cost(ln_op_arg *op_arg);
+
+/* ---- Estimates, for `cost` of a description ---- */
+
+/* Multiply-accumulates and elements of all inputs and outputs of an operator that is checked. */
+LN_API double ln_op_steps(ln_op_arg *op_arg);
+
+/* Steps to sort `count` elements: n log n. */
+LN_API double ln_cost_sort(double count);
 
 LN_CPPEND
 

@@ -30,7 +30,8 @@ LN_CPPSTART
     X(LN_UNSUPPORTED, "not supported")                                                             \
     X(LN_LIMIT, "over a limit")                                                                    \
     X(LN_STATE, "called in the wrong state")                                                       \
-    X(LN_INTERNAL, "defect in the library")
+    X(LN_INTERNAL, "defect in the library")                                                        \
+    X(LN_TIMEOUT, "out of time")
 
 typedef enum ln_status {
 #define LN_STATUS_ENUM(name, text) name,

@@ -25,6 +25,7 @@
 
 #include <time.h>
 
+#include "base/deadline.h"
 #include "base/pool_inside.h"
 
 #define OWNER_POLITE_AFTER_NS 500000 // POLITE_AFTER_NS of pool_workers.c tells why
@@ -150,7 +151,7 @@ void ln_pool_end(ln_pool *pool)
 
 static void run_alone(size_t count, ln_pool_task *task, void *job)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !ln_deadline_passed(); i++)
         task(job, i);
 }
 
@@ -204,6 +205,7 @@ static void run_with_workers(ln_pool *pool, size_t count, ln_pool_task *task, vo
     size_t done_before = atomic_load_explicit(&me->done_count, memory_order_relaxed);
     pool->task = task;
     pool->job = job;
+    pool->deadline_ns = ln_deadline_get();
     pool->has_dealt = true;
     deal(pool, count, thread_count);
     ln_pool_do_pieces(pool, me);

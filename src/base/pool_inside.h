@@ -42,8 +42,9 @@ struct ln_pool {
     // What jobs change.
     _Alignas(LN_LINE_BYTES) ln_pool_task *task;
     void *job;
-    size_t given_count; // pieces that workers have done, since the pool was made
-    size_t depth;       // of begin and end
+    int64_t deadline_ns; // of the thread that deals: pieces after it are not done; 0: none
+    size_t given_count;  // pieces that workers have done, since the pool was made
+    size_t depth;        // of begin and end
     bool is_dealing;
     bool has_dealt; // in this row of jobs
     bool will_deal; // the row before did
@@ -70,8 +71,6 @@ static inline ln_piece_range ln_piece_range_make(uint64_t first, uint64_t end)
 {
     return end << 32 | first;
 }
-
-int64_t ln_now_ns(void);
 
 // One wait for something that another thread will do soon, unless it does not run.
 typedef struct ln_patience {

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "base/deadline.h"
 #include "base/place.h"
 
 #define PAUSES          64 // between two looks at the clock, about a microsecond
@@ -26,13 +27,6 @@ static void pause_once(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-int64_t ln_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int64_t ln_wait_a_little(ln_patience *p, int64_t polite_after)
@@ -75,7 +69,8 @@ static bool take(_Atomic ln_piece_range *range, bool is_from_end, size_t *out_in
 
 static void do_piece(ln_pool *pool, ln_pool_worker *me, size_t index)
 {
-    pool->task(pool->job, index);
+    if (pool->deadline_ns == 0 || ln_now_ns() < pool->deadline_ns)
+        pool->task(pool->job, index);
     size_t done = atomic_load_explicit(&me->done_count, memory_order_relaxed);
     atomic_store_explicit(&me->done_count, done + 1, memory_order_release);
 }

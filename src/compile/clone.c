@@ -132,6 +132,7 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 static ln_status copy_all(const ln_context *ctx, ln_context *clone)
 {
     clone->limits = ctx->limits;
+    clone->timeout = ctx->timeout;
     if (!clone->outer) {
         clone->carried = ln_carried_retain(ctx->carried);
         clone->writes = ln_writes_retain(ctx->writes);

@@ -9,6 +9,7 @@
 #include "compile/reshape.h"
 #include "compile/tune.h"
 #include "ir/context.h"
+#include "ir/phase.h"
 #include "pass/pass.h"
 
 static ln_status check_ready(const ln_context *ctx)
@@ -101,8 +102,8 @@ ln_status ln_context_compile_once(ln_context *ctx, const char *target,
     return check_sum(ctx);
 }
 
-ln_status ln_context_compile_with(ln_context *ctx, const char *target,
-                                  const ln_optimize_options *options)
+static ln_status compile_with(ln_context *ctx, const char *target,
+                              const ln_optimize_options *options)
 {
     LN_TRY(check_ready(ctx));
     struct ln_plans *plans;
@@ -113,6 +114,14 @@ ln_status ln_context_compile_with(ln_context *ctx, const char *target,
     else if (plans)
         ctx->plans = plans;
     return status;
+}
+
+ln_status ln_context_compile_with(ln_context *ctx, const char *target,
+                                  const ln_optimize_options *options)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, compile_with(ctx, target, options));
 }
 
 ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)

@@ -28,6 +28,7 @@
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/open.h"
+#include "ir/phase.h"
 #include "ir/scratch.h"
 
 // ---- Steps ----
@@ -251,6 +252,13 @@ static void end_run(const ln_context *ctx, const fenv_t *callers)
     fesetenv(callers);
 }
 
+// An operator that leaves early because time is up may say so in any way.
+static ln_status finish(const ln_context *ctx, const ln_op *op, ln_status status)
+{
+    ln_status late = ln_phase_check(ctx, op);
+    return late != LN_OK ? late : status;
+}
+
 // Runs the operators' static part, each once what it takes from a file is there.
 static ln_status run_static(ln_context *ctx, ln_fill *fill)
 {
@@ -258,7 +266,7 @@ static ln_status run_static(ln_context *ctx, ln_fill *fill)
     LN_LIST_FOREACH (op, ctx->ops) {
         LN_TRY(ln_preset_input(ctx, op));
         LN_TRY(ln_fill_op(fill, op));
-        LN_TRY(ln_op_run_static(op));
+        LN_TRY(finish(ctx, op, ln_op_run_static(op)));
         ln_fill_let_go(ctx, op);
     }
     return LN_OK;
@@ -328,7 +336,7 @@ static ln_status unload_graph(ln_context *graph, void *user)
     return LN_OK;
 }
 
-ln_status ln_context_load(ln_context *ctx, const char *datafile)
+static ln_status load(ln_context *ctx, const char *datafile)
 {
     if (!ctx)
         return LN_FAIL(LN_INVALID, "the context is NULL");
@@ -359,6 +367,13 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     }
     ctx->state = LN_CONTEXT_LOADED;
     return LN_OK;
+}
+
+ln_status ln_context_load(ln_context *ctx, const char *datafile)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_LOAD, &phase);
+    return ln_phase_end(&phase, load(ctx, datafile));
 }
 
 void ln_context_unload(ln_context *ctx)
@@ -417,10 +432,9 @@ static ln_status run_steps(const ln_context *ctx)
         ln_open_drop(r->made[i]);
     for (size_t i = 0; i < r->step_count; i++) {
         const run_step *step = &r->steps[i];
-        if (ctx->observer)
-            LN_TRY(run_step_observed(step, ctx->observer));
-        else
-            LN_TRY(run_step_alone(step));
+        ln_status status =
+            ctx->observer ? run_step_observed(step, ctx->observer) : run_step_alone(step);
+        LN_TRY(finish(ctx, step->op, status));
         for (size_t k = 0; k < step->ended_count; k++)
             ln_open_drop(step->ended[k]);
     }
@@ -436,12 +450,13 @@ ln_status ln_context_run(const ln_context *ctx)
     if (ctx->outer)
         return run_steps(ctx); // in a run of its root
 
-    ((ln_context *)(uintptr_t)ctx)->work_left = ctx->limits.work;
+    ln_phase phase;
+    ln_phase_begin((ln_context *)(uintptr_t)ctx, LN_PHASE_RUN, &phase);
     fenv_t callers;
     begin_run(ctx, &callers);
     ln_status status = run_steps(ctx);
     end_run(ctx, &callers);
-    return status;
+    return ln_phase_end(&phase, status);
 }
 
 // ---- Data ----

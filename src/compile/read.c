@@ -14,6 +14,7 @@
 #include "compile/limits.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
+#include "ir/phase.h"
 #include "serial/choose.h"
 
 static ln_status check_empty(const ln_context *ctx)
@@ -95,7 +96,7 @@ static ln_status init_mapped(ln_context *ctx, const char *path, int *out_is_mapp
     return *out_is_mapped ? init_from(ctx, path, start, len, path) : LN_OK;
 }
 
-ln_status ln_context_init(ln_context *ctx, const char *source)
+static ln_status init(ln_context *ctx, const char *source)
 {
     LN_TRY(check_empty(ctx));
     if (!source)
@@ -116,8 +117,14 @@ ln_status ln_context_init(ln_context *ctx, const char *source)
     return status;
 }
 
-ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
-                              const char *name)
+ln_status ln_context_init(ln_context *ctx, const char *source)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, init(ctx, source));
+}
+
+static ln_status init_mem(ln_context *ctx, const void *bytes, size_t byte_count, const char *name)
 {
     LN_TRY(check_empty(ctx));
     if (!bytes && byte_count > 0)
@@ -126,6 +133,14 @@ ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_co
         return LN_FAIL(LN_LIMIT, "a model of %zu bytes is over the limit of %zu", byte_count,
                        ctx->limits.source_byte_count);
     return init_from(ctx, NULL, bytes ? bytes : "", byte_count, name ? name : "<memory>");
+}
+
+ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
+                              const char *name)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, init_mem(ctx, bytes, byte_count, name));
 }
 
 void ln_context_cleanup(ln_context *ctx)

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "compile/reshape.h"
 #include "ir/context.h"
+#include "ir/phase.h"
 
 // The plans that a context keeps; the one unused for longest is dropped for a new one.
 #define MAX_PLANS 16
@@ -282,7 +283,7 @@ static ln_status check_names(const ln_context *ctx, size_t count, const ln_input
     return LN_OK;
 }
 
-ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
 {
     if (!ctx || (count > 0 && !shapes))
         return LN_FAIL(LN_INVALID, "no context, or no shapes");
@@ -310,4 +311,11 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     if (!row->ctx)
         return LN_OK; // in use: an input of any kind has no shape of its own to compare
     return change_over(ctx, p, row);
+}
+
+ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, reshape(ctx, count, shapes));
 }

@@ -36,6 +36,16 @@ static ln_status generate_table(const request *r, char **out_text)
     return ln_opdesc_generate_table(r->arch, r->paths, r->path_count, r->base_count, out_text);
 }
 
+// What runs untrusted models has to know what each operator may cost.
+static ln_status check_costs(const ln_opdesc_set *set)
+{
+    for (const ln_opdesc *op = set->first; op; op = op->next)
+        if ((op->run || op->static_run || op->compute) && ln_opdesc_is_generated(op) && !op->cost)
+            return ln_fail_at(op->source->place, LN_INVALID,
+                              "'%s' runs, but neither it nor its base says its 'cost'", op->optype);
+    return LN_OK;
+}
+
 // Bases are read as all others: what the operators have in common with them is not packed again.
 static ln_status generate_packed(const request *r, char **out_text)
 {
@@ -46,6 +56,8 @@ static ln_status generate_packed(const request *r, char **out_text)
     ln_status status = LN_OK;
     for (size_t i = 0; i < r->path_count && status == LN_OK; i++)
         status = ln_opdesc_read_file(&set, r->paths[i], false);
+    if (status == LN_OK)
+        status = check_costs(&set);
     if (status == LN_OK) {
         ln_opdesc_print_packed(&set, r->arch, &text);
         status = ln_text_take(&text, out_text, NULL);

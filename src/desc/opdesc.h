@@ -94,7 +94,9 @@ struct ln_opdesc {
     const char *dtypes;
     const char *nan;
     const char *example;
-    const char *price;
+    const char *macs;
+    const char *cost;
+    double step_cost; // 0 when absent
     const char *commutes;
     double rtol; // 0 when absent
     ln_desc_flag autogen;
@@ -114,7 +116,8 @@ struct ln_opdesc {
     const char *accepts;
     const char *domain;
     const ln_value *since;
-    const ln_value *rtol_value; // the following as found; see the arrays below
+    const ln_value *step_cost_value; // the following as found; see the arrays below
+    const ln_value *rtol_value;
     const ln_value *extra_privs;
     const ln_value *tensors_in;
     const ln_value *tensors_out;

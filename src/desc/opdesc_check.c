@@ -42,7 +42,9 @@ static const field op_fields[] = {
     F(ln_opdesc, "dtypes", STRING, false, dtypes),
     F(ln_opdesc, "nan", STRING, false, nan),
     F(ln_opdesc, "example", STRING, false, example),
-    F(ln_opdesc, "price", EXPR, false, price),
+    F(ln_opdesc, "macs", EXPR, false, macs),
+    F(ln_opdesc, "cost", EXPR, false, cost),
+    F(ln_opdesc, "step_cost", NUMBER, false, step_cost_value),
     F(ln_opdesc, "commutes", EXPR, false, commutes),
     F(ln_opdesc, "rtol", NUMBER, false, rtol_value),
     F(ln_opdesc, "autogen", FLAG, false, autogen),
@@ -663,6 +665,15 @@ static ln_status check_since(const ln_opdesc *op)
     return LN_OK;
 }
 
+// `name` is an expression in other descriptions.
+static ln_status check_function(const ln_opdesc *op, const char *key, const char *name)
+{
+    if (name && !ln_is_identifier(name))
+        return ln_fail_at(key_or_value_place(op->source, key), LN_INVALID,
+                          "'%s' of an operator with 'infer' is the name of a function", key);
+    return LN_OK;
+}
+
 static ln_status check_call(const ln_opdesc *op)
 {
     LN_TRY(check_optype(op));
@@ -678,9 +689,8 @@ static ln_status check_call(const ln_opdesc *op)
             check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes, COUNT(ptypes)));
         LN_TRY(check_default(&op->params[i]));
     }
-    if (op->price && !ln_is_identifier(op->price))
-        return ln_fail_at(key_or_value_place(op->source, "price"), LN_INVALID,
-                          "'price' of an operator with 'infer' is the name of a function");
+    LN_TRY(check_function(op, "macs", op->macs));
+    LN_TRY(check_function(op, "cost", op->cost));
     if (op->run || op->static_run || op->custom || op->check || op->checks)
         return ln_fail_at(op->source->place, LN_INVALID,
                           "an operator with 'infer' has 'compute' instead of snippets");
@@ -741,6 +751,9 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_op
     bool is_relaxed = autogen && !autogen->boolean && autogen->number == 0;
     LN_TRY(read_fields(object, op_fields, COUNT(op_fields), "an operator", is_relaxed, op));
     op->rtol = op->rtol_value ? op->rtol_value->number : 0;
+    op->step_cost = op->step_cost_value ? op->step_cost_value->number : 0;
+    if (op->step_cost_value && !(op->step_cost > 0))
+        return ln_fail_at(op->step_cost_value->place, LN_INVALID, "step_cost should be above 0");
     if (!op->optype)
         op->optype = object->key ? object->key : "";
     LN_TRY(read_array(arena, op->extra_privs, priv_fields, COUNT(priv_fields),

@@ -231,8 +231,8 @@ static void put_op(ln_text *text, const ln_opdesc *op)
         ln_text_printf(text, "\nNaN and infinity: %s\n", op->nan);
     if (op->commutes)
         ln_text_printf(text, "\nThe first two inputs may change places if `%s`.\n", op->commutes);
-    if (op->price && !op->infer)
-        ln_text_printf(text, "\nMultiply-accumulates of a run: `%s`.\n", op->price);
+    if (op->macs && !op->infer)
+        ln_text_printf(text, "\nMultiply-accumulates of a run: `%s`.\n", op->macs);
     if (op->example) {
         size_t len = strlen(op->example);
         bool is_ended = len > 0 && op->example[len - 1] == '\n';

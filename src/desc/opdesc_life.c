@@ -146,13 +146,14 @@ static void put_calc_offset(printer *p)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-static void put_price(printer *p)
+// `snippet` and `of_base` are an estimate of this description and of its base.
+static void put_estimate(printer *p, const char *suffix, const char *snippet, const char *of_base)
 {
-    if (!p->op->price || ln_gen_is_of_base(p, p->op->price, p->base ? p->base->price : NULL))
+    if (!snippet || ln_gen_is_of_base(p, snippet, of_base))
         return;
-    ln_gen_put(p, 0, "static double @_price(ln_op_arg *op_arg)\n{", "");
-    put_priv_local(p, p->op->price, "return 0;");
-    ln_text_printf(p->text, "    return (double)(%s);\n", p->op->price);
+    ln_text_printf(p->text, "static double %s_%s(ln_op_arg *op_arg)\n{\n", p->op->optype, suffix);
+    put_priv_local(p, snippet, "return 0;");
+    ln_text_printf(p->text, "    return (double)(%s);\n", snippet);
     ln_gen_put(p, 0, "}\n", "");
 }
 
@@ -177,6 +178,7 @@ void ln_opdesc_put_life(printer *p)
     if (!p->base)
         ln_opdesc_put_post_run(p);
     put_calc_offset(p);
-    put_price(p);
+    put_estimate(p, "macs", op->macs, p->base ? p->base->macs : NULL);
+    put_estimate(p, "cost", op->cost, p->base ? p->base->cost : NULL);
     put_commutes(p);
 }

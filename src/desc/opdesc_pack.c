@@ -267,7 +267,8 @@ static void name_functions(const ln_opdesc *op, const char *names[LN_PACKED_FUNC
         names[LN_PACKED_infer] = op->infer;
         names[LN_PACKED_compute] = op->compute;
         names[LN_PACKED_accepts] = op->accepts;
-        names[LN_PACKED_call_price] = op->price;
+        names[LN_PACKED_call_macs] = op->macs;
+        names[LN_PACKED_call_cost] = op->cost;
         return;
     }
     names[LN_PACKED_pre_run] = "_pre_run";
@@ -276,7 +277,8 @@ static void name_functions(const ln_opdesc *op, const char *names[LN_PACKED_FUNC
     names[LN_PACKED_post_run] = "_post_run";
     names[LN_PACKED_calc_offset] = !ln_c_is_blank(op->calc_offset) ? "_calc_offset" : NULL;
     names[LN_PACKED_check] = "_check";
-    names[LN_PACKED_price] = op->price ? "_price" : NULL;
+    names[LN_PACKED_macs] = op->macs ? "_macs" : NULL;
+    names[LN_PACKED_cost] = op->cost ? "_cost" : NULL;
 }
 
 // Whether a function of `op` is that of its base; `is_same_beginning` as ln_opdesc_shares_beginning
@@ -288,11 +290,13 @@ static bool is_shared(const ln_opdesc *op, const ln_opdesc *base, bool is_same_b
     bool is_call = ln_opdesc_is_call(op);
     switch (kind) {
     case LN_PACKED_infer: return same_text(op->infer, base->infer);
-    case LN_PACKED_call_price: return same_text(op->price, base->price);
+    case LN_PACKED_call_macs: return same_text(op->macs, base->macs);
+    case LN_PACKED_call_cost: return same_text(op->cost, base->cost);
     case LN_PACKED_pre_run:
     case LN_PACKED_post_run:
     case LN_PACKED_check: return is_same_beginning;
-    case LN_PACKED_price: return is_same_beginning && same_text(op->price, base->price);
+    case LN_PACKED_macs: return is_same_beginning && same_text(op->macs, base->macs);
+    case LN_PACKED_cost: return is_same_beginning && same_text(op->cost, base->cost);
     case LN_PACKED_calc_offset:
         return is_same_beginning && same_text(op->calc_offset, base->calc_offset);
     case LN_PACKED_commutes:
@@ -353,6 +357,7 @@ static void pack_op(packer *p, const ln_opdesc *op)
         pack_since(p, op);
     if (!(same & LN_PACKED_SAME_REST))
         pack_rest(p, op);
+    ln_pack_number(&p->raw, op->step_cost);
     pack_functions(p, op, base);
 }
 
@@ -364,7 +369,7 @@ static bool is_packed(const packer *p, const ln_opdesc *op)
 static void pack_ops(packer *p)
 {
     // The order is that of `life` in ir/packed_ops.c.
-    static const char *const call_form[] = {"pre_run", "post_run", "check", "price", "run"};
+    static const char *const call_form[] = {"pre_run", "post_run", "check", "macs", "cost", "run"};
     size_t count = 0, call_count = sizeof call_form / sizeof call_form[0];
     for (const ln_opdesc *op = p->set->first; op; op = op->next)
         count += is_packed(p, op);

@@ -62,7 +62,8 @@ void ln_gen_scope_of_life(ln_text *scope, const ln_opdesc *op)
     scope_add(scope, op->run);
     scope_add(scope, op->post_run);
     scope_add(scope, op->calc_offset);
-    scope_add(scope, op->price);
+    scope_add(scope, op->macs);
+    scope_add(scope, op->cost);
     scope_add(scope, op->commutes);
 }
 

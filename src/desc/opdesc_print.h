@@ -16,8 +16,9 @@ LN_CPPSTART
 typedef struct printer {
     const ln_opdesc *op;
     ln_text *text;
-    ln_text scope;  // every snippet of <op>_prepare
-    ln_text life;   // every snippet of static_run, run, post_run, calc_offset, price and commutes
+    ln_text scope; // every snippet of <op>_prepare
+    ln_text
+        life; // every snippet of static_run, run, post_run, calc_offset, macs, cost and commutes
     bool keeps_all; // the private struct has all arguments, whatever the life functions look at
     const ln_opdesc *base; // has the functions up to `run`, and those whose snippets are the same;
                            // NULL: none
@@ -63,7 +64,7 @@ static inline bool ln_gen_is_true(ln_desc_flag flag)
 
 // ---- opdesc_life.c ----
 
-// static_run, run, post_run, calc_offset, price and commutes.
+// static_run, run, post_run, calc_offset, macs, cost and commutes.
 void ln_opdesc_put_life(printer *p);
 
 // post_run alone.

@@ -281,11 +281,13 @@ static void put_name(ln_text *text, const char *member, const char *name)
 static void put_call(const printer *p)
 {
     const ln_opdesc *op = p->op;
-    ln_text_puts(p->text, "    .check = ln_call_check,\n    .price = ln_call_price,\n");
+    ln_text_puts(p->text, "    .check = ln_call_check,\n    .macs = ln_call_macs,\n"
+                          "    .cost = ln_call_cost,\n");
     put_name(p->text, "infer", op->infer);
     put_name(p->text, "compute", op->compute);
     put_name(p->text, "accepts", op->accepts);
-    put_name(p->text, "call_price", op->price);
+    put_name(p->text, "call_macs", op->macs);
+    put_name(p->text, "call_cost", op->cost);
     put_words(p->text, "domain", op->domain);
     ln_text_printf(p->text, "    .since = %s_since,\n", op->optype);
 }
@@ -308,13 +310,20 @@ static void put_info(const printer *p)
         put_call(p);
     else
         ln_text_printf(text, "    .check = %s_check,\n", op->optype);
-    if (op->price && !ln_opdesc_is_call(op))
-        ln_text_printf(text, "    .price = %s_price,\n", op->optype);
+    if (op->macs && !ln_opdesc_is_call(op))
+        ln_text_printf(text, "    .macs = %s_macs,\n", op->optype);
+    if (op->cost && !ln_opdesc_is_call(op))
+        ln_text_printf(text, "    .cost = %s_cost,\n", op->optype);
     if (has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
     if (op->commutes)
         ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);
     ln_text_printf(text, "    .rtol = %s,\n", rtol);
+    if (op->step_cost > 0) {
+        char step_cost[32];
+        ln_number_print(op->step_cost, step_cost);
+        ln_text_printf(text, "    .step_cost = %s,\n", step_cost);
+    }
     put_words(text, "dtypes", op->dtypes);
     put_words(text, "nan", op->nan);
     ln_text_puts(text, "};\n\n");

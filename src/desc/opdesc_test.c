@@ -48,7 +48,9 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN OUT PARAMS ", autogen: 'no'}", "'autogen' should be true or false"},
         {"a {" HEAD IN OUT PARAMS ", rtol: -1}", "rtol cannot be negative"},
         {"a {" HEAD IN OUT PARAMS ", rtol: 'x'}", "'rtol' should be a number"},
-        {"a {" HEAD IN OUT PARAMS ", price: ' '}", "'price' is empty"},
+        {"a {" HEAD IN OUT PARAMS ", macs: ' '}", "'macs' is empty"},
+        {"a {" HEAD IN OUT PARAMS ", cost: ''}", "'cost' is empty"},
+        {"a {" HEAD IN OUT PARAMS ", step_cost: 0}", "step_cost should be above 0"},
         {"a {" HEAD IN OUT PARAMS ", checks: [1]}", "an element of 'checks' should be a string"},
         {"a {" HEAD IN OUT PARAMS ", checks: [{c: 1}]}", "an element of 'checks' is {check:"},
         {"a {" HEAD IN OUT PARAMS ", include: 1}", "'include' should be a string or an array"},
@@ -181,7 +183,7 @@ TEST(all_keys_are_read)
 {
     static const char text[] =
         "{\"include\": \"a.h\", \"ops\": [{\"optype\": \"a_cpu\", \"author\": \"x\", "
-        "\"arch\": \"cpu\", \"doc\": \"d\", \"dtypes\": \"any\", \"nan\": \"stays\", \"example\": \"e\", \"price\": \"1\", \"rtol\": 1e-6, "
+        "\"arch\": \"cpu\", \"doc\": \"d\", \"dtypes\": \"any\", \"nan\": \"stays\", \"example\": \"e\", \"macs\": \"1\", \"cost\": \"1\", \"step_cost\": 2, \"rtol\": 1e-6, "
         "\"commutes\": \"1\", "
         "\"autogen\": true, \"variable_length\": false, \"include\": [\"<math.h>\"], "
         "\"extra_privs\": [{\"type\": \"int\", \"name\": \"n\"}], \"check\": \"1\", "

@@ -13,12 +13,14 @@
     X(post_run)                                                                                    \
     X(calc_offset)                                                                                 \
     X(check)                                                                                       \
-    X(price)                                                                                       \
+    X(macs)                                                                                        \
+    X(cost)                                                                                        \
     X(commutes)                                                                                    \
     X(infer)                                                                                       \
     X(compute)                                                                                     \
     X(accepts)                                                                                     \
-    X(call_price)
+    X(call_macs)                                                                                   \
+    X(call_cost)
 
 typedef enum ln_packed_function_kind {
 #define LN_PACKED_FUNCTION_ENUM(name) LN_PACKED_##name,

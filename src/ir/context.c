@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
+#include "ir/phase.h"
 #include "ir/scratch.h"
 #include "ir/writes.h"
 
@@ -24,7 +25,7 @@ ln_limits ln_limits_default(void)
         .source_byte_count = (size_t)256 << 20,
         .memory_byte_count = (size_t)4 << 30,
         .op_count = 1000000,
-        .work = 1e12,
+        .work = 6e11,
     };
 }
 
@@ -34,7 +35,7 @@ ln_context *ln_context_create(void)
     if (!ctx)
         return NULL;
     ctx->limits = ln_limits_default();
-    ctx->work_left = ctx->limits.work;
+    ctx->work_left = ctx->work_limit = LN_PLAN_WORK;
     ctx->tensor_table = ln_tensor_table_create();
     ctx->op_table = ln_op_table_create();
     ctx->dfg = ln_dfg_create();
@@ -117,6 +118,14 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     return ln_tensor_table_data_size(ctx ? ctx->tensor_table : NULL, tname);
 }
 
+ln_status ln_context_set_timeout(ln_context *ctx, double seconds)
+{
+    if (!ctx || !(seconds >= 0))
+        return LN_FAIL(LN_INVALID, "no context, or a time limit of %g s", seconds);
+    ctx->timeout = seconds;
+    return LN_OK;
+}
+
 // ---- Operators, work ----
 
 int ln_op_is_type(const ln_op_arg *arg, const char *name)
@@ -137,13 +146,22 @@ int ln_op_is_filled(const ln_op *op, const ln_tensor_entry *entry)
     return !op->op_arg->tensors_in && !op->run && !op->static_run && !entry->isstatic;
 }
 
-double ln_context_work(const ln_context *ctx)
+double ln_context_macs(const ln_context *ctx)
 {
-    double work = 0;
+    double macs = 0;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL)
-        work += ln_op_price(op);
-    return work;
+        macs += ln_op_macs(op);
+    return macs;
+}
+
+double ln_context_cost(const ln_context *ctx)
+{
+    double cost = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL)
+        cost += ln_op_cost(op);
+    return cost;
 }
 
 // ---- Consistency ----

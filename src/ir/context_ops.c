@@ -19,6 +19,7 @@
 #include "ir/dfg.h"
 #include "ir/op_life.h"
 #include "ir/op_order.h"
+#include "ir/phase.h"
 
 // ---- One operator in, one operator out ----
 
@@ -126,8 +127,10 @@ static ln_status admit_all(ln_context *ctx)
     ctx->has_output = has_type(ctx->ops, "output");
     LN_TRY(ln_context_each_graph(ctx, init_graph, NULL));
     ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
+    LN_LIST_FOREACH (op, ctx->ops) {
         LN_TRY(admit(ctx, op));
+        LN_TRY(ln_phase_check(ctx, op));
+    }
     return ln_dfg_check(ctx->dfg) ? LN_OK : ln_error_status();
 }
 
@@ -137,7 +140,9 @@ ln_status ln_context_init_ops(ln_context *ctx)
         return LN_FAIL(LN_INVALID, "the context is NULL");
     if (ln_hash_size(ctx->op_table) > 0)
         return LN_FAIL(LN_STATE, "the operators of the context are checked already");
-    ln_status status = admit_all(ctx);
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    ln_status status = ln_phase_end(&phase, admit_all(ctx));
     if (status != LN_OK)
         end_all(ctx);
     else if (ctx->state == LN_CONTEXT_EMPTY)

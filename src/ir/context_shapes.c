@@ -13,6 +13,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/error_state.h"
+#include "ir/phase.h"
 
 // The shape that an input gets, and the one that it has been bound to.
 typedef struct binding {
@@ -180,7 +181,7 @@ static ln_status make_binding(const ln_context *ctx, const ln_input_shape *shape
     return LN_OK;
 }
 
-ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+static ln_status set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
 {
     LN_TRY(check_ready(ctx));
     if (count == 0)
@@ -199,6 +200,13 @@ ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_sh
         status = bind_all(ctx, bindings, used);
     ln_free(bindings);
     return status;
+}
+
+ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, set_shapes(ctx, count, shapes));
 }
 
 ln_status ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
@@ -254,7 +262,7 @@ static bool bind_symbol(ln_op *op, const char *symbol, int dim, binding *b)
     return has_symbol;
 }
 
-ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim)
+static ln_status set_symbol(ln_context *ctx, const char *symbol, int dim)
 {
     LN_TRY(check_ready(ctx));
     if (!symbol || !*symbol || dim < 0)
@@ -269,4 +277,11 @@ ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim)
     ln_status status = used > 0 ? bind_all(ctx, bindings, used) : fail_unknown_symbol(ctx, symbol);
     ln_free(bindings);
     return status;
+}
+
+ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim)
+{
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    return ln_phase_end(&phase, set_symbol(ctx, symbol, dim));
 }

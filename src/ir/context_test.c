@@ -68,7 +68,7 @@ TEST(a_model_is_checked_and_linked)
     CHECK_STR_EQ(ln_context_output(ctx, 0)->name, "w");
     CHECK_NULL(ln_context_output(ctx, 1));
     CHECK_EQ(ln_context_input_count(ctx), 0);
-    CHECK_NEAR(ln_context_work(ctx), 12, 0); // two copies of 6 elements
+    CHECK_NEAR(ln_context_macs(ctx), 12, 0); // two copies of 6 elements
     CHECK_FAILS(ln_context_init_ops(ctx), LN_STATE);
     CHECK_OK(ln_context_rerun_ops(ctx));
     check_is(ctx, MODEL);
@@ -120,7 +120,7 @@ TEST(null_arguments_are_refused)
     CHECK_EQ(ln_context_data_size(NULL, "x"), 0);
     CHECK_EQ(ln_context_input_count(NULL), 0);
     CHECK_NULL(ln_context_output(NULL, 0));
-    CHECK_NEAR(ln_context_work(NULL), 0, 0);
+    CHECK_NEAR(ln_context_macs(NULL), 0, 0);
 }
 
 // ---- Replacing neighbours ----
@@ -144,7 +144,7 @@ TEST(an_operator_is_lowered_under_its_own_names)
     CHECK_PTR_EQ(position->data, lowered);
     CHECK_PTR_EQ(ln_dfg_prev(ctx->dfg, ln_op_table_find(ctx->op_table, "add0"), "y"), lowered);
     // Later operators may still look at what they were checked with.
-    CHECK_NEAR(ln_context_work(ctx), 12, 0);
+    CHECK_NEAR(ln_context_macs(ctx), 12, 0);
     CHECK_OK(ln_context_rerun_ops(ctx));
     check_is(ctx, "make make0->x; copy_cpu copy0->y; add add0->z; copy copy1->w; ");
     ln_hash_free(protos);

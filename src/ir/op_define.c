@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators call from their functions: failures and output tensors. And what asks about them
-// without running them: whether a type accepts an operator, and its price.
+// without running them: whether a type accepts an operator, its multiply-accumulates and its cost.
 
 #include <lightnet/op.h>
 
@@ -129,13 +129,39 @@ ln_status ln_op_accepts(const ln_op *proto, const ln_op *op)
     return asked.status;
 }
 
-double ln_op_price(const ln_op *op)
+double ln_op_macs(const ln_op *op)
 {
     if (!op || !op->op_arg || !op->op_arg->is_checked)
         return 0;
     const ln_op_info *info = op->op_arg->info;
-    double price = info && info->price ? info->price(op->op_arg) : 0;
-    return price > 0 ? price : 0;
+    double macs = info && info->macs ? info->macs(op->op_arg) : 0;
+    return macs > 0 ? macs : 0;
+}
+
+// Without a description of its cost, an operator is taken to touch each element once.
+static double elements_of(const ln_op_arg *arg)
+{
+    double count = 0;
+    const ln_list *const lists[] = {arg->tensors_in, arg->tensors_out};
+    for (int i = 0; i < 2; i++) {
+        const ln_tensor_list_entry *l;
+        LN_LIST_FOREACH (l, lists[i]) {
+            const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
+            count += entry ? entry->tensor->len : 0;
+        }
+    }
+    return count;
+}
+
+double ln_op_cost(const ln_op *op)
+{
+    if (!op || !op->op_arg || !op->op_arg->is_checked || !(op->run || op->static_run))
+        return 0;
+    const ln_op_info *info = op->op_arg->info;
+    double steps =
+        info && info->cost ? info->cost(op->op_arg) : ln_op_macs(op) + elements_of(op->op_arg);
+    double step_cost = info && info->step_cost > 0 ? info->step_cost : 1;
+    return LN_CALL_COST + (steps > 0 ? steps : 0) * step_cost;
 }
 
 int ln_op_is_scratch(const ln_op_arg *op_arg, const char *arg_name)

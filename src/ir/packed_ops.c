@@ -262,12 +262,14 @@ static void set_function(made_op *made, ln_packed_function_kind kind, ln_packed_
     case LN_PACKED_post_run: made->op.post_run = (ln_op_func)f; break;
     case LN_PACKED_calc_offset: made->op.calc_offset = (ln_op_offset_func)f; break;
     case LN_PACKED_check: made->info.check = (ln_op_func)f; break;
-    case LN_PACKED_price: made->info.price = (double (*)(ln_op_arg *))f; break;
+    case LN_PACKED_macs: made->info.macs = (double (*)(ln_op_arg *))f; break;
+    case LN_PACKED_cost: made->info.cost = (double (*)(ln_op_arg *))f; break;
     case LN_PACKED_commutes: made->info.commutes = (int (*)(ln_op_arg *))f; break;
     case LN_PACKED_infer: made->info.infer = (ln_call_func)f; break;
     case LN_PACKED_compute: made->info.compute = (ln_call_func)f; break;
     case LN_PACKED_accepts: made->info.accepts = (ln_call_func)f; break;
-    case LN_PACKED_call_price: made->info.call_price = (double (*)(const struct ln_call *))f; break;
+    case LN_PACKED_call_macs: made->info.call_macs = (double (*)(const struct ln_call *))f; break;
+    case LN_PACKED_call_cost: made->info.call_cost = (double (*)(const struct ln_call *))f; break;
     case LN_PACKED_FUNCTION_COUNT: break;
     }
 }
@@ -279,16 +281,18 @@ static ln_packed_function get_function(const made_op *made, ln_packed_function_k
     case LN_PACKED_post_run: return (ln_packed_function)made->op.post_run;
     case LN_PACKED_calc_offset: return (ln_packed_function)made->op.calc_offset;
     case LN_PACKED_check: return (ln_packed_function)made->info.check;
-    case LN_PACKED_price: return (ln_packed_function)made->info.price;
+    case LN_PACKED_macs: return (ln_packed_function)made->info.macs;
+    case LN_PACKED_cost: return (ln_packed_function)made->info.cost;
     case LN_PACKED_commutes: return (ln_packed_function)made->info.commutes;
     case LN_PACKED_infer: return (ln_packed_function)made->info.infer;
-    case LN_PACKED_call_price: return (ln_packed_function)made->info.call_price;
+    case LN_PACKED_call_macs: return (ln_packed_function)made->info.call_macs;
+    case LN_PACKED_call_cost: return (ln_packed_function)made->info.call_cost;
     default: return NULL; // never taken from a base
     }
 }
 
 // The bits of `own` come from the array, those of `shared` from the base, and all operators in call
-// form have the same five of their life.
+// form have the same six of their life.
 static void read_functions(reader *r, made_op *made, const made_op *base)
 {
     unsigned is_call = (unsigned)ln_unpack_uint(&r->u);
@@ -302,8 +306,9 @@ static void read_functions(reader *r, made_op *made, const made_op *base)
                          get_function(base, (ln_packed_function_kind)kind));
     }
     static const ln_packed_function_kind life[] = {LN_PACKED_pre_run, LN_PACKED_post_run,
-                                                   LN_PACKED_check, LN_PACKED_price, LN_PACKED_run};
-    size_t count = !is_call ? 0 : made->info.compute ? 5 : 4;
+                                                   LN_PACKED_check,   LN_PACKED_macs,
+                                                   LN_PACKED_cost,    LN_PACKED_run};
+    size_t count = !is_call ? 0 : made->info.compute ? 6 : 5;
     for (size_t i = 0; i < count; i++)
         set_function(made, life[i], r->call_form[i]);
 }
@@ -351,6 +356,7 @@ static void read_op(reader *r, made_op *made)
         copy_rest(info, &base->info);
     else
         read_rest(r, info);
+    info->step_cost = ln_unpack_number(&r->u);
     read_functions(r, made, base);
 }
 

@@ -67,7 +67,7 @@ static inline void test_copy_pre_run(ln_op_arg *op_arg)
     }
 }
 
-static inline double test_copy_price(ln_op_arg *op_arg)
+static inline double test_copy_macs(ln_op_arg *op_arg)
 {
     const test_priv *priv = op_arg->priv;
     return priv->dst->tensor->len;
@@ -90,7 +90,7 @@ static const char *test_dims_names[] = {"dims", NULL};
 static const char *test_fail_names[] = {"fail", NULL};
 static const ln_param_type test_dims_types[] = {LN_PARAM_ARRAY_NUMBER};
 static const ln_param_type test_fail_types[] = {LN_PARAM_NUMBER};
-static const ln_op_info test_copy_info = {.check = NULL, .price = test_copy_price};
+static const ln_op_info test_copy_info = {.check = NULL, .macs = test_copy_macs};
 
 #define TEST_OP(type, type_arch, pre, ins, par_names, par_types, op_info)                          \
     static char test_##type##_optype[] = #type;                                                    \

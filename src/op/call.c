@@ -16,6 +16,7 @@
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/param_words.h"
+#include "ir/phase.h"
 
 // The most tensors a variadic argument of an operator in call form takes.
 #define MAX_VARIADIC 4096
@@ -23,8 +24,9 @@
 // Values of at most so many bytes are computed while a model is planned.
 #define MAX_KNOWN_BYTES 65536
 
-// And with no more work than this, so that a small file is not long in planning.
-#define MAX_KNOWN_WORK 1e7
+// And that cost no more work units than this each; LN_PLAN_WORK limits their sum, so that a small
+// file is not long in planning.
+#define MAX_KNOWN_WORK 2e7
 
 ln_op *(*ln_call_find_op)(const char *optype);
 
@@ -328,6 +330,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
         return NULL;
     }
     *call = counted;
+    call->step_cost = op_arg->info->step_cost > 0 ? op_arg->info->step_cost : 1;
     call->outs = (ln_call_output *)(call + 1);
     call->ins = (ln_tensor_entry **)(call->outs + out_count);
     return call;
@@ -373,7 +376,7 @@ static void show_known(ln_call *call, bool is_shown)
 
 static ln_status infer(ln_call *call)
 {
-    call->is_open = false;
+    call->is_open = call->is_over_budget = false;
     for (int i = 0; i < call->out_count; i++)
         call->outs[i].is_stated = call->outs[i].is_object = false;
     if (!call->is_run)
@@ -381,6 +384,11 @@ static ln_status infer(ln_call *call)
     ln_status status = call->info->infer(call);
     if (!call->is_run)
         show_known(call, false);
+    if (status == LN_LIMIT && call->is_over_budget) {
+        call->op_arg->status = LN_OK; // the shape is found out in the run
+        call->is_open = true;
+        return LN_OK;
+    }
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     for (int i = 0; i < call->out_count && !call->is_open; i++)
@@ -417,15 +425,27 @@ static bool is_output_small(const ln_call *call)
     return true;
 }
 
-static ln_call_func find_compute(const ln_call *call)
+// The variant that computes it; NULL: none.
+static const ln_op_info *find_compute(const ln_call *call)
 {
     if (call->info->compute)
-        return call->info->compute;
+        return call->info;
     char optype[LN_MAX_NAME_LEN];
     if (snprintf(optype, sizeof optype, "%s_ref", call->op_arg->optype) >= (int)sizeof optype)
         return NULL;
     const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
-    return proto && proto->op_arg->info ? proto->op_arg->info->compute : NULL;
+    const ln_op_info *info = proto ? proto->op_arg->info : NULL;
+    return info && info->compute ? info : NULL;
+}
+
+static double step_cost_of(const ln_op_info *info)
+{
+    return info->step_cost > 0 ? info->step_cost : 1;
+}
+
+static double units_of(const ln_call *call, const ln_op_info *info)
+{
+    return LN_CALL_COST + ln_call_cost(call->op_arg) * step_cost_of(info);
 }
 
 static ln_status give_blocks(ln_call *call)
@@ -476,10 +496,10 @@ static bool makes_random(const ln_call *call)
            strstr(call->op_arg->optype, "Multinomial");
 }
 
-// A byte costs as much as some operations.
-static bool take_cost(const ln_call *call, double work)
+// What the values take, as long as they are known.
+static bool take_bytes(const ln_call *call)
 {
-    double cost = work / 8;
+    double cost = 0;
     ln_tensor_entry *first = NULL;
     for (int i = 0; i < call->out_count; i++) {
         ln_tensor_entry *entry = call->outs[i].entry;
@@ -495,10 +515,16 @@ static void find_known(ln_call *call)
 {
     if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call))
         return;
-    double work = ln_call_price(call->op_arg);
-    ln_call_func compute = find_compute(call);
-    if (compute && work >= 0 && work <= MAX_KNOWN_WORK && take_cost(call, work))
-        compute_known(call, compute);
+    const ln_op_info *info = find_compute(call);
+    if (!info)
+        return;
+    double units = units_of(call, info), own = call->step_cost;
+    if (!(units <= MAX_KNOWN_WORK) || !ln_phase_take(call->op_arg->context, units) ||
+        !take_bytes(call))
+        return;
+    call->step_cost = step_cost_of(info);
+    compute_known(call, info->compute);
+    call->step_cost = own;
 }
 
 // ---- The functions of operators in call form ----
@@ -553,17 +579,16 @@ static bool is_accepted(ln_call *call)
 
 // A variant that was chosen while shapes were open may not take what came, nor one that a model
 // names itself what it is given: `ref` does. NULL where there is no `ref`.
-static ln_call_func choose_compute(ln_call *call)
+static const ln_op_info *choose_variant(ln_call *call)
 {
-    const ln_op_info *info = call->info;
     if (is_accepted(call))
-        return info->compute;
+        return call->info;
     call->op_arg->status = LN_OK;
     char optype[LN_MAX_NAME_LEN];
     size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch);
     snprintf(optype, sizeof optype, "%.*sref", (int)len, call->op_arg->optype);
     const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
-    return proto ? proto->op_arg->info->compute : NULL;
+    return proto ? proto->op_arg->info : NULL;
 }
 
 static ln_status compute(ln_call *call)
@@ -572,13 +597,14 @@ static ln_status compute(ln_call *call)
     LN_TRY(check_types(call));
     LN_TRY(infer(call));
     LN_TRY(ln_call_prepare_outputs(call));
+    const ln_op_info *info = choose_variant(call);
+    if (!info)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
     // What has its shape only now is in no sum that was checked before.
     if (call->is_open)
-        LN_TRY(ln_call_charge(call, ln_call_price(call->op_arg)));
-    ln_call_func func = choose_compute(call);
-    if (!func)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
-    ln_status status = func(call);
+        LN_TRY(ln_call_charge_units(call, units_of(call, info)));
+    call->step_cost = step_cost_of(info);
+    ln_status status = info->compute(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     return ln_call_finish_outputs(call);
@@ -609,7 +635,7 @@ void ln_call_check(ln_op_arg *op_arg)
         return;
     call->is_checking = true;
     // What a variant accepts depends on shapes: of an open input the run decides, in
-    // choose_compute.
+    // choose_variant.
     bool is_open = has_open_input(call);
     ln_status status = is_open ? LN_OK : infer(call);
     if (status == LN_OK && call->info->accepts && !is_open) {
@@ -618,19 +644,4 @@ void ln_call_check(ln_op_arg *op_arg)
             ln_op_fail(op_arg, status, "%s", ln_error_message());
     }
     destroy(call);
-}
-
-double ln_call_price(ln_op_arg *op_arg)
-{
-    const ln_call *call = op_arg->priv;
-    // Of an open input there is no shape to look at before the run.
-    if (!call || (call->is_open && !call->is_run))
-        return 0;
-    if (call->info->call_price)
-        return call->info->call_price(call);
-    double count = 0;
-    for (int i = 0; i < call->out_count; i++)
-        if (call->outs[i].entry)
-            count += call->outs[i].entry->tensor->len;
-    return count;
 }

@@ -37,6 +37,8 @@ struct ln_call {
     bool is_checking;           // for `ln_call_check`: nothing is defined
     bool is_open;               // `infer` cannot say
     bool is_refused;            // by `accepts`, which was asked as shapes were known
+    bool is_over_budget;        // `infer` may charge no more while the model is planned
+    double step_cost;           // work units for a step of the variant that computes
     struct ln_scratch *scratch; // of this call of `compute` or `infer`
     size_t scratch_bytes;       // their sum
     ln_object **captured;       // values of tensors around graphs, once for each call of `compute`
@@ -57,6 +59,9 @@ ln_status ln_call_prepare_outputs(ln_call *call);
 
 // After it: every output has a value.
 ln_status ln_call_finish_outputs(ln_call *call);
+
+// ln_call_charge in work units.
+ln_status ln_call_charge_units(ln_call *call, double units);
 
 void ln_call_release_scratch(ln_call *call);
 void ln_call_release_captured(ln_call *call);

@@ -11,8 +11,13 @@
 #include <lightnet/context.h>
 #include <lightnet/op_support.h>
 
+#include "base/deadline.h"
 #include "ir/context.h"
 #include "ir/open.h"
+#include "ir/phase.h"
+
+// Work units of a run of a graph, besides those of its operators.
+#define RUN_COST 2000
 
 // Graphs that run inside each other at most.
 #define MAX_NESTED 128
@@ -72,6 +77,8 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
     }
     if (!call->captured[index]) {
         const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, name);
+        if (!entry->held)
+            LN_TRY(ln_call_charge_units(call, entry->tensor->len));
         call->captured[index] = entry->held
                                     ? ln_object_retain(entry->held)
                                     : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
@@ -123,6 +130,8 @@ static ln_status take_outputs(ln_call *call, ln_context *graph, int out_count, l
                             out_count);
     for (int i = 0; i < out_count; i++) {
         const ln_tensor_entry *entry = ln_context_output(graph, (size_t)i);
+        if (!entry->held)
+            LN_TRY(ln_call_charge_units(call, entry->tensor->len));
         outs[i] = entry->held ? ln_object_retain(entry->held)
                               : ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
         if (!outs[i])
@@ -131,16 +140,27 @@ static ln_status take_outputs(ln_call *call, ln_context *graph, int out_count, l
     return LN_OK;
 }
 
-ln_status ln_call_charge(ln_call *call, double work)
+// While a model is planned, what is over the budget is left to the run.
+ln_status ln_call_charge_units(ln_call *call, double units)
 {
-    ln_context *root = call->op_arg->context ? ln_context_root(call->op_arg->context) : NULL;
-    if (!root)
+    ln_context *ctx = call->op_arg->context;
+    if (ctx && ln_deadline_passed()) {
+        const ln_op op = {.op_arg = call->op_arg};
+        return ln_phase_check(ctx, &op);
+    }
+    if (ln_phase_take(ctx, units))
         return LN_OK;
-    root->work_left -= work;
-    if (root->work_left >= 0)
-        return LN_OK;
-    return ln_call_fail(call, LN_LIMIT, "goes on beyond the limit of %.4g operations a run",
-                        root->limits.work);
+    const ln_context *root = ln_context_root(ctx);
+    call->is_over_budget = root->phase <= LN_PHASE_PLAN;
+    return ln_call_fail(call, LN_LIMIT,
+                        "goes on beyond the limit of %.4g work units, about %.3g s of one core "
+                        "(--work, ln_limits.work)",
+                        root->work_limit, root->work_limit * 1e-9);
+}
+
+ln_status ln_call_charge(ln_call *call, double steps)
+{
+    return ln_call_charge_units(call, steps * call->step_cost);
 }
 
 // What ran last keeps no memory until it runs again.
@@ -166,6 +186,8 @@ static ln_status run_on(ln_call *call, ln_context *graph, int in_count, ln_objec
 {
     LN_TRY(set_inputs(call, graph, in_count, ins));
     ln_status status = graph->runner->run(graph);
+    if (status == LN_TIMEOUT)
+        return call->op_arg->status = status; // the message names the operator inside
     if (status != LN_OK)
         return ln_call_fail(call, status, "%s", ln_error_message());
     return take_outputs(call, graph, out_count, outs);
@@ -192,7 +214,7 @@ ln_status ln_call_run_graph(ln_call *call, const char *param, int in_count, ln_o
     LN_TRY(find_graph(call, param, &graph));
     if (!graph->runner)
         return ln_call_fail(call, LN_STATE, "its graph is not loaded");
-    LN_TRY(ln_call_charge(call, 1 + ln_context_work(graph)));
+    LN_TRY(ln_call_charge_units(call, RUN_COST + ln_context_cost(graph)));
     ln_context *root = ln_context_root(graph);
     LN_TRY(check_nesting(call, graph, root));
     root->running_graphs++;

@@ -70,12 +70,6 @@ ln_status ln_infer_output(ln_call *call)
     return LN_OK;
 }
 
-double ln_price_nothing(const ln_call *call)
-{
-    (void)call;
-    return 0;
-}
-
 // ---- Constants ----
 
 static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)

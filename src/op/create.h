@@ -8,7 +8,6 @@
 
 ln_status ln_infer_input(ln_call *call);
 ln_status ln_infer_output(ln_call *call);
-double ln_price_nothing(const ln_call *call);
 
 // Notes what is known about the elements of `entry`, the output of a `create`, before it runs:
 // those that the model brings along, or short `data`. NULL is fine.

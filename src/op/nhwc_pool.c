@@ -108,8 +108,8 @@ static int finish_shape(int *dims, const tl_tensor *src, const tl_tensor *into, 
     return ln_compute_length(4, dims) < 0 ? -1 : 4;
 }
 
-double ln_price_pool2d_nhwc(const tl_tensor *src, const tl_tensor *dst, const int size[2],
-                            int src_channels)
+double ln_cost_pool2d_nhwc(const tl_tensor *src, const tl_tensor *dst, const int size[2],
+                           int src_channels)
 {
     double taps = 1;
     for (int i = 0; i < 2; i++)

@@ -62,8 +62,8 @@ static inline int ln_nhwc_channels(const tl_tensor *src, int src_channels)
 }
 
 // Multiply-accumulates; what is outside of the image costs nothing.
-double ln_price_pool2d_nhwc(const tl_tensor *src, const tl_tensor *dst, const int size[2],
-                            int src_channels);
+double ln_cost_pool2d_nhwc(const tl_tensor *src, const tl_tensor *dst, const int size[2],
+                           int src_channels);
 
 // Shapes as in lightnet/opshape.h: fill in `dims` and return the rank, or -1 with a recorded
 // failure. `out` of a pooling is the height and width, or zeros for as many windows as fit.

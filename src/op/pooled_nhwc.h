@@ -32,7 +32,7 @@ int ln_shape_pooled_nhwc(int *dims, const ln_pooled_nhwc *op);
 void ln_pooled_image(int between[4], const ln_pooled_nhwc *op);
 
 // How many products a run computes, and elements it compares.
-double ln_pooled_products(const ln_pooled_nhwc *op, const tl_tensor *dst);
+double ln_pooled_products(const ln_pooled_nhwc *op);
 
 LN_CPPEND
 

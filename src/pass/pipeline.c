@@ -11,6 +11,7 @@
 #include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
+#include "ir/phase.h"
 #include "pass/firing.h"
 #include "pass/rule_file.h"
 
@@ -178,6 +179,7 @@ static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
         ln_fail_prefix("pass '%s'", pass->name);
         return status;
     }
+    LN_TRY(ln_phase_check(compilation->ctx, NULL));
     if (!options || !options->on_pass)
         return LN_OK;
     return options->on_pass(options->user, pass->name, ln_clock() - start, compilation->ctx);

@@ -86,7 +86,7 @@ TEST(a_loop_without_end_stops_at_the_limit_of_work)
         "x", "TL_FLOAT", "[1]",
         "[7]") "Loop(v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");\n" DOUBLING;
     CHECK_FAILS(run_limited(text, 1e6, ctx), LN_LIMIT);
-    CHECK_MESSAGE("beyond the limit of 1e+06 operations");
+    CHECK_MESSAGE("beyond the limit of 1e+06 work units");
     close_run(ctx);
 }
 

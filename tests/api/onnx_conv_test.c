@@ -312,15 +312,15 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         onnx_check_refused(wrong[i].text, wrong[i].words);
 }
 
-TEST(prices_count_products)
+TEST(macs_count_products)
 {
     ln_context *ctx = onnx_load(
         X("1, 4, 8, 8") W("6, 2, 3, 3") "Conv(X=x, W=w | Y=y | group=2, pads=[1, 1, 1, 1]);\n",
         "ref");
-    CHECK_NEAR(ln_context_work(ctx), 8 * 8 * 6 * 2 * 9, 0);
+    CHECK_NEAR(ln_context_macs(ctx), 8 * 8 * 6 * 2 * 9, 0);
     onnx_close(ctx);
 }
 
 TEST_LIST(convolutions_give_what_the_definition_says, deformed_taps_read_between_elements,
           padding_takes_no_part_in_a_sum, narrow_types_are_rounded_once, cpu_agrees_with_ref,
-          what_does_not_fit_is_refused_with_a_reason, prices_count_products)
+          what_does_not_fit_is_refused_with_a_reason, macs_count_products)

@@ -243,7 +243,7 @@ static ln_status run_model(const pb *p)
 TEST(each_trap_has_its_message)
 {
     static const trap traps[] = {
-        {constant_of_shape, "are over the limit of 1e+07"},
+        {constant_of_shape, "over the limit of 1e+07"},
         {expand, "too many elements"},
         {tile, "too many elements"},
         {pad, "pads 4611686018427387904"},
@@ -251,8 +251,8 @@ TEST(each_trap_has_its_message)
         {range, "a range of 18446744073709551615 elements"},
         {gather, "index 2 at 0 is outside 2 rows"},
         {gather_lowest, "index -9223372036854775808 at 0 is outside 2 rows"},
-        {endless_loop, "beyond the limit of 1e+07 operations"},
-        {loops_in_loops, "beyond the limit of 1e+07 operations"},
+        {endless_loop, "beyond the limit of 1e+07 work units"},
+        {loops_in_loops, "beyond the limit of 1e+07 work units"},
         {doubling_loop, "limit"},
         {circle, "the graph has a cycle"},
         {same_name_twice, "is made a second time"},
@@ -336,7 +336,7 @@ TEST(functions_do_not_multiply_weights_without_end)
     pb_free(&head);
 }
 
-TEST(a_price_asks_nothing_of_inputs_that_are_open)
+TEST(a_cost_asks_nothing_of_inputs_that_are_open)
 {
     pb p = {0};
     pb_model(&p, 13);
@@ -352,4 +352,4 @@ TEST(a_price_asks_nothing_of_inputs_that_are_open)
 }
 
 TEST_LIST(each_trap_has_its_message, functions_do_not_multiply_weights_without_end,
-          a_price_asks_nothing_of_inputs_that_are_open)
+          a_cost_asks_nothing_of_inputs_that_are_open)

@@ -216,7 +216,7 @@ static void call_context(ln_context **slot, program *p)
         ln_context_output(ctx, next_byte(p));
         ln_context_input_count(ctx);
         ln_context_output_count(ctx);
-        ln_context_work(ctx);
+        ln_context_macs(ctx);
         break;
     case 22: ln_context_check(ctx); break;
     default:

@@ -168,7 +168,7 @@ ln_status ln_infer_attention(ln_call *call)
 }
 
 // Of Q and K with their heads packed or not: each query meets each key with its whole length.
-double ln_price_attention(const ln_call *call)
+double ln_macs_attention(const ln_call *call)
 {
     const tl_tensor *q = ln_call_in(call, LN_ATTENTION_Q), *k = ln_call_in(call, LN_ATTENTION_K);
     if (!k || k->ndim < 3)

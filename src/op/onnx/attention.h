@@ -56,7 +56,7 @@ typedef struct ln_attention {
 ln_status ln_attention_read(ln_call *call, ln_attention *out_attention);
 
 ln_status ln_infer_attention(ln_call *call);
-double ln_price_attention(const ln_call *call);
+double ln_macs_attention(const ln_call *call);
 
 // ---- FlexAttention ----
 

@@ -89,7 +89,7 @@ ln_status ln_infer_conv_fused(ln_call *call)
     return out_image(call, &conv);
 }
 
-double ln_price_conv(const ln_call *call)
+double ln_macs_conv(const ln_call *call)
 {
     const tl_tensor *weight = ln_call_in(call, 1), *dst = ln_call_dst(call, 0);
     return dst ? (double)dst->len * weight->dims[1] * taps_of(weight) : 0;
@@ -121,7 +121,7 @@ ln_status ln_infer_conv_transpose(ln_call *call)
     return out_image(call, &conv);
 }
 
-double ln_price_conv_transpose(const ln_call *call)
+double ln_macs_conv_transpose(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *weight = ln_call_in(call, 1);
     return (double)src->len * weight->dims[1] * taps_of(weight);
@@ -196,7 +196,7 @@ ln_status ln_infer_causal_conv(ln_call *call)
     return ln_call_out(call, 1, src->dtype, 3, state);
 }
 
-double ln_price_causal_conv(const ln_call *call)
+double ln_macs_causal_conv(const ln_call *call)
 {
     return (double)ln_call_in(call, 0)->len * ln_call_in(call, 1)->dims[2];
 }

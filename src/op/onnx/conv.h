@@ -41,9 +41,9 @@ ln_status ln_infer_conv_transpose(ln_call *call);
 ln_status ln_infer_deform_conv(ln_call *call);
 ln_status ln_infer_causal_conv(ln_call *call);
 
-double ln_price_conv(const ln_call *call);
-double ln_price_conv_transpose(const ln_call *call);
-double ln_price_causal_conv(const ln_call *call);
+double ln_macs_conv(const ln_call *call);
+double ln_macs_conv_transpose(const ln_call *call);
+double ln_macs_causal_conv(const ln_call *call);
 
 LN_CPPEND
 

@@ -276,9 +276,3 @@ ln_status ln_infer_training(ln_call *call)
         LN_TRY(ln_call_out_like(call, i, 2 + i % n));
     return LN_OK;
 }
-
-double ln_price_transcendental(const ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    return src ? 10.0 * src->len : 0;
-}

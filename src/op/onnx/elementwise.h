@@ -49,7 +49,4 @@ ln_status ln_prelu_slope(ln_call *call, ln_shaped *out_shape);
 // values must be there.
 ln_status ln_dropout_ratio(ln_call *call, int ratio_in, int mode_in, double *out_ratio);
 
-// Prices: multiply-accumulates for each element that an operator of ten or a few steps takes.
-double ln_price_transcendental(const ln_call *call);
-
 #endif

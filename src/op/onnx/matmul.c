@@ -134,7 +134,7 @@ ln_status ln_infer_matmul(ln_call *call)
     return ln_call_out64(call, 0, ln_call_in(call, 0)->dtype, matmul.ndim, matmul.dims);
 }
 
-double ln_price_matmul(const ln_call *call)
+double ln_macs_matmul(const ln_call *call)
 {
     const tl_tensor *a = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     if (!dst || a->ndim == 0)
@@ -196,7 +196,7 @@ ln_status ln_infer_gemm(ln_call *call)
     return ln_call_out64(call, 0, ln_call_in(call, 0)->dtype, 2, dims);
 }
 
-double ln_price_gemm(const ln_call *call)
+double ln_macs_gemm(const ln_call *call)
 {
     const tl_tensor *a = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     return dst ? (double)dst->len * a->dims[ln_call_int(call, "transA") ? 0 : 1] : 0;

@@ -45,8 +45,8 @@ ln_status ln_gemm_call_read(ln_call *call, ln_gemm_call *out_gemm);
 
 ln_status ln_infer_matmul(ln_call *call);
 ln_status ln_infer_gemm(ln_call *call);
-double ln_price_matmul(const ln_call *call);
-double ln_price_gemm(const ln_call *call);
+double ln_macs_matmul(const ln_call *call);
+double ln_macs_gemm(const ln_call *call);
 
 // ---- Einsum: matmul_einsum.c ----
 

@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "op/cost.h"
+
 // ---- Facts about models ----
 
 ln_status ln_ml_table(ln_call *call, int index, int *out_rows, int *out_columns)
@@ -254,4 +256,28 @@ ln_status ln_infer_ml_tree_ensemble(ln_call *call)
     LN_TRY(ln_ml_target_count(call, &dims[1]));
     dims[0] = rows;
     return ln_call_out(call, 0, ln_call_in(call, 0)->dtype, 2, dims);
+}
+
+// ---- Costs ----
+
+static double rows_of(const tl_tensor *src)
+{
+    return src->ndim > 1 ? src->dims[0] : 1;
+}
+
+// Each row meets all coefficients.
+double ln_cost_linear(const ln_call *call)
+{
+    return ln_cost_steps(call) +
+           rows_of(ln_call_in(call, 0)) * (double)ln_call_count(call, "coefficients");
+}
+
+// Each row meets all vectors and each pair of classes the coefficients of both; probabilities are
+// found in rounds over pairs of classes, of which there are as many as `rho`.
+double ln_cost_svm(const ln_call *call)
+{
+    double numbers = (double)ln_call_count(call, "support_vectors") +
+                     (double)ln_call_count(call, "coefficients");
+    return ln_cost_steps(call) +
+           rows_of(ln_call_in(call, 0)) * (numbers + 200.0 * ln_call_count(call, "rho"));
 }

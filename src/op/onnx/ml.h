@@ -17,6 +17,10 @@ ln_status ln_infer_ml_float_like_first(ln_call *call);
 ln_status ln_infer_ml_one_hot_encoder(ln_call *call);
 ln_status ln_infer_ml_svm_classifier(ln_call *call);
 ln_status ln_infer_ml_svm_regressor(ln_call *call);
+
+// Steps.
+double ln_cost_linear(const ln_call *call);
+double ln_cost_svm(const ln_call *call);
 ln_status ln_infer_ml_tree_ensemble_classifier(ln_call *call);
 ln_status ln_infer_ml_tree_ensemble_regressor(ln_call *call);
 ln_status ln_infer_ml_tree_ensemble(ln_call *call);

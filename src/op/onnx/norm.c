@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "op/cost.h"
+
 static ln_status check_rank(ln_call *call, int least)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -228,13 +230,7 @@ ln_status ln_infer_embed_layer_normalization(ln_call *call)
     return ln_call_out(call, 2, words->dtype, 3, dims);
 }
 
-double ln_price_normalization(const ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    return src ? 4.0 * src->len : 0;
-}
-
-double ln_price_lrn(const ln_call *call)
+double ln_cost_lrn(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     return src ? ((double)ln_call_int(call, "size") + 10) * src->len : 0;

@@ -28,7 +28,6 @@ bool ln_batch_norm_is_spatial(const ln_call *call);
 // The axes of MeanVarianceNormalization; out_is_reduced has TL_MAXDIM elements.
 ln_status ln_mean_variance_axes(ln_call *call, bool *out_is_reduced);
 
-double ln_price_normalization(const ln_call *call);
-double ln_price_lrn(const ln_call *call);
+double ln_cost_lrn(const ln_call *call);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+#include "op/cost.h"
+
 static ln_status pooled_dims(ln_call *call, int64_t *dims)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -34,15 +36,15 @@ ln_status ln_infer_max_pool(ln_call *call)
 }
 
 // A window may be larger than its input; what is outside costs nothing.
-double ln_price_pool(const ln_call *call)
+double ln_cost_pool(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    double price = dst ? dst->len : 0;
+    double count = dst ? dst->len : 0;
     for (int i = 0; i < ln_call_count(call, "kernel_shape") && 2 + i < src->ndim; i++) {
         int64_t size = ln_call_int_at(call, "kernel_shape", i), in = src->dims[2 + i];
-        price *= (double)(size < in ? size : in);
+        count *= (double)(size < in ? size : in);
     }
-    return price;
+    return ln_cost_steps(call) + count;
 }
 
 ln_status ln_infer_global_pool(ln_call *call)
@@ -53,11 +55,6 @@ ln_status ln_infer_global_pool(ln_call *call)
     for (int i = 2; i < src->ndim; i++)
         dims[i] = 1;
     return ln_call_out(call, 0, src->dtype, src->ndim, dims);
-}
-
-double ln_price_global_pool(const ln_call *call)
-{
-    return ln_call_in(call, 0)->len;
 }
 
 // ---- MaxUnpool ----

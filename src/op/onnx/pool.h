@@ -18,8 +18,7 @@ ln_status ln_infer_max_unpool(ln_call *call);
 // The shape of the image from which MaxPool would have made input X of MaxUnpool.
 ln_status ln_max_unpool_image(ln_call *call, int64_t *out_dims);
 
-double ln_price_pool(const ln_call *call);
-double ln_price_global_pool(const ln_call *call);
+double ln_cost_pool(const ln_call *call);
 
 LN_CPPEND
 

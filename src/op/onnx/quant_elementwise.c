@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "op/cost.h"
+
 ln_status ln_quant_tensor_read(ln_call *call, int values, int scale, int zero_point,
                                ln_quant_tensor *out_tensor)
 {
@@ -192,7 +194,17 @@ ln_status ln_infer_matmul_nbits(ln_call *call)
     return ln_call_out(call, 0, a->dtype, a->ndim, dims);
 }
 
-double ln_price_matmul_nbits(const ln_call *call)
+double ln_macs_matmul_nbits(const ln_call *call)
 {
     return (double)ln_call_in(call, 0)->len * (double)ln_call_int(call, "N");
+}
+
+// Places outside of the image are looked at too.
+double ln_cost_pool_any(const ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    double count = dst ? dst->len : 0;
+    for (int i = 0; i < ln_call_count(call, "kernel_shape"); i++)
+        count *= (double)ln_call_int_at(call, "kernel_shape", i);
+    return ln_cost_steps(call) + count;
 }

@@ -51,7 +51,8 @@ typedef struct ln_nbits_call {
 
 ln_status ln_nbits_call_read(ln_call *call, ln_nbits_call *out_nbits);
 ln_status ln_infer_matmul_nbits(ln_call *call);
-double ln_price_matmul_nbits(const ln_call *call);
+double ln_macs_matmul_nbits(const ln_call *call);
+double ln_cost_pool_any(const ln_call *call);
 
 LN_CPPEND
 

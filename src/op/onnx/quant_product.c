@@ -114,7 +114,7 @@ ln_status ln_infer_qlinear_conv(ln_call *call)
     return give_conv(call, &ln_places_qlinear_conv, ln_call_in(call, 7)->dtype);
 }
 
-double ln_price_quant_conv(const ln_call *call)
+double ln_macs_quant_conv(const ln_call *call)
 {
     const tl_tensor *second = ln_call_in(call, 1), *dst = ln_call_dst(call, 0);
     const tl_tensor *weight = second->ndim >= 3 ? second : ln_call_in(call, 3);
@@ -162,7 +162,7 @@ ln_status ln_infer_dynamic_matmul(ln_call *call)
     return give_matmul(call, &ln_places_dynamic_matmul, TL_FLOAT);
 }
 
-double ln_price_quant_matmul(const ln_call *call)
+double ln_macs_quant_matmul(const ln_call *call)
 {
     const tl_tensor *a = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     int axis = a->ndim - (ln_call_int(call, "transA") ? 2 : 1);

@@ -68,8 +68,8 @@ ln_status ln_infer_qgemm(ln_call *call);
 ln_status ln_infer_matmul_to_float(ln_call *call);
 ln_status ln_infer_dynamic_matmul(ln_call *call);
 
-double ln_price_quant_conv(const ln_call *call);
-double ln_price_quant_matmul(const ln_call *call);
+double ln_macs_quant_conv(const ln_call *call);
+double ln_macs_quant_matmul(const ln_call *call);
 
 LN_CPPEND
 

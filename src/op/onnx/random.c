@@ -3,6 +3,8 @@
 
 #include "op/onnx/random.h"
 
+#include "op/cost.h"
+
 ln_status ln_infer_random(ln_call *call)
 {
     tl_dtype dtype = TL_FLOAT;
@@ -42,4 +44,11 @@ ln_status ln_infer_multinomial(ln_call *call)
     if (dims[1] > 0 && odds->dims[0] > 0 && odds->dims[1] == 0)
         return ln_call_fail(call, LN_INVALID, "has no outcome to draw");
     return ln_call_out64(call, 0, dtype, 2, dims);
+}
+
+// For each sample the classes are gone through.
+double ln_cost_multinomial(const ln_call *call)
+{
+    const tl_tensor *odds = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    return ln_cost_steps(call) + (dst ? (double)dst->len * odds->dims[1] : 0);
 }

@@ -9,5 +9,6 @@
 ln_status ln_infer_random(ln_call *call);
 ln_status ln_infer_random_like(ln_call *call);
 ln_status ln_infer_multinomial(ln_call *call);
+double ln_cost_multinomial(const ln_call *call);
 
 #endif

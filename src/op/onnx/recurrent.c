@@ -242,7 +242,7 @@ ln_status ln_infer_lstm(ln_call *call)
     return infer_recurrent(call, 4);
 }
 
-double ln_price_recurrent(const ln_call *call)
+double ln_macs_recurrent(const ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, LN_RNN_IN_X), *w = ln_call_in(call, LN_RNN_IN_W);
     const tl_tensor *r = ln_call_in(call, LN_RNN_IN_R);

@@ -68,6 +68,6 @@ ln_status ln_infer_rnn(ln_call *call);
 ln_status ln_infer_gru(ln_call *call);
 ln_status ln_infer_lstm(ln_call *call);
 
-double ln_price_recurrent(const ln_call *call);
+double ln_macs_recurrent(const ln_call *call);
 
 #endif

@@ -178,15 +178,3 @@ ln_status ln_infer_loss(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "has a `reduction` other than none, sum and mean");
     return ln_call_out_count(call) > 1 ? ln_call_out_like(call, 1, 0) : LN_OK;
 }
-
-double ln_price_line(const ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    return src ? 12.0 * src->len : 0;
-}
-
-double ln_price_first_input(const ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    return src ? src->len : 0;
-}

@@ -30,7 +30,4 @@ ln_lines ln_lines_along(const tl_tensor *t, int axis);
 // What Softmax and its relatives work on: `axis`, or all from it on before operator set 13.
 ln_status ln_softmax_lines(ln_call *call, ln_lines *out_lines);
 
-double ln_price_first_input(const ln_call *call);
-double ln_price_line(const ln_call *call);
-
 #endif

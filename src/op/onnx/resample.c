@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "op/cost.h"
+
 ln_status ln_given_word(ln_call *call, const char *param, const char *const *words, int count,
                         int *out_index)
 {
@@ -198,7 +200,7 @@ ln_status ln_infer_det(ln_call *call)
     return ln_call_out(call, 0, x->dtype, x->ndim - 2, x->dims);
 }
 
-// ---- Prices ----
+// ---- Costs ----
 
 // Neighbours along one axis that the mode reads.
 static double neighbours(const ln_call *call)
@@ -209,28 +211,39 @@ static double neighbours(const ln_call *call)
     return strstr(mode, "cubic") ? 4 : 2;
 }
 
-double ln_price_resize(const ln_call *call)
+// Axes are resized one after the other, each by its neighbours; with `antialias` every element of
+// an axis that shrinks is one.
+double ln_cost_resize(const ln_call *call)
 {
-    const tl_tensor *dst = ln_call_dst(call, 0);
-    return dst ? dst->len * neighbours(call) * (neighbours(call) > 1 ? dst->ndim : 1) : 0;
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    double count = dst ? neighbours(call) : 0;
+    for (int i = 0; dst && i < dst->ndim && i < src->ndim; i++)
+        count *= src->dims[i] > dst->dims[i] ? src->dims[i] : dst->dims[i];
+    return ln_cost_steps(call) + count * (dst && neighbours(call) > 1 ? dst->ndim : 1);
 }
 
-double ln_price_grid_sample(const ln_call *call)
+double ln_cost_grid_sample(const ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
-    double price = dst ? dst->len : 0;
+    double count = dst ? dst->len : 0;
     for (int i = 2; dst && i < dst->ndim; i++)
-        price *= neighbours(call);
-    return price;
+        count *= neighbours(call);
+    return ln_cost_steps(call) + count;
 }
 
-double ln_price_input(const ln_call *call)
+// Each region may be the whole image, and its parts overlap by one element on each axis.
+double ln_cost_max_roi_pool(const ln_call *call)
 {
-    return ln_call_in(call, 0)->len;
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    if (!dst || src->ndim != 4)
+        return 0;
+    double height = (double)src->dims[2] + 2.0 * dst->dims[2];
+    double width = (double)src->dims[3] + 2.0 * dst->dims[3];
+    return ln_cost_steps(call) + (double)dst->dims[0] * dst->dims[1] * height * width;
 }
 
-double ln_price_det(const ln_call *call)
+double ln_cost_det(const ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    return x->ndim < 1 ? 0 : (double)x->len * x->dims[x->ndim - 1] / 3;
+    return x->ndim < 1 ? 0 : (double)x->len * (1 + x->dims[x->ndim - 1]);
 }

@@ -21,11 +21,11 @@ ln_status ln_infer_max_roi_pool(ln_call *call);
 ln_status ln_infer_col2im(ln_call *call);
 ln_status ln_infer_det(ln_call *call);
 
-// Multiply-accumulates, without what only values tell.
-double ln_price_resize(const ln_call *call);
-double ln_price_grid_sample(const ln_call *call);
-double ln_price_input(const ln_call *call); // one for each element of the first input
-double ln_price_det(const ln_call *call);
+// Steps, without what only values tell.
+double ln_cost_resize(const ln_call *call);
+double ln_cost_grid_sample(const ln_call *call);
+double ln_cost_max_roi_pool(const ln_call *call);
+double ln_cost_det(const ln_call *call);
 
 // How Resize and Upsample change each axis.
 typedef struct ln_resize_plan {

@@ -6,12 +6,6 @@
 #include <limits.h>
 #include <stdbool.h>
 
-double ln_price_none(const ln_call *call)
-{
-    (void)call;
-    return 0;
-}
-
 // ---- Reshape ----
 
 // Replaces a 0 of `dims` by the dimension of `data` at its place. *out_wild is the place of the -1,

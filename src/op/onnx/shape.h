@@ -20,8 +20,6 @@ ln_status ln_infer_size(ln_call *call);
 // The axes [*out_start, *out_end) that Shape tells about; the end is not before the start.
 void ln_shape_range(const ln_call *call, int ndim, int *out_start, int *out_end);
 
-double ln_price_none(const ln_call *call); // 0: elements are not touched, or few
-
 LN_CPPEND
 
 #endif

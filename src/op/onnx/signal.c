@@ -6,6 +6,10 @@
 #include <math.h>
 #include <stdint.h>
 
+#include <lightnet/op_support.h>
+
+#include "op/cost.h"
+
 // The one number of an input; *out_is_open when it is not known yet.
 static ln_status read_number(ln_call *call, int index, const char *name, int64_t *out_number,
                              bool *out_is_open)
@@ -107,10 +111,9 @@ ln_status ln_infer_dft(ln_call *call)
 }
 
 // The number of elements times the depth of a fast transform.
-double ln_price_dft(const ln_call *call)
+double ln_cost_dft(const ln_call *call)
 {
-    double len = ln_call_in(call, 0)->len;
-    return len * (1 + log2(1 + len));
+    return ln_cost_sort(ln_cost_steps(call));
 }
 
 // ---- Rfft and Irfft of com.microsoft ----

@@ -42,6 +42,6 @@ ln_status ln_infer_window(ln_call *call);
 ln_status ln_infer_inverse(ln_call *call);
 ln_status ln_infer_ms_trilu(ln_call *call);
 
-double ln_price_dft(const ln_call *call);
+double ln_cost_dft(const ln_call *call);
 
 #endif

@@ -130,7 +130,7 @@ static void scale_post_run(ln_op_arg *op_arg)
     ln_op_undo(op_arg);
 }
 
-static double scale_price(ln_op_arg *op_arg)
+static double scale_cost(ln_op_arg *op_arg)
 {
     struct scale_priv *priv = op_arg->priv;
     if (!priv)
@@ -152,7 +152,7 @@ static const ln_op_info scale_info = {
     .outs = scale_outs,
     .params = scale_params,
     .check = scale_check,
-    .price = scale_price,
+    .cost = scale_cost,
     .rtol = 0,
 };
 

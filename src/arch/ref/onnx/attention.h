@@ -6,7 +6,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/attention.h" // the prices that descriptions inherit
+#include "op/onnx/attention.h" // the estimates that descriptions inherit
 
 ln_status ln_ref_attention(ln_call *call);
 ln_status ln_ref_flex_attention(ln_call *call);

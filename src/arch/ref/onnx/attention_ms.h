@@ -6,7 +6,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/attention.h" // the prices that descriptions inherit
+#include "op/onnx/attention.h" // the estimates that descriptions inherit
 #include "op/onnx/attention_ms.h"
 
 ln_status ln_ref_ms_attention(ln_call *call);

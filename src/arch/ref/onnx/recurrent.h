@@ -6,7 +6,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/recurrent.h" // the prices that descriptions inherit
+#include "op/onnx/recurrent.h" // the estimates that descriptions inherit
 
 ln_status ln_ref_rnn(ln_call *call);
 ln_status ln_ref_gru(ln_call *call);

@@ -6,7 +6,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/signal.h" // the prices that descriptions inherit
+#include "op/onnx/signal.h" // the estimates that descriptions inherit
 
 ln_status ln_ref_dft(ln_call *call);
 ln_status ln_ref_rfft(ln_call *call);

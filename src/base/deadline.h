@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A time after which what this thread does is no longer wanted.
+//
+// Whoever starts a run sets it and fails the run once it has passed. What happens in between need
+// not fail: a long loop that asks leaves early, and what it has not written is never read.
+
+#ifndef LN_BASE_DEADLINE_H
+#define LN_BASE_DEADLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <lightnet/export.h>
+
+LN_CPPSTART
+
+// Nanoseconds of a clock that never goes back.
+int64_t ln_now_ns(void);
+
+// Sets the deadline of this thread on that clock; 0: none. Returns the one before.
+int64_t ln_deadline_set(int64_t deadline_ns);
+int64_t ln_deadline_get(void);
+
+// Costs a few nanoseconds without a deadline, some tens with one.
+bool ln_deadline_passed(void);
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Estimates that many operators share, and those of an operator as a whole.
+
+#include "op/cost.h"
+
+#include <math.h>
+
+#include <lightnet/op_support.h>
+
+#include "op/call.h"
+
+double ln_cost_none(const ln_call *call)
+{
+    (void)call;
+    return 0;
+}
+
+double ln_cost_outputs(const ln_call *call)
+{
+    double count = 0;
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry)
+            count += call->outs[i].entry->tensor->len;
+    return count;
+}
+
+static double inputs_from(const ln_call *call, int first)
+{
+    double count = 0;
+    for (int i = first; i < call->in_count; i++)
+        if (call->ins[i])
+            count += call->ins[i]->tensor->len;
+    return count;
+}
+
+double ln_cost_moved(const ln_call *call)
+{
+    return ln_cost_outputs(call) + inputs_from(call, 1);
+}
+
+static double macs_of(const ln_call *call)
+{
+    return call->info->call_macs ? call->info->call_macs(call) : 0;
+}
+
+double ln_cost_steps(const ln_call *call)
+{
+    return ln_cost_outputs(call) + inputs_from(call, 0) + macs_of(call);
+}
+
+double ln_cost_sort(double count)
+{
+    return count * (1 + log2(1 + count));
+}
+
+double ln_cost_sorted(const ln_call *call)
+{
+    return ln_cost_sort(ln_cost_outputs(call) + inputs_from(call, 0));
+}
+
+// ---- Operators ----
+
+static double elements_of(const ln_op_arg *arg, const ln_list *listed)
+{
+    double count = 0;
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, listed) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
+        if (entry)
+            count += entry->tensor->len;
+    }
+    return count;
+}
+
+double ln_op_steps(ln_op_arg *op_arg)
+{
+    double macs = op_arg->info && op_arg->info->macs ? op_arg->info->macs(op_arg) : 0;
+    return macs + elements_of(op_arg, op_arg->tensors_in) +
+           elements_of(op_arg, op_arg->tensors_out);
+}
+
+// Of an open input there is no shape to look at before the run.
+static bool has_shapes(const ln_call *call)
+{
+    return call && (!call->is_open || call->is_run);
+}
+
+double ln_call_macs(ln_op_arg *op_arg)
+{
+    const ln_call *call = op_arg->priv;
+    return has_shapes(call) ? macs_of(call) : 0;
+}
+
+double ln_call_cost(ln_op_arg *op_arg)
+{
+    const ln_call *call = op_arg->priv;
+    if (!has_shapes(call))
+        return 0;
+    return call->info->call_cost ? call->info->call_cost(call) : ln_cost_steps(call);
+}
