@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "op/cost.h"
 #include "op/onnx/given.h"
 
 static ln_status check_rank(ln_call *call, const char *name, const tl_tensor *t, int rank)
@@ -33,10 +34,10 @@ ln_status ln_infer_ms_cdist(ln_call *call)
     return ln_call_out(call, 0, a->dtype, 2, (const int[]){a->dims[0], b->dims[0]});
 }
 
-double ln_price_ms_cdist(const ln_call *call)
+double ln_cost_ms_cdist(const ln_call *call)
 {
     const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1);
-    return a && b && b->ndim > 0 ? (double)a->len * b->dims[0] : 0;
+    return ln_cost_steps(call) + (b->ndim > 0 ? (double)a->len * b->dims[0] : 0);
 }
 
 // ---- CropAndResize ----
@@ -136,4 +137,14 @@ ln_status ln_infer_ms_unfold_tensor(ln_call *call)
         dims[i] = i == axis ? (x->dims[i] - size) / step + 1 : x->dims[i];
     dims[x->ndim] = size;
     return ln_call_out64(call, 0, x->dtype, x->ndim + 1, dims);
+}
+
+// Each position of a row is compared with its end; no n-gram is longer than the row.
+double ln_cost_ms_ngram_repeat_block(const ln_call *call)
+{
+    const tl_tensor *ids = ln_call_in(call, 0);
+    double size = (double)ln_call_int(call, "ngram_size");
+    if (ids->ndim == 0 || size > ids->dims[ids->ndim - 1])
+        return ln_cost_steps(call);
+    return ln_cost_steps(call) + ids->len * size;
 }

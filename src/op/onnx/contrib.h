@@ -16,6 +16,7 @@ ln_status ln_infer_ms_murmur_hash(ln_call *call);
 ln_status ln_infer_ms_ngram_repeat_block(ln_call *call);
 ln_status ln_infer_ms_unfold_tensor(ln_call *call);
 
-double ln_price_ms_cdist(const ln_call *call);
+double ln_cost_ms_cdist(const ln_call *call);
+double ln_cost_ms_ngram_repeat_block(const ln_call *call);
 
 #endif
