@@ -154,6 +154,63 @@ TEST(operators_of_our_own_compute_the_same_in_onnx)
     ln_arch_cleanup();
 }
 
+#define END(dims, number) "create(| dst=end | dtype=TL_FLOAT, dims=[" dims "], data=[" number "]);"
+#define SMALLER(a, b)     "elew(src1=" a ", src2=" b " | dst=y | elew_op=TL_MIN);"
+
+TEST(a_relu_that_ends_at_a_constant_is_a_clip)
+{
+    static const struct {
+        const char *why, *text, *types;
+    } rows[] = {
+        {"relu6", X4 END("1", "0.5") "relu(src=x | dst=r |);" SMALLER("r", "end"), "Clip "},
+        {"the constant first", X4 END("1", "0.5") "relu(src=x | dst=r |);" SMALLER("end", "r"),
+         "Clip "},
+        {"no dimensions", X4 END("", "0.5") "relu(src=x | dst=r |);" SMALLER("r", "end"), "Clip "},
+        {"an end at 0", X4 END("1", "0") "relu(src=x | dst=r |);" SMALLER("r", "end"), "Clip "},
+        {"an end below 0", X4 END("1", "-1") "relu(src=x | dst=r |);" SMALLER("r", "end"),
+         "Relu Min "},
+        {"more numbers", X4 END("6", "1, 2, 3") "relu(src=x | dst=r |);" SMALLER("r", "end"),
+         "Relu Min "},
+        {"a constant of as many dimensions",
+         X4 END("1, 1, 1, 1", "1") "relu(src=x | dst=r |);" SMALLER("r", "end"), "Clip "},
+        {"a relu that others read",
+         X4 END("1", "0.5") "relu(src=x | dst=r |); sigmoid(src=r | dst=z |);" SMALLER("r", "end"),
+         "Relu Sigmoid Min "},
+        {"a relu that is an output",
+         X4 END("1", "0.5") "relu(src=x | dst=r |);" SMALLER(
+             "r", "end") "output(src=r | |); output(src=y | |);",
+         "Relu Min "},
+        {"a constant that others read",
+         X4 END("1", "0.5") "relu(src=x | dst=r |);" SMALLER(
+             "r", "end") "elew(src1=x, src2=end | dst=z | elew_op=TL_SUM);",
+         "Clip Add "},
+        {"doubles",
+         "input(| dst=x | dtype=TL_DOUBLE, dims=[3]); create(| dst=end | dtype=TL_DOUBLE, dims=[1], data=[1]);"
+         "relu(src=x | dst=r |);" SMALLER("r", "end"),
+         "Relu Min "},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char types[128] = "";
+        ln_context *ctx = open_text(rows[i].text);
+        ln_context *again = through_onnx(ctx);
+        const ln_op *op;
+        LN_LIST_FOREACH (op, again->ops) {
+            const char *type = op->op_arg->optype;
+            if (type[0] >= 'A' && type[0] <= 'Z')
+                snprintf(types + strlen(types), sizeof types - strlen(types), "%s ", type);
+        }
+        if (strcmp(types, rows[i].types) != 0)
+            fail_msg("%s: %sinstead of %s", rows[i].why, types, rows[i].types);
+        load_on_ref(ctx);
+        load_on_ref(again);
+        check_same_outputs(ctx, again, rows[i].why);
+        ln_context_free(again);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 static const struct {
     const char *why;
     const char *text;
@@ -312,6 +369,7 @@ TEST(writing_survives_every_failed_allocation)
     ln_arch_cleanup();
 }
 
-TEST_LIST(operators_of_our_own_compute_the_same_in_onnx, what_onnx_has_no_form_for_is_named,
+TEST_LIST(operators_of_our_own_compute_the_same_in_onnx, a_relu_that_ends_at_a_constant_is_a_clip,
+          what_onnx_has_no_form_for_is_named,
           weights_of_a_data_file_go_into_the_model_or_beside_it_and_out_again,
           bytes_that_are_no_text_go_to_onnx_only, writing_survives_every_failed_allocation)

@@ -137,14 +137,18 @@ static int is_attribute(const ln_op *op, const char *arg_name)
     return 0;
 }
 
-// A constant that is read as an attribute only is no initializer.
+// A constant that is read as an attribute only is no initializer, nor is the end of a Clip, which
+// gets one of its own without dimensions.
 static ln_status note_read(ln_onnx_writer *w)
 {
     for (const ln_list *l = w->graph->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
+        ln_onnx_clip clip;
+        bool is_clip = ln_onnx_find_clip(w->graph->ctx, op, &clip);
         for (const ln_list *k = op->op_arg->tensors_in; k; k = k->next) {
             const ln_tensor_list_entry *in = k->data;
-            if (!is_attribute(op, in->arg_name))
+            bool is_end = is_clip && strcmp(in->name, clip.end_name) == 0;
+            if (!is_attribute(op, in->arg_name) && !is_end)
                 LN_TRY(note(w, in->name));
         }
     }

@@ -485,6 +485,11 @@ ln_status ln_onnx_write_own(ln_onnx_writer *w)
         if (strcmp(rows[i].optype, w->op->op_arg->optype) != 0)
             continue;
         LN_TRY(check_shapes(w));
+        ln_onnx_clip clip;
+        if (ln_onnx_is_in_clip(w->graph->ctx, w->op))
+            return LN_OK;
+        if (ln_onnx_find_clip(w->graph->ctx, w->op, &clip))
+            return ln_onnx_write_clip(w, &clip);
         return rows[i].write(w);
     }
     return ln_onnx_write_fail(w, LN_UNSUPPORTED, "it has no form in ONNX");

@@ -6,6 +6,7 @@
 //     write_node.c    operators of ONNX become the nodes they were
 //     write_attr.c    parameters become attributes
 //     write_own.c     operators of our own become one node or several
+//     write_clip.c    a relu and the smaller of it and a constant become a Clip
 //     write_tensor.c  constants
 //     write_type.c    types
 //
@@ -16,6 +17,8 @@
 
 #include <lightnet/context.h>
 #include <lightnet/op_info.h>
+
+#include <stdbool.h>
 
 #include "serial/onnx/out.h"
 
@@ -125,6 +128,21 @@ const char *ln_onnx_graph_param(const ln_op *op, const ln_param_entry *param);
 
 // Operators of LightNet; LN_UNSUPPORTED, with the reason, for those without a form in ONNX.
 ln_status ln_onnx_write_own(ln_onnx_writer *w);
+
+// ---- write_clip.c ----
+
+typedef struct ln_onnx_clip {
+    const char *src, *end_name; // borrowed
+    double end;
+} ln_onnx_clip;
+
+// Whether `op` is the smaller of a relu, which it alone reads, and of a constant.
+bool ln_onnx_find_clip(const ln_context *ctx, const ln_op *op, ln_onnx_clip *out_clip);
+
+// Whether `op` is the relu of one.
+bool ln_onnx_is_in_clip(const ln_context *ctx, const ln_op *op);
+
+ln_status ln_onnx_write_clip(ln_onnx_writer *w, const ln_onnx_clip *clip);
 
 // ---- write_tensor.c ----
 
