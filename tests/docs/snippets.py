@@ -30,6 +30,14 @@ of its own, in which its blocks are carried out in order:
     ```text             a picture; not tested
     ```KIND from=FILE   what stands in FILE of the source tree, `...` alone for any lines
 
+A number of a sentence that is decided in the source stands before what it is there, in a comment with its file:
+
+    at most 4 <!-- LN_NARROW_MAX_OUTS of src/arch/cpu/kernels/narrow/narrow.h --> output channels
+    better by 26 % <!-- 100 * (COST_PENALTY * COST_PENALTY_6 - 1) of src/op/conv_nhwc.c -->
+    at most 48 <!-- `o <= 48` of src/arch/cpu/cpu.rules --> products
+
+Names are those of `#define NAME number` and `NAME = number` there; what is between backquotes stands there.
+
 Blocks begin and end with a fence: text that is only indented is refused. Links lead to files that
 are there, and to headings; files that are named `below/a/folder.c` are there.
 
@@ -47,6 +55,8 @@ import tempfile
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FENCE = re.compile(r"^ *```(.*)$")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+VALUE = re.compile(r"(\d+(?:\.\d+)?)[^\d<]*<!-- (.+?) of ([\w./]+) -->")
+COMMENT = re.compile(r"<!-- [^>]* of ")
 FOLDERS = "cli|cmake|docs|examples|include|models|src|tests|tools"
 NAMED_FILE = re.compile(r"`((?:%s)/[\w./*{},-]+)`" % FOLDERS)
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
@@ -349,7 +359,41 @@ def check_target(path, target):
         raise Failure("'%s' has no heading '%s'" % (file, anchor))
 
 
+def value_of(expression, text, file):
+    """The value of an expression of numbers and of names that `text` defines."""
+    def number_of(name):
+        found = re.search(rf"(?:#define\s+{name}\s+|\b{name}\s*=\s*)\(?(?:\(\w+\))?\s*([\d.]+)\s*(<<\s*\d+)?", text)
+        if not found:
+            raise Failure("'%s' defines no number '%s'" % (file, name))
+        return "(%s %s)" % (found.group(1), found.group(2) or "")
+    terms = re.sub(r"[A-Za-z_]\w*", lambda name: number_of(name.group()), expression)
+    if not re.fullmatch(r"[\d.\s()*/+<-]+", terms):
+        raise Failure("'%s' is no expression of numbers and names" % expression)
+    return eval(terms, {"__builtins__": {}})  # nothing but arithmetic
+
+
+def check_value(number, expression, name):
+    file = os.path.join(SOURCE, name)
+    if not os.path.exists(file):
+        raise Failure("there is no '%s'" % name)
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    if expression.startswith("`"):
+        if expression.strip("`") not in text or not re.search(rf"\b{re.escape(number)}\b", expression):
+            raise Failure("%s does not stand in '%s' with the number %s" % (expression, name, number))
+        return
+    found = value_of(expression, text, name)
+    decimals = len(number.partition(".")[2])
+    if round(found, decimals) != float(number):
+        raise Failure("'%s' of %s is %.6g, and the page says %s" % (expression, name, found, number))
+
+
 def check_line(path, line, before):
+    values = VALUE.findall(line)
+    if len(values) != len(COMMENT.findall(line)):
+        raise Failure("a comment that is not `NUMBER ... <!-- EXPRESSION of FILE -->`")
+    for value in values:
+        check_value(*value)
     if line.startswith("    ") and not before.strip():
         raise Failure("an indented block is tested by nobody; it needs fences and a kind")
     if re.match(r"<<<<<<< |=======$|>>>>>>> ", line):
