@@ -56,7 +56,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 FENCE = re.compile(r"^ *```(.*)$")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 VALUE = re.compile(r"(\d+(?:\.\d+)?)[^\d<]*<!-- (.+?) of ([\w./]+) -->")
-COMMENT = re.compile(r"<!-- [^>]* of ")
+COMMENT = re.compile(r"<!-- [^>]* of [^>]*/")
 FOLDERS = "cli|cmake|docs|examples|include|models|src|tests|tools"
 NAMED_FILE = re.compile(r"`((?:%s)/[\w./*{},-]+)`" % FOLDERS)
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
