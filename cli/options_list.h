@@ -16,7 +16,7 @@
       "`lightnet archs` lists them") \
     X(INPUT, "input", 'i', "NAME=FILE", OPTION_TEXTS, 0, \
       "data of input NAME: .npy, .npz, ONNX .pb, safetensors, params dictionary, a picture, WAV, " \
-      "or raw bytes of the right size; with one input the name may be left out (-i FILE), and an " \
+      "or raw bytes of the right size; or a value: 16000, [1,2,3], true, fill:0.5; with one input the name may be left out (-i FILE), and an " \
       "input may be given by position (-i 0=FILE)") \
     X(SHAPE, "shape", 's', "NAME=SHAPE", OPTION_TEXTS, 0, \
       "shape of input NAME (x=1x3x224x224), or size of a symbolic dimension (batch=4)") \
@@ -106,6 +106,14 @@
     X(BGR, "bgr", 0, NULL, OPTION_FLAG, 0, "the input takes blue first") \
     X(RESIZE, "resize", 0, "WxH", OPTION_CALL, 0, \
       "scale pictures to this size (default: the input's own)") \
+    X(PRESET, "preset", 0, "NAME", OPTION_CALL, 0, \
+      "pictures as a family of networks takes them: imagenet (RGB, mean and deviation of " \
+      "ImageNet), caffe (BGR minus the mean), unit (0 to 1), signed (-1 to 1); --mean, --scale and " \
+      "--bgr go before it") \
+    X(CROP, "crop", 0, NULL, OPTION_FLAG, 0, \
+      "scale pictures so that 7/8 of the shorter side fill the input, and take their centre") \
+    X(LETTERBOX, "letterbox", 0, "GREY", OPTION_CALL, 0, \
+      "scale pictures without distortion, with borders of this grey, such as 114") \
     X(RATE, "rate", 0, "HERTZ", OPTION_CALL, 0, "refuse sound of another rate") \
     /* How a model is compiled. */ \
     X(PASSES, "passes", 'p', "LIST", OPTION_TEXT, 0, \

@@ -171,6 +171,11 @@ int cmd_run(int argc, char **argv)
     if (status == LN_OK)
         status = run_model(ctx, &o, &given, &names);
     code = status == LN_OK ? EXIT_OK : say_failure();
+    if (status != LN_OK && given.sized_by)
+        say_info(
+            "the input's size came from the picture %s: if the model takes other sizes, such as "
+            "multiples of 32, try --resize=WxH",
+            given.sized_by);
     given_inputs_free(&given);
     labels_free(&names);
     close_model(ctx);

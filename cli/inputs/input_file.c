@@ -5,11 +5,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <lightnet/lightnet.h>
 
 #include "cli.h"
 #include "file_bytes.h"
+#include "literal.h"
 #include "media.h"
 #include "npy.h"
 #include "npz.h"
@@ -190,6 +192,12 @@ static ln_status parse(const char *path, const char *bytes, size_t count, const 
     return from_raw(path, bytes, count, wish, out_object);
 }
 
+int input_is_picture(const char *path)
+{
+    char bytes[32];
+    return picture_is(bytes, file_peek(path, bytes, sizeof bytes));
+}
+
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object)
 {
@@ -197,8 +205,14 @@ ln_status input_read(const char *path, const input_wish *wish, const input_optio
     *out_object = NULL;
     char *bytes;
     size_t count;
-    LN_TRY(file_read(path, &bytes, &count));
     ln_object *object = NULL;
+    if (access(path, F_OK) != 0 && literal_is(path)) { // a file of that name goes before
+        LN_TRY(literal_parse(path, wish, &object));
+        ln_status fits = input_fit("the value", wish, object, out_object);
+        ln_object_release(object);
+        return fits;
+    }
+    LN_TRY(file_read(path, &bytes, &count));
     ln_status status = parse(path, bytes, count, wish, options ? options : &defaults, &object);
     free(bytes);
     if (status == LN_OK)

@@ -37,6 +37,9 @@ const char *input_wish_shape_text(const input_wish *wish, char *text, size_t byt
 ln_status input_read(const char *path, const input_wish *wish, const input_options *options,
                      ln_object **out_object);
 
+// Whether the file begins as a picture does. What cannot be opened does not.
+int input_is_picture(const char *path);
+
 // `object` as the input takes it, which is retained then: itself, or converted and reshaped.
 ln_status input_fit(const char *path, const input_wish *wish, ln_object *object,
                     ln_object **out_object);

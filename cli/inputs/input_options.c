@@ -38,6 +38,7 @@ static int parse_channels(const char *verb, const char *option, const char *text
 int take_mean(void *member, const char *verb, const char *text)
 {
     input_options *options = member;
+    options->has_mean = 1;
     return parse_channels(verb, "--mean", text, options->mean);
 }
 
@@ -60,6 +61,38 @@ int take_resize(void *member, const char *verb, const char *text)
         return say_usage_error(verb, "--resize takes a size such as 640x480, not '%s'", text);
     options->width = (int)width;
     options->height = (int)height;
+    return EXIT_OK;
+}
+
+// imagenet: 0.485, 0.456, 0.406 and 0.229, 0.224, 0.225 of 0 to 1, times 255.
+static const picture_preset presets[] = {
+    {"imagenet", {123.675, 116.28, 103.53}, {1 / 58.395, 1 / 57.12, 1 / 57.375}, 0},
+    {"caffe", {103.939, 116.779, 123.68}, {1, 1, 1}, 1},
+    {"unit", {0, 0, 0}, {1 / 255.0, 1 / 255.0, 1 / 255.0}, 0},
+    {"signed", {127.5, 127.5, 127.5}, {1 / 127.5, 1 / 127.5, 1 / 127.5}, 0},
+};
+
+int take_preset(void *member, const char *verb, const char *text)
+{
+    input_options *options = member;
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        if (strcmp(presets[i].name, text) == 0) {
+            options->preset = &presets[i];
+            return EXIT_OK;
+        }
+    }
+    return say_usage_error(verb, "--preset takes imagenet, caffe, unit or signed, not '%s'", text);
+}
+
+int take_letterbox(void *member, const char *verb, const char *text)
+{
+    input_options *options = member;
+    char *end;
+    long grey = strtol(text, &end, 10);
+    if (*end || end == text || grey < 0 || grey > 255)
+        return say_usage_error(verb, "--letterbox takes a grey from 0 to 255, not '%s'", text);
+    options->has_letterbox = 1;
+    options->border = (int)grey;
     return EXIT_OK;
 }
 

@@ -10,12 +10,25 @@ typedef enum picture_layout {
     LAYOUT_NHWC
 } picture_layout;
 
+// How a family of networks takes pictures.
+typedef struct picture_preset {
+    const char *name;
+    double mean[3]; // in the order in which the input takes the channels
+    double scale[3];
+    int is_bgr;
+} picture_preset;
+
 // All zero is fine: pixels as they are. An element is (pixel - mean) * scale, for each channel in
-// the order in which the input takes them.
+// the order in which the input takes them. What is given explicitly goes before the preset.
 typedef struct input_options {
     double mean[3];
     double scale[3];
+    int has_mean;
     int has_scale;
+    const picture_preset *preset; // NULL: none
+    int crops;                    // the centre, after scaling
+    int has_letterbox;
+    int border; // its grey
     picture_layout layout;
     int is_bgr; // blue first
     int width;  // of --resize; 0: not given
@@ -27,12 +40,16 @@ typedef struct input_options {
 #define INPUT_OPTIONS(type, member)                                                                \
     CALLS(MEAN, type, member, take_mean), CALLS(SCALE, type, member, take_scale),                  \
         CALLS(LAYOUT, type, member, take_layout), TAKES(BGR, type, member.is_bgr),                 \
-        CALLS(RESIZE, type, member, take_resize), CALLS(RATE, type, member, take_rate)
+        CALLS(RESIZE, type, member, take_resize), CALLS(PRESET, type, member, take_preset),        \
+        TAKES(CROP, type, member.crops), CALLS(LETTERBOX, type, member, take_letterbox),           \
+        CALLS(RATE, type, member, take_rate)
 
 int take_mean(void *options, const char *verb, const char *text);
 int take_scale(void *options, const char *verb, const char *text);
 int take_layout(void *options, const char *verb, const char *text);
 int take_resize(void *options, const char *verb, const char *text);
+int take_preset(void *options, const char *verb, const char *text);
+int take_letterbox(void *options, const char *verb, const char *text);
 int take_rate(void *options, const char *verb, const char *text);
 
 #endif

@@ -101,6 +101,38 @@ static ln_status find_shape(const char *path, const input_wish *wish, const inpu
     return LN_OK;
 }
 
+// One side after scaling; at least a pixel.
+static int scaled(int side, double scale)
+{
+    double size = rint(side * scale);
+    return size < 1 ? 1 : size > INT32_MAX ? INT32_MAX : (int)size;
+}
+
+// Scales, and cuts the rest or adds borders where the proportions stay.
+static ln_status bring_to_size(const char *path, const input_options *options, int width,
+                               int height, picture *p)
+{
+    if (options->crops && options->has_letterbox)
+        return LN_FAIL(LN_INVALID, "%s: --crop fills the input and --letterbox does not; give one",
+                       path);
+    double x_scale = (double)width / p->width, y_scale = (double)height / p->height;
+    if (options->crops) {
+        double scale = fmax(x_scale, y_scale) * 8 / 7;
+        int scaled_width = scaled(p->width, scale), scaled_height = scaled(p->height, scale);
+        LN_TRY(picture_resize(p, scaled_width, scaled_height));
+        return picture_window(p, (scaled_width - width) / 2, (scaled_height - height) / 2, width,
+                              height, 0);
+    }
+    if (options->has_letterbox) {
+        double scale = fmin(x_scale, y_scale);
+        int scaled_width = scaled(p->width, scale), scaled_height = scaled(p->height, scale);
+        LN_TRY(picture_resize(p, scaled_width, scaled_height));
+        return picture_window(p, -((width - scaled_width) / 2), -((height - scaled_height) / 2),
+                              width, height, options->border);
+    }
+    return picture_resize(p, width, height);
+}
+
 // The size and channels that the input takes.
 static ln_status adapt(const char *path, const input_wish *wish, const input_options *options,
                        picture_shape *s, picture *p)
@@ -113,10 +145,7 @@ static ln_status adapt(const char *path, const input_wish *wish, const input_opt
     if (width == 0 || height == 0)
         return LN_FAIL(LN_INVALID, "%s is a picture, input '%s' takes none: its shape is empty",
                        path, wish->name);
-    if (width != p->width || height != p->height)
-        say_info("%s: scaled from %d x %d to %d x %d pixels", path, p->width, p->height, width,
-                 height);
-    LN_TRY(picture_resize(p, width, height));
+    LN_TRY(bring_to_size(path, options, width, height, p));
     s->width = width;
     s->height = height;
     if (s->channel_count < 0)
@@ -124,30 +153,85 @@ static ln_status adapt(const char *path, const input_wish *wish, const input_opt
     return picture_set_channels(p, s->channel_count);
 }
 
+// What pixels become: explicit options, then the preset, then pixels as they are.
+typedef struct pixel_map {
+    double mean[3];
+    double scale[3];
+    int is_bgr;
+} pixel_map;
+
+static ln_status find_map(const char *path, const input_options *options, int channel_count,
+                          pixel_map *out)
+{
+    const picture_preset *preset = options->preset;
+    *out = (pixel_map){.scale = {1, 1, 1}, .is_bgr = options->is_bgr || (preset && preset->is_bgr)};
+    int is_uniform = !preset || preset->mean[0] == preset->mean[2];
+    if (channel_count == 1 && !is_uniform && !(options->has_mean && options->has_scale))
+        return LN_FAIL(LN_INVALID,
+                       "%s: preset %s is for three channels, the input has one; give --mean and "
+                       "--scale",
+                       path, preset->name);
+    for (int c = 0; c < 3; c++) {
+        // The preset's numbers go with their colours.
+        int own = preset && preset->is_bgr != out->is_bgr ? 2 - c : c;
+        if (options->has_mean || !preset)
+            out->mean[c] = options->mean[c];
+        else
+            out->mean[c] = preset->mean[own];
+        if (options->has_scale)
+            out->scale[c] = options->scale[c];
+        else if (preset)
+            out->scale[c] = preset->scale[own];
+    }
+    return LN_OK;
+}
+
+static void say_picture(const char *path, const picture *from, const picture_shape *s,
+                        const input_options *options, const pixel_map *map)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (int c = 0; c < s->channel_count; c++) {
+        double black = (0 - map->mean[c]) * map->scale[c];
+        double white = (255 - map->mean[c]) * map->scale[c];
+        least = fmin(least, fmin(black, white));
+        most = fmax(most, fmax(black, white));
+    }
+    char preset[64] = "no preset";
+    if (options->preset)
+        snprintf(preset, sizeof preset, "preset %s%s%s", options->preset->name,
+                 options->has_mean ? ", --mean" : "", options->has_scale ? ", --scale" : "");
+    say_info("picture %s %dx%d -> %dx%d%s%s%s, %s, values %.4g..%.4g (%s)", path, from->width,
+             from->height, s->width, s->height, options->crops ? ", cropped" : "",
+             options->has_letterbox ? ", letterboxed" : "",
+             from->orientation > 1 ? ", turned as EXIF says" : "",
+             s->channel_count == 1 ? "grey"
+             : map->is_bgr         ? "BGR"
+                                   : "RGB",
+             least, most, preset);
+}
+
 // Pixels in the order of the shape.
-static void place(const picture *p, const picture_shape *s, const input_options *options,
-                  double *values)
+static void place(const picture *p, const picture_shape *s, const pixel_map *map, double *values)
 {
     size_t plane = (size_t)p->width * (size_t)p->height, channels = (size_t)p->channel_count;
     int is_last = s->channel_at > s->width_at;
     for (size_t c = 0; c < channels; c++) {
-        size_t from = options->is_bgr ? channels - 1 - c : c;
-        double scale = options->has_scale ? options->scale[c] : 1;
+        size_t from = map->is_bgr ? channels - 1 - c : c;
         for (size_t i = 0; i < plane; i++)
             values[is_last ? i * channels + c : c * plane + i] =
-                (p->pixels[i * channels + from] - options->mean[c]) * scale;
+                (p->pixels[i * channels + from] - map->mean[c]) * map->scale[c];
     }
 }
 
 static ln_status picture_to_tensor(const char *path, const picture *p, const picture_shape *s,
-                                   const input_wish *wish, const input_options *options,
+                                   const input_wish *wish, const pixel_map *map,
                                    ln_object **out_object)
 {
     size_t count = (size_t)p->width * (size_t)p->height * (size_t)p->channel_count;
     double *values = malloc(count * sizeof *values);
     if (!values)
         return LN_FAIL(LN_NO_MEMORY, "out of memory for %s", path);
-    place(p, s, options, values);
+    place(p, s, map, values);
     int dims[4] = {1, 1, 1, 1};
     dims[s->height_at] = s->height;
     dims[s->width_at] = s->width;
@@ -186,9 +270,17 @@ ln_status picture_read(const char *path, const char *bytes, size_t count, const 
     LN_TRY(find_shape(path, wish, options, &shape));
     picture p;
     LN_TRY(picture_parse(path, bytes, count, &p));
-    ln_status status = adapt(path, wish, options, &shape, &p);
+    picture file = p; // its size
+    pixel_map map;
+    ln_status status = picture_orient(&p);
     if (status == LN_OK)
-        status = picture_to_tensor(path, &p, &shape, wish, options, out_object);
+        status = adapt(path, wish, options, &shape, &p);
+    if (status == LN_OK)
+        status = find_map(path, options, shape.channel_count, &map);
+    if (status == LN_OK)
+        status = picture_to_tensor(path, &p, &shape, wish, &map, out_object);
+    if (status == LN_OK)
+        say_picture(path, &file, &shape, options, &map);
     picture_free(&p);
     return status;
 }

@@ -88,7 +88,7 @@ ln_status picture_create(const char *path, size_t width, size_t height, int chan
     unsigned char *pixels = calloc(width * height, (size_t)channel_count);
     if (!pixels)
         return LN_FAIL(LN_NO_MEMORY, "out of memory for %s", path);
-    *out_picture = (picture){(int)width, (int)height, channel_count, pixels};
+    *out_picture = (picture){(int)width, (int)height, channel_count, pixels, 1};
     return LN_OK;
 }
 

@@ -17,13 +17,14 @@ typedef struct picture {
     int height;
     int channel_count;     // 1 or 3
     unsigned char *pixels; // given back with picture_free
+    int orientation;       // as EXIF counts, 2 to 8 where the camera was turned; picture_orient
 } picture;
 
 // 1 if the bytes begin as a picture does.
 int picture_is(const char *bytes, size_t count);
 
 // Decodes a picture; LN_UNSUPPORTED if the bytes begin as none does. What is transparent is seen
-// without that; an orientation beside the pixels is not looked at. `path` stands in messages.
+// without that; the orientation of a JPEG is noted, not applied. `path` stands in messages.
 ln_status picture_parse(const char *path, const char *bytes, size_t count, picture *out_picture);
 
 // The formats that are told by more than their first bytes.
@@ -51,6 +52,16 @@ void picture_free(picture *p);
 // Another size. Each new pixel is the mean of the old ones around its place, weighted by a triangle
 // as wide as a pixel of the smaller of both pictures, so that nothing is left out when it shrinks.
 ln_status picture_resize(picture *p, int width, int height);
+
+// Turns and mirrors the pixels as `orientation` says.
+ln_status picture_orient(picture *p);
+
+// The orientation in the `count` bytes of an EXIF segment, 1 to 8; 1 if it has none.
+int exif_orientation(const unsigned char *bytes, size_t count);
+
+// The pixels of a window of this size, whose left and top are given: cut off, or with a border of
+// `grey` where the picture has none.
+ln_status picture_window(picture *p, int left, int top, int width, int height, int grey);
 
 // One channel, by the weights of ITU-R BT.601; or three, all alike.
 ln_status picture_set_channels(picture *p, int channel_count);

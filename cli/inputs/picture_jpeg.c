@@ -36,10 +36,21 @@ static void take_message(j_common_ptr decoder, int level)
         give_up(decoder);
 }
 
+static int find_orientation(const struct jpeg_decompress_struct *decoder)
+{
+    int orientation = 1;
+    for (jpeg_saved_marker_ptr m = decoder->marker_list; m && orientation == 1; m = m->next) {
+        if (m->marker == JPEG_APP0 + 1)
+            orientation = exif_orientation(m->data, m->data_length);
+    }
+    return orientation;
+}
+
 // Everything between the jumps, so that no local variable is lost by one.
 static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder, size_t count,
                         picture *p)
 {
+    jpeg_save_markers(decoder, JPEG_APP0 + 1, 0xffff);
     jpeg_read_header(decoder, TRUE);
     LN_TRY(picture_check_size(path, count, MAX_PIXELS_A_BYTE, decoder->image_width,
                               decoder->image_height));
@@ -55,6 +66,7 @@ static ln_status decode(const char *path, struct jpeg_decompress_struct *decoder
         JSAMPROW row = p->pixels + decoder->output_scanline * row_size;
         jpeg_read_scanlines(decoder, &row, 1);
     }
+    p->orientation = find_orientation(decoder);
     jpeg_finish_decompress(decoder);
     return LN_OK;
 }

@@ -512,6 +512,117 @@ def test_classes_are_named():
     run("run", "id.net", "-i", "in.npy", "--top=0", code=2, err="--top")
 
 
+# ---- Presets, cameras, proportions ----
+
+def test_presets_of_pictures():
+    """Their numbers, the order of the channels, and what goes before them."""
+    pixels = np.array([[[0, 128, 255], [10, 20, 30]]], "u1")
+    write("p.png", png(pixels))
+    mean, deviation = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
+    caffe = np.array([103.939, 116.779, 123.68])
+    for args, want, said in (
+            (["--preset=imagenet"], (pixels / 255 - mean) / deviation, "RGB, values -2.118..2.64 (preset imagenet)"),
+            (["--preset=caffe"], pixels[..., ::-1] - caffe, "BGR, values -123.7..151.1 (preset caffe)"),
+            (["--preset=unit"], pixels / 255, "RGB, values 0..1 (preset unit)"),
+            (["--preset=signed"], pixels / 127.5 - 1, "RGB, values -1..1 (preset signed)"),
+            (["--preset=imagenet", "--bgr"], ((pixels / 255 - mean) / deviation)[..., ::-1], "BGR"),
+            (["--scale=2", "--preset=caffe"], (pixels[..., ::-1] - caffe) * 2, "(preset caffe, --scale)"),
+            (["--preset=signed", "--mean=0"], pixels / 127.5, "values 0..2 (preset signed, --mean)"),
+            ([], pixels, "picture p.png 2x1 -> 2x1, RGB, values 0..255 (no preset)")):
+        done = run("run", model("TL_FLOAT", (1, 2, 3)), "-i", "p.png", "-o", "out", "--layout=nhwc", *args, err=said)
+        assert np.allclose(np.load("out/y.npy"), want, rtol=1e-6, atol=1e-6), (args, done)
+    run("run", model("TL_FLOAT", (1, 1, 2)), "-i", "p.png", "--preset=caffe", code=1, err="is for three channels")
+    run("run", model("TL_FLOAT", (1, 1, 2)), "-i", "p.png", "--preset=unit", err="grey, values 0..1")
+    run("run", model("TL_FLOAT", (1, 2, 3)), "-i", "p.png", "--preset=resnet", code=2, err="imagenet, caffe, unit or signed")
+
+
+def jpeg_of_blocks(values, exif=b""):
+    """A grey JPEG: each value of the matrix is a block of 8 x 8 pixels."""
+    def segment(marker, data):
+        return b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data
+    height, width = values.shape
+    bits, last = "", 0
+    for value in values.ravel():
+        step, last = int(value) - 128 - last, int(value) - 128
+        size = abs(step).bit_length()
+        bits += format(size, "04b") + (format(step if step > 0 else step + (1 << size) - 1, "0%db" % size) if size else "") + "0"
+    bits += "1" * (-len(bits) % 8)
+    data = int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
+    return (b"\xff\xd8" + (segment(0xe1, exif) if exif else b"") + segment(0xdb, b"\0" + b"\x08" * 64) +
+            segment(0xc0, struct.pack(">BHHBBBB", 8, 8 * height, 8 * width, 1, 1, 0x11, 0)) +
+            segment(0xc4, b"\0" + bytes([0, 0, 0, 10] + [0] * 12) + bytes(range(10))) +
+            segment(0xc4, b"\x10" + bytes([1] + [0] * 15) + b"\0") + segment(0xda, b"\1\1\0\0\x3f\0") + data + b"\xff\xd9")
+
+
+def exif(orientation, order="<", entries=1, offset=8, kind=3):
+    mark = b"II*\0" if order == "<" else b"MM\0*"
+    return (b"Exif\0\0" + mark + struct.pack(order + "I", offset) + struct.pack(order + "H", entries) +
+            struct.pack(order + "HHIHH", 0x112, kind, 1, orientation, 0))
+
+
+def test_pictures_are_turned_as_the_camera_was():
+    blocks = np.array([[10, 60], [110, 160], [210, 250]])
+    turns = {1: blocks, 2: blocks[:, ::-1], 3: blocks[::-1, ::-1], 4: blocks[::-1], 5: blocks.T,
+             6: np.rot90(blocks, -1), 7: blocks[::-1, ::-1].T, 8: np.rot90(blocks)}
+    for orientation, want in turns.items():
+        for order in "<>":
+            write("turned.jpg", jpeg_of_blocks(blocks, exif(orientation, order)))
+            shape = (8 * want.shape[0], 8 * want.shape[1])
+            got = through("TL_UINT8", shape, "turned.jpg")
+            assert (got[4::8, 4::8] == want).all(), (orientation, got[4::8, 4::8], want)
+    # What is no orientation leaves the picture as it is; nothing is read past the end.
+    for bad in (exif(9), exif(0), exif(6, kind=4), exif(6, offset=0xfffffff0), exif(6, offset=22), exif(6, entries=0),
+                exif(6)[:20], exif(6)[:13], b"Exif\0\0", b"Exif\0\0XX*\0" + exif(6)[10:], b"http://ns.adobe.com/xap/1.0/\0"):
+        write("bad.jpg", jpeg_of_blocks(blocks, bad))
+        assert (through("TL_UINT8", (24, 16), "bad.jpg")[4::8, 4::8] == blocks).all(), bad
+
+
+def test_pictures_are_cropped_and_letterboxed():
+    wide = np.zeros((4, 8, 1), "u1")
+    wide[:, :1], wide[:, 1:7], wide[:, 7:] = 200, 100, 50
+    write("wide.png", png(wide))
+    box = through("TL_UINT8", (8, 8), "wide.png", "--letterbox=7")
+    assert (box[:2] == 7).all() and (box[6:] == 7).all() and (box[2:6] == wide[..., 0]).all(), box
+    crop = through("TL_UINT8", (4, 4), "wide.png", "--crop")
+    assert (crop == 100).all(), crop
+    squashed = through("TL_UINT8", (4, 4), "wide.png")
+    assert squashed[0, 0] > 110 > 90 > squashed[0, 3], squashed
+    run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--crop", err="8x4 -> 4x4, cropped, grey")
+    run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--crop", "--letterbox=0", code=1, err="give one")
+    run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--letterbox=256", code=2, err="grey from 0 to 255")
+
+
+def test_values_on_the_command_line():
+    for dtype, dims, text, want in (("TL_INT64", [], "16000", "16000"), ("TL_INT64", [1], "16000", "[16000]"),
+                                    ("TL_FLOAT", [3], "[1,2.5,-3e2]", "[1 2.5 -300]"),
+                                    ("TL_FLOAT", [1, 2, 2], "[[1, 2], [3, 4]]", "[[[1 2]\n  [3 4]]]"),
+                                    ("TL_BOOL", [2], "[true,false]", "[1 0]"), ("TL_FLOAT", [2, 2], "fill:0.5", "[[0.5 0.5]\n [0.5 0.5]]"),
+                                    ("TL_UINT8", [1], "255", "[255]")):
+        done = run("run", model(dtype, dims), "-i", "x=" + text)
+        assert want in done.stdout, (text, done.stdout)
+    for dtype, dims, text, err in (("TL_UINT8", [1], "256", "does not hold 256"), ("TL_INT32", [1], "1.5", "does not hold 1.5"),
+                                   ("TL_FLOAT", [2], "1", "the value has shape [], input 'x' takes [2]"),
+                                   ("TL_FLOAT", [2, 3], "[[1,2],[3,4],[5,6]]", "np.transpose(x, (1, 0))"),
+                                   ("TL_FLOAT", [2], "[1,2", "cannot open"), ("TL_FLOAT", [3], "[[1],2,3]", "cannot open"),
+                                   ("TL_FLOAT", [1], "imagee.png", "cannot open"), ("TL_FLOAT", [1], "1x", "cannot open"),
+                                   ("TL_FLOAT", [1], "fill:[1]", "cannot open"), ("TL_FLOAT", [1], "", "cannot open")):
+        done = run("run", model(dtype, dims), "-i", "x=" + text, code=1, err=err)
+    write("16000", np.array([7], "f4").tobytes())
+    run("run", model("TL_FLOAT", [1]), "-i", "16000", out="[7]")
+    dynamic = write("any.net", "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\nIdentity(input=x | output=y |);\n")
+    run("run", dynamic, "-i", "x=[1,2,3]", out="[1 2 3]")
+    run("run", dynamic, "-i", "x=fill:1", code=1, err="shape is not known; give it with -s")
+    run("run", dynamic, "-i", "x=fill:1", "-s", "x=2", out="[1 1]")
+
+
+def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
+    write("p.png", png(np.zeros((3, 5, 3), "u1")))
+    net = write("fixed.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, -1, -1]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1, 3, 4, 4]);\n"
+                "Add(A=x, B=z | C=y |);\n")
+    run("run", net, "-i", "x=p.png", "-i", "z=fill:0", code=1, err="came from the picture p.png")
+    run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: TL_FLOAT [1, 3, 4, 4]")
+
+
 def test_an_array_is_not_reinterpreted():
     """Dimensions of 1 come and go; another order is refused, with the transpose that would fit."""
     picture = np.tile(np.array([10, 20, 30], "f4"), (1, 2, 2, 1))
