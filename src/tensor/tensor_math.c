@@ -192,11 +192,12 @@ static ln_status elew_rows(const tl_tensor *a, const tl_tensor *b, tl_tensor *ds
     return LN_OK;
 }
 
-// An operand of the result's shape may be its memory, a smaller one may not.
+// An operand with as many elements as the result, which has them in the same positions, may be its
+// memory. One that is repeated may not.
 static bool can_write_over(const tl_tensor *src, const tl_tensor *dst)
 {
-    return dst && !tl_tensor_issameshape(src, dst) ? tensors_are_apart(src, dst)
-                                                   : tensors_are_one_or_apart(src, dst);
+    return dst && src->len != dst->len ? tensors_are_apart(src, dst)
+                                       : tensors_are_one_or_apart(src, dst);
 }
 
 tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,

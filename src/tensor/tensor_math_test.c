@@ -286,6 +286,17 @@ TEST(smaller_operands_are_repeated)
     tl_tensor_free(tr);
 }
 
+TEST(an_operand_of_less_dimensions_but_as_many_elements_may_be_written_over)
+{
+    float x[6] = {1, -2, 3, -4, 5, -6}, one = 1;
+    tl_tensor a = {.dtype = TL_FLOAT, .len = 6, .ndim = 2, .dims = (int[]){2, 3}, .data = x};
+    tl_tensor b = {.dtype = TL_FLOAT, .len = 1, .ndim = 3, .dims = (int[]){1, 1, 1}, .data = &one};
+    tl_tensor y = {.dtype = TL_FLOAT, .len = 6, .ndim = 3, .dims = (int[]){1, 2, 3}, .data = x};
+    CHECK_NOT_NULL(tl_tensor_elew(&a, &b, &y, TL_SUM));
+    for (int i = 0; i < 6; i++)
+        CHECK_NEAR(x[i], (i % 2 ? -1 : 1) * (i + 1) + 1, 0);
+}
+
 TEST(bad_arguments_are_errors)
 {
     tl_tensor *a = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
@@ -317,4 +328,6 @@ TEST_LIST(every_case_of_the_table_holds, integers_of_every_type_wrap,
           the_parameter_saturates_before_it_is_used, dot_product_sums_in_the_type,
           maxreduce_takes_the_first_largest_and_the_first_nan,
           maxreduce_works_for_every_type_and_checks_its_arguments, lrelu_uses_the_slope_in_the_type,
-          smaller_operands_are_repeated, bad_arguments_are_errors)
+          smaller_operands_are_repeated,
+          an_operand_of_less_dimensions_but_as_many_elements_may_be_written_over,
+          bad_arguments_are_errors)
