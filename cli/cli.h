@@ -87,12 +87,20 @@ void keep_standard_files(void);
 // (10^6), "64Mi" (2^20).
 int take_budget(void *unused, const char *verb, const char *text);
 
+// --work: what a run of them may cost, in work units; --timeout: how long each run, and reading,
+// compiling and loading, may last.
+int take_work(void *unused, const char *verb, const char *text);
+int take_timeout(void *unused, const char *verb, const char *text);
+
 // --strict: faults of files that are taken with a warning are errors.
 int take_strict(void *unused, const char *verb, const char *value);
 
 // Rows of a verb's options that hold for each model it opens from here on. They write no member.
-#define OPENS_MODELS                                                                               \
-    {OPT_BUDGET, 0, take_budget, NULL, 0},                                                         \
+#define OPENS_MODELS {OPT_TIMEOUT, 0, take_timeout, NULL, 0}, OPENS_MODELS_UNTIMED
+
+// The same of verbs that do more with --timeout.
+#define OPENS_MODELS_UNTIMED                                                                       \
+    {OPT_BUDGET, 0, take_budget, NULL, 0}, {OPT_WORK, 0, take_work, NULL, 0},                      \
     {                                                                                              \
         OPT_STRICT, 0, take_strict, NULL, 0                                                        \
     }

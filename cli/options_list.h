@@ -70,6 +70,11 @@
       "refused") \
     X(BUDGET, "budget", 0, "BYTES", OPTION_CALL, 0, \
       "refuse a model whose peak of memory is above: 64000000, 64M, 64Mi (default 4Gi)") \
+    X(WORK, "work", 0, "UNITS", OPTION_CALL, 0, \
+      "refuse a model whose run costs more work units, about a nanosecond of one core each (default " \
+      "6e11)") \
+    X(TIMEOUT, "timeout", 0, "SECONDS", OPTION_CALL, 0, \
+      "stop reading, compiling, loading, or a run that takes longer (default: never)") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
       "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \
@@ -80,7 +85,6 @@
       "leave shapes that the model leaves open to the run, so that one plan serves all data sets") \
     X(ISOLATE, "isolate", 0, NULL, OPTION_FLAG, 0, \
       "run each model in a process of its own, so that a crash is one line") \
-    X(TIMEOUT, "timeout", 0, "SECONDS", OPTION_CALL, 0, "and stop it after this time") \
     X(LIST, "list", 0, "FILE", OPTION_TEXT, 0, \
       "more models, one a line: PATH, and after tabs perhaps rtol=X, atol=X, shape-only") \
     X(THROUGH, "through", 0, "FORMATS", OPTION_TEXT, 0, \

@@ -189,12 +189,38 @@ int take_strict(void *unused, const char *verb, const char *value)
     return EXIT_OK;
 }
 
-static void apply_budget(ln_context *ctx)
+static double work_limit, timeout_s; // 0: the library's default
+
+int take_work(void *unused, const char *verb, const char *text)
+{
+    (void)unused;
+    char *end;
+    work_limit = strtod(text, &end);
+    if (end == text || *end || !(work_limit > 0))
+        return say_usage_error(verb, "--work takes a number of work units such as 5e12, not '%s'",
+                               text);
+    return EXIT_OK;
+}
+
+int take_timeout(void *unused, const char *verb, const char *text)
+{
+    (void)unused;
+    char *end;
+    timeout_s = strtod(text, &end);
+    if (end == text || *end || !(timeout_s > 0))
+        return say_usage_error(verb, "--timeout takes a number of seconds, not '%s'", text);
+    return EXIT_OK;
+}
+
+static void apply_limits(ln_context *ctx)
 {
     ln_limits limits = ctx->limits;
     if (budget_byte_count)
         limits.memory_byte_count = budget_byte_count;
+    if (work_limit > 0)
+        limits.work = work_limit;
     ln_context_set_limits(ctx, &limits);
+    ctx->timeout = timeout_s;
 }
 
 ln_context *open_model(const char *source)
@@ -202,7 +228,7 @@ ln_context *open_model(const char *source)
     progress_begin("reading %s", source);
     ln_context *ctx = ln_context_create();
     if (ctx)
-        apply_budget(ctx);
+        apply_limits(ctx);
     ln_context_set_strict(ctx, is_strict);
     ln_status status = ctx ? ln_context_init(ctx, source) : LN_NO_MEMORY;
     progress_end();

@@ -34,16 +34,17 @@ typedef struct tally {
 
 // ---- The command line ----
 
-static int take_timeout(void *member, const char *verb, const char *text)
+// Each model has a process of its own too, so that one that does not look at the time is ended.
+static int take_each_timeout(void *member, const char *verb, const char *text)
 {
     list_options *o = member;
-    int seconds;
-    int code = take_count(verb, "--timeout", text, 1000000, &seconds);
-    if (code == EXIT_OK) {
-        o->timeout_s = (unsigned)seconds;
-        o->is_isolated = 1;
-    }
-    return code;
+    int code = take_timeout(NULL, verb, text);
+    if (code != EXIT_OK)
+        return code;
+    double seconds = strtod(text, NULL);
+    o->timeout_s = seconds < 1e6 ? 2 + (unsigned)(2 * seconds) : 0;
+    o->is_isolated = 1;
+    return EXIT_OK;
 }
 
 static const verb_option takes[] = {
@@ -56,9 +57,9 @@ static const verb_option takes[] = {
     TAKES(LIST, list_options, list),
     TAKES(SUMMARY, list_options, is_summary),
     TAKES(ISOLATE, list_options, is_isolated),
-    {OPT_TIMEOUT, 0, take_timeout, NULL, 0},
+    {OPT_TIMEOUT, 0, take_each_timeout, NULL, 0},
     CALLS(THREADS, list_options, list, take_threads),
-    OPENS_MODELS,
+    OPENS_MODELS_UNTIMED,
     TAKES_HELP,
     END_OF_OPTIONS,
 };

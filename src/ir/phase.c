@@ -32,7 +32,9 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
                             .start_ns = ctx->start_ns,
                             .deadline_ns = ln_deadline_get()};
     ctx->phase = (int)kind;
-    ctx->work_limit = kind == LN_PHASE_PLAN ? LN_PLAN_WORK : ctx->limits.work;
+    ctx->work_limit = ctx->limits.work;
+    if (kind == LN_PHASE_PLAN && ctx->work_limit > LN_PLAN_WORK)
+        ctx->work_limit = LN_PLAN_WORK;
     ctx->work_left = ctx->work_limit;
     ctx->start_ns = ctx->timeout > 0 ? ln_now_ns() : 0;
     set_deadline(ctx, out_phase->deadline_ns);

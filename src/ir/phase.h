@@ -15,7 +15,7 @@
 LN_CPPSTART
 
 // Work units for what operators compute while a model is read and compiled: seconds.
-#define LN_PLAN_WORK 2e9
+#define LN_PLAN_WORK 5e8
 
 typedef enum ln_phase_kind {
     LN_PHASE_NONE,

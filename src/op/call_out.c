@@ -258,6 +258,9 @@ ln_status ln_call_set_object(ln_call *call, int index, ln_object *object)
         return LN_OK;
     if (!object)
         return ln_call_fail(call, LN_INTERNAL, "output %d has got no object", index);
+    // The items of a sequence are named one by one, elements are copied or made.
+    const tl_tensor *tensor = ln_object_tensor(object);
+    LN_TRY(ln_call_charge(call, tensor ? tensor->len : 5.0 * (double)ln_object_count(object)));
     ln_tensor_entry *entry = call->outs[index].entry;
     if (!entry->is_open)
         return copy_into(call, entry, object);

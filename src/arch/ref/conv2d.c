@@ -8,6 +8,7 @@
 #include <lightnet/convdim.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct conv2d {
     const tl_tensor *src, *weight, *bias;
@@ -92,7 +93,8 @@ LN_REF_INLINE void convolve(const conv2d *c, tl_dtype dtype)
     for (int64_t n = 0; n < dst[0]; n++) {
         for (int64_t o = 0; o < dst[1]; o++) {
             for (int64_t y = 0; y < dst[2]; y++) {
-                for (int64_t x = 0; x < dst[3]; x += count, d += (size_t)count) {
+                for (int64_t x = 0; x < dst[3] && !ln_deadline_passed();
+                     x += count, d += (size_t)count) {
                     count = dst[3] - x < LN_REF_SUMS ? dst[3] - x : LN_REF_SUMS;
                     ln_ref_start_sums(&sums, dtype, count, c->bias ? c->bias->data : NULL, o);
                     sum_windows(c, dtype, n, o, y * w->stride[0] - w->padding[0],

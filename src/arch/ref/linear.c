@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/nhwc.h"
+#include "base/deadline.h"
 #include "op/linear.h"
 
 void ln_ref_linear_pack(const tl_tensor *weight, tl_tensor *dst, bool is_transposed, int channels)
@@ -29,7 +30,7 @@ void ln_ref_linear(const ln_ref_linear_call *linear)
     const float *a = linear->src->data, *packed = linear->packed->data;
     const float *addend = linear->addend ? linear->addend->data : NULL;
     float *y = linear->dst->data;
-    for (int at = 0; at < linear->dst->len; at++) {
+    for (int at = 0; at < linear->dst->len && !ln_deadline_passed(); at++) {
         int j = at % n;
         double sum = 0;
         for (int p = 0; p < k; p++)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
+
 // ---- Packing ----
 
 void ln_ref_conv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
@@ -77,7 +79,7 @@ void ln_ref_conv2d_nhwc(const ln_ref_conv_nhwc *conv)
     size_t pixel = 0;
     for (int n = 0; n < out[0]; n++)
         for (int y = 0; y < out[1]; y++)
-            for (int x = 0; x < out[2]; x++, pixel++) {
+            for (int x = 0; x < out[2] && !ln_deadline_passed(); x++, pixel++) {
                 float *dst = (float *)conv->dst->data + pixel * (size_t)out[3] + conv->dst_first;
                 for (int o = 0; o < conv->channels; o++)
                     dst[o] = finish(conv, sum_at(conv, weight_dims, n, y, x, o), pixel, o);

@@ -6,6 +6,7 @@
 #include <lightnet/convdim.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct pool2d {
     const tl_tensor *src;
@@ -87,7 +88,7 @@ LN_REF_INLINE void pool(const pool2d *p, tl_dtype dtype, bool is_max)
     size_t d = 0;
     for (int64_t plane = 0; plane < (int64_t)dst[0] * dst[1]; plane++) {
         for (int64_t y = 0; y < dst[2]; y++) {
-            for (int64_t x = 0; x < dst[3]; x++) {
+            for (int64_t x = 0; x < dst[3] && !ln_deadline_passed(); x++) {
                 tally met = meet(p, dtype, plane, y * w->stride[0] - w->padding[0],
                                  x * w->stride[1] - w->padding[1]);
                 ln_ref_store(p->dst->data, d++, dtype, is_max ? max_of(met) : mean_of(met, dtype));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <lightnet/op_support.h>
+
 #include "op/onnx/select.h"
 
 // Row r has elements (o, i) for o < outer, i < inner, at (o * row_count + r) * inner + i.
@@ -68,6 +70,8 @@ static rows rows_of(const tl_tensor *data, int axis)
         all.outer *= (size_t)data->dims[i];
     for (int i = axis + 1; i < data->ndim; i++)
         all.inner *= (size_t)data->dims[i];
+    if (all.inner == 0)
+        all.outer = 0; // rows without elements, of which there may be any number of parts
     return all;
 }
 
@@ -111,6 +115,8 @@ ln_status ln_unique_find(ln_call *call, const tl_tensor *data, ln_unique *unique
         LN_TRY(ln_call_axis(call, "axis", data->ndim, &unique->axis));
     rows all = rows_of(data, unique->axis);
     unique->row_count = (int)all.row_count;
+    LN_TRY(ln_call_charge(call, ln_cost_sort((double)all.row_count) *
+                                    (1 + (double)all.outer * (double)all.inner)));
 
     int *scratch = ln_call_scratch(call, all.row_count + 1, 5 * sizeof *scratch);
     if (!scratch)

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
+#include "base/deadline.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
@@ -90,7 +91,7 @@ LN_REF_INLINE void convolve_row(const conv *c, tl_dtype dtype, int64_t n, int64_
         int64_t src = (n * args->group + group) * args->in_channels * c->in_len;
         int64_t weight = o * args->in_channels * c->tap_count;
         int64_t to = (n * channels + o) * c->out_len + row * width, count;
-        for (int64_t x = 0; x < width; x += count) {
+        for (int64_t x = 0; x < width && !ln_deadline_passed(); x += count) {
             count = width - x < LN_REF_SUMS ? width - x : LN_REF_SUMS;
             ln_ref_start_sums(&sums, dtype, count, c->bias.data, o);
             sum_row(c, dtype, src, weight, x, count, &sums);

@@ -8,6 +8,7 @@
 
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
+#include "base/deadline.h"
 #include "op/onnx/conv.h"
 
 typedef struct deform {
@@ -103,7 +104,7 @@ ln_status ln_ref_onnx_deform_conv(ln_call *call)
     int64_t channels = d.args.conv.group * d.args.conv.out_channels, at = 0;
     for (int64_t n = 0; n < d.dst->dims[0]; n++) {
         for (int64_t o = 0; o < channels; o++) {
-            for (int64_t out = 0; out < d.out_len; out++, at++) {
+            for (int64_t out = 0; out < d.out_len && !ln_deadline_passed(); out++, at++) {
                 double value = output(&d, n, o, out);
                 ln_ref_store_reals(d.dst, at, 1, &value);
             }

@@ -5,6 +5,7 @@
 
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
+#include "base/deadline.h"
 #include "op/onnx/conv.h"
 
 typedef struct spread {
@@ -62,7 +63,7 @@ LN_REF_INLINE void spread_row(const spread *s, tl_dtype dtype, int64_t n, int64_
         int64_t weight = (group * args->in_channels * args->out_channels + o % args->out_channels) *
                          s->tap_count;
         int64_t to = (n * channels + o) * s->out_len + row * width, count;
-        for (int64_t x = 0; x < width; x += count) {
+        for (int64_t x = 0; x < width && !ln_deadline_passed(); x += count) {
             count = width - x < LN_REF_SUMS ? width - x : LN_REF_SUMS;
             ln_ref_start_sums(&sums, dtype, count, s->bias.data, o);
             sum_row(s, dtype, src, weight, x, count, &sums);

@@ -41,6 +41,8 @@ ln_status ln_ref_onnx_gather(ln_call *call)
     for (int i = 0; i < axis; i++)
         outer *= data->dims[i];
     int64_t inner = len_from(data, axis + 1), count = data->dims[axis];
+    if (inner == 0)
+        outer = 0; // there may be any number of rows without elements
     for (int64_t i = 0; i < indices->len; i++) {
         LN_TRY(checked_index(call, indices, (size_t)i, data->dims[axis], &row));
         for (int64_t o = 0; o < outer; o++)

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/reals.h"
+#include "base/deadline.h"
 #include "op/onnx/conv_activation.h"
 #include "op/onnx/matmul.h"
 #include "tensor/elem.h"
@@ -81,7 +82,7 @@ LN_REF_INLINE void multiply(const product *p, tl_dtype dtype)
     int64_t count;
     for (int64_t j = 0; j < p->b.columns; j += count) {
         count = p->b.columns - j < LN_REF_SUMS ? p->b.columns - j : LN_REF_SUMS;
-        for (int64_t i = 0; i < p->a.rows; i++) {
+        for (int64_t i = 0; i < p->a.rows && !ln_deadline_passed(); i++) {
             ln_ref_start_sums(&sums, dtype, count, NULL, 0);
             for (int64_t k = 0; k < p->a.columns; k++) {
                 int64_t at = i * p->a.row_step + k * p->a.column_step;

@@ -4,6 +4,7 @@
 #include "arch/ref/onnx/matmul.h"
 
 #include "arch/ref/onnx/reals.h"
+#include "base/deadline.h"
 #include "op/onnx/matmul.h"
 #include "tensor/elem.h"
 
@@ -46,7 +47,7 @@ LN_REF_INLINE ln_ref_number product_here(const sum_of_products *s, tl_dtype dtyp
 LN_REF_INLINE void sum_all(sum_of_products *s, tl_dtype dtype)
 {
     int out_ndim = s->einsum->out_ndim;
-    for (int64_t to = 0; to < s->dst->len; to++) {
+    for (int64_t to = 0; to < s->dst->len && !ln_deadline_passed(); to++) {
         ln_ref_number sum = {0};
         if (s->has_summands) {
             do {

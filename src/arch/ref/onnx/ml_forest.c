@@ -35,12 +35,13 @@ ln_status ln_ml_forest_leaf(ln_call *call, const ln_ml_forest *forest, size_t ro
                             const double *row, const ln_ml_node **out_leaf)
 {
     const ln_ml_node *node = &forest->nodes[root];
-    for (size_t steps = 0; node->mode != LN_ML_LEAF; steps++) {
+    size_t steps = 0;
+    for (; node->mode != LN_ML_LEAF; steps++) {
         if (steps == forest->node_count)
             return ln_call_fail(call, LN_INVALID, "the tree of node %zu goes in a circle", root);
         bool goes_yes = is_true(forest, node, row[node->feature]);
         node = &forest->nodes[goes_yes ? node->yes : node->no];
     }
     *out_leaf = node;
-    return LN_OK;
+    return ln_call_charge(call, (double)(1 + steps));
 }

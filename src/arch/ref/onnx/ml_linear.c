@@ -4,6 +4,7 @@
 #include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/param_array.h"
+#include "base/deadline.h"
 #include "op/onnx/ml.h"
 #include "tensor/elem.h"
 
@@ -36,7 +37,7 @@ static ln_status read_model(ln_call *call, int functions, model *out_model)
 // The functions of one row of the input.
 static void compute_row(const model *m, const tl_tensor *src, size_t row, double *scores)
 {
-    for (size_t f = 0; f < m->functions; f++) {
+    for (size_t f = 0; f < m->functions && !ln_deadline_passed(); f++) {
         double sum = m->intercepts ? m->intercepts[f] : 0;
         for (size_t c = 0; c < m->columns; c++)
             sum += ln_elem_real(src, row * m->columns + c) * m->coefficients[f * m->columns + c];
@@ -55,7 +56,7 @@ ln_status ln_ref_ml_linear_regressor(ln_call *call)
     double *scores = ln_call_scratch(call, m.functions, sizeof *scores);
     if (!scores)
         return ln_error_status();
-    for (size_t row = 0; row < m.rows; row++) {
+    for (size_t row = 0; row < m.rows && !ln_deadline_passed(); row++) {
         compute_row(&m, src, row, scores);
         ln_ml_transform_apply(transform, scores, m.functions);
         for (size_t i = 0; i < m.functions; i++)
@@ -94,7 +95,7 @@ ln_status ln_ref_ml_linear_classifier(ln_call *call)
     double *scores = ln_call_scratch(call, score_count, sizeof *scores);
     if (!scores)
         return ln_error_status();
-    for (size_t row = 0; row < m.rows; row++) {
+    for (size_t row = 0; row < m.rows && !ln_deadline_passed(); row++) {
         compute_row(&m, src, row, scores);
         if (functions == 1)
             LN_TRY(choose_by_sign(call, row, scores[0] > 0, class_count));

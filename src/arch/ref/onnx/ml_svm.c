@@ -8,6 +8,7 @@
 #include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/param_array.h"
+#include "base/deadline.h"
 #include "op/onnx/ml.h"
 #include "tensor/elem.h"
 
@@ -119,10 +120,10 @@ ln_status ln_ref_ml_svm_regressor(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "%zu coefficients instead of %zu",
                             s.coefficient_count, needed);
     bool is_one_class = ln_call_int(call, "one_class") != 0;
-    for (size_t row = 0; row < s.rows; row++) {
+    for (size_t row = 0; row < s.rows && !ln_deadline_passed(); row++) {
         load_row(&s, row);
         double sum = s.rho[0];
-        for (size_t v = 0; v < s.vector_count; v++)
+        for (size_t v = 0; v < s.vector_count && !ln_deadline_passed(); v++)
             sum += s.coefficients[v] * kernel_of(&s, s.vectors + v * s.columns);
         if (s.vector_count == 0)
             sum += kernel_of(&s, s.coefficients);
@@ -221,7 +222,7 @@ static ln_status allocate(classifier *c)
 static void compare_classes(classifier *c)
 {
     const svm *s = &c->s;
-    for (size_t v = 0; v < s->vector_count; v++)
+    for (size_t v = 0; v < s->vector_count && !ln_deadline_passed(); v++)
         c->kernels[v] = kernel_of(s, s->vectors + v * s->columns);
     memset(c->votes, 0, c->class_count * sizeof *c->votes);
     size_t pair = 0;
@@ -356,7 +357,7 @@ ln_status ln_ref_ml_svm_classifier(ln_call *call)
     LN_TRY(check_model(&c));
     LN_TRY(allocate(&c));
     tl_tensor *dst = ln_call_dst(call, 1);
-    for (size_t row = 0; row < c.s.rows; row++) {
+    for (size_t row = 0; row < c.s.rows && !ln_deadline_passed(); row++) {
         load_row(&c.s, row);
         size_t count, best = classify_row(&c, transform, &count);
         LN_TRY(ln_ml_set_class(call, "classlabels_ints", row, best));

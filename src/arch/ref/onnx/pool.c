@@ -11,6 +11,7 @@
 
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
+#include "base/deadline.h"
 #include "op/onnx/pool.h"
 #include "tensor/elem.h"
 
@@ -134,7 +135,7 @@ LN_REF_INLINE void pool_window(const pool *p, tl_dtype dtype, visit_fn *visit, p
     const ln_window_axis *row = &p->window.axis[p->window.axis_count - 1];
     int64_t start = result->column * row->stride - row->pad_begin, first, end;
     ln_window_inside(start, row->dilation, row->in, row->size, &first, &end);
-    for (int64_t t = 0; t < p->taps.count; t++) {
+    for (int64_t t = 0; t < p->taps.count && !ln_deadline_passed(); t++) {
         for (int64_t u = first; u < end; u++) {
             int64_t at = p->taps.list[t].src + start + u * row->dilation;
             visit(result, ln_reals_at(p->src.data, result->channel * p->in_len + at, dtype), at,
@@ -155,7 +156,7 @@ LN_REF_INLINE void pool_all(pool *p, tl_dtype dtype, visit_fn *visit, finish_fn 
         ln_taps_list(&p->taps);
         for (int64_t channel = 0; channel < channels; channel++) {
             to = (channel * rows + row) * width;
-            for (int64_t x = 0; x < width; x++) {
+            for (int64_t x = 0; x < width && !ln_deadline_passed(); x++) {
                 pooled result = {.at = -1, .channel = channel, .column = x};
                 pool_window(p, dtype, visit, &result);
                 finish(p, to + x, &result);

@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/taps.h"
+#include "base/deadline.h"
 
 typedef struct conv {
     ln_conv_call args;
@@ -46,7 +47,7 @@ static void convolve_row(const conv *c, int64_t n, int64_t row)
         int64_t src = (n * args->group + group) * args->in_channels * c->in_len;
         int64_t weight = o * args->in_channels * c->tap_count;
         int64_t to = (n * channels + o) * c->out_len + row * width, count;
-        for (int64_t x = 0; x < width; x += count) {
+        for (int64_t x = 0; x < width && !ln_deadline_passed(); x += count) {
             count = width - x < LN_REF_SUMS ? width - x : LN_REF_SUMS;
             ln_ref_start_sums(&sums, TL_FLOAT, count, NULL, 0);
             sum_row(c, src, weight, x, count, &sums);

@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
 
 static void multiply(const ln_matmul_call *m, const float *a, const float *b, int64_t to,
                      const ln_quant_result *result)
@@ -14,7 +15,7 @@ static void multiply(const ln_matmul_call *m, const float *a, const float *b, in
     int64_t count;
     for (int64_t j = 0; j < m->b.columns; j += count) {
         count = m->b.columns - j < LN_REF_SUMS ? m->b.columns - j : LN_REF_SUMS;
-        for (int64_t i = 0; i < m->a.rows; i++) {
+        for (int64_t i = 0; i < m->a.rows && !ln_deadline_passed(); i++) {
             ln_ref_start_sums(&sums, TL_FLOAT, count, NULL, 0);
             for (int64_t k = 0; k < m->a.columns; k++) {
                 float left = a[i * m->a.row_step + k * m->a.column_step];

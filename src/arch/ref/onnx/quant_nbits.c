@@ -2,6 +2,7 @@
 // MatMulNBits: one row of weights after the other is unpacked and multiplied with all rows of A.
 
 #include "arch/ref/onnx/quant.h"
+#include "base/deadline.h"
 #include "op/onnx/quant_elementwise.h"
 #include "tensor/elem.h"
 
@@ -52,7 +53,7 @@ ln_status ln_ref_onnx_matmul_nbits(ln_call *call)
     int64_t rows = a->len / c.k;
     for (int64_t n = 0; n < c.n; n++) {
         LN_TRY(unpack_row(call, &c, n, weights));
-        for (int64_t m = 0; m < rows; m++) {
+        for (int64_t m = 0; m < rows && !ln_deadline_passed(); m++) {
             double sum = bias ? ln_elem_real(bias, (size_t)n) : 0;
             for (int64_t k = 0; k < c.k; k++)
                 sum += weights[k] * ln_elem_real(a, (size_t)(m * c.k + k));

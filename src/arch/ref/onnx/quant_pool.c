@@ -5,6 +5,7 @@
 
 #include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
 #include "op/onnx/quant_elementwise.h"
 
 // What lies in one window.
@@ -42,7 +43,7 @@ static summary summarize(const tl_tensor *x, const ln_window *window, const int6
         int d = window->axis_count - 1;
         for (; d >= 0 && ++tap[d] == window->axis[d].size; d--)
             tap[d] = 0;
-        if (d < 0)
+        if (d < 0 || (d + 1 < window->axis_count && ln_deadline_passed()))
             return s;
     }
 }
@@ -82,7 +83,7 @@ static ln_status average(ln_call *call, bool is_global)
     double x_scale = ln_elem_real(x.scale, 0), y_scale = ln_elem_real(y.scale, 0);
     double x_zero = x.zero_point ? ln_elem_real(x.zero_point, 0) : 0;
     double y_zero = y.zero_point ? ln_elem_real(y.zero_point, 0) : 0;
-    for (int64_t i = 0; i < dst->len; i++) {
+    for (int64_t i = 0; i < dst->len && !ln_deadline_passed(); i++) {
         summary s = summarize_for(&pool, x.values, dst, i);
         int64_t count = s.count + (counts_padding ? s.pad_count : 0);
         double sum = x_scale * (s.sum - (double)s.count * x_zero);
@@ -108,7 +109,7 @@ ln_status ln_ref_onnx_nhwc_max_pool(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_quant_pool pool;
     LN_TRY(ln_quant_pool_read(call, false, true, &pool));
-    for (int64_t i = 0; i < dst->len; i++) {
+    for (int64_t i = 0; i < dst->len && !ln_deadline_passed(); i++) {
         summary s = summarize_for(&pool, ln_call_in(call, 0), dst, i);
         ln_elem_set_real(dst, (size_t)i, s.most); // saturates
     }

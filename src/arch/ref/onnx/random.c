@@ -2,6 +2,7 @@
 // ONNX's operators that draw random numbers.
 
 #include "arch/ref/onnx/random.h"
+#include "base/deadline.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -149,7 +150,7 @@ ln_status ln_ref_onnx_multinomial(ln_call *call)
             max = fmax(max, ln_elem_real(odds, r * classes + c));
         for (size_t c = 0; c < classes; c++)
             sum += weights[c] = exp(ln_elem_real(odds, r * classes + c) - max);
-        for (size_t s = 0; s < samples; s++)
+        for (size_t s = 0; s < samples && !ln_deadline_passed(); s++)
             ln_elem_set_int(dst, r * samples + s, (int64_t)draw(&random, weights, classes, sum));
     }
     return LN_OK;

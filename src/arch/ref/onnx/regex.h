@@ -18,7 +18,7 @@ typedef struct ln_regex ln_regex;
 ln_status ln_regex_compile(ln_call *call, const char *pattern, ln_regex **out_regex);
 
 // Whether the whole of `text` is in the language.
-bool ln_regex_matches(ln_regex *regex, const char *text);
+ln_status ln_regex_matches(ln_call *call, ln_regex *regex, const char *text, bool *out_matches);
 
 // The leftmost match in text[0, len) that does not start before `from`, and of those from there the
 // longest; *out_is_found is false if there is none. `from` is at a character. Time may grow with

@@ -6,6 +6,7 @@
 
 #include "arch/ref/onnx/regex.h"
 #include "arch/ref/onnx/regex_code.h"
+#include "base/deadline.h"
 #include "base/utf8.h"
 #include "op/onnx/letters.h"
 
@@ -109,7 +110,7 @@ static const char *longest_match(ln_regex *regex, const char *text, const char *
     regex->time++;
     follow(regex, regex->now, &count, 0, before, code);
     const char *found = has_match(regex, regex->now, count) ? text : NULL;
-    while (len > 0 && count > 0) {
+    while (len > 0 && count > 0 && !ln_deadline_passed()) {
         text += len;
         len = get(text, end, &behind);
         int next_count = 0;
@@ -129,10 +130,12 @@ static const char *longest_match(ln_regex *regex, const char *text, const char *
     return found;
 }
 
-bool ln_regex_matches(ln_regex *regex, const char *text)
+ln_status ln_regex_matches(ln_call *call, ln_regex *regex, const char *text, bool *out_matches)
 {
-    const char *end = text + strlen(text);
-    return longest_match(regex, text, end, NOTHING) == end;
+    size_t len = strlen(text);
+    LN_TRY(ln_call_charge(call, (double)(1 + len) * regex->step_count));
+    *out_matches = longest_match(regex, text, text + len, NOTHING) == text + len;
+    return LN_OK;
 }
 
 ln_status ln_regex_find(ln_call *call, ln_regex *regex, const char *text, size_t len, size_t from,

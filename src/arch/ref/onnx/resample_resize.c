@@ -8,6 +8,7 @@
 
 #include "arch/ref/onnx/move.h"
 #include "arch/ref/onnx/resample.h"
+#include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"
 
@@ -183,7 +184,7 @@ static ln_status resize_axis(ln_call *call, const axis_plan *axis, const setting
 {
     tap_list taps = {0};
     LN_TRY(make_taps(call, axis, how, &taps));
-    for (int i = 0; i < axis->out_dim; i++) {
+    for (int i = 0; i < axis->out_dim && !ln_deadline_passed(); i++) {
         double place = place_of(axis, how->transform, i);
         bool beyond = is_beyond(axis, how->transform, place);
         set_taps(axis, how, place, &taps);

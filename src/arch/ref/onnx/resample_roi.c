@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/resample.h"
+#include "base/deadline.h"
 #include "op/onnx/given.h"
 #include "tensor/elem.h"
 
@@ -91,7 +92,7 @@ static double pooled(const tl_tensor *t, int64_t plane, const region *r, const s
                      int column, bool is_max)
 {
     double result = 0;
-    for (int64_t i = 0; i < s->rows; i++)
+    for (int64_t i = 0; i < s->rows && !ln_deadline_passed(); i++)
         for (int64_t j = 0; j < s->columns; j++) {
             double y = r->y + row * s->height + ((double)i + 0.5) * s->height / (double)s->rows;
             double x = r->x + column * s->width + ((double)j + 0.5) * s->width / (double)s->columns;
@@ -165,7 +166,7 @@ static double largest(const tl_tensor *t, int64_t plane, const region *r, int ro
     int64_t left = (int64_t)at_most(floor(column * r->width / columns) + r->x, width);
     int64_t right = (int64_t)at_most(ceil((column + 1) * r->width / columns) + r->x, width);
     double result = -(double)INFINITY;
-    for (int64_t y = top; y < bottom; y++)
+    for (int64_t y = top; y < bottom && !ln_deadline_passed(); y++)
         for (int64_t x = left; x < right; x++) {
             double value = ln_elem_real(t, (size_t)((plane * t->dims[2] + y) * t->dims[3] + x));
             result = isnan(value) || value > result ? value : result;

@@ -153,7 +153,10 @@ ln_status ln_ref_regex_full_match(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     ln_regex *regex;
     LN_TRY(ln_regex_compile(call, ln_call_string(call, "pattern"), &regex));
-    for (size_t i = 0; i < (size_t)src->len; i++)
-        ln_elem_set_int(ln_call_dst(call, 0), i, ln_regex_matches(regex, string_at(src, i)));
+    for (size_t i = 0; i < (size_t)src->len; i++) {
+        bool matches;
+        LN_TRY(ln_regex_matches(call, regex, string_at(src, i), &matches));
+        ln_elem_set_int(ln_call_dst(call, 0), i, matches);
+    }
     return LN_OK;
 }

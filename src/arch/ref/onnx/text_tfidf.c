@@ -130,13 +130,15 @@ static void count_gram(const vectorizer *v, const item *items, size_t len, doubl
 
 // Windows of up to `most` elements that lie `distance` apart; those of one element count once,
 // since they are the same at every distance.
-static void count_row(const vectorizer *v, const item *src, size_t len, item *window, double *row)
+static ln_status count_row(const vectorizer *v, const item *src, size_t len, item *window,
+                           double *row)
 {
     for (size_t distance = 1; distance <= v->skips + 1; distance++) {
         size_t least = distance == 1 || v->least > 1 ? v->least : 2;
         if (distance > 1 && distance >= len)
-            return;
+            return LN_OK;
         for (size_t start = 0; start < len; start++) {
+            LN_TRY(ln_call_charge(v->call, (double)(v->most < len ? v->most : len)));
             size_t n = 0;
             for (size_t at = start; at < len && n < v->most; at += distance) {
                 window[n++] = src[at];
@@ -145,6 +147,7 @@ static void count_row(const vectorizer *v, const item *src, size_t len, item *wi
             }
         }
     }
+    return LN_OK;
 }
 
 static ln_status write_rows(ln_call *call, const double *counts)
@@ -196,6 +199,6 @@ ln_status ln_ref_tf_idf_vectorizer(ln_call *call)
     size_t rows = src->ndim == 2 ? (size_t)src->dims[0] : 1;
     size_t len = rows ? (size_t)src->len / rows : 0, width = (size_t)dst->dims[dst->ndim - 1];
     for (size_t r = 0; r < rows; r++)
-        count_row(&v, items + r * len, len, window, counts + r * width);
+        LN_TRY(count_row(&v, items + r * len, len, window, counts + r * width));
     return write_rows(call, counts);
 }
