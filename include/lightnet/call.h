@@ -32,7 +32,8 @@
  * indices from data are checked where they are used, and what does not fit fails with
  * `ln_call_fail`.
  *
- * `compute` allocates with `ln_call_scratch` only, and sees `dst` uninitialised.
+ * `compute` allocates with `ln_call_scratch` only, and sees `dst` uninitialised. What it would make
+ * of parameters and constants anew in each run, `prepare` makes once (`ln_call_keep`).
  */
 
 #ifndef LIGHTNET_CALL_H
@@ -99,6 +100,15 @@ LN_API int64_t ln_call_int_at(const ln_call *call, const char *param, int index)
 LN_API double ln_call_float_at(const ln_call *call, const char *param, int index);
 LN_API const char *ln_call_string_at(const ln_call *call, const char *param, int index);
 
+/* All elements of an array parameter, as the model has them: *out_count of them, and NULL if there
+ * are none. Valid as long as the operator. */
+LN_API const double *ln_call_floats(const ln_call *call, const char *param, size_t *out_count);
+LN_API const char *const *ln_call_strings(const ln_call *call, const char *param,
+                                          size_t *out_count);
+
+/* An element of `ln_call_floats` as `ln_call_int_at` gives it. */
+LN_API int64_t ln_call_to_int(double number);
+
 /* A parameter that is an axis of rank `ndim`: -ndim to ndim - 1, given as 0 to ndim - 1. */
 LN_API ln_status ln_call_axis(ln_call *call, const char *param, int ndim, int *out_axis);
 
@@ -161,6 +171,17 @@ LN_API ln_meter *ln_call_meter(const ln_call *call);
 /* Zeroed memory for the rest of this call of `compute` or `infer`; NULL with a recorded failure
  * when `count * size` overflows or memory is gone. */
 LN_API void *ln_call_scratch(ln_call *call, size_t count, size_t size);
+
+/* ---- What is made once ---- */
+
+/* In `prepare`, which runs when a model is loaded, or before the first `compute` where an input's
+ * type is known only then: zeroed memory that stays until the model is unloaded, counted against
+ * its memory limit. Nothing may be written to it afterwards: clones share it. `prepare` may read
+ * parameters, constant inputs, and the types of the others. NULL with a recorded failure. */
+LN_API void *ln_call_keep(ln_call *call, size_t count, size_t size);
+
+/* In `compute`: the first block that `prepare` has taken. */
+LN_API const void *ln_call_prepared(const ln_call *call);
 
 /* ---- Graphs: the bodies of If, Loop, Scan ---- */
 

@@ -104,9 +104,10 @@ struct ln_context {
     struct ln_writes *writes;           /* the files that its operators may write; NULL: none */
     int is_storing;                     /* its constants are computed to be stored, nothing runs */
     double timeout;                     /* seconds, `ln_context_set_timeout`; 0: none */
-    double work_limit; /* what `work_left` was when what the context is doing began */
-    int64_t start_ns;  /* when that was, if there is a timeout */
-    int phase;         /* what that is: 0 nothing, or planning, loading, a run */
+    double work_limit;          /* what `work_left` was when what the context is doing began */
+    int64_t start_ns;           /* when that was, if there is a timeout */
+    int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
+    unsigned constants_version; /* counts constants that were set */
 };
 typedef struct ln_context ln_context;
 

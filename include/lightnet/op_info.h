@@ -119,6 +119,10 @@ struct ln_op_info {
     double (*cost)(ln_op_arg *op_arg);
     double (*call_cost)(const struct ln_call *call); /* the same of operators in call form */
     double step_cost;
+
+    ln_call_func prepare; /* of operators in call form: makes what `compute` needs of parameters and
+                             constants, once, when the model is loaded: see `ln_call_keep`. NULL:
+                             nothing */
 };
 
 LN_CPPEND

@@ -15,6 +15,7 @@
 #include "ir/context.h"
 #include "ir/open.h"
 #include "ir/writes.h"
+#include "op/call_prepare.h"
 
 static ln_status copy_string(const char *string, char **out_copy)
 {
@@ -124,6 +125,11 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
     LN_TRY(copy_owned(ctx, clone));
     LN_TRY(ln_preset_copy(ctx, clone));
     LN_TRY(copy_open_constants(ctx, clone));
+    clone->constants_version = ctx->constants_version;
+    const ln_list *from = ctx->ops, *to = clone->ops;
+    for (; from && to; from = from->next, to = to->next)
+        ln_call_share_prepared(((const ln_op *)to->data)->op_arg,
+                               ((const ln_op *)from->data)->op_arg);
     LN_TRY(ln_runner_create(clone, &clone->runner));
     clone->state = LN_CONTEXT_LOADED;
     return LN_OK;

@@ -30,6 +30,7 @@
 #include "ir/open.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
+#include "op/call_prepare.h"
 
 // ---- Steps ----
 
@@ -329,6 +330,22 @@ static ln_status load_graphs(ln_context *ctx)
     return status;
 }
 
+// Operators read their parameters and constants once.
+static ln_status prepare_ops(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        LN_TRY(ln_call_prepare(op->op_arg));
+    return LN_OK;
+}
+
+static void unprepare_ops(ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        ln_call_unprepare(op->op_arg);
+}
+
 static ln_status unload_graph(ln_context *graph, void *user)
 {
     (void)user;
@@ -359,9 +376,12 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (status == LN_OK)
         status = make_constants(ctx);
     if (status == LN_OK)
+        status = prepare_ops(ctx);
+    if (status == LN_OK)
         status = ln_runner_create(ctx, &ctx->runner);
     if (status != LN_OK) {
         ln_context_each_graph(ctx, unload_graph, NULL);
+        unprepare_ops(ctx);
         ln_context_dealloc_mem(ctx);
         return status;
     }
@@ -381,6 +401,7 @@ void ln_context_unload(ln_context *ctx)
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
     ln_context_each_graph(ctx, unload_graph, NULL);
+    unprepare_ops(ctx);
     ln_context_dealloc_mem(ctx);
 }
 

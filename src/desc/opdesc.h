@@ -114,6 +114,7 @@ struct ln_opdesc {
     const char *infer; // names of C functions; an operator with `infer` has call form
     const char *compute;
     const char *accepts;
+    const char *prepare;
     const char *domain;
     const ln_value *since;
     const ln_value *step_cost_value; // the following as found; see the arrays below

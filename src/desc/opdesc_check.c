@@ -62,6 +62,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "infer", IDENTIFIER, false, infer),
     F(ln_opdesc, "compute", IDENTIFIER, false, compute),
     F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
+    F(ln_opdesc, "prepare", IDENTIFIER, false, prepare),
     F(ln_opdesc, "domain", STRING, false, domain),
     F(ln_opdesc, "since", ARRAY, false, since),
 };
@@ -691,6 +692,9 @@ static ln_status check_call(const ln_opdesc *op)
     }
     LN_TRY(check_function(op, "macs", op->macs));
     LN_TRY(check_function(op, "cost", op->cost));
+    if (op->prepare && !op->compute)
+        return ln_fail_at(key_or_value_place(op->source, "prepare"), LN_INVALID,
+                          "an operator with 'prepare' has 'compute'");
     if (op->run || op->static_run || op->custom || op->check || op->checks)
         return ln_fail_at(op->source->place, LN_INVALID,
                           "an operator with 'infer' has 'compute' instead of snippets");

@@ -288,6 +288,7 @@ static void put_call(const printer *p)
     put_name(p->text, "accepts", op->accepts);
     put_name(p->text, "call_macs", op->macs);
     put_name(p->text, "call_cost", op->cost);
+    put_name(p->text, "prepare", op->prepare);
     put_words(p->text, "domain", op->domain);
     ln_text_printf(p->text, "    .since = %s_since,\n", op->optype);
 }

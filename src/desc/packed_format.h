@@ -20,7 +20,8 @@
     X(compute)                                                                                     \
     X(accepts)                                                                                     \
     X(call_macs)                                                                                   \
-    X(call_cost)
+    X(call_cost)                                                                                   \
+    X(prepare)
 
 typedef enum ln_packed_function_kind {
 #define LN_PACKED_FUNCTION_ENUM(name) LN_PACKED_##name,

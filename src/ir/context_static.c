@@ -289,6 +289,7 @@ ln_status ln_context_prepare_static(ln_context *ctx, const char *tname)
 ln_status ln_context_rerun_static(ln_context *ctx, const ln_op *first, const char *tname)
 {
     LN_TRY(prepare(ctx, first, tname));
+    ln_context_root(ctx)->constants_version++; // also if it fails half way
     return walk_all(ctx, first, tname, false);
 }
 

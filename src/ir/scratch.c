@@ -26,8 +26,10 @@ static size_t charge_of(size_t byte_count)
     return ln_meter_block(byte_count + sizeof(ln_scratch) + ALIGN_BYTES);
 }
 
-static void free_block(ln_scratch *block)
+void ln_scratch_free(ln_scratch *block)
 {
+    if (!block)
+        return;
     if (block->meter)
         ln_meter_give_back(block->meter, charge_of(block->byte_count));
     ln_meter_release(block->meter);
@@ -92,6 +94,11 @@ ln_scratch *ln_scratch_take(ln_context *ctx, size_t byte_count)
     return block ? block : allocate(root, byte_count);
 }
 
+ln_scratch *ln_scratch_take_new(ln_context *ctx, size_t byte_count)
+{
+    return allocate(ctx ? ln_context_root(ctx) : NULL, byte_count);
+}
+
 // Before a model is loaded there is nothing to charge, and no next call soon.
 static bool is_worth_keeping(const ln_context *root, const ln_scratch *block)
 {
@@ -109,7 +116,7 @@ void ln_scratch_give(ln_context *ctx, ln_scratch *block)
     if (!block)
         return;
     if (!is_worth_keeping(root, block)) {
-        free_block(block);
+        ln_scratch_free(block);
         return;
     }
     block->next = root->scratch;
@@ -121,7 +128,7 @@ void ln_scratch_free_kept(ln_context *ctx)
 {
     while (ctx->scratch) {
         ln_scratch *next = ctx->scratch->next;
-        free_block(ctx->scratch);
+        ln_scratch_free(ctx->scratch);
         ctx->scratch = next;
     }
     ctx->scratch_byte_count = 0;

@@ -20,8 +20,14 @@ typedef struct ln_scratch {
 // with a recorded failure: LN_LIMIT if the memory limit has not so much left.
 ln_scratch *ln_scratch_take(ln_context *ctx, size_t byte_count);
 
+// The same, and never a kept block, which may be longer than needed.
+ln_scratch *ln_scratch_take_new(ln_context *ctx, size_t byte_count);
+
 // Gives a block back, which is kept for the next call or freed. NULL is fine.
 void ln_scratch_give(ln_context *ctx, ln_scratch *block);
+
+// Frees a block that is not to be kept. NULL is fine.
+void ln_scratch_free(ln_scratch *block);
 
 // Frees what a context keeps.
 void ln_scratch_free_kept(ln_context *ctx);

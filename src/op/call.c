@@ -312,6 +312,7 @@ static void destroy(ln_call *call)
     if (!call)
         return;
     ln_call_release_scratch(call);
+    ln_call_drop_prepared(call);
     ln_call_release_captured(call);
     ln_free(call);
 }
@@ -465,16 +466,19 @@ static ln_status give_blocks(ln_call *call)
 
 // An operator that fails here, on a bad index say, fails again when the model runs; until then its
 // values are not known.
-static void compute_known(ln_call *call, ln_call_func compute)
+static void compute_known(ln_call *call, const ln_op_info *info)
 {
     call->is_run = true;
     show_known(call, true);
     ln_status status = give_blocks(call);
     if (status == LN_OK)
-        status = compute(call);
+        status = ln_call_need_prepared(call, info);
+    if (status == LN_OK)
+        status = info->compute(call);
     show_known(call, false);
     call->is_run = false;
     ln_call_release_scratch(call);
+    ln_call_drop_prepared(call); // many operators never run in this form
     for (int i = 0; i < call->out_count; i++) {
         ln_tensor_entry *entry = call->outs[i].entry;
         if (!entry)
@@ -523,7 +527,7 @@ static void find_known(ln_call *call)
         !take_bytes(call))
         return;
     call->step_cost = step_cost_of(info);
-    compute_known(call, info->compute);
+    compute_known(call, info);
     call->step_cost = own;
 }
 
@@ -604,6 +608,7 @@ static ln_status compute(ln_call *call)
     if (call->is_open)
         LN_TRY(ln_call_charge_units(call, units_of(call, info)));
     call->step_cost = step_cost_of(info);
+    LN_TRY(ln_call_need_prepared(call, info));
     ln_status status = info->compute(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());

@@ -34,14 +34,15 @@ struct ln_call {
     ln_tensor_entry **ins; // NULL: left out
     ln_call_output *outs;
     bool is_run;
-    bool is_checking;           // for `ln_call_check`: nothing is defined
-    bool is_open;               // `infer` cannot say
-    bool is_refused;            // by `accepts`, which was asked as shapes were known
-    bool is_over_budget;        // `infer` may charge no more while the model is planned
-    double step_cost;           // work units for a step of the variant that computes
-    struct ln_scratch *scratch; // of this call of `compute` or `infer`
-    size_t scratch_bytes;       // their sum
-    ln_object **captured;       // values of tensors around graphs, once for each call of `compute`
+    bool is_checking;             // for `ln_call_check`: nothing is defined
+    bool is_open;                 // `infer` cannot say
+    bool is_refused;              // by `accepts`, which was asked as shapes were known
+    bool is_over_budget;          // `infer` may charge no more while the model is planned
+    double step_cost;             // work units for a step of the variant that computes
+    struct ln_scratch *scratch;   // of this call of `compute` or `infer`
+    size_t scratch_bytes;         // their sum
+    struct ln_prepared *prepared; // by `prepare`; NULL: not yet
+    ln_object **captured; // values of tensors around graphs, once for each call of `compute`
     int captured_count;
 };
 
@@ -62,6 +63,10 @@ ln_status ln_call_finish_outputs(ln_call *call);
 
 // ln_call_charge in work units.
 ln_status ln_call_charge_units(ln_call *call, double units);
+
+// Has `prepare` of `info`, whose `compute` comes next, run where that is needed. In a run.
+ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info);
+void ln_call_drop_prepared(ln_call *call);
 
 void ln_call_release_scratch(ln_call *call);
 void ln_call_release_captured(ln_call *call);

@@ -166,7 +166,7 @@ static const ln_param_entry *find_param(const ln_call *call, const char *name)
     return NULL;
 }
 
-static int64_t to_int(double x)
+int64_t ln_call_to_int(double x)
 {
     if (!(x > -9223372036854775808.0)) // NaN too
         return x != x ? 0 : INT64_MIN;
@@ -180,7 +180,7 @@ int ln_call_has(const ln_call *call, const char *param)
 
 int64_t ln_call_int(const ln_call *call, const char *param)
 {
-    return to_int(ln_call_float(call, param));
+    return ln_call_to_int(ln_call_float(call, param));
 }
 
 double ln_call_float(const ln_call *call, const char *param)
@@ -205,7 +205,7 @@ int ln_call_count(const ln_call *call, const char *param)
 
 int64_t ln_call_int_at(const ln_call *call, const char *param, int index)
 {
-    return to_int(ln_call_float_at(call, param, index));
+    return ln_call_to_int(ln_call_float_at(call, param, index));
 }
 
 double ln_call_float_at(const ln_call *call, const char *param, int index)
@@ -222,6 +222,22 @@ const char *ln_call_string_at(const ln_call *call, const char *param, int index)
     bool is_there =
         entry && entry->type == LN_PARAM_ARRAY_STRING && index >= 0 && index < entry->array_len;
     return is_there ? entry->value_array_string[index] : NULL;
+}
+
+const double *ln_call_floats(const ln_call *call, const char *param, size_t *out_count)
+{
+    const ln_param_entry *entry = find_param(call, param);
+    bool is_there = entry && entry->type == LN_PARAM_ARRAY_NUMBER && entry->array_len > 0;
+    *out_count = is_there ? (size_t)entry->array_len : 0;
+    return is_there ? entry->value_array_double : NULL;
+}
+
+const char *const *ln_call_strings(const ln_call *call, const char *param, size_t *out_count)
+{
+    const ln_param_entry *entry = find_param(call, param);
+    bool is_there = entry && entry->type == LN_PARAM_ARRAY_STRING && entry->array_len > 0;
+    *out_count = is_there ? (size_t)entry->array_len : 0;
+    return is_there ? (const char *const *)entry->value_array_string : NULL;
 }
 
 ln_status ln_call_check_axis(ln_call *call, const char *what, int64_t axis, int ndim, int *out_axis)

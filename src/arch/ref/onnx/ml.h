@@ -26,7 +26,9 @@ ln_status ln_ref_ml_svm_classifier(ln_call *call);
 ln_status ln_ref_ml_svm_regressor(ln_call *call);
 ln_status ln_ref_ml_tree_ensemble_classifier(ln_call *call);
 ln_status ln_ref_ml_tree_ensemble_regressor(ln_call *call);
-ln_status ln_ref_ml_tree_ensemble(ln_call *call);
+ln_status ln_ref_prepare_ml_tree_ensemble(ln_call *call);
+ln_status ln_ref_prepare_ml_tree_ensemble_classifier(ln_call *call);
+ln_status ln_ref_prepare_ml_tree_ensemble_regressor(ln_call *call);
 ln_status ln_ref_ml_zip_map(ln_call *call);
 
 #endif

@@ -41,16 +41,16 @@ typedef struct ln_ml_forest {
     size_t *roots;
     const double *members;
     ln_ml_vote *votes;
+    size_t widest; // the node with the largest feature
 } ln_ml_forest;
 
-// The form of TreeEnsembleClassifier and -Regressor, whose votes are the parameters
-// "<prefix>_treeids" and so on. Targets are below `target_count`, features below `columns`.
-ln_status ln_ml_forest_read(ln_call *call, const char *prefix, size_t columns, size_t target_count,
+// In `prepare`, into what it keeps. The form of TreeEnsembleClassifier and -Regressor, whose votes
+// are the parameters "<prefix>_treeids" and so on. Targets are below `target_count`.
+ln_status ln_ml_forest_read(ln_call *call, const char *prefix, size_t target_count,
                             ln_ml_forest *out_forest);
 
 // The form of TreeEnsemble.
-ln_status ln_ml_forest_read_split(ln_call *call, size_t columns, size_t target_count,
-                                  ln_ml_forest *out_forest);
+ln_status ln_ml_forest_read_split(ln_call *call, size_t target_count, ln_ml_forest *out_forest);
 
 // *out_leaf = where a tree ends for `row`, which has as many elements as there are columns.
 // LN_INVALID if the tree goes in a circle.

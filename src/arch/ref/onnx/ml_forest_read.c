@@ -15,15 +15,22 @@ typedef struct node_name {
     size_t index;
 } node_name;
 
+// The nodes of one tree among the sorted names.
+typedef struct tree_run {
+    size_t start, end;
+    int64_t first; // the number of the first one
+    bool is_dense; // numbers rise by 1, so that a node is found by its number
+} tree_run;
+
 typedef struct reader {
     ln_call *call;
     ln_ml_forest *forest;
-    size_t columns;
     const int64_t *trees, *numbers, *features, *yes, *no, *nan_is_true;
     size_t nan_count;
     const double *values;
     const char *const *modes;
     node_name *names; // sorted
+    tree_run last;    // that was asked for: neighbours mostly ask for the same
 } reader;
 
 static int compare_names(const void *left, const void *right)
@@ -34,11 +41,47 @@ static int compare_names(const void *left, const void *right)
     return (a->node > b->node) - (a->node < b->node);
 }
 
-static ln_status find_node(const reader *r, int64_t tree, int64_t node, size_t *out_index)
+// Where the nodes of `tree` begin among the names.
+static size_t find_start(const reader *r, int64_t tree)
 {
+    size_t low = 0, high = r->forest->node_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->names[middle].tree < tree)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void find_tree(reader *r, int64_t tree)
+{
+    tree_run *run = &r->last;
+    if (run->start < run->end && r->names[run->start].tree == tree)
+        return;
+    run->start = find_start(r, tree);
+    run->end = tree == INT64_MAX ? r->forest->node_count : find_start(r, tree + 1);
+    if (run->start == run->end)
+        return;
+    run->first = r->names[run->start].node;
+    uint64_t span = (uint64_t)r->names[run->end - 1].node - (uint64_t)run->first;
+    run->is_dense = span == run->end - run->start - 1;
+}
+
+static ln_status find_node(reader *r, int64_t tree, int64_t node, size_t *out_index)
+{
+    find_tree(r, tree);
+    const tree_run *run = &r->last;
+    const node_name *found = NULL;
     node_name wanted = {tree, node, 0};
-    const node_name *found =
-        bsearch(&wanted, r->names, r->forest->node_count, sizeof *r->names, compare_names);
+    size_t count = run->end - run->start;
+    if (count > 0 && run->is_dense) {
+        uint64_t at = (uint64_t)node - (uint64_t)run->first;
+        found = at < count ? &r->names[run->start + at] : NULL;
+    } else if (count > 0) {
+        found = bsearch(&wanted, r->names + run->start, count, sizeof *r->names, compare_names);
+    }
     if (!found)
         return ln_call_fail(r->call, LN_INVALID, "tree %lld has no node %lld", (long long)tree,
                             (long long)node);
@@ -78,7 +121,11 @@ static ln_status sort_names(reader *r)
     size_t count = r->forest->node_count;
     for (size_t i = 0; i < count; i++)
         r->names[i] = (node_name){r->trees[i], r->numbers[i], i};
-    qsort(r->names, count, sizeof *r->names, compare_names);
+    bool is_sorted = true; // as most writers list them
+    for (size_t i = 1; i < count && is_sorted; i++)
+        is_sorted = compare_names(&r->names[i - 1], &r->names[i]) <= 0;
+    if (!is_sorted)
+        qsort(r->names, count, sizeof *r->names, compare_names);
     for (size_t i = 1; i < count; i++) {
         if (compare_names(&r->names[i - 1], &r->names[i]) == 0)
             return ln_call_fail(r->call, LN_INVALID, "node %lld is twice in tree %lld",
@@ -103,7 +150,7 @@ static ln_status read_mode(const reader *r, const char *name, ln_ml_mode *out_mo
     return ln_call_fail(r->call, LN_INVALID, "nodes_modes has \"%s\"", name);
 }
 
-static ln_status read_node(const reader *r, size_t i)
+static ln_status read_node(reader *r, size_t i)
 {
     ln_ml_node *node = &r->forest->nodes[i];
     LN_TRY(read_mode(r, r->modes[i], &node->mode));
@@ -111,10 +158,13 @@ static ln_status read_node(const reader *r, size_t i)
     node->nan_is_true = i < r->nan_count && r->nan_is_true[i] != 0;
     if (node->mode == LN_ML_LEAF)
         return LN_OK;
-    if (r->features[i] < 0 || (uint64_t)r->features[i] >= r->columns)
-        return ln_call_fail(r->call, LN_INVALID, "node %zu looks at column %lld of %zu", i,
-                            (long long)r->features[i], r->columns);
+    if (r->features[i] < 0 || r->features[i] > INT32_MAX)
+        return ln_call_fail(r->call, LN_INVALID, "node %zu looks at column %lld", i,
+                            (long long)r->features[i]);
     node->feature = (size_t)r->features[i];
+    ln_ml_forest *forest = r->forest;
+    if (node->feature >= forest->nodes[forest->widest].feature)
+        forest->widest = i;
     LN_TRY(find_node(r, r->trees[i], r->yes[i], &node->yes));
     return find_node(r, r->trees[i], r->no[i], &node->no);
 }
@@ -179,11 +229,11 @@ static ln_status read_votes(reader *r, const char *prefix, size_t target_count)
     return LN_OK;
 }
 
-ln_status ln_ml_forest_read(ln_call *call, const char *prefix, size_t columns, size_t target_count,
+ln_status ln_ml_forest_read(ln_call *call, const char *prefix, size_t target_count,
                             ln_ml_forest *out_forest)
 {
     *out_forest = (ln_ml_forest){0};
-    reader r = {.call = call, .forest = out_forest, .columns = columns};
+    reader r = {.call = call, .forest = out_forest};
     LN_TRY(read_lists(&r));
     LN_TRY(sort_names(&r));
     for (size_t i = 0; i < out_forest->node_count; i++)

@@ -11,7 +11,7 @@
 typedef struct reader {
     ln_call *call;
     ln_ml_forest *forest;
-    size_t columns, inner_count, leaf_count;
+    size_t inner_count, leaf_count;
     const int64_t *features, *yes, *no, *yes_is_leaf, *no_is_leaf, *nan_is_true;
     size_t nan_count;
     const double *values;
@@ -101,11 +101,13 @@ static ln_status read_node(reader *r, size_t i)
     int64_t mode = ln_elem_int(r->modes, i), feature = r->features[i];
     if (mode < 0 || mode > LN_ML_MEMBER)
         return ln_call_fail(r->call, LN_INVALID, "node %zu has mode %lld", i, (long long)mode);
-    if (feature < 0 || (uint64_t)feature >= r->columns)
-        return ln_call_fail(r->call, LN_INVALID, "node %zu looks at column %lld of %zu", i,
-                            (long long)feature, r->columns);
+    if (feature < 0 || feature > INT32_MAX)
+        return ln_call_fail(r->call, LN_INVALID, "node %zu looks at column %lld", i,
+                            (long long)feature);
     node->mode = (ln_ml_mode)mode;
     node->feature = (size_t)feature;
+    if (node->feature >= r->forest->nodes[r->forest->widest].feature)
+        r->forest->widest = i;
     node->value = r->values[i];
     node->nan_is_true = i < r->nan_count && r->nan_is_true[i] != 0;
     LN_TRY(find_child(r, r->yes[i], r->yes_is_leaf[i] != 0, &node->yes));
@@ -113,11 +115,10 @@ static ln_status read_node(reader *r, size_t i)
     return node->mode == LN_ML_MEMBER ? read_members(r, node) : LN_OK;
 }
 
-ln_status ln_ml_forest_read_split(ln_call *call, size_t columns, size_t target_count,
-                                  ln_ml_forest *out_forest)
+ln_status ln_ml_forest_read_split(ln_call *call, size_t target_count, ln_ml_forest *out_forest)
 {
     *out_forest = (ln_ml_forest){0};
-    reader r = {.call = call, .forest = out_forest, .columns = columns};
+    reader r = {.call = call, .forest = out_forest};
     LN_TRY(read_lists(&r));
     LN_TRY(read_leaves(&r, target_count));
     for (size_t i = 0; i < r.inner_count; i++)

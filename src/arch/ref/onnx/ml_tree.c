@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_forest.h"
 #include "arch/ref/onnx/ml_scores.h"
+#include "arch/ref/onnx/ml_trees.h"
 #include "arch/ref/onnx/param_array.h"
 #include "op/onnx/ml.h"
 #include "tensor/elem.h"
@@ -13,134 +14,110 @@
 // In the order of TreeEnsemble's numbers.
 typedef enum aggregate { AGGREGATE_AVERAGE, AGGREGATE_SUM, AGGREGATE_MIN, AGGREGATE_MAX } aggregate;
 
-typedef struct ensemble {
-    ln_call *call;
-    ln_ml_forest forest;
-    size_t rows, columns, targets;
-    aggregate aggregate;
-    ln_ml_transform transform;
-    const double *base; // for each target, or NULL
-    size_t base_count;
-    double *row;     // of the input
-    double *scores;  // for each target, and room for two
-    bool *has_score; // somebody voted for it
-} ensemble;
-
-static ln_status open_ensemble(ensemble *e)
-{
-    int rows, columns;
-    LN_TRY(ln_ml_table(e->call, 0, &rows, &columns));
-    e->rows = (size_t)rows;
-    e->columns = (size_t)columns;
-    e->row = ln_call_scratch(e->call, e->columns + 1, sizeof *e->row);
-    e->scores = ln_call_scratch(e->call, e->targets + 2, sizeof *e->scores);
-    e->has_score = ln_call_scratch(e->call, e->targets + 2, sizeof *e->has_score);
-    return e->row && e->scores && e->has_score ? LN_OK : ln_error_status();
-}
-
-static ln_status read_base(ensemble *e)
-{
-    return ln_ref_param_reals(e->call, "base_values", "base_values_as_tensor", &e->base_count,
-                              &e->base);
-}
-
-static void count_vote(ensemble *e, const ln_ml_vote *vote)
-{
-    double *score = &e->scores[vote->target];
-    bool is_first = !e->has_score[vote->target];
-    e->has_score[vote->target] = true;
-    if (e->aggregate == AGGREGATE_SUM || e->aggregate == AGGREGATE_AVERAGE)
-        *score += vote->weight;
-    else if (is_first ||
-             (e->aggregate == AGGREGATE_MIN ? vote->weight < *score : vote->weight > *score))
-        *score = vote->weight;
-}
-
-// `scores` and `has_score` of one row: all trees' votes.
-static ln_status vote(ensemble *e, size_t row)
-{
-    const tl_tensor *src = ln_call_in(e->call, 0);
-    for (size_t c = 0; c < e->columns; c++)
-        e->row[c] = ln_elem_real(src, row * e->columns + c);
-    memset(e->scores, 0, e->targets * sizeof *e->scores);
-    memset(e->has_score, 0, e->targets * sizeof *e->has_score);
-    for (size_t t = 0; t < e->forest.root_count; t++) {
-        const ln_ml_node *leaf;
-        LN_TRY(ln_ml_forest_leaf(e->call, &e->forest, e->forest.roots[t], e->row, &leaf));
-        for (size_t v = leaf->votes; v < leaf->vote_end; v++)
-            count_vote(e, &e->forest.votes[v]);
-    }
-    if (e->aggregate == AGGREGATE_AVERAGE) {
-        for (size_t i = 0; i < e->targets; i++)
-            e->scores[i] /= (double)e->forest.root_count;
-    }
-    return LN_OK;
-}
-
-// ---- Regression ----
-
-static ln_status run_regression(ensemble *e)
-{
-    tl_tensor *dst = ln_call_dst(e->call, 0);
-    if (e->base_count != 0 && e->base_count != e->targets)
-        return ln_call_fail(e->call, LN_INVALID, "%zu base values for %zu targets", e->base_count,
-                            e->targets);
-    for (size_t row = 0; row < e->rows; row++) {
-        LN_TRY(vote(e, row));
-        for (size_t i = 0; i < e->base_count; i++)
-            e->scores[i] += e->base[i];
-        ln_ml_transform_apply(e->transform, e->scores, e->targets);
-        for (size_t i = 0; i < e->targets; i++)
-            ln_elem_set_real(dst, row * e->targets + i, e->scores[i]);
-    }
-    return LN_OK;
-}
-
-ln_status ln_ref_ml_tree_ensemble_regressor(ln_call *call)
-{
-    static const char *const names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-    const char *name = ln_call_string(call, "aggregate_function");
-    int kind = 0;
-    while (kind <= AGGREGATE_MAX && strcmp(name, names[kind]) != 0)
-        kind++;
-    if (kind > AGGREGATE_MAX)
-        return ln_call_fail(call, LN_INVALID, "aggregate_function \"%s\" is not known", name);
-    ensemble e = {.call = call, .aggregate = (aggregate)kind};
-    e.targets = (size_t)ln_call_dst(call, 0)->dims[1];
-    LN_TRY(ln_ml_transform_read(call, &e.transform));
-    LN_TRY(open_ensemble(&e));
-    LN_TRY(read_base(&e));
-    LN_TRY(ln_ml_forest_read(call, "target", e.columns, e.targets, &e.forest));
-    return run_regression(&e);
-}
-
-ln_status ln_ref_ml_tree_ensemble(ln_call *call)
-{
-    int64_t kind = ln_call_int(call, "aggregate_function");
-    int64_t transform = ln_call_int(call, "post_transform");
-    if (kind < 0 || kind > AGGREGATE_MAX || transform < 0 || transform > LN_ML_PROBIT)
-        return ln_call_fail(call, LN_INVALID, "aggregate_function %lld, post_transform %lld",
-                            (long long)kind, (long long)transform);
-    ensemble e = {
-        .call = call, .aggregate = (aggregate)kind, .transform = (ln_ml_transform)transform};
-    e.targets = (size_t)ln_call_dst(call, 0)->dims[1];
-    LN_TRY(open_ensemble(&e));
-    LN_TRY(ln_ml_forest_read_split(call, e.columns, e.targets, &e.forest));
-    return run_regression(&e);
-}
-
-// ---- Classification ----
-
+// Facts about the votes of a classifier.
 typedef struct classes {
     bool is_pair;          // all votes are for one of two classes
     size_t voted;          // that one
     bool are_all_positive; // votes
 } classes;
 
-static classes examine_votes(const ensemble *e)
+// What `prepare` makes of the parameters.
+typedef struct model {
+    ln_ml_trees trees;
+    size_t widest, column_count; // the node with the largest feature, and how many this needs
+    size_t targets;
+    aggregate aggregate;
+    ln_ml_transform transform;
+    const double *base; // for each target, or NULL
+    size_t base_count;
+    classes classes;
+} model;
+
+// Rows that go through a tree together, which then stays in the nearest cache.
+enum { BLOCK_ROWS = 64 };
+
+typedef struct ensemble {
+    ln_call *call;
+    const model *model;
+    size_t rows, columns, targets;
+    double *values;  // of a block of rows
+    double *scores;  // of each of these for each target, and room for two
+    bool *has_score; // somebody voted for it
+} ensemble;
+
+// ---- Before all runs ----
+
+static ln_status keep_base(ln_call *call, model *m)
 {
-    const ln_ml_forest *forest = &e->forest;
-    classes c = {.is_pair = e->targets == 2, .are_all_positive = true};
+    const double *base;
+    LN_TRY(ln_ref_param_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &base));
+    double *kept = ln_call_keep(call, m->base_count + 1, sizeof *kept);
+    if (!kept)
+        return ln_error_status();
+    for (size_t i = 0; i < m->base_count; i++)
+        kept[i] = base[i];
+    m->base = kept;
+    return LN_OK;
+}
+
+static ln_status keep_trees(ln_call *call, const ln_ml_forest *forest, model *m)
+{
+    m->widest = forest->widest;
+    if (forest->node_count > 0 && forest->nodes[forest->widest].mode != LN_ML_LEAF)
+        m->column_count = forest->nodes[forest->widest].feature + 1;
+    return ln_ml_trees_keep(call, forest, &m->trees);
+}
+
+static ln_status begin_model(ln_call *call, int targets, model **out_model)
+{
+    *out_model = ln_call_keep(call, 1, sizeof **out_model);
+    if (!*out_model)
+        return ln_error_status();
+    (*out_model)->targets = (size_t)targets;
+    return LN_OK;
+}
+
+ln_status ln_ref_prepare_ml_tree_ensemble_regressor(ln_call *call)
+{
+    static const char *const names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+    const char *name = ln_call_string(call, "aggregate_function");
+    int kind = 0, targets;
+    while (kind <= AGGREGATE_MAX && strcmp(name, names[kind]) != 0)
+        kind++;
+    if (kind > AGGREGATE_MAX)
+        return ln_call_fail(call, LN_INVALID, "aggregate_function \"%s\" is not known", name);
+    model *m;
+    ln_ml_forest forest;
+    LN_TRY(ln_ml_target_count(call, &targets));
+    LN_TRY(begin_model(call, targets, &m));
+    m->aggregate = (aggregate)kind;
+    LN_TRY(ln_ml_transform_read(call, &m->transform));
+    LN_TRY(keep_base(call, m));
+    LN_TRY(ln_ml_forest_read(call, "target", m->targets, &forest));
+    return keep_trees(call, &forest, m);
+}
+
+ln_status ln_ref_prepare_ml_tree_ensemble(ln_call *call)
+{
+    int64_t kind = ln_call_int(call, "aggregate_function");
+    int64_t transform = ln_call_int(call, "post_transform");
+    if (kind < 0 || kind > AGGREGATE_MAX || transform < 0 || transform > LN_ML_PROBIT)
+        return ln_call_fail(call, LN_INVALID, "aggregate_function %lld, post_transform %lld",
+                            (long long)kind, (long long)transform);
+    int targets;
+    model *m;
+    ln_ml_forest forest;
+    LN_TRY(ln_ml_target_count(call, &targets));
+    LN_TRY(begin_model(call, targets, &m));
+    m->aggregate = (aggregate)kind;
+    m->transform = (ln_ml_transform)transform;
+    LN_TRY(ln_ml_forest_read_split(call, m->targets, &forest));
+    return keep_trees(call, &forest, m);
+}
+
+static classes examine_votes(const ln_ml_forest *forest, size_t targets)
+{
+    classes c = {.is_pair = targets == 2, .are_all_positive = true};
     size_t count = forest->node_count ? forest->nodes[forest->node_count - 1].vote_end : 0;
     c.voted = count ? forest->votes[0].target : 0;
     for (size_t i = 0; i < count; i++) {
@@ -150,49 +127,169 @@ static classes examine_votes(const ensemble *e)
     return c;
 }
 
-// The class of a row of two classes where all votes are for the second: both have scores.
-static size_t decide_second(ensemble *e, const classes *c)
+ln_status ln_ref_prepare_ml_tree_ensemble_classifier(ln_call *call)
 {
-    size_t best = e->scores[1] > (c->are_all_positive ? 0.5 : 0);
-    if (e->base_count > 0)
-        e->scores[0] += e->base[0];
-    ln_ml_transform_apply(e->transform, e->scores, 2);
+    int targets;
+    model *m;
+    ln_ml_forest forest;
+    LN_TRY(ln_ml_class_count(call, "classlabels_int64s", &targets));
+    LN_TRY(begin_model(call, targets, &m));
+    m->aggregate = AGGREGATE_SUM;
+    LN_TRY(ln_ml_transform_read(call, &m->transform));
+    LN_TRY(keep_base(call, m));
+    LN_TRY(ln_ml_forest_read(call, "class", m->targets, &forest));
+    m->classes = examine_votes(&forest, m->targets);
+    return keep_trees(call, &forest, m);
+}
+
+// ---- Votes ----
+
+static ln_status open_ensemble(ln_call *call, ensemble *e)
+{
+    int rows, columns;
+    *e = (ensemble){.call = call, .model = ln_call_prepared(call)};
+    e->targets = e->model->targets;
+    LN_TRY(ln_ml_table(call, 0, &rows, &columns));
+    e->rows = (size_t)rows;
+    e->columns = (size_t)columns;
+    if (e->model->column_count > e->columns)
+        return ln_call_fail(call, LN_INVALID, "node %zu looks at column %zu of %zu",
+                            e->model->widest, e->model->column_count - 1, e->columns);
+    size_t block = e->rows < BLOCK_ROWS ? e->rows : BLOCK_ROWS;
+    e->values = ln_call_scratch(call, block * e->columns + 1, sizeof *e->values);
+    e->scores = ln_call_scratch(call, block * e->targets + 2, sizeof *e->scores);
+    e->has_score = ln_call_scratch(call, block * e->targets + 2, sizeof *e->has_score);
+    return e->values && e->scores && e->has_score ? LN_OK : ln_error_status();
+}
+
+static void count_votes(void *user, size_t row, const ln_ml_vote *votes, size_t count)
+{
+    ensemble *e = user;
+    double *scores = e->scores + row * e->targets;
+    bool *has_score = e->has_score + row * e->targets;
+    aggregate kind = e->model->aggregate;
+    for (size_t i = 0; i < count; i++) {
+        double weight = votes[i].weight, *score = &scores[votes[i].target];
+        bool is_first = !has_score[votes[i].target];
+        has_score[votes[i].target] = true;
+        if (kind == AGGREGATE_SUM || kind == AGGREGATE_AVERAGE)
+            *score += weight;
+        else if (is_first || (kind == AGGREGATE_MIN ? weight < *score : weight > *score))
+            *score = weight;
+    }
+}
+
+static void load_rows(ensemble *e, size_t first, size_t count)
+{
+    const tl_tensor *src = ln_call_in(e->call, 0);
+    size_t start = first * e->columns, len = count * e->columns;
+    if (src->dtype == TL_FLOAT) {
+        const float *from = (const float *)src->data + start;
+        for (size_t i = 0; i < len; i++)
+            e->values[i] = (double)from[i];
+        return;
+    }
+    for (size_t i = 0; i < len; i++)
+        e->values[i] = ln_elem_real(src, start + i);
+}
+
+// `scores` and `has_score` of some rows: all trees' votes.
+static ln_status vote(ensemble *e, size_t first, size_t count)
+{
+    size_t len = count * e->targets;
+    load_rows(e, first, count);
+    memset(e->scores, 0, len * sizeof *e->scores);
+    memset(e->has_score, 0, len * sizeof *e->has_score);
+    LN_TRY(
+        ln_ml_trees_walk(e->call, &e->model->trees, e->values, e->columns, count, count_votes, e));
+    for (size_t i = 0; i < len && e->model->aggregate == AGGREGATE_AVERAGE; i++)
+        e->scores[i] /= (double)e->model->trees.root_count;
+    return LN_OK;
+}
+
+// Votes for all rows, block by block, and has `finish` use each row's scores.
+static ln_status run_ensemble(ensemble *e, ln_status (*finish)(ensemble *e, size_t row,
+                                                               double *scores, bool *has_score))
+{
+    for (size_t first = 0; first < e->rows; first += BLOCK_ROWS) {
+        size_t count = e->rows - first < BLOCK_ROWS ? e->rows - first : BLOCK_ROWS;
+        LN_TRY(vote(e, first, count));
+        for (size_t r = 0; r < count; r++)
+            LN_TRY(finish(e, first + r, e->scores + r * e->targets, e->has_score + r * e->targets));
+    }
+    return LN_OK;
+}
+
+// ---- Regression ----
+
+static ln_status finish_regression(ensemble *e, size_t row, double *scores, bool *has_score)
+{
+    (void)has_score;
+    tl_tensor *dst = ln_call_dst(e->call, 0);
+    for (size_t i = 0; i < e->model->base_count; i++)
+        scores[i] += e->model->base[i];
+    ln_ml_transform_apply(e->model->transform, scores, e->targets);
+    for (size_t i = 0; i < e->targets; i++)
+        ln_elem_set_real(dst, row * e->targets + i, scores[i]);
+    return LN_OK;
+}
+
+ln_status ln_ref_ml_tree_ensemble_regressor(ln_call *call)
+{
+    ensemble e;
+    LN_TRY(open_ensemble(call, &e));
+    if (e.model->base_count != 0 && e.model->base_count != e.targets)
+        return ln_call_fail(call, LN_INVALID, "%zu base values for %zu targets",
+                            e.model->base_count, e.targets);
+    return run_ensemble(&e, finish_regression);
+}
+
+// ---- Classification ----
+
+// The class of a row of two classes where all votes are for the second: both have scores.
+static size_t decide_second(const model *m, double *scores)
+{
+    size_t best = scores[1] > (m->classes.are_all_positive ? 0.5 : 0);
+    if (m->base_count > 0)
+        scores[0] += m->base[0];
+    ln_ml_transform_apply(m->transform, scores, 2);
     return best;
 }
 
 // The class of a row of two classes with one score, which is that of the second one.
-static size_t decide_pair(ensemble *e, const classes *c)
+static size_t decide_pair(const model *m, double *scores)
 {
-    if (c->voted == 1 && e->base_count < 2)
-        return decide_second(e, c);
-    e->scores[0] = e->scores[c->voted];
-    if (e->base_count > 0)
-        e->scores[0] += e->base[e->base_count - 1];
-    size_t best = e->scores[0] > (c->are_all_positive ? 0.5 : 0);
-    if (e->base_count < 2) {
-        ln_ml_transform_pair(e->transform, c->are_all_positive, e->scores);
+    const classes *c = &m->classes;
+    if (c->voted == 1 && m->base_count < 2)
+        return decide_second(m, scores);
+    scores[0] = scores[c->voted];
+    if (m->base_count > 0)
+        scores[0] += m->base[m->base_count - 1];
+    size_t best = scores[0] > (c->are_all_positive ? 0.5 : 0);
+    if (m->base_count < 2) {
+        ln_ml_transform_pair(m->transform, c->are_all_positive, scores);
         return best;
     }
-    e->scores[1] = e->scores[0];
-    e->scores[0] = -e->scores[0];
-    ln_ml_transform_apply(e->transform, e->scores, 2);
+    scores[1] = scores[0];
+    scores[0] = -scores[0];
+    ln_ml_transform_apply(m->transform, scores, 2);
     return best;
 }
 
 // The class of a row: the one with the largest score among those that somebody voted for.
-static size_t decide(ensemble *e)
+static size_t decide(const model *m, double *scores, bool *has_score)
 {
-    size_t best = e->targets;
-    for (size_t i = 0; i < e->targets; i++) {
-        if (i < e->base_count) {
-            e->scores[i] += e->base[i];
-            e->has_score[i] = true;
+    size_t best = m->targets;
+    for (size_t i = 0; i < m->targets; i++) {
+        if (i < m->base_count) {
+            scores[i] += m->base[i];
+            has_score[i] = true;
         }
-        if (e->has_score[i] && (best == e->targets || e->scores[i] > e->scores[best]))
+        if (has_score[i] && (best == m->targets || scores[i] > scores[best]))
             best = i;
     }
-    ln_ml_transform_apply(e->transform, e->scores, e->targets);
-    return best == e->targets ? 0 : best;
+    ln_ml_transform_apply(m->transform, scores, m->targets);
+    return best == m->targets ? 0 : best;
 }
 
 // A classifier that knows one class: it is that, or, where the score is not positive, 0 or nothing.
@@ -209,31 +306,29 @@ static ln_status set_only_class(ln_call *call, size_t row, bool is_it)
     return LN_OK;
 }
 
+static ln_status finish_classification(ensemble *e, size_t row, double *scores, bool *has_score)
+{
+    const model *m = e->model;
+    tl_tensor *dst = ln_call_dst(e->call, 1);
+    bool is_positive = scores[0] + (m->base_count ? m->base[0] : 0) > 0;
+    size_t best = m->classes.is_pair ? decide_pair(m, scores) : decide(m, scores, has_score);
+    if (e->targets == 1)
+        LN_TRY(set_only_class(e->call, row, is_positive));
+    else
+        LN_TRY(ln_ml_set_class(e->call, "classlabels_int64s", row, best));
+    for (size_t i = 0; dst && i < e->targets; i++)
+        ln_elem_set_real(dst, row * e->targets + i, scores[i]);
+    return LN_OK;
+}
+
 ln_status ln_ref_ml_tree_ensemble_classifier(ln_call *call)
 {
-    ensemble e = {.call = call, .aggregate = AGGREGATE_SUM};
-    int class_count;
-    LN_TRY(ln_ml_class_count(call, "classlabels_int64s", &class_count));
-    e.targets = (size_t)class_count;
-    LN_TRY(ln_ml_transform_read(call, &e.transform));
-    LN_TRY(open_ensemble(&e));
-    LN_TRY(read_base(&e));
-    LN_TRY(ln_ml_forest_read(call, "class", e.columns, e.targets, &e.forest));
-    classes c = examine_votes(&e);
-    if (e.base_count != 0 && e.base_count != e.targets && !(c.is_pair && e.base_count == 1))
-        return ln_call_fail(call, LN_INVALID, "%zu base values for %zu classes", e.base_count,
+    ensemble e;
+    LN_TRY(open_ensemble(call, &e));
+    const model *m = e.model;
+    if (m->base_count != 0 && m->base_count != e.targets &&
+        !(m->classes.is_pair && m->base_count == 1))
+        return ln_call_fail(call, LN_INVALID, "%zu base values for %zu classes", m->base_count,
                             e.targets);
-    tl_tensor *dst = ln_call_dst(call, 1);
-    for (size_t row = 0; row < e.rows; row++) {
-        LN_TRY(vote(&e, row));
-        bool is_positive = e.scores[0] + (e.base_count ? e.base[0] : 0) > 0;
-        size_t best = c.is_pair ? decide_pair(&e, &c) : decide(&e);
-        if (e.targets == 1)
-            LN_TRY(set_only_class(call, row, is_positive));
-        else
-            LN_TRY(ln_ml_set_class(call, "classlabels_int64s", row, best));
-        for (size_t i = 0; dst && i < e.targets; i++)
-            ln_elem_set_real(dst, row * e.targets + i, e.scores[i]);
-    }
-    return LN_OK;
+    return run_ensemble(&e, finish_classification);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array parameters of a call as C arrays in scratch memory, for loops that look at them often.
+// Array parameters of a call as C arrays: in place where they are, else in scratch memory.
 
 #ifndef LN_ARCH_REF_ONNX_PARAM_ARRAY_H
 #define LN_ARCH_REF_ONNX_PARAM_ARRAY_H
