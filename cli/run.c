@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "folder_input.h"
 #include "input_options.h"
 #include "labels.h"
 #include "model_io.h"
@@ -125,30 +126,104 @@ static void warn_of_stated(const ln_context *ctx, const given_inputs *given)
 }
 
 // Shapes first: what is planned depends on them.
-static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
+static ln_status bind(ln_context *ctx, const run_options *o, const given_inputs *given)
 {
-    LN_TRY(model_set_shapes(ctx, &o->shapes));
-    LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
     if (ctx->state < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, given));
     warn_of_stated(ctx, given);
     return given_inputs_check(ctx, given, o->takes_zeros);
 }
 
-static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,
-                           const labels *names)
+static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
+{
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
+    LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
+    return bind(ctx, o, given);
+}
+
+static ln_status load(ln_context *ctx, run_options *o, const labels *names)
 {
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
     if (!o->datafile && !o->takes_zeros)
         LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
     if (o->labels)
         LN_TRY(check_labels(ctx, names));
-    LN_TRY(load_model(ctx, o->datafile));
+    return load_model(ctx, o->datafile);
+}
+
+static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,
+                           const labels *names)
+{
+    LN_TRY(load(ctx, o, names));
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(run_repeatedly(ctx, o->repeat));
     top_options top = top_options_of(o->top, o->labels ? names : NULL);
     LN_TRY(print_outputs(ctx, &top, 0));
     return o->outdir ? save_outputs(ctx, o->outdir) : LN_OK;
+}
+
+// ---- A folder ----
+
+// The first file that can be read says the shapes, for all.
+static ln_status load_for_folder(ln_context *ctx, run_options *o, const given_inputs *given,
+                                 const labels *names)
+{
+    if (given->sized_by)
+        return LN_FAIL(LN_INVALID,
+                       "the model leaves the size of pictures open; those of a folder need one: "
+                       "--resize=WxH");
+    LN_TRY(bind(ctx, o, given));
+    LN_TRY(load(ctx, o, names));
+    o->files.is_quiet = 1;
+    return LN_OK;
+}
+
+static ln_status run_file(ln_context *ctx, const run_options *o, const given_inputs *given,
+                          const char *file, const labels *names)
+{
+    top_options top =
+        top_options_of(o->top < 0 && o->labels ? 1 : o->top, o->labels ? names : NULL);
+    LN_TRY(given_inputs_set(ctx, given));
+    LN_TRY(ln_context_run(ctx));
+    LN_TRY(print_outputs_in_line(ctx, file, &top));
+    if (!o->outdir)
+        return LN_OK;
+    char *outdir = ln_strdup_printf("%s/%s", o->outdir, file);
+    if (!outdir)
+        return LN_NO_MEMORY;
+    ln_status status = outdir_make(outdir);
+    if (status == LN_OK)
+        status = save_outputs(ctx, outdir);
+    ln_free(outdir);
+    return status;
+}
+
+// Files that fail are said and counted; what concerns the model ends it.
+static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input *folder,
+                            const labels *names)
+{
+    size_t bad_count = 0;
+    LN_TRY(model_set_shapes(ctx, &o->shapes));
+    for (size_t i = 0; i < folder->count; i++) {
+        given_inputs given = {0};
+        o->inputs.items[folder->at] = folder->texts[i];
+        ln_status status =
+            given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &given);
+        ln_status fatal = status == LN_OK && ctx->state < LN_CONTEXT_LOADED
+                              ? load_for_folder(ctx, o, &given, names)
+                              : LN_OK;
+        if (status == LN_OK && fatal == LN_OK)
+            status = run_file(ctx, o, &given, folder->texts[i] + folder->file_at, names);
+        given_inputs_free(&given);
+        LN_TRY(fatal);
+        if (status != LN_OK) {
+            say_failure();
+            bad_count++;
+        }
+    }
+    if (bad_count == 0)
+        return LN_OK;
+    return LN_FAIL(LN_INVALID, "%zu of %zu files failed", bad_count, folder->count);
 }
 
 int cmd_run(int argc, char **argv)
@@ -163,19 +238,25 @@ int cmd_run(int argc, char **argv)
         return EXIT_FAILED;
     given_inputs given = {0};
     labels names = {0};
+    folder_input folder = {.at = -1};
     ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
     if (status == LN_OK)
+        status = folder_input_find(&o.inputs, &folder);
+    int is_folder = folder.at >= 0;
+    if (status == LN_OK && !is_folder)
         status = prepare(ctx, &o, &given);
     if (status == LN_OK && o.outdir)
         status = outdir_make(o.outdir);
     if (status == LN_OK)
-        status = run_model(ctx, &o, &given, &names);
+        status =
+            is_folder ? run_folder(ctx, &o, &folder, &names) : run_model(ctx, &o, &given, &names);
     code = status == LN_OK ? EXIT_OK : say_failure();
     if (status != LN_OK && given.sized_by)
         say_info(
             "the input's size came from the picture %s: if the model takes other sizes, such as "
             "multiples of 32, try --resize=WxH",
             given.sized_by);
+    folder_input_free(&folder);
     given_inputs_free(&given);
     labels_free(&names);
     close_model(ctx);

@@ -257,3 +257,48 @@ ln_status print_outputs(ln_context *ctx, const top_options *top, int skips_read)
     }
     return LN_OK;
 }
+
+// "0.92 22 bald eagle, 0.03 23 vulture" of the first row; 0 if the output has no such classes.
+static int print_classes(const tl_tensor *tensor, const top_options *o)
+{
+    int row_count, class_count;
+    if (o->count == 0 || !is_number(tensor->dtype) ||
+        !find_classes(tensor, &row_count, &class_count) ||
+        (o->all && (size_t)class_count != o->all->count))
+        return 0;
+    int *top = malloc(((size_t)o->count + 1) * sizeof *top);
+    int count = top ? find_top(tensor, 0, class_count, o->count, top) : 0;
+    for (int i = 0; i < count; i++) {
+        printf("%s%.6g %d", i ? ", " : " ", number_at(tensor, top[i]), top[i]);
+        if (o->all) {
+            putchar(' ');
+            put_printable(o->all->lines[top[i]], stdout);
+        }
+    }
+    free(top);
+    return 1;
+}
+
+ln_status print_outputs_in_line(ln_context *ctx, const char *file, const top_options *top)
+{
+    const ln_tensor_entry *entry;
+    put_printable(file, stdout);
+    putchar(':');
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        const tl_tensor *tensor = ln_object_tensor(value);
+        if (tensor && !print_classes(tensor, top)) {
+            char shape[LN_SHAPE_TEXT_BYTES];
+            fputs(i ? "; " : " ", stdout);
+            put_printable(entry->name, stdout);
+            printf(" %s", ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims));
+            if (is_number(tensor->dtype))
+                print_range(tensor);
+        }
+        ln_object_release(value);
+    }
+    putchar('\n');
+    fflush(stdout);
+    return LN_OK;
+}

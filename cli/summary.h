@@ -22,6 +22,9 @@ top_options top_options_of(int count, const labels *names);
 // model reads, such as one that prints them.
 ln_status print_outputs(ln_context *ctx, const top_options *top, int skips_read);
 
+// One line: `file`, and of each output the top classes, or its range where none are asked for.
+ln_status print_outputs_in_line(ln_context *ctx, const char *file, const top_options *top);
+
 // LN_INVALID, with both numbers, if the names fit no output: none of the model's has as many
 // classes. Outputs whose shape is not known yet may.
 ln_status check_labels(const ln_context *ctx, const labels *names);

@@ -33,7 +33,8 @@ typedef struct input_options {
     int is_bgr; // blue first
     int width;  // of --resize; 0: not given
     int height;
-    int rate; // that sound must have; 0: any
+    int is_quiet; // nothing is said of pictures
+    int rate;     // that sound must have; 0: any
 } input_options;
 
 // Rows of a verb's options; `member` is its input_options.

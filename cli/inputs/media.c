@@ -189,6 +189,8 @@ static ln_status find_map(const char *path, const input_options *options, int ch
 static void say_picture(const char *path, const picture *from, const picture_shape *s,
                         const input_options *options, const pixel_map *map)
 {
+    if (options->is_quiet)
+        return;
     double least = INFINITY, most = -INFINITY;
     for (int c = 0; c < s->channel_count; c++) {
         double black = (0 - map->mean[c]) * map->scale[c];

@@ -623,6 +623,34 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: TL_FLOAT [1, 3, 4, 4]")
 
 
+def test_folders_of_pictures():
+    """One line each, in order; what is broken is counted."""
+    os.makedirs("folder/below", exist_ok=True)
+    for name, colour in (("b.png", (0, 255, 0)), ("a.png", (255, 0, 0)), ("d.png", (0, 0, 255))):
+        write("folder/" + name, png(np.full((2, 2, 3), colour, "u1")))
+    write("folder/.hidden", "x")
+    means = write("means.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 1, 1]);\nIdentity(input=x | output=y |);\n")
+    write("colours.txt", "red\ngreen\nblue\n")
+    lines = ["a.png: 255 0 red", "b.png: 255 1 green", "d.png: 255 2 blue"]
+    for given in ("folder", "x=folder/"):
+        done = run("run", means, "-i", given, "--labels", "colours.txt", "-o", "each")
+        assert done.stdout.splitlines() == lines and done.stderr.count("picture") == 1, done
+        assert np.load("each/b.png/y.npy").ravel().tolist() == [0, 255, 0]
+    write("folder/c.png", b"\x89PNG\r\n\x1a\n")
+    write("folder/0.png", b"broken")
+    done = run("run", means, "-i", "folder", "--labels", "colours.txt", code=1, err="2 of 5 files failed")
+    assert done.stdout.splitlines() == lines and "folder/0.png" in done.stderr and "folder/c.png" in done.stderr, done
+    os.remove("folder/c.png")
+    os.remove("folder/0.png")
+    run("run", means, "-i", "folder", "--top=2", out="a.png: 255 0, 0 1\n")
+    run("run", means, "-i", "folder", out="a.png: y [1, 3, 1, 1] min 0 max 255 mean 85\n")
+    run("run", means, "-i", "folder/below", code=1, err="folder folder/below has no files")
+    run("run", means, "-i", "folder", "-i", "x=folder", code=1, err="are folders; one input may be one")
+    dynamic = write("sizes.net", "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, -1, -1]);\nIdentity(input=x | output=y |);\n")
+    run("run", dynamic, "-i", "folder", code=1, err="those of a folder need one: --resize=WxH")
+    run("run", dynamic, "-i", "folder", "--resize=2x2", out="d.png: y [1, 3, 2, 2] min 0 max 255")
+
+
 def test_an_array_is_not_reinterpreted():
     """Dimensions of 1 come and go; another order is refused, with the transpose that would fit."""
     picture = np.tile(np.array([10, 20, 30], "f4"), (1, 2, 2, 1))
