@@ -51,8 +51,8 @@ def check_refused(model):
     write("build.sh", SCRIPT)
     os.chmod("build.sh", 0o755)
     run("-c", "-o", "compiled.json", model, code=0)
-    for command in (["run", model], ["run", "-t", "ref", model], ["bench", "--runs=1", model], ["-o", "!", model],
-                    ["-r", "compiled.json"], ["run", "compiled.json"]):
+    for command in (["run", "--zero", model], ["run", "--zero", "-t", "ref", model], ["bench", "--runs=1", model],
+                    ["--zero", "-o", "!", model], ["--zero", "-r", "compiled.json"], ["run", "--zero", "compiled.json"]):
         message = run(*command, code=1)[1]
         assert "writes the file 'build.sh', which nothing allows" in message, message
         assert "--allow-write=FOLDER" in message and "ln_context_allow_write" in message, message
@@ -65,19 +65,19 @@ def check_refused(model):
 def check_allowed():
     """A new file, below the folder that is named, is written by each run; one that is there is not touched."""
     os.mkdir("out")
-    run("run", "--allow-write=out", "-n", "2", "model.net", code=0)
+    run("run", "--zero", "--allow-write=out", "-n", "2", "model.net", code=0)
     with open("out/build.sh", encoding="utf-8") as file:
         assert file.read() == 2 * "#!/bin/sh\n[0.000 0.000]\n"
     assert os.stat("out/build.sh").st_mode & 0o111 == 0
-    message = run("run", "--allow-write=out", "model.net", code=1)[1]
+    message = run("run", "--zero", "--allow-write=out", "model.net", code=1)[1]
     assert "'build.sh' is there already" in message, message
-    message = run("--allow-write=.", "-r", "compiled.json", code=1)[1]
+    message = run("--zero", "--allow-write=.", "-r", "compiled.json", code=1)[1]
     assert "'build.sh' is there already" in message, message
     assert script() == SCRIPT
     os.remove("out/build.sh")
     run("bench", "--runs=1", "--min-time=0", "--warmup=1", "--allow-write", "out", "model.net", code=0)
     os.remove("out/build.sh")
-    message = run("run", "--allow-write=nowhere", "model.net", code=1)[1]
+    message = run("run", "--zero", "--allow-write=nowhere", "model.net", code=1)[1]
     assert "cannot open the folder 'nowhere'" in message, message
 
 
