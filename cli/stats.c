@@ -83,23 +83,23 @@ static const char *format_name(const source *s)
 }
 
 // Straight from the file where the elements lie there as in memory, else a part at a time.
-static tensor_stats examine(const source *s, int i)
+static ln_status examine(const source *s, int i, tensor_stats *out_stats)
 {
     enum { PART_BYTES = 16384 };
     _Alignas(8) char part[PART_BYTES];
     const tl_tensor *known = describe(s, i);
-    tensor_stats stats = {.dtype = known->dtype};
+    *out_stats = (tensor_stats){.dtype = known->dtype};
     size_t len = (size_t)known->len, room = PART_BYTES / tl_size_of(known->dtype);
     if (known->data) {
-        tensor_stats_add(&stats, known->data, len);
-        return stats;
+        tensor_stats_add(out_stats, known->data, len);
+        return LN_OK;
     }
     for (size_t first = 0; first < len; first += room) {
         size_t count = len - first < room ? len - first : room;
-        ln_tensor_file_read_part(s->file, i, first, count, part);
-        tensor_stats_add(&stats, part, count);
+        LN_TRY(ln_tensor_file_read_part(s->file, i, first, count, part));
+        tensor_stats_add(out_stats, part, count);
     }
-    return stats;
+    return LN_OK;
 }
 
 // ---- Printing ----
@@ -252,17 +252,19 @@ static ln_status show(const source *s, const char *json)
     tensor_stats *stats = ln_alloc_array((size_t)s->count, sizeof *stats);
     if (!stats)
         return LN_NO_MEMORY;
-    for (int i = 0; i < s->count; i++) {
-        stats[i] = examine(s, i);
+    ln_status status = LN_OK;
+    for (int i = 0; i < s->count && status == LN_OK; i++) {
+        status = examine(s, i, &stats[i]);
         progress_set((size_t)i + 1, (size_t)s->count);
     }
     progress_end();
-    const totals t = add_up(s, stats);
-    ln_status status = LN_OK;
-    if (json)
-        status = show_json(json, s, stats, &t);
-    else
-        print_text(s, stats, &t);
+    if (status == LN_OK) {
+        const totals t = add_up(s, stats);
+        if (json)
+            status = show_json(json, s, stats, &t);
+        else
+            print_text(s, stats, &t);
+    }
     ln_free(stats);
     return status;
 }
