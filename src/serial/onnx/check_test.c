@@ -144,7 +144,7 @@ TEST(fields_that_are_not_known_are_passed_over)
 }
 
 // A hundred thousand messages inside each other: types of sequences of sequences ...
-TEST(messages_lie_at_most_32_deep)
+TEST(messages_are_at_most_128_deep)
 {
     enum { DEPTH = 100000 };
     // From the inside out, so that lengths are known.
@@ -160,7 +160,7 @@ TEST(messages_lie_at_most_32_deep)
     }
     ln_onnx_bytes deep = {bytes + capacity - len, len};
     CHECK_FAILS(ln_onnx_check(LN_ONNX_TYPE, deep, "m"), LN_LIMIT);
-    CHECK_MESSAGE("more than 32 messages inside each other");
+    CHECK_MESSAGE("more than 128 messages inside each other");
     free(bytes);
 }
 
@@ -222,5 +222,5 @@ TEST(an_arena_gives_back_what_it_charged)
 TEST_LIST(a_whole_model_passes_and_opens, each_cut_of_a_model_gives_a_status_and_a_byte,
           each_changed_byte_gives_a_status, a_fault_is_told_with_its_path,
           faults_of_the_format_are_refused, fields_that_are_not_known_are_passed_over,
-          messages_lie_at_most_32_deep, numbers_are_read_packed_and_one_by_one,
+          messages_are_at_most_128_deep, numbers_are_read_packed_and_one_by_one,
           opening_survives_every_failed_allocation, an_arena_gives_back_what_it_charged)

@@ -15,7 +15,7 @@
 #include "serial/onnx/wire.h"
 
 // Messages inside each other; each level of subgraphs takes three.
-#define LN_ONNX_MAX_DEPTH 32
+#define LN_ONNX_MAX_DEPTH 128
 
 // A number; `at` is NULL if the field is absent.
 typedef struct ln_onnx_scalar {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of ONNX as objects. Sequences and optionals lie in each other as deep as messages may, so
-// what is half done is kept on a stack.
+// Values of ONNX as objects. What is half done of sequences and optionals inside each other is kept
+// on a stack.
 
 #include "serial/onnx/value.h"
 
@@ -10,6 +10,8 @@
 #include <lightnet/context.h>
 
 #include "serial/onnx/tensor.h"
+
+#define MAX_VALUES 32 // inside each other
 
 // A sequence, optional or map whose items are being read.
 typedef struct frame {
@@ -24,7 +26,7 @@ typedef struct frame {
 typedef struct value_reader {
     ln_onnx_source source;
     ln_onnx_arena arena;
-    frame frames[LN_ONNX_MAX_DEPTH];
+    frame frames[MAX_VALUES];
     size_t depth;
 } value_reader;
 
@@ -232,8 +234,8 @@ static ln_status list_map(value_reader *r, frame *f, ln_onnx_bytes message)
 
 static ln_status push(value_reader *r, ln_onnx_kind kind, ln_onnx_bytes message)
 {
-    if (r->depth == LN_ONNX_MAX_DEPTH)
-        return LN_FAIL(LN_LIMIT, "more than %d values inside each other", LN_ONNX_MAX_DEPTH);
+    if (r->depth == MAX_VALUES)
+        return LN_FAIL(LN_LIMIT, "more than %d values inside each other", MAX_VALUES);
     frame *f = &r->frames[r->depth++];
     *f = (frame){.kind = kind == LN_ONNX_SEQUENCE ? LN_OBJECT_SEQUENCE
                          : kind == LN_ONNX_MAP    ? LN_OBJECT_MAP
