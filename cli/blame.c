@@ -73,14 +73,15 @@ static void print_deviation(const suspect *s, const char *title, const deviation
 {
     char words[512];
     describe_deviation(d, tensor_of(s, d->tensor), words, sizeof words);
-    printf("%s: tensor '%s' of '%s' (%s): %s\n", title, d->tensor, d->op, d->optype, words);
+    printf("%s: tensor '%s' of '%s' (%s): %s\n", title, printable(d->tensor), printable(d->op),
+           printable(d->optype), words);
 }
 
 static void print_verdicts(const suspect *s, const culprit *c)
 {
     const comparison *all = &c->with_all.compared;
     if (c->with.status != LN_OK) {
-        printf("   it fails: %s\n", c->with.message);
+        printf("   it fails: %s\n", printable(c->with.message));
         return;
     }
     print_deviation(s, "   first wrong", &c->with.compared.first);
@@ -101,7 +102,7 @@ static void print_firing(const ln_firing *f)
         printf(" [%s]", f->tag);
     if (f->file)
         printf(" (%s:%d)", f->file, f->line);
-    printf(" at '%s' (%s), pass %s\n", f->op, f->optype, f->pass);
+    printf(" at '%s' (%s), pass %s\n", printable(f->op), printable(f->optype), f->pass);
 }
 
 static void print_culprit(const suspect *s, const findings *found, size_t index)
@@ -170,8 +171,8 @@ static ln_status save(const char *path, const blame_options *o, const culprit *c
     if (!file)
         return ln_fail(LN_IO, "cannot write %s", path);
     fprintf(file, "// Shows what is wrong with %s%s at '%s' of %s:\n",
-            c->firing.is_lowering ? "the lowering to " : "rule ", c->firing.rule, c->firing.op,
-            o->model);
+            c->firing.is_lowering ? "the lowering to " : "rule ", c->firing.rule,
+            printable(c->firing.op), o->model);
     fprintf(file, "//   lightnet blame -t %s --seed=%llu", o->target,
             (unsigned long long)o->source.seed);
     if (o->allowed.rtol >= 0)

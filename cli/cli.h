@@ -119,8 +119,10 @@ ln_status load_model(ln_context *ctx, const char *datafile);
 
 void close_model(ln_context *ctx); // accepts NULL
 
-// `text` with control characters as \x1b, so that what a file says does not steer the terminal.
+// `text` as it may be shown (ln_sprint_safe), so that what a file says does not steer the terminal;
+// the second in a static buffer, one of four.
 void put_printable(const char *text, FILE *file);
+const char *printable(const char *text);
 
 // `text` between quotes, as JSON wants it.
 void print_json_string(FILE *file, const char *text);

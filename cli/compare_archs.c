@@ -59,7 +59,7 @@ static void print_deviation(const char *what, const deviation *d, ln_context *ex
     put_printable(d->tensor, stdout);
     printf("' of operator '");
     put_printable(d->op, stdout);
-    printf("' (%s): %s\n", d->optype, words);
+    printf("' (%s): %s\n", printable(d->optype), words);
 }
 
 static void print_each(void *user, const deviation *d)
@@ -73,7 +73,7 @@ static void print_each(void *user, const deviation *d)
     put_printable(d->tensor, stdout);
     printf("' of operator '");
     put_printable(d->op, stdout);
-    printf("' (%s)\n", d->optype);
+    printf("' (%s)\n", printable(d->optype));
 }
 
 static void print_comparison(const compare_options *o, const comparison *c, ln_context *expected)

@@ -87,7 +87,7 @@ static void print_problems(const ln_preflight *r)
 
 static void print_report(const ln_preflight *r)
 {
-    printf("format     %s, IR version %d", r->format, r->ir_version);
+    printf("format     %s, IR version %d", printable(r->format), r->ir_version);
     if (r->producer[0]) {
         printf(", made by ");
         print_name(r->producer);
@@ -144,7 +144,7 @@ static ln_status print_ops(const ln_context *ctx)
     const void *optype;
     void *count;
     while (status == LN_OK && ln_hash_next(counts, &cursor, &optype, &count))
-        printf("%10zu %s\n", (size_t)(uintptr_t)count, (const char *)optype);
+        printf("%10zu %s\n", (size_t)(uintptr_t)count, printable(optype));
     ln_hash_free(counts);
     return status;
 }

@@ -18,9 +18,9 @@ static void print_value(FILE *out, const ln_plan_value *value)
     if (value->owner)
         region = "view";
     fprintf(out, "%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
-            value->name);
+            printable(value->name));
     if (value->owner)
-        fprintf(out, " (in %s)", value->owner);
+        fprintf(out, " (in %s)", printable(value->owner));
     fprintf(out, "%s%s\n", value->is_input ? " [input]" : "", value->is_output ? " [output]" : "");
 }
 

@@ -18,12 +18,16 @@
 // Messages quote files, and what a file says must not steer the terminal.
 void put_printable(const char *text, FILE *file)
 {
-    for (const char *c = text; *c; c++) {
-        if (((unsigned char)*c < 0x20 && *c != '\n' && *c != '\t') || *c == 0x7f)
-            fprintf(file, "\\x%02x", (unsigned)(unsigned char)*c);
-        else
-            putc(*c, file);
-    }
+    ln_fprint_safe(file, text);
+}
+
+const char *printable(const char *text)
+{
+    static char buffers[4][4 * LN_MAXLINE];
+    static unsigned next;
+    char *buffer = buffers[next++ % 4];
+    ln_sprint_safe(buffer, sizeof buffers[0], text);
+    return buffer;
 }
 
 static void say(const char *tag, const char *colour, const char *fmt, va_list ap)
@@ -307,14 +311,29 @@ const char *grouped(size_t number)
     return buffer;
 }
 
+// Bytes of the character of UTF-8 that starts at `text`, as far as they are there.
+static size_t character_len(const char *text)
+{
+    unsigned char first = (unsigned char)*text;
+    size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1, len = 1;
+    while (len < wanted && ((unsigned char)text[len] & 0xc0) == 0x80)
+        len++;
+    return len;
+}
+
 void print_json_string(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+    while (*text) {
+        char one[8], safe[32];
+        size_t len = character_len(text);
+        snprintf(one, sizeof one, "%.*s", (int)len, text);
+        ln_sprint_safe(safe, sizeof safe, one);
+        if ((unsigned char)*one < 0x20 || *one == '"' || *one == '\\' || *one == 0x7f)
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*one);
         else
-            fputc(*text, file);
+            fputs(strncmp(safe, "\\x", 2) == 0 ? "\\ufffd" : safe, file); // \u009b is JSON too
+        text += len;
     }
     fputc('"', file);
 }

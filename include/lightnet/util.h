@@ -83,6 +83,18 @@ LN_API char *ln_strcat_alloc(const char *a, const char *b);
 /* The same with `delim` between `a` and `b`. */
 LN_API char *ln_strcat_delim_alloc(const char *a, const char *b, char delim);
 
+/* ---- Text of files, to be shown ---- */
+
+/* Writes `text` to `buf`, of `size` bytes, as it may be shown on a terminal: control characters but
+ * for \n and \t, and characters that change the direction of text, are written out (\x1b, \u009b,
+ * \u202e), and so are bytes that are no UTF-8 (\xff). Cut before the first character that does not
+ * fit. Returns the length that `text` has when it is shown whole. What is safe already stays as it
+ * is. The library's messages, and what `print` writes, have gone through this. NULL is "". */
+LN_API size_t ln_sprint_safe(char *buf, size_t size, const char *text);
+
+/* The same to a stream: 0, or -1 if it cannot be written. */
+LN_API int ln_fprint_safe(FILE *fp, const char *text);
+
 /* ---- Others ---- */
 
 /* Seconds of the wall clock since 1970; 0 if there is no clock. It may jump when it is set. */

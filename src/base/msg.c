@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/util.h>
 
 static const struct {
     const char *name;
@@ -45,9 +46,10 @@ static bool is_level(ln_msg_level level)
 // Writes the message to `text`, which has LN_MSG_BYTES bytes.
 static void write_text(char *text, ln_msg_level level, int err, const char *fmt, va_list ap)
 {
-    int written = vsnprintf(text, LN_MSG_BYTES, fmt, ap);
-    if (written < 0)
-        text[0] = '\0';
+    char raw[LN_MSG_BYTES];
+    if (vsnprintf(raw, sizeof raw, fmt, ap) < 0)
+        raw[0] = '\0';
+    ln_sprint_safe(text, LN_MSG_BYTES, raw);
     size_t len = strlen(text);
     if (!levels[level].has_errno)
         return;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/util.h>
+
 #include "base/error_state.h"
 
 #define MESSAGE_BYTES sizeof((ln_error_state *)0)->message
@@ -57,7 +59,8 @@ ln_status ln_vfail(ln_status status, const char *fmt, va_list ap)
     // Arguments may point into the old message, so the new one is made beside it.
     char message[MESSAGE_BYTES];
     vsnprintf(message, sizeof message, fmt, ap);
-    memcpy(last_message, message, sizeof message);
+    // Messages quote files, which must not steer the terminal that shows them.
+    ln_sprint_safe(last_message, sizeof last_message, message);
     last_status = status;
     return status;
 }

@@ -15,6 +15,8 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "base/safe_text.h"
+#include "base/utf8.h"
 
 #define FIRST_CHUNK_BYTES 4096
 #define MAX_CHUNK_BYTES   (1 << 15)
@@ -301,18 +303,19 @@ static void print_string(const char *s, size_t len, ln_text *text)
         ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
     ln_text_puts(text, "\"");
     size_t start = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
+    for (size_t i = 0, taken; i < len; i += taken) {
+        uint32_t c;
+        taken = ln_utf8_get(s + i, &c);
+        if (c >= 0x20 && c != '"' && c != '\\' && ln_is_safe_code(c))
             continue;
         ln_text_append(text, s + start, i - start);
-        start = i + 1;
-        if (c >= 0x20)
-            ln_text_printf(text, "\\%c", c);
-        else if (escapes[c])
+        start = i + taken;
+        if (c == '"' || c == '\\')
+            ln_text_printf(text, "\\%c", (int)c);
+        else if (c < 0x20 && escapes[c])
             ln_text_printf(text, "\\%c", escapes[c]);
         else
-            ln_text_printf(text, "\\u%04x", c);
+            ln_text_printf(text, "\\u%04x", (unsigned)c);
     }
     ln_text_append(text, s + start, len - start);
     ln_text_puts(text, "\"");

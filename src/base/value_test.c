@@ -306,20 +306,23 @@ TEST(values_are_made_and_printed)
     ln_value *dims = ln_value_new(document, LN_VALUE_ARRAY, place);
     CHECK_OK(ln_value_append(document, dims, NULL, ln_value_new_number(document, 2, place)));
     CHECK_OK(ln_value_append(document, dims, NULL, ln_value_new_number(document, 0.5, place)));
-    CHECK_OK(ln_value_append(document, op, "name",
-                             ln_value_new_string(document, "\x01\"\\/\x7f", place)));
+    CHECK_OK(ln_value_append(
+        document, op, "name",
+        ln_value_new_string(document, "\x01\"\\/\x7f\xc2\x9b\xe2\x80\xae\xff", place)));
     CHECK_OK(ln_value_append(document, op, "dims", dims));
     CHECK_OK(ln_value_append(document, op, "flag", ln_value_new_bool(document, true, place)));
     CHECK_OK(ln_value_append(document, ops, NULL, op));
     CHECK_OK(ln_value_append(document, root, "ops", ops));
     ln_document_set_root(document, root);
     char *json = printed(ln_document_root(document));
-    CHECK_STR_EQ(json, "{\n"
-                       "    \"ops\": [\n"
-                       "        {\"name\": \"\\u0001\\\"\\\\/\x7f\", \"dims\": [2, 0.5], "
-                       "\"flag\": true}\n"
-                       "    ]\n"
-                       "}");
+    CHECK_STR_EQ(
+        json,
+        "{\n"
+        "    \"ops\": [\n"
+        "        {\"name\": \"\\u0001\\\"\\\\/\\u007f\\u009b\\u202e\xff\", \"dims\": [2, 0.5], "
+        "\"flag\": true}\n"
+        "    ]\n"
+        "}");
     ln_free(json);
 
     ln_error_clear();

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include <lightnet/allocator.h>
+#include <lightnet/util.h>
+
 #include "tensor/elem.h"
 #include "tensor/tensor_check.h"
 
@@ -90,8 +93,7 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
 #define PRINT_INTEGER(type)  PRINT_SIGNED(type)
 #define PRINT_COMPLEX(type)                                                                        \
     print_complex(fp, format, (double)((const type *)p)->real, (double)((const type *)p)->imag)
-#define PRINT_STRING(type)                                                                         \
-    fprintf(fp, format->text, *(const char *const *)p ? *(const char *const *)p : "")
+#define PRINT_STRING(type) print_string(fp, format, *(const char *const *)p)
 #define PRINT_OBJECT(type) fprintf(fp, format->text, "object")
 
 static int print_complex(FILE *fp, const element_format *format, double real, double imag)
@@ -101,6 +103,19 @@ static int print_complex(FILE *fp, const element_format *format, double real, do
     int second = plus < 0 ? -1 : fprintf(fp, format->text, imag);
     int unit = second < 0 ? -1 : fprintf(fp, "i");
     return first < 0 || unit < 0 ? -1 : first + plus + second + unit;
+}
+
+// Strings come out of models, and must not steer a terminal.
+static int print_string(FILE *fp, const element_format *format, const char *string)
+{
+    size_t size = ln_sprint_safe(NULL, 0, string) + 1;
+    char *safe = ln_alloc(size);
+    if (!safe)
+        return -1;
+    ln_sprint_safe(safe, size, string);
+    int byte_count = fprintf(fp, format->text, safe);
+    ln_free(safe);
+    return byte_count;
 }
 
 #define PRINT_BOOLEAN(type) fprintf(fp, format->text, (long long)(*(const type *)p != 0))

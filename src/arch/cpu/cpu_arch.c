@@ -19,8 +19,7 @@ static void init_cpu(void **priv_p)
     ln_error_clear();
     ln_cpu_isa_get();
     if (ln_error_status() != LN_OK)
-        ln_msg_warn("LN_CPU_ISA: %s; the fastest that the machine has is used",
-                    ln_error_message());
+        ln_msg_warn("LN_CPU_ISA: %s; the fastest that the machine has is used", ln_error_message());
 }
 
 static void measure_peak(void *priv, double seconds, ln_arch_peak *out_peak)

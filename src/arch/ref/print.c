@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/util.h>
+
 #include "ir/writes.h"
 
 static ln_status write_tensor(FILE *stream, const tl_tensor *src, const char *msg)
 {
-    if (fprintf(stream, "%s\n", msg) < 0)
+    if (ln_fprint_safe(stream, msg) != 0 || fputc('\n', stream) == EOF)
         return LN_FAIL(LN_IO, "writing failed: %s", strerror(errno));
     return tl_tensor_fprint(stream, src, NULL);
 }

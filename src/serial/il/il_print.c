@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/safe_text.h"
+#include "base/utf8.h"
 #include "serial/il/il_lex.h"
 #include "serial/il/il_names.h"
 
@@ -106,15 +108,16 @@ static ln_status print_quoted(printer *p, const ln_value *string)
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
     LN_TRY(check_text(string));
     ln_text_puts(p->text, "\"");
-    for (size_t i = 0; i < string->text_len; i++) {
-        unsigned char c = (unsigned char)string->text[i];
-        const char *known = memchr(from, c, sizeof from - 1);
+    for (size_t i = 0, taken; i < string->text_len; i += taken) {
+        uint32_t c;
+        taken = ln_utf8_get(string->text + i, &c);
+        const char *known = c < 0x80 ? memchr(from, (int)c, sizeof from - 1) : NULL;
         if (known)
             ln_text_printf(p->text, "\\%c", to[known - from]);
-        else if (c < ' ')
-            ln_text_printf(p->text, "\\u%04x", c);
+        else if (!ln_is_safe_code(c))
+            ln_text_printf(p->text, "\\u%04x", (unsigned)c);
         else
-            ln_text_append(p->text, string->text + i, 1);
+            ln_text_append(p->text, string->text + i, taken);
     }
     ln_text_puts(p->text, "\"");
     return LN_OK;
