@@ -19,10 +19,14 @@
 #define FMT_BYTES  64
 #define DIGITS_MAX 3
 
+// Bytes of a number: 309 digits and up to 999 after the point, or 999 in all, and the text around.
+#define NUMBER_BYTES 1500
+
 // A checked format: "<text>%<flags><width><precision><ll><conversion><text>".
 typedef struct element_format {
     char text[FMT_BYTES + 8];
-    bool shows_bits; // the conversion is for unsigned values
+    size_t prefix_len; // of the text in front of the conversion, as it is printed
+    bool shows_bits;   // the conversion is for unsigned values
 } element_format;
 
 static const char *skip_digits(const char *p)
@@ -72,6 +76,9 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
         return LN_FAIL(LN_INVALID, "format '%s' is not one conversion out of '%s' for %s", fmt,
                        wanted, tl_dtype_name(dtype));
 
+    format->prefix_len = 0;
+    for (const char *p = fmt; p < start; p += *p == '%' ? 2 : 1)
+        format->prefix_len++;
     char letter = *conversion;
     bool is_decimal = letter == 'd' || letter == 'i';
     if (is_unsigned && is_decimal)
@@ -82,14 +89,32 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
     return LN_OK;
 }
 
-#define PRINT_FLOATING(type) fprintf(fp, format->text, (double)*(const type *)p)
+// With a point whatever the locale has in its place.
+static int print_real(FILE *fp, const element_format *format, double real)
+{
+    char text[NUMBER_BYTES], half[16];
+    int len = snprintf(text, sizeof text, format->text, real);
+    if (len < 0 || len >= NUMBER_BYTES)
+        return -1;
+    snprintf(half, sizeof half, "%.1f", 0.5); // the locale's point, of any length, between 0 and 5
+    size_t point_len = strlen(half) - 2;
+    half[1 + point_len] = '\0';
+    char *point = strcmp(half + 1, ".") == 0 ? NULL : strstr(text + format->prefix_len, half + 1);
+    if (point) {
+        *point = '.';
+        memmove(point + 1, point + point_len, strlen(point + point_len) + 1);
+    }
+    return fputs(text, fp) < 0 ? -1 : (int)strlen(text);
+}
+
+#define PRINT_FLOATING(type) print_real(fp, format, (double)*(const type *)p)
 #define PRINT_SIGNED(type)                                                                         \
     (format->shows_bits                                                                            \
          ? fprintf(fp, format->text,                                                               \
                    (unsigned long long)*(const type *)p & (~0ULL >> (64 - 8 * sizeof(type))))      \
          : fprintf(fp, format->text, (long long)*(const type *)p))
 #define PRINT_UNSIGNED(type) fprintf(fp, format->text, (unsigned long long)*(const type *)p)
-#define PRINT_NARROW(type)   fprintf(fp, format->text, ln_data_real(p, dtype, 0))
+#define PRINT_NARROW(type)   print_real(fp, format, ln_data_real(p, dtype, 0))
 #define PRINT_INTEGER(type)  PRINT_SIGNED(type)
 #define PRINT_COMPLEX(type)                                                                        \
     print_complex(fp, format, (double)((const type *)p)->real, (double)((const type *)p)->imag)
@@ -98,9 +123,9 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
 
 static int print_complex(FILE *fp, const element_format *format, double real, double imag)
 {
-    int first = fprintf(fp, format->text, real);
+    int first = print_real(fp, format, real);
     int plus = first < 0 || signbit(imag) ? 0 : fprintf(fp, "+");
-    int second = plus < 0 ? -1 : fprintf(fp, format->text, imag);
+    int second = plus < 0 ? -1 : print_real(fp, format, imag);
     int unit = second < 0 ? -1 : fprintf(fp, "i");
     return first < 0 || unit < 0 ? -1 : first + plus + second + unit;
 }

@@ -3,6 +3,7 @@
 
 #include <lightnet/tensor.h>
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -201,7 +202,44 @@ TEST(each_type_has_its_own_function)
     CHECK_EQ(tl_fprintf(stdout, NULL, NULL, TL_FLOAT), -1);
 }
 
+TEST(numbers_have_a_point_whatever_the_locale)
+{
+    static const struct {
+        tl_dtype dtype;
+        double value;
+        const char *format, *text;
+    } rows[] = {
+        {TL_FLOAT, 2.5, NULL, "2.500"},
+        {TL_DOUBLE, -1e300, "%g", "-1e+300"},
+        {TL_DOUBLE, 1e-5, "a,b%%: %8.2e|", "a,b%: 1.00e-05|"},
+        {TL_FLOAT16, 0.5, "%5.1f,", "  0.5,"},
+        {TL_DOUBLE, INFINITY, ",%f", ",inf"},
+    };
+    static const char *const locales[] = {"C", "de_DE.UTF-8"};
+    for (size_t l = 0; l < 2; l++) {
+        if (!setlocale(LC_NUMERIC, locales[l]))
+            print_message("no locale %s is installed\n", locales[l]);
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+            CHECK_STR_EQ(element_text(rows[i].dtype, rows[i].value, rows[i].format), rows[i].text);
+        tl_complex64 z[] = {{1.5f, -0.25f}};
+        int dims[] = {1};
+        tl_tensor t = {.dtype = TL_COMPLEX64, .ndim = 1, .len = 1, .dims = dims, .data = z};
+        CHECK_STR_EQ(tensor_text(&t, "%.2f"), "[1.50-0.25i]\n");
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
+TEST(strings_do_not_steer_the_terminal)
+{
+    const char *strings[] = {"a\x1b[2J", "\xc2\x9b", NULL};
+    int dims[] = {3};
+    tl_tensor t = {.dtype = TL_STRING, .ndim = 1, .len = 3, .dims = dims, .data = strings};
+    CHECK_STR_EQ(tensor_text(&t, NULL), "[a\\x1b[2J \\u009b ]\n");
+    CHECK_STR_EQ(tensor_text(&t, "'%s'"), "['a\\x1b[2J' '\\u009b' '']\n");
+}
+
 TEST_LIST(elements_print_in_their_default_format, formats_are_checked_and_made_safe,
           rows_are_indented_by_their_depth, scalars_and_empty_tensors_print,
           a_refused_tensor_leaves_the_old_file, types_that_c_does_not_know_print_their_values,
-          each_type_has_its_own_function)
+          each_type_has_its_own_function, numbers_have_a_point_whatever_the_locale,
+          strings_do_not_steer_the_terminal)
