@@ -7,6 +7,7 @@
 #include <lightnet/preflight.h>
 
 #include "cli.h"
+#include "fallback.h"
 #include "model_io.h"
 
 typedef struct inspect_options {
@@ -216,12 +217,29 @@ static void print_memory(const ln_context *ctx)
     }
 }
 
+static void print_fallback(const ln_context *ctx)
+{
+    char text[1024];
+    if (fallback_of(ctx).ref_count == 0)
+        return;
+    fallback_text(ctx, text, sizeof text);
+    printf("on ref     %s\n", text);
+}
+
 static ln_status print_costs(ln_context *ctx, const char *target)
 {
     int is_bound = !has_open_input(ctx);
-    printf("work       %.0f multiply-accumulates a run\n", ln_context_macs(ctx));
+    double macs = ln_context_macs(ctx);
+    size_t unknown_count = count_open(ctx);
+    if (unknown_count > 0 && macs == 0)
+        printf("work       not known: shapes are dynamic%s\n",
+               is_bound ? "" : "; give them with -s");
+    else
+        printf("work       %s%.0f multiply-accumulates a run%s\n", unknown_count ? "at least " : "",
+               macs, unknown_count ? ", without what has a dynamic shape" : "");
     LN_TRY(compile_if_needed(ctx, ctx->source, target, NULL));
     print_memory(ctx);
+    print_fallback(ctx);
     size_t open_count = count_open(ctx);
     if (open_count > 0)
         printf("open       %zu tensors, whose work and memory are not in these numbers%s\n",

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "compile_flags.h"
+#include "fallback.h"
 #include "folder_input.h"
 #include "input_options.h"
 #include "labels.h"
@@ -141,9 +142,21 @@ static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *gi
     return bind(ctx, o, given);
 }
 
+// A tenth of the work is worth a line, if it is more than a millisecond.
+static void tell_of_fallback(const ln_context *ctx)
+{
+    char text[1024];
+    fallback f = fallback_of(ctx);
+    if (f.work <= 0.1 || f.ref_cost <= 1e6)
+        return;
+    fallback_text(ctx, text, sizeof text);
+    say_info("%s", text);
+}
+
 static ln_status load(ln_context *ctx, run_options *o, const labels *names)
 {
     LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
+    tell_of_fallback(ctx);
     if (!o->datafile && !o->takes_zeros)
         LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
     if (o->labels)

@@ -126,6 +126,28 @@ def test_ranges_are_those_of_finite_elements():
         run("run", identity(2), "-i", "x.npy", out=said)
 
 
+def test_limits_of_work_and_time_and_what_runs_on_ref():
+    model = write("det.net", "input(| dst=x | dtype=TL_FLOAT, dims=[20000, 3, 3]); Det(X=x | Y=y |);")
+    said = "1 of 1 operators, 100 % of the work, have no kernel on cpu and run on ref: Det 1"
+    run("run", "--zero", model, err=said)
+    run("inspect", model, out="on ref     " + said)
+    assert "no kernel" not in run("inspect", "-t", "ref", model).stdout
+    run("run", "--zero", "--work=1e5", model, code=1, err="over the limit of 1e+05 (--work, ln_limits.work); operator")
+    run("run", "--zero", "--work=5e12", "--timeout=100", model)
+    run("run", "--zero", "--timeout=1e-9", model, code=1, err="s (--timeout, ln_context_set_timeout)")
+    for wrong in ("--work=x", "--work=0", "--timeout=-1", "--timeout=1s"):
+        run("run", wrong, model, code=2, err=wrong.split("=")[0] + " takes a number of")
+
+
+def test_multiply_accumulates_are_those_of_products_alone():
+    model = write("macs.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, 6, 6]); create(| dst=w | dtype=TL_FLOAT, "
+                  "dims=[4, 8, 3, 3], ran=[-1, 1], data=[0], from_file=false); create(| dst=b | dtype=TL_FLOAT, "
+                  "dims=[4], ran=[-1, 1], data=[0], from_file=false); conv2d(src=x, weight=w, bias=b | dst=c | group=1, "
+                  "size=[3, 3], stride=[1, 1], padding=[1, 1, 1, 1], dilation=[1, 1], autopad=NOTSET); relu(src=c | dst=r |); "
+                  "maxpool2d(src=r | dst=y | size=[2, 2], stride=[2, 2], padding=[0, 0, 0, 0], autopad=NOTSET);")
+    run("inspect", model, out="work       %d multiply-accumulates a run" % (4 * 36 * 8 * 9))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
