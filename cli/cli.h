@@ -87,6 +87,9 @@ void keep_standard_files(void);
 // (10^6), "64Mi" (2^20).
 int take_budget(void *unused, const char *verb, const char *text);
 
+// 1 if --budget was given.
+int has_budget(void);
+
 // --work: what a run of them may cost, in work units; --timeout: how long each run, and reading,
 // compiling and loading, may last.
 int take_work(void *unused, const char *verb, const char *text);

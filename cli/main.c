@@ -16,7 +16,7 @@ const command commands[] = {
     {"verify", cmd_verify, &verify_usage,
      "run models on stored inputs; compare with stored outputs"},
     {"compare", cmd_compare, &compare_usage, "run a model on two archs; compare tensor by tensor"},
-    {"plan", cmd_plan, &plan_usage, "show the memory plan: each tensor, and the exact peak"},
+    {"plan", cmd_plan, &plan_usage, "show the memory plan: each tensor, and the peak"},
     {"inspect", cmd_inspect, &inspect_usage,
      "show inputs, outputs, operators, parameters, work and memory"},
     {"convert", cmd_convert, &convert_usage, "write a model, or weights, in another format"},

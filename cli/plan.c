@@ -24,8 +24,34 @@ static void print_value(FILE *out, const ln_plan_value *value)
     fprintf(out, "%s%s\n", value->is_input ? " [input]" : "", value->is_output ? " [output]" : "");
 }
 
-static void print_plan(FILE *out, const ln_plan *plan, int is_short)
+// "3 tensors of dynamic shape ('a', 'b', 'c', ...)"
+static void print_names(FILE *out, size_t count, const char *what, const char *const names[3])
 {
+    fprintf(out, "%zu %s%s (", count, what, count == 1 ? "" : "s");
+    for (size_t i = 0; i < 3 && names[i]; i++) {
+        fputs(i ? ", " : "", out);
+        put_printable(names[i], out);
+    }
+    fputs(count > 3 ? ", ...)" : ")", out);
+}
+
+static void print_unplanned(FILE *out, const ln_unplanned *u)
+{
+    if (u->tensor_count > 0) {
+        fputs("not in it: ", out);
+        print_names(out, u->tensor_count, "tensor", u->tensors);
+        fputs(" of a shape that only a run knows; shapes of inputs are given with -s\n", out);
+    }
+    if (u->op_count > 0) {
+        fputs("not in it: workspace that ", out);
+        print_names(out, u->op_count, "operator", u->ops);
+        fprintf(out, " take%s in the run\n", u->op_count == 1 ? "s" : "");
+    }
+}
+
+static void print_plan(FILE *out, const ln_plan *plan, const ln_unplanned *unplanned, int is_short)
+{
+    int is_all = unplanned->tensor_count == 0 && unplanned->op_count == 0;
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         const ln_plan_totals *totals = &plan->totals[m];
         if (totals->peak_byte_count == 0)
@@ -39,12 +65,14 @@ static void print_plan(FILE *out, const ln_plan *plan, int is_short)
                     print_value(out, &plan->values[i]);
             }
         }
-        fprintf(out, "%s: static %zu + workspace %zu = peak %zu bytes\n", name,
-                totals->static_byte_count, totals->workspace_byte_count, totals->peak_byte_count);
+        fprintf(out, "%s: static %zu + workspace %zu = peak %s%zu bytes\n", name,
+                totals->static_byte_count, totals->workspace_byte_count,
+                is_all ? "" : "of what is fixed ", totals->peak_byte_count);
         if (totals->load_byte_count > 0)
             fprintf(out, "%s: while loading static %zu + %zu bytes\n", name,
                     totals->static_byte_count, totals->load_byte_count);
     }
+    print_unplanned(out, unplanned);
 }
 
 typedef struct plan_options {
@@ -72,9 +100,10 @@ static const verb_option takes[] = {
 const verb_usage plan_usage = {
     .name = "plan",
     .synopsis = "[OPTION...] MODEL",
-    .about = "Compiles MODEL (unless it is compiled) and prints its memory plan: each tensor with "
-             "its offset and the steps between which it is needed, and the exact peak. Nothing is "
-             "allocated.",
+    .about =
+        "Compiles MODEL (unless it is compiled) and prints its memory plan: each tensor with "
+        "its offset and the steps between which it is needed, and the peak; names what no plan can have. Nothing is "
+        "allocated.",
     .options = takes,
 };
 
@@ -91,12 +120,13 @@ static int parse(int argc, char **argv, plan_options *o)
 static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *ctx,
                             const ln_plan *plan)
 {
+    ln_unplanned unplanned = ln_context_unplanned(ctx);
     if (o->is_svg)
         return plan_write_svg(out, ctx, plan);
     if (o->json)
         plan_write_json(out, ctx, plan);
     else
-        print_plan(out, plan, o->is_short);
+        print_plan(out, plan, &unplanned, o->is_short);
     return LN_OK;
 }
 
@@ -112,6 +142,25 @@ static ln_status write_to_file(const plan_options *o, const ln_context *ctx, con
     if (status != LN_OK)
         file_discard(o->outfile);
     return status;
+}
+
+// A budget is kept only by what is planned in full. What is dynamic can need any amount.
+static ln_status check_budget(const ln_context *ctx)
+{
+    ln_unplanned u = ln_context_unplanned(ctx);
+    if (!has_budget() || (u.tensor_count == 0 && u.op_count == 0))
+        return LN_OK;
+    if (u.tensor_count > 0)
+        return ln_fail(LN_UNSUPPORTED,
+                       "whether it stays within the budget is not known: the plan lacks %zu "
+                       "tensor%s of a shape that only a run knows, first '%s'; give the shapes of "
+                       "inputs with -s, or run it: `lightnet run --budget` refuses what is more",
+                       u.tensor_count, u.tensor_count == 1 ? "" : "s", u.tensors[0]);
+    return ln_fail(LN_UNSUPPORTED,
+                   "whether it stays within the budget is not known: the plan lacks the workspace "
+                   "that %zu operator%s take%s in the run, first '%s'; run it: `lightnet run "
+                   "--budget` refuses what is more",
+                   u.op_count, u.op_count == 1 ? "" : "s", u.op_count == 1 ? "s" : "", u.ops[0]);
 }
 
 int cmd_plan(int argc, char **argv)
@@ -135,6 +184,8 @@ int cmd_plan(int argc, char **argv)
                                              : write_to_file(&o, ctx, plan);
         ln_context_plan_free(plan);
     }
+    if (status == LN_OK)
+        status = check_budget(ctx);
     code = status == LN_OK ? EXIT_OK : say_failure();
     close_model(ctx);
     return code;

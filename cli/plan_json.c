@@ -62,7 +62,10 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
                 totals->workspace_byte_count, totals->peak_byte_count, totals->load_byte_count);
         is_first = 0;
     }
-    fputs("\n  },\n  \"steps\": [\n", out);
+    ln_unplanned unplanned = ln_context_unplanned(ctx);
+    fprintf(out,
+            "\n  },\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n  \"steps\": [\n",
+            unplanned.tensor_count, unplanned.op_count);
     put_steps(out, ctx, plan);
     fputs("\n  ],\n  \"tensors\": [\n", out);
     for (size_t i = 0; i < plan->value_count; i++) {

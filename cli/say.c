@@ -182,6 +182,11 @@ int take_budget(void *unused, const char *verb, const char *text)
     return EXIT_OK;
 }
 
+int has_budget(void)
+{
+    return budget_byte_count > 0;
+}
+
 static int is_strict;
 
 int take_strict(void *unused, const char *verb, const char *value)

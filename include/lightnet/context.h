@@ -158,9 +158,10 @@ LN_API ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t 
 
 /* Rewrites the model for `target`, an arch ("cpu") or a list in order of preference
  * ("cuda,cpu"): lowers each operator to the first arch that takes it, fuses, orders, and plans
- * memory. Afterwards `mem_sizes` holds the exact peak. The context must be READY. If it cannot be
- * lowered, or is over a limit once it is, the context stays READY with the operators as far as they
- * were rewritten: the same model still, which computes the same. */
+ * memory. Afterwards `mem_sizes` holds the peak, exact unless `ln_context_unplanned` names
+ * something. The context must be READY. If it cannot be lowered, or is over a limit once it is, the
+ * context stays READY with the operators as far as they were rewritten: the same model still, which
+ * computes the same. */
 LN_API ln_status ln_context_compile(ln_context *ctx, const char *target);
 
 /* The rewriting part of `ln_context_compile` alone: only the passes named in `passes`
@@ -209,8 +210,8 @@ LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
  * more, or the context is EMPTY. */
 LN_API const char *ln_context_missing(const ln_context *ctx, size_t index);
 
-/* Runs all operators in order. Must be LOADED. Allocates nothing but open tensors, workspace of
- * operators of ONNX above 1 MiB, and in the first run what they have below it. */
+/* Runs all operators in order. Must be LOADED. Allocates nothing if `ln_context_unplanned`
+ * names nothing; else the values and the workspace that it names, within the limit of memory. */
 LN_API ln_status ln_context_run(const ln_context *ctx);
 
 /* Whom runs tell of each operator, in the thread that called `ln_context_run`, with the same `op`
@@ -376,6 +377,17 @@ LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_ob
  * releases *out_object. */
 LN_API ln_status ln_context_get_object(const ln_context *ctx, const char *tname,
                                        ln_object **out_object);
+
+/* What a run of a compiled model takes beside its plan, with the graphs inside it: values whose
+ * shape only the run knows, and operators with workspace of their own (`takes_workspace` in their
+ * descriptions). If both are 0, the plan is all. */
+typedef struct ln_unplanned {
+    size_t tensor_count, op_count;
+    const char *tensors[3]; /* names of the first ones; NULL: no more */
+    const char *ops[3];
+} ln_unplanned;
+
+LN_API ln_unplanned ln_context_unplanned(const ln_context *ctx);
 
 /* Bytes that open tensors have taken together, at most, since the model was loaded. */
 LN_API size_t ln_context_open_peak(const ln_context *ctx);

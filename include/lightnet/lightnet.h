@@ -10,7 +10,7 @@
  *     ln_context *ctx = ln_context_create();
  *     ln_context_init(ctx, "model.net");                 // read: ONNX, JSON IR or IL
  *     ln_context_compile(ctx, "cpu");                    // lower, fuse, plan memory
- *     printf("%zu bytes\n", ctx->mem_sizes[LN_MEM_CPU]); // the exact peak, known before running
+ *     printf("%zu bytes\n", ctx->mem_sizes[LN_MEM_CPU]); // the peak, known before running
  *     ln_context_load(ctx, "model.safetensors");         // allocate, load weights, static part
  *     ln_context_set_data(ctx, "image", pixels);
  *     ln_context_run(ctx);                               // as often as needed; allocates nothing

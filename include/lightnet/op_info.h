@@ -123,6 +123,7 @@ struct ln_op_info {
     ln_call_func prepare; /* of operators in call form: makes what `compute` needs of parameters and
                              constants, once, when the model is loaded: see `ln_call_keep`. NULL:
                              nothing */
+    int takes_workspace;  /* `compute` calls `ln_call_scratch`, whose bytes are in no plan */
 };
 
 LN_CPPEND

@@ -115,6 +115,7 @@ struct ln_opdesc {
     const char *compute;
     const char *accepts;
     const char *prepare;
+    ln_desc_flag takes_workspace;
     const char *domain;
     const ln_value *since;
     const ln_value *step_cost_value; // the following as found; see the arrays below

@@ -63,6 +63,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "compute", IDENTIFIER, false, compute),
     F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
     F(ln_opdesc, "prepare", IDENTIFIER, false, prepare),
+    F(ln_opdesc, "takes_workspace", FLAG, false, takes_workspace),
     F(ln_opdesc, "domain", STRING, false, domain),
     F(ln_opdesc, "since", ARRAY, false, since),
 };

@@ -324,7 +324,10 @@ static void pack_functions(packer *p, const ln_opdesc *op, const ln_opdesc *base
         ln_text_printf(&p->functions, "    (ln_packed_function)%s%s,\n",
                        name[0] == '_' ? op->optype : "", name);
     }
-    ln_pack_uint(&p->raw, ln_opdesc_is_call(op));
+    unsigned form = ln_opdesc_is_call(op) ? LN_PACKED_CALL_FORM : 0;
+    if (op->takes_workspace == LN_DESC_TRUE)
+        form |= LN_PACKED_TAKES_WORKSPACE;
+    ln_pack_uint(&p->raw, form);
     ln_pack_uint(&p->raw, own);
     ln_pack_uint(&p->raw, shared);
 }

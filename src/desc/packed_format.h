@@ -30,6 +30,9 @@ typedef enum ln_packed_function_kind {
         LN_PACKED_FUNCTION_COUNT
 } ln_packed_function_kind;
 
+// Facts about the form of an operator, one bit each.
+enum { LN_PACKED_CALL_FORM = 1, LN_PACKED_TAKES_WORKSPACE = 2 };
+
 // What an operator shares with its base, one bit each. Of inputs and outputs all but the memory
 // type, which follows: 0 for that of the base, else 1 and the type of all of them.
 enum {

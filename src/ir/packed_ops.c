@@ -296,7 +296,9 @@ static ln_packed_function get_function(const made_op *made, ln_packed_function_k
 // form have the same six of their life.
 static void read_functions(reader *r, made_op *made, const made_op *base)
 {
-    unsigned is_call = (unsigned)ln_unpack_uint(&r->u);
+    unsigned form = (unsigned)ln_unpack_uint(&r->u);
+    bool is_call = (form & LN_PACKED_CALL_FORM) != 0;
+    made->info.takes_workspace = (form & LN_PACKED_TAKES_WORKSPACE) != 0;
     unsigned own = (unsigned)ln_unpack_uint(&r->u);
     unsigned shared = (unsigned)ln_unpack_uint(&r->u);
     for (int kind = 0; kind < LN_PACKED_FUNCTION_COUNT; kind++) {

@@ -449,6 +449,14 @@ static double units_of(const ln_call *call, const ln_op_info *info)
     return LN_CALL_COST + ln_call_cost(call->op_arg) * step_cost_of(info);
 }
 
+static ln_status compute_with(ln_call *call, const ln_op_info *info)
+{
+    call->computing = info;
+    ln_status status = info->compute(call);
+    call->computing = NULL;
+    return status;
+}
+
 static ln_status give_blocks(ln_call *call)
 {
     for (int i = 0; i < call->out_count; i++) {
@@ -474,7 +482,7 @@ static void compute_known(ln_call *call, const ln_op_info *info)
     if (status == LN_OK)
         status = ln_call_need_prepared(call, info);
     if (status == LN_OK)
-        status = info->compute(call);
+        status = compute_with(call, info);
     show_known(call, false);
     call->is_run = false;
     ln_call_release_scratch(call);
@@ -609,7 +617,7 @@ static ln_status compute(ln_call *call)
         LN_TRY(ln_call_charge_units(call, units_of(call, info)));
     call->step_cost = step_cost_of(info);
     LN_TRY(ln_call_need_prepared(call, info));
-    ln_status status = info->compute(call);
+    ln_status status = compute_with(call, info);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     return ln_call_finish_outputs(call);

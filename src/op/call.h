@@ -42,6 +42,7 @@ struct ln_call {
     struct ln_scratch *scratch;   // of this call of `compute` or `infer`
     size_t scratch_bytes;         // their sum
     struct ln_prepared *prepared; // by `prepare`; NULL: not yet
+    const ln_op_info *computing;  // whose `compute` runs; NULL: none
     ln_object **captured; // values of tensors around graphs, once for each call of `compute`
     int captured_count;
 };

@@ -351,9 +351,31 @@ static size_t memory_limit(const ln_call *call)
     return ctx ? ctx->limits.memory_byte_count : SIZE_MAX;
 }
 
+// A model that was written for an arch may lack a tensor that its operator works in.
+static bool lacks_planned_workspace(const ln_call *call)
+{
+    for (const ln_arg_info *out = call->info->outs; out->arg_name; out++)
+        if ((out->flags & LN_ARG_SCRATCH) &&
+            !ln_tensor_list_find_by_arg_name(call->op_arg->tensors_out, out->arg_name))
+            return true;
+    return false;
+}
+
+// What a plan says of an operator holds: one that takes more says so.
+static bool may_take(const ln_call *call)
+{
+    return !call->computing || call->computing->takes_workspace || call->is_open ||
+           call->computing != call->info || lacks_planned_workspace(call);
+}
+
 void *ln_call_scratch(ln_call *call, size_t count, size_t size)
 {
     size_t byte_count, sum;
+    if (!may_take(call)) {
+        ln_call_fail(call, LN_INTERNAL,
+                     "takes workspace, which its description denies: say `takes_workspace`");
+        return NULL;
+    }
     if (__builtin_mul_overflow(count, size, &byte_count) ||
         __builtin_add_overflow(byte_count, call->scratch_bytes, &sum)) {
         ln_call_fail(call, LN_LIMIT, "needs %zu times %zu bytes of workspace", count, size);

@@ -75,6 +75,43 @@ def check_budget(model, peak):
         assert "--budget takes a number of bytes" in message, (bad, message)
 
 
+OPEN = """
+input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4], names=["N", ""]);
+Relu(X=x | Y=r |);
+Add(A=r, B=r | C=y |);
+"""
+
+# TopK sorts in workspace that no plan has.
+SORT = """
+input(| dst=x | dtype=TL_FLOAT, dims=[64]);
+create(| dst=k | dtype=TL_INT64, dims=[1], data=[3]);
+TopK(X=x, K=k | Values=y, Indices=i |);
+"""
+
+
+def check_unplanned(folder):
+    """What a plan lacks is said, and then no budget is kept."""
+    paths = []
+    for name, text in (("open.net", OPEN), ("sort.net", SORT)):
+        paths.append(os.path.join(folder, name))
+        with open(paths[-1], "w", encoding="utf-8") as f:
+            f.write(text)
+    dynamic, sort = paths
+    for options in ((), ("--short",)):
+        text = run(*options, dynamic)[0].decode()
+        assert "peak of what is fixed" in text and "3 tensors (x, r, y) of a shape" in text, text
+        text = run(*options, sort)[0].decode()
+        assert "peak of what is fixed" in text and "1 operator (TopK" in text, text
+        text = run(*options, "-s", "x=3x4", dynamic)[0].decode()
+        assert "fixed" not in text and "not in it" not in text, text
+    assert facts(dynamic)["unplanned"] == {"tensors": 3, "operators": 0}, facts(dynamic)["unplanned"]
+    assert facts(sort)["unplanned"] == {"tensors": 0, "operators": 1}, facts(sort)["unplanned"]
+    for model, what in ((dynamic, "3 tensors of a shape that only a run knows"), (sort, "1 operator takes")):
+        _, message = run("--budget=1G", model, code=1)
+        assert "within the budget is not known" in message and what in message, message
+    run("--budget=1G", "-s", "x=3x4", dynamic)
+
+
 def main():
     digits = os.path.join(os.getcwd(), "models/digits/digits.net")
     with tempfile.TemporaryDirectory() as folder:
@@ -82,8 +119,10 @@ def main():
         with open(odd, "w", encoding="utf-8") as f:
             f.write(MODEL)
         for model in (digits, odd):
+            assert facts(model)["unplanned"] == {"tensors": 0, "operators": 0}
             check_drawing(model)
             check_budget(model, check_json(model))
+        check_unplanned(folder)
         assert facts(odd)["tensors"][1]["name"] == "\u00e9y"
         target = os.path.join(folder, "plan.svg")
         run("--svg", "-o", target, digits)

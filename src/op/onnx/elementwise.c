@@ -85,7 +85,10 @@ static tl_tensor view_of(const tl_tensor *t, ln_shaped *shape)
 static ln_status common_shape(ln_call *call, int *out_ndim, int *out_dims)
 {
     int count = ln_call_in_count(call);
-    const tl_tensor **tensors = ln_call_scratch(call, (size_t)count, sizeof *tensors);
+    enum { FEW = 8 };
+    const tl_tensor *few[FEW], **tensors = few;
+    if (count > FEW)
+        tensors = ln_call_scratch(call, (size_t)count, sizeof *tensors);
     if (!tensors)
         return LN_NO_MEMORY;
     for (int i = 0; i < count; i++) {

@@ -9,8 +9,9 @@ ln_status ln_ref_rows_init(ln_call *call, ln_ref_rows *rows, int operand_count, 
                            const int *dims)
 {
     memset(rows, 0, sizeof *rows);
-    size_t *numbers =
-        ln_call_scratch(call, (size_t)operand_count * (TL_MAXDIM + 2), sizeof *numbers);
+    size_t *numbers = rows->few;
+    if (operand_count > LN_REF_FEW_OPERANDS)
+        numbers = ln_call_scratch(call, (size_t)operand_count * (TL_MAXDIM + 2), sizeof *numbers);
     if (!numbers)
         return LN_NO_MEMORY;
     rows->operand_count = operand_count;

@@ -17,6 +17,9 @@
 
 #include <lightnet/call.h>
 
+// Operands that need no workspace of the call.
+#define LN_REF_FEW_OPERANDS 4
+
 typedef struct ln_ref_rows {
     size_t start; // position of the row in the shape
     size_t len;   // elements of the row
@@ -28,6 +31,7 @@ typedef struct ln_ref_rows {
     size_t index[TL_MAXDIM];
     size_t *strides; // [operand][TL_MAXDIM]
     bool is_started;
+    size_t few[LN_REF_FEW_OPERANDS * (TL_MAXDIM + 2)]; // what the three point to, if it suffices
 } ln_ref_rows;
 
 ln_status ln_ref_rows_init(ln_call *call, ln_ref_rows *rows, int operand_count, int ndim,
