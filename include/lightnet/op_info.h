@@ -60,6 +60,7 @@ typedef struct ln_param_info {
                                  form only if `is_required` says so */
     const ln_param_entry *default_entry; /* the same as a parameter */
     int is_required;
+    int is_whole; /* its numbers are whole, in the range of int */
 } ln_param_info;
 
 /* Work units that calling any operator costs, besides its steps. */

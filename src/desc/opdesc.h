@@ -163,6 +163,9 @@ void ln_opdesc_set_deinit(ln_opdesc_set *set);
 // Whether code is to be made for it.
 bool ln_opdesc_is_generated(const ln_opdesc *op);
 
+// Whether its numbers are whole.
+bool ln_opdesc_is_whole(const ln_opdesc_param *param);
+
 // Whether it is written as functions on an `ln_call` (lightnet/call.h).
 static inline bool ln_opdesc_is_call(const ln_opdesc *op)
 {

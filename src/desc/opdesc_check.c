@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lightnet/msg.h>
+
 #include "desc/cident.h"
 #include "desc/opdesc.h"
 
@@ -74,6 +76,7 @@ static const field in_fields[] = {
     F(ln_opdesc_tensor, "doc", STRING, false, doc),
     F(ln_opdesc_tensor, "dtype", STRING, false, dtype),
     F(ln_opdesc_tensor, "ndim", EXPR, false, ndim),
+    F(ln_opdesc_tensor, "dims", ANY, false, dims),
     F(ln_opdesc_tensor, "len", EXPR, false, len),
     F(ln_opdesc_tensor, "sametype", STRING, false, sametype),
     F(ln_opdesc_tensor, "sameshape", STRING, false, sameshape),
@@ -377,6 +380,11 @@ static ln_status check_in(const ln_opdesc *op, size_t index)
     LN_TRY(check_same(op, index, "sametype", in->sametype));
     LN_TRY(check_same(op, index, "sameshape", in->sameshape));
     LN_TRY(check_checks(in->checks));
+    // Old descriptions have it, and nothing came of it.
+    if (in->dims)
+        ln_msg_warn(
+            "%s:%d:%d: 'dims' of an input is ignored; 'check' can ask for dimensions of '%s'",
+            in->dims->place.file, in->dims->place.line, in->dims->place.column, in->arg_name);
     if (in->is_variadic == LN_DESC_TRUE && in->is_optional == LN_DESC_TRUE)
         return ln_fail_at(in->source->place, LN_INVALID, "'%s' cannot be optional and variadic",
                           in->arg_name);
@@ -772,4 +780,9 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_op
                       is_relaxed, sizeof *op->params, &op->params, &op->param_count));
     *out_op = op;
     return is_relaxed ? LN_OK : check_op(arena, op);
+}
+
+bool ln_opdesc_is_whole(const ln_opdesc_param *param)
+{
+    return param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
 }

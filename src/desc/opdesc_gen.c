@@ -192,16 +192,11 @@ static void put_param_conversion(printer *p, const ln_opdesc_param *param)
     ln_gen_put(p, 8, "return;", name);
 }
 
-static bool is_whole_param(const ln_opdesc_param *param)
-{
-    return param->realtype && strcmp(param->realtype, "int") == 0 && !param->from_func;
-}
-
 // Whether a parameter is fetched by a call that checks its length and that it is at least
 // something.
 static bool has_usual_bounds(const ln_opdesc_param *param)
 {
-    if (!is_whole_param(param) || !is_literal(param->bounds[LN_DESC_GE]))
+    if (!ln_opdesc_is_whole(param) || !is_literal(param->bounds[LN_DESC_GE]))
         return false;
     if (param->bounds[LN_DESC_EQ] || param->bounds[LN_DESC_GT])
         return false; // those are checked before
@@ -235,7 +230,7 @@ static void put_param(printer *p, const ln_opdesc_param *param)
                        is_array ? ", " : "", param->bounds[LN_DESC_GE]);
     else
         ln_text_printf(p->text, "ln_op_param%s(op_arg, %zu);\n",
-                       is_whole_param(param) ? "_whole" : "", index);
+                       ln_opdesc_is_whole(param) ? "_whole" : "", index);
     ln_gen_put(p, 4, "if (!$_entry)", name);
     ln_gen_put(p, 8, "return;", name);
     put_param_conversion(p, param);

@@ -82,6 +82,7 @@ static bool same_params(const ln_opdesc *a, const ln_opdesc *b)
         const ln_opdesc_param *p = &a->params[i], *q = &b->params[i];
         is_same = same_text(p->arg_name, q->arg_name) && same_text(p->doc, q->doc) &&
                   same_text(p->ptype, q->ptype) && p->is_required == q->is_required &&
+                  ln_opdesc_is_whole(p) == ln_opdesc_is_whole(q) &&
                   same_value(p->default_value, q->default_value);
     }
     return is_same;
@@ -196,7 +197,8 @@ static void pack_params(packer *p, const ln_opdesc *op)
         ln_pack_string(&p->raw, param->arg_name);
         ln_pack_string(&p->raw, param->doc ? param->doc : "");
         pack_constant(p, param->ptype);
-        ln_pack_uint(&p->raw, param->is_required == LN_DESC_TRUE);
+        ln_pack_uint(&p->raw, (param->is_required == LN_DESC_TRUE) | ln_opdesc_is_whole(param)
+                                                                         << 1);
         ln_pack_string(&p->raw, json.bytes);
         if (param->default_value)
             pack_default(p, param);

@@ -182,12 +182,13 @@ static void put_param_infos(const printer *p)
             ln_text_printf(text, ", &%s_%s_default", p->op->optype, param->arg_name);
         else
             ln_text_puts(text, ", NULL");
-        ln_text_printf(text, ", %d},\n", param->is_required == LN_DESC_TRUE);
+        ln_text_printf(text, ", %d, %d},\n", param->is_required == LN_DESC_TRUE,
+                       ln_opdesc_is_whole(param));
         if (json.status != LN_OK && text->status == LN_OK)
             text->status = json.status;
         ln_text_deinit(&json);
     }
-    ln_text_puts(text, "    {NULL, NULL, LN_PARAM_INVALID, NULL, NULL, 0},\n};\n\n");
+    ln_text_puts(text, "    {NULL, NULL, LN_PARAM_INVALID, NULL, NULL, 0, 0},\n};\n\n");
 }
 
 // A variadic argument's first name stands for all of them.

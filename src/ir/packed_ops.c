@@ -188,7 +188,9 @@ static void read_params(reader *r, made_op *made)
         names[i] = params[i].arg_name = name;
         params[i].doc = ln_unpack_string(&r->u);
         types[i] = params[i].ptype = (ln_param_type)read_constant(r);
-        params[i].is_required = (int)ln_unpack_uint(&r->u);
+        unsigned facts = (unsigned)ln_unpack_uint(&r->u);
+        params[i].is_required = (int)(facts & 1);
+        params[i].is_whole = (int)(facts >> 1);
         params[i].default_text = ln_unpack_string(&r->u);
         if (params[i].default_text)
             params[i].default_entry = read_default(r, name, params[i].ptype);

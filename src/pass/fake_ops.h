@@ -96,10 +96,10 @@ static inline void fake_check_k(ln_op_arg *op_arg)
         .op_arg = &fake_##type##_arg, .pre_run = pre_run_, .post_run = ln_op_undefine_outputs};
 
 #define FAKE_CONV_PARAMS                                                                           \
-    FAKE_ARGS({"act", "", LN_PARAM_STRING, "\"none\"", NULL, 0},                                   \
-              {"k", "", LN_PARAM_NUMBER, "3", NULL, 0}, )
+    FAKE_ARGS({"act", "", LN_PARAM_STRING, "\"none\"", NULL, 0, 0},                                \
+              {"k", "", LN_PARAM_NUMBER, "3", NULL, 0, 0}, )
 #define FAKE_CONV_PTYPES FAKE_ARGS(LN_PARAM_STRING, LN_PARAM_NUMBER, )
-#define FAKE_E           FAKE_ARGS({"e", "", LN_PARAM_NUMBER, "0.5", NULL, 0}, )
+#define FAKE_E           FAKE_ARGS({"e", "", LN_PARAM_NUMBER, "0.5", NULL, 0, 0}, )
 #define FAKE_DST         FAKE_ARGS({.arg_name = "dst"}, )
 #define FAKE_STATIC_DST  FAKE_ARGS({.arg_name = "dst", .flags = LN_ARG_STATIC}, )
 #define FAKE_SRC         FAKE_ARGS({.arg_name = "src"}, )

@@ -461,7 +461,7 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
     if (status == LN_OK)
         status = read_params(value, &op, &source.params);
     if (status == LN_OK)
-        status = ln_params_fit(source.params, ln_op_find(source.optype));
+        status = ln_params_fit(source.params, ln_op_find(source.optype), op.name, place);
     if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)
         status = read_compiled_tensors(value, &op, ctx->compiled);
     if (status == LN_OK)

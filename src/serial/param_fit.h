@@ -18,7 +18,9 @@ const char *ln_number_word(double number);
 int ln_number_from_word(const char *word, double *out_number);
 
 // Gives parameters the type that the description of `proto` says: words become numbers, empty
-// arrays those of strings or bools. What does not fit stays as it is. NULL is fine.
-ln_status ln_params_fit(ln_list *params, const ln_op *proto);
+// arrays those of strings or bools, and where numbers are whole the fraction of others is cut off,
+// as the old system did, with a warning that begins with `place` and names `opname`. What does not
+// fit stays as it is. NULL is fine.
+ln_status ln_params_fit(ln_list *params, const ln_op *proto, const char *opname, const char *place);
 
 #endif
