@@ -59,6 +59,9 @@ struct ln_op_arg {
                                    kept by the functions below and by the context */
     int model_has_input;        /* the model has an `input` operator; kept by the context */
     struct ln_context *context; /* the context, borrowed and kept by it; NULL outside of one */
+    int may_wait;               /* until shapes are bound, `pre_run` may be put off; kept by the
+                                   context */
+    int is_waiting;             /* it is: an input has no shape yet, so the outputs are open */
 };
 typedef struct ln_op_arg ln_op_arg;
 
@@ -161,8 +164,10 @@ LN_API int ln_op_is_scratch(const ln_op_arg *op_arg, const char *arg_name);
  * recorded failure when memory is gone. */
 LN_API ln_list *ln_op_list_create_from_array(ln_op **op_array);
 
-/* Frees a list with its operators; the first leaves the operators' lists to the caller. */
+/* Frees a list: the list alone; with its operators, whose lists stay the caller's; with its
+ * operators and their lists of tensors and parameters. */
 LN_API void ln_op_list_free(ln_list *ops);
+LN_API void ln_op_list_free_ops_too(ln_list *ops);
 LN_API void ln_op_list_free_lists_too(ln_list *ops);
 
 /* The first operator of that type or name; NULL if there is none. */

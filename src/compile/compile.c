@@ -9,6 +9,7 @@
 #include "compile/reshape.h"
 #include "compile/tune.h"
 #include "ir/context.h"
+#include "ir/op_life.h"
 #include "ir/phase.h"
 #include "pass/pass.h"
 
@@ -20,6 +21,9 @@ static ln_status check_ready(const ln_context *ctx)
         return LN_FAIL(LN_STATE, "the context holds no model to compile");
     if (ctx->state != LN_CONTEXT_READY)
         return LN_FAIL(LN_STATE, "the model is compiled already");
+    ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        LN_TRY(ln_op_check_waiting(op));
     return LN_OK;
 }
 

@@ -131,7 +131,7 @@ ln_status ln_op_accepts(const ln_op *proto, const ln_op *op)
 
 double ln_op_macs(const ln_op *op)
 {
-    if (!op || !op->op_arg || !op->op_arg->is_checked)
+    if (!op || !op->op_arg || !op->op_arg->is_checked || op->op_arg->is_waiting)
         return 0;
     const ln_op_info *info = op->op_arg->info;
     double macs = info && info->macs ? info->macs(op->op_arg) : 0;

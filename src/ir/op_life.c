@@ -6,7 +6,10 @@
 
 #include <stdbool.h>
 
+#include <lightnet/op_info.h>
+
 #include "ir/context.h"
+#include "ir/open.h"
 
 // Outputs are compared with each other; this bounds the time that takes.
 #define MAX_OUTPUTS 4096
@@ -134,6 +137,85 @@ static void remove_outputs(ln_op_arg *arg)
         ln_tensor_table_remove(arg->tensor_table, out->name);
 }
 
+// ---- Waiting for shapes ----
+
+static const ln_tensor_list_entry *find_open_input(const ln_op_arg *arg)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, in->name);
+        if (entry && entry->is_open)
+            return in;
+    }
+    return NULL;
+}
+
+// Operators in call form compute with open tensors.
+static bool has_to_wait(const ln_op_arg *arg)
+{
+    return arg->may_wait && arg->info && !arg->info->infer && find_open_input(arg);
+}
+
+// What `pre_run` would define, as far as it is known: tensors of any shape.
+static void define_open_outputs(ln_op_arg *arg)
+{
+    const int none[TL_MAXDIM] = {0};
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, arg->tensors_out) {
+        ln_tensor_entry *entry = ln_op_define_output(arg, out->arg_name, TL_MAXDIM, none, TL_FLOAT,
+                                                     LN_MEM_NONE, 0, NULL);
+        if (!entry)
+            return;
+        entry->is_open = 1;
+        ln_open_drop(entry);
+    }
+}
+
+static bool has_open_input(const ln_context *ctx)
+{
+    size_t count = ctx ? ln_context_input_count(ctx) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (ln_context_input_is_open(ctx, i))
+            return true;
+    return false;
+}
+
+ln_status ln_op_check_waiting(ln_op *op)
+{
+    ln_op_arg *arg = op->op_arg;
+    const ln_tensor_list_entry *open = arg->is_waiting ? find_open_input(arg) : NULL;
+    if (!open)
+        return LN_OK;
+    arg->status = LN_OK;
+    ln_error_clear();
+    ln_op_fail(arg, LN_UNSUPPORTED, "needs the shape of tensor '%s', which %s", open->name,
+               has_open_input(arg->context)
+                   ? "is not known yet; bind the open dimensions of the model's inputs first "
+                     "(ln_context_set_shape, -s)"
+                   : "depends on data");
+    return finish(arg);
+}
+
+// ---- Life ----
+
+static void call_pre_run(ln_op *op)
+{
+    ln_op_arg *arg = op->op_arg;
+    arg->is_waiting = has_to_wait(arg);
+    if (arg->is_waiting)
+        define_open_outputs(arg);
+    else if (op->pre_run)
+        op->pre_run(arg);
+}
+
+// Takes back what the above did.
+static void call_post_run(ln_op *op)
+{
+    if (!op->op_arg->is_waiting && op->post_run)
+        op->post_run(op->op_arg);
+    op->op_arg->is_waiting = 0;
+}
+
 static ln_status pre_run(ln_op *op, bool needs_outputs)
 {
     if (!op || !op->op_arg)
@@ -145,15 +227,14 @@ static ln_status pre_run(ln_op *op, bool needs_outputs)
     if (arg->status != LN_OK)
         return finish(arg);
 
-    if (op->pre_run)
-        op->pre_run(arg);
+    call_pre_run(op);
     if (arg->status == LN_OK && needs_outputs)
         check_outputs_defined(arg);
     if (arg->status == LN_OK) {
         adopt_outputs(op);
         arg->is_checked = arg->status == LN_OK;
-        if (!arg->is_checked && op->post_run)
-            op->post_run(arg); // its pre_run did succeed
+        if (!arg->is_checked)
+            call_post_run(op); // its pre_run did succeed
     }
     if (!arg->is_checked)
         remove_outputs(arg);
@@ -195,8 +276,7 @@ ln_status ln_op_post_run(ln_op *op)
     ln_op_arg *arg = op->op_arg;
     arg->status = LN_OK;
     // The message of an earlier failure stays: this is how operators end when one is undone.
-    if (op->post_run)
-        op->post_run(arg);
+    call_post_run(op);
     arg->is_checked = 0;
     arg->priv = NULL;
     ln_op_undefine_outputs(arg);

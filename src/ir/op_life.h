@@ -18,6 +18,9 @@ ln_status ln_op_pre_run(ln_op *op);
 // The same outside of a context, where nobody minds outputs that are left out.
 ln_status ln_op_pre_run_alone(ln_op *op);
 
+// LN_UNSUPPORTED, with what it waits for, if `pre_run` was put off until shapes are bound.
+ln_status ln_op_check_waiting(ln_op *op);
+
 // Calls `function`, static_run or run, of the operator.
 ln_status ln_op_call(ln_op *op, ln_op_func function);
 

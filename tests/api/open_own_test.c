@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open dimensions before LightNet's own operators: shapes are bound first, then they are checked.
+
+#include "tests/api/model.h"
+
+#include "tests/oom.h"
+
+#define OPEN_MODEL                                                                                 \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2, 4, 4], names=[\"batch\", \"\", \"\", \"\"]);\n"  \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[3, 2, 3, 3], ran=[-1, 1]);\n"                          \
+    "create(| dst=b | dtype=TL_FLOAT, dims=[3], ran=[-1, 1]);\n"                                   \
+    "conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3]);\n"                                     \
+    "relu(src=c | dst=y |);\n"                                                                     \
+    "Mul(A=y, B=y | C=z |);\n"
+
+static void fill(float *x, int count, int first)
+{
+    for (int i = 0; i < count; i++)
+        x[i] = (float)((i + first) * 29 % 17) / 17;
+}
+
+// One picture at a time, by the same model with its shape in the text.
+static void run_closed(const float *x, int count, float *z)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 4]);\n%s",
+             strstr(OPEN_MODEL, "create("));
+    ln_context *ctx = load_text(text, "cpu");
+    size_t byte_count = ln_context_data_size(ctx, "z");
+    for (int i = 0; i < count; i++) {
+        CHECK_OK(ln_context_set_data(ctx, "x", x + i * 32));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "z", z + (size_t)i * byte_count / sizeof *z));
+    }
+    close_context(ctx);
+}
+
+TEST(shapes_bound_after_reading_reach_every_operator)
+{
+    float x[96], wanted[36], got[36];
+    fill(x, 96, 1);
+    CHECK_OK(ln_arch_init());
+    run_closed(x, 3, wanted);
+    ln_context *ctx = open_text(OPEN_MODEL);
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK(ln_context_input_is_open(ctx, 0));
+    CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "c")->is_open, 1);
+    CHECK(ln_context_check(ctx));
+    CHECK_NEAR(ln_context_work(ctx), 0, 1e9);
+
+    CHECK_OK(ln_context_set_shape(ctx, "x", 4, (int[]){2, 2, 4, 4}));
+    const ln_tensor_entry *c = ln_tensor_table_find(ctx->tensor_table, "c");
+    CHECK_EQ(c->is_open, 0);
+    CHECK_EQ(c->tensor->dims[0], 2);
+    CHECK_EQ(c->tensor->dims[1], 3);
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int batch = 2; batch <= 3; batch++) {
+        if (batch == 3)
+            CHECK_OK(ln_context_reshape(
+                ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 4, .dims = (int[]){3, 2, 4, 4}}));
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        size_t byte_count = ln_context_data_size(ctx, "z");
+        CHECK_EQ(byte_count, (size_t)batch * sizeof wanted / 3);
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "z", got));
+        CHECK_MEM_EQ(got, wanted, byte_count);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_symbol_and_a_clone_bind_it_too)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(OPEN_MODEL), *clone;
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK_OK(ln_context_set_symbol(clone, "batch", 5));
+    CHECK_EQ(ln_tensor_table_find(clone->tensor_table, "y")->tensor->dims[0], 5);
+    CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->is_open, 1);
+    close_context(clone);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(what_is_not_bound_is_said_when_it_is_compiled)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(OPEN_MODEL);
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_UNSUPPORTED);
+    CHECK_NOT_NULL(strstr(ln_error_message(), "model.net:4:1: conv2d: `conv2d0` needs the shape of "
+                                              "tensor 'x'"));
+    CHECK_NOT_NULL(strstr(ln_error_message(), "ln_context_set_shape"));
+    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
+    CHECK_OK(ln_context_set_symbol(ctx, "batch", 1));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    close_context(ctx);
+
+    // A shape that an operator refuses leaves the model as it was, waiting.
+    ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1]);\n"
+                    "input(| dst=k | dtype=TL_FLOAT, dims=[2, 3]);\n"
+                    "elew(src1=x, src2=k | dst=y | elew_op=TL_SUM);\n");
+    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, (int[]){2, 4}), LN_INVALID);
+    CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->is_open, 1);
+    CHECK(ln_context_check(ctx));
+    CHECK_OK(ln_context_set_shape(ctx, "x", 2, (int[]){2, 3}));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(what_depends_on_data_stays_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
+                                "NonZero(X=x | Y=n |);\n"
+                                "relu(src=n | dst=y |);\n");
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_UNSUPPORTED);
+    CHECK_NOT_NULL(strstr(ln_error_message(), "tensor 'n', which depends on data"));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(binding_survives_refused_memory)
+{
+    CHECK_OK(ln_arch_init());
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        if (!ctx)
+            continue;
+        if (ln_context_init_mem(ctx, OPEN_MODEL, strlen(OPEN_MODEL), "x.net") == LN_OK)
+            ln_context_set_symbol(ctx, "batch", 2);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(shapes_bound_after_reading_reach_every_operator, a_symbol_and_a_clone_bind_it_too,
+          what_is_not_bound_is_said_when_it_is_compiled, what_depends_on_data_stays_refused,
+          binding_survives_refused_memory)
