@@ -272,9 +272,13 @@ LN_API void *tl_copy(void *dst, const void *src, size_t size);
 LN_API void *tl_clone(const void *src, size_t size);
 LN_API void *tl_repeat(const void *src, size_t size, int times);
 
-/* Reads `n` numbers separated by white space from the text file `file` into `buf`.
- * LN_IO when it cannot be opened, LN_SYNTAX when it holds fewer numbers. */
-LN_API ln_status tl_read_floats(const char *file, int n, float *buf);
+/* Reads up to `n` decimal numbers from the text file `file` into `buf` and returns how many it has
+ * read. White space and punctuation around numbers, such as brackets and commas, are passed over;
+ * "inf" and "nan" are numbers. When there are fewer than `n`, because the file ends or at a word
+ * that is none, LN_SYNTAX is recorded (`ln_error_status`) with the line. -1, with LN_IO or
+ * LN_INVALID recorded, when the file cannot be read or an argument is wrong. The process locale
+ * changes nothing. */
+LN_API int tl_read_floats(const char *file, int n, float *buf);
 
 LN_CPPEND
 

@@ -40,6 +40,11 @@ static void free_op_lists_too(void *op)
 
 void ln_op_list_free(ln_list *ops)
 {
+    ln_list_free(ops);
+}
+
+void ln_op_list_free_ops_too(ln_list *ops)
+{
     ln_list_free_deep(ops, free_op);
 }
 

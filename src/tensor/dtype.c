@@ -304,20 +304,3 @@ void *tl_repeat(const void *src, size_t size, int times)
         tl_memcpy(copies + (size_t)i * size, src, size);
     return copies;
 }
-
-ln_status tl_read_floats(const char *file, int n, float *buf)
-{
-    if (!file || n < 0 || (n > 0 && !buf))
-        return LN_FAIL(LN_INVALID, "reading %d numbers needs a file and a buffer", n);
-    FILE *fp = fopen(file, "r");
-    if (!fp)
-        return LN_FAIL(LN_IO, "cannot open %s: %s", file, strerror(errno));
-    int count = 0;
-    while (count < n && fscanf(fp, "%f", &buf[count]) == 1)
-        count++;
-    fclose(fp);
-    if (count < n)
-        return LN_FAIL(LN_SYNTAX, "%s: number %d of %d is missing or malformed", file, count + 1,
-                       n);
-    return LN_OK;
-}

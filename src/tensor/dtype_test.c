@@ -170,21 +170,46 @@ TEST(bytes_are_cloned_and_repeated)
     CHECK_NULL(tl_memcpy(NULL, "a", 1));
 }
 
-TEST(numbers_are_read_from_text)
+static int read_text(const char *text, int n, float *values)
 {
     char path[] = LN_BUILD_DIR "/ln_floats_XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0);
-    CHECK_EQ(write(fd, "1.5 -2\n3e2 x", 12), 12);
+    CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
-    float values[4];
-    CHECK_OK(tl_read_floats(path, 3, values));
-    CHECK(values[0] == 1.5f && values[1] == -2 && values[2] == 300);
-    CHECK_FAILS(tl_read_floats(path, 4, values), LN_SYNTAX);
-    CHECK_MESSAGE("number 4 of 4");
+    ln_error_clear();
+    int count = tl_read_floats(path, n, values);
     unlink(path);
-    CHECK_FAILS(tl_read_floats(path, 1, values), LN_IO);
-    CHECK_FAILS(tl_read_floats(path, 1, NULL), LN_INVALID);
+    return count;
+}
+
+TEST(numbers_are_read_from_text)
+{
+    float values[8];
+    CHECK_EQ(read_text("1.5 -2\n3e2 x", 3, values), 3);
+    CHECK(values[0] == 1.5f && values[1] == -2 && values[2] == 300);
+    CHECK_EQ(ln_error_status(), LN_OK);
+    CHECK_EQ(read_text("1.5 -2\n3e2 x", 4, values), 3);
+    CHECK_EQ(ln_error_status(), LN_SYNTAX);
+    CHECK_MESSAGE(":2: number 4 of 4 is missing: found 'x'");
+    CHECK_EQ(read_text("[1.2, 3.4;\n (5.6)]", 3, values), 3);
+    CHECK(values[0] == 1.2f && values[1] == 3.4f && values[2] == 5.6f);
+    CHECK_EQ(read_text("{.5 +1. -.25e-1 007}|1-2 - . inf,-nan", 8, values), 8);
+    CHECK(values[0] == 0.5f && values[1] == 1 && values[2] == -0.025f && values[3] == 7);
+    CHECK(values[4] == 1 && values[5] == -2 && isinf(values[6]) && isnan(values[7]));
+    CHECK_EQ(read_text("1e99 1e-99", 2, values), 2);
+    CHECK(isinf(values[0]) && values[1] < 1e-30f);
+    const char *const wrong[] = {"e5", "1e", "1.2.3", "0x10", "1e5x", "infinite"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        CHECK_EQ(read_text(wrong[i], 1, values), 0);
+    CHECK_EQ(read_text(" ,;", 1, values), 0);
+    CHECK_MESSAGE("ends after 0 of 1 numbers");
+    CHECK_EQ(read_text("1", 0, NULL), 0);
+    CHECK_EQ(ln_error_status(), LN_OK);
+    CHECK_EQ(tl_read_floats("/nonexistent", 1, values), -1);
+    CHECK_EQ(ln_error_status(), LN_IO);
+    CHECK_EQ(tl_read_floats("/nonexistent", 1, NULL), -1);
+    CHECK_EQ(ln_error_status(), LN_INVALID);
 }
 
 TEST_LIST(documented_values_come_first_and_stay, names_and_values_are_each_others_inverse,

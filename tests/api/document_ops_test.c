@@ -221,6 +221,13 @@ TEST(operator_lists_run_their_life_cycle_in_order)
     CHECK_STR_EQ(calls, "psrre");
     ln_op_list_free_lists_too(ops);
     ln_op_list_free(NULL);
+
+    // The list alone: the operators may be static.
+    static ln_op one, other;
+    ln_list *list = ln_op_list_create_from_array((ln_op *[]){&one, &other, NULL});
+    CHECK_EQ(ln_list_length(list), 2);
+    ln_op_list_free(list);
+    ln_op_list_free_ops_too(NULL);
     ln_tensor_table_free(tensor_table);
 }
 
