@@ -39,6 +39,7 @@ tools/symbols.sh build/liblightnet.a
 step "exports"
 tools/exports.sh build/liblightnet.so
 tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
+tools/exports.sh build/liblightnet-classic.so src/compat/classic/include LN_CLASSIC_API
 
 step "size"
 tools/size.sh build/liblightnet.so

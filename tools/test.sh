@@ -101,6 +101,7 @@ count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
 count "symbols" tools/symbols.sh build/liblightnet.a
 count "exports of lightnet-cvm" tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
+count "exports of lightnet-classic" tools/exports.sh build/liblightnet-classic.so src/compat/classic/include LN_CLASSIC_API
 
 note "clang"
 count "build with clang" build clang

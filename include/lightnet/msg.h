@@ -41,7 +41,10 @@ typedef enum ln_msg_level {
 struct ln_msg {
     ln_msg_level level;
     int err; /* errno when the message was made; 0 for levels other than SYS */
-    char *text;
+    union {
+        char *text;
+        char *err_str; /* the same, as old programs call it */
+    };
 };
 typedef struct ln_msg ln_msg;
 
