@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `lightnet convert`: a model or weights in one format, out in another.
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <lightnet/spelling.h>
 
 #include "cli.h"
 #include "convert_weights.h"
+#include "file_bytes.h"
 
 typedef struct convert_options {
     const char *model;
@@ -30,7 +32,8 @@ const verb_usage convert_usage = {
     .name = "convert",
     .synopsis = "MODEL [-f WEIGHTS] [--external] -o FILE\n"
                 "MODEL [--weights=WEIGHTS] -o FILE\n"
-                "WEIGHTS -o FILE",
+                "WEIGHTS -o FILE\n"
+                "EXPANDER.json -o FILE.rules",
     .about =
         "Writes MODEL in the format that FILE's name says: .onnx for ONNX, .json for JSON IR, "
         ".net for IL; a name that says none gives JSON IR, and \"-\" writes that to standard "
@@ -38,7 +41,9 @@ const verb_usage convert_usage = {
         "along. In the other formats they go to a file beside FILE, which -f then takes.\n\n"
         "Writes WEIGHTS, which are safetensors, .wts or a params dictionary, told apart by "
         "content, as FILE's name says: .safetensors, .wts or .params. Floats of 16 bits become "
-        "32 bits. .wts holds float and int8 only, and lengths in place of shapes.",
+        "32 bits. .wts holds float and int8 only, and lengths in place of shapes.\n\n"
+        "Writes the optimizer description EXPANDER.json of the first LightNet as rules, which "
+        "--rules takes.",
     .options = takes,
 };
 
@@ -74,10 +79,27 @@ static int check_ending(const char *outfile)
         nearest.name ? "?" : "", endings);
 }
 
+// An optimizer description of the first LightNet as rules.
+static int convert_expander(const convert_options *o)
+{
+    char *text, *rules;
+    size_t len;
+    ln_status status = file_read(o->model, &text, &len);
+    if (status != LN_OK)
+        return say_failure();
+    status = ln_expander_to_rules(text, len, o->model, &rules);
+    free(text);
+    if (status != LN_OK)
+        return say_failure();
+    int code = write_text(o->outfile, rules);
+    ln_free(rules);
+    return code;
+}
+
 static int check(const convert_options *o)
 {
     ln_tensor_file_format format;
-    if (ln_tensor_file_format_of(o->outfile, &format) != LN_OK &&
+    if (!ends_in(o->outfile, ".rules") && ln_tensor_file_format_of(o->outfile, &format) != LN_OK &&
         check_ending(o->outfile) != EXIT_OK)
         return EXIT_USAGE;
     int is_onnx = ends_in(o->outfile, ".onnx");
@@ -145,6 +167,8 @@ int cmd_convert(int argc, char **argv)
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    if (ends_in(o.outfile, ".rules"))
+        return convert_expander(&o);
     ln_tensor_file_format format;
     if (ln_tensor_file_format_of(o.outfile, &format) == LN_OK)
         return convert_weights(o.model, o.outfile, format);

@@ -12,12 +12,15 @@
 #include "model_io.h"
 #include "trial.h"
 
+#define MAX_INPUTS 1024 // names of --inputs
+
 typedef struct opt_options {
     const char *model;
     const char *outfile;
     const char *target;
     const char *dump_after;
     const char *dump_dir;
+    const char *input_names;
     int has_times;
     int verifies;
     option_texts shapes;
@@ -37,6 +40,7 @@ static const verb_option takes[] = {
     NOTE(SEED, opt_options, source.seed, "(default 1)"),
     NOTE(DATAFILE, opt_options, source.datafile, "; for --verify (default: random ones)"),
     NOTE(INPUT, opt_options, source.inputs, "; for --verify, other inputs are random"),
+    TAKES(INPUTS, opt_options, input_names),
     TAKES(SHAPE, opt_options, shapes),
     INPUT_OPTIONS(opt_options, source.files),
     COMPILE_FLAGS(opt_options, flags),
@@ -176,8 +180,25 @@ static ln_status prepare_verifying(watcher *w, const ln_context *ctx)
     return trial_reference(ctx, w->data, &w->before);
 }
 
+// `names` are divided by commas.
+static ln_status set_inputs(ln_context *ctx, const char *names)
+{
+    const char *tnames[MAX_INPUTS];
+    size_t count = 0;
+    char *copy = ln_strdup(names);
+    if (!copy)
+        return LN_NO_MEMORY;
+    for (char *name = strtok(copy, ","); name && count < MAX_INPUTS; name = strtok(NULL, ","))
+        tnames[count++] = name;
+    ln_status status = ln_context_set_inputs(ctx, count, tnames);
+    ln_free(copy);
+    return status;
+}
+
 static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 {
+    if (o->input_names)
+        LN_TRY(set_inputs(ctx, o->input_names));
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (o->verifies)
         LN_TRY(prepare_verifying(w, ctx));

@@ -122,6 +122,9 @@
     /* How a model is compiled. */ \
     X(PASSES, "passes", 'p', "LIST", OPTION_TEXT, 0, \
       "only these passes, such as fold,expand (default: all)") \
+    X(INPUTS, "inputs", 0, "NAMES", OPTION_TEXT, 0, \
+      "these tensors, such as image,anchors, are the inputs: for a model without `input`, where " \
+      "others were found") \
     X(STOP_AFTER, "stop-after", 0, "PASS", OPTION_TEXT, 0, "no pass after this one") \
     X(DUMP_AFTER, "dump-after", 0, "PASS", OPTION_TEXT, 0, \
       "print the model after PASS, or after each pass if it is \"all\", as IL on standard error") \

@@ -64,6 +64,7 @@
 /* Extending: archs, operators, formats. */
 #include <lightnet/arch.h>
 #include <lightnet/easyjson.h>
+#include <lightnet/expander.h>
 #include <lightnet/il.h>
 #include <lightnet/onnx_data.h>
 #include <lightnet/opdesc.h>

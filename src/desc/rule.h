@@ -192,7 +192,8 @@ typedef struct ln_rule_set {
     struct ln_document *arena; // of a set that was read or unpacked: where it lives
 } ln_rule_set;
 
-// Reads the rules of a file; "-" is standard input. The caller gives *out_set back with
+// Reads the rules of a file, or of an optimizer description (lightnet/expander.h), where places are
+// those in the rules that it becomes; "-" is standard input. The caller gives *out_set back with
 // ln_rule_set_destroy, and may use it from several threads meanwhile.
 // LN_IO, LN_SYNTAX, LN_LIMIT or LN_NO_MEMORY; *out_set is then NULL, and the message of LN_SYNTAX
 // has file, line and column. Operators are not looked up here: ln_rule_set_check in pass does that.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/expander.h>
 
 #include "desc/rule_parser.h"
 
@@ -372,7 +373,16 @@ ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set)
     char *text;
     size_t len;
     LN_TRY(ln_text_read_file(file, LN_RULE_MAX_BYTES, &text, &len));
-    ln_status status = ln_rule_set_parse(text, len, file, out_set);
+    ln_status status = LN_OK;
+    if (ln_expander_probe(text, len)) {
+        char *rules;
+        status = ln_expander_to_rules(text, len, file, &rules);
+        ln_free(text);
+        text = rules;
+        len = rules ? strlen(rules) : 0;
+    }
+    if (status == LN_OK)
+        status = ln_rule_set_parse(text, len, file, out_set);
     ln_free(text);
     return status;
 }
