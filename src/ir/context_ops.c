@@ -126,7 +126,8 @@ static ln_status admit_all(ln_context *ctx)
     ctx->has_input = has_type(ctx->ops, "input");
     ctx->has_output = has_type(ctx->ops, "output");
     LN_TRY(ln_context_each_graph(ctx, init_graph, NULL));
-    // Shapes are bound after reading. A compiled model has its shapes, and a graph takes what comes.
+    // Shapes are bound after reading. A compiled model has its shapes, and a graph takes what
+    // comes.
     int may_wait = !ctx->compiled && !ctx->outer;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
