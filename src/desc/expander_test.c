@@ -94,7 +94,7 @@ static const sample refused[] = {
      HEAD "{\"optype\": \"relu\", \"rules\": [{\"cond\": [\"(self.ins[src].isstatic\"], "
           "\"replace\": [\"relu_cpu\"]}]}]}",
      "a bracket of the condition is not closed"},
-    {"text behind it",
+    {"text after it",
      HEAD "{\"optype\": \"relu\", \"rules\": [{\"cond\": [\"self.ins[src].isstatic )\"],"
           " \"replace\": [\"relu_cpu\"]}]}]}",
      "the condition ends before ')'"},

@@ -45,7 +45,7 @@ static bool is_in_word(int c)
     return is_digit(c) || is_letter(c) || c == '.' || c == '+' || c == '-';
 }
 
-// A sign belongs to a number at its start and behind the e of an exponent only.
+// A sign belongs to a number at its start and after the e of an exponent only.
 static bool ends_word(const scanner *s)
 {
     bool is_sign = s->c == '+' || s->c == '-';
