@@ -90,6 +90,9 @@
     X(THROUGH, "through", 0, "FORMATS", OPTION_TEXT, 0, \
       "write the model in these formats, such as il,ir,onnx, read it again each time, and run what " \
       "has come out") \
+    X(COMPILED, "compiled", 0, NULL, OPTION_FLAG, 0, \
+      "also run each model's compiled forms, with its weights and without; their outputs must be " \
+      "bit-identical with the model's") \
     /* What is compared. */ \
     X(RTOL, "rtol", 0, "X", OPTION_NUMBER, 0, \
       "relative tolerance (default 1e-4; float16 2^-9, bfloat16 2^-6, integers 0)") \

@@ -12,6 +12,7 @@
 #include <lightnet/lightnet.h>
 
 #include "cli.h"
+#include "compiled_forms.h"
 #include "file_bytes.h"
 #include "model_io.h"
 #include "pb.h"
@@ -29,6 +30,7 @@ typedef struct verifier {
     char *reason;
     size_t reason_size;
     int wrong_count;
+    compiled_forms *forms; // of the context that runs; NULL: none are asked for
 } verifier;
 
 // ---- Files ----
@@ -264,12 +266,16 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
         if (!v->o->keeps_open)
             LN_TRY(given_inputs_bind_shapes(*ctx, given));
         LN_TRY(compile_model(*ctx, v->o->target, NULL));
+        if (v->o->checks_compiled)
+            LN_TRY(compiled_forms_create(*ctx, &v->forms));
         silence_model(*ctx);
         LN_TRY(model_check_weights(*ctx, "compile it with them first: lightnet -c -f FILE"));
         LN_TRY(load_model(*ctx, NULL));
     }
     LN_TRY(given_inputs_set(*ctx, given));
     LN_TRY(ln_context_run(*ctx));
+    if (v->forms)
+        LN_TRY(compiled_forms_check(v->forms, *ctx, given, v->c->is_shape_only));
     return compare_outputs(v, *ctx, set);
 }
 
@@ -288,7 +294,9 @@ static ln_status run_sets(verifier *v, ln_context **ctx)
             return ln_fail_prefix("set %d", set);
         if (!v->o->keeps_open) {
             close_model(*ctx);
+            compiled_forms_destroy(v->forms);
             *ctx = NULL;
+            v->forms = NULL;
         }
     }
     return set ? LN_OK
@@ -308,6 +316,7 @@ verify_result verify_run(const verify_case *c, const verify_options *o, char *re
     if (status == LN_OK)
         status = run_sets(&v, &ctx);
     close_model(ctx);
+    compiled_forms_destroy(v.forms);
     if (status != LN_OK) {
         snprintf(reason, size, "%s", ln_error_message());
         return VERIFY_FAILED;

@@ -22,6 +22,7 @@ typedef struct verify_options {
     const char *target;
     int keeps_open;      // shapes come with the data in a run, not before compiling
     const char *through; // formats that the model goes through first, such as "il,ir,onnx"; NULL
+    int checks_compiled; // compiled forms, with weights and without, must give the same bits
     int is_quiet;        // nothing is printed but the line of the caller
 } verify_options;
 

@@ -54,6 +54,7 @@ static const verb_option takes[] = {
     TAKES(SHAPE_ONLY, list_options, is_shape_only),
     TAKES(OPEN, list_options, run.keeps_open),
     TAKES(THROUGH, list_options, run.through),
+    TAKES(COMPILED, list_options, run.checks_compiled),
     TAKES(LIST, list_options, list),
     TAKES(SUMMARY, list_options, is_summary),
     TAKES(ISOLATE, list_options, is_isolated),

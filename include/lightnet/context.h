@@ -108,6 +108,7 @@ struct ln_context {
     int64_t start_ns;           /* when that was, if there is a timeout */
     int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
     unsigned constants_version; /* counts constants that were set */
+    int plan_reuse; /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
 };
 typedef struct ln_context ln_context;
 
@@ -184,7 +185,9 @@ LN_API ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
 
 /* Writes the operators in their order: JSON IR (with the plan, once compiled), IL if `outfile` ends
  * in ".net", ONNX with its weights if it ends in ".onnx". "-" is standard output. A failure leaves
- * an old file as it was. */
+ * an old file as it was. The plan is for a reader with no more than the text and, after
+ * `ln_context_store`, its file: weights that only the context has are planned as those of a data
+ * file. LN_UNSUPPORTED if shapes depend on such weights. */
 LN_API ln_status ln_context_print(const ln_context *ctx, const char *outfile);
 
 /* The same with flags. */
@@ -413,12 +416,13 @@ LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path
 
 /* Computes now what a PLANNED model computes once: folded and packed weights, and other constants.
  * They go to `path`, a safetensors file, and the model takes them from there: the operators that
- * made them, and the raw weights, are no longer in it. The weights are what the model brings or, if
- * it brings none, `datafile`. Then the context is PLANNED again; printed as IR, the model names the
- * file, which has to lie beside it, and a context that reads it uses the constants where they lie,
- * without a copy. *out_count receives the number of tensors, 0 if the model has no weights or they
- * are not at hand: then nothing is written or changed. If a failure comes after the file is
- * complete, the context is READY. */
+ * made them, and the raw weights, are no longer in it. Graphs of `If`, `Loop` and `Scan` keep their
+ * operators, and their weights go to the file as they are. The weights are what the model brings
+ * or, if it brings none, `datafile`. Then the context is PLANNED again; printed as IR, the model
+ * names the file, which has to lie beside it, and a context that reads it uses the constants where
+ * they lie, without a copy. *out_count receives the number of tensors, 0 if the model has no
+ * weights or they are not at hand: then nothing is written or changed. If a failure comes after the
+ * file is complete, the context is READY. */
 LN_API ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *path,
                                   size_t *out_count);
 

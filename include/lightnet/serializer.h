@@ -86,6 +86,9 @@ struct ln_serializer {
 
     /* Operator loaders, kept by the two functions below. */
     struct ln_op_loader_table *loaders;
+
+    /* 1: of a compiled model, `write` writes the memory plan, and the reader adopts it. */
+    int writes_plan;
 };
 
 /* Adds a serializer; the struct is borrowed and must outlive its registration. A second one of

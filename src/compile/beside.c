@@ -14,6 +14,7 @@
 #include <lightnet/util.h>
 
 #include "base/open_below.h"
+#include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/fill.h"
 
@@ -121,6 +122,9 @@ typedef struct carrying {
 // What the file has must be what the text says; the operator says so again when it is checked.
 static ln_status carry_tensor(const carrying *c, const char *name, tl_dtype dtype)
 {
+    const tl_tensor *there = ln_carried_find(c->ctx->carried, name);
+    if (there && there->dtype == dtype)
+        return LN_OK; // graphs may read what the model around them reads
     int index = ln_tensor_file_find(c->file, name);
     if (index < 0)
         return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", c->ctx->weights, name);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clones: the operators and the plan are copied, static tensors are shared.
 
-#include <lightnet/context.h>
+#include "compile/clone.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
+#include "compile/context_plan.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
@@ -24,8 +26,7 @@ static ln_status copy_string(const char *string, char **out_copy)
 }
 
 // The operators are checked again for the clone's own tensor table.
-static ln_status copy_all(const ln_context *ctx, ln_context *clone);
-static ln_status copy_graphs(const ln_context *ctx, ln_context *clone);
+static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_weights);
 
 static ln_status copy_ops(const ln_context *ctx, ln_context *clone)
 {
@@ -80,6 +81,7 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     memcpy(clone->mem_sizes, ctx->mem_sizes, sizeof clone->mem_sizes);
     memcpy(clone->static_sizes, ctx->static_sizes, sizeof clone->static_sizes);
     memcpy(clone->load_sizes, ctx->load_sizes, sizeof clone->load_sizes);
+    clone->plan_reuse = ctx->plan_reuse;
     LN_TRY(copy_string(ctx->target, &clone->target));
     LN_TRY(copy_string(ctx->datafile, &clone->datafile));
     clone->state = LN_CONTEXT_PLANNED;
@@ -135,19 +137,9 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
     return LN_OK;
 }
 
-static ln_status copy_all(const ln_context *ctx, ln_context *clone)
+// What planning and loading have made; inner graphs have theirs.
+static ln_status copy_work(const ln_context *ctx, ln_context *clone)
 {
-    clone->limits = ctx->limits;
-    clone->timeout = ctx->timeout;
-    if (!clone->outer) {
-        clone->carried = ln_carried_retain(ctx->carried);
-        clone->writes = ln_writes_retain(ctx->writes);
-    }
-    LN_TRY(copy_string(ctx->source, &clone->source));
-    LN_TRY(copy_string(ctx->weights, &clone->weights));
-    LN_TRY(copy_graphs(ctx, clone));
-    ln_context_share_threads(clone, ctx);
-    LN_TRY(copy_ops(ctx, clone));
     if (ctx->state >= LN_CONTEXT_PLANNED)
         LN_TRY(copy_plan(ctx, clone));
     return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
@@ -155,7 +147,7 @@ static ln_status copy_all(const ln_context *ctx, ln_context *clone)
 
 // Names of graphs are keys of their table. A graph may name one that is not copied yet, which its
 // operators ask for when they are checked; so all are there, empty, before one is filled.
-static ln_status copy_graphs(const ln_context *ctx, ln_context *clone)
+static ln_status copy_graphs(const ln_context *ctx, ln_context *clone, bool has_weights)
 {
     for (int is_filling = 0; is_filling < 2; is_filling++) {
         size_t cursor = 0;
@@ -166,10 +158,27 @@ static ln_status copy_graphs(const ln_context *ctx, ln_context *clone)
             if (!is_filling)
                 LN_TRY(ln_context_add_graph(clone, name, &copy));
             else
-                LN_TRY(copy_all(graph, copy));
+                LN_TRY(copy_model(graph, copy, has_weights));
+            if (is_filling && has_weights)
+                LN_TRY(copy_work(graph, copy));
         }
     }
     return LN_OK;
+}
+
+static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_weights)
+{
+    clone->limits = ctx->limits;
+    clone->timeout = ctx->timeout;
+    if (!clone->outer && has_weights)
+        clone->carried = ln_carried_retain(ctx->carried);
+    if (!clone->outer)
+        clone->writes = ln_writes_retain(ctx->writes);
+    LN_TRY(copy_string(ctx->source, &clone->source));
+    LN_TRY(copy_string(has_weights ? ctx->weights : NULL, &clone->weights));
+    LN_TRY(copy_graphs(ctx, clone, has_weights));
+    ln_context_share_threads(clone, ctx);
+    return copy_ops(ctx, clone);
 }
 
 ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
@@ -182,11 +191,45 @@ ln_status ln_context_clone(const ln_context *ctx, ln_context **out_clone)
     ln_context *clone = ln_context_create();
     if (!clone)
         return LN_NO_MEMORY;
-    ln_status status = copy_all(ctx, clone);
+    ln_status status = copy_model(ctx, clone, true);
+    if (status == LN_OK)
+        status = copy_work(ctx, clone);
     if (status != LN_OK) {
         ln_context_free(clone);
         return status;
     }
     *out_clone = clone;
+    return LN_OK;
+}
+
+// ---- Without weights ----
+
+static ln_status plan_bare(const ln_context *ctx, ln_context *bare)
+{
+    size_t cursor = 0;
+    const void *name;
+    void *graph;
+    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, &name, &graph)) {
+        const ln_context *from = graph;
+        LN_TRY(ln_context_plan_memory(ln_context_find_graph(bare, name), from->target,
+                                      (ln_plan_reuse)from->plan_reuse));
+    }
+    return ln_context_plan_memory(bare, ctx->target, (ln_plan_reuse)ctx->plan_reuse);
+}
+
+ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare)
+{
+    *out_bare = NULL;
+    ln_context *bare = ln_context_create();
+    if (!bare)
+        return LN_NO_MEMORY;
+    ln_status status = copy_model(ctx, bare, false);
+    if (status == LN_OK)
+        status = plan_bare(ctx, bare);
+    if (status != LN_OK) {
+        ln_context_free(bare);
+        return status;
+    }
+    *out_bare = bare;
     return LN_OK;
 }

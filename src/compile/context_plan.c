@@ -298,6 +298,7 @@ static ln_status become_planned(ln_context *ctx, const char *target, ln_plan_reu
     }
     ln_free(ctx->target);
     ctx->target = target_copy;
+    ctx->plan_reuse = (int)reuse;
     ctx->state = LN_CONTEXT_PLANNED;
     return LN_OK;
 }

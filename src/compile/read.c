@@ -4,14 +4,18 @@
 
 #include <lightnet/context.h>
 
+#include <stdbool.h>
+
 #include <lightnet/allocator.h>
 #include <lightnet/serializer.h>
 #include <lightnet/util.h>
 
 #include "base/text.h"
 #include "compile/beside.h"
+#include "compile/clone.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
+#include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/phase.h"
@@ -165,7 +169,21 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     ln_serializer *serializer = ln_serializer_find(serializer_name);
     if (!serializer || !serializer->write)
         return LN_FAIL(LN_UNSUPPORTED, "no writer for format '%s'", serializer_name);
-    return serializer->write(serializer, ctx, out_bytes, out_byte_count);
+    // The plan in the text is that of its reader, who has no memory for what lies in the model's
+    // file.
+    bool is_bare = serializer->writes_plan && ctx->state >= LN_CONTEXT_PLANNED && !ctx->outer &&
+                   !ctx->weights && ln_carried_count(ctx->carried) > 0;
+    if (!is_bare)
+        return serializer->write(serializer, ctx, out_bytes, out_byte_count);
+    ln_context *bare;
+    ln_status status = ln_context_clone_bare(ctx, &bare);
+    if (status != LN_OK)
+        return ln_fail_prefix("the model cannot be written in compiled form without its weights; "
+                              "store them beside it (ln_context_store, or `lightnet -c` without "
+                              "--no-weights)");
+    status = serializer->write(serializer, bare, out_bytes, out_byte_count);
+    ln_context_free(bare);
+    return status;
 }
 
 ln_status ln_context_print(const ln_context *ctx, const char *outfile)

@@ -32,10 +32,14 @@
 
 typedef struct store {
     ln_context *ctx;
-    ln_op **ops;     // in the order of the list
-    size_t op_count; //
-    bool *is_stored; // of each: its outputs come from the file, or nobody needs them
-    ln_hash *needed; // names of tensors that the operators that stay read
+    const char *datafile; // of the weights; NULL: the model carries them
+    ln_tensor_file *file; // the same, opened when a graph needs it
+    ln_list_builder read; // tensors that were read from it
+    ln_hash *kept;        // names of weights that operators go on reading from a file -> tensors
+    ln_op **ops;          // in the order of the list
+    size_t op_count;      //
+    bool *is_stored;      // of each: its outputs come from the file, or nobody needs them
+    ln_hash *needed;      // names of tensors that the operators that stay read
     ln_named_tensor *tensors;
     size_t tensor_count;
     ln_list_builder old_ops;
@@ -46,6 +50,80 @@ typedef struct store {
 static const ln_tensor_entry *entry_of(const store *s, const ln_tensor_list_entry *listed)
 {
     return ln_tensor_table_find(s->ctx->tensor_table, listed->name);
+}
+
+// ---- Weights that stay weights: those of graphs, and what is not stored otherwise ----
+
+static void free_tensor(void *tensor)
+{
+    tl_tensor_free_data_too(tensor);
+}
+
+static ln_status read_from_file(store *s, const char *name, tl_dtype dtype,
+                                const tl_tensor **out_tensor)
+{
+    if (!s->file)
+        LN_TRY(ln_tensor_file_open(s->datafile, &s->file));
+    int index = ln_tensor_file_find(s->file, name);
+    if (index < 0)
+        return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", s->datafile, name);
+    const tl_tensor *known = ln_tensor_file_describe(s->file, index);
+    if (known->dtype == dtype) {
+        *out_tensor = ln_tensor_file_tensor(s->file, index);
+        return *out_tensor ? LN_OK : ln_error_status();
+    }
+    tl_tensor *tensor = tl_tensor_zeros(known->ndim, known->dims, dtype);
+    if (!tensor)
+        return LN_NO_MEMORY;
+    ln_status status = ln_tensor_file_read_as(s->file, index, dtype, tensor->data);
+    if (status == LN_OK)
+        status = ln_list_builder_push(&s->read, tensor);
+    if (status != LN_OK) {
+        tl_tensor_free_data_too(tensor);
+        return status;
+    }
+    *out_tensor = tensor;
+    return LN_OK;
+}
+
+// A graph may read the same tensor as another, or as the model around it.
+static ln_status keep_weight(store *s, const char *name, tl_dtype dtype)
+{
+    const tl_tensor *tensor = ln_hash_find(s->kept, name);
+    if (tensor && tensor->dtype != dtype)
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "tensor '%s' of the data file is read as %s and, in another graph, as %s, "
+                       "but the stored file holds it once; give one of them another name",
+                       name, tl_dtype_name(tensor->dtype), tl_dtype_name(dtype));
+    if (tensor)
+        return LN_OK;
+    tensor = ln_carried_find(s->ctx->carried, name);
+    if (!tensor)
+        LN_TRY(read_from_file(s, name, dtype, &tensor));
+    if (ln_hash_insert(s->kept, (void *)(uintptr_t)name, (void *)(uintptr_t)tensor) < 0)
+        return ln_error_status();
+    return LN_OK;
+}
+
+static ln_status keep_outputs(store *s, const ln_context *graph, const ln_op *op)
+{
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(graph->tensor_table, out->name);
+        LN_TRY(keep_weight(s, out->name, entry->tensor->dtype));
+    }
+    return LN_OK;
+}
+
+// Bodies of loops and branches keep their operators.
+static ln_status keep_weights(ln_context *graph, void *user)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, graph->ops) {
+        if (ln_op_is_from_file(op))
+            LN_TRY(keep_outputs(user, graph, op));
+    }
+    return LN_OK;
 }
 
 // ---- What is stored ----
@@ -80,6 +158,13 @@ static const tl_tensor *find_tensor(const store *s, const char *tname)
     return entry->tensor->data ? entry->tensor : ln_carried_find(s->ctx->carried, tname);
 }
 
+// A weight of a graph that is called the same, and is not the same.
+static bool is_taken(const store *s, const ln_op *op, const ln_tensor_list_entry *out)
+{
+    const tl_tensor *tensor = ln_hash_find(s->kept, out->name);
+    return tensor && (!ln_op_is_from_file(op) || tensor->dtype != entry_of(s, out)->tensor->dtype);
+}
+
 // What is needed of its outputs can lie in a file, in the bytes that they have in memory.
 static bool can_store(const store *s, const ln_op *op)
 {
@@ -90,9 +175,9 @@ static bool can_store(const store *s, const ln_op *op)
         const ln_tensor_entry *entry = entry_of(s, out);
         bool is_view = entry->owner && !entry->is_placed;
         if (is_needed(s, op, out) &&
-            (is_view || entry->mtype != LN_MEM_CPU || entry->tensor->dtype == TL_OBJECT ||
-             entry->tensor->dtype == TL_STRING || tl_tensor_size(entry->tensor) == 0 ||
-             !find_tensor(s, out->name)))
+            (is_view || is_taken(s, op, out) || entry->mtype != LN_MEM_CPU ||
+             entry->tensor->dtype == TL_OBJECT || entry->tensor->dtype == TL_STRING ||
+             tl_tensor_size(entry->tensor) == 0 || !find_tensor(s, out->name)))
             return false;
     }
     return true;
@@ -132,8 +217,11 @@ static ln_status find_stored(store *s)
         if (is_load)
             LN_TRY(need_outputs(s, op));
         s->is_stored[k] = is_load && (!has_needed(s, op) || can_store(s, op));
-        if (!s->is_stored[k])
-            LN_TRY(need_inputs(s, op));
+        if (s->is_stored[k])
+            continue;
+        LN_TRY(need_inputs(s, op));
+        if (ln_op_is_from_file(op))
+            LN_TRY(keep_outputs(s, s->ctx, op));
     }
     return LN_OK;
 }
@@ -160,24 +248,18 @@ static ln_status add_outputs(store *s, const ln_op *op)
     return LN_OK;
 }
 
-// Bodies of loops and branches keep their operators, and take their weights from the file.
-static ln_status add_graph(ln_context *graph, void *user)
+// What the root stores of the same name is the same.
+static ln_status add_kept(store *s)
 {
-    store *s = user;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, graph->ops) {
-        const ln_tensor_list_entry *out;
-        for (const ln_list *l = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL; l;
-             l = l->next) {
-            out = l->data;
-            const tl_tensor *tensor = ln_carried_find(s->ctx->carried, out->name);
-            if (!tensor)
-                return LN_FAIL(LN_UNSUPPORTED,
-                               "tensor '%s' of graph '%s' comes from a data file, which is not "
-                               "stored for graphs",
-                               out->name, graph->source ? graph->source : "");
-            LN_TRY(add_tensor(s, out->name, tensor));
-        }
+    size_t cursor = 0, own_count = s->tensor_count;
+    const void *name;
+    void *tensor;
+    while (ln_hash_next(s->kept, &cursor, &name, &tensor)) {
+        bool is_there = false;
+        for (size_t i = 0; i < own_count && !is_there; i++)
+            is_there = strcmp(s->tensors[i].name, name) == 0;
+        if (!is_there)
+            LN_TRY(add_tensor(s, name, tensor));
     }
     return LN_OK;
 }
@@ -207,7 +289,7 @@ static ln_status save(store *s, const char *path)
         if (s->is_stored[k])
             LN_TRY(add_outputs(s, s->ops[k]));
     }
-    LN_TRY(ln_context_each_graph(s->ctx, add_graph, s));
+    LN_TRY(add_kept(s));
     if (s->tensor_count == 0)
         return LN_OK;
     qsort(s->tensors, s->tensor_count, sizeof *s->tensors, by_alignment);
@@ -302,7 +384,8 @@ static ln_status list_ops(store *s)
     s->ops = ln_alloc_array(s->op_count, sizeof(ln_op *));
     s->is_stored = ln_alloc_array(s->op_count, sizeof *s->is_stored);
     s->needed = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
-    if (!s->ops || !s->is_stored || !s->needed)
+    s->kept = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    if (!s->ops || !s->is_stored || !s->needed || !s->kept)
         return LN_NO_MEMORY;
     size_t k = 0;
     for (const ln_list *l = s->ctx->ops; l; l = l->next)
@@ -310,14 +393,30 @@ static ln_status list_ops(store *s)
     return LN_OK;
 }
 
+static ln_status plan_graph_again(ln_context *graph, void *user)
+{
+    char *target = ln_strdup(graph->target);
+    if (!target)
+        return LN_NO_MEMORY;
+    (void)user;
+    ln_plan_reuse reuse = (ln_plan_reuse)graph->plan_reuse;
+    ln_status status = ln_context_rerun_ops(graph);
+    if (status == LN_OK)
+        status = ln_context_plan_memory(graph, target, reuse);
+    ln_free(target);
+    return status;
+}
+
 // Reads the file back, so that the plan is that of whoever reads the compiled model.
 static ln_status plan_again(ln_context *ctx, const char *path, const char *target)
 {
+    ln_plan_reuse reuse = (ln_plan_reuse)ctx->plan_reuse;
     ln_carried_release(ctx->carried);
     ctx->carried = NULL;
     LN_TRY(ln_beside_carry(ctx, path));
+    LN_TRY(ln_context_each_graph(ctx, plan_graph_again, NULL));
     LN_TRY(ln_context_rerun_ops(ctx));
-    return ln_context_plan_memory(ctx, target, LN_PLAN_REUSE_ALL);
+    return ln_context_plan_memory(ctx, target, reuse);
 }
 
 static ln_status exchange(store *s, const char *path)
@@ -346,26 +445,40 @@ static ln_status exchange(store *s, const char *path)
     return status;
 }
 
-// There are weights, and all of them are at hand.
-static bool has_weights(const ln_context *ctx, const char *datafile)
+typedef struct weight_count {
+    size_t count;
+    size_t carried_count;
+} weight_count;
+
+static ln_status count_weights(ln_context *ctx, void *user)
 {
-    bool is_any = false;
+    weight_count *found = user;
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         const ln_list *out = ln_op_is_from_file(op) ? op->op_arg->tensors_out : NULL;
         for (; out; out = out->next) {
             const ln_tensor_list_entry *listed = out->data;
-            is_any = true;
-            if (!datafile && !ln_tensor_table_find(ctx->tensor_table, listed->name)->carried)
-                return false;
+            found->count++;
+            if (ln_tensor_table_find(ctx->tensor_table, listed->name)->carried)
+                found->carried_count++;
         }
     }
-    return is_any;
+    return LN_OK;
+}
+
+// There are weights, of the model or of its graphs, and all of them are at hand.
+static bool has_weights(ln_context *ctx, const char *datafile)
+{
+    weight_count found = {0};
+    count_weights(ctx, &found);
+    ln_context_each_graph(ctx, count_weights, &found);
+    return found.count > 0 && (datafile || found.carried_count == found.count);
 }
 
 static ln_status run_store(store *s, const char *path)
 {
     LN_TRY(list_ops(s));
+    LN_TRY(ln_context_each_graph(s->ctx, keep_weights, s));
     LN_TRY(find_stored(s));
     LN_TRY(save(s, path));
     if (s->tensor_count == 0)
@@ -390,7 +503,7 @@ ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *pa
     ln_status loaded = ln_context_load(ctx, datafile);
     ctx->is_storing = 0;
     LN_TRY(loaded);
-    store s = {.ctx = ctx};
+    store s = {.ctx = ctx, .datafile = datafile};
     ln_status status = run_store(&s, path);
     if (status == LN_OK)
         *out_count = s.tensor_count;
@@ -399,6 +512,9 @@ ln_status ln_context_store(ln_context *ctx, const char *datafile, const char *pa
     ln_list_free(s.old_ops.list);
     ln_list_free(s.list.list);
     ln_hash_free(s.needed);
+    ln_hash_free(s.kept);
+    ln_list_free_deep(s.read.list, free_tensor);
+    ln_tensor_file_close(s.file);
     ln_free(s.is_stored);
     ln_free(s.tensors);
     ln_free(s.ops);

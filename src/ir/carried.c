@@ -162,6 +162,11 @@ int ln_entry_is_in_place(const ln_tensor_entry *entry)
            (uintptr_t)entry->carried % size == 0;
 }
 
+const char *ln_entry_planned_owner(const ln_tensor_entry *entry)
+{
+    return ln_entry_is_in_place(entry) ? NULL : entry->owner;
+}
+
 static bool lies_in(const ln_hash *tensor_table, const ln_tensor_entry *view,
                     const ln_tensor_entry *entry)
 {

@@ -43,6 +43,11 @@ void ln_carried_let_go(const ln_carried *carried, const void *bytes, size_t byte
 // 1 if the tensor stays where the model's file has it, so that no memory is planned for it.
 int ln_entry_is_in_place(const ln_tensor_entry *entry);
 
+// The tensor in whose memory the plan has this one: NULL for what is in place, since the plan has
+// no memory for it, nor for what its operator lays it in. What is planned, written into compiled
+// files and compared with them is this.
+const char *ln_entry_planned_owner(const ln_tensor_entry *entry);
+
 // Gives a tensor that is in place memory of its own, with the same elements, so that it can be
 // written; views of it follow. A view gets it with the tensor that it lies in. Until the model is
 // unloaded.

@@ -121,7 +121,7 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
     r->entries[index] = entry;
     r->owners[index] = index;
     r->aligns[index] = (uint8_t)tl_size_of(entry->tensor->dtype);
-    r->is_described[index] = entry->owner && !entry->is_placed && !ln_entry_is_in_place(entry);
+    r->is_described[index] = ln_entry_planned_owner(entry) && !entry->is_placed;
     r->values[index] = (ln_plan_value){
         .name = entry->name,
         .offset = entry->offset,
@@ -144,11 +144,9 @@ static ln_status add_values(const ln_context *ctx, ln_plan_records *r)
             LN_TRY(add_value(ctx, r, op, out->data));
     }
     for (size_t i = 0; i < r->plan.value_count; i++) {
-        const char *owner = r->entries[i]->owner;
+        const char *owner = ln_entry_planned_owner(r->entries[i]);
         if (r->entries[i]->is_placed && ctx->state < LN_CONTEXT_PLANNED)
             owner = NULL; // left by a plan that is forgotten
-        if (ln_entry_is_in_place(r->entries[i]))
-            owner = NULL;
         if (owner && !ln_plan_records_find(r, owner, &r->owners[i]))
             return LN_FAIL(LN_INVALID, "tensor '%s' lies in '%s', which does not exist",
                            r->values[i].name, owner);

@@ -6,6 +6,7 @@
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 
+#include "ir/carried.h"
 #include "serial/param_fit.h"
 
 static const ln_place nowhere = {.file = ""};
@@ -42,7 +43,8 @@ static ln_status make_plan_facts(ln_document *doc, ln_value *out, const ln_tenso
     if (entry->is_load)
         LN_TRY(ln_value_append(doc, out, "load", ln_value_new_bool(doc, 1, nowhere)));
     LN_TRY(add_number(doc, out, "offset", (double)entry->offset));
-    return entry->owner ? add_string(doc, out, "owner", entry->owner) : LN_OK;
+    const char *owner = ln_entry_planned_owner(entry);
+    return owner ? add_string(doc, out, "owner", owner) : LN_OK;
 }
 
 static ln_status make_tensors(const ln_context *ctx, ln_document *doc, ln_value *op_value,

@@ -9,6 +9,8 @@
                                 oracle, then the results of `ref` and `cpu`
     zoo.py large [MODEL...]     runs each as it is: the results of `cpu`, and of `ref` where that takes
                                 seconds, against the oracle
+    zoo.py compiled [MODEL...]  compiles each for small pictures, with its weights and without: both
+                                compiled forms compute the same bits as the model
     zoo.py table                writes the table anew
 
     --every=3                   only each third model of the list, from the first: for slow builds
@@ -121,14 +123,15 @@ class Lightnet:
         return oracle.read_model(self.scratch / "compiled.json")
 
     def run(self, model, weights, inputs, target):
-        """Its outputs by name."""
+        """Its outputs by name. `weights` may be None."""
         out = self.scratch / "outputs"
         shutil.rmtree(out, ignore_errors=True)
         given = []
         for name, array in inputs.items():
             np.save(self.scratch / f"{name}.npy", array)
             given += ["-i", f"{name}={self.scratch / name}.npy"]
-        self("run", "-t", target, "-f", weights, "-o", out, *given, model)
+        file = ["-f", weights] if weights else []
+        self("run", "-t", target, *file, "-o", out, *given, model)
         return {entry["name"]: np.load(out / entry["file"])
                 for entry in json.loads((out / "outputs.json").read_text())}
 
@@ -435,6 +438,22 @@ def test_large(lightnet, model):
     return ", ".join(run_all(lightnet, path, ops, weights, inputs, truth, targets))
 
 
+def test_compiled(lightnet, model):
+    path = small_variant(lightnet, model)
+    inputs, weights = draw_inputs(lightnet.ops(path)), make_weights(lightnet, path)
+    stored, bare = (lightnet.scratch / f"{name}.json" for name in ("stored", "bare"))
+    lightnet("-c", "-f", weights, "-o", stored, path)
+    lightnet("-c", "--no-weights", "-o", bare, path)
+    wanted = lightnet.run(path, weights, inputs, "cpu")
+    for form, file in (stored, None), (bare, weights):
+        outputs = lightnet.run(form, file, inputs, "cpu")
+        for name, array in wanted.items():
+            check_lively(name, array)
+            if outputs[name].shape != array.shape or outputs[name].tobytes() != array.tobytes():
+                raise Failure(f"'{name}' of {form.name} is not bit-identical")
+    return f"{len(wanted)} outputs"
+
+
 def test_rename(lightnet):
     """rename_weights.py makes our names of published ones, and leaves the numbers alone."""
     ours = oracle.read_safetensors(make_weights(lightnet, MODELS / "squeezenet1_1.net"))
@@ -521,7 +540,8 @@ def write_table(lightnet):
 
 # ---- The command ----
 
-TESTS = {"plan": test_plan, "small": test_small, "large": test_large}
+TESTS = {"plan": test_plan, "small": test_small, "large": test_large,
+         "compiled": test_compiled}
 
 
 def passes(name, test, *args):

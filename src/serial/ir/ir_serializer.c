@@ -73,4 +73,5 @@ ln_serializer ln_serializer_ir = {
     .probe = ir_probe,
     .load_mem = ir_load_mem,
     .write = ir_write,
+    .writes_plan = 1,
 };

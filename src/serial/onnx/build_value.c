@@ -136,6 +136,18 @@ ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name, 
 
 // ---- Constants ----
 
+// Whether a number of the text gives the element again. The largest of 64 bits, which slices have
+// for "to the end", is rounded up in a double and brought back by saturation.
+static int is_exact(double x, const tl_tensor *t, size_t i)
+{
+    uint64_t again;
+    size_t size = tl_size_of(t->dtype);
+    if (!isfinite(x) || (x == 0 && signbit(x)))
+        return 0;
+    return tl_convert(&again, t->dtype, &x, TL_DOUBLE) == LN_OK &&
+           memcmp(&again, (const char *)t->data + i * size, size) == 0;
+}
+
 // Whether `data=[...]` gives these elements again.
 static int is_inline(const ln_onnx_value *value, double *out_numbers)
 {
@@ -148,7 +160,7 @@ static int is_inline(const ln_onnx_value *value, double *out_numbers)
     tl_tensor t = {.dtype = value->dtype, .len = (int)value->elem_count, .data = aligned};
     for (size_t i = 0; i < value->elem_count; i++) {
         double x = ln_elem_real(&t, i);
-        if (!isfinite(x) || fabs(x) > 0x1p53 || (x == 0 && signbit(x)))
+        if (!is_exact(x, &t, i))
             return 0;
         out_numbers[i] = x;
     }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clones that the public API does not know.
+
+#ifndef LN_COMPILE_CLONE_H
+#define LN_COMPILE_CLONE_H
+
+#include <lightnet/context.h>
+
+// The compiled model `ctx`, loaded or not, without the weights that it carries: PLANNED as by
+// whoever reads its compiled form, which holds none. LN_UNSUPPORTED if shapes depend on them.
+ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare);
+
+#endif
