@@ -109,6 +109,7 @@ struct ln_context {
     int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
     unsigned constants_version; /* counts constants that were set */
     int plan_reuse; /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
+    int is_random;  /* of a graph: it may give other numbers when it runs again */
 };
 typedef struct ln_context ln_context;
 

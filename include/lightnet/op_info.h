@@ -125,6 +125,13 @@ struct ln_op_info {
                              constants, once, when the model is loaded: see `ln_call_keep`. NULL:
                              nothing */
     int takes_workspace;  /* `compute` calls `ln_call_scratch`, whose bytes are in no plan */
+
+    /* 1 if this operator, once it is checked, may give other numbers when it runs again on the same
+     * inputs. It then runs in each run, and two such operators are never one. NULL: it does not.
+     * Operators that run graphs need none: the graphs tell. */
+    int (*is_random)(const ln_op_arg *op_arg);
+
+    int takes_any_address; /* 1 if it reads inputs whose elements are not aligned */
 };
 
 LN_CPPEND

@@ -15,6 +15,7 @@
 #include "compile/threads.h"
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/graph_order.h"
 #include "ir/open.h"
 #include "ir/writes.h"
 #include "op/call_prepare.h"
@@ -145,25 +146,28 @@ static ln_status copy_work(const ln_context *ctx, ln_context *clone)
     return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
 }
 
-// Names of graphs are keys of their table. A graph may name one that is not copied yet, which its
-// operators ask for when they are checked; so all are there, empty, before one is filled.
+static ln_status copy_graph(const ln_named_graph *from, ln_context *clone, bool has_weights)
+{
+    ln_context *copy = ln_context_find_graph(clone, from->name);
+    LN_TRY(copy_model(from->graph, copy, has_weights));
+    return has_weights ? copy_work(from->graph, copy) : LN_OK;
+}
+
+// Inner graphs first, as their operators ask for them when they are checked. Circles are refused
+// when they run, so all graphs are there, empty, before one is filled.
 static ln_status copy_graphs(const ln_context *ctx, ln_context *clone, bool has_weights)
 {
-    for (int is_filling = 0; is_filling < 2; is_filling++) {
-        size_t cursor = 0;
-        const void *name;
-        void *graph;
-        while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, &name, &graph)) {
-            ln_context *copy = ln_context_find_graph(clone, name);
-            if (!is_filling)
-                LN_TRY(ln_context_add_graph(clone, name, &copy));
-            else
-                LN_TRY(copy_model(graph, copy, has_weights));
-            if (is_filling && has_weights)
-                LN_TRY(copy_work(graph, copy));
-        }
-    }
-    return LN_OK;
+    ln_named_graph *graphs;
+    size_t count;
+    LN_TRY(ln_graph_order_create(ctx, &graphs, &count));
+    ln_status status = LN_OK;
+    ln_context *copy;
+    for (size_t i = 0; i < count && status == LN_OK; i++)
+        status = ln_context_add_graph(clone, graphs[i].name, &copy);
+    for (size_t i = 0; i < count && status == LN_OK; i++)
+        status = copy_graph(&graphs[i], clone, has_weights);
+    ln_free(graphs);
+    return status;
 }
 
 static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_weights)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling: the passes, then the memory plan.
 
+#include <lightnet/allocator.h>
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
@@ -9,6 +10,7 @@
 #include "compile/reshape.h"
 #include "compile/tune.h"
 #include "ir/context.h"
+#include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
 #include "pass/pass.h"
@@ -54,18 +56,29 @@ static ln_plan_reuse reuse_of(const ln_optimize_options *options)
     return options && options->freezes_constants ? LN_PLAN_REUSE_CONSTANTS : LN_PLAN_REUSE_ALL;
 }
 
-typedef struct graph_compilation {
-    const char *target;
-    const ln_optimize_options *options;
-} graph_compilation;
-
-static ln_status compile_graph(ln_context *graph, void *user)
+static ln_status compile_graph(ln_context *graph, const char *target,
+                               const ln_optimize_options *options)
 {
-    const graph_compilation *job = user;
     // Planned by an attempt that failed later.
     if (graph->state == LN_CONTEXT_PLANNED)
         return LN_OK;
-    return ln_context_compile_with(graph, job->target, job->options);
+    LN_TRY(ln_context_compile_with(graph, target, options));
+    ln_context_note_random(graph); // what nobody needs may be gone
+    return LN_OK;
+}
+
+// Inner ones first: an operator is lowered once it is known whether its graphs are random.
+static ln_status compile_graphs(ln_context *ctx, const char *target,
+                                const ln_optimize_options *options)
+{
+    ln_named_graph *graphs;
+    size_t count;
+    LN_TRY(ln_graph_order_create(ctx, &graphs, &count));
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < count && status == LN_OK; i++)
+        status = compile_graph(graphs[i].graph, target, options);
+    ln_free(graphs);
+    return status;
 }
 
 static ln_status add_memory(ln_context *graph, void *user)
@@ -98,10 +111,9 @@ static ln_status check_sum(ln_context *ctx)
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
+    LN_TRY(compile_graphs(ctx, target, options));
     LN_TRY(ln_context_optimize_with(ctx, target, options));
     LN_TRY(ln_context_check_limits(ctx));
-    graph_compilation job = {.target = target, .options = options};
-    LN_TRY(ln_context_each_graph(ctx, compile_graph, &job));
     LN_TRY(ln_context_plan_memory(ctx, target, reuse_of(options)));
     return check_sum(ctx);
 }

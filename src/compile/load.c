@@ -320,12 +320,12 @@ ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx)
 // A graph that is computed once runs those that its operators name, so these are there before it.
 static ln_status load_graphs(ln_context *ctx)
 {
-    ln_context **graphs;
+    ln_named_graph *graphs;
     size_t count;
     LN_TRY(ln_graph_order_create(ctx, &graphs, &count));
     ln_status status = LN_OK;
     for (size_t i = 0; i < count && status == LN_OK; i++)
-        status = ln_context_load(graphs[i], ctx->datafile);
+        status = ln_context_load(graphs[i].graph, ctx->datafile);
     ln_free(graphs);
     return status;
 }

@@ -116,6 +116,8 @@ struct ln_opdesc {
     const char *accepts;
     const char *prepare;
     ln_desc_flag takes_workspace;
+    const char *is_random; // the name of a C function
+    ln_desc_flag any_address;
     const char *domain;
     const ln_value *since;
     const ln_value *step_cost_value; // the following as found; see the arrays below

@@ -66,6 +66,8 @@ static const field op_fields[] = {
     F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
     F(ln_opdesc, "prepare", IDENTIFIER, false, prepare),
     F(ln_opdesc, "takes_workspace", FLAG, false, takes_workspace),
+    F(ln_opdesc, "is_random", IDENTIFIER, false, is_random),
+    F(ln_opdesc, "any_address", FLAG, false, any_address),
     F(ln_opdesc, "domain", STRING, false, domain),
     F(ln_opdesc, "since", ARRAY, false, since),
 };

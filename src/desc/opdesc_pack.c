@@ -265,6 +265,7 @@ static void name_functions(const ln_opdesc *op, const char *names[LN_PACKED_FUNC
     for (int i = 0; i < LN_PACKED_FUNCTION_COUNT; i++)
         names[i] = NULL;
     names[LN_PACKED_commutes] = op->commutes ? "_commutes" : NULL;
+    names[LN_PACKED_is_random] = op->is_random;
     if (ln_opdesc_is_call(op)) {
         names[LN_PACKED_infer] = op->infer;
         names[LN_PACKED_compute] = op->compute;
@@ -292,6 +293,7 @@ static bool is_shared(const ln_opdesc *op, const ln_opdesc *base, bool is_same_b
         return false;
     bool is_call = ln_opdesc_is_call(op);
     switch (kind) {
+    case LN_PACKED_is_random: return same_text(op->is_random, base->is_random);
     case LN_PACKED_infer: return same_text(op->infer, base->infer);
     case LN_PACKED_call_macs: return same_text(op->macs, base->macs);
     case LN_PACKED_call_cost: return same_text(op->cost, base->cost);
@@ -329,6 +331,8 @@ static void pack_functions(packer *p, const ln_opdesc *op, const ln_opdesc *base
     unsigned form = ln_opdesc_is_call(op) ? LN_PACKED_CALL_FORM : 0;
     if (op->takes_workspace == LN_DESC_TRUE)
         form |= LN_PACKED_TAKES_WORKSPACE;
+    if (op->any_address == LN_DESC_TRUE)
+        form |= LN_PACKED_ANY_ADDRESS;
     ln_pack_uint(&p->raw, form);
     ln_pack_uint(&p->raw, own);
     ln_pack_uint(&p->raw, shared);

@@ -322,6 +322,9 @@ static void put_info(const printer *p)
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
     if (op->commutes)
         ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);
+    put_name(text, "is_random", op->is_random);
+    if (op->any_address == LN_DESC_TRUE)
+        ln_text_puts(text, "    .takes_any_address = 1,\n");
     ln_text_printf(text, "    .rtol = %s,\n", rtol);
     if (op->step_cost > 0) {
         char step_cost[32];

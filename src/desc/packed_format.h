@@ -21,7 +21,8 @@
     X(accepts)                                                                                     \
     X(call_macs)                                                                                   \
     X(call_cost)                                                                                   \
-    X(prepare)
+    X(prepare)                                                                                     \
+    X(is_random)
 
 typedef enum ln_packed_function_kind {
 #define LN_PACKED_FUNCTION_ENUM(name) LN_PACKED_##name,
@@ -31,7 +32,7 @@ typedef enum ln_packed_function_kind {
 } ln_packed_function_kind;
 
 // Facts about the form of an operator, one bit each.
-enum { LN_PACKED_CALL_FORM = 1, LN_PACKED_TAKES_WORKSPACE = 2 };
+enum { LN_PACKED_CALL_FORM = 1, LN_PACKED_TAKES_WORKSPACE = 2, LN_PACKED_ANY_ADDRESS = 4 };
 
 // What an operator shares with its base, one bit each. Of inputs and outputs all but the memory
 // type, which follows: 0 for that of the base, else 1 and the type of all of them.

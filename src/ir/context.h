@@ -94,6 +94,9 @@ ln_context *ln_context_root(ln_context *ctx);
 // `ln_carried_let_go` of what the model carries; NULL is a model that carries nothing.
 void ln_context_let_go(const ln_context *ctx, const void *bytes, size_t byte_count);
 
+// Notes in `is_random` whether an operator of `ctx` is, once they are checked or have changed.
+void ln_context_note_random(ln_context *ctx);
+
 // Calls `function` for each graph of `ctx` up to the first that fails.
 ln_status ln_context_each_graph(const ln_context *ctx,
                                 ln_status (*function)(ln_context *graph, void *user), void *user);

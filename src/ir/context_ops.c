@@ -17,6 +17,7 @@
 
 #include "base/error_state.h"
 #include "ir/dfg.h"
+#include "ir/graph_order.h"
 #include "ir/op_life.h"
 #include "ir/op_order.h"
 #include "ir/phase.h"
@@ -114,10 +115,27 @@ static int has_type(const ln_list *ops, const char *optype)
     return 0;
 }
 
-static ln_status init_graph(ln_context *graph, void *user)
+// Inner ones first, whose randomness is that of the operators that run them.
+static ln_status init_graphs(ln_context *ctx)
 {
-    (void)user;
-    return ln_hash_size(graph->op_table) > 0 ? LN_OK : ln_context_init_ops(graph);
+    ln_named_graph *graphs;
+    size_t count;
+    LN_TRY(ln_graph_order_create(ctx, &graphs, &count));
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < count && status == LN_OK; i++) {
+        if (ln_hash_size(graphs[i].graph->op_table) == 0)
+            status = ln_context_init_ops(graphs[i].graph);
+    }
+    ln_free(graphs);
+    return status;
+}
+
+void ln_context_note_random(ln_context *ctx)
+{
+    ctx->is_random = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        ctx->is_random = ctx->is_random || ln_op_is_random(op->op_arg);
 }
 
 static ln_status admit_all(ln_context *ctx)
@@ -125,7 +143,7 @@ static ln_status admit_all(ln_context *ctx)
     // Before the first pre_run, which may want to know.
     ctx->has_input = has_type(ctx->ops, "input");
     ctx->has_output = has_type(ctx->ops, "output");
-    LN_TRY(ln_context_each_graph(ctx, init_graph, NULL));
+    LN_TRY(init_graphs(ctx));
     // Shapes are bound after reading. A compiled model has its shapes, and a graph takes what
     // comes.
     int may_wait = !ctx->compiled && !ctx->outer;
@@ -136,6 +154,7 @@ static ln_status admit_all(ln_context *ctx)
         LN_TRY(admit(ctx, op));
         LN_TRY(ln_phase_check(ctx, op));
     }
+    ln_context_note_random(ctx);
     return ln_dfg_check(ctx->dfg) ? LN_OK : ln_error_status();
 }
 

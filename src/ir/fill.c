@@ -5,9 +5,11 @@
 #include "ir/fill.h"
 
 #include <lightnet/msg.h>
+#include <lightnet/op_info.h>
 
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 
 // What is copied at once before its pages may go.
 #define CHUNK_BYTES ((size_t)4 << 20)
@@ -106,30 +108,21 @@ static ln_status fill_from_file(ln_fill *fill, const ln_tensor_entry *entry, int
 
 // ---- From the model ----
 
-// Operators that read their inputs at any address.
-static const char *const any_address[] = {"linear_pack_cpu"};
-
-static bool takes_any_address(const ln_op *op)
-{
-    for (size_t i = 0; i < sizeof any_address / sizeof any_address[0]; i++) {
-        if (ln_streq(op->op_arg->optype, any_address[i]))
-            return true;
-    }
-    return false;
-}
-
 // Whether loading can read the elements in the model's file, though they are not aligned there.
 // The memory that is planned for them then is not touched.
-static bool is_read_in_file(const ln_context *ctx, const ln_op *maker, const ln_tensor_entry *entry)
+static bool is_read_in_file(const ln_context *ctx, const ln_tensor_entry *entry)
 {
     if (!entry->is_load || entry->mtype != LN_MEM_CPU)
         return false;
-    ln_list *readers = ln_dfg_nexts(ctx->dfg, maker, entry->name);
-    bool is_any = readers != NULL;
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, entry->name);
+    bool is_any = false;
     const ln_op *reader;
-    LN_LIST_FOREACH (reader, readers)
-        is_any = is_any && takes_any_address(reader);
-    ln_list_free(readers);
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
+        const ln_op_info *info = reader->op_arg->info;
+        if (!info || !info->takes_any_address)
+            return false;
+        is_any = true;
+    }
     return is_any;
 }
 
@@ -173,7 +166,7 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
                            root->weights, entry->name);
         else if (!entry->carried)
             fill->missing_count++;
-        else if (is_read_in_file(fill->ctx, op, entry))
+        else if (is_read_in_file(fill->ctx, entry))
             entry->tensor->data = (void *)(uintptr_t)entry->carried;
         else if (!ln_entry_is_in_place(entry))
             LN_TRY(fill_from_carried(fill, entry));

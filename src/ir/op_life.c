@@ -92,6 +92,21 @@ static void adopt_static(const ln_op *op, ln_tensor_entry *entry)
     }
 }
 
+int ln_op_is_random(const ln_op_arg *arg)
+{
+    if (arg->info && arg->info->is_random && arg->info->is_random(arg))
+        return 1;
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->context ? arg->params : NULL) {
+        const ln_context *graph = param->type == LN_PARAM_STRING
+                                      ? ln_context_find_graph(arg->context, param->value_string)
+                                      : NULL;
+        if (graph && graph->is_random)
+            return 1;
+    }
+    return 0;
+}
+
 int ln_op_is_constant(const ln_op *op)
 {
     const ln_op_arg *arg = op->op_arg;
@@ -104,7 +119,7 @@ int ln_op_is_constant(const ln_op *op)
         if (!entry || !entry->isstatic || entry->is_input)
             return 0;
     }
-    return 1;
+    return !ln_op_is_random(arg);
 }
 
 static void adopt_outputs(const ln_op *op)

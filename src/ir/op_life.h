@@ -24,8 +24,12 @@ ln_status ln_op_check_waiting(ln_op *op);
 // Calls `function`, static_run or run, of the operator.
 ln_status ln_op_call(ln_op *op, ln_op_func function);
 
+// 1 if the operator, which is checked, may give other numbers when it runs again on the same
+// inputs, as its description says, or a graph that it runs.
+int ln_op_is_random(const ln_op_arg *op_arg);
+
 // 1 if the operator, which is checked, reads something and all of it is static and no input of the
-// model: one run is enough, and what it makes is static as well.
+// model, and it is not random: one run is enough, and what it makes is static as well.
 int ln_op_is_constant(const ln_op *op);
 
 // Computes what stays the same for all runs: static_run, and the run of a constant operator.

@@ -273,6 +273,7 @@ static void set_function(made_op *made, ln_packed_function_kind kind, ln_packed_
     case LN_PACKED_call_macs: made->info.call_macs = (double (*)(const struct ln_call *))f; break;
     case LN_PACKED_call_cost: made->info.call_cost = (double (*)(const struct ln_call *))f; break;
     case LN_PACKED_prepare: made->info.prepare = (ln_call_func)f; break;
+    case LN_PACKED_is_random: made->info.is_random = (int (*)(const ln_op_arg *))f; break;
     case LN_PACKED_FUNCTION_COUNT: break;
     }
 }
@@ -290,6 +291,7 @@ static ln_packed_function get_function(const made_op *made, ln_packed_function_k
     case LN_PACKED_infer: return (ln_packed_function)made->info.infer;
     case LN_PACKED_call_macs: return (ln_packed_function)made->info.call_macs;
     case LN_PACKED_call_cost: return (ln_packed_function)made->info.call_cost;
+    case LN_PACKED_is_random: return (ln_packed_function)made->info.is_random;
     default: return NULL; // never taken from a base
     }
 }
@@ -301,6 +303,7 @@ static void read_functions(reader *r, made_op *made, const made_op *base)
     unsigned form = (unsigned)ln_unpack_uint(&r->u);
     bool is_call = (form & LN_PACKED_CALL_FORM) != 0;
     made->info.takes_workspace = (form & LN_PACKED_TAKES_WORKSPACE) != 0;
+    made->info.takes_any_address = (form & LN_PACKED_ANY_ADDRESS) != 0;
     unsigned own = (unsigned)ln_unpack_uint(&r->u);
     unsigned shared = (unsigned)ln_unpack_uint(&r->u);
     for (int kind = 0; kind < LN_PACKED_FUNCTION_COUNT; kind++) {

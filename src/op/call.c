@@ -14,6 +14,7 @@
 #include <lightnet/spelling.h>
 
 #include "ir/context.h"
+#include "ir/op_life.h"
 #include "ir/open.h"
 #include "ir/param_words.h"
 #include "ir/phase.h"
@@ -502,12 +503,6 @@ static void compute_known(ln_call *call, const ln_op_info *info)
     call->op_arg->status = LN_OK;
 }
 
-static bool makes_random(const ln_call *call)
-{
-    return strstr(call->op_arg->optype, "Random") || strstr(call->op_arg->optype, "Bernoulli") ||
-           strstr(call->op_arg->optype, "Multinomial");
-}
-
 // What the values take, as long as they are known.
 static bool take_bytes(const ln_call *call)
 {
@@ -525,7 +520,7 @@ static bool take_bytes(const ln_call *call)
 
 static void find_known(ln_call *call)
 {
-    if (!are_inputs_known(call) || !is_output_small(call) || makes_random(call))
+    if (!are_inputs_known(call) || !is_output_small(call) || ln_op_is_random(call->op_arg))
         return;
     const ln_op_info *info = find_compute(call);
     if (!info)

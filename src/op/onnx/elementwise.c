@@ -223,6 +223,19 @@ ln_status ln_dropout_ratio(ln_call *call, int ratio_in, int mode_in, double *out
     return LN_OK;
 }
 
+int ln_is_dropping(const ln_op_arg *op_arg)
+{
+    const char *name = ln_tensor_list_find_name(op_arg->tensors_in, "training_mode");
+    const ln_tensor_entry *mode = name ? ln_tensor_table_find(op_arg->tensor_table, name) : NULL;
+    if (!mode || ln_param_list_find(op_arg->params, "seed"))
+        return 0;
+    if (!mode->known || mode->is_input || mode->tensor->len != 1)
+        return 1;
+    tl_tensor shown = {
+        .dtype = mode->tensor->dtype, .len = 1, .data = (void *)(uintptr_t)mode->known};
+    return ln_elem_int(&shown, 0) != 0;
+}
+
 static ln_status check_scalar(ln_call *call, int index, const char *what)
 {
     const tl_tensor *t = ln_call_in(call, index);

@@ -45,6 +45,9 @@ ln_status ln_second_operand(ln_call *call, ln_shaped *out_shape);
 // How the slope of PRelu lines up with the input: before operator set 7, one for each channel.
 ln_status ln_prelu_slope(ln_call *call, ln_shaped *out_shape);
 
+// For `is_random`: 1 if Dropout drops, or may do, and no parameter `seed` is given.
+int ln_is_dropping(const ln_op_arg *op_arg);
+
 // Whether Dropout drops, and how much; `ratio_in` and `mode_in` are positions of its inputs. Their
 // values must be there.
 ln_status ln_dropout_ratio(ln_call *call, int ratio_in, int mode_in, double *out_ratio);

@@ -52,3 +52,8 @@ double ln_cost_multinomial(const ln_call *call)
     const tl_tensor *odds = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     return ln_cost_steps(call) + (dst ? (double)dst->len * odds->dims[1] : 0);
 }
+
+int ln_is_without_seed(const ln_op_arg *op_arg)
+{
+    return !ln_param_list_find(op_arg->params, "seed");
+}
