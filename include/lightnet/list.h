@@ -62,9 +62,13 @@ LN_API ln_list *ln_list_insert_before(ln_list *list, void *data, ln_list *node);
  * length. */
 LN_API ln_list *ln_list_insert_nth(ln_list *list, void *data, int n);
 
-/* Append and prepend with a status; *list stays as it was on failure. Appending is O(length). */
+/* Append and prepend with a status; *list stays as it was on failure. Appending is O(length). The
+ * library itself grows lists with these and with builders only. */
 LN_API LN_MUST_USE ln_status ln_list_push(ln_list **list, void *data);
 LN_API LN_MUST_USE ln_status ln_list_push_front(ln_list **list, void *data);
+
+/* The same as the nth element, as `ln_list_insert_nth` counts. */
+LN_API LN_MUST_USE ln_status ln_list_push_nth(ln_list **list, void *data, int n);
 
 /* Appends in O(1). Start with {0}; `list` is the list so far and the caller's to free. While
  * building, change the list through the builder only. */

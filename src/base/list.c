@@ -70,6 +70,11 @@ ln_status ln_list_push(ln_list **list, void *data)
     return ln_list_push_front(list ? link_nth(list, -1) : NULL, data);
 }
 
+ln_status ln_list_push_nth(ln_list **list, void *data, int n)
+{
+    return ln_list_push_front(list ? link_nth(list, n) : NULL, data);
+}
+
 ln_status ln_list_builder_push(ln_list_builder *builder, void *data)
 {
     ln_list *node = node_create(data, NULL);

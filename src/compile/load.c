@@ -24,6 +24,7 @@
 #include "ir/bound.h"
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/fill.h"
 #include "ir/graph_order.h"
 #include "ir/op_life.h"
@@ -122,13 +123,14 @@ static bool is_ending(const ln_context *ctx, const ln_tensor_entry *entry)
 {
     if (!entry->is_open || entry->isstatic || entry->is_input)
         return false;
-    const ln_op *maker = ln_op_table_find(ctx->op_table, entry->creater);
-    ln_list *readers = maker ? ln_dfg_nexts(ctx->dfg, maker, entry->name) : NULL;
-    bool is_read = readers != NULL;
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, entry->name);
+    bool is_read = false;
     const ln_op *op;
-    LN_LIST_FOREACH (op, readers)
-        is_read = is_read && !ln_op_is_type(op->op_arg, "output");
-    ln_list_free(readers);
+    while ((op = ln_dfg_next_reader(&readers)) != NULL) {
+        if (ln_op_is_type(op->op_arg, "output"))
+            return false;
+        is_read = true;
+    }
     return is_read;
 }
 

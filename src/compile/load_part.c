@@ -8,6 +8,7 @@
 #include <lightnet/arch.h>
 
 #include "compile/runner.h"
+#include "ir/dfg.h"
 #include "ir/op_life.h"
 
 // ---- Operators that run once ----
@@ -60,10 +61,8 @@ static bool is_read(const ln_context *ctx, const ln_op *op)
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         if (ln_op_is_scratch(op->op_arg, out->arg_name))
             continue;
-        ln_list *readers = ln_dfg_nexts(ctx->dfg, op, out->name);
-        bool is_any = readers != NULL;
-        ln_list_free(readers);
-        if (!is_any)
+        ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, out->name);
+        if (!ln_dfg_next_reader(&readers))
             return false;
     }
     return true;

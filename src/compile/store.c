@@ -25,6 +25,7 @@
 #include "compile/load_part.h"
 #include "ir/carried.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/fill.h"
 
 // Constants of so few elements stay numbers in the text, if they are that already.
@@ -198,12 +199,9 @@ static ln_status need_outputs(store *s, const ln_op *op)
 {
     const ln_tensor_list_entry *out;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
-        ln_list *readers = ln_dfg_nexts(s->ctx->dfg, op, out->name);
-        ln_status status = LN_OK;
-        if (!readers && ln_hash_insert(s->needed, out->name, s) < 0)
-            status = ln_error_status();
-        ln_list_free(readers);
-        LN_TRY(status);
+        ln_dfg_readers readers = ln_dfg_find_readers(s->ctx->dfg, out->name);
+        if (!ln_dfg_next_reader(&readers) && ln_hash_insert(s->needed, out->name, s) < 0)
+            return ln_error_status();
     }
     return LN_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "compile/threads.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/op_param.h"
 #include "op/conv_nhwc.h"
 #include "pass/firing.h"
@@ -186,10 +187,8 @@ static const ln_op *find_pack(const ln_context *ctx, const ln_op *conv)
     const ln_op *pack = ln_dfg_prev(ctx->dfg, conv, packed);
     if (!pack || !ln_streq(pack->op_arg->optype, "conv2d_pack"))
         return NULL;
-    ln_list *readers = ln_dfg_nexts(ctx->dfg, pack, packed);
-    bool is_alone = readers && !readers->next;
-    ln_list_free(readers);
-    return is_alone ? pack : NULL;
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, packed);
+    return ln_dfg_next_reader(&readers) && !ln_dfg_next_reader(&readers) ? pack : NULL;
 }
 
 // Graphs have the threads of the context that they belong to.

@@ -503,6 +503,25 @@ ln_op *ln_dfg_next_reader(ln_dfg_readers *readers)
     return NULL;
 }
 
+ln_status ln_dfg_list_readers(const ln_dfg *dfg, const char *tname, ln_list **out_readers)
+{
+    *out_readers = NULL;
+    ln_list_builder listed = {0};
+    ln_dfg_readers readers = ln_dfg_find_readers(dfg, tname);
+    ln_op *reader;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
+        // An operator that reads a tensor twice has its edges one after the other.
+        if (listed.last && listed.last->data == reader)
+            continue;
+        if (ln_list_builder_push(&listed, reader) != LN_OK) {
+            ln_list_free(listed.list);
+            return LN_NO_MEMORY;
+        }
+    }
+    *out_readers = listed.list;
+    return LN_OK;
+}
+
 // The maker's node if `op` makes `tname`; else NULL.
 static const ln_graph_node *find_maker(const ln_dfg *dfg, const ln_op *op, const char *tname,
                                        const flow **out_flow)
@@ -527,19 +546,10 @@ ln_op *ln_dfg_next(const ln_dfg *dfg, const ln_op *op, const char *tname)
 ln_list *ln_dfg_nexts(const ln_dfg *dfg, const ln_op *op, const char *tname)
 {
     const flow *f;
-    const ln_graph_node *maker = find_maker(dfg, op, tname, &f);
-    ln_list_builder nexts = {0};
-    const ln_graph_edge_node *edge;
-    LN_LIST_FOREACH (edge, maker ? maker->out_edge_nodes : NULL) {
-        // An operator that reads a tensor twice has its edges behind each other.
-        if (edge->edge_data != f->name || (nexts.last && nexts.last->data == edge->node->data))
-            continue;
-        if (ln_list_builder_push(&nexts, edge->node->data) != LN_OK) {
-            ln_list_free(nexts.list);
-            return NULL;
-        }
-    }
-    return nexts.list;
+    ln_list *readers = NULL;
+    if (!find_maker(dfg, op, tname, &f) || ln_dfg_list_readers(dfg, tname, &readers) != LN_OK)
+        return NULL;
+    return readers;
 }
 
 ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)

@@ -25,4 +25,8 @@ typedef struct ln_dfg_readers {
 ln_dfg_readers ln_dfg_find_readers(const ln_dfg *dfg, const char *tname);
 ln_op *ln_dfg_next_reader(ln_dfg_readers *readers); // NULL: there are no more
 
+// All who read `tname`, each once, for those who change the graph meanwhile: `ln_dfg_nexts` with a
+// status. The caller frees the list, which is NULL where there are none.
+ln_status ln_dfg_list_readers(const ln_dfg *dfg, const char *tname, ln_list **out_readers);
+
 #endif

@@ -382,10 +382,10 @@ static ln_status bypass(site *s, ln_op *forward)
 {
     const ln_tensor_list_entry *in = forward->op_arg->tensors_in->data;
     const ln_tensor_list_entry *out = forward->op_arg->tensors_out->data;
-    ln_error_clear();
-    ln_list *readers = ln_dfg_nexts(s->ctx->dfg, forward, out->name);
+    ln_list *readers;
+    LN_TRY(ln_dfg_list_readers(s->ctx->dfg, out->name, &readers));
     if (!readers)
-        return ln_error_status() == LN_OK ? make_output(s, forward) : ln_error_status();
+        return make_output(s, forward);
     if (has_output_op(readers)) {
         bool is_only = !readers->next;
         ln_list_free(readers);

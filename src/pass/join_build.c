@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/op_life.h"
 #include "ir/op_param.h"
 
@@ -228,25 +229,21 @@ static ln_status add_writer(ln_join *j, size_t index)
 // ---- Readers ----
 
 // Notes those who read `tname`, and slices of it, which go.
-static ln_status note_readers(ln_join *j, const char *tname, const ln_op **readers, size_t *count)
+static void note_readers(ln_join *j, const char *tname, const ln_op **readers, size_t *count)
 {
-    const ln_op *maker = ln_join_maker_of(j, tname);
-    ln_list *found = ln_dfg_nexts(j->ctx->dfg, maker, tname);
-    ln_status status = LN_OK;
+    ln_dfg_readers found = ln_dfg_find_readers(j->ctx->dfg, tname);
     const ln_op *reader;
-    LN_LIST_FOREACH (reader, found) {
-        if (status != LN_OK || ln_join_is_old(j, reader))
+    while ((reader = ln_dfg_next_reader(&found)) != NULL) {
+        if (ln_join_is_old(j, reader))
             continue;
         ln_join_add_old(j, reader);
         if (ln_join_is_along_channels(j, reader, "slice"))
-            status = note_readers(j, ln_join_first_out(reader), readers, count);
+            note_readers(j, ln_join_first_out(reader), readers, count);
         else if (*count == 2 * LN_JOIN_MAX_PIECES)
             j->is_too_large = true;
         else
             readers[(*count)++] = reader;
     }
-    ln_list_free(found);
-    return status;
 }
 
 static bool is_writer(const ln_join *j, const ln_op *op)
@@ -266,32 +263,30 @@ static void add_slices(ln_join *j, const ln_op *concat)
         const ln_op *maker = ln_join_maker_of(j, in->name);
         if (!maker || !ln_join_is_along_channels(j, maker, "slice"))
             continue;
-        ln_list *readers = ln_dfg_nexts(j->ctx->dfg, maker, in->name);
-        bool is_read = readers == NULL;
+        ln_dfg_readers readers = ln_dfg_find_readers(j->ctx->dfg, in->name);
+        bool is_read = false;
         const ln_op *reader;
-        LN_LIST_FOREACH (reader, readers)
-            is_read = is_read || (reader != j->concat && !ln_join_find_inner(j, reader));
-        ln_list_free(readers);
+        while (!is_read && (reader = ln_dfg_next_reader(&readers)) != NULL)
+            is_read = reader != j->concat && !ln_join_find_inner(j, reader);
         if (!is_read)
             ln_join_add_old(j, maker);
     }
 }
 
 // All who read what goes, but for the writers, which are made over anyway.
-static ln_status find_readers(ln_join *j, const ln_op **readers, size_t *count)
+static void find_readers(ln_join *j, const ln_op **readers, size_t *count)
 {
     size_t concat_count = j->old_count;
     for (size_t i = 0; i < j->piece_count; i++)
         if (j->pieces[i].maker)
             ln_join_add_old(j, j->pieces[i].maker);
     for (size_t i = 1; i < concat_count; i++)
-        LN_TRY(note_readers(j, ln_join_first_out(j->old_ops[i]), readers, count));
+        note_readers(j, ln_join_first_out(j->old_ops[i]), readers, count);
     for (size_t i = 0; i < j->piece_count; i++)
         if (j->pieces[i].maker)
-            LN_TRY(note_readers(j, j->pieces[i].from.tname, readers, count));
+            note_readers(j, j->pieces[i].from.tname, readers, count);
     for (size_t i = 0; i < concat_count; i++)
         add_slices(j, j->old_ops[i]);
-    return LN_OK;
 }
 
 // ---- Joining ----
@@ -302,7 +297,7 @@ ln_status ln_join_build(ln_join *j)
     size_t reader_count = 0;
     sort_pieces(j);
     LN_TRY(name_versions(j));
-    LN_TRY(find_readers(j, readers, &reader_count));
+    find_readers(j, readers, &reader_count);
     if (j->is_too_large)
         return LN_OK;
     for (size_t i = 0; i < j->piece_count; i++)
@@ -325,7 +320,7 @@ ln_status ln_join_build_window(ln_join *j)
     if (!j->versions[0])
         return LN_NO_MEMORY;
     ln_join_add_old(j, j->concat);
-    LN_TRY(note_readers(j, ln_join_first_out(j->concat), readers, &reader_count));
+    note_readers(j, ln_join_first_out(j->concat), readers, &reader_count);
     for (size_t i = 0; i < reader_count && !j->is_too_large; i++)
         LN_TRY(add_reader(j, readers[i]));
     return LN_OK;

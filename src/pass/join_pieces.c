@@ -115,21 +115,22 @@ void ln_join_add_old(ln_join *j, const ln_op *op)
 
 bool ln_join_are_readers_able(const ln_join *j, const char *tname, int depth)
 {
-    const ln_op *maker = ln_join_maker_of(j, tname);
-    ln_list *readers = maker ? ln_dfg_nexts(j->ctx->dfg, maker, tname) : NULL;
-    bool is_able = readers != NULL;
+    ln_dfg_readers readers = ln_dfg_find_readers(j->ctx->dfg, tname);
+    bool is_able = false;
     const ln_op *reader;
-    LN_LIST_FOREACH (reader, readers) {
-        if (!is_able || ln_join_is_old(j, reader))
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL) {
+        is_able = true;
+        if (ln_join_is_old(j, reader))
             continue;
         if (ln_join_position_of(j, reader) == 0)
-            is_able = false;
-        else if (depth == 0 && ln_join_is_along_channels(j, reader, "slice"))
+            return false;
+        if (depth == 0 && ln_join_is_along_channels(j, reader, "slice"))
             is_able = ln_join_are_readers_able(j, ln_join_first_out(reader), 1);
         else
             is_able = reads_windows_of(reader, tname);
+        if (!is_able)
+            return false;
     }
-    ln_list_free(readers);
     return is_able;
 }
 
@@ -216,11 +217,8 @@ ln_status ln_join_find_pieces(ln_join *j)
         const ln_op *concat = ln_join_maker_of(j, in->name);
         add_inner(j, concat);
         int n = 0;
-        for (const ln_list *l = concat->op_arg->tensors_in; l && status == LN_OK; l = l->next) {
-            ln_list *longer = ln_list_insert_nth(open, l->data, n++);
-            status = longer ? LN_OK : LN_NO_MEMORY;
-            open = longer ? longer : open;
-        }
+        for (const ln_list *l = concat->op_arg->tensors_in; l && status == LN_OK; l = l->next)
+            status = ln_list_push_nth(&open, l->data, n++);
     }
     ln_list_free(open);
     return status;
