@@ -108,8 +108,9 @@ struct ln_context {
     int64_t start_ns;           /* when that was, if there is a timeout */
     int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
     unsigned constants_version; /* counts constants that were set */
-    int plan_reuse; /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
-    int is_random;  /* of a graph: it may give other numbers when it runs again */
+    int plan_reuse;     /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
+    int is_random;      /* of a graph: it may give other numbers when it runs again */
+    char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
 };
 typedef struct ln_context ln_context;
 
@@ -206,7 +207,10 @@ LN_API ln_status ln_context_write(const ln_context *ctx, const char *serializer_
  * dictionary, told apart by content; NULL: none) and runs the operators' static part. The context
  * must be PLANNED. Tensors of the file that the model does not have are ignored; a tensor that the
  * model takes `from_file` and that is missing, or has another shape or type, is an error. Without a
- * file such tensors are zero, for `set_data` to fill; a warning says how many. */
+ * file such tensors are zero, for `set_data` to fill; a warning says how many.
+ * A model that brings its data needs no file but for values of inputs. What else one holds has to
+ * be what the model has: to be the one that the model was compiled with (`ln_context_store`), or to
+ * hold the same tensors; else LN_INVALID, since what was computed from them would stay as it is. */
 LN_API ln_status ln_context_load(ln_context *ctx, const char *datafile);
 
 /* The name of tensor `index`, from 0 on, of those that the model takes from a data file and does

@@ -180,6 +180,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
         clone->writes = ln_writes_retain(ctx->writes);
     LN_TRY(copy_string(ctx->source, &clone->source));
     LN_TRY(copy_string(has_weights ? ctx->weights : NULL, &clone->weights));
+    LN_TRY(copy_string(has_weights ? ctx->weights_from : NULL, &clone->weights_from));
     LN_TRY(copy_graphs(ctx, clone, has_weights));
     ln_context_share_threads(clone, ctx);
     return copy_ops(ctx, clone);

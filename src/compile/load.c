@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/name_hash.h"
 #include "base/pool.h"
+#include "compile/given_again.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
@@ -364,6 +365,8 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded already");
 
+    if (datafile && !ctx->outer && ln_carried_count(ctx->carried) > 0)
+        LN_TRY(ln_context_check_given_again(ctx, datafile));
     char *kept = datafile ? ln_strdup(datafile) : NULL;
     if (datafile && !kept)
         return LN_NO_MEMORY;

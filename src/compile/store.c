@@ -22,6 +22,7 @@
 #include "base/name_hash.h"
 #include "compile/beside.h"
 #include "compile/context_plan.h"
+#include "compile/given_again.h"
 #include "compile/load_part.h"
 #include "ir/carried.h"
 #include "ir/context.h"
@@ -482,6 +483,8 @@ static ln_status run_store(store *s, const char *path)
     if (s->tensor_count == 0)
         return LN_OK;
     LN_TRY(make_ops(s));
+    if (s->datafile)
+        LN_TRY(ln_context_note_datafile(s->ctx, s->datafile));
     ln_context_unload(s->ctx);
     return exchange(s, path);
 }

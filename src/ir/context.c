@@ -80,6 +80,8 @@ void ln_context_forget(ln_context *ctx)
     ctx->source = NULL;
     ln_free(ctx->weights);
     ctx->weights = NULL;
+    ln_free(ctx->weights_from);
+    ctx->weights_from = NULL;
     ln_hash_free(ctx->graphs);
     ctx->graphs = NULL;
     if (ctx->plans)

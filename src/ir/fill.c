@@ -4,7 +4,6 @@
 
 #include "ir/fill.h"
 
-#include <lightnet/msg.h>
 #include <lightnet/op_info.h>
 
 #include "ir/carried.h"
@@ -75,15 +74,6 @@ ln_status ln_fill_open(ln_fill *fill)
     const char *datafile = fill->ctx->datafile;
     if (!datafile || fill->file)
         return LN_OK;
-    const ln_context *root = ln_context_root(fill->ctx);
-    if (ln_carried_count(root->carried) > 0 && !root->weights)
-        return LN_FAIL(LN_INVALID, "%s: the model brings its own data, and takes no data file",
-                       datafile);
-    // The old system wrote a text only, and its programs name the data file once more.
-    if (ln_carried_count(root->carried) > 0 && !fill->ctx->outer)
-        ln_msg_warn("%s: the model was compiled with its constants, which are in '%s'; only inputs "
-                    "are taken from the data file",
-                    datafile, root->weights);
     return ln_tensor_file_open(datafile, &fill->file);
 }
 

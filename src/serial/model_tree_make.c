@@ -153,6 +153,8 @@ static ln_status make_header(const ln_context *ctx, ln_document *doc, ln_value *
     LN_TRY(add_string(doc, root, "target", ctx->target));
     if (ctx->weights)
         LN_TRY(add_string(doc, root, "weights", ctx->weights));
+    if (ctx->weights && ctx->weights_from)
+        LN_TRY(add_string(doc, root, "weights_from", ctx->weights_from));
     ln_value *memory = add_parent(doc, root, "memory", LN_VALUE_ARRAY);
     if (!memory)
         return ln_error_status();

@@ -380,6 +380,19 @@ static ln_status read_memory(const ln_value *root, ln_compiled *compiled)
     return LN_OK;
 }
 
+// A name that may be absent, to be freed.
+static ln_status read_name(const ln_value *object, const char *key, const where *op,
+                           char **out_name)
+{
+    *out_name = NULL;
+    const ln_value *name = ln_value_get(object, key);
+    if (!name)
+        return LN_OK;
+    LN_TRY(need_name(object, key, op, &name));
+    *out_name = ln_strdup(name->text);
+    return *out_name ? LN_OK : LN_NO_MEMORY;
+}
+
 static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_compiled *compiled)
 {
     const ln_value *format = ln_value_get(root, "format");
@@ -393,12 +406,9 @@ static ln_status read_compiled_header(ln_context *ctx, const ln_value *root, ln_
                           "compile the model again",
                           version && version->text ? version->text : "(none)", LN_COMPILED_VERSION);
     const where top = {.name = "header"};
-    const ln_value *target, *weights = ln_value_get(root, "weights");
-    if (weights)
-        LN_TRY(need_name(root, "weights", &top, &weights));
-    ctx->weights = weights ? ln_strdup(weights->text) : NULL;
-    if (weights && !ctx->weights)
-        return LN_NO_MEMORY;
+    const ln_value *target;
+    LN_TRY(read_name(root, "weights", &top, &ctx->weights));
+    LN_TRY(read_name(root, "weights_from", &top, &ctx->weights_from));
     LN_TRY(need(root, "target", LN_VALUE_STRING, &top, &target));
     compiled->target = ln_strdup(target->text);
     if (!compiled->target)

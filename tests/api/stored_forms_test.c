@@ -2,6 +2,7 @@
 // Both compiled forms of a model, with its weights beside it and without, compute its bits: views
 // of constants, and weights of graphs.
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ enum { COUNT = 4 * 8 * 8 };
 
 static char folder[] = LN_BUILD_DIR "/forms-XXXXXX";
 
-static const char *const files[] = {"raw.safetensors", "c.json", "c.safetensors", "bare.json"};
+static const char *const files[] = {"raw.safetensors", "c.json", "c.safetensors", "bare.json",
+                                    "other.params"};
 
 static const char *in_folder(const char *name)
 {
@@ -256,6 +258,90 @@ TEST(a_form_whose_shapes_depend_on_weights_is_not_written_without_them)
     end();
 }
 
+// other.params: raw.safetensors with `changed` instead of one element of s, and more tensors or
+// fewer.
+static void save_other(float changed, bool has_own, bool has_more)
+{
+    ln_tensor_file *file;
+    CHECK_OK(ln_tensor_file_open(in_folder("raw.safetensors"), &file));
+    ln_named_tensor tensors[8];
+    size_t count = 0;
+    tl_tensor *s = NULL;
+    for (int i = 0; i < ln_tensor_file_count(file) && has_own; i++) {
+        const char *name = ln_tensor_file_name(file, i);
+        tensors[count++] = (ln_named_tensor){name, ln_tensor_file_tensor(file, i)};
+        if (strcmp(name, "s") != 0)
+            continue;
+        s = tl_tensor_clone(tensors[count - 1].tensor);
+        ((float *)s->data)[2] = changed;
+        tensors[count - 1].tensor = s;
+    }
+    tl_tensor *more = tl_tensor_arange(0, 3, 1, TL_FLOAT);
+    if (has_more)
+        tensors[count++] = (ln_named_tensor){"more", more};
+    CHECK_OK(ln_tensor_file_save(in_folder("other.params"), LN_TENSOR_FILE_PARAMS, tensors, count));
+    tl_tensor_free_data_too(s);
+    tl_tensor_free_data_too(more);
+    ln_tensor_file_close(file);
+}
+
+static float third_of_s(void)
+{
+    ln_tensor_file *file;
+    CHECK_OK(ln_tensor_file_open(in_folder("raw.safetensors"), &file));
+    const tl_tensor *s = ln_tensor_file_tensor(file, ln_tensor_file_find(file, "s"));
+    float element = ((const float *)s->data)[2];
+    ln_tensor_file_close(file);
+    return element;
+}
+
+static const struct {
+    const char *why;
+    bool is_changed;
+    bool has_own;
+    bool has_more;
+    ln_status stored;    // of a compiled form that was stored
+    ln_status carrying;  // of a model that brings its data
+    const char *message; // of the first failure
+} given[] = {
+    {"the same tensors in another format", false, true, false, LN_OK, LN_OK, NULL},
+    {"another element", true, true, false, LN_INVALID, LN_INVALID,
+     "is not the data file that the model was compiled with"},
+    {"more tensors", false, true, true, LN_INVALID, LN_OK, "is not the data file"},
+    {"other tensors", false, false, true, LN_INVALID, LN_INVALID, "is not the data file"},
+};
+
+TEST(a_data_file_given_again_has_to_say_the_same)
+{
+    begin();
+    char raw[256];
+    strcpy(raw, in_folder("raw.safetensors"));
+    const char *model = cases[0].model;
+    float y[COUNT];
+    size_t count;
+    expect(model, y);
+    ln_context *ctx = compiled(model, NULL);
+    CHECK_OK(ln_context_store(ctx, raw, in_folder("c.safetensors"), &count));
+    CHECK_OK(ln_context_print(ctx, in_folder("c.json")));
+    check_same(ctx, raw, y, "it goes on");
+    check_same(read_file("c.json"), raw, y, "it is the same file");
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        save_other(given[i].is_changed ? 77 : third_of_s(), given[i].has_own, given[i].has_more);
+        ctx = read_file("c.json");
+        if (ln_context_load(ctx, in_folder("other.params")) != given[i].stored)
+            fail_msg("%s: %s", given[i].why, ln_error_message());
+        if (given[i].message)
+            CHECK_MESSAGE(given[i].message);
+        close_context(ctx);
+        ctx = compiled(model, raw);
+        if (ln_context_load(ctx, in_folder("other.params")) != given[i].carrying)
+            fail_msg("%s, of a model that brings its data: %s", given[i].why, ln_error_message());
+        close_context(ctx);
+    }
+    end();
+}
+
 TEST_LIST(a_stored_form_computes_the_same_bits, a_form_without_weights_computes_the_same_bits,
           one_weight_of_two_types_is_not_stored,
-          a_form_whose_shapes_depend_on_weights_is_not_written_without_them)
+          a_form_whose_shapes_depend_on_weights_is_not_written_without_them,
+          a_data_file_given_again_has_to_say_the_same)
