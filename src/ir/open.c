@@ -50,3 +50,10 @@ void ln_open_drop(ln_tensor_entry *entry)
     entry->held = NULL;
     show_nothing(entry->tensor);
 }
+
+const tl_tensor *ln_entry_planned_tensor(const ln_tensor_entry *entry)
+{
+    static int none[1];
+    static const tl_tensor nothing = {.dtype = TL_FLOAT, .ndim = 1, .dims = none};
+    return entry->is_open ? &nothing : entry->tensor;
+}

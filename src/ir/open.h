@@ -19,4 +19,7 @@ void ln_open_hold(ln_tensor_entry *entry, ln_object *object);
 // The entry holds nothing and is empty.
 void ln_open_drop(ln_tensor_entry *entry);
 
+// The tensor as planning knows it: an open one has no shape and type yet, whatever it holds now.
+const tl_tensor *ln_entry_planned_tensor(const ln_tensor_entry *entry);
+
 #endif

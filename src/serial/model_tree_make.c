@@ -7,6 +7,7 @@
 #include <lightnet/tensor_entry.h>
 
 #include "ir/carried.h"
+#include "ir/open.h"
 #include "serial/param_fit.h"
 
 static const ln_place nowhere = {.file = ""};
@@ -30,7 +31,7 @@ static ln_value *add_parent(ln_document *doc, ln_value *parent, const char *key,
 
 static ln_status make_plan_facts(ln_document *doc, ln_value *out, const ln_tensor_entry *entry)
 {
-    const tl_tensor *tensor = entry->tensor;
+    const tl_tensor *tensor = ln_entry_planned_tensor(entry);
     LN_TRY(add_string(doc, out, "dtype", tl_dtype_name(tensor->dtype)));
     ln_value *dims = add_parent(doc, out, "dims", LN_VALUE_ARRAY);
     if (!dims)
