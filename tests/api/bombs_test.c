@@ -328,14 +328,14 @@ TEST(small_models_cannot_ask_for_much)
          "create(| dst=x | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[1, 2, 3], from_file=false);",
          NULL, LN_INVALID, NULL},
         {"much work in few bytes",
-         INPUT("[1, 1024, 64, 64]") "create(| dst=w | dtype=TL_FLOAT, dims=[512, 1024, 31, 31], "
-                                    "ran=[0, 0], data=[0], from_file=false);"
-                                    "create(| dst=b | dtype=TL_FLOAT, dims=[512], ran=[0, 0], "
-                                    "data=[0], from_file=false);"
-                                    "conv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[31, "
-                                    "31], stride=[1, 1], padding=[15, 15, 15, 15], "
-                                    "dilation=[1, 1], autopad=NOTSET);",
-         NULL, LN_LIMIT, "multiply-accumulates"},
+         INPUT("[1, 64, 1024, 1024]") "create(| dst=w | dtype=TL_FLOAT, dims=[512, 64, 31, 31], "
+                                      "ran=[0, 0], data=[0], from_file=false);"
+                                      "create(| dst=b | dtype=TL_FLOAT, dims=[512], ran=[0, 0], "
+                                      "data=[0], from_file=false);"
+                                      "conv2d(src=x, weight=w, bias=b | dst=y | group=1, size=[31, "
+                                      "31], stride=[1, 1], padding=[15, 15, 15, 15], "
+                                      "dilation=[1, 1], autopad=NOTSET);",
+         NULL, LN_LIMIT, "work units"},
     };
     CHECK_EQ(run_bombs(bombs, sizeof bombs / sizeof bombs[0]), 0);
 }

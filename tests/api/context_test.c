@@ -280,7 +280,7 @@ TEST(limits_are_enforced_before_memory_is_touched)
     ctx = open_text(CONV_MODEL);
     ln_context_set_limits(ctx, &limits);
     CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
-    CHECK_MESSAGE("multiply-accumulates");
+    CHECK_MESSAGE("work units");
     close_context(ctx);
 
     limits = ln_limits_default();
