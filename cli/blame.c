@@ -57,7 +57,8 @@ const verb_usage blame_usage = {
         "finds the rewrites (rules and lowerings to a kernel) that make the difference, the "
         "tensor that is wrong first, and with -o writes a small model that shows it.",
     .trailer = "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is "
-               "wrong, 3 there is no answer, because the model or a file is wrong.",
+               "wrong, 3 there is no answer, because the model or a file is wrong, or --timeout is "
+               "over: it holds for the whole search.",
     .options = takes,
 };
 
@@ -280,6 +281,8 @@ static ln_status search(const suspect *s, const blame_options *o, findings *foun
     ln_status status =
         suspect_search(s, o->flags.skip, o->flags.options.skip_count, o->is_first_only, found);
     progress_end();
+    for (size_t i = 0; status == LN_TIMEOUT && i < found->count; i++)
+        print_culprit(s, found, i);
     LN_TRY(status);
     print_findings(s, o, found);
     for (size_t i = 0; o->outfile && i < found->count; i++)
@@ -327,7 +330,9 @@ static ln_status blame(ln_context *model, blame_options *o, int *out_code)
                  .rule_files = o->flags.options.rule_files,
                  .rule_file_count = o->flags.options.rule_file_count,
                  .allowed = o->allowed,
-                 .outputs_only = o->outputs_only};
+                 .outputs_only = o->outputs_only,
+                 .seconds = timeout_seconds(),
+                 .start = seconds_now()};
     trial_data *data;
     LN_TRY(trial_data_create(model, &o->source, &data));
     s.data = data;

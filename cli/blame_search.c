@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 
@@ -138,7 +139,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
         status = compare_models(loaded, s->reference, &s->allowed, &scope, &out_verdict->compared);
         out_verdict->is_wrong = out_verdict->compared.wrong_count > 0;
         close_model(loaded);
-    } else if (status != LN_NO_MEMORY && status != LN_LIMIT) {
+    } else if (status != LN_NO_MEMORY && status != LN_LIMIT && status != LN_TIMEOUT) {
         out_verdict->is_wrong = 1;
         out_verdict->status = status;
         snprintf(out_verdict->message, sizeof out_verdict->message, "%s", ln_error_message());
@@ -162,12 +163,38 @@ typedef struct search {
     verdict verdict;
 } search;
 
+double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int is_late(const suspect *s)
+{
+    return s->seconds > 0 && seconds_now() - s->start >= s->seconds;
+}
+
+static ln_status fail_late(const search *at)
+{
+    return ln_fail(
+        LN_TIMEOUT,
+        "after %g s, which --timeout allows, what makes the model wrong is among rewrites "
+        "%zu to %zu; `lightnet blame --verbose` lists them, a larger --timeout goes on",
+        at->s->seconds, at->right + 1, at->wrong);
+}
+
 // Asks about a limit between the two.
 static ln_status ask(search *at, size_t limit)
 {
     verdict v;
     at->c.limit = limit;
-    LN_TRY(suspect_judge(at->s, &at->c, &v, NULL));
+    if (is_late(at->s))
+        return fail_late(at);
+    ln_status status = suspect_judge(at->s, &at->c, &v, NULL);
+    if (status == LN_TIMEOUT)
+        return fail_late(at);
+    LN_TRY(status);
     if (v.is_wrong) {
         at->wrong = limit;
         at->verdict = v;

@@ -16,6 +16,8 @@ typedef struct suspect {
     const trial_data *data;
     tolerance allowed;
     int outputs_only;      // other tensors may be wrong
+    double seconds;        // that the search may take; 0: as long as it needs
+    double start;          // when it began, as seconds_now() said
     ln_context *reference; // LOADED, and has run
 } suspect;
 
@@ -73,13 +75,17 @@ typedef struct findings {
     fired_list start;    // the firings at the start
 } findings;
 
+// Seconds of a clock that only goes forward.
+double seconds_now(void);
+
 // Judges a choice. Fails only if nothing can be said about it, such as when memory is gone.
 // `out_fired`, if not NULL, receives the firings, skipped ones too; the caller frees them.
 ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
                         fired_list *out_fired);
 
 // Finds what makes the model wrong, but for the firings with the numbers `skip`: the first culprit,
-// or all that are independent of each other. The caller releases the findings, whatever the result.
+// or all that are independent of each other. LN_TIMEOUT, with where the next culprit is as far as
+// is known, once its time is up. The caller releases the findings, whatever the result.
 ln_status suspect_search(const suspect *s, const size_t *skip, size_t skip_count, int is_first_only,
                          findings *out_findings);
 

@@ -95,6 +95,9 @@ int has_budget(void);
 int take_work(void *unused, const char *verb, const char *text);
 int take_timeout(void *unused, const char *verb, const char *text);
 
+// What --timeout has said; 0: nothing.
+double timeout_seconds(void);
+
 // --strict: faults of files that are taken with a warning are errors.
 int take_strict(void *unused, const char *verb, const char *value);
 

@@ -211,6 +211,11 @@ int take_work(void *unused, const char *verb, const char *text)
     return EXIT_OK;
 }
 
+double timeout_seconds(void)
+{
+    return timeout_s;
+}
+
 int take_timeout(void *unused, const char *verb, const char *text)
 {
     (void)unused;

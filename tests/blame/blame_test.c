@@ -329,6 +329,23 @@ TEST(a_reproducer_is_a_small_model_that_is_wrong_too)
 
 // ---- No memory ----
 
+TEST(a_search_whose_time_is_over_says_how_far_it_came)
+{
+    plant("relu");
+    subject_open(&one, chain, "planted", 0);
+    one.suspect.seconds = 1;
+    one.suspect.start = seconds_now() - 2;
+    CHECK_EQ(suspect_search(&one.suspect, NULL, 0, 0, &one.found), LN_TIMEOUT);
+    CHECK_NOT_NULL(strstr(ln_error_message(), "--timeout"));
+    CHECK_NOT_NULL(strstr(ln_error_message(), "among rewrites 1 to "));
+    findings_release(&one.found);
+    one.suspect.seconds = 1e6;
+    subject_search(&one);
+    CHECK_STR_EQ(culprit_rules(&one), "relu_planted ");
+    subject_close(&one);
+    unplant();
+}
+
 TEST(out_of_memory_is_no_verdict)
 {
     plant("relu");
@@ -355,4 +372,5 @@ TEST_LIST(nobody_is_blamed_for_nothing, each_planted_kernel_is_found,
           a_rule_that_is_wrong_twice_is_left_out_everywhere,
           the_culprit_has_its_number_tensor_and_deviation,
           a_right_output_hides_nothing_unless_asked_to, one_fault_in_hundreds_of_operators_is_found,
-          a_reproducer_is_a_small_model_that_is_wrong_too, out_of_memory_is_no_verdict)
+          a_reproducer_is_a_small_model_that_is_wrong_too,
+          a_search_whose_time_is_over_says_how_far_it_came, out_of_memory_is_no_verdict)
