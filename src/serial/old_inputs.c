@@ -23,6 +23,7 @@
 typedef struct paths {
     ln_hash *read; // names of tensors that operators read
     ln_hash *data; // of these, those that are read as data on a path to an output
+    ln_hash *used; // of these, those that more than an `output` reads
 } paths;
 
 static bool is_weight(const ln_op_arg *arg, const char *arg_name)
@@ -63,9 +64,14 @@ static ln_status find_paths(paths *p, ln_op *const *ops, size_t op_count)
     for (size_t i = 0; i < op_count; i++)
         if (ops[i]->op_arg->tensors_out || ln_op_is_type(ops[i]->op_arg, "output"))
             LN_TRY(add_inputs(p->read, ops[i]->op_arg, false));
-    for (size_t i = op_count; i-- > 0;)
-        if (leads_to_output(p, ops[i]->op_arg))
-            LN_TRY(add_inputs(p->data, ops[i]->op_arg, true));
+    for (size_t i = op_count; i-- > 0;) {
+        const ln_op_arg *arg = ops[i]->op_arg;
+        if (!leads_to_output(p, arg))
+            continue;
+        LN_TRY(add_inputs(p->data, arg, true));
+        if (arg->tensors_out)
+            LN_TRY(add_inputs(p->used, arg, true));
+    }
     return LN_OK;
 }
 
@@ -125,7 +131,7 @@ static ln_status retype_creates(const ln_context *ctx, const paths *p)
     for (ln_list *l = proto ? ctx->ops : NULL; l; l = l->next) {
         const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
         const ln_tensor_list_entry *out = arg->tensors_out ? arg->tensors_out->data : NULL;
-        if (out && ln_op_is_type(arg, "create") && ln_hash_find(p->data, out->name) &&
+        if (out && ln_op_is_type(arg, "create") && ln_hash_find(p->used, out->name) &&
             is_not_given(arg) && fits(arg, proto))
             LN_TRY(retype(l, proto));
     }
@@ -162,10 +168,12 @@ ln_status ln_old_inputs_read(ln_context *ctx)
     if (!ctx->ops || has_input(ctx))
         return LN_OK;
     paths p = {.read = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL),
-               .data = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL)};
-    ln_status status = p.read && p.data ? read_inputs(ctx, &p) : LN_NO_MEMORY;
+               .data = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL),
+               .used = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL)};
+    ln_status status = p.read && p.data && p.used ? read_inputs(ctx, &p) : LN_NO_MEMORY;
     ln_hash_free(p.read);
     ln_hash_free(p.data);
+    ln_hash_free(p.used);
     return status;
 }
 

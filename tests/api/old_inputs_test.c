@@ -35,6 +35,8 @@ typedef struct sample {
 } sample;
 
 static const sample samples[] = {
+    {"what is only put out is a constant of the model",
+     CREATE("c", "[2]", "[0, 0]", "true") "output(src=c | |);\n", ""},
     {"a picture from the file is an input, weights and anchors are none", DETECTOR, "input "},
     {"a random picture is one, too",
      CREATE("x", "[1, 2, 4, 4]", "[0, 255]", "false") CREATE("w", "[2, 2, 3, 3]", "[-1, 1]", "true")
