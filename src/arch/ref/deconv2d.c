@@ -4,6 +4,7 @@
 #include "arch/ref/kernels.h"
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct deconv2d {
     const tl_tensor *src, *weight, *bias;
@@ -88,7 +89,8 @@ LN_REF_INLINE void spread_all(const deconv2d *d, tl_dtype dtype)
     for (int64_t n = 0; n < dst[0]; n++) {
         for (int64_t o = 0; o < dst[1]; o++) {
             for (int64_t y = 0; y < dst[2]; y++) {
-                for (int64_t x = 0; x < dst[3]; x += count, to += (size_t)count) {
+                for (int64_t x = 0; x < dst[3] && !ln_deadline_passed();
+                     x += count, to += (size_t)count) {
                     count = dst[3] - x < LN_REF_SUMS ? dst[3] - x : LN_REF_SUMS;
                     ln_ref_start_sums(&sums, dtype, count, d->bias ? d->bias->data : NULL, o);
                     sum_taps(d, dtype, n, o, y, x, count, &sums);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/act.h"
+#include "base/deadline.h"
 #include "op/nhwc_conv3d.h"
 
 void ln_ref_conv3d_pack(const tl_tensor *weight, tl_tensor *dst, int group,
@@ -71,7 +72,7 @@ void ln_ref_conv3d_ndhwc(const ln_ref_conv3d *conv)
     for (int n = 0; n < d[0]; n++)
         for (out[0] = 0; out[0] < d[1]; out[0]++)
             for (out[1] = 0; out[1] < d[2]; out[1]++)
-                for (out[2] = 0; out[2] < d[3]; out[2]++)
+                for (out[2] = 0; out[2] < d[3] && !ln_deadline_passed(); out[2]++)
                     for (int o = 0; o < d[4]; o++) {
                         double sum = sum_at(conv, plane, n, out, o) + (bias ? (double)bias[o] : 0);
                         sum += addend ? (double)*addend++ : 0;

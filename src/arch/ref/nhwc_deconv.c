@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/act.h"
+#include "base/deadline.h"
 #include "op/nhwc_deconv.h"
 
 void ln_ref_deconv2d_pack(const tl_tensor *weight, tl_tensor *dst, int group, const int stride[2],
@@ -83,7 +84,7 @@ void ln_ref_deconv2d_nhwc(const ln_ref_deconv_nhwc *deconv)
     float *dst = (float *)deconv->dst->data + deconv->dst_first;
     for (int n = 0; n < out[0]; n++)
         for (int y = 0; y < out[1]; y++)
-            for (int x = 0; x < out[2]; x++, dst += out[3])
+            for (int x = 0; x < out[2] && !ln_deadline_passed(); x++, dst += out[3])
                 for (int o = 0; o < deconv->channels; o++) {
                     double sum = sum_at(deconv, weight_dims, n, y, x, o);
                     sum += bias ? (double)bias[o] : 0;

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/deadline.h"
+
 // Element [n, y, x, c] of a channels-last image.
 static float *at(const tl_tensor *t, int n, int y, int x, int c)
 {
@@ -78,7 +80,7 @@ static void pool_all(const ln_ref_pool_nhwc *pool, window_fn *of_window)
     start_dst(pool->into, pool->dst);
     for (int n = 0; n < out[0]; n++)
         for (int y = 0; y < out[1]; y++)
-            for (int x = 0; x < out[2]; x++) {
+            for (int x = 0; x < out[2] && !ln_deadline_passed(); x++) {
                 span rows = span_of(pool, 0, y), columns = span_of(pool, 1, x);
                 float *dst = at(pool->dst, n, y, x, pool->dst_first);
                 for (int c = 0; c < channels; c++)
@@ -141,6 +143,6 @@ void ln_ref_resize_nhwc_run(const ln_ref_resize_nhwc *resize)
     start_dst(resize->into, resize->dst);
     for (int n = 0; n < out[0]; n++)
         for (int y = 0; y < out[1]; y++)
-            for (int x = 0; x < out[2]; x++)
+            for (int x = 0; x < out[2] && !ln_deadline_passed(); x++)
                 resize_pixel(resize, axis, n, y, x);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/elementwise_rows.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 ln_shaped ln_shape_of(const tl_tensor *t)
@@ -285,7 +286,7 @@ ln_status ln_ref_onnx_lrn(ln_call *call)
     int64_t channels = src->dims[1], inner = 1;
     for (int d = 2; d < src->ndim; d++)
         inner *= src->len ? src->dims[d] : 1;
-    for (int64_t i = 0; i < src->len; i++) {
+    for (int64_t i = 0; i < src->len && !ln_deadline_passed(); i++) {
         int64_t channel = i / inner % channels;
         int64_t first = channel > before ? channel - before : 0;
         int64_t last = channels - 1 - channel > after ? channel + after : channels - 1;

@@ -5,6 +5,7 @@
 
 #include "arch/ref/onnx/move.h"
 #include "arch/ref/onnx/resample.h"
+#include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"
 
@@ -158,7 +159,7 @@ ln_status ln_ref_onnx_grid_sample(ln_call *call)
     ln_dense_strides(s.rank, s.dims, s.strides);
     int64_t image = s.strides[0] * s.dims[0], channels = x->dims[1];
     int64_t points = dst->len / (dst->dims[0] * channels);
-    for (int64_t p = 0; p < dst->dims[0] * points; p++) {
+    for (int64_t p = 0; p < dst->dims[0] * points && !ln_deadline_passed(); p++) {
         for (int a = 0; a < s.rank; a++)
             set_axis(&s, a, ln_elem_real(grid, (size_t)(p * s.rank + s.rank - 1 - a)),
                      grid->dtype != TL_DOUBLE);
@@ -191,7 +192,7 @@ ln_status ln_ref_onnx_affine_grid(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
     int64_t points = dst->len / (dst->dims[0] * rank);
-    for (int64_t p = 0; p < dst->dims[0] * points; p++) {
+    for (int64_t p = 0; p < dst->dims[0] * points && !ln_deadline_passed(); p++) {
         double at[4] = {0};
         for (int a = 0; a < rank; a++)
             at[rank - 1 - a] = corner_to_corner(coords[a], dst->dims[1 + a], aligns_corners);

@@ -4,6 +4,7 @@
 #include "arch/ref/onnx/signal.h"
 
 #include "arch/ref/onnx/signal_fft.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 static ln_complex load(const tl_tensor *t, size_t at, int parts)
@@ -63,7 +64,7 @@ static ln_status transform_lines(ln_call *call, const ln_signal_lines *lines)
     if (!line)
         return LN_NO_MEMORY;
     for (size_t o = 0; o < (size_t)lines->outer; o++) {
-        for (size_t i = 0; i < (size_t)lines->inner; i++)
+        for (size_t i = 0; i < (size_t)lines->inner && !ln_deadline_passed(); i++)
             transform_line(lines, &fft, ln_call_in(call, 0), y, o, i, line);
     }
     return LN_OK;
@@ -123,7 +124,7 @@ ln_status ln_ref_stft(ln_call *call)
     if (!line)
         return LN_NO_MEMORY;
     for (size_t b = 0; b < (size_t)s.batch; b++) {
-        for (size_t frame = 0; frame < (size_t)s.frames; frame++)
+        for (size_t frame = 0; frame < (size_t)s.frames && !ln_deadline_passed(); frame++)
             transform_frame(call, &s, &fft, b, frame, line);
     }
     return LN_OK;
