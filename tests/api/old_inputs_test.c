@@ -159,7 +159,7 @@ TEST(an_old_program_gives_pictures_and_the_work_is_done_in_the_run)
     // The same network as it is written today.
     char text[4096], path[64];
     snprintf(text, sizeof text, "input(| dst=input | dtype=TL_FLOAT, dims=[1, 2, 4, 4]);\n%s",
-             strstr(DETECTOR + 1, "create("));
+             strstr(&(DETECTOR)[1], "create("));
 
     CHECK_OK(ln_arch_init());
     const char *weights = write_weights(path, weight_names, weight_counts, 3);

@@ -267,7 +267,8 @@ TEST(sparse_tensors_get_their_zeros)
         ln_onnx_value v;
         CHECK_OK(read_as(&p, 1 << 20, LN_ONNX_SPARSE, &v));
         CHECK_MEM_EQ(v.data, expected, sizeof expected);
-        CHECK_EQ(ln_onnx_sparse_name((ln_onnx_bytes){p.bytes, p.len}).len, 1);
+        ln_onnx_bytes bytes = {p.bytes, p.len};
+        CHECK_EQ(ln_onnx_sparse_name(bytes).len, 1);
         ln_onnx_value_deinit(&v);
         pb_free(&p);
     }
