@@ -229,7 +229,7 @@ TEST(the_number_of_files_is_limited)
     CHECK_MESSAGE("more than 64 files");
     close_context(ctx);
     for (int i = 0; i < 64; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "f%d", i);
         CHECK_EQ(unlink(in_folder(name)), 0);
     }
