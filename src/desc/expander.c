@@ -388,7 +388,7 @@ static ln_status print_rule(const entry *e, const terms *conditions)
     const ln_value *warning = ln_value_get(e->rule, "warn");
     if (warning && warning->kind == LN_VALUE_STRING)
         print_comment(e->text, warning->text);
-    const char *type;
+    const char *type = NULL;
     if (is_end)
         return LN_OK;
     LN_TRY(read_replacement(e, &type));

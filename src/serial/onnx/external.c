@@ -128,7 +128,7 @@ ln_status ln_onnx_map_model(const char *path, ln_onnx_mapping **out_mapping)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_system("open", path, errno);
-    size_t len;
+    size_t len = 0;
     ln_status status = check_model(fd, path, &len);
     if (status != LN_OK) {
         close(fd);
