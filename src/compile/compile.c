@@ -63,7 +63,7 @@ static ln_status compile_graph(ln_context *graph, const char *target,
     if (graph->state == LN_CONTEXT_PLANNED)
         return LN_OK;
     LN_TRY(ln_context_compile_with(graph, target, options));
-    ln_context_note_random(graph); // what nobody needs may be gone
+    ln_context_note_random(graph); // operators without readers may be gone
     return LN_OK;
 }
 

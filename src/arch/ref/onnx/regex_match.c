@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "op/onnx/letters.h"
 
-// What stands before the start and behind the end of a text.
+// What stands before the start and after the end of a text.
 static const uint32_t NOTHING = UINT32_MAX;
 
 static bool is_word(uint32_t code)
@@ -19,15 +19,15 @@ static bool is_word(uint32_t code)
            (code >= 'a' && code <= 'z') || code == '_';
 }
 
-static bool is_place(ln_regex_place place, uint32_t before, uint32_t behind)
+static bool is_place(ln_regex_place place, uint32_t before, uint32_t after)
 {
     switch (place) {
     case LN_REGEX_TEXT_START: return before == NOTHING;
-    case LN_REGEX_TEXT_END: return behind == NOTHING;
+    case LN_REGEX_TEXT_END: return after == NOTHING;
     case LN_REGEX_LINE_START: return before == NOTHING || before == '\n';
-    case LN_REGEX_LINE_END: return behind == NOTHING || behind == '\n';
-    case LN_REGEX_WORD_EDGE: return is_word(before) != is_word(behind);
-    case LN_REGEX_NO_WORD_EDGE: return is_word(before) == is_word(behind);
+    case LN_REGEX_LINE_END: return after == NOTHING || after == '\n';
+    case LN_REGEX_WORD_EDGE: return is_word(before) != is_word(after);
+    case LN_REGEX_NO_WORD_EDGE: return is_word(before) == is_word(after);
     }
     return false;
 }
@@ -61,7 +61,7 @@ static void push(ln_regex *regex, int *depth, int step)
 
 // Adds the sets and the end that can be reached from `start` without a character.
 static void follow(ln_regex *regex, int *list, int *count, int start, uint32_t before,
-                   uint32_t behind)
+                   uint32_t after)
 {
     int depth = 0;
     push(regex, &depth, start);
@@ -75,7 +75,7 @@ static void follow(ln_regex *regex, int *list, int *count, int start, uint32_t b
             break;
         case LN_REGEX_JUMP: push(regex, &depth, at + step->first); break;
         case LN_REGEX_ASSERT:
-            if (is_place((ln_regex_place)step->first, before, behind))
+            if (is_place((ln_regex_place)step->first, before, after))
                 push(regex, &depth, at + 1);
             break;
         case LN_REGEX_SET:
@@ -104,7 +104,7 @@ static bool has_match(const ln_regex *regex, const int *list, int count)
 static const char *longest_match(ln_regex *regex, const char *text, const char *end,
                                  uint32_t before)
 {
-    uint32_t code, behind;
+    uint32_t code, after;
     int count = 0;
     size_t len = get(text, end, &code);
     regex->time++;
@@ -112,19 +112,19 @@ static const char *longest_match(ln_regex *regex, const char *text, const char *
     const char *found = has_match(regex, regex->now, count) ? text : NULL;
     while (len > 0 && count > 0 && !ln_deadline_passed()) {
         text += len;
-        len = get(text, end, &behind);
+        len = get(text, end, &after);
         int next_count = 0;
         regex->time++;
         for (int i = 0; i < count; i++) {
             const ln_regex_step *step = &regex->steps[regex->now[i]];
             if (step->op == LN_REGEX_SET && takes(regex, step, code))
-                follow(regex, regex->next, &next_count, regex->now[i] + 1, code, behind);
+                follow(regex, regex->next, &next_count, regex->now[i] + 1, code, after);
         }
         int *list = regex->now;
         regex->now = regex->next;
         regex->next = list;
         count = next_count;
-        code = behind;
+        code = after;
         found = has_match(regex, regex->now, count) ? text : found;
     }
     return found;

@@ -94,7 +94,7 @@ static problem problem_make(size_t m, const ln_conv_shape *s, bool at_end)
     fill_random(p.weight, weights);
     fill_random(p.x.p, p.x.count);
     fill_random(p.bias.p, p.bias.count);
-    fill_random(p.addend.p, out_count(s)); // as many as docs/accuracy.md was measured with
+    fill_random(p.addend.p, out_count(s)); // the draws with which docs/accuracy.md was measured
     for (size_t i = out_count(s); i < p.addend.count; i++)
         p.addend.p[i] = p.addend.p[i - out_count(s)];
     fill_nan(p.packed.p, p.packed.count);
