@@ -62,8 +62,10 @@ ln_status ln_ml_target_count(ln_call *call, int *out_count)
     if (ln_call_has(call, "n_targets"))
         count = ln_call_int(call, "n_targets");
     else {
-        for (int i = 0; i < ln_call_count(call, "leaf_targetids"); i++) {
-            int64_t target = ln_call_int_at(call, "leaf_targetids", i);
+        size_t leaf_count;
+        const double *targets = ln_call_floats(call, "leaf_targetids", &leaf_count);
+        for (size_t i = 0; i < leaf_count; i++) {
+            int64_t target = ln_call_to_int(targets[i]);
             count = target >= count && target < INT_MAX ? target + 1 : count;
         }
     }

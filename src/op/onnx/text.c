@@ -47,8 +47,10 @@ ln_status ln_infer_tf_idf_vectorizer(ln_call *call)
     if (src->ndim > 2)
         return ln_call_fail(call, LN_INVALID, "rank %d is more than 2", src->ndim);
     int64_t last = -1;
-    for (int i = 0; i < ln_call_count(call, "ngram_indexes"); i++) {
-        int64_t index = ln_call_int_at(call, "ngram_indexes", i);
+    size_t count;
+    const double *indexes = ln_call_floats(call, "ngram_indexes", &count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t index = ln_call_to_int(indexes[i]);
         if (index < 0 || index >= INT_MAX)
             return ln_call_fail(call, LN_INVALID, "ngram_indexes has %lld", (long long)index);
         last = index > last ? index : last;

@@ -8,110 +8,212 @@
 #include "arch/ref/onnx/param_array.h"
 #include "tensor/elem.h"
 
-static ln_status set_string(ln_call *call, size_t at, const char *string)
-{
-    return ln_call_set_string(call, 0, at, string ? string : "", string ? strlen(string) : 0);
-}
-
 // ---- OneHotEncoder ----
+
+// What `prepare` makes of the parameters.
+typedef struct categories {
+    ln_ml_lookup lookup;
+    size_t count;
+} categories;
+
+ln_status ln_ref_prepare_ml_one_hot_encoder(ln_call *call)
+{
+    categories *c = ln_call_keep(call, 1, sizeof *c);
+    if (!c)
+        return ln_error_status();
+    bool is_string = ln_call_in(call, 0)->dtype == TL_STRING;
+    return ln_ml_lookup_keep_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
+                                   &c->lookup, &c->count);
+}
 
 ln_status ln_ref_ml_one_hot_encoder(ln_call *call)
 {
+    const categories *c = ln_call_prepared(call);
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
     bool is_string = src->dtype == TL_STRING;
-    ln_ml_lookup categories;
-    LN_TRY(ln_ml_lookup_of_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
-                                 &categories));
     bool needs_one = ln_call_int(call, "zeros") == 0;
-    for (size_t i = 0; i < (size_t)dst->len; i++)
-        ln_elem_set_real(dst, i, 0);
+    if (dst->len > 0)
+        memset(dst->data, 0, tl_tensor_size(dst));
     for (size_t i = 0; i < (size_t)src->len; i++) {
-        ln_ml_key key =
-            is_string ? ln_ml_key_at(src, i) : (ln_ml_key){.number = ln_elem_int(src, i)};
-        int64_t place = ln_ml_find(&categories, key);
-        if (place >= 0)
-            ln_elem_set_real(dst, i * categories.count + (size_t)place, 1);
+        int64_t at = is_string ? ln_ml_find(&c->lookup, ln_ml_key_at(src, i))
+                               : ln_ml_find_number(&c->lookup, ln_elem_int(src, i));
+        if (at >= 0)
+            ln_elem_set_real(dst, i * c->count + (size_t)at, 1);
         else if (needs_one)
             return ln_call_fail(call, LN_INVALID, "element %zu is in no category", i);
     }
     return LN_OK;
 }
 
-// ---- CategoryMapper ----
+// ---- Encoders: keys, and a value for each ----
 
-ln_status ln_ref_ml_category_mapper(ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    size_t string_count, number_count;
-    const char *const *strings;
-    const int64_t *numbers;
-    LN_TRY(ln_ref_param_strings(call, "cats_strings", &string_count, &strings));
-    LN_TRY(ln_ref_param_ints(call, "cats_int64s", &number_count, &numbers));
-    if (string_count != number_count)
-        return ln_call_fail(call, LN_INVALID, "%zu strings for %zu numbers", string_count,
-                            number_count);
-    bool is_string = src->dtype == TL_STRING;
+// What `prepare` makes of the parameters. One list of values is there, that of the output's type;
+// the default follows the values.
+typedef struct encoder {
     ln_ml_lookup keys;
-    LN_TRY(
-        ln_ml_lookup_of_param(call, is_string ? "cats_strings" : "cats_int64s", is_string, &keys));
-    for (size_t i = 0; i < (size_t)src->len; i++) {
-        int64_t at = ln_ml_find(&keys, ln_ml_key_at(src, i));
-        if (!is_string)
-            LN_TRY(
-                set_string(call, i, at < 0 ? ln_call_string(call, "default_string") : strings[at]));
-        else
-            ln_elem_set_int(ln_call_dst(call, 0), i,
-                            at < 0 ? ln_call_int(call, "default_int64") : numbers[at]);
-    }
-    return LN_OK;
-}
-
-// ---- LabelEncoder ----
-
-// What the keys are mapped to: elements of a tensor or of a parameter.
-typedef struct values {
-    const tl_tensor *tensor,
-        *fallback; // NULL: of a parameter; the default: may be NULL in any case
     size_t count;
     const char *const *strings;
     const int64_t *ints;
     const double *reals;
-} values;
+} encoder;
 
-static ln_status read_values(ln_call *call, tl_dtype dtype, values *out_values)
+static ln_status keep_strings(ln_call *call, encoder *e, const char *const *strings,
+                              const char *fallback)
 {
-    values *v = out_values;
-    *v = (values){.tensor = ln_call_in_named(call, "values_tensor"),
-                  .fallback = ln_call_in_named(call, "default_tensor")};
-    if (v->fallback && (v->fallback->len != 1 || v->fallback->dtype != dtype))
+    const char **all = ln_call_scratch(call, e->count + 1, sizeof *all);
+    if (!all)
+        return ln_error_status();
+    if (e->count)
+        memcpy(all, strings, e->count * sizeof *all);
+    all[e->count] = fallback;
+    return ln_ml_keep_strings(call, all, e->count + 1, &e->strings);
+}
+
+static ln_status keep_ints(ln_call *call, encoder *e, const int64_t *ints, int64_t fallback)
+{
+    int64_t *all = ln_call_keep(call, e->count + 1, sizeof *all);
+    if (!all)
+        return ln_error_status();
+    if (e->count)
+        memcpy(all, ints, e->count * sizeof *all);
+    all[e->count] = fallback;
+    e->ints = all;
+    return LN_OK;
+}
+
+static ln_status keep_reals(ln_call *call, encoder *e, const double *reals, double fallback)
+{
+    double *all = ln_call_keep(call, e->count + 1, sizeof *all);
+    if (!all)
+        return ln_error_status();
+    if (e->count)
+        memcpy(all, reals, e->count * sizeof *all);
+    all[e->count] = fallback;
+    e->reals = all;
+    return LN_OK;
+}
+
+static ln_status encode(ln_call *call)
+{
+    const encoder *e = ln_call_prepared(call);
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    for (size_t i = 0; i < (size_t)src->len; i++) {
+        int64_t found = src->dtype == TL_INT64
+                            ? ln_ml_find_number(&e->keys, ((const int64_t *)src->data)[i])
+                            : ln_ml_find(&e->keys, ln_ml_key_at(src, i));
+        size_t at = found < 0 ? e->count : (size_t)found;
+        if (e->ints)
+            ln_elem_set_int(dst, i, e->ints[at]);
+        else if (e->reals)
+            ln_elem_set_real(dst, i, e->reals[at]);
+        else
+            LN_TRY(ln_call_set_string(call, 0, i, e->strings[at], strlen(e->strings[at])));
+    }
+    return LN_OK;
+}
+
+// ---- CategoryMapper ----
+
+ln_status ln_ref_prepare_ml_category_mapper(ln_call *call)
+{
+    encoder *e = ln_call_keep(call, 1, sizeof *e);
+    if (!e)
+        return ln_error_status();
+    const char *const *strings;
+    const int64_t *numbers;
+    size_t number_count;
+    LN_TRY(ln_ref_param_strings(call, "cats_strings", &e->count, &strings));
+    LN_TRY(ln_ref_param_ints(call, "cats_int64s", &number_count, &numbers));
+    if (e->count != number_count)
+        return ln_call_fail(call, LN_INVALID, "%zu strings for %zu numbers", e->count,
+                            number_count);
+    bool is_string = ln_call_in(call, 0)->dtype == TL_STRING;
+    size_t count;
+    LN_TRY(ln_ml_lookup_keep_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
+                                   &e->keys, &count));
+    return is_string ? keep_ints(call, e, numbers, ln_call_int(call, "default_int64"))
+                     : keep_strings(call, e, strings, ln_call_string(call, "default_string"));
+}
+
+ln_status ln_ref_ml_category_mapper(ln_call *call)
+{
+    return encode(call);
+}
+
+// ---- LabelEncoder ----
+
+// Values of the attributes `values_tensor` and `default_tensor`, of which one may be missing.
+static ln_status keep_tensor_values(ln_call *call, encoder *e, const tl_tensor *values,
+                                    const tl_tensor *fallback)
+{
+    tl_dtype dtype = values->dtype;
+    e->count = (size_t)values->len;
+    if (dtype == TL_STRING)
+        return keep_strings(call, e, values->data,
+                            fallback ? *(const char *const *)fallback->data
+                                     : ln_call_string(call, "default_string"));
+    if (LN_TYPE(dtype) & LN_TYPES_FLOAT) {
+        double *reals = ln_call_scratch(call, e->count + 1, sizeof *reals);
+        if (!reals)
+            return ln_error_status();
+        for (size_t i = 0; i < e->count; i++)
+            reals[i] = ln_elem_real(values, i);
+        return keep_reals(call, e, reals,
+                          fallback ? ln_elem_real(fallback, 0)
+                                   : ln_call_float(call, "default_float"));
+    }
+    int64_t *ints = ln_call_scratch(call, e->count + 1, sizeof *ints);
+    if (!ints)
+        return ln_error_status();
+    for (size_t i = 0; i < e->count; i++)
+        ints[i] = ln_elem_int(values, i);
+    return keep_ints(call, e, ints,
+                     fallback ? ln_elem_int(fallback, 0) : ln_call_int(call, "default_int64"));
+}
+
+static ln_status keep_values(ln_call *call, tl_dtype dtype, encoder *e)
+{
+    const tl_tensor *values = ln_call_in_named(call, "values_tensor");
+    const tl_tensor *fallback = ln_call_in_named(call, "default_tensor");
+    if (fallback && (fallback->len != 1 || fallback->dtype != dtype))
         return ln_call_fail(call, LN_INVALID, "`default_tensor` is not one element of type %s",
                             tl_dtype_name(dtype));
-    if (v->tensor) {
-        v->count = (size_t)v->tensor->len;
-        return LN_OK;
+    if (values)
+        return keep_tensor_values(call, e, values, fallback);
+    if (dtype == TL_STRING) {
+        const char *const *strings;
+        LN_TRY(ln_ref_param_strings(call, "values_strings", &e->count, &strings));
+        return keep_strings(call, e, strings,
+                            fallback ? *(const char *const *)fallback->data
+                                     : ln_call_string(call, "default_string"));
     }
-    if (dtype == TL_STRING)
-        return ln_ref_param_strings(call, "values_strings", &v->count, &v->strings);
-    if (dtype == TL_INT64)
-        return ln_ref_param_ints(call, "values_int64s", &v->count, &v->ints);
-    return ln_ref_param_reals(call, "values_floats", NULL, &v->count, &v->reals);
+    if (dtype == TL_INT64) {
+        const int64_t *ints;
+        LN_TRY(ln_ref_param_ints(call, "values_int64s", &e->count, &ints));
+        return keep_ints(call, e, ints,
+                         fallback ? ln_elem_int(fallback, 0) : ln_call_int(call, "default_int64"));
+    }
+    const double *reals;
+    LN_TRY(ln_ref_param_reals(call, "values_floats", NULL, &e->count, &reals));
+    return keep_reals(call, e, reals,
+                      fallback ? ln_elem_real(fallback, 0) : ln_call_float(call, "default_float"));
 }
 
 // The keys as a table, and their number checked against that of the values.
-static ln_status read_keys(ln_call *call, const tl_tensor *src, size_t value_count,
-                           ln_ml_lookup *out_keys)
+static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
 {
     const tl_tensor *tensor = ln_call_in_named(call, "keys_tensor");
+    size_t count;
     if (tensor && tensor->dtype != src->dtype)
         return ln_call_fail(call, LN_INVALID, "keys of type %s for an input of %s",
                             tl_dtype_name(tensor->dtype), tl_dtype_name(src->dtype));
     if (!tensor && src->dtype == TL_STRING) {
-        LN_TRY(ln_ml_lookup_of_param(call, "keys_strings", true, out_keys));
+        LN_TRY(ln_ml_lookup_keep_param(call, "keys_strings", true, &e->keys, &count));
     } else if (!tensor && src->dtype == TL_INT64) {
-        LN_TRY(ln_ml_lookup_of_param(call, "keys_int64s", false, out_keys));
+        LN_TRY(ln_ml_lookup_keep_param(call, "keys_int64s", false, &e->keys, &count));
     } else {
-        size_t count;
         const double *reals;
         LN_TRY(ln_ref_param_reals(call, "keys_floats", NULL, &count, &reals));
         count = tensor ? (size_t)tensor->len : count;
@@ -120,69 +222,46 @@ static ln_status read_keys(ln_call *call, const tl_tensor *src, size_t value_cou
             return ln_error_status();
         for (size_t i = 0; i < count; i++)
             keys[i] = tensor ? ln_ml_key_at(tensor, i) : (ln_ml_key){.real = reals[i]};
-        LN_TRY(ln_ml_lookup_make(call, keys, count, out_keys));
+        LN_TRY(ln_ml_lookup_keep(call, keys, count, &e->keys));
     }
-    if (out_keys->count != value_count)
-        return ln_call_fail(call, LN_INVALID, "%zu keys of type %s for %zu values", out_keys->count,
-                            tl_dtype_name(src->dtype), value_count);
+    if (count != e->count)
+        return ln_call_fail(call, LN_INVALID, "%zu keys of type %s for %zu values", count,
+                            tl_dtype_name(src->dtype), e->count);
     return LN_OK;
 }
 
-// Element `i` of the output gets value `at`, or the default if that is negative.
-static ln_status set_value(ln_call *call, size_t i, const values *v, int64_t at)
+// Version 1: strings and their positions in one list.
+static ln_status keep_positions(ln_call *call, const tl_tensor *src, encoder *e)
 {
-    tl_tensor *dst = ln_call_dst(call, 0);
-    const tl_tensor *from = at < 0 ? v->fallback : v->tensor;
-    size_t index = at < 0 ? 0 : (size_t)at;
-    if (dst->dtype == TL_STRING) {
-        const char *other = at < 0 ? ln_call_string(call, "default_string")
-                                   : (v->strings ? v->strings[index] : NULL);
-        return set_string(call, i, from ? ((const char *const *)from->data)[index] : other);
-    }
-    if (LN_TYPE(dst->dtype) & LN_TYPES_FLOAT) {
-        double other =
-            at < 0 ? ln_call_float(call, "default_float") : (v->reals ? v->reals[index] : 0);
-        ln_elem_set_real(dst, i, from ? ln_elem_real(from, index) : other);
-        return LN_OK;
-    }
-    int64_t other = at < 0 ? ln_call_int(call, "default_int64") : (v->ints ? v->ints[index] : 0);
-    ln_elem_set_int(dst, i, from ? ln_elem_int(from, index) : other);
-    return LN_OK;
-}
-
-// Version 1: strings and their places in one list.
-static ln_status encode_by_place(ln_call *call, const tl_tensor *src)
-{
-    size_t count;
     const char *const *strings;
-    ln_ml_lookup places;
-    LN_TRY(ln_ref_param_strings(call, "classes_strings", &count, &strings));
-    LN_TRY(ln_ml_lookup_of_param(call, "classes_strings", true, &places));
-    for (size_t i = 0; i < (size_t)src->len; i++) {
-        if (src->dtype == TL_STRING) {
-            int64_t place = ln_ml_find(&places, ln_ml_key_at(src, i));
-            ln_elem_set_int(ln_call_dst(call, 0), i,
-                            place < 0 ? ln_call_int(call, "default_int64") : place);
-            continue;
-        }
-        int64_t place = ln_elem_int(src, i);
-        bool is_there = place >= 0 && place < (int64_t)count;
-        LN_TRY(set_string(call, i,
-                          is_there ? strings[place] : ln_call_string(call, "default_string")));
+    LN_TRY(ln_ref_param_strings(call, "classes_strings", &e->count, &strings));
+    int64_t *positions = ln_call_scratch(call, e->count + 1, sizeof *positions);
+    ln_ml_key *keys = ln_call_scratch(call, e->count + 1, sizeof *keys);
+    if (!positions || !keys)
+        return ln_error_status();
+    bool is_string = src->dtype == TL_STRING;
+    for (size_t i = 0; i < e->count; i++) {
+        positions[i] = (int64_t)i;
+        keys[i] = is_string ? (ln_ml_key){.string = strings[i]} : (ln_ml_key){.number = (int64_t)i};
     }
-    return LN_OK;
+    LN_TRY(ln_ml_lookup_keep(call, keys, e->count, &e->keys));
+    return is_string ? keep_ints(call, e, positions, ln_call_int(call, "default_int64"))
+                     : keep_strings(call, e, strings, ln_call_string(call, "default_string"));
+}
+
+ln_status ln_ref_prepare_ml_label_encoder(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    encoder *e = ln_call_keep(call, 1, sizeof *e);
+    if (!e)
+        return ln_error_status();
+    if (ln_call_since(call) < 2)
+        return keep_positions(call, src, e);
+    LN_TRY(keep_values(call, ln_call_dst(call, 0)->dtype, e));
+    return keep_keys(call, src, e);
 }
 
 ln_status ln_ref_ml_label_encoder(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
-    if (ln_call_since(call) < 2)
-        return encode_by_place(call, src);
-    values v;
-    ln_ml_lookup keys;
-    LN_TRY(read_values(call, ln_call_dst(call, 0)->dtype, &v));
-    LN_TRY(read_keys(call, src, v.count, &keys));
-    for (size_t i = 0; i < (size_t)src->len; i++)
-        LN_TRY(set_value(call, i, &v, ln_ml_find(&keys, ln_ml_key_at(src, i))));
-    return LN_OK;
+    return encode(call);
 }

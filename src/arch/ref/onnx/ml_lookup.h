@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of keys that are strings or numbers, searched by halving: no choice of keys makes it slow.
+// Tables of keys that are strings or numbers: hash tables with sorted buckets, so that no choice of
+// keys makes a search slower than halving all of them.
 
 #ifndef LN_ARCH_REF_ONNX_ML_LOOKUP_H
 #define LN_ARCH_REF_ONNX_ML_LOOKUP_H
@@ -21,22 +22,37 @@ typedef struct ln_ml_row {
 } ln_ml_row;
 
 typedef struct ln_ml_lookup {
-    const ln_ml_row *rows; // ascending
-    size_t count;
+    const ln_ml_row *rows;  // by bucket, ascending in each
+    const uint32_t *starts; // of the buckets among the rows, and the end of the last one
+    uint64_t mask;          // of a hash: its bucket
 } ln_ml_lookup;
 
 // Element `index` of a tensor as a key: a string, an integer, or a floating number.
 ln_ml_key ln_ml_key_at(const tl_tensor *tensor, size_t index);
 
-// A table of `count` keys in scratch memory. Index `i` belongs to keys[i].
-ln_status ln_ml_lookup_make(ln_call *call, const ln_ml_key *keys, size_t count,
+// In `prepare`: a table of `count` keys, with copies of their strings. Index `i` belongs to
+// keys[i].
+ln_status ln_ml_lookup_keep(ln_call *call, const ln_ml_key *keys, size_t count,
                             ln_ml_lookup *out_lookup);
 
-// The same of an array parameter, of strings or of integers.
-ln_status ln_ml_lookup_of_param(ln_call *call, const char *name, bool is_string,
-                                ln_ml_lookup *out_lookup);
+// The same of an array parameter, of strings or of integers; *out_count is its length.
+ln_status ln_ml_lookup_keep_param(ln_call *call, const char *name, bool is_string,
+                                  ln_ml_lookup *out_lookup, size_t *out_count);
 
 // The index of `key`, the last one if there are several; -1 if it is not there.
 int64_t ln_ml_find(const ln_ml_lookup *lookup, ln_ml_key key);
+
+// The same in a table of integers.
+int64_t ln_ml_find_number(const ln_ml_lookup *lookup, int64_t number);
+
+// All rows with `key`: returns the first of *out_count.
+const ln_ml_row *ln_ml_find_all(const ln_ml_lookup *lookup, ln_ml_key key, size_t *out_count);
+
+// Sorts rows by key, then by index.
+void ln_ml_sort_rows(ln_ml_row *rows, size_t count);
+
+// In `prepare`: copies of `count` strings, NULL as "", and of their array.
+ln_status ln_ml_keep_strings(ln_call *call, const char *const *strings, size_t count,
+                             const char *const **out_copies);
 
 #endif

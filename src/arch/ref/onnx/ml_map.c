@@ -121,20 +121,19 @@ static ln_status cast_all(ln_call *call, ln_object *result, const tl_tensor *key
                           const tl_tensor *values, bool is_sparse)
 {
     size_t count = (size_t)keys->len;
-    ln_ml_key *numbers = ln_call_scratch(call, count + 1, sizeof *numbers);
-    if (!numbers)
+    ln_ml_row *sorted = ln_call_scratch(call, count + 1, sizeof *sorted);
+    if (!sorted)
         return ln_error_status();
     for (size_t i = 0; i < count; i++)
-        numbers[i] = ln_ml_key_at(keys, i);
-    ln_ml_lookup sorted;
-    LN_TRY(ln_ml_lookup_make(call, numbers, count, &sorted));
+        sorted[i] = (ln_ml_row){ln_ml_key_at(keys, i), i};
+    ln_ml_sort_rows(sorted, count);
     // Places without a value: empty strings are there already, numbers are 0.
     for (size_t i = 0; i < count; i++) {
-        int64_t place = is_sparse ? sorted.rows[i].key.number : (int64_t)i;
+        int64_t place = is_sparse ? sorted[i].key.number : (int64_t)i;
         if (place < 0 || place >= ln_object_tensor(result)->len)
             return ln_call_fail(call, LN_INVALID, "key %lld is outside %d places", (long long)place,
                                 ln_object_tensor(result)->len);
-        LN_TRY(cast_element(call, result, (size_t)place, values, sorted.rows[i].index));
+        LN_TRY(cast_element(call, result, (size_t)place, values, sorted[i].index));
     }
     return LN_OK;
 }
@@ -160,54 +159,60 @@ ln_status ln_ref_ml_cast_map(ln_call *call)
 
 // ---- DictVectorizer ----
 
-// Each word of the vocabulary that is a key puts its value into the result.
-static ln_status pick_values(ln_object *result, const ln_ml_lookup *found, const ln_ml_key *words,
-                             const tl_tensor *values)
+// What `prepare` makes of the parameters.
+typedef struct vocabulary {
+    ln_ml_lookup words;
+    size_t string_count, number_count;
+} vocabulary;
+
+ln_status ln_ref_prepare_ml_dict_vectorizer(ln_call *call)
+{
+    vocabulary *v = ln_call_keep(call, 1, sizeof *v);
+    if (!v)
+        return ln_error_status();
+    v->string_count = (size_t)ln_call_count(call, "string_vocabulary");
+    v->number_count = (size_t)ln_call_count(call, "int64_vocabulary");
+    bool is_string = v->string_count > 0;
+    size_t count;
+    return ln_ml_lookup_keep_param(call, is_string ? "string_vocabulary" : "int64_vocabulary",
+                                   is_string, &v->words, &count);
+}
+
+// Each key puts its value where its word is in the vocabulary; of equal keys the last one stays.
+static ln_status put_values(ln_object *result, const ln_ml_lookup *words, const tl_tensor *keys,
+                            const tl_tensor *values)
 {
     tl_tensor *dst = ln_object_tensor(result);
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
-        int64_t at = ln_ml_find(found, words[i]);
-        if (at < 0)
-            continue;
-        if (dst->dtype != TL_STRING) {
-            ln_elem_copy(dst, i, values, (size_t)at);
-            continue;
+    for (size_t i = 0; i < (size_t)keys->len; i++) {
+        size_t count;
+        const ln_ml_row *rows = ln_ml_find_all(words, ln_ml_key_at(keys, i), &count);
+        for (size_t k = 0; k < count; k++) {
+            if (dst->dtype != TL_STRING) {
+                ln_elem_copy(dst, rows[k].index, values, i);
+                continue;
+            }
+            const char *string = string_at(values, i);
+            LN_TRY(ln_object_set_string(result, rows[k].index, string, strlen(string)));
         }
-        const char *string = string_at(values, (size_t)at);
-        LN_TRY(ln_object_set_string(result, i, string, strlen(string)));
     }
     return LN_OK;
 }
 
 ln_status ln_ref_ml_dict_vectorizer(ln_call *call)
 {
+    const vocabulary *v = ln_call_prepared(call);
     const tl_tensor *keys, *values;
     LN_TRY(get_map(call, &keys, &values));
-    size_t string_count, number_count;
-    const char *const *strings;
-    const int64_t *numbers;
-    LN_TRY(ln_ref_param_strings(call, "string_vocabulary", &string_count, &strings));
-    LN_TRY(ln_ref_param_ints(call, "int64_vocabulary", &number_count, &numbers));
     bool is_string = keys->dtype == TL_STRING;
-    if ((!is_string && keys->dtype != TL_INT64) || (is_string ? number_count : string_count) > 0)
+    if ((!is_string && keys->dtype != TL_INT64) ||
+        (is_string ? v->number_count : v->string_count) > 0)
         return ln_call_fail(call, LN_INVALID, "a vocabulary of %zu strings and %zu numbers for %s",
-                            string_count, number_count, tl_dtype_name(keys->dtype));
-    size_t count = string_count + number_count, key_count = (size_t)keys->len;
-    ln_ml_key *words = ln_call_scratch(call, count + 1, sizeof *words);
-    ln_ml_key *given = ln_call_scratch(call, key_count + 1, sizeof *given);
-    if (!words || !given)
-        return ln_error_status();
-    for (size_t i = 0; i < count; i++)
-        words[i] =
-            is_string ? (ln_ml_key){.string = strings[i]} : (ln_ml_key){.number = numbers[i]};
-    for (size_t i = 0; i < key_count; i++)
-        given[i] = ln_ml_key_at(keys, i);
-    ln_ml_lookup found;
-    LN_TRY(ln_ml_lookup_make(call, given, key_count, &found));
-    ln_object *result = row_object(call, values->dtype, (int64_t)count);
+                            v->string_count, v->number_count, tl_dtype_name(keys->dtype));
+    ln_object *result =
+        row_object(call, values->dtype, (int64_t)(v->string_count + v->number_count));
     if (!result)
         return ln_error_status();
-    return give(call, result, pick_values(result, &found, words, values));
+    return give(call, result, put_values(result, &v->words, keys, values));
 }
 
 // ---- ZipMap ----

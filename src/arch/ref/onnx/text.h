@@ -14,6 +14,7 @@ ln_status ln_ref_string_split(ln_call *call);
 ln_status ln_ref_string_normalizer(ln_call *call);
 ln_status ln_ref_regex_full_match(ln_call *call);
 ln_status ln_ref_ms_tokenizer(ln_call *call);
+ln_status ln_ref_prepare_tf_idf_vectorizer(ln_call *call);
 ln_status ln_ref_tf_idf_vectorizer(ln_call *call);
 
 #endif

@@ -1,52 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfIdfVectorizer: the n-grams of the pool are sorted by length and items, so that each window of
-// the input is found by halving.
+// TfIdfVectorizer: the n-grams of the pool are the paths of a trie, so that each window of the
+// input is found as it grows.
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "arch/ref/onnx/ml_lookup.h"
 #include "arch/ref/onnx/param_array.h"
 #include "arch/ref/onnx/text.h"
 #include "tensor/elem.h"
 
-// A number, or a string.
-typedef struct item {
-    int64_t number;
-    const char *string; // NULL: a number
-} item;
-
-typedef struct gram {
-    const item *items;
-    size_t len;
-    size_t place; // in a row of the result
-} gram;
-
+// What `prepare` makes of the parameters. Node 0 is the root, node i + 1 the path of item i alone.
 typedef struct vectorizer {
-    ln_call *call;
     size_t least, most; // lengths of n-grams that count
     size_t skips;
-    gram *grams; // sorted
-    size_t gram_count;
+    ln_ml_lookup items;    // distinct ones of the pool
+    ln_ml_lookup children; // of a node with an item: key_of_child
+    size_t *nodes;         // of each child
+    int64_t *places;       // of each node in a row of the result; -1: its path does not count
+    bool is_weighted, is_idf;
+    const double *weights;
+    size_t weight_count;
 } vectorizer;
 
-static int compare_items(const item *a, const item *b)
+static ln_ml_key key_of_child(size_t node, size_t item)
 {
-    if (a->string)
-        return strcmp(a->string, b->string);
-    return (a->number > b->number) - (a->number < b->number);
-}
-
-static int compare_grams(const void *left, const void *right)
-{
-    const gram *a = left, *b = right;
-    if (a->len != b->len)
-        return a->len < b->len ? -1 : 1;
-    for (size_t i = 0; i < a->len; i++) {
-        int order = compare_items(&a->items[i], &b->items[i]);
-        if (order != 0)
-            return order;
-    }
-    return 0;
+    return (ln_ml_key){.number = (int64_t)((uint64_t)node << 32 | item)};
 }
 
 // ---- Parameters ----
@@ -60,8 +38,28 @@ static ln_status read_length(ln_call *call, const char *name, int64_t least, siz
     return LN_OK;
 }
 
+static ln_status read_weights(ln_call *call, vectorizer *v)
+{
+    const char *mode = ln_call_string(call, "mode");
+    bool is_tf = strcmp(mode, "TF") == 0;
+    v->is_idf = strcmp(mode, "IDF") == 0;
+    if (!is_tf && !v->is_idf && strcmp(mode, "TFIDF") != 0)
+        return ln_call_fail(call, LN_INVALID, "mode \"%s\" is none of TF, IDF, TFIDF", mode);
+    const double *weights;
+    LN_TRY(ln_ref_param_reals(call, "weights", NULL, &v->weight_count, &weights));
+    v->is_weighted = !is_tf && v->weight_count > 0;
+    double *kept = ln_call_keep(call, v->weight_count + 1, sizeof *kept);
+    if (!kept)
+        return ln_error_status();
+    if (v->weight_count)
+        memcpy(kept, weights, v->weight_count * sizeof *kept);
+    v->weights = kept;
+    return LN_OK;
+}
+
 // *out_pool = the items of all n-grams, one after another.
-static ln_status read_pool(ln_call *call, bool wants_strings, size_t *out_count, item **out_pool)
+static ln_status read_pool(ln_call *call, bool wants_strings, size_t *out_count,
+                           ln_ml_key **out_pool)
 {
     *out_count = 0;
     *out_pool = NULL;
@@ -75,130 +73,211 @@ static ln_status read_pool(ln_call *call, bool wants_strings, size_t *out_count,
         return ln_call_fail(call, LN_INVALID,
                             "a pool of %zu numbers and %zu strings for an input of %s",
                             number_count, string_count, wants_strings ? "strings" : "numbers");
-    item *pool = ln_call_scratch(call, count, sizeof *pool);
+    ln_ml_key *pool = ln_call_scratch(call, count, sizeof *pool);
     if (!pool)
         return ln_error_status();
     for (size_t i = 0; i < count; i++)
-        pool[i] = wants_strings ? (item){.string = strings[i]} : (item){.number = numbers[i]};
+        pool[i] =
+            wants_strings ? (ln_ml_key){.string = strings[i]} : (ln_ml_key){.number = numbers[i]};
     *out_count = count;
     *out_pool = pool;
     return LN_OK;
 }
 
-// Divides the pool into n-grams, of which those with a length that counts are kept.
-static ln_status read_grams(vectorizer *v, const item *pool, size_t pool_count)
+// ---- The trie ----
+
+typedef struct gram {
+    size_t start, len; // in the pool
+    size_t node;       // of its path so far
+    int64_t place;     // in a row of the result
+} gram;
+
+// Divides the pool into n-grams, of which those with a length that counts are kept, short ones
+// first.
+static ln_status read_grams(ln_call *call, const vectorizer *v, size_t pool_count, gram *grams,
+                            size_t *out_count)
 {
     size_t start_count, index_count, id = 0;
     const int64_t *starts, *indexes;
-    LN_TRY(ln_ref_param_ints(v->call, "ngram_counts", &start_count, &starts));
-    LN_TRY(ln_ref_param_ints(v->call, "ngram_indexes", &index_count, &indexes));
+    *out_count = 0;
+    LN_TRY(ln_ref_param_ints(call, "ngram_counts", &start_count, &starts));
+    LN_TRY(ln_ref_param_ints(call, "ngram_indexes", &index_count, &indexes));
     if (v->most > start_count || v->least > v->most)
-        return ln_call_fail(v->call, LN_INVALID,
+        return ln_call_fail(call, LN_INVALID,
                             "n-grams of %zu to %zu elements, and a pool for those up to %zu",
                             v->least, v->most, start_count);
-    v->grams = ln_call_scratch(v->call, pool_count, sizeof *v->grams);
-    if (!v->grams)
-        return ln_error_status();
     for (size_t n = 1; n <= start_count; n++) {
         int64_t start = starts[n - 1], end = n < start_count ? starts[n] : (int64_t)pool_count;
         if (start < 0 || end < start || end > (int64_t)pool_count || (size_t)(end - start) % n != 0)
             return ln_call_fail(
-                v->call, LN_INVALID,
+                call, LN_INVALID,
                 "the n-grams of %zu elements lie from %lld to %lld in a pool of %zu", n,
                 (long long)start, (long long)end, pool_count);
         for (size_t at = (size_t)start; at < (size_t)end; at += n, id++) {
             if (id >= index_count)
-                return ln_call_fail(v->call, LN_INVALID, "more n-grams than %zu indexes",
-                                    index_count);
+                return ln_call_fail(call, LN_INVALID, "more n-grams than %zu indexes", index_count);
             if (n >= v->least && n <= v->most)
-                v->grams[v->gram_count++] = (gram){pool + at, n, (size_t)indexes[id]};
+                grams[(*out_count)++] = (gram){.start = at, .len = n, .place = indexes[id]};
         }
     }
-    qsort(v->grams, v->gram_count, sizeof *v->grams, compare_grams);
     return LN_OK;
+}
+
+// Paths of all n-grams longer than `depth` grow by an item; new nodes follow *node_count, and their
+// keys and numbers go to the end of `keys` and v->nodes.
+static ln_status grow(ln_call *call, vectorizer *v, const ln_ml_key *pool, gram *grams,
+                      size_t gram_count, size_t depth, ln_ml_key *keys, size_t *key_count,
+                      size_t *node_count)
+{
+    ln_ml_row *rows = ln_call_scratch(call, gram_count + 1, sizeof *rows);
+    if (!rows)
+        return ln_error_status();
+    for (size_t i = 0; i < gram_count; i++) {
+        size_t item = (size_t)ln_ml_find(&v->items, pool[grams[i].start + depth]);
+        rows[i] = (ln_ml_row){key_of_child(grams[i].node, item), i};
+    }
+    ln_ml_sort_rows(rows, gram_count);
+    for (size_t i = 0; i < gram_count; i++) {
+        if (i == 0 || rows[i].key.number != rows[i - 1].key.number) {
+            keys[*key_count] = rows[i].key;
+            v->nodes[(*key_count)++] = (*node_count)++;
+        }
+        grams[rows[i].index].node = *node_count - 1;
+    }
+    return LN_OK;
+}
+
+static ln_status build_trie(ln_call *call, vectorizer *v, const ln_ml_key *pool, size_t pool_count)
+{
+    gram *grams = ln_call_scratch(call, pool_count, sizeof *grams);
+    ln_ml_key *keys = ln_call_scratch(call, pool_count, sizeof *keys);
+    v->nodes = ln_call_keep(call, pool_count, sizeof *v->nodes);
+    v->places = ln_call_keep(call, 2 * pool_count + 1, sizeof *v->places);
+    if (!grams || !keys || !v->nodes || !v->places)
+        return ln_error_status();
+    size_t gram_count, key_count = 0, node_count = pool_count + 1, first = 0;
+    LN_TRY(read_grams(call, v, pool_count, grams, &gram_count));
+    LN_TRY(ln_ml_lookup_keep(call, pool, pool_count, &v->items));
+    for (size_t i = 0; i < gram_count; i++)
+        grams[i].node = (size_t)ln_ml_find(&v->items, pool[grams[i].start]) + 1;
+    for (size_t depth = 1; first < gram_count; depth++) {
+        while (first < gram_count && grams[first].len <= depth)
+            first++;
+        LN_TRY(grow(call, v, pool, grams + first, gram_count - first, depth, keys, &key_count,
+                    &node_count));
+    }
+    for (size_t i = 0; i < node_count; i++)
+        v->places[i] = -1;
+    for (size_t i = 0; i < gram_count; i++)
+        v->places[grams[i].node] = grams[i].place;
+    return ln_ml_lookup_keep(call, keys, key_count, &v->children);
+}
+
+ln_status ln_ref_prepare_tf_idf_vectorizer(ln_call *call)
+{
+    vectorizer *v = ln_call_keep(call, 1, sizeof *v);
+    if (!v)
+        return ln_error_status();
+    LN_TRY(read_length(call, "min_gram_length", 1, &v->least));
+    LN_TRY(read_length(call, "max_gram_length", 1, &v->most));
+    LN_TRY(read_length(call, "max_skip_count", 0, &v->skips));
+    LN_TRY(read_weights(call, v));
+    size_t pool_count;
+    ln_ml_key *pool;
+    LN_TRY(read_pool(call, ln_call_in(call, 0)->dtype == TL_STRING, &pool_count, &pool));
+    return build_trie(call, v, pool, pool_count);
 }
 
 // ---- Counting ----
 
-static void count_gram(const vectorizer *v, const item *items, size_t len, double *row)
+// Of one row.
+typedef struct counter {
+    double *counts;  // of each place
+    size_t *touched; // places whose count is not 0
+    size_t touched_count;
+} counter;
+
+static inline void count_place(counter *c, size_t place)
 {
-    gram wanted = {items, len, 0};
-    const gram *found = bsearch(&wanted, v->grams, v->gram_count, sizeof *v->grams, compare_grams);
-    if (found)
-        row[found->place]++;
+    if (c->counts[place]++ == 0)
+        c->touched[c->touched_count++] = place;
 }
 
 // Windows of up to `most` elements that lie `distance` apart; those of one element count once,
-// since they are the same at every distance.
-static ln_status count_row(const vectorizer *v, const item *src, size_t len, item *window,
-                           double *row)
+// since they are the same at every distance. `items` are numbers of items, -1 for those that the
+// pool does not have.
+static ln_status count_row(ln_call *call, const vectorizer *v, const int64_t *items, size_t len,
+                           counter *c)
 {
+    enum { CHARGED = 256 }; // starts at once
+    double windows = (double)(v->most < len ? v->most : len);
     for (size_t distance = 1; distance <= v->skips + 1; distance++) {
         size_t least = distance == 1 || v->least > 1 ? v->least : 2;
         if (distance > 1 && distance >= len)
             return LN_OK;
         for (size_t start = 0; start < len; start++) {
-            LN_TRY(ln_call_charge(v->call, (double)(v->most < len ? v->most : len)));
-            size_t n = 0;
-            for (size_t at = start; at < len && n < v->most; at += distance) {
-                window[n++] = src[at];
-                if (n >= least)
-                    count_gram(v, window, n, row);
+            size_t left = len - start;
+            if (start % CHARGED == 0)
+                LN_TRY(ln_call_charge(call, windows * (double)(left < CHARGED ? left : CHARGED)));
+            size_t node = 0, n = 0;
+            for (size_t at = start; at < len && n < v->most && items[at] >= 0; at += distance) {
+                size_t item = (size_t)items[at];
+                int64_t child =
+                    n == 0 ? 0 : ln_ml_find_number(&v->children, key_of_child(node, item).number);
+                if (child < 0)
+                    break;
+                node = n == 0 ? item + 1 : v->nodes[child];
+                if (++n >= least && v->places[node] >= 0)
+                    count_place(c, (size_t)v->places[node]);
             }
         }
     }
     return LN_OK;
 }
 
-static ln_status write_rows(ln_call *call, const double *counts)
+// The row that starts at `start`; counts are zeros again.
+static void write_row(const vectorizer *v, counter *c, size_t width, tl_tensor *dst, size_t start)
 {
-    tl_tensor *dst = ln_call_dst(call, 0);
-    const char *mode = ln_call_string(call, "mode");
-    bool is_tf = strcmp(mode, "TF") == 0, is_idf = strcmp(mode, "IDF") == 0;
-    if (!is_tf && !is_idf && strcmp(mode, "TFIDF") != 0)
-        return ln_call_fail(call, LN_INVALID, "mode \"%s\" is none of TF, IDF, TFIDF", mode);
-    size_t weight_count, width = (size_t)dst->dims[dst->ndim - 1];
-    const double *weights;
-    LN_TRY(ln_ref_param_reals(call, "weights", NULL, &weight_count, &weights));
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
-        size_t place = i % width;
-        if (!is_tf && weight_count > 0 && place >= weight_count)
-            return ln_call_fail(call, LN_INVALID, "%zu weights for %zu places", weight_count,
-                                width);
-        double weight = !is_tf && weight_count > 0 ? weights[place] : 1;
-        ln_elem_set_real(dst, i, weight * (is_idf ? counts[i] > 0 : counts[i]));
+    // A weight times 0 may be -0 or NaN.
+    for (size_t i = 0; v->is_weighted && i < width; i++)
+        ln_elem_set_real(dst, start + i,
+                         v->weights[i] * (v->is_idf ? c->counts[i] > 0 : c->counts[i]));
+    for (size_t k = 0; k < c->touched_count; k++) {
+        size_t place = c->touched[k];
+        if (!v->is_weighted)
+            ln_elem_set_real(dst, start + place, v->is_idf ? 1 : c->counts[place]);
+        c->counts[place] = 0;
     }
-    return LN_OK;
+    c->touched_count = 0;
+}
+
+static inline int64_t find_item(const vectorizer *v, const tl_tensor *src, size_t at)
+{
+    return src->dtype == TL_STRING ? ln_ml_find(&v->items, ln_ml_key_at(src, at))
+                                   : ln_ml_find_number(&v->items, ln_elem_int(src, at));
 }
 
 ln_status ln_ref_tf_idf_vectorizer(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    vectorizer v = {.call = call};
-    LN_TRY(read_length(call, "min_gram_length", 1, &v.least));
-    LN_TRY(read_length(call, "max_gram_length", 1, &v.most));
-    LN_TRY(read_length(call, "max_skip_count", 0, &v.skips));
-    size_t pool_count;
-    item *pool;
-    LN_TRY(read_pool(call, src->dtype == TL_STRING, &pool_count, &pool));
-    LN_TRY(read_grams(&v, pool, pool_count));
-
-    item *items = ln_call_scratch(call, (size_t)src->len + 1, sizeof *items);
-    item *window = ln_call_scratch(call, v.most, sizeof *window);
-    double *counts = ln_call_scratch(call, (size_t)dst->len + 1, sizeof *counts);
-    if (!items || !window || !counts)
-        return ln_error_status();
-    for (size_t i = 0; i < (size_t)src->len; i++) {
-        if (src->dtype != TL_STRING) {
-            items[i].number = ln_elem_int(src, i);
-            continue;
-        }
-        const char *string = ((const char *const *)src->data)[i];
-        items[i].string = string ? string : "";
-    }
+    const vectorizer *v = ln_call_prepared(call);
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
     size_t rows = src->ndim == 2 ? (size_t)src->dims[0] : 1;
     size_t len = rows ? (size_t)src->len / rows : 0, width = (size_t)dst->dims[dst->ndim - 1];
-    for (size_t r = 0; r < rows; r++)
-        LN_TRY(count_row(&v, items + r * len, len, window, counts + r * width));
-    return write_rows(call, counts);
+    if (v->is_weighted && v->weight_count < width && dst->len > 0)
+        return ln_call_fail(call, LN_INVALID, "%zu weights for %zu places", v->weight_count, width);
+    int64_t *items = ln_call_scratch(call, len + 1, sizeof *items);
+    counter c = {.counts = ln_call_scratch(call, width + 1, sizeof *c.counts),
+                 .touched = ln_call_scratch(call, width + 1, sizeof *c.touched)};
+    if (!items || !c.counts || !c.touched)
+        return ln_error_status();
+    if (dst->len > 0)
+        memset(dst->data, 0, tl_tensor_size(dst));
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t i = 0; i < len; i++)
+            items[i] = find_item(v, src, r * len + i);
+        LN_TRY(count_row(call, v, items, len, &c));
+        write_row(v, &c, width, dst, r * width);
+    }
+    return LN_OK;
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators on tables and texts make of their parameters is made once, at load: runs take no
+// memory for it, a clone has it without the model it came from, and parameters that do not fit are
+// refused before any run.
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <lightnet/allocator.h>
+
+#include "tests/api/values.h"
+
+static atomic_size_t request_count;
+
+static void *counted_resize(void *user, void *p, size_t size)
+{
+    (void)user;
+    atomic_fetch_add(&request_count, 1);
+    return realloc(p, size);
+}
+
+static void counted_release(void *user, void *p)
+{
+    (void)user;
+    free(p);
+}
+
+#define INTS "input(| dst=x | dtype=TL_INT64, dims=[2, 3]);\n"
+
+typedef struct model_row {
+    const char *why;
+    bool makes_strings;  // which take memory
+    const char *text;    // of a model with input x
+    int64_t ints[6];     // x
+    double expected[12]; // y
+} model_row;
+
+static const model_row model_rows[] = {
+    {"labels",
+     false,
+     INTS "ml_LabelEncoder(X=x | Y=y | keys_int64s=[900, 7, -3, 7], values_int64s=[1, 2, 3, 4]);\n",
+     {7, 900, 0, -3, 900, 8},
+     {4, 1, -1, 3, 1, -1}},
+    {"positions",
+     true,
+     INTS "ml_LabelEncoder(X=x | Y=s | since=1, classes_strings=[\"a\", \"b\", \"c\"]);\n"
+          "ml_LabelEncoder(X=s | Y=y | since=1, classes_strings=[\"c\", \"b\"]);\n",
+     {0, 1, 2, 3, -1, 1},
+     {-1, 1, 0, -1, -1, 1}},
+    {"categories",
+     true,
+     INTS "ml_CategoryMapper(X=x | Y=s | cats_strings=[\"a\", \"b\"], cats_int64s=[70, 5]);\n"
+          "ml_CategoryMapper(X=s | Y=y | cats_strings=[\"b\", \"a\"], cats_int64s=[11, 12]);\n",
+     {70, 5, 6, 5, 70, 0},
+     {12, 11, -1, 11, 12, -1}},
+    {"rows with a 1",
+     false,
+     INTS "ml_OneHotEncoder(X=x | Y=y | cats_int64s=[9, 4]);\n",
+     {4, 9, 5, 9, 4, 0},
+     {0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0}},
+    {"n-grams that share their beginnings",
+     false,
+     INTS "TfIdfVectorizer(X=x | Y=y | mode=\"TF\", min_gram_length=1, max_gram_length=3, "
+          "max_skip_count=0, ngram_counts=[0, 1, 5], ngram_indexes=[0, 1, 2, 3, 5], "
+          "pool_int64s=[5, 5, 5, 5, 6, 5, 5, 6, 5, 6, 6]);\n",
+     {5, 5, 6, 5, 6, 6},
+     {2, 1, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1}},
+};
+
+static void check_model(ln_context *ctx, const model_row *row)
+{
+    CHECK_OK(ln_context_set_data(ctx, "x", row->ints));
+    CHECK_OK(ln_context_run(ctx));
+    const tl_tensor *y = ln_tensor_table_find(ctx->tensor_table, "y")->tensor;
+    for (int i = 0; i < y->len; i++) {
+        double got = y->dtype == TL_INT64 ? (double)((const int64_t *)y->data)[i]
+                                          : (double)((const float *)y->data)[i];
+        if (got != row->expected[i])
+            printf("%s: element %d is %g instead of %g\n", row->why, i, got, row->expected[i]);
+        CHECK(got == row->expected[i]);
+    }
+}
+
+TEST(tables_are_made_once_and_outlive_the_model)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof model_rows / sizeof *model_rows; i++) {
+        ln_context *ctx = load_text(model_rows[i].text, "ref"), *clone = NULL;
+        check_model(ctx, &model_rows[i]);
+        CHECK_OK(ln_context_clone(ctx, &clone));
+        close_context(ctx);
+        check_model(clone, &model_rows[i]);
+        close_context(clone);
+    }
+    ln_arch_cleanup();
+}
+
+TEST(runs_take_no_memory)
+{
+    ln_allocator counted = {.resize = counted_resize, .release = counted_release};
+    ln_allocator_set(&counted);
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof model_rows / sizeof *model_rows; i++) {
+        if (model_rows[i].makes_strings)
+            continue;
+        ln_context *ctx = load_text(model_rows[i].text, "ref");
+        check_model(ctx, &model_rows[i]);
+        size_t before = atomic_load(&request_count);
+        for (int k = 0; k < 5; k++)
+            CHECK_OK(ln_context_run(ctx));
+        CHECK_EQ(atomic_load(&request_count), before);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+    ln_allocator_set(NULL);
+}
+
+TEST(parameters_that_do_not_fit_are_refused_at_load)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {INTS "ml_LabelEncoder(X=x | Y=y | keys_int64s=[1, 2], values_int64s=[1]);\n",
+         "2 keys of type TL_INT64 for 1 values"},
+        {INTS "ml_CategoryMapper(X=x | Y=y | cats_strings=[\"a\"], cats_int64s=[7, 8]);\n",
+         "1 strings for 2 numbers"},
+        {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"TF\", min_gram_length=1, max_gram_length=2, "
+              "max_skip_count=0, ngram_counts=[0, 2], ngram_indexes=[0, 1, 2], "
+              "pool_int64s=[1, 2, 3]);\n",
+         "lie from 2 to 3"},
+        {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"COUNT\", min_gram_length=1, max_gram_length=1, "
+              "max_skip_count=0, ngram_counts=[0], ngram_indexes=[0], pool_int64s=[1]);\n",
+         "mode \"COUNT\" is none of"},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ln_context *ctx = open_text(rows[i].text);
+        CHECK_OK(ln_context_compile(ctx, "ref"));
+        CHECK_EQ(ln_context_load(ctx, NULL), LN_INVALID);
+        CHECK_NOT_NULL(strstr(ln_error_message(), rows[i].message));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(tables_are_made_once_and_outlive_the_model, runs_take_no_memory,
+          parameters_that_do_not_fit_are_refused_at_load)
