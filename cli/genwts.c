@@ -121,7 +121,7 @@ static void say_notes(const char *path, tl_dtype dtype, const number_notes *note
     w = &notes->unfit;
     if (w->count > 0)
         say_warning("%s: %zu number%s changed to what %s holds: '%s' on line %d%s", path, w->count,
-                    w->count == 1 ? " is" : "s are", tl_dtype_name(dtype), w->word, w->line,
+                    w->count == 1 ? " is" : "s are", tl_dtype_title(dtype), w->word, w->line,
                     w->count == 1 ? "" : " is the first");
 }
 

@@ -124,7 +124,7 @@ static void print_tensor(const char *role, const ln_tensor_entry *entry)
     if (entry->is_open)
         printf(" of a shape that is open\n");
     else
-        printf(" %s %s\n", tl_dtype_name(entry->tensor->dtype), shape);
+        printf(" %s %s\n", tl_dtype_title(entry->tensor->dtype), shape);
 }
 
 // Operators by type, in the order of their first appearance.
@@ -183,21 +183,6 @@ static ln_status print_contents(const ln_context *ctx)
 
 // ---- Costs ----
 
-// Tensors whose sizes a run decides.
-static size_t count_open(const ln_context *ctx)
-{
-    size_t count = 0;
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
-        for (const ln_list *out = arg->tensors_out; out; out = out->next) {
-            const ln_tensor_list_entry *listed = out->data;
-            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-            count += entry && entry->is_open;
-        }
-    }
-    return count;
-}
-
 static int has_open_input(const ln_context *ctx)
 {
     for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
@@ -212,7 +197,7 @@ static void print_memory(const ln_context *ctx)
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
         if (ctx->mem_sizes[m] > 0)
             printf("memory     %s on %s: static %s + workspace %s = peak %s bytes\n",
-                   ln_mem_type_name((ln_mem_type)m), ctx->target, grouped(ctx->static_sizes[m]),
+                   ln_mem_type_title((ln_mem_type)m), ctx->target, grouped(ctx->static_sizes[m]),
                    grouped(ctx->mem_sizes[m] - ctx->static_sizes[m]), grouped(ctx->mem_sizes[m]));
     }
 }
@@ -230,7 +215,7 @@ static ln_status print_costs(ln_context *ctx, const char *target)
 {
     int is_bound = !has_open_input(ctx);
     double macs = ln_context_macs(ctx);
-    size_t unknown_count = count_open(ctx);
+    size_t unknown_count = ln_context_unplanned(ctx).tensor_count;
     if (unknown_count > 0 && macs == 0)
         printf("work       not known: shapes are dynamic%s\n",
                is_bound ? "" : "; give them with -s");
@@ -240,7 +225,7 @@ static ln_status print_costs(ln_context *ctx, const char *target)
     LN_TRY(compile_if_needed(ctx, ctx->source, target, NULL));
     print_memory(ctx);
     print_fallback(ctx);
-    size_t open_count = count_open(ctx);
+    size_t open_count = ln_context_unplanned(ctx).tensor_count;
     if (open_count > 0)
         printf("open       %zu tensors, whose work and memory are not in these numbers%s\n",
                open_count, is_bound ? "" : ": give shapes with -s");

@@ -125,7 +125,7 @@ int cmd_archs(int argc, char **argv)
     const ln_arch *arch;
     for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
         printf("%-6s %3zu operators, %s%s%s: %s\n", arch->arch_name, count_ops(arch->arch_name),
-               ln_mem_type_name(arch->mem_type), arch->fallbacks ? ", falls back to " : "",
+               ln_mem_type_title(arch->mem_type), arch->fallbacks ? ", falls back to " : "",
                arch->fallbacks ? arch->fallbacks : "", arch->doc ? arch->doc : "");
     }
     return EXIT_OK;

@@ -239,7 +239,7 @@ static size_t add_input(const input_wish *wish, char *text, size_t size)
     char shape[LN_SHAPE_TEXT_BYTES] = "no tensor";
     if (wish->dtype == TL_OBJECT)
         return (size_t)snprintf(text, size, "'%s' (%s)", wish->name, shape);
-    return (size_t)snprintf(text, size, "'%s' (%s %s)", wish->name, tl_dtype_name(wish->dtype),
+    return (size_t)snprintf(text, size, "'%s' (%s %s)", wish->name, tl_dtype_title(wish->dtype),
                             input_wish_shape_text(wish, shape, sizeof shape));
 }
 

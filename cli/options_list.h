@@ -117,8 +117,9 @@
       "pictures as a family of networks takes them: imagenet (RGB, mean and deviation of " \
       "ImageNet), caffe (BGR minus the mean), unit (0 to 1), signed (-1 to 1); --mean, --scale and " \
       "--bgr go before it") \
-    X(CROP, "crop", 0, NULL, OPTION_FLAG, 0, \
-      "scale pictures so that 7/8 of the shorter side fill the input, and take their centre") \
+    X(CROP, "crop", 0, "RATIO", OPTION_MAYBE, 0, \
+      "scale pictures so that this part of the shorter side fills the input (default 0.875), and " \
+      "take their centre") \
     X(LETTERBOX, "letterbox", 0, "GREY", OPTION_CALL, 0, \
       "scale pictures without distortion, with borders of this grey, such as 114") \
     X(RATE, "rate", 0, "HERTZ", OPTION_CALL, 0, "refuse sound of another rate") \

@@ -56,7 +56,7 @@ static void print_plan(FILE *out, const ln_plan *plan, const ln_unplanned *unpla
         const ln_plan_totals *totals = &plan->totals[m];
         if (totals->peak_byte_count == 0)
             continue;
-        const char *name = ln_mem_type_name((ln_mem_type)m);
+        const char *name = ln_mem_type_title((ln_mem_type)m);
         if (!is_short) {
             fprintf(out, "%s\n%12s %12s  %-9s %-11s %s\n", name, "offset", "bytes", "region",
                     "steps", "tensor");

@@ -184,7 +184,7 @@ static void put_tooltip(const plot *p, const ln_plan_value *value, const ln_tens
     put_text(p->out, value->name);
     fputs("  ", p->out);
     if (entry) {
-        fputs(tl_dtype_name(entry->tensor->dtype), p->out);
+        fputs(tl_dtype_title(entry->tensor->dtype), p->out);
         for (int i = 0; i < entry->tensor->ndim; i++)
             fprintf(p->out, "%c%d", i ? 'x' : ' ', entry->tensor->dims[i]);
     }
@@ -356,7 +356,7 @@ static void draw_caption(const plot *p)
     fprintf(p->out,
             "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">%s: static %zu + workspace %zu = peak "
             "%zu bytes</text>\n",
-            MARGIN, p->top - 14, ln_mem_type_name(p->mtype), totals->static_byte_count,
+            MARGIN, p->top - 14, ln_mem_type_title(p->mtype), totals->static_byte_count,
             totals->workspace_byte_count, totals->peak_byte_count);
 }
 

@@ -152,7 +152,7 @@ static void print_row(const source *s, int i, const tensor_stats *stats, const t
     const tl_tensor *tensor = describe(s, i);
     char shape[128], least[32] = "-", most[32] = "-";
     ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
-    printf("%-9s %-20s ", tl_dtype_name(tensor->dtype), shape);
+    printf("%-9s %-20s ", tl_dtype_title(tensor->dtype), shape);
     if (stats->finite_count > 0) {
         format_bound(stats, stats->least, stats->exact_least, 6, least, sizeof least);
         format_bound(stats, stats->most, stats->exact_most, 6, most, sizeof most);

@@ -189,7 +189,7 @@ static void print_tensor(const tl_tensor *tensor, const top_options *top)
 {
     char shape[128];
     ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
-    printf(": %s %s", tl_dtype_name(tensor->dtype), shape);
+    printf(": %s %s", tl_dtype_title(tensor->dtype), shape);
     if (is_number(tensor->dtype))
         print_range(tensor);
     putchar('\n');

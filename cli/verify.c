@@ -148,7 +148,7 @@ static void print_shape_of(ln_object *value, char *buffer, size_t size)
     }
     char shape[128];
     ln_sprint_shape(shape, sizeof shape, tensor->ndim, tensor->dims);
-    snprintf(buffer, size, "%s %s", tl_dtype_name(tensor->dtype), shape);
+    snprintf(buffer, size, "%s %s", tl_dtype_title(tensor->dtype), shape);
 }
 
 // What is wrong, or how near it is.

@@ -10,10 +10,10 @@
 set -eu
 
 what=${1:-build}
-packages="gcc libc6-dev cmake ninja-build libjpeg-dev libpng-dev zlib1g-dev libwebp-dev libtiff-dev"
+packages="gcc libc6-dev cmake ninja-build pkg-config libjpeg-dev libpng-dev zlib1g-dev libwebp-dev libtiff-dev"
 if [ "$what" = test ]; then
     packages="$packages binutils clang clang-format g++ libclang-rt-14-dev libcmocka-dev libonnx-testdata"
-    packages="$packages locales pkg-config python3 python3-numpy"
+    packages="$packages locales python3 python3-numpy"
 fi
 if [ "$what" = aarch64 ]; then
     packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
@@ -25,13 +25,13 @@ fi
 print_needs() {
     cat <<'NEEDS'
 There is no apt-get here, so nothing is installed. LightNet is built with
-  a C11 compiler (gcc 10 or clang 11 and newer), CMake 3.25 or newer, Ninja, a POSIX shell
+  a C11 compiler (gcc 10 or clang 11 and newer), CMake 3.25 or newer, Ninja, pkg-config, a POSIX shell
   libjpeg (or libjpeg-turbo), libpng and zlib, with their headers
   libwebp and libtiff 4.5, with their headers, if pictures of these kinds are to be read
 NEEDS
     [ "$what" = build ] || cat <<'NEEDS'
 and tested with
-  g++, clang with its sanitizers and clang-format 14, binutils, pkg-config, cmocka
+  g++, clang with its sanitizers and clang-format 14, binutils, cmocka
   Python 3 with NumPy, the test data of ONNX, locales
 NEEDS
 }
@@ -51,10 +51,20 @@ fi
 
 # ---- Debian and Ubuntu ----
 
+# A line for each architecture that the package is installed for; `package:arm64` asks for one.
+is_installed() {
+    case $1 in
+    *:*) wanted=${1##*:} ;;
+    *) wanted="$native" ;;
+    esac
+    dpkg-query -W -f '${Architecture} ${Status}\n' "$1" 2>/dev/null |
+        grep -Eqx "($wanted|all) install ok installed"
+}
+
+native=$(dpkg --print-architecture)
 missing=""
 for package in $packages; do
-    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-    [ "$status" = "install ok installed" ] || missing="$missing $package"
+    is_installed "$package" || missing="$missing $package"
 done
 if [ "${2:-}" = --missing ]; then
     echo "$missing"

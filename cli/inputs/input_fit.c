@@ -103,8 +103,8 @@ static ln_status convert(const char *path, tl_dtype dtype, ln_object *object,
         if (status == LN_OK && from->len > 0)
             memcpy(ln_object_tensor(made)->data, from->data, tl_tensor_size(from));
     } else {
-        say_info("%s: converted from %s to %s", path, tl_dtype_name(from->dtype),
-                 tl_dtype_name(dtype));
+        say_info("%s: converted from %s to %s", path, tl_dtype_title(from->dtype),
+                 tl_dtype_title(dtype));
         status = tl_convert_n(ln_object_tensor(made)->data, dtype, from->data, from->dtype,
                               (size_t)from->len);
     }

@@ -84,6 +84,19 @@ int take_preset(void *member, const char *verb, const char *text)
     return say_usage_error(verb, "--preset takes imagenet, caffe, unit or signed, not '%s'", text);
 }
 
+#define USUAL_CROP 0.875 // 256 to 224, as most networks of ImageNet are evaluated
+
+int take_crop(void *member, const char *verb, const char *text)
+{
+    input_options *options = member;
+    char *end = NULL;
+    options->crop = text ? strtod(text, &end) : USUAL_CROP;
+    if (!text || (end != text && !*end && options->crop >= 0.01 && options->crop <= 1))
+        return EXIT_OK;
+    return say_usage_error(verb, "--crop takes a ratio from 0.01 to 1 such as 0.875, not '%s'",
+                           text);
+}
+
 int take_letterbox(void *member, const char *verb, const char *text)
 {
     input_options *options = member;

@@ -26,7 +26,7 @@ typedef struct input_options {
     int has_mean;
     int has_scale;
     const picture_preset *preset; // NULL: none
-    int crops;                    // the centre, after scaling
+    double crop;                  // part of the shorter side that fills the input; 0: no crop
     int has_letterbox;
     int border; // its grey
     picture_layout layout;
@@ -42,7 +42,7 @@ typedef struct input_options {
     CALLS(MEAN, type, member, take_mean), CALLS(SCALE, type, member, take_scale),                  \
         CALLS(LAYOUT, type, member, take_layout), TAKES(BGR, type, member.is_bgr),                 \
         CALLS(RESIZE, type, member, take_resize), CALLS(PRESET, type, member, take_preset),        \
-        TAKES(CROP, type, member.crops), CALLS(LETTERBOX, type, member, take_letterbox),           \
+        CALLS(CROP, type, member, take_crop), CALLS(LETTERBOX, type, member, take_letterbox),      \
         CALLS(RATE, type, member, take_rate)
 
 int take_mean(void *options, const char *verb, const char *text);
@@ -50,6 +50,7 @@ int take_scale(void *options, const char *verb, const char *text);
 int take_layout(void *options, const char *verb, const char *text);
 int take_resize(void *options, const char *verb, const char *text);
 int take_preset(void *options, const char *verb, const char *text);
+int take_crop(void *options, const char *verb, const char *text);
 int take_letterbox(void *options, const char *verb, const char *text);
 int take_rate(void *options, const char *verb, const char *text);
 

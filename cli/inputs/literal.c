@@ -119,7 +119,7 @@ static ln_status check_number(const input_wish *wish, double number)
     if (back == number && fabs(number) <= MAX_EXACT_REAL)
         return LN_OK;
     return LN_FAIL(LN_INVALID, "input '%s' is %s, which does not hold %.17g", wish->name,
-                   tl_dtype_name(wish->dtype), number);
+                   tl_dtype_title(wish->dtype), number);
 }
 
 static ln_status make(const literal *l, const input_wish *wish, int is_fill, ln_object **out_object)

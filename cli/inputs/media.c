@@ -112,12 +112,12 @@ static int scaled(int side, double scale)
 static ln_status bring_to_size(const char *path, const input_options *options, int width,
                                int height, picture *p)
 {
-    if (options->crops && options->has_letterbox)
+    if (options->crop > 0 && options->has_letterbox)
         return LN_FAIL(LN_INVALID, "%s: --crop fills the input and --letterbox does not; give one",
                        path);
     double x_scale = (double)width / p->width, y_scale = (double)height / p->height;
-    if (options->crops) {
-        double scale = fmax(x_scale, y_scale) * 8 / 7;
+    if (options->crop > 0) {
+        double scale = fmax(x_scale, y_scale) / options->crop;
         int scaled_width = scaled(p->width, scale), scaled_height = scaled(p->height, scale);
         LN_TRY(picture_resize(p, scaled_width, scaled_height));
         return picture_window(p, (scaled_width - width) / 2, (scaled_height - height) / 2, width,
@@ -203,7 +203,7 @@ static void say_picture(const char *path, const picture *from, const picture_sha
         snprintf(preset, sizeof preset, "preset %s%s%s", options->preset->name,
                  options->has_mean ? ", --mean" : "", options->has_scale ? ", --scale" : "");
     say_info("picture %s %dx%d -> %dx%d%s%s%s, %s, values %.4g..%.4g (%s)", path, from->width,
-             from->height, s->width, s->height, options->crops ? ", cropped" : "",
+             from->height, s->width, s->height, options->crop > 0 ? ", cropped" : "",
              options->has_letterbox ? ", letterboxed" : "",
              from->orientation > 1 ? ", turned as EXIF says" : "",
              s->channel_count == 1 ? "grey"

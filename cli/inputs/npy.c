@@ -232,7 +232,7 @@ ln_status npy_write(const char *path, const tl_tensor *tensor)
     const npy_type *type = npy_type_of(tensor->dtype);
     if (!type)
         return LN_FAIL(LN_UNSUPPORTED, "%s: a %s is no array of elements", path,
-                       tl_dtype_name(tensor->dtype));
+                       tl_dtype_title(tensor->dtype));
     size_t width = tensor->dtype == TL_STRING ? widest(tensor) : 0;
     char descr[32];
     snprintf(descr, sizeof descr, "%s", type->descr);

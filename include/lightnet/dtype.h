@@ -174,6 +174,10 @@ LN_API size_t tl_size_of(tl_dtype dtype);
 
 /* The name as in the source, such as "TL_FLOAT"; NULL for an invalid value. */
 LN_API const char *tl_dtype_name(tl_dtype dtype);
+
+/* The name for people, such as "float32", "uint8" or "bool": for text that shows a type. NULL for
+ * an invalid value. */
+LN_API const char *tl_dtype_title(tl_dtype dtype);
 LN_API const char *tl_elew_op_name(tl_elew_op op);
 LN_API const char *tl_resize_type_name(tl_resize_type type);
 LN_API const char *tl_sort_dir_name(tl_sort_dir dir);

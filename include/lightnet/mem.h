@@ -61,6 +61,9 @@ typedef struct ln_mem_info ln_mem_info;
 /* The name of `mtype` as in the source, such as "LN_MEM_CPU"; "LN_MEM_NONE" for other values. */
 LN_API const char *ln_mem_type_name(ln_mem_type mtype);
 
+/* The name for people, such as "main memory": for text that shows a type. */
+LN_API const char *ln_mem_type_title(ln_mem_type mtype);
+
 /* The memory type of that name; -1 when there is none or `name` is NULL. */
 LN_API int ln_mem_type_from_str(const char *name);
 

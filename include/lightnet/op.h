@@ -57,7 +57,6 @@ struct ln_op_arg {
     char *place;                /* "file:line:column" where it was read; NULL: unknown */
     int is_checked;             /* `pre_run` has succeeded and `post_run` has not been called since;
                                    kept by the functions below and by the context */
-    int model_has_input;        /* the model has an `input` operator; kept by the context */
     struct ln_context *context; /* the context, borrowed and kept by it; NULL outside of one */
     int may_wait;               /* until shapes are bound, `pre_run` may be put off; kept by the
                                    context */

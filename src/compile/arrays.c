@@ -44,7 +44,7 @@ static ln_status check_type(const ln_tensor_entry *entry, const ln_ndarray *arra
     return LN_FAIL(LN_INVALID,
                    "tensor '%s' is %s, the array has elements of type %s; ln_ndarray_convert "
                    "changes them",
-                   entry->name, tl_dtype_name(dtype), ln_dl_dtype_text(text, type));
+                   entry->name, tl_dtype_title(dtype), ln_dl_dtype_text(text, type));
 }
 
 // Dimensions of 1 may be there or not.
@@ -141,7 +141,7 @@ ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **
         return LN_FAIL(LN_UNSUPPORTED,
                        "tensor '%s' lies in %s, which arrays do not show; ln_context_get_data "
                        "copies it",
-                       tname, ln_mem_type_name(entry->mtype));
+                       tname, ln_mem_type_title(entry->mtype));
     if (entry->is_load && !ln_entry_is_in_place(entry))
         return LN_FAIL(LN_STATE, LN_GONE_AFTER_LOAD, tname);
     ln_ndarray *bound = ln_bound_find(ctx, entry);

@@ -130,7 +130,7 @@ static ln_status carry_tensor(const carrying *c, const char *name, tl_dtype dtyp
         return LN_FAIL(LN_NOT_FOUND, "%s: tensor '%s' is missing", c->ctx->weights, name);
     if (!ln_tensor_file_holds(c->file, index, dtype))
         return LN_FAIL(LN_INVALID, "%s: tensor '%s' is not of type %s", c->ctx->weights, name,
-                       tl_dtype_name(dtype));
+                       tl_dtype_title(dtype));
     const tl_tensor *known = ln_tensor_file_describe(c->file, index);
     if (known->dtype == dtype) {
         known = ln_tensor_file_tensor(c->file, index);

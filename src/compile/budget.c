@@ -84,7 +84,7 @@ static ln_status check_load(const ln_plan_totals *totals, ln_mem_type mtype, siz
                    "the model needs %.0f bytes of %s while it is loaded (static %zu, loading %zu), "
                    "the limit is %zu; raise it (`--budget=%.0f`, or `ln_limits` in a program)",
                    (double)totals->static_byte_count + (double)totals->load_byte_count,
-                   ln_mem_type_name(mtype), totals->static_byte_count, totals->load_byte_count,
+                   ln_mem_type_title(mtype), totals->static_byte_count, totals->load_byte_count,
                    byte_count, (double)totals->static_byte_count + (double)totals->load_byte_count);
 }
 
@@ -102,7 +102,7 @@ ln_status ln_plan_check_budget(const ln_plan *plan, size_t byte_count)
                        "the model needs %zu bytes of %s (static %zu, workspace %zu), the limit is "
                        "%zu%s; take a smaller input, or raise the limit (`--budget=%zu`, or "
                        "`ln_limits` in a program)",
-                       totals->peak_byte_count, ln_mem_type_name((ln_mem_type)m),
+                       totals->peak_byte_count, ln_mem_type_title((ln_mem_type)m),
                        totals->static_byte_count, totals->workspace_byte_count, byte_count, largest,
                        totals->peak_byte_count);
     }

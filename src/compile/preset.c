@@ -67,7 +67,7 @@ static ln_status copy_input(const ln_tensor_entry *from, const ln_tensor_entry *
     ln_copy_func copy = ln_mem_type_copy_func(from->mtype, from->mtype);
     if (!copy)
         return LN_FAIL(LN_UNSUPPORTED, "input '%s' has a first value, which cannot be copied in %s",
-                       from->name, ln_mem_type_name(from->mtype));
+                       from->name, ln_mem_type_title(from->mtype));
     copy(to->tensor->data, from->tensor->data, byte_count);
     return LN_OK;
 }

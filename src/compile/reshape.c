@@ -13,6 +13,7 @@
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
+#include <stddef.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -152,22 +153,84 @@ static void own_ops(ln_context *ctx)
     }
 }
 
-// The contents change places; plans, limits, threads, the observer and what may be written stay.
+// Every field of a context: OF_MODEL is exchanged with the plan, OF_CALLER stays where it is, being
+// what the program set or what a call is doing.
+#define FIELDS(OF_MODEL, OF_CALLER)                                                                \
+    OF_MODEL(tensor_table)                                                                         \
+    OF_MODEL(op_table)                                                                             \
+    OF_MODEL(dfg)                                                                                  \
+    OF_MODEL(ops)                                                                                  \
+    OF_MODEL(mem_starts)                                                                           \
+    OF_MODEL(mem_sizes)                                                                            \
+    OF_MODEL(static_sizes)                                                                         \
+    OF_MODEL(state)                                                                                \
+    OF_CALLER(limits)                                                                              \
+    OF_MODEL(source)                                                                               \
+    OF_MODEL(target)                                                                               \
+    OF_MODEL(runner)                                                                               \
+    OF_MODEL(compiled)                                                                             \
+    OF_MODEL(ops_last)                                                                             \
+    OF_MODEL(memory)                                                                               \
+    OF_MODEL(static_memory)                                                                        \
+    OF_MODEL(retired)                                                                              \
+    OF_MODEL(bound)                                                                                \
+    OF_MODEL(has_input)                                                                            \
+    OF_MODEL(has_output)                                                                           \
+    OF_MODEL(carried)                                                                              \
+    OF_MODEL(graphs)                                                                               \
+    OF_MODEL(outer)                                                                                \
+    OF_MODEL(meter)                                                                                \
+    OF_MODEL(known_meter)                                                                          \
+    OF_CALLER(work_left)                                                                           \
+    OF_MODEL(running_graphs)                                                                       \
+    OF_CALLER(plans)                                                                               \
+    OF_MODEL(datafile)                                                                             \
+    OF_CALLER(pool)                                                                                \
+    OF_CALLER(thread_count)                                                                        \
+    OF_MODEL(ends)                                                                                 \
+    OF_MODEL(load_sizes)                                                                           \
+    OF_MODEL(weights)                                                                              \
+    OF_CALLER(observer)                                                                            \
+    OF_CALLER(is_strict)                                                                           \
+    OF_MODEL(scratch)                                                                              \
+    OF_MODEL(scratch_byte_count)                                                                   \
+    OF_CALLER(writes)                                                                              \
+    OF_MODEL(is_storing)                                                                           \
+    OF_CALLER(timeout)                                                                             \
+    OF_CALLER(work_limit)                                                                          \
+    OF_CALLER(start_ns)                                                                            \
+    OF_CALLER(phase)                                                                               \
+    OF_MODEL(constants_version)                                                                    \
+    OF_MODEL(plan_reuse)                                                                           \
+    OF_MODEL(is_random)                                                                            \
+    OF_MODEL(weights_from)
+
+// The list has all fields, in their order: else a field of this structure and its namesake lie at
+// different offsets, or the sizes differ.
+typedef struct listed_fields {
+#define LISTED(field) __typeof__(((ln_context *)0)->field) field;
+    FIELDS(LISTED, LISTED)
+#undef LISTED
+} listed_fields;
+_Static_assert(sizeof(listed_fields) == sizeof(ln_context), "FIELDS lacks a field of ln_context");
+#define LISTED(field)                                                                              \
+    _Static_assert(offsetof(listed_fields, field) == offsetof(ln_context, field),                  \
+                   "FIELDS lacks a field of ln_context before " #field);
+FIELDS(LISTED, LISTED)
+#undef LISTED
+
 static void swap_contents(ln_context *a, ln_context *b)
 {
-    ln_context held = *a;
-    *a = *b;
-    *b = held;
-    b->pool = a->pool;
-    a->pool = held.pool;
-    a->thread_count = held.thread_count;
-    b->observer = NULL;
-    a->observer = held.observer;
-    a->plans = held.plans;
-    b->plans = NULL;
-    a->limits = held.limits;
-    b->writes = a->writes;
-    a->writes = held.writes;
+    const ln_context of_a = *a, of_b = *b;
+    *a = of_b;
+    *b = of_a;
+#define EXCHANGED(field)
+#define STAYS(field)                                                                               \
+    memcpy(&a->field, &of_a.field, sizeof a->field);                                               \
+    memcpy(&b->field, &of_b.field, sizeof b->field);
+    FIELDS(EXCHANGED, STAYS)
+#undef EXCHANGED
+#undef STAYS
     own_ops(a);
     own_ops(b);
 }
@@ -202,6 +265,7 @@ static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t c
 {
     LN_TRY(ln_context_clone(p->model, out_plan));
     ln_context_set_limits(*out_plan, &ctx->limits);
+    (*out_plan)->timeout = ctx->timeout;
     ln_status status = bind_shapes(*out_plan, ctx, count, shapes);
     if (status == LN_OK)
         status = ln_context_compile_once(*out_plan, p->target, &p->options);

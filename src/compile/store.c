@@ -96,7 +96,7 @@ static ln_status keep_weight(store *s, const char *name, tl_dtype dtype)
         return LN_FAIL(LN_UNSUPPORTED,
                        "tensor '%s' of the data file is read as %s and, in another graph, as %s, "
                        "but the stored file holds it once; give one of them another name",
-                       name, tl_dtype_name(tensor->dtype), tl_dtype_name(dtype));
+                       name, tl_dtype_title(tensor->dtype), tl_dtype_title(dtype));
     if (tensor)
         return LN_OK;
     tensor = ln_carried_find(s->ctx->carried, name);

@@ -24,7 +24,7 @@ static ln_status fail_shape(const ln_tensor_entry *entry, const tl_tensor *given
     ln_sprint_shape(wanted, sizeof wanted, tensor->ndim, tensor->dims);
     ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
     return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s%s", entry->name,
-                   tl_dtype_name(tensor->dtype), wanted, tl_dtype_name(given->dtype), got,
+                   tl_dtype_title(tensor->dtype), wanted, tl_dtype_title(given->dtype), got,
                    ln_shape_advice(advice, sizeof advice, given->ndim, given->dims, tensor->ndim,
                                    tensor->dims));
 }

@@ -30,14 +30,14 @@ static ln_status check_place(const ln_context *ctx, const ln_tensor_entry *entry
     const size_t *sizes = entry->is_load ? ctx->load_sizes : ctx->mem_sizes;
     size_t byte_count = tl_tensor_size(entry->tensor), end;
     if (entry->mtype <= LN_MEM_NONE || entry->mtype >= LN_MEM_TYPE_SIZE)
-        return LN_FAIL(LN_INVALID, "tensor '%s' has memory type LN_MEM_NONE", entry->name);
+        return LN_FAIL(LN_INVALID, "tensor '%s' is in no memory", entry->name);
     if (entry->offset == 0 && byte_count > 0)
         return LN_FAIL(LN_STATE, "tensor '%s' has no planned offset", entry->name);
     if (!ln_size_add(entry->offset, byte_count, &end) || end > sizes[entry->mtype])
         return LN_FAIL(LN_INVALID,
                        "data of tensor '%s' (%zu bytes at offset %zu) exceeds the planned %s "
                        "memory of %zu bytes",
-                       entry->name, byte_count, entry->offset, ln_mem_type_name(entry->mtype),
+                       entry->name, byte_count, entry->offset, ln_mem_type_title(entry->mtype),
                        sizes[entry->mtype]);
     return LN_OK;
 }
@@ -247,7 +247,7 @@ static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
             return LN_FAIL(LN_UNSUPPORTED,
                            "static tensors are shared with clones, and memory of type %s cannot be "
                            "copied within the device",
-                           ln_mem_type_name((ln_mem_type)m));
+                           ln_mem_type_title((ln_mem_type)m));
         }
         copy(ln_memory_start(*out_copy, (ln_mem_type)m),
              ln_memory_start(ctx->static_memory, (ln_mem_type)m), ctx->static_sizes[m]);

@@ -43,7 +43,6 @@ static ln_status admit(ln_context *ctx, ln_op *op)
     ln_context_forget_ends(ctx);
     op->op_arg->tensor_table = ctx->tensor_table;
     op->op_arg->context = ctx;
-    op->op_arg->model_has_input = ctx->has_input;
     ln_status status = ln_op_check_inputs(op);
     if (status == LN_OK)
         status = ln_op_pre_run(op);
@@ -241,7 +240,6 @@ ln_status ln_context_recheck(ln_context *ctx)
     ctx->has_input = has_type(ctx->ops, "input");
     ctx->has_output = has_type(ctx->ops, "output");
     LN_LIST_FOREACH (op, ctx->ops) {
-        op->op_arg->model_has_input = ctx->has_input;
         LN_TRY(ln_op_check_inputs(op));
         LN_TRY(ln_op_pre_run(op));
     }

@@ -37,7 +37,7 @@ ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_e
     const tl_tensor *from = ln_tensor_file_describe(file, index);
     if (!ln_tensor_file_holds(file, index, to->tensor->dtype))
         return LN_FAIL(LN_INVALID, "%s: tensor '%s' is %s, the model takes %s", datafile, to->name,
-                       tl_dtype_name(from->dtype), tl_dtype_name(to->tensor->dtype));
+                       tl_dtype_title(from->dtype), tl_dtype_title(to->tensor->dtype));
     int fits = has_shapes ? tl_tensor_issameshape(from, to->tensor) : from->len == to->tensor->len;
     if (fits)
         return LN_OK;
@@ -58,7 +58,7 @@ static ln_status copy_tensor(const ln_tensor_file *file, int index, const ln_ten
     ln_copy_func copy = ln_mem_type_copy_func(to->mtype, LN_MEM_CPU);
     if (!copy)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", to->name,
-                       ln_mem_type_name(to->mtype));
+                       ln_mem_type_title(to->mtype));
     tl_tensor *elements = tl_tensor_zeros(to->tensor->ndim, to->tensor->dims, to->tensor->dtype);
     if (!elements)
         return LN_NO_MEMORY;
@@ -124,14 +124,14 @@ static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *e
     size_t byte_count = tl_tensor_size(entry->tensor);
     if (!copy)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': no copy from main memory to %s", entry->name,
-                       ln_mem_type_name(entry->mtype));
+                       ln_mem_type_title(entry->mtype));
     size_t most = entry->mtype == LN_MEM_CPU ? CHUNK_BYTES : byte_count;
     for (size_t at = 0; at < byte_count;) {
         size_t count = byte_count - at < most ? byte_count - at : most;
         const char *from = (const char *)entry->carried + at;
         if (!copy((char *)entry->tensor->data + at, from, count))
             return LN_FAIL(LN_IO, "tensor '%s' could not be copied to %s", entry->name,
-                           ln_mem_type_name(entry->mtype));
+                           ln_mem_type_title(entry->mtype));
         ln_carried_let_go(carried, from, count);
         at += count;
     }

@@ -41,15 +41,15 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     ln_mem_info info = ln_mem_type_info(mtype);
     if (!info.alloc_func || !info.free_func)
         return LN_FAIL(LN_UNSUPPORTED, "no device provides memory of type %s",
-                       ln_mem_type_name(mtype));
+                       ln_mem_type_title(mtype));
     if (byte_count > info.max_size)
         return LN_FAIL(LN_LIMIT, "%zu bytes of %s are planned, but there are only %zu", byte_count,
-                       ln_mem_type_name(mtype), info.max_size);
+                       ln_mem_type_title(mtype), info.max_size);
     memory->starts[mtype] = info.alloc_func(byte_count);
     memory->free_funcs[mtype] = info.free_func;
     if (!memory->starts[mtype])
         return LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes of %s were refused", byte_count,
-                       ln_mem_type_name(mtype));
+                       ln_mem_type_title(mtype));
     if (mtype == LN_MEM_CPU)
         ask_for_large_pages(memory->starts[mtype], byte_count);
     if (info.memset_func && mtype != LN_MEM_CPU) // which is zeroed, maybe without being touched

@@ -114,7 +114,6 @@ static ln_op *copy_as(const ln_op *op_proto, const ln_op *op)
     to->tensors_out = ln_tensor_list_copy(from->tensors_out);
     to->params = ln_param_list_copy(from->params);
     to->place = ln_strdup(from->place);
-    to->model_has_input = from->model_has_input;
     to->context = from->context;
     int is_whole = !to->tensors_in == !from->tensors_in && !to->tensors_out == !from->tensors_out &&
                    !to->params == !from->params && !to->place == !from->place;

@@ -121,7 +121,6 @@ ln_status ln_op_accepts(const ln_op *proto, const ln_op *op)
     asked.params = op->op_arg->params;
     asked.tensor_table = op->op_arg->tensor_table;
     asked.context = op->op_arg->context;
-    asked.model_has_input = op->op_arg->model_has_input;
     asked.priv = NULL;
     asked.status = LN_OK;
     asked.is_checked = 0;

@@ -183,7 +183,7 @@ static ln_status find_data(const ln_hash *table, const char *name, int is_write,
                          : ln_mem_type_copy_func(LN_MEM_CPU, mtype);
     if (!*out_copy)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s': nothing copies between %s and main memory",
-                       name, ln_mem_type_name(mtype));
+                       name, ln_mem_type_title(mtype));
     return LN_OK;
 }
 
@@ -193,7 +193,7 @@ static ln_status copy_data(ln_copy_func copy, void *dst, const void *src,
     size_t byte_count = tl_tensor_size(entry->tensor);
     if (byte_count > 0 && !copy(dst, src, byte_count))
         return LN_FAIL(LN_IO, "tensor '%s': copying %zu bytes in %s failed", entry->name,
-                       byte_count, ln_mem_type_name(entry->mtype));
+                       byte_count, ln_mem_type_title(entry->mtype));
     return LN_OK;
 }
 

@@ -12,8 +12,8 @@ static ln_status copy_tensor(ln_hash *table, const ln_tensor_entry *entry,
     const tl_tensor *known = ln_tensor_file_describe(weights, index);
     if (entry->tensor->dtype != known->dtype || entry->tensor->len != known->len)
         return LN_FAIL(LN_INVALID, "%s: '%s' holds %d elements of %s, but the tensor has %d of %s",
-                       file, entry->name, known->len, tl_dtype_name(known->dtype),
-                       entry->tensor->len, tl_dtype_name(entry->tensor->dtype));
+                       file, entry->name, known->len, tl_dtype_title(known->dtype),
+                       entry->tensor->len, tl_dtype_title(entry->tensor->dtype));
     const tl_tensor *tensor = ln_tensor_file_tensor(weights, index);
     return tensor ? ln_tensor_table_set_data(table, entry->name, tensor->data) : ln_error_status();
 }

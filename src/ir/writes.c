@@ -150,7 +150,7 @@ ln_status ln_writes_open(ln_context *ctx, const char *path)
     if (!root || !root->writes)
         return LN_FAIL(LN_INVALID,
                        "writes the file '%s', which nothing allows; name the folder below which "
-                       "the model may create files with --allow-write=FOLDER, or with "
+                       "the model may create files with --allow-write=DIR, or with "
                        "ln_context_allow_write before it is loaded",
                        path);
     ln_writes *writes = root->writes;

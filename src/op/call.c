@@ -198,7 +198,7 @@ static ln_status check_types(ln_call *call)
         tl_dtype dtype = entry->tensor->dtype;
         if (info->types && !(info->types >> dtype & 1))
             return ln_call_fail(call, LN_INVALID, "does not take %s for input '%s'",
-                                tl_dtype_name(dtype), info->arg_name);
+                                tl_dtype_title(dtype), info->arg_name);
         int same = info->same ? position_of(call->info->ins, info->same) : -1;
         if (info->same && is_variadic(info) && strcmp(info->same, info->arg_name) == 0)
             same = fixed_count(call->info->ins);
@@ -207,8 +207,8 @@ static ln_status check_types(ln_call *call)
             continue;
         if (call->ins[same]->tensor->dtype != dtype)
             return ln_call_fail(call, LN_INVALID, "input '%s' is %s, but '%s' is %s",
-                                info->arg_name, tl_dtype_name(dtype), info->same,
-                                tl_dtype_name(call->ins[same]->tensor->dtype));
+                                info->arg_name, tl_dtype_title(dtype), info->same,
+                                tl_dtype_title(call->ins[same]->tensor->dtype));
     }
     return LN_OK;
 }

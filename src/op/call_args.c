@@ -118,7 +118,7 @@ int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
         return -1;
     if (tensor->dtype != TL_INT64 && tensor->dtype != TL_INT32) {
         ln_call_fail(call, LN_INVALID, "input %d should hold int64 or int32, but is %s", index,
-                     tl_dtype_name(tensor->dtype));
+                     tl_dtype_title(tensor->dtype));
         return -2;
     }
     if (tensor->len > room) {

@@ -71,8 +71,9 @@ static ln_status expect_zeros(tl_dtype dtype, const double ran[2], const double 
     bool is_zero = ran[0] == 0 && ran[1] == 0;
     for (int i = 0; i < data_len; i++)
         is_zero &= data[i] == 0;
-    return is_zero ? LN_OK
-                   : LN_FAIL(LN_UNSUPPORTED, "numbers cannot be put into %s", tl_dtype_name(dtype));
+    return is_zero
+               ? LN_OK
+               : LN_FAIL(LN_UNSUPPORTED, "numbers cannot be put into %s", tl_dtype_title(dtype));
 }
 
 ln_status ln_first_values(tl_tensor *dst, const char *name, const double ran[2], const double *data,

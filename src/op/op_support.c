@@ -103,7 +103,7 @@ ln_status ln_op_check_ins(ln_op_arg *op_arg, const ln_arg_info *ins)
         const ln_tensor_entry *entry = ln_tensor_table_find(op_arg->tensor_table, listed->name);
         if (entry && entry->tensor && !TL_DTYPE_IS_NATIVE(entry->tensor->dtype))
             return ln_op_fail(op_arg, LN_UNSUPPORTED, "does not compute with %s, as '%s' is",
-                              tl_dtype_name(entry->tensor->dtype), listed->name);
+                              tl_dtype_title(entry->tensor->dtype), listed->name);
     }
     return LN_OK;
 }

@@ -74,7 +74,7 @@ int ln_range_len(double start, double stop, double step, tl_dtype dtype)
     if (start < least || start > most || stop < least || stop > most || step < least ||
         step > most) {
         LN_FAIL(LN_INVALID, "a range from %g to %g in steps of %g is beyond %s", start, stop, step,
-                tl_dtype_name(dtype));
+                tl_dtype_title(dtype));
         return -1;
     }
     double len = ceil((stop - start) / step);
@@ -233,7 +233,7 @@ int ln_shape_submean(int *dims, const tl_tensor *src)
         return fail("rank %lld with %lld channels, but a picture is [height, width, 3]", src->ndim,
                     src->ndim > 0 ? src->dims[src->ndim - 1] : 0);
     if (src->dtype == TL_BOOL) {
-        LN_FAIL(LN_INVALID, "a mean cannot be subtracted from TL_BOOL");
+        LN_FAIL(LN_INVALID, "a mean cannot be subtracted from bool");
         return -1;
     }
     dims[0] = 3;

@@ -46,6 +46,16 @@ const char *ln_mem_type_name(ln_mem_type mtype)
     return initial_infos[is_mem_type(mtype) ? mtype : LN_MEM_NONE].name;
 }
 
+const char *ln_mem_type_title(ln_mem_type mtype)
+{
+    switch (mtype) {
+    case LN_MEM_CPU: return "main memory";
+    case LN_MEM_CUDA: return "CUDA memory";
+    case LN_MEM_DPU: return "DPU memory";
+    default: return "no memory";
+    }
+}
+
 int ln_mem_type_from_str(const char *name)
 {
     for (int i = 0; name && i < LN_MEM_TYPE_SIZE; i++) {
@@ -84,7 +94,7 @@ ln_copy_func ln_mem_type_copy_func(ln_mem_type dst_mtype, ln_mem_type src_mtype)
 
 static ln_status check_info(ln_mem_type mtype, const ln_mem_info *info)
 {
-    const char *name = ln_mem_type_name(mtype);
+    const char *name = ln_mem_type_title(mtype);
     if (!info->alloc_func || !info->free_func)
         return LN_FAIL(LN_INVALID, "%s needs a function to allocate and one to free", name);
     if (info->max_size == 0 || info->max_size > PTRDIFF_MAX)
@@ -100,7 +110,7 @@ ln_status ln_mem_type_register(ln_mem_type mtype, const ln_mem_info *info)
 {
     if (!is_mem_type(mtype) || mtype == LN_MEM_NONE || mtype == LN_MEM_CPU)
         return LN_FAIL(LN_INVALID, "memory type %d (%s) cannot be registered", (int)mtype,
-                       ln_mem_type_name(mtype));
+                       ln_mem_type_title(mtype));
     if (info)
         LN_TRY(check_info(mtype, info));
 
@@ -113,7 +123,7 @@ ln_status ln_mem_type_register(ln_mem_type mtype, const ln_mem_info *info)
     pthread_mutex_unlock(&lock);
 
     if (is_taken)
-        return LN_FAIL(LN_EXISTS, "%s is registered already", ln_mem_type_name(mtype));
+        return LN_FAIL(LN_EXISTS, "%s is registered already", ln_mem_type_title(mtype));
     return LN_OK;
 }
 
@@ -124,8 +134,8 @@ ln_status ln_mem_type_register_copy(ln_mem_type dst_mtype, ln_mem_type src_mtype
         return LN_FAIL(LN_INVALID,
                        "the copy from memory type %d (%s) to %d (%s) is not open to "
                        "registration",
-                       (int)src_mtype, ln_mem_type_name(src_mtype), (int)dst_mtype,
-                       ln_mem_type_name(dst_mtype));
+                       (int)src_mtype, ln_mem_type_title(src_mtype), (int)dst_mtype,
+                       ln_mem_type_title(dst_mtype));
 
     pthread_mutex_lock(&lock);
     ln_copy_func *slot = &copies[dst_mtype][src_mtype];
@@ -136,6 +146,6 @@ ln_status ln_mem_type_register_copy(ln_mem_type dst_mtype, ln_mem_type src_mtype
 
     if (is_taken)
         return LN_FAIL(LN_EXISTS, "a copy from %s to %s is registered already",
-                       ln_mem_type_name(src_mtype), ln_mem_type_name(dst_mtype));
+                       ln_mem_type_title(src_mtype), ln_mem_type_title(dst_mtype));
     return LN_OK;
 }

@@ -243,8 +243,8 @@ ln_status tl_convert_n(void *pd, tl_dtype dtype_d, const void *ps, tl_dtype dtyp
         return LN_OK;
     }
     if (!is_numeric(dtype_d) || !is_numeric(dtype_s))
-        return LN_FAIL(LN_UNSUPPORTED, "cannot convert %s to %s", tl_dtype_name(dtype_s),
-                       tl_dtype_name(dtype_d));
+        return LN_FAIL(LN_UNSUPPORTED, "cannot convert %s to %s", tl_dtype_title(dtype_s),
+                       tl_dtype_title(dtype_d));
     block b; // loaded before it is stored; clearing it would cost a single element most
     for (size_t first = 0; first < count; first += BLOCK_ELEMS) {
         size_t n = count - first < BLOCK_ELEMS ? count - first : BLOCK_ELEMS;

@@ -14,7 +14,7 @@ static bool is_float(const tl_tensor *t, const char *arg_name)
         return false;
     if (t->dtype == TL_FLOAT)
         return true;
-    ln_fail(LN_INVALID, "'%s' is %s instead of TL_FLOAT", arg_name, tl_dtype_name(t->dtype));
+    ln_fail(LN_INVALID, "'%s' is %s instead of float32", arg_name, tl_dtype_title(t->dtype));
     return false;
 }
 

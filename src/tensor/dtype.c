@@ -63,6 +63,41 @@ const char *tl_dtype_name(tl_dtype dtype)
     return is_dtype(dtype) ? dtypes[dtype].name : NULL;
 }
 
+static const char *const titles[TL_DTYPE_SIZE] = {
+    [TL_DOUBLE] = "float64",
+    [TL_FLOAT] = "float32",
+    [TL_INT32] = "int32",
+    [TL_INT16] = "int16",
+    [TL_INT8] = "int8",
+    [TL_UINT32] = "uint32",
+    [TL_UINT16] = "uint16",
+    [TL_UINT8] = "uint8",
+    [TL_BOOL] = "bool",
+    [TL_INT64] = "int64",
+    [TL_UINT64] = "uint64",
+    [TL_FLOAT16] = "float16",
+    [TL_BFLOAT16] = "bfloat16",
+    [TL_FLOAT8E4M3FN] = "float8e4m3fn",
+    [TL_FLOAT8E4M3FNUZ] = "float8e4m3fnuz",
+    [TL_FLOAT8E5M2] = "float8e5m2",
+    [TL_FLOAT8E5M2FNUZ] = "float8e5m2fnuz",
+    [TL_FLOAT8E8M0] = "float8e8m0",
+    [TL_FLOAT4E2M1] = "float4e2m1",
+    [TL_INT4] = "int4",
+    [TL_UINT4] = "uint4",
+    [TL_INT2] = "int2",
+    [TL_UINT2] = "uint2",
+    [TL_COMPLEX64] = "complex64",
+    [TL_COMPLEX128] = "complex128",
+    [TL_STRING] = "string",
+    [TL_OBJECT] = "object",
+};
+
+const char *tl_dtype_title(tl_dtype dtype)
+{
+    return is_dtype(dtype) ? titles[dtype] : NULL;
+}
+
 const char *tl_dtype_fmt(tl_dtype dtype)
 {
     return is_dtype(dtype) ? dtypes[dtype].fmt : NULL;
@@ -114,7 +149,7 @@ static ln_status bound_of_stored(tl_dtype dtype, double bound, void *out_element
         return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
     if (isnan(bound))
         return LN_FAIL(LN_UNSUPPORTED, "%s has no smallest and no largest value",
-                       tl_dtype_name(dtype));
+                       tl_dtype_title(dtype));
     ln_data_set_real(out_element, dtype, 0, bound);
     return LN_OK;
 }
@@ -202,7 +237,7 @@ tl_cmp_func tl_cmp_getfunc(tl_dtype dtype)
     default: break;
     }
     if (is_dtype(dtype))
-        ln_fail(LN_UNSUPPORTED, "%s has no order", tl_dtype_name(dtype));
+        ln_fail(LN_UNSUPPORTED, "%s has no order", tl_dtype_title(dtype));
     else
         ln_fail(LN_INVALID, "%d is not a dtype", (int)dtype);
     return NULL;

@@ -224,11 +224,11 @@ ln_object *ln_object_new_tensor(tl_dtype dtype, int ndim, const int *dims, ln_me
         return NULL;
     if (!tl_size_of(dtype) || dtype == TL_OBJECT) {
         ln_fail(LN_INVALID, "%s is no dtype for the elements of a tensor object",
-                tl_size_of(dtype) ? tl_dtype_name(dtype) : "an unknown number");
+                tl_size_of(dtype) ? tl_dtype_title(dtype) : "an unknown number");
         return NULL;
     }
     if (!ln_size_mul((size_t)len, tl_size_of(dtype), &byte_count)) {
-        ln_fail(LN_LIMIT, "%d elements of %s are too large", len, tl_dtype_name(dtype));
+        ln_fail(LN_LIMIT, "%d elements of %s are too large", len, tl_dtype_title(dtype));
         return NULL;
     }
     size_t blocks;
@@ -364,7 +364,7 @@ ln_object *ln_object_new_sequence(tl_dtype elem_dtype, size_t count, ln_object *
         if (!items[i] || items[i]->kind != items[0]->kind ||
             (items[i]->kind == LN_OBJECT_TENSOR && items[i]->elem_dtype != elem_dtype)) {
             ln_fail(LN_INVALID, "item %zu of a sequence of %s does not fit", i,
-                    tl_dtype_name(elem_dtype));
+                    tl_dtype_title(elem_dtype));
             return NULL;
         }
     }

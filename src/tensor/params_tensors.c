@@ -161,7 +161,7 @@ static ln_status check_types(const ln_named_tensor *tensors, size_t count)
     for (size_t i = 0; i < count; i++)
         if (type_of(tensors[i].tensor->dtype).lanes == 0)
             return LN_FAIL(LN_UNSUPPORTED, "'%s' is %s, which .params cannot hold", tensors[i].name,
-                           tl_dtype_name(tensors[i].tensor->dtype));
+                           tl_dtype_title(tensors[i].tensor->dtype));
     return LN_OK;
 }
 

@@ -181,7 +181,7 @@ tl_tensor *tl_tensor_submean(const tl_tensor *src, tl_tensor *dst, const double 
     if (!tensor_is_native(src, "src") || (dst && !tensor_is_native(dst, "dst")))
         return NULL;
     if (src->dtype == TL_BOOL || dtype == TL_BOOL) {
-        ln_fail(LN_INVALID, "a mean cannot be subtracted from TL_BOOL or into it");
+        ln_fail(LN_INVALID, "a mean cannot be subtracted from bool or into it");
         return NULL;
     }
     dst = tensor_result(dst, 3, (int[]){CHANNELS, src->dims[0], src->dims[1]}, dtype);

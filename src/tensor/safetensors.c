@@ -586,7 +586,7 @@ static ln_status check_writable(const ln_named_tensor *tensors, size_t count)
             return LN_FAIL(LN_INVALID, "'" METADATA "' cannot be the name of a tensor");
         if (!type_name(tensors[i].tensor->dtype))
             return LN_FAIL(LN_UNSUPPORTED, "'%s' is %s, which safetensors cannot hold", name,
-                           tl_dtype_name(tensors[i].tensor->dtype));
+                           tl_dtype_title(tensors[i].tensor->dtype));
         if (!ln_size_add(offset, data_size(tensors[i].tensor), &offset))
             return LN_FAIL(LN_LIMIT, "the tensors are too large together");
     }

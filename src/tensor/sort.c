@@ -140,7 +140,7 @@ tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_ten
         !tensors_are_apart(src, dst) || !tensors_are_apart(index, dst))
         return NULL;
     if (src->ndim != 1 || index->ndim != 1 || index->dtype != TL_INT32) {
-        ln_fail(LN_INVALID, "'src' must have 1 dimension, and 'index' 1 of TL_INT32");
+        ln_fail(LN_INVALID, "'src' must have 1 dimension, and 'index' 1 of int32");
         return NULL;
     }
     int dst_len;

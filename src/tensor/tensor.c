@@ -160,7 +160,7 @@ ln_status tensor_fail_arithmetic(tl_dtype dtype)
 {
     if (!tl_size_of(dtype))
         return LN_FAIL(LN_INVALID, "%d is not a dtype", (int)dtype);
-    return LN_FAIL(LN_UNSUPPORTED, "%s has no arithmetic", tl_dtype_name(dtype));
+    return LN_FAIL(LN_UNSUPPORTED, "%s has no arithmetic", tl_dtype_title(dtype));
 }
 
 bool tensor_has_axis(const tl_tensor *t, int axis)
@@ -200,8 +200,8 @@ tl_tensor *tensor_result(tl_tensor *dst, int ndim, const int *dims, tl_dtype dty
     if (!tensor_is_usable(dst, "dst"))
         return NULL;
     if (dst->dtype != dtype) {
-        ln_fail(LN_INVALID, "'dst' is %s instead of %s", tl_dtype_name(dst->dtype),
-                tl_dtype_name(dtype));
+        ln_fail(LN_INVALID, "'dst' is %s instead of %s", tl_dtype_title(dst->dtype),
+                tl_dtype_title(dtype));
         return NULL;
     }
     if (dst->ndim != ndim) {
@@ -318,7 +318,8 @@ static int range_len(double start, double stop, double step, tl_dtype dtype)
     const double values[] = {start, stop, step};
     for (int i = 0; i < 3; i++) {
         if (!(values[i] >= tl_dtype_min_double(dtype) && values[i] <= tl_dtype_max_double(dtype))) {
-            ln_fail(LN_INVALID, "range value %g is outside of %s", values[i], tl_dtype_name(dtype));
+            ln_fail(LN_INVALID, "range value %g is outside of %s", values[i],
+                    tl_dtype_title(dtype));
             return -1;
         }
     }

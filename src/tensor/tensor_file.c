@@ -503,7 +503,7 @@ ln_status ln_tensor_file_read_as(const ln_tensor_file *file, int index, tl_dtype
 {
     if (!ln_tensor_file_holds(file, index, dtype))
         return LN_FAIL(LN_INVALID, "tensor %d of the file does not hold %s", index,
-                       tl_dtype_name(dtype) ? tl_dtype_name(dtype) : "an unknown dtype");
+                       tl_dtype_title(dtype) ? tl_dtype_title(dtype) : "an unknown dtype");
     const entry *e = &file->entries[index];
     if (e->tensor->dtype == dtype)
         return ln_tensor_file_read(file, index, data);

@@ -148,7 +148,7 @@ static bool are_alike(const tl_tensor *src1, const tl_tensor *src2)
     if (src1->dtype == src2->dtype && tl_tensor_issameshape(src1, src2))
         return true;
     ln_fail(LN_INVALID, "'src1' (%s) and 'src2' (%s) differ in dtype or shape",
-            tl_dtype_name(src1->dtype), tl_dtype_name(src2->dtype));
+            tl_dtype_title(src1->dtype), tl_dtype_title(src2->dtype));
     return false;
 }
 
@@ -207,8 +207,8 @@ tl_tensor *tl_tensor_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tenso
     if (!tensor_is_usable(src1, "src1") || !tensor_is_usable(src2, "src2"))
         return NULL;
     if (src1->dtype != src2->dtype) {
-        ln_fail(LN_INVALID, "'src1' is %s, 'src2' is %s", tl_dtype_name(src1->dtype),
-                tl_dtype_name(src2->dtype));
+        ln_fail(LN_INVALID, "'src1' is %s, 'src2' is %s", tl_dtype_title(src1->dtype),
+                tl_dtype_title(src2->dtype));
         return NULL;
     }
     if (!tensor_is_native(src1, "src1"))

@@ -74,7 +74,7 @@ static ln_status parse_format(element_format *format, const char *fmt, tl_dtype 
     if (!conversion || conversion - modifiers_end > 2 || !*conversion ||
         !strchr(wanted, *conversion) || *skip_text(conversion + 1))
         return LN_FAIL(LN_INVALID, "format '%s' is not one conversion out of '%s' for %s", fmt,
-                       wanted, tl_dtype_name(dtype));
+                       wanted, tl_dtype_title(dtype));
 
     format->prefix_len = 0;
     for (const char *p = fmt; p < start; p += *p == '%' ? 2 : 1)

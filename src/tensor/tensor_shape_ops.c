@@ -103,7 +103,7 @@ tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_ten
         return NULL;
     if (src1->dtype != src2->dtype || src1->ndim != src2->ndim) {
         ln_fail(LN_INVALID, "cannot join %s of %d dimensions and %s of %d",
-                tl_dtype_name(src1->dtype), src1->ndim, tl_dtype_name(src2->dtype), src2->ndim);
+                tl_dtype_title(src1->dtype), src1->ndim, tl_dtype_title(src2->dtype), src2->ndim);
         return NULL;
     }
     int dims[TL_MAXDIM];

@@ -158,11 +158,10 @@ ln_status ln_wts_parse(ln_tensor_file *file, const char *data, size_t byte_count
 static ln_status check_writable(const ln_named_tensor *t)
 {
     if (t->tensor->dtype != TL_FLOAT && t->tensor->dtype != TL_INT8)
-        return LN_FAIL(
-            LN_UNSUPPORTED,
-            "'%s' is %s, but .wts holds TL_FLOAT and TL_INT8 only; write a .safetensors or "
-            ".params file",
-            t->name, tl_dtype_name(t->tensor->dtype));
+        return LN_FAIL(LN_UNSUPPORTED,
+                       "'%s' is %s, but .wts holds float32 and int8 only; write a .safetensors or "
+                       ".params file",
+                       t->name, tl_dtype_title(t->tensor->dtype));
     bool is_bad = t->name[0] == '\0';
     for (const char *c = t->name; *c; c++)
         is_bad |= !is_name_byte(*c);

@@ -70,7 +70,7 @@ TEST(an_array_that_does_not_fit_changes_nothing)
     CHECK_FAILS(ln_context_bind_array(ctx, "x", wide, &is_bound), LN_INVALID);
     CHECK_EQ(is_bound, 0);
     CHECK_FAILS(ln_context_set_array(ctx, "x", whole), LN_INVALID);
-    CHECK_MESSAGE("'x' is TL_FLOAT, the array has elements of type int32");
+    CHECK_MESSAGE("'x' is float32, the array has elements of type int32");
     CHECK_FAILS(ln_context_set_array(ctx, "x", scalar), LN_INVALID);
     CHECK_FAILS(ln_context_set_array(ctx, "x", NULL), LN_INVALID);
     CHECK_FAILS(ln_context_set_array(ctx, "nothing", wide), LN_NOT_FOUND);
@@ -109,7 +109,7 @@ TEST(dimensions_of_1_may_be_there_or_not)
     CHECK_OK(ln_context_set_object(ctx, "x", object));
     check_tensor(ctx, "x", (float[6]){0});
     CHECK_FAILS(ln_context_set_object(ctx, "x", turned), LN_INVALID);
-    CHECK_MESSAGE("not TL_FLOAT [3, 2]; transpose it with axes 1,0");
+    CHECK_MESSAGE("not float32 [3, 2]; transpose it with axes 1,0");
     ln_object_release(object);
     ln_object_release(turned);
     ln_ndarray_release(batched);

@@ -56,7 +56,7 @@ TEST(a_refusal_has_the_figures_and_what_is_largest)
 {
     CHECK_OK(ln_arch_init());
     CHECK_FAILS(compile_within(1 << 20), LN_LIMIT);
-    CHECK_MESSAGE("the model needs 25166016 bytes of LN_MEM_CPU (static 192, workspace 25165824), "
+    CHECK_MESSAGE("the model needs 25166016 bytes of main memory (static 192, workspace 25165824), "
                   "the limit is 1048576; it peaks at operator 'conv2d0' with 'y' (16777216 bytes), "
                   "'x' (8388608 bytes)");
     ln_arch_cleanup();

@@ -97,7 +97,7 @@ TEST(labels_that_do_not_fit_are_refused)
 {
     check_fails("strings(| dst=x | dims=[1], data=[\"a\"]);\n"
                 "ml_LabelEncoder(X=x | Y=y | keys_strings=[\"a\", \"b\"], values_int64s=[1]);\n",
-                LN_INVALID, "2 keys of type TL_STRING for 1 values");
+                LN_INVALID, "2 keys of type string for 1 values");
     check_fails(REALS("x", "TL_FLOAT", "[1]",
                       "[3]") "ml_OneHotEncoder(X=x | Y=y | cats_int64s=[1, 2], zeros=0);\n",
                 LN_INVALID, "element 0 is in no category");

@@ -41,7 +41,7 @@ TEST(axes_are_resized)
         {"between strings",
          "strings(| dst=x | dims=[2], data=[\"a\", \"b\"]);\n" FLOATS(
              "s", "1", "2") "Resize(X=x, scales=s | Y=y | mode=\"linear\");",
-         "interpolation of type TL_STRING"},
+         "interpolation of type string"},
         {"the shape stays similar",
          FLOATS("x", "1, 2", "1, 2")
              INTS("s", "2",

@@ -69,6 +69,25 @@ TEST(a_loaded_model_runs_on_other_shapes)
     ln_arch_cleanup();
 }
 
+TEST(what_the_program_set_outlasts_a_change_of_shape)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_weighted();
+    ln_limits limits = ctx->limits;
+    limits.work /= 2;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_set_timeout(ctx, 1000));
+    for (int rows = 5; rows < 8; rows++) {
+        CHECK_OK(reshape(ctx, rows % 6));
+        CHECK_NEAR(ctx->timeout, 1000, 0);
+        CHECK_NEAR(ctx->limits.work, limits.work, 0);
+    }
+    CHECK_OK(ln_context_set_timeout(ctx, 1e-9));
+    CHECK_FAILS(reshape(ctx, 9), LN_TIMEOUT);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 // ---- Plans are kept ----
 
 typedef struct counts {
@@ -322,5 +341,6 @@ TEST_LIST(a_loaded_model_runs_on_other_shapes, shapes_that_were_there_before_are
           inputs_that_must_agree_change_together, shapes_that_the_model_refuses_leave_it_as_it_was,
           what_cannot_be_a_shape_is_refused, rows_may_be_none,
           an_input_of_any_rank_can_be_bound_too, limits_stay_those_of_the_context,
+          what_the_program_set_outlasts_a_change_of_shape,
           inputs_whose_shapes_are_not_given_stay_dynamic,
           running_out_of_memory_leaves_the_old_shape)

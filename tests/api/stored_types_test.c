@@ -21,7 +21,7 @@ TEST(operators_that_compute_refuse_types_that_c_does_not_know)
         ln_context *ctx = ln_context_create();
         CHECK_FAILS(ln_context_init_mem(ctx, text, strlen(text), "model.net"), LN_UNSUPPORTED);
         CHECK_MESSAGE("does not compute with");
-        CHECK_MESSAGE(dtypes[i]);
+        CHECK_MESSAGE(tl_dtype_title(tl_dtype_from_str(dtypes[i])));
         ln_context_free(ctx);
     }
     ln_arch_cleanup();

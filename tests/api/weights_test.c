@@ -72,7 +72,7 @@ TEST(weights_that_do_not_fit_are_refused)
     CHECK_MESSAGE("'w' has shape [4], the model takes [2, 2]");
     write_weights(LN_TENSOR_FILE_SAFETENSORS, "w", 2, (int[]){2, 2}, TL_INT8);
     CHECK_FAILS(load(), LN_INVALID);
-    CHECK_MESSAGE("'w' is TL_INT8, the model takes TL_FLOAT");
+    CHECK_MESSAGE("'w' is int8, the model takes float32");
     write_weights(LN_TENSOR_FILE_SAFETENSORS, "v", 2, (int[]){2, 2}, TL_FLOAT);
     CHECK_FAILS(load(), LN_NOT_FOUND);
     CHECK_MESSAGE("'w' is missing");

@@ -104,7 +104,7 @@ TEST(without_permission_a_model_is_read_and_compiled_but_not_loaded)
         ln_context *ctx = compiled(rows[i / 2].model, targets[i % 2]);
         ln_context *again = read_again(ctx);
         CHECK_FAILS(ln_context_load(ctx, NULL), LN_INVALID);
-        CHECK_MESSAGE("--allow-write=FOLDER, or with ln_context_allow_write");
+        CHECK_MESSAGE("--allow-write=DIR, or with ln_context_allow_write");
         CHECK_FAILS(ln_context_load(again, NULL), LN_INVALID);
         CHECK_MESSAGE("which nothing allows");
         CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);

@@ -104,7 +104,7 @@ IL
 expect "weights without a data file are an error" 1 "$bin/lightnet" -o '!' weights.net
 has_err "--zero"
 expect "zeros are warned about" 0 "$bin/lightnet" --zero weights.net
-has_out "y: TL_FLOAT [2] min 0 max 0"
+has_out "y: float32 [2] min 0 max 0"
 has_err "warning: 1 tensor should come from a data file"
 expect "unless warnings are hidden" 0 "$bin/lightnet" --zero -w -o '!' weights.net
 ! grep -q warning err || fail "-w hides warnings"
@@ -181,7 +181,7 @@ elew(src1=x, src2=w | dst=y | elew_op=TL_SUM);
 IL
 python3 -c "import struct,sys; sys.stdout.buffer.write(struct.pack('<4f', 1, 2, 3, 4))" >x.raw
 expect "run with raw input" 0 "$bin/lightnet" run sum.net -i x=x.raw -o results
-has_out "y: TL_FLOAT [2, 2] min 11 max 44 mean 27.5"
+has_out "y: float32 [2, 2] min 11 max 44 mean 27.5"
 [ -f results/y.npy ] || fail "the output is saved as .npy"
 grep -q '"name": "y", "file": "y.npy", "dtype": "FLOAT", "shape": \[2, 2\]' results/outputs.json ||
     fail "outputs.json lists it"

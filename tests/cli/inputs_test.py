@@ -137,7 +137,7 @@ def test_empty_arrays_and_scalars():
 
 def test_numbers_are_converted_and_strings_are_not():
     np.save("in.npy", np.array([1.5, 2.5]))
-    run("run", model("TL_FLOAT", (2,)), "-i", "in.npy", err="converted from TL_DOUBLE to TL_FLOAT")
+    run("run", model("TL_FLOAT", (2,)), "-i", "in.npy", err="converted from float64 to float32")
     run("run", model("TL_STRING", (2,)), "-i", "in.npy", code=1, err="holds DOUBLE where STRING is needed")
     np.save("in.npy", np.array(["1", "2"]))
     run("run", model("TL_FLOAT", (2,)), "-i", "in.npy", code=1, err="holds STRING where FLOAT is needed")
@@ -587,6 +587,15 @@ def test_pictures_are_cropped_and_letterboxed():
     assert (crop == 100).all(), crop
     squashed = through("TL_UINT8", (4, 4), "wide.png")
     assert squashed[0, 0] > 110 > 90 > squashed[0, 3], squashed
+    ramp = np.arange(16, dtype="u1")[:, None, None] * 16 + np.zeros((16, 16, 1), "u1")
+    write("ramp.png", png(ramp))
+    whole = through("TL_UINT8", (16, 16), "ramp.png", "--crop=1")
+    assert (whole == ramp[..., 0]).all(), whole
+    half = through("TL_UINT8", (8, 8), "ramp.png", "--crop=0.5")
+    assert (half == ramp[4:12, 4:12, 0]).all(), half
+    assert (through("TL_UINT8", (14, 14), "ramp.png", "--crop") == ramp[1:15, 1:15, 0]).all()
+    for bad in ("0", "1.5", "x", "", "nan", "-1"):
+        run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--crop=" + bad, code=2, err="ratio from 0.01 to 1")
     run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--crop", err="8x4 -> 4x4, cropped, grey")
     run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--crop", "--letterbox=0", code=1, err="give one")
     run("run", model("TL_UINT8", (4, 4)), "-i", "wide.png", "--letterbox=256", code=2, err="grey from 0 to 255")
@@ -620,7 +629,7 @@ def test_a_size_that_came_from_a_picture_is_said_where_a_model_fails():
     net = write("fixed.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, -1, -1]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[1, 3, 4, 4]);\n"
                 "Add(A=x, B=z | C=y |);\n")
     run("run", net, "-i", "x=p.png", "-i", "z=fill:0", code=1, err="came from the picture p.png")
-    run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: TL_FLOAT [1, 3, 4, 4]")
+    run("run", net, "-i", "x=p.png", "-i", "z=fill:0", "--resize=4x4", out="y: float32 [1, 3, 4, 4]")
 
 
 def test_folders_of_pictures():

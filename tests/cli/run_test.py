@@ -57,11 +57,11 @@ def test_missing_weights_are_an_error_that_names_them():
     run("run", trained(5), "-i", "x.raw", code=1, err="the weights 'w0', 'w1', 'w2' and 2 more come")
     run("run", trained(), "-i", "x.raw", "--zero", out="[1 2]")
     run("genwts", "-m", trained(), "-o", "w.safetensors")
-    run("run", trained(), "-i", "x.raw", "-f", "w.safetensors", out="s0: TL_FLOAT [2]")
+    run("run", trained(), "-i", "x.raw", "-f", "w.safetensors", out="s0: float32 [2]")
     run("-c", "-o", "compiled.json", trained())
     run("run", "compiled.json", "-i", "x.raw", code=1, err="the weights 'w0'")
     run("-c", "-o", "with.json", "-f", "w.safetensors", trained())
-    run("run", "with.json", "-i", "x.raw", out="s0: TL_FLOAT [2]")
+    run("run", "with.json", "-i", "x.raw", out="s0: float32 [2]")
 
 
 def test_missing_inputs_are_an_error_with_all_of_them():
@@ -71,12 +71,12 @@ def test_missing_inputs_are_an_error_with_all_of_them():
                                    ow.node("Identity", ["rate"], ["r"])], kinds,
                                   [("y", kinds[0][1]), ("next", kinds[1][1]), ("r", kinds[2][1])]))
     np.save("x.npy", np.ones((1, 2), "f4"))
-    run("run", "speech.onnx", "-i", "x=x.npy", code=1, err="inputs 'state' (TL_FLOAT [2, ?, 4]), 'rate' (TL_INT64 []) are "
+    run("run", "speech.onnx", "-i", "x=x.npy", code=1, err="inputs 'state' (float32 [2, ?, 4]), 'rate' (int64 []) are "
         "not given; give data with -i NAME=FILE, or zeros with --zero")
-    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", code=1, err="input 'state' (TL_FLOAT [2, ?, 4]) is not given; zeros need a "
+    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", code=1, err="input 'state' (float32 [2, ?, 4]) is not given; zeros need a "
         "shape: -s NAME=1x3x224x224")
-    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", "-s", "state=2x1x4", out="next: TL_FLOAT [2, 1, 4] min 0 max 0")
-    run("run", "speech.onnx", "--zero", "-s", "batch=3", out="y: TL_FLOAT [3, 2]")
+    run("run", "speech.onnx", "-i", "x=x.npy", "--zero", "-s", "state=2x1x4", out="next: float32 [2, 1, 4] min 0 max 0")
+    run("run", "speech.onnx", "--zero", "-s", "batch=3", out="y: float32 [3, 2]")
 
 
 # ---- Without a command ----
@@ -85,9 +85,9 @@ def test_the_command_alone_shows_results_and_writes_nothing():
     model = write("double.net", "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nAdd(A=x, B=x | C=y |);\n")
     write("x.raw", np.array([1, 2], "f4").tobytes())
     before = sorted(os.listdir("."))
-    run(model, "-i", "x.raw", out="y: TL_FLOAT [2] min 2 max 4 mean 3\n[2 4]\n")
+    run(model, "-i", "x.raw", out="y: float32 [2] min 2 max 4 mean 3\n[2 4]\n")
     run(model, "--zero", out="min 0 max 0")
-    run(model, code=1, err="input 'x' (TL_FLOAT [2]) is not given")
+    run(model, code=1, err="input 'x' (float32 [2]) is not given")
     assert sorted(os.listdir(".")) == before, os.listdir(".")
     done = run(model, "-i", "x.raw", "-o", "-", out='"format": "lightnet-compiled"')
     assert "y: TL_FLOAT" not in done.stdout

@@ -55,7 +55,7 @@ def check_refused(model):
                     ["--zero", "-o", "!", model], ["--zero", "-r", "compiled.json"], ["run", "--zero", "compiled.json"]):
         message = run(*command, code=1)[1]
         assert "writes the file 'build.sh', which nothing allows" in message, message
-        assert "--allow-write=FOLDER" in message and "ln_context_allow_write" in message, message
+        assert "--allow-write=DIR" in message and "ln_context_allow_write" in message, message
     for command in (["inspect"], ["plan"], ["opt"], ["opt", "--verify"], ["compare"], ["blame"],
                     ["convert", "-o", "model.json"], ["convert", "-o", "again.net"]):
         run(*command, model, code=0)

@@ -138,7 +138,7 @@ class Lightnet:
     def memory(self, model):
         """Static and workspace bytes on `cpu`."""
         line = self("plan", "--short", model)
-        found = re.search(r"LN_MEM_CPU: static (\d+) \+ workspace (\d+)", line)
+        found = re.search(r"main memory: static (\d+) \+ workspace (\d+)", line)
         return int(found.group(1)), int(found.group(2))
 
 

@@ -17,7 +17,7 @@ fail() {
 # A folder of programs: those that scripts need, and fakes.
 use() {
     mkdir -p "$work/$1"
-    for program in sh cat dirname; do
+    for program in sh cat dirname grep; do
         ln -sf "$(command -v $program)" "$work/$1/$program"
     done
 }
@@ -44,13 +44,23 @@ use user
 fake user apt-get 'echo INSTALLED'
 fake user sudo 'echo SUDO "$@"'
 fake user id 'echo 1000'
+fake user dpkg 'echo amd64'
 fake user dpkg-query 'exit 1'
 run user build && fail "what is missing is no success"
 grep -q "run: sudo apt-get install --no-install-recommends gcc" "$work/out" || fail "it names the command"
 grep -qE '^(INSTALLED|SUDO)' "$work/out" && fail "it runs nothing as another user unasked"
-fake user dpkg-query 'printf "install ok installed"'
+fake user dpkg-query 'case $3 in "\${Architecture}"*) echo "amd64 install ok installed" ;; *) printf "install ok installed" ;; esac'
 run user build || fail "nothing is missing"
 [ ! -s "$work/out" ] || fail "it is silent then"
+fake user dpkg-query 'case $3 in
+"\${Architecture}"*) printf "%s install ok installed\n" amd64 arm64 ;;
+*) printf "install ok installedinstall ok installed" ;;
+esac'
+run user build || fail "packages of two architectures are installed"
+fake user dpkg-query 'echo "arm64 install ok installed"'
+run user build && fail "a package of another architecture alone is none of this one"
+grep -q " libjpeg-dev" "$work/out" || fail "it names what this architecture lacks"
+grep -q " pkg-config" "$work/out" || fail "pkg-config is needed to build a program with the library"
 
 "$here/tools/quiet.sh" Trying "$work/log" sh -c 'echo one; echo two' >"$work/out" 2>&1 || fail "a success"
 [ "$(wc -l <"$work/out")" = 1 ] && grep -q '^Trying ... done' "$work/out" || fail "a success is one line"

@@ -27,8 +27,8 @@ ln_status ln_ref_expect(const tl_tensor *t, const char *what, tl_dtype dtype, in
 {
     LN_TRY(ln_ref_expect_any(t, what));
     if (t->dtype != dtype)
-        return LN_FAIL(LN_INVALID, "%s is %s instead of %s", what, tl_dtype_name(t->dtype),
-                       tl_dtype_name(dtype));
+        return LN_FAIL(LN_INVALID, "%s is %s instead of %s", what, tl_dtype_title(t->dtype),
+                       tl_dtype_title(dtype));
     if (t->ndim != ndim || (ndim > 0 && memcmp(t->dims, dims, (size_t)ndim * sizeof *dims) != 0)) {
         char is[LN_SHAPE_TEXT_BYTES], should_be[LN_SHAPE_TEXT_BYTES];
         return LN_FAIL(LN_INVALID, "%s has the shape %s instead of %s", what,

@@ -25,7 +25,8 @@ static ln_status check(const tl_tensor *src, const tl_tensor *dst, tl_resize_typ
         return LN_FAIL(LN_INVALID, "%d is not a resize type", (int)type);
     if (src->dtype != dst->dtype || src->ndim != dst->ndim)
         return LN_FAIL(LN_INVALID, "%s of rank %d cannot be resized to %s of rank %d",
-                       tl_dtype_name(src->dtype), src->ndim, tl_dtype_name(dst->dtype), dst->ndim);
+                       tl_dtype_title(src->dtype), src->ndim, tl_dtype_title(dst->dtype),
+                       dst->ndim);
     if (src->len == 0 && dst->len > 0)
         return LN_FAIL(LN_INVALID, "an empty tensor cannot be resized to %d elements", dst->len);
     return LN_OK;

@@ -109,6 +109,6 @@ ln_status ln_given_same_dtype(ln_call *call, const tl_tensor *a, const tl_tensor
 {
     if (a->dtype == b->dtype)
         return LN_OK;
-    return ln_call_fail(call, LN_INVALID, "inputs of types %s and %s", tl_dtype_name(a->dtype),
-                        tl_dtype_name(b->dtype));
+    return ln_call_fail(call, LN_INVALID, "inputs of types %s and %s", tl_dtype_title(a->dtype),
+                        tl_dtype_title(b->dtype));
 }

@@ -90,7 +90,7 @@ static ln_status check_reduction(ln_call *call, tl_dtype dtype)
                             "reduction \"%s\" is none of none, add, mul, max, min", reduction);
     if (dtype == TL_STRING || (i >= 3 && (LN_TYPE(dtype) & LN_TYPES_COMPLEX)))
         return ln_call_fail(call, LN_UNSUPPORTED, "reduction %s of type %s", reduction,
-                            tl_dtype_name(dtype));
+                            tl_dtype_title(dtype));
     return LN_OK;
 }
 

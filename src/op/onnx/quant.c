@@ -79,11 +79,11 @@ ln_status ln_infer_quantize(ln_call *call)
     LN_TRY(read_dtype(call, "precision", TL_FLOAT, &precision));
     if (zero_point && dtype != zero_point->dtype)
         return ln_call_fail(call, LN_INVALID, "output_dtype is %s, but the zero point is %s",
-                            tl_dtype_name(dtype), tl_dtype_name(zero_point->dtype));
+                            tl_dtype_title(dtype), tl_dtype_title(zero_point->dtype));
     if (!(LN_TYPES_QUANT >> dtype & 1))
-        return ln_call_fail(call, LN_INVALID, "cannot quantize to %s", tl_dtype_name(dtype));
+        return ln_call_fail(call, LN_INVALID, "cannot quantize to %s", tl_dtype_title(dtype));
     if (!(LN_TYPES_FLOAT >> precision & 1))
-        return ln_call_fail(call, LN_INVALID, "cannot divide in %s", tl_dtype_name(precision));
+        return ln_call_fail(call, LN_INVALID, "cannot divide in %s", tl_dtype_title(precision));
     return ln_call_out(call, 0, dtype, x->ndim, x->dims);
 }
 
@@ -96,7 +96,7 @@ ln_status ln_infer_dequantize(ln_call *call)
     tl_dtype dtype;
     LN_TRY(read_dtype(call, "output_dtype", scale->dtype, &dtype));
     if (!(LN_TYPES_FLOAT >> dtype & 1))
-        return ln_call_fail(call, LN_INVALID, "cannot dequantize to %s", tl_dtype_name(dtype));
+        return ln_call_fail(call, LN_INVALID, "cannot dequantize to %s", tl_dtype_title(dtype));
     return ln_call_out(call, 0, dtype, x->ndim, x->dims);
 }
 

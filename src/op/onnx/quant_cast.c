@@ -7,7 +7,7 @@ static ln_status give_cast(ln_call *call, tl_dtype to)
 {
     const tl_tensor *in = ln_call_in(call, 0);
     if (!(LN_TYPES_CAST >> to & 1))
-        return ln_call_fail(call, LN_INVALID, "cannot cast to %s", tl_dtype_name(to));
+        return ln_call_fail(call, LN_INVALID, "cannot cast to %s", tl_dtype_title(to));
     return ln_call_out(call, 0, to, in->ndim, in->dims);
 }
 
@@ -46,6 +46,6 @@ ln_status ln_infer_bit_cast(ln_call *call)
     LN_TRY(ln_call_dtype(call, "to", &to));
     if (bits_of(in->dtype) == 0 || bits_of(in->dtype) != bits_of(to))
         return ln_call_fail(call, LN_INVALID, "%s and %s do not have the same number of bits",
-                            tl_dtype_name(in->dtype), tl_dtype_name(to));
+                            tl_dtype_title(in->dtype), tl_dtype_title(to));
     return ln_call_out(call, 0, to, in->ndim, in->dims);
 }

@@ -20,7 +20,7 @@ ln_status ln_quant_tensor_read(ln_call *call, int values, int scale, int zero_po
                             scale);
     if (values >= 0 && zero && zero->dtype != out_tensor->values->dtype)
         return ln_call_fail(call, LN_INVALID, "zero point %d is %s, its tensor is %s", zero_point,
-                            tl_dtype_name(zero->dtype), tl_dtype_name(out_tensor->values->dtype));
+                            tl_dtype_title(zero->dtype), tl_dtype_title(out_tensor->values->dtype));
     return LN_OK;
 }
 

@@ -36,7 +36,7 @@ ln_status ln_infer_grid_sample(ln_call *call)
                             grid->dims[0], x->dims[0]);
     if (mode != LN_RESIZE_NEAREST && !(LN_TYPE(x->dtype) & LN_TYPES_NUMBER))
         return ln_call_fail(call, LN_UNSUPPORTED, "interpolation of type %s",
-                            tl_dtype_name(x->dtype));
+                            tl_dtype_title(x->dtype));
     dims[0] = x->dims[0];
     dims[1] = x->dims[1];
     for (int i = 0; i < rank; i++)

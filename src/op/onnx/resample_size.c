@@ -182,7 +182,7 @@ static ln_status state(ln_call *call, const ln_resize_plan *plan)
     LN_TRY(ln_resize_mode(call, &mode));
     if (mode != LN_RESIZE_NEAREST && !(LN_TYPE(x->dtype) & LN_TYPES_NUMBER))
         return ln_call_fail(call, LN_UNSUPPORTED, "interpolation of type %s",
-                            tl_dtype_name(x->dtype));
+                            tl_dtype_title(x->dtype));
     if (!plan->is_known)
         return ln_call_out_open(call);
     return ln_call_out(call, 0, x->dtype, x->ndim, plan->out_dims);

@@ -94,7 +94,7 @@ ln_status ln_infer_eye_like(ln_call *call)
     if (ln_call_has(call, "dtype"))
         LN_TRY(ln_call_dtype(call, "dtype", &dtype));
     if (!(LN_TYPE(dtype) & (LN_TYPES_NUMBER | LN_TYPE(TL_BOOL))))
-        return ln_call_fail(call, LN_INVALID, "a matrix of type %s", tl_dtype_name(dtype));
+        return ln_call_fail(call, LN_INVALID, "a matrix of type %s", tl_dtype_title(dtype));
     return ln_call_out(call, 0, dtype, 2, like->dims);
 }
 

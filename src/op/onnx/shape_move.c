@@ -201,7 +201,7 @@ static ln_status tile_axes(ln_call *call, int64_t *repeats, bool *out_is_known)
     int ndim = ln_call_in(call, 0)->ndim, count;
     tl_dtype dtype = ln_call_in(call, 1)->dtype;
     if (dtype != TL_INT64 && dtype != TL_INT32)
-        return ln_call_fail(call, LN_INVALID, "repeats are of type %s", tl_dtype_name(dtype));
+        return ln_call_fail(call, LN_INVALID, "repeats are of type %s", tl_dtype_title(dtype));
     LN_TRY(ln_given_ints(call, 1, NULL, TL_MAXDIM, repeats, &count));
     *out_is_known = count >= 0;
     if (count >= 0 && count != ndim)

@@ -37,7 +37,7 @@ ln_status ln_cpu_accepts_onnx_attention(ln_call *call)
     for (int i = 0; i <= LN_ATTENTION_PAST_V; i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && i != LN_ATTENTION_MASK && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     if (mask && mask->dtype != TL_FLOAT && mask->dtype != TL_BOOL)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for masks of float and bool here");

@@ -64,7 +64,7 @@ ln_status ln_cpu_check_floats_but(ln_call *call, int except)
     for (int i = 0; i < ln_call_in_count(call); i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && i != except && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     return LN_OK;
 }

@@ -33,7 +33,7 @@ static ln_status check(ln_call *call, const ln_ms_attention *a, int mask, int sc
     for (int i = 0; i < ln_call_in_count(call) && i <= LN_MHA_PAST_V; i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && i != mask && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     if (a->v_size != a->size || a->softcap != 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for plain scores, keys like values here");

@@ -44,7 +44,7 @@ static ln_status accepts(ln_call *call, read_fn *read, check_fn *check)
     ln_conv_call conv;
     LN_TRY(read(call, &conv));
     if (conv.src->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     if (conv.window.axis_count > 2)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for one or two axes here");
     ln_conv_shape shape = shape_of(&conv);

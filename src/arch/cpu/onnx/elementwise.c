@@ -19,7 +19,7 @@ static ln_status check_floats(ln_call *call)
     for (int i = 0; i < ln_call_in_count(call); i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     return LN_OK;
 }

@@ -149,7 +149,7 @@ static ln_status check_float(ln_call *call)
 {
     if (ln_call_in(call, 0)->dtype == TL_FLOAT)
         return LN_OK;
-    return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+    return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
 }
 
 // ---- Stacks of products with packed right sides ----

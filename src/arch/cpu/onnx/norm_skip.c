@@ -20,7 +20,7 @@ static ln_status check_sum(ln_call *call, const tl_tensor *beta, const tl_tensor
 {
     const tl_tensor *src = ln_call_in(call, 0), *skip = ln_call_in(call, 1);
     if (src->dtype != TL_FLOAT || skip->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     if (ln_call_wants(call, 1) || ln_call_wants(call, 2))
         return ln_call_fail(call, LN_UNSUPPORTED, "is without means and variances here");
     int width = src->ndim > 0 ? src->dims[src->ndim - 1] : 0;
@@ -75,7 +75,7 @@ ln_status ln_cpu_accepts_ms_embed_layer_norm(ln_call *call)
     for (int i = WORDS; i <= BETA; i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     if (words->dims[1] == 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for rows with elements here");

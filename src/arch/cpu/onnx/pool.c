@@ -85,7 +85,7 @@ static ln_status accepts(ln_call *call, ln_window *window)
     const tl_tensor *src = ln_call_in(call, 0);
     LN_TRY(ln_window_read(call, src, NULL, window));
     if (src->dtype != TL_FLOAT)
-        return unsupported(call, "other types than TL_FLOAT");
+        return unsupported(call, "other types than float32");
     if (window->axis_count > 3)
         return unsupported(call, "more than three axes");
     for (int i = 0; i < window->axis_count; i++) {
@@ -129,7 +129,7 @@ ln_status ln_cpu_accepts_onnx_global_pool(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     if (src->dtype != TL_FLOAT)
-        return unsupported(call, "other types than TL_FLOAT");
+        return unsupported(call, "other types than float32");
     return src->len > 0 ? LN_OK : unsupported(call, "empty images");
 }
 

@@ -50,7 +50,7 @@ static ln_status accepts(ln_call *call, int gate_count)
     for (int i = 0; i < ln_call_in_count(call); i++) {
         const tl_tensor *in = ln_call_in(call, i);
         if (in && i != LN_RNN_IN_LENS && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
     LN_TRY(ln_recurrent_read(call, gate_count, &layer));
     if (isfinite(layer.clip))

@@ -42,7 +42,7 @@ ln_status ln_cpu_accepts_onnx_reduce(ln_call *call)
     const tl_tensor *data = ln_call_in(call, 0);
     ln_lines lines;
     if (data->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     if (data->len == 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for some elements here");
     return lines_of(call, &lines);

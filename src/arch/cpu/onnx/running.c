@@ -40,7 +40,7 @@ static void run_columns(void *user, size_t index)
 ln_status ln_cpu_accepts_onnx_cum_sum(ln_call *call)
 {
     if (ln_call_in(call, 0)->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     return LN_OK;
 }
 

@@ -151,7 +151,7 @@ ln_status ln_cpu_accepts_onnx_floats(ln_call *call)
 {
     for (int i = 0; i < ln_call_in_count(call); i++)
         if (ln_call_in(call, i)->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for TL_FLOAT here");
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     return LN_OK;
 }
 

@@ -115,7 +115,7 @@ ln_status ln_scalar_of(ln_call *call, ln_object *object, const char *what, tl_dt
     const tl_tensor *tensor = object ? ln_object_tensor(object) : NULL;
     if (!tensor || tensor->len != 1 || tensor->dtype != dtype)
         return ln_call_fail(call, LN_INVALID, "%s is not one element of type %s", what,
-                            tl_dtype_name(dtype));
+                            tl_dtype_title(dtype));
     *out_value = ln_elem_int(tensor, 0);
     return LN_OK;
 }

@@ -77,7 +77,7 @@ static ln_status combine(ln_call *call, const number_function *f)
         combine_natural(&o, f->natural);
     else
         return ln_call_fail(call, LN_UNSUPPORTED, "does not take elements of type %s",
-                            tl_dtype_name(o.a->dtype));
+                            tl_dtype_title(o.a->dtype));
     return LN_OK;
 }
 

@@ -179,7 +179,7 @@ static ln_status keep_values(ln_call *call, tl_dtype dtype, encoder *e)
     const tl_tensor *fallback = ln_call_in_named(call, "default_tensor");
     if (fallback && (fallback->len != 1 || fallback->dtype != dtype))
         return ln_call_fail(call, LN_INVALID, "`default_tensor` is not one element of type %s",
-                            tl_dtype_name(dtype));
+                            tl_dtype_title(dtype));
     if (values)
         return keep_tensor_values(call, e, values, fallback);
     if (dtype == TL_STRING) {
@@ -208,7 +208,7 @@ static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
     size_t count;
     if (tensor && tensor->dtype != src->dtype)
         return ln_call_fail(call, LN_INVALID, "keys of type %s for an input of %s",
-                            tl_dtype_name(tensor->dtype), tl_dtype_name(src->dtype));
+                            tl_dtype_title(tensor->dtype), tl_dtype_title(src->dtype));
     if (!tensor && src->dtype == TL_STRING) {
         LN_TRY(ln_ml_lookup_keep_param(call, "keys_strings", true, &e->keys, &count));
     } else if (!tensor && src->dtype == TL_INT64) {
@@ -226,7 +226,7 @@ static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
     }
     if (count != e->count)
         return ln_call_fail(call, LN_INVALID, "%zu keys of type %s for %zu values", count,
-                            tl_dtype_name(src->dtype), e->count);
+                            tl_dtype_title(src->dtype), e->count);
     return LN_OK;
 }
 

@@ -207,7 +207,7 @@ ln_status ln_ref_ml_dict_vectorizer(ln_call *call)
     if ((!is_string && keys->dtype != TL_INT64) ||
         (is_string ? v->number_count : v->string_count) > 0)
         return ln_call_fail(call, LN_INVALID, "a vocabulary of %zu strings and %zu numbers for %s",
-                            v->string_count, v->number_count, tl_dtype_name(keys->dtype));
+                            v->string_count, v->number_count, tl_dtype_title(keys->dtype));
     ln_object *result =
         row_object(call, values->dtype, (int64_t)(v->string_count + v->number_count));
     if (!result)

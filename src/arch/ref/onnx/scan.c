@@ -232,7 +232,7 @@ static ln_status open_batch(batch *b)
             b->length = length;
     }
     if (b->lens && (b->lens->dtype != TL_INT64 || b->lens->ndim != 1 || b->lens->len != b->count))
-        return ln_call_fail(s->call, LN_INVALID, "the lengths are not %d elements of type TL_INT64",
+        return ln_call_fail(s->call, LN_INVALID, "the lengths are not %d elements of type int64",
                             b->count);
     b->cut = ln_call_scratch(s->call, (size_t)s->scan_count, sizeof *b->cut);
     b->row = ln_call_scratch(s->call, (size_t)s->out_count + 1, sizeof *b->row);
