@@ -236,6 +236,8 @@ static ln_status run(ln_context *ctx, const source_options *o)
     fflush(stdout);
     if (status == LN_OK)
         say_info("run time: %.6fs", seconds);
+    if (status == LN_OK && o->labels_file)
+        status = check_labels_of_run(ctx, &o->names);
     // Standard output is the compiled form alone, where that goes there.
     top_options top = top_options_of(o->top, o->labels_file ? &o->names : NULL);
     if (status == LN_OK && strcmp(o->outfile, "-") != 0)

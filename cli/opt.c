@@ -2,6 +2,7 @@
 // `lightnet opt`: a model with the passes of the compiler, one by one: what each does, how long it
 // takes, and whether the model still computes the same.
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/spelling.h>
@@ -32,7 +33,8 @@ static const verb_option takes[] = {
     TAKES(PASSES, opt_options, flags.options.passes),
     TAKES(STOP_AFTER, opt_options, flags.options.stop_after),
     TAKES(TARGET, opt_options, target),
-    NOTE(OUTFILE, opt_options, outfile, "(default \"-\"): .json or .net"),
+    NOTE(OUTFILE, opt_options, outfile,
+         ": .json or .net (default \"-\": JSON for a model in JSON, else IL)"),
     TAKES(DUMP_AFTER, opt_options, dump_after),
     TAKES(DUMP_DIR, opt_options, dump_dir),
     TAKES(TIME, opt_options, has_times),
@@ -173,6 +175,33 @@ static ln_status watch_pass(void *user, const char *pass, double seconds, const 
 
 // ---- The command ----
 
+// What a model in JSON becomes on standard output is JSON too; any other model becomes IL.
+static int is_json(const char *path)
+{
+    char start[4096];
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    if (!file)
+        return 0;
+    size_t count = fread(start, 1, sizeof start, file);
+    fclose(file);
+    const ln_serializer *serializer = ln_serializer_probe(path, start, count);
+    return serializer && strcmp(serializer->name, "ir") == 0;
+}
+
+static ln_status write_result(const ln_context *ctx, const opt_options *o)
+{
+    if (strcmp(o->outfile, "-") != 0 || is_json(o->model))
+        return ln_context_print(ctx, o->outfile);
+    char *text;
+    size_t byte_count;
+    LN_TRY(ln_context_write(ctx, "il", &text, &byte_count));
+    size_t written = fwrite(text, 1, byte_count, stdout);
+    ln_free(text);
+    if (written == byte_count && fflush(stdout) == 0)
+        return LN_OK;
+    return LN_FAIL(LN_IO, "cannot write to standard output");
+}
+
 static ln_status prepare_verifying(watcher *w, const ln_context *ctx)
 {
     show_messages(0, 1, 0); // random weights are meant here
@@ -213,7 +242,7 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
                        w->nearest.name ? w->nearest.name : "", w->nearest.name ? "'?" : "");
     if (o->has_times)
         say_info("all passes: %.6fs", w->total_seconds);
-    return ln_context_print(ctx, o->outfile);
+    return write_result(ctx, o);
 }
 
 int cmd_opt(int argc, char **argv)

@@ -170,6 +170,8 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
     LN_TRY(load(ctx, o, names));
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(run_repeatedly(ctx, o->repeat));
+    if (o->labels)
+        LN_TRY(check_labels_of_run(ctx, names));
     top_options top = top_options_of(o->top, o->labels ? names : NULL);
     LN_TRY(print_outputs(ctx, &top, 0));
     return o->outdir ? save_outputs(ctx, o->outdir) : LN_OK;
@@ -198,6 +200,8 @@ static ln_status run_file(ln_context *ctx, const run_options *o, const given_inp
         top_options_of(o->top < 0 && o->labels ? 1 : o->top, o->labels ? names : NULL);
     LN_TRY(given_inputs_set(ctx, given));
     LN_TRY(ln_context_run(ctx));
+    if (o->labels)
+        LN_TRY(check_labels_of_run(ctx, names));
     LN_TRY(print_outputs_in_line(ctx, file, &top));
     if (!o->outdir)
         return LN_OK;

@@ -126,26 +126,59 @@ static int find_top(const tl_tensor *tensor, int first, int class_count, int cou
     return found;
 }
 
-ln_status check_labels(const ln_context *ctx, const labels *names)
+// What the outputs have instead of as many classes as there are labels.
+typedef struct label_check {
+    const labels *names;
+    char counts[256];
+    size_t used;
+    int fits;
+} label_check;
+
+static void note_classes(label_check *c, const char *name, const tl_tensor *tensor)
 {
-    char counts[256] = "no output of classes";
-    size_t used = 0;
-    const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
-        int row_count, class_count;
-        if (entry->is_open)
-            return LN_OK;
-        if (!find_classes(entry->tensor, &row_count, &class_count))
-            continue;
-        if ((size_t)class_count == names->count)
-            return LN_OK;
-        if (used < sizeof counts)
-            used += (size_t)snprintf(counts + used, sizeof counts - used, "%s'%s' has %d",
-                                     used ? ", " : "output ", entry->name, class_count);
-    }
+    int row_count, class_count;
+    if (!find_classes(tensor, &row_count, &class_count))
+        return;
+    c->fits |= (size_t)class_count == c->names->count;
+    if (c->used < sizeof c->counts)
+        c->used += (size_t)snprintf(c->counts + c->used, sizeof c->counts - c->used,
+                                    "%s'%s' has %d", c->used ? ", " : "output ", name, class_count);
+}
+
+static ln_status judge_labels(const label_check *c)
+{
+    if (c->fits)
+        return LN_OK;
     return LN_FAIL(LN_INVALID,
                    "%s has %zu names of classes, %s; --top without --labels shows numbers",
-                   names->path, names->count, counts);
+                   c->names->path, c->names->count, c->used ? c->counts : "no output of classes");
+}
+
+ln_status check_labels(const ln_context *ctx, const labels *names)
+{
+    label_check c = {.names = names};
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        if (entry->is_open)
+            return LN_OK;
+        note_classes(&c, entry->name, entry->tensor);
+    }
+    return judge_labels(&c);
+}
+
+ln_status check_labels_of_run(ln_context *ctx, const labels *names)
+{
+    label_check c = {.names = names};
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        const tl_tensor *tensor = ln_object_tensor(value);
+        if (tensor)
+            note_classes(&c, entry->name, tensor);
+        ln_object_release(value);
+    }
+    return judge_labels(&c);
 }
 
 static void print_row(const tl_tensor *tensor, int first, int class_count, const top_options *o,

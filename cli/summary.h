@@ -29,7 +29,10 @@ ln_status print_outputs_in_line(ln_context *ctx, const char *file, const top_opt
 // classes. Outputs whose shape is not known yet may.
 ln_status check_labels(const ln_context *ctx, const labels *names);
 
-// "y: TL_FLOAT [2, 2] min 11 max 44 mean 27.5", the elements if they are few, and the top ones. The
+// The same of a model that has run, where all shapes are known.
+ln_status check_labels_of_run(ln_context *ctx, const labels *names);
+
+// "y: float32 [2, 2] min 11 max 44 mean 27.5", the elements if they are few, and the top ones. The
 // items of a sequence or optional follow it.
 void print_value(const char *name, const ln_object *value, const top_options *top);
 

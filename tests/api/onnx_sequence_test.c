@@ -42,7 +42,7 @@ TEST(a_sequence_holds_one_type)
 {
     check_fails(START "SequenceInsert(input_sequence=s, tensor=i | output_sequence=t |);\n",
                 LN_INVALID, "an item of type int64");
-    check_fails(START "SequenceLength(input_sequence=a | length=n |);\n", LN_INVALID, "TL_FLOAT");
+    check_fails(START "SequenceLength(input_sequence=a | length=n |);\n", LN_INVALID, "float32");
 }
 
 #define TABLE                                                                                      \

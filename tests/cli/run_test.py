@@ -106,6 +106,15 @@ def test_labels_that_do_not_fit_are_an_error():
     np.save("x.npy", np.array([[0.1, 0.7, 0.2]], "f4"))
     write("three.txt", "cat\ndog\nbird\n")
     run("run", model, "-i", "x.npy", "--labels", "three.txt", "--top=1", out="1. 0.7               1  dog")
+    # What the shape of an output is may be known only after the run.
+    write("two.txt", "cat\ndog\n")
+    late = write("late.net", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3]);\ninput(| dst=n | dtype=TL_INT64, dims=[2]);\n"
+                             "Reshape(data=x, shape=n | reshaped=y |);\n")
+    for command in (["run"], []):
+        run(*command, late, "-i", "x=x.npy", "-i", "n=[1,3]", "--labels", "three.txt", "--top=1",
+            out="1. 0.7               1  dog")
+        run(*command, late, "-i", "x=x.npy", "-i", "n=[1,3]", "--labels", "two.txt", code=1,
+            err="two.txt has 2 names of classes, output 'y' has 3; --top without --labels")
     write("two.txt", "cat\ndog\n")
     for command in (["run"], []):
         run(*command, model, "-i", "x.npy", "--labels", "two.txt", code=1,

@@ -69,10 +69,10 @@ def test_numbers_as_int8():
     assert read("a.wts") == b"1\nq 2 5 01 ff 7f 80 00\n"
     write("q", "300 -129 1.5\nnan 7 1e99")
     run("genwts", "-t2", "-o", "a.wts", "q",
-        err="q: 5 numbers are changed to what TL_INT8 holds: '300' on line 1 is the first")
+        err="q: 5 numbers are changed to what int8 holds: '300' on line 1 is the first")
     assert read("a.wts") == b"1\nq 2 6 7f 80 01 00 07 7f\n"
     write("f", "1e39")
-    run("genwts", "-o", "a.wts", "f", err="f: 1 number is changed to what TL_FLOAT holds: '1e39'")
+    run("genwts", "-o", "a.wts", "f", err="f: 1 number is changed to what float32 holds: '1e39'")
 
 
 def test_files_that_cannot_be_used_are_left_out():
@@ -259,7 +259,7 @@ def test_floats_of_16_bits_become_32():
 def test_what_a_format_does_not_hold_is_said():
     write("in", tf.write_safetensors({"x": tf.tensor("F64", [1], [1])}))
     run("convert", "in", "-o", "out.wts", code=1,
-        err="'x' is TL_DOUBLE, but .wts holds TL_FLOAT and TL_INT8 only; write a .safetensors or")
+        err="'x' is float64, but .wts holds float32 and int8 only; write a .safetensors or")
     assert not os.path.exists("out.wts")
     write("in", tf.write_params({"x": tf.tensor("F32", [2, 1], [1, 2])}))
     run("convert", "in", "-o", "out.wts", err="out.wts holds no shapes: 1 tensor, such as 'x', keeps")
@@ -360,9 +360,9 @@ def test_stats_as_text():
                                  "q": tf.tensor("I8", [4], [1, 2, 3, -4])}))
     lines = run("stats", "in").stdout.splitlines()
     assert lines[0].split() == "type shape min max mean deviation zeros NaN inf bytes name".split()
-    assert lines[1].split() == ["TL_FLOAT", "[2,", "2]", "0", "1", "0.5", "0.5", "1", "1", "1",
+    assert lines[1].split() == ["float32", "[2,", "2]", "0", "1", "0.5", "0.5", "1", "1", "1",
                                 "80.00%", r"w\x1b[2J"], lines[1]
-    assert lines[2].split()[:5] == ["TL_INT8", "[4]", "-4", "3", "0.5"], lines[2]
+    assert lines[2].split()[:5] == ["int8", "[4]", "-4", "3", "0.5"], lines[2]
     assert lines[3] == "2 tensors, 8 elements, 20 bytes, 1 zeros, 1 NaN, 1 infinite"
 
 
