@@ -3,6 +3,7 @@
 // memory for it, a clone has it without the model it came from, and parameters that do not fit are
 // refused before any run.
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -26,6 +27,8 @@ static void counted_release(void *user, void *p)
 }
 
 #define INTS "input(| dst=x | dtype=TL_INT64, dims=[2, 3]);\n"
+
+#define REALS_IN "input(| dst=x | dtype=TL_FLOAT, dims=[3, 2]);\n"
 
 typedef struct model_row {
     const char *why;
@@ -115,13 +118,78 @@ TEST(runs_take_no_memory)
     ln_allocator_set(NULL);
 }
 
+// A plain evaluation of a machine with VECTORS vectors, which fill blocks and leave some over.
+enum { ROWS = 6, COLUMNS = 3, VECTORS = 21 };
+
+static double plain_kernel(const char *kind, const float *row, const double *vector)
+{
+    double product = 0, distance = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        product += (double)row[c] * vector[c];
+        distance += ((double)row[c] - vector[c]) * ((double)row[c] - vector[c]);
+    }
+    if (strcmp(kind, "RBF") == 0)
+        return exp(-0.5 * distance);
+    if (strcmp(kind, "POLY") == 0)
+        return (0.5 * product + 0.25) * (0.5 * product + 0.25);
+    return strcmp(kind, "SIGMOID") == 0 ? tanh(0.5 * product + 0.25) : product;
+}
+
+static size_t put_numbers(char *text, size_t size, const char *name, const double *values,
+                          size_t count)
+{
+    size_t used = (size_t)snprintf(text, size, ", %s=[", name);
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.17g", i ? ", " : "", values[i]);
+    return used + (size_t)snprintf(text + used, size - used, "]");
+}
+
+TEST(every_support_vector_counts_in_every_row)
+{
+    static const char *const kinds[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
+    double vectors[VECTORS * COLUMNS], coefficients[VECTORS];
+    float x[ROWS * COLUMNS], y[ROWS];
+    for (int i = 0; i < VECTORS * COLUMNS; i++)
+        vectors[i] = (i * 37 % 64) / 32.0 - 1;
+    for (int i = 0; i < VECTORS; i++)
+        coefficients[i] = (i * 29 % 32) / 8.0 - 2;
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = (float)(i * 11 % 16) / 8 - 1;
+    CHECK_OK(ln_arch_init());
+    for (int k = 0; k < 4; k++) {
+        char text[8000];
+        size_t used = (size_t)snprintf(text, sizeof text,
+                                       "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d]);\n"
+                                       "ml_SVMRegressor(X=x | Y=y | kernel_type=\"%s\", "
+                                       "kernel_params=[0.5, 0.25, 2], n_supports=%d, rho=[0.75]",
+                                       ROWS, COLUMNS, kinds[k], VECTORS);
+        used += put_numbers(text + used, sizeof text - used, "support_vectors", vectors,
+                            VECTORS * COLUMNS);
+        used += put_numbers(text + used, sizeof text - used, "coefficients", coefficients, VECTORS);
+        snprintf(text + used, sizeof text - used, ");\n");
+        ln_context *ctx = load_text(text, "ref");
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+        for (int r = 0; r < ROWS; r++) {
+            double sum = 0.75;
+            for (int v = 0; v < VECTORS; v++)
+                sum += coefficients[v] *
+                       plain_kernel(kinds[k], x + r * COLUMNS, vectors + v * COLUMNS);
+            CHECK_NEAR((double)y[r], sum, 1e-6 * (1 + fabs(sum)));
+        }
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST(parameters_that_do_not_fit_are_refused_at_load)
 {
     static const struct {
         const char *text, *message;
     } rows[] = {
         {INTS "ml_LabelEncoder(X=x | Y=y | keys_int64s=[1, 2], values_int64s=[1]);\n",
-         "2 keys of type TL_INT64 for 1 values"},
+         "2 keys of type int64 for 1 values"},
         {INTS "ml_CategoryMapper(X=x | Y=y | cats_strings=[\"a\"], cats_int64s=[7, 8]);\n",
          "1 strings for 2 numbers"},
         {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"TF\", min_gram_length=1, max_gram_length=2, "
@@ -131,6 +199,23 @@ TEST(parameters_that_do_not_fit_are_refused_at_load)
         {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"COUNT\", min_gram_length=1, max_gram_length=1, "
               "max_skip_count=0, ngram_counts=[0], ngram_indexes=[0], pool_int64s=[1]);\n",
          "mode \"COUNT\" is none of"},
+        {REALS_IN "ml_SVMRegressor(X=x | Y=y | n_supports=2, support_vectors=[1, 2, 3, 4], "
+                  "coefficients=[1, 2, 3], rho=[0]);\n",
+         "3 coefficients instead of 2"},
+        {REALS_IN "ml_SVMRegressor(X=x | Y=y | n_supports=2147483647, support_vectors=[], "
+                  "coefficients=[1], rho=[0]);\n",
+         "1 coefficients instead of 2147483647"},
+        {REALS_IN "ml_SVMClassifier(X=x | Y=c, Z=y | vectors_per_class=[1, 1], "
+                  "support_vectors=[1, 2, 3], coefficients=[1, -1], rho=[0], "
+                  "classlabels_ints=[0, 1]);\n",
+         "2 support vectors of 3 values in all"},
+        {REALS_IN "ml_SVMClassifier(X=x | Y=c, Z=y | vectors_per_class=[1, 1], "
+                  "support_vectors=[1, 2, 3, 4], coefficients=[1, -1], rho=[0], prob_a=[1], "
+                  "classlabels_ints=[0, 1]);\n",
+         "1 prob_a and 0 prob_b for 1 pairs"},
+        {REALS_IN "ml_LinearClassifier(X=x | Y=c, Z=y | coefficients=[1, -1], "
+                  "post_transform=\"TANH\", classlabels_ints=[0, 1]);\n",
+         "post_transform \"TANH\" is not known"},
     };
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -144,4 +229,4 @@ TEST(parameters_that_do_not_fit_are_refused_at_load)
 }
 
 TEST_LIST(tables_are_made_once_and_outlive_the_model, runs_take_no_memory,
-          parameters_that_do_not_fit_are_refused_at_load)
+          every_support_vector_counts_in_every_row, parameters_that_do_not_fit_are_refused_at_load)

@@ -33,6 +33,10 @@ ln_status ln_ref_prepare_ml_category_mapper(ln_call *call);
 ln_status ln_ref_prepare_ml_label_encoder(ln_call *call);
 ln_status ln_ref_prepare_ml_one_hot_encoder(ln_call *call);
 ln_status ln_ref_prepare_ml_dict_vectorizer(ln_call *call);
+ln_status ln_ref_prepare_ml_linear_classifier(ln_call *call);
+ln_status ln_ref_prepare_ml_linear_regressor(ln_call *call);
+ln_status ln_ref_prepare_ml_svm_classifier(ln_call *call);
+ln_status ln_ref_prepare_ml_svm_regressor(ln_call *call);
 ln_status ln_ref_ml_zip_map(ln_call *call);
 
 #endif

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/onnx/ml_lookup.h"
+#include "arch/ref/onnx/param_array.h"
 #include "tensor/elem.h"
 
 static const double PI = 3.14159265358979323846;
@@ -108,14 +110,33 @@ void ln_ml_transform_pair(ln_ml_transform transform, bool are_probabilities, dou
     }
 }
 
-ln_status ln_ml_set_class(ln_call *call, const char *ints, size_t at, size_t index)
+ln_status ln_ml_classes_keep(ln_call *call, const char *ints, ln_ml_classes *out_classes)
 {
-    if (!ln_call_dst(call, 0))
+    *out_classes = (ln_ml_classes){0};
+    size_t count;
+    const char *const *strings;
+    const int64_t *numbers;
+    LN_TRY(ln_ref_param_strings(call, "classlabels_strings", &count, &strings));
+    if (count > 0)
+        return ln_ml_keep_strings(call, strings, count, &out_classes->strings);
+    LN_TRY(ln_ref_param_ints(call, ints, &count, &numbers));
+    int64_t *kept = ln_call_keep(call, count + 1, sizeof *kept);
+    if (!kept)
+        return ln_error_status();
+    if (count)
+        memcpy(kept, numbers, count * sizeof *kept);
+    out_classes->ints = kept;
+    return LN_OK;
+}
+
+ln_status ln_ml_classes_set(ln_call *call, const ln_ml_classes *classes, size_t at, size_t index)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    if (!dst)
         return LN_OK;
-    if (ln_call_count(call, "classlabels_strings") > 0) {
-        const char *name = ln_call_string_at(call, "classlabels_strings", (int)index);
-        return ln_call_set_string(call, 0, at, name, strlen(name));
-    }
-    ln_elem_set_int(ln_call_dst(call, 0), at, ln_call_int_at(call, ints, (int)index));
+    if (classes->strings)
+        return ln_call_set_string(call, 0, at, classes->strings[index],
+                                  strlen(classes->strings[index]));
+    ln_elem_set_int(dst, at, classes->ints[index]);
     return LN_OK;
 }

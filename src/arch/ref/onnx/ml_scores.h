@@ -30,9 +30,17 @@ void ln_ml_transform_pair(ln_ml_transform transform, bool are_probabilities, dou
 
 double ln_ml_logistic(double x);
 
-// Element `at` of output 0 = the name of class `index` by `classlabels_strings`, or else the
-// parameter `ints`.
-ln_status ln_ml_set_class(ln_call *call, const char *ints, size_t at, size_t index);
+// The names of classes: strings, or else integers.
+typedef struct ln_ml_classes {
+    const char *const *strings; // NULL: integers
+    const int64_t *ints;
+} ln_ml_classes;
+
+// In `prepare`: those of `classlabels_strings`, or else of the parameter `ints`.
+ln_status ln_ml_classes_keep(ln_call *call, const char *ints, ln_ml_classes *out_classes);
+
+// Element `at` of output 0 = the name of class `index`.
+ln_status ln_ml_classes_set(ln_call *call, const ln_ml_classes *classes, size_t at, size_t index);
 
 // The position of the largest of `count` > 0 numbers, the first one if there are several.
 size_t ln_ml_largest(const double *values, size_t count);

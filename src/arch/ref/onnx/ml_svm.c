@@ -19,17 +19,40 @@ typedef struct kernel {
     double gamma, coef0, degree;
 } kernel;
 
-typedef struct svm {
-    ln_call *call;
+// Support vectors whose kernels are computed at once, each of them as if it were alone.
+enum { LANES = 8 };
+
+// What `prepare` makes of the parameters.
+typedef struct model {
     kernel kernel;
-    size_t rows, columns;
-    size_t vector_count; // 0: linear functions
-    const double *vectors;
+    ln_ml_transform transform;
+    size_t vector_count;   // 0: linear functions
+    size_t value_count;    // of all vectors
+    const double *vectors; // by blocks of LANES: | column 0 of each | column 1 of each | ...
     const double *coefficients;
     size_t coefficient_count;
     const double *rho;
     size_t rho_count;
-    double *row; // one row of the input
+    bool is_one_class; // of a regressor
+    // Of a classifier:
+    size_t class_count, pair_count;
+    const size_t *class_starts; // among the vectors; and the end of the last one's
+    const double *prob_a, *prob_b;
+    size_t prob_count;
+    bool are_all_positive; // coefficients
+    ln_ml_classes classes;
+} model;
+
+// Rows whose kernels are computed together, so that a block of vectors is read once for them.
+enum { BLOCK_ROWS = 4 };
+
+typedef struct svm {
+    ln_call *call;
+    const model *model;
+    size_t rows, columns;
+    double *values;  // BLOCK_ROWS rows of the input
+    double *kernels; // of these rows, each with all vectors and those that fill the last block
+    size_t kernel_stride;
 } svm;
 
 // ---- What both have ----
@@ -53,82 +76,199 @@ static ln_status read_kernel(ln_call *call, kernel *out_kernel)
     return LN_OK;
 }
 
-// Everything but `vector_count`, which is set.
-static ln_status open_svm(svm *s)
+// Vectors that fill the last block are zeros.
+static ln_status keep_vectors(ln_call *call, model *m)
+{
+    const double *values;
+    LN_TRY(ln_ref_param_reals(call, "support_vectors", NULL, &m->value_count, &values));
+    if (m->vector_count == 0)
+        return LN_OK;
+    // Divided, not multiplied: the number of vectors is what a model says.
+    if (m->value_count % m->vector_count != 0)
+        return ln_call_fail(call, LN_INVALID, "%zu support vectors of %zu values in all",
+                            m->vector_count, m->value_count);
+    size_t columns = m->value_count / m->vector_count;
+    size_t block_count = m->vector_count / LANES + 1;
+    double *packed = ln_call_keep(call, block_count * LANES * columns + 1, sizeof *packed);
+    if (!packed)
+        return ln_error_status();
+    for (size_t v = 0; v < m->vector_count; v++) {
+        double *lane = packed + v / LANES * LANES * columns + v % LANES;
+        for (size_t c = 0; c < columns; c++)
+            lane[c * LANES] = values[v * columns + c];
+    }
+    m->vectors = packed;
+    return LN_OK;
+}
+
+// Everything that both have but `vector_count`, which is set.
+static ln_status keep_model(ln_call *call, model *m)
+{
+    LN_TRY(ln_ml_transform_read(call, &m->transform));
+    LN_TRY(read_kernel(call, &m->kernel));
+    if (m->vector_count == 0)
+        m->kernel.kind = KERNEL_LINEAR;
+    LN_TRY(keep_vectors(call, m));
+    LN_TRY(ln_ref_keep_reals(call, "coefficients", NULL, &m->coefficient_count, &m->coefficients));
+    LN_TRY(ln_ref_keep_reals(call, "rho", NULL, &m->rho_count, &m->rho));
+    if (m->rho_count == 0)
+        return ln_call_fail(call, LN_INVALID, "rho is empty");
+    return LN_OK;
+}
+
+// Rows of coefficients: one of a regressor; of a classifier a class against each other one, or a
+// function for each class, and maybe more.
+static ln_status check_coefficients(ln_call *call, const model *m, size_t rows, size_t wide)
+{
+    bool has_all = wide > 0 && m->coefficient_count > 0 && m->coefficient_count / wide >= rows;
+    if (m->class_count == 0 && m->coefficient_count != wide)
+        return ln_call_fail(call, LN_INVALID, "%zu coefficients instead of %zu",
+                            m->coefficient_count, wide);
+    if (m->class_count > 0 && !has_all)
+        return ln_call_fail(call, LN_INVALID, "%zu coefficients instead of %zu times %zu",
+                            m->coefficient_count, rows, wide);
+    return LN_OK;
+}
+
+static ln_status open_svm(ln_call *call, svm *s)
 {
     int rows, columns;
-    size_t value_count;
-    LN_TRY(ln_ml_table(s->call, 0, &rows, &columns));
-    s->rows = (size_t)rows;
-    s->columns = (size_t)columns;
-    LN_TRY(read_kernel(s->call, &s->kernel));
-    if (s->vector_count == 0)
-        s->kernel.kind = KERNEL_LINEAR;
-    LN_TRY(ln_ref_param_reals(s->call, "support_vectors", NULL, &value_count, &s->vectors));
-    LN_TRY(
-        ln_ref_param_reals(s->call, "coefficients", NULL, &s->coefficient_count, &s->coefficients));
-    LN_TRY(ln_ref_param_reals(s->call, "rho", NULL, &s->rho_count, &s->rho));
-    // Divided, not multiplied: the number of vectors is what a model says.
-    if (s->vector_count > 0 &&
-        (value_count % s->vector_count != 0 || value_count / s->vector_count != s->columns))
-        return ln_call_fail(s->call, LN_INVALID,
+    LN_TRY(ln_ml_table(call, 0, &rows, &columns));
+    const model *m = ln_call_prepared(call);
+    *s = (svm){.call = call, .model = m, .rows = (size_t)rows, .columns = (size_t)columns};
+    if (m->vector_count > 0 && m->value_count / m->vector_count != s->columns)
+        return ln_call_fail(call, LN_INVALID,
                             "%zu support vectors of %zu values in all for %zu columns",
-                            s->vector_count, value_count, s->columns);
-    if (s->rho_count == 0)
-        return ln_call_fail(s->call, LN_INVALID, "rho is empty");
-    s->row = ln_call_scratch(s->call, s->columns + 1, sizeof *s->row);
-    return s->row ? LN_OK : ln_error_status();
+                            m->vector_count, m->value_count, s->columns);
+    s->kernel_stride = m->vector_count + LANES;
+    s->values = ln_call_scratch(call, BLOCK_ROWS * s->columns + 1, sizeof *s->values);
+    s->kernels = ln_call_scratch(call, BLOCK_ROWS * s->kernel_stride, sizeof *s->kernels);
+    return s->values && s->kernels ? LN_OK : ln_error_status();
 }
 
-static void load_row(svm *s, size_t row)
+// Small whole powers are products: faster than `pow`, and the same whatever C library there is.
+static double power(double x, double degree)
 {
-    for (size_t c = 0; c < s->columns; c++)
-        s->row[c] = ln_elem_real(ln_call_in(s->call, 0), row * s->columns + c);
+    if (degree == 2)
+        return x * x;
+    return degree == 3 ? x * x * x : pow(x, degree);
 }
 
-// The kernel of the present row and a vector of as many elements.
-static double kernel_of(const svm *s, const double *vector)
+static double finish_kernel(const kernel *k, double sum)
+{
+    switch (k->kind) {
+    case KERNEL_LINEAR: break;
+    case KERNEL_POLY: return power(k->gamma * sum + k->coef0, k->degree);
+    case KERNEL_RBF: return exp(-k->gamma * sum);
+    case KERNEL_SIGMOID: return tanh(k->gamma * sum + k->coef0);
+    }
+    return sum;
+}
+
+// Products of a row and each vector of a block, each added up in the order of the columns.
+static void multiply_block(const double *row, const double *block, size_t columns, double *sums)
+{
+    double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+    for (size_t i = 0; i < columns; i++, block += LANES) {
+        double x = row[i];
+        a += x * block[0], b += x * block[1], c += x * block[2], d += x * block[3];
+        e += x * block[4], f += x * block[5], g += x * block[6], h += x * block[7];
+    }
+    sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
+    sums[4] = e, sums[5] = f, sums[6] = g, sums[7] = h;
+}
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+// Squares of the distances of a row from each vector of a block.
+static void measure_block(const double *row, const double *block, size_t columns, double *sums)
+{
+    double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+    for (size_t i = 0; i < columns; i++, block += LANES) {
+        double x = row[i];
+        a += square(x - block[0]), b += square(x - block[1]);
+        c += square(x - block[2]), d += square(x - block[3]);
+        e += square(x - block[4]), f += square(x - block[5]);
+        g += square(x - block[6]), h += square(x - block[7]);
+    }
+    sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
+    sums[4] = e, sums[5] = f, sums[6] = g, sums[7] = h;
+}
+
+// Loads `count` rows from `first` on and computes their kernels.
+static void load_rows(svm *s, size_t first, size_t count)
+{
+    const tl_tensor *src = ln_call_in(s->call, 0);
+    const model *m = s->model;
+    for (size_t i = 0; i < count * s->columns; i++)
+        s->values[i] = ln_elem_real(src, first * s->columns + i);
+    for (size_t v = 0; v < m->vector_count && !ln_deadline_passed(); v += LANES) {
+        const double *block = m->vectors + v * s->columns;
+        for (size_t r = 0; r < count; r++) {
+            const double *row = s->values + r * s->columns;
+            double *sums = s->kernels + r * s->kernel_stride + v;
+            if (m->kernel.kind == KERNEL_RBF)
+                measure_block(row, block, s->columns, sums);
+            else
+                multiply_block(row, block, s->columns, sums);
+            for (size_t k = 0; k < LANES && m->kernel.kind != KERNEL_LINEAR; k++)
+                sums[k] = finish_kernel(&m->kernel, sums[k]);
+        }
+    }
+}
+
+// The product of a row and as many coefficients.
+static double multiply(const double *row, const double *coefficients, size_t count)
 {
     double sum = 0;
-    for (size_t c = 0; c < s->columns; c++) {
-        double difference = s->row[c] - vector[c];
-        sum += s->kernel.kind == KERNEL_RBF ? difference * difference : s->row[c] * vector[c];
-    }
-    switch (s->kernel.kind) {
-    case KERNEL_LINEAR: break;
-    case KERNEL_POLY: return pow(s->kernel.gamma * sum + s->kernel.coef0, s->kernel.degree);
-    case KERNEL_RBF: return exp(-s->kernel.gamma * sum);
-    case KERNEL_SIGMOID: return tanh(s->kernel.gamma * sum + s->kernel.coef0);
-    }
+    for (size_t i = 0; i < count; i++)
+        sum += row[i] * coefficients[i];
     return sum;
 }
 
 // ---- SVMRegressor ----
 
-ln_status ln_ref_ml_svm_regressor(ln_call *call)
+ln_status ln_ref_prepare_ml_svm_regressor(ln_call *call)
 {
-    svm s = {.call = call};
+    model *m = ln_call_keep(call, 1, sizeof *m);
+    if (!m)
+        return ln_error_status();
     int64_t vector_count = ln_call_int(call, "n_supports");
     if (vector_count < 0 || vector_count > INT32_MAX)
         return ln_call_fail(call, LN_INVALID, "n_supports is %lld", (long long)vector_count);
-    s.vector_count = (size_t)vector_count;
-    ln_ml_transform transform;
-    LN_TRY(ln_ml_transform_read(call, &transform));
-    LN_TRY(open_svm(&s));
-    size_t needed = s.vector_count ? s.vector_count : s.columns;
-    if (s.coefficient_count != needed)
-        return ln_call_fail(call, LN_INVALID, "%zu coefficients instead of %zu",
-                            s.coefficient_count, needed);
-    bool is_one_class = ln_call_int(call, "one_class") != 0;
-    for (size_t row = 0; row < s.rows && !ln_deadline_passed(); row++) {
-        load_row(&s, row);
-        double sum = s.rho[0];
-        for (size_t v = 0; v < s.vector_count && !ln_deadline_passed(); v++)
-            sum += s.coefficients[v] * kernel_of(&s, s.vectors + v * s.columns);
-        if (s.vector_count == 0)
-            sum += kernel_of(&s, s.coefficients);
-        ln_ml_transform_apply(transform, &sum, 1);
-        ln_elem_set_real(ln_call_dst(call, 0), row, is_one_class ? (sum > 0 ? 1 : -1) : sum);
+    m->vector_count = (size_t)vector_count;
+    m->is_one_class = ln_call_int(call, "one_class") != 0;
+    LN_TRY(keep_model(call, m));
+    return m->vector_count ? check_coefficients(call, m, 1, m->vector_count) : LN_OK;
+}
+
+static double regress(const svm *s, size_t r)
+{
+    const model *m = s->model;
+    const double *kernels = s->kernels + r * s->kernel_stride;
+    double sum = m->rho[0];
+    for (size_t v = 0; v < m->vector_count; v++)
+        sum += m->coefficients[v] * kernels[v];
+    if (m->vector_count == 0)
+        sum += multiply(s->values + r * s->columns, m->coefficients, s->columns);
+    ln_ml_transform_apply(m->transform, &sum, 1);
+    return m->is_one_class ? (sum > 0 ? 1 : -1) : sum;
+}
+
+ln_status ln_ref_ml_svm_regressor(ln_call *call)
+{
+    svm s;
+    LN_TRY(open_svm(call, &s));
+    if (s.model->vector_count == 0)
+        LN_TRY(check_coefficients(call, s.model, 1, s.columns));
+    for (size_t first = 0; first < s.rows && !ln_deadline_passed(); first += BLOCK_ROWS) {
+        size_t count = s.rows - first < BLOCK_ROWS ? s.rows - first : BLOCK_ROWS;
+        load_rows(&s, first, count);
+        for (size_t r = 0; r < count; r++)
+            ln_elem_set_real(ln_call_dst(call, 0), first + r, regress(&s, r));
     }
     return LN_OK;
 }
@@ -137,74 +277,72 @@ ln_status ln_ref_ml_svm_regressor(ln_call *call)
 
 typedef struct classifier {
     svm s;
-    size_t class_count, pair_count;
-    const int64_t *class_sizes; // vectors of each class
-    size_t *class_starts;
-    const double *prob_a, *prob_b;
     bool has_probabilities;
-    bool are_all_positive;     // coefficients
-    double *kernels;           // of each vector
-    double *pairs;             // the score of each pair of classes
-    double *votes;             // for each class
-    double *scores;            // what comes out
-    double *couplings;         // [classes, classes]: probability of one class against another
-    double *matrix, *products; // of `couple`
+    const double *row, *kernels; // the present one's
+    double *pairs;               // the score of each pair of classes
+    double *votes;               // for each class
+    double *scores;              // what comes out
+    double *couplings;           // [classes, classes]: probability of one class against another
+    double *matrix, *products;   // of `couple`
 } classifier;
 
-static ln_status read_classes(classifier *c)
+static ln_status keep_classes(ln_call *call, model *m)
 {
     int class_count;
     size_t size_count;
-    LN_TRY(ln_ml_class_count(c->s.call, "classlabels_ints", &class_count));
-    LN_TRY(ln_ref_param_ints(c->s.call, "vectors_per_class", &size_count, &c->class_sizes));
-    c->class_count = (size_t)class_count;
-    c->class_starts = ln_call_scratch(c->s.call, size_count + 1, sizeof *c->class_starts);
-    if (!c->class_starts)
+    const int64_t *sizes;
+    LN_TRY(ln_ml_class_count(call, "classlabels_ints", &class_count));
+    LN_TRY(ln_ml_classes_keep(call, "classlabels_ints", &m->classes));
+    LN_TRY(ln_ref_param_ints(call, "vectors_per_class", &size_count, &sizes));
+    m->class_count = (size_t)class_count;
+    size_t *starts = ln_call_keep(call, size_count + 1, sizeof *starts);
+    if (!starts)
         return ln_error_status();
     for (size_t i = 0; i < size_count; i++) {
-        if (c->class_sizes[i] < 0 || c->class_sizes[i] > INT32_MAX - (int64_t)c->s.vector_count)
-            return ln_call_fail(c->s.call, LN_INVALID, "vectors_per_class has %lld",
-                                (long long)c->class_sizes[i]);
-        c->class_starts[i] = c->s.vector_count;
-        c->s.vector_count += (size_t)c->class_sizes[i];
+        if (sizes[i] < 0 || sizes[i] > INT32_MAX - (int64_t)m->vector_count)
+            return ln_call_fail(call, LN_INVALID, "vectors_per_class has %lld",
+                                (long long)sizes[i]);
+        m->vector_count += (size_t)sizes[i];
+        starts[i + 1] = m->vector_count;
     }
-    if (c->s.vector_count > 0 && (size_count != c->class_count || c->class_count < 2))
-        return ln_call_fail(c->s.call, LN_INVALID, "vectors of %zu classes for %zu classes",
-                            size_count, c->class_count);
+    m->class_starts = starts;
+    if (m->vector_count > 0 && (size_count != m->class_count || m->class_count < 2))
+        return ln_call_fail(call, LN_INVALID, "vectors of %zu classes for %zu classes", size_count,
+                            m->class_count);
     return LN_OK;
 }
 
-static ln_status check_model(classifier *c)
+ln_status ln_ref_prepare_ml_svm_classifier(ln_call *call)
 {
-    size_t a_count, b_count;
-    LN_TRY(ln_ref_param_reals(c->s.call, "prob_a", NULL, &a_count, &c->prob_a));
-    LN_TRY(ln_ref_param_reals(c->s.call, "prob_b", NULL, &b_count, &c->prob_b));
-    bool has_vectors = c->s.vector_count > 0;
-    c->pair_count = has_vectors ? c->class_count * (c->class_count - 1) / 2 : 0;
-    c->has_probabilities = has_vectors && a_count > 0;
-    // Rows of coefficients: a class against each other one, or a function for each class.
-    size_t wide = has_vectors ? c->s.vector_count : c->s.columns;
-    size_t rows = has_vectors ? c->class_count - 1 : c->class_count;
-    if (a_count != b_count || (c->has_probabilities && a_count < c->pair_count))
-        return ln_call_fail(c->s.call, LN_INVALID, "%zu prob_a and %zu prob_b for %zu pairs",
-                            a_count, b_count, c->pair_count);
-    if (c->s.coefficient_count == 0 || wide == 0 || c->s.coefficient_count / wide < rows)
-        return ln_call_fail(c->s.call, LN_INVALID, "%zu coefficients instead of %zu times %zu",
-                            c->s.coefficient_count, rows, wide);
-    if (has_vectors && c->s.rho_count < c->pair_count)
-        return ln_call_fail(c->s.call, LN_INVALID, "%zu rho for %zu pairs", c->s.rho_count,
-                            c->pair_count);
-    c->are_all_positive = true;
-    for (size_t i = 0; i < c->s.coefficient_count; i++)
-        c->are_all_positive = c->are_all_positive && c->s.coefficients[i] >= 0;
+    model *m = ln_call_keep(call, 1, sizeof *m);
+    if (!m)
+        return ln_error_status();
+    LN_TRY(keep_classes(call, m));
+    LN_TRY(keep_model(call, m));
+    size_t b_count;
+    LN_TRY(ln_ref_keep_reals(call, "prob_a", NULL, &m->prob_count, &m->prob_a));
+    LN_TRY(ln_ref_keep_reals(call, "prob_b", NULL, &b_count, &m->prob_b));
+    bool has_vectors = m->vector_count > 0;
+    m->pair_count = has_vectors ? m->class_count * (m->class_count - 1) / 2 : 0;
+    if (m->prob_count != b_count || (has_vectors && b_count > 0 && b_count < m->pair_count))
+        return ln_call_fail(call, LN_INVALID, "%zu prob_a and %zu prob_b for %zu pairs",
+                            m->prob_count, b_count, m->pair_count);
+    if (has_vectors)
+        LN_TRY(check_coefficients(call, m, m->class_count - 1, m->vector_count));
+    if (has_vectors && m->rho_count < m->pair_count)
+        return ln_call_fail(call, LN_INVALID, "%zu rho for %zu pairs", m->rho_count, m->pair_count);
+    m->are_all_positive = true;
+    for (size_t i = 0; i < m->coefficient_count; i++)
+        m->are_all_positive = m->are_all_positive && m->coefficients[i] >= 0;
     return LN_OK;
 }
 
 static ln_status allocate(classifier *c)
 {
-    size_t n = c->class_count, scores = n > c->pair_count ? n : c->pair_count;
+    const model *m = c->s.model;
+    size_t n = m->class_count, scores = n > m->pair_count ? n : m->pair_count;
     ln_call *call = c->s.call;
-    c->kernels = ln_call_scratch(call, c->s.vector_count + 1, sizeof(double));
+    c->has_probabilities = m->vector_count > 0 && m->prob_count > 0;
     c->votes = ln_call_scratch(call, n, sizeof(double));
     c->pairs = ln_call_scratch(call, scores + 1, sizeof(double));
     c->scores = ln_call_scratch(call, scores + 1, sizeof(double));
@@ -213,28 +351,33 @@ static ln_status allocate(classifier *c)
     c->couplings = ln_call_scratch(call, square, sizeof(double));
     c->matrix = ln_call_scratch(call, square, sizeof(double));
     c->products = ln_call_scratch(call, n, sizeof(double));
-    bool has_all =
-        c->kernels && c->votes && c->pairs && c->scores && c->couplings && c->matrix && c->products;
+    bool has_all = c->votes && c->pairs && c->scores && c->couplings && c->matrix && c->products;
     return has_all ? LN_OK : ln_error_status();
+}
+
+// `sum` and the products of the coefficients and kernels from `start` on.
+static double add_products(double sum, const double *coefficients, const double *kernels,
+                           size_t start, size_t end)
+{
+    for (size_t v = start; v < end; v++)
+        sum += coefficients[v] * kernels[v];
+    return sum;
 }
 
 // Scores of all pairs and the votes that follow from them.
 static void compare_classes(classifier *c)
 {
-    const svm *s = &c->s;
-    for (size_t v = 0; v < s->vector_count && !ln_deadline_passed(); v++)
-        c->kernels[v] = kernel_of(s, s->vectors + v * s->columns);
-    memset(c->votes, 0, c->class_count * sizeof *c->votes);
+    const model *m = c->s.model;
+    const size_t *starts = m->class_starts;
+    memset(c->votes, 0, m->class_count * sizeof *c->votes);
     size_t pair = 0;
-    for (size_t i = 0; i + 1 < c->class_count; i++) {
-        for (size_t j = i + 1; j < c->class_count; j++, pair++) {
-            double sum = s->rho[pair];
-            const double *against_j = s->coefficients + (j - 1) * s->vector_count;
-            const double *against_i = s->coefficients + i * s->vector_count;
-            for (size_t v = 0; v < (size_t)c->class_sizes[i]; v++)
-                sum += against_j[c->class_starts[i] + v] * c->kernels[c->class_starts[i] + v];
-            for (size_t v = 0; v < (size_t)c->class_sizes[j]; v++)
-                sum += against_i[c->class_starts[j] + v] * c->kernels[c->class_starts[j] + v];
+    for (size_t i = 0; i + 1 < m->class_count; i++) {
+        for (size_t j = i + 1; j < m->class_count; j++, pair++) {
+            const double *against_j = m->coefficients + (j - 1) * m->vector_count;
+            const double *against_i = m->coefficients + i * m->vector_count;
+            double sum =
+                add_products(m->rho[pair], against_j, c->kernels, starts[i], starts[i + 1]);
+            sum = add_products(sum, against_i, c->kernels, starts[j], starts[j + 1]);
             c->pairs[pair] = sum;
             c->votes[sum > 0 ? i : j]++;
         }
@@ -244,7 +387,7 @@ static void compare_classes(classifier *c)
 // One round over all classes; `probabilities` stay such that their sum is 1.
 static void improve(const classifier *c, double *probabilities, double value)
 {
-    size_t n = c->class_count;
+    size_t n = c->s.model->class_count;
     const double *matrix = c->matrix;
     double *products = c->products;
     for (size_t i = 0; i < n; i++) {
@@ -263,7 +406,7 @@ static void improve(const classifier *c, double *probabilities, double value)
 static void couple(classifier *c)
 {
     enum { MOST_ROUNDS = 100 };
-    size_t n = c->class_count;
+    size_t n = c->s.model->class_count;
     const double *r = c->couplings;
     double enough = 0.005 / (double)n;
     for (size_t i = 0; i < n; i++) {
@@ -295,10 +438,11 @@ static void couple(classifier *c)
 static void find_probabilities(classifier *c)
 {
     const double least = 1e-7;
-    size_t n = c->class_count, pair = 0;
+    const model *m = c->s.model;
+    size_t n = m->class_count, pair = 0;
     for (size_t i = 0; i + 1 < n; i++) {
         for (size_t j = i + 1; j < n; j++, pair++) {
-            double p = 1 - ln_ml_logistic(c->pairs[pair] * c->prob_a[pair] + c->prob_b[pair]);
+            double p = 1 - ln_ml_logistic(c->pairs[pair] * m->prob_a[pair] + m->prob_b[pair]);
             p = fmin(fmax(p, least), 1 - least);
             c->couplings[i * n + j] = p;
             c->couplings[j * n + i] = 1 - p;
@@ -311,58 +455,64 @@ static void find_probabilities(classifier *c)
 // positive, or is large where all coefficients are positive.
 static size_t classify_linear(classifier *c)
 {
-    for (size_t i = 0; i < c->class_count; i++)
-        c->scores[i] = c->s.rho[0] + kernel_of(&c->s, c->s.coefficients + i * c->s.columns);
-    size_t best = ln_ml_largest(c->scores, c->class_count);
+    const model *m = c->s.model;
+    size_t columns = c->s.columns;
+    for (size_t i = 0; i < m->class_count; i++)
+        c->scores[i] = m->rho[0] + multiply(c->row, m->coefficients + i * columns, columns);
+    size_t best = ln_ml_largest(c->scores, m->class_count);
     double most = c->scores[best];
-    if (c->class_count == 2 && (c->are_all_positive ? most >= 0.5 : most > 0))
+    if (m->class_count == 2 && (m->are_all_positive ? most >= 0.5 : most > 0))
         return 1;
     return best;
 }
 
 // *out_count scores of the present row, transformed; returns its class.
-static size_t classify_row(classifier *c, ln_ml_transform transform, size_t *out_count)
+static size_t classify_row(classifier *c, size_t *out_count)
 {
-    *out_count = c->class_count;
+    const model *m = c->s.model;
+    *out_count = m->class_count;
     size_t best;
-    if (c->s.vector_count == 0) {
+    if (m->vector_count == 0) {
         best = classify_linear(c);
-        ln_ml_transform_apply(transform, c->scores, *out_count);
+        ln_ml_transform_apply(m->transform, c->scores, *out_count);
         return best;
     }
     compare_classes(c);
-    best = ln_ml_largest(c->votes, c->class_count);
+    best = ln_ml_largest(c->votes, m->class_count);
     if (c->has_probabilities) {
         find_probabilities(c);
-        ln_ml_transform_apply(transform, c->scores, *out_count);
+        ln_ml_transform_apply(m->transform, c->scores, *out_count);
         return best;
     }
-    memcpy(c->scores, c->pairs, c->pair_count * sizeof *c->scores);
-    if (c->class_count == 2) {
-        ln_ml_transform_pair(transform, transform != LN_ML_NONE, c->scores);
+    memcpy(c->scores, c->pairs, m->pair_count * sizeof *c->scores);
+    if (m->class_count == 2) {
+        ln_ml_transform_pair(m->transform, m->transform != LN_ML_NONE, c->scores);
         return best;
     }
-    *out_count = c->pair_count;
-    ln_ml_transform_apply(transform, c->scores, *out_count);
+    *out_count = m->pair_count;
+    ln_ml_transform_apply(m->transform, c->scores, *out_count);
     return best;
 }
 
 ln_status ln_ref_ml_svm_classifier(ln_call *call)
 {
-    classifier c = {.s = {.call = call}};
-    ln_ml_transform transform;
-    LN_TRY(ln_ml_transform_read(call, &transform));
-    LN_TRY(read_classes(&c));
-    LN_TRY(open_svm(&c.s));
-    LN_TRY(check_model(&c));
+    classifier c = {0};
+    LN_TRY(open_svm(call, &c.s));
+    if (c.s.model->vector_count == 0)
+        LN_TRY(check_coefficients(call, c.s.model, c.s.model->class_count, c.s.columns));
     LN_TRY(allocate(&c));
     tl_tensor *dst = ln_call_dst(call, 1);
-    for (size_t row = 0; row < c.s.rows && !ln_deadline_passed(); row++) {
-        load_row(&c.s, row);
-        size_t count, best = classify_row(&c, transform, &count);
-        LN_TRY(ln_ml_set_class(call, "classlabels_ints", row, best));
-        for (size_t i = 0; dst && i < count; i++)
-            ln_elem_set_real(dst, row * count + i, c.scores[i]);
+    for (size_t first = 0; first < c.s.rows && !ln_deadline_passed(); first += BLOCK_ROWS) {
+        size_t left = c.s.rows - first, row_count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+        load_rows(&c.s, first, row_count);
+        for (size_t r = 0; r < row_count; r++) {
+            c.row = c.s.values + r * c.s.columns;
+            c.kernels = c.s.kernels + r * c.s.kernel_stride;
+            size_t count, best = classify_row(&c, &count);
+            LN_TRY(ln_ml_classes_set(call, &c.s.model->classes, first + r, best));
+            for (size_t i = 0; dst && i < count; i++)
+                ln_elem_set_real(dst, (first + r) * count + i, c.scores[i]);
+        }
     }
     return LN_OK;
 }

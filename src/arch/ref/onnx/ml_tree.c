@@ -31,6 +31,7 @@ typedef struct model {
     const double *base; // for each target, or NULL
     size_t base_count;
     classes classes;
+    ln_ml_classes names; // of a classifier
 } model;
 
 // Rows that go through a tree together, which then stays in the nearest cache.
@@ -46,19 +47,6 @@ typedef struct ensemble {
 } ensemble;
 
 // ---- Before all runs ----
-
-static ln_status keep_base(ln_call *call, model *m)
-{
-    const double *base;
-    LN_TRY(ln_ref_param_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &base));
-    double *kept = ln_call_keep(call, m->base_count + 1, sizeof *kept);
-    if (!kept)
-        return ln_error_status();
-    for (size_t i = 0; i < m->base_count; i++)
-        kept[i] = base[i];
-    m->base = kept;
-    return LN_OK;
-}
 
 static ln_status keep_trees(ln_call *call, const ln_ml_forest *forest, model *m)
 {
@@ -92,7 +80,8 @@ ln_status ln_ref_prepare_ml_tree_ensemble_regressor(ln_call *call)
     LN_TRY(begin_model(call, targets, &m));
     m->aggregate = (aggregate)kind;
     LN_TRY(ln_ml_transform_read(call, &m->transform));
-    LN_TRY(keep_base(call, m));
+    LN_TRY(
+        ln_ref_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &m->base));
     LN_TRY(ln_ml_forest_read(call, "target", m->targets, &forest));
     return keep_trees(call, &forest, m);
 }
@@ -136,8 +125,10 @@ ln_status ln_ref_prepare_ml_tree_ensemble_classifier(ln_call *call)
     LN_TRY(begin_model(call, targets, &m));
     m->aggregate = AGGREGATE_SUM;
     LN_TRY(ln_ml_transform_read(call, &m->transform));
-    LN_TRY(keep_base(call, m));
+    LN_TRY(
+        ln_ref_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &m->base));
     LN_TRY(ln_ml_forest_read(call, "class", m->targets, &forest));
+    LN_TRY(ln_ml_classes_keep(call, "classlabels_int64s", &m->names));
     m->classes = examine_votes(&forest, m->targets);
     return keep_trees(call, &forest, m);
 }
@@ -293,10 +284,10 @@ static size_t decide(const model *m, double *scores, bool *has_score)
 }
 
 // A classifier that knows one class: it is that, or, where the score is not positive, 0 or nothing.
-static ln_status set_only_class(ln_call *call, size_t row, bool is_it)
+static ln_status set_only_class(ln_call *call, const model *m, size_t row, bool is_it)
 {
     if (is_it)
-        return ln_ml_set_class(call, "classlabels_int64s", row, 0);
+        return ln_ml_classes_set(call, &m->names, row, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
     if (!dst)
         return LN_OK;
@@ -313,9 +304,9 @@ static ln_status finish_classification(ensemble *e, size_t row, double *scores, 
     bool is_positive = scores[0] + (m->base_count ? m->base[0] : 0) > 0;
     size_t best = m->classes.is_pair ? decide_pair(m, scores) : decide(m, scores, has_score);
     if (e->targets == 1)
-        LN_TRY(set_only_class(e->call, row, is_positive));
+        LN_TRY(set_only_class(e->call, m, row, is_positive));
     else
-        LN_TRY(ln_ml_set_class(e->call, "classlabels_int64s", row, best));
+        LN_TRY(ln_ml_classes_set(e->call, &m->names, row, best));
     for (size_t i = 0; dst && i < e->targets; i++)
         ln_elem_set_real(dst, row * e->targets + i, scores[i]);
     return LN_OK;

@@ -3,6 +3,8 @@
 
 #include "arch/ref/onnx/param_array.h"
 
+#include <string.h>
+
 #include "tensor/elem.h"
 
 ln_status ln_ref_param_ints(ln_call *call, const char *name, size_t *out_count,
@@ -44,5 +46,20 @@ ln_status ln_ref_param_reals(ln_call *call, const char *name, const char *tensor
         values[i] = ln_elem_real(tensor, i);
     *out_count = (size_t)tensor->len;
     *out_values = values;
+    return LN_OK;
+}
+
+ln_status ln_ref_keep_reals(ln_call *call, const char *name, const char *tensor_name,
+                            size_t *out_count, const double **out_values)
+{
+    const double *values;
+    *out_values = NULL;
+    LN_TRY(ln_ref_param_reals(call, name, tensor_name, out_count, &values));
+    double *kept = ln_call_keep(call, *out_count + 1, sizeof *kept);
+    if (!kept)
+        return ln_error_status();
+    if (*out_count)
+        memcpy(kept, values, *out_count * sizeof *kept);
+    *out_values = kept;
     return LN_OK;
 }

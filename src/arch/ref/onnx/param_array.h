@@ -17,4 +17,8 @@ ln_status ln_ref_param_strings(ln_call *call, const char *name, size_t *out_coun
 ln_status ln_ref_param_reals(ln_call *call, const char *name, const char *tensor_name,
                              size_t *out_count, const double **out_values);
 
+// The same in `prepare`, as a copy that it keeps.
+ln_status ln_ref_keep_reals(ln_call *call, const char *name, const char *tensor_name,
+                            size_t *out_count, const double **out_values);
+
 #endif

@@ -45,15 +45,8 @@ static ln_status read_weights(ln_call *call, vectorizer *v)
     v->is_idf = strcmp(mode, "IDF") == 0;
     if (!is_tf && !v->is_idf && strcmp(mode, "TFIDF") != 0)
         return ln_call_fail(call, LN_INVALID, "mode \"%s\" is none of TF, IDF, TFIDF", mode);
-    const double *weights;
-    LN_TRY(ln_ref_param_reals(call, "weights", NULL, &v->weight_count, &weights));
+    LN_TRY(ln_ref_keep_reals(call, "weights", NULL, &v->weight_count, &v->weights));
     v->is_weighted = !is_tf && v->weight_count > 0;
-    double *kept = ln_call_keep(call, v->weight_count + 1, sizeof *kept);
-    if (!kept)
-        return ln_error_status();
-    if (v->weight_count)
-        memcpy(kept, weights, v->weight_count * sizeof *kept);
-    v->weights = kept;
     return LN_OK;
 }
 
