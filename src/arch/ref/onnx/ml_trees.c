@@ -3,7 +3,7 @@
 //
 // Every ordering becomes `<=`: x < v is x <= the number before v, and x > v is the opposite of
 // x <= v, with the branches exchanged. A walk is a chain of loads, each of which waits for the one
-// before; so four go at once, of four rows through one tree, or of one row through four trees.
+// before; so eight go at once, of eight rows through one tree, or of one row through eight trees.
 
 #include "arch/ref/onnx/ml_trees.h"
 
@@ -155,7 +155,7 @@ ln_status ln_ml_trees_keep(ln_call *call, const ln_ml_forest *forest, ln_ml_tree
 
 // ---- The walk ----
 
-enum { LANES = 4 };
+enum { LANES = 8 };
 
 static inline uint32_t step(const ln_ml_branch *branches, uint32_t at, const double *row)
 {
@@ -189,7 +189,9 @@ static void give_votes(const ln_ml_trees *trees, uint32_t leaf, size_t row, ln_m
 static void walk_row(const ln_ml_trees *trees, const double *row, size_t index, ln_ml_voter voter,
                      void *user)
 {
-    const double *const rows[LANES] = {row, row, row, row};
+    const double *rows[LANES];
+    for (int k = 0; k < LANES; k++)
+        rows[k] = row;
     for (size_t t = 0; t < trees->root_count; t += LANES) {
         uint32_t at[LANES];
         for (size_t k = 0; k < LANES; k++)

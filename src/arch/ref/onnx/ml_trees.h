@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision trees laid out for runs: breadth first, a comparison in 16 bytes, four walks at once.
+// Decision trees laid out for runs: breadth first, a comparison in 16 bytes, eight walks at once.
 
 #ifndef LN_ARCH_REF_ONNX_ML_TREES_H
 #define LN_ARCH_REF_ONNX_ML_TREES_H
