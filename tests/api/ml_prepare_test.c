@@ -118,8 +118,8 @@ TEST(runs_take_no_memory)
     ln_allocator_set(NULL);
 }
 
-// A plain evaluation of a machine with VECTORS vectors, which fill blocks and leave some over.
-enum { ROWS = 6, COLUMNS = 3, VECTORS = 21 };
+// A plain evaluation of support vector machines.
+enum { ROWS = 7, COLUMNS = 3, MAX_VECTORS = 25 };
 
 static double plain_kernel(const char *kind, const float *row, const double *vector)
 {
@@ -144,42 +144,49 @@ static size_t put_numbers(char *text, size_t size, const char *name, const doubl
     return used + (size_t)snprintf(text + used, size - used, "]");
 }
 
-TEST(every_support_vector_counts_in_every_row)
+static void check_machine(const char *kind, int rows, int vector_count)
 {
-    static const char *const kinds[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-    double vectors[VECTORS * COLUMNS], coefficients[VECTORS];
+    double vectors[MAX_VECTORS * COLUMNS], coefficients[MAX_VECTORS];
     float x[ROWS * COLUMNS], y[ROWS];
-    for (int i = 0; i < VECTORS * COLUMNS; i++)
+    for (int i = 0; i < MAX_VECTORS * COLUMNS; i++)
         vectors[i] = (i * 37 % 64) / 32.0 - 1;
-    for (int i = 0; i < VECTORS; i++)
+    for (int i = 0; i < MAX_VECTORS; i++)
         coefficients[i] = (i * 29 % 32) / 8.0 - 2;
     for (int i = 0; i < ROWS * COLUMNS; i++)
         x[i] = (float)(i * 11 % 16) / 8 - 1;
-    CHECK_OK(ln_arch_init());
-    for (int k = 0; k < 4; k++) {
-        char text[8000];
-        size_t used = (size_t)snprintf(text, sizeof text,
-                                       "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d]);\n"
-                                       "ml_SVMRegressor(X=x | Y=y | kernel_type=\"%s\", "
-                                       "kernel_params=[0.5, 0.25, 2], n_supports=%d, rho=[0.75]",
-                                       ROWS, COLUMNS, kinds[k], VECTORS);
-        used += put_numbers(text + used, sizeof text - used, "support_vectors", vectors,
-                            VECTORS * COLUMNS);
-        used += put_numbers(text + used, sizeof text - used, "coefficients", coefficients, VECTORS);
-        snprintf(text + used, sizeof text - used, ");\n");
-        ln_context *ctx = load_text(text, "ref");
-        CHECK_OK(ln_context_set_data(ctx, "x", x));
-        CHECK_OK(ln_context_run(ctx));
-        CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
-        for (int r = 0; r < ROWS; r++) {
-            double sum = 0.75;
-            for (int v = 0; v < VECTORS; v++)
-                sum += coefficients[v] *
-                       plain_kernel(kinds[k], x + r * COLUMNS, vectors + v * COLUMNS);
-            CHECK_NEAR((double)y[r], sum, 1e-6 * (1 + fabs(sum)));
-        }
-        close_context(ctx);
+    char text[8000];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d]);\n"
+                                   "ml_SVMRegressor(X=x | Y=y | kernel_type=\"%s\", "
+                                   "kernel_params=[0.5, 0.25, 2], n_supports=%d, rho=[0.75]",
+                                   rows, COLUMNS, kind, vector_count);
+    used += put_numbers(text + used, sizeof text - used, "support_vectors", vectors,
+                        (size_t)vector_count * COLUMNS);
+    used += put_numbers(text + used, sizeof text - used, "coefficients", coefficients,
+                        (size_t)vector_count);
+    snprintf(text + used, sizeof text - used, ");\n");
+    ln_context *ctx = load_text(text, "ref");
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    for (int r = 0; r < rows; r++) {
+        double sum = 0.75;
+        for (int v = 0; v < vector_count; v++)
+            sum += coefficients[v] * plain_kernel(kind, x + r * COLUMNS, vectors + v * COLUMNS);
+        CHECK_NEAR((double)y[r], sum, 1e-6 * (1 + fabs(sum)));
     }
+    close_context(ctx);
+}
+
+TEST(every_support_vector_counts_in_every_row)
+{
+    static const char *const kinds[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
+    static const int row_counts[] = {1, 2, 3, ROWS}, vector_counts[] = {1, 8, 15, 16, MAX_VECTORS};
+    CHECK_OK(ln_arch_init());
+    for (int k = 0; k < 4; k++)
+        for (int r = 0; r < 4; r++)
+            for (int v = 0; v < 5; v++)
+                check_machine(kinds[k], row_counts[r], vector_counts[v]);
     ln_arch_cleanup();
 }
 

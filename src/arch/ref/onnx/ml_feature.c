@@ -43,11 +43,12 @@ ln_status ln_ref_ml_scaler(ln_call *call)
     LN_TRY(ln_ref_param_reals(call, "scale", NULL, &scale_count, &scales));
     LN_TRY(check_list(call, "offset", offset_count, columns));
     LN_TRY(check_list(call, "scale", scale_count, columns));
-    for (size_t i = 0; i < (size_t)src->len; i++) {
-        size_t column = i % columns;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    for (size_t i = 0, column = 0; i < (size_t)src->len; i++) {
         double offset = offset_count ? offsets[offset_count == 1 ? 0 : column] : 0;
         double scale = scale_count ? scales[scale_count == 1 ? 0 : column] : 1;
-        ln_elem_set_real(ln_call_dst(call, 0), i, (ln_elem_real(src, i) - offset) * scale);
+        ln_elem_set_real(dst, i, (ln_elem_real(src, i) - offset) * scale);
+        column = column + 1 < columns ? column + 1 : 0;
     }
     return LN_OK;
 }
@@ -70,8 +71,9 @@ ln_status ln_ref_ml_imputer(ln_call *call)
     LN_TRY(check_list(call, name, count, columns));
     double missing = ln_call_float(call, "replaced_value_float");
     int64_t missing_int = ln_call_int(call, "replaced_value_int64");
-    for (size_t i = 0; i < (size_t)src->len; i++) {
-        size_t at = count == 1 ? 0 : i % columns;
+    size_t step = count == 1 ? 0 : 1;
+    for (size_t i = 0, at = 0; i < (size_t)src->len;
+         i++, at = at + step < columns ? at + step : 0) {
         if (is_float) {
             double x = ln_elem_real(src, i);
             bool is_missing = x == missing || (isnan(x) && isnan(missing));
@@ -91,10 +93,15 @@ typedef enum norm { NORM_MAX, NORM_L1, NORM_L2 } norm;
 static double divisor(const tl_tensor *src, size_t start, size_t count, norm kind)
 {
     double most = -INFINITY, sum = 0;
-    for (size_t i = start; i < start + count; i++) {
+    for (size_t i = start; kind == NORM_MAX && i < start + count; i++) {
         double x = ln_elem_real(src, i);
         most = x > most ? x : most;
-        sum += kind == NORM_L1 ? fabs(x) : x * x;
+    }
+    for (size_t i = start; kind == NORM_L1 && i < start + count; i++)
+        sum += fabs(ln_elem_real(src, i));
+    for (size_t i = start; kind == NORM_L2 && i < start + count; i++) {
+        double x = ln_elem_real(src, i);
+        sum += x * x;
     }
     return kind == NORM_MAX ? most : kind == NORM_L1 ? sum : sqrt(sum);
 }
@@ -110,11 +117,12 @@ ln_status ln_ref_ml_normalizer(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "norm \"%s\" is none of MAX, L1, L2", name);
     LN_TRY(ln_ml_table(call, 0, &rows, &columns));
     const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
     size_t count = (size_t)columns;
     for (size_t row = 0; row < (size_t)rows; row++) {
         double by = divisor(src, row * count, count, (norm)kind);
         for (size_t i = row * count; i < (row + 1) * count; i++)
-            ln_elem_set_real(ln_call_dst(call, 0), i, ln_elem_real(src, i) / (by != 0 ? by : 1));
+            ln_elem_set_real(dst, i, ln_elem_real(src, i) / (by != 0 ? by : 1));
     }
     return LN_OK;
 }

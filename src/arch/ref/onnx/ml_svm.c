@@ -44,7 +44,7 @@ typedef struct model {
 } model;
 
 // Rows whose kernels are computed together, so that a block of vectors is read once for them.
-enum { BLOCK_ROWS = 4 };
+enum { BLOCK_ROWS = 16 };
 
 typedef struct svm {
     ln_call *call;
@@ -88,7 +88,7 @@ static ln_status keep_vectors(ln_call *call, model *m)
         return ln_call_fail(call, LN_INVALID, "%zu support vectors of %zu values in all",
                             m->vector_count, m->value_count);
     size_t columns = m->value_count / m->vector_count;
-    size_t block_count = m->vector_count / LANES + 1;
+    size_t block_count = m->vector_count / LANES + 2; // one row goes through two at once
     double *packed = ln_call_keep(call, block_count * LANES * columns + 1, sizeof *packed);
     if (!packed)
         return ln_error_status();
@@ -140,7 +140,7 @@ static ln_status open_svm(ln_call *call, svm *s)
         return ln_call_fail(call, LN_INVALID,
                             "%zu support vectors of %zu values in all for %zu columns",
                             m->vector_count, m->value_count, s->columns);
-    s->kernel_stride = m->vector_count + LANES;
+    s->kernel_stride = m->vector_count + 2 * LANES;
     s->values = ln_call_scratch(call, BLOCK_ROWS * s->columns + 1, sizeof *s->values);
     s->kernels = ln_call_scratch(call, BLOCK_ROWS * s->kernel_stride, sizeof *s->kernels);
     return s->values && s->kernels ? LN_OK : ln_error_status();
@@ -165,17 +165,25 @@ static double finish_kernel(const kernel *k, double sum)
     return sum;
 }
 
-// Products of a row and each vector of a block, each added up in the order of the columns.
-static void multiply_block(const double *row, const double *block, size_t columns, double *sums)
+// Products of two rows, each with the vectors of its block, added up in the order of the columns: a
+// sum waits for its last addition, and so sixteen go at once.
+static void multiply_blocks(const double *const rows[2], const double *const blocks[2],
+                            size_t columns, double *const sums[2])
 {
     double a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
-    for (size_t i = 0; i < columns; i++, block += LANES) {
-        double x = row[i];
-        a += x * block[0], b += x * block[1], c += x * block[2], d += x * block[3];
-        e += x * block[4], f += x * block[5], g += x * block[6], h += x * block[7];
+    double p = 0, q = 0, r = 0, s = 0, t = 0, u = 0, v = 0, w = 0;
+    const double *first = rows[0], *second = rows[1], *one = blocks[0], *two = blocks[1];
+    for (size_t i = 0; i < columns; i++, one += LANES, two += LANES) {
+        double x = first[i], y = second[i];
+        a += x * one[0], b += x * one[1], c += x * one[2], d += x * one[3];
+        e += x * one[4], f += x * one[5], g += x * one[6], h += x * one[7];
+        p += y * two[0], q += y * two[1], r += y * two[2], s += y * two[3];
+        t += y * two[4], u += y * two[5], v += y * two[6], w += y * two[7];
     }
-    sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
-    sums[4] = e, sums[5] = f, sums[6] = g, sums[7] = h;
+    double *to = sums[0];
+    to[0] = a, to[1] = b, to[2] = c, to[3] = d, to[4] = e, to[5] = f, to[6] = g, to[7] = h;
+    to = sums[1];
+    to[0] = p, to[1] = q, to[2] = r, to[3] = s, to[4] = t, to[5] = u, to[6] = v, to[7] = w;
 }
 
 static inline double square(double x)
@@ -198,26 +206,60 @@ static void measure_block(const double *row, const double *block, size_t columns
     sums[4] = e, sums[5] = f, sums[6] = g, sums[7] = h;
 }
 
+// The kernels of two rows, each with the vectors of its block.
+static void compute_blocks(const model *m, const double *const rows[2],
+                           const double *const blocks[2], size_t columns, double *const sums[2])
+{
+    if (m->kernel.kind == KERNEL_RBF) {
+        measure_block(rows[0], blocks[0], columns, sums[0]);
+        measure_block(rows[1], blocks[1], columns, sums[1]);
+    } else {
+        multiply_blocks(rows, blocks, columns, sums);
+    }
+    for (size_t r = 0; r < 2 && m->kernel.kind != KERNEL_LINEAR; r++)
+        for (size_t k = 0; k < LANES; k++)
+            sums[r][k] = finish_kernel(&m->kernel, sums[r][k]);
+}
+
+// One row goes through two blocks at once, the last of which may be there for that alone.
+static void compute_row(const svm *s)
+{
+    const model *m = s->model;
+    const double *rows[] = {s->values, s->values};
+    for (size_t v = 0; v < m->vector_count && !ln_deadline_passed(); v += 2 * LANES) {
+        const double *blocks[] = {m->vectors + v * s->columns,
+                                  m->vectors + (v + LANES) * s->columns};
+        double *sums[] = {s->kernels + v, s->kernels + v + LANES};
+        compute_blocks(m, rows, blocks, s->columns, sums);
+    }
+}
+
+// Of two or more rows two go through a block at once; the last one may go twice.
+static void compute_rows(const svm *s, size_t count)
+{
+    const model *m = s->model;
+    for (size_t v = 0; v < m->vector_count && !ln_deadline_passed(); v += LANES) {
+        const double *block = m->vectors + v * s->columns, *blocks[] = {block, block};
+        for (size_t r = 0; r < count; r += 2) {
+            size_t other = r + 1 < count ? r + 1 : r - 1;
+            const double *rows[] = {s->values + r * s->columns, s->values + other * s->columns};
+            double *sums[] = {s->kernels + r * s->kernel_stride + v,
+                              s->kernels + other * s->kernel_stride + v};
+            compute_blocks(m, rows, blocks, s->columns, sums);
+        }
+    }
+}
+
 // Loads `count` rows from `first` on and computes their kernels.
 static void load_rows(svm *s, size_t first, size_t count)
 {
     const tl_tensor *src = ln_call_in(s->call, 0);
-    const model *m = s->model;
     for (size_t i = 0; i < count * s->columns; i++)
         s->values[i] = ln_elem_real(src, first * s->columns + i);
-    for (size_t v = 0; v < m->vector_count && !ln_deadline_passed(); v += LANES) {
-        const double *block = m->vectors + v * s->columns;
-        for (size_t r = 0; r < count; r++) {
-            const double *row = s->values + r * s->columns;
-            double *sums = s->kernels + r * s->kernel_stride + v;
-            if (m->kernel.kind == KERNEL_RBF)
-                measure_block(row, block, s->columns, sums);
-            else
-                multiply_block(row, block, s->columns, sums);
-            for (size_t k = 0; k < LANES && m->kernel.kind != KERNEL_LINEAR; k++)
-                sums[k] = finish_kernel(&m->kernel, sums[k]);
-        }
-    }
+    if (count == 1)
+        compute_row(s);
+    else
+        compute_rows(s, count);
 }
 
 // The product of a row and as many coefficients.
