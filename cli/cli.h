@@ -90,13 +90,16 @@ int take_budget(void *unused, const char *verb, const char *text);
 // 1 if --budget was given.
 int has_budget(void);
 
-// --work: what a run of them may cost, in work units; --timeout: how long each run, and reading,
-// compiling and loading, may last.
+// --work: what a run of them may cost, in work units; --timeout: how long the command may last,
+// from here on.
 int take_work(void *unused, const char *verb, const char *text);
 int take_timeout(void *unused, const char *verb, const char *text);
 
 // What --timeout has said; 0: nothing.
 double timeout_seconds(void);
+
+// Begins to count that time anew: for the process of one model of many.
+void begin_timeout(void);
 
 // --strict: faults of files that are taken with a warning are errors.
 int take_strict(void *unused, const char *verb, const char *value);

@@ -74,7 +74,7 @@
       "refuse a model whose run costs more work units, about a nanosecond of one core each (default " \
       "6e11)") \
     X(TIMEOUT, "timeout", 0, "SECONDS", OPTION_CALL, 0, \
-      "stop reading, compiling, loading, or a run that takes longer (default: never)") \
+      "stop the command when it takes longer than that in all (default: never)") \
     X(STRICT, "strict", 0, NULL, OPTION_CALL, 0, \
       "refuse faults of model files that are taken with a warning else") \
     X(ZERO, "zero", 0, NULL, OPTION_FLAG, 0, "inputs of zeros") \

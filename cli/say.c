@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #include "threads_option.h"
 #include "write_option.h"
 
-#define MESSAGE_BYTES 8192 // more than the library's messages have
+#define TIMEOUT_GRACE_S 2
+#define MESSAGE_BYTES   8192 // more than the library's messages have
 
 // Messages quote files, and what a file says must not steer the terminal.
 void put_printable(const char *text, FILE *file)
@@ -216,6 +218,27 @@ double timeout_seconds(void)
     return timeout_s;
 }
 
+// What looks at no deadline, such as the decoding of a picture, ends a little later by a signal.
+static void stop_late(int number)
+{
+    static const char words[] = "error: stopped, --timeout is over\n";
+    (void)number;
+    ssize_t ignored = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)ignored;
+    _exit(EXIT_FAILED);
+}
+
+void begin_timeout(void)
+{
+    if (!(timeout_s > 0))
+        return;
+    ln_thread_set_timeout(timeout_s);
+    if (timeout_s < 1e6) {
+        signal(SIGALRM, stop_late);
+        alarm((unsigned)timeout_s + TIMEOUT_GRACE_S + 1);
+    }
+}
+
 int take_timeout(void *unused, const char *verb, const char *text)
 {
     (void)unused;
@@ -223,6 +246,7 @@ int take_timeout(void *unused, const char *verb, const char *text)
     timeout_s = strtod(text, &end);
     if (end == text || *end || !(timeout_s > 0))
         return say_usage_error(verb, "--timeout takes a number of seconds, not '%s'", text);
+    begin_timeout();
     return EXIT_OK;
 }
 
@@ -234,7 +258,6 @@ static void apply_limits(ln_context *ctx)
     if (work_limit > 0)
         limits.work = work_limit;
     ln_context_set_limits(ctx, &limits);
-    ctx->timeout = timeout_s;
 }
 
 ln_context *open_model(const char *source)

@@ -41,6 +41,7 @@ static int take_each_timeout(void *member, const char *verb, const char *text)
     int code = take_timeout(NULL, verb, text);
     if (code != EXIT_OK)
         return code;
+    alarm(0); // the time is that of each model
     double seconds = strtod(text, NULL);
     o->timeout_s = seconds < 1e6 ? 2 + (unsigned)(2 * seconds) : 0;
     o->is_isolated = 1;
@@ -118,6 +119,7 @@ static verify_result run_isolated(const verify_case *c, const list_options *o)
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
+        begin_timeout();
         alarm(o->timeout_s);
         verify_result v = run_here(c, o);
         fflush(stdout);

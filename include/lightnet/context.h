@@ -111,6 +111,7 @@ struct ln_context {
     int plan_reuse;     /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
     int is_random;      /* of a graph: it may give other numbers when it runs again */
     char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
+    double work_done;   /* work units that the last run took, of `limits.work` */
 };
 typedef struct ln_context ln_context;
 
@@ -134,6 +135,12 @@ LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
  * returns LN_TIMEOUT, with the operator and the time; a LOADED context stays LOADED and may run
  * again, its outputs are undefined until then. LN_INVALID for a negative number or NaN. */
 LN_API ln_status ln_context_set_timeout(ln_context *ctx, double seconds);
+
+/* How many seconds all that the calling thread reads, binds, compiles, loads and runs from now on
+ * may last in sum, in any context; 0: as long as it takes, which is how a thread starts. Time
+ * limits of contexts hold as well. What goes on beyond it, or begins after it, returns LN_TIMEOUT.
+ * LN_INVALID for a negative number or NaN. */
+LN_API ln_status ln_thread_set_timeout(double seconds);
 
 /* Readers take some faults of model files that their format forbids but that other engines accept,
  * such as a constant that is defined twice, with a warning (`lightnet/msg.h`). A strict context

@@ -3,19 +3,45 @@
 
 #include "ir/phase.h"
 
-#include <math.h>
+#include <stdio.h>
 
 #include "base/deadline.h"
 #include "ir/context.h"
 
-// Deadlines that a caller outside has set for this thread hold as well.
+// The limit of all phases of this thread. It is a deadline only within phases: what a program does
+// between them with its own tasks ends when it ends.
+static _Thread_local struct {
+    double seconds;
+    int64_t start_ns, deadline_ns; // 0: none
+} of_thread;
+
+// 0 for more than the clock can count.
+static int64_t deadline_of(int64_t start_ns, double seconds)
+{
+    double span = seconds * 1e9;
+    return span > 0 && span < 9e18 - (double)start_ns ? start_ns + (int64_t)span : 0;
+}
+
+ln_status ln_thread_set_timeout(double seconds)
+{
+    if (!(seconds >= 0))
+        return LN_FAIL(LN_INVALID, "a time limit of %g s", seconds);
+    of_thread.seconds = seconds;
+    of_thread.start_ns = seconds > 0 ? ln_now_ns() : 0;
+    of_thread.deadline_ns = deadline_of(of_thread.start_ns, seconds);
+    return LN_OK;
+}
+
+// The earliest of the phase's, the thread's and the one that holds already.
 static void set_deadline(const ln_context *root, int64_t outer_ns)
 {
-    double span = root->timeout * 1e9;
-    if (!(span > 0) || span >= 9e18 - (double)root->start_ns)
-        return;
-    int64_t own = root->start_ns + (int64_t)span;
-    ln_deadline_set(outer_ns != 0 && outer_ns < own ? outer_ns : own);
+    int64_t own = deadline_of(root->start_ns, root->timeout);
+    int64_t earliest = of_thread.deadline_ns;
+    if (own != 0 && (earliest == 0 || own < earliest))
+        earliest = own;
+    if (outer_ns != 0 && (earliest == 0 || outer_ns < earliest))
+        earliest = outer_ns;
+    ln_deadline_set(earliest);
 }
 
 void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
@@ -50,17 +76,18 @@ ln_status ln_phase_check(const ln_context *ctx, const ln_op *op)
     if (!ln_deadline_passed() || ln_error_status() == LN_TIMEOUT)
         return ln_deadline_passed() ? LN_TIMEOUT : LN_OK;
     const ln_context *root = ln_context_root((ln_context *)(uintptr_t)ctx);
-    double elapsed = (double)(ln_now_ns() - root->start_ns) * 1e-9;
+    bool is_whole = of_thread.deadline_ns != 0 && ln_deadline_get() == of_thread.deadline_ns;
+    int64_t start = is_whole ? of_thread.start_ns : root->start_ns;
+    char words[160];
+    snprintf(words, sizeof words, "the limit %sis %.3g s (--timeout, ln_%s_set_timeout)",
+             is_whole ? "in all " : "", is_whole ? of_thread.seconds : root->timeout,
+             is_whole ? "thread" : "context");
+    double elapsed = (double)(ln_now_ns() - start) * 1e-9;
     if (!op)
-        return LN_FAIL(LN_TIMEOUT,
-                       "%s was stopped after %.3g s, the limit is %.3g s (--timeout, "
-                       "ln_context_set_timeout)",
-                       name_of(root->phase), elapsed, root->timeout);
-    return LN_FAIL(LN_TIMEOUT,
-                   "%s was stopped after %.3g s in operator '%s' (%s), the limit is %.3g s "
-                   "(--timeout, ln_context_set_timeout)",
-                   name_of(root->phase), elapsed, op->op_arg->name, op->op_arg->optype,
-                   root->timeout);
+        return LN_FAIL(LN_TIMEOUT, "%s was stopped after %.3g s, %s", name_of(root->phase), elapsed,
+                       words);
+    return LN_FAIL(LN_TIMEOUT, "%s was stopped after %.3g s in operator '%s' (%s), %s",
+                   name_of(root->phase), elapsed, op->op_arg->name, op->op_arg->optype, words);
 }
 
 ln_status ln_phase_end(const ln_phase *phase, ln_status status)

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -143,7 +144,11 @@ def test_limits_of_work_and_time_and_what_runs_on_ref():
     assert "no kernel" not in run("inspect", "-t", "ref", model).stdout
     run("run", "--zero", "--work=1e5", model, code=1, err="over the limit of 1e+05 (--work, ln_limits.work); operator")
     run("run", "--zero", "--work=5e12", "--timeout=100", model)
-    run("run", "--zero", "--timeout=1e-9", model, code=1, err="s (--timeout, ln_context_set_timeout)")
+    run("run", "--zero", "--timeout=1e-9", model, code=1, err="s (--timeout, ln_thread_set_timeout)")
+    slow = write("slow.net", "input(| dst=x | dtype=TL_FLOAT, dims=[300, 300]); MatMul(A=x, B=x | Y=y |);")
+    start = time.monotonic()
+    run("bench", "-t", "ref", "--timeout=1", "--runs=100000", slow, code=1, err="the limit in all is 1 s (--timeout")
+    assert time.monotonic() - start < 20  # on a busy machine
     for wrong in ("--work=x", "--work=0", "--timeout=-1", "--timeout=1s"):
         run("run", wrong, model, code=2, err=wrong.split("=")[0] + " takes a number of")
 
