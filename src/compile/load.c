@@ -52,6 +52,7 @@ typedef struct runner {
     ln_tensor_entry **ended;
     ln_tensor_entry **made; // open tensors that a run gives values
     size_t made_count;
+    double cost; // ln_context_cost, without operators that ran once at load
 } runner;
 
 // ---- The runner ----
@@ -114,6 +115,16 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
         position = position->next;
     }
     return LN_OK;
+}
+
+static double cost_of(const ln_context *ctx)
+{
+    double cost = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (op->run && !ln_op_is_constant(op))
+            cost += ln_op_cost(op);
+    return cost;
 }
 
 // ---- The ends of open tensors ----
@@ -228,6 +239,7 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
         runner_destroy(&r->base);
         return status;
     }
+    r->cost = cost_of(ctx);
     *out_runner = &r->base;
     return LN_OK;
 }
@@ -467,6 +479,17 @@ static ln_status run_steps(const ln_context *ctx)
     return LN_OK;
 }
 
+// What shapes tell is charged first; operators charge what only they know then.
+static ln_status charge_stated(const ln_context *ctx)
+{
+    const runner *r = (const runner *)ctx->runner;
+    if (ln_phase_take((ln_context *)(uintptr_t)ctx, r->cost))
+        return LN_OK;
+    return LN_FAIL(LN_LIMIT,
+                   "a run costs %.4g work units, over the limit of %.4g (--work, ln_limits.work)",
+                   r->cost, ctx->work_limit);
+}
+
 ln_status ln_context_run(const ln_context *ctx)
 {
     if (!ctx)
@@ -480,7 +503,10 @@ ln_status ln_context_run(const ln_context *ctx)
     ln_phase_begin((ln_context *)(uintptr_t)ctx, LN_PHASE_RUN, &phase);
     fenv_t callers;
     begin_run(ctx, &callers);
-    ln_status status = run_steps(ctx);
+    ln_status status = charge_stated(ctx);
+    if (status == LN_OK)
+        status = run_steps(ctx);
+    ((ln_context *)(uintptr_t)ctx)->work_done = ctx->work_limit - ctx->work_left;
     end_run(ctx, &callers);
     return ln_phase_end(&phase, status);
 }

@@ -29,6 +29,7 @@ struct ln_writes {
     pthread_mutex_t lock; // of all below
     written_file files[MAX_FILES];
     size_t count;
+    double byte_count, start; // written to all of them; where the one in use ended before
 };
 
 // ---- Life ----
@@ -161,7 +162,21 @@ ln_status ln_writes_open(ln_context *ctx, const char *path)
     return status;
 }
 
-ln_status ln_writes_begin(ln_context *ctx, const char *path, FILE **out_stream)
+// Begins to count at the end of the file.
+static ln_status admit(const ln_context *root, FILE *stream, const char *path, double byte_count)
+{
+    ln_writes *writes = root->writes;
+    double limit = (double)root->limits.memory_byte_count;
+    if (writes->byte_count + byte_count > limit)
+        return LN_FAIL(LN_LIMIT,
+                       "the file '%s': up to %.4g bytes, and %.4g that the model has written, are "
+                       "over the limit of %.4g (--budget, ln_limits.memory_byte_count)",
+                       path, byte_count, writes->byte_count, limit);
+    writes->start = fseeko(stream, 0, SEEK_END) == 0 ? (double)ftello(stream) : 0;
+    return LN_OK;
+}
+
+ln_status ln_writes_begin(ln_context *ctx, const char *path, double byte_count, FILE **out_stream)
 {
     *out_stream = NULL;
     const ln_context *root = ctx ? ln_context_root(ctx) : NULL;
@@ -169,11 +184,13 @@ ln_status ln_writes_begin(ln_context *ctx, const char *path, FILE **out_stream)
     if (writes) {
         pthread_mutex_lock(&writes->lock);
         const written_file *file = find_file(writes, skip_dot(path));
-        if (file) {
+        ln_status status = file ? admit(root, file->stream, path, byte_count) : LN_OK;
+        if (file && status == LN_OK) {
             *out_stream = file->stream;
             return LN_OK;
         }
         pthread_mutex_unlock(&writes->lock);
+        LN_TRY(status);
     }
     if (root && root->is_storing)
         return LN_FAIL(
@@ -191,6 +208,8 @@ ln_status ln_writes_end(ln_context *ctx, const char *path, FILE *stream)
     if (fflush(stream) != 0)
         status = fail_file("write " WHAT, path, errno);
     clearerr(stream);
-    pthread_mutex_unlock(&ln_context_root(ctx)->writes->lock);
+    ln_writes *writes = ln_context_root(ctx)->writes;
+    writes->byte_count += (double)ftello(stream) - writes->start;
+    pthread_mutex_unlock(&writes->lock);
     return status;
 }

@@ -21,8 +21,9 @@ void ln_writes_release(ln_writes *writes);      // NULL is fine
 ln_status ln_writes_open(ln_context *ctx, const char *path);
 
 // In a run: the stream of a file that is open, for this thread alone until `ln_writes_end`, which
-// reports what could not be written.
-ln_status ln_writes_begin(ln_context *ctx, const char *path, FILE **out_stream);
+// reports what could not be written. LN_LIMIT if `byte_count` more, the most that will be written,
+// could be more in all files than the context's limit of memory.
+ln_status ln_writes_begin(ln_context *ctx, const char *path, double byte_count, FILE **out_stream);
 ln_status ln_writes_end(ln_context *ctx, const char *path, FILE *stream);
 
 #endif

@@ -188,7 +188,7 @@ TEST(attention_tells_what_does_not_fit)
         {"empty heads with scores without end",
          "input(| dst=q | dtype=TL_FLOAT, dims=[1, 1, 2000000000, 0]);\n"
          "Attention(Q=q, K=q, V=q | Y=y |);",
-         "beyond the limit"},
+         "over the limit"},
         {"mode 4", ZEROS PLAIN QK("4") ");", "no qk_matmul_output_mode 4"},
         {"queries of another size",
          ZEROS F32("p", "[1, 1, 1, 2]", "[0]") "Attention(Q=p, K=k, V=v | Y=y |);",

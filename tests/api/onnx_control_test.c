@@ -90,6 +90,24 @@ TEST(a_loop_without_end_stops_at_the_limit_of_work)
     close_run(ctx);
 }
 
+// Each trip of the longest Scan there can be is charged, and the default limit ends it in minutes:
+// a trip takes about a microsecond.
+TEST(a_scan_of_nothing_is_charged_for_its_trips)
+{
+    ln_arch_init();
+    ln_context *ctx = ln_context_create();
+    CHECK_NOT_NULL(ctx);
+    const char *text = CONSTANT("h", "TL_FLOAT", "[1]", "[7]") CONSTANT(
+        "e", "TL_FLOAT", "[2147483647, 0]",
+        "[]") "Scan(initial_state_and_scan_inputs1=h, initial_state_and_scan_inputs2=e | "
+              "final_state_and_scan_outputs1=y | body=\"step\", num_scan_inputs=1);\n" GRAPH(
+                  "step", IN("p") IN("q") "Identity(input=p | output=u |);\n" OUT("u"));
+    CHECK_FAILS(run_limited(text, 1e8, ctx), LN_LIMIT);
+    CHECK_MESSAGE("beyond the limit of 1e+08 work units");
+    close_run(ctx);
+    CHECK(ln_limits_default().work / 1e3 < 2147483647.0); // units of a trip are above a thousand
+}
+
 TEST(values_that_are_stacked_have_one_shape)
 {
     check_fails(
@@ -216,7 +234,7 @@ TEST(a_map_goes_over_sequences_together)
 
 TEST_LIST(one_branch_runs, a_loop_carries_states_and_stacks_values, a_loop_ends_by_its_condition,
           no_trip_leaves_the_states_as_they_were, a_loop_without_end_stops_at_the_limit_of_work,
-          values_that_are_stacked_have_one_shape, a_body_that_does_not_fit_is_refused,
-          a_scan_goes_both_ways_along_any_axis, the_old_scan_has_a_batch_with_lengths,
-          a_map_goes_over_sequences_together, nothing_stacked_has_the_shape_of_a_trial,
-          graphs_see_tensors_around_them)
+          a_scan_of_nothing_is_charged_for_its_trips, values_that_are_stacked_have_one_shape,
+          a_body_that_does_not_fit_is_refused, a_scan_goes_both_ways_along_any_axis,
+          the_old_scan_has_a_batch_with_lengths, a_map_goes_over_sequences_together,
+          nothing_stacked_has_the_shape_of_a_trial, graphs_see_tensors_around_them)

@@ -5,6 +5,7 @@
 // An example is one statement. Its sources come from a table below, by their names; an operator of
 // an arch gets sources of an arch in main memory, an abstract one abstract sources.
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -285,6 +286,30 @@ static int has_open_tensor(const ln_context *ctx)
     return 0;
 }
 
+static bool runs_each_time(const ln_op *op)
+{
+    const ln_list *out = op->op_arg->tensors_out;
+    const ln_tensor_list_entry *first = out ? out->data : NULL;
+    const ln_tensor_entry *entry =
+        first ? ln_tensor_table_find(op->op_arg->tensor_table, first->name) : NULL;
+    return op->run && !(entry && entry->isstatic);
+}
+
+// What a run of static shapes is charged is what `ln_op_cost` has stated of the operators that run.
+static ln_status check_charge(const ln_context *ctx)
+{
+    double stated = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (runs_each_time(op))
+            stated += ln_op_cost(op);
+    // What is left of 6e11 units is exact to 1e-4.
+    if (fabs(ctx->work_done - stated) > 1e-3 && !has_open_tensor(ctx))
+        return LN_FAIL(LN_INTERNAL, "a run took %g work units, %g were stated", ctx->work_done,
+                       stated);
+    return LN_OK;
+}
+
 // Runs again and again; nothing is allocated but workspace, once, and what only a run knows.
 static ln_status run_thrice(const ln_context *ctx)
 {
@@ -314,6 +339,8 @@ static int run_all(const char *target)
         ln_status status = prepare(ctx, model, target);
         if (status == LN_OK)
             status = run_thrice(ctx);
+        if (status == LN_OK)
+            status = check_charge(ctx);
         if (status != LN_OK) {
             printf("%s for %s: %s\n%s", op->op_arg->optype, target, ln_error_message(), model);
             failed_count++;

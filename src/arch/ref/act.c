@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/deadline.h"
+
 static double clip(double x, double low, double high)
 {
     if (isnan(x))
@@ -48,7 +50,7 @@ void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double 
 {
     const float *x = src->data;
     float *y = dst->data;
-    for (int i = 0; i < dst->len; i++)
+    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++)
         y[i] = (float)ln_ref_act(act, alpha, beta, (double)x[i]);
 }
 
@@ -60,7 +62,7 @@ void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *sc
     const float *x = (const float *)src->data + src_first, *factor = scale->data,
                 *addend = offset->data;
     float *y = dst->data;
-    for (int i = 0; i < dst->len; i++) {
+    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         int c = i % scale->len;
         double value =
             (double)x[(size_t)(i / scale->len) * (size_t)row + (size_t)c] * (double)factor[c] +
@@ -75,7 +77,7 @@ void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_ten
     int n = scale->len;
     const float *x = src->data, *factor = scale->data, *addend = bias ? bias->data : NULL;
     float *y = dst->data;
-    for (int at = 0; at < src->len; at += n, x += n, y += n) {
+    for (int at = 0; at < src->len && !ln_deadline_passed(); at += n, x += n, y += n) {
         double mean = 0, square = 0;
         for (int i = 0; i < n && is_centered; i++)
             mean += (double)x[i] / n;

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/deadline.h"
+
 // A query of a head, and what it attends to.
 typedef struct attention_row {
     const float *q, *k, *v, *mask;
@@ -73,7 +75,7 @@ void ln_ref_attention_heads(const tl_tensor *q, const tl_tensor *k, const tl_ten
                          .size = h.head_size,
                          .is_guarded = is_guarded,
                          .scale = scale != 0 ? scale : 1 / sqrt((double)h.head_size)};
-    for (size_t i = 0; i < (size_t)q->dims[0] * heads * qs.tokens; i++) {
+    for (size_t i = 0; i < (size_t)q->dims[0] * heads * qs.tokens && !ln_deadline_passed(); i++) {
         size_t b = i / qs.tokens / heads, head = i / qs.tokens % heads, s = i % qs.tokens;
         size_t shared = head / (heads / (size_t)h.kv_heads);
         row.q = (const float *)q->data + qs.first + b * qs.image + s * qs.token + head * qs.head;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arch/ref/act.h"
+#include "base/deadline.h"
 
 // Channels [first, first + count) of all pixels of an image.
 typedef struct group {
@@ -65,6 +66,6 @@ void ln_ref_prelu_nhwc(const tl_tensor *src, const tl_tensor *slope, tl_tensor *
     const float *x = src->data, *slopes = slope->data;
     float *y = dst->data;
     int channels = src->dims[3];
-    for (int i = 0; i < src->len; i++)
+    for (int i = 0; i < src->len && !ln_deadline_passed_at((size_t)i); i++)
         y[i] = x[i] >= 0 ? x[i] : slopes[i % channels] * x[i];
 }

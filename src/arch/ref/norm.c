@@ -8,6 +8,7 @@
 #include <lightnet/shape.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 static double at(const tl_tensor *t, int64_t i)
 {
@@ -51,7 +52,7 @@ ln_status ln_ref_batchnorm(const tl_tensor *src, const tl_tensor *scale, const t
     LN_TRY(ln_ref_expect(dst, "dst", src->dtype, src->ndim, src->dims));
 
     int64_t inner = inner_len(src, 1);
-    for (int64_t i = 0; i < src->len; i++) {
+    for (int64_t i = 0; i < src->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t c = i / inner % channels;
         double deviation = sqrt(at(var, c) + epsilon);
         put(dst, i, (at(src, i) - at(mean, c)) / deviation * at(scale, c) + at(offset, c));
@@ -152,7 +153,7 @@ ln_status ln_ref_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
     int64_t count = src->dims[axis];
     int64_t inner = inner_len(src, axis);
     for (int64_t outer = 0; outer < src->len / (count * inner); outer++)
-        for (int64_t i = 0; i < inner; i++)
+        for (int64_t i = 0; i < inner && !ln_deadline_passed(); i++)
             softmax_row(src, dst, outer * count * inner + i, inner, count);
     return LN_OK;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct resize {
     const tl_tensor *src;
@@ -83,7 +84,7 @@ static void take_nearest(const resize *r)
     int in = last < 0 ? 1 : src->dims[last], out = last < 0 ? 1 : dst->dims[last];
     char *to = dst->data;
     size_t before = SIZE_MAX;
-    for (int i = 0; i < dst->len; i += out, to += (size_t)out * size) {
+    for (int i = 0; i < dst->len && !ln_deadline_passed(); i += out, to += (size_t)out * size) {
         int coords[TL_MAXDIM];
         find_coords(dst, i, coords);
         size_t row = 0;
@@ -162,7 +163,7 @@ LN_REF_INLINE double blend_all(const resize *r, tl_dtype dtype, size_t first, co
 
 LN_REF_INLINE void interpolate(const resize *r, tl_dtype dtype)
 {
-    for (int i = 0; i < r->dst->len; i++) {
+    for (int i = 0; i < r->dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         int coords[TL_MAXDIM];
         blend blends[TL_MAXDIM];
         size_t first;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct sort {
     tl_tensor *key, *val; // hold what is to be sorted, and then the result; `val` may be NULL
@@ -52,7 +53,7 @@ LN_REF_INLINE void merge(const sort *s, tl_dtype dtype, bool is_from_spare, size
     const tl_tensor *from = is_from_spare ? s->spare_key : s->key;
     tl_tensor *to = is_from_spare ? s->key : s->spare_key;
     size_t left = start, right = middle;
-    for (size_t i = start; i < end; i++) {
+    for (size_t i = start; i < end && !ln_deadline_passed_at(i); i++) {
         bool takes_right =
             left == middle || (right < end && is_out_of_order(ln_ref_load(from->data, left, dtype),
                                                               ln_ref_load(from->data, right, dtype),
@@ -71,7 +72,7 @@ LN_REF_INLINE void merge_all(const sort *s, tl_dtype dtype)
     size_t count = (size_t)s->key->len;
     bool is_in_spare = false;
     for (size_t width = 1; width < count; width *= 2) {
-        for (size_t start = 0; start < count; start += 2 * width) {
+        for (size_t start = 0; start < count && !ln_deadline_passed_at(start); start += 2 * width) {
             size_t middle = start + width < count ? start + width : count;
             size_t end = start + 2 * width < count ? start + 2 * width : count;
             merge(s, dtype, is_in_spare, start, middle, end);

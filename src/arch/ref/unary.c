@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arch/ref/element.h"
+#include "base/deadline.h"
 
 typedef struct unary {
     const tl_tensor *src;
@@ -20,7 +21,7 @@ static ln_status check(const unary *u)
 
 LN_REF_INLINE void relu(const unary *u, tl_dtype dtype)
 {
-    for (size_t i = 0; i < (size_t)u->src->len; i++)
+    for (size_t i = 0; i < (size_t)u->src->len && !ln_deadline_passed_at(i); i++)
         ln_ref_store(u->dst->data, i, dtype,
                      ln_ref_positive_part(ln_ref_load(u->src->data, i, dtype), dtype));
 }
@@ -41,7 +42,7 @@ static double logistic(double x)
 
 LN_REF_INLINE void sigmoid(const unary *u, tl_dtype dtype)
 {
-    for (size_t i = 0; i < (size_t)u->src->len; i++)
+    for (size_t i = 0; i < (size_t)u->src->len && !ln_deadline_passed_at(i); i++)
         ln_ref_store_double(u->dst->data, i, dtype,
                             logistic(ln_ref_load_double(u->src->data, i, dtype)));
 }

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "op/cost.h"
+
 ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
                         ln_heads *out_heads)
 {
@@ -168,12 +170,29 @@ ln_status ln_infer_attention(ln_call *call)
 }
 
 // Of Q and K with their heads packed or not: each query meets each key with its whole length.
+static double scores_of(const ln_attention *a)
+{
+    return (double)a->q.batch * a->q.heads * a->q.len * a->kv_len;
+}
+
+// A score, and a share of a value, for each query and key.
+static double macs_of(const ln_attention *a)
+{
+    return scores_of(a) * ((double)a->q.size + a->v.size);
+}
+
 double ln_macs_attention(const ln_call *call)
 {
-    const tl_tensor *q = ln_call_in(call, LN_ATTENTION_Q), *k = ln_call_in(call, LN_ATTENTION_K);
-    if (!k || k->ndim < 3)
-        return 2.0 * q->len;
-    return 2.0 * q->len * k->dims[k->ndim - 2];
+    ln_attention a;
+    return ln_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
+}
+
+// Heads may be empty, and the scores still many.
+double ln_cost_attention(const ln_call *call)
+{
+    ln_attention a;
+    bool is_read = ln_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK;
+    return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
 }
 
 // ---- FlexAttention ----
@@ -189,6 +208,19 @@ ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention)
     a->kv_len = a->k.len;
     a->scale = read_scale(call, a->q.size);
     return LN_OK;
+}
+
+double ln_macs_flex_attention(const ln_call *call)
+{
+    ln_attention a;
+    return ln_flex_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
+}
+
+double ln_cost_flex_attention(const ln_call *call)
+{
+    ln_attention a;
+    bool is_read = ln_flex_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK;
+    return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
 }
 
 ln_status ln_infer_flex_attention(ln_call *call)
@@ -283,4 +315,15 @@ ln_status ln_infer_linear_attention(ln_call *call)
     const int state[] = {a.k.batch, a.k.heads, a.k.size, a.v.size};
     LN_TRY(ln_call_out64(call, 0, dtype, 3, y));
     return ln_call_out(call, 1, past ? past->dtype : dtype, 4, state);
+}
+
+// Each token changes the state of its heads, once more where it is corrected, and each query reads
+// one.
+double ln_macs_linear_attention(const ln_call *call)
+{
+    ln_linear_attention a;
+    if (ln_linear_attention_read((ln_call *)(uintptr_t)call, &a) != LN_OK)
+        return 0;
+    double state = (double)a.k.size * a.v.size, tokens = (double)a.k.batch * a.k.len;
+    return tokens * state * ((double)a.k.heads * (1 + a.is_delta) + a.q.heads);
 }

@@ -57,12 +57,15 @@ ln_status ln_attention_read(ln_call *call, ln_attention *out_attention);
 
 ln_status ln_infer_attention(ln_call *call);
 double ln_macs_attention(const ln_call *call);
+double ln_cost_attention(const ln_call *call);
 
 // ---- FlexAttention ----
 
 // Shapes of Q, K and V, checked against one another; all have rank 4.
 ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention);
 ln_status ln_infer_flex_attention(ln_call *call);
+double ln_macs_flex_attention(const ln_call *call);
+double ln_cost_flex_attention(const ln_call *call);
 
 // ---- LinearAttention ----
 
@@ -78,6 +81,7 @@ typedef struct ln_linear_attention {
 
 ln_status ln_linear_attention_read(ln_call *call, ln_linear_attention *out_attention);
 ln_status ln_infer_linear_attention(ln_call *call);
+double ln_macs_linear_attention(const ln_call *call);
 
 // ---- RotaryEmbedding, of ONNX and of com.microsoft ----
 

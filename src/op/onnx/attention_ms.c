@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "op/cost.h"
+
 static ln_status read_heads(ln_call *call, const char *param, int *out_heads)
 {
     int64_t heads = ln_call_int(call, param);
@@ -476,4 +478,86 @@ ln_status ln_infer_ms_gqa(ln_call *call)
     LN_TRY(ln_call_out(call, 1, dtype, 4, state));
     LN_TRY(ln_call_out(call, 2, dtype, 4, state));
     return ln_call_out(call, 3, dtype, 4, qk);
+}
+
+// ---- Cost ----
+
+static double scores_of(const ln_ms_attention *a)
+{
+    return (double)a->batch * a->q_heads * a->q_len * a->kv_len;
+}
+
+static double macs_of(const ln_ms_attention *a)
+{
+    return scores_of(a) * ((double)a->size + a->v_size);
+}
+
+// Of the projections that are made first.
+static double projection_macs(const ln_call *call)
+{
+    const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
+    return (double)x->len * ln_call_in(call, LN_MS_ATTENTION_WEIGHTS)->dims[1];
+}
+
+typedef ln_status reader(ln_call *call, ln_ms_attention *out_attention);
+
+static ln_status read_gqa(ln_call *call, ln_ms_attention *out_attention)
+{
+    int64_t total;
+    LN_TRY(ln_ms_gqa_read(call, out_attention, &total));
+    return total < 0 ? LN_STATE : LN_OK;
+}
+
+static double macs_with(const ln_call *call, reader *read)
+{
+    ln_ms_attention a;
+    return read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
+}
+
+// Heads may be empty, and the scores still many.
+static double cost_with(const ln_call *call, reader *read)
+{
+    ln_ms_attention a;
+    bool is_read = read((ln_call *)(uintptr_t)call, &a) == LN_OK;
+    return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
+}
+
+double ln_macs_ms_attention(const ln_call *call)
+{
+    return projection_macs(call) + macs_with(call, ln_ms_attention_read);
+}
+
+double ln_cost_ms_attention(const ln_call *call)
+{
+    return cost_with(call, ln_ms_attention_read);
+}
+
+double ln_macs_ms_qattention(const ln_call *call)
+{
+    return projection_macs(call) + macs_with(call, ln_ms_qattention_read);
+}
+
+double ln_cost_ms_qattention(const ln_call *call)
+{
+    return cost_with(call, ln_ms_qattention_read);
+}
+
+double ln_macs_ms_mha(const ln_call *call)
+{
+    return macs_with(call, ln_ms_mha_read);
+}
+
+double ln_cost_ms_mha(const ln_call *call)
+{
+    return cost_with(call, ln_ms_mha_read);
+}
+
+double ln_macs_ms_gqa(const ln_call *call)
+{
+    return macs_with(call, read_gqa);
+}
+
+double ln_cost_ms_gqa(const ln_call *call)
+{
+    return cost_with(call, read_gqa);
 }

@@ -67,6 +67,7 @@ typedef struct ln_einsum_call {
 ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum);
 
 ln_status ln_infer_einsum(ln_call *call);
+double ln_macs_einsum(const ln_call *call);
 
 LN_CPPEND
 

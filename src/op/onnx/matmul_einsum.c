@@ -5,6 +5,7 @@
 #include "op/onnx/matmul.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 // Labels are letters, and above them the axes of the ellipsis, counted from the last one.
@@ -184,7 +185,7 @@ static ln_status read_terms(equation *e, const ln_einsum_call *einsum, term *ter
     return LN_OK;
 }
 
-ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum)
+static equation start_equation(ln_call *call)
 {
     const char *text = ln_call_string(call, "equation");
     equation e = {.call = call, .at = text ? text : ""};
@@ -192,6 +193,28 @@ ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum)
         e.sizes[i] = -1;
         e.loops[i] = NO_LOOP;
     }
+    return e;
+}
+
+// One for each combination of labels and each factor but the first.
+double ln_macs_einsum(const ln_call *call)
+{
+    equation e = start_equation((ln_call *)(uintptr_t)call);
+    int count = ln_call_in_count(call);
+    double macs = count > 2 ? count - 1 : 1;
+    for (int i = 0; i < count; i++, e.at += *e.at == ',') {
+        term t;
+        if (read_term(&e, &t) != LN_OK || note_sizes(&e, &t, ln_call_in(call, i)) != LN_OK)
+            return 0;
+    }
+    for (int label = 0; label < LN_EINSUM_MAX_LABELS; label++)
+        macs *= e.sizes[label] >= 0 ? (double)e.sizes[label] : 1;
+    return macs;
+}
+
+ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum)
+{
+    equation e = start_equation(call);
     *out_einsum = (ln_einsum_call){.term_count = ln_call_in_count(call)};
     size_t count = (size_t)out_einsum->term_count;
     term *terms = ln_call_scratch(call, count, sizeof *terms);

@@ -5,19 +5,23 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // ---- Sorting ----
 
-// Merges the sorted halves [from, middle) and [middle, end).
-static void merge(const int *src, int *dst, int from, int middle, int end, ln_position_less less,
+// Merges the sorted halves [from, middle) and [middle, end); false if the deadline has passed.
+static bool merge(const int *src, int *dst, int from, int middle, int end, ln_position_less less,
                   const void *context)
 {
     int a = from, b = middle;
     for (int to = from; to < end; to++) {
         bool takes_b = a == middle || (b < end && less(context, src[b], src[a]));
         dst[to] = takes_b ? src[b++] : src[a++];
+        if (ln_deadline_passed_at((size_t)to))
+            return false;
     }
+    return true;
 }
 
 static int at_most(int64_t x, int limit)
@@ -27,11 +31,15 @@ static int at_most(int64_t x, int limit)
 
 void ln_sort_positions(int *order, int *room, int count, ln_position_less less, const void *context)
 {
+    // What is late keeps the order of the last whole pass: each position is there once.
     int *src = order, *dst = room;
-    for (int64_t width = 1; width < count; width *= 2) {
-        for (int64_t from = 0; from < count; from += 2 * width)
-            merge(src, dst, (int)from, at_most(from + width, count),
-                  at_most(from + 2 * width, count), less, context);
+    bool is_late = false;
+    for (int64_t width = 1; width < count && !is_late; width *= 2) {
+        for (int64_t from = 0; from < count && !is_late; from += 2 * width)
+            is_late = !merge(src, dst, (int)from, at_most(from + width, count),
+                             at_most(from + 2 * width, count), less, context);
+        if (is_late)
+            break;
         int *other = src;
         src = dst;
         dst = other;

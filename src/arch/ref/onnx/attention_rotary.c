@@ -3,6 +3,7 @@
 // place.
 
 #include "arch/ref/onnx/attention.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // The row of the tables for a token; a negative position counts from the end.
@@ -55,7 +56,7 @@ static ln_status rotate(ln_call *call, const ln_rotary *r)
     if (x->len == 0)
         return LN_OK;
     for (size_t b = 0; b < (size_t)r->x.batch; b++) {
-        for (size_t at = 0; at < (size_t)r->x.len; at++) {
+        for (size_t at = 0; at < (size_t)r->x.len && !ln_deadline_passed(); at++) {
             size_t row;
             LN_TRY(table_row(call, r, b, at, &row));
             for (size_t head = 0; head < (size_t)r->x.heads; head++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/move.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // ---- CDist ----
@@ -17,7 +18,7 @@ ln_status ln_ref_ms_cdist(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     bool has_root = strcmp(ln_call_string(call, "metric"), "euclidean") == 0;
     size_t columns = (size_t)a->dims[1];
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
         size_t row_a = i / (size_t)b->dims[0], row_b = i % (size_t)b->dims[0];
         double sum = 0;
         for (size_t c = 0; c < columns; c++) {
@@ -236,7 +237,7 @@ ln_status ln_ref_ms_murmur_hash(ln_call *call)
     uint32_t *dst = ln_call_dst(call, 0)->data; // of int32 the same bits
     uint32_t seed = (uint32_t)ln_call_int(call, "seed");
     size_t size = tl_size_of(src->dtype);
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         const char *bytes = (const char *)src->data + i * size;
         size_t len = size;
         if (src->dtype == TL_STRING) {

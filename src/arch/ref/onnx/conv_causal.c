@@ -5,6 +5,7 @@
 #include "arch/ref/onnx/conv.h"
 
 #include "arch/ref/onnx/reals.h"
+#include "base/deadline.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 #include "tensor/elem.h"
@@ -29,7 +30,7 @@ LN_REF_INLINE void convolve(const causal *c, tl_dtype dtype)
 {
     for (int64_t row = 0; row < c->rows; row++) {
         int64_t channel = row % c->channels;
-        for (int64_t x = 0; x < c->len; x++) {
+        for (int64_t x = 0; x < c->len && !ln_deadline_passed_at((size_t)x); x++) {
             double sum = c->bias.data ? ln_reals_at(c->bias.data, channel, dtype) : 0;
             for (int64_t t = 0; t < c->taps; t++)
                 sum += ln_reals_at(c->weight.data, channel * c->taps + t, dtype) *

@@ -6,6 +6,7 @@
 
 #include <lightnet/call.h>
 
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // Room for `count` doubles until `compute` returns; NULL with a recorded failure. Never NULL
@@ -22,7 +23,7 @@ static inline double *ln_ref_doubles(ln_call *call, const tl_tensor *t)
     double *doubles = ln_ref_new_doubles(call, count);
     if (!doubles)
         return NULL;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !ln_deadline_passed_at(i); i++)
         doubles[i] = ln_elem_real(t, i);
     return doubles;
 }

@@ -6,6 +6,7 @@
 
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // The same function for each kind of number; NULL where the operator does not take the kind.
@@ -38,7 +39,7 @@ static void combine_real(operands *o, double (*f)(double, double))
 {
     ln_ref_rows *rows = &o->rows;
     while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len; i++)
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++)
             ln_elem_set_real(o->dst, rows->start + i,
                              f(ln_elem_real(o->a, ln_ref_rows_at(rows, 0, i)),
                                ln_elem_real(o->b, ln_ref_rows_at(rows, 1, i))));
@@ -48,7 +49,7 @@ static void combine_whole(operands *o, int64_t (*f)(int64_t, int64_t))
 {
     ln_ref_rows *rows = &o->rows;
     while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len; i++)
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++)
             ln_elem_set_int(o->dst, rows->start + i,
                             f(ln_elem_int(o->a, ln_ref_rows_at(rows, 0, i)),
                               ln_elem_int(o->b, ln_ref_rows_at(rows, 1, i))));
@@ -58,7 +59,7 @@ static void combine_natural(operands *o, uint64_t (*f)(uint64_t, uint64_t))
 {
     ln_ref_rows *rows = &o->rows;
     while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len; i++)
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++)
             ln_elem_set_int(o->dst, rows->start + i,
                             (int64_t)f((uint64_t)ln_elem_int(o->a, ln_ref_rows_at(rows, 0, i)),
                                        (uint64_t)ln_elem_int(o->b, ln_ref_rows_at(rows, 1, i))));
@@ -191,7 +192,7 @@ ln_status ln_ref_onnx_pow(ln_call *call)
     }
     ln_ref_rows *rows = &o.rows;
     while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len; i++) {
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++) {
             int64_t base = ln_elem_int(o.a, ln_ref_rows_at(rows, 0, i));
             int64_t exponent = ln_elem_int(o.b, ln_ref_rows_at(rows, 1, i));
             bool is_inverse = exponent_kind == LN_NUMBER_WHOLE && exponent < 0;
@@ -276,7 +277,7 @@ static ln_status compare(ln_call *call, int wanted)
     bool is_string = o.a->dtype == TL_STRING;
     ln_ref_rows *rows = &o.rows;
     while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len; i++) {
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++) {
             size_t at_a = ln_ref_rows_at(rows, 0, i), at_b = ln_ref_rows_at(rows, 1, i);
             int found = is_string ? relation_of_strings(o.a, at_a, o.b, at_b)
                                   : relation(o.a, at_a, o.b, at_b, kind);
@@ -349,7 +350,7 @@ ln_status ln_ref_onnx_swiglu(ln_call *call)
     const tl_tensor *gate = ln_call_in(call, 0), *value = ln_call_in(call, 1);
     tl_tensor *dst = ln_call_dst(call, 0);
     double alpha = ln_call_float(call, "alpha");
-    for (size_t i = 0; i < (size_t)gate->len; i++) {
+    for (size_t i = 0; i < (size_t)gate->len && !ln_deadline_passed_at(i); i++) {
         double x = ln_elem_real(gate, i);
         ln_elem_set_real(dst, i, x * ln_logistic(alpha * x) * ln_elem_real(value, i));
     }

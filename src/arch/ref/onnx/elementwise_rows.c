@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
+
+// Elements of a part of a row, and after how many the time is looked at.
+#define MAX_ROW 32768
+
 ln_status ln_ref_rows_init(ln_call *call, ln_ref_rows *rows, int operand_count, int ndim,
                            const int *dims)
 {
@@ -77,10 +82,12 @@ static bool start(ln_ref_rows *rows)
         if (rows->dims[d] == 0)
             return false;
     rows->is_started = true;
+    rows->unlooked = 0;
     rows->start = 0;
     memset(rows->index, 0, sizeof rows->index);
     int last = rows->ndim - 1;
-    rows->len = last >= 0 ? rows->dims[last] : 1;
+    rows->left = last >= 0 ? rows->dims[last] : 1;
+    rows->len = rows->left < MAX_ROW ? rows->left : MAX_ROW;
     for (int i = 0; i < rows->operand_count; i++) {
         rows->at[i] = 0;
         rows->step[i] = last >= 0 ? rows->strides[i * TL_MAXDIM + last] : 0;
@@ -88,11 +95,47 @@ static bool start(ln_ref_rows *rows)
     return true;
 }
 
+// The next part of a row that is not over.
+static void go_on(ln_ref_rows *rows)
+{
+    for (int i = 0; i < rows->operand_count; i++)
+        rows->at[i] += rows->step[i] * rows->len;
+    rows->len = rows->left < MAX_ROW ? rows->left : MAX_ROW;
+}
+
+static void rewind_row(ln_ref_rows *rows)
+{
+    size_t len = rows->ndim > 0 ? rows->dims[rows->ndim - 1] : 1;
+    for (int i = 0; i < rows->operand_count; i++)
+        rows->at[i] -= rows->step[i] * (len - rows->len);
+    rows->left = len;
+    rows->len = len < MAX_ROW ? len : MAX_ROW;
+}
+
+static bool is_late(ln_ref_rows *rows)
+{
+    if (rows->unlooked < MAX_ROW)
+        return false;
+    rows->unlooked = 0;
+    return ln_deadline_passed();
+}
+
 bool ln_ref_rows_next(ln_ref_rows *rows)
 {
     if (!rows->is_started)
         return start(rows);
     rows->start += rows->len;
+    rows->left -= rows->len;
+    rows->unlooked += rows->len;
+    if (is_late(rows)) {
+        rows->is_started = false;
+        return false;
+    }
+    if (rows->left > 0) {
+        go_on(rows);
+        return true;
+    }
+    rewind_row(rows);
     for (int d = rows->ndim - 2; d >= 0; d--) {
         bool is_turn = ++rows->index[d] == rows->dims[d];
         for (int i = 0; i < rows->operand_count; i++) {

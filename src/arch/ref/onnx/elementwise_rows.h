@@ -22,7 +22,7 @@
 
 typedef struct ln_ref_rows {
     size_t start; // position of the row in the shape
-    size_t len;   // elements of the row
+    size_t len;   // elements of the row, or of a part of a long one
     size_t *at;   // of each operand: where the row begins
     size_t *step; // and how far its elements lie apart: 0 where one stands for all
     int operand_count;
@@ -30,6 +30,8 @@ typedef struct ln_ref_rows {
     size_t dims[TL_MAXDIM];
     size_t index[TL_MAXDIM];
     size_t *strides; // [operand][TL_MAXDIM]
+    size_t left;     // of the row, from `start` on
+    size_t unlooked; // elements since the time was looked at
     bool is_started;
     size_t few[LN_REF_FEW_OPERANDS * (TL_MAXDIM + 2)]; // what the three point to, if it suffices
 } ln_ref_rows;
@@ -40,7 +42,7 @@ ln_status ln_ref_rows_init(ln_call *call, ln_ref_rows *rows, int operand_count, 
 // Operand `index` has this shape, which is broadcast to that of the walk.
 void ln_ref_rows_operand(ln_ref_rows *rows, int index, int ndim, const int *dims);
 
-// False when there is no further row; the walk then begins anew.
+// False when there is no further row, or the deadline has passed; the walk then begins anew.
 bool ln_ref_rows_next(ln_ref_rows *rows);
 
 static inline size_t ln_ref_rows_at(const ln_ref_rows *rows, int operand, size_t i)

@@ -7,6 +7,7 @@
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "arch/ref/onnx/random.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // ---- Dropout ----
@@ -16,7 +17,7 @@ static void drop(ln_call *call, tl_tensor *dst, tl_tensor *mask, double ratio)
 {
     ln_random random;
     ln_random_start(call, &random);
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
         bool is_kept = ratio == 0 || ln_random_uniform(&random) >= ratio;
         if (mask)
             ln_elem_set_int(mask, i, is_kept);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/elementwise.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 ln_number_kind ln_number_kind_of(tl_dtype dtype)
@@ -139,7 +140,7 @@ static ln_status map_plain(ln_call *call, double (*f)(double))
 {
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, f(ln_elem_real(src, i)));
     return LN_OK;
 }
@@ -151,7 +152,7 @@ static ln_status map_shaped(ln_call *call, double (*f)(double, double, double), 
     tl_tensor *dst = ln_call_dst(call, 0);
     double a = first ? ln_call_float(call, first) : 0;
     double b = second ? ln_call_float(call, second) : 0;
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, f(ln_elem_real(src, i), a, b));
     return LN_OK;
 }
@@ -168,7 +169,7 @@ static ln_status map_number(ln_call *call, const number_function *f)
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_number_kind kind = ln_number_kind_of(src->dtype);
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         if (kind == LN_NUMBER_REAL)
             ln_elem_set_real(dst, i, f->real(ln_elem_real(src, i)));
         else if (kind == LN_NUMBER_WHOLE)
@@ -207,7 +208,7 @@ ln_status ln_ref_onnx_image_scaler(ln_call *call)
     double scale = ln_call_float(call, "scale");
     size_t channels = src->ndim > 1 ? (size_t)src->dims[1] : 1;
     size_t pixels = src->len ? (size_t)src->len / (size_t)src->dims[0] / channels : 1;
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i,
                          scale * ln_elem_real(src, i) +
                              ln_call_float_at(call, "bias", (int)(i / pixels % channels)));
@@ -317,7 +318,7 @@ ln_status ln_ref_onnx_is_nan(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_int(dst, i, isnan(ln_elem_real(src, i)));
     return LN_OK;
 }
@@ -328,7 +329,7 @@ ln_status ln_ref_onnx_is_inf(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     bool wants_negative = ln_call_int(call, "detect_negative") != 0;
     bool wants_positive = ln_call_int(call, "detect_positive") != 0;
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         double x = ln_elem_real(src, i);
         ln_elem_set_int(dst, i, isinf(x) && (x < 0 ? wants_negative : wants_positive));
     }
@@ -340,7 +341,7 @@ ln_status ln_ref_onnx_is_inf(ln_call *call)
 static ln_status copy_strings(ln_call *call, const tl_tensor *src)
 {
     const char *const *strings = src->data;
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         const char *string = strings[i] ? strings[i] : "";
         LN_TRY(ln_call_set_string(call, 0, i, string, strlen(string)));
     }

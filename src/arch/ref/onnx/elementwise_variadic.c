@@ -6,6 +6,7 @@
 
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 static ln_status walk_inputs(ln_call *call, ln_ref_rows *rows, int count)
@@ -125,13 +126,13 @@ ln_status ln_ref_onnx_where(ln_call *call)
 
 static void clip_real(const tl_tensor *src, tl_tensor *dst, double min, double max)
 {
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, ln_real_min(ln_real_max(ln_elem_real(src, i), min), max));
 }
 
 static void clip_whole(const tl_tensor *src, tl_tensor *dst, int64_t min, int64_t max)
 {
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         int64_t x = ln_elem_int(src, i);
         x = x < min ? min : x;
         ln_elem_set_int(dst, i, x > max ? max : x);
@@ -140,7 +141,7 @@ static void clip_whole(const tl_tensor *src, tl_tensor *dst, int64_t min, int64_
 
 static void clip_natural(const tl_tensor *src, tl_tensor *dst, uint64_t min, uint64_t max)
 {
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         uint64_t x = (uint64_t)ln_elem_int(src, i);
         x = x < min ? min : x;
         ln_elem_set_int(dst, i, (int64_t)(x > max ? max : x));

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/move.h"
 #include "arch/ref/onnx/reduction.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // Index number `at`, which may count from the end, as a row of `count`.
@@ -43,7 +44,7 @@ ln_status ln_ref_onnx_gather(ln_call *call)
     int64_t inner = len_from(data, axis + 1), count = data->dims[axis];
     if (inner == 0)
         outer = 0; // there may be any number of rows without elements
-    for (int64_t i = 0; i < indices->len; i++) {
+    for (int64_t i = 0; i < indices->len && !ln_deadline_passed_at((size_t)i); i++) {
         LN_TRY(checked_index(call, indices, (size_t)i, data->dims[axis], &row));
         for (int64_t o = 0; o < outer; o++)
             LN_TRY(ln_move_run(call, 0, (o * indices->len + i) * inner, data,
@@ -94,7 +95,7 @@ ln_status ln_ref_onnx_gather_elements(ln_call *call)
     element_walk walk;
     int64_t from;
     LN_TRY(start_elements(call, data, indices, &walk));
-    for (int i = 0; i < indices->len; i++) {
+    for (int i = 0; i < indices->len && !ln_deadline_passed_at((size_t)i); i++) {
         LN_TRY(next_element(call, &walk, &from));
         LN_TRY(ln_move_run(call, 0, i, data, from, 1));
     }
@@ -149,7 +150,7 @@ ln_status ln_ref_onnx_scatter_elements(ln_call *call)
     int64_t to;
     LN_TRY(ln_move_all(call, 0, data));
     LN_TRY(start_elements(call, data, indices, &walk));
-    for (int i = 0; i < indices->len; i++) {
+    for (int i = 0; i < indices->len && !ln_deadline_passed_at((size_t)i); i++) {
         LN_TRY(next_element(call, &walk, &to));
         LN_TRY(ln_reduce_run(call, 0, to, updates, i, 1, reduction));
     }

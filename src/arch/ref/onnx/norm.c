@@ -89,7 +89,7 @@ ln_status ln_norm_apply(ln_call *call, const ln_norm *norm)
 
 static void store_parts(tl_tensor *dst, const double *values)
 {
-    for (size_t i = 0; dst && i < (size_t)dst->len; i++)
+    for (size_t i = 0; dst && i < (size_t)dst->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, values[i]);
 }
 

@@ -5,6 +5,7 @@
 
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "arch/ref/onnx/norm.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // A tensor of doubles in the shape of `like`, in the scratch memory of the call.
@@ -109,7 +110,7 @@ ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
     const tl_tensor *words = ln_call_in(call, 2), *position_ids = ln_call_in(call, 8);
     tl_tensor sum;
     LN_TRY(make_sum(call, ln_call_dst(call, 0), &sum));
-    for (size_t i = 0; i < (size_t)ids->len; i++) {
+    for (size_t i = 0; i < (size_t)ids->len && !ln_deadline_passed_at(i); i++) {
         double *sums = (double *)sum.data + i * (size_t)words->dims[1];
         int64_t position = (int64_t)(i % (size_t)ids->dims[1]);
         if (position_ids)

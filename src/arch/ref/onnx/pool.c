@@ -294,7 +294,7 @@ ln_status ln_ref_onnx_max_unpool(ln_call *call)
     }
 
     memset(dst->data, 0, tl_tensor_size(dst));
-    for (int i = 0; i < src->len; i++) {
+    for (int i = 0; i < src->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at = ((const int64_t *)places->data)[i];
         int64_t place = at >= 0 && at < len ? place_in(dst, dims, at) : -1;
         if (place < 0)

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
 #include "op/onnx/quant.h"
 
 static double zero_point_at(const tl_tensor *zero_point, int64_t at)
@@ -39,7 +40,7 @@ ln_status ln_ref_onnx_quantize(ln_call *call)
     LN_TRY(ln_quant_grid_read(call, x, scale, zero_point, &grid));
     LN_TRY(read_precision(call, &precision));
 
-    for (int64_t i = 0; i < x->len; i++) {
+    for (int64_t i = 0; i < x->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at = ln_quant_scale_of(&grid, i);
         // A double holds all digits of a quotient that decide how a shorter type rounds it.
         double number = ln_elem_round(ln_elem_real(x, (size_t)i), precision, 0);
@@ -61,7 +62,7 @@ ln_status ln_ref_onnx_dequantize(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_quant_grid grid;
     LN_TRY(ln_quant_grid_read(call, x, scale, zero_point, &grid));
-    for (int64_t i = 0; i < x->len; i++) {
+    for (int64_t i = 0; i < x->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at = ln_quant_scale_of(&grid, i);
         double number = ln_elem_real(x, (size_t)i) - zero_point_at(zero_point, at);
         ln_elem_set_real(dst, (size_t)i, number * ln_elem_real(scale, (size_t)at));
@@ -76,7 +77,7 @@ void ln_dynamic_scale(const tl_tensor *x, float *out_scale, float *out_zero_poin
 {
     const float *numbers = x->data;
     float least = 0, most = 0;
-    for (int i = 0; i < x->len; i++) {
+    for (int i = 0; i < x->len && !ln_deadline_passed_at((size_t)i); i++) {
         least = numbers[i] < least ? numbers[i] : least;
         most = numbers[i] > most ? numbers[i] : most;
     }

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_text.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 typedef struct cast {
@@ -110,7 +111,7 @@ static ln_status put_text(const cast *c, size_t i, const char *text)
 static ln_status cast_from_strings(const cast *c)
 {
     const char *const *strings = c->src->data;
-    for (size_t i = 0; i < (size_t)c->src->len; i++)
+    for (size_t i = 0; i < (size_t)c->src->len && !ln_deadline_passed_at(i); i++)
         LN_TRY(put_text(c, i, strings[i] ? strings[i] : ""));
     return LN_OK;
 }
@@ -118,7 +119,7 @@ static ln_status cast_from_strings(const cast *c)
 static ln_status cast_to_strings(const cast *c)
 {
     const tl_tensor *src = c->src;
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         char text[LN_NUMBER_TEXT_BYTES];
         size_t len;
         if (is_floating(src->dtype))
@@ -138,7 +139,7 @@ static ln_status cast_to_strings(const cast *c)
 static ln_status copy_strings(const cast *c)
 {
     const char *const *strings = c->src->data;
-    for (size_t i = 0; i < (size_t)c->src->len; i++) {
+    for (size_t i = 0; i < (size_t)c->src->len && !ln_deadline_passed_at(i); i++) {
         const char *s = strings[i] ? strings[i] : "";
         LN_TRY(ln_call_set_string(c->call, 0, i, s, strlen(s)));
     }
@@ -158,10 +159,10 @@ ln_status ln_ref_onnx_cast(ln_call *call)
     if (from == to && from != TL_BOOL) {
         tl_memcpy(c.dst->data, c.src->data, tl_tensor_size(c.src));
     } else if (is_floating(from)) {
-        for (size_t i = 0; i < len; i++)
+        for (size_t i = 0; i < len && !ln_deadline_passed_at(i); i++)
             put_real(&c, i, ln_elem_real(c.src, i));
     } else {
-        for (size_t i = 0; i < len; i++)
+        for (size_t i = 0; i < len && !ln_deadline_passed_at(i); i++)
             put_whole(&c, i, from == TL_UINT64, ln_elem_int(c.src, i));
     }
     return LN_OK;
@@ -189,7 +190,7 @@ ln_status ln_ref_onnx_bit_cast(ln_call *call)
         tl_memcpy(dst->data, src->data, tl_tensor_size(src));
         return LN_OK;
     }
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         uint8_t byte = byte_at(src, i);
         if (TL_DTYPE_IS_NARROW(dst->dtype))
             ((uint8_t *)dst->data)[i] = byte;

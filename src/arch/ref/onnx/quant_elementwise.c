@@ -8,6 +8,7 @@
 
 #include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
 
 // A tensor's scale and zero point as numbers.
 typedef struct operand {
@@ -147,7 +148,7 @@ static ln_status map(ln_call *call, double (*function)(double x, double alpha), 
     operand x, y;
     LN_TRY(read_operand(call, 0, 1, 2, &x));
     LN_TRY(read_operand(call, -1, 3, 4, &y));
-    for (int64_t i = 0; i < dst->len; i++)
+    for (int64_t i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++)
         put(dst, &y, i, function(real_at(&x, i), alpha));
     return LN_OK;
 }

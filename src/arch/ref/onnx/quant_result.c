@@ -4,6 +4,7 @@
 #include "arch/ref/onnx/quant_result.h"
 
 #include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
 
 float *ln_quant_centred(ln_call *call, const tl_tensor *t, const tl_tensor *zero_point, int axis)
 {
@@ -14,7 +15,7 @@ float *ln_quant_centred(ln_call *call, const tl_tensor *t, const tl_tensor *zero
         return NULL;
     bool is_one = zero.ndim == 0;
     double one = is_one ? ln_quant_spread_at(&zero, 0) : 0;
-    for (int64_t i = 0; i < t->len; i++)
+    for (int64_t i = 0; i < t->len && !ln_deadline_passed_at((size_t)i); i++)
         centred[i] =
             (float)(ln_elem_real(t, (size_t)i) - (is_one ? one : ln_quant_spread_at(&zero, i)));
     return centred;

@@ -87,7 +87,7 @@ ln_status ln_ref_onnx_random_uniform(ln_call *call)
     double low = ln_call_float(call, "low"), high = ln_call_float(call, "high");
     ln_random random;
     ln_random_start(call, &random);
-    for (size_t i = 0; i < (size_t)dst->len; i++)
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, low + (high - low) * ln_random_uniform(&random));
     return LN_OK;
 }
@@ -98,7 +98,7 @@ ln_status ln_ref_onnx_random_normal(ln_call *call)
     double mean = ln_call_float(call, "mean"), scale = ln_call_float(call, "scale");
     ln_random random;
     ln_random_start(call, &random);
-    for (size_t i = 0; i < (size_t)dst->len; i++)
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(dst, i, mean + scale * ln_random_normal(&random));
     return LN_OK;
 }
@@ -116,7 +116,7 @@ ln_status ln_ref_onnx_bernoulli(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_random random;
     ln_random_start(call, &random);
-    for (size_t i = 0; i < (size_t)dst->len; i++)
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_int(dst, i, happens(&random, ln_elem_real(chance, i)));
     return LN_OK;
 }

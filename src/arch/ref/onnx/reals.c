@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 static bool is_exact_as_float(tl_dtype dtype)
@@ -24,7 +25,7 @@ ln_status ln_ref_reals(ln_call *call, const tl_tensor *t, ln_reals *out_reals)
     if (!copy)
         return ln_error_status();
     out_reals->data = copy;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !ln_deadline_passed_at(i); i++) {
         double x = ln_elem_real(t, i);
         if (out_reals->dtype == TL_FLOAT)
             ((float *)copy)[i] = (float)x;

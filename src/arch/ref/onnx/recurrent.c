@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/doubles.h"
+#include "base/deadline.h"
 
 // One direction of one operator, with its weights as doubles.
 typedef struct pass {
@@ -154,7 +155,7 @@ static void run_sequence(ln_call *call, const pass *p, const double *x, size_t l
     load(ln_call_in(call, LN_RNN_IN_H), ln_recurrent_state_at(layer, d, b), hidden, p->h);
     if (has_cell)
         load(ln_call_in(call, LN_RNN_IN_C), ln_recurrent_state_at(layer, d, b), hidden, p->c);
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len && !ln_deadline_passed(); i++) {
         size_t t = is_backwards ? len - 1 - i : i;
         step(p, x + ln_recurrent_row(layer, t, b) * (size_t)layer->input);
         store(y, ln_recurrent_y_at(layer, t, d, b), hidden, p->h);
@@ -216,9 +217,6 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
 {
     ln_recurrent layer;
     LN_TRY(ln_recurrent_read(call, gate_count, &layer));
-    // Steps may be many although the input of each is empty.
-    LN_TRY(ln_call_charge(call, (double)layer.seq_len * layer.batch * layer.dirs * gate_count *
-                                    layer.hidden * layer.hidden));
     const double *x = ln_ref_doubles(call, ln_call_in(call, LN_RNN_IN_X));
     if (!x)
         return LN_NO_MEMORY;

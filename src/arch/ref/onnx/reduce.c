@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // A walk over the data, in which the result is the operand, and as many accumulators as results.
@@ -72,7 +73,7 @@ static ln_status fold_real(ln_call *call, reduction *r, const folding *f)
             result = f->real(result, ln_elem_real(r->data, rows->start + i));
         results[rows->at[0]] = result;
     }
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(r->dst, i,
                          f->finish ? f->finish(results[i], (double)r->count) : results[i]);
     return LN_OK;
@@ -242,7 +243,7 @@ ln_status ln_ref_onnx_reduce_log_sum_exp(ln_call *call)
             size_t at = ln_ref_rows_at(&r.rows, 0, i);
             sums[at] += exp(real_of(&r, r.rows.start + i, kind) - ln_exp_shift(largest[at]));
         }
-    for (size_t i = 0; i < len; i++)
+    for (size_t i = 0; i < len && !ln_deadline_passed_at(i); i++)
         ln_elem_set_real(r.dst, i, log(sums[i]) + ln_exp_shift(largest[i]));
     return LN_OK;
 }

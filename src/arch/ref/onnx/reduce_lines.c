@@ -6,6 +6,7 @@
 
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/reduce.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 // ---- Running sums and products ----
@@ -58,7 +59,7 @@ static ln_status cumulate(ln_call *call, bool is_product)
         outer = lines.outer, r.count = lines.count, r.inner = lines.inner;
     }
     for (size_t o = 0; src->len > 0 && o < outer; o++)
-        for (size_t i = 0; i < r.inner; i++)
+        for (size_t i = 0; i < r.inner && !ln_deadline_passed(); i++)
             run_line(&r, o * r.count * r.inner + i);
     return LN_OK;
 }
@@ -85,7 +86,7 @@ static void for_each_line(const ln_lines *lines, const tl_tensor *src, tl_tensor
     if (src->len == 0) // there may be any number of lines without elements
         return;
     for (size_t o = 0; o < lines->outer; o++)
-        for (size_t i = 0; i < lines->inner; i++)
+        for (size_t i = 0; i < lines->inner && !ln_deadline_passed(); i++)
             function(src, dst, o * lines->count * lines->inner + i, lines->count, lines->inner);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/resample.h"
+#include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"
 
@@ -41,7 +42,7 @@ ln_status ln_ref_onnx_col2im(ln_call *call)
     if (!sums || !int_sums)
         return LN_NO_MEMORY;
 
-    for (int64_t i = 0; i < input->len; i++) {
+    for (int64_t i = 0; i < input->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t block = i % plan.block_count, row = i / plan.block_count;
         int64_t at = position_of(&plan, row % plan.block_len, block);
         if (at < 0)
@@ -52,7 +53,7 @@ ln_status ln_ref_onnx_col2im(ln_call *call)
         else
             sums[at] += ln_elem_real(input, (size_t)i);
     }
-    for (int i = 0; i < dst->len; i++) {
+    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         if (is_int)
             ln_elem_set_int(dst, (size_t)i, (int64_t)int_sums[i]);
         else
@@ -111,7 +112,7 @@ ln_status ln_ref_onnx_det(ln_call *call)
     double *matrix = ln_call_scratch(call, len + 1, sizeof *matrix);
     if (!matrix)
         return LN_NO_MEMORY;
-    for (size_t i = 0; i < (size_t)dst->len; i++) {
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
         for (size_t j = 0; j < len; j++)
             matrix[j] = ln_elem_real(x, i * len + j);
         ln_elem_set_real(dst, i, determinant(matrix, n));

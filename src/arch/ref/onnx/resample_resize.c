@@ -215,7 +215,7 @@ static bool changes(const axis_plan *axis, int transform)
 static void store(tl_tensor *dst, const double *values)
 {
     bool is_int = (LN_TYPE(dst->dtype) & LN_TYPES_INT) != 0;
-    for (int i = 0; i < dst->len; i++)
+    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++)
         ln_elem_set_real(dst, (size_t)i, is_int ? rint(values[i]) : values[i]);
 }
 
@@ -225,7 +225,7 @@ static ln_status resize_filtered(ln_call *call, const ln_resize_plan *plan, cons
     double *values = ln_call_scratch(call, (size_t)x->len + 1, sizeof *values);
     if (!values)
         return LN_NO_MEMORY;
-    for (int i = 0; i < x->len; i++)
+    for (int i = 0; i < x->len && !ln_deadline_passed_at((size_t)i); i++)
         values[i] = ln_elem_real(x, (size_t)i);
 
     size_t outer = 1, inner = (size_t)x->len;

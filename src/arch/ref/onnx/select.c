@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/move.h"
+#include "base/deadline.h"
 #include "op/onnx/select.h"
 
 static ln_status changed(ln_call *call)
@@ -22,7 +23,7 @@ ln_status ln_ref_onnx_non_zero(ln_call *call)
     int64_t *positions = dst->data, strides[TL_MAXDIM];
     int count = dst->dims[1], at = 0;
     ln_dense_strides(data->ndim, data->dims, strides);
-    for (int i = 0; i < data->len; i++) {
+    for (int i = 0; i < data->len && !ln_deadline_passed_at((size_t)i); i++) {
         if (!ln_element_is_set(data, (size_t)i))
             continue;
         if (at == count)

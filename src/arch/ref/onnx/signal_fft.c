@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/deadline.h"
+
 #define PI 3.14159265358979323846
 
 static ln_complex multiply(ln_complex a, ln_complex b)
@@ -55,7 +57,7 @@ static void run_radix2(const ln_complex *roots, ln_complex *line, size_t n)
     permute(line, n);
     for (size_t half = 1; half < n; half *= 2) {
         size_t stride = n / (2 * half);
-        for (size_t first = 0; first < n; first += 2 * half) {
+        for (size_t first = 0; first < n && !ln_deadline_passed_at(first); first += 2 * half) {
             for (size_t k = 0; k < half; k++) {
                 ln_complex a = line[first + k];
                 ln_complex b = multiply(line[first + k + half], roots[k * stride]);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/signal.h"
+#include "base/deadline.h"
 #include "tensor/elem.h"
 
 #define PI 3.14159265358979323846
@@ -14,7 +15,7 @@ static ln_status fill_window(ln_call *call, double a0, double a1, double a2)
 {
     tl_tensor *y = ln_call_dst(call, 0);
     double n = ln_call_int(call, "periodic") ? y->len : y->len - 1;
-    for (int i = 0; i < y->len; i++) {
+    for (int i = 0; i < y->len && !ln_deadline_passed_at((size_t)i); i++) {
         double angle = 2 * PI * i / n;
         ln_elem_set_real(y, (size_t)i, a0 - a1 * cos(angle) + a2 * cos(2 * angle));
     }

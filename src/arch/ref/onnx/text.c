@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/regex.h"
+#include "base/deadline.h"
 #include "base/utf8.h"
 #include "op/onnx/letters.h"
 #include "op/onnx/text.h"
@@ -49,7 +50,7 @@ ln_status ln_ref_string_concat(ln_call *call)
     ln_broadcast_strides(b, dst->ndim, strides_b);
     char *buffer = NULL;
     size_t room = 0;
-    for (int i = 0; i < dst->len; i++) {
+    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at_a = 0, at_b = 0;
         for (int d = dst->ndim - 1, left = i; d >= 0; d--) {
             at_a += left % dst->dims[d] * strides_a[d];
@@ -73,7 +74,7 @@ ln_status ln_ref_string_split(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0), *parts = ln_call_dst(call, 0);
     tl_tensor *counts = ln_call_dst(call, 1);
     size_t width = parts ? (size_t)parts->dims[parts->ndim - 1] : 0;
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         ln_splitter splitter = ln_split_start(call, string_at(src, i));
         const char *part;
         size_t count = 0, len;
@@ -138,7 +139,7 @@ ln_status ln_ref_string_normalizer(ln_call *call)
     recaser r = {.wanted = CASE_KEPT};
     LN_TRY(read_case(call, &r.wanted));
     size_t count = 0;
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         const char *string = string_at(src, i);
         if (!ln_is_stop_word(call, string))
             LN_TRY(set_in_case(call, count++, string, &r));
@@ -153,7 +154,7 @@ ln_status ln_ref_regex_full_match(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     ln_regex *regex;
     LN_TRY(ln_regex_compile(call, ln_call_string(call, "pattern"), &regex));
-    for (size_t i = 0; i < (size_t)src->len; i++) {
+    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         bool matches;
         LN_TRY(ln_regex_matches(call, regex, string_at(src, i), &matches));
         ln_elem_set_int(ln_call_dst(call, 0), i, matches);
