@@ -172,12 +172,13 @@ TEST(cpu_agrees_with_ref)
 
 TEST(an_equation_without_end_is_refused)
 {
+    CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text(
         ONNX_INPUT("a", "10, 10, 10, 10") "Einsum(Inputs1=a, Inputs2=a, Inputs3=a, Inputs4=a | "
                                           "Output=y | equation=\"abcd,efgh,ijkl,mnop->\");\n");
     CHECK_FAILS(ln_context_compile(ctx, "ref"), LN_LIMIT);
     CHECK_MESSAGE("over the limit of 6e+11");
-    close_context(ctx);
+    onnx_close(ctx);
 }
 
 #define EINSUM(equation)                                                                           \
