@@ -153,9 +153,10 @@ static bool are_alike(const char *a, const char *b)
 bool ln_is_stop_word(const ln_call *call, const char *string)
 {
     bool is_case_sensitive = ln_call_int(call, "is_case_sensitive") != 0;
-    for (int i = 0; i < ln_call_count(call, "stopwords"); i++) {
-        const char *word = ln_call_string_at(call, "stopwords", i);
-        if (is_case_sensitive ? strcmp(word, string) == 0 : are_alike(word, string))
+    size_t count;
+    const char *const *words = ln_call_strings(call, "stopwords", &count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_case_sensitive ? strcmp(words[i], string) == 0 : are_alike(words[i], string))
             return true;
     }
     return false;
