@@ -37,7 +37,7 @@ static const struct {
     int steps;
 } weights[] = {
 #define W(optype, weight, sinks, steps) {#optype, weight, sinks, steps},
-#include "desc/rule_weights.inc"
+#include "desc/core_types.inc"
 #undef W
 };
 
@@ -71,11 +71,8 @@ int ln_rule_weight(const char *optype)
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         if (strcmp(weights[i].optype, optype) == 0)
             return weights[i].weight;
-    // Types of ONNX begin with a capital letter, those of com.microsoft are written `ms_`. Ours
-    // take their place, never the other way.
-    if (optype[0] >= 'A' && optype[0] <= 'Z')
-        return 4;
-    return strncmp(optype, "ms_", 3) == 0 ? 3 : 2;
+    // Types of ONNX begin with a capital letter. The core's take their place, never the other way.
+    return optype[0] >= 'A' && optype[0] <= 'Z' ? 4 : 3;
 }
 
 bool ln_rule_sinks(const char *optype)

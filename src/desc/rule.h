@@ -145,6 +145,7 @@ typedef struct ln_rule_condition {
 
 typedef enum ln_rule_stage {
     LN_RULE_BEFORE_EXPAND, // on operators of arch `none`
+    LN_RULE_TO_CORE,       // the same, before all others: into types of the core
     LN_RULE_AFTER_EXPAND,  // on what they were lowered to
 } ln_rule_stage;
 

@@ -4,6 +4,7 @@
 
 #include "desc/rule.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -15,8 +16,8 @@
 
 static bool is_reserved(const char *word)
 {
-    static const char *const words[] = {"rule", "lower", "where",  "true",  "false",
-                                        "not",  "after", "before", "absent"};
+    static const char *const words[] = {"rule", "lower", "where",  "true", "false",
+                                        "not",  "after", "before", "into", "absent"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i]) == 0)
             return true;
@@ -298,26 +299,48 @@ static ln_status parse_lower(ln_rule_parser *p)
     return LN_OK;
 }
 
-// `after expand` or `before expand`: when the rules behind it are tried.
-static ln_status parse_stage(ln_rule_parser *p)
+// When the rules after it are tried.
+static const struct {
+    const char *first, *second;
+    ln_rule_stage stage;
+} stages[] = {
+    {"into", "core", LN_RULE_TO_CORE},
+    {"before", "expand", LN_RULE_BEFORE_EXPAND},
+    {"after", "expand", LN_RULE_AFTER_EXPAND},
+};
+
+// The row of `stages` that begins with the word at hand; their count: none.
+static size_t find_stage(const ln_rule_parser *p)
 {
-    p->stage = ln_rule_at_word(p, "after") ? LN_RULE_AFTER_EXPAND : LN_RULE_BEFORE_EXPAND;
+    size_t i = 0;
+    while (i < sizeof stages / sizeof stages[0] && !ln_rule_at_word(p, stages[i].first))
+        i++;
+    return i;
+}
+
+static ln_status parse_stage(ln_rule_parser *p, size_t row)
+{
+    char expected[32];
+    p->stage = stages[row].stage;
     LN_TRY(ln_rule_next(p));
-    return ln_rule_at_word(p, "expand") ? ln_rule_next(p) : ln_rule_fail_expected(p, "'expand'");
+    snprintf(expected, sizeof expected, "'%s'", stages[row].second);
+    return ln_rule_at_word(p, stages[row].second) ? ln_rule_next(p)
+                                                  : ln_rule_fail_expected(p, expected);
 }
 
 static ln_status parse_file(ln_rule_parser *p)
 {
     LN_TRY(ln_rule_next(p));
     while (p->token.kind != LN_RULE_TOKEN_END) {
-        if (ln_rule_at_word(p, "after") || ln_rule_at_word(p, "before"))
-            LN_TRY(parse_stage(p));
+        size_t stage = find_stage(p);
+        if (stage < sizeof stages / sizeof stages[0])
+            LN_TRY(parse_stage(p, stage));
         else if (ln_rule_at_word(p, "rule"))
             LN_TRY(parse_rule(p));
         else if (ln_rule_at_word(p, "lower"))
             LN_TRY(parse_lower(p));
         else
-            return ln_rule_fail_expected(p, "'rule', 'lower', 'after' or 'before'");
+            return ln_rule_fail_expected(p, "'rule', 'lower', 'into', 'after' or 'before'");
     }
     return LN_OK;
 }

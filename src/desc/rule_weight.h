@@ -22,7 +22,7 @@
 
 LN_CPPSTART
 
-// From rule_weights.inc; 0 is the least.
+// From core_types.inc; 0 is the least.
 int ln_rule_weight(const char *optype);
 bool ln_rule_sinks(const char *optype);
 // How many operators one of the type counts as: 0 where it is mostly a view, which costs nothing.

@@ -140,7 +140,7 @@ static ln_status vset_param(ln_context *ctx, const char *opname, const char *pna
     ln_op *trial = ln_op_copy(op);
     if (!trial)
         return ln_error_status();
-    ln_param_entry *tried = ln_param_list_find(trial->op_arg->params, pname);
+    ln_param_entry *tried = ln_param_list_find(trial->op_arg->params, param->arg_name);
     ln_status status = ln_param_vset(tried, ap);
     if (status == LN_OK)
         status = try_out(ctx, op, trial);

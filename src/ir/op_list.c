@@ -217,6 +217,18 @@ static ln_status fail_no_param(const ln_op *op, const char *pname)
                    len ? names : "none");
 }
 
+// What a parameter of LightNet's list is called in the core, where compiling has taken it to.
+static const char *core_name(const char *pname)
+{
+    static const struct {
+        const char *listed, *core;
+    } names[] = {{"negslope", "alpha"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ln_streq(pname, names[i].listed))
+            return names[i].core;
+    return NULL;
+}
+
 ln_status ln_op_table_find_param(const ln_hash *table, const char *opname, const char *pname,
                                  ln_op **out_op, ln_param_entry **out_param)
 {
@@ -225,6 +237,8 @@ ln_status ln_op_table_find_param(const ln_hash *table, const char *opname, const
     if (!*out_op)
         return fail_no_op(table, opname);
     *out_param = ln_param_list_find((*out_op)->op_arg->params, pname);
+    if (!*out_param && core_name(pname))
+        *out_param = ln_param_list_find((*out_op)->op_arg->params, core_name(pname));
     return *out_param ? LN_OK : fail_no_param(*out_op, pname);
 }
 

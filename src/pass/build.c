@@ -205,19 +205,24 @@ static bool is_overridden(const ln_rule_op *statement, const char *arg_name)
     return false;
 }
 
-// Versions of one type say nothing about another.
-static bool is_copied(const ln_op *from, const ln_rule_op *statement, const char *arg_name)
+// Of another type's parameters, those that both have. Versions of one type say nothing about
+// another.
+static bool is_copied(const ln_op *from, const ln_op *proto, const ln_rule_op *statement,
+                      const char *arg_name)
 {
-    bool is_version =
-        ln_streq(arg_name, "since") && !ln_streq(from->op_arg->optype, statement->optype);
-    return !is_version && !is_overridden(statement, arg_name);
+    bool is_other = !ln_streq(from->op_arg->optype, statement->optype);
+    if (is_other && (ln_streq(arg_name, "since") ||
+                     ln_op_param_type(proto->op_arg, arg_name) == LN_PARAM_INVALID))
+        return false;
+    return !is_overridden(statement, arg_name);
 }
 
-static ln_status copy_params(const ln_op *from, const ln_rule_op *statement, ln_list **params)
+static ln_status copy_params(const ln_op *from, const ln_op *proto, const ln_rule_op *statement,
+                             ln_list **params)
 {
     for (const ln_list *l = from->op_arg->params; l; l = l->next) {
         const ln_param_entry *entry = l->data;
-        if (!is_copied(from, statement, entry->arg_name))
+        if (!is_copied(from, proto, statement, entry->arg_name))
             continue;
         ln_param_entry *copy = ln_param_entry_copy(entry);
         if (!copy)
@@ -228,12 +233,13 @@ static ln_status copy_params(const ln_op *from, const ln_rule_op *statement, ln_
 }
 
 // What an operator of another type left out means the default of that type.
-static ln_status copy_defaults(const ln_op *from, const ln_rule_op *statement, ln_list **params)
+static ln_status copy_defaults(const ln_op *from, const ln_op *proto, const ln_rule_op *statement,
+                               ln_list **params)
 {
     const ln_param_info *info = from->op_arg->info ? from->op_arg->info->params : NULL;
     for (; info && info->arg_name; info++) {
         if (ln_param_list_find(from->op_arg->params, info->arg_name) ||
-            is_overridden(statement, info->arg_name))
+            !is_copied(from, proto, statement, info->arg_name))
             continue;
         ln_param_entry *entry;
         LN_TRY(ln_op_param_default(from->op_arg, info->arg_name, &entry));
@@ -248,9 +254,9 @@ static ln_status build_params(const builder *b, const ln_op *proto, const ln_rul
 {
     if (statement->params_from >= 0) {
         const ln_op *from = b->match->ops[statement->params_from];
-        LN_TRY(copy_params(from, statement, params));
+        LN_TRY(copy_params(from, proto, statement, params));
         if (!ln_streq(from->op_arg->optype, proto->op_arg->optype))
-            LN_TRY(copy_defaults(from, statement, params));
+            LN_TRY(copy_defaults(from, proto, statement, params));
     }
     for (size_t i = 0; i < statement->param_count; i++)
         LN_TRY(push_param(b, proto, &statement->params[i], params));

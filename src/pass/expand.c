@@ -12,8 +12,16 @@
 
 #include <lightnet/util.h>
 
+#include "desc/rule.h"
 #include "pass/firing.h"
 #include "pass/rewrite.h"
+
+bool ln_pass_has_variant(const ln_arch *arch, const char *optype)
+{
+    char variant[LN_MAX_NAME_LEN];
+    int len = snprintf(variant, sizeof variant, "%s_%s", optype, arch->arch_name);
+    return len < (int)sizeof variant && ln_op_find(variant);
+}
 
 static int is_abstract(const ln_op *op)
 {
@@ -43,6 +51,15 @@ static ln_status exchange(ln_compilation *compilation, const ln_arch *arch, size
     for (int i = 0; i < new_count; i++)
         *position = (*position)->next;
     return LN_OK;
+}
+
+static bool has_any_variant(const char *optype)
+{
+    const ln_arch *arch;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
+        if (ln_pass_has_variant(arch, optype))
+            return true;
+    return false;
 }
 
 // Offers the operator at *position to the arch's expanders. After a match *position stands behind
@@ -136,19 +153,6 @@ static ln_status offer(ln_compilation *compilation, ln_list **position, int *out
                    compilation->last_skipped, arg->name, arg->optype);
 }
 
-// Whether an operator is registered that computes operators of this type, on whatever arch.
-static bool has_variant(const char *optype)
-{
-    const ln_arch *arch;
-    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
-        char variant[LN_MAX_NAME_LEN];
-        int len = snprintf(variant, sizeof variant, "%s_%s", optype, arch->arch_name);
-        if (len < (int)sizeof variant && ln_op_find(variant))
-            return true;
-    }
-    return false;
-}
-
 // Names every operator that no arch took, up to what a message holds.
 static ln_status check_all_lowered(const ln_compilation *compilation)
 {
@@ -160,7 +164,7 @@ static ln_status check_all_lowered(const ln_compilation *compilation)
         if (!is_abstract(op))
             continue;
         left_count++;
-        if (!orphan && !has_variant(op->op_arg->optype))
+        if (!orphan && !has_any_variant(op->op_arg->optype))
             orphan = op->op_arg->optype;
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s'%s' (%s)",
@@ -188,4 +192,53 @@ ln_status ln_pass_expand(ln_compilation *compilation)
             position = position->next;
     }
     return check_all_lowered(compilation);
+}
+
+// ---- Before the core ----
+
+static bool is_rewritten(const ln_rule_set *core, const char *optype)
+{
+    for (size_t i = 0; i < core->rule_count; i++)
+        if (ln_streq(core->rules[i].pattern[0].optype, optype))
+            return true;
+    return false;
+}
+
+static bool is_named(const ln_rule_set *set, const char *optype)
+{
+    for (size_t i = 0; i < set->lower_count; i++)
+        if (set->lowers[i].from && ln_streq(set->lowers[i].from, optype))
+            return true;
+    return false;
+}
+
+static ln_status offer_as_read(ln_compilation *compilation, ln_list **position, int *out_matched)
+{
+    const char *optype = ((const ln_op *)(*position)->data)->op_arg->optype;
+    for (ln_rule_set **set = compilation->rule_sets; set && *set; set++)
+        for (size_t i = 0; i < compilation->arch_count && is_named(*set, optype); i++) {
+            LN_TRY(try_lowering(compilation, *set, compilation->archs[i], position, out_matched));
+            if (*out_matched)
+                return LN_OK;
+        }
+    for (size_t i = 0; i < compilation->arch_count; i++) {
+        LN_TRY(try_expanders(compilation, compilation->archs[i], position, out_matched));
+        if (*out_matched || ln_pass_has_variant(compilation->archs[i], optype))
+            return LN_OK;
+    }
+    return LN_OK;
+}
+
+ln_status ln_pass_expand_as_read(ln_compilation *compilation)
+{
+    ln_list *position = compilation->ctx->ops;
+    while (position) {
+        const ln_op *op = position->data;
+        int matched = 0;
+        if (is_abstract(op) && is_rewritten(compilation->core_rules, op->op_arg->optype))
+            LN_TRY(offer_as_read(compilation, &position, &matched));
+        if (!matched)
+            position = position->next;
+    }
+    return LN_OK;
 }

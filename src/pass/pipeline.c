@@ -18,6 +18,8 @@
 const ln_pass ln_pipeline[] = {
     // First, so that nothing is done for what is not needed.
     {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
+    // What rules, layout and archs see from here on: one way to say each thing.
+    {"core", "operators of LightNet's and ONNX's lists become those of the core", ln_pass_core},
     // Before lowering, so that one rule serves every arch.
     {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
     {"layout", "convolution stacks on channels-last images, for archs that are fastest so",
@@ -115,6 +117,7 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
 void ln_compilation_deinit(ln_compilation *compilation)
 {
     ln_rule_files_destroy(compilation->rule_sets);
+    ln_rule_set_destroy(compilation->core_rules);
     for (size_t i = 0; i < compilation->own_rule_count; i++)
         ln_rule_set_destroy(compilation->own_rules[i]);
     ln_hash_free(compilation->skipped);
@@ -185,6 +188,13 @@ static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
     return options->on_pass(options->user, pass->name, ln_clock() - start, compilation->ctx);
 }
 
+// Archs compute the core, so `expand` brings `core` with it.
+static bool is_wanted(const char *names, const ln_pass *pass)
+{
+    return !names || is_named(names, pass->name) ||
+           (pass->run == ln_pass_core && is_named(names, "expand"));
+}
+
 ln_status ln_passes_run(ln_compilation *compilation)
 {
     const char *names = compilation->options ? compilation->options->passes : NULL;
@@ -192,7 +202,7 @@ ln_status ln_passes_run(ln_compilation *compilation)
     LN_TRY(check_names(names));
     LN_TRY(check_names(last));
     for (const ln_pass *pass = ln_pipeline; pass->name; pass++) {
-        if (!names || is_named(names, pass->name))
+        if (is_wanted(names, pass))
             LN_TRY(run_pass(compilation, pass));
         if (last && is_named(last, pass->name))
             break;

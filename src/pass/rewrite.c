@@ -67,6 +67,31 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
     return LN_OK;
 }
 
+// Whether the arch computes all that the rule's result is made of; views need no computing.
+static bool has_result(const ln_arch *arch, const ln_rule *rule)
+{
+    for (size_t i = 0; i < rule->result_count; i++) {
+        const ln_rule_op *op = &rule->result[i];
+        if (!op->is_alias && ln_rule_steps(op->optype) > 0 &&
+            !ln_pass_has_variant(arch, op->optype))
+            return false;
+    }
+    return true;
+}
+
+// An arch that computes an operator as it was read, but not the core's, gets it as it was read.
+static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule, const ln_op *op)
+{
+    for (size_t i = 0; rule->stage == LN_RULE_TO_CORE && i < compilation->arch_count; i++) {
+        const ln_arch *arch = compilation->archs[i];
+        if (has_result(arch, rule))
+            return true;
+        if (ln_pass_has_variant(arch, op->op_arg->optype))
+            return false;
+    }
+    return true;
+}
+
 // Tries one rule at the position.
 static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
 {
@@ -76,6 +101,8 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     ln_window *window = NULL;
     bool matched;
     *out_fired = false;
+    if (!is_for_core(w->compilation, rule, w->position->data))
+        return LN_OK;
     LN_TRY(ln_match_rule(ctx, rule, w->position->data, &match, &matched));
     if (!matched)
         return LN_OK;

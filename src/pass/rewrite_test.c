@@ -561,8 +561,6 @@ static const struct {
      "parameter 'k' of conv is a number"},
     {"bound type", "rule r [exact] b = conv(a, w | k=v) a = neg(x) => b = conv(x, w | act=v)",
      "'v' stands for a number; parameter 'act' of conv is a string"},
-    {"copied", "rule r [exact] b = relu(c) c = conv(x, w) => b = bn(x, w | params(c))",
-     "parameter 'act' of conv cannot be copied to bn"},
     {"rest of no variadic", "rule r [exact] c = neg(b) b = neg(a...) => c = cat(a...)",
      "neg has no inputs without end"},
     {"function's argument",

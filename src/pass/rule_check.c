@@ -251,7 +251,7 @@ static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_
     return LN_OK;
 }
 
-// params(c): each parameter of the matched type exists in the new type, with the same type.
+// params(c): what the matched type and the new type both have is of one type.
 static ln_status check_copied(const checker *c)
 {
     if (c->statement->params_from < 0)
@@ -260,7 +260,8 @@ static ln_status check_copied(const checker *c)
     for (size_t i = 0; from && from->op_arg->param_arg_names && from->op_arg->param_arg_names[i];
          i++) {
         const char *arg_name = from->op_arg->param_arg_names[i];
-        if (ln_op_param_type(c->op_arg, arg_name) != from->op_arg->param_ptypes[i])
+        ln_param_type type = ln_op_param_type(c->op_arg, arg_name);
+        if (type != LN_PARAM_INVALID && type != from->op_arg->param_ptypes[i])
             return LN_FAIL(LN_INVALID, "parameter '%s' of %s cannot be copied to %s", arg_name,
                            from->op_arg->optype, c->op_arg->optype);
     }

@@ -367,7 +367,7 @@ TEST(a_device_has_memory_and_groups_of_its_own)
     CHECK_EQ(seen.copied_in, 1);
     CHECK_EQ(seen.copied_out, 1);
     CHECK_EQ(seen.prepared, 1);
-    CHECK_EQ(seen.group_size, 2); // input and relu: rules make one of the three relus
+    CHECK_EQ(seen.group_size, 4); // input and the three relus, as they were read
     CHECK_EQ(seen.started, 2);
     CHECK_EQ(seen.waited, 2);
     CHECK_EQ(seen.released, 1);

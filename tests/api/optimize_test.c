@@ -56,23 +56,24 @@ static void check_lines(const char *why, const seen_firings *seen, const char *c
 
 // ---- Numbers ----
 
-static const char relu_chain[] = "input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
-                                 "relu(src=x | dst=a |);\n"
-                                 "rearange(src=a | dst=b | start=0, stop=4, step=1);\n"
-                                 "relu(src=b | dst=y |);\n";
+static const char act_chain[] = "input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
+                                "act(src=x | dst=a | act=relu);\n"
+                                "rearange(src=a | dst=b | start=0, stop=4, step=1);\n"
+                                "act(src=b | dst=y | act=relu);\n";
 
 TEST(every_rewrite_has_a_number)
 {
     CHECK_OK(ln_arch_init());
     ln_optimize_options options = ln_optimize_options_default();
     seen_firings seen;
-    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("lowering", &seen,
-                LINES("1 input_ref at input0", "2 relu_cpu at relu0", "3 rearange_ref at rearange0",
-                      "4 relu_cpu at relu1"));
+                LINES("1 input_ref at input0", "2 act_cpu at act0", "3 rearange_ref at rearange0",
+                      "4 act_cpu at act1"));
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[0], "1 conv_batchnorm at batchnorm0");
-    CHECK_STR_EQ(seen.lines[1], "2 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[0], "1 relu at relu0");
+    CHECK_STR_EQ(seen.lines[1], "2 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[2], "3 conv_relu at relu0");
     ln_arch_cleanup();
 }
 
@@ -88,9 +89,9 @@ static void check_firsts(void *user, const ln_firing *firing)
     if (*is_seen)
         return;
     *is_seen = true;
-    CHECK_STR_EQ(firing->pass, firing->is_lowering ? "expand" : "fold");
-    CHECK_STR_EQ(firing->tag, firing->is_lowering ? "exact" : "rounds");
-    CHECK_NOT_NULL(strstr(firing->file, firing->is_lowering ? "ref.rules" : "fold.rules"));
+    CHECK_STR_EQ(firing->pass, firing->is_lowering ? "expand" : "core");
+    CHECK_STR_EQ(firing->tag, "exact");
+    CHECK_NOT_NULL(strstr(firing->file, firing->is_lowering ? "ref.rules" : "from_lightnet.rules"));
     CHECK(firing->line > 0);
 }
 
@@ -116,12 +117,13 @@ TEST(a_skipped_rule_leaves_the_numbers_before_it)
     ln_optimize_options options = ln_optimize_options_default();
     seen_firings all, seen;
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &all));
-    options.skip = (const size_t[]){2};
+    options.skip = (const size_t[]){3};
     options.skip_count = 1;
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
     CHECK_STR_EQ(seen.lines[0], all.lines[0]);
-    CHECK_STR_EQ(seen.lines[1], "-2 conv_relu at relu0");
-    CHECK_STR_EQ(seen.lines[2], all.lines[2]); // it was not counted again in a later walk
+    CHECK_STR_EQ(seen.lines[1], all.lines[1]);
+    CHECK_STR_EQ(seen.lines[2], "-3 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[3], all.lines[3]); // it was not counted again in a later walk
     CHECK_EQ(seen.count, all.count + 1);       // the relu is lowered by itself
     ln_arch_cleanup();
 }
@@ -133,10 +135,10 @@ TEST(a_skipped_lowering_falls_to_the_next_arch)
     seen_firings seen;
     options.skip = (const size_t[]){2};
     options.skip_count = 1;
-    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("relu0 on ref", &seen,
-                LINES("1 input_ref at input0", "-2 relu_cpu at relu0", "3 relu_ref at relu0",
-                      "4 rearange_ref at rearange0", "5 relu_cpu at relu1"));
+                LINES("1 input_ref at input0", "-2 act_cpu at act0", "3 act_ref at act0",
+                      "4 rearange_ref at rearange0", "5 act_cpu at act1"));
     ln_arch_cleanup();
 }
 
@@ -147,23 +149,23 @@ TEST(what_cannot_be_skipped_is_said)
     seen_firings seen;
     options.skip = (const size_t[]){3};
     options.skip_count = 1;
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_UNSUPPORTED);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_UNSUPPORTED);
     CHECK_MESSAGE(
         "firing 3 cannot be skipped: nothing else of the target takes 'rearange0' (rearange)");
     options.skip = (const size_t[]){2, 99};
     options.skip_count = 2;
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_NOT_FOUND);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_NOT_FOUND);
     CHECK_MESSAGE("there is no firing 99 to skip: there were 5");
     options.skip = (const size_t[]){0};
     options.skip_count = 1;
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_NOT_FOUND);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_NOT_FOUND);
     ln_arch_cleanup();
 }
 
-static int is_not_relu_cpu(void *user, const ln_firing *firing)
+static int is_not_act_cpu(void *user, const ln_firing *firing)
 {
     (void)user;
-    return strcmp(firing->rule, "relu_cpu") != 0;
+    return strcmp(firing->rule, "act_cpu") != 0;
 }
 
 TEST(a_function_may_refuse_firings)
@@ -171,12 +173,11 @@ TEST(a_function_may_refuse_firings)
     CHECK_OK(ln_arch_init());
     ln_optimize_options options = ln_optimize_options_default();
     seen_firings seen;
-    options.wants_firing = is_not_relu_cpu;
-    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
-    check_lines("no relu_cpu", &seen,
-                LINES("1 input_ref at input0", "-2 relu_cpu at relu0", "3 relu_ref at relu0",
-                      "4 rearange_ref at rearange0", "-5 relu_cpu at relu1",
-                      "6 relu_ref at relu1"));
+    options.wants_firing = is_not_act_cpu;
+    CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
+    check_lines("no act_cpu", &seen,
+                LINES("1 input_ref at input0", "-2 act_cpu at act0", "3 act_ref at act0",
+                      "4 rearange_ref at rearange0", "-5 act_cpu at act1", "6 act_ref at act1"));
     ln_arch_cleanup();
 }
 
@@ -207,12 +208,12 @@ static void check_limited(const char *model, size_t limit, const char *expected)
 TEST(beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires)
 {
     CHECK_OK(ln_arch_init());
-    check_limited(relu_chain, 0, "input_ref relu_ref rearange_ref relu_ref ");
-    check_limited(relu_chain, 1, "input_ref relu_ref rearange_ref relu_ref ");
-    check_limited(relu_chain, 2, "input_ref relu_cpu rearange_ref relu_ref ");
-    check_limited(relu_chain, 3, "input_ref relu_cpu rearange_ref relu_ref ");
-    check_limited(relu_chain, 4, "input_ref relu_cpu rearange_ref relu_cpu ");
-    check_limited(relu_chain, SIZE_MAX, "input_ref relu_cpu rearange_ref relu_cpu ");
+    check_limited(act_chain, 0, "input_ref act_ref rearange_ref act_ref ");
+    check_limited(act_chain, 1, "input_ref act_ref rearange_ref act_ref ");
+    check_limited(act_chain, 2, "input_ref act_cpu rearange_ref act_ref ");
+    check_limited(act_chain, 3, "input_ref act_cpu rearange_ref act_ref ");
+    check_limited(act_chain, 4, "input_ref act_cpu rearange_ref act_cpu ");
+    check_limited(act_chain, SIZE_MAX, "input_ref act_cpu rearange_ref act_cpu ");
     check_limited(CONV_MODEL, 0,
                   "input_ref create_ref create_ref conv2d_ref create_ref create_ref batchnorm_ref "
                   "relu_ref ");
@@ -262,12 +263,12 @@ TEST(each_pass_is_told)
 {
     CHECK_OK(ln_arch_init());
     seen_passes seen = see_passes(NULL, NULL, LN_OK, LN_OK);
-    CHECK_NOT_NULL(
-        strstr(seen.names, "fold layout settle join tune expand fuse combine subgraph schedule "));
-    CHECK_EQ(seen.op_counts[1], 8); // conv2d, and two folding operators for batchnorm and relu
-    CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "fold expand ");
+    CHECK_NOT_NULL(strstr(
+        seen.names, "core fold layout settle join tune expand fuse combine subgraph schedule "));
+    CHECK_EQ(seen.op_counts[2], 8); // conv2d, and two folding operators for batchnorm and relu
+    CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "core fold expand ");
     CHECK_STR_EQ(see_passes(NULL, "expand", LN_OK, LN_OK).names,
-                 "dead fold layout settle join tune expand ");
+                 "dead core fold layout settle join tune expand ");
     CHECK_STR_EQ(see_passes("combine,fold", "expand", LN_OK, LN_OK).names, "fold ");
     CHECK_STR_EQ(see_passes(NULL, NULL, LN_STATE, LN_STATE).names, "dead ");
     see_passes(NULL, "fould", LN_OK, LN_NOT_FOUND);
@@ -290,33 +291,33 @@ static const char *write_rules(const char *text)
 TEST(rules_of_a_file_come_first)
 {
     CHECK_OK(ln_arch_init());
-    const char *path = write_rules("rule range_relu [exact]\n  y = relu(b)\n  b = rearange(a)\n"
-                                   "  => y = sigmoid(a)\n"
-                                   "lower relu => relu_ref\n");
+    const char *path = write_rules("rule range_relu [exact]\n  y = act(b)\n  b = rearange(a)\n"
+                                   "  => y = act(a | act=\"sigmoid\")\n"
+                                   "lower act => act_ref\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
     options.rule_file_count = 1;
     seen_firings seen;
-    CHECK_OK(compile_seen(relu_chain, "cpu", &options, &seen));
+    CHECK_OK(compile_seen(act_chain, "cpu", &options, &seen));
     check_lines("the file's rule and lowering", &seen,
-                LINES("1 range_relu at relu1", "2 input_ref at input0", "3 relu_ref at relu0",
-                      "4 sigmoid_cpu at relu1"));
+                LINES("1 range_relu at act1", "2 input_ref at input0", "3 act_ref at act0",
+                      "4 act_ref at act1"));
     write_rules("rule r [exact] y = relu(b) b = nosuch(a) => y = relu(a)\n");
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_INVALID);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_INVALID);
     CHECK_MESSAGE("optimize_test.rules:1");
     write_rules("rule r [exact\n");
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_SYNTAX);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_SYNTAX);
     path = LN_BUILD_DIR "/no/such.rules";
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_IO);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_IO);
     path = NULL;
-    CHECK_FAILS(compile_seen(relu_chain, "cpu", &options, &seen), LN_INVALID);
+    CHECK_FAILS(compile_seen(act_chain, "cpu", &options, &seen), LN_INVALID);
     ln_arch_cleanup();
 }
 
 TEST(what_built_in_rules_make_is_offered_to_rules_of_a_file)
 {
     CHECK_OK(ln_arch_init());
-    const char *path = write_rules("rule late [exact]\n  y = sigmoid(r)\n"
+    const char *path = write_rules("rule late [exact]\n  y = act(r | act=\"sigmoid\")\n"
                                    "  r = conv2d(x, w, b | act=\"relu\")\n"
                                    "  => y = conv2d(x, w, b | params(r))\n");
     ln_optimize_options options = ln_optimize_options_default();
@@ -324,15 +325,16 @@ TEST(what_built_in_rules_make_is_offered_to_rules_of_a_file)
     options.rule_file_count = 1;
     seen_firings seen;
     CHECK_OK(compile_seen(CONV_MODEL "sigmoid(src=y | dst=z |);", "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[1], "2 conv_relu at relu0");
-    CHECK_STR_EQ(seen.lines[2], "3 late at sigmoid0");
+    CHECK_STR_EQ(seen.lines[3], "4 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[4], "5 late at sigmoid0");
 
     // And before it is offered to other built-in rules.
-    write_rules("rule mine [exact]\n  r = relu(c)\n  c = conv2d(x, w, b | act=\"none\")\n"
-                "  => r = conv2d(x, w, b | params(c), act=\"relu\")\n");
+    write_rules(
+        "rule mine [exact]\n  r = act(c | act=\"relu\")\n  c = conv2d(x, w, b | act=\"none\")\n"
+        "  => r = conv2d(x, w, b | params(c), act=\"relu\")\n");
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[0], "1 conv_batchnorm at batchnorm0");
-    CHECK_STR_EQ(seen.lines[1], "2 mine at relu0");
+    CHECK_STR_EQ(seen.lines[1], "2 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[2], "3 mine at relu0");
     ln_arch_cleanup();
 }
 
@@ -416,17 +418,16 @@ TEST(functions_of_an_arch_are_numbered_and_can_be_skipped)
     seen_firings seen;
     CHECK_OK(compile_seen(relus, "hand", &options, &seen));
     check_lines("all", &seen,
-                LINES("1 input_ref at input0", "2 expander 0 of hand at relu0",
-                      "3 expander 0 of hand at relu1", "4 combiner 0 of hand at relu0",
+                LINES("1 expander 0 of hand at relu0", "2 expander 0 of hand at relu1",
+                      "3 input_ref at input0", "4 combiner 0 of hand at relu0",
                       "5 subgraph 0 of hand at relu1", "6 schedule 0 of hand at input0"));
-    options.skip = (const size_t[]){2, 5, 6, 7};
-    options.skip_count = 4;
+    options.skip = (const size_t[]){1, 6, 7};
+    options.skip_count = 3;
     CHECK_OK(compile_seen(relus, "hand", &options, &seen));
     check_lines("some skipped", &seen,
-                LINES("1 input_ref at input0", "-2 expander 0 of hand at relu0",
-                      "3 relu_ref at relu0", "4 expander 0 of hand at relu1",
-                      "-5 combiner 0 of hand at relu0", "-6 subgraph 0 of hand at relu1",
-                      "-7 schedule 0 of hand at input0"));
+                LINES("-1 expander 0 of hand at relu0", "2 expander 0 of hand at relu1",
+                      "3 relu at relu0", "4 input_ref at input0", "5 act_ref at relu0",
+                      "-6 subgraph 0 of hand at relu1", "-7 schedule 0 of hand at input0"));
     CHECK_OK(ln_arch_unregister("hand"));
     ln_arch_cleanup();
 }
@@ -467,8 +468,8 @@ TEST(kept_tensors_can_be_looked_at_after_a_run)
 TEST(out_of_memory_leaks_nothing)
 {
     CHECK_OK(ln_arch_init());
-    const char *path = write_rules("rule range_relu [exact]\n  y = relu(b)\n  b = rearange(a)\n"
-                                   "  => y = sigmoid(a)\n");
+    const char *path = write_rules("rule range_relu [exact]\n  y = act(b)\n  b = rearange(a)\n"
+                                   "  => y = act(a | act=\"sigmoid\")\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
     options.rule_file_count = 1;
@@ -478,7 +479,7 @@ TEST(out_of_memory_leaks_nothing)
     OOM_SWEEP(n)
     {
         ln_context *ctx = ln_context_create();
-        if (ctx && ln_context_init_mem(ctx, relu_chain, strlen(relu_chain), "x.net") == LN_OK) {
+        if (ctx && ln_context_init_mem(ctx, act_chain, strlen(act_chain), "x.net") == LN_OK) {
             ln_status status = ln_context_compile_with(ctx, "cpu", &options);
             CHECK(status == LN_OK || status == LN_NO_MEMORY);
         }

@@ -95,12 +95,12 @@ def test_opt():
     pathlib.Path("model.net").write_text(MODEL)
     done = run("opt", "--verbose", "--time", "--verify", "model.net", code=0)
     check_text(done, "conv2d_nhwc_cpu")
-    check_text(done, "firing 1: fold: conv_relu [exact] at 'relu0' (relu)", "stderr")
+    check_text(done, "firing 4: fold: conv_relu [exact] at 'relu0' (act)", "stderr")
     check_text(done, "fold: 1 firings, ", "stderr")
     check_text(done, "(same bits)", "stderr")
     check_text(done, "all passes: ", "stderr")
-    done = run("opt", "--skip", "1", "--stop-after=fold", "model.net", code=0)
-    check_text(done, "relu(src=c | dst=r |)")
+    done = run("opt", "--skip", "4", "--stop-after=fold", "model.net", code=0)
+    check_text(done, "act(src=c | dst=r |")
     # What goes in as JSON comes out as JSON; any other model as IL, which can be read again.
     run("convert", "model.net", "-o", "model.json", code=0)
     done = run("opt", "-p", "fold", "model.json", code=0)
@@ -130,7 +130,7 @@ def test_opt():
         pathlib.Path("wrong.rules").write_text(text)
         done = run("opt", "--verify", "--rules", "wrong.rules", "-o", "out.net", "model.net", code=1)
         if name != "refused":
-            check_text(done, "after pass 'fold' the model computes something else", "stderr")
+            check_text(done, "after pass 'core' the model computes something else", "stderr")
 
 
 # A sum of two products that is not the product of a sum in the last bit, tagged as if it were.

@@ -5,13 +5,22 @@
 
 #include <math.h>
 
+#include "arch/ref/element.h"
+#include "arch/ref/onnx/elementwise.h"
 #include "base/deadline.h"
+#include "tensor/elem.h"
 
 static double clip(double x, double low, double high)
 {
     if (isnan(x))
         return x;
     return fmin(fmax(x, low), high);
+}
+
+// exp never sees a positive number, so nothing overflows and small results keep their digits.
+static double logistic(double x)
+{
+    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
 }
 
 static double softplus(double x)
@@ -27,7 +36,7 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     case LN_ACT_RELU: return 0 > x ? 0 : x;
     case LN_ACT_CLIP: return clip(x, alpha, beta);
     case LN_ACT_LRELU: return x >= 0 ? x : alpha * x;
-    case LN_ACT_SIGMOID: return 1 / (1 + exp(-x));
+    case LN_ACT_SIGMOID: return logistic(x);
     case LN_ACT_TANH: return tanh(x);
     case LN_ACT_SILU: return x / (1 + exp(-x));
     case LN_ACT_HARD_SIGMOID: return clip(alpha * x + beta, 0, 1);
@@ -36,7 +45,7 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     case LN_ACT_GELU_TANH: return x / 2 * (1 + tanh(root_2_over_pi * (x + 0.044715 * x * x * x)));
     case LN_ACT_ELU: return x >= 0 ? x : alpha * expm1(x);
     case LN_ACT_SOFTPLUS: return softplus(x);
-    case LN_ACT_MISH: return x * tanh(softplus(x));
+    case LN_ACT_MISH: return isinf(x) && x < 0 ? -0.0 : x * tanh(softplus(x));
     case LN_ACT_EXP: return exp(x);
     case LN_ACT_ERF: return erf(x);
     case LN_ACT_SQRT: return sqrt(x);
@@ -46,12 +55,45 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     }
 }
 
+// Of integers: what has a meaning in them wraps, the others are computed in double and go toward
+// zero.
+static void act_whole(const tl_tensor *src, tl_tensor *dst, size_t i, ln_act act, double alpha,
+                      double beta)
+{
+    int64_t x = ln_elem_int(src, i);
+    bool is_negative = ln_number_kind_of(src->dtype) == LN_NUMBER_WHOLE && x < 0;
+    uint64_t wrapped = (uint64_t)x;
+    switch (act) {
+    case LN_ACT_NONE: ln_elem_set_int(dst, i, x); return;
+    case LN_ACT_RELU: ln_elem_set_int(dst, i, is_negative ? 0 : x); return;
+    case LN_ACT_LRELU:
+        ln_elem_set_int(dst, i,
+                        is_negative ? (int64_t)(wrapped * (uint64_t)ln_call_to_int(alpha)) : x);
+        return;
+    case LN_ACT_ABS: ln_elem_set_int(dst, i, is_negative ? (int64_t)(0 - wrapped) : x); return;
+    case LN_ACT_NEG: ln_elem_set_int(dst, i, (int64_t)(0 - wrapped)); return;
+    default: break;
+    }
+    double value = ln_ref_act(act, alpha, beta, ln_elem_real(src, i));
+    if (TL_DTYPE_IS_NATIVE(dst->dtype))
+        ln_ref_store_double(dst->data, i, dst->dtype, value);
+    else
+        ln_elem_set_real(dst, i, trunc(value));
+}
+
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta)
 {
     const float *x = src->data;
     float *y = dst->data;
-    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++)
-        y[i] = (float)ln_ref_act(act, alpha, beta, (double)x[i]);
+    bool is_real = ln_number_kind_of(src->dtype) == LN_NUMBER_REAL;
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
+        if (src->dtype == TL_FLOAT)
+            y[i] = (float)ln_ref_act(act, alpha, beta, (double)x[i]);
+        else if (is_real)
+            ln_elem_set_real(dst, i, ln_ref_act(act, alpha, beta, ln_elem_real(src, i)));
+        else
+            act_whole(src, dst, i, act, alpha, beta);
+    }
 }
 
 void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,

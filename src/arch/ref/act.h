@@ -13,7 +13,7 @@ LN_CPPSTART
 // The activation of one number.
 double ln_ref_act(ln_act act, double alpha, double beta, double x);
 
-// Of all elements of `src`; `dst` may be `src`. Both are TL_FLOAT and of one shape.
+// Of all elements of `src`, numbers or bools; `dst` may be `src`. Both are of one type and shape.
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);
 
 // act(src * scale + offset); `scale` and `offset` are for the last axis.

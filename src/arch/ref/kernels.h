@@ -84,14 +84,6 @@ ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_
 // exp(src - m) / sum of exp(src - m) along `axis`, with m the largest element there, in double.
 ln_status ln_ref_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 
-// ---- Element by element: unary.c ----
-
-// 0 for negative elements; NaN and -0 stay.
-ln_status ln_ref_relu(const tl_tensor *src, tl_tensor *dst);
-
-// 1 / (1 + exp(-src)) in double.
-ln_status ln_ref_sigmoid(const tl_tensor *src, tl_tensor *dst);
-
 // ---- Sums: dot.c ----
 
 // The sum of products as one element. Floating dtypes add up in double; the others in the dtype, as

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Into the core: what LightNet's list and ONNX's say in words of their own becomes operators of the
+// types that all later passes know. The rules lie beside the descriptions of the operators that
+// they rewrite: op/from_lightnet.rules, op/onnx/from_onnx.rules.
+//
+// Before them come the user's rules, their `lower` statements and the expanders of the target's
+// archs, which see the model as it was read; what they take is left alone. All are asked again
+// later, in `fold` and `expand`. What an arch of the target computes itself, while it lacks what
+// the core's rule would make of it, stays as well.
+
+#include "desc/rule.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+extern const ln_rule_set ln_rules_core;
+
+static ln_status apply_user_rules(ln_compilation *compilation)
+{
+    const ln_rule_set *const *sets = (const ln_rule_set *const *)compilation->rule_sets;
+    size_t count = 0;
+    while (sets && sets[count])
+        count++;
+    return count ? ln_rewrite_rules(compilation, sets, count, LN_RULE_BEFORE_EXPAND) : LN_OK;
+}
+
+ln_status ln_pass_core(ln_compilation *compilation)
+{
+    LN_TRY(apply_user_rules(compilation));
+    if (!compilation->core_rules)
+        LN_TRY(ln_rule_set_unpack(&ln_rules_core, &compilation->core_rules));
+    LN_TRY(ln_pass_expand_as_read(compilation));
+    const ln_rule_set *const set = compilation->core_rules;
+    return ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE);
+}

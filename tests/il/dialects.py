@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The same network compiles to the same operators, whichever list of operators it is written in.
+
+    dialects.py LIGHTNET
+
+Each case is written with LightNet's operators and with ONNX's. After pass `core` both are the same text but for
+the operators' names, and so they are when they are lowered.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+X = "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 6, 8]);\n"
+Z = "input(| dst=z | dtype=TL_FLOAT, dims=[1, 4, 6, 8]);\n"
+LOW = "create(| dst=l | dtype=TL_FLOAT, dims=[], data=[0]);\ncreate(| dst=h | dtype=TL_FLOAT, dims=[], data=[6]);\n"
+
+# name, what both have, LightNet's words, ONNX's words
+CASES = [
+    ("relu", X, "relu(src=x | dst=y |);", "Relu(X=x | Y=y |);"),
+    ("lrelu", X, "lrelu(src=x | dst=y | negslope=0.25);", "LeakyRelu(X=x | Y=y | alpha=0.25);"),
+    ("sigmoid", X, "sigmoid(src=x | dst=y |);", "Sigmoid(X=x | Y=y |);"),
+    ("silu", X, "sigmoid(src=x | dst=s |);\nelew(src1=x, src2=s | dst=y | elew_op=TL_MUL);",
+     "Sigmoid(X=x | Y=s |);\nMul(A=x, B=s | C=y |);"),
+    ("relu6", X + LOW, "act(src=x | dst=y | act=clip, beta=6);",
+     "Clip(input=x, min=l, max=h | output=y |);"),
+    ("sum and relu", X + Z, "elew(src1=x, src2=z | dst=s | elew_op=TL_SUM);\nrelu(src=s | dst=y |);",
+     "Add(A=x, B=z | C=s |);\nRelu(X=s | Y=y |);"),
+    ("two transposes around an activation", X,
+     "transpose(src=x | dst=a | axes=[0, 2, 3, 1]);\nlrelu(src=a | dst=b | negslope=0.5);\n"
+     "transpose(src=b | dst=y | axes=[0, 3, 1, 2]);",
+     "Transpose(data=x | transposed=a | perm=[0, 2, 3, 1]);\nLeakyRelu(X=a | Y=b | alpha=0.5);\n"
+     "Transpose(data=b | transposed=y | perm=[0, 3, 1, 2]);"),
+    ("slopes that multiply", X, "lrelu(src=x | dst=a | negslope=0.5);\nlrelu(src=a | dst=y | negslope=0.5);",
+     "LeakyRelu(X=x | Y=a | alpha=0.5);\nLeakyRelu(X=a | Y=y | alpha=0.5);"),
+    ("the same activation twice", X + Z,
+     "sigmoid(src=x | dst=a |);\nsigmoid(src=x | dst=b |);\nelew(src1=a, src2=z | dst=c | elew_op=TL_SUM);\n"
+     "elew(src1=b, src2=c | dst=y | elew_op=TL_SUB);",
+     "Sigmoid(X=x | Y=a |);\nSigmoid(X=x | Y=b |);\nAdd(A=a, B=z | C=c |);\nSub(A=b, B=c | C=y |);"),
+    ("halves that change places", X,
+     "slice(src=x | dst=a | axis=1, start=0, len=2);\nslice(src=x | dst=b | axis=1, start=2, len=2);\n"
+     "concat(src1=b, src2=a | dst=y | axis=1);",
+     "Split(input=x | outputs1=a, outputs2=b | axis=1);\nConcat(inputs1=b, inputs2=a | concat_result=y | axis=1);"),
+]
+
+
+def lowered(lightnet, folder, text, *options):
+    path = folder / "model.net"
+    path.write_text(text)
+    done = subprocess.run([lightnet, "opt", *options, "-o", str(folder / "out.net"), str(path)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"{done.stderr}{text}"
+    lines = (folder / "out.net").read_text().splitlines()
+    # Without the operators' names and the constants, which one dialect writes as tensors.
+    lines = [re.sub(r"^\w+: ", "", line) for line in lines]
+    lines = [line for line in lines if line and not line.startswith(("create", "//"))]
+    return re.sub(r"workspace=\w+", "workspace", "\n".join(lines))
+
+
+def main():
+    lightnet = sys.argv[1]
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for case, shared, ours, onnx in CASES:
+            for options in (["--passes=core,fold"], ["-t", "cpu"], ["-t", "ref"]):
+                a, b = (lowered(lightnet, folder, f"{shared}{text}\n", *options) for text in (ours, onnx))
+                if a != b or "error" in a:
+                    failed += 1
+                    print(f"FAILED: {case} {' '.join(options)}:\n{a}\n-- in ONNX's words --\n{b}\n")
+    print(f"{3 * len(CASES) - failed} of {3 * len(CASES)} agree")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
