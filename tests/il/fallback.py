@@ -11,7 +11,6 @@ it, and as many only if they are of the same types.
 import collections
 import concurrent.futures
 import itertools
-import json
 import os
 import pathlib
 import re
@@ -20,6 +19,8 @@ import sys
 import tempfile
 
 REWRITE = re.compile(r"firing (\d+): (?:fold|settle): (\S+) \[\w+\] at '([^']*)'")
+# The type of a statement in IL.
+TYPE = re.compile(r"^(?:[\w.\-/]+: )?(\w+)\(", re.MULTILINE)
 # Views, which copy nothing, and what runs once, when a model is loaded.
 FREE = ("input_ref", "create_ref", "output_ref", "reshape_ref", "forward_ref", "bn_fold_weight_ref",
         "bn_fold_bias_ref")
@@ -100,7 +101,7 @@ def lower(lightnet, path, skipped=None):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return None, done.stderr
-    types = collections.Counter(op["optype"] for op in json.loads(done.stdout)["ops"])
+    types = collections.Counter(TYPE.findall(done.stdout))
     found = collections.Counter({t: n for t, n in types.items() if t.endswith("_ref") and t not in FREE})
     return found, REWRITE.findall(done.stderr)
 
