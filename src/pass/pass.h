@@ -23,7 +23,7 @@ typedef struct ln_compilation {
     size_t arch_count;
     const ln_optimize_options *options; // NULL: the defaults
     struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
-    struct ln_rule_set *core_rules; // those of pass `core`, unpacked when first needed
+    struct ln_rule_set *core_rules;     // those of pass `core`, unpacked when first needed
     struct ln_rule_set *own_rules[1 + LN_MAX_ARCHS]; // the library's others, likewise
     size_t own_rule_count;
     const struct ln_pass *pass; // that runs; NULL: none
@@ -66,9 +66,9 @@ void ln_pass_free_refused(const ln_context *ctx, ln_list *new_ops);
 // Whether the arch has an operator that computes operators of this type.
 bool ln_pass_has_variant(const ln_arch *arch, const char *optype);
 
-// For `core`: offers each operator that its rules rewrite to the user's `lower` statements that name
-// its type, and to the hand-written expanders of the target's archs, as far as no arch before has
-// the operator itself.
+// For `core`: offers each operator that its rules rewrite to the user's `lower` statements that
+// name its type, and to the hand-written expanders of the target's archs, as far as no arch before
+// has the operator itself.
 ln_status ln_pass_expand_as_read(ln_compilation *compilation);
 
 // ---- The passes, one file each ----

@@ -5,7 +5,7 @@
     fallback.py LIGHTNET MODEL...
 
 Each model, and each of those made here, is lowered with all rewrites, and where that leaves operators on `ref`,
-once without each of the rewrites of `fold` and `settle`. With a rewrite there are no more of them than without
+once without each of the rewrites of `core`, `fold` and `settle`. With a rewrite there are no more of them than without
 it, and as many only if they are of the same types.
 """
 import collections
@@ -18,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 
-REWRITE = re.compile(r"firing (\d+): (?:fold|settle): (\S+) \[\w+\] at '([^']*)'")
+REWRITE = re.compile(r"firing (\d+): (?:core|fold|settle): (\S+) \[\w+\] at '([^']*)'")
 # The type of a statement in IL.
 TYPE = re.compile(r"^(?:[\w.\-/]+: )?(\w+)\(", re.MULTILINE)
+# One operator under two names: the core has one type for them.
+SAME = {"relu_ref": "act_ref", "lrelu_ref": "act_ref", "sigmoid_ref": "act_ref"}
 # Views, which copy nothing, and what runs once, when a model is loaded.
 FREE = ("input_ref", "create_ref", "output_ref", "reshape_ref", "forward_ref", "bn_fold_weight_ref",
         "bn_fold_bias_ref")
@@ -101,7 +103,7 @@ def lower(lightnet, path, skipped=None):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return None, done.stderr
-    types = collections.Counter(TYPE.findall(done.stdout))
+    types = collections.Counter(SAME.get(t, t) for t in TYPE.findall(done.stdout))
     found = collections.Counter({t: n for t, n in types.items() if t.endswith("_ref") and t not in FREE})
     return found, REWRITE.findall(done.stderr)
 
