@@ -14,7 +14,6 @@
 #include "ir/context.h"
 #include "ir/dfg.h"
 #include "ir/op_life.h"
-#include "pass/build.h"
 
 #define MAX_WINDOW 4096
 
@@ -407,24 +406,23 @@ static ln_status bypass_aliases(site *s, const ln_rule *rule, ln_op *const *new_
 }
 
 ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window *window,
-                         ln_hash *nodes, ln_list **position)
+                         ln_list *new_ops, ln_hash *nodes, ln_list **position)
 {
     site s = {.ctx = ctx,
               .nodes = nodes,
               .position = *position,
               .window_first = window ? window->first : NULL};
     ln_list_builder removed = {0};
-    ln_list *new_ops = NULL;
     ln_op *results[LN_RULE_MAX_STATEMENTS]; // as many as the rule has, in its order
     size_t result_count = 0;
     ln_status status = push_removed(&removed, match);
-    if (status == LN_OK)
-        status = ln_build_result(ctx, match, &new_ops);
     for (const ln_list *l = new_ops; l; l = l->next)
         results[result_count++] = l->data;
     const ln_rule *rule = match->rule; // the match's names go with the operators
     if (status == LN_OK)
         status = exchange(&s, window, removed.list, new_ops);
+    else
+        ln_op_list_free_lists_too(new_ops);
     ln_list_free(removed.list);
     if (status == LN_OK)
         status = bypass_aliases(&s, rule, results);

@@ -26,11 +26,12 @@ typedef struct ln_window {
 ln_status ln_window_create(const ln_context *ctx, const ln_match *match, ln_window **out_window);
 void ln_window_destroy(ln_window *window); // accepts NULL
 
-// Exchanges the operators. `nodes` has the node of ctx->ops for every operator, and follows.
-// `window` is NULL for a rule that is not wide; the root then stands at *position. *position
-// becomes the first node whose operator may match anew. On failure the model is as before, or as
-// after the firing with an operator `forward` left that could go.
+// Exchanges the operators for `new_ops`, which it takes whatever the result. `nodes` has the node
+// of ctx->ops for every operator, and follows. `window` is NULL for a rule that is not wide; the
+// root then stands at *position. *position becomes the first node whose operator may match anew. On
+// failure the model is as before, or as after the firing with an operator `forward` left that could
+// go.
 ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window *window,
-                         ln_hash *nodes, ln_list **position);
+                         ln_list *new_ops, ln_hash *nodes, ln_list **position);
 
 #endif

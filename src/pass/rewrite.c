@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/msg.h>
 #include <lightnet/util.h>
 
 #include "desc/rule_weight.h"
@@ -21,6 +22,7 @@
 #include "pass/match.h"
 #include "pass/op_args.h"
 #include "pass/predicates.h"
+#include "pass/taken.h"
 
 // ---- General rules ----
 
@@ -42,19 +44,51 @@ typedef struct walker {
     size_t firing_count;
 } walker;
 
-// `window` is NULL unless the rule is wide. *out_fired is false if the firing is to be skipped.
+static bool is_users(const ln_compilation *compilation, const ln_rule_set *set)
+{
+    for (ln_rule_set **s = compilation->rule_sets; s && *s; s++)
+        if (*s == set)
+            return true;
+    return false;
+}
+
+// The rule's result; none if the target does not take it. That the rules of the library are taken
+// is tested (il.fallback): to ask each time would make compiling 5 % longer.
+static ln_status build(const walker *w, const ln_rule_set *set, const ln_match *match,
+                       ln_list **out_ops)
+{
+    bool is_taken = true;
+    ln_status status = ln_build_result(w->compilation->ctx, match, out_ops);
+    if (status == LN_OK && match->rule->stage == LN_RULE_BEFORE_EXPAND &&
+        is_users(w->compilation, set))
+        status = ln_match_is_taken(w->compilation, match, *out_ops, &is_taken);
+    if (status == LN_OK && is_taken)
+        return LN_OK;
+    ln_op_list_free_lists_too(*out_ops);
+    *out_ops = NULL;
+    if (status != LN_OK)
+        return ln_fail_prefix("rule '%s'", match->rule->name), status;
+    ln_msg_debug("rule '%s' at '%s': its result is for a later arch of the target",
+                 match->rule->name, match->ops[0]->op_arg->name);
+    return LN_OK;
+}
+
+// Takes `new_ops`. `window` is NULL unless the rule is wide. *out_fired is false if the firing is
+// to be skipped.
 static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
-                      const ln_window *window, bool *out_fired)
+                      const ln_window *window, ln_list *new_ops, bool *out_fired)
 {
     const ln_rule *rule = match->rule;
     ln_firing_names names;
     ln_firing firing =
         ln_firing_of_rule(set, rule->name, rule->tag, rule->line, match->ops[0], &names);
     firing.file = rule->file;
-    LN_TRY(ln_firing_decide(w->compilation, &firing, out_fired));
-    if (!*out_fired)
-        return LN_OK;
-    ln_status status = ln_match_apply(w->compilation->ctx, match, window, w->nodes, &w->position);
+    ln_status status = ln_firing_decide(w->compilation, &firing, out_fired);
+    if (status != LN_OK || !*out_fired) {
+        ln_op_list_free_lists_too(new_ops);
+        return status;
+    }
+    status = ln_match_apply(w->compilation->ctx, match, window, new_ops, w->nodes, &w->position);
     ln_firing_done(w->compilation, &firing, status);
     if (status != LN_OK) {
         *out_fired = false;
@@ -106,9 +140,12 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     LN_TRY(ln_match_rule(ctx, rule, w->position->data, &match, &matched));
     if (!matched)
         return LN_OK;
+    ln_list *new_ops = NULL;
     ln_status status = rule->is_wide ? ln_window_create(ctx, &match, &window) : LN_OK;
     if (status == LN_OK && (window || !rule->is_wide))
-        status = fire(w, c->set, &match, window, out_fired);
+        status = build(w, c->set, &match, &new_ops);
+    if (status == LN_OK && new_ops)
+        status = fire(w, c->set, &match, window, new_ops, out_fired);
     ln_window_destroy(window);
     ln_match_deinit(&match);
     return status;
@@ -282,6 +319,34 @@ static ln_status asks_arch(const ln_arch *arch, const ln_op *proto, const ln_op 
         status = ln_op_accepts(proto, op);
     *out_takes = status == LN_OK;
     return status == LN_NO_MEMORY || status == LN_INTERNAL ? status : LN_OK;
+}
+
+static ln_status takes_with(const ln_rule_set *set, const ln_arch *arch, const ln_op *op,
+                            bool *out_takes)
+{
+    *out_takes = false;
+    for (size_t i = 0; set && i < set->lower_count && !*out_takes; i++) {
+        const ln_op *proto = find_variant(arch, &set->lowers[i], op);
+        if (proto)
+            LN_TRY(asks_arch(arch, proto, op, out_takes));
+    }
+    return LN_OK;
+}
+
+ln_status ln_rewrite_find_taker(const ln_compilation *compilation, const ln_op *op,
+                                size_t *out_index)
+{
+    for (*out_index = 0; *out_index < compilation->arch_count; ++*out_index) {
+        const ln_arch *arch = compilation->archs[*out_index];
+        bool takes = arch->ep_funcs && arch->ep_funcs[0];
+        if (!takes)
+            LN_TRY(takes_with(arch->rules, arch, op, &takes));
+        for (ln_rule_set **set = compilation->rule_sets; set && *set && !takes; set++)
+            LN_TRY(takes_with(*set, arch, op, &takes));
+        if (takes)
+            return LN_OK;
+    }
+    return LN_OK;
 }
 
 static ln_status exchange_lowered(ln_compilation *compilation, const ln_op *proto,

@@ -26,4 +26,11 @@ ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const
 ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,
                            ln_list **position, int *out_matched);
 
+// The position in the target of the first arch that takes an operator of arch `none`, as lowering
+// asks them; the number of archs if none does. Of an arch with expanders nothing is known before
+// they are called: it counts as one that takes it. Conditions of `lower` statements count as
+// fulfilled.
+ln_status ln_rewrite_find_taker(const ln_compilation *compilation, const ln_op *op,
+                                size_t *out_index);
+
 #endif

@@ -735,6 +735,73 @@ TEST(lowering_asks_the_arch)
     fake_arch.describe = NULL;
 }
 
+// ---- What the target takes ----
+
+static const struct {
+    const char *why;
+    const char *model[6];
+    const char *rules;
+    const char *expected;
+} takers[] = {
+    {"no k of 7",
+     {"in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=7)",
+     "in()->x; const()->w; conv(x,w|k=5)->c; relu(c)->y; "},
+    {"any other k",
+     {"in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=6)",
+     "in()->x; const()->w; conv(x,w|k=6)->y; "},
+    {"k of 7 was not taken before",
+     {"in -> x", "const -> w", "conv x w -> c | k=7", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=7)",
+     "in()->x; const()->w; conv(x,w|k=7)->y; "},
+    {"a type that the arch lacks",
+     {"in -> x", "relu x -> a", "relu a -> y", NULL},
+     "rule r [exact] y = relu(a) a = relu(x) => y = neg(x)",
+     "in()->x; relu(x)->a; relu(a)->y; "},
+    {"behind another operator of the result",
+     {"in -> x", "const -> w", "relu x -> a", "conv a w -> b | k=5", "relu b -> y", NULL},
+     "rule r [rounds] y = relu(b) b = conv(a, w) a = relu(x)\n"
+     "  => n = relu(x) y = conv(n, w | k=7)",
+     "in()->x; const()->w; relu(x)->a; conv(a,w|k=5)->b; relu(b)->y; "},
+    {"what runs while loading counts nothing",
+     {"in -> x", "const -> w", "relu x -> a", "conv a w -> b | k=5", "relu b -> y", NULL},
+     "rule r [rounds] y = relu(b) b = conv(a, w) a = relu(x) where static(w)\n"
+     "  => n = foldw(w, w) y = conv(x, n)",
+     "in()->x; const()->w; foldw(w,w)->y_n; conv(x,y_n)->y; "},
+};
+
+// Two walks see that what is refused stays so, and is numbered nowhere.
+TEST(no_rule_of_a_user_moves_operators_to_a_later_arch)
+{
+    CHECK_OK(fake_register());
+    ln_rule_set *lowers;
+    const char *text = "lower * => *_fake";
+    CHECK_OK(ln_rule_set_parse(text, strlen(text), "lower.rules", &lowers));
+    fake_arch.rules = lowers;
+    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+        ln_context *ctx = fake_model(takers[i].model);
+        const ln_rule_set *set = parse(takers[i].rules);
+        ln_rule_set *users[] = {parsed, NULL};
+        ln_compilation compilation = {
+            .ctx = ctx, .archs = {&fake_arch}, .arch_count = 1, .rule_sets = users};
+        CHECK_OK(ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND));
+        if (strcmp(fake_print(ctx), takers[i].expected) != 0)
+            fail_msg("%s: the model is\n  %s instead of\n  %s", takers[i].why, fake_print(ctx),
+                     takers[i].expected);
+        CHECK(ln_context_check(ctx));
+        CHECK_EQ(compilation.firing_count,
+                 ln_op_table_find(ctx->op_table, "op_a") || ln_op_table_find(ctx->op_table, "op_c")
+                     ? 0
+                     : 1);
+        ln_context_free(ctx);
+    }
+    fake_arch.rules = NULL;
+    ln_rule_set_destroy(lowers);
+    ln_rule_set_destroy(parsed);
+    parsed = NULL;
+}
+
 // ---- The end ----
 
 #define RANDOM_MODELS 1000
@@ -1050,6 +1117,6 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           rules_that_do_not_fit_the_operators_are_refused,
           one_refused_request_leaves_the_model_before_or_behind_a_firing,
           out_of_memory_leaks_nothing, lowering_takes_what_the_arch_has_and_accepts,
-          lowering_asks_the_arch, random_models_come_to_an_end_and_compute_the_same,
-          any_rules_come_to_an_end_in_any_model, large_models_take_time_in_proportion,
-          firings_are_numbered_and_told)
+          lowering_asks_the_arch, no_rule_of_a_user_moves_operators_to_a_later_arch,
+          random_models_come_to_an_end_and_compute_the_same, any_rules_come_to_an_end_in_any_model,
+          large_models_take_time_in_proportion, firings_are_numbered_and_told)
