@@ -114,6 +114,9 @@ static void print_culprit(const suspect *s, const findings *found, size_t index)
     if (c->same_rule < index)
         printf("   the same rule as in %zu.\n", c->same_rule + 1);
     printf("   with the firings up to it the model is wrong, with those before it right\n");
+    if (c->is_of_algorithm)
+        printf("   with algorithm=direct it is right: the kernel of %s in '%s' (%s) is wrong\n",
+               c->with.algorithm, printable(c->with.convolution), printable(c->with.conv_type));
     print_verdicts(s, c);
     if (c->together_count > 0)
         printf("   %zu other firing%s of the rule left out with it\n", c->together_count,

@@ -121,8 +121,32 @@ static ln_status run_choice(const suspect *s, const choice *c, listener *l, ln_c
     options.keeps_tensors = 1;
     options.wants_firing = wants_firing;
     options.on_firing = note_firing;
+    options.avoids_winograd = c->avoids_winograd;
     options.user = l;
     return trial_run(s->model, s->target, &options, s->data, 1, c->until, out_loaded);
+}
+
+static const ln_op *maker_of(const ln_context *loaded, const ln_op *op)
+{
+    const ln_tensor_list_entry *in = op->op_arg->tensors_in ? op->op_arg->tensors_in->data : NULL;
+    const ln_tensor_entry *entry = in ? ln_tensor_table_find(loaded->tensor_table, in->name) : NULL;
+    return entry && entry->creater ? ln_op_table_find(loaded->op_table, entry->creater) : NULL;
+}
+
+// The convolution that makes the first wrong tensor, or an image of which that is a transpose or a
+// view: the reference has no channels-last images.
+static void note_algorithm(const ln_context *loaded, verdict *v)
+{
+    const ln_op *op = ln_op_table_find(loaded->op_table, v->compared.first.op);
+    for (int i = 0; op && i < 8; i++, op = maker_of(loaded, op)) {
+        const ln_param_entry *p = ln_param_list_find(op->op_arg->params, "algorithm");
+        if (!p || !p->value_string || strncmp(p->value_string, "winograd", 8) != 0)
+            continue;
+        snprintf(v->algorithm, sizeof v->algorithm, "%s", p->value_string);
+        snprintf(v->convolution, sizeof v->convolution, "%s", op->op_arg->name);
+        snprintf(v->conv_type, sizeof v->conv_type, "%s", op->op_arg->optype);
+        return;
+    }
 }
 
 ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
@@ -138,6 +162,8 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
         compare_scope scope = {.outputs_only = s->outputs_only, .until = c->until};
         status = compare_models(loaded, s->reference, &s->allowed, &scope, &out_verdict->compared);
         out_verdict->is_wrong = out_verdict->compared.wrong_count > 0;
+        if (status == LN_OK && out_verdict->is_wrong)
+            note_algorithm(loaded, out_verdict);
         close_model(loaded);
     } else if (status != LN_NO_MEMORY && status != LN_LIMIT && status != LN_TIMEOUT) {
         out_verdict->is_wrong = 1;
@@ -298,6 +324,20 @@ static ln_status try_part(search *at)
     return LN_OK;
 }
 
+// No other arch has the Winograd algorithms, so their kernels are told from the pass that chose
+// them by the same firings with direct convolutions.
+static ln_status ask_algorithm(search *at, culprit *c)
+{
+    verdict v;
+    if (!c->with.algorithm[0] || c->with.status != LN_OK)
+        return LN_OK;
+    at->c.limit = at->wrong;
+    at->c.avoids_winograd = 1;
+    LN_TRY(suspect_judge(at->s, &at->c, &v, NULL));
+    c->is_of_algorithm = !v.is_wrong;
+    return LN_OK;
+}
+
 // The first culprit of what is left; `v` is what comes of all its firings.
 static ln_status find_one(const suspect *s, findings *found, const verdict *v)
 {
@@ -314,6 +354,7 @@ static ln_status find_one(const suspect *s, findings *found, const verdict *v)
     if (at.right == 0) // nobody has asked about 0 yet
         LN_TRY(prove_start(&at));
     LN_TRY(add_culprit(found, &at, v));
+    LN_TRY(ask_algorithm(&at, &found->culprits[found->count - 1]));
     leave_out(found);
     return LN_OK;
 }

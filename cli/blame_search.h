@@ -45,6 +45,7 @@ typedef struct choice {
     size_t skip_count;
     const refusal *refusals;
     size_t refusal_count;
+    int avoids_winograd;
     const char *until; // only the operators up to the one that makes this tensor run; NULL: all
 } choice;
 
@@ -54,14 +55,20 @@ typedef struct verdict {
     ln_status status;   // not LN_OK: compiling or running fails, which is wrong too
     char message[1024]; // then: why
     comparison compared;
+    // Of the nearest convolution from which the first wrong tensor comes, if it is a Winograd one.
+    char algorithm[32];
+    char convolution[LN_MAX_NAME_LEN]; // its name
+    char conv_type[LN_MAX_NAME_LEN];
 } verdict;
 
 // A firing that makes the model wrong: with all before it, it is right; with it too, wrong.
 typedef struct culprit {
-    ln_firing firing; // texts are owned
-    verdict with;     // what comes of the firings up to it, as far as the first wrong tensor
-    verdict with_all; // and of all firings, but for the culprits before
-    size_t same_rule; // index of the first culprit of the same rule: its own, or an earlier one
+    ln_firing firing;    // texts are owned
+    verdict with;        // what comes of the firings up to it, as far as the first wrong tensor
+    verdict with_all;    // and of all firings, but for the culprits before
+    size_t same_rule;    // index of the first culprit of the same rule: its own, or an earlier one
+    int is_of_algorithm; // right with direct convolutions: the kernels of `with.algorithm` are
+                         // wrong
     size_t together_count; // other firings of the rule, left out with it without a search
 } culprit;
 

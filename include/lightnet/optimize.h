@@ -90,6 +90,10 @@ typedef struct ln_optimize_options {
     ln_status (*on_pass)(void *user, const char *pass, double seconds, const ln_context *ctx);
 
     void *user; /* for the functions above */
+
+    /* Convolutions take no Winograd algorithm, with the same firings: to tell a fault of its
+     * kernels from one of the passes that bring convolutions to them. */
+    int avoids_winograd;
 } ln_optimize_options;
 
 /* Every pass, no files of rules, nothing skipped, nobody told. */

@@ -69,7 +69,11 @@ static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash 
 {
     ln_op *op = (*position)->data;
     const ln_layout_op *how = ln_layout_op_find(op->op_arg->optype);
-    ln_layout_build build = {.ctx = compilation->ctx, .op = op, .twins = twins};
+    ln_layout_build build = {.ctx = compilation->ctx,
+                             .op = op,
+                             .twins = twins,
+                             .avoids_winograd =
+                                 compilation->options && compilation->options->avoids_winograd};
     if (!how || !how->fits(&build))
         return LN_OK;
     ln_firing_names names;

@@ -25,6 +25,7 @@ typedef struct ln_layout_build {
 
     // Operators that stay, but may have lost their only reader. Borrowed from the context.
     const ln_op *bypassed[2];
+    bool avoids_winograd; // as the options say
 } ln_layout_build;
 
 // The tensor of the model that an input or output stands for; NULL if there is none.

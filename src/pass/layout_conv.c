@@ -70,6 +70,12 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
     return read_window(&found.window, out_conv) && read_activation(call, out_conv);
 }
 
+const char *ln_layout_algorithm_name(const ln_layout_build *build, ln_conv_algorithm algorithm)
+{
+    bool is_avoided = build->avoids_winograd && ln_conv_winograd_tile(algorithm) != 0;
+    return ln_conv_algorithm_name(is_avoided ? LN_CONV_DIRECT : algorithm);
+}
+
 ln_layout_params ln_layout_conv_pack_params(const ln_layout_conv *conv, const char *algorithm)
 {
     ln_layout_params p = {0};
@@ -180,8 +186,8 @@ static ln_status rewrite_conv(ln_layout_build *build)
         return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
     const ln_layout_dims weight = ln_layout_dims_of(build, c.weight);
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
-    const char *algorithm = ln_conv_algorithm_name(
-        ln_conv_algorithm_choose(weight.d, c.group, out.d + 2, c.stride, c.dilation));
+    const char *algorithm = ln_layout_algorithm_name(
+        build, ln_conv_algorithm_choose(weight.d, c.group, out.d + 2, c.stride, c.dilation));
     const char *src = ln_layout_twin(build, c.src);
     const char *addend = c.addend ? ln_layout_twin(build, c.addend) : NULL;
     char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");

@@ -6,6 +6,7 @@
 
 #include <lightnet/act.h>
 
+#include "op/conv_nhwc.h"
 #include "pass/layout_build.h"
 
 LN_CPPSTART
@@ -30,6 +31,8 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
 // The parameters but those of the activation.
 ln_layout_params ln_layout_conv_params(const ln_layout_conv *conv, int channels,
                                        const char *algorithm);
+// The name of `algorithm`, or of the direct one where the options avoid it.
+const char *ln_layout_algorithm_name(const ln_layout_build *build, ln_conv_algorithm algorithm);
 ln_layout_params ln_layout_conv_pack_params(const ln_layout_conv *conv, const char *algorithm);
 
 // src, packed, bias and addend, those that there are. *out_is_complete: none is missing.

@@ -54,8 +54,8 @@ static const char *algorithm_of(const ln_layout_build *build, const ln_layout_co
     const int *w = ln_layout_find(build, c->weight)->tensor->dims;
     const int *out = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
     const int plane[] = {w[0], w[1], w[3], w[4]};
-    return ln_conv_algorithm_name(
-        ln_conv_algorithm_choose(plane, c->group, out + 3, c->stride + 1, c->dilation + 1));
+    return ln_layout_algorithm_name(
+        build, ln_conv_algorithm_choose(plane, c->group, out + 3, c->stride + 1, c->dilation + 1));
 }
 
 static const char *emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *algorithm)
