@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules, on operators of arch `none` and on what they were lowered to: the user's alone, so
-// that they see the model as it was written; then all together, the user's before those for every
-// arch and those of the target's archs.
+// The rules, and the merging of equal operators, on operators of arch `none` and on what they were
+// lowered to: the user's alone, so that they see the model as it was written; then all together,
+// the user's before those for every arch and those of the target's archs.
 
 #include "desc/rule.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
+#include "pass/same.h"
 
 #include <lightnet/allocator.h>
 
@@ -55,9 +56,15 @@ static ln_status apply_rules(ln_compilation *compilation, ln_rule_stage stage)
     return status;
 }
 
+// Equal operators become one before the rules, so that these see chains once, and after them, since
+// rules make equal operators too.
 ln_status ln_pass_fold(ln_compilation *compilation)
 {
-    return apply_rules(compilation, LN_RULE_BEFORE_EXPAND);
+    size_t count;
+    LN_TRY(ln_merge_same(compilation, &count));
+    LN_TRY(apply_rules(compilation, LN_RULE_BEFORE_EXPAND));
+    LN_TRY(ln_merge_same(compilation, &count));
+    return count ? apply_rules(compilation, LN_RULE_BEFORE_EXPAND) : LN_OK;
 }
 
 ln_status ln_pass_fuse(ln_compilation *compilation)

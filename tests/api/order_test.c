@@ -9,9 +9,10 @@
 // Three branches that grow before they shrink, interleaved.
 #define BRANCHES                                                                                   \
     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 8, 8]);\n"                                        \
+    "input(| dst=z | dtype=TL_FLOAT, dims=[1, 4, 8, 8]);\n"                                        \
     "upsample(src=x | dst=a | scales=[1, 1, 4, 4], mode=TL_NEAREST);\n"                            \
-    "upsample(src=x | dst=b | scales=[1, 1, 4, 4], mode=TL_NEAREST);\n"                            \
-    "upsample(src=x | dst=c | scales=[1, 1, 4, 4], mode=TL_NEAREST);\n"                            \
+    "upsample(src=x | dst=b | scales=[1, 1, 4, 4], mode=TL_LINEAR);\n"                             \
+    "upsample(src=z | dst=c | scales=[1, 1, 4, 4], mode=TL_NEAREST);\n"                            \
     "maxreduce(src=a | dst=p | axis=2);\n"                                                         \
     "maxreduce(src=b | dst=q | axis=2);\n"                                                         \
     "maxreduce(src=c | dst=r | axis=2);\n"                                                         \
@@ -144,8 +145,9 @@ TEST(models_that_are_not_lowered_are_left_alone)
     CHECK_OK(ln_context_optimize_with(ctx, "ref", &options));
     char ops[512];
     list_ops(ctx, ops, sizeof ops);
-    CHECK_STR_EQ(ops, "input0 upsample0 upsample1 upsample2 maxreduce0 maxreduce1 maxreduce2 "
-                      "elew0 elew1 ");
+    CHECK_STR_EQ(ops,
+                 "input0 input1 upsample0 upsample1 upsample2 maxreduce0 maxreduce1 maxreduce2 "
+                 "elew0 elew1 ");
     close_context(ctx);
     ln_arch_cleanup();
 }
