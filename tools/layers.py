@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves src/LAYERS: a module includes only modules of lower layers, and nobody names a leaf.
+"""Proves src/LAYERS: a module includes only modules of lower layers, and nobody names a leaf, nor an
+operator of a leaf: "relu_cpu" stands in src/arch/cpu alone.
 
 Silent when all is well; else one line a finding, and exit 1.
 """
@@ -10,6 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def read_layers():
@@ -54,14 +56,33 @@ def target_of(quote, name, layers, headers):
     return parts[0] if len(parts) > 1 else None
 
 
+def leaf_op_finder():
+    """Finds types of operators of an arch, and formats that make them, in the text of a string."""
+    archs = sorted(p.name for p in (ROOT / "src/arch").iterdir() if p.is_dir() and p.name != "none")
+    return re.compile(rf"(?:\w|%[.*]*s)_({'|'.join(archs)})\b")
+
+
+def leaf_ops(path, module, line, finder):
+    if path.suffix not in (".c", ".h", ".inc") or line.lstrip().startswith(("//", "*", "/*")):
+        return
+    for text in STRING.findall(line.split("//")[0]):
+        for match in finder.finditer(text):
+            if module not in (f"arch/{match.group(1)}", "cli"):
+                yield f'"{text}" names an operator of arch {match.group(1)}'
+
+
 def main():
     layers, headers = read_layers()
+    finder = leaf_op_finder()
     findings = []
-    files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*.[ch]")]
+    files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h", ".inc")]
     for path in sorted(files):
         module = module_of(path, layers)
-        is_test = re.search(r"_(test|fuzz|bench)\.c$", path.name)
+        is_test = re.search(r"_(test|fuzz|bench)\.c$|^(test|fake)_", path.name)
         for number, line in enumerate(path.read_text().splitlines(), 1):
+            if not is_test:
+                findings += [f"{path.relative_to(ROOT)}:{number}: {why}"
+                             for why in leaf_ops(path, module, line, finder)]
             match = INCLUDE.match(line)
             target = match and target_of(*match.groups(), layers, headers)
             if not target or target == module:

@@ -97,6 +97,10 @@ struct ln_arch {
     /* Measures for about `seconds` what the calling thread computes at most, for results to be
      * compared with. NULL: not known. */
     void (*measure_peak)(void *priv, double seconds, ln_arch_peak *out_peak);
+
+    /* 1: it computes every operator in main memory. Values that are known while a model is planned
+     * come from it, and it does what another arch refuses in a run. */
+    int is_reference;
 };
 typedef struct ln_arch ln_arch;
 
@@ -135,6 +139,10 @@ LN_API void ln_arch_release(void); /* unregisters all */
 LN_API ln_status ln_op_register(ln_op *op);
 LN_API ln_status ln_op_unregister(const char *optype);
 LN_API ln_op *ln_op_find(const char *optype);
+
+/* The variant of an operator of arch `none` on the first arch that is a reference; NULL if none
+ * has it. */
+LN_API ln_op *ln_op_find_reference(const char *optype);
 LN_API ln_op *ln_op_find_at(size_t index);
 LN_API size_t ln_op_count(void);
 LN_API void ln_op_release(void);

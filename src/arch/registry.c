@@ -6,6 +6,7 @@
 
 #include <lightnet/arch.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/util.h>
@@ -114,6 +115,21 @@ ln_status ln_op_unregister(const char *optype)
 ln_op *ln_op_find(const char *optype)
 {
     return ln_registry_find(&ops, optype);
+}
+
+ln_op *ln_op_find_reference(const char *optype)
+{
+    const ln_arch *arch;
+    for (size_t i = 0; optype && (arch = ln_arch_find_at(i)); i++) {
+        char variant[LN_MAX_NAME_LEN];
+        if (!arch->is_reference || snprintf(variant, sizeof variant, "%s_%s", optype,
+                                            arch->arch_name) >= (int)sizeof variant)
+            continue;
+        ln_op *proto = ln_op_find(variant);
+        if (proto)
+            return proto;
+    }
+    return NULL;
 }
 
 ln_op *ln_op_find_at(size_t index)

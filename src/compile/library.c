@@ -33,7 +33,7 @@ ln_status ln_arch_init(void)
     ln_status status = LN_OK;
     pthread_mutex_lock(&lock);
     if (init_count == 0) {
-        ln_call_find_op = ln_op_find;
+        ln_call_find_reference = ln_op_find_reference;
         status = register_all();
         if (status != LN_OK)
             release_all();

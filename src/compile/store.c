@@ -308,7 +308,7 @@ static const ln_op *find_create(const ln_context *ctx)
             return proto;
         name += len + (name[len] == ',');
     }
-    return ln_op_find("create_ref");
+    return ln_op_find_reference("create");
 }
 
 static ln_list *make_params(const tl_tensor *t)

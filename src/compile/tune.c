@@ -4,8 +4,6 @@
 #include "compile/tune.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/context.h>
@@ -27,6 +25,15 @@
 #define MOST_RUNS      50
 #define ENOUGH_SECONDS 0.03
 
+static ln_status set_algorithm(ln_list **params, const char *algorithm)
+{
+    ln_param_entry *param = ln_param_list_find(*params, "algorithm");
+    if (param)
+        return ln_param_set_string(param, algorithm);
+    *params = ln_param_list_append_string(*params, "algorithm", algorithm);
+    return ln_param_list_find(*params, "algorithm") ? LN_OK : LN_NO_MEMORY;
+}
+
 // ---- One trial ----
 
 static const int *ints_param(const ln_op *op, const char *name, const int *usual)
@@ -35,61 +42,107 @@ static const int *ints_param(const ln_op *op, const char *name, const int *usual
     return param ? param->value_array_int : usual;
 }
 
-// The convolution as a model of its own.
+// A convolution and the packing of its weights, to be run as a model of their own.
 typedef struct trial {
-    int src_dims[4], weight_dims[4], group;
-    int stride[2], padding[4], dilation[2];
+    const ln_op *pack, *conv;
+    const tl_tensor *src, *weight;
+    const char *target;
+    const ln_context *owner; // in whose threads: an algorithm may be the fastest in one only
 } trial;
 
-static bool read_trial(const ln_op *op, trial *t)
+static bool read_trial(const ln_op *pack, const ln_op *conv, trial *t)
 {
-    static const int ones[2] = {1, 1}, zeros[4];
-    const ln_tensor_entry *src = ln_op_find_tensor_entry(op, "src");
-    if (!src || src->is_open || src->tensor->len == 0)
+    const ln_tensor_entry *src = ln_op_find_tensor_entry(conv, "src");
+    const ln_tensor_entry *weight = ln_op_find_tensor_entry(pack, "weight");
+    if (!src || src->is_open || src->tensor->len == 0 || !weight || weight->is_open)
         return false;
-    memcpy(t->src_dims, src->tensor->dims, sizeof t->src_dims);
-    int window = ln_op_int_param(op, "src_channels", 0);
-    t->group = ln_op_int_param(op, "group", 1);
-    ln_conv_nhwc_weight_dims(t->weight_dims, src->tensor, window, t->group,
-                             ln_op_int_param(op, "channels", 0), ints_param(op, "size", ones));
-    t->src_dims[3] = window ? window : t->src_dims[3];
-    memcpy(t->stride, ints_param(op, "stride", ones), sizeof t->stride);
-    memcpy(t->dilation, ints_param(op, "dilation", ones), sizeof t->dilation);
-    memcpy(t->padding, ints_param(op, "padding", zeros), sizeof t->padding);
+    t->pack = pack;
+    t->conv = conv;
+    t->src = src->tensor;
+    t->weight = weight->tensor;
     return true;
 }
 
-// In the threads of `owner`, because an algorithm may be the fastest in one thread only.
-static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm, const char *target,
-                                const ln_context *owner)
+static bool fits(const trial *t, int algorithm)
 {
-    const int *x = t->src_dims, *w = t->weight_dims, *p = t->padding;
-    const char *name = ln_conv_algorithm_name(algorithm);
-    char text[2048];
-    snprintf(text, sizeof text,
-             "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d, %d, %d]);\n"
-             "create(| dst=w | dtype=TL_FLOAT, dims=[%d, %d, %d, %d], ran=[-1, 1]);\n"
-             "conv2d_pack(weight=w | dst=p | group=%d, algorithm=%s);\n"
-             "conv2d_nhwc(src=x, packed=p | dst=y | group=%d, channels=%d, size=[%d, %d], "
-             "stride=[%d, %d], padding=[%d, %d, %d, %d], dilation=[%d, %d], algorithm=%s);\n",
-             x[0], x[1], x[2], x[3], w[0], w[1], w[2], w[3], t->group, name, t->group, w[0], w[2],
-             w[3], t->stride[0], t->stride[1], p[0], p[1], p[2], p[3], t->dilation[0],
-             t->dilation[1], name);
+    static const int ones[2] = {1, 1};
+    return ln_conv_algorithm_fits(
+        (ln_conv_algorithm)algorithm, t->weight->dims, ln_op_int_param(t->conv, "group", 1),
+        ints_param(t->conv, "stride", ones), ints_param(t->conv, "dilation", ones));
+}
+
+// The lists become the model's, or are freed. The operator has the name of its type.
+static ln_status add_op(ln_context *model, const char *optype, ln_list *ins, ln_list *outs,
+                        ln_list *params, bool is_complete)
+{
+    const ln_op *proto = ln_op_find(optype);
+    ln_op *op = proto && is_complete
+                    ? ln_op_create_from_proto(proto, optype, ins, outs, params, model->tensor_table)
+                    : NULL;
+    if (op) {
+        ln_status status = ln_context_append_op(model, op);
+        if (status != LN_OK)
+            ln_op_free_lists_too(op);
+        return status;
+    }
+    ln_tensor_list_free(ins);
+    ln_tensor_list_free(outs);
+    ln_param_list_free(params);
+    return proto ? LN_NO_MEMORY : LN_FAIL(LN_NOT_FOUND, "there is no operator '%s'", optype);
+}
+
+// A tensor of floats like `t`: an input, or random numbers that stay.
+static ln_status add_source(ln_context *model, const tl_tensor *t, const char *name, bool is_input)
+{
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", name);
+    ln_list *params = ln_param_list_append_string(NULL, "dtype", tl_dtype_name(t->dtype));
+    params = ln_param_list_append_array_int(params, "dims", t->ndim, t->dims);
+    if (!is_input)
+        params = ln_param_list_append_array_int(params, "ran", 2, (const int[]){-1, 1});
+    return add_op(model, is_input ? "input" : "create", NULL, outs, params,
+                  outs && ln_list_length(params) == (is_input ? 2 : 3));
+}
+
+// `op` as it is, but for its tensors and the algorithm.
+static ln_status add_copy(ln_context *model, const ln_op *op, ln_list *ins, ln_list *outs,
+                          const char *algorithm, bool is_complete)
+{
+    ln_list *params = ln_param_list_copy(op->op_arg->params);
+    is_complete = is_complete && ln_list_length(params) == ln_list_length(op->op_arg->params) &&
+                  set_algorithm(&params, algorithm) == LN_OK;
+    return add_op(model, op->op_arg->optype, ins, outs, params, is_complete);
+}
+
+static ln_status add_ops(ln_context *model, const trial *t, const char *algorithm)
+{
+    LN_TRY(add_source(model, t->src, "src", true));
+    LN_TRY(add_source(model, t->weight, "weight", false));
+    ln_list *ins = ln_tensor_list_append(NULL, "weight", "weight");
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", "packed");
+    LN_TRY(add_copy(model, t->pack, ins, outs, algorithm, ins && outs));
+    ins = ln_tensor_list_append(NULL, "src", "src");
+    ins = ln_tensor_list_append(ins, "packed", "packed");
+    outs = ln_tensor_list_append(NULL, "dst", "dst");
+    LN_TRY(add_copy(model, t->conv, ins, outs, algorithm, ln_list_length(ins) == 2 && outs));
+    return ln_context_init_ops(model);
+}
+
+static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm)
+{
     ln_context *model = ln_context_create();
     if (model)
-        ln_context_share_threads(model, owner);
-    if (model && ln_context_init_mem(model, text, strlen(text), "trial") == LN_OK &&
-        ln_context_compile(model, target) == LN_OK && ln_context_load(model, NULL) == LN_OK)
+        ln_context_share_threads(model, t->owner);
+    if (model && add_ops(model, t, ln_conv_algorithm_name(algorithm)) == LN_OK &&
+        ln_context_compile(model, t->target) == LN_OK && ln_context_load(model, NULL) == LN_OK)
         return model;
     ln_context_free(model);
     return NULL;
 }
 
 // Seconds of the best run; DBL_MAX if it does not run.
-static double measure(const trial *t, ln_conv_algorithm algorithm, const char *target,
-                      const ln_context *owner)
+static double measure(const trial *t, ln_conv_algorithm algorithm)
 {
-    ln_context *model = create_model(t, algorithm, target, owner);
+    ln_context *model = create_model(t, algorithm);
     double best = DBL_MAX, begin = ln_clock();
     for (int i = 0; model && i < MOST_RUNS; i++) {
         double start = ln_clock();
@@ -106,17 +159,15 @@ static double measure(const trial *t, ln_conv_algorithm algorithm, const char *t
 
 // ---- Choosing ----
 
-static ln_conv_algorithm find_fastest(const trial *t, ln_conv_algorithm expected,
-                                      const char *target, const ln_context *owner)
+static ln_conv_algorithm find_fastest(const trial *t, ln_conv_algorithm expected)
 {
-    double expected_time = measure(t, expected, target, owner), best_time = expected_time;
+    double expected_time = measure(t, expected), best_time = expected_time;
     ln_conv_algorithm best = expected;
     for (int a = 0; a < LN_CONV_ALGORITHM_COUNT; a++) {
         ln_conv_algorithm algorithm = (ln_conv_algorithm)a;
-        if (algorithm == expected ||
-            !ln_conv_algorithm_fits(algorithm, t->weight_dims, t->group, t->stride, t->dilation))
+        if (algorithm == expected || !fits(t, a))
             continue;
-        double time = measure(t, algorithm, target, owner);
+        double time = measure(t, algorithm);
         if (time < best_time && time < expected_time * (1 - LEAST_GAIN)) {
             best = algorithm;
             best_time = time;
@@ -129,8 +180,7 @@ static int count_algorithms(const trial *t)
 {
     int count = 0;
     for (int a = 0; a < LN_CONV_ALGORITHM_COUNT; a++)
-        count += ln_conv_algorithm_fits((ln_conv_algorithm)a, t->weight_dims, t->group, t->stride,
-                                        t->dilation);
+        count += fits(t, a);
     return count;
 }
 
@@ -139,15 +189,7 @@ static int count_algorithms(const trial *t)
 static ln_op *copy_with(const ln_op *op, const char *algorithm)
 {
     ln_op *copy = ln_op_copy(op);
-    if (!copy)
-        return NULL;
-    ln_list **params = &copy->op_arg->params;
-    ln_param_entry *param = ln_param_list_find(*params, "algorithm");
-    if (param && ln_param_set_string(param, algorithm) == LN_OK)
-        return copy;
-    if (!param)
-        *params = ln_param_list_append_string(*params, "algorithm", algorithm);
-    if (!param && ln_param_list_find(*params, "algorithm"))
+    if (copy && set_algorithm(&copy->op_arg->params, algorithm) == LN_OK)
         return copy;
     ln_op_free_lists_too(copy);
     return NULL;
@@ -203,13 +245,12 @@ static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
 {
     ln_context *ctx = compilation->ctx;
     const ln_op *pack = find_pack(ctx, conv);
-    trial t;
-    if (!pack || !read_trial(conv, &t) || count_algorithms(&t) < 2)
+    trial t = {.target = compilation->archs[0]->arch_name, .owner = root_of(ctx)};
+    if (!pack || !read_trial(pack, conv, &t) || count_algorithms(&t) < 2)
         return LN_OK;
     const ln_param_entry *param = ln_param_list_find(conv->op_arg->params, "algorithm");
     ln_conv_algorithm expected = param ? (ln_conv_algorithm)param->value_int : LN_CONV_DIRECT;
-    ln_conv_algorithm best =
-        find_fastest(&t, expected, compilation->archs[0]->arch_name, root_of(ctx));
+    ln_conv_algorithm best = find_fastest(&t, expected);
     if (best == expected)
         return LN_OK;
     ln_firing_names names;

@@ -29,7 +29,7 @@
 // file is not long in planning.
 #define MAX_KNOWN_WORK 2e7
 
-ln_op *(*ln_call_find_op)(const char *optype);
+ln_op *(*ln_call_find_reference)(const char *optype);
 
 // ---- Arguments by position ----
 
@@ -427,16 +427,18 @@ static bool is_output_small(const ln_call *call)
     return true;
 }
 
+static const ln_op_info *find_reference(const char *optype)
+{
+    const ln_op *proto = ln_call_find_reference ? ln_call_find_reference(optype) : NULL;
+    return proto ? proto->op_arg->info : NULL;
+}
+
 // The variant that computes it; NULL: none.
 static const ln_op_info *find_compute(const ln_call *call)
 {
     if (call->info->compute)
         return call->info;
-    char optype[LN_MAX_NAME_LEN];
-    if (snprintf(optype, sizeof optype, "%s_ref", call->op_arg->optype) >= (int)sizeof optype)
-        return NULL;
-    const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
-    const ln_op_info *info = proto ? proto->op_arg->info : NULL;
+    const ln_op_info *info = find_reference(call->op_arg->optype);
     return info && info->compute ? info : NULL;
 }
 
@@ -585,17 +587,16 @@ static bool is_accepted(ln_call *call)
 }
 
 // A variant that was chosen while shapes were open may not take what came, nor one that a model
-// names itself what it is given: `ref` does. NULL where there is no `ref`.
+// names itself what it is given: the reference does. NULL where there is none.
 static const ln_op_info *choose_variant(ln_call *call)
 {
     if (is_accepted(call))
         return call->info;
     call->op_arg->status = LN_OK;
     char optype[LN_MAX_NAME_LEN];
-    size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch);
-    snprintf(optype, sizeof optype, "%.*sref", (int)len, call->op_arg->optype);
-    const ln_op *proto = ln_call_find_op ? ln_call_find_op(optype) : NULL;
-    return proto ? proto->op_arg->info : NULL;
+    size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch) - 1;
+    snprintf(optype, sizeof optype, "%.*s", (int)len, call->op_arg->optype);
+    return find_reference(optype);
 }
 
 static ln_status compute(ln_call *call)

@@ -72,8 +72,8 @@ void ln_call_drop_prepared(ln_call *call);
 void ln_call_release_scratch(ln_call *call);
 void ln_call_release_captured(ln_call *call);
 
-// How prototypes are found, for computing constants while a model is planned; set by the registry,
-// NULL before.
-extern ln_op *(*ln_call_find_op)(const char *optype);
+// How the reference variant of a type is found, for computing constants while a model is planned;
+// set by the registry, NULL before.
+extern ln_op *(*ln_call_find_reference)(const char *optype);
 
 #endif

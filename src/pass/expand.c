@@ -172,12 +172,13 @@ static ln_status check_all_lowered(const ln_compilation *compilation)
     }
     if (left_count == 0)
         return LN_OK;
+    const ln_arch *last = compilation->archs[compilation->arch_count - 1];
     if (orphan)
         return LN_FAIL(
             LN_UNSUPPORTED,
             "no arch of the target takes %zu operator%s: %s; nothing computes '%s' until "
-            "the program registers an operator '%s_ref'",
-            left_count, left_count == 1 ? "" : "s", names, orphan, orphan);
+            "the program registers an operator '%s_%s'",
+            left_count, left_count == 1 ? "" : "s", names, orphan, orphan, last->arch_name);
     return LN_FAIL(LN_UNSUPPORTED, "no arch of the target takes %zu operator%s: %s", left_count,
                    left_count == 1 ? "" : "s", names);
 }

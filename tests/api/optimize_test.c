@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include <lightnet/serializer.h>
+
 #include "tests/oom.h"
 
 #define MAX_SEEN 64
@@ -465,6 +467,37 @@ TEST(kept_tensors_can_be_looked_at_after_a_run)
 
 // ---- No memory ----
 
+// ---- Tuning ----
+
+// Requests for memory while a convolution is compiled, after all readers are gone.
+static size_t count_requests_of_compiling(bool tunes)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx =
+        open_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 16, 12, 12]);\n"
+                  "create(| dst=w | dtype=TL_FLOAT, dims=[16, 16, 3, 3], ran=[-1, 1]);\n"
+                  "create(| dst=b | dtype=TL_FLOAT, dims=[16], ran=[-1, 1]);\n"
+                  "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3]);\n");
+    CHECK_OK(ln_serializer_unregister("il"));
+    CHECK_OK(ln_serializer_unregister("ir"));
+    ln_optimize_options options = ln_optimize_options_default();
+    options.tunes = tunes;
+    test_oom oom;
+    test_oom_start(&oom, SIZE_MAX);
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    test_oom_stop();
+    close_context(ctx);
+    ln_arch_cleanup();
+    return oom.requests;
+}
+
+// Each algorithm is compiled and loaded as a model of its own.
+TEST(tuning_needs_no_reader)
+{
+    size_t plain = count_requests_of_compiling(false);
+    CHECK(count_requests_of_compiling(true) > 2 * plain);
+}
+
 TEST(out_of_memory_leaks_nothing)
 {
     CHECK_OK(ln_arch_init());
@@ -494,4 +527,5 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
           rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
           a_firing_that_fails_is_told, functions_of_an_arch_are_numbered_and_can_be_skipped,
-          kept_tensors_can_be_looked_at_after_a_run, out_of_memory_leaks_nothing)
+          kept_tensors_can_be_looked_at_after_a_run, tuning_needs_no_reader,
+          out_of_memory_leaks_nothing)

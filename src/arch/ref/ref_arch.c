@@ -17,4 +17,5 @@ ln_arch ln_arch_ref = {
     .mem_type = LN_MEM_CPU,
     .packed_ops = &ln_ops_ref,
     .rules = &ln_rules_ref,
+    .is_reference = 1,
 };
