@@ -44,7 +44,8 @@ if(LN_HAS_PACKED_RELOCATIONS)
 endif()
 # Calls and addresses inside of the library are bound when it is linked, not by name when it is
 # loaded; functions that nobody calls are left out.
-foreach(flag -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-O1)
+# The map is what tools/size.sh reads.
+foreach(flag -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-O1 -Wl,-Map=${PROJECT_BINARY_DIR}/liblightnet.map)
   string(MAKE_C_IDENTIFIER "LN_HAS${flag}" has_flag)
   check_linker_flag(C "${flag}" ${has_flag})
   if(${has_flag})

@@ -13,10 +13,7 @@ target_compile_options(ln_flags INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wcast-qual
   -Wconversion -Wno-sign-conversion
   -ffp-contract=off -fno-math-errno
-  # No tables for unwinding in what is released: nothing here throws, and gdb and perf take theirs
-  # from the debug information. Functions and data apart, so that the linker drops the unused ones.
-  $<$<CONFIG:Release>:-fno-asynchronous-unwind-tables>
-  $<$<CONFIG:Release>:-fno-unwind-tables>
+  # Functions and data apart, so that the linker drops the unused ones.
   $<$<CONFIG:Release>:-ffunction-sections>
   $<$<CONFIG:Release>:-fdata-sections>)
 if(LN_WERROR)
@@ -31,25 +28,6 @@ if(LN_SANITIZE)
   target_link_options(ln_flags INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
-
-# What makes code small where it runs once for a model; gcc and clang know different ones. Measured,
-# each: what is not moved out of loops or kept over calls needs no register that is saved, and what
-# is not copied, to the head of a loop or in front of a jump, is there once. Without those passes GCC
-# sees variables without a value where there are none; it looks for them in the other builds.
-include(CheckCCompilerFlag)
-set(LN_SMALL_FLAGS -Os)
-foreach(flag
-    -Oz -fno-ivopts -fno-caller-saves -fno-tree-dominator-opts -fno-move-loop-invariants
-    -fno-tree-loop-im -fno-tree-pre -fno-tree-ch -fno-thread-jumps -fno-inline-functions
-    -fno-ipa-sra -fno-expensive-optimizations -Wno-maybe-uninitialized)
-  string(MAKE_C_IDENTIFIER "LN_HAS${flag}" has_flag)
-  check_c_compiler_flag(${flag} ${has_flag})
-  if(${has_flag})
-    list(APPEND LN_SMALL_FLAGS ${flag})
-  endif()
-endforeach()
-string(REPLACE ";" "$<SEMICOLON>" small_flags "${LN_SMALL_FLAGS}")
-set(LN_SMALL_FLAGS "$<$<CONFIG:Release>:${small_flags}>")
 
 # Every module in the library, in the order of their definition.
 set_property(GLOBAL PROPERTY LN_MODULES "")
@@ -66,17 +44,8 @@ function(ln_module name)
   target_link_libraries(ln_${name} PUBLIC ln_flags)
   # What runs once for a model is small rather than fast; kernels are a library of their own. FAST
   # are sources with loops that gain from more.
-  set(small ${sources} ${ARG_GENERATED})
-  foreach(fast IN LISTS ARG_FAST)
-    list(REMOVE_ITEM small ${CMAKE_CURRENT_SOURCE_DIR}/${fast})
-  endforeach()
-  set_source_files_properties(${small} PROPERTIES COMPILE_OPTIONS "${LN_SMALL_FLAGS}")
-  set(fast -O2)
-  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    list(APPEND fast -fno-tree-ch -fno-tree-pre) # copies of the heads of loops
-  endif()
-  string(REPLACE ";" "$<SEMICOLON>" fast "${fast}")
-  set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:${fast}>")
+  target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:-Oz>)
+  set_source_files_properties(${ARG_FAST} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(ln_${name} PUBLIC ln_${dep})
   endforeach()

@@ -42,7 +42,7 @@ tools/exports.sh build/liblightnet-cvm.so src/compat/cvm/include CVM_DLL
 tools/exports.sh build/liblightnet-classic.so src/compat/classic/include LN_CLASSIC_API
 
 step "size"
-tools/size.sh build/liblightnet.so
+tools/size.sh build
 
 step "tests"
 ctest --test-dir build -L fast -j "$(nproc)" --output-on-failure

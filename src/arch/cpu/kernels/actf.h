@@ -48,10 +48,6 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 // How many vectors vf_act_each takes side by side: 1 where it would gain nothing.
 VF_VERB int vf_act_abreast(const ln_act act)
 {
-#ifdef VF_KEEPS_SMALL
-    (void)act;
-    return 1;
-#else
     switch (act) {
     case LN_ACT_LRELU:
     case LN_ACT_HARD_SWISH: return VF_ABREAST_MAX;
@@ -60,7 +56,6 @@ VF_VERB int vf_act_abreast(const ln_act act)
     case LN_ACT_GELU_TANH: return VF_ABREAST_MAX;
     default: return 1;
     }
-#endif
 }
 
 // `act` and `count`, 1 to vf_act_abreast(act), are constants where this is inlined.

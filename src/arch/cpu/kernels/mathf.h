@@ -22,11 +22,6 @@
 // one waits.
 #define VF_ABREAST_MAX 4
 
-// Functions that an instruction set may want once in a file, rather than wherever they are used.
-#ifndef VF_LONG_VERB
-#define VF_LONG_VERB VF_VERB
-#endif
-
 #define VF_EACH(i, count) LN_UNROLL for (int i = 0; i < (count); i++)
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
@@ -38,7 +33,7 @@ VF_VERB void vf_exp_tail_each(const vf *r, vf *q, const int count)
     VF_EACH(i, count) q[i] = vf_fma(q[i], r[i], vf_set1(0x1p-1f));
 }
 
-VF_LONG_VERB vf vf_exp_tail(vf r)
+VF_VERB vf vf_exp_tail(vf r)
 {
     vf q;
     vf_exp_tail_each(&r, &q, 1);
@@ -70,7 +65,7 @@ VF_VERB void vf_exp_each(vf *x, const int count)
 //
 // x = n ln 2 + r with n whole and |r| <= ln 2 / 2. e^r by a polynomial of degree 6, fitted at
 // Chebyshev nodes.
-VF_LONG_VERB vf vf_exp(vf x)
+VF_VERB vf vf_exp(vf x)
 {
     x = vf_min(vf_set1(89.0f), x); // NaN stays
     vf_exp_each(&x, 1);
@@ -81,7 +76,7 @@ VF_LONG_VERB vf vf_exp(vf x)
 // difference. 0 for a = -inf and finite b, NaN for a = b = inf.
 //
 // What rounding took is found exactly (Knuth's two-sum), and e^(d + lost) = e^d (1 + lost).
-VF_LONG_VERB vf vf_exp_diff(vf a, vf b)
+VF_VERB vf vf_exp_diff(vf a, vf b)
 {
     vf d = vf_sub(a, b);
     vf back = vf_sub(d, a);
@@ -95,7 +90,7 @@ VF_LONG_VERB vf vf_exp_diff(vf a, vf b)
 //
 // With e = e^-|x|, one step of Newton's method repairs the division, and `lost`, what rounding took
 // from 1 + e, the denominator.
-VF_LONG_VERB vf vf_sigmoid(vf x)
+VF_VERB vf vf_sigmoid(vf x)
 {
     const vf one = vf_set1(1.0f), zero = vf_set1(0.0f);
     vf e = vf_exp(vf_sub(zero, vf_abs(x)));
@@ -134,7 +129,7 @@ VF_VERB vf vf_erf_rest(vf t, vf square, vf lost)
 }
 
 // erf(x): below 1 an odd polynomial of degree 13, from there on 1 less the rest. NaN stays.
-VF_LONG_VERB vf vf_erf(vf x)
+VF_VERB vf vf_erf(vf x)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     vf t = vf_min(vf_set1(10.0f), vf_abs(x));
@@ -203,7 +198,7 @@ VF_VERB vf vf_gelu(vf x)
 // e^x - 1 for x <= 0; NaN stays.
 //
 // As vf_exp, but that 1 is taken from 2^n, not from the rounded e^x.
-VF_LONG_VERB vf vf_expm1_below(vf x)
+VF_VERB vf vf_expm1_below(vf x)
 {
     const vf magic = vf_set1(0x1.8p23f);
     x = vf_max(vf_set1(-30.0f), x); // -1 from there on
@@ -218,7 +213,7 @@ VF_LONG_VERB vf vf_expm1_below(vf x)
 }
 
 // tanh(x) = -(e - 1) / (e + 1) with e = e^(-2 |x|), and the sign of x; NaN stays.
-VF_LONG_VERB vf vf_tanh(vf x)
+VF_VERB vf vf_tanh(vf x)
 {
     vf m = vf_expm1_below(vf_mul(vf_set1(-2.0f), vf_abs(x)));
     return vf_copysign(vf_div(m, vf_add(m, vf_set1(2.0f))), x);
@@ -226,7 +221,7 @@ VF_LONG_VERB vf vf_tanh(vf x)
 
 // log(1 + e) for 0 <= e <= 1: with s = e / (2 + e), the series of 2 artanh(s); its polynomial in
 // s^2 is fitted at Chebyshev nodes.
-VF_LONG_VERB vf vf_log1p_unit(vf e)
+VF_VERB vf vf_log1p_unit(vf e)
 {
     vf s = vf_div(e, vf_add(e, vf_set1(2.0f)));
     vf z = vf_mul(s, s);
@@ -241,7 +236,7 @@ VF_LONG_VERB vf vf_log1p_unit(vf e)
 // The natural logarithm: -inf for zeros, NaN below and for NaN.
 //
 // x = 2^n m with m between sqrt(1/2) and sqrt(2), and log(m) as in vf_log1p_unit.
-VF_LONG_VERB vf vf_log(vf x)
+VF_VERB vf vf_log(vf x)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), infinity = vf_set1(__builtin_inff());
     vf n, m = vf_split_pow2(x, &n);
@@ -368,7 +363,7 @@ VF_VERB vf vf_power(vf x, vf y)
 }
 
 // log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
-VF_LONG_VERB vf vf_softplus(vf x)
+VF_VERB vf vf_softplus(vf x)
 {
     const vf zero = vf_set1(0.0f);
     vf e = vf_exp(vf_sub(zero, vf_abs(x)));

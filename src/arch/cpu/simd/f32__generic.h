@@ -25,11 +25,8 @@
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
-// Where a multiply-add is a call, nothing is gained by inlining rows of them.
-#ifndef __FP_FAST_FMAF
-#define VF_LONG_VERB static __attribute__((noinline, unused))
-#define VF_KEEPS_SMALL
-#endif
+// A verb may take many instructions here; the compiler decides which loops are worth unrolling.
+#define LN_UNROLL
 
 #define VF_LANES 4
 

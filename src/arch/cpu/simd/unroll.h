@@ -5,7 +5,8 @@
 #ifndef LN_ARCH_CPU_SIMD_UNROLL_H
 #define LN_ARCH_CPU_SIMD_UNROLL_H
 
-#if defined(LN_KEEP_LOOPS) || !defined(__OPTIMIZE__)
+#ifdef LN_UNROLL // the header of the instruction set has said so
+#elif defined(LN_KEEP_LOOPS) || !defined(__OPTIMIZE__)
 #define LN_UNROLL
 #elif defined(__clang__)
 #define LN_UNROLL _Pragma("clang loop unroll(full)")

@@ -154,16 +154,12 @@ VF_VERB void binary_rows(const ln_binary op, vf low, size_t rows, size_t n, cons
 VF_VERB void binary_steps(const ln_binary op, vf low, size_t rows, size_t n, const ln_rows_f32 *x1,
                           const ln_rows_f32 *x2, float *y, size_t y_row)
 {
-#ifdef VF_KEEPS_SMALL
-    binary_rows(op, low, rows, n, x1, x1->step, x2, x2->step, y, y_row);
-#else
     if (x1->step == 0)
         binary_rows(op, low, rows, n, x1, 0, x2, 1, y, y_row);
     else if (x2->step == 0)
         binary_rows(op, low, rows, n, x1, 1, x2, 0, y, y_row);
     else
         binary_rows(op, low, rows, n, x1, 1, x2, 1, y, y_row);
-#endif
 }
 
 VF_VERB void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const ln_rows_f32 *x1,

@@ -3,7 +3,8 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
-#define TILE_KEEPS_SMALL
+// Activations of tiles are calls of the kernel for rows of them.
+#define TILE_ACT_LIST(X)
 
 #ifndef vf_fma_inline
 #define vf_fma vf_fma_inline

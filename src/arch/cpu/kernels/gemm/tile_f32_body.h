@@ -46,7 +46,7 @@ VF_VERB vf tile_load_some(const float *p, size_t count)
     return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
 }
 
-#ifndef TILE_KEEPS_SMALL
+#ifndef TILE_ACT_LIST
 
 // Some columns of such sums, from a row on. At hand in copies, since stores to the output could be
 // stores to anything.
@@ -139,8 +139,6 @@ VF_VERB void tile_finish(const tile_waiting *w, const ln_act act)
 TILE_ACT_LIST(TILE_FINISH)
 #undef TILE_FINISH
 
-#else
-#define TILE_ACT_LIST(X)
 #endif
 
 // Any activation, by the kernel for rows of them: sums move together, for it to go over all at

@@ -3,8 +3,6 @@
 
 #include "arch/cpu/simd/f32__generic.h"
 
-#define WINOGRAD_KEEPS_SMALL
-
 #include "arch/cpu/kernels/winograd/winograd_f32_body.h"
 
 PRODUCT_TO(4, 1)

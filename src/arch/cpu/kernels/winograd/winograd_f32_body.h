@@ -87,16 +87,9 @@ VF_VERB void input_line(const size_t m, vf *r, const vf *d)
     }
 }
 
-// Where nothing is inlined for speed, transforms have one copy.
-#ifdef WINOGRAD_KEEPS_SMALL
-#define TRANSFORM static __attribute__((noinline)) void
-#else
-#define TRANSFORM VF_VERB void
-#endif
-
 // `count` channels from `c` on; the other lanes are 0.
-TRANSFORM input_channels(const size_t m, const bool is_inside, const ln_winograd_f32_input *t,
-                         size_t c, size_t count)
+VF_VERB void input_channels(const size_t m, const bool is_inside, const ln_winograd_f32_input *t,
+                            size_t c, size_t count)
 {
     const size_t n = m + 2;
     vf half[SIDE][SIDE];
@@ -327,7 +320,8 @@ VF_VERB void output_finish(const ln_winograd_f32_output *t, size_t i, size_t j, 
 }
 
 // `count` channels from `c` on.
-TRANSFORM output_channels(const size_t m, const ln_winograd_f32_output *t, size_t c, size_t count)
+VF_VERB void output_channels(const size_t m, const ln_winograd_f32_output *t, size_t c,
+                             size_t count)
 {
     const size_t n = m + 2;
     const ln_epilogue_f32 *e = &t->epilogue;
