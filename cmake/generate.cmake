@@ -1,11 +1,24 @@
-# ln_generate_ops(ARCH OUT_VAR FILES ... [BASES ...]): C from operator descriptions.
+# ln_generate_ops(ARCH OUT_VAR FILES ... [BASES ...] [MTYPE ...]): C from operator descriptions.
 #
 # All .op files together become <build>/generated/op/ARCH.c, which defines `ln_packed_ops
-# ln_ops_ARCH`. OUT_VAR receives its path, to be given to ln_module(... GENERATED). BASES are files
-# whose descriptions may be inherited from; those of arch `none` in them are what the operators of
-# other archs are variants of. Paths are relative to the current source folder.
+# ln_ops_ARCH`, and a header with the prototypes of all functions that they name, which sources
+# include as "arch/ARCH/functions.h", or "op/functions.h" for arch `none`. OUT_VAR receives the path
+# of the first, to be given to ln_module(... GENERATED). BASES are files whose descriptions may be
+# inherited from; those of arch `none` in them are what the operators of other archs are variants
+# of. MTYPE is the memory that the arch works on, LN_MEM_CPU if it is not said. Paths are relative to
+# the current source folder.
 function(ln_generate_ops arch out_var)
-  cmake_parse_arguments(ARG "" "" "FILES;BASES" ${ARGN})
+  cmake_parse_arguments(ARG "" "MTYPE" "FILES;BASES" ${ARGN})
+  set(header ${PROJECT_BINARY_DIR}/generated/arch/${arch}/functions.h)
+  if(arch STREQUAL "none")
+    set(header ${PROJECT_BINARY_DIR}/generated/op/functions.h)
+  endif()
+  get_filename_component(header_folder ${header} DIRECTORY)
+  file(MAKE_DIRECTORY ${header_folder})
+  set(mtype_args "")
+  if(ARG_MTYPE)
+    set(mtype_args --mtype ${ARG_MTYPE})
+  endif()
   set(folder ${PROJECT_BINARY_DIR}/generated/op)
   set(output ${folder}/${arch}.c)
   file(MAKE_DIRECTORY ${folder})
@@ -23,7 +36,9 @@ function(ln_generate_ops arch out_var)
   endforeach()
   add_custom_command(
     OUTPUT ${output}
-    COMMAND lightnet-gen packed --arch ${arch} ${base_args} -o ${output} ${files}
+    BYPRODUCTS ${header}
+    COMMAND lightnet-gen packed --arch ${arch} ${mtype_args} ${base_args} -o ${output}
+      --header ${header} ${files}
     DEPENDS lightnet-gen ${paths} ${files}
     COMMENT "Operators of ${arch}"
     VERBATIM)

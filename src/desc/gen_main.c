@@ -11,15 +11,18 @@
 #include <lightnet/opdesc.h>
 
 #include "base/text.h"
+#include "desc/opdesc_gen.h"
 #include "desc/opdesc_pack.h"
 #include "desc/rule_gen.h"
 
 // What the command line said after the verb.
 typedef struct request {
-    const char *out_path; // -o
-    const char *arch;     // --arch
-    const char *name;     // --name
-    const char **paths;   // the files given with --base, then the others
+    const char *out_path;    // -o
+    const char *header_path; // --header
+    const char *arch;        // --arch
+    const char *mtype;       // --mtype
+    const char *name;        // --name
+    const char **paths;      // the files given with --base, then the others
     size_t path_count;
     size_t base_count;
 } request;
@@ -46,18 +49,58 @@ static ln_status check_costs(const ln_opdesc_set *set)
     return LN_OK;
 }
 
+// What a file of an arch describes is of that arch; a name such as conv2d_nhwc may say another.
+static ln_status check_arch(const ln_opdesc *first, const char *arch)
+{
+    for (const ln_opdesc *op = first; op; op = op->next)
+        if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) != 0)
+            return ln_fail_at(op->source->place, LN_INVALID, "'%s' is of arch '%s', not of '%s'",
+                              op->optype, op->arch, arch);
+    return LN_OK;
+}
+
 // Bases are read as all others: what the operators have in common with them is not packed again.
+static ln_status read_descriptions(const request *r, ln_opdesc_set *set)
+{
+    set->mtype = r->mtype;
+    for (size_t i = 0; i < r->path_count; i++) {
+        const ln_opdesc *last = set->last;
+        LN_TRY(ln_opdesc_read_file(set, r->paths[i], false));
+        if (i >= r->base_count)
+            LN_TRY(check_arch(last ? last->next : set->first, r->arch));
+    }
+    for (ln_opdesc *op = set->first; op; op = op->next)
+        if (!op->author)
+            op->author = "LightNet";
+    return check_costs(set);
+}
+
+// A header that is as it was keeps its time, so that nobody is compiled again who includes it.
+static ln_status write_header(const request *r, const ln_opdesc_set *set)
+{
+    ln_text text = {0};
+    char *header, *old = NULL;
+    size_t len, old_len = 0;
+    ln_opdesc_print_header(set, r->arch, &text);
+    LN_TRY(ln_text_take(&text, &header, &len));
+    bool is_same =
+        ln_text_read_file(r->header_path, LN_OPDESC_MAX_BYTES, &old, &old_len) == LN_OK &&
+        old_len == len && memcmp(old, header, len) == 0;
+    ln_status status = is_same ? LN_OK : ln_text_write_file(r->header_path, header, len);
+    ln_free(old);
+    ln_free(header);
+    return status;
+}
+
 static ln_status generate_packed(const request *r, char **out_text)
 {
     if (!r->arch)
         return LN_FAIL(LN_INVALID, "say which arch with --arch NAME");
     ln_opdesc_set set = {0};
     ln_text text = {0};
-    ln_status status = LN_OK;
-    for (size_t i = 0; i < r->path_count && status == LN_OK; i++)
-        status = ln_opdesc_read_file(&set, r->paths[i], false);
-    if (status == LN_OK)
-        status = check_costs(&set);
+    ln_status status = read_descriptions(r, &set);
+    if (status == LN_OK && r->header_path)
+        status = write_header(r, &set);
     if (status == LN_OK) {
         ln_opdesc_print_packed(&set, r->arch, &text);
         status = ln_text_take(&text, out_text, NULL);
@@ -87,7 +130,8 @@ static const struct verb {
 } verbs[] = {
     {"op", generate_op, "op [--base FILE]... -o OUT.c FILE..."},
     {"table", generate_table, "table --arch NAME [--base FILE]... -o OUT.c FILE..."},
-    {"packed", generate_packed, "packed --arch NAME [--base FILE]... -o OUT.c FILE..."},
+    {"packed", generate_packed,
+     "packed --arch NAME [--mtype TYPE] [--base FILE]... -o OUT.c [--header OUT.h] FILE..."},
     {"docs", generate_docs, "docs [--base FILE]... -o OUT.md FILE..."},
     {"rules", generate_rules, "rules --name NAME -o OUT.c FILE..."},
 };
@@ -102,28 +146,40 @@ static int print_usage(void)
     return 2;
 }
 
+// The member that the value of an option goes to; NULL for what is no option with one.
+static const char **value_of(request *r, const char *option)
+{
+    const struct {
+        const char *option;
+        const char **value;
+    } rows[] = {{"-o", &r->out_path},
+                {"--header", &r->header_path},
+                {"--arch", &r->arch},
+                {"--mtype", &r->mtype},
+                {"--name", &r->name}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].option, option) == 0)
+            return rows[i].value;
+    return NULL;
+}
+
 // Bases first, then files, each in the order given. False when the command line makes no sense.
 static int read_arguments(int argc, char **argv, request *r)
 {
     r->out_path = "-";
     for (int want_base = 1; want_base >= 0; want_base--) {
         for (int i = 2; i < argc; i++) {
-            int has_value = strcmp(argv[i], "--base") == 0 || strcmp(argv[i], "-o") == 0 ||
-                            strcmp(argv[i], "--arch") == 0 || strcmp(argv[i], "--name") == 0;
-            if (has_value && i + 1 == argc)
-                return 0;
+            const char **value = value_of(r, argv[i]);
             int is_base = strcmp(argv[i], "--base") == 0;
-            if (!has_value && argv[i][0] == '-' && argv[i][1])
+            if ((value || is_base) && i + 1 == argc)
                 return 0;
-            if (strcmp(argv[i], "-o") == 0)
-                r->out_path = argv[i + 1];
-            else if (strcmp(argv[i], "--arch") == 0)
-                r->arch = argv[i + 1];
-            else if (strcmp(argv[i], "--name") == 0)
-                r->name = argv[i + 1];
+            if (!value && !is_base && argv[i][0] == '-' && argv[i][1])
+                return 0;
+            if (value)
+                *value = argv[i + 1];
             else if (is_base == want_base)
                 r->paths[r->path_count++] = argv[i + is_base];
-            i += has_value;
+            i += value || is_base;
         }
         if (want_base)
             r->base_count = r->path_count;

@@ -105,21 +105,22 @@ static ln_status merge(ln_document *arena, const ln_value *base, const ln_value 
 
 // ---- The set ----
 
-static const ln_value *find_name(const ln_opdesc_set *set, const char *name)
+static const ln_opdesc_name *find_name(const ln_opdesc_set *set, const char *name)
 {
     for (size_t i = 0; i < set->name_count; i++)
         if (strcmp(set->names[i].name, name) == 0)
-            return set->names[i].object;
+            return &set->names[i];
     return NULL;
 }
 
-static ln_status add_name(ln_opdesc_set *set, const char *name, const ln_value *object)
+static ln_status add_name(ln_opdesc_set *set, const char *name, const ln_value *object,
+                          bool is_base)
 {
-    const ln_value *old = find_name(set, name);
+    const ln_opdesc_name *old = find_name(set, name);
     if (old)
-        return ln_fail_at(object->place, LN_INVALID,
-                          "'%s' is described a second time, the first is at %s:%d:%d", name,
-                          old->place.file, old->place.line, old->place.column);
+        return ln_fail_at(
+            object->place, LN_INVALID, "'%s' is described a second time, the first is at %s:%d:%d",
+            name, old->object->place.file, old->object->place.line, old->object->place.column);
     if (set->name_count == LN_OPDESC_MAX_OPS)
         return ln_fail_at(object->place, LN_LIMIT, "more than %d descriptions in one run",
                           LN_OPDESC_MAX_OPS);
@@ -127,7 +128,7 @@ static ln_status add_name(ln_opdesc_set *set, const char *name, const ln_value *
     if (!names)
         return LN_NO_MEMORY;
     set->names = names;
-    set->names[set->name_count++] = (ln_opdesc_name){name, object};
+    set->names[set->name_count++] = (ln_opdesc_name){name, object, is_base};
     return LN_OK;
 }
 
@@ -145,7 +146,7 @@ static ln_status check_optype_is_new(const ln_opdesc_set *set, const ln_opdesc *
 static ln_status add_op(ln_opdesc_set *set, const ln_value *object, const ln_value *file_include)
 {
     ln_opdesc *op;
-    LN_TRY(ln_opdesc_from_value(set->arena, object, &op));
+    LN_TRY(ln_opdesc_from_value(set->arena, object, set->mtype, &op));
     LN_TRY(check_optype_is_new(set, op));
     op->file_include = file_include;
     if (set->last)
@@ -156,11 +157,110 @@ static ln_status add_op(ln_opdesc_set *set, const ln_value *object, const ln_val
     return LN_OK;
 }
 
+// ---- What a name says ----
+
+static bool is_word(const ln_value *object, const char *key, const char *word)
+{
+    const ln_value *value = ln_value_get(object, key);
+    return value && value->kind == LN_VALUE_STRING && strcmp(value->text, word) == 0;
+}
+
+// Whether it computes; what is only checked does not.
+static bool runs(const ln_value *object)
+{
+    static const char *const keys[] = {"run", "static_run", "compute"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const ln_value *value = ln_value_get(object, keys[i]);
+        if (value && value->kind != LN_VALUE_DELETE)
+            return true;
+    }
+    return false;
+}
+
+// Of NAME_ARCH, the operator NAME of arch `none`, the longest that is described; *out_arch is then
+// ARCH.
+static const ln_opdesc_name *find_abstract(const ln_opdesc_set *set, const char *name,
+                                           const char **out_arch)
+{
+    const ln_opdesc_name *found = NULL;
+    size_t found_len = 0;
+    for (size_t i = 0; i < set->name_count; i++) {
+        size_t len = strlen(set->names[i].name);
+        if (len > found_len && strncmp(name, set->names[i].name, len) == 0 && name[len] == '_' &&
+            name[len + 1] && is_word(set->names[i].object, "arch", "none")) {
+            found = &set->names[i];
+            found_len = len;
+        }
+    }
+    *out_arch = found ? name + found_len + 1 : NULL;
+    return found;
+}
+
+// Gives `merged` the member `key`, a word, in the place of one that it has.
+static ln_status set_word(ln_opdesc_set *set, ln_value *merged, const char *key, const char *word)
+{
+    for (ln_value *member = merged->first; member; member = member->next)
+        if (strcmp(member->key, key) == 0) {
+            member->kind = LN_VALUE_STRING;
+            member->text = word;
+            member->text_len = strlen(word);
+            return LN_OK;
+        }
+    return ln_value_append_literal(merged, key,
+                                   ln_value_new_string(set->arena, word, merged->place));
+}
+
+// Whether `name` ends in `_` and the arch that `object` says.
+static bool ends_in_arch(const char *name, const ln_value *object)
+{
+    const ln_value *arch = ln_value_get(object, "arch");
+    size_t len = strlen(name);
+    return arch && arch->kind == LN_VALUE_STRING && len > arch->text_len &&
+           name[len - arch->text_len - 1] == '_' &&
+           strcmp(name + len - arch->text_len, arch->text) == 0;
+}
+
+// NAME_ARCH is NAME on ARCH, and what does not run is of arch `none`; unless the object says its
+// arch, or what it inherits does: `x_y_cpu : z_cpu` is of arch `cpu` even where there is an `x`.
+static ln_status derive_arch(ln_opdesc_set *set, const ln_value *object, ln_value *merged)
+{
+    const char *arch;
+    bool is_free =
+        !object->text || (!ln_value_get(object, "optype") && !ends_in_arch(object->key, merged));
+    if (ln_value_get(object, "arch"))
+        return LN_OK;
+    if (runs(merged) && is_free && find_abstract(set, object->key, &arch))
+        return set_word(set, merged, "arch", arch);
+    if (ln_value_get(merged, "arch"))
+        return LN_OK;
+    if (runs(merged))
+        return ln_fail_at(object->place, LN_INVALID,
+                          "an operator that runs needs 'arch', or a name NAME_ARCH of which NAME "
+                          "is an operator of arch 'none' described before it");
+    return set_word(set, merged, "arch", "none");
+}
+
+// The optype is the name of the object, but in descriptions from before it was: what inherits from
+// a file of bases may mean the optype there.
+static ln_status derive_optype(ln_opdesc_set *set, const ln_value *object,
+                               const ln_opdesc_name *base, bool is_base, ln_value *merged)
+{
+    const char *arch;
+    if (ln_value_get(object, "optype"))
+        return LN_OK;
+    bool is_inherited = base && base->is_base && !is_base && ln_value_get(base->object, "optype");
+    if (is_inherited &&
+        !(find_abstract(set, object->key, &arch) && ends_in_arch(object->key, merged)))
+        return LN_OK;
+    return set_word(set, merged, "optype", object->key);
+}
+
 // NAME { ... } NAME : BASE { ... }
 static ln_status read_named(ln_opdesc_set *set, const ln_value *root, bool is_base)
 {
     for (const ln_value *object = root->first; object; object = object->next) {
-        const ln_value *base = NULL;
+        const ln_opdesc_name *base = NULL;
+        const char *arch;
         if (object->text) {
             base = find_name(set, object->text);
             if (!base)
@@ -168,11 +268,17 @@ static ln_status read_named(ln_opdesc_set *set, const ln_value *root, bool is_ba
                                   "the base '%s' of '%s' is not described before it; add its file "
                                   "with --base",
                                   object->text, object->key);
+        } else if (runs(object) && !ln_value_get(object, "arch")) {
+            base = find_abstract(set, object->key, &arch);
         }
         ln_value *merged;
-        LN_TRY(merge(set->arena, base, object, &merged));
+        LN_TRY(merge(set->arena, base ? base->object : NULL, object, &merged));
         merged->key = object->key;
-        LN_TRY(add_name(set, object->key, merged));
+        if (!ln_opdesc_is_only_base(merged)) {
+            LN_TRY(derive_arch(set, object, merged));
+            LN_TRY(derive_optype(set, object, base, is_base, merged));
+        }
+        LN_TRY(add_name(set, object->key, merged, is_base));
         if (!is_base)
             LN_TRY(add_op(set, merged, NULL));
     }
@@ -196,7 +302,7 @@ static ln_status read_ops(ln_opdesc_set *set, const ln_value *root, bool is_base
         LN_TRY(merge(set->arena, NULL, object, &merged));
         const ln_value *optype = ln_value_get(merged, "optype");
         if (optype && optype->kind == LN_VALUE_STRING)
-            LN_TRY(add_name(set, optype->text, merged));
+            LN_TRY(add_name(set, optype->text, merged, is_base));
         if (!is_base)
             LN_TRY(add_op(set, merged, ln_value_get(root, "include")));
     }
@@ -255,6 +361,12 @@ void ln_opdesc_set_deinit(ln_opdesc_set *set)
     ln_free(set->names);
     ln_document_destroy(set->arena);
     *set = (ln_opdesc_set){0};
+}
+
+bool ln_opdesc_is_only_base(const ln_value *object)
+{
+    const ln_value *autogen = ln_value_get(object, "autogen");
+    return autogen && !autogen->boolean && autogen->number == 0;
 }
 
 bool ln_opdesc_is_generated(const ln_opdesc *op)

@@ -141,10 +141,13 @@ struct ln_opdesc {
 typedef struct ln_opdesc_name {
     const char *name;
     const ln_value *object; // merged with its bases
+    bool is_base;           // of a file that is only inherited from
 } ln_opdesc_name;
 
 // Start with {0}.
 typedef struct ln_opdesc_set {
+    const char *mtype;  // memory of tensors that do not say theirs, of archs other than `none`;
+                        // NULL: LN_MEM_CPU
     ln_document *arena; // merged values and the structs above
     ln_document **documents;
     size_t document_count;
@@ -162,6 +165,9 @@ ln_status ln_opdesc_read_text(ln_opdesc_set *set, const char *text, size_t len, 
                               bool is_base);
 void ln_opdesc_set_deinit(ln_opdesc_set *set);
 
+// Whether it only gives what others inherit, or documents: `autogen: false`. It may lack keys.
+bool ln_opdesc_is_only_base(const ln_value *object);
+
 // Whether code is to be made for it.
 bool ln_opdesc_is_generated(const ln_opdesc *op);
 
@@ -177,9 +183,10 @@ static inline bool ln_opdesc_is_call(const ln_opdesc *op)
 // The text of element `check` of a `checks` list.
 const char *ln_opdesc_check_text(const ln_value *check);
 
-// Makes the checked struct of one merged description. Strings and arrays live in `arena`.
-// (opdesc_check.c; called by the readers above)
-ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_opdesc **out_op);
+// Makes the checked struct of one merged description. Strings and arrays live in `arena`; `mtype`
+// is that of the set. (opdesc_check.c; called by the readers above)
+ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const char *mtype,
+                               ln_opdesc **out_op);
 
 LN_CPPEND
 

@@ -35,7 +35,7 @@ typedef struct field {
 
 static const field op_fields[] = {
     F(ln_opdesc, "optype", IDENTIFIER, true, optype),
-    F(ln_opdesc, "author", STRING, true, author),
+    F(ln_opdesc, "author", STRING, false, author),
     F(ln_opdesc, "arch", IDENTIFIER, true, arch),
     F(ln_opdesc, "tensors_in", ARRAY, true, tensors_in),
     F(ln_opdesc, "tensors_out", ARRAY, true, tensors_out),
@@ -74,7 +74,7 @@ static const field op_fields[] = {
 
 static const field in_fields[] = {
     F(ln_opdesc_tensor, "arg_name", IDENTIFIER, true, arg_name),
-    F(ln_opdesc_tensor, "mtype", STRING, true, mtype),
+    F(ln_opdesc_tensor, "mtype", STRING, false, mtype),
     F(ln_opdesc_tensor, "doc", STRING, false, doc),
     F(ln_opdesc_tensor, "dtype", STRING, false, dtype),
     F(ln_opdesc_tensor, "ndim", EXPR, false, ndim),
@@ -96,7 +96,7 @@ static const field in_fields[] = {
 
 static const field out_fields[] = {
     F(ln_opdesc_tensor, "arg_name", IDENTIFIER, true, arg_name),
-    F(ln_opdesc_tensor, "mtype", STRING, true, mtype),
+    F(ln_opdesc_tensor, "mtype", STRING, false, mtype),
     F(ln_opdesc_tensor, "doc", STRING, false, doc),
     F(ln_opdesc_tensor, "ndim", EXPR, false, ndim),
     F(ln_opdesc_tensor, "dims", ANY, false, dims),
@@ -756,14 +756,26 @@ static ln_status read_array(ln_document *arena, const ln_value *array, const fie
     return LN_OK;
 }
 
-ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_opdesc **out_op)
+// Memory of what does not say its own: any for operators that only check, that of the arch else.
+static void set_default_mtypes(ln_opdesc *op, const char *mtype)
+{
+    const char *arch_mtype = mtype ? mtype : "LN_MEM_CPU";
+    bool is_none = strcmp(op->arch, "none") == 0;
+    for (size_t i = 0; i < op->in_count + op->out_count; i++) {
+        ln_opdesc_tensor *t = i < op->in_count ? &op->ins[i] : &op->outs[i - op->in_count];
+        if (!t->mtype)
+            t->mtype = is_none ? "LN_MEM_NONE" : arch_mtype;
+    }
+}
+
+ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const char *mtype,
+                               ln_opdesc **out_op)
 {
     ln_opdesc *op = ln_document_alloc(arena, sizeof *op);
     if (!op)
         return LN_NO_MEMORY;
     *op = (ln_opdesc){.source = object};
-    const ln_value *autogen = ln_value_get(object, "autogen");
-    bool is_relaxed = autogen && !autogen->boolean && autogen->number == 0;
+    bool is_relaxed = ln_opdesc_is_only_base(object);
     LN_TRY(read_fields(object, op_fields, COUNT(op_fields), "an operator", is_relaxed, op));
     op->rtol = op->rtol_value ? op->rtol_value->number : 0;
     op->step_cost = op->step_cost_value ? op->step_cost_value->number : 0;
@@ -771,6 +783,8 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_op
         return ln_fail_at(op->step_cost_value->place, LN_INVALID, "step_cost should be above 0");
     if (!op->optype)
         op->optype = object->key ? object->key : "";
+    if (!op->arch) // of a base
+        op->arch = "none";
     LN_TRY(read_array(arena, op->extra_privs, priv_fields, COUNT(priv_fields),
                       "an element of 'extra_privs'", is_relaxed, sizeof *op->privs, &op->privs,
                       &op->priv_count));
@@ -780,6 +794,7 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, ln_op
                       is_relaxed, sizeof *op->outs, &op->outs, &op->out_count));
     LN_TRY(read_array(arena, op->param_values, param_fields, COUNT(param_fields), "a parameter",
                       is_relaxed, sizeof *op->params, &op->params, &op->param_count));
+    set_default_mtypes(op, mtype);
     *out_op = op;
     return is_relaxed ? LN_OK : check_op(arena, op);
 }

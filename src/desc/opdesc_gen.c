@@ -592,6 +592,7 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
     ln_text_puts(text, " by lightnet-gen. Change the description, not this file.\n\n"
                        "#include <string.h>\n\n"
                        "#include <lightnet/allocator.h>\n"
+                       "#include <lightnet/call.h>\n"
                        "#include <lightnet/op.h>\n"
                        "#include <lightnet/op_info.h>\n"
                        "#include <lightnet/op_support.h>\n"
@@ -600,6 +601,7 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
         if (ln_opdesc_is_generated(op))
             put_all_includes(op, text);
     ln_text_puts(text, "\n");
+    ln_opdesc_put_prototypes(set, NULL, text);
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op))
             put_op(&(printer){.op = op, .text = text}, true);
@@ -623,6 +625,7 @@ void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_te
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
             put_all_includes(op, text);
     ln_text_puts(text, "\n");
+    ln_opdesc_put_prototypes(set, arch, text);
     for (const ln_opdesc *op = set->first; op; op = op->next) {
         const ln_opdesc *base = ln_opdesc_base(set, op);
         printer p = {.op = op, .text = text, .keeps_all = true};

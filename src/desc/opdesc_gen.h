@@ -18,6 +18,15 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
 // packed (opdesc_pack.h).
 void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text);
 
+// Prototypes of the functions that the generated operators whose arch is `arch`, or of all archs
+// when it is NULL, name: `infer`, `prepare`, `compute` and the like, each once.
+// (opdesc_functions.c)
+void ln_opdesc_put_prototypes(const ln_opdesc_set *set, const char *arch, ln_text *text);
+
+// A header with these prototypes, for the sources that define the functions, but for those that
+// operators of arch `none` name: they are in its own. (opdesc_functions.c)
+void ln_opdesc_print_header(const ln_opdesc_set *set, const char *arch, ln_text *text);
+
 // The operator of arch `none` of which `op` is the variant by its name; NULL if there is none.
 const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op);
 

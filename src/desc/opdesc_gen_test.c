@@ -180,6 +180,38 @@ TEST(callers_mistakes_are_refused)
     CHECK_FAILS(ln_opdesc_generate_table(NULL, &path, 1, 0, &text), LN_INVALID);
 }
 
+// Functions of operators in call form need no header: their prototypes follow from the keys.
+TEST(functions_that_are_named_are_declared)
+{
+    static const char ops[] =
+        "id {infer: 'id_infer', cost: 'id_cost', is_random: 'id_random', "
+        "tensors_in: [{arg_name: 'x'}], tensors_out: [{arg_name: 'y'}], params: []} "
+        "id_cpu {accepts: 'id_accepts', prepare: 'id_prepare', compute: 'id_compute'}"
+        "id_ref {prepare: 'id_prepare', compute: 'id_ref_compute'}";
+    static const char of_cpu[] = "ln_status id_accepts(ln_call *call);\n"
+                                 "ln_status id_prepare(ln_call *call);\n"
+                                 "ln_status id_compute(ln_call *call);\n";
+    ln_opdesc_set set = {0};
+    ln_text code = {0}, header = {0}, abstract = {0};
+    CHECK_OK(ln_opdesc_read_text(&set, ops, strlen(ops), "t", false));
+    ln_opdesc_print_code(&set, "t", &code);
+    ln_opdesc_print_header(&set, "cpu", &header);
+    ln_opdesc_print_header(&set, "none", &abstract);
+    ln_opdesc_set_deinit(&set);
+    CHECK_NOT_NULL(strstr(header.bytes, of_cpu));
+    CHECK_NULL(strstr(header.bytes, "id_infer"));
+    CHECK_NULL(strstr(header.bytes, "id_ref_compute"));
+    CHECK_NOT_NULL(strstr(abstract.bytes, "int id_random(const ln_op_arg *op_arg);\n"));
+    CHECK_NOT_NULL(strstr(abstract.bytes, "double id_cost(const ln_call *call);\n"));
+    if (has_headers()) {
+        check_compiles(code.bytes, "an operator in call form");
+        check_compiles(header.bytes, "a header of prototypes");
+    }
+    ln_text_deinit(&code);
+    ln_text_deinit(&header);
+    ln_text_deinit(&abstract);
+}
+
 TEST(out_of_memory_gives_no_text)
 {
     const char *path = GOLDEN ".op";
@@ -198,4 +230,4 @@ TEST(out_of_memory_gives_no_text)
 TEST_LIST(the_code_of_a_small_operator_is_as_it_was, everything_at_once_compiles,
           places_become_a_table, tables_list_the_operators_of_one_arch,
           documentation_has_a_section_for_each_operator, callers_mistakes_are_refused,
-          out_of_memory_gives_no_text)
+          functions_that_are_named_are_declared, out_of_memory_gives_no_text)

@@ -36,7 +36,12 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a : b {}", "t:1:1: the base 'b' of 'a' is not described before it"},
         {"a {" HEAD "\n nonsense: 1}",
          "t:2:2: unknown key 'nonsense' of an operator; known keys: "},
-        {"a {author: 'x'}", "t:1:3: an operator needs 'optype'"},
+        {"{ops: [{author: 'x'}]}", "t:1:8: an operator needs 'optype'"},
+        {"{ops: [{optype: 'a'}]}", "t:1:8: an operator needs 'arch'"},
+        {"a {author: 'x'}", "t:1:3: an operator needs 'tensors_in'"},
+        {"a {run: 'f()', " IN OUT PARAMS "}", "an operator that runs needs 'arch', or a name"},
+        {"a {" HEAD IN OUT PARAMS "} b_cpu {run: 'f()'}",
+         "an operator that runs needs 'arch', or a name"},
         {"a {x: -}", "t:1:7: '-' has no inherited entry to delete here"},
         {"a {" HEAD IN OUT "params: [-]}", "'-' has no inherited entry to delete here"},
         // the operator
@@ -257,6 +262,74 @@ TEST(inheritance_merges_deeply_and_arrays_by_index)
     ln_opdesc_set_deinit(&set);
 }
 
+static const ln_opdesc *find(const ln_opdesc_set *set, const char *optype)
+{
+    const ln_opdesc *op = set->first;
+    while (op && strcmp(op->optype, optype) != 0)
+        op = op->next;
+    CHECK_NOT_NULL(op);
+    return op;
+}
+
+TEST(a_name_says_optype_arch_base_and_memory)
+{
+    static const char text[] =
+        "a {doc: 'd', tensors_in: [{arg_name: 'src'}, {arg_name: 'w', mtype: 'LN_MEM_CUDA'}], " OUT
+            PARAMS "} "
+        "a_b {doc: 'e', tensors_in: [{arg_name: 'src'}], " OUT PARAMS "} "
+        "a_cpu {run: 'f(src)'} "
+        "a_b_cpu {run: 'g(src)'} "
+        "a_ref : a_cpu {run: 'h(src)'} "
+        "c : a {doc: 'f'} "
+        "c_cpu : c {arch: 'cpu', run: 'k(src)'} "
+        "a_x_cpu : a_cpu {optype: 'a_x_cpu', doc: 'g'} a_y_cpu : a_cpu {doc: 'h'} "
+        "a_cpu_x {optype: 'x_cpu', arch: 'cpu', run: 'l()', tensors_in: [], " OUT PARAMS "}";
+    static const struct {
+        const char *optype, *arch, *doc, *mtype;
+    } rows[] = {
+        {"a", "none", "d", "LN_MEM_NONE"},     {"a_b", "none", "e", "LN_MEM_NONE"},
+        {"a_cpu", "cpu", "d", "LN_MEM_CPU"},   {"a_b_cpu", "cpu", "e", "LN_MEM_CPU"},
+        {"a_ref", "ref", "d", "LN_MEM_CPU"},   {"c", "none", "f", "LN_MEM_NONE"},
+        {"c_cpu", "cpu", "f", "LN_MEM_CPU"},   {"a_x_cpu", "cpu", "g", "LN_MEM_CPU"},
+        {"a_y_cpu", "cpu", "h", "LN_MEM_CPU"},
+    };
+    ln_opdesc_set set = {0};
+    CHECK_OK(read(&set, text));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ln_opdesc *op = find(&set, rows[i].optype);
+        CHECK_STR_EQ(op->arch, rows[i].arch);
+        CHECK_STR_EQ(op->doc, rows[i].doc);
+        CHECK_STR_EQ(op->ins[0].mtype, rows[i].mtype);
+        CHECK_NULL(op->author);
+    }
+    CHECK_STR_EQ(find(&set, "c_cpu")->ins[1].mtype, "LN_MEM_CUDA");
+    CHECK_NULL(find(&set, "x_cpu")->doc);
+    ln_opdesc_set_deinit(&set);
+}
+
+TEST(an_arch_has_its_memory_type_from_the_set)
+{
+    ln_opdesc_set set = {.mtype = "LN_MEM_DPU"};
+    CHECK_OK(read(&set, "a {tensors_in: [{arg_name: 'src'}], tensors_out: [{arg_name: 'dst', "
+                        "dims: [1], dtype: 'src->dtype'}]," PARAMS "} a_dpu {run: 'f()'}"));
+    CHECK_STR_EQ(set.first->ins[0].mtype, "LN_MEM_NONE");
+    CHECK_STR_EQ(set.last->ins[0].mtype, "LN_MEM_DPU");
+    CHECK_STR_EQ(set.last->outs[0].mtype, "LN_MEM_DPU");
+    ln_opdesc_set_deinit(&set);
+}
+
+// Descriptions from before a name said the optype.
+TEST(an_optype_is_inherited_from_a_file_of_bases)
+{
+    static const char base[] =
+        "half_cpu {optype: 'half_cpu', author: 'x', arch: 'cpu', run: 'f()', " IN OUT PARAMS "}";
+    ln_opdesc_set set = {0};
+    CHECK_OK(ln_opdesc_read_text(&set, base, strlen(base), "base.op", true));
+    CHECK_OK(read(&set, "better : half_cpu {run: 'g()'}"));
+    CHECK_STR_EQ(set.first->optype, "half_cpu");
+    ln_opdesc_set_deinit(&set);
+}
+
 TEST(an_error_in_an_inherited_part_has_the_place_in_the_base)
 {
     static const char base[] = "base {\n author: 1}";
@@ -308,7 +381,7 @@ TEST(large_descriptions_are_refused)
 
 TEST(out_of_memory_leaves_nothing)
 {
-    static const char text[] = "a {" HEAD IN OUT PARAMS "} b : a {optype: 'b'}";
+    static const char text[] = "a {" HEAD IN OUT PARAMS "} b : a {} a_cpu {run: 'f()'}";
     OOM_SWEEP(n)
     {
         ln_opdesc_set set = {0};
@@ -319,7 +392,8 @@ TEST(out_of_memory_leaves_nothing)
 }
 
 TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
-          inheritance_merges_deeply_and_arrays_by_index,
+          inheritance_merges_deeply_and_arrays_by_index, a_name_says_optype_arch_base_and_memory,
+          an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
           descriptions_only_need_not_be_complete, names_are_global_to_a_run,
           large_descriptions_are_refused, out_of_memory_leaves_nothing)

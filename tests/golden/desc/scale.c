@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/call.h>
 #include <lightnet/op.h>
 #include <lightnet/op_info.h>
 #include <lightnet/op_support.h>
