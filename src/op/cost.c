@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates that many operators share, and those of an operator as a whole.
+//
+// A step is what the innermost loop does; `step_cost` of the variant that runs says how many work
+// units it is. Each estimate bounds the steps from above, up to a constant factor.
 
-#include "op/cost.h"
+#include "op/functions.h"
 
 #include <math.h>
 
@@ -15,6 +18,7 @@ double ln_cost_none(const ln_call *call)
     return 0;
 }
 
+// Elements of all outputs: of what reads a part of its inputs, and no more than it writes.
 double ln_cost_outputs(const ln_call *call)
 {
     double count = 0;
@@ -33,6 +37,7 @@ static double inputs_from(const ln_call *call, int first)
     return count;
 }
 
+// Elements of all outputs, and of all inputs but the first, of which a part is read.
 double ln_cost_moved(const ln_call *call)
 {
     return ln_cost_outputs(call) + inputs_from(call, 1);
@@ -43,6 +48,7 @@ static double macs_of(const ln_call *call)
     return call->info->call_macs ? call->info->call_macs(call) : 0;
 }
 
+// Elements of all inputs and outputs, and multiply-accumulates.
 double ln_cost_steps(const ln_call *call)
 {
     return ln_cost_outputs(call) + inputs_from(call, 0) + macs_of(call);
@@ -53,6 +59,7 @@ double ln_cost_sort(double count)
     return count * (1 + log2(1 + count));
 }
 
+// The same where elements are sorted: n log n.
 double ln_cost_sorted(const ln_call *call)
 {
     return ln_cost_sort(ln_cost_outputs(call) + inputs_from(call, 0));

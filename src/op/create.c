@@ -12,6 +12,7 @@
 #include "ir/carried.h"
 #include "ir/context.h"
 #include "op/call.h"
+#include "op/functions.h"
 
 // Constants of at most so many bytes are kept in memory of their own to be known while planning.
 #define MAX_KNOWN_BYTES 65536

@@ -6,9 +6,6 @@
 
 #include <lightnet/call.h>
 
-ln_status ln_infer_input(ln_call *call);
-ln_status ln_infer_output(ln_call *call);
-
 // Notes what is known about the elements of `entry`, the output of a `create`, before it runs:
 // those that the model brings along, or short `data`. NULL is fine.
 void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double *ran,

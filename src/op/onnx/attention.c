@@ -2,12 +2,11 @@
 // Shapes and attributes of Attention, FlexAttention and LinearAttention.
 
 #include "op/onnx/attention.h"
+#include "op/functions.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "op/cost.h"
 
 ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
                         ln_heads *out_heads)

@@ -55,17 +55,10 @@ typedef struct ln_attention {
 
 ln_status ln_attention_read(ln_call *call, ln_attention *out_attention);
 
-ln_status ln_infer_attention(ln_call *call);
-double ln_macs_attention(const ln_call *call);
-double ln_cost_attention(const ln_call *call);
-
 // ---- FlexAttention ----
 
 // Shapes of Q, K and V, checked against one another; all have rank 4.
 ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention);
-ln_status ln_infer_flex_attention(ln_call *call);
-double ln_macs_flex_attention(const ln_call *call);
-double ln_cost_flex_attention(const ln_call *call);
 
 // ---- LinearAttention ----
 
@@ -80,8 +73,6 @@ typedef struct ln_linear_attention {
 } ln_linear_attention;
 
 ln_status ln_linear_attention_read(ln_call *call, ln_linear_attention *out_attention);
-ln_status ln_infer_linear_attention(ln_call *call);
-double ln_macs_linear_attention(const ln_call *call);
 
 // ---- RotaryEmbedding, of ONNX and of com.microsoft ----
 
@@ -94,7 +85,5 @@ typedef struct ln_rotary {
 
 ln_status ln_rotary_read(ln_call *call, ln_rotary *out_rotary);
 ln_status ln_ms_rotary_read(ln_call *call, ln_rotary *out_rotary);
-ln_status ln_infer_rotary(ln_call *call);
-ln_status ln_infer_ms_rotary(ln_call *call);
 
 #endif

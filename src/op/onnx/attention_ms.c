@@ -2,12 +2,11 @@
 // Shapes and attributes of Attention, MultiHeadAttention and GroupQueryAttention of com.microsoft.
 
 #include "op/onnx/attention_ms.h"
+#include "op/functions.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "op/cost.h"
 
 static ln_status read_heads(ln_call *call, const char *param, int *out_heads)
 {

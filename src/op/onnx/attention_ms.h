@@ -88,17 +88,4 @@ ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
 // then not known either.
 ln_status ln_ms_gqa_read(ln_call *call, ln_ms_attention *out_attention, int64_t *out_total);
 
-ln_status ln_infer_ms_attention(ln_call *call);
-double ln_macs_ms_attention(const ln_call *call);
-double ln_cost_ms_attention(const ln_call *call);
-ln_status ln_infer_ms_qattention(ln_call *call);
-double ln_macs_ms_qattention(const ln_call *call);
-double ln_cost_ms_qattention(const ln_call *call);
-ln_status ln_infer_ms_mha(ln_call *call);
-double ln_macs_ms_mha(const ln_call *call);
-double ln_cost_ms_mha(const ln_call *call);
-ln_status ln_infer_ms_gqa(ln_call *call);
-double ln_macs_ms_gqa(const ln_call *call);
-double ln_cost_ms_gqa(const ln_call *call);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "op/functions.h"
 #include "op/onnx/attention.h"
 
 // How much of each head is rotated, and the tables of angles.

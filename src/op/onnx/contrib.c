@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of operators of com.microsoft that no other family has.
 
-#include "op/onnx/contrib.h"
+#include "op/functions.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "op/cost.h"
 #include "op/onnx/given.h"
 
 static ln_status check_rank(ln_call *call, const char *name, const tl_tensor *t, int rank)

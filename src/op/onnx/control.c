@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the operators that run graphs.
 
-#include "op/onnx/control.h"
+#include "op/functions.h"
 
 ln_status ln_infer_sequence_map(ln_call *call)
 {

@@ -2,6 +2,7 @@
 // Shapes of Conv, ConvTranspose, DeformConv, CausalConvWithState and com.microsoft's FusedConv.
 
 #include "op/onnx/conv.h"
+#include "op/functions.h"
 
 #include <limits.h>
 

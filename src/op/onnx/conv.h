@@ -35,16 +35,6 @@ typedef struct ln_deform_conv_call {
 
 ln_status ln_deform_conv_call_read(ln_call *call, ln_deform_conv_call *out_deform);
 
-ln_status ln_infer_conv(ln_call *call);
-ln_status ln_infer_conv_fused(ln_call *call);
-ln_status ln_infer_conv_transpose(ln_call *call);
-ln_status ln_infer_deform_conv(ln_call *call);
-ln_status ln_infer_causal_conv(ln_call *call);
-
-double ln_macs_conv(const ln_call *call);
-double ln_macs_conv_transpose(const ln_call *call);
-double ln_macs_causal_conv(const ln_call *call);
-
 LN_CPPEND
 
 #endif

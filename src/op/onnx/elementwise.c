@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "op/functions.h"
 #include "tensor/elem.h"
 
 ln_status ln_infer_same(ln_call *call)
@@ -223,6 +224,7 @@ ln_status ln_dropout_ratio(ln_call *call, int ratio_in, int mode_in, double *out
     return LN_OK;
 }
 
+// 1 if Dropout drops, or may do, and no parameter `seed` is given.
 int ln_is_dropping(const ln_op_arg *op_arg)
 {
     const char *name = ln_tensor_list_find_name(op_arg->tensors_in, "training_mode");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be said of a picture before it is decoded.
 
-#include "op/onnx/image.h"
+#include "op/functions.h"
 
 #include <string.h>
 

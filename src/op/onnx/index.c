@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of operators with tensors of indices.
 
-#include "op/onnx/index.h"
+#include "op/functions.h"
+#include "op/onnx/given.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 // Shapes of MatMul, Gemm, and com.microsoft's FusedMatMul and TransposeMatMul.
 
 #include "op/onnx/matmul.h"
+#include "op/functions.h"
 
 #include <limits.h>
 

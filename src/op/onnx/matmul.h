@@ -43,11 +43,6 @@ typedef struct ln_gemm_call {
 
 ln_status ln_gemm_call_read(ln_call *call, ln_gemm_call *out_gemm);
 
-ln_status ln_infer_matmul(ln_call *call);
-ln_status ln_infer_gemm(ln_call *call);
-double ln_macs_matmul(const ln_call *call);
-double ln_macs_gemm(const ln_call *call);
-
 // ---- Einsum: matmul_einsum.c ----
 
 // Letters, and one label for each axis behind an ellipsis.
@@ -65,9 +60,6 @@ typedef struct ln_einsum_call {
 
 // `steps` lives as long as the call.
 ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum);
-
-ln_status ln_infer_einsum(ln_call *call);
-double ln_macs_einsum(const ln_call *call);
 
 LN_CPPEND
 

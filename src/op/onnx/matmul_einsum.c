@@ -2,6 +2,7 @@
 // Einsum's equation as loops: one for each label, with a step through each term. A label that a
 // term has twice walks its diagonal, since the steps add up.
 
+#include "op/functions.h"
 #include "op/onnx/matmul.h"
 
 #include <limits.h>

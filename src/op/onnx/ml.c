@@ -2,11 +2,10 @@
 // Shapes of the operators of ai.onnx.ml.
 
 #include "op/onnx/ml.h"
+#include "op/functions.h"
 
 #include <limits.h>
 #include <stdbool.h>
-
-#include "op/cost.h"
 
 // ---- Facts about models ----
 

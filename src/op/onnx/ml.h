@@ -6,25 +6,6 @@
 
 #include <lightnet/call.h>
 
-ln_status ln_infer_ml_array_feature_extractor(ln_call *call);
-ln_status ln_infer_ml_like_first(ln_call *call);
-ln_status ln_infer_ml_category_mapper(ln_call *call);
-ln_status ln_infer_ml_feature_vectorizer(ln_call *call);
-ln_status ln_infer_ml_label_encoder(ln_call *call);
-ln_status ln_infer_ml_linear_classifier(ln_call *call);
-ln_status ln_infer_ml_linear_regressor(ln_call *call);
-ln_status ln_infer_ml_float_like_first(ln_call *call);
-ln_status ln_infer_ml_one_hot_encoder(ln_call *call);
-ln_status ln_infer_ml_svm_classifier(ln_call *call);
-ln_status ln_infer_ml_svm_regressor(ln_call *call);
-
-// Steps.
-double ln_cost_linear(const ln_call *call);
-double ln_cost_svm(const ln_call *call);
-ln_status ln_infer_ml_tree_ensemble_classifier(ln_call *call);
-ln_status ln_infer_ml_tree_ensemble_regressor(ln_call *call);
-ln_status ln_infer_ml_tree_ensemble(ln_call *call);
-
 // Rows and columns of a table [N, C], of which [C] is one row. LN_INVALID for other ranks.
 ln_status ln_ml_table(ln_call *call, int index, int *out_rows, int *out_columns);
 

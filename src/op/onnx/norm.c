@@ -2,10 +2,9 @@
 // Shapes of ONNX's normalisations.
 
 #include "op/onnx/norm.h"
+#include "op/functions.h"
 
 #include <string.h>
-
-#include "op/cost.h"
 
 static ln_status check_rank(ln_call *call, int least)
 {

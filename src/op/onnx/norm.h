@@ -8,16 +8,6 @@
 
 #include <lightnet/call.h>
 
-ln_status ln_infer_batch_normalization(ln_call *call);
-ln_status ln_infer_instance_normalization(ln_call *call);
-ln_status ln_infer_group_normalization(ln_call *call);
-ln_status ln_infer_layer_normalization(ln_call *call);
-ln_status ln_infer_rms_normalization(ln_call *call);
-ln_status ln_infer_mean_variance_normalization(ln_call *call);
-ln_status ln_infer_lrn(ln_call *call);
-ln_status ln_infer_skip_layer_normalization(ln_call *call);
-ln_status ln_infer_embed_layer_normalization(ln_call *call);
-
 // Whether BatchNormalization computes mean and variance itself: `training_mode`, or before operator
 // set 14 when more than the first output is wanted and `is_test` is not set.
 bool ln_batch_norm_trains(const ln_call *call);
@@ -27,7 +17,5 @@ bool ln_batch_norm_is_spatial(const ln_call *call);
 
 // The axes of MeanVarianceNormalization; out_is_reduced has TL_MAXDIM elements.
 ln_status ln_mean_variance_axes(ln_call *call, bool *out_is_reduced);
-
-double ln_cost_lrn(const ln_call *call);
 
 #endif

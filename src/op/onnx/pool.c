@@ -2,10 +2,9 @@
 // Shapes of MaxPool, AveragePool, LpPool, the global ones, and MaxUnpool.
 
 #include "op/onnx/pool.h"
+#include "op/functions.h"
 
 #include <limits.h>
-
-#include "op/cost.h"
 
 static ln_status pooled_dims(ln_call *call, int64_t *dims)
 {

@@ -3,6 +3,7 @@
 // is for which element.
 
 #include "op/onnx/quant.h"
+#include "op/functions.h"
 
 static ln_status read_axis(ln_call *call, const tl_tensor *x, const tl_tensor *scale, int *out_axis)
 {

@@ -25,10 +25,6 @@ LN_CPPSTART
 
 // ---- Cast, CastLike, BitCast: quant_cast.c ----
 
-ln_status ln_infer_cast(ln_call *call);
-ln_status ln_infer_cast_like(ln_call *call);
-ln_status ln_infer_bit_cast(ln_call *call);
-
 // ---- QuantizeLinear, DequantizeLinear: quant.c ----
 
 // Which scale belongs to which element: the tensor is `outer` times `axis_len` rows of `inner`
@@ -56,10 +52,6 @@ static inline int64_t ln_quant_scale_of(const ln_quant_grid *grid, int64_t i)
 // Checks that the shapes of inputs x, scale and zero point (may be NULL) go together.
 ln_status ln_quant_grid_read(ln_call *call, const tl_tensor *x, const tl_tensor *scale,
                              const tl_tensor *zero_point, ln_quant_grid *out_grid);
-
-ln_status ln_infer_quantize(ln_call *call);
-ln_status ln_infer_dequantize(ln_call *call);
-ln_status ln_infer_dynamic_quantize(ln_call *call);
 
 LN_CPPEND
 

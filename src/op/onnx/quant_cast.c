@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of Cast, CastLike and BitCast.
 
+#include "op/functions.h"
 #include "op/onnx/quant.h"
 
 static ln_status give_cast(ln_call *call, tl_dtype to)

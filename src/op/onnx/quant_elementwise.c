@@ -2,11 +2,10 @@
 // Shapes of com.microsoft's operators on quantized tensors.
 
 #include "op/onnx/quant_elementwise.h"
+#include "op/functions.h"
 
 #include <limits.h>
 #include <string.h>
-
-#include "op/cost.h"
 
 ln_status ln_quant_tensor_read(ln_call *call, int values, int scale, int zero_point,
                                ln_quant_tensor *out_tensor)

@@ -34,15 +34,6 @@ typedef struct ln_quant_pool {
 ln_status ln_quant_pool_read(ln_call *call, bool is_global, bool is_channels_last,
                              ln_quant_pool *out_pool);
 
-ln_status ln_infer_qlinear_unary(ln_call *call);
-ln_status ln_infer_qlinear_binary(ln_call *call);
-ln_status ln_infer_qlinear_where(ln_call *call);
-ln_status ln_infer_qlinear_softmax(ln_call *call);
-ln_status ln_infer_qlinear_concat(ln_call *call);
-ln_status ln_infer_qlinear_pool(ln_call *call);
-ln_status ln_infer_qlinear_global_pool(ln_call *call);
-ln_status ln_infer_nhwc_max_pool(ln_call *call);
-
 // ---- MatMulNBits ----
 
 typedef struct ln_nbits_call {
@@ -50,9 +41,6 @@ typedef struct ln_nbits_call {
 } ln_nbits_call;
 
 ln_status ln_nbits_call_read(ln_call *call, ln_nbits_call *out_nbits);
-ln_status ln_infer_matmul_nbits(ln_call *call);
-double ln_macs_matmul_nbits(const ln_call *call);
-double ln_cost_pool_any(const ln_call *call);
 
 LN_CPPEND
 

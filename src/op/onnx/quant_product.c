@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "op/functions.h"
 #include "tensor/elem.h"
 
 const ln_quant_places ln_places_conv_integer = {0, -1, 2, 1, -1, 3, -1, -1, -1};

@@ -60,17 +60,6 @@ static inline const tl_tensor *ln_quant_in(const ln_call *call, int place)
 
 ln_status ln_quant_conv_read(ln_call *call, const ln_quant_places *places, ln_conv_call *out_conv);
 
-ln_status ln_infer_conv_integer(ln_call *call);
-ln_status ln_infer_qlinear_conv(ln_call *call);
-ln_status ln_infer_matmul_integer(ln_call *call);
-ln_status ln_infer_qlinear_matmul(ln_call *call);
-ln_status ln_infer_qgemm(ln_call *call);
-ln_status ln_infer_matmul_to_float(ln_call *call);
-ln_status ln_infer_dynamic_matmul(ln_call *call);
-
-double ln_macs_quant_conv(const ln_call *call);
-double ln_macs_quant_matmul(const ln_call *call);
-
 LN_CPPEND
 
 #endif

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of ONNX's operators that draw random numbers.
 
-#include "op/onnx/random.h"
-
-#include "op/cost.h"
+#include "op/functions.h"
 
 ln_status ln_infer_random(ln_call *call)
 {

@@ -2,6 +2,7 @@
 // Shapes and attributes of RNN, GRU and LSTM.
 
 #include "op/onnx/recurrent.h"
+#include "op/functions.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -64,10 +64,4 @@ size_t ln_recurrent_state_at(const ln_recurrent *layer, size_t d, size_t b);
 // Length of sequence `b`, checked; while running.
 ln_status ln_recurrent_len(ln_call *call, const ln_recurrent *layer, size_t b, size_t *out_len);
 
-ln_status ln_infer_rnn(ln_call *call);
-ln_status ln_infer_gru(ln_call *call);
-ln_status ln_infer_lstm(ln_call *call);
-
-double ln_macs_recurrent(const ln_call *call);
-
 #endif

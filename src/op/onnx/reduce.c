@@ -2,6 +2,7 @@
 // Shapes of ONNX's operators that work along axes.
 
 #include "op/onnx/reduce.h"
+#include "op/functions.h"
 
 #include <string.h>
 

@@ -12,13 +12,6 @@
 // where that takes a value that is not there yet.
 ln_status ln_reduced_axes(ln_call *call, bool *out_is_reduced, bool *out_is_known);
 
-ln_status ln_infer_reduce(ln_call *call);
-ln_status ln_infer_arg(ln_call *call);
-ln_status ln_infer_cumulate(ln_call *call);
-ln_status ln_infer_softmax(ln_call *call);
-ln_status ln_infer_lp_normalization(ln_call *call);
-ln_status ln_infer_loss(ln_call *call);
-
 // A tensor as `outer` times `count` elements that belong together, `inner` apart.
 typedef struct ln_lines {
     size_t outer, count, inner;

@@ -2,11 +2,10 @@
 // Shapes of operators on regions, grids, blocks and matrices.
 
 #include "op/onnx/resample.h"
+#include "op/functions.h"
 
 #include <limits.h>
 #include <string.h>
-
-#include "op/cost.h"
 
 ln_status ln_given_word(ln_call *call, const char *param, const char *const *words, int count,
                         int *out_index)

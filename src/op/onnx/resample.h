@@ -12,21 +12,6 @@
 
 LN_CPPSTART
 
-ln_status ln_infer_resize(ln_call *call);
-ln_status ln_infer_upsample(ln_call *call);
-ln_status ln_infer_grid_sample(ln_call *call);
-ln_status ln_infer_affine_grid(ln_call *call);
-ln_status ln_infer_roi_align(ln_call *call);
-ln_status ln_infer_max_roi_pool(ln_call *call);
-ln_status ln_infer_col2im(ln_call *call);
-ln_status ln_infer_det(ln_call *call);
-
-// Steps, without what only values tell.
-double ln_cost_resize(const ln_call *call);
-double ln_cost_grid_sample(const ln_call *call);
-double ln_cost_max_roi_pool(const ln_call *call);
-double ln_cost_det(const ln_call *call);
-
 // How Resize and Upsample change each axis.
 typedef struct ln_resize_plan {
     bool is_known; // else nothing else is set

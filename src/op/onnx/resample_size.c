@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "op/functions.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"
 

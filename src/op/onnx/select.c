@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/deadline.h"
+#include "op/functions.h"
 #include "tensor/elem.h"
 
 // ---- Sorting ----

@@ -13,12 +13,6 @@
 
 LN_CPPSTART
 
-ln_status ln_infer_non_zero(ln_call *call);
-ln_status ln_infer_compress(ln_call *call);
-ln_status ln_infer_unique(ln_call *call);
-ln_status ln_infer_top_k(ln_call *call);
-ln_status ln_infer_non_max_suppression(ln_call *call);
-
 // Sorts `order`, `count` positions, so that less(context, a, b) holds for none that stands behind.
 // Positions that are equal keep their order. `room` has as many places. O(n log n) without
 // recursion.

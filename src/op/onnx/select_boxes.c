@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "op/functions.h"
 #include "op/onnx/select.h"
 
 typedef struct box {

@@ -5,6 +5,7 @@
 
 #include <lightnet/op_support.h>
 
+#include "op/functions.h"
 #include "op/onnx/select.h"
 
 // Row r has elements (o, i) for o < outer, i < inner, at (o * row_count + r) * inner + i.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the operators on sequences and optionals.
 
-#include "op/onnx/sequence.h"
+#include "op/functions.h"
 
 ln_status ln_infer_gives_object(ln_call *call)
 {

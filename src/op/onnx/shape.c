@@ -2,6 +2,7 @@
 // Shapes of operators that change a shape and keep the elements in order.
 
 #include "op/onnx/shape.h"
+#include "op/functions.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -10,13 +10,6 @@
 
 LN_CPPSTART
 
-ln_status ln_infer_reshape(ln_call *call);
-ln_status ln_infer_flatten(ln_call *call);
-ln_status ln_infer_squeeze(ln_call *call);
-ln_status ln_infer_unsqueeze(ln_call *call);
-ln_status ln_infer_shape(ln_call *call);
-ln_status ln_infer_size(ln_call *call);
-
 // The axes [*out_start, *out_end) that Shape tells about; the end is not before the start.
 void ln_shape_range(const ln_call *call, int ndim, int *out_start, int *out_end);
 

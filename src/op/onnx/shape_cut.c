@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "op/functions.h"
 #include "op/onnx/shape_move.h"
 
 // ---- Slice ----

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "op/functions.h"
 #include "tensor/elem.h"
 
 // ---- Range ----

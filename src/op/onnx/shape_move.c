@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/functions.h"
 #include "tensor/elem.h"
 
 // ---- Transpose ----

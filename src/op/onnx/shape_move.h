@@ -12,20 +12,6 @@
 
 LN_CPPSTART
 
-ln_status ln_infer_transpose(ln_call *call);
-ln_status ln_infer_concat(ln_call *call);
-ln_status ln_infer_split(ln_call *call);
-ln_status ln_infer_slice(ln_call *call);
-ln_status ln_infer_expand(ln_call *call);
-ln_status ln_infer_tile(ln_call *call);
-ln_status ln_infer_pad(ln_call *call);
-ln_status ln_infer_center_crop_pad(ln_call *call);
-ln_status ln_infer_crop(ln_call *call);
-ln_status ln_infer_depth_to_space(ln_call *call);
-ln_status ln_infer_space_to_depth(ln_call *call);
-ln_status ln_infer_reverse_sequence(ln_call *call);
-ln_status ln_infer_trilu(ln_call *call);
-
 // Dimension i of the result is dimension perm[i] of the tensor; `perm` has room for TL_MAXDIM.
 ln_status ln_transpose_perm(ln_call *call, int ndim, int *perm);
 

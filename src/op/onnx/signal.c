@@ -2,13 +2,12 @@
 // Shapes and attributes of Fourier transforms, windows and mel filters.
 
 #include "op/onnx/signal.h"
+#include "op/functions.h"
 
 #include <math.h>
 #include <stdint.h>
 
 #include <lightnet/op_support.h>
-
-#include "op/cost.h"
 
 // The one number of an input; *out_is_open when it is not known yet.
 static ln_status read_number(ln_call *call, int index, const char *name, int64_t *out_number,

@@ -33,15 +33,4 @@ typedef struct ln_stft {
 
 ln_status ln_stft_read(ln_call *call, ln_stft *out_stft, bool *out_is_open);
 
-ln_status ln_infer_dft(ln_call *call);
-ln_status ln_infer_rfft(ln_call *call);
-ln_status ln_infer_irfft(ln_call *call);
-ln_status ln_infer_stft(ln_call *call);
-ln_status ln_infer_mel_weights(ln_call *call);
-ln_status ln_infer_window(ln_call *call);
-ln_status ln_infer_inverse(ln_call *call);
-ln_status ln_infer_ms_trilu(ln_call *call);
-
-double ln_cost_dft(const ln_call *call);
-
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "op/functions.h"
 #include "op/onnx/letters.h"
 
 ln_status ln_infer_strings(ln_call *call)

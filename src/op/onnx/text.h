@@ -10,14 +10,6 @@
 
 #include <lightnet/call.h>
 
-ln_status ln_infer_strings(ln_call *call);
-ln_status ln_infer_string_concat(ln_call *call);
-ln_status ln_infer_string_split(ln_call *call);
-ln_status ln_infer_string_normalizer(ln_call *call);
-ln_status ln_infer_regex_full_match(ln_call *call);
-ln_status ln_infer_tf_idf_vectorizer(ln_call *call);
-ln_status ln_infer_ms_tokenizer(ln_call *call);
-
 // Goes through the parts of a string.
 typedef struct ln_splitter {
     const char *rest;      // NULL: no more parts

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of ONNX: masks, windows and caches around the kernel.
 
-#include "arch/cpu/onnx/attention.h"
+#include "arch/cpu/functions.h"
+#include "op/functions.h"
 
 #include <math.h>
 

@@ -2,11 +2,13 @@
 // Attention and MultiHeadAttention of com.microsoft: projections, masks and packings around the
 // kernel.
 
+#include "arch/cpu/functions.h"
+#include "op/functions.h"
+
 #include <math.h>
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
-#include "arch/cpu/onnx/attention.h"
 #include "arch/cpu/onnx/attention_core.h"
 #include "arch/cpu/onnx/pool_of.h"
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "arch/cpu/functions.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
 #include "arch/cpu/onnx/typed.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // From ONNX's convolutions to the kernels' arguments. One axis is a row of two.
 
-#include "arch/cpu/onnx/conv.h"
-
-#include "arch/cpu/elementwise.h"
-#include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/conv/conv.h"
+#include "arch/cpu/elementwise.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/workspace.h"
+#include "op/functions.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 

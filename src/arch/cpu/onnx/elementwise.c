@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From ONNX's elementwise operators, BatchNormalization and Softmax to the kernels' arguments.
 
-#include "arch/cpu/onnx/elementwise.h"
+#include "arch/cpu/functions.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -9,7 +9,8 @@
 // right side is transposed is the transpose of one whose left side is; the side with fewer elements
 // to copy is taken. The bits are the same in all cases.
 
-#include "arch/cpu/onnx/matmul.h"
+#include "arch/cpu/functions.h"
+#include "op/functions.h"
 
 #include <stdint.h>
 

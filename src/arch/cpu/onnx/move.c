@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are chosen by indices, rows that are repeated, and triangles.
 
-#include "arch/cpu/onnx/move.h"
+#include "arch/cpu/functions.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of tensors, or of rows of tables, and their normalisation.
 
-#include "arch/cpu/onnx/norm_skip.h"
+#include "arch/cpu/functions.h"
 
 #include <stdbool.h>
 

@@ -2,11 +2,11 @@
 // From ONNX's poolings to the kernels' arguments. One axis is a row of two, and a whole image of
 // any rank one row. Of three axes the last two are pooled, then the first.
 
-#include "arch/cpu/onnx/pool.h"
-
-#include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/pool/pool.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
 #include "arch/cpu/onnx/workspace.h"
+#include "op/functions.h"
 #include "op/onnx/pool.h"
 
 static ln_status unsupported(ln_call *call, const char *reason)

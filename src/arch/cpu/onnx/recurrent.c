@@ -5,7 +5,9 @@
 // Weights are packed in each run, unless its steps are so few that this would take longer than they
 // do. Both ways a product is a sum in a stated order: a chain, or the lanes of recurrent.h.
 
-#include "arch/cpu/onnx/recurrent.h"
+#include "op/onnx/recurrent.h"
+#include "arch/cpu/functions.h"
+#include "op/functions.h"
 
 #include <math.h>
 #include <stdint.h>

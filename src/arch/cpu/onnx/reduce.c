@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From ONNX's reductions to the kernels' arguments.
 
-#include "arch/cpu/onnx/reduce.h"
-
+#include "op/onnx/reduce.h"
 #include "arch/cpu/elementwise.h"
+#include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/reduce/reduce.h"
 #include "arch/cpu/onnx/pool_of.h"

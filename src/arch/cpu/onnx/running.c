@@ -2,7 +2,7 @@
 // Running sums: each is carried in double from element to element of its line, and rounded where it
 // is stored. Lines side by side are done together, some columns at a time.
 
-#include "arch/cpu/onnx/running.h"
+#include "arch/cpu/functions.h"
 
 #include <stdbool.h>
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "arch/cpu/elementwise.h"
+#include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/onnx/pool_of.h"

@@ -3,7 +3,8 @@
 //
 // All is double, so that `softmax_precision` has nothing to add.
 
-#include "arch/ref/onnx/attention.h"
+#include "op/onnx/attention.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlexAttention: two graphs of the model look at all scores and at all probabilities.
 
+#include "arch/ref/functions.h"
+#include "op/onnx/attention.h"
+
 #include <math.h>
 
-#include "arch/ref/onnx/attention.h"
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
 #include "base/deadline.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // LinearAttention: a matrix for each head, which tokens write to and read from in turn.
 
+#include "arch/ref/functions.h"
+#include "op/onnx/attention.h"
+
 #include <math.h>
 
-#include "arch/ref/onnx/attention.h"
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
 #include "base/deadline.h"

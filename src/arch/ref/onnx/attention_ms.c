@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/attention_core.h"
 #include "arch/ref/onnx/doubles.h"
 #include "base/deadline.h"

@@ -9,11 +9,6 @@
 #include "op/onnx/attention.h" // the estimates that descriptions inherit
 #include "op/onnx/attention_ms.h"
 
-ln_status ln_ref_ms_attention(ln_call *call);
-ln_status ln_ref_ms_qattention(ln_call *call);
-ln_status ln_ref_ms_mha(ln_call *call);
-ln_status ln_ref_ms_gqa(ln_call *call);
-
 // Copies the heads that `view` finds in `data` to [batch, heads, room, size] in `out`; tokens of
 // sequence b go to place starts[b], 0 if `starts` is NULL. `bias`, [heads, size] or NULL, is added.
 typedef struct ln_head_copy {

@@ -2,8 +2,9 @@
 // RotaryEmbedding: pairs of elements of each head turn by an angle that depends on the token's
 // place.
 
-#include "arch/ref/onnx/attention.h"
+#include "arch/ref/functions.h"
 #include "base/deadline.h"
+#include "op/onnx/attention.h"
 #include "tensor/elem.h"
 
 // The row of the tables for a token; a negative position counts from the end.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of operators of com.microsoft that no other family has.
 
-#include "arch/ref/onnx/contrib.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 #include <string.h>

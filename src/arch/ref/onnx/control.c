@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // If, Loop and SequenceMap: graphs that run inside of a run.
 
-#include "arch/ref/onnx/control.h"
+#include "arch/ref/functions.h"
 
 #include <string.h>
 

@@ -3,12 +3,11 @@
 // row, so that what a tap needs to know is worked out once for all of them; each output adds up its
 // taps in the order of the weights.
 
-#include "arch/ref/onnx/conv.h"
-
+#include "op/onnx/conv.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
 #include "base/deadline.h"
-#include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
 typedef struct conv {

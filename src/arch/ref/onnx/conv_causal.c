@@ -2,8 +2,7 @@
 // CausalConvWithState: each channel convolved with its own weights, over what came before and the
 // input; the last of both is the state for the next call.
 
-#include "arch/ref/onnx/conv.h"
-
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
 #include "op/onnx/conv.h"

@@ -2,7 +2,7 @@
 // DeformConv: a convolution whose taps are moved by offsets that are data, and read the input
 // between its elements: linearly on each axis, with zeros around it.
 
-#include "arch/ref/onnx/conv.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 

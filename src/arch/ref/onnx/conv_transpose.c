@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose over any number of axes: each output gathers the inputs that reach it.
 
-#include "arch/ref/onnx/conv.h"
-
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
 #include "base/deadline.h"

@@ -54,57 +54,6 @@
     X(parametric_softplus, parametric_softplus, "alpha", "beta")                                   \
     X(scaled_tanh, scaled_tanh, "alpha", "beta")
 
-// X(name): an operator with a function of its own.
-#define LN_REF_ELEMENTWISE_LIST(X)                                                                 \
-    X(abs)                                                                                         \
-    X(neg)                                                                                         \
-    X(sign)                                                                                        \
-    X(relu)                                                                                        \
-    X(logical_not)                                                                                 \
-    X(bitwise_not)                                                                                 \
-    X(is_nan)                                                                                      \
-    X(is_inf)                                                                                      \
-    X(identity)                                                                                    \
-    X(gelu)                                                                                        \
-    X(image_scaler)                                                                                \
-    X(prelu)                                                                                       \
-    X(swiglu)                                                                                      \
-    X(clip)                                                                                        \
-    X(dropout)                                                                                     \
-    X(where)                                                                                       \
-    X(add)                                                                                         \
-    X(sub)                                                                                         \
-    X(mul)                                                                                         \
-    X(div)                                                                                         \
-    X(pow)                                                                                         \
-    X(mod)                                                                                         \
-    X(bits_and)                                                                                    \
-    X(bits_or)                                                                                     \
-    X(bits_xor)                                                                                    \
-    X(bit_shift)                                                                                   \
-    X(equal)                                                                                       \
-    X(less)                                                                                        \
-    X(less_or_equal)                                                                               \
-    X(greater)                                                                                     \
-    X(greater_or_equal)                                                                            \
-    X(max)                                                                                         \
-    X(min)                                                                                         \
-    X(sum)                                                                                         \
-    X(mean)                                                                                        \
-    X(fast_gelu)                                                                                   \
-    X(bias_gelu)                                                                                   \
-    X(bias_add)                                                                                    \
-    X(bias_dropout)                                                                                \
-    X(adagrad)                                                                                     \
-    X(adam)                                                                                        \
-    X(momentum)
-
-#define LN_REF_DECLARE(name, ...) ln_status ln_ref_onnx_##name(ln_call *call);
-LN_REF_PLAIN_LIST(LN_REF_DECLARE)
-LN_REF_SHAPED_LIST(LN_REF_DECLARE)
-LN_REF_ELEMENTWISE_LIST(LN_REF_DECLARE)
-#undef LN_REF_DECLARE
-
 // 1 / (1 + exp(-x)) without overflow.
 double ln_logistic(double x);
 

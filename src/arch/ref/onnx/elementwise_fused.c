@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of com.microsoft that join a few steps, element by element.
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "tensor/elem.h"

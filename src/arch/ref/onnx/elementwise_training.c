@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "arch/ref/onnx/random.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"

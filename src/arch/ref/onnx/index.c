@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of operators with tensors of indices.
 
-#include "arch/ref/onnx/index.h"
+#include "arch/ref/functions.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Products of matrices and of stacks of them. Neighbouring columns are summed together, block by
 // block, so that a block of B is read again while it is in the cache.
 
-#include "arch/ref/onnx/matmul.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum: for each element of the output, the sum over all other labels of the product of terms.
 
-#include "arch/ref/onnx/matmul.h"
-
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
 #include "op/onnx/matmul.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Features: scaled, normalized, replaced, picked, put side by side.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/param_array.h"
 #include "base/deadline.h"
 #include "op/onnx/ml.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels as other labels or as rows with a 1: LabelEncoder, CategoryMapper, OneHotEncoder.
 
+#include "arch/ref/functions.h"
+
 #include <string.h>
 
-#include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_lookup.h"
 #include "arch/ref/onnx/param_array.h"
 #include "tensor/elem.h"

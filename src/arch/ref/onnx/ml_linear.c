@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LinearClassifier and LinearRegressor.
 
-#include "arch/ref/onnx/ml.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/param_array.h"
 #include "base/deadline.h"

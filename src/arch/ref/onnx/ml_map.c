@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps: CastMap and DictVectorizer make tensors of them, ZipMap makes them.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_lookup.h"
 #include "arch/ref/onnx/param_array.h"
 #include "arch/ref/onnx/pieces.h"

@@ -2,10 +2,11 @@
 // Support vector machines. The classifier decides between each two classes and counts votes; its
 // probabilities are coupled from those of the pairs (Wu, Lin and Weng 2004, second method).
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/param_array.h"
 #include "base/deadline.h"

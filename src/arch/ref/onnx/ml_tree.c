@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsemble, TreeEnsembleRegressor and TreeEnsembleClassifier: what the leaves' votes come to.
 
+#include "arch/ref/functions.h"
+
 #include <string.h>
 
-#include "arch/ref/onnx/ml.h"
 #include "arch/ref/onnx/ml_forest.h"
 #include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/ml_trees.h"

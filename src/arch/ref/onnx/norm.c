@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"

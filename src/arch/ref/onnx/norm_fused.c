@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "arch/ref/onnx/norm.h"
 #include "base/deadline.h"

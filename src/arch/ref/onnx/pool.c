@@ -4,7 +4,7 @@
 // A window is walked row by row; what lies outside of the input is not visited. Integers (int8 and
 // uint8) are exact as float.
 
-#include "arch/ref/onnx/pool.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
 
-#include "arch/ref/onnx/quant.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 

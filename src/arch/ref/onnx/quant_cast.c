@@ -2,10 +2,11 @@
 // Cast, CastLike and BitCast. An element goes through the widest type of its kind: a double, an
 // integer of 64 bits, or text.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_text.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"

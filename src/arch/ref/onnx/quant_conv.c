@@ -3,7 +3,7 @@
 // outside of the input takes no part, as if it were the zero point.
 
 #include "arch/ref/element.h"
-#include "arch/ref/onnx/quant.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/taps.h"
 #include "base/deadline.h"

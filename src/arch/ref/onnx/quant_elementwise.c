@@ -3,10 +3,10 @@
 // with, and is quantized again.
 
 #include "op/onnx/quant_elementwise.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 
-#include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_round.h"
 #include "base/deadline.h"
 

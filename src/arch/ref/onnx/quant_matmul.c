@@ -3,7 +3,7 @@
 // are their sums as doubles.
 
 #include "arch/ref/element.h"
-#include "arch/ref/onnx/quant.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/quant_round.h"
 #include "base/deadline.h"

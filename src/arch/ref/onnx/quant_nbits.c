@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits: one row of weights after the other is unpacked and multiplied with all rows of A.
 
-#include "arch/ref/onnx/quant.h"
+#include "arch/ref/functions.h"
 #include "base/deadline.h"
 #include "op/onnx/quant_elementwise.h"
 #include "tensor/elem.h"

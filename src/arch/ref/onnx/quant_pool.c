@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft's poolings of quantized tensors.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
-#include "arch/ref/onnx/quant.h"
 #include "arch/ref/onnx/quant_round.h"
 #include "base/deadline.h"
 #include "op/onnx/quant_elementwise.h"

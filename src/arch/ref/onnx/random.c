@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "arch/ref/functions.h"
 #include "tensor/elem.h"
 
 // ---- The generator: Matsumoto and Nishimura, 1998 ----

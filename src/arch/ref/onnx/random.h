@@ -13,8 +13,6 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/random.h"
-
 typedef struct ln_random {
     uint32_t words[624];
     int next;
@@ -30,10 +28,5 @@ double ln_random_uniform(ln_random *random);
 
 // Of mean 0 and variance 1.
 double ln_random_normal(ln_random *random);
-
-ln_status ln_ref_onnx_random_uniform(ln_call *call);
-ln_status ln_ref_onnx_random_normal(ln_call *call);
-ln_status ln_ref_onnx_bernoulli(ln_call *call);
-ln_status ln_ref_onnx_multinomial(ln_call *call);
 
 #endif

@@ -3,7 +3,8 @@
 //
 // State stays double between the steps; only what leaves the operator is rounded.
 
-#include "arch/ref/onnx/recurrent.h"
+#include "op/onnx/recurrent.h"
+#include "arch/ref/functions.h"
 
 #include <math.h>
 #include <string.h>

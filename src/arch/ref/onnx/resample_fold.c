@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of Col2Im and Det.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
-#include "arch/ref/onnx/resample.h"
 #include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"

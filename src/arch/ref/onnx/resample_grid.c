@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of GridSample and AffineGrid.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
 #include "arch/ref/onnx/move.h"
-#include "arch/ref/onnx/resample.h"
 #include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"

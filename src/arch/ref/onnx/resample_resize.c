@@ -4,10 +4,11 @@
 // The nearest elements are moved as they are. Linear and cubic filters are separable: one axis
 // after the other is resized, in double.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
 #include "arch/ref/onnx/move.h"
-#include "arch/ref/onnx/resample.h"
 #include "base/deadline.h"
 #include "op/onnx/resample.h"
 #include "tensor/elem.h"

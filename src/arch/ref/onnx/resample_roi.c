@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of RoiAlign and MaxRoiPool.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/resample.h"
 #include "base/deadline.h"
 #include "op/onnx/given.h"
 #include "tensor/elem.h"

@@ -2,10 +2,11 @@
 // Scan: a graph that runs on each slice of some tensors. Version 8 has a batch around it, and is a
 // scan of the present form for each of its members.
 
+#include "arch/ref/functions.h"
+
 #include <stdbool.h>
 #include <string.h>
 
-#include "arch/ref/onnx/control.h"
 #include "arch/ref/onnx/control_stack.h"
 #include "arch/ref/onnx/pieces.h"
 #include "tensor/elem.h"

@@ -4,7 +4,7 @@
 // What is chosen was counted when the shapes were stated. Where the count is not the same now, as
 // the input is written to at the same time, nothing is written beyond the output.
 
-#include "arch/ref/onnx/select.h"
+#include "arch/ref/functions.h"
 
 #include <string.h>
 

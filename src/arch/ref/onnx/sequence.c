@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/pieces.h"
 #include "tensor/elem.h"
 

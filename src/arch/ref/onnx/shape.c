@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of operators that change a shape or fill a tensor.
 
-#include "arch/ref/onnx/shape.h"
-
-#include "arch/ref/onnx/move.h"
 #include "op/onnx/shape.h"
+#include "arch/ref/functions.h"
+#include "arch/ref/onnx/move.h"
 #include "op/onnx/shape_fill.h"
 #include "tensor/elem.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference kernels of operators that put elements elsewhere.
 
+#include "arch/ref/functions.h"
+
 #include <string.h>
 
 #include "arch/ref/onnx/move.h"
-#include "arch/ref/onnx/shape.h"
 #include "op/onnx/shape_move.h"
 #include "tensor/elem.h"
 

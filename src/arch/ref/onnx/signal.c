@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DFT, Rfft, Irfft and STFT: lines of a tensor, transformed one after the other.
 
-#include "arch/ref/onnx/signal.h"
-
+#include "op/onnx/signal.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/signal_fft.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inverse and Trilu of com.microsoft.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
 #include "arch/ref/onnx/doubles.h"
-#include "arch/ref/onnx/signal.h"
 
 // ---- Inverse ----
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows that weigh the samples of a frame, and the triangular filters of the mel scale.
 
+#include "arch/ref/functions.h"
+
 #include <math.h>
 
-#include "arch/ref/onnx/signal.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"
 

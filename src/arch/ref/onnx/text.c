@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants of strings, concatenation, splitting, case and stop words.
 
-#include "arch/ref/onnx/text.h"
+#include "arch/ref/functions.h"
 
 #include <string.h>
 

@@ -2,11 +2,12 @@
 // TfIdfVectorizer: the n-grams of the pool are the paths of a trie, so that each window of the
 // input is found as it grows.
 
+#include "arch/ref/functions.h"
+
 #include <string.h>
 
 #include "arch/ref/onnx/ml_lookup.h"
 #include "arch/ref/onnx/param_array.h"
-#include "arch/ref/onnx/text.h"
 #include "tensor/elem.h"
 
 // What `prepare` makes of the parameters. Node 0 is the root, node i + 1 the path of item i alone.

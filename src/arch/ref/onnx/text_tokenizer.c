@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokenizer of com.microsoft.
 
+#include "arch/ref/functions.h"
+
 #include <string.h>
 
 #include "arch/ref/onnx/regex.h"
-#include "arch/ref/onnx/text.h"
 #include "base/utf8.h"
 
 // A part of a string of the input.
