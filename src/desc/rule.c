@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "desc/rule_lex.h"
 #include "desc/rule_weight.h"
 
 static const char *const tag_names[] = {
@@ -69,7 +70,7 @@ const char *ln_rule_function_signature(ln_rule_function function)
 int ln_rule_weight(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
-        if (strcmp(weights[i].optype, optype) == 0)
+        if (ln_rule_same_word(weights[i].optype, optype))
             return weights[i].weight;
     // Types of ONNX begin with a capital letter. The core's take their place, never the other way.
     return optype[0] >= 'A' && optype[0] <= 'Z' ? 4 : 3;
@@ -78,7 +79,7 @@ int ln_rule_weight(const char *optype)
 bool ln_rule_sinks(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
-        if (strcmp(weights[i].optype, optype) == 0)
+        if (ln_rule_same_word(weights[i].optype, optype))
             return weights[i].sinks;
     return false;
 }
@@ -86,7 +87,7 @@ bool ln_rule_sinks(const char *optype)
 int ln_rule_steps(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
-        if (strcmp(weights[i].optype, optype) == 0)
+        if (ln_rule_same_word(weights[i].optype, optype))
             return weights[i].steps;
     return 1;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrite rules as tables: what a .rules file says, as plain constant data.
+// Rewrite rules as structs: what a .rules file says. docs/rules.md explains the language.
 //
-// The same structs are made at run time from text (below), and from what the generator packs
-// (rule_gen.h). docs/rules.md explains the language.
+// The library's own rules are text in it too, without comments (rule_gen.h), which the build has
+// parsed once to see that it is right.
 //
 // The names of a rule are numbered. A number stands for a tensor (`x`) or for a parameter's value
 // (`epsilon=e`); `names` has the spelling, for messages and for names of new tensors.
@@ -182,15 +182,21 @@ typedef struct ln_rule_lower {
     size_t condition_count;
 } ln_rule_lower;
 
+// A file of rules as the library has it.
+typedef struct ln_rule_text {
+    const char *file; // for messages
+    const char *text;
+} ln_rule_text;
+
 typedef struct ln_rule_set {
     const char *file; // for messages
     const ln_rule *rules;
     size_t rule_count;
     const ln_rule_lower *lowers;
     size_t lower_count;
-    // Rules that the generator has packed, in the place of `rules`; see ln_rule_set_unpack.
-    const unsigned char *packed;
-    struct ln_document *arena; // of a set that was read or unpacked: where it lives
+    // Of a set that the build has made, in place of the members above; see ln_rule_set_parse_own.
+    const ln_rule_text *texts; // ends with NULL
+    struct ln_document *arena; // of a set that was parsed: where it lives
 } ln_rule_set;
 
 // Reads the rules of a file, or of an optimizer description (lightnet/expander.h), where places are
@@ -200,14 +206,16 @@ typedef struct ln_rule_set {
 // has file, line and column. Operators are not looked up here: ln_rule_set_check in pass does that.
 ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set);
 
-// The same from a text that messages call `file`.
+// The text of such a file as rules. The caller gives *out_text back with ln_free; NULL on failure.
+ln_status ln_rule_text_read(const char *file, char **out_text, size_t *out_len);
+
+// The same as `read` from a text that messages call `file`.
 ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set);
 
-// A set of the packed rules of `set`, without its `lower` statements. The caller gives *out_set
-// back with ln_rule_set_destroy. LN_NO_MEMORY; *out_set is then NULL.
-ln_status ln_rule_set_unpack(const ln_rule_set *set, ln_rule_set **out_set);
+// The same from the texts of a set that the build has made, as one set.
+ln_status ln_rule_set_parse_own(const ln_rule_set *set, ln_rule_set **out_set);
 
-// Frees a set that was read or unpacked, with all it points to. NULL is fine.
+// Frees a set that was parsed, with all it points to. NULL is fine.
 void ln_rule_set_destroy(ln_rule_set *set);
 
 const char *ln_rule_tag_name(ln_rule_tag tag);

@@ -61,7 +61,7 @@ static const char *predicate_name(int i)
 static int find(const char *name, const char *(*name_at)(int), int count)
 {
     for (int i = 0; i < count; i++)
-        if (strcmp(name, name_at(i)) == 0)
+        if (ln_rule_same_word(name, name_at(i)))
             return i;
     return -1;
 }
@@ -383,7 +383,8 @@ static ln_status keep_array(ln_rule_parser *p, const expr *e, ln_rule_value *out
 ln_status ln_rule_parse_expr(ln_rule_parser *p, ln_rule_value *out_value)
 {
     ln_place place = p->token.place;
-    expr e = {.step_count = 0};
+    expr e; // steps and stack as far as they are counted
+    e.step_count = e.height = e.nesting = 0;
     LN_TRY(read_expr(p, &e));
     fold_minus(&e);
     if (e.step_count == 1 && e.steps[0].kind == LN_RULE_STEP_VALUE) {

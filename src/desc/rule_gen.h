@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrite rules as C: the tables of rule.h as static initialisers.
+// Files of rewrite rules as C: their text, without comments, once it has been parsed.
 
 #ifndef LN_DESC_RULE_GEN_H
 #define LN_DESC_RULE_GEN_H
@@ -9,10 +9,9 @@
 
 LN_CPPSTART
 
-// C that defines `const ln_rule_set ln_rules_<name>` with the rules of all sets in order.
-// Failures go to `text->status`.
-void ln_rule_print_code(const ln_rule_set *const *sets, size_t set_count, const char *name,
-                        ln_text *text);
+// C that defines `const ln_rule_set ln_rules_<name>` with the texts, which end with NULL. Lines
+// keep their numbers. Failures go to `text->status`.
+void ln_rule_print_code(const ln_rule_text *texts, const char *name, ln_text *text);
 
 // The same from files. LN_INVALID when `name` is no C identifier, LN_SYNTAX also when two files
 // have a rule of the same name. The caller gives *out_text back with ln_free.

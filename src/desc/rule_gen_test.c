@@ -22,24 +22,50 @@ static void check_contains(const char *text, const char *part)
         fail_msg("the code does not contain '%s':\n%s", part, text);
 }
 
-TEST(the_code_holds_packed_rules_and_lower_statements)
+TEST(the_code_holds_the_text_without_comments_and_parses_to_the_same)
 {
-    ln_rule_set *set;
-    CHECK_OK(ln_rule_set_parse(RULES, strlen(RULES), "k.rules", &set));
+    static const char rules[] = "# why\n"
+                                "  rule two [rounds] # a tag\n"
+                                "    a = f(b | s=\"\\\"#\", t=true) # here\n"
+                                "  => a = g(b)\n";
+    ln_rule_text texts[] = {{"k.rules", rules}, {NULL, NULL}};
     ln_text text = {0};
-    ln_rule_print_code((const ln_rule_set *const *)&set, 1, "k", &text);
+    ln_rule_print_code(texts, "k", &text);
     CHECK_OK(text.status);
-    static const char *const parts[] = {
-        "#include \"desc/rule.h\"",
-        "static const unsigned char packed[",
-        ".to = \"_k\", .has_star = true",
-        "{LN_RULE_PREDICATE_dtype, false, l0_0_args, 2},",
-        "const ln_rule_set ln_rules_k = {\n    .file = \"k.rules\",\n    .packed = packed,",
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        check_contains(text.bytes, parts[i]);
+    check_contains(text.bytes, "static const char text0[] =\n"
+                               "    \"\\n\"\n"
+                               "    \"rule two [rounds]\\n\"\n"
+                               "    \"a = f(b | s=\\\"\\\\\\\"#\\\", t=true)\\n\"\n"
+                               "    \"=> a = g(b)\\n\"\n"
+                               "    \"\";\n");
+    check_contains(text.bytes, "const ln_rule_set ln_rules_k = {\n    .file = \"k.rules\",\n");
     ln_text_deinit(&text);
+}
+
+TEST(texts_of_the_library_become_one_set)
+{
+    const ln_rule_text texts[] = {
+        {"a.rules", "after expand\nrule one [exact] y = relu(x) => y = x"},
+        {"b.rules", "\nrule two [exact] y = relu(x) => y = x\nlower p => q"},
+        {NULL, NULL}};
+    ln_rule_set own = {.file = "both", .texts = texts}, *set;
+    CHECK_OK(ln_rule_set_parse_own(&own, &set));
+    CHECK_STR_EQ(set->file, "both");
+    CHECK_EQ(set->rule_count, 2);
+    CHECK_EQ(set->lower_count, 1);
+    CHECK_STR_EQ(set->rules[0].file, "a.rules");
+    CHECK_EQ(set->rules[0].stage, LN_RULE_AFTER_EXPAND);
+    CHECK_STR_EQ(set->rules[1].file, "b.rules");
+    CHECK_EQ(set->rules[1].line, 2);
+    CHECK_EQ(set->rules[1].stage, LN_RULE_BEFORE_EXPAND); // each file says its own
     ln_rule_set_destroy(set);
+    OOM_SWEEP(n)
+    {
+        if (ln_rule_set_parse_own(&own, &set) == LN_OK)
+            ln_rule_set_destroy(set);
+        else
+            CHECK_NULL(set);
+    }
 }
 
 static void write_rules(char path[512], const char *text)
@@ -59,8 +85,8 @@ TEST(files_are_read_into_one_set_and_names_are_unique_in_it)
     write_rules(second, "lower x => y");
     CHECK_OK(ln_rule_generate("both", (const char *[]){first, second}, 2, &code));
     check_contains(code, ".file = \"both\"");
-    check_contains(code, ".lower_count = 2");
-    CHECK_NULL(strstr(code, "/tmp/"));
+    check_contains(code, "    \"lower x => y\\n\"\n");
+    CHECK_NULL(strstr(code, LN_BUILD_DIR));
     ln_free(code);
     CHECK_FAILS(ln_rule_generate("k", (const char *[]){first, first}, 2, &code), LN_SYNTAX);
     CHECK_MESSAGE("rule 'two' is there already");
@@ -88,5 +114,6 @@ TEST(out_of_memory_gives_no_code)
     unlink(path);
 }
 
-TEST_LIST(the_code_holds_packed_rules_and_lower_statements,
+TEST_LIST(the_code_holds_the_text_without_comments_and_parses_to_the_same,
+          texts_of_the_library_become_one_set,
           files_are_read_into_one_set_and_names_are_unique_in_it, out_of_memory_gives_no_code)

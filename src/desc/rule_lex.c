@@ -23,15 +23,11 @@ static char peek(const ln_rule_lexer *lexer, size_t ahead)
     return ahead < (size_t)(lexer->end - lexer->at) ? lexer->at[ahead] : '\0';
 }
 
+// Past bytes of which none is a line end.
 static void advance(ln_rule_lexer *lexer, size_t count)
 {
-    for (; count > 0; count--, lexer->at++) {
-        lexer->place.column++;
-        if (*lexer->at == '\n') {
-            lexer->place.line++;
-            lexer->place.column = 1;
-        }
-    }
+    lexer->at += count;
+    lexer->place.column += (int)count;
 }
 
 static void skip_blanks(ln_rule_lexer *lexer)
@@ -41,7 +37,11 @@ static void skip_blanks(ln_rule_lexer *lexer)
         if (c == '#') {
             const char *line_end = memchr(lexer->at, '\n', (size_t)(lexer->end - lexer->at));
             advance(lexer, (size_t)((line_end ? line_end : lexer->end) - lexer->at));
-        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        } else if (c == '\n') {
+            lexer->at++;
+            lexer->place.line++;
+            lexer->place.column = 1;
+        } else if (c == ' ' || c == '\t' || c == '\r') {
             advance(lexer, 1);
         } else {
             return;
@@ -143,7 +143,7 @@ static bool lex_long_sign(ln_rule_lexer *lexer, ln_rule_token *token)
             continue;
         token->kind = LN_RULE_TOKEN_SIGN;
         token->sign = long_signs[i].sign;
-        memcpy(token->text, long_signs[i].text, len);
+        memcpy(token->text, long_signs[i].text, len + 1);
         advance(lexer, len);
         return true;
     }
@@ -153,7 +153,9 @@ static bool lex_long_sign(ln_rule_lexer *lexer, ln_rule_token *token)
 ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
 {
     skip_blanks(lexer);
-    *out_token = (ln_rule_token){.kind = LN_RULE_TOKEN_END, .place = lexer->place};
+    out_token->kind = LN_RULE_TOKEN_END;
+    out_token->place = lexer->place;
+    out_token->text[0] = '\0';
     if (lexer->at == lexer->end)
         return LN_OK;
     char c = *lexer->at;
@@ -168,7 +170,7 @@ ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
         advance(lexer, 2);
         return LN_OK;
     }
-    if (lex_long_sign(lexer, out_token))
+    if (strchr(".=!<>", c) && lex_long_sign(lexer, out_token))
         return LN_OK;
     if (c == '\0' || !strchr("=()[]|,;*+-/?<>", c))
         return ln_fail_at(lexer->place, LN_SYNTAX,
@@ -177,6 +179,7 @@ ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token)
     out_token->kind = LN_RULE_TOKEN_SIGN;
     out_token->sign = c;
     out_token->text[0] = c;
+    out_token->text[1] = '\0';
     advance(lexer, 1);
     return LN_OK;
 }

@@ -4,6 +4,8 @@
 #ifndef LN_DESC_RULE_LEX_H
 #define LN_DESC_RULE_LEX_H
 
+#include <string.h>
+
 #include "base/text.h"
 #include "desc/rule.h"
 
@@ -38,6 +40,12 @@ typedef struct ln_rule_lexer {
     const char *end;
     ln_place place; // of `at`
 } ln_rule_lexer;
+
+// Most words differ in the first byte already.
+static inline bool ln_rule_same_word(const char *a, const char *b)
+{
+    return a[0] == b[0] && strcmp(a, b) == 0;
+}
 
 // Reads the next token; blanks, line ends and comments from `#` to the line end are skipped.
 ln_status ln_rule_lex(ln_rule_lexer *lexer, ln_rule_token *out_token);

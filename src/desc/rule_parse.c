@@ -19,7 +19,7 @@ static bool is_reserved(const char *word)
     static const char *const words[] = {"rule", "lower", "where",  "true", "false",
                                         "not",  "after", "before", "into", "absent"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i]) == 0)
+        if (ln_rule_same_word(word, words[i]))
             return true;
     return false;
 }
@@ -107,7 +107,7 @@ ln_status ln_rule_check_room(const ln_rule_parser *p, size_t count, size_t limit
 static int find_name(const ln_rule_parser *p, const char *text)
 {
     for (size_t i = 0; i < p->name_count; i++)
-        if (strcmp(p->names[i], text) == 0)
+        if (ln_rule_same_word(p->names[i], text))
             return (int)i;
     return -1;
 }
@@ -230,17 +230,24 @@ static ln_status keep_rule(ln_rule_parser *p, ln_rule *rule)
     return LN_OK;
 }
 
+static ln_status fail_second(ln_place place, const ln_rule *first)
+{
+    if (strcmp(place.file, first->file) == 0)
+        return ln_fail_at(place, LN_SYNTAX, "rule '%s' is there already, at line %d", first->name,
+                          first->line);
+    return ln_fail_at(place, LN_SYNTAX, "rule '%s' is there already, at %s:%d", first->name,
+                      first->file, first->line);
+}
+
 static ln_status parse_rule(ln_rule_parser *p)
 {
-    ln_rule rule = {
-        .file = ln_document_file(p->arena), .line = p->token.place.line, .stage = p->stage};
+    ln_rule rule = {.file = p->lexer.place.file, .line = p->token.place.line, .stage = p->stage};
     LN_TRY(ln_rule_next(p));
     ln_place place = p->token.place;
     LN_TRY(ln_rule_take_name(p, "the name of the rule", &rule.name));
     for (size_t i = 0; i < p->rule_count; i++)
-        if (strcmp(p->rules[i].name, rule.name) == 0)
-            return ln_fail_at(place, LN_SYNTAX, "rule '%s' is there already, at line %d", rule.name,
-                              p->rules[i].line);
+        if (ln_rule_same_word(p->rules[i].name, rule.name))
+            return fail_second(place, &p->rules[i]);
     LN_TRY(parse_tag(p, &rule.tag));
     LN_TRY(ln_rule_parse_pattern(p));
     LN_TRY(ln_rule_parse_where(p, false));
@@ -328,8 +335,11 @@ static ln_status parse_stage(ln_rule_parser *p, size_t row)
                                                   : ln_rule_fail_expected(p, expected);
 }
 
-static ln_status parse_file(ln_rule_parser *p)
+// Messages call the text `file`, which lasts as long as the arena.
+static ln_status parse_text(ln_rule_parser *p, const char *text, size_t len, const char *file)
 {
+    p->lexer = (ln_rule_lexer){.at = text, .end = text + len, .place = {file, 1, 1}};
+    p->stage = LN_RULE_BEFORE_EXPAND;
     LN_TRY(ln_rule_next(p));
     while (p->token.kind != LN_RULE_TOKEN_END) {
         size_t stage = find_stage(p);
@@ -360,26 +370,27 @@ static ln_status make_set(ln_rule_parser *p, ln_rule_set **out_set)
     return LN_OK;
 }
 
+// Each of the texts, up to the one that is NULL. `file` is that of the set.
+static ln_status parse_texts(ln_rule_parser *p, const ln_rule_text *texts)
+{
+    for (const ln_rule_text *t = texts; t && t->file; t++)
+        LN_TRY(parse_text(p, t->text, strlen(t->text), t->file));
+    return LN_OK;
+}
+
 // ---- Public functions ----
 
-ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set)
+// The set is called `file`, and so is `text`; without one, `texts` are parsed.
+static ln_status parse_set(const char *file, const char *text, size_t len,
+                           const ln_rule_text *texts, ln_rule_set **out_set)
 {
-    *out_set = NULL;
-    if (!text)
-        return LN_FAIL(LN_INVALID, "no rules: the text is NULL");
-    if (len > LN_RULE_MAX_BYTES)
-        return LN_FAIL(LN_LIMIT, "%s: %zu bytes; rules have at most %d", file ? file : "rules", len,
-                       LN_RULE_MAX_BYTES);
     ln_rule_parser *p = ln_alloc(sizeof *p);
     if (!p)
         return LN_NO_MEMORY;
     ln_status status = ln_document_create(file, &p->arena);
-    if (status == LN_OK) {
-        p->lexer.at = text;
-        p->lexer.end = text + len;
-        p->lexer.place = (ln_place){ln_document_file(p->arena), 1, 1};
-        status = parse_file(p);
-    }
+    if (status == LN_OK)
+        status =
+            text ? parse_text(p, text, len, ln_document_file(p->arena)) : parse_texts(p, texts);
     if (status == LN_OK)
         status = make_set(p, out_set);
     if (status != LN_OK)
@@ -390,22 +401,42 @@ ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_r
     return status;
 }
 
+ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set)
+{
+    *out_set = NULL;
+    if (!text)
+        return LN_FAIL(LN_INVALID, "no rules: the text is NULL");
+    if (len > LN_RULE_MAX_BYTES)
+        return LN_FAIL(LN_LIMIT, "%s: %zu bytes; rules have at most %d", file ? file : "rules", len,
+                       LN_RULE_MAX_BYTES);
+    return parse_set(file, text, len, NULL, out_set);
+}
+
+ln_status ln_rule_set_parse_own(const ln_rule_set *set, ln_rule_set **out_set)
+{
+    *out_set = NULL;
+    return parse_set(set->file, NULL, 0, set->texts, out_set);
+}
+
+ln_status ln_rule_text_read(const char *file, char **out_text, size_t *out_len)
+{
+    LN_TRY(ln_text_read_file(file, LN_RULE_MAX_BYTES, out_text, out_len));
+    if (!ln_expander_probe(*out_text, *out_len))
+        return LN_OK;
+    char *description = *out_text;
+    ln_status status = ln_expander_to_rules(description, *out_len, file, out_text);
+    *out_len = *out_text ? strlen(*out_text) : 0;
+    ln_free(description);
+    return status;
+}
+
 ln_status ln_rule_set_read(const char *file, ln_rule_set **out_set)
 {
     *out_set = NULL;
     char *text;
     size_t len;
-    LN_TRY(ln_text_read_file(file, LN_RULE_MAX_BYTES, &text, &len));
-    ln_status status = LN_OK;
-    if (ln_expander_probe(text, len)) {
-        char *rules;
-        status = ln_expander_to_rules(text, len, file, &rules);
-        ln_free(text);
-        text = rules;
-        len = rules ? strlen(rules) : 0;
-    }
-    if (status == LN_OK)
-        status = ln_rule_set_parse(text, len, file, out_set);
+    LN_TRY(ln_rule_text_read(file, &text, &len));
+    ln_status status = ln_rule_set_parse(text, len, file, out_set);
     ln_free(text);
     return status;
 }

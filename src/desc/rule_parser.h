@@ -58,7 +58,7 @@ static inline bool ln_rule_at_sign(const ln_rule_parser *p, char sign)
 
 static inline bool ln_rule_at_word(const ln_rule_parser *p, const char *word)
 {
-    return p->token.kind == LN_RULE_TOKEN_WORD && strcmp(p->token.text, word) == 0;
+    return p->token.kind == LN_RULE_TOKEN_WORD && ln_rule_same_word(p->token.text, word);
 }
 
 // A word that may be a name.

@@ -12,8 +12,6 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-extern const ln_rule_set ln_rules_core;
-
 static ln_status apply_user_rules(ln_compilation *compilation)
 {
     const ln_rule_set *const *sets = (const ln_rule_set *const *)compilation->rule_sets;
@@ -26,8 +24,6 @@ static ln_status apply_user_rules(ln_compilation *compilation)
 ln_status ln_pass_core(ln_compilation *compilation)
 {
     LN_TRY(apply_user_rules(compilation));
-    if (!compilation->core_rules)
-        LN_TRY(ln_rule_set_unpack(&ln_rules_core, &compilation->core_rules));
     LN_TRY(ln_pass_expand_as_read(compilation));
     const ln_rule_set *const set = compilation->core_rules;
     return ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE);

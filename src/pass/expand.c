@@ -101,13 +101,14 @@ static ln_status try_lowering(ln_compilation *compilation, const ln_rule_set *se
 }
 
 // After a match *position stands behind the new operators.
-static ln_status offer_to_arch(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
+static ln_status offer_to_arch(ln_compilation *compilation, size_t index, ln_list **position,
                                int *out_matched)
 {
+    const ln_arch *arch = compilation->archs[index];
     LN_TRY(try_expanders(compilation, arch, position, out_matched));
     if (*out_matched)
         return LN_OK;
-    return try_lowering(compilation, arch->rules, arch, position, out_matched);
+    return try_lowering(compilation, compilation->arch_rules[index], arch, position, out_matched);
 }
 
 static ln_status offer_to_user_rules(ln_compilation *compilation, ln_list **position,
@@ -129,7 +130,7 @@ static ln_status offer_from_last(ln_compilation *compilation, ln_list **position
     ln_status status = LN_OK;
     compilation->is_forced = true;
     for (size_t i = compilation->arch_count; i-- > 0 && status == LN_OK && !*out_matched;)
-        status = offer_to_arch(compilation, compilation->archs[i], position, out_matched);
+        status = offer_to_arch(compilation, i, position, out_matched);
     compilation->is_forced = false;
     return status;
 }
@@ -140,7 +141,7 @@ static ln_status offer(ln_compilation *compilation, ln_list **position, int *out
     compilation->has_reached_limit = false;
     LN_TRY(offer_to_user_rules(compilation, position, out_matched));
     for (size_t i = 0; i < compilation->arch_count && !*out_matched; i++)
-        LN_TRY(offer_to_arch(compilation, compilation->archs[i], position, out_matched));
+        LN_TRY(offer_to_arch(compilation, i, position, out_matched));
     if (*out_matched || !is_abstract((*position)->data))
         return LN_OK;
     if (compilation->has_reached_limit)

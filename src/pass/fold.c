@@ -10,25 +10,6 @@
 
 #include <lightnet/allocator.h>
 
-extern const ln_rule_set ln_rules_general; // rules/*.rules
-
-// Unpacks the rules for every arch and those of the target's archs, once for a compilation.
-static ln_status unpack_rules(ln_compilation *compilation)
-{
-    if (compilation->own_rule_count > 0)
-        return LN_OK;
-    LN_TRY(ln_rule_set_unpack(&ln_rules_general, &compilation->own_rules[0]));
-    compilation->own_rule_count = 1;
-    for (size_t i = 0; i < compilation->arch_count; i++) {
-        const ln_rule_set *rules = compilation->archs[i]->rules;
-        if (!rules || !rules->packed)
-            continue;
-        LN_TRY(ln_rule_set_unpack(rules, &compilation->own_rules[compilation->own_rule_count]));
-        compilation->own_rule_count++;
-    }
-    return LN_OK;
-}
-
 static size_t count_user_sets(const ln_compilation *compilation)
 {
     size_t count = 0;
@@ -39,16 +20,17 @@ static size_t count_user_sets(const ln_compilation *compilation)
 
 static ln_status apply_rules(ln_compilation *compilation, ln_rule_stage stage)
 {
-    LN_TRY(unpack_rules(compilation));
     size_t user_count = count_user_sets(compilation), count = 0;
     const ln_rule_set **sets =
-        ln_alloc_array(user_count + compilation->own_rule_count, sizeof *sets);
+        ln_alloc_array(user_count + 1 + compilation->arch_count, sizeof *sets);
     if (!sets)
         return LN_NO_MEMORY;
     for (size_t i = 0; i < user_count; i++)
         sets[count++] = compilation->rule_sets[i];
-    for (size_t i = 0; i < compilation->own_rule_count; i++)
-        sets[count++] = compilation->own_rules[i];
+    sets[count++] = compilation->general_rules;
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        if (compilation->arch_rules[i])
+            sets[count++] = compilation->arch_rules[i];
     ln_status status = ln_rewrite_rules(compilation, sets, user_count, stage);
     if (status == LN_OK)
         status = ln_rewrite_rules(compilation, sets, count, stage);

@@ -21,13 +21,13 @@ typedef struct ln_compilation {
     ln_context *ctx;
     ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
     size_t arch_count;
-    const ln_optimize_options *options; // NULL: the defaults
-    struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
-    struct ln_rule_set *core_rules;     // those of pass `core`, unpacked when first needed
-    struct ln_rule_set *own_rules[1 + LN_MAX_ARCHS]; // the library's others, likewise
-    size_t own_rule_count;
-    const struct ln_pass *pass; // that runs; NULL: none
-    bool is_rechecked;          // all operators were checked again after the last change
+    const ln_optimize_options *options;           // NULL: the defaults
+    struct ln_rule_set **rule_sets;               // of the files that the options name; NULL: none
+    struct ln_rule_set *core_rules;               // those of pass `core`
+    struct ln_rule_set *general_rules;            // the library's others
+    struct ln_rule_set *arch_rules[LN_MAX_ARCHS]; // of `archs`; NULL: none
+    const struct ln_pass *pass;                   // that runs; NULL: none
+    bool is_rechecked; // all operators were checked again after the last change
 
     ln_status (*tune)(
         struct ln_compilation *compilation); // chooses by measuring; NULL: nobody does

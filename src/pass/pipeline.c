@@ -11,9 +11,13 @@
 #include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
+#include "desc/rule.h"
 #include "ir/phase.h"
 #include "pass/firing.h"
 #include "pass/rule_file.h"
+
+extern const ln_rule_set ln_rules_core;    // src/op: from_*.rules
+extern const ln_rule_set ln_rules_general; // rules/*.rules
 
 const ln_pass ln_pipeline[] = {
     // First, so that nothing is done for what is not needed.
@@ -98,6 +102,17 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
     return LN_OK;
 }
 
+static ln_status parse_own_rules(ln_compilation *compilation)
+{
+    LN_TRY(ln_rule_set_parse_own(&ln_rules_core, &compilation->core_rules));
+    LN_TRY(ln_rule_set_parse_own(&ln_rules_general, &compilation->general_rules));
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        if (compilation->archs[i]->rules)
+            LN_TRY(
+                ln_rule_set_parse_own(compilation->archs[i]->rules, &compilation->arch_rules[i]));
+    return LN_OK;
+}
+
 ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target,
                               const ln_optimize_options *options)
 {
@@ -108,6 +123,7 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
     // The list grows while it is read: fallbacks may have fallbacks.
     for (size_t i = 0; i < compilation->arch_count; i++)
         LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
+    LN_TRY(parse_own_rules(compilation));
     if (!options || options->rule_file_count == 0)
         return LN_OK;
     return ln_rule_files_read(options->rule_files, options->rule_file_count,
@@ -118,8 +134,9 @@ void ln_compilation_deinit(ln_compilation *compilation)
 {
     ln_rule_files_destroy(compilation->rule_sets);
     ln_rule_set_destroy(compilation->core_rules);
-    for (size_t i = 0; i < compilation->own_rule_count; i++)
-        ln_rule_set_destroy(compilation->own_rules[i]);
+    ln_rule_set_destroy(compilation->general_rules);
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        ln_rule_set_destroy(compilation->arch_rules[i]);
     ln_hash_free(compilation->skipped);
 }
 

@@ -340,7 +340,7 @@ ln_status ln_rewrite_find_taker(const ln_compilation *compilation, const ln_op *
         const ln_arch *arch = compilation->archs[*out_index];
         bool takes = arch->ep_funcs && arch->ep_funcs[0];
         if (!takes)
-            LN_TRY(takes_with(arch->rules, arch, op, &takes));
+            LN_TRY(takes_with(compilation->arch_rules[*out_index], arch, op, &takes));
         for (ln_rule_set **set = compilation->rule_sets; set && *set && !takes; set++)
             LN_TRY(takes_with(*set, arch, op, &takes));
         if (takes)

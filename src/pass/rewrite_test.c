@@ -778,13 +778,15 @@ TEST(no_rule_of_a_user_moves_operators_to_a_later_arch)
     ln_rule_set *lowers;
     const char *text = "lower * => *_fake";
     CHECK_OK(ln_rule_set_parse(text, strlen(text), "lower.rules", &lowers));
-    fake_arch.rules = lowers;
     for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
         ln_context *ctx = fake_model(takers[i].model);
         const ln_rule_set *set = parse(takers[i].rules);
         ln_rule_set *users[] = {parsed, NULL};
-        ln_compilation compilation = {
-            .ctx = ctx, .archs = {&fake_arch}, .arch_count = 1, .rule_sets = users};
+        ln_compilation compilation = {.ctx = ctx,
+                                      .archs = {&fake_arch},
+                                      .arch_rules = {lowers},
+                                      .arch_count = 1,
+                                      .rule_sets = users};
         CHECK_OK(ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND));
         if (strcmp(fake_print(ctx), takers[i].expected) != 0)
             fail_msg("%s: the model is\n  %s instead of\n  %s", takers[i].why, fake_print(ctx),
@@ -796,7 +798,6 @@ TEST(no_rule_of_a_user_moves_operators_to_a_later_arch)
                      : 1);
         ln_context_free(ctx);
     }
-    fake_arch.rules = NULL;
     ln_rule_set_destroy(lowers);
     ln_rule_set_destroy(parsed);
     parsed = NULL;
