@@ -32,7 +32,8 @@
  * indices from data are checked where they are used, and what does not fit fails with
  * `ln_call_fail`.
  *
- * `compute` allocates with `ln_call_scratch` only, and sees `dst` uninitialised. What it would make
+ * `compute` allocates with `ln_call_scratch` only, which `workspace` says the amount of, and sees
+ * `dst` uninitialised. What it would make
  * of parameters and constants anew in each run, `prepare` makes once (`ln_call_keep`).
  */
 
@@ -169,7 +170,13 @@ LN_API ln_status ln_call_set_object(ln_call *call, int index, ln_object *object)
 LN_API ln_meter *ln_call_meter(const ln_call *call);
 
 /* Zeroed memory for the rest of this call of `compute` or `infer`; NULL with a recorded failure
- * when `count * size` overflows or memory is gone. */
+ * when `count * size` overflows or memory is gone. In a run it lies where the plan has a place for
+ * it, and more than the description's `workspace` has taken fails.
+ *
+ * `workspace` says what `compute` will take, by taking it: it is called while the model is planned,
+ * when all shapes are known, and gets addresses at which nothing may be read or written. It may be
+ * `compute` itself, which then takes all it needs first and ends where `ln_call_is_run` says 0. If
+ * it fails, nobody knows the need before a run. */
 LN_API void *ln_call_scratch(ln_call *call, size_t count, size_t size);
 
 /* ---- What is made once ---- */

@@ -24,6 +24,10 @@ enum {
                                `weight`, `bias` or `anchors`, rather than data that flow through it */
 };
 
+/* arg_name of an output that any operator in call form which computes may list besides those of its
+ * description: the memory that it takes with `ln_call_scratch`. Compiling adds it. */
+#define LN_SCRATCH "scratch"
+
 typedef struct ln_arg_info {
     const char *arg_name;
     const char *doc;
@@ -124,7 +128,7 @@ struct ln_op_info {
     ln_call_func prepare; /* of operators in call form: makes what `compute` needs of parameters and
                              constants, once, when the model is loaded: see `ln_call_keep`. NULL:
                              nothing */
-    int takes_workspace;  /* `compute` calls `ln_call_scratch`, whose bytes are in no plan */
+    int takes_workspace;  /* `compute` takes memory of which nobody knows how much before a run */
 
     /* 1 if this operator, once it is checked, may give other numbers when it runs again on the same
      * inputs. It then runs in each run, and two such operators are never one. NULL: it does not.
@@ -132,6 +136,9 @@ struct ln_op_info {
     int (*is_random)(const ln_op_arg *op_arg);
 
     int takes_any_address; /* 1 if it reads inputs whose elements are not aligned */
+
+    ln_call_func workspace; /* of operators in call form: takes the memory that `compute` will take,
+                               while a model is planned: see `ln_call_scratch`. NULL: none */
 };
 
 LN_CPPEND

@@ -65,6 +65,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "compute", IDENTIFIER, false, compute),
     F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
     F(ln_opdesc, "prepare", IDENTIFIER, false, prepare),
+    F(ln_opdesc, "workspace", IDENTIFIER, false, workspace),
     F(ln_opdesc, "takes_workspace", FLAG, false, takes_workspace),
     F(ln_opdesc, "is_random", IDENTIFIER, false, is_random),
     F(ln_opdesc, "any_address", FLAG, false, any_address),
@@ -706,6 +707,13 @@ static ln_status check_call(const ln_opdesc *op)
     if (op->prepare && !op->compute)
         return ln_fail_at(key_or_value_place(op->source, "prepare"), LN_INVALID,
                           "an operator with 'prepare' has 'compute'");
+    if (op->workspace && !op->compute)
+        return ln_fail_at(key_or_value_place(op->source, "workspace"), LN_INVALID,
+                          "an operator with 'workspace' has 'compute'");
+    if (op->workspace && op->takes_workspace == LN_DESC_TRUE)
+        return ln_fail_at(key_or_value_place(op->source, "takes_workspace"), LN_INVALID,
+                          "'takes_workspace' says that it is not known how much, 'workspace' how "
+                          "much it is");
     if (op->run || op->static_run || op->custom || op->check || op->checks)
         return ln_fail_at(op->source->place, LN_INVALID,
                           "an operator with 'infer' has 'compute' instead of snippets");
@@ -778,6 +786,8 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
     bool is_relaxed = ln_opdesc_is_only_base(object);
     LN_TRY(read_fields(object, op_fields, COUNT(op_fields), "an operator", is_relaxed, op));
     op->rtol = op->rtol_value ? op->rtol_value->number : 0;
+    if (op->workspace && op->compute && strcmp(op->workspace, "compute") == 0)
+        op->workspace = op->compute;
     op->step_cost = op->step_cost_value ? op->step_cost_value->number : 0;
     if (op->step_cost_value && !(op->step_cost > 0))
         return ln_fail_at(op->step_cost_value->place, LN_INVALID, "step_cost should be above 0");

@@ -16,6 +16,7 @@ static const struct {
     {offsetof(ln_opdesc, accepts), true, "ln_status ", "(ln_call *call);\n"},
     {offsetof(ln_opdesc, prepare), true, "ln_status ", "(ln_call *call);\n"},
     {offsetof(ln_opdesc, compute), true, "ln_status ", "(ln_call *call);\n"},
+    {offsetof(ln_opdesc, workspace), true, "ln_status ", "(ln_call *call);\n"},
     {offsetof(ln_opdesc, macs), true, "double ", "(const ln_call *call);\n"},
     {offsetof(ln_opdesc, cost), true, "double ", "(const ln_call *call);\n"},
     {offsetof(ln_opdesc, is_random), false, "int ", "(const ln_op_arg *op_arg);\n"},

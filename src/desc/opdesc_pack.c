@@ -271,6 +271,7 @@ static void name_functions(const ln_opdesc *op, const char *names[LN_PACKED_FUNC
         names[LN_PACKED_compute] = op->compute;
         names[LN_PACKED_accepts] = op->accepts;
         names[LN_PACKED_prepare] = op->prepare;
+        names[LN_PACKED_workspace] = op->workspace;
         names[LN_PACKED_call_macs] = op->macs;
         names[LN_PACKED_call_cost] = op->cost;
         return;

@@ -22,6 +22,7 @@
     X(call_macs)                                                                                   \
     X(call_cost)                                                                                   \
     X(prepare)                                                                                     \
+    X(workspace)                                                                                   \
     X(is_random)
 
 typedef enum ln_packed_function_kind {

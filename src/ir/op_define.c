@@ -170,5 +170,5 @@ int ln_op_is_scratch(const ln_op_arg *op_arg, const char *arg_name)
         if (ln_streq(out->arg_name, arg_name))
             return (out->flags & LN_ARG_SCRATCH) != 0;
     }
-    return 0;
+    return out && op_arg->info->compute && ln_streq(arg_name, LN_SCRATCH);
 }

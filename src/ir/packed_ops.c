@@ -273,6 +273,7 @@ static void set_function(made_op *made, ln_packed_function_kind kind, ln_packed_
     case LN_PACKED_call_macs: made->info.call_macs = (double (*)(const struct ln_call *))f; break;
     case LN_PACKED_call_cost: made->info.call_cost = (double (*)(const struct ln_call *))f; break;
     case LN_PACKED_prepare: made->info.prepare = (ln_call_func)f; break;
+    case LN_PACKED_workspace: made->info.workspace = (ln_call_func)f; break;
     case LN_PACKED_is_random: made->info.is_random = (int (*)(const ln_op_arg *))f; break;
     case LN_PACKED_FUNCTION_COUNT: break;
     }

@@ -86,14 +86,33 @@ static int position_of(const ln_arg_info *infos, const char *arg_name)
     return -2;
 }
 
+static bool has_graph(const ln_op_arg *arg)
+{
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->params) {
+        if (param->type == LN_PARAM_STRING && arg->context && param->value_string &&
+            ln_context_find_graph(arg->context, param->value_string))
+            return true;
+    }
+    return false;
+}
+
+// What no description lists: tensors from around a graph, and the workspace.
+static bool is_extra(const ln_op_arg *arg, const ln_list *listed, const char *arg_name)
+{
+    if (listed == arg->tensors_out)
+        return ln_op_is_scratch(arg, arg_name);
+    return number_behind(arg_name, "capture") > 0 && has_graph(arg);
+}
+
 static ln_status count_args(ln_call *call, const ln_list *listed, const ln_arg_info *infos,
-                            bool may_capture, int *out_count)
+                            int *out_count)
 {
     int count = 0;
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, listed) {
         int position = position_of(infos, l->arg_name);
-        if (position == -2 && !(may_capture && number_behind(l->arg_name, "capture") > 0))
+        if (position == -2 && !is_extra(call->op_arg, listed, l->arg_name))
             return ln_call_fail(call, LN_INVALID, "has no argument '%s'", l->arg_name);
         if (position >= count)
             count = position + 1;
@@ -136,22 +155,11 @@ static ln_status fill_outs(ln_call *call)
     return LN_OK;
 }
 
-static bool has_graph(const ln_op_arg *arg)
-{
-    const ln_param_entry *param;
-    LN_LIST_FOREACH (param, arg->params) {
-        if (param->type == LN_PARAM_STRING && arg->context && param->value_string &&
-            ln_context_find_graph(arg->context, param->value_string))
-            return true;
-    }
-    return false;
-}
-
 static ln_status count_all(ln_call *call)
 {
     const ln_op_arg *arg = call->op_arg;
-    LN_TRY(count_args(call, arg->tensors_in, call->info->ins, has_graph(arg), &call->in_count));
-    return count_args(call, arg->tensors_out, call->info->outs, false, &call->out_count);
+    LN_TRY(count_args(call, arg->tensors_in, call->info->ins, &call->in_count));
+    return count_args(call, arg->tensors_out, call->info->outs, &call->out_count);
 }
 
 // ---- Checks that the description states ----
@@ -333,6 +341,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
     }
     *call = counted;
     call->step_cost = op_arg->info->step_cost > 0 ? op_arg->info->step_cost : 1;
+    call->workspace_bytes = SIZE_MAX;
     call->outs = (ln_call_output *)(call + 1);
     call->ins = (ln_tensor_entry **)(call->outs + out_count);
     return call;
@@ -365,8 +374,7 @@ static bool has_open_input(const ln_call *call)
     return false;
 }
 
-// The tensors of the call show their known values, or none again.
-static void show_known(ln_call *call, bool is_shown)
+void ln_call_show_known(ln_call *call, bool is_shown)
 {
     const ln_tensor_list_entry *l;
     LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
@@ -382,10 +390,12 @@ static ln_status infer(ln_call *call)
     for (int i = 0; i < call->out_count; i++)
         call->outs[i].is_stated = call->outs[i].is_object = false;
     if (!call->is_run)
-        show_known(call, true);
+        ln_call_show_known(call, true);
     ln_status status = call->info->infer(call);
-    if (!call->is_run)
-        show_known(call, false);
+    if (!call->is_run) {
+        ln_call_show_known(call, false);
+        call->infer_bytes = call->scratch_bytes;
+    }
     if (status == LN_LIMIT && call->is_over_budget) {
         call->op_arg->status = LN_OK; // the shape is found out in the run
         call->is_open = true;
@@ -452,14 +462,6 @@ static double units_of(const ln_call *call, const ln_op_info *info)
     return LN_CALL_COST + ln_call_cost(call->op_arg) * step_cost_of(info);
 }
 
-static ln_status compute_with(ln_call *call, const ln_op_info *info)
-{
-    call->computing = info;
-    ln_status status = info->compute(call);
-    call->computing = NULL;
-    return status;
-}
-
 static ln_status give_blocks(ln_call *call)
 {
     for (int i = 0; i < call->out_count; i++) {
@@ -480,13 +482,13 @@ static ln_status give_blocks(ln_call *call)
 static void compute_known(ln_call *call, const ln_op_info *info)
 {
     call->is_run = true;
-    show_known(call, true);
+    ln_call_show_known(call, true);
     ln_status status = give_blocks(call);
     if (status == LN_OK)
         status = ln_call_need_prepared(call, info);
     if (status == LN_OK)
-        status = compute_with(call, info);
-    show_known(call, false);
+        status = info->compute(call);
+    ln_call_show_known(call, false);
     call->is_run = false;
     ln_call_release_scratch(call);
     ln_call_drop_prepared(call); // many operators never run in this form
@@ -538,6 +540,27 @@ static void find_known(ln_call *call)
 
 // ---- The functions of operators in call form ----
 
+static bool is_accepted(ln_call *call)
+{
+    const ln_op_info *info = call->info;
+    if (!info->accepts)
+        return true;
+    return has_open_input(call) ? info->accepts(call) == LN_OK : !call->is_refused;
+}
+
+// A variant that was chosen while shapes were open may not take what came, nor one that a model
+// names itself what it is given: the reference does. NULL where there is none.
+static const ln_op_info *choose_variant(ln_call *call)
+{
+    if (is_accepted(call))
+        return call->info;
+    call->op_arg->status = LN_OK;
+    char optype[LN_MAX_NAME_LEN];
+    size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch) - 1;
+    snprintf(optype, sizeof optype, "%.*s", (int)len, call->op_arg->optype);
+    return find_reference(optype);
+}
+
 void ln_call_pre_run(ln_op_arg *op_arg)
 {
     op_arg->status = LN_OK;
@@ -562,8 +585,12 @@ void ln_call_pre_run(ln_op_arg *op_arg)
         return;
     }
     op_arg->priv = call;
-    if (!call->is_open)
+    if (!call->is_open) {
         find_known(call);
+        ln_call_count_workspace(call, choose_variant(call));
+    }
+    if (ln_call_define_workspace(call) != LN_OK)
+        ln_call_post_run(op_arg);
 }
 
 // Unlike at planning, a missing value is a mistake of the caller.
@@ -576,27 +603,6 @@ static ln_status check_values(ln_call *call)
             return ln_call_fail(call, LN_STATE, "tensor '%s' has no value yet", l->name);
     }
     return LN_OK;
-}
-
-static bool is_accepted(ln_call *call)
-{
-    const ln_op_info *info = call->info;
-    if (!info->accepts)
-        return true;
-    return has_open_input(call) ? info->accepts(call) == LN_OK : !call->is_refused;
-}
-
-// A variant that was chosen while shapes were open may not take what came, nor one that a model
-// names itself what it is given: the reference does. NULL where there is none.
-static const ln_op_info *choose_variant(ln_call *call)
-{
-    if (is_accepted(call))
-        return call->info;
-    call->op_arg->status = LN_OK;
-    char optype[LN_MAX_NAME_LEN];
-    size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch) - 1;
-    snprintf(optype, sizeof optype, "%.*s", (int)len, call->op_arg->optype);
-    return find_reference(optype);
 }
 
 static ln_status compute(ln_call *call)
@@ -613,7 +619,7 @@ static ln_status compute(ln_call *call)
         LN_TRY(ln_call_charge_units(call, units_of(call, info)));
     call->step_cost = step_cost_of(info);
     LN_TRY(ln_call_need_prepared(call, info));
-    ln_status status = compute_with(call, info);
+    ln_status status = info->compute(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     return ln_call_finish_outputs(call);

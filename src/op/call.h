@@ -4,6 +4,7 @@
 //     call.c         resolving arguments, checking, pre_run, run
 //     call_args.c    inputs and parameters, as lightnet/call.h shows them
 //     call_out.c     outputs
+//     call_scratch.c memory for a call
 //     call_graph.c   graphs
 
 #ifndef LN_OP_CALL_H
@@ -39,10 +40,14 @@ struct ln_call {
     bool is_refused;              // by `accepts`, which was asked as shapes were known
     bool is_over_budget;          // `infer` may charge no more while the model is planned
     double step_cost;             // work units for a step of the variant that computes
-    struct ln_scratch *scratch;   // of this call of `compute` or `infer`
-    size_t scratch_bytes;         // their sum
+    bool is_counting;             // `workspace` runs: blocks are counted, not taken
+    bool is_preparing;            // `prepare` runs, whose memory is no workspace
+    ln_tensor_entry *workspace;   // where blocks lie in a run; NULL: none is planned
+    size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
+    size_t infer_bytes;           // what `infer` takes of it
+    struct ln_scratch *scratch;   // blocks of this call of `compute` or `infer` that lie elsewhere
+    size_t scratch_bytes;         // sum of all blocks
     struct ln_prepared *prepared; // by `prepare`; NULL: not yet
-    const ln_op_info *computing;  // whose `compute` runs; NULL: none
     ln_object **captured; // values of tensors around graphs, once for each call of `compute`
     int captured_count;
 };
@@ -69,7 +74,20 @@ ln_status ln_call_charge_units(ln_call *call, double units);
 ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info);
 void ln_call_drop_prepared(ln_call *call);
 
+// Finds out what a run will take, once the outputs are there, where `info` computes it.
+void ln_call_count_workspace(ln_call *call, const ln_op_info *info);
+
+// Makes the tensor for it where the operator lists one.
+ln_status ln_call_define_workspace(ln_call *call);
+
+// Bytes of workspace that an operator takes and lists no tensor for; SIZE_MAX: nobody knows. 0 for
+// one that is not in call form or does not compute.
+size_t ln_call_unplanned_workspace(const ln_op_arg *op_arg);
+
 void ln_call_release_scratch(ln_call *call);
+
+// The tensors of the call show their known values, or none again.
+void ln_call_show_known(ln_call *call, bool is_shown);
 void ln_call_release_captured(ln_call *call);
 
 // How the reference variant of a type is found, for computing constants while a model is planned;

@@ -13,7 +13,6 @@
 #include "ir/context.h"
 
 #include "ir/param_words.h"
-#include "ir/scratch.h"
 
 #define MESSAGE_BYTES 2048
 
@@ -341,68 +340,4 @@ void ln_broadcast_strides(const tl_tensor *t, int ndim, int64_t *out_strides)
         if (own >= 0)
             stride *= t->dims[own];
     }
-}
-
-// ---- Scratch ----
-
-static size_t memory_limit(const ln_call *call)
-{
-    const ln_context *ctx = call->op_arg->context;
-    return ctx ? ctx->limits.memory_byte_count : SIZE_MAX;
-}
-
-// A model that was written for an arch may lack a tensor that its operator works in.
-static bool lacks_planned_workspace(const ln_call *call)
-{
-    for (const ln_arg_info *out = call->info->outs; out->arg_name; out++)
-        if ((out->flags & LN_ARG_SCRATCH) &&
-            !ln_tensor_list_find_by_arg_name(call->op_arg->tensors_out, out->arg_name))
-            return true;
-    return false;
-}
-
-// What a plan says of an operator holds: one that takes more says so.
-static bool may_take(const ln_call *call)
-{
-    return !call->computing || call->computing->takes_workspace || call->is_open ||
-           call->computing != call->info || lacks_planned_workspace(call);
-}
-
-void *ln_call_scratch(ln_call *call, size_t count, size_t size)
-{
-    size_t byte_count, sum;
-    if (!may_take(call)) {
-        ln_call_fail(call, LN_INTERNAL,
-                     "takes workspace, which its description denies: say `takes_workspace`");
-        return NULL;
-    }
-    if (__builtin_mul_overflow(count, size, &byte_count) ||
-        __builtin_add_overflow(byte_count, call->scratch_bytes, &sum)) {
-        ln_call_fail(call, LN_LIMIT, "needs %zu times %zu bytes of workspace", count, size);
-        return NULL;
-    }
-    if (sum > memory_limit(call)) {
-        ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the memory limit of %zu",
-                     sum, memory_limit(call));
-        return NULL;
-    }
-    ln_scratch *block = ln_scratch_take(call->op_arg->context, byte_count);
-    if (!block) {
-        ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
-        return NULL;
-    }
-    call->scratch_bytes = sum;
-    block->next = call->scratch;
-    call->scratch = block;
-    return block->bytes;
-}
-
-void ln_call_release_scratch(ln_call *call)
-{
-    while (call->scratch) {
-        ln_scratch *block = call->scratch;
-        call->scratch = block->next;
-        ln_scratch_give(call->op_arg->context, block);
-    }
-    call->scratch_bytes = 0;
 }

@@ -113,7 +113,11 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
     call->prepared->by = info->prepare;
     call->prepared->input_types = types;
     call->prepared->version = version_of(call);
+    size_t taken = call->scratch_bytes;
+    call->is_preparing = true;
     ln_status status = info->prepare(call);
+    call->is_preparing = false;
+    call->scratch_bytes = taken;
     if (status != LN_OK) {
         ln_call_drop_prepared(call);
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());

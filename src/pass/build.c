@@ -14,6 +14,7 @@
 
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
+#include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
 #include "pass/op_args.h"
@@ -312,7 +313,18 @@ static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *st
     return LN_OK;
 }
 
-// Adds the scratch outputs of `proto` that are not there, named <operator>_<argument>.
+// Adds an output named <operator>_<argument>.
+static ln_status push_scratch(const ln_context *ctx, const char *op_name, const char *arg_name,
+                              ln_list **outs)
+{
+    char text[LN_MAX_NAME_LEN];
+    snprintf(text, sizeof text, "%.*s_%.*s", MAX_PREFIX_BYTES, op_name, 100, arg_name);
+    for (unsigned n = 2; ln_tensor_table_find(ctx->tensor_table, text); n++)
+        snprintf(text, sizeof text, "%.*s_%.*s%u", MAX_PREFIX_BYTES, op_name, 100, arg_name, n);
+    return ln_tensor_list_push(outs, arg_name, text);
+}
+
+// Adds the scratch outputs of `proto` that are not there.
 static ln_status add_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
                              ln_list **outs)
 {
@@ -322,11 +334,7 @@ static ln_status add_scratch(const ln_context *ctx, const ln_op *proto, const ch
         if (!ln_op_is_scratch(proto->op_arg, arg_name) ||
             ln_tensor_list_find_by_arg_name(*outs, arg_name))
             continue;
-        char text[LN_MAX_NAME_LEN];
-        snprintf(text, sizeof text, "%.*s_%.*s", MAX_PREFIX_BYTES, op_name, 100, arg_name);
-        for (unsigned n = 2; ln_tensor_table_find(ctx->tensor_table, text); n++)
-            snprintf(text, sizeof text, "%.*s_%.*s%u", MAX_PREFIX_BYTES, op_name, 100, arg_name, n);
-        LN_TRY(ln_tensor_list_push(outs, arg_name, text));
+        LN_TRY(push_scratch(ctx, op_name, arg_name, outs));
     }
     return LN_OK;
 }
@@ -427,4 +435,18 @@ ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_o
         }
     }
     return LN_OK;
+}
+
+ln_status ln_build_with_scratch(const ln_context *ctx, const ln_op *op, ln_op **out_op)
+{
+    *out_op = ln_op_copy(op);
+    if (!*out_op)
+        return ln_error_status();
+    ln_status status =
+        push_scratch(ctx, op->op_arg->name, LN_SCRATCH, &(*out_op)->op_arg->tensors_out);
+    if (status != LN_OK) {
+        ln_op_free_lists_too(*out_op);
+        *out_op = NULL;
+    }
+    return status;
 }

@@ -17,4 +17,7 @@ ln_status ln_build_result(const ln_context *ctx, const ln_match *match, ln_list 
 ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
                            ln_op **out_op);
 
+// A copy of `op` that lists its scratch memory.
+ln_status ln_build_with_scratch(const ln_context *ctx, const ln_op *op, ln_op **out_op);
+
 #endif

@@ -83,6 +83,7 @@ ln_status ln_pass_expand(ln_compilation *compilation);
 ln_status ln_pass_fuse(ln_compilation *compilation);
 ln_status ln_pass_combine(ln_compilation *compilation);
 ln_status ln_pass_subgraph(ln_compilation *compilation);
+ln_status ln_pass_scratch(ln_compilation *compilation);
 ln_status ln_pass_schedule(ln_compilation *compilation);
 ln_status ln_pass_order(ln_compilation *compilation);
 

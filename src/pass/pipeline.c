@@ -37,6 +37,7 @@ const ln_pass ln_pipeline[] = {
     {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},
     {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine},
     {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph},
+    {"scratch", "operators list the memory that they work in", ln_pass_scratch},
     // Last, because they only order what the others made.
     {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule},
     {"order", "the order of execution that needs the least memory", ln_pass_order},

@@ -89,6 +89,30 @@ TopK(X=x, K=k | Values=y, Indices=i |);
 """
 
 
+# What an operator works in lies in the plan, for its step alone: here 4 x 8 + 8 x 5 floats.
+PRODUCT = """
+input(| dst=a | dtype=TL_UINT8, dims=[4, 8]);
+input(| dst=b | dtype=TL_UINT8, dims=[8, 5]);
+MatMulInteger(A=a, B=b | Y=y |);
+Neg(X=y | Y=z |);
+"""
+
+
+def check_scratch(folder):
+    model, compiled = os.path.join(folder, "product.net"), os.path.join(folder, "product.json")
+    with open(model, "w", encoding="utf-8") as f:
+        f.write(PRODUCT)
+    subprocess.run([LIGHTNET, "-c", "-o", compiled, model], check=True)
+    for path in (model, compiled):
+        plan = facts(path)
+        assert plan["unplanned"] == {"tensors": 0, "operators": 0}, plan["unplanned"]
+        scratch = [t for t in plan["tensors"] if t["name"].endswith("_scratch")]
+        assert [t["bytes"] for t in scratch] == [128 + 192], scratch
+        assert scratch[0]["first_step"] == scratch[0]["last_step"], scratch
+        check_budget(path, check_json(path))
+    subprocess.run([LIGHTNET, "run", "--zero", compiled], check=True, capture_output=True)
+
+
 def check_unplanned(folder):
     """What a plan lacks is said, and then no budget is kept."""
     paths = []
@@ -122,6 +146,7 @@ def main():
             assert facts(model)["unplanned"] == {"tensors": 0, "operators": 0}
             check_drawing(model)
             check_budget(model, check_json(model))
+        check_scratch(folder)
         check_unplanned(folder)
         assert facts(odd)["tensors"][1]["name"] == "\u00e9y"
         target = os.path.join(folder, "plan.svg")

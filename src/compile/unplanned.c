@@ -2,9 +2,9 @@
 // What a plan cannot say.
 
 #include <lightnet/context.h>
-#include <lightnet/op_info.h>
 
 #include "ir/context.h"
+#include "op/call.h"
 
 enum { NAMED = 3 };
 
@@ -47,8 +47,7 @@ static ln_status add_up(ln_context *ctx, void *user)
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         bool is_open = makes_open(ctx, op, u);
-        const ln_op_info *info = op->op_arg->info;
-        if (!is_open && info && info->takes_workspace && !is_static(ctx, op))
+        if (!is_open && ln_call_unplanned_workspace(op->op_arg) > 0 && !is_static(ctx, op))
             note(&u->op_count, u->ops, op->op_arg->name);
     }
     return LN_OK;
