@@ -101,6 +101,10 @@ struct ln_arch {
     /* 1: it computes every operator in main memory. Values that are known while a model is planned
      * come from it, and it does what another arch refuses in a run. */
     int is_reference;
+
+    /* For `is_channels_last`: how operators are written for such images, as tables of the library's
+     * own (src/pass/layout_build.h), the last NULL. NULL: as for the first arch that has some. */
+    const struct ln_layout_op *const *layout_ops;
 };
 typedef struct ln_arch ln_arch;
 

@@ -55,12 +55,6 @@ int ln_conv_winograd_tile(ln_conv_algorithm algorithm);
 bool ln_conv_algorithm_fits(ln_conv_algorithm algorithm, const int weight_dims[4], int group,
                             const int stride[2], const int dilation[2]);
 
-// The algorithm that is best for a convolution of an image [N, C, H, W]. What it looks at is in
-// the model alone: the algorithm decides the bits, so it may not depend on the machine.
-ln_conv_algorithm ln_conv_algorithm_choose(const int weight_dims[4], int group,
-                                           const int size_out[2], const int stride[2],
-                                           const int dilation[2]);
-
 // Floats of the packed weights; -1 with a recorded failure if the algorithm does not fit or they
 // are too many.
 int ln_conv_packed_len(ln_conv_algorithm algorithm, const int weight_dims[4], int group);

@@ -6,7 +6,7 @@
 // the twins as well. So transposes stay only where a stack begins and ends, or where an operator
 // has no channels-last form. Those that nobody reads in the end go.
 //
-// How each operator is rewritten is in layout_ops.c.
+// How operators are rewritten is in the tables of the arch, and in those of layout_ops.c.
 
 #include "pass/pass.h"
 
@@ -68,7 +68,7 @@ static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash 
                        ln_hash *droppable)
 {
     ln_op *op = (*position)->data;
-    const ln_layout_op *how = ln_layout_op_find(op->op_arg->optype);
+    const ln_layout_op *how = ln_layout_op_find(compilation->archs[0], op->op_arg->optype);
     ln_layout_build build = {.ctx = compilation->ctx,
                              .op = op,
                              .twins = twins,

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include <lightnet/arch.h>
 #include <lightnet/context.h>
 #include <lightnet/param.h>
 
@@ -114,7 +115,7 @@ bool ln_layout_are_complete(const ln_layout_params *p);
 extern const int ln_layout_to_last[4];   // axes of the transpose that makes a twin
 extern const int ln_layout_from_last[4]; // and of the one that leads back
 
-// ---- The table: layout_ops.c ----
+// ---- Tables: of an arch, and what any arch wants (layout_ops.c) ----
 
 // How operators of a type are done on channels-last images.
 typedef struct ln_layout_op {
@@ -125,15 +126,10 @@ typedef struct ln_layout_op {
     ln_status (*rewrite)(ln_layout_build *build);
 } ln_layout_op;
 
-// NULL for types that stay as they are.
-const ln_layout_op *ln_layout_op_find(const char *optype);
+// NULL for types that stay as they are where `arch` is the first of a target.
+const ln_layout_op *ln_layout_op_find(const ln_arch *arch, const char *optype);
 
-// The operators of each family; the last has a NULL optype.
-extern const ln_layout_op ln_layout_convs[];       // layout_conv.c
-extern const ln_layout_op ln_layout_deconvs[];     // layout_deconv.c
-extern const ln_layout_op ln_layout_pools[];       // layout_pool.c
-extern const ln_layout_op ln_layout_pads[];        // layout_pad.c
-extern const ln_layout_op ln_layout_norms[];       // layout_norm.c
+// What is rewritten for every arch; the last has a NULL optype.
 extern const ln_layout_op ln_layout_channels[];    // layout_channels.c
 extern const ln_layout_op ln_layout_elementwise[]; // layout_elementwise.c
 

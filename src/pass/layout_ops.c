@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that the layout pass knows, by family.
-//
-// To add one: in the file of its family, a function that appends its channels-last form, one that
-// says when, and a line in the table at the end.
+// The operators that the layout pass knows: those of the arch, and those of core types that any
+// arch computes on channels-last images as on others.
 
 #include "pass/layout_build.h"
 
 #include <string.h>
 
-static const ln_layout_op *const families[] = {
-    ln_layout_convs, ln_layout_deconvs,  ln_layout_pools,       ln_layout_pads,
-    ln_layout_norms, ln_layout_channels, ln_layout_elementwise,
-};
+static const ln_layout_op *const every_arch[] = {ln_layout_channels, ln_layout_elementwise, NULL};
 
-const ln_layout_op *ln_layout_op_find(const char *optype)
+static const ln_layout_op *find(const ln_layout_op *const *tables, const char *optype)
 {
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        for (const ln_layout_op *op = families[i]; op->optype; op++)
+    for (; tables && *tables; tables++)
+        for (const ln_layout_op *op = *tables; op->optype; op++)
             if (strcmp(op->optype, optype) == 0)
                 return op;
     return NULL;
+}
+
+// Those of the arch, or of the first arch that has some.
+static const ln_layout_op *const *tables_of(const ln_arch *arch)
+{
+    for (size_t i = 0; arch && !arch->layout_ops; i++)
+        arch = ln_arch_find_at(i);
+    return arch ? arch->layout_ops : NULL;
+}
+
+const ln_layout_op *ln_layout_op_find(const ln_arch *arch, const char *optype)
+{
+    if (!arch->is_channels_last)
+        return NULL;
+    const ln_layout_op *op = find(tables_of(arch), optype);
+    return op ? op : find(every_arch, optype);
 }

@@ -25,7 +25,7 @@ static ln_status find_taker(const ln_compilation *compilation, const ln_op *op, 
     const char *optype = op->op_arg->optype;
     *out_index = 0;
     if (!is_abstract(op) || ln_rule_steps(optype) == 0 ||
-        (compilation->archs[0]->is_channels_last && ln_layout_op_find(optype)))
+        ln_layout_op_find(compilation->archs[0], optype))
         return LN_OK;
     return ln_rewrite_find_taker(compilation, op, out_index);
 }

@@ -7,6 +7,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/peak/peak.h"
+#include "arch/cpu/layout.h"
 #include "desc/rule.h"
 
 extern struct ln_packed_ops ln_ops_cpu;
@@ -29,6 +30,10 @@ static void measure_peak(void *priv, double seconds, ln_arch_peak *out_peak)
     *out_peak = (ln_arch_peak){.isa = ln_cpu_isa_name(isa), .flops = ln_peak_f32(isa, seconds)};
 }
 
+static const ln_layout_op *const layout_ops[] = {
+    ln_layout_convs, ln_layout_deconvs, ln_layout_pools, ln_layout_pads, ln_layout_norms, NULL,
+};
+
 static char name[] = "cpu";
 
 ln_arch ln_arch_cpu = {
@@ -41,4 +46,5 @@ ln_arch ln_arch_cpu = {
     .packed_ops = &ln_ops_cpu,
     .rules = &ln_rules_cpu,
     .measure_peak = measure_peak,
+    .layout_ops = layout_ops,
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of convolutions: what those of images and those of volumes share.
 
-#ifndef LN_PASS_LAYOUT_CONV_H
-#define LN_PASS_LAYOUT_CONV_H
+#ifndef LN_ARCH_CPU_LAYOUT_CONV_H
+#define LN_ARCH_CPU_LAYOUT_CONV_H
 
 #include <lightnet/act.h>
 
+#include "arch/cpu/layout.h"
 #include "op/conv_nhwc.h"
-#include "pass/layout_build.h"
 
 LN_CPPSTART
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of poolings and resizing.
 
-#include "pass/layout_build.h"
+#include "arch/cpu/layout.h"
 
 #include <string.h>
 

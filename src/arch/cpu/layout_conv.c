@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of convolutions: weights packed, activation and addend taken along.
 
-#include "pass/layout_conv.h"
+#include "arch/cpu/layout_conv.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include <lightnet/opshape.h>
 #include <lightnet/util.h>
 
-#include "op/conv_nhwc.h"
+#include "arch/cpu/conv_choice.h"
 #include "op/onnx/conv.h"
 #include "op/onnx/conv_activation.h"
 
@@ -187,7 +187,7 @@ static ln_status rewrite_conv(ln_layout_build *build)
     const ln_layout_dims weight = ln_layout_dims_of(build, c.weight);
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     const char *algorithm = ln_layout_algorithm_name(
-        build, ln_conv_algorithm_choose(weight.d, c.group, out.d + 2, c.stride, c.dilation));
+        build, ln_cpu_choose_conv(weight.d, c.group, out.d + 2, c.stride, c.dilation));
     const char *src = ln_layout_twin(build, c.src);
     const char *addend = c.addend ? ln_layout_twin(build, c.addend) : NULL;
     char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");

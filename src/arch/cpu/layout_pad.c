@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of padding: of height and width, by pixels that are there or by one number.
 
-#include "pass/layout_build.h"
+#include "arch/cpu/layout.h"
 
 #include <string.h>
 

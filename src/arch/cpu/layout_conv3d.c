@@ -2,11 +2,11 @@
 // Layout of convolutions of volumes, [N, C, D, H, W]: each between transposes of its own, of which
 // those that meet go later.
 
-#include "pass/layout_conv.h"
+#include "arch/cpu/layout_conv.h"
 
 #include <lightnet/allocator.h>
 
-#include "op/conv_nhwc.h"
+#include "arch/cpu/conv_choice.h"
 
 static const int to_last[] = {0, 2, 3, 4, 1}, from_last[] = {0, 4, 1, 2, 3};
 
@@ -55,7 +55,7 @@ static const char *algorithm_of(const ln_layout_build *build, const ln_layout_co
     const int *out = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
     const int plane[] = {w[0], w[1], w[3], w[4]};
     return ln_layout_algorithm_name(
-        build, ln_conv_algorithm_choose(plane, c->group, out + 3, c->stride + 1, c->dilation + 1));
+        build, ln_cpu_choose_conv(plane, c->group, out + 3, c->stride + 1, c->dilation + 1));
 }
 
 static const char *emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *algorithm)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which algorithm computes a convolution.
+
+#ifndef LN_ARCH_CPU_CONV_CHOICE_H
+#define LN_ARCH_CPU_CONV_CHOICE_H
+
+#include "op/conv_nhwc.h"
+
+LN_CPPSTART
+
+// The algorithm that is best for a convolution of an image [N, C, H, W]. What it looks at is in
+// the model alone: the algorithm decides the bits, so it may not depend on the machine.
+ln_conv_algorithm ln_cpu_choose_conv(const int weight_dims[4], int group, const int size_out[2],
+                                     const int stride[2], const int dilation[2]);
+
+LN_CPPEND
+
+#endif
