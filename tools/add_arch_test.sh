@@ -51,5 +51,5 @@ build/lightnet opt -t toy model.net | grep -q ': relu_toy('
 build/lightnet opt -t toy model.net | grep -q ': softmax_ref('
 build/lightnet compare -b toy model.net
 sed 's/TL_FLOAT/TL_INT32/; /softmax/d' model.net >ints.net
-build/lightnet opt -t toy ints.net | grep -q ': relu_ref('
+build/lightnet opt -t toy ints.net | grep -q ': act_ref('
 echo "an arch was added as CONTRIBUTING.md says"

@@ -85,13 +85,37 @@ static ln_status compare_outputs(const ln_context *ctx, const ln_op *op, const l
     return LN_OK;
 }
 
+// Checking an operator shows it what is known of its inputs, in the place of what they hold.
+static ln_status check_trial(ln_op *trial)
+{
+    size_t count = (size_t)ln_list_length(trial->op_arg->tensors_in), i = 0;
+    void **held = ln_alloc_array(count + 1, sizeof *held);
+    if (!held)
+        return LN_NO_MEMORY;
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, trial->op_arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(trial->op_arg->tensor_table, in->name);
+        held[i++] = entry ? entry->tensor->data : NULL;
+    }
+    ln_status status = ln_op_pre_run(trial);
+    i = 0;
+    LN_LIST_FOREACH (in, trial->op_arg->tensors_in) {
+        ln_tensor_entry *entry = ln_tensor_table_find(trial->op_arg->tensor_table, in->name);
+        if (entry)
+            entry->tensor->data = held[i];
+        i++;
+    }
+    ln_free(held);
+    return status;
+}
+
 static ln_status try_out(const ln_context *ctx, const ln_op *op, ln_op *trial)
 {
     ln_hash *table;
     ln_status status = table_of_inputs(ctx, trial, &table);
     if (status == LN_OK) {
         trial->op_arg->tensor_table = table;
-        status = ln_op_pre_run(trial);
+        status = check_trial(trial);
     }
     if (status == LN_OK) {
         if (ctx->state >= LN_CONTEXT_PLANNED)

@@ -522,9 +522,12 @@ static bool take_bytes(const ln_call *call)
     return first && ln_context_take_known(call->op_arg->context, first, (size_t)cost);
 }
 
+// Shape arithmetic is written in operators of ONNX. What others make of constants follows these
+// when they are set.
 static void find_known(ln_call *call)
 {
-    if (!are_inputs_known(call) || !is_output_small(call) || ln_op_is_random(call->op_arg))
+    if (call->since == 0 || !are_inputs_known(call) || !is_output_small(call) ||
+        ln_op_is_random(call->op_arg))
         return;
     const ln_op_info *info = find_compute(call);
     if (!info)

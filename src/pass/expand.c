@@ -135,6 +135,16 @@ static ln_status offer_from_last(ln_compilation *compilation, ln_list **position
     return status;
 }
 
+// What was kept as it was read for an arch that does not get it now goes to the core. After a match
+// *position stands at what came of it.
+static ln_status offer_to_core(ln_compilation *compilation, ln_list **position, int *out_matched)
+{
+    compilation->is_forced = true;
+    ln_status status = ln_rewrite_to_core(compilation, position, out_matched);
+    compilation->is_forced = false;
+    return status;
+}
+
 static ln_status offer(ln_compilation *compilation, ln_list **position, int *out_matched)
 {
     compilation->last_skipped = 0;
@@ -144,7 +154,8 @@ static ln_status offer(ln_compilation *compilation, ln_list **position, int *out
         LN_TRY(offer_to_arch(compilation, i, position, out_matched));
     if (*out_matched || !is_abstract((*position)->data))
         return LN_OK;
-    if (compilation->has_reached_limit)
+    LN_TRY(offer_to_core(compilation, position, out_matched));
+    if (compilation->has_reached_limit && !*out_matched)
         LN_TRY(offer_from_last(compilation, position, out_matched));
     if (*out_matched || compilation->last_skipped == 0)
         return LN_OK;

@@ -260,11 +260,12 @@ FUNCTION(inverse)
 
 // ---- Tensors ----
 
+// None while the shape is open.
 static const tl_tensor *find_tensor(const ln_context *ctx, const ln_expr_value *arg, size_t i)
 {
     const ln_tensor_entry *entry =
         i < arg->count ? ln_tensor_table_find(ctx->tensor_table, arg->tensors[i]) : NULL;
-    return entry ? entry->tensor : NULL;
+    return entry && !entry->is_open ? entry->tensor : NULL;
 }
 
 FUNCTION(dims)

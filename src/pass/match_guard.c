@@ -286,8 +286,9 @@ static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_ru
                *from = match->tensors[alias->ins[0].name];
     const ln_tensor_entry *y = to ? ln_tensor_table_find(ctx->tensor_table, to) : NULL;
     const ln_tensor_entry *x = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
-    if (!x || !y || x->mtype != y->mtype || x->tensor->dtype != y->tensor->dtype ||
-        x->tensor->ndim != y->tensor->ndim || (y->isstatic && !x->isstatic) || is_captured(ctx, to))
+    if (!x || !y || x->is_open || y->is_open || x->mtype != y->mtype ||
+        x->tensor->dtype != y->tensor->dtype || x->tensor->ndim != y->tensor->ndim ||
+        (y->isstatic && !x->isstatic) || is_captured(ctx, to))
         return false;
     for (int i = 0; i < x->tensor->ndim; i++)
         if (x->tensor->dims[i] != y->tensor->dims[i])
@@ -371,9 +372,9 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
     int weight_before = 0, weight_after;
     for (size_t i = 0; i < match->rule->pattern_count; i++) {
         matched_count++;
-        if (match->stays[i])
-            continue;
-        if (!ln_op_runs(match->ops[i]))
+        // Into the core, all count: it is the core that computes constants, too.
+        if (match->stays[i] ||
+            (match->rule->stage != LN_RULE_TO_CORE && !ln_op_runs(match->ops[i])))
             continue;
         removed_count++;
         before += (size_t)ln_rule_steps(match->ops[i]->op_arg->optype);

@@ -242,7 +242,8 @@ static bool condition_holds(const ln_context *ctx, const ln_match *match,
             return false; // what has no value fulfils nothing, nor the opposite
         }
     }
-    return ln_predicate_holds(ctx, condition->predicate, args) != condition->is_negated;
+    return ln_predicate_is_decided(ctx, condition->predicate, args) &&
+           ln_predicate_holds(ctx, condition->predicate, args) != condition->is_negated;
 }
 
 bool ln_match_conditions_hold(const ln_context *ctx, const ln_match *match)

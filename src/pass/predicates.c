@@ -60,8 +60,9 @@ PREDICATE(dtype)
 PREDICATE(integer)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);
-    return tensor && tensor->dtype != TL_FLOAT && tensor->dtype != TL_DOUBLE &&
-           tensor->dtype != TL_BOOL;
+    const uint64_t integers = LN_TYPES_SIGNED | LN_TYPES_UNSIGNED | LN_TYPE(TL_INT4) |
+                              LN_TYPE(TL_UINT4) | LN_TYPE(TL_INT2) | LN_TYPE(TL_UINT2);
+    return tensor && (integers >> tensor->dtype & 1);
 }
 
 PREDICATE(known)
@@ -176,6 +177,34 @@ PREDICATE(at_most)
 {
     (void)ctx;
     return args[0].number <= args[1].number;
+}
+
+// Whether it asks for the type or the shape of tensors, which are unknown while those are open.
+static bool asks_shape(ln_rule_predicate predicate)
+{
+    switch (predicate) {
+    case LN_RULE_PREDICATE_single_use:
+    case LN_RULE_PREDICATE_static:
+    case LN_RULE_PREDICATE_known:
+    case LN_RULE_PREDICATE_filled:
+    case LN_RULE_PREDICATE_present: return false;
+    default: return true;
+    }
+}
+
+bool ln_predicate_is_decided(const ln_context *ctx, ln_rule_predicate predicate,
+                             const ln_expr_value *args)
+{
+    const char *signature = ln_rule_predicate_signature(predicate);
+    for (size_t i = 0; signature[i] && asks_shape(predicate); i++) {
+        for (size_t j = 0; args[i].kind == LN_RULE_NAME && j < args[i].count; j++) {
+            const ln_tensor_entry *entry =
+                ln_tensor_table_find(ctx->tensor_table, args[i].tensors[j]);
+            if (entry && entry->is_open)
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool fits(char letter, const ln_expr_value *arg)

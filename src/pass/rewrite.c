@@ -73,6 +73,29 @@ static ln_status build(const walker *w, const ln_rule_set *set, const ln_match *
     return LN_OK;
 }
 
+static bool is_computed(const ln_compilation *compilation, const char *optype)
+{
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        if (ln_pass_has_variant(compilation->archs[i], optype))
+            return true;
+    return false;
+}
+
+// As ln_firing_decide, but what only the core computes has to get there.
+static ln_status decide(ln_compilation *compilation, const ln_rule *rule, ln_firing *firing,
+                        bool *out_fires)
+{
+    LN_TRY(ln_firing_decide(compilation, firing, out_fires));
+    if (*out_fires || !firing->is_skipped || rule->stage != LN_RULE_TO_CORE ||
+        firing->number > compilation->options->firing_limit ||
+        is_computed(compilation, firing->optype))
+        return LN_OK;
+    return LN_FAIL(
+        LN_UNSUPPORTED,
+        "firing %zu cannot be skipped: nothing of the target takes '%s' (%s) as it was read",
+        firing->number, firing->op, firing->optype);
+}
+
 // Takes `new_ops`. `window` is NULL unless the rule is wide. *out_fired is false if the firing is
 // to be skipped.
 static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
@@ -83,7 +106,7 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
     ln_firing firing =
         ln_firing_of_rule(set, rule->name, rule->tag, rule->line, match->ops[0], &names);
     firing.file = rule->file;
-    ln_status status = ln_firing_decide(w->compilation, &firing, out_fired);
+    ln_status status = decide(w->compilation, rule, &firing, out_fired);
     if (status != LN_OK || !*out_fired) {
         ln_op_list_free_lists_too(new_ops);
         return status;
@@ -96,13 +119,12 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
         return status;
     }
     if (++w->firing_count > w->limit)
-        return LN_FAIL(LN_INTERNAL, "%s: rules fired %zu times on %zu operators that run",
-                       set->file, w->firing_count, w->limit);
+        return LN_FAIL(LN_INTERNAL, "%s: rules fired %zu times, more than %zu", set->file,
+                       w->firing_count, w->limit);
     return LN_OK;
 }
 
-// Whether the arch computes all that the rule's result is made of; views need no computing.
-static bool has_result(const ln_arch *arch, const ln_rule *rule)
+bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule)
 {
     for (size_t i = 0; i < rule->result_count; i++) {
         const ln_rule_op *op = &rule->result[i];
@@ -114,14 +136,18 @@ static bool has_result(const ln_arch *arch, const ln_rule *rule)
 }
 
 // An arch that computes an operator as it was read, but not the core's, gets it as it was read.
+// When every operator goes to the last arch that takes it, only what that needs is rewritten.
 static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule, const ln_op *op)
 {
-    for (size_t i = 0; rule->stage == LN_RULE_TO_CORE && i < compilation->arch_count; i++) {
-        const ln_arch *arch = compilation->archs[i];
-        if (has_result(arch, rule))
-            return true;
-        if (ln_pass_has_variant(arch, op->op_arg->optype))
+    size_t count = rule->stage == LN_RULE_TO_CORE ? compilation->arch_count : 0;
+    bool is_from_last = compilation->is_forced;
+    for (size_t i = 0; i < count; i++) {
+        const ln_arch *arch = compilation->archs[is_from_last ? count - 1 - i : i];
+        bool has_result = ln_rewrite_has_result(arch, rule);
+        if (ln_pass_has_variant(arch, op->op_arg->optype) && (is_from_last || !has_result))
             return false;
+        if (has_result)
+            return true;
     }
     return true;
 }
@@ -203,8 +229,8 @@ static void find_limit(walker *w)
     for (const ln_list *l = w->compilation->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         int steps = ln_rule_steps(op->op_arg->optype);
-        count += ln_op_runs(op) ? (steps > 1 ? steps : 1) : 0;
-        weight += ln_op_runs(op) ? ln_rule_weight(op->op_arg->optype) : 0;
+        count += steps > 1 ? steps : 1;
+        weight += ln_rule_weight(op->op_arg->optype);
     }
     double limit = (count + 1) * (weight + 64 * count + 1) * (count * count + 1);
     w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
@@ -253,6 +279,13 @@ static ln_status gather_candidates(walker *w, const ln_rule_set *const *sets, si
     return LN_OK;
 }
 
+static void release(const walker *w)
+{
+    ln_hash_free(w->nodes);
+    ln_hash_free(w->by_root);
+    ln_free(w->candidates);
+}
+
 ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,
                            size_t set_count, ln_rule_stage stage)
 {
@@ -262,9 +295,23 @@ ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const
         status = prepare(&w);
     if (status == LN_OK && w.candidate_count > 0)
         status = walk_until_none_fires(&w);
-    ln_hash_free(w.nodes);
-    ln_hash_free(w.by_root);
-    ln_free(w.candidates);
+    release(&w);
+    return status;
+}
+
+ln_status ln_rewrite_to_core(ln_compilation *compilation, ln_list **position, int *out_matched)
+{
+    walker w = {.compilation = compilation, .position = *position};
+    const ln_rule_set *const set = compilation->core_rules;
+    bool fired = false;
+    ln_status status = gather_candidates(&w, &set, 1, LN_RULE_TO_CORE);
+    if (status == LN_OK)
+        status = prepare(&w);
+    if (status == LN_OK)
+        status = try_rules(&w, &fired);
+    *position = w.position;
+    *out_matched = fired;
+    release(&w);
     return status;
 }
 

@@ -20,11 +20,18 @@ ln_status ln_rule_set_check(const ln_rule_set *set);
 ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,
                            size_t set_count, ln_rule_stage stage);
 
+// Tries the core's rules on the operator at *position alone. After a match *position stands at what
+// came of it.
+ln_status ln_rewrite_to_core(ln_compilation *compilation, ln_list **position, int *out_matched);
+
 // Tries the `lower` statements of `set` (NULL: none) that lead to `arch` on the operator at
 // *position. After a match the new operator is in its place, and *position behind it (NULL at the
 // end).
 ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,
                            ln_list **position, int *out_matched);
+
+// Whether the arch computes all that the rule's result is made of; views need no computing.
+bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule);
 
 // The position in the target of the first arch that takes an operator of arch `none`, as lowering
 // asks them; the number of archs if none does. Of an arch with expanders nothing is known before

@@ -18,6 +18,19 @@ static bool is_abstract(const ln_op *op)
     return ln_streq(op->op_arg->arch, "none");
 }
 
+// What the core has for an operator that no arch of the target computes as it is; NULL: nothing.
+static const ln_rule *find_core_rule(const ln_compilation *compilation, const char *optype)
+{
+    const ln_rule_set *core = compilation->core_rules;
+    for (size_t i = 0; i < compilation->arch_count; i++)
+        if (ln_pass_has_variant(compilation->archs[i], optype))
+            return NULL;
+    for (size_t i = 0; core && i < core->rule_count; i++)
+        if (ln_streq(core->rules[i].pattern[0].optype, optype))
+            return &core->rules[i];
+    return NULL;
+}
+
 // The position in the target of the arch that takes the operator; 0 also where it takes another
 // form of it, which the pass `layout` makes.
 static ln_status find_taker(const ln_compilation *compilation, const ln_op *op, size_t *out_index)
@@ -27,7 +40,13 @@ static ln_status find_taker(const ln_compilation *compilation, const ln_op *op, 
     if (!is_abstract(op) || ln_rule_steps(optype) == 0 ||
         ln_layout_op_find(compilation->archs[0], optype))
         return LN_OK;
-    return ln_rewrite_find_taker(compilation, op, out_index);
+    const ln_rule *rule = find_core_rule(compilation, optype);
+    if (!rule)
+        return ln_rewrite_find_taker(compilation, op, out_index);
+    while (*out_index < compilation->arch_count &&
+           !ln_rewrite_has_result(compilation->archs[*out_index], rule))
+        ++*out_index;
+    return LN_OK;
 }
 
 // ---- What is replaced ----

@@ -72,36 +72,41 @@ TEST(init_counts)
 
 static int expander_calls, combiner_calls, subgraph_calls, schedule_calls;
 
-// relu and lrelu become their ref variants by hand; other operators are left to rules.
+static ln_list *make_relu(const ln_context *ctx, const char *name, const char *src, const char *dst)
+{
+    return ln_list_append(NULL,
+                          ln_op_create_from_proto(
+                              ln_op_find("act_ref"), name, ln_tensor_list_append(NULL, "src", src),
+                              ln_tensor_list_append(NULL, "dst", dst),
+                              ln_param_list_append_string(NULL, "act", "relu"), ctx->tensor_table));
+}
+
+// relu becomes an operator of ref by hand; others are left to rules.
 static ln_list *expand_relu(const ln_context *ctx, const ln_op *op, int *match)
 {
-    (void)ctx;
     expander_calls++;
     *match = ln_streq(op->op_arg->optype, "relu");
     if (!*match)
         return NULL;
-    return ln_list_append(NULL, ln_op_copy_to_optype(LN_ARCH.op_proto_table, op, "relu_ref"));
+    return make_relu(ctx, op->op_arg->name, ln_tensor_list_find_name(op->op_arg->tensors_in, "src"),
+                     ln_tensor_list_find_name(op->op_arg->tensors_out, "dst"));
 }
 
 // A relu right behind a relu is one relu.
 static ln_list *combine_relus(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
                               int *match)
 {
-    (void)ctx;
     combiner_calls++;
     const ln_op *first = win_ops->data, *second = win_ops->next->data;
-    *match = win_size == 2 && ln_streq(first->op_arg->optype, "relu_ref") &&
-             ln_streq(second->op_arg->optype, "relu_ref") &&
+    *match = win_size == 2 && ln_streq(first->op_arg->optype, "act_ref") &&
+             ln_streq(second->op_arg->optype, "act_ref") &&
              ln_streq(ln_tensor_list_find_name(first->op_arg->tensors_out, "dst"),
                       ln_tensor_list_find_name(second->op_arg->tensors_in, "src"));
     if (!*match)
         return NULL;
     const char *src = ln_tensor_list_find_name(first->op_arg->tensors_in, "src");
     const char *dst = ln_tensor_list_find_name(second->op_arg->tensors_out, "dst");
-    ln_op *relu = ln_op_create_from_proto(
-        ln_op_find("relu_ref"), second->op_arg->name, ln_tensor_list_append(NULL, "src", src),
-        ln_tensor_list_append(NULL, "dst", dst), NULL, ctx->tensor_table);
-    return ln_list_append(NULL, relu);
+    return make_relu(ctx, second->op_arg->name, src, dst);
 }
 
 static ln_list *no_subgraph(const ln_context *ctx, ln_list **old_ops)

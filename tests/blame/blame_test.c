@@ -257,7 +257,7 @@ TEST(the_culprit_has_its_number_tensor_and_deviation)
     ln_context *ctx;
     CHECK_OK(ln_context_clone(one.model, &ctx));
     CHECK_OK(ln_context_compile_with(ctx, "planted", &options));
-    CHECK_STR_EQ(ln_op_table_find(ctx->op_table, "relu0")->op_arg->optype, "relu_ref");
+    CHECK_STR_EQ(ln_op_table_find(ctx->op_table, "relu0")->op_arg->optype, "act_ref");
     close_model(ctx);
     subject_close(&one);
     unplant();

@@ -33,10 +33,8 @@ static inline void planted_relu(ln_op_arg *op_arg)
     int len;
     float *y = planted_output(op_arg, &len);
     const float *x = planted_input(op_arg);
-    ln_op_find("relu_ref")->run(op_arg);
     for (int i = 0; i < len; i++)
-        if (x[i] < -0.25f)
-            y[i] = x[i];
+        y[i] = x[i] < 0 && x[i] >= -0.25f ? 0 : x[i];
 }
 
 // NaN becomes a number.
@@ -44,10 +42,9 @@ static inline void planted_sigmoid(ln_op_arg *op_arg)
 {
     int len;
     float *y = planted_output(op_arg, &len);
-    ln_op_find("sigmoid_ref")->run(op_arg);
+    const float *x = planted_input(op_arg);
     for (int i = 0; i < len; i++)
-        if (y[i] != y[i])
-            y[i] = 0;
+        y[i] = x[i] != x[i] ? 0 : (float)(1 / (1 + exp(-(double)x[i])));
 }
 
 // The last element of a long result is forgotten.
@@ -55,7 +52,10 @@ static inline void planted_lrelu(ln_op_arg *op_arg)
 {
     int len;
     float *y = planted_output(op_arg, &len);
-    ln_op_find("lrelu_ref")->run(op_arg);
+    const float *x = planted_input(op_arg);
+    double slope = (double)ln_param_list_find(op_arg->params, "negslope")->value_float;
+    for (int i = 0; i < len; i++)
+        y[i] = x[i] >= 0 ? x[i] : (float)(slope * (double)x[i]);
     if (len >= 16)
         y[len - 1] = 99;
 }
@@ -79,6 +79,8 @@ static inline void planted_softmax(ln_op_arg *op_arg)
 static struct planted_arch {
     ln_op ops[PLANTED_COUNT];
     ln_op_arg args[PLANTED_COUNT];
+    ln_op_info infos[PLANTED_COUNT];
+    ln_arg_info outs[PLANTED_COUNT][2];
     char types[PLANTED_COUNT][32];
     ln_op *list[PLANTED_COUNT + 1];
     ln_arch arch;
@@ -108,15 +110,23 @@ static inline void plant(const char *faults)
     CHECK_OK(ln_rule_set_read(path, &planted.rules));
     size_t count = 0;
     for (size_t i = 0; i < PLANTED_COUNT; i++) {
-        char ref_type[32], padded[128], wanted[32];
+        char base_type[32], padded[128], wanted[32];
         snprintf(padded, sizeof padded, " %s ", faults);
         snprintf(wanted, sizeof wanted, " %s ", kernels[i].name);
         if (!strstr(padded, wanted))
             continue;
-        snprintf(ref_type, sizeof ref_type, "%s_ref", kernels[i].name);
+        // What `ref` does not compute by this name is as the abstract operator says.
+        snprintf(base_type, sizeof base_type, "%s_ref", kernels[i].name);
+        if (!ln_op_find(base_type))
+            snprintf(base_type, sizeof base_type, "%s", kernels[i].name);
         snprintf(planted.types[count], sizeof planted.types[count], "%s_planted", kernels[i].name);
-        planted.ops[count] = *ln_op_find(ref_type);
+        planted.ops[count] = *ln_op_find(base_type);
         planted.args[count] = *planted.ops[count].op_arg;
+        planted.infos[count] = *planted.args[count].info;
+        planted.outs[count][0] = planted.infos[count].outs[0];
+        planted.outs[count][0].mtype = LN_MEM_CPU;
+        planted.infos[count].outs = planted.outs[count];
+        planted.args[count].info = &planted.infos[count];
         planted.args[count].optype = planted.types[count];
         planted.args[count].arch = planted_name;
         planted.ops[count].op_arg = &planted.args[count];

@@ -15,6 +15,10 @@ import tempfile
 
 X = "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 6, 8]);\n"
 Z = "input(| dst=z | dtype=TL_FLOAT, dims=[1, 4, 6, 8]);\n"
+H = "input(| dst=x | dtype=TL_FLOAT16, dims=[3, 5]);\n"
+I = "input(| dst=x | dtype=TL_INT32, dims=[3, 5]);\n"
+X3 = "input(| dst=x | dtype=TL_FLOAT, dims=[3]);\n"
+N = "input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\nNonZero(X=x | Y=i |);\nCast(input=i | output=n | to=TL_FLOAT);\n"
 LOW = "create(| dst=l | dtype=TL_FLOAT, dims=[], data=[0]);\ncreate(| dst=h | dtype=TL_FLOAT, dims=[], data=[6]);\n"
 
 # name, what both have, LightNet's words, ONNX's words
@@ -39,6 +43,19 @@ CASES = [
      "sigmoid(src=x | dst=a |);\nsigmoid(src=x | dst=b |);\nelew(src1=a, src2=z | dst=c | elew_op=TL_SUM);\n"
      "elew(src1=b, src2=c | dst=y | elew_op=TL_SUB);",
      "Sigmoid(X=x | Y=a |);\nSigmoid(X=x | Y=b |);\nAdd(A=a, B=z | C=c |);\nSub(A=b, B=c | C=y |);"),
+    ("relu of halves", H, "act(src=x | dst=y | act=relu);", "Relu(X=x | Y=y |);"),
+    ("tanh of halves and a sum", H, "act(src=x | dst=a | act=tanh);\nelew(src1=a, src2=x | dst=y | elew_op=TL_SUM);",
+     "Tanh(input=x | output=a |);\nAdd(A=a, B=x | C=y |);"),
+    ("integers", I, "elew(src1=x, src2=x | dst=a | elew_op=TL_MUL);\nrelu(src=a | dst=b |);\n"
+     "elew(src1=b, src2=x | dst=y | elew_op=TL_MAX);",
+     "Mul(A=x, B=x | C=a |);\nRelu(X=a | Y=b |);\nMax(data_01=b, data_02=x | max=y |);"),
+    ("elu", X, "act(src=x | dst=y | act=elu, alpha=0.5);", "Elu(X=x | Y=y | alpha=0.5);"),
+    ("relu of a shape that comes in the run", N, "act(src=n | dst=y | act=relu);", "Relu(X=n | Y=y |);"),
+    ("sum of a shape that comes in the run", N, "elew(src1=n, src2=n | dst=y | elew_op=TL_SUM);",
+     "Add(A=n, B=n | C=y |);"),
+    ("a constant's activation", "create(| dst=c | dtype=TL_FLOAT, dims=[3], data=[1, -2, 3]);\n" + X3,
+     "relu(src=c | dst=a |);\nelew(src1=x, src2=a | dst=y | elew_op=TL_SUM);",
+     "Relu(X=c | Y=a |);\nAdd(A=x, B=a | C=y |);"),
     ("halves that change places", X,
      "slice(src=x | dst=a | axis=1, start=0, len=2);\nslice(src=x | dst=b | axis=1, start=2, len=2);\n"
      "concat(src1=b, src2=a | dst=y | axis=1);",

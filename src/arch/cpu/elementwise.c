@@ -3,10 +3,61 @@
 
 #include "arch/cpu/elementwise.h"
 
+#include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/norm/norm.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "op/elementwise.h"
+
+// ---- act, elew, scale_shift ----
+
+ln_status ln_cpu_accepts_floats(ln_call *call)
+{
+    for (int i = 0; i < ln_call_in_count(call); i++) {
+        const tl_tensor *in = ln_call_in(call, i);
+        if (in && in->dtype != TL_FLOAT)
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
+    }
+    return LN_OK;
+}
+
+ln_status ln_cpu_accepts_elew(ln_call *call)
+{
+    if (tl_elew_op_from_str(ln_call_string(call, "elew_op")) == TL_POW)
+        return ln_call_fail(call, LN_UNSUPPORTED, "leaves TL_POW to arch ref");
+    return ln_cpu_accepts_floats(call);
+}
+
+ln_status ln_cpu_compute_act(ln_call *call)
+{
+    ln_act_of of;
+    LN_TRY(ln_act_read(call, &of));
+    return ln_cpu_act(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_dst(call, 0), of.act,
+                      of.alpha, of.beta);
+}
+
+ln_status ln_cpu_compute_elew(ln_call *call)
+{
+    tl_elew_op op;
+    ln_act_of of;
+    LN_TRY(ln_elew_op_read(call, &op));
+    LN_TRY(ln_act_read(call, &of));
+    return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
+                       ln_call_dst(call, 0), op, of.act, of.alpha, of.beta);
+}
+
+ln_status ln_cpu_compute_scale_shift(ln_call *call)
+{
+    ln_act_of of;
+    LN_TRY(ln_act_read(call, &of));
+    return ln_cpu_scale_shift(ln_cpu_call_pool(call), ln_call_in(call, 0),
+                              (int)ln_call_int(call, "src_first"), ln_call_in(call, 1),
+                              ln_call_in(call, 2), ln_call_dst(call, 0), of.act, of.alpha, of.beta);
+}
+
+// ---- From tensors to kernels ----
 
 static void run_binary(ln_pool *pool, ln_binary op, const tl_tensor *src1, const tl_tensor *src2,
                        tl_tensor *dst, const ln_act_f32_args *act)

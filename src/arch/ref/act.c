@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arch/ref/element.h"
+#include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "base/deadline.h"
 #include "tensor/elem.h"
@@ -96,21 +97,31 @@ void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double 
     }
 }
 
-void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,
-                        const tl_tensor *offset, tl_tensor *dst, ln_act act, double alpha,
-                        double beta)
+ln_status ln_ref_act_of(ln_call *call)
 {
-    int row = src->dims[src->ndim - 1];
-    const float *x = (const float *)src->data + src_first, *factor = scale->data,
-                *addend = offset->data;
-    float *y = dst->data;
-    for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
-        int c = i % scale->len;
-        double value =
-            (double)x[(size_t)(i / scale->len) * (size_t)row + (size_t)c] * (double)factor[c] +
-            (double)addend[c];
-        y[i] = (float)ln_ref_act(act, alpha, beta, value);
+    ln_act_of of;
+    LN_TRY(ln_act_read(call, &of));
+    ln_ref_act_tensor(ln_call_in(call, 0), ln_call_dst(call, 0), of.act, (double)of.alpha,
+                      (double)of.beta);
+    return LN_OK;
+}
+
+ln_status ln_ref_scale_shift(ln_call *call)
+{
+    ln_act_of of;
+    const tl_tensor *src = ln_call_in(call, 0), *scale = ln_call_in(call, 1),
+                    *offset = ln_call_in(call, 2);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    size_t first = (size_t)ln_call_int(call, "src_first"), channels = (size_t)scale->len;
+    size_t row = (size_t)src->dims[src->ndim - 1];
+    LN_TRY(ln_act_read(call, &of));
+    for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++) {
+        size_t c = i % channels;
+        double value = ln_elem_real(src, i / channels * row + first + c) * ln_elem_real(scale, c) +
+                       ln_elem_real(offset, c);
+        ln_elem_set_real(dst, i, ln_ref_act(of.act, (double)of.alpha, (double)of.beta, value));
     }
+    return LN_OK;
 }
 
 void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
@@ -130,13 +141,4 @@ void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_ten
             y[i] = (float)(addend ? value + (double)addend[i] : value);
         }
     }
-}
-
-tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,
-                       ln_act act, double alpha, double beta)
-{
-    tl_tensor *made = tl_tensor_elew(src1, src2, dst, op);
-    if (made && act != LN_ACT_NONE)
-        ln_ref_act_tensor(dst, dst, act, alpha, beta);
-    return made;
 }

@@ -5,8 +5,9 @@
 #ifndef LN_ARCH_REF_ACT_H
 #define LN_ARCH_REF_ACT_H
 
-#include <lightnet/act.h>
 #include <lightnet/tensor.h>
+
+#include "op/elementwise.h"
 
 LN_CPPSTART
 
@@ -16,18 +17,9 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x);
 // Of all elements of `src`, numbers or bools; `dst` may be `src`. Both are of one type and shape.
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);
 
-// act(src * scale + offset); `scale` and `offset` are for the last axis.
-void ln_ref_scale_shift(const tl_tensor *src, int src_first, const tl_tensor *scale,
-                        const tl_tensor *offset, tl_tensor *dst, ln_act act, double alpha,
-                        double beta);
-
 // Rows of the last axis, normalised; `bias` may be NULL, `dst` may be `src`.
 void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
                       tl_tensor *dst, double epsilon, int is_centered);
-
-// act(src1 op src2). NULL with a recorded failure where tl_tensor_elew has one.
-tl_tensor *ln_ref_elew(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, tl_elew_op op,
-                       ln_act act, double alpha, double beta);
 
 LN_CPPEND
 

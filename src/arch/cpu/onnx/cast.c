@@ -6,7 +6,6 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
-#include "arch/cpu/onnx/typed.h"
 
 typedef struct conversion {
     const void *src;

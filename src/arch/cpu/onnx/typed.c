@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over rows, one for each type, in plain C.
 
-#include "arch/cpu/onnx/typed.h"
-
 #include <math.h>
 #include <stdbool.h>
 
@@ -148,14 +146,6 @@ ln_status ln_cpu_onnx_not(ln_call *call)
     return run_two(call, ln_call_in(call, 0), ln_call_in(call, 0), neither);
 }
 
-ln_status ln_cpu_accepts_onnx_floats(ln_call *call)
-{
-    for (int i = 0; i < ln_call_in_count(call); i++)
-        if (ln_call_in(call, i)->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
-    return LN_OK;
-}
-
 ln_status ln_cpu_onnx_is_nan(ln_call *call)
 {
     return run_two(call, ln_call_in(call, 0), ln_call_in(call, 0), is_nan);
@@ -279,7 +269,7 @@ static void power_row(const void *self, size_t n, const size_t *at, const size_t
 ln_status ln_cpu_accepts_onnx_pow(ln_call *call)
 {
     LN_TRY(check_layout(call));
-    return ln_cpu_accepts_onnx_floats(call);
+    return ln_cpu_accepts_floats(call);
 }
 
 ln_status ln_cpu_onnx_pow(ln_call *call)
@@ -318,7 +308,7 @@ ln_status ln_cpu_onnx_range(ln_call *call)
 ln_status ln_cpu_accepts_onnx_prelu(ln_call *call)
 {
     LN_TRY(check_layout(call));
-    return ln_cpu_accepts_onnx_floats(call);
+    return ln_cpu_accepts_floats(call);
 }
 
 ln_status ln_cpu_onnx_prelu(ln_call *call)

@@ -17,7 +17,6 @@
     X(ceil, ceil)                                                                                  \
     X(round, rint)                                                                                 \
     X(sqrt, sqrt)                                                                                  \
-    X(exp, exp)                                                                                    \
     X(log, log)                                                                                    \
     X(reciprocal, reciprocal)                                                                      \
     X(sin, sin)                                                                                    \
@@ -28,24 +27,15 @@
     X(atan, atan)                                                                                  \
     X(sinh, sinh)                                                                                  \
     X(cosh, cosh)                                                                                  \
-    X(tanh, tanh)                                                                                  \
     X(asinh, asinh)                                                                                \
     X(acosh, acosh)                                                                                \
     X(atanh, atanh)                                                                                \
-    X(erf, erf)                                                                                    \
-    X(sigmoid, ln_logistic)                                                                        \
-    X(hard_swish, hard_swish)                                                                      \
-    X(softplus, softplus)                                                                          \
-    X(softsign, softsign)                                                                          \
-    X(mish, mish)
+    X(softsign, softsign)
 
 // X(name, function, parameter, parameter): a function of one double and two parameters.
 #define LN_REF_SHAPED_LIST(X)                                                                      \
-    X(leaky_relu, leaky_relu, "alpha", NULL)                                                       \
-    X(elu, elu, "alpha", NULL)                                                                     \
     X(selu, selu, "alpha", "gamma")                                                                \
     X(celu, celu, "alpha", NULL)                                                                   \
-    X(hard_sigmoid, hard_sigmoid, "alpha", "beta")                                                 \
     X(thresholded_relu, thresholded_relu, "alpha", NULL)                                           \
     X(shrink, shrink, "bias", "lambd")                                                             \
     X(swish, swish, "alpha", NULL)                                                                 \
@@ -53,14 +43,6 @@
     X(scale, affine, "scale", NULL)                                                                \
     X(parametric_softplus, parametric_softplus, "alpha", "beta")                                   \
     X(scaled_tanh, scaled_tanh, "alpha", "beta")
-
-// 1 / (1 + exp(-x)) without overflow.
-double ln_logistic(double x);
-
-// x times the probability that a standard normal number is less than x; and its approximation by
-// tanh.
-double ln_gelu(double x);
-double ln_gelu_tanh(double x);
 
 // The larger, the smaller of two: NaN if one is.
 double ln_real_max(double a, double b);

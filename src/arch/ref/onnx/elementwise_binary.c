@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/act.h"
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
@@ -123,6 +124,15 @@ static uint64_t natural_div(uint64_t a, uint64_t b)
     return b ? a / b : 0;
 }
 
+// Of every element that divides, before anything is written.
+static ln_status check_divisors(const tl_tensor *t)
+{
+    for (size_t i = 0; i < (size_t)t->len && !ln_deadline_passed_at(i); i++)
+        if (ln_elem_int(t, i) == 0)
+            return LN_FAIL(LN_INVALID, "integer division by zero at element %zu", i);
+    return LN_OK;
+}
+
 ln_status ln_ref_onnx_div(ln_call *call)
 {
     return combine(call, &(number_function){real_div, whole_div, natural_div});
@@ -201,6 +211,80 @@ ln_status ln_ref_onnx_pow(ln_call *call)
                             is_inverse ? inverse_power(base, exponent)
                                        : whole_power(base, (uint64_t)exponent));
         }
+    return LN_OK;
+}
+
+// ---- The core's arithmetic ----
+
+static int64_t whole_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t whole_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t natural_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t natural_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Through double, whatever the type, and too large is the largest.
+static ln_status raise_to_powers(ln_call *call)
+{
+    operands o;
+    LN_TRY(get_operands(call, &o));
+    size_t size = tl_size_of(o.dst->dtype);
+    ln_ref_rows *rows = &o.rows;
+    while (ln_ref_rows_next(rows))
+        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++) {
+            double power = pow(ln_elem_real(o.a, ln_ref_rows_at(rows, 0, i)),
+                               ln_elem_real(o.b, ln_ref_rows_at(rows, 1, i)));
+            if (TL_DTYPE_IS_NATIVE(o.dst->dtype))
+                tl_convert((char *)o.dst->data + (rows->start + i) * size, o.dst->dtype, &power,
+                           TL_DOUBLE);
+            else
+                ln_elem_set_real(o.dst, rows->start + i, power);
+        }
+    return LN_OK;
+}
+
+static ln_status elew(ln_call *call, tl_elew_op op)
+{
+    static const number_function functions[] = {
+        [TL_MUL] = {real_mul, whole_mul, natural_mul},
+        [TL_DIV] = {real_div, whole_div, natural_div},
+        [TL_SUM] = {real_add, whole_add, natural_add},
+        [TL_SUB] = {real_sub, whole_sub, natural_sub},
+        [TL_MAX] = {ln_real_max, whole_max, natural_max},
+        [TL_MIN] = {ln_real_min, whole_min, natural_min},
+    };
+    const tl_tensor *divisor = ln_call_in(call, 1);
+    if (op == TL_POW)
+        return raise_to_powers(call);
+    if (op == TL_DIV && ln_number_kind_of(divisor->dtype) != LN_NUMBER_REAL &&
+        ln_call_dst(call, 0)->len > 0)
+        LN_TRY(check_divisors(divisor));
+    return combine(call, &functions[op]);
+}
+
+ln_status ln_ref_elew(ln_call *call)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    tl_elew_op op;
+    ln_act_of of;
+    LN_TRY(ln_elew_op_read(call, &op));
+    LN_TRY(ln_act_read(call, &of));
+    LN_TRY(elew(call, op));
+    if (of.act != LN_ACT_NONE)
+        ln_ref_act_tensor(dst, dst, of.act, (double)of.alpha, (double)of.beta);
     return LN_OK;
 }
 
@@ -353,7 +437,8 @@ ln_status ln_ref_onnx_swiglu(ln_call *call)
     double alpha = ln_call_float(call, "alpha");
     for (size_t i = 0; i < (size_t)gate->len && !ln_deadline_passed_at(i); i++) {
         double x = ln_elem_real(gate, i);
-        ln_elem_set_real(dst, i, x * ln_logistic(alpha * x) * ln_elem_real(value, i));
+        ln_elem_set_real(dst, i,
+                         x * ln_ref_act(LN_ACT_SIGMOID, 0, 0, alpha * x) * ln_elem_real(value, i));
     }
     return LN_OK;
 }

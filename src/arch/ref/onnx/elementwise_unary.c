@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/act.h"
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "base/deadline.h"
@@ -31,50 +32,14 @@ double ln_real_min(double a, double b)
 
 // ---- Functions of a double ----
 
-#define SQRT_1_2  0.70710678118654752440
-#define SQRT_2_PI 0.79788456080286535588 // sqrt(2 / pi)
-
-// exp never sees a positive number, so nothing overflows and small results keep their digits.
-double ln_logistic(double x)
-{
-    return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
-}
-
 static double reciprocal(double x)
 {
     return 1 / x;
 }
 
-static double hard_swish(double x)
-{
-    return x * ln_real_max(0, ln_real_min(1, x / 6 + 0.5));
-}
-
-static double softplus(double x)
-{
-    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
 static double softsign(double x)
 {
     return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
-}
-
-static double mish(double x)
-{
-    return isinf(x) && x < 0 ? -0.0 : x * tanh(softplus(x));
-}
-
-static double leaky_relu(double x, double alpha, double unused)
-{
-    (void)unused;
-    return x < 0 ? alpha * x : x;
-}
-
-static double elu(double x, double alpha, double unused)
-{
-    (void)unused;
-    return x < 0 ? alpha * expm1(x) : x;
 }
 
 static double selu(double x, double alpha, double gamma)
@@ -86,11 +51,6 @@ static double celu(double x, double alpha, double unused)
 {
     (void)unused;
     return ln_real_max(0, x) + ln_real_min(0, alpha * expm1(x / alpha));
-}
-
-static double hard_sigmoid(double x, double alpha, double beta)
-{
-    return ln_real_max(0, ln_real_min(1, alpha * x + beta));
 }
 
 static double thresholded_relu(double x, double alpha, double unused)
@@ -107,7 +67,7 @@ static double shrink(double x, double bias, double lambd)
 static double swish(double x, double alpha, double unused)
 {
     (void)unused;
-    return x * ln_logistic(alpha * x);
+    return x * ln_ref_act(LN_ACT_SIGMOID, 0, 0, alpha * x);
 }
 
 static double affine(double x, double alpha, double beta)
@@ -117,22 +77,12 @@ static double affine(double x, double alpha, double beta)
 
 static double parametric_softplus(double x, double alpha, double beta)
 {
-    return alpha * softplus(beta * x);
+    return alpha * ln_ref_act(LN_ACT_SOFTPLUS, 0, 0, beta * x);
 }
 
 static double scaled_tanh(double x, double alpha, double beta)
 {
     return alpha * tanh(beta * x);
-}
-
-double ln_gelu(double x)
-{
-    return 0.5 * x * erfc(-x * SQRT_1_2);
-}
-
-double ln_gelu_tanh(double x)
-{
-    return 0.5 * x * (1 + tanh(SQRT_2_PI * (x + 0.044715 * x * x * x)));
 }
 
 // ---- Frames ----
@@ -195,13 +145,6 @@ LN_REF_PLAIN_LIST(DEFINE_PLAIN)
     }
 LN_REF_SHAPED_LIST(DEFINE_SHAPED)
 
-ln_status ln_ref_onnx_gelu(ln_call *call)
-{
-    const char *approximate = ln_call_string(call, "approximate");
-    bool is_tanh = approximate && strcmp(approximate, "tanh") == 0;
-    return map_plain(call, is_tanh ? ln_gelu_tanh : ln_gelu);
-}
-
 ln_status ln_ref_onnx_image_scaler(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -218,39 +161,20 @@ ln_status ln_ref_onnx_image_scaler(ln_call *call)
 
 // ---- Functions that integers have too ----
 
-static uint64_t natural_same(uint64_t x)
+static ln_status map_act(ln_call *call, ln_act act)
 {
-    return x;
-}
-
-static int64_t whole_negative(int64_t x)
-{
-    return (int64_t)(0 - (uint64_t)x); // the smallest stays itself
-}
-
-static int64_t whole_magnitude(int64_t x)
-{
-    return x < 0 ? whole_negative(x) : x;
+    ln_ref_act_tensor(ln_call_in(call, 0), ln_call_dst(call, 0), act, 0, 0);
+    return LN_OK;
 }
 
 ln_status ln_ref_onnx_abs(ln_call *call)
 {
-    return map_number(call, &(number_function){fabs, whole_magnitude, natural_same});
-}
-
-static double real_negative(double x)
-{
-    return -x;
-}
-
-static uint64_t natural_negative(uint64_t x)
-{
-    return 0 - x;
+    return map_act(call, LN_ACT_ABS);
 }
 
 ln_status ln_ref_onnx_neg(ln_call *call)
 {
-    return map_number(call, &(number_function){real_negative, whole_negative, natural_negative});
+    return map_act(call, LN_ACT_NEG);
 }
 
 static double real_sign(double x)
@@ -273,21 +197,6 @@ ln_status ln_ref_onnx_sign(ln_call *call)
     return map_number(call, &(number_function){real_sign, whole_sign, natural_sign});
 }
 
-static double real_relu(double x)
-{
-    return x < 0 ? 0 : x;
-}
-
-static int64_t whole_relu(int64_t x)
-{
-    return x < 0 ? 0 : x;
-}
-
-ln_status ln_ref_onnx_relu(ln_call *call)
-{
-    return map_number(call, &(number_function){real_relu, whole_relu, natural_same});
-}
-
 static int64_t whole_inverse(int64_t x)
 {
     return ~x;
@@ -300,7 +209,7 @@ static uint64_t natural_inverse(uint64_t x)
 
 ln_status ln_ref_onnx_bitwise_not(ln_call *call)
 {
-    return map_number(call, &(number_function){real_negative, whole_inverse, natural_inverse});
+    return map_number(call, &(number_function){NULL, whole_inverse, natural_inverse});
 }
 
 static uint64_t natural_is_zero(uint64_t x)
@@ -310,7 +219,7 @@ static uint64_t natural_is_zero(uint64_t x)
 
 ln_status ln_ref_onnx_logical_not(ln_call *call)
 {
-    return map_number(call, &(number_function){real_negative, whole_inverse, natural_is_zero});
+    return map_number(call, &(number_function){NULL, whole_inverse, natural_is_zero});
 }
 
 // ---- Questions ----
