@@ -21,12 +21,13 @@ typedef struct ln_compilation {
     ln_context *ctx;
     ln_arch *archs[LN_MAX_ARCHS]; // the target's, in order, then their fallbacks
     size_t arch_count;
-    const ln_optimize_options *options;           // NULL: the defaults
-    struct ln_rule_set **rule_sets;               // of the files that the options name; NULL: none
-    struct ln_rule_set *core_rules;               // those of pass `core`
-    struct ln_rule_set *general_rules;            // the library's others
-    struct ln_rule_set *arch_rules[LN_MAX_ARCHS]; // of `archs`; NULL: none
-    const struct ln_pass *pass;                   // that runs; NULL: none
+    const ln_optimize_options *options; // NULL: the defaults
+    struct ln_rule_set **rule_sets;     // of the files that the options name; NULL: none
+    struct ln_rule_set *core_rules;     // those of pass `core`
+    struct ln_rule_set *general_rules;  // the library's others
+    const struct ln_rule_set *arch_rules[LN_MAX_ARCHS]; // of `archs`; NULL: none
+    struct ln_rule_set *own_arch_rules[LN_MAX_ARCHS]; // those that were parsed for this compilation
+    const struct ln_pass *pass;                       // that runs; NULL: none
     bool is_rechecked; // all operators were checked again after the last change
 
     ln_status (*tune)(

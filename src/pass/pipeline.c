@@ -107,10 +107,12 @@ static ln_status parse_own_rules(ln_compilation *compilation)
 {
     LN_TRY(ln_rule_set_parse_own(&ln_rules_core, &compilation->core_rules));
     LN_TRY(ln_rule_set_parse_own(&ln_rules_general, &compilation->general_rules));
-    for (size_t i = 0; i < compilation->arch_count; i++)
-        if (compilation->archs[i]->rules)
-            LN_TRY(
-                ln_rule_set_parse_own(compilation->archs[i]->rules, &compilation->arch_rules[i]));
+    for (size_t i = 0; i < compilation->arch_count; i++) {
+        const ln_rule_set *rules = compilation->archs[i]->rules;
+        if (rules && rules->texts)
+            LN_TRY(ln_rule_set_parse_own(rules, &compilation->own_arch_rules[i]));
+        compilation->arch_rules[i] = rules && rules->texts ? compilation->own_arch_rules[i] : rules;
+    }
     return LN_OK;
 }
 
@@ -137,7 +139,7 @@ void ln_compilation_deinit(ln_compilation *compilation)
     ln_rule_set_destroy(compilation->core_rules);
     ln_rule_set_destroy(compilation->general_rules);
     for (size_t i = 0; i < compilation->arch_count; i++)
-        ln_rule_set_destroy(compilation->arch_rules[i]);
+        ln_rule_set_destroy(compilation->own_arch_rules[i]);
     ln_hash_free(compilation->skipped);
 }
 
