@@ -175,9 +175,10 @@ LN_API ln_meter *ln_call_meter(const ln_call *call);
  *
  * `workspace` says what `compute` will take, by taking it: it is called while the model is planned,
  * when all shapes are known, and gets addresses at which nothing may be read or written. It may be
- * `compute` itself, which then takes all it needs first and ends where `ln_call_is_run` says 0. If
- * it fails, nobody knows the need before a run. */
+ * `compute` itself, which then takes all it needs first and ends where `ln_call_is_counting` says
+ * 1. If it fails, nobody knows the need before a run. */
 LN_API void *ln_call_scratch(ln_call *call, size_t count, size_t size);
+LN_API int ln_call_is_counting(const ln_call *call);
 
 /* ---- What is made once ---- */
 

@@ -160,7 +160,7 @@ ln_status ln_call_charge_units(ln_call *call, double units)
 
 ln_status ln_call_charge(ln_call *call, double steps)
 {
-    return ln_call_charge_units(call, steps * call->step_cost);
+    return call->is_counting ? LN_OK : ln_call_charge_units(call, steps * call->step_cost);
 }
 
 // What ran last keeps no memory until it runs again.

@@ -33,11 +33,20 @@ static bool lacks_output(const ln_call *call)
     return false;
 }
 
+static bool has_open_output(const ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry && call->outs[i].entry->is_open)
+            return true;
+    return false;
+}
+
 void ln_call_count_workspace(ln_call *call, const ln_op_info *info)
 {
     ln_status status = LN_OK;
     call->workspace_bytes = SIZE_MAX;
-    if (call->is_open || !info || !info->compute || info->takes_workspace || lacks_output(call))
+    bool is_open = call->is_open || has_open_output(call) || lacks_output(call);
+    if (is_open || !info || !info->compute || info->takes_workspace)
         return;
     call->scratch_bytes = call->infer_bytes;
     call->is_counting = true;
@@ -50,6 +59,11 @@ void ln_call_count_workspace(ln_call *call, const ln_op_info *info)
         call->workspace_bytes = call->scratch_bytes;
     call->op_arg->status = LN_OK;
     call->scratch_bytes = 0;
+}
+
+int ln_call_is_counting(const ln_call *call)
+{
+    return call->is_counting;
 }
 
 // ---- The tensor of the plan ----
@@ -73,9 +87,10 @@ ln_status ln_call_define_workspace(ln_call *call)
     if (!ln_tensor_list_find_by_arg_name(call->op_arg->tensors_out, LN_SCRATCH))
         return LN_OK;
     size_t byte_count = call->workspace_bytes == SIZE_MAX ? 0 : call->workspace_bytes;
-    size_t count = byte_count / sizeof(double);
-    if (count > INT_MAX)
-        return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace", byte_count);
+    size_t count = byte_count / sizeof(double), most = (size_t)INT_MAX * sizeof(double);
+    if (byte_count > most)
+        return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the limit of %zu",
+                            byte_count, most);
     call->workspace = ln_op_define_output(call->op_arg, LN_SCRATCH, 1, (const int[]){(int)count},
                                           TL_DOUBLE, LN_MEM_CPU, 0, NULL);
     return call->workspace ? LN_OK : call->op_arg->status;

@@ -81,13 +81,15 @@ Relu(X=x | Y=r |);
 Add(A=r, B=r | C=y |);
 """
 
-# TopK sorts in workspace that no plan has.
-SORT = """
-input(| dst=x | dtype=TL_FLOAT, dims=[64]);
-create(| dst=k | dtype=TL_INT64, dims=[1], data=[3]);
-TopK(X=x, K=k | Values=y, Indices=i |);
+# What a graph gives to the operator that runs it is in no plan.
+GRAPH = """
+input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 3, 4]);
+preview_FlexAttention(Q=x, K=x, V=x | Y=y | score_mod="scores");
+graph scores {
+    input(| dst=s | dtype=TL_FLOAT, dims=[], open=true);
+    Neg(X=s | Y=t |);
+}
 """
-
 
 # What an operator works in lies in the plan, for its step alone: here 4 x 8 + 8 x 5 floats.
 PRODUCT = """
@@ -116,21 +118,21 @@ def check_scratch(folder):
 def check_unplanned(folder):
     """What a plan lacks is said, and then no budget is kept."""
     paths = []
-    for name, text in (("open.net", OPEN), ("sort.net", SORT)):
+    for name, text in (("open.net", OPEN), ("graph.net", GRAPH)):
         paths.append(os.path.join(folder, name))
         with open(paths[-1], "w", encoding="utf-8") as f:
             f.write(text)
-    dynamic, sort = paths
+    dynamic, graph = paths
     for options in ((), ("--short",)):
         text = run(*options, dynamic)[0].decode()
         assert "peak of what is fixed" in text and "3 tensors (x, r, y) of a shape" in text, text
-        text = run(*options, sort)[0].decode()
-        assert "peak of what is fixed" in text and "1 operator (TopK" in text, text
+        text = run(*options, graph)[0].decode()
+        assert "peak of what is fixed" in text and "1 operator (preview_FlexAttention" in text, text
         text = run(*options, "-s", "x=3x4", dynamic)[0].decode()
         assert "fixed" not in text and "not in it" not in text, text
     assert facts(dynamic)["unplanned"] == {"tensors": 3, "operators": 0}, facts(dynamic)["unplanned"]
-    assert facts(sort)["unplanned"] == {"tensors": 0, "operators": 1}, facts(sort)["unplanned"]
-    for model, what in ((dynamic, "3 tensors of a shape that only a run knows"), (sort, "1 operator takes")):
+    assert facts(graph)["unplanned"] == {"tensors": 2, "operators": 1}, facts(graph)["unplanned"]
+    for model, what in ((dynamic, "3 tensors of a shape that only a run knows"), (graph, "2 tensors of a shape")):
         _, message = run("--budget=1G", model, code=1)
         assert "within the budget is not known" in message and what in message, message
     run("--budget=1G", "-s", "x=3x4", dynamic)

@@ -222,6 +222,8 @@ ln_status ln_einsum_call_read(ln_call *call, ln_einsum_call *out_einsum)
     out_einsum->steps = ln_call_scratch(call, count, sizeof *out_einsum->steps);
     if (!terms || !out_einsum->steps)
         return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
 
     LN_TRY(read_terms(&e, out_einsum, terms));
     LN_TRY(add_loops(&e, out_einsum));

@@ -113,7 +113,7 @@ ln_status ln_nms_find(ln_call *call, int64_t **out_chosen, int *out_count)
     int *order = ln_call_scratch(call, (size_t)box_count + 1, 2 * sizeof *order);
     if (!*out_chosen || !order)
         return LN_NO_MEMORY;
-    if (scores->len == 0)
+    if (scores->len == 0 || ln_call_is_counting(call))
         return LN_OK;
 
     const float *all_boxes = ln_call_value(call, 0), *all_scores = ln_call_value(call, 1);

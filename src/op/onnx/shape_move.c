@@ -125,6 +125,9 @@ ln_status ln_split_find(ln_call *call, int *out_axis, int64_t **out_parts, bool 
     if (!parts)
         return LN_NO_MEMORY;
     *out_parts = parts;
+    *out_is_known = true;
+    if (ln_call_is_counting(call))
+        return LN_OK;
 
     LN_TRY(ln_given_ints(call, 1, "split", room, parts, &count));
     *out_is_known = count != LN_GIVEN_UNKNOWN;

@@ -129,6 +129,10 @@ ln_status ln_ref_flex_attention(ln_call *call)
     f.weights = ln_ref_new_doubles(call, (size_t)weight_count);
     if (!q || !k || !v || !f.weights)
         return LN_NO_MEMORY;
+    if (ln_call_is_counting(call)) // a graph gets its tensors from elsewhere
+        return ln_call_string(call, "score_mod") || ln_call_string(call, "prob_mod")
+                   ? LN_UNSUPPORTED
+                   : LN_OK;
 
     score(&f, q, k);
     LN_TRY(modify(call, &f, "score_mod", dtype));

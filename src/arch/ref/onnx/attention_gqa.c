@@ -33,6 +33,8 @@ static ln_status read_lens(ln_call *call, gqa *g)
     g->firsts = ln_call_scratch(call, batch + 1, sizeof *g->firsts);
     if (!g->used || !g->starts || !g->firsts)
         return LN_NO_MEMORY;
+    if (ln_call_is_counting(call))
+        return LN_OK;
     for (size_t b = 0; b < batch; b++) {
         int64_t last = ln_elem_int(lens, b);
         if (last < 0 || last >= (int64_t)g->total || (!is_prompt && last + 1 < a->q_len))
@@ -129,6 +131,8 @@ static double *join(ln_call *call, const gqa *g, const ln_head_view *view, int d
     double *state = ln_ref_new_doubles(call, rows * room * size);
     if (!fresh || !state)
         return NULL;
+    if (ln_call_is_counting(call))
+        return state;
     // The past of a sequence is never longer than the tensor that holds it.
     for (size_t row = 0; old && row < rows; row++) {
         size_t start = g->starts[row / heads], kept = start < past_len ? start : past_len;
@@ -181,6 +185,8 @@ static double *load_queries(ln_call *call, const gqa *g)
     double *q = ln_ref_new_doubles(call, batch * heads * len * (size_t)a->size);
     if (!data || !q)
         return NULL;
+    if (ln_call_is_counting(call))
+        return q;
     const ln_head_copy copy = {.data = data,
                                .view = a->q,
                                .batch = batch,
@@ -214,8 +220,10 @@ ln_status ln_ref_ms_gqa(ln_call *call)
     double *qk = qk_tensor ? ln_ref_new_doubles(call, queries * (size_t)a->kv_len) : NULL;
     if (!q || !k || !v || !y || (qk_tensor && !qk))
         return LN_NO_MEMORY;
-    LN_TRY(rotate(call, &g, (size_t)a->q_heads, (size_t)a->q_len, NULL, q));
-    LN_TRY(rotate(call, &g, (size_t)a->kv_heads, (size_t)a->kv_len, g.starts, k));
+    if (!ln_call_is_counting(call)) {
+        LN_TRY(rotate(call, &g, (size_t)a->q_heads, (size_t)a->q_len, NULL, q));
+        LN_TRY(rotate(call, &g, (size_t)a->kv_heads, (size_t)a->kv_len, g.starts, k));
+    }
 
     const ln_attend attend = {.batch = (size_t)a->batch,
                               .q_heads = (size_t)a->q_heads,
@@ -237,6 +245,8 @@ ln_status ln_ref_ms_gqa(ln_call *call)
                               .qk_mode = ln_call_int(call, "qk_output") == 2 ? LN_QK_PROBABILITIES
                                                                              : LN_QK_BIASED};
     LN_TRY(ln_ref_attend(call, &attend));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     ln_ref_pack_heads(y, (size_t)a->batch, (size_t)a->q_heads, (size_t)a->q_len, (size_t)a->size,
                       ln_call_dst(call, 0));
     store(ln_call_dst(call, 1), k);

@@ -104,6 +104,8 @@ static double *join(ln_call *call, const ln_ms_attention *a, const ln_head_view 
     size_t *starts = ln_call_scratch(call, batch + 1, sizeof *starts);
     if (!state || !starts)
         return NULL;
+    if (ln_call_is_counting(call))
+        return state;
     ln_head_copy copy = {
         .data = past,
         .view = {0, heads * past_len * (size_t)size, (size_t)size, past_len * (size_t)size},
@@ -155,7 +157,8 @@ static ln_status run_ms(ln_call *call, const ln_ms_attention *a, const ms_inputs
                                .len = q_len,
                                .size = size,
                                .room = q_len};
-    ln_ref_copy_heads(&copy, q);
+    if (!ln_call_is_counting(call))
+        ln_ref_copy_heads(&copy, q);
 
     const ms_mask mask = {a, in->mask, in->scores};
     const ln_attend attend = {.batch = batch,
@@ -175,6 +178,8 @@ static ln_status run_ms(ln_call *call, const ln_ms_attention *a, const ms_inputs
                               .qk = qk,
                               .qk_mode = LN_QK_BIASED};
     LN_TRY(ln_ref_attend(call, &attend));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     ln_ref_pack_heads(y, batch, heads, q_len, v_size, ln_call_dst(call, 0));
     store(qk_tensor, 0, qk_tensor ? (size_t)qk_tensor->len : 0, qk);
     return LN_OK;
@@ -197,6 +202,8 @@ static double *project(ln_call *call, const tl_tensor *x_zero, const tl_tensor *
     double *product = ln_ref_new_doubles(call, count);
     if (!input || !weights || !product)
         return NULL;
+    if (ln_call_is_counting(call))
+        return product;
     for (size_t i = 0; x_zero && i < rows * depth; i++)
         input[i] -= ln_elem_real(x_zero, 0);
     for (size_t i = 0; w_zero && i < depth * columns; i++)
@@ -231,6 +238,8 @@ static ln_status run_projected(ln_call *call, const ln_ms_attention *a, const do
         in.past_v = in.past_k + past->len / 2;
     double *k, *v;
     LN_TRY(run_ms(call, a, &in, -1, &k, &v));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     tl_tensor *present = ln_call_dst(call, 1);
     size_t half = present ? (size_t)present->len / 2 : 0;
     store(present, 0, half, k);
@@ -247,6 +256,15 @@ ln_status ln_ref_ms_attention(ln_call *call)
         ln_call_in(call, LN_MS_ATTENTION_MASK), ln_call_in(call, LN_MS_ATTENTION_SCORES));
 }
 
+static void scale_product(const ln_call *call, size_t rows, double *product)
+{
+    const tl_tensor *w_scale = ln_call_in(call, LN_QATTENTION_WEIGHTS_SCALE);
+    double x_scale = ln_elem_real(ln_call_in(call, LN_QATTENTION_X_SCALE), 0);
+    size_t columns = (size_t)ln_call_in(call, LN_QATTENTION_WEIGHTS)->dims[1];
+    for (size_t i = 0; i < rows * columns; i++)
+        product[i] *= x_scale * ln_elem_real(w_scale, w_scale->len == 1 ? 0 : i % columns);
+}
+
 ln_status ln_ref_ms_qattention(ln_call *call)
 {
     ln_ms_attention a;
@@ -255,12 +273,8 @@ ln_status ln_ref_ms_qattention(ln_call *call)
                               ln_call_in(call, LN_QATTENTION_WEIGHTS_ZERO));
     if (!product)
         return LN_NO_MEMORY;
-    const tl_tensor *w_scale = ln_call_in(call, LN_QATTENTION_WEIGHTS_SCALE);
-    double x_scale = ln_elem_real(ln_call_in(call, LN_QATTENTION_X_SCALE), 0);
-    size_t columns = (size_t)ln_call_in(call, LN_QATTENTION_WEIGHTS)->dims[1];
-    size_t count = (size_t)a.batch * (size_t)a.q_len * columns;
-    for (size_t i = 0; i < count; i++)
-        product[i] *= x_scale * ln_elem_real(w_scale, w_scale->len == 1 ? 0 : i % columns);
+    if (!ln_call_is_counting(call))
+        scale_product(call, (size_t)a.batch * (size_t)a.q_len, product);
     return run_projected(call, &a, product, ln_call_in(call, LN_QATTENTION_PAST),
                          ln_call_in(call, LN_QATTENTION_MASK), NULL);
 }
@@ -291,6 +305,8 @@ ln_status ln_ref_ms_mha(ln_call *call)
         in.v_data = in.k_data;
     double *k, *v;
     LN_TRY(run_ms(call, &a, &in, 3, &k, &v));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     tl_tensor *present_k = ln_call_dst(call, 1), *present_v = ln_call_dst(call, 2);
     store(present_k, 0, present_k ? (size_t)present_k->len : 0, k);
     store(present_v, 0, present_v ? (size_t)present_v->len : 0, v);

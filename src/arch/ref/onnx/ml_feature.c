@@ -68,6 +68,8 @@ ln_status ln_ref_ml_imputer(ln_call *call)
         LN_TRY(ln_ref_param_reals(call, name, NULL, &count, &reals));
     else
         LN_TRY(ln_ref_param_ints(call, name, &count, &ints));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     if (count == 0)
         return ln_call_fail(call, LN_INVALID, "there is no `%s`", name);
     LN_TRY(check_list(call, name, count, columns));

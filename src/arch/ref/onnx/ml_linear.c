@@ -22,7 +22,8 @@ typedef struct model {
 typedef struct linear {
     const model *model;
     size_t rows, columns, functions;
-    double *row; // of the input
+    double *row;    // of the input
+    double *scores; // of its functions, and room for one
 } linear;
 
 ln_status ln_ref_prepare_ml_linear_regressor(ln_call *call)
@@ -50,13 +51,18 @@ static ln_status open_linear(ln_call *call, int functions, linear *l)
     int rows, columns;
     LN_TRY(ln_ml_table(call, 0, &rows, &columns));
     const model *m = ln_call_prepared(call);
-    *l = (linear){m, (size_t)rows, (size_t)columns, (size_t)functions, NULL};
+    *l = (linear){m, (size_t)rows, (size_t)columns, (size_t)functions, NULL, NULL};
+    l->row = ln_call_scratch(call, l->columns + 1, sizeof *l->row);
+    l->scores = ln_call_scratch(call, l->functions + 1, sizeof *l->scores);
+    if (!l->row || !l->scores)
+        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
     if (m->coefficient_count < l->functions * l->columns ||
         (m->intercept_count != 0 && m->intercept_count != l->functions))
         return ln_call_fail(call, LN_INVALID, "%zu intercepts for %zu functions",
                             m->intercept_count, l->functions);
-    l->row = ln_call_scratch(call, l->columns + 1, sizeof *l->row);
-    return l->row ? LN_OK : ln_error_status();
+    return LN_OK;
 }
 
 // Function `f` and the next three, or it alone, each added up in the order of the columns: a sum
@@ -98,9 +104,9 @@ ln_status ln_ref_ml_linear_regressor(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     linear l;
     LN_TRY(open_linear(call, dst->dims[1], &l));
-    double *scores = ln_call_scratch(call, l.functions, sizeof *scores);
-    if (!scores)
-        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    double *scores = l.scores;
     for (size_t row = 0; row < l.rows && !ln_deadline_passed(); row++) {
         compute_row(&l, src, row, scores);
         ln_ml_transform_apply(l.model->transform, scores, l.functions);
@@ -132,12 +138,12 @@ ln_status ln_ref_ml_linear_classifier(ln_call *call)
     linear l;
     LN_TRY(ln_ml_function_count(call, &functions));
     LN_TRY(open_linear(call, functions, &l));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     const model *m = l.model;
     bool is_pair = functions == 1 && m->class_count == 2;
     size_t score_count = is_pair ? 2 : l.functions;
-    double *scores = ln_call_scratch(call, score_count, sizeof *scores);
-    if (!scores)
-        return ln_error_status();
+    double *scores = l.scores;
     for (size_t row = 0; row < l.rows && !ln_deadline_passed(); row++) {
         compute_row(&l, src, row, scores);
         if (functions == 1)

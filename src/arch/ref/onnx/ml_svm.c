@@ -131,16 +131,21 @@ static ln_status check_coefficients(ln_call *call, const model *m, size_t rows, 
     return LN_OK;
 }
 
-static ln_status open_svm(ln_call *call, svm *s)
+// `sizes` stands for what `prepare` makes while the memory of a run is counted.
+static ln_status open_svm(ln_call *call, const model *sizes, svm *s)
 {
     int rows, columns;
     LN_TRY(ln_ml_table(call, 0, &rows, &columns));
-    const model *m = ln_call_prepared(call);
+    const model *m = ln_call_is_counting(call) ? sizes : ln_call_prepared(call);
     *s = (svm){.call = call, .model = m, .rows = (size_t)rows, .columns = (size_t)columns};
-    if (m->vector_count > 0 && m->value_count / m->vector_count != s->columns)
+    if (!ln_call_is_counting(call) && m->vector_count > 0 &&
+        m->value_count / m->vector_count != s->columns)
         return ln_call_fail(call, LN_INVALID,
                             "%zu support vectors of %zu values in all for %zu columns",
                             m->vector_count, m->value_count, s->columns);
+    // `prepare` refuses more vectors than coefficients.
+    if (ln_call_is_counting(call) && m->vector_count > (size_t)ln_call_count(call, "coefficients"))
+        return LN_INVALID;
     s->kernel_stride = m->vector_count + 2 * LANES;
     s->values = ln_call_scratch(call, BLOCK_ROWS * s->columns + 1, sizeof *s->values);
     s->kernels = ln_call_scratch(call, BLOCK_ROWS * s->kernel_stride, sizeof *s->kernels);
@@ -274,15 +279,21 @@ static double multiply(const double *row, const double *coefficients, size_t cou
 
 // ---- SVMRegressor ----
 
+static ln_status count_supports(ln_call *call, model *m)
+{
+    int64_t vector_count = ln_call_int(call, "n_supports");
+    if (vector_count < 0 || vector_count > INT32_MAX)
+        return ln_call_fail(call, LN_INVALID, "n_supports is %lld", (long long)vector_count);
+    m->vector_count = (size_t)vector_count;
+    return LN_OK;
+}
+
 ln_status ln_ref_prepare_ml_svm_regressor(ln_call *call)
 {
     model *m = ln_call_keep(call, 1, sizeof *m);
     if (!m)
         return ln_error_status();
-    int64_t vector_count = ln_call_int(call, "n_supports");
-    if (vector_count < 0 || vector_count > INT32_MAX)
-        return ln_call_fail(call, LN_INVALID, "n_supports is %lld", (long long)vector_count);
-    m->vector_count = (size_t)vector_count;
+    LN_TRY(count_supports(call, m));
     m->is_one_class = ln_call_int(call, "one_class") != 0;
     LN_TRY(keep_model(call, m));
     return m->vector_count ? check_coefficients(call, m, 1, m->vector_count) : LN_OK;
@@ -304,7 +315,12 @@ static double regress(const svm *s, size_t r)
 ln_status ln_ref_ml_svm_regressor(ln_call *call)
 {
     svm s;
-    LN_TRY(open_svm(call, &s));
+    model sizes = {0};
+    if (ln_call_is_counting(call))
+        LN_TRY(count_supports(call, &sizes));
+    LN_TRY(open_svm(call, &sizes, &s));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     if (s.model->vector_count == 0)
         LN_TRY(check_coefficients(call, s.model, 1, s.columns));
     for (size_t first = 0; first < s.rows && !ln_deadline_passed(); first += BLOCK_ROWS) {
@@ -329,30 +345,41 @@ typedef struct classifier {
     double *matrix, *products;   // of `couple`
 } classifier;
 
-static ln_status keep_classes(ln_call *call, model *m)
+// Numbers of classes, pairs and vectors; `starts` receives where the vectors of each class begin,
+// or is NULL.
+static ln_status count_classes(ln_call *call, model *m, size_t *starts)
 {
     int class_count;
     size_t size_count;
-    const int64_t *sizes;
+    const double *sizes = ln_call_floats(call, "vectors_per_class", &size_count);
     LN_TRY(ln_ml_class_count(call, "classlabels_ints", &class_count));
-    LN_TRY(ln_ml_classes_keep(call, "classlabels_ints", &m->classes));
-    LN_TRY(ln_ref_param_ints(call, "vectors_per_class", &size_count, &sizes));
     m->class_count = (size_t)class_count;
+    for (size_t i = 0; i < size_count; i++) {
+        int64_t size = ln_call_to_int(sizes[i]);
+        if (size < 0 || size > INT32_MAX - (int64_t)m->vector_count)
+            return ln_call_fail(call, LN_INVALID, "vectors_per_class has %lld", (long long)size);
+        m->vector_count += (size_t)size;
+        if (starts)
+            starts[i + 1] = m->vector_count;
+    }
+    bool has_vectors = m->vector_count > 0;
+    if (has_vectors && (size_count != m->class_count || class_count < 2))
+        return ln_call_fail(call, LN_INVALID, "vectors of %zu classes for %zu classes", size_count,
+                            m->class_count);
+    m->pair_count = has_vectors ? m->class_count * (m->class_count - 1) / 2 : 0;
+    m->prob_count = (size_t)ln_call_count(call, "prob_a");
+    return LN_OK;
+}
+
+static ln_status keep_classes(ln_call *call, model *m)
+{
+    size_t size_count = (size_t)ln_call_count(call, "vectors_per_class");
     size_t *starts = ln_call_keep(call, size_count + 1, sizeof *starts);
     if (!starts)
         return ln_error_status();
-    for (size_t i = 0; i < size_count; i++) {
-        if (sizes[i] < 0 || sizes[i] > INT32_MAX - (int64_t)m->vector_count)
-            return ln_call_fail(call, LN_INVALID, "vectors_per_class has %lld",
-                                (long long)sizes[i]);
-        m->vector_count += (size_t)sizes[i];
-        starts[i + 1] = m->vector_count;
-    }
     m->class_starts = starts;
-    if (m->vector_count > 0 && (size_count != m->class_count || m->class_count < 2))
-        return ln_call_fail(call, LN_INVALID, "vectors of %zu classes for %zu classes", size_count,
-                            m->class_count);
-    return LN_OK;
+    LN_TRY(count_classes(call, m, starts));
+    return ln_ml_classes_keep(call, "classlabels_ints", &m->classes);
 }
 
 ln_status ln_ref_prepare_ml_svm_classifier(ln_call *call)
@@ -366,7 +393,6 @@ ln_status ln_ref_prepare_ml_svm_classifier(ln_call *call)
     LN_TRY(ln_ref_keep_reals(call, "prob_a", NULL, &m->prob_count, &m->prob_a));
     LN_TRY(ln_ref_keep_reals(call, "prob_b", NULL, &b_count, &m->prob_b));
     bool has_vectors = m->vector_count > 0;
-    m->pair_count = has_vectors ? m->class_count * (m->class_count - 1) / 2 : 0;
     if (m->prob_count != b_count || (has_vectors && b_count > 0 && b_count < m->pair_count))
         return ln_call_fail(call, LN_INVALID, "%zu prob_a and %zu prob_b for %zu pairs",
                             m->prob_count, b_count, m->pair_count);
@@ -540,10 +566,15 @@ static size_t classify_row(classifier *c, size_t *out_count)
 ln_status ln_ref_ml_svm_classifier(ln_call *call)
 {
     classifier c = {0};
-    LN_TRY(open_svm(call, &c.s));
-    if (c.s.model->vector_count == 0)
+    model sizes = {0};
+    if (ln_call_is_counting(call))
+        LN_TRY(count_classes(call, &sizes, NULL));
+    LN_TRY(open_svm(call, &sizes, &c.s));
+    if (!ln_call_is_counting(call) && c.s.model->vector_count == 0)
         LN_TRY(check_coefficients(call, c.s.model, c.s.model->class_count, c.s.columns));
     LN_TRY(allocate(&c));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     tl_tensor *dst = ln_call_dst(call, 1);
     for (size_t first = 0; first < c.s.rows && !ln_deadline_passed(); first += BLOCK_ROWS) {
         size_t left = c.s.rows - first, row_count = left < BLOCK_ROWS ? left : BLOCK_ROWS;

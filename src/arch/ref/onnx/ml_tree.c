@@ -136,15 +136,14 @@ ln_status ln_ref_prepare_ml_tree_ensemble_classifier(ln_call *call)
 
 // ---- Votes ----
 
-static ln_status open_ensemble(ln_call *call, ensemble *e)
+static ln_status open_ensemble(ln_call *call, int targets, ensemble *e)
 {
     int rows, columns;
-    *e = (ensemble){.call = call, .model = ln_call_prepared(call)};
-    e->targets = e->model->targets;
+    *e = (ensemble){.call = call, .model = ln_call_prepared(call), .targets = (size_t)targets};
     LN_TRY(ln_ml_table(call, 0, &rows, &columns));
     e->rows = (size_t)rows;
     e->columns = (size_t)columns;
-    if (e->model->column_count > e->columns)
+    if (!ln_call_is_counting(call) && e->model->column_count > e->columns)
         return ln_call_fail(call, LN_INVALID, "node %zu looks at column %zu of %zu",
                             e->model->widest, e->model->column_count - 1, e->columns);
     size_t block = e->rows < BLOCK_ROWS ? e->rows : BLOCK_ROWS;
@@ -229,7 +228,11 @@ static ln_status finish_regression(ensemble *e, size_t row, double *scores, bool
 ln_status ln_ref_ml_tree_ensemble_regressor(ln_call *call)
 {
     ensemble e;
-    LN_TRY(open_ensemble(call, &e));
+    int targets;
+    LN_TRY(ln_ml_target_count(call, &targets));
+    LN_TRY(open_ensemble(call, targets, &e));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     if (e.model->base_count != 0 && e.model->base_count != e.targets)
         return ln_call_fail(call, LN_INVALID, "%zu base values for %zu targets",
                             e.model->base_count, e.targets);
@@ -316,7 +319,11 @@ static ln_status finish_classification(ensemble *e, size_t row, double *scores, 
 ln_status ln_ref_ml_tree_ensemble_classifier(ln_call *call)
 {
     ensemble e;
-    LN_TRY(open_ensemble(call, &e));
+    int targets;
+    LN_TRY(ln_ml_class_count(call, "classlabels_int64s", &targets));
+    LN_TRY(open_ensemble(call, targets, &e));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     const model *m = e.model;
     if (m->base_count != 0 && m->base_count != e.targets &&
         !(m->classes.is_pair && m->base_count == 1))

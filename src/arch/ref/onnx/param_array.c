@@ -18,6 +18,8 @@ ln_status ln_ref_param_ints(ln_call *call, const char *name, size_t *out_count,
     int64_t *values = ln_call_scratch(call, *out_count, sizeof *values);
     if (!values)
         return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
     for (size_t i = 0; i < *out_count; i++)
         values[i] = ln_call_to_int(numbers[i]);
     *out_values = values;
@@ -42,10 +44,12 @@ ln_status ln_ref_param_reals(ln_call *call, const char *name, const char *tensor
     double *values = ln_call_scratch(call, (size_t)tensor->len + 1, sizeof *values);
     if (!values)
         return ln_error_status();
-    for (size_t i = 0; i < (size_t)tensor->len; i++)
-        values[i] = ln_elem_real(tensor, i);
     *out_count = (size_t)tensor->len;
     *out_values = values;
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    for (size_t i = 0; i < (size_t)tensor->len; i++)
+        values[i] = ln_elem_real(tensor, i);
     return LN_OK;
 }
 

@@ -73,7 +73,7 @@ static ln_status convolve(ln_call *call, const ln_quant_places *places)
     c.out_len = ln_window_out_len(&c.args.window);
     c.tap_count = ln_window_tap_count(&c.args.window);
     LN_TRY(ln_taps_create(call, &c.args.window, &c.taps));
-    if (!ln_call_is_run(call))
+    if (ln_call_is_counting(call))
         return LN_OK;
 
     int64_t rows = ln_window_rows(&c.args.window);

@@ -82,7 +82,7 @@ static ln_status multiply_quantized(ln_call *call, const ln_quant_places *places
     float *centred_b = ln_quant_centred(call, b, ln_quant_in(call, places->b_zero), b_axis);
     if (!centred_a || !centred_b)
         return ln_error_status();
-    if (!ln_call_is_run(call))
+    if (ln_call_is_counting(call))
         return LN_OK;
     multiply_batches(&matmul, centred_a, centred_b, &result);
     return LN_OK;
@@ -116,9 +116,9 @@ ln_status ln_ref_onnx_dynamic_matmul(ln_call *call)
         return ln_error_status();
     float scale = 1, zero_point = 0;
     const float *numbers = a->data;
-    if (ln_call_is_run(call))
+    if (!ln_call_is_counting(call))
         ln_dynamic_scale(a, &scale, &zero_point);
-    for (int i = 0; ln_call_is_run(call) && i < a->len; i++) {
+    for (int i = 0; !ln_call_is_counting(call) && i < a->len; i++) {
         uint8_t quantized;
         ln_put_quantized(&quantized, TL_UINT8, 0, (double)(numbers[i] / scale), (double)zero_point);
         centred[i] = (float)quantized - zero_point;

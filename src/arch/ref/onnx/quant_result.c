@@ -13,7 +13,7 @@ float *ln_quant_centred(ln_call *call, const tl_tensor *t, const tl_tensor *zero
     if (!centred ||
         ln_quant_spread_over(call, "a zero point", zero_point, 0, axis, t, &zero) != LN_OK)
         return NULL;
-    if (!ln_call_is_run(call))
+    if (ln_call_is_counting(call))
         return centred;
     bool is_one = zero.ndim == 0;
     double one = is_one ? ln_quant_spread_at(&zero, 0) : 0;

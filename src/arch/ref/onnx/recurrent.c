@@ -223,6 +223,8 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
         return LN_NO_MEMORY;
     pass p;
     LN_TRY(init_pass(call, &layer, &p));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     for (size_t d = 0; d < (size_t)layer.dirs; d++) {
         p.activations = layer.activations[d];
         for (size_t b = 0; b < (size_t)layer.batch; b++) {

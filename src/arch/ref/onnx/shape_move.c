@@ -72,7 +72,7 @@ ln_status ln_ref_onnx_split(ln_call *call)
     int64_t *parts;
     bool is_known;
     LN_TRY(ln_split_find(call, &axis, &parts, &is_known));
-    if (data->len == 0)
+    if (data->len == 0 || ln_call_is_counting(call))
         return LN_OK;
     int64_t all = row_len(data, axis), inner = all / data->dims[axis], at = 0;
     for (int i = 0; i < ln_call_out_count(call); i++) {
@@ -136,6 +136,8 @@ ln_status ln_ref_onnx_tile(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(make_maps(call, dst, maps));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     ln_dense_strides(data->ndim, data->dims, strides);
     for (int axis = 0; axis < dst->ndim; axis++)
         for (int i = 0; i < dst->dims[axis]; i++)
@@ -176,8 +178,10 @@ ln_status ln_ref_onnx_pad(ln_call *call)
     char mode = ln_call_string(call, "mode")[0];
     int64_t *maps[TL_MAXDIM], strides[TL_MAXDIM];
     ln_pad_plan plan;
-    LN_TRY(ln_pad_find(call, &plan));
     LN_TRY(make_maps(call, dst, maps));
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    LN_TRY(ln_pad_find(call, &plan));
     ln_dense_strides(data->ndim, data->dims, strides);
     for (int axis = 0; axis < dst->ndim; axis++) {
         int64_t cut = plan.begins[axis] < 0 ? -plan.begins[axis] : 0;

@@ -94,17 +94,20 @@ ln_status ln_fft_init(ln_call *call, size_t n, ln_fft *out_fft)
     fft->roots = ln_call_scratch(call, fft->padded, sizeof *fft->roots);
     if (!fft->roots)
         return LN_NO_MEMORY;
-    for (size_t k = 0; k < fft->padded; k++)
-        fft->roots[k] = unit(2 * k, fft->padded);
-    if (is_power)
+    if (!is_power) {
+        fft->chirp = ln_call_scratch(call, n, sizeof *fft->chirp);
+        fft->response = ln_call_scratch(call, fft->padded, sizeof *fft->response);
+        fft->work = ln_call_scratch(call, fft->padded, sizeof *fft->work);
+        if (!fft->chirp || !fft->response || !fft->work)
+            return LN_NO_MEMORY;
+    }
+    if (ln_call_is_counting(call))
         return LN_OK;
 
-    fft->chirp = ln_call_scratch(call, n, sizeof *fft->chirp);
-    fft->response = ln_call_scratch(call, fft->padded, sizeof *fft->response);
-    fft->work = ln_call_scratch(call, fft->padded, sizeof *fft->work);
-    if (!fft->chirp || !fft->response || !fft->work)
-        return LN_NO_MEMORY;
-    init_chirp(fft);
+    for (size_t k = 0; k < fft->padded; k++)
+        fft->roots[k] = unit(2 * k, fft->padded);
+    if (!is_power)
+        init_chirp(fft);
     return LN_OK;
 }
 

@@ -56,6 +56,8 @@ ln_status ln_ref_inverse(ln_call *call)
     double *m = ln_ref_new_doubles(call, 2 * size);
     if (!m)
         return LN_NO_MEMORY;
+    if (ln_call_is_counting(call))
+        return LN_OK;
     for (size_t first = 0; first < count * size; first += size) {
         for (size_t i = 0; i < 2 * size; i++) {
             size_t row = i / (2 * n), column = i % (2 * n);

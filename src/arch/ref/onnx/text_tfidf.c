@@ -258,13 +258,15 @@ ln_status ln_ref_tf_idf_vectorizer(ln_call *call)
     tl_tensor *dst = ln_call_dst(call, 0);
     size_t rows = src->ndim == 2 ? (size_t)src->dims[0] : 1;
     size_t len = rows ? (size_t)src->len / rows : 0, width = (size_t)dst->dims[dst->ndim - 1];
-    if (v->is_weighted && v->weight_count < width && dst->len > 0)
-        return ln_call_fail(call, LN_INVALID, "%zu weights for %zu places", v->weight_count, width);
     int64_t *items = ln_call_scratch(call, len + 1, sizeof *items);
     counter c = {.counts = ln_call_scratch(call, width + 1, sizeof *c.counts),
                  .touched = ln_call_scratch(call, width + 1, sizeof *c.touched)};
     if (!items || !c.counts || !c.touched)
         return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    if (v->is_weighted && v->weight_count < width && dst->len > 0)
+        return ln_call_fail(call, LN_INVALID, "%zu weights for %zu places", v->weight_count, width);
     if (dst->len > 0)
         memset(dst->data, 0, tl_tensor_size(dst));
     for (size_t r = 0; r < rows; r++) {
