@@ -268,6 +268,17 @@ bool ln_layout_is_free(const ln_layout_build *build, const char *tname)
     return ln_layout_is_image(entry) && !entry->known;
 }
 
+const char *ln_layout_emit_step(ln_layout_build *build, const char *optype, const char *suffix,
+                                ln_list *ins, ln_list *params, bool is_complete)
+{
+    char *name = ln_layout_new_name(build, ln_layout_first_out(build), suffix);
+    ln_list *outs = name ? ln_tensor_list_append(NULL, "dst", name) : NULL;
+    ln_status status =
+        ln_layout_emit(build, optype, suffix, ins, outs, params, is_complete && outs);
+    ln_free(name);
+    return status == LN_OK ? ln_layout_last_made(build) : NULL;
+}
+
 ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete)
 {

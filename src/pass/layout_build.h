@@ -95,8 +95,18 @@ bool ln_layout_is_free(const ln_layout_build *build, const char *tname);
 ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete);
 
+// Appends `optype` with one new tensor `dst` as its output, whose name is returned; NULL with a
+// recorded failure. Takes the lists.
+const char *ln_layout_emit_step(ln_layout_build *build, const char *optype, const char *suffix,
+                                ln_list *ins, ln_list *params, bool is_complete);
+
 // The same type with the twins of its inputs; for operators with one output.
 ln_status ln_layout_emit_same(ln_layout_build *build, ln_list *params, bool is_complete);
+
+// Of what is computed element by element: whether an operand has a twin already, and the operator
+// on the twins of all. (layout_elementwise.c)
+bool ln_layout_fits_elementwise(const ln_layout_build *build);
+ln_status ln_layout_rewrite_elementwise(ln_layout_build *build);
 
 // Parameters that differ from their defaults. Failures show in the end.
 typedef struct ln_layout_params {

@@ -17,6 +17,7 @@ extern const ln_layout_op ln_layout_deconvs[]; // layout_deconv.c
 extern const ln_layout_op ln_layout_pools[];   // layout_pool.c
 extern const ln_layout_op ln_layout_pads[];    // layout_pad.c
 extern const ln_layout_op ln_layout_norms[];   // layout_norm.c
+extern const ln_layout_op ln_layout_prelus[];  // layout_prelu.c
 
 LN_CPPEND
 

@@ -52,17 +52,6 @@ static bool fits_norm(const ln_layout_build *build)
     return read_norm(build, &n);
 }
 
-// The name of a new tensor that `optype(ins | params)` makes; takes the lists.
-static const char *emit_step(ln_layout_build *build, const char *optype, const char *suffix,
-                             ln_list *ins, ln_list *list, bool is_complete)
-{
-    char *name = ln_layout_new_name(build, ln_layout_first_out(build), suffix);
-    ln_list *outs = name ? ln_tensor_list_append(NULL, "dst", name) : NULL;
-    ln_status status = ln_layout_emit(build, optype, suffix, ins, outs, list, is_complete && outs);
-    ln_free(name);
-    return status == LN_OK ? ln_layout_last_made(build) : NULL;
-}
-
 static const char *emit_elew(ln_layout_build *build, const char *suffix, const char *elew_op,
                              const char *a, const char *b)
 {
@@ -71,7 +60,7 @@ static const char *emit_elew(ln_layout_build *build, const char *suffix, const c
     ln_list *ins = ln_tensor_list_append(NULL, "src1", a);
     ins = ln_tensor_list_append(ins, "src2", b);
     ln_list *list = ln_param_list_append_string(NULL, "elew_op", elew_op);
-    return emit_step(build, "elew", suffix, ins, list, ln_list_length(ins) == 2 && list);
+    return ln_layout_emit_step(build, "elew", suffix, ins, list, ln_list_length(ins) == 2 && list);
 }
 
 static const char *emit_number(ln_layout_build *build, const char *suffix, double number)
@@ -80,7 +69,7 @@ static const char *emit_number(ln_layout_build *build, const char *suffix, doubl
     ln_list *list = ln_param_list_append_string(NULL, "dtype", "TL_FLOAT");
     list = ln_param_list_append_array_int(list, "dims", 1, dims);
     list = ln_param_list_append_array_double(list, "data", 1, &number);
-    return emit_step(build, "create", suffix, NULL, list, ln_list_length(list) == 3);
+    return ln_layout_emit_step(build, "create", suffix, NULL, list, ln_list_length(list) == 3);
 }
 
 static const char *emit_root(ln_layout_build *build, const char *src)
@@ -89,7 +78,7 @@ static const char *emit_root(ln_layout_build *build, const char *src)
         return NULL;
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ln_list *list = ln_param_list_append_string(NULL, "act", "sqrt");
-    return emit_step(build, "act", "deviation", ins, list, ins && list);
+    return ln_layout_emit_step(build, "act", "deviation", ins, list, ins && list);
 }
 
 // scale / sqrt(var + epsilon) and offset - mean * that are computed once.
