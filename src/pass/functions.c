@@ -215,6 +215,19 @@ FUNCTION(with)
     return give_array(out, buffer, args[0].count);
 }
 
+FUNCTION(unless)
+{
+    UNUSED();
+    size_t count = 0;
+    for (size_t i = 0; i < args[0].count && count == 0; i++)
+        count = args[0].numbers[i] == args[1].number ? 0 : args[0].count;
+    if (count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        buffer[i] = args[0].numbers[i];
+    return give_array(out, buffer, count);
+}
+
 FUNCTION(iota)
 {
     UNUSED();

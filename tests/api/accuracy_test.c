@@ -114,13 +114,13 @@ static const row rows[] = {
     {"ConvTranspose_cpu", "", 0.5, 1,
      INPUT("[1, 16, 20, 20]") CONSTANT("w", "[16, 8, 3, 3]")
          CONSTANT("b", "[8]") "ConvTranspose(X=x, W=w, B=b | Y=y | strides=[2, 2]);\n"},
-    {"MaxPool_cpu", "", -8, 8,
-     INPUT("[1, 8, 31, 31]") "MaxPool(X=x | Y=y | kernel_shape=[3, 3], strides=[2, 2]);\n"},
-    {"AveragePool_cpu", "", 0.5, 1,
-     INPUT("[1, 8, 31, 31]") "AveragePool(X=x | Y=y | kernel_shape=[3, 3], strides=[2, 2]);\n"},
-    {"GlobalMaxPool_cpu", "", -8, 8, INPUT("[2, 8, 31, 31]") "GlobalMaxPool(X=x | Y=y |);\n"},
-    {"GlobalAveragePool_cpu", "", 0.5, 1,
-     INPUT("[2, 8, 31, 31]") "GlobalAveragePool(X=x | Y=y |);\n"},
+    {"pool_cpu", "greatest, 3x3", -8, 8,
+     INPUT("[1, 8, 31, 31]") "pool(src=x | dst=y | size=[3, 3], stride=[2, 2]);\n"},
+    {"pool_cpu", "mean, 3x3", 0.5, 1,
+     INPUT("[1, 8, 31, 31]") "pool(src=x | dst=y | kind=average, size=[3, 3], stride=[2, 2]);\n"},
+    {"pool_cpu", "greatest of all", -8, 8, INPUT("[2, 8, 31, 31]") "pool(src=x | dst=y |);\n"},
+    {"pool_cpu", "mean of all", 0.5, 1,
+     INPUT("[2, 8, 31, 31]") "pool(src=x | dst=y | kind=average);\n"},
     {"MatMul_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[300, 30]") "MatMul(A=x, B=a | Y=y |);\n"},
     {"ms_FusedMatMul_cpu", "", 0.5, 1,
@@ -307,14 +307,16 @@ static const row rows[] = {
      INPUT("[2, 16, 15, 15]") CONSTANT("s", "[16]") CONSTANT("o", "[16]") CONSTANT("m", "[16]")
          CONSTANT("v", "[16]") "batchnorm(src=x, scale=s, offset=o, mean=m, var=v | dst=y | "
                                "epsilon=1e-3);\n"},
-    {"maxpool2d_cpu", "3x3", -8, 8,
-     INPUT("[1, 8, 31, 31]") "maxpool2d(src=x | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, "
-                             "1, 1], autopad=NOTSET);\n"},
-    {"avgpool2d_cpu", "3x3", 0.5, 1,
-     INPUT("[1, 8, 31, 31]") "avgpool2d(src=x | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, "
-                             "1, 1], autopad=NOTSET);\n"},
-    {"avgpool2d_cpu", "31x31", 0.5, 1,
-     INPUT("[2, 40, 31, 31]") "avgpool2d(src=x | dst=y | size=[31, 31], stride=[1, 1]);\n"},
+    {"pool_cpu", "greatest, 3x3, padded", -8, 8,
+     INPUT("[1, 8, 31, 31]") "pool(src=x | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, "
+                             "1, 1]);\n"},
+    {"pool_cpu", "mean, 3x3, padded", 0.5, 1,
+     INPUT(
+         "[1, 8, 31, 31]") "pool(src=x | dst=y | kind=average, size=[3, 3], stride=[2, 2], padding=[1, 1, "
+                           "1, 1]);\n"},
+    {"pool_cpu", "mean, 31x31", 0.5, 1,
+     INPUT(
+         "[2, 40, 31, 31]") "pool(src=x | dst=y | kind=average, size=[31, 31], stride=[1, 1]);\n"},
     {"conv2d_cpu", "1x1, 16 products", 0.5, 1,
      INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 1, 1]")
          CONSTANT("b", "[8]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[1, 1]);\n"},

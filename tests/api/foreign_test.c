@@ -70,14 +70,16 @@ TEST(an_operator_of_an_arch_without_its_workspace_is_the_abstract_one)
     static const char model[] =
         INPUT "reshape(src=x | dst=image | dims=[1, 1, 2, 8]);\n"
               "maxpool2d_cpu(src=image | dst=old | size=[2, 2], stride=[2, 2]);\n"
-              "maxpool2d_cpu(src=image | dst=new, workspace=room | size=[2, 2], stride=[2, 2]);\n"
+              "pool_cpu(src=image | dst=shaped | size=[2, 2], stride=[2, 2]);\n"
+              "pool_cpu(src=image | dst=new, workspace=room | size=[2, 2], stride=[2, 2]);\n"
               "act_cpu(src=new | dst=last | act=relu);\n";
     CHECK_OK(ln_arch_init());
     ln_context *ctx = ln_context_create();
     CHECK_NOT_NULL(ctx);
     CHECK_OK(ln_context_init_mem(ctx, model, strlen(model), NULL));
     CHECK_STR_EQ(type_of(ctx, "old"), "maxpool2d");
-    CHECK_STR_EQ(type_of(ctx, "new"), "maxpool2d_cpu");
+    CHECK_STR_EQ(type_of(ctx, "shaped"), "pool");
+    CHECK_STR_EQ(type_of(ctx, "new"), "pool_cpu");
     CHECK_STR_EQ(type_of(ctx, "last"), "act_cpu");
     ln_context_free(ctx);
     ln_arch_cleanup();

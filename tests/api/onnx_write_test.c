@@ -95,9 +95,14 @@ static const struct {
      WEIGHT("w",
             "4") "input(| dst=x | dtype=TL_FLOAT, dims=[4]);"
                  "sigmoid(src=x | dst=base |); elew(src1=base, src2=w | dst=y | elew_op=TL_POW);"},
-    {"pools", X4 "maxpool2d(src=x | dst=a | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
-                 "avgpool2d(src=x | dst=b | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
-                 "maxpool2d(src=x | dst=c | size=[3, 3], stride=[2, 2], autopad=SAME_LOWER);"},
+    {"pools",
+     X4 "maxpool2d(src=x | dst=a | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
+        "avgpool2d(src=x | dst=b | size=[3, 2], stride=[2, 2], padding=[1, 0, 2, 1]);"
+        "maxpool2d(src=x | dst=c | size=[3, 3], stride=[2, 2], autopad=SAME_LOWER);"
+        "pool(src=x | dst=d | kind=average, size=[2, 2], stride=[1, 2], padding=[1, 0, 0, 1], "
+        "count_include_pad=1);"
+        "pool(src=x | dst=e | kind=lp, p=3); pool(src=x | dst=f | size=[2, 2], dilation=[1, 2], "
+        "ceil_mode=1);"},
     {"shapes",
      X4 "reshape(src=x | dst=a | dims=[4, 30]); transpose(src=x | dst=b | axes=[0, 2, 3, 1]);"
         "slice(src=x | dst=c | axis=2, start=1, len=3); concat(src1=x, src2=x | dst=d | axis=1);"},

@@ -60,6 +60,18 @@ CASES = [
      "slice(src=x | dst=a | axis=1, start=0, len=2);\nslice(src=x | dst=b | axis=1, start=2, len=2);\n"
      "concat(src1=b, src2=a | dst=y | axis=1);",
      "Split(input=x | outputs1=a, outputs2=b | axis=1);\nConcat(inputs1=b, inputs2=a | concat_result=y | axis=1);"),
+    ("maxima", X, "maxpool2d(src=x | dst=y | size=[2, 3], stride=[2, 1], padding=[1, 0, 0, 2]);",
+     "MaxPool(X=x | Y=y | kernel_shape=[2, 3], strides=[2, 1], pads=[1, 0, 0, 2]);"),
+    ("means", X, "avgpool2d(src=x | dst=y | size=[2, 2], stride=[1, 1], autopad=SAME_LOWER);",
+     "AveragePool(X=x | Y=y | kernel_shape=[2, 2], auto_pad=SAME_LOWER);"),
+    ("the mean of all", X, "pool(src=x | dst=y | kind=average);", "GlobalAveragePool(X=x | Y=y |);"),
+    ("windows of one element", X, "maxpool2d(src=x | dst=p | size=[1, 1], stride=[1, 1]);\nrelu(src=p | dst=y |);",
+     "MaxPool(X=x | Y=p | kernel_shape=[1, 1]);\nRelu(X=p | Y=y |);"),
+    ("the same pooling twice", X,
+     "maxpool2d(src=x | dst=a | size=[2, 2], stride=[1, 1]);\nmaxpool2d(src=x | dst=b | size=[2, 2], stride=[1, 1]);\n"
+     "elew(src1=a, src2=b | dst=y | elew_op=TL_SUM);",
+     "MaxPool(X=x | Y=a | kernel_shape=[2, 2], strides=[1, 1]);\nMaxPool(X=x | Y=b | kernel_shape=[2, 2]);\n"
+     "Add(A=a, B=b | C=y |);"),
 ]
 
 

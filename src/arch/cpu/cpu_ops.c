@@ -12,7 +12,6 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
-#include "arch/cpu/kernels/pool/pool.h"
 
 static const float *floats(const tl_tensor *t)
 {
@@ -138,61 +137,4 @@ int ln_cpu_deconv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *
                        dilation, autopad, &shape) != LN_OK)
         return -1;
     return workspace_shape(dims, ln_deconv2d_f32_workspace(&shape));
-}
-
-// ---- Pooling ----
-
-static ln_status pool2d_shape(const tl_tensor *src, const int *out, const int *size,
-                              const int *stride, const int *padding, const char *autopad,
-                              ln_pool2d_shape *shape)
-{
-    int pad[4];
-    LN_TRY(ln_effective_padding(pad, padding, autopad, src->dims + 2, size, stride, NULL));
-    *shape = (ln_pool2d_shape){.planes = (size_t)src->dims[0] * (size_t)src->dims[1],
-                               .in_h = (size_t)src->dims[2],
-                               .in_w = (size_t)src->dims[3],
-                               .out_h = (size_t)out[2],
-                               .out_w = (size_t)out[3],
-                               .kernel_h = (size_t)size[0],
-                               .kernel_w = (size_t)size[1],
-                               .stride_h = (size_t)stride[0],
-                               .stride_w = (size_t)stride[1],
-                               .pad_top = (size_t)pad[0],
-                               .pad_left = (size_t)pad[1]};
-    return ln_pool2d_check(shape);
-}
-
-static ln_status pool2d(ln_pool2d_kind kind, const tl_tensor *src, tl_tensor *dst,
-                        tl_tensor *workspace, const int *size, const int *stride,
-                        const int *padding, const char *autopad)
-{
-    ln_pool2d_f32_args args = {.kind = kind, .x = floats(src), .y = dst->data};
-    LN_TRY(pool2d_shape(src, dst->dims, size, stride, padding, autopad, &args.shape));
-    ln_pool2d_f32(ln_cpu_isa_get(), &args, workspace->data);
-    return LN_OK;
-}
-
-ln_status ln_cpu_maxpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
-                           const int size[2], const int stride[2], const int padding[4],
-                           const char *autopad)
-{
-    return pool2d(LN_POOL_MAX, src, dst, workspace, size, stride, padding, autopad);
-}
-
-ln_status ln_cpu_avgpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
-                           const int size[2], const int stride[2], const int padding[4],
-                           const char *autopad)
-{
-    return pool2d(LN_POOL_AVERAGE, src, dst, workspace, size, stride, padding, autopad);
-}
-
-int ln_cpu_pool2d_workspace(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
-                            const int padding[4], const char *autopad)
-{
-    int out[TL_MAXDIM];
-    ln_pool2d_shape shape;
-    if (ln_shape_pool2d(out, src, size, stride, padding, autopad) != 4 ||
-        pool2d_shape(src, out, size, stride, padding, autopad, &shape) != LN_OK)
-        return -1;
-    return workspace_shape(dims, ln_pool2d_f32_workspace(&shape));
 }

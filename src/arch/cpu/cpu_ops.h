@@ -37,15 +37,6 @@ int ln_cpu_deconv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *
                               const int output_padding[2], const int dilation[2],
                               const char *autopad);
 
-ln_status ln_cpu_maxpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
-                           const int size[2], const int stride[2], const int padding[4],
-                           const char *autopad);
-ln_status ln_cpu_avgpool2d(const tl_tensor *src, tl_tensor *dst, tl_tensor *workspace,
-                           const int size[2], const int stride[2], const int padding[4],
-                           const char *autopad);
-int ln_cpu_pool2d_workspace(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
-                            const int padding[4], const char *autopad);
-
 LN_CPPEND
 
 #endif

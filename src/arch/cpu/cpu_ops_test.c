@@ -71,22 +71,5 @@ TEST(a_workspace_beyond_a_tensor_is_refused)
     CHECK_EQ(ln_error_status(), LN_LIMIT);
 }
 
-TEST(pools_take_height_before_width)
-{
-    float x[] = {1, 2, 3, 4, 5, 6}, y[8];
-    tl_tensor src = VIEW(x, 1, 1, 2, 3), dst = VIEW(y, 1, 1, 2, 2);
-    tl_tensor workspace = VIEW(workspace_data, 4096);
-    const int size[] = {1, 2}, stride[] = {1, 2}, padding[] = {0, 1, 0, 0};
-    int dims[TL_MAXDIM];
-    CHECK_EQ(ln_cpu_pool2d_workspace(dims, &src, size, stride, padding, "NOTSET"), 1);
-    CHECK(dims[0] > 0 && dims[0] <= 4096);
-
-    const float max[] = {1, 3, 4, 6}, average[] = {1, 2.5f, 4, 5.5f};
-    CHECK_OK(ln_cpu_maxpool2d(&src, &dst, &workspace, size, stride, padding, "NOTSET"));
-    check_floats(y, max, 4);
-    CHECK_OK(ln_cpu_avgpool2d(&src, &dst, &workspace, size, stride, padding, "NOTSET"));
-    check_floats(y, average, 4);
-}
-
 TEST_LIST(conv2d_takes_height_before_width, conv2d_pads_by_itself_and_applies_relu,
-          a_workspace_beyond_a_tensor_is_refused, pools_take_height_before_width)
+          a_workspace_beyond_a_tensor_is_refused)

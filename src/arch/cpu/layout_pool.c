@@ -7,14 +7,13 @@
 
 #include <lightnet/call.h>
 #include <lightnet/convdim.h>
-#include <lightnet/opshape.h>
 #include <lightnet/util.h>
 
-#include "op/onnx/conv_window.h"
+#include "op/pool.h"
 
 // ---- Pooling ----
 
-// A pooling as the channels-last operator wants it, whichever operator says it.
+// A pooling as the channels-last operator wants it.
 typedef struct pool {
     const char *optype, *src;
     int size[2], stride[2], dilation[2], padding[4];
@@ -27,15 +26,14 @@ static bool are_images(const ln_layout_build *build, const char *src)
            !build->op->op_arg->tensors_out->next;
 }
 
-static bool read_window(ln_call *call, const tl_tensor *src, pool *p)
+static bool read_window(const ln_window *window, pool *p)
 {
-    ln_window window;
     static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
-    if (ln_window_read(call, src, NULL, &window) != LN_OK || window.axis_count > 2)
+    if (window->axis_count > 2)
         return false;
     for (int i = 0; i < 2; i++) {
-        int at = i + window.axis_count - 2;
-        const ln_window_axis *axis = at < 0 ? &single : &window.axis[at];
+        int at = i + window->axis_count - 2;
+        const ln_window_axis *axis = at < 0 ? &single : &window->axis[at];
         if (axis->pad_begin < 0 || axis->pad_end < 0)
             return false;
         p->size[i] = (int)axis->size;
@@ -47,66 +45,20 @@ static bool read_window(ln_call *call, const tl_tensor *src, pool *p)
     return true;
 }
 
-// MaxPool and AveragePool of ONNX, once they are checked.
-static bool read_onnx_pool(const ln_layout_build *build, pool *p)
-{
-    ln_call *call = build->op->op_arg->priv;
-    bool is_max = ln_streq(build->op->op_arg->optype, "MaxPool");
-    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
-                .src = ln_layout_input(build, "X")};
-    if (!call || !are_images(build, p->src))
-        return false;
-    p->counts_padding = !is_max && ln_call_int(call, "count_include_pad") != 0;
-    return read_window(call, ln_layout_find(build, p->src)->tensor, p);
-}
-
-// GlobalMaxPool and GlobalAveragePool: one window over all.
-static bool read_global_pool(const ln_layout_build *build, pool *p)
-{
-    bool is_max = ln_streq(build->op->op_arg->optype, "GlobalMaxPool");
-    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
-                .src = ln_layout_input(build, "X"),
-                .stride = {1, 1},
-                .dilation = {1, 1}};
-    if (!are_images(build, p->src))
-        return false;
-    memcpy(p->size, ln_layout_dims_of(build, p->src).d + 2, sizeof p->size);
-    return true;
-}
-
-static const int *ints(const ln_layout_build *build, const char *name, const int *usual)
-{
-    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, name);
-    return param ? param->value_array_int : usual;
-}
-
-// maxpool2d and avgpool2d, once they are checked.
-static bool read_pool2d(const ln_layout_build *build, pool *p)
-{
-    static const int ones[2] = {1, 1}, zeros[4];
-    const ln_param_entry *autopad = ln_param_list_find(build->op->op_arg->params, "autopad");
-    bool is_max = ln_streq(build->op->op_arg->optype, "maxpool2d");
-    *p = (pool){.optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc",
-                .src = ln_layout_input(build, "src"),
-                .dilation = {1, 1}};
-    if (!are_images(build, p->src))
-        return false;
-    memcpy(p->size, ints(build, "size", ones), sizeof p->size);
-    memcpy(p->stride, ints(build, "stride", ones), sizeof p->stride);
-    return ln_effective_padding(p->padding, ints(build, "padding", zeros),
-                                autopad ? autopad->value_string : "NOTSET",
-                                ln_layout_dims_of(build, p->src).d + 2, p->size, p->stride,
-                                NULL) == LN_OK;
-}
-
+// A pooling that is checked. Norms have no channels-last form.
 static bool read_pool(const ln_layout_build *build, pool *p)
 {
-    const char *optype = build->op->op_arg->optype;
-    if (ln_streq(optype, "MaxPool") || ln_streq(optype, "AveragePool"))
-        return read_onnx_pool(build, p);
-    if (ln_streq(optype, "GlobalMaxPool") || ln_streq(optype, "GlobalAveragePool"))
-        return read_global_pool(build, p);
-    return read_pool2d(build, p);
+    ln_call *call = build->op->op_arg->priv;
+    ln_pooling pooling;
+    *p = (pool){.src = ln_layout_input(build, "src")};
+    if (!call || !are_images(build, p->src) ||
+        ln_pooling_read(call, ln_layout_find(build, p->src)->tensor, &pooling) != LN_OK ||
+        pooling.kind == LN_POOL_OF_NORM)
+        return false;
+    bool is_max = pooling.kind == LN_POOL_OF_MAX;
+    p->optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc";
+    p->counts_padding = !is_max && pooling.counts_padding;
+    return read_window(&pooling.window, p);
 }
 
 // Alone, a pooling is not worth two transposes.
@@ -254,12 +206,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
 // ---- The table ----
 
 const ln_layout_op ln_layout_pools[] = {
-    {"MaxPool", fits_pool, rewrite_pool},
-    {"AveragePool", fits_pool, rewrite_pool},
-    {"GlobalMaxPool", fits_pool, rewrite_pool},
-    {"GlobalAveragePool", fits_pool, rewrite_pool},
-    {"maxpool2d", fits_pool, rewrite_pool},
-    {"avgpool2d", fits_pool, rewrite_pool},
+    {"pool", fits_pool, rewrite_pool},
     {"Resize", fits_resize, rewrite_resize},
     {"Upsample", fits_resize, rewrite_resize},
     {NULL, NULL, NULL},

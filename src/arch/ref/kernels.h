@@ -18,7 +18,7 @@
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
 
-// ---- Windows over height and width: conv2d.c, deconv2d.c, pool2d.c ----
+// ---- Windows over height and width: conv2d.c, deconv2d.c ----
 
 // Two numbers are height and width; the padding is top, left, bottom, right.
 typedef struct ln_ref_window {
@@ -46,14 +46,6 @@ ln_status ln_ref_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_
 // [N, C, H, W], `weight` [C, J, size], `bias` [group * J] or NULL, `dst` of any height and width.
 ln_status ln_ref_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                           tl_tensor *dst, const ln_ref_window *window, int group, bool is_relu);
-
-// The largest element under each window; NaN if there is one. `src` is [N, C, H, W]. A window over
-// padding alone gives the least value of the dtype, -infinity if it has one.
-ln_status ln_ref_maxpool2d(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
-
-// The mean of the elements under each window, padding not counted; integers are rounded toward
-// zero. A window over padding alone gives 0.
-ln_status ln_ref_avgpool2d(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
 
 // ---- Normalisation: norm.c ----
 

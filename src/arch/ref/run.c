@@ -55,14 +55,6 @@ ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, con
     return ln_ref_deconv2d(src, weight, bias, dst, &window, group, strcmp(act, "relu") == 0);
 }
 
-ln_status ln_ref_run_pool2d(ln_ref_pool pool, const tl_tensor *src, tl_tensor *dst, const int *size,
-                            const int *stride, const int *padding, const char *autopad)
-{
-    ln_ref_window window;
-    LN_TRY(make_window(&window, src, size, stride, padding, NULL, autopad));
-    return pool(src, dst, &window);
-}
-
 // `dst` lies at `offset` in `src`, and its elements with it.
 static bool is_in_place(const tl_tensor *src, const tl_tensor *dst, size_t offset)
 {

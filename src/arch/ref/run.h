@@ -39,11 +39,6 @@ ln_status ln_ref_run_conv2d(const tl_tensor *src, const tl_tensor *weight, const
                             const int *padding, const int *dilation, const char *autopad,
                             const char *act);
 
-typedef ln_status (*ln_ref_pool)(const tl_tensor *src, tl_tensor *dst, const ln_ref_window *window);
-
-ln_status ln_ref_run_pool2d(ln_ref_pool pool, const tl_tensor *src, tl_tensor *dst, const int *size,
-                            const int *stride, const int *padding, const char *autopad);
-
 // `output_dims` 0 is unknown, as in lightnet/opshape.h.
 ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                               tl_tensor *dst, int group, const int *size, const int *stride,

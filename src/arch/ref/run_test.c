@@ -27,12 +27,6 @@ TEST(autopad_replaces_the_padding)
         for (int k = 0; k < rows[i].dst->len; k++)
             CHECK_NEAR((double)dst_data[k], rows[i].expected[k], 0);
     }
-    CHECK_OK(ln_ref_run_pool2d(ln_ref_maxpool2d, &src, &dst, size, one, padding, "SAME_UPPER"));
-    CHECK_FLOATS(dst_data, 4, 0, 2, 3, 4, 4);
-    CHECK_OK(ln_ref_run_pool2d(ln_ref_avgpool2d, &src, &dst, size, one, padding, "NOTSET"));
-    CHECK_FLOATS(dst_data, 4, 0, 1, 1.5, 2.5, 3.5);
-    CHECK_FAILS(ln_ref_run_pool2d(ln_ref_maxpool2d, &src, &dst, size, one, padding, "FULL"),
-                LN_INVALID);
 }
 
 TEST(act_relu_is_applied_to_the_sum)

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// From attributes to windows. Every number is checked to fit 32 bits first, so that int64_t holds
-// the products and sums behind it.
+// From parameters to windows. Every number is checked to fit 32 bits first, so that int64_t holds
+// the products and sums of them.
 
 #include "op/onnx/conv_window.h"
 
 #include <limits.h>
 #include <string.h>
+
+#include "op/call.h"
+
+// What the parameters are called: a description has ONNX's names, or those of the core.
+typedef struct spelling {
+    const char *autopad, *size, *stride, *dilation, *padding;
+} spelling;
+
+static const spelling *spelling_of(const ln_call *call)
+{
+    static const spelling core = {"autopad", "size", "stride", "dilation", "padding"};
+    static const spelling onnx = {"auto_pad", "kernel_shape", "strides", "dilations", "pads"};
+    for (const ln_param_info *info = call->info->params; info->arg_name; info++)
+        if (strcmp(info->arg_name, core.stride) == 0)
+            return &core;
+    return &onnx;
+}
 
 typedef enum pad_mode {
     PAD_EXPLICIT,
@@ -14,7 +31,7 @@ typedef enum pad_mode {
     PAD_SAME_LOWER,
 } pad_mode;
 
-static ln_status read_pad_mode(ln_call *call, pad_mode *out_mode)
+static ln_status read_pad_mode(ln_call *call, const spelling *names, pad_mode *out_mode)
 {
     static const struct {
         const char *name;
@@ -24,7 +41,7 @@ static ln_status read_pad_mode(ln_call *call, pad_mode *out_mode)
                  {"VALID", PAD_VALID},
                  {"SAME_UPPER", PAD_SAME_UPPER},
                  {"SAME_LOWER", PAD_SAME_LOWER}};
-    const char *name = ln_call_string(call, "auto_pad");
+    const char *name = ln_call_string(call, names->autopad);
     *out_mode = PAD_EXPLICIT;
     if (!name)
         return LN_OK;
@@ -34,7 +51,7 @@ static ln_status read_pad_mode(ln_call *call, pad_mode *out_mode)
             return LN_OK;
         }
     }
-    return ln_call_fail(call, LN_INVALID, "auto_pad '%s' is not known", name);
+    return ln_call_fail(call, LN_INVALID, "%s '%s' is not known", names->autopad, name);
 }
 
 // The array parameter `name` with an element for each of `count` axes, or none at all.
@@ -65,17 +82,18 @@ static int64_t covered(const ln_window_axis *axis)
     return (axis->size - 1) * axis->dilation + 1;
 }
 
-static ln_status read_size(ln_call *call, const tl_tensor *weight, int index, int64_t *out_size)
+static ln_status read_size(ln_call *call, const char *name, const tl_tensor *weight, int index,
+                           int64_t *out_size)
 {
     int64_t given;
-    LN_TRY(read_element(call, "kernel_shape", index, weight ? 0 : 1, -1, &given));
+    LN_TRY(read_element(call, name, index, weight ? 0 : 1, -1, &given));
     if (!weight) {
         *out_size = given;
-        return given >= 1 ? LN_OK : ln_call_fail(call, LN_INVALID, "kernel_shape is missing");
+        return given >= 1 ? LN_OK : ln_call_fail(call, LN_INVALID, "%s is missing", name);
     }
     *out_size = weight->dims[2 + index];
     if (given >= 0 && given != *out_size)
-        return ln_call_fail(call, LN_INVALID, "kernel_shape[%d] = %lld, but the weights have %lld",
+        return ln_call_fail(call, LN_INVALID, "%s[%d] = %lld, but the weights have %lld", name,
                             index, (long long)given, (long long)*out_size);
     if (*out_size < 1)
         return ln_call_fail(call, LN_INVALID, "the weights have no elements on axis %d", 2 + index);
@@ -91,35 +109,35 @@ ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src)
 }
 
 // Everything but paddings and outputs.
-static ln_status read_axes(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
-                           ln_window *window)
+static ln_status read_axes(ln_call *call, const spelling *names, const tl_tensor *src,
+                           const tl_tensor *weight, ln_window *window)
 {
     LN_TRY(ln_window_check_rank(call, src));
     if (weight && weight->ndim != src->ndim)
         return ln_call_fail(call, LN_INVALID, "weights of rank %d for an input of rank %d",
                             weight->ndim, src->ndim);
     int count = src->ndim - 2;
-    LN_TRY(check_count(call, "kernel_shape", count));
-    LN_TRY(check_count(call, "strides", count));
-    LN_TRY(check_count(call, "dilations", count));
-    LN_TRY(check_count(call, "pads", 2 * count));
+    LN_TRY(check_count(call, names->size, count));
+    LN_TRY(check_count(call, names->stride, count));
+    LN_TRY(check_count(call, names->dilation, count));
+    LN_TRY(check_count(call, names->padding, 2 * count));
 
     *window = (ln_window){.axis_count = count};
     for (int i = 0; i < count; i++) {
         ln_window_axis *axis = &window->axis[i];
         axis->in = src->dims[2 + i];
-        LN_TRY(read_size(call, weight, i, &axis->size));
-        LN_TRY(read_element(call, "strides", i, 1, 1, &axis->stride));
-        LN_TRY(read_element(call, "dilations", i, 1, 1, &axis->dilation));
+        LN_TRY(read_size(call, names->size, weight, i, &axis->size));
+        LN_TRY(read_element(call, names->stride, i, 1, 1, &axis->stride));
+        LN_TRY(read_element(call, names->dilation, i, 1, 1, &axis->dilation));
     }
     return LN_OK;
 }
 
-static ln_status read_pads(ln_call *call, ln_window *window)
+static ln_status read_padding(ln_call *call, const char *name, ln_window *window)
 {
     for (int i = 0; i < window->axis_count; i++) {
-        LN_TRY(read_element(call, "pads", i, 0, 0, &window->axis[i].pad_begin));
-        LN_TRY(read_element(call, "pads", window->axis_count + i, 0, 0, &window->axis[i].pad_end));
+        LN_TRY(read_element(call, name, i, 0, 0, &window->axis[i].pad_begin));
+        LN_TRY(read_element(call, name, window->axis_count + i, 0, 0, &window->axis[i].pad_end));
     }
     return LN_OK;
 }
@@ -166,11 +184,12 @@ static ln_status place_windows(ln_call *call, int index, bool is_ceil, ln_window
 ln_status ln_window_read(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
                          ln_window *out_window)
 {
+    const spelling *names = spelling_of(call);
     pad_mode mode;
-    LN_TRY(read_axes(call, src, weight, out_window));
-    LN_TRY(read_pad_mode(call, &mode));
+    LN_TRY(read_axes(call, names, src, weight, out_window));
+    LN_TRY(read_pad_mode(call, names, &mode));
     if (mode == PAD_EXPLICIT)
-        LN_TRY(read_pads(call, out_window));
+        LN_TRY(read_padding(call, names->padding, out_window));
 
     bool is_ceil = ln_call_int(call, "ceil_mode") != 0;
     for (int i = 0; i < out_window->axis_count; i++) {
@@ -205,14 +224,15 @@ static ln_status read_output_shape(ln_call *call, ln_window *window, bool *out_g
 ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
                                     ln_window *out_window)
 {
+    const spelling *names = spelling_of(call);
     pad_mode mode;
     bool has_out;
-    LN_TRY(read_axes(call, src, weight, out_window));
+    LN_TRY(read_axes(call, names, src, weight, out_window));
     LN_TRY(check_count(call, "output_padding", out_window->axis_count));
-    LN_TRY(read_pad_mode(call, &mode));
+    LN_TRY(read_pad_mode(call, names, &mode));
     LN_TRY(read_output_shape(call, out_window, &has_out));
     if (mode == PAD_EXPLICIT && !has_out)
-        LN_TRY(read_pads(call, out_window));
+        LN_TRY(read_padding(call, names->padding, out_window));
 
     for (int i = 0; i < out_window->axis_count; i++) {
         ln_window_axis *axis = &out_window->axis[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows that slide over the spatial axes of a tensor [N, C, D1, D2, ...]: what strides,
-// dilations, pads, auto_pad, ceil_mode and output_shape of ONNX come to.
+// Windows that slide over the spatial axes of a tensor [N, C, D1, D2, ...]: what stride, dilation,
+// padding and autopad of the core, or strides, dilations, pads and auto_pad of ONNX, come to, with
+// ceil_mode and output_shape.
 
 #ifndef LN_OP_ONNX_CONV_WINDOW_H
 #define LN_OP_ONNX_CONV_WINDOW_H
@@ -36,8 +37,8 @@ typedef struct ln_window {
 ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src);
 
 // Reads the parameters of `call` for windows over the spatial axes of `src`. `weight` [.., ..,
-// sizes] gives the sizes and parameter `kernel_shape`, if there, must say the same; without one
-// `kernel_shape` is required. A description without one of the parameters does without it.
+// sizes] gives the sizes and parameter `kernel_shape` (`size`), if there, must say the same;
+// without one it is required. A description without one of the parameters does without it.
 ln_status ln_window_read(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
                          ln_window *out_window);
 

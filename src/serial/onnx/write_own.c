@@ -226,13 +226,49 @@ static ln_status write_deconv(ln_onnx_writer *w)
     return finish_conv(w, dst);
 }
 
-static ln_status write_pool(ln_onnx_writer *w)
+static ln_status write_pool2d(ln_onnx_writer *w)
 {
     int is_mean = strcmp(w->op->op_arg->optype, "avgpool2d") == 0;
     begin_simple(w, is_mean ? "AveragePool" : "MaxPool");
     LN_TRY(put_window(w));
     if (is_mean)
         ln_onnx_attr_int(w, "count_include_pad", 0);
+    ln_onnx_end(w);
+    return LN_OK;
+}
+
+static void put_ints(ln_onnx_writer *w, const char *name, const char *onnx_name)
+{
+    int count;
+    const int *values = ln_own_ints(w, name, &count);
+    if (count > 0)
+        ln_onnx_attr_ints(w, onnx_name, count, values);
+}
+
+// Without a size it is one of ONNX's poolings over all of an image.
+static ln_status write_pool(ln_onnx_writer *w)
+{
+    static const char *const types[][3] = {{"max", "MaxPool", "GlobalMaxPool"},
+                                           {"average", "AveragePool", "GlobalAveragePool"},
+                                           {"lp", "LpPool", "GlobalLpPool"}};
+    const char *kind = ln_own_string(w, "kind");
+    int i = 0, count;
+    while (i < 2 && strcmp(kind, types[i][0]) != 0)
+        i++;
+    ln_own_ints(w, "size", &count);
+    begin_simple(w, types[i][count > 0 ? 1 : 2]);
+    put_ints(w, "size", "kernel_shape");
+    put_ints(w, "stride", "strides");
+    put_ints(w, "padding", "pads");
+    put_ints(w, "dilation", "dilations");
+    if (count > 0) {
+        ln_onnx_attr_string(w, "auto_pad", ln_own_string(w, "autopad"));
+        ln_onnx_attr_int(w, "ceil_mode", ln_own_int(w, "ceil_mode"));
+    }
+    if (count > 0 && i == 1)
+        ln_onnx_attr_int(w, "count_include_pad", ln_own_int(w, "count_include_pad"));
+    if (i == 2)
+        ln_onnx_attr_int(w, "p", ln_own_int(w, "p"));
     ln_onnx_end(w);
     return LN_OK;
 }
@@ -439,8 +475,9 @@ static const own_row rows[] = {
     {"sigmoid", write_sigmoid},
     {"softmax", write_softmax},
     {"elew", write_elew},
-    {"maxpool2d", write_pool},
-    {"avgpool2d", write_pool},
+    {"maxpool2d", write_pool2d},
+    {"avgpool2d", write_pool2d},
+    {"pool", write_pool},
     {"resize", write_resize},
     {"upsample", write_resize},
     {"submean", write_submean},
