@@ -58,6 +58,8 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN OUT PARAMS ", step_cost: 0}", "step_cost should be above 0"},
         {"a {" HEAD IN OUT PARAMS ", infer: 'f', prepare: 'g'}",
          "an operator with 'prepare' has 'compute'"},
+        {"a {" HEAD IN OUT PARAMS ", infer: 'f', workspace: 'g'}",
+         "an operator with 'workspace' has 'compute'"},
         {"a {" HEAD IN OUT PARAMS ", checks: [1]}", "an element of 'checks' should be a string"},
         {"a {" HEAD IN OUT PARAMS ", checks: [{c: 1}]}", "an element of 'checks' is {check:"},
         {"a {" HEAD IN OUT PARAMS ", include: 1}", "'include' should be a string or an array"},

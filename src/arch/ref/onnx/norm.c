@@ -103,6 +103,8 @@ ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, 
     for (int d = axis; d < norm->parts.ndim; d++)
         norm->parts.dims[d] = 1;
     LN_TRY(ln_norm_init(call, norm));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     LN_TRY(ln_norm_measure(call, norm, is_centered));
     ln_norm_invert(norm, epsilon);
     store_parts(mean_dst, norm->mean);
@@ -163,6 +165,8 @@ ln_status ln_ref_onnx_batch_normalization(ln_call *call)
     };
     norm.scale_shape = norm.bias_shape = norm.parts;
     LN_TRY(ln_norm_init(call, &norm));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     if (ln_batch_norm_trains(call))
         LN_TRY(measure_batch(call, &norm));
     else
@@ -193,6 +197,8 @@ static ln_norm grouped(ln_call *call, int groups)
 static ln_status normalize_groups(ln_call *call, ln_norm *norm)
 {
     LN_TRY(ln_norm_init(call, norm));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     LN_TRY(ln_norm_measure(call, norm, true));
     ln_norm_invert(norm, ln_call_float(call, "epsilon"));
     return ln_norm_apply(call, norm);
@@ -231,6 +237,8 @@ ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)
     for (int d = 0; d < src->ndim; d++)
         norm.parts.dims[d] = is_reduced[d] ? 1 : src->dims[d];
     LN_TRY(ln_norm_init(call, &norm));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     LN_TRY(ln_norm_measure(call, &norm, true));
     for (size_t p = 0; p < norm.part_count; p++)
         norm.inverse[p] = 1 / (sqrt(norm.inverse[p]) + 1e-9);

@@ -22,6 +22,8 @@ static ln_status add(ln_call *call, tl_tensor *sum, const tl_tensor *term)
 {
     double *sums = sum->data;
     ln_ref_rows rows;
+    if (ln_call_is_counting(call))
+        return LN_OK;
     LN_TRY(ln_ref_rows_init(call, &rows, 1, sum->ndim, sum->dims));
     ln_ref_rows_operand(&rows, 0, term->ndim, term->dims);
     while (ln_ref_rows_next(&rows))
@@ -63,7 +65,8 @@ static ln_status add_and_normalize(ln_call *call, const tl_tensor *gamma, const 
     LN_TRY(add(call, &sum, ln_call_in(call, 1)));
     if (bias)
         LN_TRY(add(call, &sum, bias));
-    store(ln_call_dst(call, 3), &sum);
+    if (!ln_call_is_counting(call))
+        store(ln_call_dst(call, 3), &sum);
     return normalize_sum(call, &sum, gamma, beta, is_centered, ln_call_dst(call, 1),
                          ln_call_dst(call, 2));
 }
@@ -105,14 +108,12 @@ static void count_masks(const tl_tensor *ids, const tl_tensor *mask, tl_tensor *
 }
 
 // Inputs: ids, segment ids, words, positions, segments, gamma, beta, mask, position ids.
-ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
+static ln_status embed(ln_call *call, tl_tensor *sum)
 {
     const tl_tensor *ids = ln_call_in(call, 0), *segment_ids = ln_call_in(call, 1);
     const tl_tensor *words = ln_call_in(call, 2), *position_ids = ln_call_in(call, 8);
-    tl_tensor sum;
-    LN_TRY(make_sum(call, ln_call_dst(call, 0), &sum));
     for (size_t i = 0; i < (size_t)ids->len && !ln_deadline_passed_at(i); i++) {
-        double *sums = (double *)sum.data + i * (size_t)words->dims[1];
+        double *sums = (double *)sum->data + i * (size_t)words->dims[1];
         int64_t position = (int64_t)(i % (size_t)ids->dims[1]);
         if (position_ids)
             position = ln_elem_int(position_ids, i % (size_t)position_ids->len);
@@ -124,6 +125,15 @@ ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
     }
     if (ln_call_dst(call, 1))
         count_masks(ids, ln_call_in(call, 7), ln_call_dst(call, 1));
-    store(ln_call_dst(call, 2), &sum);
+    store(ln_call_dst(call, 2), sum);
+    return LN_OK;
+}
+
+ln_status ln_ref_onnx_embed_layer_normalization(ln_call *call)
+{
+    tl_tensor sum;
+    LN_TRY(make_sum(call, ln_call_dst(call, 0), &sum));
+    if (!ln_call_is_counting(call))
+        LN_TRY(embed(call, &sum));
     return normalize_sum(call, &sum, ln_call_in(call, 5), ln_call_in(call, 6), true, NULL, NULL);
 }

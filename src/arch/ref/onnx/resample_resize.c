@@ -104,6 +104,8 @@ static ln_status resize_nearest(ln_call *call, const ln_resize_plan *plan, const
     int64_t *room = ln_call_scratch(call, (size_t)total + 1, sizeof *room);
     if (!room)
         return LN_NO_MEMORY;
+    if (ln_call_is_counting(call))
+        return LN_OK;
     ln_dense_strides(x->ndim, x->dims, strides);
     for (int a = 0; a < dst->ndim; a++) {
         axis_plan axis = axis_of(plan, x, a);
@@ -185,6 +187,8 @@ static ln_status resize_axis(ln_call *call, const axis_plan *axis, const setting
 {
     tap_list taps = {0};
     LN_TRY(make_taps(call, axis, how, &taps));
+    if (ln_call_is_counting(call))
+        return LN_OK;
     for (int i = 0; i < axis->out_dim && !ln_deadline_passed(); i++) {
         double place = place_of(axis, how->transform, i);
         bool beyond = is_beyond(axis, how->transform, place);
@@ -226,7 +230,8 @@ static ln_status resize_filtered(ln_call *call, const ln_resize_plan *plan, cons
     double *values = ln_call_scratch(call, (size_t)x->len + 1, sizeof *values);
     if (!values)
         return LN_NO_MEMORY;
-    for (int i = 0; i < x->len && !ln_deadline_passed_at((size_t)i); i++)
+    bool is_counting = ln_call_is_counting(call);
+    for (int i = 0; !is_counting && i < x->len && !ln_deadline_passed_at((size_t)i); i++)
         values[i] = ln_elem_real(x, (size_t)i);
 
     size_t outer = 1, inner = (size_t)x->len;
@@ -245,7 +250,8 @@ static ln_status resize_filtered(ln_call *call, const ln_resize_plan *plan, cons
         }
         outer *= (size_t)axis.out_dim;
     }
-    store(ln_call_dst(call, 0), values);
+    if (!is_counting)
+        store(ln_call_dst(call, 0), values);
     return LN_OK;
 }
 
