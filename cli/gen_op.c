@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "desc/opdesc_api.h"
 
 typedef struct gen_op_options {
     option_texts bases;

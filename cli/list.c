@@ -6,29 +6,33 @@
 #include <lightnet/spelling.h>
 
 #include "cli.h"
+#include "op_prose.h"
 
 static const verb_option only_help[] = {TAKES_HELP, END_OF_OPTIONS};
 
 // ---- ops ----
 
-static void print_args(const char *title, const ln_arg_info *args)
+// `docs` has a text for each argument, or is NULL; operators of users have theirs in `args`.
+static void print_args(const char *title, const ln_arg_info *args, const char *const *docs)
 {
     for (const ln_arg_info *arg = args; arg && arg->arg_name; arg++) {
+        const char *doc = docs ? docs[arg - args] : arg->doc;
         printf("  %-6s %s%s%s%s", title, arg->arg_name,
                arg->flags & LN_ARG_VARIADIC ? "1, 2, ..." : "",
                arg->flags & LN_ARG_OPTIONAL ? " (optional)" : "",
                arg->flags & LN_ARG_STATIC ? " (static)" : "");
-        printf("%s%s\n", arg->doc ? ": " : "", arg->doc ? arg->doc : "");
+        printf("%s%s\n", doc ? ": " : "", doc ? doc : "");
     }
 }
 
-static void print_params(const ln_param_info *params)
+static void print_params(const ln_param_info *params, const char *const *docs)
 {
     for (const ln_param_info *param = params; param && param->arg_name; param++) {
+        const char *doc = docs ? docs[param - params] : param->doc;
         printf("  param  %s %s", param->arg_name, ln_param_type_name(param->ptype));
         if (param->default_text)
             printf(" (default %s)", param->default_text);
-        printf("%s%s\n", param->doc ? ": " : "", param->doc ? param->doc : "");
+        printf("%s%s\n", doc ? ": " : "", doc ? doc : "");
     }
 }
 
@@ -53,17 +57,22 @@ static int describe_op(const char *optype)
     printf("%s, arch %s\n", optype, op->op_arg->arch);
     if (!info)
         return EXIT_OK;
-    if (info->doc)
-        printf("%s\n", info->doc);
-    print_args("in", info->ins);
-    print_args("out", info->outs);
-    print_params(info->params);
-    if (info->dtypes)
-        printf("  element types: %s\n", info->dtypes);
-    if (info->nan)
-        printf("  NaN and infinity: %s\n", info->nan);
-    if (info->example)
-        printf("\n%s\n", info->example);
+    const op_prose own = {
+        .doc = info->doc, .example = info->example, .dtypes = info->dtypes, .nan = info->nan};
+    const op_prose *prose = info->doc ? &own : op_prose_find(op);
+    if (!prose)
+        prose = &own;
+    if (prose->doc)
+        printf("%s\n", prose->doc);
+    print_args("in", info->ins, prose->ins);
+    print_args("out", info->outs, prose->outs);
+    print_params(info->params, prose->params);
+    if (prose->dtypes)
+        printf("  element types: %s\n", prose->dtypes);
+    if (prose->nan)
+        printf("  NaN and infinity: %s\n", prose->nan);
+    if (prose->example)
+        printf("\n%s\n", prose->example);
     return EXIT_OK;
 }
 
@@ -89,8 +98,9 @@ int cmd_ops(int argc, char **argv)
     const ln_op *op;
     for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
         const ln_op_info *info = op->op_arg->info;
-        printf("%-20s %-6s %s\n", op->op_arg->optype, op->op_arg->arch,
-               info && info->doc ? info->doc : "");
+        const op_prose *prose = op_prose_find(op);
+        const char *doc = info && info->doc ? info->doc : prose ? prose->doc : NULL;
+        printf("%-20s %-6s %s\n", op->op_arg->optype, op->op_arg->arch, doc ? doc : "");
     }
     return EXIT_OK;
 }

@@ -1,6 +1,6 @@
 # ln_generate_ops(ARCH OUT_VAR FILES ... [BASES ...] [MTYPE ...]): C from operator descriptions.
 #
-# All .op files together become <build>/generated/op/ARCH.c, which defines `ln_packed_ops
+# All .op files together become <build>/generated/op/ARCH.c, which defines `ln_op_rows
 # ln_ops_ARCH`, and a header with the prototypes of all functions that they name, which sources
 # include as "arch/ARCH/functions.h", or "op/functions.h" for arch `none`. OUT_VAR receives the path
 # of the first, to be given to ln_module(... GENERATED). BASES are files whose descriptions may be
@@ -37,11 +37,12 @@ function(ln_generate_ops arch out_var)
   add_custom_command(
     OUTPUT ${output}
     BYPRODUCTS ${header}
-    COMMAND lightnet-gen packed --arch ${arch} ${mtype_args} ${base_args} -o ${output}
+    COMMAND lightnet-gen rows --arch ${arch} ${mtype_args} ${base_args} -o ${output}
       --header ${header} ${files}
     DEPENDS lightnet-gen ${paths} ${files}
     COMMENT "Operators of ${arch}"
     VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY LN_OP_FILES ${files})
   set(${out_var} ${output} PARENT_SCOPE)
 endfunction()
 

@@ -1,4 +1,5 @@
-# ln_module(NAME DEPS ... [FAST ...]): one folder of sources, one target, its dependencies in words.
+# ln_module(NAME DEPS ... [FAST ...] [APART REGEX]): one folder of sources, one target, its dependencies
+# in words. Sources whose path matches REGEX become ln_NAME_apart, which the library does not have.
 #
 # Sources are found by name: x.c belongs to the module, x_test.c becomes the test <module>.x,
 # x_fuzz.c a fuzz target, x_bench.c a benchmark. Each target is linked only with the module's own
@@ -33,15 +34,27 @@ endif()
 set_property(GLOBAL PROPERTY LN_MODULES "")
 
 function(ln_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS;GENERATED;FAST" ${ARGN})
+  cmake_parse_arguments(ARG "" "APART" "DEPS;GENERATED;FAST" ${ARGN})
   set(onnx onnx/) # a part of the module, unless it is one of its own
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/onnx/CMakeLists.txt)
     set(onnx "")
   endif()
   file(GLOB sources CONFIGURE_DEPENDS *.c ${onnx}*.c)
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench|main)\\.c$")
+  set(apart "")
+  if(ARG_APART)
+    set(apart ${sources})
+    list(FILTER apart INCLUDE REGEX "${ARG_APART}")
+    list(REMOVE_ITEM sources ${apart})
+  endif()
   add_library(ln_${name} STATIC ${sources} ${ARG_GENERATED})
   target_link_libraries(ln_${name} PUBLIC ln_flags)
+  set(test_library ln_${name})
+  if(apart)
+    set(test_library ln_${name}_apart)
+    add_library(${test_library} STATIC ${apart})
+    target_link_libraries(${test_library} PUBLIC ln_${name})
+  endif()
   # What runs once for a model is small rather than fast; kernels are a library of their own. FAST
   # are sources with loops that gain from more.
   target_compile_options(ln_${name} PRIVATE $<$<CONFIG:Release>:-Oz>)
@@ -56,7 +69,7 @@ function(ln_module name)
     foreach(source IN LISTS tests)
       get_filename_component(stem ${source} NAME_WE)
       string(REGEX REPLACE "_test$" "" stem ${stem})
-      ln_test(${name}.${stem} SOURCES ${source} LIBS ln_${name})
+      ln_test(${name}.${stem} SOURCES ${source} LIBS ${test_library})
     endforeach()
     file(GLOB benches CONFIGURE_DEPENDS *_bench.c)
     foreach(source IN LISTS benches)
@@ -67,7 +80,7 @@ function(ln_module name)
     file(GLOB targets CONFIGURE_DEPENDS *_fuzz.c)
     foreach(source IN LISTS targets)
       get_filename_component(stem ${source} NAME_WE)
-      ln_fuzz(${stem} SOURCES ${source} LIBS ln_${name})
+      ln_fuzz(${stem} SOURCES ${source} LIBS ${test_library})
     endforeach()
   endif()
 endfunction()

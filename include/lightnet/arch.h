@@ -67,8 +67,8 @@ struct ln_arch {
                               channels-last images */
 
     /* In the place of `reg_ops`, which is then filled in while the arch is registered: operators
-     * as the build of LightNet packs them. */
-    struct ln_packed_ops *packed_ops;
+     * as the build of LightNet writes them down. */
+    struct ln_op_rows *op_rows;
 
     /* Rewrite rules compiled from the arch's .rules files, applied after the general ones. */
     const struct ln_rule_set *rules;

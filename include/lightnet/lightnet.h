@@ -67,7 +67,6 @@
 #include <lightnet/expander.h>
 #include <lightnet/il.h>
 #include <lightnet/onnx_data.h>
-#include <lightnet/opdesc.h>
 #include <lightnet/preflight.h>
 #include <lightnet/serializer.h>
 

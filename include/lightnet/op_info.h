@@ -74,6 +74,8 @@ struct ln_call;
 typedef ln_status (*ln_call_func)(struct ln_call *call);
 
 struct ln_op_info {
+    /* What it says to people, and its arguments and parameters likewise: NULL of the library's own
+     * operators, for which the command has it. */
     const char *doc;     /* one sentence first */
     const char *author;  /* NULL: unknown */
     const char *example; /* one statement of IL; NULL: none */

@@ -13,7 +13,7 @@
 
 #include "base/name_hash.h"
 #include "base/registry.h"
-#include "ir/packed_ops.h"
+#include "ir/op_rows.h"
 
 static const char *arch_name_of(const void *item)
 {
@@ -208,15 +208,15 @@ static void remove_arch(ln_arch *arch)
 
 static ln_status open_ops(ln_arch *arch)
 {
-    return arch->packed_ops ? ln_packed_ops_open(arch->packed_ops, &arch->reg_ops) : LN_OK;
+    return arch->op_rows ? ln_op_rows_open(arch->op_rows, &arch->reg_ops) : LN_OK;
 }
 
 static void close_ops(ln_arch *arch)
 {
-    if (!arch->packed_ops)
+    if (!arch->op_rows)
         return;
     arch->reg_ops = NULL;
-    ln_packed_ops_close(arch->packed_ops);
+    ln_op_rows_close(arch->op_rows);
 }
 
 static ln_status add_arch(ln_arch *arch)

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
-#include <lightnet/opdesc.h>
 
 #include "base/text.h"
+#include "desc/opdesc_api.h"
 #include "desc/opdesc_gen.h"
-#include "desc/opdesc_pack.h"
+#include "desc/opdesc_rows.h"
 #include "desc/rule_gen.h"
 
 // What the command line said after the verb.
@@ -59,7 +59,7 @@ static ln_status check_arch(const ln_opdesc *first, const char *arch)
     return LN_OK;
 }
 
-// Bases are read as all others: what the operators have in common with them is not packed again.
+// Bases are read as all others: what the operators have in common with them is not written again.
 static ln_status read_descriptions(const request *r, ln_opdesc_set *set)
 {
     set->mtype = r->mtype;
@@ -92,7 +92,7 @@ static ln_status write_header(const request *r, const ln_opdesc_set *set)
     return status;
 }
 
-static ln_status generate_packed(const request *r, char **out_text)
+static ln_status generate_rows_of_arch(const request *r, char **out_text)
 {
     if (!r->arch)
         return LN_FAIL(LN_INVALID, "say which arch with --arch NAME");
@@ -102,7 +102,22 @@ static ln_status generate_packed(const request *r, char **out_text)
     if (status == LN_OK && r->header_path)
         status = write_header(r, &set);
     if (status == LN_OK) {
-        ln_opdesc_print_packed(&set, r->arch, &text);
+        ln_opdesc_print_rows(&set, r->arch, &text);
+        status = ln_text_take(&text, out_text, NULL);
+    }
+    ln_opdesc_set_deinit(&set);
+    return status;
+}
+
+static ln_status generate_prose(const request *r, char **out_text)
+{
+    ln_opdesc_set set = {0};
+    ln_text text = {0};
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < r->path_count && status == LN_OK; i++)
+        status = ln_opdesc_read_file(&set, r->paths[i], false);
+    if (status == LN_OK) {
+        ln_opdesc_print_prose(&set, &text);
         status = ln_text_take(&text, out_text, NULL);
     }
     ln_opdesc_set_deinit(&set);
@@ -130,8 +145,9 @@ static const struct verb {
 } verbs[] = {
     {"op", generate_op, "op [--base FILE]... -o OUT.c FILE..."},
     {"table", generate_table, "table --arch NAME [--base FILE]... -o OUT.c FILE..."},
-    {"packed", generate_packed,
-     "packed --arch NAME [--mtype TYPE] [--base FILE]... -o OUT.c [--header OUT.h] FILE..."},
+    {"rows", generate_rows_of_arch,
+     "rows --arch NAME [--mtype TYPE] [--base FILE]... -o OUT.c [--header OUT.h] FILE..."},
+    {"prose", generate_prose, "prose -o OUT.c FILE..."},
     {"docs", generate_docs, "docs [--base FILE]... -o OUT.md FILE..."},
     {"rules", generate_rules, "rules --name NAME -o OUT.c FILE..."},
 };

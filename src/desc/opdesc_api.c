@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public face of descriptions: files in, one text out.
+// Descriptions for the command and the build: files in, one text out.
 
-#include <lightnet/opdesc.h>
+#include "desc/opdesc_api.h"
 
 #include <string.h>
 

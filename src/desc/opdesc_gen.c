@@ -619,7 +619,7 @@ void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_te
                    "#include <lightnet/op_info.h>\n"
                    "#include <lightnet/op_support.h>\n"
                    "#include <lightnet/opck.h>\n"
-                   "#include \"ir/packed_ops.h\"\n",
+                   "#include \"ir/op_rows.h\"\n",
                    arch);
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)

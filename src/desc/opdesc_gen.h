@@ -15,7 +15,7 @@ LN_CPPSTART
 void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *text);
 
 // The functions of every generated operator of the set whose arch is `arch`, for tables that are
-// packed (opdesc_pack.h).
+// rows (opdesc_rows.h).
 void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text);
 
 // Prototypes of the functions that the generated operators whose arch is `arch`, or of all archs

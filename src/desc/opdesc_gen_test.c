@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "desc/opdesc_api.h"
 #include <lightnet/allocator.h>
-#include <lightnet/opdesc.h>
 
 #include "tests/oom.h"
 #include "tests/test.h"

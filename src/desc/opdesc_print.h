@@ -75,6 +75,17 @@ void ln_opdesc_put_post_run(printer *p);
 // Argument names, ln_arg_info, ln_param_info and the entries of default values.
 void ln_opdesc_put_tables(const printer *p);
 
+// Elements of the arrays that are ended with a zero, one a line but for `since`: ln_arg_info,
+// ln_place_info, int.
+void ln_opdesc_put_args(ln_text *text, const ln_opdesc *op, const ln_opdesc_tensor *tensors,
+                        size_t count, bool has_prose);
+void ln_opdesc_put_places(ln_text *text, const ln_opdesc *op);
+void ln_opdesc_put_since(ln_text *text, const ln_opdesc *op);
+bool ln_opdesc_has_places(const ln_opdesc *op);
+
+// Its LN_ARG_... bits.
+unsigned ln_opdesc_flags(const ln_opdesc_tensor *t);
+
 // ln_op_info, the ln_op_arg of the prototype, and ln_opimpl_<optype>.
 void ln_opdesc_put_proto(const printer *p);
 

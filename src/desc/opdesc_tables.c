@@ -126,36 +126,45 @@ static void put_default(const printer *p, const ln_opdesc_param *param)
 
 // ---- Facts ----
 
+#define FLAG_COUNT 7
+
+static const char *const flag_names[FLAG_COUNT] = {
+    "LN_ARG_OPTIONAL",  "LN_ARG_VARIADIC",   "LN_ARG_SCRATCH", "LN_ARG_STATIC",
+    "LN_ARG_ATTRIBUTE", "LN_ARG_SHAPE_ONLY", "LN_ARG_WEIGHT"};
+
+unsigned ln_opdesc_flags(const ln_opdesc_tensor *t)
+{
+    const ln_desc_flag flags[FLAG_COUNT] = {t->is_optional, t->is_variadic,  t->is_scratch,
+                                            t->is_static,   t->is_attribute, t->is_shape_only,
+                                            t->is_weight};
+    unsigned bits = 0;
+    for (unsigned i = 0; i < FLAG_COUNT; i++)
+        bits |= (unsigned)(flags[i] == LN_DESC_TRUE) << i;
+    return bits;
+}
+
 static void put_flags(ln_text *text, const ln_opdesc_tensor *t)
 {
-    const struct {
-        ln_desc_flag flag;
-        const char *name;
-    } flags[] = {{t->is_optional, "LN_ARG_OPTIONAL"},   {t->is_variadic, "LN_ARG_VARIADIC"},
-                 {t->is_scratch, "LN_ARG_SCRATCH"},     {t->is_static, "LN_ARG_STATIC"},
-                 {t->is_attribute, "LN_ARG_ATTRIBUTE"}, {t->is_shape_only, "LN_ARG_SHAPE_ONLY"},
-                 {t->is_weight, "LN_ARG_WEIGHT"}};
+    unsigned bits = ln_opdesc_flags(t);
     bool is_any = false;
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (flags[i].flag == LN_DESC_TRUE) {
-            ln_text_printf(text, "%s%s", is_any ? " | " : "", flags[i].name);
+    for (unsigned i = 0; i < FLAG_COUNT; i++)
+        if (bits >> i & 1) {
+            ln_text_printf(text, "%s%s", is_any ? " | " : "", flag_names[i]);
             is_any = true;
         }
     ln_text_puts(text, is_any ? "" : "0");
 }
 
-static void put_arg_infos(const printer *p, const char *suffix, const ln_opdesc_tensor *tensors,
-                          size_t count)
+void ln_opdesc_put_args(ln_text *text, const ln_opdesc *op, const ln_opdesc_tensor *tensors,
+                        size_t count, bool has_prose)
 {
-    ln_text *text = p->text;
-    ln_text_printf(text, "static const ln_arg_info %s_%s[] = {\n", p->op->optype, suffix);
     for (size_t i = 0; i < count; i++) {
         ln_text_printf(text, "    {\"%s\", ", tensors[i].arg_name);
-        ln_c_string(text, tensors[i].doc ? tensors[i].doc : "");
+        ln_c_string(text, !has_prose ? NULL : tensors[i].doc ? tensors[i].doc : "");
         ln_text_puts(text, ", ");
         put_flags(text, &tensors[i]);
         ln_text_printf(text, ", %s", tensors[i].mtype);
-        if (ln_opdesc_is_call(p->op)) {
+        if (ln_opdesc_is_call(op)) {
             ln_text_printf(text, ", %s, ", tensors[i].types ? tensors[i].types : "0");
             ln_c_string(text, tensors[i].sametype);
         } else {
@@ -163,7 +172,15 @@ static void put_arg_infos(const printer *p, const char *suffix, const ln_opdesc_
         }
         ln_text_puts(text, "},\n");
     }
-    ln_text_puts(text, "    {NULL, NULL, 0, LN_MEM_NONE, 0, NULL},\n};\n\n");
+    ln_text_puts(text, "    {NULL, NULL, 0, LN_MEM_NONE, 0, NULL},\n");
+}
+
+static void put_arg_infos(const printer *p, const char *suffix, const ln_opdesc_tensor *tensors,
+                          size_t count)
+{
+    ln_text_printf(p->text, "static const ln_arg_info %s_%s[] = {\n", p->op->optype, suffix);
+    ln_opdesc_put_args(p->text, p->op, tensors, count, true);
+    ln_text_puts(p->text, "};\n\n");
 }
 
 static void put_param_infos(const printer *p)
@@ -202,7 +219,7 @@ static void put_tensor_names(const printer *p, const char *suffix, const ln_opde
     ln_text_puts(p->text, "NULL};\n");
 }
 
-static bool has_places(const ln_opdesc *op)
+bool ln_opdesc_has_places(const ln_opdesc *op)
 {
     bool has_any = false;
     for (size_t i = 0; i < op->out_count; i++)
@@ -211,41 +228,52 @@ static bool has_places(const ln_opdesc *op)
     return has_any;
 }
 
-static void put_place(const printer *p, const char *out, const char *in, const char *kind)
+static void put_place(ln_text *text, const char *out, const char *in, const char *kind)
 {
     if (in)
-        ln_text_printf(p->text, "    {\"%s\", \"%s\", LN_PLACE_%s},\n", out, in, kind);
+        ln_text_printf(text, "    {\"%s\", \"%s\", LN_PLACE_%s},\n", out, in, kind);
 }
 
-static void put_places_over(const printer *p, const char *out, const ln_value *names,
-                            const char *kind)
+static void put_places_over(ln_text *text, const char *out, const ln_value *names, const char *kind)
 {
     bool is_list = names && names->kind == LN_VALUE_ARRAY;
     for (const ln_value *in = is_list ? names->first : names; in; in = is_list ? in->next : NULL)
-        put_place(p, out, in->text, kind);
+        put_place(text, out, in->text, kind);
+}
+
+void ln_opdesc_put_places(ln_text *text, const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->out_count; i++) {
+        const ln_opdesc_tensor *out = &op->outs[i];
+        put_places_over(text, out->arg_name, out->inplace, "OVER");
+        put_places_over(text, out->arg_name, out->inplace_first, "OVER_FIRST");
+        put_place(text, out->arg_name, out->part_of, "INSIDE");
+        put_place(text, out->arg_name, out->joins, "AROUND");
+    }
+    ln_text_puts(text, "    {NULL, NULL, LN_PLACE_OVER},\n");
 }
 
 static void put_places(const printer *p)
 {
-    if (!has_places(p->op))
+    if (!ln_opdesc_has_places(p->op))
         return;
     ln_text_printf(p->text, "static const ln_place_info %s_places[] = {\n", p->op->optype);
-    for (size_t i = 0; i < p->op->out_count; i++) {
-        const ln_opdesc_tensor *out = &p->op->outs[i];
-        put_places_over(p, out->arg_name, out->inplace, "OVER");
-        put_places_over(p, out->arg_name, out->inplace_first, "OVER_FIRST");
-        put_place(p, out->arg_name, out->part_of, "INSIDE");
-        put_place(p, out->arg_name, out->joins, "AROUND");
-    }
-    ln_text_puts(p->text, "    {NULL, NULL, LN_PLACE_OVER},\n};\n\n");
+    ln_opdesc_put_places(p->text, p->op);
+    ln_text_puts(p->text, "};\n\n");
+}
+
+void ln_opdesc_put_since(ln_text *text, const ln_opdesc *op)
+{
+    for (const ln_value *v = op->since ? op->since->first : NULL; v; v = v->next)
+        ln_text_printf(text, "%s, ", v->text);
+    ln_text_puts(text, "0");
 }
 
 static void put_since(const printer *p)
 {
     ln_text_printf(p->text, "static const int %s_since[] = {", p->op->optype);
-    for (const ln_value *v = p->op->since ? p->op->since->first : NULL; v; v = v->next)
-        ln_text_printf(p->text, "%s, ", v->text);
-    ln_text_puts(p->text, "0};\n\n");
+    ln_opdesc_put_since(p->text, p->op);
+    ln_text_puts(p->text, "};\n\n");
 }
 
 void ln_opdesc_put_tables(const printer *p)
@@ -319,7 +347,7 @@ static void put_info(const printer *p)
         ln_text_printf(text, "    .macs = %s_macs,\n", op->optype);
     if (op->cost && !ln_opdesc_is_call(op))
         ln_text_printf(text, "    .cost = %s_cost,\n", op->optype);
-    if (has_places(op))
+    if (ln_opdesc_has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
     if (op->commutes)
         ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);

@@ -4,6 +4,7 @@
 
 #include <lightnet/op_info.h>
 
+#include "op_prose.h"
 #include "tests/api/model.h"
 
 static const char *const targets[] = {"ref", "cpu"};
@@ -306,10 +307,12 @@ TEST(every_operator_says_its_element_types_and_what_nan_gives)
     const ln_op *op;
     for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
         const ln_op_info *info = op->op_arg->info;
+        const op_prose *prose = op_prose_find(op);
         // Of an operator of ONNX, ONNX says it, and the description states the types of each input.
-        if (info && info->since && info->since[0] && info->doc && info->doc[0])
+        if (info && info->since && info->since[0] && prose && prose->doc)
             continue;
-        if (!info || !info->doc || !info->dtypes || !info->nan || (!info->infer && !info->example))
+        if (!prose || !prose->doc || !prose->dtypes || !prose->nan ||
+            (!info->infer && !prose->example))
             fail_msg("the description of %s lacks one of doc, dtypes, nan, example",
                      op->op_arg->optype);
     }

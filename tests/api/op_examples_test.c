@@ -12,6 +12,7 @@
 
 #include <lightnet/op_info.h>
 
+#include "op_prose.h"
 #include "tests/api/model.h"
 #include "tests/oom.h"
 
@@ -247,13 +248,13 @@ static void add_sources(char *model, const ln_op *op, const char *example)
 // then becomes its own by its type. Returns 0 if there is none.
 static int make_model(char model[MODEL_BYTES], const ln_op *op)
 {
-    const ln_op_info *info = op->op_arg->info;
+    const op_prose *prose = op_prose_find(op);
     model[0] = '\0';
-    if (!info || !info->example)
+    if (!prose || !prose->example)
         return 0;
-    const char *arguments = strchr(info->example, '(');
+    const char *arguments = strchr(prose->example, '(');
     CHECK_NOT_NULL(arguments);
-    add_sources(model, op, info->example);
+    add_sources(model, op, prose->example);
     size_t len = strlen(model);
     snprintf(model + len, MODEL_BYTES - len, "%s%s\n", op->op_arg->optype, arguments);
     return 1;
@@ -387,7 +388,8 @@ TEST(every_operator_of_ours_has_an_example)
     for (size_t i = 0; (op = ln_op_find_at(i)); i++) {
         const ln_op_info *info = op->op_arg->info;
         bool has_versions = info && info->since && info->since[0];
-        if (!has_versions && (!info || !info->example))
+        const op_prose *prose = op_prose_find(op);
+        if (!has_versions && (!prose || !prose->example))
             fail_msg("%s has no example", op->op_arg->optype);
     }
     CHECK(ln_op_count() > 60);

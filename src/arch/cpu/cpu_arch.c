@@ -10,7 +10,7 @@
 #include "arch/cpu/layout.h"
 #include "desc/rule.h"
 
-extern struct ln_packed_ops ln_ops_cpu;
+extern struct ln_op_rows ln_ops_cpu;
 extern const ln_rule_set ln_rules_cpu;
 
 // Reads LN_CPU_ISA now, so that a bad value shows at the start and not in the middle of a run.
@@ -49,7 +49,7 @@ ln_arch ln_arch_cpu = {
     .mem_type = LN_MEM_CPU,
     .fallbacks = "ref",
     .is_channels_last = 1,
-    .packed_ops = &ln_ops_cpu,
+    .op_rows = &ln_ops_cpu,
     .rules = &ln_rules_cpu,
     .measure_peak = measure_peak,
     .layout_ops = layout_ops,

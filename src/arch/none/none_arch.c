@@ -4,7 +4,7 @@
 
 #include <lightnet/arch.h>
 
-extern struct ln_packed_ops ln_ops_none;
+extern struct ln_op_rows ln_ops_none;
 
 static char name[] = "none";
 
@@ -12,5 +12,5 @@ ln_arch ln_arch_none = {
     .arch_name = name,
     .doc = "abstract operators: what is to be computed, before lowering",
     .mem_type = LN_MEM_NONE,
-    .packed_ops = &ln_ops_none,
+    .op_rows = &ln_ops_none,
 };

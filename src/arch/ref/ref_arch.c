@@ -8,14 +8,14 @@
 
 #include "desc/rule.h"
 
-extern struct ln_packed_ops ln_ops_ref;
+extern struct ln_op_rows ln_ops_ref;
 extern const ln_rule_set ln_rules_ref;
 
 ln_arch ln_arch_ref = {
     .arch_name = "ref",
     .doc = "plain C with sums in double: slow, and the measure of every other arch",
     .mem_type = LN_MEM_CPU,
-    .packed_ops = &ln_ops_ref,
+    .op_rows = &ln_ops_ref,
     .rules = &ln_rules_ref,
     .is_reference = 1,
 };

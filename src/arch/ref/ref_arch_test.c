@@ -6,11 +6,11 @@
 #include <lightnet/op_info.h>
 
 #include "desc/rule.h"
-#include "ir/packed_ops.h"
+#include "ir/op_rows.h"
 #include "tests/oom.h"
 #include "tests/test.h"
 
-extern ln_packed_ops ln_ops_ref, ln_ops_none;
+extern ln_op_rows ln_ops_ref, ln_ops_none;
 extern const ln_rule_set ln_rules_core;
 
 static ln_op **ref_ops, **none_ops;
@@ -19,15 +19,15 @@ static ln_rule_set *core_rules;
 static void open_ops(void)
 {
     CHECK_OK(ln_rule_set_parse_own(&ln_rules_core, &core_rules));
-    CHECK_OK(ln_packed_ops_open(&ln_ops_ref, &ref_ops));
-    CHECK_OK(ln_packed_ops_open(&ln_ops_none, &none_ops));
+    CHECK_OK(ln_op_rows_open(&ln_ops_ref, &ref_ops));
+    CHECK_OK(ln_op_rows_open(&ln_ops_none, &none_ops));
 }
 
 static void close_ops(void)
 {
     ln_rule_set_destroy(core_rules);
-    ln_packed_ops_close(&ln_ops_none);
-    ln_packed_ops_close(&ln_ops_ref);
+    ln_op_rows_close(&ln_ops_none);
+    ln_op_rows_close(&ln_ops_ref);
 }
 
 // Their outputs are views, or filled by the caller.
@@ -125,8 +125,8 @@ TEST(out_of_memory_gives_no_operators)
     OOM_SWEEP(n)
     {
         ln_op **ops;
-        if (ln_packed_ops_open(&ln_ops_ref, &ops) == LN_OK)
-            ln_packed_ops_close(&ln_ops_ref);
+        if (ln_op_rows_open(&ln_ops_ref, &ops) == LN_OK)
+            ln_op_rows_close(&ln_ops_ref);
         else
             CHECK_NULL(ops);
     }

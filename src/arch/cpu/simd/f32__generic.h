@@ -23,9 +23,9 @@
 #error "float arithmetic of this target keeps excess precision; build with SSE2 or its like"
 #endif
 
-#define VF_VERB static inline __attribute__((always_inline, unused))
-
-// A verb may take many instructions here; the compiler decides which loops are worth unrolling.
+// A verb may take many instructions here: the compiler decides where it is written out, and which
+// loops are unrolled.
+#define VF_VERB static inline __attribute__((unused))
 #define LN_UNROLL
 
 #define VF_LANES 4
