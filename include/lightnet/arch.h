@@ -105,6 +105,10 @@ struct ln_arch {
     /* For `is_channels_last`: how operators are written for such images, as tables of the library's
      * own (src/pass/layout_build.h), the last NULL. NULL: as for the first arch that has some. */
     const struct ln_layout_op *const *layout_ops;
+
+    /* Operators whose algorithm can be chosen by measuring (src/pass/choice.h); the last has a NULL
+     * optype. NULL: none. */
+    const struct ln_choice *choices;
 };
 typedef struct ln_arch ln_arch;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each convolution that several algorithms can do is run alone with each of them.
+// Each operator that several algorithms can do, which its arch knows, is run alone with each of
+// them.
 
 #include "compile/tune.h"
 
 #include <float.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/arch.h>
 #include <lightnet/context.h>
 #include <lightnet/param.h>
 #include <lightnet/util.h>
@@ -13,8 +15,7 @@
 #include "compile/threads.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
-#include "ir/op_param.h"
-#include "op/conv_nhwc.h"
+#include "pass/choice.h"
 #include "pass/firing.h"
 
 // Another algorithm must be faster by this much: less is noise, and the cost model's choice is the
@@ -36,14 +37,9 @@ static ln_status set_algorithm(ln_list **params, const char *algorithm)
 
 // ---- One trial ----
 
-static const int *ints_param(const ln_op *op, const char *name, const int *usual)
-{
-    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
-    return param ? param->value_array_int : usual;
-}
-
-// A convolution and the packing of its weights, to be run as a model of their own.
+// An operator and the packing of its weights, to be run as a model of their own.
 typedef struct trial {
+    const ln_choice *choice;
     const ln_op *pack, *conv;
     const tl_tensor *src, *weight;
     const char *target;
@@ -61,14 +57,6 @@ static bool read_trial(const ln_op *pack, const ln_op *conv, trial *t)
     t->src = src->tensor;
     t->weight = weight->tensor;
     return true;
-}
-
-static bool fits(const trial *t, int algorithm)
-{
-    static const int ones[2] = {1, 1};
-    return ln_conv_algorithm_fits(
-        (ln_conv_algorithm)algorithm, t->weight->dims, ln_op_int_param(t->conv, "group", 1),
-        ints_param(t->conv, "stride", ones), ints_param(t->conv, "dilation", ones));
 }
 
 // The lists become the model's, or are freed. The operator has the name of its type.
@@ -127,12 +115,12 @@ static ln_status add_ops(ln_context *model, const trial *t, const char *algorith
     return ln_context_init_ops(model);
 }
 
-static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm)
+static ln_context *create_model(const trial *t, const char *algorithm)
 {
     ln_context *model = ln_context_create();
     if (model)
         ln_context_share_threads(model, t->owner);
-    if (model && add_ops(model, t, ln_conv_algorithm_name(algorithm)) == LN_OK &&
+    if (model && add_ops(model, t, algorithm) == LN_OK &&
         ln_context_compile(model, t->target) == LN_OK && ln_context_load(model, NULL) == LN_OK)
         return model;
     ln_context_free(model);
@@ -140,7 +128,7 @@ static ln_context *create_model(const trial *t, ln_conv_algorithm algorithm)
 }
 
 // Seconds of the best run; DBL_MAX if it does not run.
-static double measure(const trial *t, ln_conv_algorithm algorithm)
+static double measure(const trial *t, const char *algorithm)
 {
     ln_context *model = create_model(t, algorithm);
     double best = DBL_MAX, begin = ln_clock();
@@ -159,17 +147,17 @@ static double measure(const trial *t, ln_conv_algorithm algorithm)
 
 // ---- Choosing ----
 
-static ln_conv_algorithm find_fastest(const trial *t, ln_conv_algorithm expected)
+// The algorithm that is faster than `expected` by enough; that one itself where none is.
+static const char *find_fastest(const trial *t, const char *expected)
 {
+    const char *const *names = t->choice->algorithms, *best = expected;
     double expected_time = measure(t, expected), best_time = expected_time;
-    ln_conv_algorithm best = expected;
-    for (int a = 0; a < LN_CONV_ALGORITHM_COUNT; a++) {
-        ln_conv_algorithm algorithm = (ln_conv_algorithm)a;
-        if (algorithm == expected || !fits(t, a))
+    for (int a = 0; names[a]; a++) {
+        if (ln_streq(names[a], expected) || !t->choice->fits(t->conv, t->weight, a))
             continue;
-        double time = measure(t, algorithm);
+        double time = measure(t, names[a]);
         if (time < best_time && time < expected_time * (1 - LEAST_GAIN)) {
-            best = algorithm;
+            best = names[a];
             best_time = time;
         }
     }
@@ -179,9 +167,20 @@ static ln_conv_algorithm find_fastest(const trial *t, ln_conv_algorithm expected
 static int count_algorithms(const trial *t)
 {
     int count = 0;
-    for (int a = 0; a < LN_CONV_ALGORITHM_COUNT; a++)
-        count += fits(t, a);
+    for (int a = 0; t->choice->algorithms[a]; a++)
+        count += t->choice->fits(t->conv, t->weight, a);
     return count;
+}
+
+// What an arch knows about operators of that type; NULL: nothing to choose.
+static const ln_choice *find_choice(const char *optype)
+{
+    const ln_arch *arch;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++)
+        for (const ln_choice *choice = arch->choices; choice && choice->optype; choice++)
+            if (ln_streq(choice->optype, optype))
+                return choice;
+    return NULL;
 }
 
 // ---- Rewriting ----
@@ -195,12 +194,11 @@ static ln_op *copy_with(const ln_op *op, const char *algorithm)
     return NULL;
 }
 
-// Packing and convolution take the algorithm together.
+// Both operators take the algorithm together.
 static ln_status exchange(ln_context *ctx, const ln_op *pack, const ln_op *conv,
-                          ln_conv_algorithm algorithm)
+                          const char *algorithm)
 {
-    const char *name = ln_conv_algorithm_name(algorithm);
-    ln_op *new_pack = copy_with(pack, name), *new_conv = copy_with(conv, name);
+    ln_op *new_pack = copy_with(pack, algorithm), *new_conv = copy_with(conv, algorithm);
     ln_list *old_ops = NULL, *new_ops = NULL;
     ln_status status = new_pack && new_conv ? LN_OK : LN_NO_MEMORY;
     if (status == LN_OK)
@@ -222,12 +220,12 @@ static ln_status exchange(ln_context *ctx, const ln_op *pack, const ln_op *conv,
     return status;
 }
 
-// The operator that packs weights for this convolution alone; NULL if there is none.
-static const ln_op *find_pack(const ln_context *ctx, const ln_op *conv)
+// The operator that packs weights for this one alone; NULL if there is none.
+static const ln_op *find_pack(const ln_context *ctx, const ln_op *conv, const char *pack_type)
 {
     const char *packed = ln_tensor_list_find_name(conv->op_arg->tensors_in, "packed");
     const ln_op *pack = ln_dfg_prev(ctx->dfg, conv, packed);
-    if (!pack || !ln_streq(pack->op_arg->optype, "conv2d_pack"))
+    if (!pack || !ln_streq(pack->op_arg->optype, pack_type))
         return NULL;
     ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, packed);
     return ln_dfg_next_reader(&readers) && !ln_dfg_next_reader(&readers) ? pack : NULL;
@@ -244,17 +242,18 @@ static ln_context *root_of(ln_context *ctx)
 static ln_status tune_conv(ln_compilation *compilation, const ln_op *conv)
 {
     ln_context *ctx = compilation->ctx;
-    const ln_op *pack = find_pack(ctx, conv);
-    trial t = {.target = compilation->archs[0]->arch_name, .owner = root_of(ctx)};
+    const ln_choice *choice = find_choice(conv->op_arg->optype);
+    const ln_op *pack = find_pack(ctx, conv, choice->pack_type);
+    trial t = {.choice = choice, .target = compilation->archs[0]->arch_name, .owner = root_of(ctx)};
     if (!pack || !read_trial(pack, conv, &t) || count_algorithms(&t) < 2)
         return LN_OK;
     const ln_param_entry *param = ln_param_list_find(conv->op_arg->params, "algorithm");
-    ln_conv_algorithm expected = param ? (ln_conv_algorithm)param->value_int : LN_CONV_DIRECT;
-    ln_conv_algorithm best = find_fastest(&t, expected);
-    if (best == expected)
+    const char *expected = param ? param->value_string : choice->algorithms[0];
+    const char *best = find_fastest(&t, expected);
+    if (ln_streq(best, expected))
         return LN_OK;
     ln_firing_names names;
-    ln_firing firing = ln_firing_of_pass(ln_conv_algorithm_name(best), conv, &names);
+    ln_firing firing = ln_firing_of_pass(best, conv, &names);
     bool fires;
     LN_TRY(ln_firing_decide(compilation, &firing, &fires));
     if (!fires)
@@ -269,7 +268,7 @@ ln_status ln_tune(ln_compilation *compilation)
     ln_status status = ln_context_need_threads(root_of(compilation->ctx));
     const ln_op *op;
     LN_LIST_FOREACH (op, compilation->ctx->ops) {
-        if (status != LN_OK || !ln_streq(op->op_arg->optype, "conv2d_nhwc"))
+        if (status != LN_OK || !find_choice(op->op_arg->optype))
             continue;
         char *name = ln_strdup(op->op_arg->name);
         status = name ? ln_list_push_front(&names, name) : LN_NO_MEMORY;

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "ir/op_param.h"
+
 // What of a core's peak the products reach.
 #define COST_EFFICIENCY  0.9
 // Bytes of weights a step. Each is read once for an image, mostly from behind the second cache,
@@ -108,3 +110,31 @@ ln_conv_algorithm ln_cpu_choose_conv(const int weight_dims[4], int group, const 
     }
     return best;
 }
+
+// ---- By measuring ----
+
+static const char *const algorithms[] = {
+#define ALGORITHM_NAME(constant, name) name,
+    LN_CONV_ALGORITHM_LIST(ALGORITHM_NAME)
+#undef ALGORITHM_NAME
+        NULL,
+};
+
+static const int *ints_param(const ln_op *op, const char *name, const int *usual)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
+    return param ? param->value_array_int : usual;
+}
+
+static bool fits(const ln_op *op, const tl_tensor *weight, int algorithm)
+{
+    static const int ones[2] = {1, 1};
+    return ln_conv_algorithm_fits((ln_conv_algorithm)algorithm, weight->dims,
+                                  ln_op_int_param(op, "group", 1), ints_param(op, "stride", ones),
+                                  ints_param(op, "dilation", ones));
+}
+
+const ln_choice ln_cpu_choices[] = {
+    {"conv2d_nhwc", "conv2d_pack", algorithms, fits},
+    {NULL, NULL, NULL, NULL},
+};

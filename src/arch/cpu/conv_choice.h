@@ -5,6 +5,7 @@
 #define LN_ARCH_CPU_CONV_CHOICE_H
 
 #include "op/conv_nhwc.h"
+#include "pass/choice.h"
 
 LN_CPPSTART
 
@@ -12,6 +13,9 @@ LN_CPPSTART
 // the model alone: the algorithm decides the bits, so it may not depend on the machine.
 ln_conv_algorithm ln_cpu_choose_conv(const int weight_dims[4], int group, const int size_out[2],
                                      const int stride[2], const int dilation[2]);
+
+// What the pass `tune` measures.
+extern const ln_choice ln_cpu_choices[];
 
 LN_CPPEND
 

@@ -5,6 +5,7 @@
 #include <lightnet/arch.h>
 #include <lightnet/msg.h>
 
+#include "arch/cpu/conv_choice.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/peak/peak.h"
 #include "arch/cpu/layout.h"
@@ -53,4 +54,5 @@ ln_arch ln_arch_cpu = {
     .rules = &ln_rules_cpu,
     .measure_peak = measure_peak,
     .layout_ops = layout_ops,
+    .choices = ln_cpu_choices,
 };
