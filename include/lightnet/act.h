@@ -33,7 +33,13 @@ LN_CPPSTART
     X(ERF, "erf", "erf(x)")                                                                        \
     X(SQRT, "sqrt", "the square root, NaN below 0")                                                \
     X(ABS, "abs", "|x|")                                                                           \
-    X(NEG, "neg", "-x")
+    X(NEG, "neg", "-x")                                                                            \
+    X(AFFINE, "affine", "alpha * x + beta")                                                        \
+    X(SCALED_TANH, "scaled_tanh", "alpha * tanh(beta * x)")                                        \
+    X(SOFTSIGN, "softsign", "x / (1 + |x|)")                                                       \
+    X(THRESHOLDED_RELU, "thresholded_relu", "alpha >= x ? 0 : x")                                  \
+    X(SWISH, "swish", "x * sigmoid(alpha * x)")                                                    \
+    X(SELU, "selu", "beta * (x >= 0 ? x : alpha * (exp(x) - 1))")
 
 typedef enum ln_act {
 #define LN_ACT_ENUM(constant, name, doc) LN_ACT_##constant,

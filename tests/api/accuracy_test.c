@@ -215,6 +215,12 @@ static const row rows[] = {
     ACT("sqrt", 0, 8),
     ACT("abs", -8, 8),
     ACT("neg", -8, 8),
+    ACT("affine", 0, 8),
+    ACT("scaled_tanh", -8, 8),
+    ACT("softsign", -8, 8),
+    ACT("thresholded_relu", -8, 8),
+    ACT("swish", -8, 8),
+    ACT("selu", -8, 8),
     {"attention_cpu", "40 keys, a mask", 0.5, 1,
      INPUT("[2, 40, 96]") CONSTANT(
          "m",

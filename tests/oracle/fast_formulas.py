@@ -48,6 +48,12 @@ ACTS = {
     'sqrt': lambda x, a, b: math.sqrt(x) if x >= 0 else NAN,
     'abs': lambda x, a, b: abs(x),
     'neg': lambda x, a, b: -x,
+    'affine': lambda x, a, b: a * x + b,
+    'scaled_tanh': lambda x, a, b: a * math.tanh(b * x),
+    'softsign': lambda x, a, b: x / (1 + abs(x)),
+    'thresholded_relu': lambda x, a, b: 0 if a >= x else x,
+    'swish': lambda x, a, b: x * logistic(a * x),
+    'selu': lambda x, a, b: b * (x if x >= 0 else a * math.expm1(x)),
 }
 
 

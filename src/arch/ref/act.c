@@ -52,6 +52,12 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     case LN_ACT_SQRT: return sqrt(x);
     case LN_ACT_ABS: return fabs(x);
     case LN_ACT_NEG: return -x;
+    case LN_ACT_AFFINE: return alpha * x + beta;
+    case LN_ACT_SCALED_TANH: return alpha * tanh(beta * x);
+    case LN_ACT_SOFTSIGN: return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
+    case LN_ACT_THRESHOLDED_RELU: return alpha >= x ? 0 : x;
+    case LN_ACT_SWISH: return x * logistic(alpha * x);
+    case LN_ACT_SELU: return beta * (x >= 0 ? x : alpha * expm1(x));
     default: return x;
     }
 }

@@ -8,51 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "op/onnx/onnx_act.h"
+
 // ---- Activations ----
-
-typedef struct activation_desc {
-    const char *name;
-    ln_rnn_activation_kind kind;
-    bool has_alpha, has_beta;
-    double alpha, beta; // where the model gives none
-} activation_desc;
-
-static const activation_desc activation_descs[] = {
-    {"affine", LN_RNN_AFFINE, true, true, 1, 0},
-    {"elu", LN_RNN_ELU, true, false, 1, 0},
-    {"hardsigmoid", LN_RNN_HARD_SIGMOID, true, true, 0.2, 0.5},
-    {"leakyrelu", LN_RNN_LEAKY_RELU, true, false, 0.01, 0},
-    {"relu", LN_RNN_RELU, false, false, 0, 0},
-    {"scaledtanh", LN_RNN_SCALED_TANH, true, true, 1, 1},
-    {"sigmoid", LN_RNN_SIGMOID, false, false, 0, 0},
-    {"softplus", LN_RNN_SOFTPLUS, false, false, 0, 0},
-    {"softsign", LN_RNN_SOFTSIGN, false, false, 0, 0},
-    {"tanh", LN_RNN_TANH, false, false, 0, 0},
-    {"thresholdedrelu", LN_RNN_THRESHOLDED_RELU, true, false, 1, 0},
-};
-
-// Letters count alike in both cases: models spell "Tanh" and "tanh".
-static bool is_same_word(const char *lower, const char *text)
-{
-    for (; *lower; lower++, text++) {
-        char c = *text;
-        if (c >= 'A' && c <= 'Z')
-            c = (char)(c - 'A' + 'a');
-        if (c != *lower)
-            return false;
-    }
-    return *text == '\0';
-}
-
-static const activation_desc *find_activation(const char *name)
-{
-    size_t count = sizeof activation_descs / sizeof *activation_descs;
-    for (size_t i = 0; i < count; i++) {
-        if (is_same_word(activation_descs[i].name, name))
-            return &activation_descs[i];
-    }
-    return NULL;
-}
 
 // Next value of activation_alpha or activation_beta. A list with one value for each activation goes
 // by position; a shorter one holds values only for those that take one.
@@ -83,16 +41,16 @@ static ln_status read_activations(ln_call *call, ln_recurrent *layer)
     for (int i = 0; i < total; i++) {
         const char *name = given ? ln_call_string_at(call, "activations", i)
                                  : default_activation(layer->gate_count, i % per_dir);
-        const activation_desc *desc = find_activation(name ? name : "");
-        if (!desc)
+        const ln_onnx_act *desc = ln_onnx_act_find(name);
+        if (!desc || desc->act == LN_ACT_NONE)
             return ln_call_fail(call, LN_UNSUPPORTED, "has an unknown activation '%s'",
                                 name ? name : "");
         ln_rnn_activation *activation = &layer->activations[i / per_dir][i % per_dir];
-        activation->kind = desc->kind;
-        activation->alpha = next_value(call, "activation_alpha", i, total, desc->has_alpha,
+        activation->act = desc->act;
+        activation->alpha = next_value(call, "activation_alpha", i, total, desc->number_count > 0,
                                        &used_alpha, desc->alpha);
-        activation->beta =
-            next_value(call, "activation_beta", i, total, desc->has_beta, &used_beta, desc->beta);
+        activation->beta = next_value(call, "activation_beta", i, total, desc->number_count > 1,
+                                      &used_beta, desc->beta);
     }
     return LN_OK;
 }

@@ -6,24 +6,11 @@
 
 #include <stdbool.h>
 
+#include <lightnet/act.h>
 #include <lightnet/call.h>
 
-typedef enum ln_rnn_activation_kind {
-    LN_RNN_AFFINE,
-    LN_RNN_ELU,
-    LN_RNN_HARD_SIGMOID,
-    LN_RNN_LEAKY_RELU,
-    LN_RNN_RELU,
-    LN_RNN_SCALED_TANH,
-    LN_RNN_SIGMOID,
-    LN_RNN_SOFTPLUS,
-    LN_RNN_SOFTSIGN,
-    LN_RNN_TANH,
-    LN_RNN_THRESHOLDED_RELU
-} ln_rnn_activation_kind;
-
 typedef struct ln_rnn_activation {
-    ln_rnn_activation_kind kind;
+    ln_act act;
     double alpha, beta;
 } ln_rnn_activation;
 

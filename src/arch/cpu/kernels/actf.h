@@ -16,6 +16,16 @@ VF_VERB vf vf_clip(vf x, vf low, vf high)
     return vf_min(high, vf_max(low, x));
 }
 
+// x times the sigmoid of alpha * x. What rounding that product loses is made up for to the first
+// order: it counts as much as the product is large.
+VF_VERB vf vf_swish(vf x, vf alpha)
+{
+    const vf one = vf_set1(1.0f), limit = vf_set1(200.0f); // beyond it the sigmoid is 0 or 1
+    vf p = vf_clip(vf_mul(alpha, x), vf_neg(limit), limit), s = vf_sigmoid(p);
+    vf lost = vf_clip(vf_fma(alpha, x, vf_neg(p)), vf_neg(one), one);
+    return vf_mul(x, vf_fma(vf_mul(s, vf_sub(one, s)), lost, s));
+}
+
 // `act` is a constant where this is inlined.
 VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
 {
@@ -39,6 +49,15 @@ VF_VERB vf vf_act(const ln_act act, vf alpha, vf beta, vf x)
     case LN_ACT_SQRT: return vf_sqrt(x);
     case LN_ACT_ABS: return vf_abs(x);
     case LN_ACT_NEG: return vf_neg(x);
+    case LN_ACT_AFFINE: return vf_fma(alpha, x, beta);
+    case LN_ACT_SCALED_TANH: return vf_mul(alpha, vf_tanh(vf_mul(beta, x)));
+    case LN_ACT_SOFTSIGN: {
+        const vf finite = vf_clip(x, vf_set1(-0x1.fffffep127f), vf_set1(0x1.fffffep127f));
+        return vf_div(finite, vf_add(one, vf_abs(finite)));
+    }
+    case LN_ACT_THRESHOLDED_RELU: return vf_if_ge(alpha, x, zero, x);
+    case LN_ACT_SWISH: return vf_swish(x, alpha);
+    case LN_ACT_SELU: return vf_mul(beta, vf_elu(x, alpha));
     case LN_ACT_NONE:
     case LN_ACT_COUNT: break;
     }

@@ -59,8 +59,8 @@ static ln_status accepts(ln_call *call, int gate_count)
         return ln_call_fail(call, LN_UNSUPPORTED, "is without a clip here");
     for (int d = 0; d < layer.dirs; d++) {
         const ln_rnn_activation *a = layer.activations[d];
-        if (a[0].kind != LN_RNN_SIGMOID || a[1].kind != LN_RNN_TANH ||
-            (gate_count == 4 && a[2].kind != LN_RNN_TANH))
+        if (a[0].act != LN_ACT_SIGMOID || a[1].act != LN_ACT_TANH ||
+            (gate_count == 4 && a[2].act != LN_ACT_TANH))
             return ln_call_fail(call, LN_UNSUPPORTED, "is for sigmoid and tanh here");
     }
     return LN_OK;

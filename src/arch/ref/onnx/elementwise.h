@@ -29,20 +29,13 @@
     X(cosh, cosh)                                                                                  \
     X(asinh, asinh)                                                                                \
     X(acosh, acosh)                                                                                \
-    X(atanh, atanh)                                                                                \
-    X(softsign, softsign)
+    X(atanh, atanh)
 
 // X(name, function, parameter, parameter): a function of one double and two parameters.
 #define LN_REF_SHAPED_LIST(X)                                                                      \
-    X(selu, selu, "alpha", "gamma")                                                                \
     X(celu, celu, "alpha", NULL)                                                                   \
-    X(thresholded_relu, thresholded_relu, "alpha", NULL)                                           \
     X(shrink, shrink, "bias", "lambd")                                                             \
-    X(swish, swish, "alpha", NULL)                                                                 \
-    X(affine, affine, "alpha", "beta")                                                             \
-    X(scale, affine, "scale", NULL)                                                                \
-    X(parametric_softplus, parametric_softplus, "alpha", "beta")                                   \
-    X(scaled_tanh, scaled_tanh, "alpha", "beta")
+    X(parametric_softplus, parametric_softplus, "alpha", "beta")
 
 // The larger, the smaller of two: NaN if one is.
 double ln_real_max(double a, double b);

@@ -37,26 +37,10 @@ static double reciprocal(double x)
     return 1 / x;
 }
 
-static double softsign(double x)
-{
-    return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
-}
-
-static double selu(double x, double alpha, double gamma)
-{
-    return gamma * (x > 0 ? x : alpha * expm1(x));
-}
-
 static double celu(double x, double alpha, double unused)
 {
     (void)unused;
     return ln_real_max(0, x) + ln_real_min(0, alpha * expm1(x / alpha));
-}
-
-static double thresholded_relu(double x, double alpha, double unused)
-{
-    (void)unused;
-    return x > alpha || isnan(x) ? x : 0;
 }
 
 static double shrink(double x, double bias, double lambd)
@@ -64,25 +48,9 @@ static double shrink(double x, double bias, double lambd)
     return x < -lambd ? x + bias : x > lambd ? x - bias : isnan(x) ? x : 0;
 }
 
-static double swish(double x, double alpha, double unused)
-{
-    (void)unused;
-    return x * ln_ref_act(LN_ACT_SIGMOID, 0, 0, alpha * x);
-}
-
-static double affine(double x, double alpha, double beta)
-{
-    return alpha * x + beta;
-}
-
 static double parametric_softplus(double x, double alpha, double beta)
 {
     return alpha * ln_ref_act(LN_ACT_SOFTPLUS, 0, 0, beta * x);
-}
-
-static double scaled_tanh(double x, double alpha, double beta)
-{
-    return alpha * tanh(beta * x);
 }
 
 // ---- Frames ----

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/ref/act.h"
 #include "arch/ref/onnx/doubles.h"
 #include "base/deadline.h"
 
@@ -32,24 +33,7 @@ static double activate(const ln_rnn_activation *activation, double clip, double 
         x = clip;
     else if (x < -clip)
         x = -clip;
-    double alpha = activation->alpha, beta = activation->beta;
-    switch (activation->kind) {
-    case LN_RNN_AFFINE: return alpha * x + beta;
-    case LN_RNN_ELU: return x < 0 ? alpha * expm1(x) : x;
-    case LN_RNN_HARD_SIGMOID: {
-        double y = alpha * x + beta;
-        return y < 0 ? 0 : y > 1 ? 1 : y;
-    }
-    case LN_RNN_LEAKY_RELU: return x < 0 ? alpha * x : x;
-    case LN_RNN_RELU: return x < 0 ? 0 : x;
-    case LN_RNN_SCALED_TANH: return alpha * tanh(beta * x);
-    case LN_RNN_SIGMOID: return 1 / (1 + exp(-x));
-    case LN_RNN_SOFTPLUS: return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    case LN_RNN_SOFTSIGN: return x / (1 + fabs(x));
-    case LN_RNN_TANH: return tanh(x);
-    case LN_RNN_THRESHOLDED_RELU: return x > alpha ? x : isnan(x) ? x : 0;
-    }
-    return x;
+    return ln_ref_act(activation->act, activation->alpha, activation->beta, x);
 }
 
 static double run_activation(const pass *p, int index, double x)

@@ -28,6 +28,12 @@ static const ln_act_f32_args acts[] = {
     {LN_ACT_SQRT, 0, 0},
     {LN_ACT_ABS, 0, 0},
     {LN_ACT_NEG, 0, 0},
+    {LN_ACT_AFFINE, 0.75f, 0.5f},
+    {LN_ACT_SCALED_TANH, 1.5f, 0.75f},
+    {LN_ACT_SOFTSIGN, 0, 0},
+    {LN_ACT_THRESHOLDED_RELU, 0.25f, 0},
+    {LN_ACT_SWISH, 1.702f, 0},
+    {LN_ACT_SELU, 1.6732632f, 1.050701f},
 };
 #define ACT_COUNT (sizeof acts / sizeof acts[0])
 _Static_assert(ACT_COUNT == LN_ACT_COUNT, "each activation is tested");
@@ -73,6 +79,12 @@ static double exact_act(const ln_act_f32_args *act, double x)
     case LN_ACT_SQRT: return sqrt(x);
     case LN_ACT_ABS: return fabs(x);
     case LN_ACT_NEG: return -x;
+    case LN_ACT_AFFINE: return alpha * x + beta;
+    case LN_ACT_SCALED_TANH: return alpha * tanh(beta * x);
+    case LN_ACT_SOFTSIGN: return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
+    case LN_ACT_THRESHOLDED_RELU: return alpha >= x ? 0 : x;
+    case LN_ACT_SWISH: return x * exact_logistic(alpha * x);
+    case LN_ACT_SELU: return beta * (x >= 0 ? x : alpha * expm1(x));
     case LN_ACT_COUNT: break;
     }
     return NAN;
@@ -89,16 +101,21 @@ static double limit_of(const ln_act_f32_args *act, double exact)
     case LN_ACT_LRELU:
     case LN_ACT_SQRT:
     case LN_ACT_ABS:
-    case LN_ACT_NEG: return 0.501;
+    case LN_ACT_NEG:
+    case LN_ACT_AFFINE:
+    case LN_ACT_THRESHOLDED_RELU: return 0.501;
     case LN_ACT_HARD_SIGMOID: return 0.501;
     case LN_ACT_HARD_SWISH: return 1.51;
     case LN_ACT_GELU: return 5;
     case LN_ACT_GELU_TANH:
     case LN_ACT_SILU:
+    case LN_ACT_SWISH:
     case LN_ACT_MISH: return fabs(exact) < 1e-36 ? 1e7 : 4;
     case LN_ACT_TANH:
     case LN_ACT_ELU:
     case LN_ACT_SOFTPLUS: return 3;
+    case LN_ACT_SCALED_TANH:
+    case LN_ACT_SELU: return 4; // a product more
     default: return 2;
     }
 }
