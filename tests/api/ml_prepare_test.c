@@ -119,9 +119,9 @@ TEST(runs_take_no_memory)
 }
 
 // A plain evaluation of support vector machines.
-enum { ROWS = 7, COLUMNS = 3, MAX_VECTORS = 25 };
+enum { ROWS = 130, COLUMNS = 3, MAX_VECTORS = 25 };
 
-static double plain_kernel(const char *kind, const float *row, const double *vector)
+static double plain_kernel(const char *kind, double degree, const float *row, const double *vector)
 {
     double product = 0, distance = 0;
     for (int c = 0; c < COLUMNS; c++) {
@@ -131,8 +131,8 @@ static double plain_kernel(const char *kind, const float *row, const double *vec
     if (strcmp(kind, "RBF") == 0)
         return exp(-0.5 * distance);
     if (strcmp(kind, "POLY") == 0)
-        return (0.5 * product + 0.25) * (0.5 * product + 0.25);
-    return strcmp(kind, "SIGMOID") == 0 ? tanh(0.5 * product + 0.25) : product;
+        return pow(0.5 * product + 2, degree);
+    return strcmp(kind, "SIGMOID") == 0 ? tanh(0.5 * product + 2) : product;
 }
 
 static size_t put_numbers(char *text, size_t size, const char *name, const double *values,
@@ -144,7 +144,8 @@ static size_t put_numbers(char *text, size_t size, const char *name, const doubl
     return used + (size_t)snprintf(text + used, size - used, "]");
 }
 
-static void check_machine(const char *kind, int rows, int vector_count)
+static void check_machine(const char *target, const char *kind, double degree, int rows,
+                          int vector_count)
 {
     double vectors[MAX_VECTORS * COLUMNS], coefficients[MAX_VECTORS];
     float x[ROWS * COLUMNS], y[ROWS];
@@ -158,35 +159,160 @@ static void check_machine(const char *kind, int rows, int vector_count)
     size_t used = (size_t)snprintf(text, sizeof text,
                                    "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d]);\n"
                                    "ml_SVMRegressor(X=x | Y=y | kernel_type=\"%s\", "
-                                   "kernel_params=[0.5, 0.25, 2], n_supports=%d, rho=[0.75]",
-                                   rows, COLUMNS, kind, vector_count);
+                                   "kernel_params=[0.5, 2, %g], n_supports=%d, rho=[0.75]",
+                                   rows, COLUMNS, kind, degree, vector_count);
     used += put_numbers(text + used, sizeof text - used, "support_vectors", vectors,
                         (size_t)vector_count * COLUMNS);
     used += put_numbers(text + used, sizeof text - used, "coefficients", coefficients,
                         (size_t)vector_count);
     snprintf(text + used, sizeof text - used, ");\n");
-    ln_context *ctx = load_text(text, "ref");
+    ln_context *ctx = load_text(text, target);
     CHECK_OK(ln_context_set_data(ctx, "x", x));
     CHECK_OK(ln_context_run(ctx));
     CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
     for (int r = 0; r < rows; r++) {
-        double sum = 0.75;
-        for (int v = 0; v < vector_count; v++)
-            sum += coefficients[v] * plain_kernel(kind, x + r * COLUMNS, vectors + v * COLUMNS);
-        CHECK_NEAR((double)y[r], sum, 1e-6 * (1 + fabs(sum)));
+        double sum = 0.75, all = 1;
+        for (int v = 0; v < vector_count; v++) {
+            const double *vector = vectors + v * COLUMNS;
+            double part = coefficients[v] * plain_kernel(kind, degree, x + r * COLUMNS, vector);
+            sum += part;
+            all += fabs(part);
+        }
+        CHECK_NEAR((double)y[r], sum, 1e-6 * all);
     }
     close_context(ctx);
 }
 
 TEST(every_support_vector_counts_in_every_row)
 {
-    static const char *const kinds[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-    static const int row_counts[] = {1, 2, 3, ROWS}, vector_counts[] = {1, 8, 15, 16, MAX_VECTORS};
+    static const char *const targets[] = {"ref", "cpu"};
+    static const struct {
+        const char *name;
+        double degree;
+    } kinds[] = {{"LINEAR", 0}, {"POLY", 2}, {"POLY", 3},
+                 {"POLY", 2.5}, {"RBF", 0},  {"SIGMOID", 0}};
+    static const int row_counts[] = {1, 2, 3, 7, ROWS},
+                     vector_counts[] = {1, 8, 15, 16, MAX_VECTORS};
     CHECK_OK(ln_arch_init());
-    for (int k = 0; k < 4; k++)
-        for (int r = 0; r < 4; r++)
-            for (int v = 0; v < 5; v++)
-                check_machine(kinds[k], row_counts[r], vector_counts[v]);
+    for (int t = 0; t < 2; t++)
+        for (int k = 0; k < 6; k++)
+            for (int r = 0; r < 5; r++)
+                for (int v = 0; v < 5; v++)
+                    check_machine(targets[t], kinds[k].name, kinds[k].degree, row_counts[r],
+                                  vector_counts[v]);
+    ln_arch_cleanup();
+}
+
+// Scores and classes of a classifier on a target.
+typedef struct classified {
+    int64_t classes[ROWS];
+    float scores[ROWS * 10];
+} classified;
+
+static void classify(const char *text, const char *target, classified *out)
+{
+    float x[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = (float)((i * 11 + i / 7) % 16) / 8 - 1;
+    ln_context *ctx = load_text(text, target);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", out->classes));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "z", out->scores));
+    close_context(ctx);
+}
+
+static void check_same_classes(const char *text, int score_count)
+{
+    classified ref, cpu;
+    classify(text, "ref", &ref);
+    classify(text, "cpu", &cpu);
+    for (int i = 0; i < ROWS * score_count; i++)
+        CHECK_NEAR((double)cpu.scores[i], (double)ref.scores[i],
+                   1e-5 * (1 + fabs((double)ref.scores[i])));
+    for (int r = 0; r < ROWS; r++)
+        CHECK_EQ(cpu.classes[r], ref.classes[r]);
+}
+
+// The first class has no vectors, the others 1, 2, 3, ... of them.
+static void check_classifier(const char *kind, int class_count, bool has_probabilities)
+{
+    double numbers[MAX_VECTORS * 5], rho[10], ints[5];
+    int vector_count = class_count * (class_count - 1) / 2;
+    for (int i = 0; i < MAX_VECTORS * 5; i++)
+        numbers[i] = (i * 37 % 61) / 32.0 - 1;
+    for (int i = 0; i < 10; i++)
+        rho[i] = i / 16.0 - 0.3;
+    for (int i = 0; i < 5; i++)
+        ints[i] = i;
+    size_t pairs = (size_t)vector_count;
+    char text[8000];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d]);\n"
+                                   "ml_SVMClassifier(X=x | Y=y, Z=z | kernel_type=\"%s\", "
+                                   "kernel_params=[0.5, 2, 3]",
+                                   ROWS, COLUMNS, kind);
+    used +=
+        put_numbers(text + used, sizeof text - used, "support_vectors", numbers, pairs * COLUMNS);
+    used += put_numbers(text + used, sizeof text - used, "coefficients", numbers + 7,
+                        pairs * (size_t)(class_count - 1));
+    used += put_numbers(text + used, sizeof text - used, "rho", rho, pairs);
+    used += put_numbers(text + used, sizeof text - used, "vectors_per_class", ints,
+                        (size_t)class_count);
+    used +=
+        put_numbers(text + used, sizeof text - used, "classlabels_ints", ints, (size_t)class_count);
+    if (has_probabilities) {
+        used += put_numbers(text + used, sizeof text - used, "prob_a", numbers + 3, pairs);
+        used += put_numbers(text + used, sizeof text - used, "prob_b", rho, pairs);
+    }
+    snprintf(text + used, sizeof text - used, ");\n");
+    check_same_classes(text, has_probabilities || class_count == 2 ? class_count : (int)pairs);
+}
+
+TEST(machines_classify_alike_on_ref_and_cpu)
+{
+    static const char *const kinds[] = {"LINEAR", "POLY", "SIGMOID"};
+    CHECK_OK(ln_arch_init());
+    for (int k = 0; k < 3; k++)
+        for (int n = 2; n <= 5; n++)
+            for (int p = 0; p < 2; p++)
+                check_classifier(kinds[k], n, p);
+    check_same_classes("input(| dst=x | dtype=TL_FLOAT, dims=[130, 3]);\n"
+                       "ml_SVMClassifier(X=x | Y=y, Z=z | coefficients=[1, 2, 3, -1, 0.5, 2], "
+                       "rho=[0.25], classlabels_ints=[4, 9]);\n",
+                       2);
+    ln_arch_cleanup();
+}
+
+TEST(linear_models_say_the_same_on_ref_and_cpu)
+{
+    static const char *const transforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
+                                             "PROBIT"};
+    CHECK_OK(ln_arch_init());
+    for (int t = 0; t < 5; t++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "input(| dst=x | dtype=TL_FLOAT, dims=[130, 3]);\n"
+            "ml_LinearClassifier(X=x | Y=y, Z=z | coefficients=[0.113, 0.207, 0.311, 0.2, 0.05, 0.1, "
+            "0.203, 0, 0.109], intercepts=[0.7, 0.6, 0.55], classlabels_ints=[4, 9, 2], "
+            "post_transform=\"%s\");\n",
+            transforms[t]);
+        check_same_classes(text, 3);
+        snprintf(text, sizeof text,
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[130, 3]);\n"
+                 "ml_LinearClassifier(X=x | Y=y, Z=z | coefficients=[0.1, 0.2, 0.3], "
+                 "intercepts=[0.7], classlabels_ints=[4, 9], post_transform=\"%s\");\n",
+                 transforms[t]);
+        check_same_classes(text, 2);
+        snprintf(text, sizeof text,
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[130, 3]);\n"
+                 "ml_LinearRegressor(X=x | Y=z | coefficients=[0.1, 0.2, 0.3, 0.2, 0.05, 0.1], "
+                 "intercepts=[0.7, 0.6], targets=2, post_transform=\"%s\");\n"
+                 "create(| dst=y | dtype=TL_INT64, dims=[130], data=[0]);\n",
+                 transforms[t]);
+        check_same_classes(text, 2);
+    }
     ln_arch_cleanup();
 }
 
@@ -236,4 +362,5 @@ TEST(parameters_that_do_not_fit_are_refused_at_load)
 }
 
 TEST_LIST(tables_are_made_once_and_outlive_the_model, runs_take_no_memory,
-          every_support_vector_counts_in_every_row, parameters_that_do_not_fit_are_refused_at_load)
+          every_support_vector_counts_in_every_row, machines_classify_alike_on_ref_and_cpu,
+          linear_models_say_the_same_on_ref_and_cpu, parameters_that_do_not_fit_are_refused_at_load)

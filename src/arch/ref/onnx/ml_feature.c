@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/param_array.h"
 #include "base/deadline.h"
 #include "op/onnx/ml.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // The column of element `i`: elements beyond the second axis count on.
@@ -41,8 +41,8 @@ ln_status ln_ref_ml_scaler(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     size_t columns = columns_of(src), offset_count, scale_count;
     const double *offsets, *scales;
-    LN_TRY(ln_ref_param_reals(call, "offset", NULL, &offset_count, &offsets));
-    LN_TRY(ln_ref_param_reals(call, "scale", NULL, &scale_count, &scales));
+    LN_TRY(ln_array_reals(call, "offset", NULL, &offset_count, &offsets));
+    LN_TRY(ln_array_reals(call, "scale", NULL, &scale_count, &scales));
     LN_TRY(check_list(call, "offset", offset_count, columns));
     LN_TRY(check_list(call, "scale", scale_count, columns));
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -65,9 +65,9 @@ ln_status ln_ref_ml_imputer(ln_call *call)
     const double *reals = NULL;
     const int64_t *ints = NULL;
     if (is_float)
-        LN_TRY(ln_ref_param_reals(call, name, NULL, &count, &reals));
+        LN_TRY(ln_array_reals(call, name, NULL, &count, &reals));
     else
-        LN_TRY(ln_ref_param_ints(call, name, &count, &ints));
+        LN_TRY(ln_array_ints(call, name, &count, &ints));
     if (ln_call_is_counting(call))
         return LN_OK;
     if (count == 0)

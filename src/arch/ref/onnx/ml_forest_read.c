@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_forest.h"
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 
 typedef struct node_name {
     int64_t tree, node;
@@ -93,16 +93,14 @@ static ln_status read_lists(reader *r)
 {
     ln_call *call = r->call;
     size_t count, others[6];
-    LN_TRY(ln_ref_param_ints(call, "nodes_treeids", &count, &r->trees));
-    LN_TRY(ln_ref_param_ints(call, "nodes_nodeids", &others[0], &r->numbers));
-    LN_TRY(ln_ref_param_ints(call, "nodes_featureids", &others[1], &r->features));
-    LN_TRY(ln_ref_param_ints(call, "nodes_truenodeids", &others[2], &r->yes));
-    LN_TRY(ln_ref_param_ints(call, "nodes_falsenodeids", &others[3], &r->no));
-    LN_TRY(ln_ref_param_strings(call, "nodes_modes", &others[4], &r->modes));
-    LN_TRY(
-        ln_ref_param_reals(call, "nodes_values", "nodes_values_as_tensor", &others[5], &r->values));
-    LN_TRY(
-        ln_ref_param_ints(call, "nodes_missing_value_tracks_true", &r->nan_count, &r->nan_is_true));
+    LN_TRY(ln_array_ints(call, "nodes_treeids", &count, &r->trees));
+    LN_TRY(ln_array_ints(call, "nodes_nodeids", &others[0], &r->numbers));
+    LN_TRY(ln_array_ints(call, "nodes_featureids", &others[1], &r->features));
+    LN_TRY(ln_array_ints(call, "nodes_truenodeids", &others[2], &r->yes));
+    LN_TRY(ln_array_ints(call, "nodes_falsenodeids", &others[3], &r->no));
+    LN_TRY(ln_array_strings(call, "nodes_modes", &others[4], &r->modes));
+    LN_TRY(ln_array_reals(call, "nodes_values", "nodes_values_as_tensor", &others[5], &r->values));
+    LN_TRY(ln_array_ints(call, "nodes_missing_value_tracks_true", &r->nan_count, &r->nan_is_true));
     for (size_t i = 0; i < 6; i++) {
         if (others[i] != count)
             return ln_call_fail(call, LN_INVALID, "lists for %zu and %zu nodes", count, others[i]);
@@ -197,11 +195,11 @@ static ln_status read_votes(reader *r, const char *prefix, size_t target_count)
     const double *weights;
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s_%s", prefix, suffixes[i]);
-        LN_TRY(ln_ref_param_ints(call, name, &counts[i], &lists[i]));
+        LN_TRY(ln_array_ints(call, name, &counts[i], &lists[i]));
     }
     snprintf(name, sizeof name, "%s_weights", prefix);
     snprintf(tensor_name, sizeof tensor_name, "%s_weights_as_tensor", prefix);
-    LN_TRY(ln_ref_param_reals(call, name, tensor_name, &count, &weights));
+    LN_TRY(ln_array_reals(call, name, tensor_name, &count, &weights));
     if (counts[0] != count || counts[1] != count || counts[2] != count)
         return ln_call_fail(call, LN_INVALID, "lists for %zu, %zu, %zu and %zu votes", counts[0],
                             counts[1], counts[2], count);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "arch/ref/onnx/ml_forest.h"
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 typedef struct reader {
@@ -27,16 +27,15 @@ static ln_status read_lists(reader *r)
     r->modes = ln_call_in_named(call, "nodes_modes");
     if (!r->modes)
         return ln_call_fail(call, LN_INVALID, "`nodes_modes` is missing");
-    LN_TRY(ln_ref_param_reals(call, "nodes_splits", "nodes_splits", &count, &r->values));
-    LN_TRY(ln_ref_param_ints(call, "nodes_featureids", &others[0], &r->features));
-    LN_TRY(ln_ref_param_ints(call, "nodes_truenodeids", &others[1], &r->yes));
-    LN_TRY(ln_ref_param_ints(call, "nodes_falsenodeids", &others[2], &r->no));
-    LN_TRY(ln_ref_param_ints(call, "nodes_trueleafs", &others[3], &r->yes_is_leaf));
-    LN_TRY(ln_ref_param_ints(call, "nodes_falseleafs", &others[4], &r->no_is_leaf));
-    LN_TRY(
-        ln_ref_param_ints(call, "nodes_missing_value_tracks_true", &r->nan_count, &r->nan_is_true));
-    LN_TRY(ln_ref_param_reals(call, "membership_values", "membership_values", &r->member_count,
-                              &forest->members));
+    LN_TRY(ln_array_reals(call, "nodes_splits", "nodes_splits", &count, &r->values));
+    LN_TRY(ln_array_ints(call, "nodes_featureids", &others[0], &r->features));
+    LN_TRY(ln_array_ints(call, "nodes_truenodeids", &others[1], &r->yes));
+    LN_TRY(ln_array_ints(call, "nodes_falsenodeids", &others[2], &r->no));
+    LN_TRY(ln_array_ints(call, "nodes_trueleafs", &others[3], &r->yes_is_leaf));
+    LN_TRY(ln_array_ints(call, "nodes_falseleafs", &others[4], &r->no_is_leaf));
+    LN_TRY(ln_array_ints(call, "nodes_missing_value_tracks_true", &r->nan_count, &r->nan_is_true));
+    LN_TRY(ln_array_reals(call, "membership_values", "membership_values", &r->member_count,
+                          &forest->members));
     for (size_t i = 0; i < 5; i++) {
         if (others[i] != count || (size_t)r->modes->len != count)
             return ln_call_fail(call, LN_INVALID, "lists for %zu and %zu nodes", count, others[i]);
@@ -51,8 +50,8 @@ static ln_status read_leaves(reader *r, size_t target_count)
     const int64_t *targets;
     const double *weights;
     size_t weight_count;
-    LN_TRY(ln_ref_param_ints(r->call, "leaf_targetids", &r->leaf_count, &targets));
-    LN_TRY(ln_ref_param_reals(r->call, "leaf_weights", "leaf_weights", &weight_count, &weights));
+    LN_TRY(ln_array_ints(r->call, "leaf_targetids", &r->leaf_count, &targets));
+    LN_TRY(ln_array_reals(r->call, "leaf_weights", "leaf_weights", &weight_count, &weights));
     if (r->leaf_count != weight_count)
         return ln_call_fail(r->call, LN_INVALID, "%zu targets and %zu weights of leaves",
                             r->leaf_count, weight_count);
@@ -124,7 +123,7 @@ ln_status ln_ml_forest_read_split(ln_call *call, size_t target_count, ln_ml_fore
     for (size_t i = 0; i < r.inner_count; i++)
         LN_TRY(read_node(&r, i));
     const int64_t *roots;
-    LN_TRY(ln_ref_param_ints(call, "tree_roots", &out_forest->root_count, &roots));
+    LN_TRY(ln_array_ints(call, "tree_roots", &out_forest->root_count, &roots));
     out_forest->roots =
         ln_call_scratch(call, out_forest->root_count + 1, sizeof *out_forest->roots);
     if (!out_forest->roots)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_lookup.h"
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // ---- OneHotEncoder ----
@@ -68,7 +68,7 @@ static ln_status keep_strings(ln_call *call, encoder *e, const char *const *stri
     if (e->count)
         memcpy(all, strings, e->count * sizeof *all);
     all[e->count] = fallback;
-    return ln_ml_keep_strings(call, all, e->count + 1, &e->strings);
+    return ln_array_keep_strings(call, all, e->count + 1, &e->strings);
 }
 
 static ln_status keep_ints(ln_call *call, encoder *e, const int64_t *ints, int64_t fallback)
@@ -125,8 +125,8 @@ ln_status ln_ref_prepare_ml_category_mapper(ln_call *call)
     const char *const *strings;
     const int64_t *numbers;
     size_t number_count;
-    LN_TRY(ln_ref_param_strings(call, "cats_strings", &e->count, &strings));
-    LN_TRY(ln_ref_param_ints(call, "cats_int64s", &number_count, &numbers));
+    LN_TRY(ln_array_strings(call, "cats_strings", &e->count, &strings));
+    LN_TRY(ln_array_ints(call, "cats_int64s", &number_count, &numbers));
     if (e->count != number_count)
         return ln_call_fail(call, LN_INVALID, "%zu strings for %zu numbers", e->count,
                             number_count);
@@ -185,19 +185,19 @@ static ln_status keep_values(ln_call *call, tl_dtype dtype, encoder *e)
         return keep_tensor_values(call, e, values, fallback);
     if (dtype == TL_STRING) {
         const char *const *strings;
-        LN_TRY(ln_ref_param_strings(call, "values_strings", &e->count, &strings));
+        LN_TRY(ln_array_strings(call, "values_strings", &e->count, &strings));
         return keep_strings(call, e, strings,
                             fallback ? *(const char *const *)fallback->data
                                      : ln_call_string(call, "default_string"));
     }
     if (dtype == TL_INT64) {
         const int64_t *ints;
-        LN_TRY(ln_ref_param_ints(call, "values_int64s", &e->count, &ints));
+        LN_TRY(ln_array_ints(call, "values_int64s", &e->count, &ints));
         return keep_ints(call, e, ints,
                          fallback ? ln_elem_int(fallback, 0) : ln_call_int(call, "default_int64"));
     }
     const double *reals;
-    LN_TRY(ln_ref_param_reals(call, "values_floats", NULL, &e->count, &reals));
+    LN_TRY(ln_array_reals(call, "values_floats", NULL, &e->count, &reals));
     return keep_reals(call, e, reals,
                       fallback ? ln_elem_real(fallback, 0) : ln_call_float(call, "default_float"));
 }
@@ -216,7 +216,7 @@ static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
         LN_TRY(ln_ml_lookup_keep_param(call, "keys_int64s", false, &e->keys, &count));
     } else {
         const double *reals;
-        LN_TRY(ln_ref_param_reals(call, "keys_floats", NULL, &count, &reals));
+        LN_TRY(ln_array_reals(call, "keys_floats", NULL, &count, &reals));
         count = tensor ? (size_t)tensor->len : count;
         ln_ml_key *keys = ln_call_scratch(call, count + 1, sizeof *keys);
         if (!keys)
@@ -235,7 +235,7 @@ static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
 static ln_status keep_positions(ln_call *call, const tl_tensor *src, encoder *e)
 {
     const char *const *strings;
-    LN_TRY(ln_ref_param_strings(call, "classes_strings", &e->count, &strings));
+    LN_TRY(ln_array_strings(call, "classes_strings", &e->count, &strings));
     int64_t *positions = ln_call_scratch(call, e->count + 1, sizeof *positions);
     ln_ml_key *keys = ln_call_scratch(call, e->count + 1, sizeof *keys);
     if (!positions || !keys)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // ---- Keys ----
@@ -80,26 +80,6 @@ void ln_ml_sort_rows(ln_ml_row *rows, size_t count)
 
 // ---- Making a table ----
 
-ln_status ln_ml_keep_strings(ln_call *call, const char *const *strings, size_t count,
-                             const char *const **out_copies)
-{
-    *out_copies = NULL;
-    size_t byte_count = 0;
-    for (size_t i = 0; i < count; i++)
-        byte_count += (strings[i] ? strlen(strings[i]) : 0) + 1;
-    const char **copies = ln_call_keep(call, count + 1, sizeof *copies);
-    char *text = ln_call_keep(call, byte_count + 1, 1);
-    if (!copies || !text)
-        return ln_error_status();
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strings[i] ? strlen(strings[i]) : 0;
-        copies[i] = len ? memcpy(text, strings[i], len) : text;
-        text += len + 1;
-    }
-    *out_copies = copies;
-    return LN_OK;
-}
-
 // Rows with copies of the keys' strings, one after another in one block.
 static ln_status keep_rows(ln_call *call, const ln_ml_key *keys, size_t count, ln_ml_row *rows)
 {
@@ -114,7 +94,7 @@ static ln_status keep_rows(ln_call *call, const ln_ml_key *keys, size_t count, l
     for (size_t i = 0; i < count; i++)
         strings[i] = keys[i].string;
     const char *const *copies;
-    LN_TRY(ln_ml_keep_strings(call, strings, count, &copies));
+    LN_TRY(ln_array_keep_strings(call, strings, count, &copies));
     for (size_t i = 0; i < count; i++)
         rows[i] = (ln_ml_row){{.string = copies[i]}, i};
     return LN_OK;
@@ -161,9 +141,9 @@ ln_status ln_ml_lookup_keep_param(ln_call *call, const char *name, bool is_strin
     const char *const *strings = NULL;
     const int64_t *numbers = NULL;
     if (is_string)
-        LN_TRY(ln_ref_param_strings(call, name, out_count, &strings));
+        LN_TRY(ln_array_strings(call, name, out_count, &strings));
     else
-        LN_TRY(ln_ref_param_ints(call, name, out_count, &numbers));
+        LN_TRY(ln_array_ints(call, name, out_count, &numbers));
     ln_ml_key *keys = ln_call_scratch(call, *out_count + 1, sizeof *keys);
     if (!keys)
         return ln_error_status();

@@ -51,8 +51,4 @@ const ln_ml_row *ln_ml_find_all(const ln_ml_lookup *lookup, ln_ml_key key, size_
 // Sorts rows by key, then by index.
 void ln_ml_sort_rows(ln_ml_row *rows, size_t count);
 
-// In `prepare`: copies of `count` strings, NULL as "", and of their array.
-ln_status ln_ml_keep_strings(ln_call *call, const char *const *strings, size_t count,
-                             const char *const **out_copies);
-
 #endif

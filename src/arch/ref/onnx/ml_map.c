@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_lookup.h"
-#include "arch/ref/onnx/param_array.h"
 #include "arch/ref/onnx/pieces.h"
 #include "arch/ref/onnx/quant_text.h"
 #include "op/onnx/ml.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // *out_keys, *out_values = the tensors of the map that is input 0.

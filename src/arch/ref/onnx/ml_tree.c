@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_forest.h"
-#include "arch/ref/onnx/ml_scores.h"
 #include "arch/ref/onnx/ml_trees.h"
-#include "arch/ref/onnx/param_array.h"
 #include "op/onnx/ml.h"
+#include "op/onnx/ml_scores.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // In the order of TreeEnsemble's numbers.
@@ -81,8 +81,8 @@ ln_status ln_ref_prepare_ml_tree_ensemble_regressor(ln_call *call)
     LN_TRY(begin_model(call, targets, &m));
     m->aggregate = (aggregate)kind;
     LN_TRY(ln_ml_transform_read(call, &m->transform));
-    LN_TRY(
-        ln_ref_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &m->base));
+    LN_TRY(ln_array_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count,
+                               &m->base));
     LN_TRY(ln_ml_forest_read(call, "target", m->targets, &forest));
     return keep_trees(call, &forest, m);
 }
@@ -126,8 +126,8 @@ ln_status ln_ref_prepare_ml_tree_ensemble_classifier(ln_call *call)
     LN_TRY(begin_model(call, targets, &m));
     m->aggregate = AGGREGATE_SUM;
     LN_TRY(ln_ml_transform_read(call, &m->transform));
-    LN_TRY(
-        ln_ref_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count, &m->base));
+    LN_TRY(ln_array_keep_reals(call, "base_values", "base_values_as_tensor", &m->base_count,
+                               &m->base));
     LN_TRY(ln_ml_forest_read(call, "class", m->targets, &forest));
     LN_TRY(ln_ml_classes_keep(call, "classlabels_int64s", &m->names));
     m->classes = examine_votes(&forest, m->targets);

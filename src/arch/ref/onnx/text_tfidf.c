@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_lookup.h"
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 // What `prepare` makes of the parameters. Node 0 is the root, node i + 1 the path of item i alone.
@@ -46,7 +46,7 @@ static ln_status read_weights(ln_call *call, vectorizer *v)
     v->is_idf = strcmp(mode, "IDF") == 0;
     if (!is_tf && !v->is_idf && strcmp(mode, "TFIDF") != 0)
         return ln_call_fail(call, LN_INVALID, "mode \"%s\" is none of TF, IDF, TFIDF", mode);
-    LN_TRY(ln_ref_keep_reals(call, "weights", NULL, &v->weight_count, &v->weights));
+    LN_TRY(ln_array_keep_reals(call, "weights", NULL, &v->weight_count, &v->weights));
     v->is_weighted = !is_tf && v->weight_count > 0;
     return LN_OK;
 }
@@ -60,8 +60,8 @@ static ln_status read_pool(ln_call *call, bool wants_strings, size_t *out_count,
     size_t number_count, string_count;
     const int64_t *numbers;
     const char *const *strings;
-    LN_TRY(ln_ref_param_ints(call, "pool_int64s", &number_count, &numbers));
-    LN_TRY(ln_ref_param_strings(call, "pool_strings", &string_count, &strings));
+    LN_TRY(ln_array_ints(call, "pool_int64s", &number_count, &numbers));
+    LN_TRY(ln_array_strings(call, "pool_strings", &string_count, &strings));
     size_t count = wants_strings ? string_count : number_count;
     if ((wants_strings ? number_count : string_count) > 0 || count == 0)
         return ln_call_fail(call, LN_INVALID,
@@ -94,8 +94,8 @@ static ln_status read_grams(ln_call *call, const vectorizer *v, size_t pool_coun
     size_t start_count, index_count, id = 0;
     const int64_t *starts, *indexes;
     *out_count = 0;
-    LN_TRY(ln_ref_param_ints(call, "ngram_counts", &start_count, &starts));
-    LN_TRY(ln_ref_param_ints(call, "ngram_indexes", &index_count, &indexes));
+    LN_TRY(ln_array_ints(call, "ngram_counts", &start_count, &starts));
+    LN_TRY(ln_array_ints(call, "ngram_indexes", &index_count, &indexes));
     if (v->most > start_count || v->least > v->most)
         return ln_call_fail(call, LN_INVALID,
                             "n-grams of %zu to %zu elements, and a pool for those up to %zu",

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores of classifiers and regressors.
 
-#include "arch/ref/onnx/ml_scores.h"
+#include "op/onnx/ml_scores.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "arch/ref/onnx/ml_lookup.h"
-#include "arch/ref/onnx/param_array.h"
+#include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
 static const double PI = 3.14159265358979323846;
@@ -116,10 +115,10 @@ ln_status ln_ml_classes_keep(ln_call *call, const char *ints, ln_ml_classes *out
     size_t count;
     const char *const *strings;
     const int64_t *numbers;
-    LN_TRY(ln_ref_param_strings(call, "classlabels_strings", &count, &strings));
+    LN_TRY(ln_array_strings(call, "classlabels_strings", &count, &strings));
     if (count > 0)
-        return ln_ml_keep_strings(call, strings, count, &out_classes->strings);
-    LN_TRY(ln_ref_param_ints(call, ints, &count, &numbers));
+        return ln_array_keep_strings(call, strings, count, &out_classes->strings);
+    LN_TRY(ln_array_ints(call, ints, &count, &numbers));
     int64_t *kept = ln_call_keep(call, count + 1, sizeof *kept);
     if (!kept)
         return ln_error_status();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores of classifiers and regressors: what is done to them at the end, and the names of classes.
 
-#ifndef LN_ARCH_REF_ONNX_ML_SCORES_H
-#define LN_ARCH_REF_ONNX_ML_SCORES_H
+#ifndef LN_OP_ONNX_ML_SCORES_H
+#define LN_OP_ONNX_ML_SCORES_H
 
 #include <stdbool.h>
 

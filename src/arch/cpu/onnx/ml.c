@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear models and support vector machines in f32: all their functions of many rows are products
+// with packed matrices.
+//
+// A machine whose kernel is linear is linear itself: its vectors are added up, times their
+// coefficients, when the model is loaded. Of the others the kernels are one product, with gamma in
+// the vectors and coef0 as bias, and the sums over the vectors of each class another. Their
+// distances from the vectors are left to `ref`: a product would cancel digits.
+
+#include "arch/cpu/functions.h"
+
+#include <string.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/gemm/packed.h"
+#include "arch/cpu/kernels/softmax/softmax.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "base/checked.h"
+#include "base/deadline.h"
+#include "op/onnx/ml.h"
+#include "op/onnx/ml_linear.h"
+#include "op/onnx/ml_svm.h"
+
+// Rows whose functions are computed together, and the most floats for them.
+#define BLOCK_ROWS   56
+#define BLOCK_FLOATS ((size_t)1 << 22)
+
+// ---- Functions of rows ----
+
+// Y[rows, count] = act(X[rows, length] * W + bias).
+typedef struct functions {
+    size_t count, length;
+    const float *packed;
+    const float *bias; // NULL: none
+} functions;
+
+// Space for those of W[j][i], and where to put it.
+static float *take_matrix(ln_call *call, size_t count, size_t length)
+{
+    size_t len;
+    if (!ln_size_mul(count, length, &len) || ln_gemm_packed_len(length, count) == SIZE_MAX) {
+        ln_call_fail(call, LN_LIMIT, "%zu functions of %zu numbers", count, length);
+        return NULL;
+    }
+    return ln_call_scratch(call, len + 1, sizeof(float));
+}
+
+// In `prepare`: `matrix` is [count, length].
+static ln_status keep_functions(ln_call *call, const float *matrix, size_t count, size_t length,
+                                functions *out_functions)
+{
+    *out_functions = (functions){.count = count, .length = length};
+    if (count == 0 || length == 0)
+        return LN_OK;
+    float *packed = ln_call_keep(call, ln_gemm_packed_len(length, count), sizeof *packed);
+    if (!packed)
+        return ln_error_status();
+    ln_gemm_pack_f32(ln_cpu_isa_get(), length, count, matrix, 1, length, packed,
+                     ln_cpu_call_pool(call));
+    out_functions->packed = packed;
+    return LN_OK;
+}
+
+static ln_status keep_floats(ln_call *call, const double *values, size_t count,
+                             const float **out_floats)
+{
+    float *floats = ln_call_keep(call, count + 1, sizeof *floats);
+    if (!floats)
+        return ln_error_status();
+    for (size_t i = 0; i < count; i++)
+        floats[i] = (float)values[i];
+    *out_floats = floats;
+    return LN_OK;
+}
+
+static void compute(ln_call *call, const functions *f, ln_act act, size_t rows, const float *x,
+                    size_t stride, float *y)
+{
+    ln_gemm_packed_f32_args args = {.m = rows,
+                                    .n = f->count,
+                                    .k = f->length,
+                                    .a = x,
+                                    .a_stride = stride,
+                                    .packed = f->packed,
+                                    .y = y,
+                                    .y_stride = f->count,
+                                    .epilogue = {.bias = f->bias, .act = act}};
+    if (f->packed)
+        ln_gemm_packed_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    else
+        memset(y, 0, rows * f->count * sizeof *y);
+}
+
+static ln_status accepts_floats(ln_call *call)
+{
+    if (ln_call_in(call, 0)->dtype != TL_FLOAT)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
+    return LN_OK;
+}
+
+// ---- Linear models ----
+
+typedef struct linear {
+    ln_linear_model model;
+    functions functions;
+} linear;
+
+static ln_status keep_linear(ln_call *call, linear *l)
+{
+    const ln_linear_model *m = &l->model;
+    int rows, width;
+    LN_TRY(ln_ml_table(call, 0, &rows, &width));
+    size_t columns = (size_t)width;
+    LN_TRY(ln_linear_check_columns(call, m, columns));
+    float *matrix = take_matrix(call, m->function_count, columns);
+    if (!matrix)
+        return ln_error_status();
+    for (size_t i = 0; i < m->function_count * columns; i++)
+        matrix[i] = (float)m->coefficients[i];
+    LN_TRY(keep_functions(call, matrix, m->function_count, columns, &l->functions));
+    if (m->intercept_count)
+        return keep_floats(call, m->intercepts, m->intercept_count, &l->functions.bias);
+    return LN_OK;
+}
+
+ln_status ln_cpu_prepare_ml_linear_regressor(ln_call *call)
+{
+    linear *l = ln_call_keep(call, 1, sizeof *l);
+    if (!l)
+        return ln_error_status();
+    LN_TRY(ln_linear_read_regressor(call, &l->model));
+    return keep_linear(call, l);
+}
+
+ln_status ln_cpu_prepare_ml_linear_classifier(ln_call *call)
+{
+    linear *l = ln_call_keep(call, 1, sizeof *l);
+    if (!l)
+        return ln_error_status();
+    LN_TRY(ln_linear_read_classifier(call, &l->model));
+    return keep_linear(call, l);
+}
+
+ln_status ln_cpu_accepts_ml_linear(ln_call *call)
+{
+    return accepts_floats(call);
+}
+
+static size_t find_largest(const float *values, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        best = values[i] > values[best] ? i : best;
+    return best;
+}
+
+// Whether the functions are the scores, but for a softmax, and the class is that of the largest.
+static bool is_plain(const ln_linear_model *m)
+{
+    return (m->class_count == 0 || m->function_count > 1) &&
+           (m->transform == LN_ML_NONE || m->transform == LN_ML_SOFTMAX);
+}
+
+static ln_status conclude_plain(ln_call *call, const ln_linear_model *m, size_t rows, float *y)
+{
+    size_t n = m->function_count;
+    for (size_t r = 0; m->class_count && r < rows; r++)
+        LN_TRY(ln_ml_classes_set(call, &m->classes, r, find_largest(y + r * n, n)));
+    ln_softmax_f32_args args = {.outer = rows, .n = n, .inner = 1, .x = y, .y = y};
+    if (m->transform == LN_ML_SOFTMAX && n > 1)
+        ln_softmax_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
+static ln_status conclude(ln_call *call, const ln_linear_model *m, size_t rows, const float *y,
+                          double *row)
+{
+    size_t n = m->function_count;
+    for (size_t r = 0; r < rows && !ln_deadline_passed(); r++) {
+        for (size_t i = 0; i < n; i++)
+            row[i] = (double)y[r * n + i];
+        LN_TRY(ln_linear_conclude(call, m, r, row));
+    }
+    return LN_OK;
+}
+
+ln_status ln_cpu_ml_linear(ln_call *call)
+{
+    int rows, columns;
+    size_t n;
+    LN_TRY(ln_ml_table(call, 0, &rows, &columns));
+    LN_TRY(ln_linear_count_functions(call, &n));
+    float *y = ln_call_scratch(call, (size_t)rows * n + 1, sizeof *y);
+    double *row = ln_call_scratch(call, n, sizeof *row);
+    if (!y || !row)
+        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    const linear *l = ln_call_prepared(call);
+    const ln_linear_model *m = &l->model;
+    LN_TRY(ln_linear_check_columns(call, m, (size_t)columns));
+    if (l->functions.length != (size_t)columns)
+        return ln_call_fail(call, LN_INVALID, "%zu coefficients of a function for %d columns",
+                            l->functions.length, columns);
+    tl_tensor *scores = ln_call_dst(call, m->class_count ? 1 : 0);
+    y = scores && is_plain(m) ? scores->data : y;
+    const float *x = ln_call_in(call, 0)->data;
+    compute(call, &l->functions, LN_ACT_NONE, (size_t)rows, x, (size_t)columns, y);
+    return is_plain(m) ? conclude_plain(call, m, (size_t)rows, y)
+                       : conclude(call, m, (size_t)rows, y, row);
+}
+
+// ---- Support vector machines ----
+
+typedef struct machine {
+    ln_svm_model model;
+    functions kernels; // none of a linear machine
+    functions *sums;   // of each class over its vectors; one of a regressor and a linear machine
+} machine;
+
+typedef struct rows {
+    ln_call *call;
+    const machine *machine; // NULL while memory is counted
+    size_t columns, count;  // of rows, computed together
+    float *kernels;         // [rows, vectors]
+    float *squares;         // of them, for third powers
+    float *sums;            // [class, rows, functions]
+    double *functions;      // of one row
+} rows;
+
+static bool is_linear(const ln_svm_model *m)
+{
+    return m->kind == LN_SVM_LINEAR;
+}
+
+static size_t sum_count(const ln_svm_model *m)
+{
+    return is_linear(m) || m->class_count == 0 ? 1 : m->class_count;
+}
+
+// Functions of all sums.
+static size_t all_sums(const ln_svm_model *m)
+{
+    if (is_linear(m))
+        return ln_svm_function_count(m);
+    return m->class_count ? m->class_count * (m->class_count - 1) : 1;
+}
+
+// Adds the vectors from `start` on, times `coefficients`, to a function.
+static void add_vectors(const ln_svm_model *m, size_t columns, const double *coefficients,
+                        size_t start, size_t end, double *function)
+{
+    for (size_t v = start; v < end; v++)
+        for (size_t c = 0; c < columns; c++)
+            function[c] += coefficients[v] * m->vectors[v * columns + c];
+}
+
+static void round_function(double *function, size_t columns, float *to)
+{
+    for (size_t c = 0; c < columns; c++)
+        to[c] = (float)function[c];
+    memset(function, 0, columns * sizeof *function);
+}
+
+// The functions of a machine with a linear kernel, one after another; `function` is zeros.
+static void add_up_linear(const ln_svm_model *m, size_t columns, double *function, float *matrix)
+{
+    if (m->class_count == 0) {
+        add_vectors(m, columns, m->coefficients, 0, m->vector_count, function);
+        round_function(function, columns, matrix);
+    }
+    const size_t *starts = m->class_starts;
+    for (size_t i = 0; i + 1 < m->class_count; i++) {
+        for (size_t j = i + 1; j < m->class_count; j++, matrix += columns) {
+            const double *against_j = m->coefficients + (j - 1) * m->vector_count;
+            const double *against_i = m->coefficients + i * m->vector_count;
+            add_vectors(m, columns, against_j, starts[i], starts[i + 1], function);
+            add_vectors(m, columns, against_i, starts[j], starts[j + 1], function);
+            round_function(function, columns, matrix);
+        }
+    }
+}
+
+static ln_status keep_linear_machine(ln_call *call, machine *s)
+{
+    const ln_svm_model *m = &s->model;
+    size_t n = ln_svm_function_count(m);
+    size_t columns = m->vector_count ? m->value_count / m->vector_count : m->coefficient_count / n;
+    double *function = ln_call_scratch(call, columns + 1, sizeof *function);
+    float *matrix = take_matrix(call, n, columns);
+    if (!function || !matrix)
+        return ln_error_status();
+    if (m->vector_count)
+        add_up_linear(m, columns, function, matrix);
+    else
+        for (size_t i = 0; i < n * columns; i++)
+            matrix[i] = (float)m->coefficients[i];
+    return keep_functions(call, matrix, n, columns, &s->sums[0]);
+}
+
+static ln_status keep_kernels(ln_call *call, machine *s)
+{
+    const ln_svm_model *m = &s->model;
+    size_t columns = m->value_count / m->vector_count;
+    float *matrix = take_matrix(call, m->vector_count, columns);
+    float *bias = ln_call_keep(call, m->vector_count, sizeof *bias);
+    if (!matrix || !bias)
+        return ln_error_status();
+    for (size_t i = 0; i < m->value_count; i++)
+        matrix[i] = (float)(m->gamma * m->vectors[i]);
+    for (size_t v = 0; v < m->vector_count; v++)
+        bias[v] = (float)m->coef0;
+    LN_TRY(keep_functions(call, matrix, m->vector_count, columns, &s->kernels));
+    s->kernels.bias = bias;
+    return LN_OK;
+}
+
+// Sums of the kernels of each class with all rows of coefficients.
+static ln_status keep_sums(ln_call *call, machine *s)
+{
+    const ln_svm_model *m = &s->model;
+    size_t n = m->class_count ? m->class_count - 1 : 1;
+    for (size_t i = 0; i < sum_count(&s->model); i++) {
+        size_t start = m->class_count ? m->class_starts[i] : 0;
+        size_t end = m->class_count ? m->class_starts[i + 1] : m->vector_count;
+        float *matrix = take_matrix(call, n, end - start);
+        if (!matrix)
+            return ln_error_status();
+        for (size_t f = 0; f < n; f++)
+            for (size_t v = start; v < end; v++)
+                matrix[f * (end - start) + v - start] =
+                    (float)m->coefficients[f * m->vector_count + v];
+        LN_TRY(keep_functions(call, matrix, n, end - start, &s->sums[i]));
+    }
+    return LN_OK;
+}
+
+static ln_status keep_machine(ln_call *call, machine *s)
+{
+    s->sums = ln_call_keep(call, sum_count(&s->model), sizeof *s->sums);
+    if (!s->sums)
+        return ln_error_status();
+    if (is_linear(&s->model))
+        return keep_linear_machine(call, s);
+    LN_TRY(keep_kernels(call, s));
+    return keep_sums(call, s);
+}
+
+ln_status ln_cpu_prepare_ml_svm_regressor(ln_call *call)
+{
+    machine *s = ln_call_keep(call, 1, sizeof *s);
+    if (!s)
+        return ln_error_status();
+    LN_TRY(ln_svm_read_regressor(call, &s->model));
+    return keep_machine(call, s);
+}
+
+ln_status ln_cpu_prepare_ml_svm_classifier(ln_call *call)
+{
+    machine *s = ln_call_keep(call, 1, sizeof *s);
+    if (!s)
+        return ln_error_status();
+    LN_TRY(ln_svm_read_classifier(call, &s->model));
+    return keep_machine(call, s);
+}
+
+ln_status ln_cpu_accepts_ml_svm(ln_call *call)
+{
+    const char *kernel = ln_call_string(call, "kernel_type");
+    if (kernel && strcmp(kernel, "RBF") == 0)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for products of vectors here");
+    return accepts_floats(call);
+}
+
+// `sizes` are those of the model.
+static ln_status open_rows(ln_call *call, const ln_svm_model *sizes, rows *r, size_t *out_row_count)
+{
+    int row_count, columns;
+    LN_TRY(ln_ml_table(call, 0, &row_count, &columns));
+    *out_row_count = (size_t)row_count;
+    *r = (rows){.call = call, .columns = (size_t)columns};
+    size_t kernels = is_linear(sizes) ? 0 : sizes->vector_count, sums = all_sums(sizes);
+    size_t most = BLOCK_FLOATS / (kernels + sums + 1);
+    most = most < BLOCK_ROWS ? most : BLOCK_ROWS;
+    r->count = most < 1 ? 1 : most < *out_row_count ? most : *out_row_count;
+    size_t squares = sizes->kind == LN_SVM_POLY && sizes->degree == 3 ? r->count * kernels : 0;
+    r->kernels = ln_call_scratch(call, r->count * kernels + 1, sizeof *r->kernels);
+    r->squares = ln_call_scratch(call, squares + 1, sizeof *r->squares);
+    r->sums = ln_call_scratch(call, r->count * sums + 1, sizeof *r->sums);
+    r->functions = ln_call_scratch(call, ln_svm_function_count(sizes), sizeof *r->functions);
+    if (!r->kernels || !r->squares || !r->sums || !r->functions)
+        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    r->machine = ln_call_prepared(call);
+    return ln_svm_check_columns(call, &r->machine->model, r->columns);
+}
+
+static void multiply(size_t count, const float *a, const float *b, float *to)
+{
+    const int dims[] = {(int)count};
+    ln_binary_f32_args args = {.op = LN_BINARY_MUL,
+                               .x1_ndim = 1,
+                               .x2_ndim = 1,
+                               .ndim = 1,
+                               .x1_dims = dims,
+                               .x2_dims = dims,
+                               .dims = dims,
+                               .x1 = a,
+                               .x2 = b,
+                               .y = to};
+    ln_binary_f32(ln_cpu_isa_get(), &args, NULL);
+}
+
+// Small whole powers are products; `squares` has room for as many.
+static void raise(float *x, size_t count, double degree, float *squares)
+{
+    float power = (float)degree;
+    if (degree != 2 && degree != 3) {
+        ln_power_f32(ln_cpu_isa_get(), count, x, 1, &power, 0, x);
+        return;
+    }
+    multiply(count, x, x, degree == 2 ? x : squares);
+    if (degree == 3)
+        multiply(count, squares, x, x);
+}
+
+// The sums of `count` rows from `first` on.
+static void compute_sums(const rows *r, size_t first, size_t count)
+{
+    const machine *s = r->machine;
+    const ln_svm_model *m = &s->model;
+    const float *x = (const float *)ln_call_in(r->call, 0)->data + first * r->columns;
+    if (is_linear(&s->model)) {
+        compute(r->call, &s->sums[0], LN_ACT_NONE, count, x, r->columns, r->sums);
+        return;
+    }
+    ln_act act = m->kind == LN_SVM_SIGMOID ? LN_ACT_TANH : LN_ACT_NONE;
+    compute(r->call, &s->kernels, act, count, x, r->columns, r->kernels);
+    if (m->kind == LN_SVM_POLY)
+        raise(r->kernels, count * m->vector_count, m->degree, r->squares);
+    float *sums = r->sums;
+    for (size_t i = 0; i < sum_count(&s->model); i++) {
+        size_t start = m->class_count ? m->class_starts[i] : 0;
+        compute(r->call, &s->sums[i], LN_ACT_NONE, count, r->kernels + start, m->vector_count,
+                sums);
+        sums += count * s->sums[i].count;
+    }
+}
+
+// The decision functions of row `row` of `count`.
+static void find_functions(const rows *r, size_t row, size_t count)
+{
+    const ln_svm_model *m = &r->machine->model;
+    size_t n = m->class_count, function_count = ln_svm_function_count(m), pair = 0;
+    if (is_linear(m) || n == 0) {
+        for (size_t f = 0; f < function_count; f++)
+            r->functions[f] =
+                m->rho[m->vector_count && n ? f : 0] + (double)r->sums[row * function_count + f];
+        return;
+    }
+    for (size_t i = 0; i + 1 < n; i++) {
+        for (size_t j = i + 1; j < n; j++, pair++) {
+            const float *of_i = r->sums + (i * count + row) * (n - 1);
+            const float *of_j = r->sums + (j * count + row) * (n - 1);
+            r->functions[pair] = m->rho[pair] + (double)of_i[j - 1] + (double)of_j[i];
+        }
+    }
+}
+
+ln_status ln_cpu_ml_svm_regressor(ln_call *call)
+{
+    rows r;
+    size_t row_count;
+    ln_svm_model sizes;
+    LN_TRY(ln_svm_count_regressor(call, &sizes));
+    LN_TRY(open_rows(call, &sizes, &r, &row_count));
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    float *y = ln_call_dst(call, 0)->data;
+    for (size_t first = 0; first < row_count && !ln_deadline_passed(); first += r.count) {
+        size_t count = row_count - first < r.count ? row_count - first : r.count;
+        compute_sums(&r, first, count);
+        for (size_t i = 0; i < count; i++) {
+            find_functions(&r, i, count);
+            y[first + i] = (float)ln_svm_regress(&r.machine->model, r.functions[0]);
+        }
+    }
+    return LN_OK;
+}
+
+ln_status ln_cpu_ml_svm_classifier(ln_call *call)
+{
+    rows r;
+    size_t row_count;
+    ln_svm_classifier c;
+    ln_svm_model sizes;
+    LN_TRY(ln_svm_count_classifier(call, &sizes));
+    LN_TRY(open_rows(call, &sizes, &r, &row_count));
+    LN_TRY(ln_svm_open_classifier(call, r.machine ? &r.machine->model : &sizes, &c));
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    for (size_t first = 0; first < row_count && !ln_deadline_passed(); first += r.count) {
+        size_t count = row_count - first < r.count ? row_count - first : r.count;
+        compute_sums(&r, first, count);
+        for (size_t i = 0; i < count; i++) {
+            find_functions(&r, i, count);
+            LN_TRY(ln_svm_classify(&c, first + i, r.functions));
+        }
+    }
+    return LN_OK;
+}
