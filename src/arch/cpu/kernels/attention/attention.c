@@ -47,15 +47,10 @@ static const kernel_set kernels[] = {
 
 // ---- Sizes ----
 
-static size_t round_up(size_t count)
-{
-    return (count + PANEL - 1) / PANEL * PANEL;
-}
-
 // Floats from one query's scores to the next; the panel too many keeps them apart in the cache.
 static size_t score_stride(const ln_attention_f32_shape *s)
 {
-    return round_up(s->keys) + PANEL;
+    return ln_round_up(s->keys, PANEL) + PANEL;
 }
 
 static size_t block_queries(const ln_attention_f32_shape *s)
@@ -78,12 +73,12 @@ static size_t range_count(const ln_attention_f32_shape *s)
 // Floats of a range's workspace: keys, values, scores.
 static size_t keys_floats(const ln_attention_f32_shape *s)
 {
-    return round_up(s->keys) * s->size;
+    return ln_round_up(s->keys, PANEL) * s->size;
 }
 
 static size_t values_floats(const ln_attention_f32_shape *s)
 {
-    return s->keys * round_up(s->size);
+    return s->keys * ln_round_up(s->size, PANEL);
 }
 
 static size_t range_floats(const ln_attention_f32_shape *s)
@@ -97,7 +92,7 @@ ln_status ln_attention_f32_check(const ln_attention_f32_shape *s)
         return LN_FAIL(LN_INVALID, "%zu heads of %zu cannot share %zu heads of keys", s->heads,
                        s->size, s->kv_heads);
     if (s->keys > INT_MAX / 64 || s->size > INT_MAX / 64 ||
-        (double)round_up(s->keys) * (double)round_up(s->size) * 2 +
+        (double)ln_round_up(s->keys, PANEL) * (double)ln_round_up(s->size, PANEL) * 2 +
                 (double)MAX_BLOCK * (double)score_stride(s) >
             (double)INT_MAX / MAX_RANGES)
         return LN_FAIL(LN_LIMIT, "attention to %zu keys of %zu is too large", s->keys, s->size);
@@ -175,7 +170,7 @@ static void attend(const attention_job *job, size_t image, size_t head, size_t f
 
     multiply(job,
              &(product){.rows = rows,
-                        .n = round_up(s->keys),
+                        .n = ln_round_up(s->keys, PANEL),
                         .k = s->size,
                         .x = a->q + image * a->q_image + first * a->q_stride + head * a->q_head,
                         .x_stride = a->q_stride,

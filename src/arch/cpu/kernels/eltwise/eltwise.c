@@ -11,6 +11,7 @@
 #include "arch/cpu/kernels/eltwise/sin_large.h"
 #include "arch/cpu/kernels/select.h"
 #include "base/broadcast.h"
+#include "base/minmax.h"
 
 typedef struct kernel_set {
     ln_cpu_isa isa;
@@ -41,11 +42,6 @@ static const kernel_set *select_kernels(ln_cpu_isa isa)
 // Below these, one thread is done before another would have begun.
 #define MIN_SHARED_CHEAP  65536
 #define MIN_SHARED_COSTLY 16384
-
-static size_t min_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static size_t blocks_of(size_t count, size_t block)
 {
@@ -89,7 +85,7 @@ typedef struct block {
 
 static blocks cut_rows(size_t rows, size_t n)
 {
-    blocks b = {.rows = rows, .n = n, .block_rows = 1, .block_n = min_of(n, BLOCK_ELEMS)};
+    blocks b = {.rows = rows, .n = n, .block_rows = 1, .block_n = ln_min(n, BLOCK_ELEMS)};
     if (rows == 0 || n == 0)
         return b;
     if (n < BLOCK_ELEMS)
@@ -103,9 +99,9 @@ static block block_at(const blocks *b, size_t index)
 {
     size_t row = index / b->per_row * b->block_rows, at = index % b->per_row * b->block_n;
     return (block){.row = row,
-                   .rows = min_of(b->block_rows, b->rows - row),
+                   .rows = ln_min(b->block_rows, b->rows - row),
                    .at = at,
-                   .n = min_of(b->block_n, b->n - at)};
+                   .n = ln_min(b->block_n, b->n - at)};
 }
 
 // ---- Activations ----
@@ -122,7 +118,7 @@ static void act_block(void *user, size_t index)
 {
     const act_job *job = user;
     size_t at = index * BLOCK_ELEMS;
-    job->kernels->act(job->act, min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
+    job->kernels->act(job->act, ln_min(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
 }
 
 void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const float *x, float *y,
@@ -139,7 +135,7 @@ static void log_block(void *user, size_t index)
 {
     const act_job *job = user;
     size_t at = index * BLOCK_ELEMS;
-    job->kernels->unary(LN_UNARY_LOG, min_of(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
+    job->kernels->unary(LN_UNARY_LOG, ln_min(BLOCK_ELEMS, job->n - at), job->x + at, job->y + at);
 }
 
 void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
@@ -172,14 +168,14 @@ static void sin_of_any(const act_job *job, ln_unary op, size_t n, const float *x
 
 static void sin_or_cos_block(const act_job *job, ln_unary op, size_t index)
 {
-    size_t start = index * BLOCK_ELEMS, end = start + min_of(BLOCK_ELEMS, job->n - start);
+    size_t start = index * BLOCK_ELEMS, end = start + ln_min(BLOCK_ELEMS, job->n - start);
     for (size_t at = start, n; at < end; at += n) {
         for (n = 0; n + LOOK_ELEMS <= end - at && !has_large(job->x + at + n);)
             n += LOOK_ELEMS;
         if (n > 0) {
             job->kernels->unary(op, n, job->x + at, job->y + at);
         } else {
-            n = min_of(LOOK_ELEMS, end - at);
+            n = ln_min(LOOK_ELEMS, end - at);
             sin_of_any(job, op, n, job->x + at, job->y + at);
         }
     }
@@ -257,7 +253,7 @@ static void binary_block(void *user, size_t index)
     block b = block_at(&job->blocks, index);
     const float *x[] = {args->x1, args->x2};
     for (size_t row = b.row, end = b.row + b.rows; row < end;) {
-        size_t rows = min_of(end - row, job->inner - row % job->inner);
+        size_t rows = ln_min(end - row, job->inner - row % job->inner);
         ln_rows_f32 operands[2];
         for (int k = 0; k < 2; k++)
             operands[k] = (ln_rows_f32){

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/minmax.h"
+
 // Bytes of packed weights that should stay in the cache of the second level between tiles.
 #define LN_DEAL_CHUNK_BYTES (size_t)(384 << 10)
 
@@ -26,16 +28,6 @@
 
 // And a sum's beginning and end as so many.
 #define LN_DEAL_SUM_WORK 8.0
-
-static inline size_t ln_div_up(size_t a, size_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static inline size_t ln_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 // Where share `index` of `count` begins when `total` is dealt evenly: half of the shares, and any
 // other part of them that follow each other, have as near to that part of the total as can be.

@@ -4,6 +4,7 @@
 #include "arch/cpu/kernels/norm/norm.h"
 
 #include "arch/cpu/kernels/select.h"
+#include "base/minmax.h"
 
 static const struct {
     ln_cpu_isa isa;
@@ -41,6 +42,6 @@ void ln_layernorm_f32(ln_cpu_isa isa, const ln_layernorm_f32_args *args, ln_pool
         job.run(args, 0, args->rows);
         return;
     }
-    size_t count = (args->rows + job.block_rows - 1) / job.block_rows;
+    size_t count = ln_div_up(args->rows, job.block_rows);
     ln_pool_run(pool, count, layernorm_block, &job);
 }

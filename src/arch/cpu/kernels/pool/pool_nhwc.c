@@ -5,6 +5,7 @@
 
 #include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
+#include "base/minmax.h"
 
 typedef struct kernel_row {
     ln_cpu_isa isa;
@@ -39,11 +40,6 @@ static void run_piece(void *user, size_t index)
               channel_end < args->channels ? channel_end : args->channels);
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool *pool)
 {
     size_t rows = args->batch * args->out_h;
@@ -51,13 +47,13 @@ void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool
         return;
 
     double inputs = (double)(rows * args->out_w * args->channels);
-    inputs *= (double)least(args->rows.kernel, args->rows.in);
-    inputs *= (double)least(args->columns.kernel, args->columns.in);
+    inputs *= (double)ln_min(args->rows.kernel, args->rows.in);
+    inputs *= (double)ln_min(args->columns.kernel, args->columns.in);
     size_t steps = (args->channels - 1) / CHANNEL_STEP + 1;
     size_t pieces = ln_pieces(inputs / INPUTS_PER_MICROSECOND, rows * steps, pool);
     job j = {.args = args,
              .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-             .row_pieces = least(pieces, rows)};
-    j.channel_pieces = least(pieces / j.row_pieces, steps);
+             .row_pieces = ln_min(pieces, rows)};
+    j.channel_pieces = ln_min(pieces / j.row_pieces, steps);
     ln_pool_run(pool, j.row_pieces * j.channel_pieces, run_piece, &j);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "arch/cpu/kernels/select.h"
+#include "base/minmax.h"
 
 typedef struct kernel_set {
     ln_cpu_isa isa;
@@ -30,17 +31,12 @@ typedef struct reduce_job {
     size_t block, blocks; // rows or columns of a block, and blocks of an outer part
 } reduce_job;
 
-static size_t min_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static void reduce_rows(void *user, size_t index)
 {
     const reduce_job *job = user;
     const ln_reduce_f32_args *a = job->args;
     size_t row = index * job->block;
-    job->kernels->rows(a->op, min_of(job->block, a->outer - row), a->n, a->x + row * a->n,
+    job->kernels->rows(a->op, ln_min(job->block, a->outer - row), a->n, a->x + row * a->n,
                        a->y + row);
 }
 
@@ -49,7 +45,7 @@ static void reduce_columns(void *user, size_t index)
     const reduce_job *job = user;
     const ln_reduce_f32_args *a = job->args;
     size_t outer = index / job->blocks, col = index % job->blocks * job->block;
-    job->kernels->columns(a->op, min_of(job->block, a->inner - col), a->n, a->inner,
+    job->kernels->columns(a->op, ln_min(job->block, a->inner - col), a->n, a->inner,
                           a->x + outer * a->n * a->inner + col, a->y + outer * a->inner + col);
 }
 

@@ -4,6 +4,7 @@
 #include "arch/cpu/kernels/softmax/softmax.h"
 
 #include "arch/cpu/kernels/select.h"
+#include "base/minmax.h"
 
 static const struct {
     ln_cpu_isa isa;
@@ -41,7 +42,7 @@ void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *po
     softmax_job job = {.run = LN_SELECT_KERNEL(kernels, isa)->run,
                        .args = args,
                        .block = part < BLOCK_ELEMS ? BLOCK_ELEMS / part : 1};
-    size_t count = (args->outer + job.block - 1) / job.block;
+    size_t count = ln_div_up(args->outer, job.block);
     if (pool && args->outer * part >= MIN_SHARED) {
         ln_pool_run(pool, count, softmax_block, &job);
         return;

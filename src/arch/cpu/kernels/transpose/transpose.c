@@ -11,6 +11,7 @@
 
 #include "arch/cpu/kernels/pieces.h"
 #include "arch/cpu/kernels/select.h"
+#include "base/minmax.h"
 
 typedef struct kernel_row {
     ln_cpu_isa isa;
@@ -28,11 +29,6 @@ static const kernel_row kernels[] = {
 // Elements of a matrix that are about one unit of work, whole cache lines of each row of x.
 #define UNIT_ELEMENTS         ((size_t)16384)
 #define UNIT_LINE             ((size_t)64)
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 // ---- Axes ----
 
@@ -72,7 +68,7 @@ static int merge_axes(const ln_transpose_args *args, axis *axes)
             type *y = (type *)m->y + n * m->y_next;                                                \
             for (size_t top = 0; top < m->rows; top += 16)                                         \
                 for (size_t j = 0; j < m->columns; j++)                                            \
-                    for (size_t i = top; i < least(m->rows, top + 16); i++)                        \
+                    for (size_t i = top; i < ln_min(m->rows, top + 16); i++)                       \
                         y[i * m->y_step + j] = x[j * m->x_step + i];                               \
         }                                                                                          \
     }
@@ -108,7 +104,7 @@ static void run_units(const job *j, size_t of_matrix, size_t x, size_t y, size_t
     size_t size = j->args->elem_size;
     const char *from = (const char *)j->args->x + x * size;
     char *to = (char *)j->args->y + y * size;
-    size_t first = of_matrix * j->unit_rows, end = least(j->rows.dim, first + j->unit_rows);
+    size_t first = of_matrix * j->unit_rows, end = ln_min(j->rows.dim, first + j->unit_rows);
     const axis next = j->outer_count ? j->outer[j->outer_count - 1] : (axis){1, 0, 0};
     if (j->matrix) {
         const ln_transpose_matrices m = {.rows = end - first,
@@ -145,7 +141,7 @@ static void run_piece(void *user, size_t index)
     while (unit < end) {
         size_t count = 1;
         if (j->units_of_matrix == 1 && last >= 0)
-            count = least(end - unit, j->outer[last].dim - at[last]);
+            count = ln_min(end - unit, j->outer[last].dim - at[last]);
         run_units(j, of_matrix, x, y, count);
         unit += count;
         if (++of_matrix < j->units_of_matrix)

@@ -37,11 +37,6 @@ static const kernel_row kernels[] = {
 #undef K
 };
 
-static size_t round_up(size_t count)
-{
-    return ln_div_up(count, LANES) * LANES;
-}
-
 // ---- The plan ----
 
 // Measured: more tiles in a block gain nothing, fewer read the weights too often; more channels at
@@ -126,7 +121,7 @@ static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
     plan.v_row = odd_lines(s->in_channels);
     plan.zeros = plan.v_row;
 
-    size_t out = round_up(s->out_channels);
+    size_t out = ln_round_up(s->out_channels, LANES);
     plan.pairs = ln_div_up(out, PAIR);
     plan.is_near =
         (double)plan.points * (double)s->in_channels * (double)out <= NEAR_BYTES / sizeof(float);
@@ -347,7 +342,7 @@ static const float *weights_behind(const winograd_job *job, size_t end, bool is_
     const ln_conv_shape *s = &job->args->shape;
     if (end < s->out_channels)
         return job->args->packed + end * s->in_channels;
-    size_t floats = job->plan.points * round_up(s->out_channels) * s->in_channels;
+    size_t floats = job->plan.points * ln_round_up(s->out_channels, LANES) * s->in_channels;
     return job->args->packed + (is_last_block ? floats : 0);
 }
 
@@ -358,7 +353,7 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
     const winograd_plan *plan = &job->plan;
     const block_cut *cut = &job->cut;
     const ln_conv_shape *s = &job->args->shape;
-    size_t point_stride = round_up(s->out_channels) * s->in_channels;
+    size_t point_stride = ln_round_up(s->out_channels, LANES) * s->in_channels;
     bool is_last_block = block + tiles == plan->tile_count;
     for (size_t channel = first; channel < end; channel += cut->chunk) {
         size_t channels = ln_min(cut->chunk, end - channel);
