@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds and remembers the instruction set in use.
 //
-// The level is one atomic value, found at the first question. Two threads that ask first at the
-// same time find the same value.
+// It is one atomic value, found at the first question. Two threads that ask first at the same time
+// find the same value.
 
 #include "arch/cpu/isa.h"
 
@@ -12,19 +12,26 @@
 
 #if LN_CPU_X86
 #include <cpuid.h>
+#elif LN_CPU_ARM64 && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
-#define LEVEL_UNKNOWN (-1)
+#define UNKNOWN UINT32_MAX // more features than there are
 
-static atomic_int level_in_use = LEVEL_UNKNOWN;
+static _Atomic uint32_t in_use = UNKNOWN;
 
-static const char *const names[] = {
-#define NAME_ROW(isa, name) name,
-    LN_CPU_ISA_LIST(NAME_ROW)
-#undef NAME_ROW
+static const struct {
+    const char *name;
+    ln_cpu_isa features;
+} sets[] = {
+#define SET_ROW(isa, name, features) {name, features},
+    LN_CPU_ISA_LIST(SET_ROW)
+#undef SET_ROW
 };
 
-#define NAME_IN_TEXT(isa, name) " " name
+#define SET_COUNT (sizeof sets / sizeof sets[0])
+
+#define NAME_IN_TEXT(isa, name, features) " " name
 static const char known[] = LN_CPU_ISA_LIST(NAME_IN_TEXT);
 #undef NAME_IN_TEXT
 
@@ -40,114 +47,127 @@ static unsigned saved_states(void)
 #define STATE_AVX    0x06u // the lower halves of 256 bits, and the upper ones
 #define STATE_AVX512 0xe6u // those, masks, the upper halves of 512 bits, the registers from 16 on
 
-static unsigned machine_features(void)
+// Rows of features that are bits of a register of cpuid leaf 7.
+typedef struct feature_bit {
+    unsigned bit;
+    ln_cpu_isa feature;
+    unsigned states;
+} feature_bit;
+
+static const feature_bit leaf7_ebx[] = {
+    {bit_AVX2, LN_CPU_HAS_AVX2, STATE_AVX},
+    {bit_AVX512F, LN_CPU_HAS_AVX512F, STATE_AVX512},
+    {bit_AVX512VL, LN_CPU_HAS_AVX512VL, STATE_AVX512},
+    {bit_AVX512BW, LN_CPU_HAS_AVX512BW, STATE_AVX512},
+    {bit_AVX512DQ, LN_CPU_HAS_AVX512DQ, STATE_AVX512},
+};
+static const feature_bit leaf7_ecx[] = {{1u << 11, LN_CPU_HAS_AVX512_VNNI, STATE_AVX512}};
+static const feature_bit leaf7_1_eax[] = {{1u << 4, LN_CPU_HAS_AVX_VNNI, STATE_AVX}};
+
+static ln_cpu_isa features_in(unsigned word, unsigned states, const feature_bit *rows, size_t count)
 {
-    unsigned eax, ebx, ecx, edx, features = 0;
+    ln_cpu_isa features = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((word & rows[i].bit) && (states & rows[i].states) == rows[i].states)
+            features |= rows[i].feature;
+    return features;
+}
+
+#define FEATURES_IN(word, states, rows)                                                            \
+    features_in((word), (states), (rows), sizeof(rows) / sizeof(rows)[0])
+
+ln_cpu_isa ln_cpu_isa_detect(void)
+{
+    unsigned eax, ebx, ecx, edx;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
         return 0;
     const unsigned states = saved_states();
     if ((states & STATE_AVX) != STATE_AVX)
         return 0;
-    if (ecx & bit_FMA)
-        features |= LN_CPU_HAS_FMA;
+    ln_cpu_isa features = ecx & bit_FMA ? LN_CPU_HAS_FMA : 0;
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx))
         return features;
-    if (ebx & bit_AVX2)
-        features |= LN_CPU_HAS_AVX2;
-    if ((states & STATE_AVX512) != STATE_AVX512)
-        return features;
-    if (ebx & bit_AVX512F)
-        features |= LN_CPU_HAS_AVX512F;
-    if (ebx & bit_AVX512VL)
-        features |= LN_CPU_HAS_AVX512VL;
-    if (ebx & bit_AVX512BW)
-        features |= LN_CPU_HAS_AVX512BW;
-    if (ebx & bit_AVX512DQ)
-        features |= LN_CPU_HAS_AVX512DQ;
+    features |= FEATURES_IN(ebx, states, leaf7_ebx) | FEATURES_IN(ecx, states, leaf7_ecx);
+    if (eax >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx))
+        features |= FEATURES_IN(eax, states, leaf7_1_eax);
+    return features;
+}
+#elif LN_CPU_ARM64 && defined(__linux__)
+ln_cpu_isa ln_cpu_isa_detect(void)
+{
+    ln_cpu_isa features = LN_CPU_HAS_NEON; // every AArch64 has it
+    if (getauxval(AT_HWCAP) & 1ul << 20)
+        features |= LN_CPU_HAS_DOTPROD;
+    if (getauxval(AT_HWCAP2) & 1ul << 13)
+        features |= LN_CPU_HAS_I8MM;
     return features;
 }
 #else
-static unsigned machine_features(void)
+ln_cpu_isa ln_cpu_isa_detect(void)
 {
-    return LN_CPU_ARM64 ? LN_CPU_HAS_NEON : 0; // every AArch64 has it
+    return LN_CPU_ARM64 ? LN_CPU_HAS_NEON : 0;
 }
 #endif
 
-// Finds the level called `name`, at most the machine's.
-static ln_status find_level(const char *name, ln_cpu_isa *out_isa)
+// The features of the set called `name`.
+static ln_status find_set(const char *name, ln_cpu_isa *out_isa)
 {
     ln_cpu_isa machine = ln_cpu_isa_detect();
-    *out_isa = machine;
-    for (int i = 0; i < LN_CPU_ISA_COUNT; i++) {
-        if (strcmp(names[i], name) != 0)
+    for (size_t i = 0; i < SET_COUNT; i++) {
+        if (strcmp(sets[i].name, name) != 0)
             continue;
-        if (i > (int)machine)
+        if (!ln_cpu_isa_runs(machine, sets[i].features))
             return LN_FAIL(LN_UNSUPPORTED, "instruction set '%s': this machine has '%s' at most",
-                           name, names[machine]);
-        *out_isa = (ln_cpu_isa)i;
+                           name, ln_cpu_isa_name(machine));
+        *out_isa = sets[i].features;
         return LN_OK;
     }
     return LN_FAIL(LN_INVALID, "instruction set '%s' is unknown; known are%s", name, known);
 }
 
-#if LN_CPU_X86
-ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
-{
-    const unsigned avx2 = LN_CPU_HAS_AVX2 | LN_CPU_HAS_FMA;
-    const unsigned avx512 =
-        avx2 | LN_CPU_HAS_AVX512F | LN_CPU_HAS_AVX512VL | LN_CPU_HAS_AVX512BW | LN_CPU_HAS_AVX512DQ;
-
-    if ((features & avx512) == avx512)
-        return LN_CPU_ISA_x86_avx512;
-    if ((features & avx2) == avx2)
-        return LN_CPU_ISA_x86_avx2;
-    return LN_CPU_ISA_generic;
-}
-#elif LN_CPU_ARM64
-ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
-{
-    return features & LN_CPU_HAS_NEON ? LN_CPU_ISA_arm_neon : LN_CPU_ISA_generic;
-}
-#else
-ln_cpu_isa ln_cpu_isa_from_features(unsigned features)
-{
-    (void)features;
-    return LN_CPU_ISA_generic;
-}
-#endif
-
-ln_cpu_isa ln_cpu_isa_detect(void)
-{
-    return ln_cpu_isa_from_features(machine_features());
-}
-
 ln_cpu_isa ln_cpu_isa_get(void)
 {
-    int level = atomic_load(&level_in_use);
-    if (level != LEVEL_UNKNOWN)
-        return (ln_cpu_isa)level;
+    uint32_t isa = atomic_load(&in_use);
+    if (isa != UNKNOWN)
+        return isa;
 
-    ln_cpu_isa isa = ln_cpu_isa_detect();
+    ln_cpu_isa found = ln_cpu_isa_detect();
     const char *forced = getenv("LN_CPU_ISA");
     if (forced && *forced)
-        find_level(forced, &isa); // a bad value is recorded and leaves the machine's level
+        find_set(forced, &found); // a bad value is recorded and leaves the machine's features
 
-    // A level set by another thread in the meantime wins.
-    if (atomic_compare_exchange_strong(&level_in_use, &level, (int)isa))
-        return isa;
-    return (ln_cpu_isa)level;
+    // What another thread has set in the meantime wins.
+    return atomic_compare_exchange_strong(&in_use, &isa, found) ? found : isa;
 }
 
 ln_status ln_cpu_isa_set(const char *name)
 {
     ln_cpu_isa isa = ln_cpu_isa_detect();
     if (name)
-        LN_TRY(find_level(name, &isa));
-    atomic_store(&level_in_use, (int)isa);
+        LN_TRY(find_set(name, &isa));
+    atomic_store(&in_use, isa);
     return LN_OK;
 }
 
 const char *ln_cpu_isa_name(ln_cpu_isa isa)
 {
-    return (unsigned)isa < LN_CPU_ISA_COUNT ? names[isa] : "unknown";
+    const char *name = sets[0].name;
+    for (size_t i = 1; i < SET_COUNT; i++)
+        if (ln_cpu_isa_runs(isa, sets[i].features))
+            name = sets[i].name;
+    return name;
+}
+
+bool ln_cpu_isa_next(ln_cpu_isa *isa)
+{
+    size_t i = 0;
+    while (i < SET_COUNT && sets[i].features != *isa)
+        i++;
+    for (i++; i < SET_COUNT; i++) {
+        if (ln_cpu_isa_runs(ln_cpu_isa_get(), sets[i].features)) {
+            *isa = sets[i].features;
+            return true;
+        }
+    }
+    return false;
 }

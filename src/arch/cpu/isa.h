@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets: which ones this build knows, which this machine has, which one is in use.
+// Instruction sets as sets of features: what a kernel needs, what this machine has, what is in use.
 //
-// The levels are ordered; a machine that has one has all before it. Every level computes the same
-// bits, so a choice changes speed alone. Kernels are handed a level and never ask for it.
+// Features lie on no line: a processor may have VNNI for 256 bits but not for 512, or matrices of
+// int8 without bfloat16. So a kernel states all that it needs, and runs where nothing is missing.
+// Every kernel of a family computes the same bits, so a choice changes speed alone. Kernels are
+// handed a set and never ask for it.
 
 #ifndef LN_ARCH_CPU_ISA_H
 #define LN_ARCH_CPU_ISA_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <lightnet/status.h>
 
@@ -23,57 +28,88 @@ LN_CPPSTART
 #define LN_CPU_ARM64 0
 #endif
 
-// The one list of this build's levels, from slow to fast: X(isa, name). `isa` is the suffix of
-// kernel names and files; `name` is what users write.
-#if LN_CPU_ARM64
-#define LN_CPU_ISA_LIST(X)                                                                         \
-    X(generic, "generic")                                                                          \
-    X(arm_neon, "neon")
-#elif LN_CPU_X86
-#define LN_CPU_ISA_LIST(X)                                                                         \
-    X(generic, "generic")                                                                          \
-    X(x86_avx2, "avx2")                                                                            \
-    X(x86_avx512, "avx512")
-#else
-#define LN_CPU_ISA_LIST(X) X(generic, "generic")
-#endif
+// Features of a processor, as bits: X(name).
+#define LN_CPU_FEATURE_LIST(X)                                                                     \
+    X(AVX2)                                                                                        \
+    X(FMA)                                                                                         \
+    X(AVX512F)                                                                                     \
+    X(AVX512VL)                                                                                    \
+    X(AVX512BW)                                                                                    \
+    X(AVX512DQ)                                                                                    \
+    X(AVX_VNNI)                                                                                    \
+    X(AVX512_VNNI)                                                                                 \
+    X(NEON)                                                                                        \
+    X(DOTPROD)                                                                                     \
+    X(I8MM)
 
-typedef enum ln_cpu_isa {
-#define LN_CPU_ISA_ENUM(isa, name) LN_CPU_ISA_##isa,
-    LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM)
-#undef LN_CPU_ISA_ENUM
-        LN_CPU_ISA_COUNT
-} ln_cpu_isa;
-
-// Features of a processor, as bits. A level needs all of its features.
 enum {
-    LN_CPU_HAS_AVX2 = 1 << 0,
-    LN_CPU_HAS_FMA = 1 << 1,
-    LN_CPU_HAS_AVX512F = 1 << 2,
-    LN_CPU_HAS_AVX512VL = 1 << 3,
-    LN_CPU_HAS_AVX512BW = 1 << 4,
-    LN_CPU_HAS_AVX512DQ = 1 << 5,
-    LN_CPU_HAS_NEON = 1 << 6,
+#define LN_CPU_FEATURE_BIT(name) LN_CPU_BIT_##name,
+    LN_CPU_FEATURE_LIST(LN_CPU_FEATURE_BIT)
+#undef LN_CPU_FEATURE_BIT
 };
 
-// The fastest level of this build that a processor with these features runs.
-ln_cpu_isa ln_cpu_isa_from_features(unsigned features);
+enum {
+#define LN_CPU_FEATURE(name) LN_CPU_HAS_##name = 1 << LN_CPU_BIT_##name,
+    LN_CPU_FEATURE_LIST(LN_CPU_FEATURE)
+#undef LN_CPU_FEATURE
+};
 
-// The fastest level of this machine and build.
+// A set of these bits.
+typedef uint32_t ln_cpu_isa;
+
+#define LN_CPU_SET_AVX2 (LN_CPU_HAS_AVX2 | LN_CPU_HAS_FMA)
+#define LN_CPU_SET_AVX512                                                                          \
+    (LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX512F | LN_CPU_HAS_AVX512VL | LN_CPU_HAS_AVX512BW |            \
+     LN_CPU_HAS_AVX512DQ)
+
+// The one list of the sets that files of kernels of this build are compiled for, each after those
+// that it is faster than: X(isa, name, features). `isa` is the suffix of kernel names and files;
+// `name` is what users write.
+#if LN_CPU_ARM64
+#define LN_CPU_ISA_LIST(X)                                                                         \
+    X(generic, "generic", 0)                                                                       \
+    X(arm_neon, "neon", LN_CPU_HAS_NEON)
+#elif LN_CPU_X86
+#define LN_CPU_ISA_LIST(X)                                                                         \
+    X(generic, "generic", 0)                                                                       \
+    X(x86_avx2, "avx2", LN_CPU_SET_AVX2)                                                           \
+    X(x86_avx512, "avx512", LN_CPU_SET_AVX512)
+#else
+#define LN_CPU_ISA_LIST(X) X(generic, "generic", 0)
+#endif
+
+enum {
+#define LN_CPU_ISA_ENUM(isa, name, features) LN_CPU_ISA_##isa = (features),
+    LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM)
+#undef LN_CPU_ISA_ENUM
+};
+
+// Whether code that needs the features `needed` runs where there are those of `isa`.
+static inline bool ln_cpu_isa_runs(ln_cpu_isa isa, ln_cpu_isa needed)
+{
+    return (needed & ~isa) == 0;
+}
+
+// All features of this machine that are known here.
 ln_cpu_isa ln_cpu_isa_detect(void);
 
-// The level in use: the machine's, or a slower one forced by the environment variable LN_CPU_ISA,
-// which is read at the first call, or by `ln_cpu_isa_set`. A value of the variable that is unknown
-// or above the machine is recorded as a failure of this thread and otherwise ignored.
-// Any thread may ask; all get the same answer.
+// The features in use: the machine's, or those of a set that the environment variable LN_CPU_ISA
+// names, which is read at the first call, or `ln_cpu_isa_set`. A value of the variable that is
+// unknown or needs more than the machine has is recorded as a failure of this thread and otherwise
+// ignored. Any thread may ask; all get the same answer.
 ln_cpu_isa ln_cpu_isa_get(void);
 
-// Forces a level by name; NULL goes back to the machine's. LN_INVALID for an unknown name,
-// LN_UNSUPPORTED for a level above the machine; the level in use then stays.
+// Forces a set by name: its features and no others are in use. NULL goes back to the machine's.
+// LN_INVALID for an unknown name, LN_UNSUPPORTED for a set that needs more than the machine has;
+// what is in use then stays.
 ln_status ln_cpu_isa_set(const char *name);
 
-// "generic", "avx2", ...; "unknown" for other values. Never NULL.
+// The name of the last set of the list that runs where there are these features: "generic",
+// "avx2", ... Never NULL.
 const char *ln_cpu_isa_name(ln_cpu_isa isa);
+
+// Goes on from a set of the list to the next one that runs with what is in use; false at the end.
+bool ln_cpu_isa_next(ln_cpu_isa *isa);
 
 LN_CPPEND
 

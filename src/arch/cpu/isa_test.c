@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing an instruction set: recorded processors, the environment, forcing.
+// Choosing an instruction set: recorded processors, the environment, forcing, rows of kernels.
 
 #include "arch/cpu/isa.h"
 
 #include <stdlib.h>
 
+#include "arch/cpu/kernels/select.h"
 #include "tests/test.h"
 
-#define AVX2_BITS (LN_CPU_HAS_AVX2 | LN_CPU_HAS_FMA)
-#define AVX512_BITS                                                                                \
-    (AVX2_BITS | LN_CPU_HAS_AVX512F | LN_CPU_HAS_AVX512VL | LN_CPU_HAS_AVX512BW |                  \
-     LN_CPU_HAS_AVX512DQ)
-
 // First in the list: the variable is read once, at the first question of the process.
-TEST(an_unknown_level_in_the_environment_is_recorded_and_ignored)
+TEST(an_unknown_set_in_the_environment_is_recorded_and_ignored)
 {
     setenv("LN_CPU_ISA", "sse9", 1);
     ln_error_clear();
@@ -26,34 +22,71 @@ TEST(an_unknown_level_in_the_environment_is_recorded_and_ignored)
     CHECK_EQ(ln_cpu_isa_get(), ln_cpu_isa_detect());
 }
 
-TEST(a_level_needs_all_of_its_features)
+TEST(a_set_is_named_when_all_of_its_features_are_there)
 {
     static const struct {
         const char *why;
-        unsigned features;
-        ln_cpu_isa isa;
+        ln_cpu_isa features;
+        const char *name;
     } processors[] = {
-        {"nothing, or another architecture", 0, LN_CPU_ISA_generic},
+        {"nothing", 0, "generic"},
 #if LN_CPU_X86
-        {"Ivy Bridge, Jaguar", 0, LN_CPU_ISA_generic},
-        {"VIA Nano QuadCore: AVX2 without FMA", LN_CPU_HAS_AVX2, LN_CPU_ISA_generic},
-        {"Piledriver: FMA without AVX2", LN_CPU_HAS_FMA, LN_CPU_ISA_generic},
-        {"Haswell, Zen 2", AVX2_BITS, LN_CPU_ISA_x86_avx2},
-        {"Knights Landing: AVX-512 without VL, BW, DQ", AVX2_BITS | LN_CPU_HAS_AVX512F,
-         LN_CPU_ISA_x86_avx2},
-        {"Skylake-X, Zen 4", AVX512_BITS, LN_CPU_ISA_x86_avx512},
+        {"VIA Nano QuadCore: AVX2 without FMA", LN_CPU_HAS_AVX2, "generic"},
+        {"Piledriver: FMA without AVX2", LN_CPU_HAS_FMA, "generic"},
+        {"Haswell, Zen 2", LN_CPU_SET_AVX2, "avx2"},
+        {"Alder Lake: VNNI of 256 bits alone", LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX_VNNI, "avx2"},
+        {"Knights Landing: AVX-512 without VL, BW, DQ", LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX512F,
+         "avx2"},
+        {"Skylake-X", LN_CPU_SET_AVX512, "avx512"},
+        {"Ice Lake, Zen 4", LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI, "avx512"},
 #elif LN_CPU_ARM64
-        {"Cortex-A53, Neoverse N1", LN_CPU_HAS_NEON, LN_CPU_ISA_arm_neon},
-        {"features of another architecture", AVX512_BITS, LN_CPU_ISA_generic},
+        {"Cortex-A53", LN_CPU_HAS_NEON, "neon"},
+        {"Neoverse N1", LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD, "neon"},
+        {"features of another architecture", LN_CPU_SET_AVX512, "generic"},
 #endif
     };
-    for (size_t i = 0; i < sizeof processors / sizeof processors[0]; i++) {
-        if (ln_cpu_isa_from_features(processors[i].features) != processors[i].isa)
-            fail_msg("%s", processors[i].why);
-    }
+    for (size_t i = 0; i < sizeof processors / sizeof processors[0]; i++)
+        if (strcmp(ln_cpu_isa_name(processors[i].features), processors[i].name) != 0)
+            fail_msg("%s: %s", processors[i].why, ln_cpu_isa_name(processors[i].features));
 }
 
-TEST(a_level_can_be_forced_down_and_set_back)
+// A family that has int8 kernels for features which lie on no line.
+TEST(a_row_is_chosen_when_the_processor_has_all_that_it_needs)
+{
+    static const struct {
+        ln_cpu_isa isa;
+        const char *name;
+    } kernels[] = {
+        {0, "generic"},
+        {LN_CPU_SET_AVX2, "avx2"},
+        {LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX_VNNI, "avx_vnni"},
+        {LN_CPU_SET_AVX512, "avx512"},
+        {LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI, "avx512_vnni"},
+        {LN_CPU_HAS_NEON, "neon"},
+        {LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD, "dotprod"},
+        {LN_CPU_HAS_NEON | LN_CPU_HAS_I8MM, "i8mm"},
+    };
+    static const struct {
+        ln_cpu_isa has;
+        const char *chosen;
+    } processors[] = {
+        {0, "generic"},
+        {LN_CPU_HAS_AVX_VNNI, "generic"},
+        {LN_CPU_SET_AVX2, "avx2"},
+        {LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX_VNNI, "avx_vnni"},
+        {LN_CPU_SET_AVX512, "avx512"},
+        {LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX_VNNI, "avx512"},
+        {LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI, "avx512_vnni"},
+        {LN_CPU_HAS_NEON, "neon"},
+        {LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD, "dotprod"},
+        {LN_CPU_HAS_NEON | LN_CPU_HAS_I8MM, "i8mm"},
+        {LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD | LN_CPU_HAS_I8MM, "i8mm"},
+    };
+    for (size_t i = 0; i < sizeof processors / sizeof processors[0]; i++)
+        CHECK_STR_EQ(LN_SELECT_KERNEL(kernels, processors[i].has)->name, processors[i].chosen);
+}
+
+TEST(a_set_can_be_forced_and_set_back)
 {
     CHECK_OK(ln_cpu_isa_set("generic"));
     CHECK_EQ(ln_cpu_isa_get(), LN_CPU_ISA_generic);
@@ -61,19 +94,29 @@ TEST(a_level_can_be_forced_down_and_set_back)
     CHECK_EQ(ln_cpu_isa_get(), ln_cpu_isa_detect());
 }
 
-TEST(no_level_above_the_machine_can_be_forced)
+TEST(no_set_that_needs_more_than_the_machine_has_can_be_forced)
 {
-    for (int i = 0; i < LN_CPU_ISA_COUNT; i++) {
-        const char *name = ln_cpu_isa_name((ln_cpu_isa)i);
-        if (i <= (int)ln_cpu_isa_detect())
-            CHECK_OK(ln_cpu_isa_set(name));
-        else
-            CHECK_FAILS(ln_cpu_isa_set(name), LN_UNSUPPORTED);
+    static const struct {
+        const char *name;
+        ln_cpu_isa features;
+    } sets[] = {
+#define SET_ROW(isa, name, features) {name, features},
+        LN_CPU_ISA_LIST(SET_ROW)
+#undef SET_ROW
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        if (ln_cpu_isa_runs(ln_cpu_isa_detect(), sets[i].features)) {
+            CHECK_OK(ln_cpu_isa_set(sets[i].name));
+            CHECK_EQ(ln_cpu_isa_get(), sets[i].features);
+            CHECK_STR_EQ(ln_cpu_isa_name(ln_cpu_isa_get()), sets[i].name);
+        } else {
+            CHECK_FAILS(ln_cpu_isa_set(sets[i].name), LN_UNSUPPORTED);
+        }
     }
     CHECK_OK(ln_cpu_isa_set(NULL));
 }
 
-TEST(an_unknown_level_leaves_the_one_in_use)
+TEST(an_unknown_set_leaves_the_one_in_use)
 {
     CHECK_OK(ln_cpu_isa_set("generic"));
     CHECK_FAILS(ln_cpu_isa_set("AVX512"), LN_INVALID);
@@ -82,14 +125,20 @@ TEST(an_unknown_level_leaves_the_one_in_use)
     CHECK_OK(ln_cpu_isa_set(NULL));
 }
 
-TEST(names_of_values_outside_the_list_are_defined)
+TEST(all_sets_up_to_the_one_in_use_are_walked_through)
 {
-    CHECK_STR_EQ(ln_cpu_isa_name(LN_CPU_ISA_generic), "generic");
-    CHECK_STR_EQ(ln_cpu_isa_name((ln_cpu_isa)-1), "unknown");
-    CHECK_STR_EQ(ln_cpu_isa_name(LN_CPU_ISA_COUNT), "unknown");
+    ln_cpu_isa isa = LN_CPU_ISA_generic;
+    CHECK_OK(ln_cpu_isa_set("generic"));
+    CHECK(!ln_cpu_isa_next(&isa));
+    CHECK_OK(ln_cpu_isa_set(NULL));
+    while (ln_cpu_isa_next(&isa))
+        CHECK(ln_cpu_isa_runs(ln_cpu_isa_get(), isa));
+    CHECK_STR_EQ(ln_cpu_isa_name(isa), ln_cpu_isa_name(ln_cpu_isa_get()));
 }
 
-TEST_LIST(an_unknown_level_in_the_environment_is_recorded_and_ignored,
-          a_level_needs_all_of_its_features, a_level_can_be_forced_down_and_set_back,
-          no_level_above_the_machine_can_be_forced, an_unknown_level_leaves_the_one_in_use,
-          names_of_values_outside_the_list_are_defined)
+TEST_LIST(an_unknown_set_in_the_environment_is_recorded_and_ignored,
+          a_set_is_named_when_all_of_its_features_are_there,
+          a_row_is_chosen_when_the_processor_has_all_that_it_needs,
+          a_set_can_be_forced_and_set_back,
+          no_set_that_needs_more_than_the_machine_has_can_be_forced,
+          an_unknown_set_leaves_the_one_in_use, all_sets_up_to_the_one_in_use_are_walked_through)

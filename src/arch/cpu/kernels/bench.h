@@ -83,13 +83,15 @@ static inline float *bench_floats(size_t count)
     return p;
 }
 
-// Defines main: runs `body` for every level up to the one in use.
+// Defines main: runs `body` for every instruction set up to the one in use.
 #define BENCH_MAIN(body)                                                                           \
     int main(void)                                                                                 \
     {                                                                                              \
         setvbuf(stdout, NULL, _IOLBF, 0);                                                          \
-        for (int isa = 0; isa <= (int)ln_cpu_isa_get(); isa++)                                     \
-            body((ln_cpu_isa)isa);                                                                 \
+        ln_cpu_isa isa = LN_CPU_ISA_generic;                                                       \
+        do                                                                                         \
+            body(isa);                                                                             \
+        while (ln_cpu_isa_next(&isa));                                                             \
         return 0;                                                                                  \
     }
 

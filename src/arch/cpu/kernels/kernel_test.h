@@ -16,9 +16,10 @@
 #include "arch/cpu/isa.h"
 #include "tests/test.h"
 
-// Every level of this machine, from the generic one; LN_CPU_ISA may lower the last.
+// Every instruction set of this machine, from the generic one; LN_CPU_ISA may leave out the last.
 #define FOR_EACH_ISA(isa)                                                                          \
-    for (ln_cpu_isa isa = LN_CPU_ISA_generic; isa <= ln_cpu_isa_get(); isa = (ln_cpu_isa)(isa + 1))
+    for (ln_cpu_isa isa = LN_CPU_ISA_generic, is_end_ = 0; !is_end_;                               \
+         is_end_ = !ln_cpu_isa_next(&isa))
 
 // ---- Guarded buffers ----
 

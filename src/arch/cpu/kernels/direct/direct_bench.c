@@ -159,7 +159,7 @@ static void bench_layer(ln_cpu_isa isa, const layer *l)
 static void bench_isa(ln_cpu_isa isa)
 {
     evict_from = evict_from ? evict_from : bench_floats(EVICT_ALL / sizeof(float));
-    for (size_t i = 0; isa > LN_CPU_ISA_generic && i < sizeof layers / sizeof layers[0]; i++)
+    for (size_t i = 0; isa != LN_CPU_ISA_generic && i < sizeof layers / sizeof layers[0]; i++)
         bench_layer(isa, &layers[i]);
 }
 

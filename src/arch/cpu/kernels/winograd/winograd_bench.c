@@ -126,11 +126,4 @@ static void bench_isa(ln_cpu_isa isa)
     }
 }
 
-// With an argument from this instruction set on: 0, 1, 2.
-int main(int argc, char **argv)
-{
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int isa = argc > 1 ? atoi(argv[1]) : 0; isa <= (int)ln_cpu_isa_get(); isa++)
-        bench_isa((ln_cpu_isa)isa);
-    return 0;
-}
+BENCH_MAIN(bench_isa)
