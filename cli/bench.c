@@ -18,7 +18,7 @@
 
 #define MAX_RUNS     1000000
 #define MAX_WATCHED  100  // runs that are watched operator by operator
-#define PEAK_SECONDS 0.05 // before the runs, and again behind them
+#define PEAK_SECONDS 0.05 // before the runs, and again after them
 
 typedef struct bench_options {
     const char *model;

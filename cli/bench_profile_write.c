@@ -199,7 +199,7 @@ ln_status bench_profile_write_json(FILE *out, const bench_profile *profile)
 
 // ---- The trace ----
 
-// A complete event ("X"), open behind its times. Microseconds since the first slice.
+// A complete event ("X"), open after its times. Microseconds since the first slice.
 static void begin_slice(FILE *out, const char *name, const char *category, double start,
                         double seconds)
 {

@@ -307,7 +307,7 @@ static ln_status prove_start(search *at)
                    at->s->target, at->verdict.compared.first.op, at->verdict.compared.first.optype);
 }
 
-// What runs behind the first wrong tensor need not run to find out why it is wrong, unless it is
+// What runs after the first wrong tensor need not run to find out why it is wrong, unless it is
 // what writes there.
 static ln_status try_part(search *at)
 {

@@ -20,7 +20,7 @@ typedef struct range {
     double most;
 } range;
 
-// Arguments whose numbers have a meaning. A name matches as a whole or behind a "_".
+// Arguments whose numbers have a meaning. A name matches as a whole or after a "_".
 static const struct {
     const char *arg_name;
     range range;

@@ -31,7 +31,7 @@ int ln_broadcast_shape(int *dims, int a_ndim, const int *a, int b_ndim, const in
     return ln_compute_length(ndim, dims) < 0 ? -1 : ndim;
 }
 
-// An axis of the result, from the last to the first: joins the one behind it if both operands go on
+// An axis of the result, from the last to the first: joins the one after it if both operands go on
 // there as they do here.
 static void add_axis(ln_broadcast *walk, int dim, const bool is_repeated[2], const size_t size[2])
 {
@@ -70,7 +70,7 @@ void ln_broadcast_start(ln_broadcast *walk, int ndim, const int *dims, int a_ndi
                         int b_ndim, const int *b)
 {
     *walk = (ln_broadcast){.step = {1, 1}};
-    size_t size[2] = {1, 1}; // of what lies behind the axis in each operand
+    size_t size[2] = {1, 1}; // of what lies after the axis in each operand
     for (int i = ndim - 1; i >= 0; i--) {
         if (dims[i] == 0)
             return; // no rows

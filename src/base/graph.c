@@ -449,7 +449,7 @@ static ln_status release_nexts(const ln_graph_node *node, size_t *pending, ln_li
     return LN_OK;
 }
 
-// Puts the layers behind each other in `layers`. On failure they are the caller's to free, too.
+// Puts the layers one after the other in `layers`. On failure they are the caller's to free, too.
 static ln_status sort_layers(const ln_graph *graph, size_t *pending, ln_list_builder *layers)
 {
     ln_list_builder layer = {0};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dealing pieces to threads that wait awake.
+// Work stealing between threads that spin for a while before they sleep.
 //
-// Each thread has a range of pieces in one atomic word on a cache line of its own: it takes from
-// the front, thieves take from the end. Dealing is one store per thread, which its worker is
-// watching; a piece that is taken is the worker's word that it takes part. Nobody waits for a
-// worker that does not come: its pieces are taken by those who are there. So a job ends also where
-// fewer processors are free than the pool has threads.
+// Each thread has a range of tasks in one atomic word on a cache line of its own: it takes from the
+// front, thieves take from the end. Publishing a range is one atomic store per worker, which spins
+// on its word; a worker that has taken a task is committed to the job. Nobody waits for a worker
+// that does not come: the others steal its tasks. So a job ends also where fewer processors are
+// free than the pool has threads.
 //
 // A word may be taken for one of an older job that looks alike. That does no harm: `task` and `job`
 // are read after a piece is taken, and stay until all pieces of their job are done.

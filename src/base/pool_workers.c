@@ -16,7 +16,7 @@
 // or for the end of a piece.
 #define POLITE_AFTER_NS 100000
 #define SLEEP_AFTER_NS  200000 // without work in a row of jobs
-#define PARK_AFTER_NS   50000  // the same behind it: rows that follow each other need no waking
+#define PARK_AFTER_NS   50000  // the same after it: rows that follow each other need no waking
 
 // ---- Waiting ----
 

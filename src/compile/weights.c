@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of a model that is not loaded: into it out of a data file, and out of it into one.
+// Attaches weights from a file to a model that is not loaded, and saves attached weights.
 
 #include <lightnet/context.h>
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measure that every firing lessens, so that rewriting comes to an end. Of two models the
-// lesser one has
+// The termination measure: each rewrite makes it smaller in lexicographic order.
 //
-//     1. fewer operators that run and are no views, one that stands for several counting as so
-//     many,
-//        or as many and
-//     2. less weight, the sum over the operators that run of the weight of their types, or as much
-//        and
-//     3. operators that sink in lower places: fewer pairs of one that sinks and an operator that
-//        runs and depends on it.
+//     1. the number of operators that run; views count 0, composite ones as core_types.inc says
+//     2. the sum of the weights of their types
+//     3. the number of pairs of an operator that sinks and one that runs and depends on it
 //
-// All three are whole numbers from 0 on, compared in this order, so no model has endlessly many
-// lesser ones.
+// All three are natural numbers, so rewriting ends.
 
 #ifndef LN_DESC_RULE_WEIGHT_H
 #define LN_DESC_RULE_WEIGHT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of what a compiled file says; reading makes it, and checking uses it.
+// Frees the parsed form of a compiled file.
 
 #include "ir/compiled.h"
 

@@ -551,8 +551,8 @@ static bool is_accepted(ln_call *call)
     return has_open_input(call) ? info->accepts(call) == LN_OK : !call->is_refused;
 }
 
-// A variant that was chosen while shapes were open may not take what came, nor one that a model
-// names itself what it is given: the reference does. NULL where there is none.
+// Fallback: a variant that was chosen before shapes were known, or that the model names, may reject
+// its actual inputs; then the reference runs. NULL where there is none.
 static const ln_op_info *choose_variant(ln_call *call)
 {
     if (is_accepted(call))

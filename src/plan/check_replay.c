@@ -55,7 +55,7 @@ static const ln_plan_value *value_at(const replay *r, uint32_t i)
 
 // ---- The map ----
 
-// The first segment that ends behind `start`.
+// The first segment that ends after `start`.
 static size_t find_segment(const replay *r, int space, size_t start)
 {
     size_t low = 0, high = r->segment_count;
@@ -254,7 +254,7 @@ static size_t merge_reads(replay *r, const ln_plan_step *step)
 static bool is_read(const replay *r, size_t count, uint32_t i)
 {
     const ln_plan_value *v = value_at(r, i);
-    size_t low = 0, high = count; // the last one that does not start behind the value
+    size_t low = 0, high = count; // the last one that does not start after the value
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         const access *a = &r->accesses[mid];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout: lifetimes first, then per memory type the static values in a row and the rest in an
-// arena behind them; views follow their owners.
+// arena after them; views follow their owners.
 
 #include "plan/layout.h"
 

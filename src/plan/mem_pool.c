@@ -57,7 +57,7 @@ static void insert_after(block *b, block *added)
     b->next = added;
 }
 
-// Lets `b` take over the bytes of the block behind it.
+// Lets `b` take over the bytes of the block after it.
 static void absorb_next(block *b)
 {
     block *next = b->next;
@@ -77,7 +77,7 @@ static block *find_used(const ln_mem_pool *pool, size_t addr)
     return NULL;
 }
 
-// The hole with the fewest bytes behind its first aligned address, if they are enough.
+// The hole with the fewest bytes after its first aligned address, if they are enough.
 static block *find_hole(const ln_mem_pool *pool, size_t size, size_t *out_addr, size_t *out_largest)
 {
     block *best = NULL;

@@ -255,7 +255,7 @@ static void offer(orderer *o, uint32_t s)
     o->added[s] = added;
     place p = {.step = s, .keys = {added}};
     if (o->way == LN_ORDER_NEWEST && added > 0) {
-        p.keys[0] = 1; // behind all that add nothing
+        p.keys[0] = 1; // after all that add nothing
         p.keys[1] = -(int64_t)o->ready_since[s];
         p.keys[2] = added;
     }

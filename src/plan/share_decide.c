@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decision of sharing, in two rounds. First, values that hold the same bytes are put together:
-// parts into wholes, views into what they are views of. Nothing can go wrong there, since no byte
-// changes. Then steps write over their inputs, the last step first: allowed when all values that
-// hold any of these bytes are read for the last time before, and the input itself by this step.
+// Buffer aliasing by union-find with byte offsets, in two rounds. Round 1 merges values with equal
+// contents: inputs of a concat into its output, views into their base tensor. No byte changes, so
+// nothing can go wrong. Round 2 runs steps in place, the last step first: allowed when every alias
+// of the input is read for the last time before, and the input itself by this step.
 //
-// Trees of owners say what lies where, one value at the root of each. Two trees are put together by
-// making the root of one of them, with all that is in it, lie in a value of the other.
+// A set is a tree of owners; each value knows its offset in its owner. Two sets are merged by
+// making the root of one an alias inside a value of the other.
 
 #include "plan/share_inside.h"
 
@@ -15,9 +15,9 @@
 
 #include "base/checked.h"
 
-// Values that share bytes with an input are looked at one by one; of more than this, the input is
-// left alone, so that the work stays in proportion to the model.
-#define MOST_SHARERS 1024
+// Aliases of an input are looked at one by one; an input with more than this is left alone, so that
+// the work stays in proportion to the model.
+#define MAX_ALIASES 1024
 
 // ---- Trees ----
 
@@ -215,7 +215,7 @@ static bool is_free_after(const ln_sharer *s, uint32_t outer, uint32_t step)
     uint32_t root = s->content[outer];
     size_t start = s->content_offset[outer], end = start + s->values[outer].byte_count;
     uint32_t from = root == 0 ? 0 : s->sharers_end[root - 1], to = s->sharers_end[root];
-    if (s->last[outer] != step || to - from > MOST_SHARERS)
+    if (s->last[outer] != step || to - from > MAX_ALIASES)
         return false;
     for (uint32_t k = from; k < to; k++) {
         uint32_t i = s->sharers[k];

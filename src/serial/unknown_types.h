@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a model cannot be made here: told at once, not one operator after the other.
+// Reports all operators of unknown type in one message.
 
 #ifndef LN_SERIAL_UNKNOWN_TYPES_H
 #define LN_SERIAL_UNKNOWN_TYPES_H

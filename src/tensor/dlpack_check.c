@@ -123,7 +123,7 @@ ln_status ln_dl_check_shape(const DLTensor *tensor, size_t *out_elem_count)
     return LN_OK;
 }
 
-// The bytes from the first element down to the lowest and up behind the highest one.
+// The bytes from the first element down to the lowest and up past the highest one.
 static bool reach_of_strides(const DLTensor *tensor, int64_t *out_below, int64_t *out_above)
 {
     int64_t elem_bytes = (int64_t)ln_dl_elem_bytes(tensor->dtype);

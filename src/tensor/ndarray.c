@@ -15,7 +15,7 @@
 
 // ---- Memory ----
 
-// Where the data of our own memory begins, behind the record.
+// Where the data of our own memory begins, after the record.
 #define OWN_DATA_OFFSET                                                                            \
     ((sizeof(ln_nd_memory) + LN_NDARRAY_ALIGN - 1) / LN_NDARRAY_ALIGN * LN_NDARRAY_ALIGN)
 
@@ -35,7 +35,7 @@ ln_status ln_nd_memory_create(bool is_read_only, bool is_foreign, void (*on_rele
     return LN_OK;
 }
 
-// Our own: zeros, behind the record.
+// Our own: zeros, after the record.
 static ln_status own_memory_create(size_t byte_count, ln_nd_memory **out_memory, void **out_data)
 {
     *out_memory = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving the elements of arrays: copies, conversions, filling, write access.
 //
-// All of them walk two layouts of one shape side by side, row by row. Dimensions that lie behind
+// All of them walk two layouts of one shape side by side, row by row. Dimensions that lie after
 // each other without a gap in both layouts are joined first, so that contiguous arrays are one row.
 // Foreign data may lie at any address, so elements are moved by memcpy only.
 
@@ -210,7 +210,7 @@ static ln_status check_pair(const ln_ndarray *src, const ln_ndarray *dst)
     return check_same_shape(src, dst);
 }
 
-// The lowest address of an array with elements, and the one behind the highest.
+// The lowest address of an array with elements, and the one after the highest.
 static void find_range(const ln_ndarray *array, uintptr_t *out_begin, uintptr_t *out_end)
 {
     int64_t elem_bytes = (int64_t)ln_dl_elem_bytes(array->tensor.dtype);

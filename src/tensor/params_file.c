@@ -87,7 +87,7 @@ static ln_status read_u64(reader *r, uint64_t *out_number, const char *what)
     return read_bytes(r, out_number, sizeof *out_number, what);
 }
 
-// A magic number and the reserved word behind it.
+// A magic number and the reserved word after it.
 static ln_status read_magic(reader *r, uint64_t wanted, const char *what)
 {
     size_t offset = r->at;

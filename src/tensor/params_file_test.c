@@ -85,7 +85,7 @@ static builder make_array(int code, int bits, int lanes, int ndim, const int64_t
     return b;
 }
 
-// A copy of exactly `size` bytes, so that a read behind them is seen.
+// A copy of exactly `size` bytes, so that a read past them is seen.
 static ln_status parse(const void *bytes, size_t size, ln_params_entry **out_entries,
                        size_t *out_count)
 {
@@ -180,7 +180,7 @@ TEST(a_stream_that_takes_nothing_is_an_error)
 TEST(what_the_format_allows_is_read)
 {
     // No arrays; then an empty name twice, a scalar on a device, an empty array, a bool, lanes, and
-    // bytes behind the end.
+    // bytes past the end.
     builder b = start(0);
     add_number(&b, 0, 8);
     ln_params_entry *entries;

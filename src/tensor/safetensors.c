@@ -118,7 +118,7 @@ static ln_status hex4(scanner *s, uint32_t *out_unit)
     return LN_OK;
 }
 
-// The character behind "\u"; a surrogate pair is one character.
+// The character after "\u"; a surrogate pair is one character.
 static ln_status scan_unicode_escape(scanner *s, uint32_t *out_char)
 {
     uint32_t high, low;
@@ -407,7 +407,7 @@ static ln_status check_description(const scanner *s, const description *d, size_
     return LN_OK;
 }
 
-// `name: description`, or the metadata; `data` are the bytes behind the header.
+// `name: description`, or the metadata; `data` are the bytes after the header.
 static ln_status scan_member(ln_tensor_file *file, scanner *s, range_list *list, char *name,
                              bool *io_has_metadata, const char *data, size_t byte_count)
 {

@@ -164,7 +164,7 @@ TEST(every_shorter_file_is_an_error)
     const char *header = "{\"a\":" T("[0,2]") ",\"\\u00e4\":" T("[2,4]") "}";
     size_t byte_count = make_file(header, 4);
     for (size_t n = 0; n < byte_count; n++) {
-        // A copy of exactly n bytes, so that a read behind them is seen.
+        // A copy of exactly n bytes, so that a read past them is seen.
         char *bytes = malloc(n + 1);
         memcpy(bytes, file_bytes, n);
         ln_tensor_file *file;

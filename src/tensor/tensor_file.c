@@ -176,7 +176,7 @@ ln_status ln_tensor_file_format_of(const char *path, ln_tensor_file_format *out_
 
 static ln_status probe(const char *data, size_t byte_count, ln_tensor_file_format *out_format)
 {
-    // A safetensors header is JSON behind its 8-byte length, whose highest byte is 0 in any file
+    // A safetensors header is JSON after its 8-byte length, whose highest byte is 0 in any file
     // that exists; text has no 0.
     *out_format = LN_TENSOR_FILE_SAFETENSORS;
     if (byte_count > 8 && data[7] == '\0' && data[8] == '{')

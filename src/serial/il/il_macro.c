@@ -14,7 +14,7 @@ typedef struct definition {
     const ln_il_token *tokens;
     size_t count;
     size_t next;
-    ln_il_token end; // what stands behind the last token
+    ln_il_token end; // what stands after the last token
 } definition;
 
 static bool is_hash_hash(const ln_il_token *token)
@@ -166,7 +166,7 @@ ln_status ln_il_macro_parse(ln_document *arena, const ln_il_token *directive,
     d.end.kind = LN_IL_NEWLINE;
 
     LN_TRY(parse_name(&d, macro));
-    // Only a parenthesis right behind the name opens parameters, as in C.
+    // Only a parenthesis right after the name opens parameters, as in C.
     if (ln_il_is(here(&d), '(') && !here(&d)->is_after_space) {
         d.next++;
         LN_TRY(parse_params(&d, macro));

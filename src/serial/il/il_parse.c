@@ -70,7 +70,7 @@ static size_t put_utf8(unsigned code, char *out)
     return len;
 }
 
-// \uXXXX, in pairs beyond U+FFFF; `*inout_p` stands behind the 'u'.
+// \uXXXX, in pairs beyond U+FFFF; `*inout_p` stands after the 'u'.
 static ln_status decode_unicode(const ln_il_token *token, const char **inout_p, const char *end,
                                 char *out, size_t *inout_len)
 {

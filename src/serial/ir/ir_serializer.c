@@ -11,7 +11,7 @@
 #include "base/value.h"
 #include "serial/model_tree.h"
 
-// What is left of `bytes` behind white space and comments.
+// What is left of `bytes` after white space and comments.
 static const char *skip_blank(const char *bytes, const char *end)
 {
     while (bytes < end) {

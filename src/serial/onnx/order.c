@@ -45,7 +45,7 @@ typedef struct search {
     uint32_t count;
 } search;
 
-// Lists `node` behind all that it needs. Needs are taken off their list as they are met.
+// Lists `node` after all that it needs. Needs are taken off their list as they are met.
 static bool visit(search *s, uint32_t node, uint32_t *out_stuck)
 {
     s->stack[s->depth++] = node;

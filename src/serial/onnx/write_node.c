@@ -116,7 +116,7 @@ void ln_onnx_end(ln_onnx_writer *w)
 
 // ---- Operators of ONNX ----
 
-// The number behind `stem` in `name`; 0 if it is another name.
+// The number after `stem` in `name`; 0 if it is another name.
 static int number_behind(const char *name, const char *stem)
 {
     size_t len = strlen(stem);

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-// Elements of a piece, and those below which one thread is done before another would have begun.
+// PIECE: elements per task. MIN_SHARED: below this, one thread finishes before a second could
+// start.
 #define PIECE      16384
 #define MIN_SHARED 65536
 

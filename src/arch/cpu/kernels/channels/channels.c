@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts pixels into slices, and makes factors and summands of what is found in them.
+// Group normalization and per-channel PReLU on channels-last images.
+//
+// Moments are summed over slices of the pixels, which are the tasks; from them come the scale and
+// the shift of each channel.
 //
 //     workspace:   for each image   | means of slice 0 | squares of slice 0 | ... |
 //                  then for each    | factors | summands |               (rows of all channels)

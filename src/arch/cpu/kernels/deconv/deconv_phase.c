@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which taps reach an output: those whose distance leaves the rest that its place leaves.
+// Tap k reaches output o if k * dilation = o + pad modulo stride; solved with the modular inverse
+// of the dilation.
 
 #include "arch/cpu/kernels/deconv/deconv_phase.h"
 
