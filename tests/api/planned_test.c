@@ -17,19 +17,6 @@
 
 #define CASES "/usr/share/libonnx-testdata/data/"
 
-// Beginnings of types that do not state theirs.
-static const char *const unplanned_types[] = {
-    "Conv", "CausalConv", "DeformConv", "Average", "Max", "LpPool", "Global",
-};
-
-static bool may_be_unplanned(const char *optype)
-{
-    for (size_t i = 0; i < sizeof unplanned_types / sizeof unplanned_types[0]; i++)
-        if (strncmp(optype, unplanned_types[i], strlen(unplanned_types[i])) == 0)
-            return true;
-    return false;
-}
-
 static char *read_file(const char *path, size_t *out_size)
 {
     FILE *f = fopen(path, "rb");
@@ -70,16 +57,19 @@ static void note_unplanned(const ln_context *ctx, const ln_unplanned *u, const c
     c->unplanned++;
     for (size_t i = 0; i < 3 && u->ops[i]; i++) {
         const ln_op *op = ln_op_table_find(ctx->op_table, u->ops[i]);
-        if (!op || may_be_unplanned(op->op_arg->optype))
+        if (!op)
+            continue; // in a graph
+        // Its graphs give tensors that the plan does not have.
+        if (strcmp(op->op_arg->optype, "preview_FlexAttention_ref") == 0)
             continue;
         print_error("%s: the workspace of %s is in no plan\n", folder, op->op_arg->optype);
         c->failed++;
     }
 }
 
-static void run_planned(ln_context *ctx, const char *folder, counts *c)
+static void run_set(ln_context *ctx, const char *folder, counts *c)
 {
-    ln_status status = ln_context_load(ctx, NULL);
+    ln_status status = LN_OK;
     for (size_t i = 0; status == LN_OK && i < ln_context_input_count(ctx); i++)
         status = set_input(ctx, folder, i);
     if (status != LN_OK)
@@ -94,6 +84,18 @@ static void run_planned(ln_context *ctx, const char *folder, counts *c)
     print_error("%s: %zu requests, %s\n", folder, counter.requests,
                 status == LN_OK ? "ok" : ln_error_message());
     c->failed++;
+}
+
+// The model and a clone, which has workspace of its own.
+static void run_planned(ln_context *ctx, const char *folder, counts *c)
+{
+    ln_context *clone;
+    if (ln_context_load(ctx, NULL) != LN_OK)
+        return;
+    run_set(ctx, folder, c);
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    run_set(clone, folder, c);
+    ln_context_free(clone);
 }
 
 static void check_case(const char *folder, const char *target, counts *c)
@@ -135,7 +137,7 @@ static void check_target(const char *target)
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         check_set(sets[i], target, &c);
     ln_arch_cleanup();
-    print_message("%s: %zu models as planned, %zu with workspace that only a run knows\n", target,
+    print_message("%s: %zu runs as planned, %zu with workspace that only a run knows\n", target,
                   c.exact, c.unplanned);
     CHECK_EQ(c.failed, 0);
     if (c.exact == 0)
