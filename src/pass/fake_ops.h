@@ -4,7 +4,7 @@
 //
 //     in() const()            a number made from the output's name; const is static
 //     input()                 the same, but an input of the model
-//     conv(src, weight | act, k)    act(src * weight)
+//     convolve(src, weight | act, k)    act(src * weight)
 //     bn(src, scale | e)      src * scale * (1 + e)
 //     foldw(weight, scale | e)      weight * scale * (1 + e), static
 //     relu(src) neg(src)      max(src, 0) and -src
@@ -18,7 +18,7 @@
 //     many(src -> dst1, dst2, ...)   src + 1, src + 2, ...
 //     refuse(src)             its pre_run and check fail
 //
-// Arch `fake` has relu_fake, and conv_fake with a scratch output, which takes no k of 7.
+// Arch `fake` has relu_fake, and convolve_fake with a scratch output, which takes no k of 7.
 
 #ifndef LN_PASS_FAKE_OPS_H
 #define LN_PASS_FAKE_OPS_H
@@ -111,7 +111,7 @@ static char fake_none_text[] = "none", fake_fake_text[] = "fake";
 FAKE_OP(in, fake_none_text, , , FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
 FAKE_OP(input, fake_none_text, , , FAKE_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
 FAKE_OP(const, fake_none_text, , , FAKE_STATIC_DST, FAKE_N("dst"), , , , fake_pre_run, NULL)
-FAKE_OP(conv, fake_none_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "weight"},),
+FAKE_OP(convolve, fake_none_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "weight"},),
         FAKE_N("src", "weight"), FAKE_DST, FAKE_N("dst"), FAKE_CONV_PARAMS, FAKE_N("act", "k"),
         FAKE_CONV_PTYPES, fake_pre_run, NULL)
 FAKE_OP(bn, fake_none_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "scale"},),
@@ -147,7 +147,7 @@ FAKE_OP(refuse, fake_none_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst")
         fake_fails)
 FAKE_OP(relu_fake, fake_fake_text, FAKE_SRC, FAKE_N("src"), FAKE_DST, FAKE_N("dst"), , , ,
         fake_pre_run, NULL)
-FAKE_OP(conv_fake, fake_fake_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "weight"},),
+FAKE_OP(convolve_fake, fake_fake_text, FAKE_ARGS({.arg_name = "src"}, {.arg_name = "weight"},),
         FAKE_N("src", "weight"),
         FAKE_ARGS({.arg_name = "dst"}, {.arg_name = "buffer", .flags = LN_ARG_SCRATCH},),
         FAKE_N("dst", "buffer"), FAKE_CONV_PARAMS, FAKE_N("act", "k"), FAKE_CONV_PTYPES,
@@ -162,10 +162,10 @@ static inline int fake_commutes(ln_op_arg *op_arg)
 }
 
 static ln_op *fake_none_ops[] = {
-    &fake_in,        &fake_const,   &fake_conv,  &fake_bn,   &fake_foldw,  &fake_relu,
-    &fake_neg,       &fake_add,     &fake_split, &fake_cat,  &fake_refuse, &fake_forward,
-    &fake_transpose, &fake_reshape, &fake_opt,   &fake_many, &fake_input,  NULL};
-static ln_op *fake_fake_ops[] = {&fake_relu_fake, &fake_conv_fake, NULL};
+    &fake_in,        &fake_const,   &fake_convolve, &fake_bn,   &fake_foldw,  &fake_relu,
+    &fake_neg,       &fake_add,     &fake_split,    &fake_cat,  &fake_refuse, &fake_forward,
+    &fake_transpose, &fake_reshape, &fake_opt,      &fake_many, &fake_input,  NULL};
+static ln_op *fake_fake_ops[] = {&fake_relu_fake, &fake_convolve_fake, NULL};
 static ln_arch fake_none_arch = {.reg_ops = fake_none_ops, .arch_name = fake_none_text};
 static ln_arch fake_arch = {.reg_ops = fake_fake_ops, .arch_name = fake_fake_text};
 
@@ -244,7 +244,7 @@ static inline ln_status fake_add_op(ln_context *ctx, const char *optype, const c
     return fake_add_param(ctx, optype, ins, outs, NULL, NULL, 0);
 }
 
-// A model from lines such as "conv x w -> c"; the context is READY. NULL when memory is gone.
+// A model from lines such as "convolve x w -> c"; the context is READY. NULL when memory is gone.
 static inline ln_context *fake_model(const char *const *lines)
 {
     ln_context *ctx = ln_context_create();
@@ -281,7 +281,7 @@ static inline ln_context *fake_model(const char *const *lines)
 
 // ---- Looking at models ----
 
-// The operators in order: "conv(x,w|act=relu)->y; relu(y)->z; ", in a static buffer.
+// The operators in order: "convolve(x,w|act=relu)->y; relu(y)->z; ", in a static buffer.
 static inline const char *fake_print(const ln_context *ctx)
 {
     static char text[FAKE_TEXT_BYTES];
@@ -356,7 +356,7 @@ static inline double fake_eval_op(const ln_op_arg *op_arg, const fake_values *kn
     const ln_param_entry *act = ln_param_list_find(op_arg->params, "act");
     if (strcmp(type, "in") == 0 || strcmp(type, "const") == 0 || strcmp(type, "input") == 0)
         return fake_seed(((const ln_tensor_list_entry *)op_arg->tensors_out->data)->name);
-    if (strcmp(type, "conv") == 0)
+    if (strcmp(type, "convolve") == 0)
         return act && strcmp(act->value_string, "relu") == 0 ? fmax(in[0] * in[1], 0)
                                                              : in[0] * in[1];
     if (strcmp(type, "bn") == 0 || strcmp(type, "foldw") == 0)

@@ -9,6 +9,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
+#include "op/onnx/conv_activation.h"
 #include "tensor/elem.h"
 
 #define FUNCTION(name)                                                                             \
@@ -215,17 +216,28 @@ FUNCTION(with)
     return give_array(out, buffer, args[0].count);
 }
 
+static bool copy_array(const ln_expr_value *array, double *buffer, ln_expr_value *out)
+{
+    if (array->count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < array->count; i++)
+        buffer[i] = array->numbers[i];
+    return give_array(out, buffer, array->count);
+}
+
 FUNCTION(unless)
 {
     UNUSED();
-    size_t count = 0;
-    for (size_t i = 0; i < args[0].count && count == 0; i++)
-        count = args[0].numbers[i] == args[1].number ? 0 : args[0].count;
-    if (count > LN_RULE_MAX_ELEMENTS)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        buffer[i] = args[0].numbers[i];
-    return give_array(out, buffer, count);
+    bool differs = false;
+    for (size_t i = 0; i < args[0].count; i++)
+        differs = differs || args[0].numbers[i] != args[1].number;
+    return differs ? copy_array(&args[0], buffer, out) : give_array(out, buffer, 0);
+}
+
+FUNCTION(otherwise)
+{
+    UNUSED();
+    return copy_array(args[0].count > 0 ? &args[0] : &args[1], buffer, out);
 }
 
 FUNCTION(iota)
@@ -269,6 +281,28 @@ FUNCTION(inverse)
         buffer[axis] = (double)i;
     }
     return give_array(out, buffer, count); // an axis that is there twice leaves a NaN
+}
+
+// ---- Activations ----
+
+FUNCTION(onnx_act)
+{
+    UNUSED();
+    ln_activation meant;
+    if (!ln_activation_from_onnx(args[0].string, 0, NULL, &meant))
+        return false;
+    *out = (ln_expr_value){.kind = LN_RULE_STRING, .string = ln_act_name(meant.act)};
+    return true;
+}
+
+FUNCTION(onnx_act_number)
+{
+    UNUSED();
+    ln_activation meant;
+    size_t i;
+    return to_index(args[2].number, 2, &i) &&
+           ln_activation_from_onnx(args[0].string, args[1].count, args[1].numbers, &meant) &&
+           give(out, i == 0 ? meant.alpha : meant.beta);
 }
 
 // ---- Tensors ----
@@ -439,6 +473,7 @@ static bool fits(char letter, const ln_expr_value *arg)
     switch (letter) {
     case 'n': return arg->kind == LN_RULE_NUMBER;
     case 'a': return arg->kind == LN_RULE_ARRAY;
+    case 's': return arg->kind == LN_RULE_STRING;
     case 'v': return arg->kind == LN_RULE_NUMBER || arg->kind == LN_RULE_ARRAY;
     case 't': return arg->kind == LN_RULE_NAME && arg->count == 1;
     default: return arg->kind == LN_RULE_NAME;

@@ -3,6 +3,8 @@
 
 #include "pass/functions.h"
 
+#include <lightnet/util.h>
+
 #include "pass/fake_ops.h"
 #include "tests/test.h"
 
@@ -13,6 +15,10 @@
 #define ARRAY(n, ...)                                                                              \
     {                                                                                              \
         .kind = LN_RULE_ARRAY, .numbers = (const double[]){__VA_ARGS__}, .count = (n)              \
+    }
+#define STRING(s)                                                                                  \
+    {                                                                                              \
+        .kind = LN_RULE_STRING, .string = (s)                                                      \
     }
 #define TENSORS(n, ...)                                                                            \
     {                                                                                              \
@@ -62,6 +68,21 @@ static const struct {
     {LN_RULE_FUNCTION_part, {ARRAY(3, 1, 2, 4), NUMBER(2), NUMBER(2)}, NONE},
     {LN_RULE_FUNCTION_with, {ARRAY(2, 1, 2), NUMBER(0), NUMBER(9)}, ARRAY(2, 9, 2)},
     {LN_RULE_FUNCTION_with, {ARRAY(2, 1, 2), NUMBER(2), NUMBER(9)}, NONE},
+    {LN_RULE_FUNCTION_unless, {ARRAY(2, 1, 2), NUMBER(1)}, ARRAY(2, 1, 2)},
+    {LN_RULE_FUNCTION_unless, {ARRAY(2, 1, 1), NUMBER(1)}, EMPTY},
+    {LN_RULE_FUNCTION_unless, {EMPTY, NUMBER(1)}, EMPTY},
+    {LN_RULE_FUNCTION_otherwise, {ARRAY(2, 1, 2), ARRAY(1, 3)}, ARRAY(2, 1, 2)},
+    {LN_RULE_FUNCTION_otherwise, {EMPTY, ARRAY(1, 3)}, ARRAY(1, 3)},
+    {LN_RULE_FUNCTION_onnx_act, {STRING("LeakyRelu")}, STRING("lrelu")},
+    {LN_RULE_FUNCTION_onnx_act, {STRING("")}, STRING("none")},
+    {LN_RULE_FUNCTION_onnx_act, {STRING("lrelu")}, NONE},
+    {LN_RULE_FUNCTION_onnx_act_number, {STRING("LeakyRelu"), EMPTY, NUMBER(0)}, NUMBER(0.01)},
+    {LN_RULE_FUNCTION_onnx_act_number, {STRING("Clip"), ARRAY(2, 0, 6), NUMBER(1)}, NUMBER(6)},
+    {LN_RULE_FUNCTION_onnx_act_number,
+     {STRING("HardSigmoid"), ARRAY(1, 0.3), NUMBER(1)},
+     NUMBER(0.5)},
+    {LN_RULE_FUNCTION_onnx_act_number, {STRING("Relu"), EMPTY, NUMBER(2)}, NONE},
+    {LN_RULE_FUNCTION_onnx_act_number, {STRING("none of them"), EMPTY, NUMBER(0)}, NONE},
     {LN_RULE_FUNCTION_index, {NUMBER(2), NUMBER(3)}, NUMBER(2)},
     {LN_RULE_FUNCTION_index, {NUMBER(-3), NUMBER(3)}, NUMBER(0)},
     {LN_RULE_FUNCTION_index, {NUMBER(3), NUMBER(3)}, NONE},
@@ -97,6 +118,8 @@ static bool is_equal(const ln_expr_value *a, const ln_expr_value *b)
 {
     if (a->kind != b->kind || (a->kind == LN_RULE_NUMBER && a->number != b->number))
         return false;
+    if (a->kind == LN_RULE_STRING)
+        return ln_streq(a->string, b->string);
     for (size_t i = 0; i < b->count; i++)
         if (a->count != b->count || a->numbers[i] != b->numbers[i])
             return false;

@@ -10,7 +10,7 @@ static ln_context *make(void)
 {
     CHECK_OK(fake_register());
     static const char *const lines[] = {
-        "in -> x",        "const -> w",    "conv x w -> c",       "relu c -> once", "neg x -> n",
+        "in -> x",        "const -> w",    "convolve x w -> c",   "relu c -> once", "neg x -> n",
         "add n n -> two", "neg w -> both", "split once -> lo hi", "relu lo -> r",   NULL,
     };
     ln_context *ctx = fake_model(lines);

@@ -15,12 +15,12 @@
 #include "tests/test.h"
 
 #define CONV_RELU                                                                                  \
-    "rule conv_relu [exact] r = relu(c) c = conv(x, w | act=\"none\") where single_use(c)\n"       \
-    "  => r = conv(x, w | params(c), act=\"relu\")\n"
+    "rule conv_relu [exact] r = relu(c) c = convolve(x, w | act=\"none\") where single_use(c)\n"   \
+    "  => r = convolve(x, w | params(c), act=\"relu\")\n"
 #define CONV_BN                                                                                    \
-    "rule conv_bn [rounds] y = bn(c, s | e=v) c = conv(x, w | act=\"none\")\n"                     \
+    "rule conv_bn [rounds] y = bn(c, s | e=v) c = convolve(x, w | act=\"none\")\n"                 \
     "  where single_use(c), static(w), static(s)\n"                                                \
-    "  => fold = foldw(w, s | e=v) y = conv(x, fold | params(c))\n"
+    "  => fold = foldw(w, s | e=v) y = convolve(x, fold | params(c))\n"
 #define RELU_RELU "rule relu_relu [exact] b = relu(a) a = relu(x) => b = relu(x)\n"
 
 typedef const char *const *lines;
@@ -65,26 +65,28 @@ static void check_rewrite(const char *why, lines model, const char *rules, const
 
 TEST(a_pattern_is_matched_in_the_data_flow_not_in_the_list)
 {
-    check_rewrite("neighbours", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; ");
-    check_rewrite(
-        "apart",
-        LINES("in -> x", "const -> w", "conv x w -> c", "neg x -> n", "relu c -> y", "neg y -> z"),
-        CONV_RELU, "in()->x; const()->w; neg(x)->n; conv(x,w|act=relu)->y; neg(y)->z; ");
+    check_rewrite("neighbours", LINES("in -> x", "const -> w", "convolve x w -> c", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; convolve(x,w|act=relu)->y; ");
+    check_rewrite("apart",
+                  LINES("in -> x", "const -> w", "convolve x w -> c", "neg x -> n", "relu c -> y",
+                        "neg y -> z"),
+                  CONV_RELU,
+                  "in()->x; const()->w; neg(x)->n; convolve(x,w|act=relu)->y; neg(y)->z; ");
     check_rewrite("two at once",
-                  LINES("in -> x", "const -> w", "conv x w -> c", "conv x w -> d", "relu d -> y",
-                        "relu c -> z"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; conv(x,w|act=relu)->z; ");
+                  LINES("in -> x", "const -> w", "convolve x w -> c", "convolve x w -> d",
+                        "relu d -> y", "relu c -> z"),
+                  CONV_RELU,
+                  "in()->x; const()->w; convolve(x,w|act=relu)->y; convolve(x,w|act=relu)->z; ");
 }
 
 TEST(a_rule_needs_its_conditions)
 {
     check_rewrite("read twice",
-                  LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y", "neg c -> z"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w)->c; relu(c)->y; neg(c)->z; ");
+                  LINES("in -> x", "const -> w", "convolve x w -> c", "relu c -> y", "neg c -> z"),
+                  CONV_RELU, "in()->x; const()->w; convolve(x,w)->c; relu(c)->y; neg(c)->z; ");
     check_rewrite("not static",
-                  LINES("in -> x", "in -> w", "const -> s", "conv x w -> c", "bn c s -> y"),
-                  CONV_BN, "in()->x; in()->w; const()->s; conv(x,w)->c; bn(c,s)->y; ");
+                  LINES("in -> x", "in -> w", "const -> s", "convolve x w -> c", "bn c s -> y"),
+                  CONV_BN, "in()->x; in()->w; const()->s; convolve(x,w)->c; bn(c,s)->y; ");
     check_rewrite("wrong shape of the graph", LINES("in -> x", "relu x -> y"), CONV_RELU,
                   "in()->x; relu(x)->y; ");
 }
@@ -140,21 +142,24 @@ TEST(a_rule_that_saves_no_run_does_not_fire)
 
 TEST(an_absent_parameter_counts_as_its_default)
 {
-    check_rewrite("said", LINES("in -> x", "const -> w", "conv x w -> c | act=none", "relu c -> y"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->y; ");
+    check_rewrite("said",
+                  LINES("in -> x", "const -> w", "convolve x w -> c | act=none", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; convolve(x,w|act=relu)->y; ");
     check_rewrite("another",
-                  LINES("in -> x", "const -> w", "conv x w -> c | act=relu", "relu c -> y"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w|act=relu)->c; relu(c)->y; ");
-    check_rewrite("a number", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
-                  "rule r [exact] r = relu(c) c = conv(x, w | k=3) => r = conv(x, w | k=4)",
-                  "in()->x; const()->w; conv(x,w|k=4)->y; ");
-    check_rewrite("asked for", LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y"),
-                  "rule r [exact] r = relu(c) c = conv(x, w | k=absent) => r = conv(x, w | k=4)",
-                  "in()->x; const()->w; conv(x,w|k=4)->y; ");
-    check_rewrite("asked for in vain",
-                  LINES("in -> x", "const -> w", "conv x w -> c | k=3", "relu c -> y"),
-                  "rule r [exact] r = relu(c) c = conv(x, w | k=absent) => r = conv(x, w | k=4)",
-                  "in()->x; const()->w; conv(x,w|k=3)->c; relu(c)->y; ");
+                  LINES("in -> x", "const -> w", "convolve x w -> c | act=relu", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; convolve(x,w|act=relu)->c; relu(c)->y; ");
+    check_rewrite("a number", LINES("in -> x", "const -> w", "convolve x w -> c", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = convolve(x, w | k=3) => r = convolve(x, w | k=4)",
+                  "in()->x; const()->w; convolve(x,w|k=4)->y; ");
+    check_rewrite(
+        "asked for", LINES("in -> x", "const -> w", "convolve x w -> c", "relu c -> y"),
+        "rule r [exact] r = relu(c) c = convolve(x, w | k=absent) => r = convolve(x, w | k=4)",
+        "in()->x; const()->w; convolve(x,w|k=4)->y; ");
+    check_rewrite(
+        "asked for in vain",
+        LINES("in -> x", "const -> w", "convolve x w -> c | k=3", "relu c -> y"),
+        "rule r [exact] r = relu(c) c = convolve(x, w | k=absent) => r = convolve(x, w | k=4)",
+        "in()->x; const()->w; convolve(x,w|k=3)->c; relu(c)->y; ");
     check_rewrite("a bound default", LINES("in -> x", "const -> w", "bn x w -> b", "relu b -> y"),
                   "rule r [exact] r = relu(b) b = bn(x, w | e=v) => r = bn(x, w | e=v)",
                   "in()->x; const()->w; bn(x,w)->y; ");
@@ -162,12 +167,13 @@ TEST(an_absent_parameter_counts_as_its_default)
 
 TEST(parameters_are_copied_and_overridden)
 {
-    check_rewrite("copied", LINES("in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y"),
-                  CONV_RELU, "in()->x; const()->w; conv(x,w|k=5,act=relu)->y; ");
-    check_rewrite("overridden",
-                  LINES("in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y"),
-                  "rule r [exact] r = relu(c) c = conv(x, w) => r = conv(x, w | k=1, params(c))",
-                  "in()->x; const()->w; conv(x,w|k=1)->y; ");
+    check_rewrite("copied",
+                  LINES("in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y"),
+                  CONV_RELU, "in()->x; const()->w; convolve(x,w|k=5,act=relu)->y; ");
+    check_rewrite(
+        "overridden", LINES("in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y"),
+        "rule r [exact] r = relu(c) c = convolve(x, w) => r = convolve(x, w | k=1, params(c))",
+        "in()->x; const()->w; convolve(x,w|k=1)->y; ");
     check_rewrite("the same value twice",
                   LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=2"),
                   "rule r [exact] y = bn(a, w | e=v) a = bn(x, w | e=v) => y = bn(x, w | e=v)",
@@ -183,30 +189,30 @@ TEST(parameters_are_copied_and_overridden)
 TEST(new_operators_stand_behind_what_they_read_and_before_their_readers)
 {
     check_rewrite("folding",
-                  LINES("in -> x", "const -> w", "conv x w -> c", "neg x -> n", "const -> s",
+                  LINES("in -> x", "const -> w", "convolve x w -> c", "neg x -> n", "const -> s",
                         "bn c s -> y", "relu y -> z"),
                   CONV_BN,
                   "in()->x; const()->w; neg(x)->n; const()->s; foldw(w,s)->y_fold; "
-                  "conv(x,y_fold)->y; relu(y)->z; ");
-    check_rewrite(
-        "rules build on each other",
-        LINES("in -> x", "const -> w", "const -> s", "conv x w -> c", "bn c s -> n", "relu n -> y"),
-        CONV_RELU CONV_BN,
-        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; "
-        "conv(x,n_fold|act=relu)->y; ");
+                  "convolve(x,y_fold)->y; relu(y)->z; ");
+    check_rewrite("rules build on each other",
+                  LINES("in -> x", "const -> w", "const -> s", "convolve x w -> c", "bn c s -> n",
+                        "relu n -> y"),
+                  CONV_RELU CONV_BN,
+                  "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; "
+                  "convolve(x,n_fold|act=relu)->y; ");
 }
 
 TEST(names_of_the_model_stay_and_new_ones_are_free)
 {
     CHECK_OK(fake_register());
     ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "neg x -> y_fold",
-                                       "conv x w -> c", "bn c s -> y"));
+                                       "convolve x w -> c", "bn c s -> y"));
     rewrite(ctx, CONV_BN, LN_OK);
     CHECK_STR_EQ(fake_print(ctx), "in()->x; const()->w; const()->s; neg(x)->y_fold; "
-                                  "foldw(w,s)->y_fold2; conv(x,y_fold2)->y; ");
-    const ln_op *conv = ln_op_table_find(ctx->op_table, "op_y");
-    CHECK_NOT_NULL(conv);
-    CHECK_STR_EQ(conv->op_arg->optype, "conv");
+                                  "foldw(w,s)->y_fold2; convolve(x,y_fold2)->y; ");
+    const ln_op *convolve = ln_op_table_find(ctx->op_table, "op_y");
+    CHECK_NOT_NULL(convolve);
+    CHECK_STR_EQ(convolve->op_arg->optype, "convolve");
     CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_y_fold2"));
     CHECK_NULL(ln_op_table_find(ctx->op_table, "op_c"));
     CHECK_NULL(ln_tensor_table_find(ctx->tensor_table, "c"));
@@ -327,20 +333,20 @@ TEST(what_nobody_reads_any_more_goes)
 
 TEST(no_tensor_becomes_an_output_by_a_firing)
 {
-    const char *rule = "rule r [exact] y = conv(a, b) => y = a\n";
-    check_rewrite(
-        "a whole branch goes",
-        LINES("in -> x", "neg x -> b", "relu b -> c", "relu x -> a", "conv a c -> y", "neg y -> z"),
-        rule, "in()->x; relu(x)->a; neg(a)->z; ");
+    const char *rule = "rule r [exact] y = convolve(a, b) => y = a\n";
+    check_rewrite("a whole branch goes",
+                  LINES("in -> x", "neg x -> b", "relu b -> c", "relu x -> a", "convolve a c -> y",
+                        "neg y -> z"),
+                  rule, "in()->x; relu(x)->a; neg(a)->z; ");
     check_rewrite("an input does not",
-                  LINES("in -> x", "input -> b", "conv x b -> y", "neg y -> z"), rule,
-                  "in()->x; input()->b; conv(x,b)->y; neg(y)->z; ");
+                  LINES("in -> x", "input -> b", "convolve x b -> y", "neg y -> z"), rule,
+                  "in()->x; input()->b; convolve(x,b)->y; neg(y)->z; ");
     check_rewrite("an operator with an output of the model does not",
-                  LINES("in -> x", "split x -> b hi", "conv x b -> y", "neg y -> z"), rule,
-                  "in()->x; split(x)->b,hi; conv(x,b)->y; neg(y)->z; ");
+                  LINES("in -> x", "split x -> b hi", "convolve x b -> y", "neg y -> z"), rule,
+                  "in()->x; split(x)->b,hi; convolve(x,b)->y; neg(y)->z; ");
     check_rewrite("an operator with another reader does not",
-                  LINES("in -> x", "split x -> b hi", "conv x b -> y", "add y hi -> z"), rule,
-                  "in()->x; split(x)->b,hi; conv(x,b)->y; add(y,hi)->z; ");
+                  LINES("in -> x", "split x -> b hi", "convolve x b -> y", "add y hi -> z"), rule,
+                  "in()->x; split(x)->b,hi; convolve(x,b)->y; add(y,hi)->z; ");
 }
 
 // ---- Choices ----
@@ -357,9 +363,10 @@ TEST(operands_that_may_change_places_are_tried_both_ways)
                   LINES("in -> x", "const -> w", "neg x -> n", "add w n -> a", "relu a -> y"),
                   "rule r [exact] y = relu(a) a = add(n, w) n = neg(x) => y = add(x, w)\n",
                   "in()->x; const()->w; add(x,w)->y; ");
-    check_rewrite("others do not", LINES("in -> x", "const -> w", "conv w x -> c", "relu c -> y"),
-                  "rule r [exact] y = relu(c) c = conv(x, w) where static(w) => y = conv(x, w)\n",
-                  "in()->x; const()->w; conv(w,x)->c; relu(c)->y; ");
+    check_rewrite(
+        "others do not", LINES("in -> x", "const -> w", "convolve w x -> c", "relu c -> y"),
+        "rule r [exact] y = relu(c) c = convolve(x, w) where static(w) => y = convolve(x, w)\n",
+        "in()->x; const()->w; convolve(w,x)->c; relu(c)->y; ");
 }
 
 #define CAT_CAT                                                                                    \
@@ -437,15 +444,15 @@ TEST(a_result_makes_outputs_of_any_operator_it_replaces)
 TEST(a_result_never_reads_what_depends_on_it)
 {
     check_rewrite("a cycle through others",
-                  LINES("in -> x", "neg x -> a", "relu a -> b", "add b x -> w", "conv x w -> c",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "add b x -> w", "convolve x w -> c",
                         "relu c -> d"),
-                  "rule r [exact] a = neg(x) c = conv(x, w) => a, c = split(w)\n",
-                  "in()->x; neg(x)->a; relu(a)->b; add(b,x)->w; conv(x,w)->c; relu(c)->d; ");
-    check_rewrite(
-        "others move before and behind",
-        LINES("in -> x", "neg x -> a", "relu a -> b", "in -> w", "conv x w -> c", "relu c -> d"),
-        "rule r [exact] a = neg(x) c = conv(x, w) => a, c = split(w)\n",
-        "in()->w; split(w)->a,c; relu(a)->b; relu(c)->d; ");
+                  "rule r [exact] a = neg(x) c = convolve(x, w) => a, c = split(w)\n",
+                  "in()->x; neg(x)->a; relu(a)->b; add(b,x)->w; convolve(x,w)->c; relu(c)->d; ");
+    check_rewrite("others move before and behind",
+                  LINES("in -> x", "neg x -> a", "relu a -> b", "in -> w", "convolve x w -> c",
+                        "relu c -> d"),
+                  "rule r [exact] a = neg(x) c = convolve(x, w) => a, c = split(w)\n",
+                  "in()->w; split(w)->a,c; relu(a)->b; relu(c)->d; ");
 }
 
 TEST(constants_before_and_inside_a_window_go_when_unread)
@@ -557,20 +564,22 @@ static const struct {
      "input 'a' of add is there twice"},
     {"parameter", "rule r [exact] b = neg(a | p=1) a = neg(x) => b = neg(x)",
      "neg has no parameter 'p'"},
-    {"its type", "rule r [exact] b = conv(a, w | k=\"3\") a = neg(x) => b = neg(x)",
-     "parameter 'k' of conv is a number"},
-    {"bound type", "rule r [exact] b = conv(a, w | k=v) a = neg(x) => b = conv(x, w | act=v)",
-     "'v' stands for a number; parameter 'act' of conv is a string"},
+    {"its type", "rule r [exact] b = convolve(a, w | k=\"3\") a = neg(x) => b = neg(x)",
+     "parameter 'k' of convolve is a number"},
+    {"bound type",
+     "rule r [exact] b = convolve(a, w | k=v) a = neg(x) => b = convolve(x, w | act=v)",
+     "'v' stands for a number; parameter 'act' of convolve is a string"},
     {"rest of no variadic", "rule r [exact] c = neg(b) b = neg(a...) => c = cat(a...)",
      "neg has no inputs without end"},
     {"function's argument",
      "rule r [exact] b = bn(a, w | e=p) a = neg(x) => b = bn(x, w | e=sum(p))",
      "argument 1 of 'sum' should be an array of numbers, but is a number"},
     {"operator's argument",
-     "rule r [exact] b = conv(a, w | act=p) a = neg(x) => b = conv(x, w | k=p + 1)",
+     "rule r [exact] b = convolve(a, w | act=p) a = neg(x) => b = convolve(x, w | k=p + 1)",
      "argument 1 of 'add' should be a number or an array of numbers, but is a string"},
-    {"computed type", "rule r [exact] b = conv(a, w) a = neg(x) => b = conv(x, w | k=dims(x) * 2)",
-     "parameter 'k' of conv is a number"},
+    {"computed type",
+     "rule r [exact] b = convolve(a, w) a = neg(x) => b = convolve(x, w | k=dims(x) * 2)",
+     "parameter 'k' of convolve is a number"},
     {"compared types",
      "rule r [exact] b = bn(a, w | e=p) a = neg(x) where p == \"x\" => b = bn(x, w)",
      "values of two types are compared: a number and a string"},
@@ -618,16 +627,16 @@ static void release(void *user, void *p)
 TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
 {
     static const char *const states[] = {
-        "in()->x; const()->w; const()->s; conv(x,w)->c; bn(c,s)->n; relu(n)->y; ",
-        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; conv(x,n_fold)->n; relu(n)->y; ",
-        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; conv(x,n_fold|act=relu)->y; ",
+        "in()->x; const()->w; const()->s; convolve(x,w)->c; bn(c,s)->n; relu(n)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; convolve(x,n_fold)->n; relu(n)->y; ",
+        "in()->x; const()->w; const()->s; foldw(w,s)->n_fold; convolve(x,n_fold|act=relu)->y; ",
     };
     CHECK_OK(fake_register());
     const ln_rule_set *set = parse(CONV_RELU CONV_BN);
     ln_status status = LN_NO_MEMORY;
     for (size_t n = 0; status != LN_OK; n++) {
-        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
-                                           "bn c s -> n", "relu n -> y"));
+        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s",
+                                           "convolve x w -> c", "bn c s -> n", "relu n -> y"));
         CHECK_NOT_NULL(ctx);
         ln_compilation compilation = {.ctx = ctx};
         one_refusal refusal = {.n = n};
@@ -655,8 +664,8 @@ TEST(out_of_memory_leaks_nothing)
     fake_arch.rules = set;
     OOM_SWEEP(n)
     {
-        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s", "conv x w -> c",
-                                           "bn c s -> n", "relu n -> y"));
+        ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "const -> s",
+                                           "convolve x w -> c", "bn c s -> n", "relu n -> y"));
         ln_compilation compilation = {.ctx = ctx};
         if (ctx && ln_rewrite_rules(&compilation, &set, 1, LN_RULE_BEFORE_EXPAND) == LN_OK) {
             int matched = 1;
@@ -696,8 +705,8 @@ static void lower_all(ln_context *ctx, const char *rules)
 static void check_lower(const char *why, const char *rules, const char *expected)
 {
     CHECK_OK(fake_register());
-    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "conv x w -> c | k=5",
-                                       "conv c w -> d | k=7", "relu d -> y"));
+    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "convolve x w -> c | k=5",
+                                       "convolve c w -> d | k=7", "relu d -> y"));
     lower_all(ctx, rules);
     if (strcmp(fake_print(ctx), expected) != 0)
         fail_msg("%s: the model is\n  %s instead of\n  %s", why, fake_print(ctx), expected);
@@ -708,17 +717,19 @@ static void check_lower(const char *why, const char *rules, const char *expected
 TEST(lowering_takes_what_the_arch_has_and_accepts)
 {
     check_lower("any", "lower * => *_fake",
-                "in()->x; const()->w; conv_fake(x,w|k=5)->c,op_c_buffer; conv(c,w|k=7)->d; "
+                "in()->x; const()->w; convolve_fake(x,w|k=5)->c,op_c_buffer; convolve(c,w|k=7)->d; "
                 "relu_fake(d)->y; ");
-    check_lower("one", "lower relu => relu_fake",
-                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu_fake(d)->y; ");
+    check_lower(
+        "one", "lower relu => relu_fake",
+        "in()->x; const()->w; convolve(x,w|k=5)->c; convolve(c,w|k=7)->d; relu_fake(d)->y; ");
     check_lower("condition", "lower * => *_fake where dtype(src, TL_INT8)",
-                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu(d)->y; ");
+                "in()->x; const()->w; convolve(x,w|k=5)->c; convolve(c,w|k=7)->d; relu(d)->y; ");
     check_lower("condition on an argument", "lower * => *_fake where static(weight)",
-                "in()->x; const()->w; conv_fake(x,w|k=5)->c,op_c_buffer; conv(c,w|k=7)->d; "
+                "in()->x; const()->w; convolve_fake(x,w|k=5)->c,op_c_buffer; convolve(c,w|k=7)->d; "
                 "relu(d)->y; ");
-    check_lower("in order", "lower conv => relu\nlower conv => conv_cpu\nlower relu => *_fake",
-                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu_fake(d)->y; ");
+    check_lower(
+        "in order", "lower convolve => relu\nlower convolve => convolve_cpu\nlower relu => *_fake",
+        "in()->x; const()->w; convolve(x,w|k=5)->c; convolve(c,w|k=7)->d; relu_fake(d)->y; ");
 }
 
 static ln_status refuse_all(void *priv, const ln_op *op)
@@ -731,7 +742,7 @@ TEST(lowering_asks_the_arch)
 {
     fake_arch.describe = refuse_all;
     check_lower("refused", "lower * => *_fake",
-                "in()->x; const()->w; conv(x,w|k=5)->c; conv(c,w|k=7)->d; relu(d)->y; ");
+                "in()->x; const()->w; convolve(x,w|k=5)->c; convolve(c,w|k=7)->d; relu(d)->y; ");
     fake_arch.describe = NULL;
 }
 
@@ -744,31 +755,31 @@ static const struct {
     const char *expected;
 } takers[] = {
     {"no k of 7",
-     {"in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=7)",
-     "in()->x; const()->w; conv(x,w|k=5)->c; relu(c)->y; "},
+     {"in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=7)",
+     "in()->x; const()->w; convolve(x,w|k=5)->c; relu(c)->y; "},
     {"any other k",
-     {"in -> x", "const -> w", "conv x w -> c | k=5", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=6)",
-     "in()->x; const()->w; conv(x,w|k=6)->y; "},
+     {"in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=6)",
+     "in()->x; const()->w; convolve(x,w|k=6)->y; "},
     {"k of 7 was not taken before",
-     {"in -> x", "const -> w", "conv x w -> c | k=7", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = conv(x, w) => y = conv(x, w | k=7)",
-     "in()->x; const()->w; conv(x,w|k=7)->y; "},
+     {"in -> x", "const -> w", "convolve x w -> c | k=7", "relu c -> y", NULL},
+     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=7)",
+     "in()->x; const()->w; convolve(x,w|k=7)->y; "},
     {"a type that the arch lacks",
      {"in -> x", "relu x -> a", "relu a -> y", NULL},
      "rule r [exact] y = relu(a) a = relu(x) => y = neg(x)",
      "in()->x; relu(x)->a; relu(a)->y; "},
     {"behind another operator of the result",
-     {"in -> x", "const -> w", "relu x -> a", "conv a w -> b | k=5", "relu b -> y", NULL},
-     "rule r [rounds] y = relu(b) b = conv(a, w) a = relu(x)\n"
-     "  => n = relu(x) y = conv(n, w | k=7)",
-     "in()->x; const()->w; relu(x)->a; conv(a,w|k=5)->b; relu(b)->y; "},
+     {"in -> x", "const -> w", "relu x -> a", "convolve a w -> b | k=5", "relu b -> y", NULL},
+     "rule r [rounds] y = relu(b) b = convolve(a, w) a = relu(x)\n"
+     "  => n = relu(x) y = convolve(n, w | k=7)",
+     "in()->x; const()->w; relu(x)->a; convolve(a,w|k=5)->b; relu(b)->y; "},
     {"what runs while loading counts nothing",
-     {"in -> x", "const -> w", "relu x -> a", "conv a w -> b | k=5", "relu b -> y", NULL},
-     "rule r [rounds] y = relu(b) b = conv(a, w) a = relu(x) where static(w)\n"
-     "  => n = foldw(w, w) y = conv(x, n)",
-     "in()->x; const()->w; foldw(w,w)->y_n; conv(x,y_n)->y; "},
+     {"in -> x", "const -> w", "relu x -> a", "convolve a w -> b | k=5", "relu b -> y", NULL},
+     "rule r [rounds] y = relu(b) b = convolve(a, w) a = relu(x) where static(w)\n"
+     "  => n = foldw(w, w) y = convolve(x, n)",
+     "in()->x; const()->w; foldw(w,w)->y_n; convolve(x,y_n)->y; "},
 };
 
 // Two walks see that what is refused stays so, and is numbered nowhere.
@@ -810,11 +821,12 @@ TEST(no_rule_of_a_user_moves_operators_to_a_later_arch)
 // Adds one random operator that reads tensors t0..t<count-1>; returns how many it makes.
 static size_t add_random_op(ln_context *ctx, test_random *random, size_t count)
 {
-    static const char *const types[] = {"in",   "const", "conv", "conv", "bn",
-                                        "relu", "relu",  "neg",  "add",  "split"};
+    static const char *const types[] = {"in",   "const", "convolve", "convolve", "bn",
+                                        "relu", "relu",  "neg",      "add",      "split"};
     const char *type = types[count < 2 ? count : test_random_below(random, 10)];
     char ins[64], outs[64];
-    bool has_two = strcmp(type, "conv") == 0 || strcmp(type, "bn") == 0 || strcmp(type, "add") == 0;
+    bool has_two =
+        strcmp(type, "convolve") == 0 || strcmp(type, "bn") == 0 || strcmp(type, "add") == 0;
     bool has_none = strcmp(type, "in") == 0 || strcmp(type, "const") == 0;
     bool is_split = strcmp(type, "split") == 0;
     // Near tensors make chains; far ones tie the graph together.
@@ -895,8 +907,8 @@ TEST(random_models_come_to_an_end_and_compute_the_same)
     CHECK_OK(fake_register());
     const ln_rule_set *set =
         parse(CONV_RELU CONV_BN RELU_RELU
-              "rule act_relu [exact] r = relu(c) c = conv(x, w | act=\"relu\")\n"
-              "  => r = conv(x, w | params(c))\n");
+              "rule act_relu [exact] r = relu(c) c = convolve(x, w | act=\"relu\")\n"
+              "  => r = convolve(x, w | params(c))\n");
     test_random random = test_random_start();
     size_t firing_count = 0;
     for (int i = 0; i < RANDOM_MODELS; i++)
@@ -1047,7 +1059,7 @@ static double time_of(size_t count, const ln_rule_set *set)
     CHECK_OK(fake_add_op(ctx, "const", "", "w"));
     for (size_t i = 0; i < count; i++) {
         snprintf(outs, sizeof outs, "c%zu", i);
-        CHECK_OK(fake_add_op(ctx, "conv", "x w", outs));
+        CHECK_OK(fake_add_op(ctx, "convolve", "x w", outs));
     }
     for (size_t i = 0; i < count; i++) {
         snprintf(ins, sizeof ins, "c%zu", i);
@@ -1090,8 +1102,8 @@ TEST(firings_are_numbered_and_told)
 {
     char last[200] = "";
     CHECK_OK(fake_register());
-    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "conv x w -> c", "relu c -> y",
-                                       "conv y w -> d", "relu d -> z"));
+    ln_context *ctx = fake_model(LINES("in -> x", "const -> w", "convolve x w -> c", "relu c -> y",
+                                       "convolve y w -> d", "relu d -> z"));
     ln_msg_set_handler(keep_last, last);
     CHECK_EQ(rewrite(ctx, CONV_RELU, LN_OK), 2);
     ln_msg_set_handler(NULL, NULL);

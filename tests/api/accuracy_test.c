@@ -105,12 +105,6 @@ typedef struct row {
     }
 
 static const row rows[] = {
-    {"Conv_cpu", "", 0.5, 1,
-     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 3, 3]")
-         CONSTANT("b", "[8]") "Conv(X=x, W=w, B=b | Y=y |);\n"},
-    {"ms_FusedConv_cpu", "", 0.5, 1,
-     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 3, 3]")
-         CONSTANT("b", "[8]") "ms_FusedConv(X=x, W=w, B=b | Y=y | activation=Relu);\n"},
     {"ConvTranspose_cpu", "", 0.5, 1,
      INPUT("[1, 16, 20, 20]") CONSTANT("w", "[16, 8, 3, 3]")
          CONSTANT("b", "[8]") "ConvTranspose(X=x, W=w, B=b | Y=y | strides=[2, 2]);\n"},
@@ -323,24 +317,24 @@ static const row rows[] = {
     {"pool_cpu", "mean, 31x31", 0.5, 1,
      INPUT(
          "[2, 40, 31, 31]") "pool(src=x | dst=y | kind=average, size=[31, 31], stride=[1, 1]);\n"},
-    {"conv2d_cpu", "1x1, 16 products", 0.5, 1,
+    {"conv_cpu", "row of 3, with leaky relu", 0.5, 1,
+     INPUT("[1, 16, 400]") CONSTANT("w", "[8, 16, 3]")
+         CONSTANT("b", "[8]") "conv(src=x, weight=w, bias=b | dst=y | act=lrelu, alpha=0.1);\n"},
+    {"conv_cpu", "1x1, 16 products", 0.5, 1,
      INPUT("[1, 16, 20, 20]") CONSTANT("w", "[8, 16, 1, 1]")
-         CONSTANT("b", "[8]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[1, 1]);\n"},
-    {"conv2d_cpu", "3x3, 288 products", 0.5, 1,
-     INPUT("[1, 32, 14, 14]") CONSTANT("w", "[16, 32, 3, 3]") CONSTANT(
-         "b",
-         "[16]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], padding=[1, 1, 1, 1]);\n"},
-    {"conv2d_cpu", "3x3, 4608 products", 0.5, 1,
-     INPUT("[1, 512, 7, 7]") CONSTANT("w", "[8, 512, 3, 3]") CONSTANT(
-         "b",
-         "[8]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], padding=[1, 1, 1, 1]);\n"},
-    {"conv2d_cpu", "1x1, 25088 products", 0.5, 1,
+         CONSTANT("b", "[8]") "conv(src=x, weight=w, bias=b | dst=y |);\n"},
+    {"conv_cpu", "3x3, 288 products", 0.5, 1,
+     INPUT("[1, 32, 14, 14]") CONSTANT("w", "[16, 32, 3, 3]")
+         CONSTANT("b", "[16]") "conv(src=x, weight=w, bias=b | dst=y | padding=[1, 1, 1, 1]);\n"},
+    {"conv_cpu", "3x3, 4608 products", 0.5, 1,
+     INPUT("[1, 512, 7, 7]") CONSTANT("w", "[8, 512, 3, 3]")
+         CONSTANT("b", "[8]") "conv(src=x, weight=w, bias=b | dst=y | padding=[1, 1, 1, 1]);\n"},
+    {"conv_cpu", "1x1, 25088 products", 0.5, 1,
      INPUT("[1, 25088, 1, 1]") CONSTANT("w", "[16, 25088, 1, 1]")
-         CONSTANT("b", "[16]") "conv2d(src=x, weight=w, bias=b | dst=y | size=[1, 1]);\n"},
-    {"conv2d_cpu", "depthwise 3x3", 0.5, 1,
+         CONSTANT("b", "[16]") "conv(src=x, weight=w, bias=b | dst=y |);\n"},
+    {"conv_cpu", "depthwise 3x3", 0.5, 1,
      INPUT("[1, 32, 21, 21]") CONSTANT("w", "[32, 1, 3, 3]") CONSTANT(
-         "b",
-         "[32]") "conv2d(src=x, weight=w, bias=b | dst=y | group=32, size=[3, 3], padding=[1, 1, 1, 1]);\n"},
+         "b", "[32]") "conv(src=x, weight=w, bias=b | dst=y | group=32, padding=[1, 1, 1, 1]);\n"},
     {"conv2d_pack_cpu", "", -8, 8, INPUT("[20, 5, 3, 3]") "conv2d_pack(weight=x | dst=y |);\n"},
     {"conv3d_pack_cpu", "", -8, 8, INPUT("[20, 5, 3, 3, 3]") "conv3d_pack(weight=x | dst=y |);\n"},
     {"conv3d_ndhwc_cpu", "432 products", 0.5, 1,

@@ -103,7 +103,7 @@ TEST(archs_and_operators_are_found_in_the_global_tables)
     ln_op *op_proto = ln_hash_find(LN_ARCH.op_proto_table, "conv2d");
     CHECK_NOT_NULL(op_proto);
     CHECK_STR_EQ(op_proto->op_arg->optype, "conv2d");
-    CHECK_NOT_NULL(ln_hash_find(LN_ARCH.op_proto_table, "conv2d_cpu"));
+    CHECK_NOT_NULL(ln_hash_find(LN_ARCH.op_proto_table, "conv_cpu"));
 
     struct ln_arch_info *info = &LN_ARCH;
     for (int i = 0; cpu->reg_ops && cpu->reg_ops[i]; i++)

@@ -73,9 +73,10 @@ TEST(every_rewrite_has_a_number)
                 LINES("1 input_ref at input0", "2 act_cpu at act0", "3 rearange_ref at rearange0",
                       "4 act_cpu at act1"));
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[0], "1 relu at relu0");
-    CHECK_STR_EQ(seen.lines[1], "2 conv_batchnorm at batchnorm0");
-    CHECK_STR_EQ(seen.lines[2], "3 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[0], "1 conv2d at conv2d0");
+    CHECK_STR_EQ(seen.lines[1], "2 relu at relu0");
+    CHECK_STR_EQ(seen.lines[2], "3 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[3], "4 conv_relu at relu0");
     ln_arch_cleanup();
 }
 
@@ -119,13 +120,14 @@ TEST(a_skipped_rule_leaves_the_numbers_before_it)
     ln_optimize_options options = ln_optimize_options_default();
     seen_firings all, seen;
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &all));
-    options.skip = (const size_t[]){3};
+    options.skip = (const size_t[]){4};
     options.skip_count = 1;
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
     CHECK_STR_EQ(seen.lines[0], all.lines[0]);
     CHECK_STR_EQ(seen.lines[1], all.lines[1]);
-    CHECK_STR_EQ(seen.lines[2], "-3 conv_relu at relu0");
-    CHECK_STR_EQ(seen.lines[3], all.lines[3]); // it was not counted again in a later walk
+    CHECK_STR_EQ(seen.lines[2], all.lines[2]);
+    CHECK_STR_EQ(seen.lines[3], "-4 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[4], all.lines[4]); // it was not counted again in a later walk
     CHECK_EQ(seen.count, all.count + 1);       // the relu is lowered by itself
     ln_arch_cleanup();
 }
@@ -217,7 +219,7 @@ TEST(beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires)
     check_limited(act_chain, 4, "input_ref act_cpu rearange_ref act_cpu ");
     check_limited(act_chain, SIZE_MAX, "input_ref act_cpu rearange_ref act_cpu ");
     check_limited(CONV_MODEL, 0,
-                  "input_ref create_ref create_ref conv2d_ref create_ref create_ref batchnorm_ref "
+                  "input_ref create_ref create_ref conv_ref create_ref create_ref batchnorm_ref "
                   "act_ref ");
     ln_arch_cleanup();
 }
@@ -321,23 +323,23 @@ TEST(what_built_in_rules_make_is_offered_to_rules_of_a_file)
 {
     CHECK_OK(ln_arch_init());
     const char *path = write_rules("rule late [exact]\n  y = act(r | act=\"sigmoid\")\n"
-                                   "  r = conv2d(x, w, b | act=\"relu\")\n"
-                                   "  => y = conv2d(x, w, b | params(r))\n");
+                                   "  r = conv(x, w, b | act=\"relu\")\n"
+                                   "  => y = conv(x, w, b | params(r))\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
     options.rule_file_count = 1;
     seen_firings seen;
     CHECK_OK(compile_seen(CONV_MODEL "sigmoid(src=y | dst=z |);", "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[3], "4 conv_relu at relu0");
-    CHECK_STR_EQ(seen.lines[4], "5 late at sigmoid0");
+    CHECK_STR_EQ(seen.lines[4], "5 conv_relu at relu0");
+    CHECK_STR_EQ(seen.lines[5], "6 late at sigmoid0");
 
     // And before it is offered to other built-in rules.
     write_rules(
-        "rule mine [exact]\n  r = act(c | act=\"relu\")\n  c = conv2d(x, w, b | act=\"none\")\n"
-        "  => r = conv2d(x, w, b | params(c), act=\"relu\")\n");
+        "rule mine [exact]\n  r = act(c | act=\"relu\")\n  c = conv(x, w, b | act=\"none\")\n"
+        "  => r = conv(x, w, b | params(c), act=\"relu\")\n");
     CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
-    CHECK_STR_EQ(seen.lines[1], "2 conv_batchnorm at batchnorm0");
-    CHECK_STR_EQ(seen.lines[2], "3 mine at relu0");
+    CHECK_STR_EQ(seen.lines[2], "3 conv_batchnorm at batchnorm0");
+    CHECK_STR_EQ(seen.lines[3], "4 mine at relu0");
     ln_arch_cleanup();
 }
 

@@ -165,7 +165,7 @@ expect "archs" 0 "$bin/lightnet" archs
 has_out "cpu"
 has_out "falls back to ref"
 expect "ops" 0 "$bin/lightnet" ops
-has_out "conv2d_ref"
+has_out "conv_ref"
 expect "ops NAME" 0 "$bin/lightnet" ops slice
 has_out "axis"
 has_out "NaN and infinity: moved as they are"

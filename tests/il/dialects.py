@@ -22,6 +22,12 @@ N = "input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\nNonZero(X=x | Y=i |);\nCast(
 LOW = "create(| dst=l | dtype=TL_FLOAT, dims=[], data=[0]);\ncreate(| dst=h | dtype=TL_FLOAT, dims=[], data=[6]);\n"
 
 # name, what both have, LightNet's words, ONNX's words
+ROW = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 9]);\ncreate(| dst=w | dtype=TL_FLOAT, dims=[6, 2, 3], ran=[-1, 1]);\n")
+IMAGE = ("create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);\n"
+         "create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n")
+VOLUME = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 5, 6]);\n"
+          "create(| dst=w | dtype=TL_FLOAT, dims=[3, 2, 2, 3, 2], ran=[-1, 1]);\n")
+
 CASES = [
     ("relu", X, "relu(src=x | dst=y |);", "Relu(X=x | Y=y |);"),
     ("lrelu", X, "lrelu(src=x | dst=y | negslope=0.25);", "LeakyRelu(X=x | Y=y | alpha=0.25);"),
@@ -72,6 +78,28 @@ CASES = [
      "elew(src1=a, src2=b | dst=y | elew_op=TL_SUM);",
      "MaxPool(X=x | Y=a | kernel_shape=[2, 2], strides=[1, 1]);\nMaxPool(X=x | Y=b | kernel_shape=[2, 2]);\n"
      "Add(A=a, B=b | C=y |);"),
+    ("convolution", X + IMAGE, "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], padding=[1, 1, 1, 1]);",
+     "Conv(X=x, W=w, B=b | Y=y | pads=[1, 1, 1, 1]);"),
+    ("convolution that says what it need not", X + IMAGE,
+     "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[1, 1], dilation=[1, 1], padding=[0, 0, 0, 0]);",
+     "Conv(X=x, W=w, B=b | Y=y | group=1, kernel_shape=[3, 3], strides=[1, 1], dilations=[1, 1], pads=[0, 0, 0, 0]);"),
+    ("convolution and relu", X + IMAGE,
+     "conv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], autopad=SAME_UPPER, act=relu);",
+     "ms_FusedConv(X=x, W=w, B=b | Y=y | auto_pad=SAME_UPPER, activation=Relu);"),
+    ("convolution and leaky relu", X + IMAGE,
+     "conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3]);\nlrelu(src=c | dst=y | negslope=0.5);",
+     "ms_FusedConv(X=x, W=w, B=b | Y=y | activation=LeakyRelu, activation_params=[0.5]);"),
+    ("the same convolution twice", X + IMAGE,
+     "conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3]);\nconv2d(src=x, weight=w, bias=b | dst=d | size=[3, 3]);\n"
+     "concat(src1=c, src2=d | dst=y | axis=1);",
+     "Conv(X=x, W=w, B=b | Y=c |);\nConv(X=x, W=w, B=b | Y=d |);\nConcat(inputs1=c, inputs2=d | concat_result=y | axis=1);"),
+    ("convolution of a row", ROW, "conv(src=x, weight=w | dst=y | group=2, stride=[2], padding=[1, 0]);",
+     "Conv(X=x, W=w | Y=y | group=2, strides=[2], pads=[1, 0]);"),
+    ("convolution of a volume", VOLUME, "conv(src=x, weight=w | dst=y | autopad=SAME_LOWER);",
+     "Conv(X=x, W=w | Y=y | auto_pad=SAME_LOWER);"),
+    ("addend and activation", X + Z + IMAGE,
+     "conv(src=x, weight=w, bias=b, addend=z | dst=y | padding=[1, 1, 1, 1], act=clip, beta=6);",
+     "ms_FusedConv(X=x, W=w, B=b, Z=z | Y=y | pads=[1, 1, 1, 1], activation=Clip, activation_params=[0, 6]);"),
 ]
 
 

@@ -199,9 +199,9 @@ def count_work(compiled):
             continue
         if op["optype"].startswith(("conv2d_pack", "deconv2d_pack")):
             continue
-        if op["optype"].startswith(("conv2d", "deconv2d")):
+        if op["optype"].startswith(("conv_", "deconv2d_", "deconv_")):
             ins, outs = oracle.args_of(op, "tensors_in"), oracle.args_of(op, "tensors_out")
-            pixels = outs["dst"] if op["optype"].startswith("conv2d") else ins["src"]
+            pixels = outs["dst"] if op["optype"].startswith("conv_") else ins["src"]
             work += math.prod(dims[pixels]) * math.prod(dims[ins["weight"]][1:])
     return work
 

@@ -246,6 +246,58 @@ def conv_cases():
                padding=[1, 1, 1, 1])
 
 
+ACTS = {'none': lambda x, a, b: x, 'relu': lambda x, a, b: 0 if x < 0 else x,
+        'lrelu': lambda x, a, b: x if x >= 0 else a * x, 'sigmoid': lambda x, a, b: logistic(x),
+        'clip': lambda x, a, b: min(max(x, a), b)}
+
+
+def given(**params):
+    return {name: value for name, value in params.items() if value}
+
+
+def core_conv(name, src, weight, dtype='TL_FLOAT', low=-1.0, high=1.0, group=1, stride=None, padding=None, dilation=None,
+              has_bias=True, has_addend=False, act='none', alpha=0, beta=0):
+    """Over any number of axes; padding is all begins, then all ends."""
+    case = Case(f'conv_{name}')
+    ins = {'src': case.some('src', src, dtype, low, high), 'weight': case.some('weight', weight, dtype, low, high)}
+    axes, size = len(src) - 2, weight[2:]
+    steps, gaps, pads = stride or [1] * axes, dilation or [1] * axes, padding or [0] * 2 * axes
+    dims = [src[0], weight[0]] + [(src[2 + i] + pads[i] + pads[axes + i] - (size[i] - 1) * gaps[i] - 1) // steps[i] + 1
+                                  for i in range(axes)]
+    if has_bias:
+        ins['bias'] = case.some('bias', weight[:1], dtype, low, high)
+    if has_addend:
+        ins['addend'] = case.some('addend', dims, dtype, low, high)
+    case.op('conv', {name: name for name in ins}, {'dst': 'dst'}, **given(
+        group=group, stride=stride, padding=padding, dilation=dilation, act=act, alpha=alpha, beta=beta))
+
+    def at(n, o, *place):
+        total = ins['bias'][2][o] if has_bias else 0
+        first = o // (weight[0] // group) * weight[1]
+        for i, *tap in places(weight[1:]):
+            seen = [p * s - b + t * g for p, s, b, t, g in zip(place, steps, pads, tap, gaps)]
+            if all(0 <= x < dim for x, dim in zip(seen, src[2:])):
+                total += ins['src'][2][index(src, [n, first + i, *seen])] * ins['weight'][2][index(weight, [o, i, *tap])]
+        if has_addend:
+            total += ins['addend'][2][index(dims, [n, o, *place])]
+        return rounded(ACTS[act](total, alpha, beta), dtype)
+
+    case.expect(dst=made(dtype, dims, at))
+
+
+def core_conv_cases():
+    core_conv('row', [2, 3, 9], [4, 3, 3], stride=[2], padding=[1, 2])
+    core_conv('row_dilation_group', [1, 4, 12], [6, 2, 3], group=2, dilation=[3], has_bias=False, act='lrelu', alpha=0.25)
+    core_conv('image_addend', [2, 3, 5, 6], [4, 3, 3, 3], padding=[1, 1, 1, 1], has_addend=True, act='relu')
+    core_conv('image_addend_no_bias', [1, 2, 4, 4], [3, 2, 1, 1], has_bias=False, has_addend=True, act='clip',
+              alpha=-0.25, beta=0.5)
+    core_conv('volume', [1, 2, 4, 5, 3], [3, 2, 2, 3, 2], stride=[1, 2, 1], padding=[1, 0, 1, 0, 1, 0], act='sigmoid')
+    core_conv('volume_depthwise', [1, 3, 3, 4, 5], [3, 1, 2, 2, 2], group=3, dilation=[1, 2, 1], has_addend=True)
+    core_conv('four_axes', [1, 2, 3, 2, 3, 2], [2, 2, 2, 1, 2, 2])
+    core_conv('row_int16', [1, 2, 7], [3, 2, 3], 'TL_INT16', -300, 300, padding=[1, 1], has_addend=True, act='relu')
+    core_conv('volume_int64', [1, 2, 3, 3, 2], [2, 2, 2, 2, 2], 'TL_INT64', -99, 99)
+
+
 def deconv2d(case, src, weight, bias, group=1, stride=(1, 1), padding=(0, 0, 0, 0),
              output_dims=(0, 0, 0, 0), output_padding=(0, 0), dilation=(1, 1), autopad='NOTSET',
              act='none'):
@@ -946,7 +998,7 @@ def main():
     import stack_formulas
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
-    for add in (conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
+    for add in (conv_cases, core_conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 elew_cases, broadcast_cases, reduce_cases, dot_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):

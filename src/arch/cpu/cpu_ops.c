@@ -53,45 +53,6 @@ static ln_conv_shape shape_of(const tl_tensor *src, const tl_tensor *weight, con
                            .pad_left = (size_t)pad[1]};
 }
 
-static ln_status conv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,
-                              int group, const int *stride, const int *padding, const int *dilation,
-                              const char *autopad, ln_conv_shape *shape)
-{
-    int pad[4];
-    LN_TRY(ln_effective_padding(pad, padding, autopad, src->dims + 2, weight->dims + 2, stride,
-                                dilation));
-    *shape = shape_of(src, weight, out, group, stride, dilation, pad);
-    return ln_conv2d_check(shape);
-}
-
-ln_status ln_cpu_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                        tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
-                        const int padding[4], const int dilation[2], const char *autopad,
-                        const char *act)
-{
-    ln_conv2d_f32_args args = {.x = floats(src),
-                               .weight = floats(weight),
-                               .bias = floats(bias),
-                               .y = dst->data,
-                               .act = strcmp(act, "relu") == 0 ? LN_ACT_RELU : LN_ACT_NONE};
-    LN_TRY(conv2d_shape(src, weight, dst->dims, group, stride, padding, dilation, autopad,
-                        &args.shape));
-    ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace->data);
-    return LN_OK;
-}
-
-int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *weight, int group,
-                            const int size[2], const int stride[2], const int padding[4],
-                            const int dilation[2], const char *autopad)
-{
-    int out[TL_MAXDIM];
-    ln_conv_shape shape;
-    if (ln_shape_conv2d(out, src, weight, group, size, stride, padding, dilation, autopad) != 4 ||
-        conv2d_shape(src, weight, out, group, stride, padding, dilation, autopad, &shape) != LN_OK)
-        return -1;
-    return workspace_shape(dims, ln_conv2d_f32_workspace(&shape));
-}
-
 // ---- Transposed convolution ----
 
 static ln_status deconv2d_shape(const tl_tensor *src, const tl_tensor *weight, const int *out,

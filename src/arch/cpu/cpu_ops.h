@@ -15,17 +15,8 @@
 LN_CPPSTART
 
 // Parameters are those of the abstract operator: two numbers are height and width, the padding is
-// top, left, bottom, right.
-ln_status ln_cpu_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                        tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
-                        const int padding[4], const int dilation[2], const char *autopad,
-                        const char *act);
-
-// The shape of `workspace`: fills in `dims` and returns the rank, 1; -1 with a recorded failure.
-int ln_cpu_conv2d_workspace(int *dims, const tl_tensor *src, const tl_tensor *weight, int group,
-                            const int size[2], const int stride[2], const int padding[4],
-                            const int dilation[2], const char *autopad);
-
+// top, left, bottom, right. The shape of `workspace`: fills in `dims` and returns the rank, 1; -1
+// with a recorded failure.
 ln_status ln_cpu_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                           tl_tensor *dst, tl_tensor *workspace, int group, const int stride[2],
                           const int output_dims[4], const int padding[4],

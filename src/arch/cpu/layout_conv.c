@@ -3,11 +3,7 @@
 
 #include "arch/cpu/layout_conv.h"
 
-#include <string.h>
-
 #include <lightnet/allocator.h>
-#include <lightnet/opshape.h>
-#include <lightnet/util.h>
 
 #include "arch/cpu/conv_choice.h"
 #include "op/onnx/conv.h"
@@ -20,19 +16,10 @@ static bool read_activation(ln_call *call, ln_layout_conv *c)
     ln_activation activation;
     if (ln_activation_read(call, &activation) != LN_OK)
         return false;
+    c->act = activation.act;
     c->alpha = activation.alpha;
     c->beta = activation.beta;
-    switch (activation.kind) {
-    case LN_ACTIVATION_NONE: c->act = LN_ACT_NONE; return true;
-    case LN_ACTIVATION_RELU: c->act = LN_ACT_RELU; return true;
-    case LN_ACTIVATION_LEAKY_RELU: c->act = LN_ACT_LRELU; return true;
-    case LN_ACTIVATION_SIGMOID: c->act = LN_ACT_SIGMOID; return true;
-    case LN_ACTIVATION_TANH: c->act = LN_ACT_TANH; return true;
-    case LN_ACTIVATION_CLIP: c->act = LN_ACT_CLIP; return true;
-    case LN_ACTIVATION_HARD_SIGMOID: c->act = LN_ACT_HARD_SIGMOID; return true;
-    case LN_ACTIVATION_SILU: c->act = LN_ACT_SILU; return true;
-    }
-    return false;
+    return true;
 }
 
 static bool read_window(const ln_window *window, ln_layout_conv *c)
@@ -58,12 +45,11 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
 {
     ln_call *call = build->op->op_arg->priv;
     ln_conv_call found;
-    *out_conv =
-        (ln_layout_conv){.src = ln_layout_input(build, "X"),
-                         .weight = ln_layout_input(build, "W"),
-                         .bias = ln_layout_input(build, "B"),
-                         .addend = ln_tensor_list_find_name(build->op->op_arg->tensors_in, "Z"),
-                         .axis_count = axis_count};
+    *out_conv = (ln_layout_conv){.src = ln_layout_input(build, "src"),
+                                 .weight = ln_layout_input(build, "weight"),
+                                 .bias = ln_layout_input(build, "bias"),
+                                 .addend = ln_layout_input(build, "addend"),
+                                 .axis_count = axis_count};
     if (!call || ln_conv_call_read(call, &found) != LN_OK)
         return false;
     out_conv->group = (int)found.group;
@@ -114,47 +100,12 @@ ln_list *ln_layout_conv_ins(const ln_layout_conv *conv, const char *src, const c
 
 // ---- Images ----
 
-static const int *ints(const ln_op *op, const char *param)
-{
-    return ln_param_list_find(op->op_arg->params, param)->value_array_int;
-}
-
-// conv2d, once it is checked.
-static bool read_conv2d(const ln_layout_build *build, ln_layout_conv *c)
-{
-    *c = (ln_layout_conv){.src = ln_layout_input(build, "src"),
-                          .weight = ln_layout_input(build, "weight"),
-                          .bias = ln_layout_input(build, "bias"),
-                          .axis_count = 2};
-    const ln_list *params = build->op->op_arg->params;
-    const ln_param_entry *group = ln_param_list_find(params, "group");
-    const ln_param_entry *stride = ln_param_list_find(params, "stride");
-    const ln_param_entry *padding = ln_param_list_find(params, "padding");
-    const ln_param_entry *dilation = ln_param_list_find(params, "dilation");
-    const ln_param_entry *autopad = ln_param_list_find(params, "autopad");
-    const ln_param_entry *act = ln_param_list_find(params, "act");
-    static const int zeros[4];
-    c->group = group ? group->value_int : 1;
-    c->act = act && ln_streq(act->value_string, "relu") ? LN_ACT_RELU : LN_ACT_NONE;
-    memcpy(c->size, ints(build->op, "size"), 2 * sizeof *c->size);
-    for (int i = 0; i < 2; i++) {
-        c->stride[i] = stride ? stride->value_array_int[i] : 1;
-        c->dilation[i] = dilation ? dilation->value_array_int[i] : 1;
-    }
-    return ln_effective_padding(c->padding, padding ? padding->value_array_int : zeros,
-                                autopad ? autopad->value_string : "NOTSET",
-                                ln_layout_find(build, c->src)->tensor->dims + 2, c->size, c->stride,
-                                c->dilation) == LN_OK;
-}
-
 static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
 {
-    bool is_own = ln_streq(build->op->op_arg->optype, "conv2d");
-    if (!ln_layout_is_free(build, ln_layout_input(build, is_own ? "src" : "X")) ||
-        !ln_layout_is_free(build, ln_layout_first_out(build)))
-        return false;
-    bool is_read = is_own ? read_conv2d(build, c) : ln_layout_read_conv(build, 2, c);
-    return is_read && ln_layout_is_image(ln_layout_find(build, c->weight)) &&
+    return ln_layout_is_free(build, ln_layout_input(build, "src")) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+           ln_layout_read_conv(build, 2, c) &&
+           ln_layout_is_image(ln_layout_find(build, c->weight)) &&
            (!c->addend || ln_layout_is_free(build, c->addend));
 }
 
@@ -210,8 +161,6 @@ static ln_status rewrite_conv(ln_layout_build *build)
 }
 
 const ln_layout_op ln_layout_convs[] = {
-    {"Conv", fits_conv, rewrite_conv},
-    {"ms_FusedConv", fits_conv, rewrite_conv},
-    {"conv2d", fits_conv, rewrite_conv},
+    {"conv", fits_conv, rewrite_conv},
     {NULL, NULL, NULL},
 };

@@ -13,7 +13,7 @@ LN_CPPSTART
 
 #define LN_LAYOUT_MAX_AXES 3
 
-// A convolution as the channels-last operators want it, whichever operator says it.
+// A convolution as the channels-last operators want it.
 typedef struct ln_layout_conv {
     const char *src, *weight, *bias, *addend; // names; NULL: none
     int axis_count;
@@ -24,7 +24,7 @@ typedef struct ln_layout_conv {
     double alpha, beta;
 } ln_layout_conv;
 
-// Reads Conv or FusedConv of ONNX, once it is checked, as one over `axis_count` axes: those that it
+// Reads a convolution, once it is checked, as one over `axis_count` axes: those that it
 // lacks come first and have the length 1. False if the channels-last operator cannot say it.
 bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout_conv *out_conv);
 

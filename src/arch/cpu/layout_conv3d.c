@@ -19,7 +19,7 @@ static bool is_volume(const ln_layout_build *build, const char *tname)
 
 static bool read_conv3d(const ln_layout_build *build, ln_layout_conv *c)
 {
-    return is_volume(build, ln_layout_input(build, "X")) &&
+    return is_volume(build, ln_layout_input(build, "src")) &&
            is_volume(build, ln_layout_first_out(build)) && ln_layout_read_conv(build, 3, c) &&
            (!c->addend || is_volume(build, c->addend));
 }

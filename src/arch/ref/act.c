@@ -62,6 +62,12 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     }
 }
 
+void ln_ref_act_values(ln_act act, double alpha, double beta, int64_t count, double *values)
+{
+    for (int64_t i = 0; act != LN_ACT_NONE && i < count; i++)
+        values[i] = ln_ref_act(act, alpha, beta, values[i]);
+}
+
 // Of integers: what has a meaning in them wraps, the others are computed in double and go toward
 // zero.
 static void act_whole(const tl_tensor *src, tl_tensor *dst, size_t i, ln_act act, double alpha,

@@ -18,7 +18,7 @@
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
 
-// ---- Windows over height and width: conv2d.c, deconv2d.c ----
+// ---- Windows over height and width: deconv2d.c ----
 
 // Two numbers are height and width; the padding is top, left, bottom, right.
 typedef struct ln_ref_window {
@@ -27,15 +27,6 @@ typedef struct ln_ref_window {
     int padding[4];
     int dilation[2];
 } ln_ref_window;
-
-// dst[n, o, y, x] = bias[o] + sum over i, v, u of
-//     src[n, g * I + i, y * stride - padding + v * dilation, x likewise with u] * weight[o, i, v,
-//     u]
-// with I = C / group input channels for each output channel, g the group of o. `src` is
-// [N, C, H, W], `weight` [O, I, size], `bias` [O] or NULL. Padding takes no part in the sum: a
-// weight over it may be infinite. With `is_relu` negative results become 0.
-ln_status ln_ref_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                        tl_tensor *dst, const ln_ref_window *window, int group, bool is_relu);
 
 // The transpose of a convolution: element (y, x) of `src` spreads over the window that starts at
 // (y * stride - padding, x likewise).

@@ -13,31 +13,6 @@ ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran,
     return from_file ? LN_OK : ln_ref_create(dst, name, ran, data, data_len);
 }
 
-// `dilation` NULL is 1. `src` has rank 4.
-static ln_status make_window(ln_ref_window *window, const tl_tensor *src, const int *size,
-                             const int *stride, const int *padding, const int *dilation,
-                             const char *autopad)
-{
-    LN_TRY(ln_ref_expect_image(src, "src"));
-    for (int i = 0; i < 2; i++) {
-        window->size[i] = size[i];
-        window->stride[i] = stride[i];
-        window->dilation[i] = dilation ? dilation[i] : 1;
-    }
-    return ln_effective_padding(window->padding, padding, autopad, src->dims + 2, window->size,
-                                window->stride, window->dilation);
-}
-
-ln_status ln_ref_run_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                            tl_tensor *dst, int group, const int *size, const int *stride,
-                            const int *padding, const int *dilation, const char *autopad,
-                            const char *act)
-{
-    ln_ref_window window;
-    LN_TRY(make_window(&window, src, size, stride, padding, dilation, autopad));
-    return ln_ref_conv2d(src, weight, bias, dst, &window, group, strcmp(act, "relu") == 0);
-}
-
 ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                               tl_tensor *dst, int group, const int *size, const int *stride,
                               const int *output_dims, const int *padding, const int *output_padding,

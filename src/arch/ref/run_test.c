@@ -3,47 +3,6 @@
 
 #include "arch/ref/test_view.h"
 
-TEST(autopad_replaces_the_padding)
-{
-    float src_data[] = {1, 2, 3, 4}, weight_data[] = {1, 10}, dst_data[4];
-    int size[] = {1, 2}, one[] = {1, 1}, padding[] = {0, 1, 0, 0};
-    tl_tensor src = VIEW(src_data, TL_FLOAT, 1, 1, 1, 4);
-    tl_tensor weight = VIEW(weight_data, TL_FLOAT, 1, 1, 1, 2);
-    tl_tensor dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 4);
-    tl_tensor valid_dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 3);
-    const struct {
-        const char *autopad;
-        tl_tensor *dst;
-        double expected[4];
-    } rows[] = {
-        {"NOTSET", &dst, {10, 21, 32, 43}},
-        {"SAME_LOWER", &dst, {10, 21, 32, 43}},
-        {"SAME_UPPER", &dst, {21, 32, 43, 4}},
-        {"VALID", &valid_dst, {21, 32, 43}},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        CHECK_OK(ln_ref_run_conv2d(&src, &weight, NULL, rows[i].dst, 1, size, one, padding, one,
-                                   rows[i].autopad, "none"));
-        for (int k = 0; k < rows[i].dst->len; k++)
-            CHECK_NEAR((double)dst_data[k], rows[i].expected[k], 0);
-    }
-}
-
-TEST(act_relu_is_applied_to_the_sum)
-{
-    float src_data[] = {2, -2}, weight_data[] = {1}, dst_data[2];
-    int one[] = {1, 1}, none[] = {0, 0, 0, 0};
-    tl_tensor src = VIEW(src_data, TL_FLOAT, 1, 1, 1, 2);
-    tl_tensor weight = VIEW(weight_data, TL_FLOAT, 1, 1, 1, 1);
-    tl_tensor dst = VIEW(dst_data, TL_FLOAT, 1, 1, 1, 2);
-    CHECK_OK(
-        ln_ref_run_conv2d(&src, &weight, NULL, &dst, 1, one, one, none, one, "NOTSET", "relu"));
-    CHECK_FLOATS(dst_data, 2, 0, 2, 0);
-    CHECK_OK(
-        ln_ref_run_conv2d(&src, &weight, NULL, &dst, 1, one, one, none, one, "NOTSET", "none"));
-    CHECK_FLOATS(dst_data, 2, 0, 2, -2);
-}
-
 TEST(create_leaves_what_the_data_file_gave)
 {
     float data[] = {4, 5};
@@ -86,5 +45,4 @@ TEST(autopad_cuts_what_a_deconvolution_has_too_much)
     }
 }
 
-TEST_LIST(autopad_replaces_the_padding, autopad_cuts_what_a_deconvolution_has_too_much,
-          act_relu_is_applied_to_the_sum, create_leaves_what_the_data_file_gave)
+TEST_LIST(autopad_cuts_what_a_deconvolution_has_too_much, create_leaves_what_the_data_file_gave)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of Conv, ConvTranspose, DeformConv, CausalConvWithState and com.microsoft's FusedConv.
+// Shapes of convolutions: of the core, and of ONNX and com.microsoft.
 
 #include "op/onnx/conv.h"
 #include "op/functions.h"
 
 #include <limits.h>
+
+#include "op/onnx/conv_activation.h"
 
 // ---- Parts that all have ----
 
@@ -39,7 +41,7 @@ static double taps_of(const tl_tensor *weight)
     return taps;
 }
 
-// ---- Conv ----
+// ---- conv, Conv, FusedConv ----
 
 static ln_status read_channels(ln_call *call, ln_conv_call *conv)
 {
@@ -67,26 +69,36 @@ ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv)
     return read_conv(call, ln_call_in(call, 2), out_conv);
 }
 
+static ln_status check_addend(ln_call *call, const tl_tensor *addend, const ln_conv_call *conv)
+{
+    bool fits = addend->ndim == conv->src->ndim && addend->dims[0] == conv->src->dims[0] &&
+                addend->dims[1] == conv->weight->dims[0];
+    for (int i = 0; fits && i < conv->window.axis_count; i++)
+        fits = addend->dims[2 + i] == conv->window.axis[i].out;
+    if (fits)
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "the addend has not the shape of the output");
+}
+
+// Integers have no other activation.
+static ln_status check_activation(ln_call *call, tl_dtype dtype)
+{
+    ln_activation activation;
+    LN_TRY(ln_activation_read(call, &activation));
+    if (activation.act == LN_ACT_NONE || activation.act == LN_ACT_RELU ||
+        (LN_TYPES_FLOAT & LN_TYPE(dtype)))
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "activation %s is for floating types, not %s",
+                        ln_act_name(activation.act), tl_dtype_title(dtype));
+}
+
 ln_status ln_infer_conv(ln_call *call)
 {
     ln_conv_call conv;
     LN_TRY(ln_conv_call_read(call, &conv));
-    return out_image(call, &conv);
-}
-
-ln_status ln_infer_conv_fused(ln_call *call)
-{
-    ln_conv_call conv;
-    LN_TRY(ln_conv_call_read(call, &conv));
-    const tl_tensor *addend = ln_call_in(call, 3);
-    if (addend) {
-        bool fits = addend->ndim == conv.src->ndim && addend->dims[0] == conv.src->dims[0] &&
-                    addend->dims[1] == conv.weight->dims[0];
-        for (int i = 0; fits && i < conv.window.axis_count; i++)
-            fits = addend->dims[2 + i] == conv.window.axis[i].out;
-        if (!fits)
-            return ln_call_fail(call, LN_INVALID, "Z has not the shape of the output");
-    }
+    LN_TRY(check_activation(call, conv.src->dtype));
+    if (ln_call_in(call, 3))
+        LN_TRY(check_addend(call, ln_call_in(call, 3), &conv));
     return out_image(call, &conv);
 }
 

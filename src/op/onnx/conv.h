@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of the convolutions of ONNX.
+// Shapes of convolutions: of the core, and of ONNX.
 
 #ifndef LN_OP_ONNX_CONV_H
 #define LN_OP_ONNX_CONV_H
@@ -21,7 +21,8 @@ typedef struct ln_conv_call {
     ln_window window;
 } ln_conv_call;
 
-// Reads and checks the inputs X, W, B and the parameters of Conv, and of ConvTranspose.
+// Reads and checks source, weights, bias and the parameters of a convolution, and of a transposed
+// one.
 ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv);
 ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv);
 

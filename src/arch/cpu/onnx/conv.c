@@ -75,7 +75,7 @@ static const float *floats(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
-// ---- Conv and FusedConv ----
+// ---- conv, Conv, FusedConv ----
 
 ln_status ln_cpu_infer_onnx_conv(ln_call *call)
 {
@@ -83,48 +83,20 @@ ln_status ln_cpu_infer_onnx_conv(ln_call *call)
     return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
 }
 
-ln_status ln_cpu_infer_onnx_conv_fused(ln_call *call)
-{
-    LN_TRY(ln_infer_conv_fused(call));
-    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
-}
-
 ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
 {
-    ln_activation activation;
-    LN_TRY(accepts(call, ln_conv_call_read, ln_conv2d_check));
-    LN_TRY(ln_activation_read(call, &activation));
-    switch (activation.kind) {
-    case LN_ACTIVATION_NONE:
-    case LN_ACTIVATION_RELU:
-    case LN_ACTIVATION_LEAKY_RELU:
-    case LN_ACTIVATION_SIGMOID:
-    case LN_ACTIVATION_CLIP: return LN_OK;
-    default: return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
-    }
-}
-
-static ln_act act_of(const ln_activation *activation)
-{
-    switch (activation->kind) {
-    case LN_ACTIVATION_RELU: return LN_ACT_RELU;
-    case LN_ACTIVATION_LEAKY_RELU: return LN_ACT_LRELU;
-    case LN_ACTIVATION_SIGMOID: return LN_ACT_SIGMOID;
-    case LN_ACTIVATION_CLIP: return LN_ACT_CLIP;
-    default: return LN_ACT_NONE;
-    }
+    return accepts(call, ln_conv_call_read, ln_conv2d_check);
 }
 
 // What the kernel does not do itself: y = activation(y + addend).
 static void finish(ln_pool *pool, const ln_activation *activation, const tl_tensor *addend,
                    tl_tensor *dst)
 {
-    ln_act act = act_of(activation);
+    float alpha = (float)activation->alpha, beta = (float)activation->beta;
     if (addend)
-        (void)ln_cpu_elew(pool, dst, addend, dst, TL_SUM, act, (float)activation->alpha,
-                          (float)activation->beta);
-    else if (act != LN_ACT_RELU)
-        (void)ln_cpu_act(pool, dst, dst, act, (float)activation->alpha, (float)activation->beta);
+        (void)ln_cpu_elew(pool, dst, addend, dst, TL_SUM, activation->act, alpha, beta);
+    else if (activation->act != LN_ACT_NONE && activation->act != LN_ACT_RELU)
+        (void)ln_cpu_act(pool, dst, dst, activation->act, alpha, beta);
 }
 
 ln_status ln_cpu_onnx_conv(ln_call *call)
@@ -138,7 +110,7 @@ ln_status ln_cpu_onnx_conv(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
 
-    bool is_relu = activation.kind == LN_ACTIVATION_RELU && !addend;
+    bool is_relu = activation.act == LN_ACT_RELU && !addend;
     ln_conv2d_f32_args args = {.shape = shape_of(&conv),
                                .x = floats(conv.src),
                                .weight = floats(conv.weight),

@@ -430,7 +430,7 @@ ln_status ln_cpu_accepts_onnx_gemm(ln_call *call)
     ln_activation activation;
     LN_TRY(check_float(call));
     LN_TRY(ln_activation_read(call, &activation));
-    if (activation.kind == LN_ACTIVATION_NONE || activation.kind == LN_ACTIVATION_RELU)
+    if (activation.act == LN_ACT_NONE || activation.act == LN_ACT_RELU)
         return LN_OK;
     return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
 }
@@ -467,7 +467,7 @@ ln_status ln_cpu_onnx_gemm(ln_call *call)
 
     double alpha = ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1;
     double beta = ln_call_has(call, "beta") ? ln_call_float(call, "beta") : 1;
-    bool is_relu = activation.kind == LN_ACTIVATION_RELU;
+    bool is_relu = activation.act == LN_ACT_RELU;
     bool is_bias = gemm.c && gemm.c->len == gemm.b.columns && gemm.c_row_step == 0;
     bool is_plain = alpha == 1 && (!gemm.c || beta == 0 || (beta == 1 && is_bias));
     product p = {.a = gemm.a,

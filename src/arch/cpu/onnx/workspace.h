@@ -44,7 +44,9 @@ static inline size_t ln_cpu_carved_bytes(const ln_cpu_carver *carver)
 // `infer` of a workspace of so many bytes as output `index`.
 static inline ln_status ln_cpu_call_infer_workspace(ln_call *call, int index, size_t byte_count)
 {
-    size_t floats = byte_count / sizeof(float) + 1;
+    size_t floats = byte_count / sizeof(float) + (byte_count % sizeof(float) != 0);
+    if (floats == 0)
+        floats = 1;
     if (floats > INT_MAX)
         return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace", byte_count);
     return ln_call_out(call, index, TL_FLOAT, 1, (const int[]){(int)floats});

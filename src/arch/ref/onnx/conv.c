@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv and FusedConv over any number of axes. The innermost loop walks neighbouring outputs of a
+// Convolution over any number of axes. The innermost loop walks neighbouring outputs of a
 // row, so that what a tap needs to know is worked out once for all of them; each output adds up its
 // taps in the order of the weights.
 
 #include "op/onnx/conv.h"
+#include "arch/ref/act.h"
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
@@ -36,10 +37,10 @@ static void flatten_pointwise(ln_window *window)
 static ln_status read_conv(ln_call *call, conv *c)
 {
     LN_TRY(ln_conv_call_read(call, &c->args));
-    LN_TRY(ln_ref_reals(call, c->args.src, &c->src));
-    LN_TRY(ln_ref_reals(call, c->args.weight, &c->weight));
-    LN_TRY(ln_ref_reals(call, c->args.bias, &c->bias));
-    LN_TRY(ln_ref_reals(call, ln_call_in(call, 3), &c->addend));
+    LN_TRY(ln_ref_elements(call, c->args.src, &c->src));
+    LN_TRY(ln_ref_elements(call, c->args.weight, &c->weight));
+    LN_TRY(ln_ref_elements(call, c->args.bias, &c->bias));
+    LN_TRY(ln_ref_elements(call, ln_call_in(call, 3), &c->addend));
     LN_TRY(ln_activation_read(call, &c->activation));
     c->dst = ln_call_dst(call, 0);
     flatten_pointwise(&c->args.window);
@@ -63,7 +64,7 @@ LN_REF_INLINE void sum_row(const conv *c, tl_dtype dtype, int64_t src, int64_t w
                 ln_window_inside(start, row->stride, row->in, count, &first, &end);
                 ln_ref_add_products(sums, dtype, first, end, 1, c->src.data,
                                     from + start + first * row->stride, row->stride,
-                                    ln_ref_real(ln_reals_at(c->weight.data, w + u, dtype)));
+                                    ln_ref_load(c->weight.data, (size_t)(w + u), dtype));
             }
         }
     }
@@ -72,9 +73,15 @@ LN_REF_INLINE void sum_row(const conv *c, tl_dtype dtype, int64_t src, int64_t w
 LN_REF_INLINE void finish_row(const conv *c, tl_dtype dtype, int64_t at, int64_t count,
                               ln_ref_sums *sums)
 {
-    for (int64_t x = 0; c->addend.data && x < count; x++)
-        sums->real[x] += ln_reals_at(c->addend.data, at + x, dtype);
-    ln_activate(&c->activation, count, sums->real);
+    const ln_activation *a = &c->activation;
+    if (c->addend.data)
+        ln_ref_add_products(sums, dtype, 0, count, 1, c->addend.data, at, 1,
+                            ln_ref_is_floating(dtype) ? ln_ref_real(1) : ln_ref_unsigned(1));
+    if (!ln_ref_is_floating(dtype)) {
+        ln_ref_store_sums(sums, dtype, count, a->act == LN_ACT_RELU, c->dst->data, (size_t)at);
+        return;
+    }
+    ln_ref_act_values(a->act, a->alpha, a->beta, count, sums->real);
     ln_ref_store_reals(c->dst, at, count, sums->real);
 }
 
@@ -117,6 +124,6 @@ ln_status ln_ref_onnx_conv(ln_call *call)
     LN_TRY(read_conv(call, &c));
     LN_TRY(ln_taps_create(call, &c.args.window, &c.taps));
     if (c.dst->len > 0 && !ln_call_is_counting(call))
-        LN_REF_FOR_REALS(c.src.dtype, convolve, &c);
+        LN_REF_FOR_DTYPE(c.src.dtype, convolve, &c);
     return LN_OK;
 }

@@ -2,6 +2,7 @@
 // CausalConvWithState: each channel convolved with its own weights, over what came before and the
 // input; the last of both is the state for the next call.
 
+#include "arch/ref/act.h"
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
@@ -36,10 +37,10 @@ LN_REF_INLINE void convolve(const causal *c, tl_dtype dtype)
                        value_at(c, dtype, row, x + t - (c->taps - 1));
             // The activation works on a result that has been rounded, as it does behind a Conv.
             ln_ref_store_reals(c->dst, row * c->len + x, 1, &sum);
-            if (c->activation.kind == LN_ACTIVATION_NONE)
+            if (c->activation.act == LN_ACT_NONE)
                 continue;
             sum = ln_elem_real(c->dst, (size_t)(row * c->len + x));
-            ln_activate(&c->activation, 1, &sum);
+            sum = ln_ref_act(c->activation.act, c->activation.alpha, c->activation.beta, sum);
             ln_ref_store_reals(c->dst, row * c->len + x, 1, &sum);
         }
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "arch/ref/act.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
 #include "op/onnx/conv_activation.h"
@@ -72,7 +73,7 @@ LN_REF_INLINE void store_row(const product *p, tl_dtype dtype, int64_t i, int64_
         if (p->c.data)
             values[x] += p->beta * as_real(addend_at(p, dtype, i, j + x), dtype);
     }
-    ln_activate(&p->activation, count, values);
+    ln_ref_act_values(p->activation.act, p->activation.alpha, p->activation.beta, count, values);
     ln_ref_store_reals(p->dst, p->to + i * p->b.columns + j, count, values);
 }
 

@@ -57,6 +57,14 @@ ln_status ln_ref_numbers(ln_call *call, const tl_tensor *t, ln_reals *out_number
     return LN_OK;
 }
 
+ln_status ln_ref_elements(ln_call *call, const tl_tensor *t, ln_reals *out_elements)
+{
+    if (!t || !TL_DTYPE_IS_NATIVE(t->dtype))
+        return ln_ref_reals(call, t, out_elements);
+    *out_elements = (ln_reals){.data = t->data, .dtype = t->dtype};
+    return LN_OK;
+}
+
 void ln_ref_store_reals(tl_tensor *dst, int64_t at, int64_t count, const double *values)
 {
     switch (dst->dtype) {

@@ -25,6 +25,9 @@ ln_status ln_ref_reals(ln_call *call, const tl_tensor *t, ln_reals *out_reals);
 // The same, but integers become int64_t, of a uint64_t its bits: `dtype` may also be TL_INT64.
 ln_status ln_ref_numbers(ln_call *call, const tl_tensor *t, ln_reals *out_numbers);
 
+// The same, but integers and bools stay what they are: `dtype` may be any native type.
+ln_status ln_ref_elements(ln_call *call, const tl_tensor *t, ln_reals *out_elements);
+
 LN_REF_INLINE double ln_reals_at(const void *data, int64_t i, tl_dtype dtype)
 {
     return dtype == TL_DOUBLE ? ((const double *)data)[i] : (double)((const float *)data)[i];

@@ -3,9 +3,13 @@
 
 #include "arch/ref/onnx/taps.h"
 
+#include <string.h>
+
 ln_status ln_taps_create(ln_call *call, const ln_window *window, ln_taps *out_taps)
 {
-    *out_taps = (ln_taps){.window = window};
+    out_taps->window = window;
+    out_taps->count = 0;
+    memset(out_taps->at, 0, sizeof out_taps->at);
     // On each axis no more taps meet the input than both have elements. An axis without any empties
     // the list only when the axes before it are listed.
     size_t count = 1;
@@ -15,6 +19,9 @@ ln_status ln_taps_create(ln_call *call, const ln_window *window, ln_taps *out_ta
         if (__builtin_mul_overflow(count, (size_t)(most > 0 ? most : 1), &count))
             return ln_call_fail(call, LN_LIMIT, "a window of too many elements");
     }
+    out_taps->list = out_taps->at_hand;
+    if (count <= LN_TAPS_AT_HAND)
+        return LN_OK;
     out_taps->list = ln_call_scratch(call, count, sizeof *out_taps->list);
     return out_taps->list ? LN_OK : ln_error_status();
 }

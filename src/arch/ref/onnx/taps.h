@@ -18,14 +18,17 @@ typedef struct ln_tap {
     int64_t weight; // where the row of weights begins, from the start of the channel
 } ln_tap;
 
+#define LN_TAPS_AT_HAND 64
+
 typedef struct ln_taps {
     const ln_window *window;
-    int64_t at[LN_WINDOW_MAX_AXES]; // place of the row on all axes but the last
+    ln_tap at_hand[LN_TAPS_AT_HAND]; // the list, where it is short
+    int64_t at[LN_WINDOW_MAX_AXES];  // place of the row on all axes but the last
     ln_tap *list;
     int64_t count;
 } ln_taps;
 
-// The first row.
+// The first row. *out_taps stays where it is.
 ln_status ln_taps_create(ln_call *call, const ln_window *window, ln_taps *out_taps);
 
 // Lists the taps that meet the input: of a window that looks at the input from output `at`, or of
