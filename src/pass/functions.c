@@ -143,6 +143,15 @@ FUNCTION(neg)
     return map(args, negate, buffer, out);
 }
 
+FUNCTION(factor)
+{
+    UNUSED();
+    if (ln_streq(args[0].string, "TL_MUL"))
+        return give(out, args[1].number);
+    return ln_streq(args[0].string, "TL_DIV") && args[1].number != 0 &&
+           give(out, 1 / args[1].number);
+}
+
 FUNCTION(floor)
 {
     UNUSED();
