@@ -318,8 +318,9 @@ def separable_cases():
                 more = added[2][index(added[1], (*c[:3], c[3] + first))]
                 v = values[at]
                 values[at] = acted(v, **late) + more if is_last else acted(v + more, **late)
-        case.op('separable_nhwc', ins, {'dst': 'dst'}, channels=channels, size=list(size),
-                stride=list(stride), padding=list(padding), dilation=list(dilation),
+        case.op('separable_nhwc_cpu', ins, {'dst': 'dst', 'workspace': 'workspace'},
+                channels=channels, size=list(size), stride=list(stride), padding=list(padding),
+                dilation=list(dilation),
                 **({'project_channels': project_channels} if project else {}), **params)
         case.expect(dst=made('TL_FLOAT', dims, lambda *c: values[index(dims, c)]))
 
@@ -351,9 +352,9 @@ def pooled_cases():
         (n, h, w, channels), values = convolve(
             src_dims, src[2], weight_dims, weight[2], bias[2] if bias else None, stride, padding,
             (1, 1), 1, params)
-        case.op('conv2d_maxpool_nhwc',
+        case.op('conv2d_maxpool_nhwc_cpu',
                 {'src': 'src', 'packed': 'packed', **({'bias': 'bias'} if bias else {})},
-                {'dst': 'dst'}, channels=channels, size=weight_dims[2:], stride=list(stride),
+                {'dst': 'dst', 'workspace': 'workspace'}, channels=channels, size=weight_dims[2:], stride=list(stride),
                 padding=list(padding), algorithm=algorithm, pool_size=list(pool_size),
                 pool_stride=list(pool_stride), pool_padding=list(pool_padding), **params)
         out = [(size + pool_padding[i] + pool_padding[2 + i] - pool_size[i]) // pool_stride[i] + 1

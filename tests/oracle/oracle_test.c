@@ -53,8 +53,8 @@ static const struct {
     {"layernorm", 1e-6, 1e-5, "results near 0 are differences"},
     {"attention", 1e-6, 1e-5, "as softmax, then a sum of values near 1"},
     {"conv2d_nhwc", 3e-7, 1e-5, "as conv2d; Winograd's algorithms lose some bits more"},
-    {"conv2d_maxpool_nhwc", 3e-7, 1e-5, "as conv2d_nhwc"},
-    {"separable_nhwc", 3e-7, 1e-5, "as conv2d_nhwc, of sums of sums"},
+    {"conv2d_maxpool_nhwc_cpu", 3e-7, 1e-5, "as conv2d_nhwc"},
+    {"separable_nhwc_cpu", 3e-7, 1e-5, "as conv2d_nhwc, of sums of sums"},
     {"conv3d_ndhwc", 3e-7, 1e-5, "as conv2d_nhwc"},
     {"deconv2d_nhwc", 3e-7, 1e-5, "as conv2d"},
     {"groupnorm_nhwc", 1e-6, 1e-5, "results near 0 are differences"},
@@ -122,11 +122,11 @@ static double tolerance_scale(const ln_op *op)
         return sqrt(src->dims[src->ndim - 1]);
     }
     if (strcmp(op->op_arg->optype, "conv2d_nhwc") == 0 ||
-        strcmp(op->op_arg->optype, "conv2d_maxpool_nhwc") == 0 ||
+        strcmp(op->op_arg->optype, "conv2d_maxpool_nhwc_cpu") == 0 ||
         strcmp(op->op_arg->optype, "conv3d_ndhwc") == 0 ||
         strcmp(op->op_arg->optype, "deconv2d_nhwc") == 0)
         return tolerance_scale_nhwc(op);
-    if (strcmp(op->op_arg->optype, "separable_nhwc") == 0)
+    if (strcmp(op->op_arg->optype, "separable_nhwc_cpu") == 0)
         return tolerance_scale_separable(op);
     const ln_tensor_entry *weight = ln_op_find_tensor_entry(op, "weight");
     return weight ? sqrt((double)weight->tensor->len / weight->tensor->dims[0]) : 1;

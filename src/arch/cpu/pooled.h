@@ -6,8 +6,8 @@
 
 #include <lightnet/status.h>
 
+#include "arch/cpu/pooled_nhwc.h"
 #include "base/pool.h"
-#include "op/pooled_nhwc.h"
 
 LN_CPPSTART
 

@@ -9,8 +9,8 @@
 #include <lightnet/status.h>
 
 #include "arch/cpu/nhwc.h"
+#include "arch/cpu/separable_nhwc.h"
 #include "base/pool.h"
-#include "op/separable_nhwc.h"
 
 LN_CPPSTART
 

@@ -2,8 +2,8 @@
 // A depthwise convolution of channels-last images with 1x1 convolutions around it: what the
 // operator's tensors and parameters are, and shapes.
 
-#ifndef LN_OP_SEPARABLE_NHWC_H
-#define LN_OP_SEPARABLE_NHWC_H
+#ifndef LN_ARCH_CPU_SEPARABLE_NHWC_H
+#define LN_ARCH_CPU_SEPARABLE_NHWC_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors and parameters a convolution with a pooling behind it may have together.
 
-#include "op/pooled_nhwc.h"
+#include "arch/cpu/pooled_nhwc.h"
 
 #include "tests/test.h"
 

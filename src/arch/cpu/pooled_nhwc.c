@@ -2,7 +2,7 @@
 // Shapes of a convolution and a pooling after each other: each is checked as its own operator, the
 // pooling on the image that the convolution would make.
 
-#include "op/pooled_nhwc.h"
+#include "arch/cpu/pooled_nhwc.h"
 
 #include <lightnet/convdim.h>
 #include <lightnet/status.h>

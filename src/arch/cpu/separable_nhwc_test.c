@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors and parameters a separable convolution may have together.
 
-#include "op/separable_nhwc.h"
+#include "arch/cpu/separable_nhwc.h"
 
 #include "tests/test.h"
 

@@ -2,8 +2,8 @@
 // A convolution of channels-last images with a max pooling behind it: what the operator's tensors
 // and parameters are, and shapes.
 
-#ifndef LN_OP_POOLED_NHWC_H
-#define LN_OP_POOLED_NHWC_H
+#ifndef LN_ARCH_CPU_POOLED_NHWC_H
+#define LN_ARCH_CPU_POOLED_NHWC_H
 
 #include <lightnet/act.h>
 #include <lightnet/tensor.h>

@@ -2,7 +2,7 @@
 // Shapes of convolutions after each other: each is checked as conv2d_nhwc, on an image that the one
 // before would make.
 
-#include "op/separable_nhwc.h"
+#include "arch/cpu/separable_nhwc.h"
 
 #include <string.h>
 
