@@ -475,6 +475,18 @@ FUNCTION(values)
            give_array(out, buffer, count);
 }
 
+FUNCTION(values_or)
+{
+    size_t count;
+    if (args[0].count == 1 && find_known(ctx, args[0].tensors[0], buffer, &count))
+        return give_array(out, buffer, count);
+    if (args[1].count > LN_RULE_MAX_ELEMENTS)
+        return false;
+    for (size_t i = 0; i < args[1].count; i++)
+        buffer[i] = args[1].numbers[i];
+    return give_array(out, buffer, args[1].count);
+}
+
 // ---- Calling ----
 
 static bool fits(char letter, const ln_expr_value *arg)

@@ -116,6 +116,11 @@ static const struct {
     {LN_RULE_FUNCTION_values, {TENSORS(1, "w")}, ARRAY(6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)},
     {LN_RULE_FUNCTION_values, {TENSORS(1, "x")}, NONE},
     {LN_RULE_FUNCTION_values, {TENSORS(1, "nowhere")}, NONE},
+    {LN_RULE_FUNCTION_values_or, {TENSORS(1, "x"), ARRAY(1, 7)}, ARRAY(1, 7)},
+    {LN_RULE_FUNCTION_values_or, {TENSORS(0, ""), ARRAY(1, 7)}, ARRAY(1, 7)},
+    {LN_RULE_FUNCTION_values_or,
+     {TENSORS(1, "w"), ARRAY(1, 7)},
+     ARRAY(6, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)},
 };
 
 static bool is_equal(const ln_expr_value *a, const ln_expr_value *b)

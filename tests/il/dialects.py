@@ -20,6 +20,11 @@ I = "input(| dst=x | dtype=TL_INT32, dims=[3, 5]);\n"
 X3 = "input(| dst=x | dtype=TL_FLOAT, dims=[3]);\n"
 N = "input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\nNonZero(X=x | Y=i |);\nCast(input=i | output=n | to=TL_FLOAT);\n"
 LOW = "create(| dst=l | dtype=TL_FLOAT, dims=[], data=[0]);\ncreate(| dst=h | dtype=TL_FLOAT, dims=[], data=[6]);\n"
+NORM = "".join(f"create(| dst={name} | dtype=TL_FLOAT, dims=[4], ran=[1, 2]);\n" for name in "so")
+SCALE = "create(| dst=r | dtype=TL_FLOAT, dims=[8], ran=[1, 2]);\n"
+EPSILON = ("create(| dst=e | dtype=TL_FLOAT, dims=[1], data=[0.001]);\n"
+           "create(| dst=last | dtype=TL_INT64, dims=[1], data=[-1]);\n")
+Q = "".join(f"input(| dst={name} | dtype=TL_FLOAT, dims=[2, 5, 8]);\n" for name in "qkv")
 
 # name, what both have, LightNet's words, ONNX's words
 ROW = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 9]);\ncreate(| dst=w | dtype=TL_FLOAT, dims=[6, 2, 3], ran=[-1, 1]);\n")
@@ -73,6 +78,24 @@ CASES = [
     ("the mean of all", X, "pool(src=x | dst=y | kind=average);", "GlobalAveragePool(X=x | Y=y |);"),
     ("windows of one element", X, "maxpool2d(src=x | dst=p | size=[1, 1], stride=[1, 1]);\nrelu(src=p | dst=y |);",
      "MaxPool(X=x | Y=p | kernel_shape=[1, 1]);\nRelu(X=p | Y=y |);"),
+    ("batch norm", X + NORM, "batchnorm(src=x, scale=s, offset=o, mean=o, var=s | dst=y | epsilon=0.001);",
+     "BatchNormalization(X=x, scale=s, B=o, input_mean=o, input_var=s | Y=y | epsilon=0.001);"),
+    ("layer norm", X + SCALE, "layernorm(src=x, scale=r, bias=r | dst=y | epsilon=0.001);",
+     "LayerNormalization(X=x, Scale=r, B=r | Y=y | epsilon=0.001);"),
+    ("root mean squares", X + SCALE, "layernorm(src=x, scale=r | dst=y | centered=false);",
+     "RMSNormalization(X=x, scale=r | Y=y |);"),
+    ("softmax", X, "softmax(src=x | dst=y | axis=1);", "Softmax(input=x | output=y | axis=1);"),
+    ("a batch of attention", Q, "transpose(src=k | dst=t | axes=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
+     "softmax(src=s | dst=p | axis=2);\nMatMul(A=p, B=v | Y=y |);",
+     "Transpose(data=k | transposed=t | perm=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
+     "Softmax(input=s | output=p | axis=2);\nMatMul(A=p, B=v | Y=y |);"),
+    ("the greatest of an axis", X, "maxreduce(src=x | dst=y | axis=1);", "ReduceMax(data=x | reduced=y | since=13, axes=[1]);"),
+    ("root mean squares in steps", X + SCALE + EPSILON,
+     "elew(src1=x, src2=x | dst=q | elew_op=TL_MUL);\nreduce(src=q | dst=m | kind=mean, axes=[-1]);\n"
+     "elew(src1=m, src2=e | dst=v | elew_op=TL_SUM, act=sqrt);\nelew(src1=x, src2=v | dst=n | elew_op=TL_DIV);\n"
+     "elew(src1=n, src2=r | dst=y | elew_op=TL_MUL);",
+     "Mul(A=x, B=x | C=q |);\nReduceMean(data=q, axes=last | reduced=m |);\nAdd(A=m, B=e | C=v |);\n"
+     "Sqrt(X=v | Y=d |);\nDiv(A=x, B=d | C=n |);\nMul(A=n, B=r | C=y |);"),
     ("the same pooling twice", X,
      "maxpool2d(src=x | dst=a | size=[2, 2], stride=[1, 1]);\nmaxpool2d(src=x | dst=b | size=[2, 2], stride=[1, 1]);\n"
      "elew(src1=a, src2=b | dst=y | elew_op=TL_SUM);",
@@ -114,7 +137,7 @@ def lowered(lightnet, folder, text, *options):
     # Without the operators' names and the constants, which one dialect writes as tensors.
     lines = [re.sub(r"^\w+: ", "", line) for line in lines]
     lines = [line for line in lines if line and not line.startswith(("create", "//"))]
-    return re.sub(r"workspace=\w+", "workspace", "\n".join(lines))
+    return re.sub(r"(workspace|scratch)=\w+", r"\1", "\n".join(lines))
 
 
 def main():

@@ -127,24 +127,6 @@ ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
     return LN_OK;
 }
 
-ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
-                           const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
-                           tl_tensor *dst, float epsilon)
-{
-    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
-                                  .channels = (size_t)src->dims[1],
-                                  .inner = (size_t)src->dims[2] * (size_t)src->dims[3],
-                                  .x = src->data,
-                                  .scale = scale->data,
-                                  .offset = offset->data,
-                                  .mean = mean->data,
-                                  .var = var->data,
-                                  .epsilon = epsilon,
-                                  .y = dst->data};
-    ln_batchnorm_f32(ln_cpu_isa_get(), &args, pool);
-    return LN_OK;
-}
-
 ln_status ln_cpu_layernorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
                            const tl_tensor *bias, tl_tensor *dst, float epsilon, ln_bool centered)
 {
@@ -159,21 +141,5 @@ ln_status ln_cpu_layernorm(ln_pool *pool, const tl_tensor *src, const tl_tensor 
                                   .epsilon = epsilon,
                                   .is_centered = centered};
     ln_layernorm_f32(ln_cpu_isa_get(), &args, pool);
-    return LN_OK;
-}
-
-ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, int axis)
-{
-    if (axis < 0 || axis >= src->ndim)
-        return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
-
-    ln_softmax_f32_args args = {
-        .outer = 1, .n = (size_t)src->dims[axis], .inner = 1, .x = src->data, .y = dst->data};
-    for (int d = 0; d < axis; d++)
-        args.outer *= (size_t)src->dims[d];
-    for (int d = axis + 1; d < src->ndim; d++)
-        args.inner *= (size_t)src->dims[d];
-    if (dst->len > 0)
-        ln_softmax_f32(ln_cpu_isa_get(), &args, pool);
     return LN_OK;
 }

@@ -29,15 +29,9 @@ ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
                              const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst,
                              ln_act act, float alpha, float beta);
 
-ln_status ln_cpu_batchnorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
-                           const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
-                           tl_tensor *dst, float epsilon);
-
 // Rows of the last axis, of as many elements as `scale`; `bias` may be NULL.
 ln_status ln_cpu_layernorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
                            const tl_tensor *bias, tl_tensor *dst, float epsilon, ln_bool centered);
-
-ln_status ln_cpu_softmax(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, int axis);
 
 LN_CPPEND
 

@@ -23,17 +23,6 @@ static void check_floats(const float *got, const float *expected, size_t count)
         CHECK_NEAR((double)got[i], (double)expected[i], 1e-6);
 }
 
-TEST(batchnorm_goes_by_channel)
-{
-    float x[] = {1, 2, 3, 4}, scale[] = {2, 1}, offset[] = {1, 0}, mean[] = {1, 3};
-    float var[] = {3, 0}, y[4];
-    tl_tensor src = VIEW(x, 1, 2, 1, 2), s = VIEW(scale, 2), o = VIEW(offset, 2);
-    tl_tensor m = VIEW(mean, 2), v = VIEW(var, 2), dst = VIEW(y, 1, 2, 1, 2);
-    CHECK_OK(ln_cpu_batchnorm(NULL, &src, &s, &o, &m, &v, &dst, 1));
-    const float expected[] = {1, 2, 0, 1};
-    check_floats(y, expected, 4);
-}
-
 TEST(each_element_wise_operation_has_its_kernel)
 {
     float a[] = {6, 2}, b[] = {3, 4}, y[2];
@@ -66,18 +55,4 @@ TEST(unary_operators_have_their_kernels)
     check_floats(y, (const float[]){0.11920292f, 0.5f, 0.95257413f}, 3);
 }
 
-TEST(softmax_runs_along_its_axis)
-{
-    float x[] = {0, 0, 0, 0, 0, 0}, y[6];
-    tl_tensor src = VIEW(x, 1, 2, 3), dst = VIEW(y, 1, 2, 3);
-    for (int axis = 0; axis < 3; axis++) {
-        CHECK_OK(ln_cpu_softmax(NULL, &src, &dst, axis));
-        for (int i = 0; i < 6; i++)
-            CHECK_NEAR((double)y[i], 1.0 / src.dims[axis], 1e-6);
-    }
-    CHECK_FAILS(ln_cpu_softmax(NULL, &src, &dst, 3), LN_INVALID);
-    CHECK_FAILS(ln_cpu_softmax(NULL, &src, &dst, -1), LN_INVALID);
-}
-
-TEST_LIST(batchnorm_goes_by_channel, each_element_wise_operation_has_its_kernel,
-          unary_operators_have_their_kernels, softmax_runs_along_its_axis)
+TEST_LIST(each_element_wise_operation_has_its_kernel, unary_operators_have_their_kernels)

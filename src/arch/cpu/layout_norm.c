@@ -9,7 +9,6 @@
 #include <lightnet/call.h>
 #include <lightnet/util.h>
 
-// The names that ONNX and LightNet give its inputs.
 typedef struct norm {
     const char *src, *scale, *offset, *mean, *var;
     double epsilon;
@@ -23,13 +22,12 @@ static double number_param(const ln_layout_build *build, const char *name, doubl
 
 static bool read_norm(const ln_layout_build *build, norm *n)
 {
-    bool is_own = ln_streq(build->op->op_arg->optype, "batchnorm");
-    *n = (norm){.src = ln_layout_input(build, is_own ? "src" : "X"),
+    *n = (norm){.src = ln_layout_input(build, "src"),
                 .scale = ln_layout_input(build, "scale"),
-                .offset = ln_layout_input(build, is_own ? "offset" : "B"),
-                .mean = ln_layout_input(build, is_own ? "mean" : "input_mean"),
-                .var = ln_layout_input(build, is_own ? "var" : "input_var"),
-                .epsilon = number_param(build, "epsilon", 1e-5)};
+                .offset = ln_layout_input(build, "offset"),
+                .mean = ln_layout_input(build, "mean"),
+                .var = ln_layout_input(build, "var"),
+                .epsilon = number_param(build, "epsilon", 0)};
     const char *const params[] = {n->scale, n->offset, n->mean, n->var};
     for (size_t i = 0; i < 4; i++) {
         const ln_tensor_entry *entry = params[i] ? ln_layout_find(build, params[i]) : NULL;
@@ -37,13 +35,9 @@ static bool read_norm(const ln_layout_build *build, norm *n)
             entry->tensor->ndim != 1)
             return false;
     }
-    if (!ln_layout_is_free(build, n->src) ||
-        !ln_layout_is_free(build, ln_layout_first_out(build)) ||
-        build->op->op_arg->tensors_out->next || !ln_layout_has_twin(build, n->src))
-        return false;
-    return is_own ||
-           (ln_call_since(build->op->op_arg->priv) >= 7 &&
-            number_param(build, "training_mode", 0) == 0 && number_param(build, "spatial", 1) == 1);
+    return ln_layout_is_free(build, n->src) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+           ln_layout_has_twin(build, n->src);
 }
 
 static bool fits_norm(const ln_layout_build *build)
@@ -158,7 +152,6 @@ static ln_status rewrite_group_norm(ln_layout_build *build)
 }
 
 const ln_layout_op ln_layout_norms[] = {
-    {"BatchNormalization", fits_norm, rewrite_norm},
     {"batchnorm", fits_norm, rewrite_norm},
     {"GroupNormalization", fits_group_norm, rewrite_group_norm},
     {"InstanceNormalization", fits_group_norm, rewrite_group_norm},

@@ -135,22 +135,3 @@ ln_status ln_ref_scale_shift(ln_call *call)
     }
     return LN_OK;
 }
-
-void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
-                      tl_tensor *dst, double epsilon, int is_centered)
-{
-    int n = scale->len;
-    const float *x = src->data, *factor = scale->data, *addend = bias ? bias->data : NULL;
-    float *y = dst->data;
-    for (int at = 0; at < src->len && !ln_deadline_passed(); at += n, x += n, y += n) {
-        double mean = 0, square = 0;
-        for (int i = 0; i < n && is_centered; i++)
-            mean += (double)x[i] / n;
-        for (int i = 0; i < n; i++)
-            square += ((double)x[i] - mean) * ((double)x[i] - mean) / n;
-        for (int i = 0; i < n; i++) {
-            double value = ((double)x[i] - mean) / sqrt(square + epsilon) * (double)factor[i];
-            y[i] = (float)(addend ? value + (double)addend[i] : value);
-        }
-    }
-}

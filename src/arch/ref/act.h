@@ -22,10 +22,6 @@ void ln_ref_act_values(ln_act act, double alpha, double beta, int64_t count, dou
 // Of all elements of `src`, numbers or bools; `dst` may be `src`. Both are of one type and shape.
 void ln_ref_act_tensor(const tl_tensor *src, tl_tensor *dst, ln_act act, double alpha, double beta);
 
-// Rows of the last axis, normalised; `bias` may be NULL, `dst` may be `src`.
-void ln_ref_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
-                      tl_tensor *dst, double epsilon, int is_centered);
-
 LN_CPPEND
 
 #endif

@@ -6,8 +6,8 @@
 // written. What an operator merely moves or does element by element is in lightnet/tensor.h.
 //
 // `dst` is given, with the right dtype and shape. A tensor that does not fit is LN_INVALID and
-// changes nothing. Nothing is allocated. Empty tensors are fine. Element-wise functions, batchnorm
-// and softmax work in place, and parts that lie in a whole already are left alone; elsewhere the
+// changes nothing. Nothing is allocated. Empty tensors are fine. Element-wise functions work
+// in place, and parts that lie in a whole already are left alone; elsewhere the
 // data of `dst` lies apart from the sources.
 
 #ifndef LN_ARCH_REF_KERNELS_H
@@ -40,12 +40,6 @@ ln_status ln_ref_deconv2d(const tl_tensor *src, const tl_tensor *weight, const t
 
 // ---- Normalisation: norm.c ----
 
-// (src - mean) / sqrt(var + epsilon) * scale + offset for each channel, dimension 1 of `src`, in
-// double. The others are 1-d with an element for each channel; one dtype for all.
-ln_status ln_ref_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
-                           double epsilon);
-
 // The weights of a convolution that does the work of the batch norm behind it:
 //     dst[o, ...] = weight[o, ...] * scale[o] / sqrt(var[o] + epsilon)
 ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
@@ -63,9 +57,6 @@ ln_status ln_ref_bn_fold_bias(const tl_tensor *bias, const tl_tensor *scale,
 ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_tensor *scale,
                           const tl_tensor *offset, tl_tensor *dst_scale, tl_tensor *dst_shift,
                           tl_tensor *dst_power, double epsilon);
-
-// exp(src - m) / sum of exp(src - m) along `axis`, with m the largest element there, in double.
-ln_status ln_ref_softmax(const tl_tensor *src, tl_tensor *dst, int axis);
 
 // ---- Sums: dot.c ----
 

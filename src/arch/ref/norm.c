@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm, its folding into a convolution, and softmax. All compute in double.
+// Folding a batch norm into a convolution. All compute in double.
 
 #include "arch/ref/kernels.h"
 
@@ -8,7 +8,6 @@
 #include <lightnet/shape.h>
 
 #include "arch/ref/element.h"
-#include "base/deadline.h"
 
 static double at(const tl_tensor *t, int64_t i)
 {
@@ -33,31 +32,6 @@ static int64_t inner_len(const tl_tensor *t, int axis)
 static ln_status expect_channels(const tl_tensor *t, const char *what, tl_dtype dtype, int channels)
 {
     return ln_ref_expect(t, what, dtype, 1, &channels);
-}
-
-// ---- Batch norm ----
-
-ln_status ln_ref_batchnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *offset,
-                           const tl_tensor *mean, const tl_tensor *var, tl_tensor *dst,
-                           double epsilon)
-{
-    LN_TRY(ln_ref_expect_any(src, "src"));
-    if (src->ndim < 2)
-        return LN_FAIL(LN_INVALID, "src has rank %d and no channels", src->ndim);
-    int channels = src->dims[1];
-    LN_TRY(expect_channels(scale, "scale", src->dtype, channels));
-    LN_TRY(expect_channels(offset, "offset", src->dtype, channels));
-    LN_TRY(expect_channels(mean, "mean", src->dtype, channels));
-    LN_TRY(expect_channels(var, "var", src->dtype, channels));
-    LN_TRY(ln_ref_expect(dst, "dst", src->dtype, src->ndim, src->dims));
-
-    int64_t inner = inner_len(src, 1);
-    for (int64_t i = 0; i < src->len && !ln_deadline_passed_at((size_t)i); i++) {
-        int64_t c = i / inner % channels;
-        double deviation = sqrt(at(var, c) + epsilon);
-        put(dst, i, (at(src, i) - at(mean, c)) / deviation * at(scale, c) + at(offset, c));
-    }
-    return LN_OK;
 }
 
 ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
@@ -122,38 +96,5 @@ ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_
         put(dst_shift, c, at(offset, c) - at(mean, c) * factor);
         put(dst_power, c, 1);
     }
-    return LN_OK;
-}
-
-// ---- Softmax ----
-
-// One row: `count` elements, `step` apart, from element `first` on.
-static void softmax_row(const tl_tensor *src, tl_tensor *dst, int64_t first, int64_t step,
-                        int64_t count)
-{
-    double max = -HUGE_VAL;
-    for (int64_t k = 0; k < count; k++)
-        max = fmax(max, at(src, first + k * step));
-    double sum = 0; // NaN if an element is
-    for (int64_t k = 0; k < count; k++)
-        sum += exp(at(src, first + k * step) - max);
-    for (int64_t k = 0; k < count; k++)
-        put(dst, first + k * step, exp(at(src, first + k * step) - max) / sum);
-}
-
-ln_status ln_ref_softmax(const tl_tensor *src, tl_tensor *dst, int axis)
-{
-    LN_TRY(ln_ref_expect_any(src, "src"));
-    if (axis < 0 || axis >= src->ndim)
-        return LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
-    LN_TRY(ln_ref_expect(dst, "dst", src->dtype, src->ndim, src->dims));
-    if (src->len == 0)
-        return LN_OK;
-
-    int64_t count = src->dims[axis];
-    int64_t inner = inner_len(src, axis);
-    for (int64_t outer = 0; outer < src->len / (count * inner); outer++)
-        for (int64_t i = 0; i < inner && !ln_deadline_passed(); i++)
-            softmax_row(src, dst, outer * count * inner + i, inner, count);
     return LN_OK;
 }

@@ -59,6 +59,22 @@ ln_status ln_infer_batch_normalization(ln_call *call)
     return LN_OK;
 }
 
+static ln_status check_epsilon(ln_call *call)
+{
+    double epsilon = ln_call_float(call, "epsilon");
+    return epsilon >= 0 ? LN_OK : ln_call_fail(call, LN_INVALID, "has an epsilon of %g", epsilon);
+}
+
+ln_status ln_infer_batchnorm(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    LN_TRY(check_rank(call, 1));
+    for (int i = 1; i < 5; i++)
+        LN_TRY(check_len(call, i, src->ndim > 1 ? src->dims[1] : 1));
+    LN_TRY(check_epsilon(call));
+    return ln_call_out_like(call, 0, 0);
+}
+
 ln_status ln_infer_instance_normalization(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -151,6 +167,19 @@ static ln_status stash_dtype(ln_call *call, tl_dtype *out_dtype)
     if (!(LN_TYPE(*out_dtype) & LN_TYPES_FLOAT))
         return ln_call_fail(call, LN_INVALID, "has a `stash_type` that is no floating type");
     return LN_OK;
+}
+
+ln_status ln_infer_layernorm(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(check_rank(call, 1));
+    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
+    LN_TRY(check_broadcast(call, 1));
+    LN_TRY(check_broadcast(call, 2));
+    LN_TRY(check_epsilon(call));
+    const tl_tensor *typed = ln_call_in(call, ln_call_int(call, "centered") ? 0 : 1);
+    return ln_call_out(call, 0, typed->dtype, src->ndim, src->dims);
 }
 
 ln_status ln_infer_layer_normalization(ln_call *call)

@@ -6,7 +6,34 @@
 
 #include <string.h>
 
+#include "op/call.h"
+
 // ---- Reductions ----
+
+ln_status ln_reduce_kind_of(ln_call *call, ln_reduce_kind *out_kind)
+{
+    static const char *const names[LN_REDUCE_KIND_COUNT][2] = {{"sum", "ReduceSum"},
+                                                               {"mean", "ReduceMean"},
+                                                               {"prod", "ReduceProd"},
+                                                               {"max", "ReduceMax"},
+                                                               {"min", "ReduceMin"},
+                                                               {"l1", "ReduceL1"},
+                                                               {"l2", "ReduceL2"},
+                                                               {"log_sum", "ReduceLogSum"},
+                                                               {"log_sum_exp", "ReduceLogSumExp"},
+                                                               {"sum_square", "ReduceSumSquare"}};
+    const char *kind = ln_call_string(call, "kind"), *optype = call->op_arg->optype;
+    size_t len = strlen(optype);
+    if (len > 4 && strcmp(optype + len - 4, "_ref") == 0)
+        len -= 4;
+    for (int i = 0; i < LN_REDUCE_KIND_COUNT; i++) {
+        *out_kind = (ln_reduce_kind)i;
+        if (kind ? strcmp(kind, names[i][0]) == 0
+                 : strlen(names[i][1]) == len && strncmp(optype, names[i][1], len) == 0)
+            return LN_OK;
+    }
+    return ln_call_fail(call, LN_INVALID, "kind '%s' is not known", kind ? kind : optype);
+}
 
 static ln_status mark_axis(ln_call *call, int64_t axis, bool *is_reduced)
 {
@@ -66,6 +93,8 @@ static ln_status reduced_shape(ln_call *call, tl_dtype dtype, const bool *is_red
 ln_status ln_infer_reduce(ln_call *call)
 {
     bool is_reduced[TL_MAXDIM], is_known;
+    ln_reduce_kind kind;
+    LN_TRY(ln_reduce_kind_of(call, &kind));
     LN_TRY(ln_reduced_axes(call, is_reduced, &is_known));
     if (!is_known)
         return ln_call_out_open(call);
@@ -109,7 +138,8 @@ ln_lines ln_lines_along(const tl_tensor *t, int axis)
 ln_status ln_softmax_lines(ln_call *call, ln_lines *out_lines)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    bool is_flat = ln_call_since(call) < 13;
+    bool is_core = ln_call_has(call, "flat");
+    bool is_flat = is_core ? ln_call_int(call, "flat") != 0 : ln_call_since(call) < 13;
     *out_lines = (ln_lines){1, 1, 1};
     if (src->ndim == 0)
         return LN_OK;

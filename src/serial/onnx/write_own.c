@@ -105,8 +105,12 @@ static ln_status write_lrelu(ln_onnx_writer *w)
 
 static ln_status write_softmax(ln_onnx_writer *w)
 {
-    begin_simple(w, "Softmax");
-    ln_onnx_attr_int(w, "axis", ln_own_int(w, "axis"));
+    const ln_param_entry *flat = ln_own_param(w, "flat"), *log = ln_own_param(w, "log");
+    int axis = ln_own_int(w, "axis"), ndim = ln_own_tensor(w, ln_own_in(w, "src"))->ndim;
+    if (flat && flat->value_bool && axis != -1 && axis != ndim - 1)
+        return ln_onnx_write_fail(w, LN_UNSUPPORTED, "softmax over several axes has no form");
+    begin_simple(w, log && log->value_bool ? "LogSoftmax" : "Softmax");
+    ln_onnx_attr_int(w, "axis", axis);
     ln_onnx_end(w);
     return LN_OK;
 }

@@ -30,10 +30,15 @@ ln_status ln_norm_init(ln_call *call, ln_norm *norm)
     return norm->mean ? LN_OK : LN_NO_MEMORY;
 }
 
+// With `operands` 3, scale and bias are the others.
 static ln_status walk_parts(ln_call *call, const ln_norm *norm, ln_ref_rows *rows, int operands)
 {
     LN_TRY(ln_ref_rows_init(call, rows, operands, norm->shape.ndim, norm->shape.dims));
     ln_ref_rows_operand(rows, 0, norm->parts.ndim, norm->parts.dims);
+    if (operands == 3 && norm->scale)
+        ln_ref_rows_operand(rows, 1, norm->scale_shape.ndim, norm->scale_shape.dims);
+    if (operands == 3 && norm->bias)
+        ln_ref_rows_operand(rows, 2, norm->bias_shape.ndim, norm->bias_shape.dims);
     return LN_OK;
 }
 
@@ -66,24 +71,25 @@ void ln_norm_invert(ln_norm *norm, double epsilon)
         norm->inverse[p] = 1 / sqrt(norm->inverse[p] + epsilon);
 }
 
+static inline void apply_at(const ln_norm *norm, const ln_ref_rows *rows, size_t i, double mean,
+                            double inverse)
+{
+    double x = (ln_elem_real(norm->src, rows->start + i) - mean) * inverse;
+    if (norm->scale)
+        x *= ln_elem_real(norm->scale, ln_ref_rows_at(rows, 1, i));
+    if (norm->bias)
+        x += ln_elem_real(norm->bias, ln_ref_rows_at(rows, 2, i));
+    ln_elem_set_real(norm->dst, rows->start + i, x);
+}
+
 ln_status ln_norm_apply(ln_call *call, const ln_norm *norm)
 {
     ln_ref_rows rows;
     LN_TRY(walk_parts(call, norm, &rows, 3));
-    if (norm->scale)
-        ln_ref_rows_operand(&rows, 1, norm->scale_shape.ndim, norm->scale_shape.dims);
-    if (norm->bias)
-        ln_ref_rows_operand(&rows, 2, norm->bias_shape.ndim, norm->bias_shape.dims);
     while (ln_ref_rows_next(&rows))
         for (size_t i = 0; i < rows.len; i++) {
             size_t part = ln_ref_rows_at(&rows, 0, i);
-            double x = ln_elem_real(norm->src, rows.start + i);
-            x = (x - norm->mean[part]) * norm->inverse[part];
-            if (norm->scale)
-                x *= ln_elem_real(norm->scale, ln_ref_rows_at(&rows, 1, i));
-            if (norm->bias)
-                x += ln_elem_real(norm->bias, ln_ref_rows_at(&rows, 2, i));
-            ln_elem_set_real(norm->dst, rows.start + i, x);
+            apply_at(norm, &rows, i, norm->mean[part], norm->inverse[part]);
         }
     return LN_OK;
 }
@@ -94,22 +100,58 @@ static void store_parts(tl_tensor *dst, const double *values)
         ln_elem_set_real(dst, i, values[i]);
 }
 
+// A part, whose elements are neighbours.
+typedef struct layer {
+    size_t part, len;
+    double mean, inverse;
+} layer;
+
+static void measure_layer(const ln_norm *norm, size_t part, double epsilon, bool is_centered,
+                          tl_tensor *const dst[2], layer *l)
+{
+    double sum = 0, squares = 0, count = (double)l->len;
+    size_t first = part * l->len, end = first + l->len;
+    for (size_t i = first; i < end && is_centered; i++)
+        sum += ln_elem_real(norm->src, i);
+    l->mean = is_centered ? sum / count : 0;
+    for (size_t i = first; i < end; i++) {
+        double x = ln_elem_real(norm->src, i) - l->mean;
+        squares += x * x;
+    }
+    l->inverse = 1 / sqrt(squares / count + epsilon);
+    l->part = part;
+    if (dst[0])
+        ln_elem_set_real(dst[0], part, l->mean);
+    if (dst[1])
+        ln_elem_set_real(dst[1], part, l->inverse);
+}
+
 ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,
                         tl_tensor *mean_dst, tl_tensor *inverse_dst)
 {
-    if (norm->src->len == 0 && !mean_dst && !inverse_dst) // there may be any number of empty parts
-        return LN_OK;
-    norm->parts = norm->shape;
-    for (int d = axis; d < norm->parts.ndim; d++)
-        norm->parts.dims[d] = 1;
-    LN_TRY(ln_norm_init(call, norm));
     if (ln_call_is_counting(call))
         return LN_OK;
-    LN_TRY(ln_norm_measure(call, norm, is_centered));
-    ln_norm_invert(norm, epsilon);
-    store_parts(mean_dst, norm->mean);
-    store_parts(inverse_dst, norm->inverse);
-    return ln_norm_apply(call, norm);
+    layer l = {.part = SIZE_MAX, .len = 1};
+    tl_tensor *const dst[2] = {mean_dst, inverse_dst};
+    const tl_tensor *wanted = mean_dst ? mean_dst : inverse_dst;
+    norm->parts = norm->shape;
+    for (int d = axis; d < norm->parts.ndim; d++) {
+        l.len *= norm->src->len ? (size_t)norm->shape.dims[d] : 0;
+        norm->parts.dims[d] = 1;
+    }
+    for (size_t part = 0; norm->src->len == 0 && wanted && part < (size_t)wanted->len; part++)
+        measure_layer(norm, part, epsilon, is_centered, dst, &l);
+    ln_ref_rows rows;
+    LN_TRY(walk_parts(call, norm, &rows, 3));
+    while (ln_ref_rows_next(&rows)) {
+        for (size_t i = 0; i < rows.len; i++) {
+            size_t part = ln_ref_rows_at(&rows, 0, i);
+            if (part != l.part)
+                measure_layer(norm, part, epsilon, is_centered, dst, &l);
+            apply_at(norm, &rows, i, l.mean, l.inverse);
+        }
+    }
+    return LN_OK;
 }
 
 // ---- Batches ----
@@ -150,6 +192,26 @@ static void take_statistics(ln_call *call, ln_norm *norm)
     }
     for (int i = 1; i < ln_call_out_count(call); i++)
         store_parts(ln_call_dst(call, i), i % 2 ? norm->mean : norm->inverse);
+}
+
+// One plane after the other, without a block for the channels.
+ln_status ln_ref_batchnorm(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *scale = ln_call_in(call, 1);
+    const tl_tensor *offset = ln_call_in(call, 2), *mean = ln_call_in(call, 3);
+    size_t channels = (size_t)scale->len, inner = 1, len = (size_t)src->len;
+    for (int d = 2; d < src->ndim; d++)
+        inner *= len ? (size_t)src->dims[d] : 1;
+    for (size_t at = 0, plane = 0; at < len && !ln_deadline_passed(); plane++) {
+        size_t c = plane % channels;
+        double m = ln_elem_real(mean, c), s = ln_elem_real(scale, c), o = ln_elem_real(offset, c);
+        double deviation =
+            sqrt(ln_elem_real(ln_call_in(call, 4), c) + ln_call_float(call, "epsilon"));
+        for (size_t end = at + inner; at < end; at++)
+            ln_elem_set_real(ln_call_dst(call, 0), at,
+                             (ln_elem_real(src, at) - m) / deviation * s + o);
+    }
+    return LN_OK;
 }
 
 ln_status ln_ref_onnx_batch_normalization(ln_call *call)
@@ -247,39 +309,41 @@ ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)
 
 // ---- Layers ----
 
-ln_status ln_ref_onnx_layer_normalization(ln_call *call)
+static ln_status normalize_layer(ln_call *call, const tl_tensor *bias, bool is_centered,
+                                 tl_tensor *mean_dst, tl_tensor *inverse_dst)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
+    const tl_tensor *src = ln_call_in(call, 0), *scale = ln_call_in(call, 1);
     int axis;
     LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
     ln_norm norm = {
         .src = src,
         .dst = ln_call_dst(call, 0),
         .shape = ln_shape_of(src),
-        .scale = ln_call_in(call, 1),
-        .bias = ln_call_in(call, 2),
-        .scale_shape = ln_shape_of(ln_call_in(call, 1)),
+        .scale = scale,
+        .bias = bias,
+        .scale_shape = ln_shape_of(scale),
     };
-    if (norm.bias)
-        norm.bias_shape = ln_shape_of(norm.bias);
-    return ln_norm_layer(call, &norm, axis, ln_call_float(call, "epsilon"), true,
-                         ln_call_dst(call, 1), ln_call_dst(call, 2));
+    if (bias)
+        norm.bias_shape = ln_shape_of(bias);
+    return ln_norm_layer(call, &norm, axis, ln_call_float(call, "epsilon"), is_centered, mean_dst,
+                         inverse_dst);
+}
+
+ln_status ln_ref_layernorm(ln_call *call)
+{
+    return normalize_layer(call, ln_call_in(call, 2), ln_call_int(call, "centered") != 0, NULL,
+                           NULL);
+}
+
+ln_status ln_ref_onnx_layer_normalization(ln_call *call)
+{
+    return normalize_layer(call, ln_call_in(call, 2), true, ln_call_dst(call, 1),
+                           ln_call_dst(call, 2));
 }
 
 ln_status ln_ref_onnx_rms_normalization(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
-    int axis;
-    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
-    ln_norm norm = {
-        .src = src,
-        .dst = ln_call_dst(call, 0),
-        .shape = ln_shape_of(src),
-        .scale = ln_call_in(call, 1),
-        .scale_shape = ln_shape_of(ln_call_in(call, 1)),
-    };
-    return ln_norm_layer(call, &norm, axis, ln_call_float(call, "epsilon"), false, NULL,
-                         ln_call_dst(call, 1));
+    return normalize_layer(call, NULL, false, NULL, ln_call_dst(call, 1));
 }
 
 // ---- Neighbouring channels ----

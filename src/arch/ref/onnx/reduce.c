@@ -112,15 +112,6 @@ static ln_status fold_whole(ln_call *call, reduction *r, const folding *f)
     return LN_OK;
 }
 
-static ln_status fold(ln_call *call, const folding *f)
-{
-    reduction r;
-    LN_TRY(start(call, &r));
-    if (ln_number_kind_of(r.data->dtype) == LN_NUMBER_REAL)
-        return fold_real(call, &r, f);
-    return fold_whole(call, &r, f);
-}
-
 static double real_sum(double sum, double x)
 {
     return sum + x;
@@ -178,45 +169,6 @@ static double finish_log(double sum, double count)
     return log(sum);
 }
 
-ln_status ln_ref_onnx_reduce_sum(ln_call *call)
-{
-    return fold(call, &(folding){.real = real_sum, .whole = whole_sum});
-}
-
-ln_status ln_ref_onnx_reduce_mean(ln_call *call)
-{
-    return fold(call, &(folding){.real = real_sum, .whole = whole_sum, .finish = finish_mean});
-}
-
-ln_status ln_ref_onnx_reduce_prod(ln_call *call)
-{
-    return fold(call, &(folding){.start = 1, .real = real_product, .whole = whole_product});
-}
-
-ln_status ln_ref_onnx_reduce_l1(ln_call *call)
-{
-    bool is_natural = ln_number_kind_of(ln_call_in(call, 0)->dtype) == LN_NUMBER_NATURAL;
-    return fold(call, &(folding){.real = real_sum_of_magnitudes,
-                                 .whole = is_natural ? whole_sum : whole_sum_of_magnitudes});
-}
-
-ln_status ln_ref_onnx_reduce_l2(ln_call *call)
-{
-    return fold(call, &(folding){.real = real_sum_of_squares,
-                                 .whole = whole_sum_of_squares,
-                                 .finish = finish_root});
-}
-
-ln_status ln_ref_onnx_reduce_log_sum(ln_call *call)
-{
-    return fold(call, &(folding){.real = real_sum, .whole = whole_sum, .finish = finish_log});
-}
-
-ln_status ln_ref_onnx_reduce_sum_square(ln_call *call)
-{
-    return fold(call, &(folding){.real = real_sum_of_squares, .whole = whole_sum_of_squares});
-}
-
 // ---- The logarithm of a sum of exponentials ----
 
 static double real_of(const reduction *r, size_t i, ln_number_kind kind)
@@ -227,7 +179,7 @@ static double real_of(const reduction *r, size_t i, ln_number_kind kind)
 }
 
 // First the largest element of each result, then what the others are beside it.
-ln_status ln_ref_onnx_reduce_log_sum_exp(ln_call *call)
+static ln_status reduce_log_sum_exp(ln_call *call)
 {
     reduction r;
     LN_TRY(start(call, &r));
@@ -326,15 +278,39 @@ static ln_status reduce_extreme(ln_call *call, bool is_max)
     return LN_OK;
 }
 
-ln_status ln_ref_onnx_reduce_max(ln_call *call)
+// ---- All kinds ----
+
+static const folding foldings[LN_REDUCE_KIND_COUNT] = {
+    [LN_REDUCE_TO_SUM] = {.real = real_sum, .whole = whole_sum},
+    [LN_REDUCE_TO_MEAN] = {.real = real_sum, .whole = whole_sum, .finish = finish_mean},
+    [LN_REDUCE_TO_PROD] = {.start = 1, .real = real_product, .whole = whole_product},
+    [LN_REDUCE_TO_L1] = {.real = real_sum_of_magnitudes, .whole = whole_sum_of_magnitudes},
+    [LN_REDUCE_TO_L2] = {.real = real_sum_of_squares,
+                         .whole = whole_sum_of_squares,
+                         .finish = finish_root},
+    [LN_REDUCE_TO_LOG_SUM] = {.real = real_sum, .whole = whole_sum, .finish = finish_log},
+    [LN_REDUCE_TO_SUM_SQUARE] = {.real = real_sum_of_squares, .whole = whole_sum_of_squares},
+};
+
+ln_status ln_ref_reduce(ln_call *call)
 {
-    return reduce_extreme(call, true);
+    ln_number_kind number = ln_number_kind_of(ln_call_in(call, 0)->dtype);
+    ln_reduce_kind kind;
+    reduction r;
+    LN_TRY(ln_reduce_kind_of(call, &kind));
+    if (kind == LN_REDUCE_TO_MAX || kind == LN_REDUCE_TO_MIN)
+        return reduce_extreme(call, kind == LN_REDUCE_TO_MAX);
+    if (kind == LN_REDUCE_TO_LOG_SUM_EXP)
+        return reduce_log_sum_exp(call);
+    if (kind == LN_REDUCE_TO_L1 && number == LN_NUMBER_NATURAL)
+        kind = LN_REDUCE_TO_SUM;
+    LN_TRY(start(call, &r));
+    if (number == LN_NUMBER_REAL)
+        return fold_real(call, &r, &foldings[kind]);
+    return fold_whole(call, &r, &foldings[kind]);
 }
 
-ln_status ln_ref_onnx_reduce_min(ln_call *call)
-{
-    return reduce_extreme(call, false);
-}
+// ---- Places ----
 
 static ln_status find_extreme(ln_call *call, bool is_max)
 {

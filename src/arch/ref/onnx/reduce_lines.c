@@ -151,14 +151,9 @@ static ln_status apply_to_lines(ln_call *call, line_function function)
     return LN_OK;
 }
 
-ln_status ln_ref_onnx_softmax(ln_call *call)
+ln_status ln_ref_softmax(ln_call *call)
 {
-    return apply_to_lines(call, softmax_line);
-}
-
-ln_status ln_ref_onnx_log_softmax(ln_call *call)
-{
-    return apply_to_lines(call, log_softmax_line);
+    return apply_to_lines(call, ln_call_int(call, "log") ? log_softmax_line : softmax_line);
 }
 
 ln_status ln_ref_onnx_hardmax(ln_call *call)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's reductions to the kernels' arguments.
+// From reductions to the kernels' arguments.
 
 #include "op/onnx/reduce.h"
 #include "arch/cpu/elementwise.h"
@@ -37,64 +37,49 @@ static ln_status lines_of(ln_call *call, ln_lines *out_lines)
     return LN_OK;
 }
 
-ln_status ln_cpu_accepts_onnx_reduce(ln_call *call)
+// What the kernels know; the root of l2 is taken afterwards. LN_REDUCE_COUNT: nothing of the sort.
+static ln_reduce kernel_of(ln_reduce_kind kind)
+{
+    switch (kind) {
+    case LN_REDUCE_TO_SUM: return LN_REDUCE_SUM;
+    case LN_REDUCE_TO_MEAN: return LN_REDUCE_MEAN;
+    case LN_REDUCE_TO_MAX: return LN_REDUCE_MAX;
+    case LN_REDUCE_TO_MIN: return LN_REDUCE_MIN;
+    case LN_REDUCE_TO_L1: return LN_REDUCE_ABS;
+    case LN_REDUCE_TO_L2:
+    case LN_REDUCE_TO_SUM_SQUARE: return LN_REDUCE_SQUARES;
+    default: return LN_REDUCE_COUNT;
+    }
+}
+
+ln_status ln_cpu_accepts_reduce(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
+    ln_reduce_kind kind;
     ln_lines lines;
-    if (data->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
+    LN_TRY(ln_reduce_kind_of(call, &kind));
+    if (data->dtype != TL_FLOAT || kernel_of(kind) == LN_REDUCE_COUNT)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for sums and extremes of float32 here");
     if (data->len == 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for some elements here");
     return lines_of(call, &lines);
 }
 
-static ln_status reduce(ln_call *call, ln_reduce op)
+ln_status ln_cpu_reduce(ln_call *call)
 {
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_reduce_kind kind;
     ln_lines lines;
+    LN_TRY(ln_reduce_kind_of(call, &kind));
     LN_TRY(lines_of(call, &lines));
-    ln_reduce_f32_args args = {.op = op,
+    ln_reduce_f32_args args = {.op = kernel_of(kind),
                                .outer = lines.outer,
                                .n = lines.count,
                                .inner = lines.inner,
                                .x = ln_call_in(call, 0)->data,
-                               .y = ln_call_dst(call, 0)->data};
+                               .y = dst->data};
     ln_reduce_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
-    return LN_OK;
-}
-
-ln_status ln_cpu_onnx_reduce_sum(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_SUM);
-}
-
-ln_status ln_cpu_onnx_reduce_mean(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_MEAN);
-}
-
-ln_status ln_cpu_onnx_reduce_max(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_MAX);
-}
-
-ln_status ln_cpu_onnx_reduce_min(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_MIN);
-}
-
-ln_status ln_cpu_onnx_reduce_sum_square(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_SQUARES);
-}
-
-ln_status ln_cpu_onnx_reduce_l1(ln_call *call)
-{
-    return reduce(call, LN_REDUCE_ABS);
-}
-
-ln_status ln_cpu_onnx_reduce_l2(ln_call *call)
-{
-    tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(reduce(call, LN_REDUCE_SQUARES));
+    if (kind != LN_REDUCE_TO_L2)
+        return LN_OK;
     return ln_cpu_act(ln_cpu_call_pool(call), dst, dst, LN_ACT_SQRT, 0, 0);
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// From normalizations and softmax to the kernels' arguments.
+
+#include "arch/cpu/elementwise.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/softmax/softmax.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "op/onnx/reduce.h"
+
+// ---- Batches ----
+
+ln_status ln_cpu_accepts_batchnorm(ln_call *call)
+{
+    LN_TRY(ln_cpu_accepts_floats(call));
+    if (ln_call_in(call, 0)->ndim < 2)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for channels here");
+    return LN_OK;
+}
+
+ln_status ln_cpu_batchnorm(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    size_t inner = 1;
+    for (int d = 2; d < src->ndim; d++)
+        inner *= (size_t)src->dims[d];
+    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
+                                  .channels = (size_t)src->dims[1],
+                                  .inner = inner,
+                                  .x = src->data,
+                                  .scale = ln_call_in(call, 1)->data,
+                                  .offset = ln_call_in(call, 2)->data,
+                                  .mean = ln_call_in(call, 3)->data,
+                                  .var = ln_call_in(call, 4)->data,
+                                  .epsilon = (float)ln_call_float(call, "epsilon"),
+                                  .y = ln_call_dst(call, 0)->data};
+    if (src->len > 0)
+        ln_batchnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
+// ---- Layers ----
+
+static bool has_line_length(const tl_tensor *t, int64_t length)
+{
+    return !t || (t->ndim > 0 && t->len == length && t->dims[t->ndim - 1] == length);
+}
+
+ln_status ln_cpu_accepts_layer(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(ln_cpu_accepts_floats(call));
+    LN_TRY(ln_call_axis(call, "axis", src->ndim, &axis));
+    if (axis != src->ndim - 1 || !has_line_length(ln_call_in(call, 1), src->dims[axis]) ||
+        !has_line_length(ln_call_in(call, 2), src->dims[axis]))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for the last axis alone here");
+    return LN_OK;
+}
+
+ln_status ln_cpu_layer(ln_call *call)
+{
+    return ln_cpu_layernorm(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
+                            ln_call_in(call, 2), ln_call_dst(call, 0),
+                            (float)ln_call_float(call, "epsilon"),
+                            ln_call_int(call, "centered") ? LN_TRUE : LN_FALSE);
+}
+
+// ---- Softmax ----
+
+ln_status ln_cpu_accepts_softmax(ln_call *call)
+{
+    LN_TRY(ln_cpu_accepts_floats(call));
+    if (ln_call_int(call, "log"))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is without logarithms here");
+    return LN_OK;
+}
+
+ln_status ln_cpu_softmax(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_lines lines;
+    LN_TRY(ln_softmax_lines(call, &lines));
+    ln_softmax_f32_args args = {.outer = lines.outer,
+                                .n = lines.count,
+                                .inner = lines.inner,
+                                .x = src->data,
+                                .y = ln_call_dst(call, 0)->data};
+    if (src->len > 0)
+        ln_softmax_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
+}
