@@ -37,7 +37,7 @@ TEST(joining_notices_each_refusal)
 {
     CHECK_OK(ln_arch_init());
     ln_context *model = open_text(DENSE), *joined;
-    CHECK_OK(ln_context_optimize(model, "cpu", "dead,fold,layout,settle"));
+    CHECK_OK(ln_context_optimize(model, "cpu", "dead,core,fold,layout,settle"));
     CHECK_OK(join(model, &joined));
     char *before = print(model), *expected = print(joined);
     CHECK(strcmp(before, expected) != 0);
