@@ -143,6 +143,22 @@ static const row rows[] = {
     {"Gemm_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[30, 300]")
          CONSTANT("b", "[30]") "Gemm(A=x, B=a, C=b | Y=y | transB=1);\n"},
+    {"ml_LinearRegressor_cpu", "", 0.5, 1,
+     INPUT("[10, 3]") "ml_LinearRegressor(X=x | Y=y | coefficients=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], "
+                      "intercepts=[0.7, 0.6], targets=2);\n"},
+    {"ml_LinearClassifier_cpu", "", 0.5, 1,
+     INPUT("[10, 3]") "ml_LinearClassifier(X=x | Y=c, Z=y | coefficients=[0.7, 0.3, 0.9, 1.1, 0.2, "
+                      "0.6], intercepts=[0.7, 0.6], classlabels_ints=[0, 1]);\n"},
+    {"ml_SVMRegressor_cpu", "polynomials", 0.5, 1,
+     INPUT(
+         "[10, 3]") "ml_SVMRegressor(X=x | Y=y | kernel_type=\"POLY\", kernel_params=[0.5, 0.25, 3], "
+                    "support_vectors=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], coefficients=[0.8, 0.4], "
+                    "n_supports=2, rho=[0.1]);\n"},
+    {"ml_SVMClassifier_cpu", "sigmoids", 0.5, 1,
+     INPUT("[10, 3]") "ml_SVMClassifier(X=x | Y=c, Z=y | kernel_type=\"SIGMOID\", "
+                      "kernel_params=[0.5, 0.25, 0], vectors_per_class=[1, 1], "
+                      "support_vectors=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], coefficients=[0.8, 0.4], "
+                      "rho=[0.1], classlabels_ints=[0, 1]);\n"},
     {"ms_FusedGemm_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[300, 30]")
          CONSTANT("b", "[30]") "ms_FusedGemm(A=x, B=a, C=b | Y=y | activation=Relu);\n"},
