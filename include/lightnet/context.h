@@ -394,8 +394,8 @@ LN_API ln_status ln_context_get_object(const ln_context *ctx, const char *tname,
                                        ln_object **out_object);
 
 /* What a run of a compiled model takes beside its plan, with the graphs inside it: values whose
- * shape only the run knows, and operators whose workspace depends on data (`takes_workspace` in
- * their descriptions). If both are 0, the plan is all. */
+ * shape only the run knows, and operators whose workspace only a run knows
+ * (`workspace` in their descriptions). If both are 0, the plan is all. */
 typedef struct ln_unplanned {
     size_t tensor_count, op_count;
     const char *tensors[3]; /* names of the first ones; NULL: no more */

@@ -130,7 +130,6 @@ struct ln_op_info {
     ln_call_func prepare; /* of operators in call form: makes what `compute` needs of parameters and
                              constants, once, when the model is loaded: see `ln_call_keep`. NULL:
                              nothing */
-    int takes_workspace;  /* `compute` takes memory of which nobody knows how much before a run */
 
     /* 1 if this operator, once it is checked, may give other numbers when it runs again on the same
      * inputs. It then runs in each run, and two such operators are never one. NULL: it does not.

@@ -116,7 +116,6 @@ struct ln_opdesc {
     const char *accepts;
     const char *prepare;
     const char *workspace;
-    ln_desc_flag takes_workspace;
     const char *is_random; // the name of a C function
     ln_desc_flag any_address;
     const char *domain;

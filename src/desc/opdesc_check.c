@@ -66,7 +66,6 @@ static const field op_fields[] = {
     F(ln_opdesc, "accepts", IDENTIFIER, false, accepts),
     F(ln_opdesc, "prepare", IDENTIFIER, false, prepare),
     F(ln_opdesc, "workspace", IDENTIFIER, false, workspace),
-    F(ln_opdesc, "takes_workspace", FLAG, false, takes_workspace),
     F(ln_opdesc, "is_random", IDENTIFIER, false, is_random),
     F(ln_opdesc, "any_address", FLAG, false, any_address),
     F(ln_opdesc, "domain", STRING, false, domain),
@@ -710,10 +709,6 @@ static ln_status check_call(const ln_opdesc *op)
     if (op->workspace && !op->compute)
         return ln_fail_at(key_or_value_place(op->source, "workspace"), LN_INVALID,
                           "an operator with 'workspace' has 'compute'");
-    if (op->workspace && op->takes_workspace == LN_DESC_TRUE)
-        return ln_fail_at(key_or_value_place(op->source, "takes_workspace"), LN_INVALID,
-                          "'takes_workspace' says that it is not known how much, 'workspace' how "
-                          "much it is");
     if (op->run || op->static_run || op->custom || op->check || op->checks)
         return ln_fail_at(op->source->place, LN_INVALID,
                           "an operator with 'infer' has 'compute' instead of snippets");

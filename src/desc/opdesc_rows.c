@@ -307,8 +307,6 @@ static void put_row(row_printer *p, const ln_opdesc *op)
     }
     put_number(p, "rtol", op->rtol);
     put_number(p, "step_cost", op->step_cost);
-    if (op->takes_workspace == LN_DESC_TRUE)
-        ln_text_puts(&p->rows, "        .takes_workspace = true,\n");
     if (op->any_address == LN_DESC_TRUE)
         ln_text_puts(&p->rows, "        .takes_any_address = true,\n");
     ln_text_puts(&p->rows, "    },\n");

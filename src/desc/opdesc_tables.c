@@ -319,8 +319,6 @@ static void put_call(const printer *p)
     put_name(p->text, "call_cost", op->cost);
     put_name(p->text, "prepare", op->prepare);
     put_name(p->text, "workspace", op->workspace);
-    if (op->takes_workspace == LN_DESC_TRUE)
-        ln_text_puts(p->text, "    .takes_workspace = 1,\n");
     put_words(p->text, "domain", op->domain);
     ln_text_printf(p->text, "    .since = %s_since,\n", op->optype);
 }

@@ -336,7 +336,6 @@ static void make_op(maker *m, made_op *made, const ln_op_row *row)
         set_call(made, row, m->rows->call_life);
     info->rtol = row->rtol;
     info->step_cost = row->step_cost;
-    info->takes_workspace = row->takes_workspace;
     info->takes_any_address = row->takes_any_address;
 }
 

@@ -66,7 +66,6 @@ typedef struct ln_op_row {
     double rtol;
     double step_cost;
     ln_mem_type mtype; // of inputs and outputs that are the base's; LN_MEM_NONE: its
-    bool takes_workspace;
     bool takes_any_address;
 } ln_op_row;
 

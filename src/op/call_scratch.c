@@ -46,7 +46,7 @@ void ln_call_count_workspace(ln_call *call, const ln_op_info *info)
     ln_status status = LN_OK;
     call->workspace_bytes = SIZE_MAX;
     bool is_open = call->is_open || has_open_output(call) || lacks_output(call);
-    if (is_open || !info || !info->compute || info->takes_workspace)
+    if (is_open || !info || !info->compute)
         return;
     call->scratch_bytes = call->infer_bytes;
     call->is_counting = true;
