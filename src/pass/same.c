@@ -9,6 +9,7 @@
 
 #include "pass/same.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -24,6 +25,9 @@
 #include "pass/firing.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
+
+// Arrays of more numbers are part of an operator's text by a digest.
+#define LONG_ARRAY 64
 
 // ---- Which operators ----
 
@@ -50,6 +54,26 @@ static bool is_pure(const ln_context *ctx, const ln_op_arg *arg)
 
 // ---- Operators as texts ----
 
+static bool is_long(const ln_param_entry *param)
+{
+    return param->type == LN_PARAM_ARRAY_NUMBER && param->array_len > LONG_ARRAY;
+}
+
+// Of a long array a digest, which equal ones share; they are compared before anything goes.
+static void add_numbers(ln_text *text, const ln_param_entry *param)
+{
+    const double *numbers = param->value_array_double;
+    if (is_long(param)) {
+        static const uint64_t key[2] = {0, 0};
+        uint64_t digest =
+            ln_siphash(key, numbers, (size_t)param->array_len * sizeof *numbers, 1, 3);
+        ln_text_printf(text, "%d#%016llx", param->array_len, (unsigned long long)digest);
+        return;
+    }
+    for (int i = 0; i < param->array_len; i++)
+        ln_text_printf(text, "%.17g ", numbers[i]);
+}
+
 static void add_value(ln_text *text, const ln_param_entry *param)
 {
     switch (param->type) {
@@ -61,10 +85,7 @@ static void add_value(ln_text *text, const ln_param_entry *param)
             ln_text_printf(text, "%zu\"%s\"", strlen(param->value_array_string[i]),
                            param->value_array_string[i]);
         break;
-    case LN_PARAM_ARRAY_NUMBER:
-        for (int i = 0; i < param->array_len; i++)
-            ln_text_printf(text, "%.17g ", param->value_array_double[i]);
-        break;
+    case LN_PARAM_ARRAY_NUMBER: add_numbers(text, param); break;
     case LN_PARAM_ARRAY_BOOL:
         for (int i = 0; i < param->array_len; i++)
             ln_text_printf(text, "b%d", param->value_array_bool[i]);
@@ -174,10 +195,28 @@ static bool is_model_output(const ln_context *ctx, const char *tensor)
     return false;
 }
 
+// Of operators with equal texts: whether their long arrays, too, are equal to the bit.
+static bool have_equal_arrays(const ln_op *a, const ln_op *b)
+{
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, a->op_arg->params) {
+        const ln_param_entry *other =
+            is_long(param) ? ln_param_list_find(b->op_arg->params, param->arg_name) : NULL;
+        size_t bytes = (size_t)param->array_len * sizeof *param->value_array_double;
+        if (is_long(param) &&
+            (!other || other->type != param->type || other->array_len != param->array_len ||
+             memcmp(other->value_array_double, param->value_array_double, bytes) != 0))
+            return false;
+    }
+    return true;
+}
+
 static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bool *out_is_output)
 {
     const ln_tensor_list_entry *out;
     *out_is_output = false;
+    if (!have_equal_arrays(op, kept))
+        return false;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         if (!stand_in(ctx, kept, out))
             return false;

@@ -476,6 +476,40 @@ TEST(kept_tensors_can_be_looked_at_after_a_run)
 
 // ---- No memory ----
 
+// ---- What is computed twice ----
+
+// A linear function of 66 columns, whose last coefficient is `last`.
+static size_t put_function(char *text, size_t size, const char *name, const char *last)
+{
+    size_t used =
+        (size_t)snprintf(text, size, "ml_LinearRegressor(X=x | Y=%s | coefficients=[", name);
+    for (int i = 0; i < 65; i++)
+        used += (size_t)snprintf(text + used, size - used, "0.%d, ", i + 1);
+    return used + (size_t)snprintf(text + used, size - used, "%s], targets=1);\n", last);
+}
+
+TEST(operators_with_long_arrays_are_merged_if_all_is_equal)
+{
+    CHECK_OK(ln_arch_init());
+    char text[4096];
+    size_t used =
+        (size_t)snprintf(text, sizeof text, "input(| dst=x | dtype=TL_FLOAT, dims=[2, 66]);\n");
+    used += put_function(text + used, sizeof text - used, "a", "3");
+    used += put_function(text + used, sizeof text - used, "b", "3");
+    used += put_function(text + used, sizeof text - used, "c", "4");
+    snprintf(text + used, sizeof text - used,
+             "elew(src1=a, src2=b | dst=d | elew_op=TL_SUM);\n"
+             "elew(src1=c, src2=d | dst=y | elew_op=TL_SUM);\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    seen_firings seen;
+    CHECK_OK(compile_seen(text, "cpu", &options, &seen));
+    size_t merged = 0;
+    for (size_t i = 0; i < seen.count; i++)
+        merged += strstr(seen.lines[i], "computed_before") != NULL;
+    CHECK_EQ(merged, 1);
+    ln_arch_cleanup();
+}
+
 // ---- Tuning ----
 
 // Requests for memory while a convolution is compiled, after all readers are gone.
@@ -536,5 +570,6 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
           rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
           a_firing_that_fails_is_told, functions_of_an_arch_are_numbered_and_can_be_skipped,
-          kept_tensors_can_be_looked_at_after_a_run, tuning_needs_no_reader,
+          kept_tensors_can_be_looked_at_after_a_run,
+          operators_with_long_arrays_are_merged_if_all_is_equal, tuning_needs_no_reader,
           out_of_memory_leaks_nothing)
