@@ -76,6 +76,11 @@ int ln_rule_weight(const char *optype)
     return optype[0] >= 'A' && optype[0] <= 'Z' ? 4 : 3;
 }
 
+int ln_rule_weight_of(const ln_rule_op *statement)
+{
+    return statement->each >= 0 ? 1 << 20 : ln_rule_weight(statement->optype);
+}
+
 bool ln_rule_sinks(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)

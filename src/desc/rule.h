@@ -134,6 +134,9 @@ typedef struct ln_rule_op {
     bool is_static;
     // In a result: `y = x`, written as a `forward`; readers of y shall read x.
     bool is_alias;
+    // In a result: an operator for each tensor of the only output `ys...`, for which this name
+    // stands; else LN_RULE_ANY.
+    int each;
 } ln_rule_op;
 
 typedef struct ln_rule_condition {

@@ -88,7 +88,7 @@ static measure measure_of(const ln_rule_parser *p, const ln_rule_op *ops, size_t
         if (!is_counted(p, &ops[i]))
             continue;
         sum.count += ln_rule_steps(ops[i].optype);
-        sum.weight += ln_rule_weight(ops[i].optype);
+        sum.weight += ln_rule_weight_of(&ops[i]);
     }
     return sum;
 }
@@ -183,9 +183,27 @@ static bool is_sinking(const ln_rule_parser *p, const ln_rule *rule)
            inputs_reach_no_more(&before, &after);
 }
 
+// However many they are, views do not run. An alias is found by its number among the operators.
+static ln_status check_each(const ln_rule_parser *p, ln_place place)
+{
+    bool has_each = false, has_alias = false;
+    for (size_t i = 0; i < p->result_count; i++) {
+        has_each = has_each || p->result[i].each >= 0;
+        has_alias = has_alias || p->result[i].is_alias;
+        if (p->result[i].each >= 0 && ln_rule_steps(p->result[i].optype) > 0)
+            return ln_fail_at(place, LN_SYNTAX,
+                              "`each` makes views only, such as slice, and %s is none",
+                              p->result[i].optype);
+    }
+    if (has_each && has_alias)
+        return ln_fail_at(place, LN_SYNTAX, "a result with `each` has no `y = x`");
+    return LN_OK;
+}
+
 ln_status ln_rule_check_measure(ln_rule_parser *p, ln_place place, ln_rule *rule)
 {
     mark_static(p);
+    LN_TRY(check_each(p, place));
     measure before = measure_of(p, p->pattern, p->pattern_count);
     measure after = measure_of(p, p->result, p->result_count);
     if (after.count < before.count)

@@ -142,6 +142,9 @@ ln_status ln_rule_take_known(ln_rule_parser *p, bool is_value, int *out_name)
     if (name < 0)
         return ln_fail_at(token.place, LN_SYNTAX, "'%s' is not bound: no statement before has it",
                           token.text);
+    if (p->infos[name].is_over)
+        return ln_fail_at(token.place, LN_SYNTAX, "'%s' is one of several in its statement only",
+                          token.text);
     if (p->infos[name].is_value != is_value)
         return ln_fail_at(token.place, LN_SYNTAX, "'%s' stands for a %s, not for a %s", token.text,
                           is_value ? "tensor" : "parameter's value",

@@ -18,6 +18,7 @@ typedef struct ln_rule_name {
     bool is_read;       // by a statement of the pattern
     bool is_read_as_is; // by a statement of the result, as the pattern makes it
     bool is_static;     // by a condition, or made from static tensors
+    bool is_over;       // stood for each of several tensors in one statement, which has ended
     int maker;          // the statement of the pattern that makes it; -1
 } ln_rule_name;
 

@@ -202,6 +202,37 @@ static ln_status parse_outs(ln_rule_parser *p, bool is_result, ln_rule_op *op)
     return LN_OK;
 }
 
+// each NAME of OUTPUT...: the word may be a name elsewhere.
+static bool is_at_each(const ln_rule_parser *p)
+{
+    ln_rule_lexer ahead = p->lexer;
+    ln_rule_token after;
+    return ln_rule_at_word(p, "each") && ln_rule_lex(&ahead, &after) == LN_OK &&
+           after.kind == LN_RULE_TOKEN_WORD;
+}
+
+static ln_status parse_each(ln_rule_parser *p, ln_rule_op *op)
+{
+    LN_TRY(ln_rule_next(p));
+    ln_place place = p->token.place;
+    size_t before = p->name_count;
+    if (!ln_rule_at_name(p))
+        return ln_rule_fail_expected(p, "the name of an output");
+    LN_TRY(ln_rule_take_known_or_new(p, false, &op->each));
+    if (p->name_count == before)
+        return ln_fail_at(place, LN_SYNTAX, "'%s' is there already; `each` has a name of its own",
+                          p->names[op->each]);
+    p->infos[op->each].is_made = p->infos[op->each].is_read = true;
+    if (!ln_rule_at_word(p, "of"))
+        return ln_rule_fail_expected(p, "'of'");
+    LN_TRY(ln_rule_next(p));
+    place = p->token.place;
+    LN_TRY(parse_outs(p, true, op));
+    if (op->out_count == 1 && op->outs[0].is_rest)
+        return LN_OK;
+    return ln_fail_at(place, LN_SYNTAX, "`each` is for the outputs that one `xs...` stands for");
+}
+
 // ---- Parameters of a statement ----
 
 // params(NAME), after `params` was read.
@@ -284,7 +315,7 @@ static ln_status check_not_from_itself(const ln_rule_parser *p, ln_place place,
     for (size_t i = 0; i < op->in_count; i++) {
         int name = op->ins[i].name;
         for (size_t j = 0; name >= 0 && j < op->out_count; j++)
-            if (op->outs[j].name == name)
+            if (op->outs[j].name == name || op->each == name)
                 return ln_fail_at(place, LN_SYNTAX, "'%s' is made from itself", p->names[name]);
     }
     return LN_OK;
@@ -329,16 +360,19 @@ static ln_status parse_alias(ln_rule_parser *p, ln_place place, ln_rule_op *op)
 ln_status ln_rule_parse_statement(ln_rule_parser *p, bool is_result, ln_rule_op *op)
 {
     ln_place place = p->token.place;
-    *op = (ln_rule_op){.line = place.line, .params_from = -1};
-    LN_TRY(parse_outs(p, is_result, op));
+    *op = (ln_rule_op){.line = place.line, .params_from = -1, .each = LN_RULE_ANY};
+    bool has_each = is_result && is_at_each(p);
+    LN_TRY(has_each ? parse_each(p, op) : parse_outs(p, is_result, op));
     op->is_producer = !is_result && p->pattern_count > 0 && makes_read(p, op);
     size_t known_count = p->name_count;
     LN_TRY(ln_rule_expect_sign(p, '='));
-    bool is_operator = !is_result || ln_rule_is_before_bracket(p);
+    bool is_operator = !is_result || has_each || ln_rule_is_before_bracket(p);
     LN_TRY(is_operator ? parse_operator(p, is_result, op) : parse_alias(p, place, op));
     if (ln_rule_at_sign(p, ';'))
         LN_TRY(ln_rule_next(p));
     LN_TRY(check_not_from_itself(p, place, op));
+    if (has_each)
+        p->infos[op->each].is_over = true;
     if (is_result || p->pattern_count == 0 || op->is_producer || reads_known(p, op, known_count))
         return LN_OK;
     return ln_fail_at(

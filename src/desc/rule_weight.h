@@ -14,11 +14,15 @@
 
 #include <lightnet/export.h>
 
+#include "desc/rule.h"
+
 LN_CPPSTART
 
 // From core_types.inc; 0 is the least.
 int ln_rule_weight(const char *optype);
 bool ln_rule_sinks(const char *optype);
+// That of a statement; one that makes any number of operators weighs more than all others together.
+int ln_rule_weight_of(const ln_rule_op *statement);
 // How many operators one of the type counts as: 0 where it is mostly a view, which costs nothing.
 int ln_rule_steps(const char *optype);
 

@@ -413,10 +413,10 @@ ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window
               .position = *position,
               .window_first = window ? window->first : NULL};
     ln_list_builder removed = {0};
-    ln_op *results[LN_RULE_MAX_STATEMENTS]; // as many as the rule has, in its order
+    ln_op *results[LN_RULE_MAX_STATEMENTS]; // as many as the rule has, where it has aliases
     size_t result_count = 0;
     ln_status status = push_removed(&removed, match);
-    for (const ln_list *l = new_ops; l; l = l->next)
+    for (const ln_list *l = new_ops; l && result_count < LN_RULE_MAX_STATEMENTS; l = l->next)
         results[result_count++] = l->data;
     const ln_rule *rule = match->rule; // the match's names go with the operators
     if (status == LN_OK)

@@ -24,7 +24,7 @@
 // Names of new tensors; those of the pattern are in the match.
 typedef struct builder {
     const ln_context *ctx;
-    const ln_match *match;
+    ln_match *match;
     char *new_tensors[LN_RULE_MAX_NAMES];      // owned
     bool is_name_used[LN_RULE_MAX_STATEMENTS]; // a new operator has the matched one's name
 } builder;
@@ -92,7 +92,8 @@ static void name_op(builder *b, const ln_rule_op *statement, const ln_list *new_
         return;
     }
     const char *root_name = b->match->ops[0]->op_arg->name;
-    const char *suffix = b->match->rule->names[statement->outs[0].name];
+    int made = statement->each >= 0 ? statement->each : statement->outs[0].name;
+    const char *suffix = b->match->rule->names[made];
     snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s", MAX_PREFIX_BYTES, root_name, suffix);
     for (unsigned i = 2; is_op_taken(b, new_ops, name); i++)
         snprintf(name, LN_MAX_NAME_LEN, "%.*s_%s%u", MAX_PREFIX_BYTES, root_name, suffix, i);
@@ -295,7 +296,7 @@ static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *st
     char buffer[LN_MAX_NAME_LEN];
     size_t position = 0;
     for (size_t i = 0; i < statement->out_count; i++) {
-        int name = statement->outs[i].name;
+        int name = statement->each >= 0 ? statement->each : statement->outs[i].name;
         size_t count;
         const char *const *tensors = tensors_of(b, name, &count);
         if (count == 0 && !b->match->lists[name].is_bound) {
@@ -382,18 +383,21 @@ static ln_status build_op(builder *b, const ln_rule_op *statement, const ln_list
 static ln_status build_ops(builder *b, ln_list **ops)
 {
     for (size_t i = 0; i < b->match->rule->result_count; i++) {
-        ln_op *op;
-        LN_TRY(build_op(b, &b->match->rule->result[i], *ops, &op));
-        ln_status status = ln_list_push(ops, op);
-        if (status != LN_OK) {
-            ln_op_free_lists_too(op);
-            return status;
+        const ln_rule_op *statement = &b->match->rule->result[i];
+        for (size_t j = 0; ln_match_each(b->match, statement, j); j++) {
+            ln_op *op;
+            LN_TRY(build_op(b, statement, *ops, &op));
+            ln_status status = ln_list_push(ops, op);
+            if (status != LN_OK) {
+                ln_op_free_lists_too(op);
+                return status;
+            }
         }
     }
     return LN_OK;
 }
 
-ln_status ln_build_result(const ln_context *ctx, const ln_match *match, ln_list **out_ops)
+ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_ops)
 {
     *out_ops = NULL;
     builder b = {.ctx = ctx, .match = match};

@@ -10,7 +10,7 @@
 
 // New operators as the result of the matched rule says, in its order, not yet checked and not yet
 // part of the context. The caller frees them with ln_op_list_free_lists_too.
-ln_status ln_build_result(const ln_context *ctx, const ln_match *match, ln_list **out_ops);
+ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_ops);
 
 // A new operator of type `proto` with name, tensors and parameters of `op`, and with the scratch
 // outputs that `proto` has and `op` does not.

@@ -364,18 +364,34 @@ FUNCTION(count)
     return give(out, (double)args[0].count);
 }
 
-FUNCTION(total)
+// Over the first `count` tensors.
+static bool give_total(const ln_context *ctx, const ln_expr_value *tensors, size_t count,
+                       double number, ln_expr_value *out)
 {
-    UNUSED();
     double total = 0;
-    for (size_t i = 0; i < args[0].count; i++) {
-        const tl_tensor *tensor = find_tensor(ctx, &args[0], i);
+    for (size_t i = 0; i < count; i++) {
+        const tl_tensor *tensor = find_tensor(ctx, tensors, i);
         size_t axis;
-        if (!tensor || !to_index(args[1].number, (size_t)tensor->ndim, &axis))
+        if (!tensor || !to_index(number, (size_t)tensor->ndim, &axis))
             return false;
         total += tensor->dims[axis];
     }
     return give(out, total);
+}
+
+FUNCTION(total)
+{
+    UNUSED();
+    return give_total(ctx, &args[0], args[0].count, args[1].number, out);
+}
+
+FUNCTION(offset)
+{
+    UNUSED();
+    size_t i = 0;
+    while (i < args[0].count && !ln_streq(args[0].tensors[i], args[1].tensors[0]))
+        i++;
+    return i < args[0].count && give_total(ctx, &args[0], i, args[2].number, out);
 }
 
 // ---- Known elements ----

@@ -34,6 +34,16 @@ const char *const *ln_match_tensors(const ln_match *match, int name, size_t *out
     return &match->tensors[name];
 }
 
+bool ln_match_each(ln_match *match, const ln_rule_op *statement, size_t i)
+{
+    if (statement->each < 0)
+        return i == 0;
+    size_t count;
+    const char *const *tensors = ln_match_tensors(match, statement->outs[0].name, &count);
+    match->tensors[statement->each] = i < count ? tensors[i] : NULL;
+    return i < count;
+}
+
 static bool bind_tensor(ln_match *match, int name, const char *tensor)
 {
     if (name == LN_RULE_ANY)

@@ -51,6 +51,10 @@ void ln_match_deinit(ln_match *match);
 // The tensors that a name stands for: one, or several, or none.
 const char *const *ln_match_tensors(const ln_match *match, int name, size_t *out_count);
 
+// Whether a statement of the result makes an operator number `i`, from 0. If it is one for each of
+// several tensors, their name stands for that operator's from then on.
+bool ln_match_each(ln_match *match, const ln_rule_op *statement, size_t i);
+
 // Whether a firing removes `op`.
 bool ln_match_removes(const ln_match *match, const ln_op *op);
 

@@ -308,7 +308,7 @@ size_t ln_rule_result_runs(const ln_rule *rule, int *out_weight)
         if (op->is_alias || (proto && ln_op_may_be_constant(proto)))
             continue;
         count += (size_t)ln_rule_steps(op->optype);
-        *out_weight += ln_rule_weight(op->optype);
+        *out_weight += ln_rule_weight_of(op);
     }
     return count;
 }
@@ -392,16 +392,24 @@ static bool lessens(const ln_context *ctx, const ln_match *match)
     return match->rule->is_sinking && removed_count == matched_count;
 }
 
-// Every expression of the result has a value.
-static bool has_values(const ln_context *ctx, const ln_match *match)
+static bool has_values_of(const ln_context *ctx, const ln_match *match, const ln_rule_op *op)
 {
     double buffer[LN_RULE_MAX_ELEMENTS];
     ln_expr_value value;
+    for (size_t i = 0; i < op->param_count; i++)
+        if (op->params[i].value.kind == LN_RULE_EXPR &&
+            !ln_match_value(ctx, match, &op->params[i].value, buffer, &value))
+            return false;
+    return true;
+}
+
+// Every expression of the result has a value, for each operator that it makes.
+static bool has_values(const ln_context *ctx, ln_match *match)
+{
     for (size_t i = 0; i < match->rule->result_count; i++) {
         const ln_rule_op *op = &match->rule->result[i];
-        for (size_t j = 0; j < op->param_count; j++)
-            if (op->params[j].value.kind == LN_RULE_EXPR &&
-                !ln_match_value(ctx, match, &op->params[j].value, buffer, &value))
+        for (size_t j = 0; ln_match_each(match, op, j); j++)
+            if (!has_values_of(ctx, match, op))
                 return false;
     }
     return true;

@@ -54,8 +54,7 @@ static bool is_users(const ln_compilation *compilation, const ln_rule_set *set)
 
 // The rule's result; none if the target does not take it. That the rules of the library are taken
 // is tested (il.fallback): to ask each time would make compiling 6 to 9 % longer.
-static ln_status build(const walker *w, const ln_rule_set *set, const ln_match *match,
-                       ln_list **out_ops)
+static ln_status build(const walker *w, const ln_rule_set *set, ln_match *match, ln_list **out_ops)
 {
     bool is_taken = true;
     ln_status status = ln_build_result(w->compilation->ctx, match, out_ops);

@@ -404,6 +404,34 @@ TEST(some_inputs_are_named_together)
                   "in()->x; many(x)->a,b,c; cat(a,b,c)->y; ");
 }
 
+// Each is more than a rule has statements.
+#define MANY_OUTS "a b c d e f g h i j k l m n o p q r s t"
+
+TEST(each_of_several_outputs_gets_an_operator)
+{
+    const char *rule = "rule r [exact] ys... = many(n) => each y of ys... = reshape(n)\n";
+    check_rewrite("three",
+                  LINES("in -> x", "neg x -> n", "many n -> a b c", "cat a b c -> y", "neg n -> z"),
+                  rule,
+                  "in()->x; neg(x)->n; reshape(n)->a; reshape(n)->b; reshape(n)->c; cat(a,b,c)->y; "
+                  "neg(n)->z; ");
+    check_rewrite("one", LINES("in -> x", "many x -> a"), rule, "in()->x; reshape(x)->a; ");
+    check_rewrite("after others", LINES("in -> x", "many x -> a b c", "cat a b c -> y"),
+                  "rule r [exact] first, ys... = many(n)\n"
+                  "  => first = reshape(n) each each of ys... = reshape(first)\n",
+                  "in()->x; reshape(x)->a; reshape(a)->b; reshape(a)->c; cat(a,b,c)->y; ");
+    CHECK_OK(fake_register());
+    ln_context *ctx = fake_model(LINES("in -> x0", "many x0 -> " MANY_OUTS, "cat a t -> y"));
+    CHECK_NOT_NULL(ctx);
+    CHECK_EQ(rewrite(ctx, rule, LN_OK), 1);
+    CHECK_EQ(ln_list_length(ctx->ops), 22);
+    CHECK_EQ(ln_context_output_count(ctx), 19);
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_a"));
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_a_y"));
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "op_a_y19"));
+    ln_context_free(ctx);
+}
+
 TEST(an_input_may_be_absent)
 {
     const char *rule = "rule r [exact] y = opt(n, b?) n = neg(x) => y = opt(x, b?)\n";
@@ -1123,7 +1151,8 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           an_output_of_the_model_keeps_its_name, what_nobody_reads_any_more_goes,
           no_tensor_becomes_an_output_by_a_firing,
           operands_that_may_change_places_are_tried_both_ways, some_inputs_are_named_together,
-          an_input_may_be_absent, a_result_makes_outputs_of_any_operator_it_replaces,
+          each_of_several_outputs_gets_an_operator, an_input_may_be_absent,
+          a_result_makes_outputs_of_any_operator_it_replaces,
           a_result_never_reads_what_depends_on_it,
           constants_before_and_inside_a_window_go_when_unread, rules_may_lessen_weight_or_sink,
           parameters_are_computed, stages_are_apart, a_firing_that_fails_leaves_the_model_as_before,

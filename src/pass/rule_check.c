@@ -37,13 +37,15 @@ static ln_status find_type(checker *c)
     return LN_OK;
 }
 
-// `...` needs a variadic argument; what stands behind it has no fixed place.
+// `...` needs a variadic argument, unless there is an operator for each tensor; what stands behind
+// it has no fixed place.
 static ln_status check_args(const checker *c, const ln_rule_arg *args, size_t count, bool is_in)
 {
     const char *what = is_in ? "input" : "output";
     char buffer[LN_MAX_NAME_LEN];
     for (size_t i = 0; i < count; i++) {
-        size_t index = args[i].is_rest ? MANY : i;
+        bool has_each = !is_in && c->statement->each >= 0;
+        size_t index = args[i].is_rest && !has_each ? MANY : i;
         const char *found = is_in ? ln_op_in_name(c->op_arg, index, buffer)
                                   : ln_op_out_name(c->op_arg, index, buffer);
         if (args[i].arg_name && !ln_op_has_in(c->op_arg, args[i].arg_name))

@@ -20,6 +20,8 @@ I = "input(| dst=x | dtype=TL_INT32, dims=[3, 5]);\n"
 X3 = "input(| dst=x | dtype=TL_FLOAT, dims=[3]);\n"
 N = "input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\nNonZero(X=x | Y=i |);\nCast(input=i | output=n | to=TL_FLOAT);\n"
 LOW = "create(| dst=l | dtype=TL_FLOAT, dims=[], data=[0]);\ncreate(| dst=h | dtype=TL_FLOAT, dims=[], data=[6]);\n"
+STARTS = "".join(f"create(| dst={name} | dtype=TL_INT64, dims=[{len(data)}], data={data});\n" for name, data in
+                 {"s": [0, 1], "e": [1, 9], "b": [-2], "m": [99], "f": [-1], "o": [1]}.items())
 NORM = "".join(f"create(| dst={name} | dtype=TL_FLOAT, dims=[4], ran=[1, 2]);\n" for name in "so")
 SCALE = "create(| dst=r | dtype=TL_FLOAT, dims=[8], ran=[1, 2]);\n"
 EPSILON = ("create(| dst=e | dtype=TL_FLOAT, dims=[1], data=[0.001]);\n"
@@ -71,6 +73,15 @@ CASES = [
      "slice(src=x | dst=a | axis=1, start=0, len=2);\nslice(src=x | dst=b | axis=1, start=2, len=2);\n"
      "concat(src1=b, src2=a | dst=y | axis=1);",
      "Split(input=x | outputs1=a, outputs2=b | axis=1);\nConcat(inputs1=b, inputs2=a | concat_result=y | axis=1);"),
+    ("seven parts, one of them empty", X,
+     "".join(f"slice(src=x | dst=p{i} | axis=3, start={start}, len={len});\n"
+             for i, (start, len) in enumerate([(0, 2), (2, 1), (3, 0), (3, 1), (4, 1), (5, 1), (6, 2)])),
+     "create(| dst=n | dtype=TL_INT64, dims=[7], data=[2, 1, 0, 1, 1, 1, 2]);\nSplit(input=x, split=n | "
+     + ", ".join(f"outputs{i + 1}=p{i}" for i in range(7)) + " | axis=-1);"),
+    ("parts of two axes", X + STARTS, "slice(src=x | dst=a | axis=0, start=0, len=1);\n"
+     "slice(src=a | dst=y | axis=1, start=1, len=3);", "Slice(data=x, starts=s, ends=e | output=y |);"),
+    ("a part in steps of one", X + STARTS, "slice(src=x | dst=y | axis=3, start=6, len=2);",
+     "Slice(data=x, starts=b, ends=m, axes=f, steps=o | output=y |);"),
     ("maxima", X, "maxpool2d(src=x | dst=y | size=[2, 3], stride=[2, 1], padding=[1, 0, 0, 2]);",
      "MaxPool(X=x | Y=y | kernel_shape=[2, 3], strides=[2, 1], pads=[1, 0, 0, 2]);"),
     ("means", X, "avgpool2d(src=x | dst=y | size=[2, 2], stride=[1, 1], autopad=SAME_LOWER);",
