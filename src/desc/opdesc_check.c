@@ -701,6 +701,7 @@ static ln_status check_call(const ln_opdesc *op)
             check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes, COUNT(ptypes)));
         LN_TRY(check_default(&op->params[i]));
     }
+    LN_TRY(check_function(op, "calc_offset", op->calc_offset));
     LN_TRY(check_function(op, "macs", op->macs));
     LN_TRY(check_function(op, "cost", op->cost));
     if (op->prepare && !op->compute)

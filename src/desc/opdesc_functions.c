@@ -17,6 +17,8 @@ static const struct {
     {offsetof(ln_opdesc, prepare), true, "ln_status ", "(ln_call *call);\n"},
     {offsetof(ln_opdesc, compute), true, "ln_status ", "(ln_call *call);\n"},
     {offsetof(ln_opdesc, workspace), true, "ln_status ", "(ln_call *call);\n"},
+    {offsetof(ln_opdesc, calc_offset), true, "size_t ",
+     "(ln_op_arg *op_arg, ln_tensor_entry *te);\n"},
     {offsetof(ln_opdesc, macs), true, "double ", "(const ln_call *call);\n"},
     {offsetof(ln_opdesc, cost), true, "double ", "(const ln_call *call);\n"},
     {offsetof(ln_opdesc, is_random), false, "int ", "(const ln_op_arg *op_arg);\n"},

@@ -185,7 +185,8 @@ TEST(functions_that_are_named_are_declared)
 {
     static const char ops[] =
         "id {infer: 'id_infer', cost: 'id_cost', is_random: 'id_random', "
-        "tensors_in: [{arg_name: 'x'}], tensors_out: [{arg_name: 'y'}], params: []} "
+        "calc_offset: 'id_place', tensors_in: [{arg_name: 'x'}], "
+        "tensors_out: [{arg_name: 'y', inplace_first: 'x'}], params: []} "
         "id_cpu {accepts: 'id_accepts', prepare: 'id_prepare', compute: 'id_compute'}"
         "id_ref {prepare: 'id_prepare', compute: 'id_ref_compute'}";
     static const char of_cpu[] = "ln_status id_accepts(ln_call *call);\n"
@@ -203,6 +204,8 @@ TEST(functions_that_are_named_are_declared)
     CHECK_NULL(strstr(header.bytes, "id_ref_compute"));
     CHECK_NOT_NULL(strstr(abstract.bytes, "int id_random(const ln_op_arg *op_arg);\n"));
     CHECK_NOT_NULL(strstr(abstract.bytes, "double id_cost(const ln_call *call);\n"));
+    CHECK_NOT_NULL(strstr(abstract.bytes, "size_t id_place(ln_op_arg *op_arg, ln_tensor_entry"));
+    CHECK_NOT_NULL(strstr(code.bytes, "    .calc_offset = id_place,\n"));
     if (has_headers()) {
         check_compiles(code.bytes, "an operator in call form");
         check_compiles(header.bytes, "a header of prototypes");

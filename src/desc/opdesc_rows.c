@@ -302,6 +302,7 @@ static void put_row(row_printer *p, const ln_opdesc *op)
         put_function(p, "prepare", op->prepare);
         put_function(p, "workspace", op->workspace);
         put_function(p, "compute", op->compute);
+        put_function(p, "calc_offset", op->calc_offset);
     } else {
         put_life(p, op, base, shares_life);
     }

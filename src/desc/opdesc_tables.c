@@ -406,6 +406,7 @@ void ln_opdesc_put_proto(const printer *p)
         put_name(text, "pre_run", "ln_call_pre_run");
         put_name(text, "run", op->compute ? "ln_call_run" : NULL);
         put_name(text, "post_run", "ln_call_post_run");
+        put_name(text, "calc_offset", op->calc_offset);
     } else {
         put_function(p, "pre_run", true);
         put_function(p, "static_run", op->static_run);

@@ -288,6 +288,7 @@ static void set_call(made_op *made, const ln_op_row *row, const ln_call_life *li
     made->op.pre_run = life->pre_run;
     made->op.post_run = life->post_run;
     made->op.run = row->compute ? life->run : NULL;
+    made->op.calc_offset = row->calc_offset;
     info->check = life->check;
     info->macs = life->macs;
     info->cost = life->cost;

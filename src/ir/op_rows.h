@@ -63,6 +63,7 @@ typedef struct ln_op_row {
     ln_call_func prepare;
     ln_call_func workspace;
     ln_call_func compute;
+    ln_op_offset_func calc_offset; // likewise
     double rtol;
     double step_cost;
     ln_mem_type mtype; // of inputs and outputs that are the base's; LN_MEM_NONE: its
