@@ -33,7 +33,15 @@ LN_CPPSTART
     X(LN_INTERNAL, "defect in the library")                                                        \
     X(LN_TIMEOUT, "out of time")
 
-typedef enum ln_status {
+/* Where a program defines LN_CHECK_STATUS before it includes this header, clang warns of statuses
+ * that nobody looks at; `(void)call()` says that one is dropped on purpose. */
+#if defined(LN_CHECK_STATUS) && defined(__clang__)
+#define LN_STATUS_CHECKED LN_MUST_USE
+#else
+#define LN_STATUS_CHECKED
+#endif
+
+typedef enum LN_STATUS_CHECKED ln_status {
 #define LN_STATUS_ENUM(name, text) name,
     LN_STATUS_LIST(LN_STATUS_ENUM)
 #undef LN_STATUS_ENUM

@@ -26,6 +26,7 @@
 
 #define MAX_BYTES ((rlim_t)1 << 30)
 #define SECONDS   (IS_SANITIZED ? 120 : 10) // what is quadratic takes minutes
+#define LONG      (IS_SANITIZED ? 20000 : 100000)
 
 // ---- Texts ----
 
@@ -71,12 +72,12 @@ static void chain(text *t, size_t count, const char *op)
 
 static void relu_chain(text *t)
 {
-    chain(t, 100000, "relu");
+    chain(t, LONG, "relu");
 }
 
 static void view_chain(text *t)
 {
-    chain(t, 100000, "forward");
+    chain(t, LONG, "forward");
 }
 
 static void convolution_chain(text *t)
@@ -85,7 +86,7 @@ static void convolution_chain(text *t)
            "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 1, 1], ran=[0, 0], data=[1], "
            "from_file=false);\n"
            "create(| dst=b | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[1], from_file=false);\n");
-    for (size_t i = 0; i < 20000; i++)
+    for (size_t i = 0; i < LONG / 5; i++)
         put(t,
             "conv2d(src=t%zu, weight=w, bias=b | dst=c%zu | group=1, size=[1, 1], stride=[1, 1], "
             "padding=[0, 0, 0, 0], dilation=[1, 1], autopad=NOTSET);\nrelu(src=c%zu | dst=t%zu |);\n",
@@ -95,13 +96,13 @@ static void convolution_chain(text *t)
 static void many_readers(text *t)
 {
     put_input(t);
-    for (size_t i = 0; i < 100000; i++)
+    for (size_t i = 0; i < LONG; i++)
         put(t, "relu(src=x | dst=t%zu |);\n", i);
 }
 
 static void many_inputs(text *t)
 {
-    for (size_t i = 0; i < 100000; i++)
+    for (size_t i = 0; i < LONG; i++)
         put(t, "input(| dst=x%zu | dtype=TL_FLOAT, dims=[4]);\n", i);
 }
 
@@ -406,11 +407,11 @@ TEST(strange_texts_are_refused)
 TEST(time_grows_no_faster_than_models)
 {
     static const bomb bombs[] = {
-        {"100000 operators in a row", NULL, relu_chain, LN_OK, NULL},
-        {"100000 views of views", NULL, view_chain, LN_OK, NULL},
-        {"40000 operators that rules match", NULL, convolution_chain, LN_OK, NULL},
-        {"one tensor read 100000 times", NULL, many_readers, LN_OK, NULL},
-        {"100000 inputs", NULL, many_inputs, LN_OK, NULL},
+        {"very many operators in a row", NULL, relu_chain, LN_OK, NULL},
+        {"very many views of views", NULL, view_chain, LN_OK, NULL},
+        {"very many operators that rules match", NULL, convolution_chain, LN_OK, NULL},
+        {"one tensor read by very many", NULL, many_readers, LN_OK, NULL},
+        {"very many inputs", NULL, many_inputs, LN_OK, NULL},
         {"400 operators with 256 inputs", NULL, wide_operators, LN_OK, NULL},
         {"20000 tensors whose names collide under djb2", NULL, colliding_names, LN_OK, NULL},
         {"20000 operators whose names collide under djb2", NULL, colliding_operators, LN_OK, NULL},

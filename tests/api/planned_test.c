@@ -22,10 +22,13 @@ static char *read_file(const char *path, size_t *out_size)
     FILE *f = fopen(path, "rb");
     if (!f)
         return NULL;
-    enum { MOST = 1 << 24 };
-    char *bytes = malloc(MOST);
+    CHECK_EQ(fseek(f, 0, SEEK_END), 0);
+    long size = ftell(f);
+    CHECK(size >= 0);
+    rewind(f);
+    char *bytes = malloc((size_t)size + 1);
     CHECK_NOT_NULL(bytes);
-    *out_size = fread(bytes, 1, MOST, f);
+    *out_size = fread(bytes, 1, (size_t)size, f);
     fclose(f);
     return bytes;
 }

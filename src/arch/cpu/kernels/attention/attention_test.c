@@ -30,22 +30,28 @@ static void check_query(const ln_attention_f32_args *a, size_t image, size_t hea
                         const float *y)
 {
     const ln_attention_f32_shape *s = &a->shape;
+    double *weights = calloc(s->keys + 1, sizeof *weights);
+    CHECK_NOT_NULL(weights);
     double max = -INFINITY, total = 0;
-    for (size_t j = 0; j < s->keys; j++)
-        max = fmax(max, (double)score_of(a, image, head, query, j));
-    for (size_t j = 0; j < s->keys; j++)
-        total += exp((double)score_of(a, image, head, query, j) - max);
+    for (size_t j = 0; j < s->keys; j++) {
+        weights[j] = (double)score_of(a, image, head, query, j);
+        max = fmax(max, weights[j]);
+    }
+    for (size_t j = 0; j < s->keys; j++) {
+        weights[j] = exp(weights[j] - max);
+        total += weights[j];
+    }
     for (size_t c = 0; c < s->size; c++) {
         double sum = 0, size = 0;
         for (size_t j = 0; j < s->keys; j++) {
             const float *v = a->v + (image * s->keys + j) * a->v_stride +
                              head / (s->heads / s->kv_heads) * s->size;
-            double weight = exp((double)score_of(a, image, head, query, j) - max) / total;
-            sum += weight * (double)v[c];
-            size += weight * fabs((double)v[c]);
+            sum += weights[j] / total * (double)v[c];
+            size += weights[j] / total * fabs((double)v[c]);
         }
         CHECK_NEAR((double)y[c], sum, 2e-6 * size + 1e-7);
     }
+    free(weights);
 }
 
 static void check(const attention_case *c, ln_pool *pool)
