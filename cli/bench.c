@@ -267,11 +267,11 @@ static ln_status write_json(const ln_context *ctx, const bench_options *o, const
         return put_json(stdout, ctx, o, r);
     FILE *out = fopen(o->json, "w");
     if (!out)
-        return ln_fail(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
     ln_status status = put_json(out, ctx, o, r);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
-        return ln_fail(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", o->json, strerror(errno));
     return status;
 }
 

@@ -60,13 +60,13 @@ static ln_status set_input(ln_context *ctx, const ln_tensor_entry *entry, int is
 {
     const tl_tensor *tensor = entry->tensor;
     if (entry->is_open || tensor->dtype == TL_OBJECT || tensor->dtype == TL_STRING)
-        return ln_fail(LN_UNSUPPORTED,
+        return LN_FAIL(LN_UNSUPPORTED,
                        "input '%s' takes what cannot be made up; give its value with -i",
                        entry->name);
     size_t byte_count = tl_tensor_size(tensor);
     char *bytes = calloc(byte_count ? byte_count : 1, 1);
     if (!bytes)
-        return ln_fail(LN_NO_MEMORY, "out of memory for input '%s'", entry->name);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for input '%s'", entry->name);
     ln_status status = LN_OK;
     if (is_float(tensor->dtype) && !is_zero)
         status = fill_floats(bytes, tensor->dtype, (size_t)tensor->len,

@@ -39,7 +39,7 @@ ln_status bench_times_add(bench_times *times, double seconds)
         double *items =
             room < SIZE_MAX / sizeof *items ? realloc(times->items, room * sizeof *items) : NULL;
         if (!items)
-            return ln_fail(LN_NO_MEMORY, "out of memory for %zu times", room);
+            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu times", room);
         times->items = items;
         times->room = room;
     }

@@ -159,14 +159,14 @@ static ln_status meet(bench_profile *p, const ln_op *op)
     if (p->at < p->count)
         return p->ops[p->at].op == op
                    ? LN_OK
-                   : ln_fail(LN_INVALID, "runs of the model have different operators");
+                   : LN_FAIL(LN_INVALID, "runs of the model have different operators");
     if (p->run_count > 0)
-        return ln_fail(LN_INVALID, "runs of the model have different lengths");
+        return LN_FAIL(LN_INVALID, "runs of the model have different lengths");
     if (p->count == p->room) {
         size_t room = p->room ? p->room * 2 : 64;
         bench_op *ops = room < SIZE_MAX / sizeof *ops ? realloc(p->ops, room * sizeof *ops) : NULL;
         if (!ops)
-            return ln_fail(LN_NO_MEMORY, "out of memory for %zu operators", room);
+            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu operators", room);
         p->ops = ops;
         p->room = room;
     }
@@ -222,7 +222,7 @@ static ln_status find_medians(bench_profile *p)
 {
     double *seconds = calloc(p->run_count ? p->run_count : 1, sizeof *seconds);
     if (!seconds)
-        return ln_fail(LN_NO_MEMORY, "out of memory for %zu times", p->run_count);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu times", p->run_count);
     for (size_t i = 0; i < p->count; i++) {
         for (size_t r = 0; r < p->run_count; r++) {
             size_t place = r * p->count + i;

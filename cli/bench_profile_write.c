@@ -54,7 +54,7 @@ static ln_status sum_by_type(const bench_profile *profile, type_sum **out_sums, 
     *out_count = 0;
     *out_sums = calloc(profile->count ? profile->count : 1, sizeof **out_sums);
     if (!*out_sums)
-        return ln_fail(LN_NO_MEMORY, "out of memory for the sums of a profile");
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for the sums of a profile");
     for (size_t i = 0; i < profile->count; i++) {
         const bench_op *op = &profile->ops[i];
         type_sum *sum = find_sum(*out_sums, out_count, op->op->op_arg->optype);
@@ -122,7 +122,7 @@ ln_status bench_profile_print(FILE *out, const bench_profile *profile, int is_or
 
     bench_op *ops = calloc(profile->count ? profile->count : 1, sizeof *ops);
     if (!ops)
-        return ln_fail(LN_NO_MEMORY, "out of memory for a table of %zu operators", profile->count);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for a table of %zu operators", profile->count);
     for (size_t i = 0; i < profile->count; i++)
         ops[i] = profile->ops[i];
     if (!is_ordered)
@@ -246,10 +246,10 @@ ln_status bench_profile_write_trace(const char *path, const bench_profile *profi
 {
     FILE *out = fopen(path, "w");
     if (!out)
-        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
     put_trace(out, profile, model);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
-        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
     return LN_OK;
 }

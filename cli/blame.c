@@ -173,7 +173,7 @@ static ln_status save(const char *path, const blame_options *o, const culprit *c
 {
     FILE *file = fopen(path, "w");
     if (!file)
-        return ln_fail(LN_IO, "cannot write %s", path);
+        return LN_FAIL(LN_IO, "cannot write %s", path);
     fprintf(file, "// Shows what is wrong with %s%s at '%s' of %s:\n",
             c->firing.is_lowering ? "the lowering to " : "rule ", c->firing.rule,
             printable(c->firing.op), o->model);
@@ -189,7 +189,7 @@ static ln_status save(const char *path, const blame_options *o, const culprit *c
     fprintf(file, " %s\n%s", path, made->text);
     int is_bad = ferror(file);
     if (fclose(file) != 0 || is_bad)
-        return ln_fail(LN_IO, "cannot write %s", path);
+        return LN_FAIL(LN_IO, "cannot write %s", path);
     return LN_OK;
 }
 
@@ -324,7 +324,7 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
 static ln_status blame(ln_context *model, blame_options *o, int *out_code)
 {
     if (model->state >= LN_CONTEXT_PLANNED)
-        return ln_fail(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
+        return LN_FAIL(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
                        o->model);
     LN_TRY(model_set_shapes(model, &o->shapes));
     compile_flags_options(&o->flags);
@@ -343,7 +343,7 @@ static ln_status blame(ln_context *model, blame_options *o, int *out_code)
     ln_status status = trial_reference(model, data, &s.reference);
     progress_end();
     if (status != LN_OK)
-        ln_fail_prefix("the model as it is meant, on arch ref");
+        (void)ln_fail_prefix("the model as it is meant, on arch ref");
     else
         status = judge(&s, o, out_code);
     close_model(s.reference);

@@ -32,8 +32,8 @@ static void find_range(const tl_tensor *tensor, double range[2])
     range[1] = -INFINITY;
     for (int i = 0; i < tensor->len; i++) {
         double value = 0;
-        tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
-                   tensor->dtype);
+        (void)tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
+                         tensor->dtype);
         if (!isfinite(value))
             continue;
         range[0] = value < range[0] ? value : range[0];
@@ -80,7 +80,7 @@ static ln_status add_numbers(const tl_tensor *tensor, int is_recorded, ln_list *
         tl_convert_n(numbers, TL_DOUBLE, tensor->data, tensor->dtype, (size_t)tensor->len);
     for (int i = 0; i < tensor->len && status == LN_OK; i++)
         if (!isfinite(numbers[i]))
-            status = ln_fail(LN_UNSUPPORTED, "only finite numbers can be written down");
+            status = LN_FAIL(LN_UNSUPPORTED, "only finite numbers can be written down");
     if (status == LN_OK)
         status = add_array(params, "data", numbers, tensor->len);
     ln_free(numbers);
@@ -103,7 +103,7 @@ static ln_status append_op(ln_context *ctx, const char *optype, const char *tnam
         ln_tensor_list_free(ins);
         ln_tensor_list_free(outs);
         ln_param_list_free(params);
-        return proto ? LN_NO_MEMORY : ln_fail(LN_NOT_FOUND, "there is no operator '%s'", optype);
+        return proto ? LN_NO_MEMORY : LN_FAIL(LN_NOT_FOUND, "there is no operator '%s'", optype);
     }
     ln_status status = ln_context_append_op(ctx, op);
     if (status != LN_OK)
@@ -153,14 +153,14 @@ static ln_status append_stand_in(ln_context *ctx, const part *p, const char *tna
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(p->reference->tensor_table, tname);
     if (!entry || !entry->tensor->data || entry->mtype != LN_MEM_CPU)
-        return ln_fail(LN_NOT_FOUND, "nothing is known about tensor '%s'", tname);
+        return LN_FAIL(LN_NOT_FOUND, "nothing is known about tensor '%s'", tname);
     int can_record = entry->tensor->len <= MAX_RECORDED_NUMBER;
     if (entry->isstatic)
         return append_given(ctx, p, "create", tname, entry->tensor, p->is_recorded && can_record);
     if (!p->is_recorded)
         return append_given(ctx, p, "input", tname, entry->tensor, 0);
     if (!can_record)
-        return ln_fail(LN_LIMIT, "tensor '%s' is too long to be written down", tname);
+        return LN_FAIL(LN_LIMIT, "tensor '%s' is too long to be written down", tname);
     return append_recorded(ctx, p, tname, entry->tensor);
 }
 
@@ -233,7 +233,7 @@ ln_status part_open(part *p, const ln_context *model, ln_context *reference)
     p->ops = malloc((count + 1) * sizeof *p->ops);
     p->is_kept = malloc(count + 1);
     if (!p->ops || !p->is_kept)
-        return ln_fail(LN_NO_MEMORY, "no memory for a reproducer");
+        return LN_FAIL(LN_NO_MEMORY, "no memory for a reproducer");
     for (const ln_list *l = model->ops; l; l = l->next)
         p->ops[p->op_count++] = l->data;
     return LN_OK;

@@ -190,7 +190,7 @@ static int try_without(reduction *r, size_t first, size_t end)
     part *p = &r->part;
     char *before = malloc(p->op_count);
     if (!before) {
-        r->status = ln_fail(LN_NO_MEMORY, "no memory to make a reproducer smaller");
+        r->status = LN_FAIL(LN_NO_MEMORY, "no memory to make a reproducer smaller");
         return 0;
     }
     memcpy(before, p->is_kept, p->op_count);
@@ -324,7 +324,7 @@ static ln_status print_reproducer(const reduction *r, char **out_text, size_t *o
         *out_line_count = drop_names(*out_text);
     }
     ln_free(il);
-    return *out_text ? LN_OK : ln_fail(LN_NO_MEMORY, "no memory for a reproducer");
+    return *out_text ? LN_OK : LN_FAIL(LN_NO_MEMORY, "no memory for a reproducer");
 }
 
 // The text as a user would read it must still show the culprit.
@@ -335,7 +335,7 @@ static ln_status verify_text(reduction *r, const char *text, verdict *out_verdic
         return LN_NO_MEMORY;
     ln_status status = ln_context_init_mem(ctx, text, strlen(text), "reproducer.net");
     if (status == LN_OK && !shows_culprit(r, ctx, out_verdict))
-        status = ln_fail(LN_NOT_FOUND, "the reproducer, once written, does not show the fault");
+        status = LN_FAIL(LN_NOT_FOUND, "the reproducer, once written, does not show the fault");
     close_model(ctx);
     return status;
 }
@@ -344,7 +344,7 @@ static ln_status reduce(reduction *r, reproducer *out)
 {
     if (!find_start(r)) {
         LN_TRY(r->status);
-        return ln_fail(LN_NOT_FOUND, "no part of the model shows the fault with random numbers");
+        return LN_FAIL(LN_NOT_FOUND, "no part of the model shows the fault with random numbers");
     }
     drop_operators(r);
     shrink_dims(r);

@@ -172,7 +172,7 @@ ln_status suspect_judge(const suspect *s, const choice *c, verdict *out_verdict,
         status = LN_OK;
     }
     if (status == LN_OK && l.has_no_memory)
-        status = ln_fail(LN_NO_MEMORY, "no memory for the list of firings");
+        status = LN_FAIL(LN_NO_MEMORY, "no memory for the list of firings");
     if (status != LN_OK && out_fired)
         fired_list_release(out_fired);
     return status;
@@ -203,7 +203,7 @@ static int is_late(const suspect *s)
 
 static ln_status fail_late(const search *at)
 {
-    return ln_fail(
+    return LN_FAIL(
         LN_TIMEOUT,
         "after %g s, which --timeout allows, what makes the model wrong is among rewrites "
         "%zu to %zu; `lightnet blame --verbose` lists them, a larger --timeout goes on",
@@ -274,12 +274,12 @@ static ln_status add_culprit(findings *found, const search *at, const verdict *w
 {
     const ln_firing *firing = find_number(&found->left_out, at->wrong);
     if (!firing)
-        return ln_fail(LN_INTERNAL, "firing %zu is not among the %zu there were", at->wrong,
+        return LN_FAIL(LN_INTERNAL, "firing %zu is not among the %zu there were", at->wrong,
                        found->left_out.count);
     culprit *c = &found->culprits[found->count++];
     *c = (culprit){.with = at->verdict, .with_all = *with_all};
     if (!firing_copy(firing, &c->firing))
-        return ln_fail(LN_NO_MEMORY, "no memory for a firing");
+        return LN_FAIL(LN_NO_MEMORY, "no memory for a firing");
     const refusal r = refusal_of(&c->firing);
     while (!is_rule(&r, &found->culprits[c->same_rule].firing))
         c->same_rule++; // at the latest it is the culprit itself
@@ -302,7 +302,7 @@ static ln_status prove_start(search *at)
     LN_TRY(ask(at, 0));
     if (at->wrong > 0)
         return LN_OK;
-    return ln_fail(LN_INVALID,
+    return LN_FAIL(LN_INVALID,
                    "on target %s the model is wrong before anything is rewritten: '%s' (%s)",
                    at->s->target, at->verdict.compared.first.op, at->verdict.compared.first.optype);
 }

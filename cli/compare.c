@@ -27,7 +27,7 @@ static double element(const tl_tensor *tensor, int index)
     }
     double value = 0;
     const char *at = (const char *)tensor->data + (size_t)index * (size_t)tl_size_of(tensor->dtype);
-    tl_convert(&value, TL_DOUBLE, at, tensor->dtype);
+    (void)tl_convert(&value, TL_DOUBLE, at, tensor->dtype);
     return value;
 }
 
@@ -50,7 +50,7 @@ static int64_t double_rank(double x)
 static int short_rank(double x, tl_dtype dtype)
 {
     int16_t bits = 0;
-    tl_convert(&bits, dtype, &x, TL_DOUBLE);
+    (void)tl_convert(&bits, dtype, &x, TL_DOUBLE);
     return bits < 0 ? INT16_MIN - bits : bits;
 }
 
@@ -307,7 +307,7 @@ static ln_status bring_in(ln_context *ctx, const ln_tensor_entry *entry, tl_tens
         return LN_OK;
     *out_copy = malloc(tl_tensor_size(entry->tensor) + 1);
     if (!*out_copy)
-        return ln_fail(LN_NO_MEMORY, "no memory for tensor '%s'", entry->name);
+        return LN_FAIL(LN_NO_MEMORY, "no memory for tensor '%s'", entry->name);
     out_view->data = *out_copy;
     if (ln_context_get_data(ctx, entry->name, *out_copy))
         return LN_OK;

@@ -134,7 +134,7 @@ static ln_status check_only_run(const source_options *o)
 {
     if (!compile_flags_any(&o->flags))
         return LN_OK;
-    return ln_fail(LN_STATE,
+    return LN_FAIL(LN_STATE,
                    "%s is compiled already; --skip and --rules belong to where it is compiled",
                    o->source);
 }
@@ -162,7 +162,7 @@ static ln_status store_weights(ln_context *ctx, source_options *o)
     size_t count = 0;
     ln_status status = LN_OK;
     if (datafile && is_same_file(path, datafile))
-        status = ln_fail(LN_EXISTS,
+        status = LN_FAIL(LN_EXISTS,
                          "the packed weights would replace %s; name another file with -o, or leave "
                          "them out with --no-weights",
                          datafile);
@@ -178,7 +178,7 @@ static ln_status compile(ln_context *ctx, source_options *o)
     if (!o->compile) {
         if (ctx->state >= LN_CONTEXT_PLANNED)
             return check_only_run(o);
-        return ln_fail(LN_STATE,
+        return LN_FAIL(LN_STATE,
                        "%s is not compiled, so it cannot only be run; leave out -r, or "
                        "compile it first: lightnet -c -o compiled.json %s",
                        o->source, o->source);
@@ -186,7 +186,7 @@ static ln_status compile(ln_context *ctx, source_options *o)
     if (ctx->state >= LN_CONTEXT_PLANNED && !o->writes)
         return check_only_run(o);
     if (ctx->state >= LN_CONTEXT_PLANNED)
-        return ln_fail(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
+        return LN_FAIL(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
     if (strcmp(o->outfile, "!") == 0)

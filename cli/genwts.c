@@ -86,7 +86,7 @@ static int write_random(const genwts_options *o)
     progress_begin("making weights for %s", o->model);
     ln_status status = random_weights_create(ctx, o->seed, &tensors, &count);
     if (status == LN_OK && count == 0)
-        status = ln_fail(LN_INVALID, "%s takes no tensor from a data file", o->model);
+        status = LN_FAIL(LN_INVALID, "%s takes no tensor from a data file", o->model);
     if (status == LN_OK)
         status = ln_tensor_file_save(o->outfile, o->format, tensors, count);
     random_weights_free(tensors, count);

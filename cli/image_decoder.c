@@ -52,7 +52,7 @@ ln_status compute_image_decoder(ln_call *call)
     if (status == LN_OK)
         status = set_pixel_format(&p, ln_call_string(call, "pixel_format"));
     if (status != LN_OK)
-        ln_call_fail(call, status, "%s", ln_error_message());
+        (void)ln_call_fail(call, status, "%s", ln_error_message());
     else
         status = give_pixels(call, &p);
     picture_free(&p);

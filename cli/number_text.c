@@ -114,7 +114,7 @@ static ln_status append(array *a, const char *word, bool *out_fits)
     }
     double value = strtod(word, NULL);
     int8_t *to = (int8_t *)a->data + a->count++;
-    tl_convert(to, TL_INT8, &value, TL_DOUBLE);
+    (void)tl_convert(to, TL_INT8, &value, TL_DOUBLE);
     *out_fits = *to == value;
     return LN_OK;
 }

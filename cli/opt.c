@@ -127,7 +127,7 @@ static ln_status fail_other_result(const char *pass, const comparison *c, ln_con
     char words[512];
     const ln_tensor_entry *entry = ln_tensor_table_find(before->tensor_table, c->first.tensor);
     describe_deviation(&c->first, entry ? entry->tensor : NULL, words, sizeof words);
-    return ln_fail(LN_INVALID,
+    return LN_FAIL(LN_INVALID,
                    "after pass '%s' the model computes something else: tensor '%s' of '%s' (%s): "
                    "%s; `%s` finds the firing",
                    pass, c->first.tensor, c->first.op, c->first.optype, words,
@@ -237,7 +237,7 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
     o->flags.options.user = w;
     LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
     if (o->dump_after && !w->has_dumped)
-        return ln_fail(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump%s%s%s",
+        return LN_FAIL(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump%s%s%s",
                        o->dump_after, w->nearest.name ? "; did you mean '" : "",
                        w->nearest.name ? w->nearest.name : "", w->nearest.name ? "'?" : "");
     if (o->has_times)

@@ -134,11 +134,11 @@ static ln_status write_to_file(const plan_options *o, const ln_context *ctx, con
 {
     FILE *out = fopen(o->outfile, "w");
     if (!out)
-        return ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
     ln_status status = write_plan(out, o, ctx, plan);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
-        status = ln_fail(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
+        status = LN_FAIL(LN_IO, "cannot write %s: %s", o->outfile, strerror(errno));
     if (status != LN_OK)
         file_discard(o->outfile);
     return status;
@@ -151,12 +151,12 @@ static ln_status check_budget(const ln_context *ctx)
     if (!has_budget() || (u.tensor_count == 0 && u.op_count == 0))
         return LN_OK;
     if (u.tensor_count > 0)
-        return ln_fail(LN_UNSUPPORTED,
+        return LN_FAIL(LN_UNSUPPORTED,
                        "whether it stays within the budget is not known: the plan lacks %zu "
                        "tensor%s of a shape that only a run knows, first '%s'; give the shapes of "
                        "inputs with -s, or run it: `lightnet run --budget` refuses what is more",
                        u.tensor_count, u.tensor_count == 1 ? "" : "s", u.tensors[0]);
-    return ln_fail(LN_UNSUPPORTED,
+    return LN_FAIL(LN_UNSUPPORTED,
                    "whether it stays within the budget is not known: the plan lacks the workspace "
                    "that %zu operator%s take%s in the run, first '%s'; run it: `lightnet run "
                    "--budget` refuses what is more",

@@ -196,7 +196,7 @@ static void fill(tl_tensor *tensor, uint64_t state, range r)
         }
         if (is_whole)
             value = floor(value + 0.5);
-        tl_convert(tl_padd(tensor->data, i, size), tensor->dtype, &value, TL_DOUBLE);
+        (void)tl_convert(tl_padd(tensor->data, i, size), tensor->dtype, &value, TL_DOUBLE);
     }
 }
 

@@ -70,7 +70,7 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
 {
     double *seconds = malloc((size_t)repeat * sizeof *seconds);
     if (!seconds)
-        return ln_fail(LN_NO_MEMORY, "out of memory for %d times", repeat);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for %d times", repeat);
     ln_status status = LN_OK;
     progress_begin("running");
     for (int i = 0; i < repeat && status == LN_OK; i++) {

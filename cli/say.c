@@ -232,7 +232,7 @@ void begin_timeout(void)
 {
     if (!(timeout_s > 0))
         return;
-    ln_thread_set_timeout(timeout_s);
+    (void)ln_thread_set_timeout(timeout_s);
     if (timeout_s < 1e6) {
         signal(SIGALRM, stop_late);
         alarm((unsigned)timeout_s + TIMEOUT_GRACE_S + 1);
@@ -305,7 +305,7 @@ static ln_status check_uncompiled(const char *source, const ln_optimize_options 
 {
     if (!options || (options->skip_count == 0 && options->rule_file_count == 0))
         return LN_OK;
-    return ln_fail(LN_STATE,
+    return LN_FAIL(LN_STATE,
                    "%s is compiled already, so --skip and --rules come too late; give "
                    "them where it is compiled",
                    source);

@@ -239,11 +239,11 @@ static ln_status show_json(const char *path, const source *s, const tensor_stats
     }
     FILE *out = fopen(path, "w");
     if (!out)
-        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
     print_json(out, s, stats, t);
     int is_bad = ferror(out);
     if (fclose(out) != 0 || is_bad)
-        return ln_fail(LN_IO, "cannot write %s: %s", path, strerror(errno));
+        return LN_FAIL(LN_IO, "cannot write %s: %s", path, strerror(errno));
     return LN_OK;
 }
 

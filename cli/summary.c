@@ -28,8 +28,8 @@ static int is_number(tl_dtype dtype)
 static double number_at(const tl_tensor *tensor, int index)
 {
     double value = 0;
-    tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, index, tl_size_of(tensor->dtype)),
-               tensor->dtype);
+    (void)tl_convert(&value, TL_DOUBLE, tl_padd(tensor->data, index, tl_size_of(tensor->dtype)),
+                     tensor->dtype);
     return value;
 }
 
@@ -41,8 +41,8 @@ static void print_range(const tl_tensor *tensor)
     int nan_count = 0, infinite_count = 0;
     for (int i = 0; i < tensor->len; i += BLOCK) {
         int count = tensor->len - i < BLOCK ? tensor->len - i : BLOCK;
-        tl_convert_n(block, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
-                     tensor->dtype, (size_t)count);
+        (void)tl_convert_n(block, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
+                           tensor->dtype, (size_t)count);
         for (int k = 0; k < count; k++) {
             nan_count += isnan(block[k]) != 0;
             infinite_count += isinf(block[k]) != 0;
@@ -86,7 +86,7 @@ static void print_elements(const tl_tensor *tensor)
     if (tensor->dtype == TL_STRING)
         print_strings(tensor);
     else
-        tl_tensor_print(tensor, is_floating(tensor->dtype) ? "%.6g" : NULL);
+        (void)tl_tensor_print(tensor, is_floating(tensor->dtype) ? "%.6g" : NULL);
 }
 
 // ---- Classes ----

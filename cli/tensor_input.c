@@ -67,7 +67,7 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
     size_t name_len = equals ? (size_t)(equals - text) : 0;
     if (!equals) {
         if (count != 1)
-            return ln_fail(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,
+            return LN_FAIL(LN_INVALID, "the model has %zu inputs, so say which: -i NAME=%s", count,
                            text);
         *out = ln_context_input(ctx, 0);
         return LN_OK;
@@ -89,6 +89,6 @@ ln_status tensor_input_find(const ln_context *ctx, const char *text, const ln_te
     for (size_t i = 0; i < count && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s'%s'", used ? ", " : "",
                                  ln_context_input(ctx, i)->name);
-    return ln_fail(LN_NOT_FOUND, "the model has no input '%.*s'; it has %s", (int)name_len, text,
+    return LN_FAIL(LN_NOT_FOUND, "the model has no input '%.*s'; it has %s", (int)name_len, text,
                    count ? known : "none");
 }

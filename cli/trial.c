@@ -57,8 +57,8 @@ static void fill(tl_tensor *tensor, const char *name, const trial_source *source
         double value = random_number(&state, tensor->dtype);
         if (source->has_specials && is_floating && i % 2 == 1)
             value = special_number(i);
-        tl_convert(tl_padd(tensor->data, i, tl_size_of(tensor->dtype)), tensor->dtype, &value,
-                   TL_DOUBLE);
+        (void)tl_convert(tl_padd(tensor->data, i, tl_size_of(tensor->dtype)), tensor->dtype, &value,
+                         TL_DOUBLE);
     }
 }
 
@@ -68,11 +68,11 @@ static ln_status add_random(const input_wish *wish, const trial_source *source,
                             given_inputs *inputs)
 {
     if (!input_wish_is_static(wish))
-        return ln_fail(LN_INVALID,
+        return LN_FAIL(LN_INVALID,
                        "input '%s' has an open shape: give it with -s, or its data with -i",
                        wish->name);
     if (wish->dtype == TL_STRING)
-        return ln_fail(LN_INVALID, "input '%s' takes strings: give them with -i", wish->name);
+        return LN_FAIL(LN_INVALID, "input '%s' takes strings: give them with -i", wish->name);
     ln_object *value = ln_object_new_tensor(wish->dtype, wish->ndim, wish->dims, NULL);
     if (!value)
         return ln_error_status();

@@ -114,8 +114,8 @@ static ln_status check_number(const input_wish *wish, double number)
         return LN_OK;
     char elem[16] = "";
     double back = NAN;
-    tl_convert(elem, wish->dtype, &number, TL_DOUBLE);
-    tl_convert(&back, TL_DOUBLE, elem, wish->dtype);
+    (void)tl_convert(elem, wish->dtype, &number, TL_DOUBLE);
+    (void)tl_convert(&back, TL_DOUBLE, elem, wish->dtype);
     if (back == number && fabs(number) <= MAX_EXACT_REAL)
         return LN_OK;
     return LN_FAIL(LN_INVALID, "input '%s' is %s, which does not hold %.17g", wish->name,
@@ -133,8 +133,8 @@ static ln_status make(const literal *l, const input_wish *wish, int is_fill, ln_
         return ln_error_status();
     tl_tensor *tensor = ln_object_tensor(object);
     for (int i = 0; i < tensor->len; i++)
-        tl_convert(tl_padd(tensor->data, i, tl_size_of(wish->dtype)), wish->dtype,
-                   &l->numbers[is_fill ? 0 : i], TL_DOUBLE);
+        (void)tl_convert(tl_padd(tensor->data, i, tl_size_of(wish->dtype)), wish->dtype,
+                         &l->numbers[is_fill ? 0 : i], TL_DOUBLE);
     *out_object = object;
     return LN_OK;
 }

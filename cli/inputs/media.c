@@ -91,7 +91,7 @@ static ln_status find_shape(const char *path, const input_wish *wish, const inpu
     s->height = dims[s->height_at];
     s->width = dims[s->width_at];
     if (s->channel_count >= 0 && !is_channel_count(s->channel_count))
-        return ln_fail(
+        return LN_FAIL(
             LN_INVALID,
             "%s is a picture, input '%s' takes %d channels; --layout says where they are", path,
             wish->name, s->channel_count);

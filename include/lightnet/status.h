@@ -63,26 +63,19 @@ LN_API ln_status ln_error_status(void);
 /* Forgets the last failure of this thread. */
 LN_API void ln_error_clear(void);
 
-/* Records a failure for this thread and returns `status`; for operators and readers written
- * outside the library as much as for our own code. The message is one sentence without a final
- * full stop, names the thing at fault and its values, and is cut at 4095 bytes. Allocates nothing.
- */
-LN_API ln_status ln_fail(ln_status status, const char *fmt, ...) LN_PRINTF(2, 3);
-LN_API ln_status ln_vfail(ln_status status, const char *fmt, va_list ap);
+/* Records a failure for this thread; for operators and readers written outside the library as much
+ * as for our own code. The message is one sentence without a final full stop, names the thing at
+ * fault and its values, and is cut at 4095 bytes. Allocates nothing. */
+LN_API void ln_fail(ln_status status, const char *fmt, ...) LN_PRINTF(2, 3);
+LN_API void ln_vfail(ln_status status, const char *fmt, va_list ap);
 
 /* Puts "<prefix>: " in front of this thread's message, for a caller that knows the place
  * (a file, an operator). Returns the recorded status. */
 LN_API ln_status ln_fail_prefix(const char *fmt, ...) LN_PRINTF(1, 2);
 
 /* At the spot that knows why: `return LN_FAIL(LN_INVALID, "axis %d ...", axis);`. The result is the
- * constant itself, so that the compiler sees the failure. */
-#define LN_FAIL(status, ...) ln_failed_with((status), ln_fail((status), __VA_ARGS__))
-
-static inline ln_status ln_failed_with(ln_status status, ln_status recorded)
-{
-    (void)recorded;
-    return status;
-}
+ * status itself, so that the compiler sees the failure. */
+#define LN_FAIL(status, ...) (ln_fail((status), __VA_ARGS__), (status))
 
 /* Everywhere above it: hands a failure to the caller. Only where nothing has to be released. */
 #define LN_TRY(expr)                                                                               \

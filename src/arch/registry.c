@@ -85,7 +85,7 @@ static ln_status add_op(ln_op *op)
     LN_TRY(ln_registry_add(&ops, op));
     ln_status status = table_insert(&LN_ARCH.op_proto_table, op->op_arg->optype, op);
     if (status != LN_OK)
-        ln_registry_remove(&ops, op->op_arg->optype, NULL);
+        (void)ln_registry_remove(&ops, op->op_arg->optype, NULL);
     return status;
 }
 
@@ -175,8 +175,8 @@ static void remove_memory(const ln_arch *arch)
 {
     if (!has_own_memory(arch))
         return;
-    set_copies(arch->mem_type, NULL, NULL, NULL);
-    ln_mem_type_register(arch->mem_type, NULL);
+    (void)set_copies(arch->mem_type, NULL, NULL, NULL);
+    (void)ln_mem_type_register(arch->mem_type, NULL);
 }
 
 // A second arch on the same memory leaves out `mem_info`.
@@ -199,11 +199,11 @@ static void remove_arch(ln_arch *arch)
     for (size_t i = ln_registry_count(&ops); i-- > 0;) {
         const ln_op *op = ln_registry_find_at(&ops, i);
         if (ln_streq(op->op_arg->arch, arch->arch_name))
-            remove_op(op->op_arg->optype);
+            (void)remove_op(op->op_arg->optype);
     }
     if (LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, arch->arch_name) == arch)
         table_remove(&LN_ARCH.arch_table, arch->arch_name);
-    ln_registry_remove(&archs, arch->arch_name, NULL);
+    (void)ln_registry_remove(&archs, arch->arch_name, NULL);
 }
 
 static ln_status open_ops(ln_arch *arch)
@@ -227,7 +227,7 @@ static ln_status add_arch(ln_arch *arch)
 
     ln_status status = open_ops(arch);
     if (status != LN_OK) {
-        ln_registry_remove(&archs, arch->arch_name, NULL);
+        (void)ln_registry_remove(&archs, arch->arch_name, NULL);
         return status;
     }
     status = table_insert(&LN_ARCH.arch_table, arch->arch_name, arch);

@@ -54,7 +54,7 @@ void ln_error_clear(void)
     last_message[0] = '\0';
 }
 
-ln_status ln_vfail(ln_status status, const char *fmt, va_list ap)
+void ln_vfail(ln_status status, const char *fmt, va_list ap)
 {
     // Arguments may point into the old message, so the new one is made beside it.
     char message[MESSAGE_BYTES];
@@ -62,16 +62,14 @@ ln_status ln_vfail(ln_status status, const char *fmt, va_list ap)
     // Messages quote files, which must not steer the terminal that shows them.
     ln_sprint_safe(last_message, sizeof last_message, message);
     last_status = status;
-    return status;
 }
 
-ln_status ln_fail(ln_status status, const char *fmt, ...)
+void ln_fail(ln_status status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     ln_vfail(status, fmt, ap);
     va_end(ap);
-    return status;
 }
 
 ln_status ln_fail_prefix(const char *fmt, ...)
@@ -81,7 +79,7 @@ ln_status ln_fail_prefix(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
-    return ln_fail(last_status, "%s: %s", prefix, last_message);
+    return LN_FAIL(last_status, "%s: %s", prefix, last_message);
 }
 
 void ln_error_save(ln_error_state *out_state)

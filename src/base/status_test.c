@@ -22,7 +22,7 @@ TEST(values_outside_the_list_are_named_not_read)
 
 TEST(a_failure_is_recorded_with_its_values)
 {
-    CHECK_EQ(ln_fail(LN_INVALID, "axis %d is outside rank %d", 5, 4), LN_INVALID);
+    CHECK_EQ(LN_FAIL(LN_INVALID, "axis %d is outside rank %d", 5, 4), LN_INVALID);
     CHECK_EQ(ln_error_status(), LN_INVALID);
     CHECK_STR_EQ(ln_error_message(), "axis 5 is outside rank 4");
 }

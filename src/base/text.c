@@ -30,10 +30,10 @@ ln_status ln_fail_at(ln_place place, ln_status status, const char *fmt, ...)
     va_end(ap);
     const char *file = place.file ? place.file : "<text>";
     if (!file[0])
-        return ln_fail(status, "%s", message); // made by a program
+        return LN_FAIL(status, "%s", message); // made by a program
     if (place.line == 0)
-        return ln_fail(status, "%s: %s", file, message);
-    return ln_fail(status, "%s:%d:%d: %s", file, place.line, place.column, message);
+        return LN_FAIL(status, "%s: %s", file, message);
+    return LN_FAIL(status, "%s:%d:%d: %s", file, place.line, place.column, message);
 }
 
 // ---- A growing text ----

@@ -43,7 +43,7 @@ void *ln_document_alloc(ln_document *document, size_t byte_count)
 {
     size_t padded;
     if (!ln_size_align(byte_count ? byte_count : 1, ARENA_ALIGN, &padded)) {
-        LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes in a document", byte_count);
+        ln_fail(LN_NO_MEMORY, "out of memory: %zu bytes in a document", byte_count);
         return NULL;
     }
     chunk *newest = document->chunks;
@@ -53,7 +53,7 @@ void *ln_document_alloc(ln_document *document, size_t byte_count)
         capacity = capacity < padded ? padded : capacity;
         size_t chunk_bytes;
         if (!ln_size_add(sizeof(chunk), capacity, &chunk_bytes)) {
-            LN_FAIL(LN_NO_MEMORY, "out of memory: %zu bytes in a document", byte_count);
+            ln_fail(LN_NO_MEMORY, "out of memory: %zu bytes in a document", byte_count);
             return NULL;
         }
         newest = ln_alloc(chunk_bytes);
@@ -151,7 +151,7 @@ const ln_value *ln_value_get(const ln_value *object, const char *key)
 ln_value *ln_value_new(ln_document *document, ln_value_kind kind, ln_place place)
 {
     if (document->node_count == LN_VALUE_MAX_NODES) {
-        ln_fail_at(place, LN_LIMIT, "more than %d values in one text", LN_VALUE_MAX_NODES);
+        (void)ln_fail_at(place, LN_LIMIT, "more than %d values in one text", LN_VALUE_MAX_NODES);
         return NULL;
     }
     ln_value *value = ln_document_alloc(document, sizeof *value);

@@ -107,7 +107,7 @@ static ln_status open_beside(ln_context *ctx, const char *path, ln_tensor_file *
     if (status == LN_OK)
         status = ln_context_keep(ctx, *out_file, close_file);
     if (status != LN_OK)
-        ln_fail_prefix("%s%s", folder, ctx->weights);
+        (void)ln_fail_prefix("%s%s", folder, ctx->weights);
     ln_free(folder);
     return status;
 }

@@ -95,7 +95,7 @@ static ln_status check_sum(ln_context *ctx)
     if (!ctx->graphs)
         return LN_OK;
     double byte_counts[LN_MEM_TYPE_SIZE] = {0}, most = 0;
-    add_memory(ctx, byte_counts);
+    (void)add_memory(ctx, byte_counts);
     LN_TRY(ln_context_each_graph(ctx, add_memory, byte_counts));
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
         most = byte_counts[m] > most ? byte_counts[m] : most;

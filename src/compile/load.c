@@ -397,7 +397,7 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (status == LN_OK)
         status = ln_runner_create(ctx, &ctx->runner);
     if (status != LN_OK) {
-        ln_context_each_graph(ctx, unload_graph, NULL);
+        (void)ln_context_each_graph(ctx, unload_graph, NULL);
         unprepare_ops(ctx);
         ln_context_dealloc_mem(ctx);
         return status;
@@ -417,7 +417,7 @@ void ln_context_unload(ln_context *ctx)
 {
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
-    ln_context_each_graph(ctx, unload_graph, NULL);
+    (void)ln_context_each_graph(ctx, unload_graph, NULL);
     unprepare_ops(ctx);
     ln_context_dealloc_mem(ctx);
 }

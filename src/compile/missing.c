@@ -43,6 +43,6 @@ const char *ln_context_missing(const ln_context *ctx, size_t index)
     search s = {.left = index};
     s.found = find_in_graph(ctx, &s.left);
     if (!s.found)
-        ln_context_each_graph(ctx, search_graph, &s);
+        (void)ln_context_each_graph(ctx, search_graph, &s);
     return s.found;
 }

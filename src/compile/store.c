@@ -469,8 +469,8 @@ static ln_status count_weights(ln_context *ctx, void *user)
 static bool has_weights(ln_context *ctx, const char *datafile)
 {
     weight_count found = {0};
-    count_weights(ctx, &found);
-    ln_context_each_graph(ctx, count_weights, &found);
+    (void)count_weights(ctx, &found);
+    (void)ln_context_each_graph(ctx, count_weights, &found);
     return found.count > 0 && (datafile || found.carried_count == found.count);
 }
 

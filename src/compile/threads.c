@@ -20,7 +20,7 @@ static void set_pool(ln_context *ctx, ln_pool *pool)
 {
     ln_pool_release(ctx->pool);
     ctx->pool = pool;
-    ln_context_each_graph(ctx, point_to_pool, pool);
+    (void)ln_context_each_graph(ctx, point_to_pool, pool);
 }
 
 static ln_status create_pool(size_t thread_count, ln_pool **out_pool)

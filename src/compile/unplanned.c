@@ -58,7 +58,7 @@ ln_unplanned ln_context_unplanned(const ln_context *ctx)
     ln_unplanned u = {0};
     if (!ctx)
         return u;
-    add_up((ln_context *)(uintptr_t)ctx, &u);
-    ln_context_each_graph(ctx, add_up, &u);
+    (void)add_up((ln_context *)(uintptr_t)ctx, &u);
+    (void)ln_context_each_graph(ctx, add_up, &u);
     return u;
 }

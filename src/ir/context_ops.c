@@ -29,7 +29,7 @@ static ln_status enter_table(ln_context *ctx, ln_op *op)
     if (ln_op_table_insert(ctx->op_table, op) == 1)
         return LN_OK;
     if (op->op_arg->place)
-        ln_fail_prefix("%s", op->op_arg->place);
+        (void)ln_fail_prefix("%s", op->op_arg->place);
     return ln_error_status();
 }
 
@@ -49,7 +49,7 @@ static ln_status admit(ln_context *ctx, ln_op *op)
     if (status == LN_OK) {
         status = ln_dfg_add(ctx->dfg, op);
         if (status != LN_OK)
-            ln_op_post_run(op);
+            (void)ln_op_post_run(op);
     }
     if (status != LN_OK)
         ln_hash_remove(ctx->op_table, op->op_arg->name);
@@ -59,7 +59,7 @@ static ln_status admit(ln_context *ctx, ln_op *op)
 static ln_status expel(ln_context *ctx, ln_op *op)
 {
     LN_TRY(ln_dfg_remove(ctx->dfg, op));
-    ln_op_post_run(op);
+    (void)ln_op_post_run(op);
     ln_hash_remove(ctx->op_table, op->op_arg->name);
     return LN_OK;
 }
@@ -91,7 +91,7 @@ static void end_all(ln_context *ctx)
         if (!op || !op->op_arg)
             continue;
         if (op->op_arg->is_checked)
-            ln_op_post_run(op);
+            (void)ln_op_post_run(op);
         if (ln_op_table_find(ctx->op_table, op->op_arg->name) == op)
             ln_hash_remove(ctx->op_table, op->op_arg->name);
     }
@@ -207,7 +207,7 @@ ln_status ln_context_append_op(ln_context *ctx, ln_op *op)
 
 ln_status ln_context_abandon(ln_context *ctx, ln_status status)
 {
-    ln_fail_prefix("the change could not be undone, and the model is dropped");
+    (void)ln_fail_prefix("the change could not be undone, and the model is dropped");
     ln_context_drop_ops(ctx);
     ln_context_forget(ctx);
     return status;
@@ -227,7 +227,7 @@ ln_status ln_context_recheck(ln_context *ctx)
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
         if (op->op_arg->is_checked)
-            ln_op_post_run(op);
+            (void)ln_op_post_run(op);
     }
     free_retired(ctx);
     size_t cursor = 0;
@@ -355,7 +355,7 @@ static ln_status give_up(exchange *x, ln_status status)
     for (size_t i = 0; i < x->admitted_count; i++, l = l->next) {
         ln_op *op = l->data;
         if (op->op_arg->is_checked)
-            ln_op_post_run(op);
+            (void)ln_op_post_run(op);
         if (ln_op_table_find(x->ctx->op_table, op->op_arg->name) == op)
             ln_hash_remove(x->ctx->op_table, op->op_arg->name);
     }
@@ -383,7 +383,7 @@ static void end_old_ops(exchange *x)
         ln_op *op = l->data;
         // The new operators may be named alike and make tensors of the same names.
         op->op_arg->tensor_table = NULL;
-        ln_op_post_run(op);
+        (void)ln_op_post_run(op);
         ln_op_free_lists_too(op);
     }
 }

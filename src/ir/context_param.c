@@ -120,7 +120,7 @@ static ln_status try_out(const ln_context *ctx, const ln_op *op, ln_op *trial)
     if (status == LN_OK) {
         if (ctx->state >= LN_CONTEXT_PLANNED)
             status = compare_outputs(ctx, op, trial);
-        ln_op_post_run(trial);
+        (void)ln_op_post_run(trial);
     }
     ln_hash_free(table);
     return status;

@@ -25,9 +25,9 @@ ln_status ln_op_fail(ln_op_arg *op_arg, ln_status status, const char *fmt, ...)
     if (status == LN_OK)
         status = LN_INTERNAL; // a failure that says it is none
     if (!op_arg)
-        return ln_fail(status, "%s", message);
+        return LN_FAIL(status, "%s", message);
     op_arg->status = status;
-    return ln_fail(status, "%s: `%s` %s", op_arg->optype ? op_arg->optype : "(no type)",
+    return LN_FAIL(status, "%s: `%s` %s", op_arg->optype ? op_arg->optype : "(no type)",
                    op_arg->name ? op_arg->name : "", message);
 }
 
@@ -70,12 +70,13 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
     const ln_tensor_list_entry *listed =
         ln_tensor_list_find_by_arg_name(op_arg->tensors_out, arg_name);
     if (!listed) {
-        ln_op_fail(op_arg, LN_INVALID, "needs a `%s` output tensor", arg_name ? arg_name : "");
+        (void)ln_op_fail(op_arg, LN_INVALID, "needs a `%s` output tensor",
+                         arg_name ? arg_name : "");
         return NULL;
     }
     if (ln_tensor_table_find(op_arg->tensor_table, listed->name)) {
-        ln_op_fail(op_arg, LN_INVALID, "tensor `%s` shouldn't have been defined before",
-                   listed->name);
+        (void)ln_op_fail(op_arg, LN_INVALID, "tensor `%s` shouldn't have been defined before",
+                         listed->name);
         return NULL;
     }
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
@@ -88,8 +89,8 @@ ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_name, in
         ln_tensor_entry_free_tensor_too(entry);
     }
     // The old message is read before the new one is recorded.
-    ln_op_fail(op_arg, ln_error_status(), "output tensor `%s`: %s", listed->name,
-               ln_error_message());
+    (void)ln_op_fail(op_arg, ln_error_status(), "output tensor `%s`: %s", listed->name,
+                     ln_error_message());
     return NULL;
 }
 

@@ -22,10 +22,10 @@ static ln_status finish(ln_op_arg *arg)
     if (ln_error_status() == LN_OK) { // set by hand, without a message
         ln_status status = arg->status;
         arg->status = LN_OK;
-        ln_op_fail(arg, status, "failed: %s", ln_status_text(status));
+        (void)ln_op_fail(arg, status, "failed: %s", ln_status_text(status));
     }
     if (arg->place)
-        ln_fail_prefix("%s", arg->place);
+        (void)ln_fail_prefix("%s", arg->place);
     return arg->status;
 }
 
@@ -37,7 +37,8 @@ ln_status ln_op_check_inputs(ln_op *op)
     LN_LIST_FOREACH (in, arg->tensors_in) {
         if (!ln_tensor_table_find(arg->tensor_table, in->name)) {
             ln_error_clear();
-            ln_op_fail(arg, LN_INVALID, "tensor `%s` should have been defined before", in->name);
+            (void)ln_op_fail(arg, LN_INVALID, "tensor `%s` should have been defined before",
+                             in->name);
             return finish(arg);
         }
     }
@@ -51,13 +52,13 @@ static void check_outputs_new(ln_op_arg *arg)
     for (const ln_list *l = arg->tensors_out; l; l = l->next) {
         const ln_tensor_list_entry *out = l->data;
         if (++count > MAX_OUTPUTS) {
-            ln_op_fail(arg, LN_LIMIT, "has more than %d output tensors", MAX_OUTPUTS);
+            (void)ln_op_fail(arg, LN_LIMIT, "has more than %d output tensors", MAX_OUTPUTS);
             return;
         }
         if (ln_tensor_table_find(arg->tensor_table, out->name) ||
             ln_tensor_list_find_by_name(l->next, out->name)) {
-            ln_op_fail(arg, LN_INVALID, "tensor `%s` shouldn't have been defined before",
-                       out->name);
+            (void)ln_op_fail(arg, LN_INVALID, "tensor `%s` shouldn't have been defined before",
+                             out->name);
             return;
         }
     }
@@ -71,7 +72,7 @@ static void check_outputs_defined(ln_op_arg *arg)
             continue;
         // A function that does not look whether memory is gone ends up here.
         ln_status status = ln_error_status() == LN_NO_MEMORY ? LN_NO_MEMORY : LN_INVALID;
-        ln_op_fail(arg, status, "has not defined its output tensor `%s`", out->name);
+        (void)ln_op_fail(arg, status, "has not defined its output tensor `%s`", out->name);
         return;
     }
 }
@@ -138,7 +139,7 @@ static void adopt_outputs(const ln_op *op)
             entry->offset = out->offset;
         if (!ln_streq(entry->creater, arg->name) &&
             ln_tensor_entry_set_creater(entry, arg->name) != LN_OK) {
-            ln_op_fail(arg, LN_NO_MEMORY, "out of memory");
+            (void)ln_op_fail(arg, LN_NO_MEMORY, "out of memory");
             return;
         }
     }
@@ -203,11 +204,11 @@ ln_status ln_op_check_waiting(ln_op *op)
         return LN_OK;
     arg->status = LN_OK;
     ln_error_clear();
-    ln_op_fail(arg, LN_UNSUPPORTED, "needs the shape of tensor '%s', which %s", open->name,
-               has_open_input(arg->context)
-                   ? "is not known yet; bind the open dimensions of the model's inputs first "
-                     "(ln_context_set_shape, -s)"
-                   : "depends on data");
+    (void)ln_op_fail(arg, LN_UNSUPPORTED, "needs the shape of tensor '%s', which %s", open->name,
+                     has_open_input(arg->context)
+                         ? "is not known yet; bind the open dimensions of the model's inputs first "
+                           "(ln_context_set_shape, -s)"
+                         : "depends on data");
     return finish(arg);
 }
 

@@ -62,7 +62,7 @@ ln_status ln_tensor_list_push(ln_list **list, const char *arg_name, const char *
 
 ln_list *ln_tensor_list_append(ln_list *list, const char *arg_name, const char *name)
 {
-    ln_tensor_list_push(&list, arg_name, name);
+    (void)ln_tensor_list_push(&list, arg_name, name);
     return list;
 }
 

@@ -336,7 +336,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
     ln_call *call = ln_alloc(sizeof *call + out_count * sizeof *call->outs +
                              in_count * sizeof *call->ins); // at most MAX_VARIADIC and a few
     if (!call) {
-        ln_op_fail_recorded(op_arg);
+        (void)ln_op_fail_recorded(op_arg);
         return NULL;
     }
     *call = counted;
@@ -632,7 +632,7 @@ void ln_call_run(ln_op_arg *op_arg)
 {
     ln_call *call = op_arg->priv;
     call->is_run = true;
-    compute(call);
+    (void)compute(call);
     call->is_run = false;
     ln_call_release_scratch(call);
     ln_call_release_captured(call);
@@ -659,7 +659,7 @@ void ln_call_check(ln_op_arg *op_arg)
     if (status == LN_OK && call->info->accepts && !is_open) {
         status = call->info->accepts(call);
         if (status != LN_OK)
-            ln_op_fail(op_arg, status, "%s", ln_error_message());
+            (void)ln_op_fail(op_arg, status, "%s", ln_error_message());
     }
     destroy(call);
 }

@@ -116,13 +116,13 @@ int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
     if (!tensor || !value)
         return -1;
     if (tensor->dtype != TL_INT64 && tensor->dtype != TL_INT32) {
-        ln_call_fail(call, LN_INVALID, "input %d should hold int64 or int32, but is %s", index,
-                     tl_dtype_title(tensor->dtype));
+        (void)ln_call_fail(call, LN_INVALID, "input %d should hold int64 or int32, but is %s",
+                           index, tl_dtype_title(tensor->dtype));
         return -2;
     }
     if (tensor->len > room) {
-        ln_call_fail(call, LN_LIMIT, "input %d has %d elements, at most %d make sense", index,
-                     tensor->len, room);
+        (void)ln_call_fail(call, LN_LIMIT, "input %d has %d elements, at most %d make sense", index,
+                           tensor->len, room);
         return -2;
     }
     for (int i = 0; i < tensor->len; i++)
@@ -143,7 +143,7 @@ ln_object *ln_call_in_object(ln_call *call, int index)
 {
     const ln_tensor_entry *entry = entry_at(call, index);
     if (!entry) {
-        ln_call_fail(call, LN_INVALID, "input %d is missing", index);
+        (void)ln_call_fail(call, LN_INVALID, "input %d is missing", index);
         return NULL;
     }
     if (entry->held)

@@ -27,16 +27,16 @@ void *ln_call_keep(ln_call *call, size_t count, size_t size)
 {
     size_t byte_count;
     if (__builtin_mul_overflow(count, size, &byte_count)) {
-        ln_call_fail(call, LN_LIMIT, "keeps %zu times %zu bytes", count, size);
+        (void)ln_call_fail(call, LN_LIMIT, "keeps %zu times %zu bytes", count, size);
         return NULL;
     }
     if (!call->prepared) {
-        ln_call_fail(call, LN_STATE, "ln_call_keep is for `prepare`");
+        (void)ln_call_fail(call, LN_STATE, "ln_call_keep is for `prepare`");
         return NULL;
     }
     ln_scratch *block = ln_scratch_take_new(call->op_arg->context, byte_count);
     if (!block) {
-        ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+        (void)ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
         return NULL;
     }
     ln_prepared *p = call->prepared;

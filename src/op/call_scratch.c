@@ -131,7 +131,7 @@ static void *take_from_meter(ln_call *call, size_t byte_count)
 {
     ln_scratch *block = ln_scratch_take(call->op_arg->context, byte_count);
     if (!block) {
-        ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+        (void)ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
         return NULL;
     }
     block->next = call->scratch;

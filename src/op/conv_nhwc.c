@@ -72,12 +72,12 @@ int ln_conv_packed_len(ln_conv_algorithm algorithm, const int weight_dims[4], in
 {
     const int ones[2] = {1, 1};
     if (group < 1 || weight_dims[0] % group != 0) {
-        LN_FAIL(LN_INVALID, "%d output channels cannot be shared by %d groups", weight_dims[0],
+        ln_fail(LN_INVALID, "%d output channels cannot be shared by %d groups", weight_dims[0],
                 group);
         return -1;
     }
     if (!ln_conv_algorithm_fits(algorithm, weight_dims, group, ones, ones)) {
-        LN_FAIL(LN_INVALID, "weights [%d, %d, %d, %d] in %d groups are not for algorithm '%s'",
+        ln_fail(LN_INVALID, "weights [%d, %d, %d, %d] in %d groups are not for algorithm '%s'",
                 weight_dims[0], weight_dims[1], weight_dims[2], weight_dims[3], group,
                 ln_conv_algorithm_name(algorithm));
         return -1;
@@ -90,7 +90,7 @@ int ln_conv_packed_len(ln_conv_algorithm algorithm, const int weight_dims[4], in
                  (ln_conv_winograd_tile(algorithm) ? (double)(side * side)
                                                    : (double)weight_dims[2] * weight_dims[3]);
     if (len > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "%.0f packed weights do not fit a tensor", len);
+        ln_fail(LN_LIMIT, "%.0f packed weights do not fit a tensor", len);
         return -1;
     }
     return (int)len;
@@ -119,7 +119,7 @@ size_t ln_conv_packed_at(ln_conv_algorithm algorithm, const int weight_dims[4], 
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 

@@ -58,8 +58,8 @@ static void fill_random(tl_tensor *dst, uint64_t seed, const double ran[2])
             is_real ? real_between(unit, ran[0], ran[1]) : whole_between(unit, ran[0], ran[1]);
         // Converted as given numbers are, so that what is too large for a narrow type saturates.
         if (TL_DTYPE_IS_NARROW(dst->dtype))
-            tl_convert((char *)dst->data + (size_t)i * tl_size_of(dst->dtype), dst->dtype, &x,
-                       TL_DOUBLE);
+            (void)tl_convert((char *)dst->data + (size_t)i * tl_size_of(dst->dtype), dst->dtype, &x,
+                             TL_DOUBLE);
         else
             ln_elem_set_real(dst, (size_t)i, x);
     }

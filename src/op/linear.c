@@ -17,7 +17,7 @@ int ln_linear_packed_len(int k, int n)
     int64_t len = columns * k;
     if (len <= INT_MAX)
         return (int)len;
-    LN_FAIL(LN_LIMIT, "%d rows of %d packed weights do not fit a tensor", k, n);
+    ln_fail(LN_LIMIT, "%d rows of %d packed weights do not fit a tensor", k, n);
     return -1;
 }
 
@@ -39,7 +39,7 @@ int ln_shape_linear_pack(int *dims, const tl_tensor *weight, int is_transposed, 
 {
     int k = weight->dims[is_transposed ? 1 : 0], n = weight->dims[is_transposed ? 0 : 1];
     if (channels != 0 && k % channels != 0) {
-        LN_FAIL(LN_INVALID, "%d rows are no image of %d channels", k, channels);
+        ln_fail(LN_INVALID, "%d rows are no image of %d channels", k, channels);
         return -1;
     }
     dims[0] = ln_linear_packed_len(k, n);
@@ -48,7 +48,7 @@ int ln_shape_linear_pack(int *dims, const tl_tensor *weight, int is_transposed, 
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 

@@ -13,7 +13,7 @@
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 
@@ -24,7 +24,7 @@ static int packed_len(const int plane_dims[4], int depth, int group, int algorit
     if (plane < 0)
         return -1;
     if ((int64_t)plane * depth > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "%d times %d packed weights do not fit a tensor", plane, depth);
+        ln_fail(LN_LIMIT, "%d times %d packed weights do not fit a tensor", plane, depth);
         return -1;
     }
     return plane * depth;
@@ -77,7 +77,7 @@ int ln_shape_conv3d_ndhwc(int *dims, const tl_tensor *src, const tl_tensor *pack
     dims[4] = channels;
     for (int i = 0; addend && i < 5; i++)
         if (addend->dims[i] != dims[i]) {
-            LN_FAIL(LN_INVALID,
+            ln_fail(LN_INVALID,
                     "axis %d of the addend has the length %d, and that of the result %d", i,
                     addend->dims[i], dims[i]);
             return -1;

@@ -13,7 +13,7 @@
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 
@@ -36,7 +36,7 @@ int ln_deconv_packed_len(const int weight_dims[4], int group)
     int64_t outs = is_depthwise(weight_dims, group) ? 1 : round_up(weight_dims[1]);
     double len = (double)weight_dims[0] * (double)outs * weight_dims[2] * weight_dims[3];
     if (len > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "%.0f packed weights do not fit a tensor", len);
+        ln_fail(LN_LIMIT, "%.0f packed weights do not fit a tensor", len);
         return -1;
     }
     return (int)len;

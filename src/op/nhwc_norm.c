@@ -9,7 +9,7 @@
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 

@@ -25,7 +25,7 @@ int ln_shape_pad_nhwc(int *dims, const tl_tensor *src, const int pads[4])
     for (int i = 0; i < 2; i++) {
         int64_t dim = (int64_t)src->dims[1 + i] + pads[i] + pads[2 + i];
         if (dim > INT_MAX) {
-            LN_FAIL(LN_LIMIT, "%d pixels with %d and %d around them", src->dims[1 + i], pads[i],
+            ln_fail(LN_LIMIT, "%d pixels with %d and %d around them", src->dims[1 + i], pads[i],
                     pads[2 + i]);
             return -1;
         }

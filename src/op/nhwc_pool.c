@@ -85,7 +85,7 @@ double ln_resize_linear_at(const ln_resize_axis *axis, int i, int out_at[2])
 
 static int fail(const char *message, int a, int b)
 {
-    LN_FAIL(LN_INVALID, message, a, b);
+    ln_fail(LN_INVALID, message, a, b);
     return -1;
 }
 

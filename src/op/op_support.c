@@ -146,13 +146,13 @@ static int count_numbers(ln_op_arg *op_arg, const bool has[LN_OP_MAX_VARIADIC], 
     while (last > 0 && !has[last - 1])
         last--;
     if (last == 0) {
-        ln_op_fail(op_arg, LN_INVALID, "needs at least one %s %s1", what, arg_name);
+        (void)ln_op_fail(op_arg, LN_INVALID, "needs at least one %s %s1", what, arg_name);
         return -1;
     }
     for (int i = 0; i < last; i++) {
         if (!has[i]) {
-            ln_op_fail(op_arg, LN_INVALID, "%s %s%d is missing, although there is %s%d", what,
-                       arg_name, i + 1, arg_name, last);
+            (void)ln_op_fail(op_arg, LN_INVALID, "%s %s%d is missing, although there is %s%d", what,
+                             arg_name, i + 1, arg_name, last);
             return -1;
         }
     }
@@ -179,8 +179,8 @@ int ln_op_find_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tensor_entry
             continue;
         entries[number - 1] = ln_tensor_table_find(op_arg->tensor_table, entry->name);
         if (!entries[number - 1]) {
-            ln_op_fail(op_arg, LN_INVALID, "tensor '%s' (%s) should have been defined before",
-                       entry->name, entry->arg_name);
+            (void)ln_op_fail(op_arg, LN_INVALID, "tensor '%s' (%s) should have been defined before",
+                             entry->name, entry->arg_name);
             return -1;
         }
         has[number - 1] = true;
@@ -312,7 +312,7 @@ ln_tensor_entry *ln_op_in(ln_op_arg *op_arg, int index)
 {
     ln_tensor_entry *entry;
     if (ln_op_optional_in(op_arg, index, &entry) == LN_OK)
-        ln_opck_check_there(op_arg, entry, op_arg->info->ins[index].arg_name, "input tensor");
+        (void)ln_opck_check_there(op_arg, entry, op_arg->info->ins[index].arg_name, "input tensor");
     return entry;
 }
 
@@ -385,7 +385,7 @@ void *ln_op_priv(ln_op_arg *op_arg, size_t byte_count)
 {
     op_arg->priv = ln_alloc(byte_count);
     if (!op_arg->priv)
-        ln_op_fail_recorded(op_arg);
+        (void)ln_op_fail_recorded(op_arg);
     return op_arg->priv;
 }
 

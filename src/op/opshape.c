@@ -22,7 +22,7 @@ static int checked(int ndim, const int *dims)
 
 static int fail(const char *what, long long value, long long limit)
 {
-    LN_FAIL(LN_INVALID, what, value, limit);
+    ln_fail(LN_INVALID, what, value, limit);
     return -1;
 }
 
@@ -30,7 +30,7 @@ static bool has_axis(const tl_tensor *src, int axis)
 {
     if (axis >= 0 && axis < src->ndim)
         return true;
-    LN_FAIL(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
+    ln_fail(LN_INVALID, "axis %d is outside rank %d", axis, src->ndim);
     return false;
 }
 
@@ -55,7 +55,7 @@ int ln_shape_create(int *dims, const int *given, int dims_len, const double *dat
         return -1;
     bool is_zeros = data_len == 1 && data[0] == 0;
     if (data_len > len && !is_zeros) {
-        LN_FAIL(LN_INVALID, "%d elements of data do not fit a tensor of %d elements", data_len,
+        ln_fail(LN_INVALID, "%d elements of data do not fit a tensor of %d elements", data_len,
                 len);
         return -1;
     }
@@ -67,19 +67,19 @@ int ln_range_len(double start, double stop, double step, tl_dtype dtype)
 {
     double least = tl_dtype_min_double(dtype), most = tl_dtype_max_double(dtype);
     if (!isfinite(start) || !isfinite(stop) || !isfinite(step) || step == 0) {
-        LN_FAIL(LN_INVALID, "a range from %g to %g in steps of %g has no length", start, stop,
+        ln_fail(LN_INVALID, "a range from %g to %g in steps of %g has no length", start, stop,
                 step);
         return -1;
     }
     if (start < least || start > most || stop < least || stop > most || step < least ||
         step > most) {
-        LN_FAIL(LN_INVALID, "a range from %g to %g in steps of %g is beyond %s", start, stop, step,
+        ln_fail(LN_INVALID, "a range from %g to %g in steps of %g is beyond %s", start, stop, step,
                 tl_dtype_title(dtype));
         return -1;
     }
     double len = ceil((stop - start) / step);
     if (!(len <= 2147483647.0)) {
-        LN_FAIL(LN_LIMIT, "a range from %g to %g in steps of %g has too many elements", start, stop,
+        ln_fail(LN_LIMIT, "a range from %g to %g in steps of %g has too many elements", start, stop,
                 step);
         return -1;
     }
@@ -99,7 +99,7 @@ int ln_shape_reshape(int *dims, const tl_tensor *src, const int *given, int dims
         return -1;
     if (len != src->len) {
         char from[LN_SHAPE_TEXT_BYTES], to[LN_SHAPE_TEXT_BYTES];
-        LN_FAIL(LN_INVALID, "%s has %d elements and cannot become %s, which has %d",
+        ln_fail(LN_INVALID, "%s has %d elements and cannot become %s, which has %d",
                 ln_sprint_shape(from, sizeof from, src->ndim, src->dims), src->len,
                 ln_sprint_shape(to, sizeof to, dims_len, given), len);
         return -1;
@@ -139,13 +139,13 @@ int ln_shape_concat(int *dims, tl_tensor *const *srcs, int count, int axis)
             fits = d == axis || srcs[i]->dims[d] == first->dims[d];
         if (!fits) {
             char a[LN_SHAPE_TEXT_BYTES], b[LN_SHAPE_TEXT_BYTES];
-            LN_FAIL(LN_INVALID, "%s and %s cannot be joined on axis %d",
+            ln_fail(LN_INVALID, "%s and %s cannot be joined on axis %d",
                     ln_sprint_shape(a, sizeof a, first->ndim, first->dims),
                     ln_sprint_shape(b, sizeof b, srcs[i]->ndim, srcs[i]->dims), axis);
             return -1;
         }
         if (__builtin_add_overflow(dims[axis], srcs[i]->dims[axis], &dims[axis])) {
-            LN_FAIL(LN_LIMIT, "joined on axis %d, %d tensors have too many elements", axis, count);
+            ln_fail(LN_LIMIT, "joined on axis %d, %d tensors have too many elements", axis, count);
             return -1;
         }
     }
@@ -218,7 +218,7 @@ int ln_shape_upsample(int *dims, const tl_tensor *src, const double *scales, int
     for (int i = 0; i < scales_len; i++) {
         double dim = floor(scales[i] * src->dims[i]);
         if (!(scales[i] > 0) || !(dim <= INT_MAX)) {
-            LN_FAIL(LN_INVALID, "scale %g of axis %d, which has %d elements, is out of range",
+            ln_fail(LN_INVALID, "scale %g of axis %d, which has %d elements, is out of range",
                     scales[i], i, src->dims[i]);
             return -1;
         }
@@ -233,7 +233,7 @@ int ln_shape_submean(int *dims, const tl_tensor *src)
         return fail("rank %lld with %lld channels, but a picture is [height, width, 3]", src->ndim,
                     src->ndim > 0 ? src->dims[src->ndim - 1] : 0);
     if (src->dtype == TL_BOOL) {
-        LN_FAIL(LN_INVALID, "a mean cannot be subtracted from bool");
+        ln_fail(LN_INVALID, "a mean cannot be subtracted from bool");
         return -1;
     }
     dims[0] = 3;
@@ -300,7 +300,7 @@ static bool is_rank4(const tl_tensor *t)
 {
     if (t->ndim == 4)
         return true;
-    LN_FAIL(LN_INVALID, "rank %d, but a window slides over rank 4", t->ndim);
+    ln_fail(LN_INVALID, "rank %d, but a window slides over rank 4", t->ndim);
     return false;
 }
 

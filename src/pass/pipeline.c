@@ -199,7 +199,7 @@ static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
     double start = ln_clock();
     ln_status status = pass->run(compilation);
     if (status != LN_OK) {
-        ln_fail_prefix("pass '%s'", pass->name);
+        (void)ln_fail_prefix("pass '%s'", pass->name);
         return status;
     }
     LN_TRY(ln_phase_check(compilation->ctx, NULL));

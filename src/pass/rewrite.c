@@ -66,7 +66,7 @@ static ln_status build(const walker *w, const ln_rule_set *set, ln_match *match,
     ln_op_list_free_lists_too(*out_ops);
     *out_ops = NULL;
     if (status != LN_OK)
-        return ln_fail_prefix("rule '%s'", match->rule->name), status;
+        return (void)ln_fail_prefix("rule '%s'", match->rule->name), status;
     ln_msg_debug("rule '%s' at '%s': its result is for a later arch of the target",
                  match->rule->name, match->ops[0]->op_arg->name);
     return LN_OK;
@@ -111,10 +111,10 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
         return status;
     }
     status = ln_match_apply(w->compilation->ctx, match, window, new_ops, w->nodes, &w->position);
-    ln_firing_done(w->compilation, &firing, status);
+    (void)ln_firing_done(w->compilation, &firing, status);
     if (status != LN_OK) {
         *out_fired = false;
-        ln_fail_prefix("rule '%s' at '%s'", rule->name, names.op);
+        (void)ln_fail_prefix("rule '%s' at '%s'", rule->name, names.op);
         return status;
     }
     if (++w->firing_count > w->limit)

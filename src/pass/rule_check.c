@@ -344,7 +344,7 @@ static ln_status check_measure(checker *c)
         (after == before && (weight_after < weight_before || c->rule->is_sinking)))
         return LN_OK;
     c->statement = &c->rule->pattern[0];
-    LN_FAIL(LN_INVALID,
+    ln_fail(LN_INVALID,
             "the rule does not shrink the model: its result runs %zu operators, and the pattern "
             "only %zu that it removes",
             after, before);

@@ -131,7 +131,7 @@ static void end_outputs(const result *r)
     for (const ln_list *l = r->ops; l; l = l->next) {
         ln_op *op = l->data;
         if (op->op_arg->is_checked)
-            ln_op_post_run(op);
+            (void)ln_op_post_run(op);
     }
 }
 

@@ -130,11 +130,11 @@ ln_mem_pool *ln_mem_pool_create(size_t size, size_t align_size)
 {
     size_t end;
     if (size == 0 || !ln_size_add(size, 1, &end)) {
-        LN_FAIL(LN_INVALID, "a memory pool cannot have %zu bytes", size);
+        ln_fail(LN_INVALID, "a memory pool cannot have %zu bytes", size);
         return NULL;
     }
     if (align_size == 0 || (align_size & (align_size - 1)) != 0) {
-        LN_FAIL(LN_INVALID, "the alignment of a memory pool, %zu, is not a power of two",
+        ln_fail(LN_INVALID, "the alignment of a memory pool, %zu, is not a power of two",
                 align_size);
         return NULL;
     }
@@ -164,14 +164,14 @@ void ln_mem_pool_free(ln_mem_pool *mem_pool)
 size_t ln_mem_pool_alloc(ln_mem_pool *mem_pool, size_t size)
 {
     if (!mem_pool || size == 0) {
-        LN_FAIL(LN_INVALID, "cannot allocate %zu bytes from %s", size,
+        ln_fail(LN_INVALID, "cannot allocate %zu bytes from %s", size,
                 mem_pool ? "a memory pool" : "no memory pool");
         return 0;
     }
     size_t addr, largest;
     block *hole = find_hole(mem_pool, size, &addr, &largest);
     if (!hole) {
-        LN_FAIL(LN_LIMIT, "the memory pool has no hole of %zu bytes; the largest has %zu", size,
+        ln_fail(LN_LIMIT, "the memory pool has no hole of %zu bytes; the largest has %zu", size,
                 largest);
         return 0;
     }

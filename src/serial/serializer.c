@@ -126,7 +126,7 @@ ln_status ln_serializer_register(ln_serializer *serializer)
     LN_TRY(ln_registry_add(&serializers, serializer));
     ln_status status = serializer->init ? serializer->init(serializer) : LN_OK;
     if (status != LN_OK)
-        ln_registry_remove(&serializers, serializer->name, NULL);
+        (void)ln_registry_remove(&serializers, serializer->name, NULL);
     return status;
 }
 

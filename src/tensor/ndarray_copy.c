@@ -179,7 +179,7 @@ static void convert_row(void *user, char *dst, int64_t dst_step, const char *src
             widen_bools((tl_bool *)c->in, src, src_step, n);
         else
             move_elements((char *)c->in, (int64_t)from_bytes, src, src_step, n, from_bytes);
-        tl_convert_n(c->out, c->to_dtype, c->in, c->from_dtype, (size_t)n);
+        (void)tl_convert_n(c->out, c->to_dtype, c->in, c->from_dtype, (size_t)n);
         if (is_byte_bool(c->to))
             narrow_bools(dst, dst_step, (const tl_bool *)c->out, n);
         else

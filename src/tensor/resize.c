@@ -118,7 +118,7 @@ static ln_status resize_into(tl_tensor *dst, const tl_tensor *src, tl_resize_typ
     if (type == TL_LINEAR && dst->dtype != TL_DOUBLE && dst->dtype != TL_FLOAT &&
         !TL_DTYPE_IS_NARROW(dst->dtype))
         round_all(current);
-    tl_convert_n(dst->data, dst->dtype, current->data, current->dtype, (size_t)dst->len);
+    (void)tl_convert_n(dst->data, dst->dtype, current->data, current->dtype, (size_t)dst->len);
     tl_tensor_free_data_too(current);
     return LN_OK;
 }
@@ -160,12 +160,12 @@ static void submean_pixels(const tl_tensor *src, tl_tensor *dst, const double *m
     double pixels[SUBMEAN_PIXELS * CHANNELS], channel[SUBMEAN_PIXELS];
     size_t plane = (size_t)src->len / CHANNELS;
     const char *from = (const char *)src->data + first * CHANNELS * tl_size_of(src->dtype);
-    tl_convert_n(pixels, TL_DOUBLE, from, src->dtype, count * CHANNELS);
+    (void)tl_convert_n(pixels, TL_DOUBLE, from, src->dtype, count * CHANNELS);
     for (size_t c = 0; c < CHANNELS; c++) {
         for (size_t i = 0; i < count; i++)
             channel[i] = pixels[i * CHANNELS + c] - mean[c];
         char *to = (char *)dst->data + (c * plane + first) * tl_size_of(dst->dtype);
-        tl_convert_n(to, dst->dtype, channel, TL_DOUBLE, count);
+        (void)tl_convert_n(to, dst->dtype, channel, TL_DOUBLE, count);
     }
 }
 

@@ -151,8 +151,8 @@ bool tensor_is_native(const tl_tensor *t, const char *arg_name)
 {
     if (TL_DTYPE_IS_NATIVE(t->dtype))
         return true;
-    tensor_fail_arithmetic(t->dtype);
-    ln_fail_prefix("tensor '%s'", arg_name);
+    (void)tensor_fail_arithmetic(t->dtype);
+    (void)ln_fail_prefix("tensor '%s'", arg_name);
     return false;
 }
 
@@ -340,7 +340,7 @@ static void fill_range(tl_tensor *t, double start, double step)
     char *element = t->data;
     for (int i = 0; i < t->len; i++) {
         double value = start + i * step;
-        tl_convert(element, t->dtype, &value, TL_DOUBLE);
+        (void)tl_convert(element, t->dtype, &value, TL_DOUBLE);
         element += tl_size_of(t->dtype);
     }
 }

@@ -90,7 +90,7 @@ typedef unsigned long long wide;
         case TL_POW:                                                                               \
             for (size_t i = 0; i < count; i++) {                                                   \
                 double power = pow((double)a[i * a_step], (double)b[i * b_step]);                  \
-                tl_convert(&r[i], name, &power, TL_DOUBLE);                                        \
+                (void)tl_convert(&r[i], name, &power, TL_DOUBLE);                                  \
             }                                                                                      \
             return LN_OK;                                                                          \
         default: return LN_FAIL(LN_INVALID, "%d is not an element-wise operation", (int)op);       \
@@ -118,7 +118,7 @@ tl_elew_func tl_elew_getfunc(tl_dtype dtype)
     case name: return elew_##name;
         TL_DTYPE_LIST(FUNC_CASE)
 #undef FUNC_CASE
-    default: tensor_fail_arithmetic(dtype); return NULL;
+    default: (void)tensor_fail_arithmetic(dtype); return NULL;
     }
 }
 
@@ -237,7 +237,7 @@ tl_tensor *tl_tensor_elew_param(const tl_tensor *src, double param, tl_tensor *d
         TL_DTYPE_LIST(MEMBER)
 #undef MEMBER
     } element;
-    tl_convert(&element, src->dtype, &param, TL_DOUBLE);
+    (void)tl_convert(&element, src->dtype, &param, TL_DOUBLE);
     return finish(
         result, dst,
         elew_row(src->data, 1, &element, 0, result->data, op, src->dtype, (size_t)src->len));
@@ -309,7 +309,7 @@ tl_tensor *tl_tensor_maxreduce(const tl_tensor *src, tl_tensor *dst, tl_tensor *
         return NULL;
     }
     if (arg && !tensor_result(arg, src->ndim, dims, TL_INT32)) {
-        ln_fail_prefix("'arg' as a result");
+        (void)ln_fail_prefix("'arg' as a result");
         return NULL;
     }
     dst = tensor_result(dst, src->ndim, dims, src->dtype);
@@ -348,7 +348,7 @@ static ln_status lrelu_array(void *pd, const void *ps, float negslope, tl_dtype 
     case name: {                                                                                   \
         const type *src = ps;                                                                      \
         type *dst = pd, typed_slope;                                                               \
-        tl_convert(&typed_slope, name, &slope, TL_DOUBLE);                                         \
+        (void)tl_convert(&typed_slope, name, &slope, TL_DOUBLE);                                   \
         (void)typed_slope;                                                                         \
         for (int i = 0; i < len; i++)                                                              \
             dst[i] = LRELU_##kind(type, src[i], typed_slope);                                      \
@@ -374,7 +374,7 @@ tl_tensor *tl_tensor_lrelu(const tl_tensor *src, tl_tensor *dst, float negslope)
         return NULL;
     dst = tensor_result(dst, src->ndim, src->dims, src->dtype);
     if (dst)
-        lrelu_array(dst->data, src->data, negslope, src->dtype, src->len);
+        (void)lrelu_array(dst->data, src->data, negslope, src->dtype, src->len);
     return dst;
 }
 

@@ -242,7 +242,7 @@ static ln_status note_pass(void *user, const char *pass, double seconds, const l
     strncat(seen->names, pass, sizeof seen->names - strlen(seen->names) - 2);
     strcat(seen->names, " ");
     seen->op_counts[seen->count++] = (size_t)ln_list_length(ctx->ops);
-    return seen->answer ? ln_fail(seen->answer, "enough") : LN_OK;
+    return seen->answer ? LN_FAIL(seen->answer, "enough") : LN_OK;
 }
 
 static seen_passes see_passes(const char *passes, const char *stop_after, ln_status answer,

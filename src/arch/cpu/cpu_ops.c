@@ -23,7 +23,7 @@ static int workspace_shape(int *dims, size_t byte_count)
 {
     size_t count = byte_count / sizeof(float);
     if (count > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu bytes is too large for a tensor", byte_count);
+        ln_fail(LN_LIMIT, "a workspace of %zu bytes is too large for a tensor", byte_count);
         return -1;
     }
     dims[0] = count ? (int)count : 1;

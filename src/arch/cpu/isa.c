@@ -134,7 +134,7 @@ ln_cpu_isa ln_cpu_isa_get(void)
     ln_cpu_isa found = ln_cpu_isa_detect();
     const char *forced = getenv("LN_CPU_ISA");
     if (forced && *forced)
-        find_set(forced, &found); // a bad value is recorded and leaves the machine's features
+        (void)find_set(forced, &found); // a bad value is recorded and leaves the machine's features
 
     // What another thread has set in the meantime wins.
     return atomic_compare_exchange_strong(&in_use, &isa, found) ? found : isa;

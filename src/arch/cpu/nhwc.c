@@ -84,7 +84,7 @@ int ln_cpu_conv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, int
     size_t m = (size_t)ln_conv_winograd_tile((ln_conv_algorithm)algorithm);
     size_t count = m ? ln_winograd_f32_workspace(m, &shape) / sizeof(float) : 0;
     if (count > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
+        ln_fail(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
         return -1;
     }
     dims[0] = (int)count;

@@ -34,7 +34,7 @@ int ln_cpu_deconv2d_nhwc_workspace(int *dims, const tl_tensor *src, int group, i
         ln_cpu_nhwc_shape(src, out, group, channels, size, stride, padding, dilation, src_channels);
     size_t count = ln_deconv_nhwc_f32_workspace(&shape) / sizeof(float);
     if (count > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
+        ln_fail(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
         return -1;
     }
     dims[0] = (int)count;

@@ -16,7 +16,7 @@ int ln_cpu_groupnorm_nhwc_workspace(int *dims, const tl_tensor *src)
     size_t count = ln_groupnorm_f32_workspace((size_t)src->dims[0], pixels, (size_t)src->dims[3]) /
                    sizeof(float);
     if (count > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
+        ln_fail(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
         return -1;
     }
     dims[0] = (int)count;

@@ -57,7 +57,7 @@ ln_status ln_cpu_pool2d_nhwc(ln_pool *pool, const ln_cpu_pool_nhwc *pooling)
 int ln_cpu_resize_nhwc_places(int *dims, const int out[2])
 {
     if (out[0] > INT_MAX / 2 - out[1]) {
-        LN_FAIL(LN_LIMIT, "an image of %d x %d pixels", out[0], out[1]);
+        ln_fail(LN_LIMIT, "an image of %d x %d pixels", out[0], out[1]);
         return -1;
     }
     dims[0] = 2 * (out[0] + out[1]);

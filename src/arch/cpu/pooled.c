@@ -54,7 +54,7 @@ int ln_cpu_pooled_workspace(int *dims, const ln_pooled_nhwc *op)
     const ln_window_1d rows = window_of(op, 0, shape.out_h);
     size_t count = ln_pooled_nhwc_f32_workspace(winograd_of(op), &shape, &rows) / sizeof(float);
     if (count > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
+        ln_fail(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
         return -1;
     }
     dims[0] = (int)count;

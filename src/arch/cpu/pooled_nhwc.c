@@ -16,7 +16,7 @@ int ln_shape_pooled_nhwc(int *dims, const ln_pooled_nhwc *op)
     int between_dims[4];
     const tl_tensor between = {.dtype = TL_FLOAT, .ndim = 4, .dims = between_dims};
     if (op->algorithm != LN_CONV_DIRECT && ln_conv_winograd_tile(op->algorithm) == 0) {
-        LN_FAIL(LN_INVALID, "the algorithm is %s, but should be direct or one of Winograd's",
+        ln_fail(LN_INVALID, "the algorithm is %s, but should be direct or one of Winograd's",
                 ln_conv_algorithm_name(op->algorithm));
         return -1;
     }

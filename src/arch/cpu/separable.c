@@ -67,7 +67,7 @@ int ln_cpu_separable_workspace(int *dims, const ln_separable_nhwc *op)
     ln_conv_shape shape = depthwise_shape(op);
     size_t bytes = ln_band_nhwc_f32_workspace(&shape, op->expand != NULL, op->project != NULL);
     if (bytes / sizeof(float) > INT_MAX) {
-        LN_FAIL(LN_LIMIT, "a workspace of %zu bytes is too large for a tensor", bytes);
+        ln_fail(LN_LIMIT, "a workspace of %zu bytes is too large for a tensor", bytes);
         return -1;
     }
     dims[0] = (int)(bytes / sizeof(float));

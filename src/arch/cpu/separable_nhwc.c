@@ -15,7 +15,7 @@ static const int ones[2] = {1, 1}, no_padding[4] = {0, 0, 0, 0};
 
 static int fail(const char *message)
 {
-    LN_FAIL(LN_INVALID, "%s", message);
+    ln_fail(LN_INVALID, "%s", message);
     return -1;
 }
 

@@ -160,7 +160,7 @@ LN_REF_INLINE void ln_ref_store_double(void *data, size_t i, tl_dtype dtype, dou
     if (ln_ref_is_floating(dtype))
         ln_ref_store_of(data, i, dtype, ln_ref_real(x));
     else
-        tl_convert((char *)data + i * tl_size_of(dtype), dtype, &x, TL_DOUBLE);
+        (void)tl_convert((char *)data + i * tl_size_of(dtype), dtype, &x, TL_DOUBLE);
 }
 
 // ---- Arithmetic ----

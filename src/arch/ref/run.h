@@ -17,14 +17,14 @@
 static inline void ln_ref_done(ln_op_arg *op_arg, ln_status status)
 {
     if (status != LN_OK)
-        ln_op_fail_recorded(op_arg);
+        (void)ln_op_fail_recorded(op_arg);
 }
 
 // The same for a routine that returns its result.
 static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
 {
     if (!result)
-        ln_op_fail_recorded(op_arg);
+        (void)ln_op_fail_recorded(op_arg);
 }
 
 // ---- Kernels with arguments as the operators have them ----

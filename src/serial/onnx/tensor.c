@@ -24,7 +24,7 @@ typedef struct reading {
     ln_onnx_value *out;
 } reading;
 
-#define FAIL(r, status, ...) ln_failed_with((status), fail_at((r), (status), __VA_ARGS__))
+#define FAIL(r, status, ...) ((void)fail_at((r), (status), __VA_ARGS__), (status))
 
 static ln_status fail_at(const reading *r, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
 
@@ -37,7 +37,7 @@ static ln_status fail_at(const reading *r, ln_status status, const char *fmt, ..
     const ln_onnx_bytes *name = &r->tensor.name;
     const uint8_t *at = r->tensor.dims.message.at; // the message, if it has a shape
     if (name->at) {
-        ln_fail_prefix("tensor '%.*s'", LN_ONNX_NAME(*name));
+        (void)ln_fail_prefix("tensor '%.*s'", LN_ONNX_NAME(*name));
         at = at ? at : name->at;
     }
     char text[1024];
@@ -76,7 +76,7 @@ static ln_status read_dims(const reading *r, const ln_onnx_numbers *numbers, ln_
 static void *take(reading *r, size_t size)
 {
     if (ln_onnx_charge(&r->source->budget, size) != LN_OK) {
-        FAIL(r, LN_LIMIT, "%zu bytes are over the limit", size);
+        (void)fail_at(r, LN_LIMIT, "%zu bytes are over the limit", size);
         return NULL;
     }
     r->out->owned = ln_alloc(size);
@@ -354,7 +354,7 @@ ln_onnx_bytes ln_onnx_tensor_name(ln_onnx_bytes message)
 ln_onnx_bytes ln_onnx_sparse_name(ln_onnx_bytes message)
 {
     ln_onnx_sparse sparse;
-    ln_onnx_decode(LN_ONNX_SPARSE, message, NULL, &sparse); // has no lists: takes no memory
+    (void)ln_onnx_decode(LN_ONNX_SPARSE, message, NULL, &sparse); // has no lists: takes no memory
     return sparse.values.at ? ln_onnx_tensor_name(sparse.values) : (ln_onnx_bytes){0};
 }
 

@@ -83,8 +83,9 @@ ln_object *ln_run_stack_join(ln_run_stack *stack, size_t column, int64_t axis, b
     if (stack->count == 0) {
         if (stack->sample)
             return none_like(stack->call, stack->sample[column], axis);
-        ln_call_fail(stack->call, LN_UNSUPPORTED,
-                     "its graph was never run, so that nobody knows the shapes of its outputs");
+        (void)ln_call_fail(
+            stack->call, LN_UNSUPPORTED,
+            "its graph was never run, so that nobody knows the shapes of its outputs");
         return NULL;
     }
     ln_object **items = column_items(stack, column, is_reversed);

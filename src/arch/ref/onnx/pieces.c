@@ -71,14 +71,15 @@ static int joined_shape(ln_call *call, int axis, bool is_new_axis, size_t count,
         for (int d = 0; fits && d < first->ndim; d++)
             fits = item->dims[d] == first->dims[d] || (d == axis && !is_new_axis);
         if (!fits) {
-            ln_call_fail(call, LN_INVALID, "item %zu differs in type or shape from the first", i);
+            (void)ln_call_fail(call, LN_INVALID, "item %zu differs in type or shape from the first",
+                               i);
             return -1;
         }
         total += is_new_axis ? 1 : item->dims[axis];
     }
     if (total > INT_MAX) {
-        ln_call_fail(call, LN_LIMIT, "%lld elements on the joined axis are too many",
-                     (long long)total);
+        (void)ln_call_fail(call, LN_LIMIT, "%lld elements on the joined axis are too many",
+                           (long long)total);
         return -1;
     }
     int ndim = first->ndim + is_new_axis;
@@ -98,8 +99,8 @@ ln_object *ln_ref_join_objects(ln_call *call, int64_t axis, bool is_new_axis, si
 {
     const tl_tensor *first = ln_object_tensor(items[0]);
     if (!first || first->ndim + is_new_axis > TL_MAXDIM) {
-        ln_call_fail(call, LN_INVALID, "items to be joined are tensors of rank %d at most",
-                     TL_MAXDIM - is_new_axis);
+        (void)ln_call_fail(call, LN_INVALID, "items to be joined are tensors of rank %d at most",
+                           TL_MAXDIM - is_new_axis);
         return NULL;
     }
     int at, dims[TL_MAXDIM];

@@ -131,7 +131,7 @@ static inline ln_status ln_compat_must(ln_status status)
 static inline void *ln_compat_must_have(void *pointer)
 {
     if (!pointer)
-        ln_compat_must(ln_error_status() != LN_OK ? ln_error_status() : LN_NO_MEMORY);
+        (void)ln_compat_must(ln_error_status() != LN_OK ? ln_error_status() : LN_NO_MEMORY);
     return pointer;
 }
 
