@@ -25,6 +25,7 @@ LN_CPPSTART
 #define LN_RULE_MAX_ARGS       32        // inputs, outputs or parameters of one statement
 #define LN_RULE_MAX_CONDITIONS 32        // of one rule
 #define LN_RULE_MAX_ELEMENTS   64        // of one array
+#define LN_RULE_MAX_COLUMNS    4         // of the rows of a rule
 #define LN_RULE_MAX_CODE       128       // steps of one expression
 #define LN_RULE_MAX_NESTING    16        // brackets within brackets in an expression
 #define LN_RULE_MAX_WORD       128       // bytes of a name or string

@@ -14,6 +14,26 @@
 
 // ---- Tokens ----
 
+// The token, or what it stands for in this row.
+static void substitute(ln_rule_parser *p)
+{
+    for (size_t i = 0; i < p->column_count && p->token.kind == LN_RULE_TOKEN_WORD; i++) {
+        if (!ln_rule_same_word(p->token.text, p->columns[i]))
+            continue;
+        ln_place place = p->token.place;
+        p->token = p->row[i];
+        p->token.place = place;
+        return;
+    }
+}
+
+ln_status ln_rule_next(ln_rule_parser *p)
+{
+    LN_TRY(ln_rule_lex(&p->lexer, &p->token));
+    substitute(p);
+    return LN_OK;
+}
+
 static bool is_reserved(const char *word)
 {
     static const char *const words[] = {"rule", "lower", "where",  "true", "false",
@@ -27,6 +47,14 @@ static bool is_reserved(const char *word)
 bool ln_rule_at_name(const ln_rule_parser *p)
 {
     return p->token.kind == LN_RULE_TOKEN_WORD && !is_reserved(p->token.text);
+}
+
+bool ln_rule_at_keyword(const ln_rule_parser *p, const char *word)
+{
+    ln_rule_lexer ahead = p->lexer;
+    ln_rule_token after;
+    return ln_rule_at_word(p, word) && ln_rule_lex(&ahead, &after) == LN_OK &&
+           after.kind == LN_RULE_TOKEN_WORD;
 }
 
 ln_status ln_rule_fail_expected(const ln_rule_parser *p, const char *what)
@@ -242,16 +270,12 @@ static ln_status fail_second(ln_place place, const ln_rule *first)
                       first->file, first->line);
 }
 
-static ln_status parse_rule(ln_rule_parser *p)
+// What follows the rule's name and tag.
+static ln_status parse_body(ln_rule_parser *p, ln_place place, ln_rule rule)
 {
-    ln_rule rule = {.file = p->lexer.place.file, .line = p->token.place.line, .stage = p->stage};
-    LN_TRY(ln_rule_next(p));
-    ln_place place = p->token.place;
-    LN_TRY(ln_rule_take_name(p, "the name of the rule", &rule.name));
     for (size_t i = 0; i < p->rule_count; i++)
         if (ln_rule_same_word(p->rules[i].name, rule.name))
             return fail_second(place, &p->rules[i]);
-    LN_TRY(parse_tag(p, &rule.tag));
     LN_TRY(ln_rule_parse_pattern(p));
     LN_TRY(ln_rule_parse_where(p, false));
     LN_TRY(expect_arrow(p));
@@ -270,6 +294,96 @@ static ln_status parse_rule(ln_rule_parser *p)
     LN_TRY(grow(p, (void **)&p->rules, p->rule_count, sizeof rule, "rules in a file"));
     p->rules[p->rule_count++] = rule;
     return LN_OK;
+}
+
+// ---- Rows: several rules of one text ----
+
+// A position in the text, to which the parser comes back.
+typedef struct mark {
+    ln_rule_lexer lexer;
+    ln_rule_token token;
+} mark;
+
+static mark here(const ln_rule_parser *p)
+{
+    return (mark){p->lexer, p->token};
+}
+
+static void go_to(ln_rule_parser *p, const mark *to)
+{
+    p->lexer = to->lexer;
+    p->token = to->token;
+    substitute(p);
+}
+
+// The words up to `in`.
+static ln_status parse_columns(ln_rule_parser *p, size_t *out_count)
+{
+    *out_count = 0;
+    do {
+        LN_TRY(ln_rule_next(p)); // `for`, or a comma
+        LN_TRY(ln_rule_check_room(p, *out_count, LN_RULE_MAX_COLUMNS, "columns of rows"));
+        if (!ln_rule_at_name(p))
+            return ln_rule_fail_expected(p, "the name of a column");
+        snprintf(p->columns[(*out_count)++], LN_RULE_MAX_WORD, "%s", p->token.text);
+        LN_TRY(ln_rule_next(p));
+    } while (ln_rule_at_sign(p, ','));
+    return ln_rule_at_word(p, "in") ? ln_rule_next(p) : ln_rule_fail_expected(p, "'in'");
+}
+
+// The words, strings and numbers of one row, and the comma after it; *out_is_last: there is none.
+static ln_status parse_row(ln_rule_parser *p, size_t column_count, bool *out_is_last)
+{
+    for (size_t i = 0; i < column_count; i++) {
+        ln_rule_token_kind kind = p->token.kind;
+        if (kind != LN_RULE_TOKEN_WORD &&
+            (i == 0 || (kind != LN_RULE_TOKEN_STRING && kind != LN_RULE_TOKEN_NUMBER)))
+            return ln_rule_fail_expected(p, i == 0 ? "the word of a row"
+                                                   : "a word, a string or a number of the row");
+        p->row[i] = p->token;
+        LN_TRY(ln_rule_next(p));
+    }
+    *out_is_last = !ln_rule_at_sign(p, ',');
+    return *out_is_last ? LN_OK : ln_rule_next(p);
+}
+
+// A rule for each row, named after its first word.
+static ln_status parse_rows(ln_rule_parser *p, ln_place place, ln_rule rule)
+{
+    char name[2 * LN_RULE_MAX_WORD];
+    size_t column_count;
+    bool is_last = false;
+    LN_TRY(parse_columns(p, &column_count));
+    mark row = here(p);
+    while (!is_last)
+        LN_TRY(parse_row(p, column_count, &is_last));
+    mark body = here(p);
+    for (is_last = false; !is_last;) {
+        go_to(p, &row);
+        LN_TRY(parse_row(p, column_count, &is_last));
+        row = here(p);
+        snprintf(name, sizeof name, "%s_%s", rule.name, p->row[0].text);
+        ln_rule one = rule;
+        one.name = ln_document_strdup(p->arena, name, strlen(name));
+        if (!one.name)
+            return LN_NO_MEMORY;
+        p->column_count = column_count;
+        go_to(p, &body);
+        ln_status status = parse_body(p, place, one);
+        p->column_count = 0;
+        LN_TRY(status);
+    }
+    return LN_OK;
+}
+
+static ln_status parse_rule(ln_rule_parser *p)
+{
+    ln_rule rule = {.file = p->lexer.place.file, .line = p->token.place.line, .stage = p->stage};
+    LN_TRY(ln_rule_next(p));
+    ln_place place = p->token.place;
+    LN_TRY(ln_rule_take_name(p, "the name of the rule", &rule.name));
+    LN_TRY(parse_tag(p, &rule.tag));
+    return ln_rule_at_keyword(p, "for") ? parse_rows(p, place, rule) : parse_body(p, place, rule);
 }
 
 static ln_status parse_lower(ln_rule_parser *p)

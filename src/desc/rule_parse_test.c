@@ -77,6 +77,31 @@ TEST(lower_statements_read_into_tables)
     ln_rule_set_destroy(set);
 }
 
+TEST(rows_are_rules_of_one_text)
+{
+    ln_rule_set *set;
+    CHECK_OK(parse("rule r [exact]\n"
+                   "  for T, k, n in f \"one\" 1, g \"two\" 2\n"
+                   "  y = T(x | a=\"T\", b=n)\n"
+                   "  where dim(x, n) == 3\n"
+                   "  => y = elew(x | kind=k)\n"
+                   "rule T [exact] for = T(in) => for = elew(in)\n",
+                   &set));
+    CHECK_EQ(set->rule_count, 3);
+    CHECK_STR_EQ(set->rules[0].name, "r_f");
+    const ln_rule *second = &set->rules[1];
+    CHECK_STR_EQ(second->name, "r_g");
+    CHECK_EQ(second->line, 1);
+    CHECK_STR_EQ(second->pattern[0].optype, "g");
+    CHECK_EQ(second->pattern[0].line, 3);
+    CHECK_STR_EQ(second->pattern[0].params[0].value.string, "T");
+    CHECK_EQ((int)second->pattern[0].params[1].value.number, 2);
+    CHECK_EQ(second->condition_count, 1);
+    CHECK_STR_EQ(second->result[0].params[0].value.string, "two");
+    CHECK_STR_EQ(set->rules[2].pattern[0].optype, "T"); // the columns are over
+    ln_rule_set_destroy(set);
+}
+
 TEST(an_operator_that_the_result_reads_from_is_kept)
 {
     ln_rule_set *set;
@@ -241,6 +266,17 @@ static const struct {
      "rule r [exact] a = f(b, c) b = transpose(x) c = g(y) => d = f(x, y) e = g(d) "
      "a = transpose(e)",
      LN_SYNTAX, "moves nothing that sinks"},
+    {"rows without in", "rule r [exact] for T f", LN_SYNTAX, "1:22: expected 'in', found 'f'"},
+    {"a row without a word", "rule r [exact] for T in \"f\" a = T(x)", LN_SYNTAX,
+     "1:25: expected the word of a row, found \"f\""},
+    {"a short row", "rule r [exact] for T, k in f => a = T(x)", LN_SYNTAX,
+     "1:30: expected a word, a string or a number of the row, found '=>'"},
+    {"a row twice", "rule r [exact] for T in f, f a = T(x) => a = elew(x)", LN_SYNTAX,
+     "1:6: rule 'r_f' is there already, at line 1"},
+    {"an error in a row", "rule r [exact] for T in f, elew a = T(x) => a = elew(x)", LN_SYNTAX,
+     "1:6: the rule does not shrink the model"},
+    {"many columns", "rule r [exact] for a, b, c, d, e in", LN_LIMIT,
+     "1:32: at most 4 columns of rows are allowed"},
     {"each of one", "rule r [exact] a = f(x) => each b of a = reshape(x)", LN_SYNTAX,
      "1:38: `each` is for the outputs that one `xs...` stands for"},
     {"each under another's name", "rule r [exact] a... = f(x) => each x of a... = reshape(x)",
@@ -342,7 +378,7 @@ TEST(a_file_reads_like_its_text)
     unlink(path);
 }
 
-TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables,
+TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables, rows_are_rules_of_one_text,
           an_operator_that_the_result_reads_from_is_kept, an_empty_file_has_no_rules,
           errors_have_a_place_and_a_reason, limits_are_stated, a_file_reads_like_its_text,
           out_of_memory_gives_no_rules)

@@ -33,6 +33,11 @@ typedef struct ln_rule_parser {
     size_t lower_count;
     ln_rule_stage stage;
 
+    // What words of a rule with rows stand for; no columns: it has none.
+    char columns[LN_RULE_MAX_COLUMNS][LN_RULE_MAX_WORD];
+    ln_rule_token row[LN_RULE_MAX_COLUMNS];
+    size_t column_count;
+
     // The rule being read.
     const char *names[LN_RULE_MAX_NAMES];
     ln_rule_name infos[LN_RULE_MAX_NAMES];
@@ -47,10 +52,8 @@ typedef struct ln_rule_parser {
 
 // ---- rule_parse.c ----
 
-static inline ln_status ln_rule_next(ln_rule_parser *p)
-{
-    return ln_rule_lex(&p->lexer, &p->token);
-}
+// Reads the next token.
+ln_status ln_rule_next(ln_rule_parser *p);
 
 static inline bool ln_rule_at_sign(const ln_rule_parser *p, char sign)
 {
@@ -64,6 +67,9 @@ static inline bool ln_rule_at_word(const ln_rule_parser *p, const char *word)
 
 // A word that may be a name.
 bool ln_rule_at_name(const ln_rule_parser *p);
+
+// The word with another one behind it; elsewhere it may be a name.
+bool ln_rule_at_keyword(const ln_rule_parser *p, const char *word);
 
 // Whether a bracket is behind the next token, or that is no name.
 bool ln_rule_is_before_bracket(const ln_rule_parser *p);

@@ -202,15 +202,7 @@ static ln_status parse_outs(ln_rule_parser *p, bool is_result, ln_rule_op *op)
     return LN_OK;
 }
 
-// each NAME of OUTPUT...: the word may be a name elsewhere.
-static bool is_at_each(const ln_rule_parser *p)
-{
-    ln_rule_lexer ahead = p->lexer;
-    ln_rule_token after;
-    return ln_rule_at_word(p, "each") && ln_rule_lex(&ahead, &after) == LN_OK &&
-           after.kind == LN_RULE_TOKEN_WORD;
-}
-
+// each NAME of OUTPUT...
 static ln_status parse_each(ln_rule_parser *p, ln_rule_op *op)
 {
     LN_TRY(ln_rule_next(p));
@@ -361,7 +353,7 @@ ln_status ln_rule_parse_statement(ln_rule_parser *p, bool is_result, ln_rule_op 
 {
     ln_place place = p->token.place;
     *op = (ln_rule_op){.line = place.line, .params_from = -1, .each = LN_RULE_ANY};
-    bool has_each = is_result && is_at_each(p);
+    bool has_each = is_result && ln_rule_at_keyword(p, "each");
     LN_TRY(has_each ? parse_each(p, op) : parse_outs(p, is_result, op));
     op->is_producer = !is_result && p->pattern_count > 0 && makes_read(p, op);
     size_t known_count = p->name_count;
