@@ -26,7 +26,7 @@ typedef struct fired_list {
     size_t count;
 } fired_list;
 
-// What is not to fire: a rule at an operator. By its name and not by a number, since numbers behind
+// What is not to fire: a rule at an operator. By its name and not by a number, since numbers after
 // a firing that is left out may change. All texts are borrowed.
 typedef struct refusal {
     const char *rule;

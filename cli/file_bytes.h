@@ -8,7 +8,7 @@
 
 #include <lightnet/status.h>
 
-// Reads a regular file of at most 4 GiB as a whole. A NUL stands behind the *out_count bytes, which
+// Reads a regular file of at most 4 GiB as a whole. A NUL stands after the *out_count bytes, which
 // are given back with free.
 ln_status file_read(const char *path, char **out_bytes, size_t *out_count);
 

@@ -22,7 +22,7 @@ typedef struct number_notes {
     word_note unfit;      // numbers that the type cannot hold, which became the nearest that it can
 } number_notes;
 
-// The numbers of the text `text`, which has `len` bytes and a NUL behind them and is changed, as a
+// The numbers of the text `text`, which has `len` bytes and a NUL after them and is changed, as a
 // tensor of one dimension; `dtype` is TL_FLOAT or TL_INT8. Freed with tl_tensor_free_data_too.
 ln_status numbers_parse(char *text, size_t len, tl_dtype dtype, tl_tensor **out_tensor,
                         number_notes *out_notes);

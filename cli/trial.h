@@ -34,7 +34,7 @@ void trial_data_destroy(trial_data *data); // accepts NULL
 ln_status trial_bind_shapes(ln_context *model, const trial_data *data);
 
 // Compiles a copy of `model`, loads it and runs it `run_count` times. Operators without outputs,
-// which only tell or save something, do not run, nor do those behind the one that makes tensor
+// which only tell or save something, do not run, nor do those after the one that makes tensor
 // `until` (NULL: all run). The caller closes *out_loaded.
 ln_status trial_run(const ln_context *model, const char *target, const ln_optimize_options *options,
                     const trial_data *data, int run_count, const char *until,

@@ -125,5 +125,5 @@ ln_status wav_parse(const char *path, const char *bytes, size_t count, wav_sound
             return mix(path, &format, chunk + 8, size, out_sound);
         at += 8 + size + (size & 1);
     }
-    return LN_FAIL(LN_SYNTAX, "%s holds no sound behind a format", path);
+    return LN_FAIL(LN_SYNTAX, "%s holds no sound after a format", path);
 }

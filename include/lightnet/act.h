@@ -2,7 +2,7 @@
 /* Activations: functions of one element that operators apply to what they have computed, before it
  * is stored.
  *
- * NaN stays NaN. `alpha` and `beta` are the numbers behind the name in the list; an activation
+ * NaN stays NaN. `alpha` and `beta` are the numbers after the name in the list; an activation
  * looks at no others.
  */
 

@@ -2,9 +2,9 @@
 /* Easy JSON: JSON as people like to write it. Beyond JSON it has
  *
  *     // comments, to the end of the line, and of this form as well
- *     a comma behind the last member
+ *     a comma after the last member
  *     '''
- *     strings over lines, as they are: from the line behind the quotes up to the line in front of
+ *     strings over lines, as they are: from the line after the quotes up to the line in front of
  *     those that close, whose line end is no part of it
  *     '''
  */

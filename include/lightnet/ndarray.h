@@ -12,7 +12,7 @@
  *     ln_ndarray_release(a);
  *
  * An array is a shape, strides and an offset into a memory. It begins with a DLTensor, so that a
- * pointer to the array is a pointer to its DLTensor and back; what lies behind that is private, and
+ * pointer to the array is a pointer to its DLTensor and back; what lies after that is private, and
  * the DLTensor is to be read only. Arrays are counted (`retain`, `release`), and so are memories: a
  * view keeps the memory, not the array that it was made from.
  *

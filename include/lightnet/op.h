@@ -66,7 +66,7 @@ typedef struct ln_op_arg ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
 
-/* The offset of `te` behind the start of the tensor in which it lies, or may lie
+/* The offset of `te` after the start of the tensor in which it lies, or may lie
  * (`ln_place_info`): an output in an input, or an input in an output. LN_NO_OFFSET if its elements
  * are no row of neighbours there. */
 typedef size_t (*ln_op_offset_func)(ln_op_arg *op_arg, ln_tensor_entry *te);
@@ -187,7 +187,7 @@ LN_API ln_status ln_op_list_do_run(ln_list *ops);
 LN_API ln_status ln_op_list_do_post_run(ln_list *ops);
 
 /* Writes to `buf`, of LN_MAX_NAME_LEN bytes, a name that no operator of `ops` has: `prefix` and a
- * number, one more than the largest behind that prefix, or 0. Returns the number, or -1 with a
+ * number, one more than the largest with that prefix, or 0. Returns the number, or -1 with a
  * recorded failure if a pointer is NULL, the name is too long or the number too large. O(length).
  */
 LN_API int ln_op_list_unique_name(const ln_list *ops, char *buf, const char *prefix);

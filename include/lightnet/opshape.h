@@ -43,7 +43,7 @@ LN_API int ln_shape_with_dim(int *dims, const tl_tensor *src, int axis, int dim)
 /* The shape of `src` with 1 on `axis`, which must have elements unless the result has none. */
 LN_API int ln_shape_reduce(int *dims, const tl_tensor *src, int axis);
 
-/* `count` tensors one behind the other on `axis`; they differ at most there. */
+/* `count` tensors one after the other on `axis`; they differ at most there. */
 LN_API int ln_shape_concat(int *dims, tl_tensor *const *srcs, int count, int axis);
 
 /* `count` tensors of the shape of `first` on a new first axis. */
@@ -110,7 +110,7 @@ LN_API int ln_shape_pool2d(int *dims, const tl_tensor *src, const int size[2], c
 
 /* ---- Where parts lie ----
  *
- * The offset in bytes of a part behind the start of what it is a part of; LN_NO_OFFSET (op.h) if
+ * The offset in bytes of a part after the start of what it is a part of; LN_NO_OFFSET (op.h) if
  * its elements are no row of neighbours there. Shapes have been checked. */
 
 /* The elements from `start` on `axis` of `src`. */

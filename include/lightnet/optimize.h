@@ -45,7 +45,7 @@ typedef struct ln_firing {
 
 typedef struct ln_optimize_options {
     const char *passes;     /* only these, such as "fold,expand"; NULL: all */
-    const char *stop_after; /* no pass behind this one; NULL: to the end */
+    const char *stop_after; /* no pass after this one; NULL: to the end */
 
     /* Files of rules, tried before the built-in ones (docs/rules.md is their language). */
     const char *const *rule_files;

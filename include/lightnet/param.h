@@ -151,7 +151,7 @@ LN_API ln_param_entry *ln_param_list_find2(const ln_list *list, const char *arg_
 LN_API int ln_param_list_length(const ln_list *list);
 
 /* Writes to `buf`, of LN_MAX_NAME_LEN bytes, an argument name that is not in the list: `prefix` and
- * a number, one more than the largest behind that prefix, or 0. Returns the number, or -1 with a
+ * a number, one more than the largest with that prefix, or 0. Returns the number, or -1 with a
  * recorded failure if a pointer is NULL, the name is too long or the number too large. */
 LN_API int ln_param_list_unique_arg_name(const ln_list *list, char *buf, const char *prefix);
 

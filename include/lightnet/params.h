@@ -34,7 +34,7 @@ typedef struct ln_named_array {
 
 /* Reads a dictionary. Names and arrays are copied, so the bytes are needed for the call only; the
  * arrays are in main memory, whatever device they say. Names may be empty, or appear twice; bytes
- * behind the last array are ignored. `source_name` (may be NULL) stands in messages. LN_SYNTAX, or
+ * after the last array are ignored. `source_name` (may be NULL) stands in messages. LN_SYNTAX, or
  * LN_UNSUPPORTED for an unknown element type. The caller frees *out_params. */
 LN_API ln_status ln_params_load(const void *bytes, size_t byte_count, const char *source_name,
                                 ln_params **out_params);

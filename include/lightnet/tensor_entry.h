@@ -157,7 +157,7 @@ LN_API ln_tensor_entry *ln_tensor_list_find_entry(const ln_list *list, const ln_
 LN_API int ln_tensor_list_length(const ln_list *list);
 
 /* Writes to `buf`, of LN_MAX_NAME_LEN bytes, an argument name that is not in the list: `prefix` and
- * a number, one more than the largest behind that prefix, or 0. Returns the number, or -1 with a
+ * a number, one more than the largest with that prefix, or 0. Returns the number, or -1 with a
  * recorded failure if a pointer is NULL, the name is too long or the number too large. */
 LN_API int ln_tensor_list_unique_arg_name(const ln_list *list, char *buf, const char *prefix);
 

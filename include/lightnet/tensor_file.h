@@ -18,7 +18,7 @@
  * safetensors: the dtypes F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL; others are
  * LN_UNSUPPORTED. Data must fill the file without gap or overlap.
  *
- * Params dictionaries: the same types, of one lane. Devices, and bytes behind the end, are ignored.
+ * Params dictionaries: the same types, of one lane. Devices, and bytes after the end, are ignored.
  *
  * .wts: `count`, then `name type length words...` per array; type 0 is float, 2 is int8, words are
  * hexadecimal. Arrays are read into memory and have one dimension.

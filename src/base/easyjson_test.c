@@ -33,7 +33,7 @@ TEST(easy_json_becomes_json)
         const char *json;
     } rows[] = {
         {"plain", "[1, true, null]", "[1, true, null]\n"},
-        {"comma behind the last", "{\"a\": [1, 2,], \"b\": {},}",
+        {"comma after the last", "{\"a\": [1, 2,], \"b\": {},}",
          "{\n    \"a\": [1, 2],\n    \"b\": {}\n}\n"},
         {"comments", "// first\n[1, // one\n /* two */ 2]", "[1, 2]\n"},
         {"a URL is no comment", "[\"http://x/*y*/\"]", "[\"http://x/*y*/\"]\n"},

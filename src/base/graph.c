@@ -434,7 +434,7 @@ static size_t *copy_indegrees(const ln_graph *graph)
 
 static ln_status fail_cycle(const ln_graph *graph, size_t sorted_count)
 {
-    return LN_FAIL(LN_INVALID, "the graph has a cycle: %zu of %zu nodes are in it or behind it",
+    return LN_FAIL(LN_INVALID, "the graph has a cycle: %zu of %zu nodes are in it or after it",
                    graph->size - sorted_count, graph->size);
 }
 

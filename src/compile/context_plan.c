@@ -181,7 +181,7 @@ static ln_status check_view(const ln_plan_records *r, const ln_compiled_tensor *
     if (!r->is_described[i] || view->offset - owner->offset == distance)
         return LN_OK;
     return LN_FAIL(LN_INVALID,
-                   "%s: tensor '%s' is stated at offset %zu, but it lies %zu bytes behind the "
+                   "%s: tensor '%s' is stated at offset %zu, but it lies %zu bytes after the "
                    "start of '%s' at %zu; compile the model again",
                    stated->place, view->name, view->offset, distance, owner->name, owner->offset);
 }

@@ -78,7 +78,7 @@ int ln_runs_groups(const ln_arch *arch)
     return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
 }
 
-// Makes one group of the operators from *position on that share its arch, and moves behind them.
+// Makes one group of the operators from *position on that share its arch, and moves past them.
 static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
 {
     ln_list *ops = NULL;

@@ -109,7 +109,7 @@ static ln_op *maker_of(const ln_context *ctx, const ln_tensor_list_entry *in)
     return entry ? ln_op_table_find(ctx->op_table, entry->creater) : NULL;
 }
 
-// Places the operator behind what it needs of those that move.
+// Places the operator after what it needs of those that move.
 static ln_status place(sinking *s, ln_op *op)
 {
     size_t depth = 0;

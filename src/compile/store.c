@@ -272,7 +272,7 @@ static size_t alignment_of(const ln_named_tensor *named)
     return align;
 }
 
-// Data follow each other without gaps: behind sizes that keep the alignment come those that do not.
+// Data follow each other without gaps: after sizes that keep the alignment come those that do not.
 static int by_alignment(const void *a, const void *b)
 {
     size_t x = alignment_of(a), y = alignment_of(b);

@@ -178,7 +178,7 @@ BREAK(view_before_owner)
 {
     m->values[V].offset = 192;
 }
-BREAK(view_behind_owner)
+BREAK(view_after_owner)
 {
     m->values[Q].byte_count = 51;
 }
@@ -361,7 +361,7 @@ static const broken all_broken[] = {
     {"own owner", own_owner, {"'v' is its own owner"}},
     {"owner circle", owner_circle, {"circle", "'c'"}},
     {"view before owner", view_before_owner, {"'v' [192, 320)", "owner 't' [256, 384)"}},
-    {"view behind owner", view_behind_owner, {"'q' [434, 485)", "owner 'c' [384, 484)"}},
+    {"view after owner", view_after_owner, {"'q' [434, 485)", "owner 'c' [384, 484)"}},
     {"view elsewhere", view_elsewhere, {"'v' is in LN_MEM_CUDA", "'t' in LN_MEM_CPU"}},
     {"half static view", half_static_view, {"'v'", "'t'", "static"}},
     {"view outlives owner",

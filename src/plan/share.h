@@ -27,7 +27,7 @@ typedef struct ln_share {
     uint32_t step;
     uint32_t inner;
     uint32_t outer;
-    size_t offset; // of `inner` behind the start of `outer`
+    size_t offset; // of `inner` after the start of `outer`
 } ln_share;
 
 // Bytes that are alive at once.

@@ -40,7 +40,7 @@ typedef struct ln_sharer {
     size_t *offsets;  // ... and where in their owners values lie
     bool *is_taken;   // of each choice
     uint32_t *up;     // shortcuts to the root ...
-    size_t *distance; // ... and how far behind its start a value begins
+    size_t *distance; // ... and how far after its start a value begins
     ln_share_tree *trees;
     uint32_t *content;       // of each value: the root after the first round ...
     size_t *content_offset;  // ... and where in it

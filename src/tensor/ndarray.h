@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays inside the library: what lies behind the DLTensor, and what is checked about one.
+// Arrays inside the library: what lies after the DLTensor, and what is checked about one.
 
 #ifndef LN_TENSOR_NDARRAY_H
 #define LN_TENSOR_NDARRAY_H
@@ -8,7 +8,7 @@
 
 #include <lightnet/ndarray.h>
 
-// The memory of one or more arrays. Ours lies behind this record, in one block with it:
+// The memory of one or more arrays. Ours lies after this record, in one block with it:
 //     | record | padding to 64 | data ... |
 // Other memory is somebody's who wants to hear when it is no longer held.
 typedef struct ln_nd_memory {

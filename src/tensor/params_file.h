@@ -33,7 +33,7 @@ typedef struct ln_params_entry {
 // the same block as the entries, which the caller gives back with ln_free. Only headers are read,
 // so that a mapped file is not read as a whole, and memory is taken only when all of them are
 // right, less than twice their size. Names may be empty or appear twice; the
-// device of an array is ignored, and so are bytes behind the last one.
+// device of an array is ignored, and so are bytes after the last one.
 // Errors begin with `source_name` (NULL: with nothing) and the offset: LN_SYNTAX, and
 // LN_UNSUPPORTED for an element type that does not fill whole bytes.
 ln_status ln_params_parse(const void *bytes, size_t byte_count, const char *source_name,

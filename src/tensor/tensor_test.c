@@ -20,7 +20,7 @@ TEST(lengths_are_checked)
         {"a row", 1, {7}, 7},
         {"a product", 3, {2, 3, 4}, 24},
         {"an empty dimension", 2, {5, 0}, 0},
-        {"an empty dimension behind an overflow", 4, {INT_MAX, INT_MAX, INT_MAX, 0}, 0},
+        {"an empty dimension after an overflow", 4, {INT_MAX, INT_MAX, INT_MAX, 0}, 0},
         {"the largest", 1, {INT_MAX}, INT_MAX},
         {"an overflow", 2, {65536, 32768}, -1},
         {"an overflow of 64 bits", 3, {INT_MAX, INT_MAX, INT_MAX}, -1},

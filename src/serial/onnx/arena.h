@@ -37,7 +37,7 @@ typedef struct ln_onnx_arena {
 // `count` elements of `size` bytes, zeroed, aligned for any type; NULL with a recorded failure.
 void *ln_onnx_arena_take(ln_onnx_arena *arena, size_t count, size_t size);
 
-// A copy with a 0 byte behind it.
+// A copy with a 0 byte after it.
 char *ln_onnx_arena_text(ln_onnx_arena *arena, const void *bytes, size_t len);
 
 // Forgets all that was taken and keeps one chunk for more.

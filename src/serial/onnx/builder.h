@@ -49,7 +49,7 @@ typedef struct ln_onnx_function_entry {
     const char *key; // "<domain>:<name>:<overload>", as far as they are there
 } ln_onnx_function_entry;
 
-// An attribute of the node that is being built, behind its references.
+// An attribute of the node that is being built, after its references.
 typedef struct ln_onnx_given {
     const char *name;
     ln_onnx_attribute value;
@@ -125,7 +125,7 @@ typedef struct ln_onnx_builder {
     ln_hash *functions; // key -> ln_onnx_function_entry
     ln_hash *tensors;   // names that are taken, in all graphs
     ln_hash *ops;       // the same of operators and graphs
-    size_t serial;      // behind names that were taken
+    size_t serial;      // after names that were taken
     size_t nodes_left;  // that may still be built
     size_t params_left; // elements of parameters that may still be made
     ln_onnx_frame *frames[LN_ONNX_MAX_FRAMES];

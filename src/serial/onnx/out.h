@@ -43,7 +43,7 @@ void ln_onnx_put_message(ln_onnx_out *out, uint32_t field, const ln_onnx_out *me
 // The same as bytes that stay where they are until `out` has been written.
 void ln_onnx_put_piece(ln_onnx_out *out, uint32_t field, const void *bytes, size_t len);
 
-// Fields of `message` behind those of `out`.
+// Fields of `message` after those of `out`.
 void ln_onnx_append_out(ln_onnx_out *out, const ln_onnx_out *message);
 
 // Bytes that are no field: `borrow` as for a piece.

@@ -397,7 +397,7 @@ static ln_status spread(reading *r, const ln_onnx_value *values, const ln_onnx_v
         int64_t at = flat_index(indices, i, whole);
         if (at <= last)
             return FAIL(r, LN_INVALID, "indices[%zu]: %s", i,
-                        at < 0 ? "outside the tensor" : "not behind the one before it");
+                        at < 0 ? "outside the tensor" : "not after the one before it");
         memcpy((char *)whole->owned + (size_t)at * size, (const char *)values->data + i * size,
                size);
         last = at;

@@ -32,11 +32,11 @@ typedef struct ln_wire_field {
     const uint8_t *at;   // its tag
 } ln_wire_field;
 
-// Reads a number of 7 bits a byte, least significant first, and moves *at behind it. False, with
+// Reads a number of 7 bits a byte, least significant first, and moves *at past it. False, with
 // *at where it was, if it does not end before `end`, or has more than 64 bits.
 bool ln_wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *out);
 
-// Reads the next field and moves *at behind it. NULL, or what is wrong with it: *at is as it was.
+// Reads the next field and moves *at past it. NULL, or what is wrong with it: *at is as it was.
 const char *ln_wire_next(const uint8_t **at, const uint8_t *end, ln_wire_field *out);
 
 // The same for bytes that have been checked: false at the end.

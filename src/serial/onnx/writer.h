@@ -175,7 +175,7 @@ ln_status ln_onnx_put_type_text(ln_onnx_out *out, const char *text);
 ln_status ln_onnx_write_mem(const ln_context *ctx, char **out_bytes, size_t *out_byte_count);
 
 // The same into a file; with `is_external`, or where one file could not hold them, large constants
-// go to a file beside it, named as it is with ".data" behind.
+// go to a file beside it, named as it is with ".data" after.
 ln_status ln_onnx_write_file(const ln_context *ctx, const char *path, int is_external);
 
 #endif

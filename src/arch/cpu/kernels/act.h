@@ -17,7 +17,7 @@ typedef struct ln_epilogue_f32 {
     const float *bias;    // a float for each channel; NULL: none
     const float *addend;  // as many elements as the result, and in its order; NULL: none
     size_t addend_stride; // floats from one row (pixel) of it to the next
-    bool is_addend_last;  // added behind the activation, not before it
+    bool is_addend_last;  // added after the activation, not before it
     ln_act act;
     float alpha, beta; // of the activation
 } ln_epilogue_f32;

@@ -6,8 +6,8 @@
 // change a bit (but for the payload of a NaN, which nothing here promises).
 //
 //     vf        a vector of VF_LANES floats
-//     ..._n     the first n lanes, 1 <= n <= VF_LANES: loads touch no memory behind them and fill
-//               the other lanes with 0, stores write no memory behind them
+//     ..._n     the first n lanes, 1 <= n <= VF_LANES: loads touch no memory after them and fill
+//               the other lanes with 0, stores write no memory after them
 
 #ifndef LN_ARCH_CPU_SIMD_F32_GENERIC_H
 #define LN_ARCH_CPU_SIMD_F32_GENERIC_H

@@ -70,12 +70,12 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *
 
 // ---- Kernels ----
 
-// Keys as panels of 16: | c0: k0 ... k15 | c1: k0 ... k15 | ..., times scale, zeros behind the
+// Keys as panels of 16: | c0: k0 ... k15 | c1: k0 ... k15 | ..., times scale, zeros after the
 // last.
 typedef void ln_attention_pack_keys_fn(size_t keys, size_t size, const float *k, size_t stride,
                                        float scale, float *to);
 
-// Values as panels of 16: | j0: c0 ... c15 | j1: c0 ... c15 | ..., zeros behind the last c.
+// Values as panels of 16: | j0: c0 ... c15 | j1: c0 ... c15 | ..., zeros after the last c.
 typedef void ln_attention_pack_values_fn(size_t keys, size_t size, const float *v, size_t stride,
                                          float *to);
 

@@ -98,7 +98,7 @@ VF_VERB vf attention_masked(vf score, const float *mask, size_t i, size_t n)
     return mask ? vf_add(score, vf_load_n(mask + i, n)) : score;
 }
 
-// The largest of the first n scores in each lane; with a mask they take it. What is behind them, to
+// The largest of the first n scores in each lane; with a mask they take it. What is after them, to
 // a multiple of LN_ATTENTION_LANES, becomes -infinity, whose weight is 0.
 VF_VERB vf attention_max(size_t n, float *p, const float *mask)
 {

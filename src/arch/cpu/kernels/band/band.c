@@ -31,11 +31,11 @@
 
 // ---- Sizes ----
 
-// Floats of the buffers for bands of some rows: those in front of and behind the depthwise
+// Floats of the buffers for bands of some rows: those before and after the depthwise
 // convolution.
 typedef struct band_size {
     size_t first, more; // in front: for one row of outputs, and for each other one
-    size_t row;         // behind: for each row of outputs
+    size_t row;         // after: for each row of outputs
     size_t most;        // in all, if a band has several rows
     size_t edge_rows;   // that two pieces look at, at most
     size_t edge;        // floats of these
@@ -199,7 +199,7 @@ static size_t line_of(const band_job *job)
     return s->in_w * s->in_channels;
 }
 
-// To `to`, row by row behind each other.
+// To `to`, row by row one after the other.
 static void expand_rows(const band_job *job, size_t image, row_range rows, float *to)
 {
     if (rows.first >= rows.end)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution of channels-last images with a 1x1 convolution in front of it, one behind
+// Depthwise convolution of channels-last images with a 1x1 convolution before it, one after
 // it, or both, band by band: what lies between them is some rows in the cache, never an image.
 //
 //     | x: rows |  expand   | some rows, C channels |  depthwise  | some rows |  project  | y |

@@ -8,7 +8,7 @@
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/kernel_test.h"
 
-// The chain: its depthwise convolution, and channels in front and behind; 0: no 1x1 convolution.
+// The chain: its depthwise convolution, and channels before and after; 0: no 1x1 convolution.
 typedef struct chain {
     ln_conv_shape depthwise;
     size_t in_channels, out_channels;

@@ -173,7 +173,7 @@ static size_t windows_above(const pooled_job *job, size_t row)
     return ln_min((row + w->pad - job->plan.window) / w->stride + 1, pool->out_h);
 }
 
-// How many windows start in front of it; the others, if there are any, at it or behind it.
+// How many windows start before it; the others, if there are any, at it or after it.
 static size_t windows_from_above(const pooled_job *job, size_t row)
 {
     const ln_window_1d *w = &job->args->pool->rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of five networks with the max pooling behind them band by band, against the two one
+// Convolutions of five networks with the max pooling after them band by band, against the two one
 // after the other: one thread, with caches as a network leaves them.
 
 #include <stdint.h>

@@ -12,7 +12,7 @@ typedef struct chain {
     ln_conv_shape conv;
     ln_window_1d rows, columns; // of the pooling; `in` follows from the convolution
     size_t out_h, out_w;
-    size_t gap; // behind the channels of x and y
+    size_t gap; // after the channels of x and y
     bool has_bias, at_end, has_nan;
     ln_act act;
 } chain;

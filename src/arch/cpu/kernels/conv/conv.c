@@ -6,7 +6,7 @@
 //   general     implicit gemm: panels of output pixels are gathered as a gemm tile needs them
 //
 // The last two put zeros around the image, and what that does to weights that are not finite is
-// mended behind them.
+// mended after them.
 //
 // The matrix of the general path is never whole in memory: the workspace is one panel.
 

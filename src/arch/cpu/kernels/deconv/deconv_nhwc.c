@@ -54,7 +54,7 @@ static const float *phase_weights(const ln_conv_nhwc_f32_args *a, const ln_decon
     return a->packed + taps * tap_floats(s);
 }
 
-// The taps of a phase on one axis: `start` and those every `step` behind it.
+// The taps of a phase on one axis: `start` and those every `step` after it.
 typedef struct tap_walk {
     size_t start, step;
 } tap_walk;
@@ -163,7 +163,7 @@ static phase_axis col_axis(const ln_conv_shape *s, size_t first)
 }
 
 // Outputs of a row that are computed: some in front of the phase's first, where its windows would
-// start behind the first column of the image.
+// start after the first column of the image.
 static size_t row_length(const phase_axis *axis)
 {
     return axis->start + axis->phase.count;

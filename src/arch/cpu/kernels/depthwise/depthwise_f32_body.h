@@ -157,7 +157,7 @@ typedef struct depthwise_column {
 
 // A tile of it, for one vector of channels.
 typedef struct depthwise_place {
-    size_t top, bottom; // the first input rows that are inside, and behind them, of those below
+    size_t top, bottom; // the first input rows that are inside, and after them, of those below
     const float *x;     // the first input that the windows look at, if it were inside
     const float *w;
     float *y;

@@ -2,7 +2,7 @@
 // Direct convolution of channels-last images: any kernel, stride, dilation and number of groups.
 //
 // Packed weights, n = 16:   for each group, n output channels of it, kernel row, kernel column,
-// input channel:   | o0 ... o15 |   with zeros behind the last channel of the group.
+// input channel:   | o0 ... o15 |   with zeros after the last channel of the group.
 //
 // The bits: an output starts at +0 and takes fma(x, weight, sum) over the kernel's rows, then its
 // columns, then the input channels, in ascending order; places outside the image take no part.

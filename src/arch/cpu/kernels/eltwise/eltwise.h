@@ -120,13 +120,13 @@ typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float *y);
 ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa);
 
 // Whether an activation takes so many steps that a loop of its own over many elements is faster
-// than a few behind each tile of a product.
+// than a few after each tile of a product.
 bool ln_act_is_costly(ln_act act);
 
 // z = x^y for n elements; a step of 0 repeats one.
 typedef void ln_power_f32_fn(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z);
 
-// The rows of y are `y_row` floats apart; `is_relu`: with relu behind it.
+// The rows of y are `y_row` floats apart; `is_relu`: with relu after it.
 typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
                               const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row);
 // n channels of rows that are `x_row` and `y_row` floats apart.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x = m 2^e, and of 2 / pi only those binary digits matter that m 2^e moves to just above the point
-// and behind it (Payne and Hanek, 1983). So the angle is found in whole numbers, as quarters of a
+// and after it (Payne and Hanek, 1983). So the angle is found in whole numbers, as quarters of a
 // turn and what is left, and the rest in double. The same bits everywhere.
 
 #include "arch/cpu/kernels/eltwise/sin_large.h"
@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-// 32 zeros, then 2 / pi behind the point.
+// 32 zeros, then 2 / pi after the point.
 static const uint32_t two_over_pi[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
                                        0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
 
@@ -24,7 +24,7 @@ static uint32_t digits_at(size_t first)
     return (uint32_t)(both << shift >> 32);
 }
 
-// m 2^e 2 / pi modulo 4: two digits above the point, 62 behind it.
+// m 2^e 2 / pi modulo 4: two digits above the point, 62 after it.
 static uint64_t quarters_of(uint32_t m, int e)
 {
     size_t first = (size_t)(e + 30); // the digit that has the value 2

@@ -3,7 +3,7 @@
 //
 // Windows that reach outside on the left or right are made one by one; those that reach outside at
 // the top or bottom have fewer rows. What a kernel does not do to its sums is done to each row of
-// results behind it, in the cache.
+// results after it, in the cache.
 
 #include "arch/cpu/kernels/few/few.h"
 

@@ -71,7 +71,7 @@ static inline void ln_deal_cut(size_t major, size_t minor, size_t count, size_t 
 }
 
 // `tiles` of rows times `sets` of panels, `work` multiplications in all. Of `tiles` and `sets` the
-// side with more memory behind it is the one to share out, because everyone reads the other.
+// side with more memory is the one to share out, because everyone reads the other.
 static inline ln_deal ln_deal_pieces(size_t tiles, size_t sets, bool are_sets_larger, double work,
                                      size_t threads)
 {
@@ -89,7 +89,7 @@ static inline ln_deal ln_deal_pieces(size_t tiles, size_t sets, bool are_sets_la
 }
 
 // A product of one row waits for its weights, unless they stay in a near cache until it runs again.
-// Memory is read fastest from one end to the other, thus one panel behind the other, and fetched so
+// Memory is read fastest from one end to the other, thus one panel after the other, and fetched so
 // many floats in front of its use.
 #define LN_DEAL_STREAM_FLOATS (size_t)4096
 
@@ -110,8 +110,8 @@ static inline size_t ln_deal_chunk(size_t panel_floats, size_t tile_panels)
 #define LN_DEAL_AHEAD_TILES (size_t)2
 
 // Floats from what a tile reads of the packed weights to what it should fetch meanwhile: in a
-// piece's first tile the panels behind its own, so that these come from memory while others are
-// used; in the second tile of a chunk what lies behind the chunk. That is the next one, or, behind
+// piece's first tile the panels after its own, so that these come from memory while others are
+// used; in the second tile of a chunk what lies after the chunk. That is the next one, or, after
 // the last, as a rule what the next operators read: packed weights follow each other in their
 // order. Of panels that are too large for that the first tile fetches what it reads itself a little
 // later. 0: everything is near.

@@ -46,7 +46,7 @@ void ln_gemm_f32(ln_cpu_isa isa, const ln_gemm_f32_args *args, float *workspace)
 // A tile of C: 1 <= m <= mr, 1 <= n <= nr. A row of B has nr readable floats, whatever n is.
 typedef void ln_gemm_f32_tile_fn(const ln_gemm_f32_args *tile);
 
-// Packs columns of B into a panel.   | p0: c0..c(nr-1) | p1: c0..c(nr-1) | ...   (0 behind `cols`)
+// Packs columns of B into a panel.   | p0: c0..c(nr-1) | p1: c0..c(nr-1) | ...   (0 after `cols`)
 typedef void ln_pack_f32_fn(size_t k, size_t cols, const float *b, size_t b_stride, float *panel);
 
 typedef struct ln_gemm_f32_kernel {

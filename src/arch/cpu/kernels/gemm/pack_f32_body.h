@@ -11,7 +11,7 @@
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/simd/unroll.h"
 
-// Where the row behind the one at `row` is packed.
+// Where the row after the one at `row` is packed.
 VF_VERB size_t next_row(size_t row, size_t channels, size_t k)
 {
     row += channels;

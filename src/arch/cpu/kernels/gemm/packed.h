@@ -2,7 +2,7 @@
 // Products with packed weights: Y[m, n] = epilogue(A[m, k] * W[k, n]).
 //
 // W in panels of 16 columns, as in tile.h: | k0: c0 ... c15 | k1: ... |, the last one with zeros
-// behind its last column.
+// after its last column.
 //
 // The bits: an element starts at +0 and takes fma(A[i][p], W[p][j], sum) for p = 0, 1, ..., k-1,
 // then the epilogue (act.h). Nothing else changes them.

@@ -4,7 +4,7 @@
 //
 // Packed weights, in panels of n = 16 columns whatever the instruction set:
 //
-//     | k0: c0 ... c15 | k1: c0 ... c15 | ...        (zeros behind the last column)
+//     | k0: c0 ... c15 | k1: c0 ... c15 | ...        (zeros after the last column)
 //
 // A row of A is a list of runs: places where floats follow each other that meet following rows of
 // the panel. A row of a matrix is one run; a window of an image is a run for each of its rows, or
@@ -42,10 +42,10 @@ typedef float ln_tile_f32_sums[LN_TILE_MAX_ROWS][LN_TILE_MAX_PANELS * LN_TILE_LA
 typedef struct ln_tile_f32_args {
     size_t m;     // rows: those of the kernel's table for so many panels
     size_t n;     // columns
-    size_t width; // panels that are made at once, one set behind the other; 0: all
+    size_t width; // panels that are made at once, one set after the other; 0: all
     const float *x;
     const ptrdiff_t *rows; // floats from x to the start of each row
-    // As many tiles follow, with the rows behind these: each row of A is tile_step floats from that
+    // As many tiles follow, with the rows after these: each row of A is tile_step floats from that
     // of the tile before. They take no sums and fetch nothing ahead, and rows of A are one run.
     size_t more_tiles;
     ptrdiff_t tile_step;
@@ -67,8 +67,8 @@ typedef struct ln_tile_f32_args {
 
 typedef void ln_tile_f32_fn(const ln_tile_f32_args *tile);
 
-// Packs columns from W[p][j] = w[p * row_step + j * column_step] into panels behind each other;
-// w may lie at any address. Rows are packed `channels` behind each other, those of the second
+// Packs columns from W[p][j] = w[p * row_step + j * column_step] into panels one after the other;
+// w may lie at any address. Rows are packed `channels` one after the other, those of the second
 // channel between them, and so on: 1 leaves them in their order.
 typedef void ln_panel_f32_fn(size_t k, size_t columns, size_t channels, const float *w,
                              size_t row_step, size_t column_step, float *panels);

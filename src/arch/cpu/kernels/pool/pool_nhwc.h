@@ -26,7 +26,7 @@ LN_CPPSTART
 // part of a wider image. Rows and images follow each other without gaps.
 typedef struct ln_pool_nhwc_f32_args {
     ln_pool2d_kind kind;
-    bool counts_padding; // an average: `pad_after` elements behind the image count, too
+    bool counts_padding; // an average: `pad_after` elements after the image count, too
     size_t batch, channels;
     size_t out_h, out_w;
     ln_window_1d rows, columns; // the last window starts before the end of the image

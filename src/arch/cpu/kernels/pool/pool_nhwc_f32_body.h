@@ -203,7 +203,7 @@ VF_VERB void pool_nhwc_bands(const ln_pool_nhwc_f32_args *args, size_t row, size
         size_t oy = row % args->out_h, top, bottom, left, right;
         ln_window_taps_inside(rows, oy, &top, &bottom);
         size_t first = top < bottom ? ln_window_at(rows, oy, top) : 0;
-        size_t last = oy + (end - row) - 1 + rows->kernel; // behind the last row, with padding
+        size_t last = oy + (end - row) - 1 + rows->kernel; // after the last row, with padding
         size_t in_end = last <= rows->pad             ? 0
                         : last - rows->pad < rows->in ? last - rows->pad
                                                       : rows->in;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recurrent networks are made of: products with rows of weights as models hold them, and cells
-// behind their gates.
+// after their gates.
 //
 // The bits: a product has sixteen lanes; lane i takes fma(a[i], b[i], lane), then i + 16, ... in
 // this order, starting at +0; lanes are added as lanes.h says, then the bias. Cells follow the
@@ -27,7 +27,7 @@ typedef struct ln_row_products_f32 {
     float *y;          // apart from the others
 } ln_row_products_f32;
 
-// Gates i, o, f, c of `hidden` each, one behind the other: s = x + h, and
+// Gates i, o, f, c of `hidden` each, one after the other: s = x + h, and
 //     i, o, f = sigmoid(s), of which s is fma(peephole, cell, s) where there is one, for o of the
 //               new cell
 //     cell    = fma(f, cell, i tanh(s of c));     f is 1 - i where the input gate says what is kept

@@ -43,7 +43,7 @@ void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *
 // ---- Kernels ----
 
 // y[i, j] = x[j, i] for `rows` rows of `columns` elements of y. Rows of x are `x_step` elements
-// apart, those of y `y_step`; of `count` matrices each is `x_next` and `y_next` behind the one
+// apart, those of y `y_step`; of `count` matrices each is `x_next` and `y_next` after the one
 // before.
 typedef struct ln_transpose_matrices {
     size_t rows, columns;

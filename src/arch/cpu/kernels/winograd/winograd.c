@@ -234,7 +234,7 @@ typedef struct winograd_job {
     winograd_plan plan;
     block_cut cut;
     const float *zeros;
-    float *workspace;        // behind the zeros
+    float *workspace;        // after the zeros
     atomic_uint *free_slots; // a bit for each
     size_t pieces;
     size_t shares;            // of the channels of a block that threads share
@@ -335,9 +335,9 @@ static void transform_inputs(const winograd_job *job, size_t block, size_t first
         transform_input(job, block + t, v + t * job->plan.v_row);
 }
 
-// What is read behind the weights of the output channels up to `end` for a block: those of the next
+// What is read after the weights of the output channels up to `end` for a block: those of the next
 // channels, or of the first ones for the next block, or, as a rule, of the next operator.
-static const float *weights_behind(const winograd_job *job, size_t end, bool is_last_block)
+static const float *weights_after(const winograd_job *job, size_t end, bool is_last_block)
 {
     const ln_conv_shape *s = &job->args->shape;
     if (end < s->out_channels)
@@ -358,7 +358,7 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
     for (size_t channel = first; channel < end; channel += cut->chunk) {
         size_t channels = ln_min(cut->chunk, end - channel);
         const float *u = job->args->packed + channel * s->in_channels;
-        const float *behind = weights_behind(job, channel + channels, is_last_block);
+        const float *after = weights_after(job, channel + channels, is_last_block);
         for (size_t p = 0; p < plan->points; p++) {
             job->kernel->product(&(ln_winograd_f32_product){
                 .rows = tiles,
@@ -367,7 +367,7 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
                 .v = v + p * cut->v_plane,
                 .v_row = plan->v_row,
                 .u = u + p * point_stride,
-                .u_after = p + 1 < plan->points ? u + (p + 1) * point_stride : behind,
+                .u_after = p + 1 < plan->points ? u + (p + 1) * point_stride : after,
                 .m = m + p * cut->m_plane,
                 .m_row = cut->m_row});
         }

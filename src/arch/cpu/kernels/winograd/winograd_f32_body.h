@@ -139,7 +139,7 @@ VF_VERB void winograd_f32_input(const size_t m, const ln_winograd_f32_input *t)
 #define PRODUCT_MAX_ROWS 14
 #define PRODUCT_MAX_NV   (2 * LN_WINOGRAD_LANES / VF_LANES)
 
-// Where a tile is, and how many bytes behind each of its panels those are that it fetches for
+// Where a tile is, and how many bytes after each of its panels those are that it fetches for
 // later.
 typedef struct product_place {
     const float *v, *u;
@@ -307,7 +307,7 @@ VF_VERB bool output_bounds(const ln_epilogue_f32 *e, vf *out_low, vf *out_high)
     return e->act == LN_ACT_NONE || e->act == LN_ACT_RELU || e->act == LN_ACT_CLIP;
 }
 
-// Adds what comes behind the activation, and stores output (i, j).
+// Adds what comes after the activation, and stores output (i, j).
 VF_VERB void output_finish(const ln_winograd_f32_output *t, size_t i, size_t j, size_t c,
                            size_t count, vf y)
 {

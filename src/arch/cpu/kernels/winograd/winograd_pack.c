@@ -61,7 +61,7 @@ typedef struct pack_job {
     filter_transform transform;
 } pack_job;
 
-// The filters of LANES output channels from `o` on for one input channel; zeros behind the last.
+// The filters of LANES output channels from `o` on for one input channel; zeros after the last.
 static void gather_filters(const pack_job *job, size_t o, size_t c, lanes g[9])
 {
     size_t in = job->shape->in_channels, count = ln_min(job->shape->out_channels - o, LANES);

@@ -20,7 +20,7 @@ static const test_shape shapes[] = {
     {"one pixel", 1, 1, 1, 1, 1, 1, 1, 1, 1},
     {"no padding", 1, 3, 5, 9, 8, 0, 0, 0, 0},
     {"whole vectors", 1, 16, 32, 12, 12, 1, 1, 1, 1},
-    {"channels behind them", 2, 19, 35, 7, 13, 1, 1, 1, 1},
+    {"channels after them", 2, 19, 35, 7, 13, 1, 1, 1, 1},
     {"few channels", 1, 7, 20, 14, 14, 1, 1, 1, 1},
     {"several images", 3, 18, 17, 7, 7, 1, 1, 1, 1},
     {"several blocks", 1, 33, 16, 61, 62, 1, 1, 1, 1},
