@@ -106,7 +106,7 @@ static double fan_in(const use *u)
     const tl_tensor *t = u->tensor;
     // [C, O / group, kh, kw]: a channel of dst sums over the C / group channels of its group, and
     // of the windows that spread over an element, one in `stride` covers it.
-    if (u->op && has_type(u->op, "deconv2d"))
+    if (u->op && (has_type(u->op, "deconv2d") || has_type(u->op, "deconv")))
         return (double)t->len / t->dims[1] / param_product(u->op, "group") /
                param_product(u->op, "stride");
     return (double)t->len / t->dims[0];

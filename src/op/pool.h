@@ -6,7 +6,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/conv_window.h"
+#include "op/window.h"
 
 LN_CPPSTART
 

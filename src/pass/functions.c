@@ -9,7 +9,7 @@
 #include <lightnet/util.h>
 
 #include "ir/context.h"
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
 #include "tensor/elem.h"
 
 #define FUNCTION(name)                                                                             \
@@ -298,7 +298,8 @@ FUNCTION(onnx_act)
 {
     UNUSED();
     ln_activation meant;
-    if (!ln_activation_from_onnx(args[0].string, 0, NULL, &meant))
+    int number_count;
+    if (!ln_activation_from_onnx(args[0].string, &meant, &number_count))
         return false;
     *out = (ln_expr_value){.kind = LN_RULE_STRING, .string = ln_act_name(meant.act)};
     return true;
@@ -308,10 +309,13 @@ FUNCTION(onnx_act_number)
 {
     UNUSED();
     ln_activation meant;
+    int number_count;
     size_t i;
-    return to_index(args[2].number, 2, &i) &&
-           ln_activation_from_onnx(args[0].string, args[1].count, args[1].numbers, &meant) &&
-           give(out, i == 0 ? meant.alpha : meant.beta);
+    if (!to_index(args[2].number, 2, &i) ||
+        !ln_activation_from_onnx(args[0].string, &meant, &number_count))
+        return false;
+    double usual = i == 0 ? meant.alpha : meant.beta;
+    return give(out, i < args[1].count ? args[1].numbers[i] : usual);
 }
 
 // ---- Tensors ----

@@ -122,9 +122,6 @@ typedef struct row {
     }
 
 static const row rows[] = {
-    {"ConvTranspose_cpu", "", 0.5, 1,
-     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[16, 8, 3, 3]")
-         CONSTANT("b", "[8]") "ConvTranspose(X=x, W=w, B=b | Y=y | strides=[2, 2]);\n"},
     {"pool_cpu", "greatest, 3x3", -8, 8,
      INPUT("[1, 8, 31, 31]") "pool(src=x | dst=y | size=[3, 3], stride=[2, 2]);\n"},
     {"pool_cpu", "mean, 3x3", 0.5, 1,
@@ -429,11 +426,13 @@ static const row rows[] = {
      INPUT("[3, 7, 40]") CONSTANT("a", "[3, 2, 40]") "concat(src1=x, src2=a | dst=y | axis=1);\n"},
     {"transpose_cpu", "", -8, 8,
      INPUT("[3, 7, 40]") "transpose(src=x | dst=y | axes=[2, 0, 1]);\n"},
-    {"deconv2d_cpu", "4x4 stride 2, 64 products", 0.5, 1,
-     INPUT("[1, 16, 9, 9]") CONSTANT("w", "[16, 8, 4, 4]") CONSTANT(
+    {"deconv_cpu", "3x3 stride 2, 64 products", 0.5, 1,
+     INPUT("[1, 16, 20, 20]") CONSTANT("w", "[16, 8, 3, 3]")
+         CONSTANT("b", "[8]") "deconv(src=x, weight=w, bias=b | dst=y | stride=[2, 2]);\n"},
+    {"deconv_cpu", "row of 4, stride 2, with leaky relu", 0.5, 1,
+     INPUT("[1, 16, 90]") CONSTANT("w", "[16, 8, 4]") CONSTANT(
          "b",
-         "[8]") "deconv2d(src=x, weight=w, bias=b | dst=y | size=[4, 4], stride=[2, 2], padding=[1, 1, 1, "
-                "1]);\n"},
+         "[8]") "deconv(src=x, weight=w, bias=b | dst=y | stride=[2], padding=[1, 1], act=lrelu, alpha=0.1);\n"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 

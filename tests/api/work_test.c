@@ -69,7 +69,7 @@ static const struct {
                      "MatMul(A=x, B=x | Y=a |); MatMul(A=a, B=x | Y=y |);"},
     {"(LRN_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2048, 64, 64]);"
                   "LRN(X=x | Y=y | size=2001);"},
-    {"(deconv2d_ref)",
+    {"(deconv_ref)",
      "input(| dst=x | dtype=TL_FLOAT, dims=[1, 64, 64, 64]);"
      "create(| dst=w | dtype=TL_FLOAT, dims=[64, 64, 31, 31], ran=[-1, 1], data=[0], "
      "from_file=false);"

@@ -32,6 +32,7 @@ Q = "".join(f"input(| dst={name} | dtype=TL_FLOAT, dims=[2, 5, 8]);\n" for name 
 ROW = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 9]);\ncreate(| dst=w | dtype=TL_FLOAT, dims=[6, 2, 3], ran=[-1, 1]);\n")
 IMAGE = ("create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);\n"
          "create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n")
+CHANNELS = "create(| dst=c | dtype=TL_FLOAT, dims=[4, 1, 1], ran=[-1, 1]);\n"
 VOLUME = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 5, 6]);\n"
           "create(| dst=w | dtype=TL_FLOAT, dims=[3, 2, 2, 3, 2], ran=[-1, 1]);\n")
 
@@ -131,6 +132,25 @@ CASES = [
      "Conv(X=x, W=w | Y=y | group=2, strides=[2], pads=[1, 0]);"),
     ("convolution of a volume", VOLUME, "conv(src=x, weight=w | dst=y | autopad=SAME_LOWER);",
      "Conv(X=x, W=w | Y=y | auto_pad=SAME_LOWER);"),
+    ("transposed convolution", X + IMAGE,
+     "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], padding=[1, 1, 0, 1], output_padding=[1, 0]);",
+     "ConvTranspose(X=x, W=w, B=b | Y=y | strides=[2, 2], pads=[1, 1, 0, 1], output_padding=[1, 0]);"),
+    ("transposed convolution of a wanted size, and relu", X + IMAGE,
+     "deconv2d(src=x, weight=w, bias=b | dst=y | size=[3, 3], stride=[2, 2], autopad=SAME_UPPER, act=relu);",
+     "ConvTranspose(X=x, W=w, B=b | Y=t | strides=[2, 2], auto_pad=SAME_UPPER, output_shape=[12, 16]);\nRelu(X=t | Y=y |);"),
+    ("transposed convolution without a bias, and a sum", X + IMAGE + CHANNELS,
+     "deconv(src=x, weight=w | dst=t |);\nelew(src1=t, src2=c | dst=y | elew_op=TL_SUM);",
+     "ConvTranspose(X=x, W=w | Y=t |);\nAdd(A=t, B=c | C=y |);"),
+    ("transposed convolution and batch norm", X + IMAGE + NORM,
+     "deconv2d(src=x, weight=w, bias=b | dst=t | size=[3, 3]);\n"
+     "batchnorm(src=t, scale=s, offset=o, mean=o, var=s | dst=y | epsilon=0.001);",
+     "ConvTranspose(X=x, W=w, B=b | Y=t |);\n"
+     "BatchNormalization(X=t, scale=s, B=o, input_mean=o, input_var=s | Y=y | epsilon=0.001);"),
+    ("convolution of a volume and batch norm", VOLUME + NORM.replace("[4]", "[3]"),
+     "conv(src=x, weight=w | dst=t | stride=[1, 2, 1]);\n"
+     "batchnorm(src=t, scale=s, offset=o, mean=o, var=s | dst=y | epsilon=0.001);",
+     "Conv(X=x, W=w | Y=t | strides=[1, 2, 1]);\n"
+     "BatchNormalization(X=t, scale=s, B=o, input_mean=o, input_var=s | Y=y | epsilon=0.001);"),
     ("addend and activation", X + Z + IMAGE,
      "conv(src=x, weight=w, bias=b, addend=z | dst=y | padding=[1, 1, 1, 1], act=clip, beta=6);",
      "ms_FusedConv(X=x, W=w, B=b, Z=z | Y=y | pads=[1, 1, 1, 1], activation=Clip, activation_params=[0, 6]);"),

@@ -6,8 +6,8 @@
 #include <lightnet/allocator.h>
 
 #include "arch/cpu/conv_choice.h"
-#include "op/onnx/conv.h"
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
+#include "op/conv.h"
 
 // ---- What is shared ----
 
@@ -24,12 +24,10 @@ static bool read_activation(ln_call *call, ln_layout_conv *c)
 
 static bool read_window(const ln_window *window, ln_layout_conv *c)
 {
-    static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
     if (window->axis_count > c->axis_count)
         return false;
     for (int i = 0; i < c->axis_count; i++) {
-        int at = i + window->axis_count - c->axis_count;
-        const ln_window_axis *axis = at < 0 ? &single : &window->axis[at];
+        const ln_window_axis *axis = ln_window_axis_from_last(window, c->axis_count - 1 - i);
         if (axis->pad_begin < 0 || axis->pad_end < 0)
             return false;
         c->size[i] = (int)axis->size;
@@ -50,7 +48,8 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
                                  .bias = ln_layout_input(build, "bias"),
                                  .addend = ln_layout_input(build, "addend"),
                                  .axis_count = axis_count};
-    if (!call || ln_conv_call_read(call, &found) != LN_OK)
+    bool is_transposed = ln_streq(build->op->op_arg->optype, "deconv");
+    if (!call || (is_transposed ? ln_deconv_call_read : ln_conv_call_read)(call, &found) != LN_OK)
         return false;
     out_conv->group = (int)found.group;
     return read_window(&found.window, out_conv) && read_activation(call, out_conv);
@@ -81,8 +80,17 @@ ln_layout_params ln_layout_conv_params(const ln_layout_conv *conv, int channels,
     ln_layout_add_ints(&p, "dilation", conv->axis_count, conv->dilation, 1);
     ln_layout_add_int(&p, "group", conv->group, 1);
     ln_layout_add_string(&p, "algorithm", algorithm, "direct");
-    ln_layout_add_string(&p, "act", ln_act_name(conv->act), "none");
+    ln_layout_add_conv_act(&p, conv);
     return p;
+}
+
+void ln_layout_add_conv_act(ln_layout_params *p, const ln_layout_conv *conv)
+{
+    if (conv->act == LN_ACT_NONE)
+        return;
+    ln_layout_add_string(p, "act", ln_act_name(conv->act), "none");
+    ln_layout_add_number(p, "alpha", conv->alpha);
+    ln_layout_add_number(p, "beta", conv->beta);
 }
 
 ln_list *ln_layout_conv_ins(const ln_layout_conv *conv, const char *src, const char *packed,
@@ -149,10 +157,6 @@ static ln_status rewrite_conv(ln_layout_build *build)
         bool is_complete;
         ln_list *ins = ln_layout_conv_ins(&c, src, packed, addend, &is_complete);
         ln_layout_params said = ln_layout_conv_params(&c, weight.d[0], algorithm);
-        if (c.act != LN_ACT_NONE) {
-            ln_layout_add_number(&said, "alpha", c.alpha);
-            ln_layout_add_number(&said, "beta", c.beta);
-        }
         status = ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,
                                      is_complete && ln_layout_are_complete(&said));
     }

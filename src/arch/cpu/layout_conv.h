@@ -24,13 +24,13 @@ typedef struct ln_layout_conv {
     double alpha, beta;
 } ln_layout_conv;
 
-// Reads a convolution, once it is checked, as one over `axis_count` axes: those that it
+// Reads a `conv` or `deconv`, once it is checked, as one over `axis_count` axes: those that it
 // lacks come first and have the length 1. False if the channels-last operator cannot say it.
 bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout_conv *out_conv);
 
-// The parameters but those of the activation.
 ln_layout_params ln_layout_conv_params(const ln_layout_conv *conv, int channels,
                                        const char *algorithm);
+void ln_layout_add_conv_act(ln_layout_params *p, const ln_layout_conv *conv);
 // The name of `algorithm`, or of the direct one where the options avoid it.
 const char *ln_layout_algorithm_name(const ln_layout_build *build, ln_conv_algorithm algorithm);
 ln_layout_params ln_layout_conv_pack_params(const ln_layout_conv *conv, const char *algorithm);

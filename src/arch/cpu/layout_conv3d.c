@@ -71,10 +71,6 @@ static const char *emit_conv(ln_layout_build *build, const ln_layout_conv *c, co
 {
     ln_layout_params said =
         ln_layout_conv_params(c, ln_layout_find(build, c->weight)->tensor->dims[0], algorithm);
-    if (c->act != LN_ACT_NONE) {
-        ln_layout_add_number(&said, "alpha", c->alpha);
-        ln_layout_add_number(&said, "beta", c->beta);
-    }
     bool is_complete;
     ln_list *ins = ln_layout_conv_ins(c, src, packed, addend, &is_complete);
     return emit_step(build, "conv3d_ndhwc", "ndhwc", ins, said.list,

@@ -1,103 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout of transposed convolutions.
 
-#include "arch/cpu/layout.h"
-
-#include <string.h>
+#include "arch/cpu/layout_conv.h"
 
 #include <lightnet/allocator.h>
-#include <lightnet/opshape.h>
-#include <lightnet/util.h>
 
-#include "op/onnx/conv.h"
-
-// A transposed convolution as the channels-last operator wants it, whichever operator says it.
-typedef struct deconv {
-    const char *src, *weight, *bias; // names; NULL: none
-    int group;
-    int size[2], stride[2], dilation[2], padding[2];
-    bool has_relu;
-} deconv;
-
-static bool are_images(const ln_layout_build *build, const char *src)
+static bool read_deconv(const ln_layout_build *build, ln_layout_conv *d)
 {
-    return ln_layout_is_free(build, src) && ln_layout_is_free(build, ln_layout_first_out(build));
-}
-
-static bool read_onnx(const ln_layout_build *build, deconv *d)
-{
-    static const ln_window_axis single = {.size = 1, .stride = 1, .dilation = 1};
-    ln_call *call = build->op->op_arg->priv;
-    ln_conv_call found;
-    *d = (deconv){.src = ln_layout_input(build, "X"),
-                  .weight = ln_layout_input(build, "W"),
-                  .bias = ln_layout_input(build, "B")};
-    if (!call || !are_images(build, d->src) || ln_conv_transpose_call_read(call, &found) != LN_OK ||
-        found.window.axis_count > 2)
-        return false;
-    d->group = (int)found.group;
-    for (int i = 0; i < 2; i++) {
-        int at = i + found.window.axis_count - 2;
-        const ln_window_axis *axis = at < 0 ? &single : &found.window.axis[at];
-        if (axis->pad_begin < 0)
-            return false;
-        d->size[i] = (int)axis->size;
-        d->stride[i] = (int)axis->stride;
-        d->dilation[i] = (int)axis->dilation;
-        d->padding[i] = (int)axis->pad_begin;
-    }
-    return true;
-}
-
-static const int *ints(const ln_layout_build *build, const char *name, const int *usual)
-{
-    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, name);
-    return param ? param->value_array_int : usual;
-}
-
-// deconv2d, once it is checked.
-static bool read_own(const ln_layout_build *build, deconv *d)
-{
-    static const int zeros[4], ones[2] = {1, 1};
-    const ln_list *params = build->op->op_arg->params;
-    const ln_param_entry *group = ln_param_list_find(params, "group");
-    const ln_param_entry *autopad = ln_param_list_find(params, "autopad");
-    const ln_param_entry *act = ln_param_list_find(params, "act");
-    *d = (deconv){.src = ln_layout_input(build, "src"),
-                  .weight = ln_layout_input(build, "weight"),
-                  .bias = ln_layout_input(build, "bias"),
-                  .group = group ? group->value_int : 1,
-                  .has_relu = act && ln_streq(act->value_string, "relu")};
-    if (!are_images(build, d->src))
-        return false;
-    memcpy(d->size, ints(build, "size", ones), sizeof d->size);
-    memcpy(d->stride, ints(build, "stride", ones), sizeof d->stride);
-    memcpy(d->dilation, ints(build, "dilation", ones), sizeof d->dilation);
-    int padding[4];
-    if (ln_effective_deconv_padding(
-            padding, ints(build, "padding", zeros), autopad ? autopad->value_string : "NOTSET",
-            ln_layout_find(build, d->src)->tensor->dims + 2, ints(build, "output_dims", zeros) + 2,
-            d->size, d->stride, ints(build, "output_padding", zeros), d->dilation) != LN_OK)
-        return false;
-    memcpy(d->padding, padding, sizeof d->padding);
-    return padding[0] >= 0 && padding[1] >= 0;
-}
-
-static bool read_deconv(const ln_layout_build *build, deconv *d)
-{
-    bool is_own = ln_streq(build->op->op_arg->optype, "deconv2d");
-    return (is_own ? read_own(build, d) : read_onnx(build, d)) &&
-           ln_layout_is_image(ln_layout_find(build, d->weight));
+    return ln_layout_is_free(build, ln_layout_input(build, "src")) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+           ln_layout_read_conv(build, 2, d) && ln_layout_is_image(ln_layout_find(build, d->weight));
 }
 
 static bool fits_deconv(const ln_layout_build *build)
 {
-    deconv d;
+    ln_layout_conv d;
     return read_deconv(build, &d);
 }
 
 // What packing and computing have in common.
-static ln_layout_params shared_params(const deconv *d)
+static ln_layout_params shared_params(const ln_layout_conv *d)
 {
     ln_layout_params p = {0};
     ln_layout_add_int(&p, "group", d->group, 1);
@@ -106,7 +28,7 @@ static ln_layout_params shared_params(const deconv *d)
     return p;
 }
 
-static ln_status emit_pack(ln_layout_build *build, const deconv *d, const char *packed)
+static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *d, const char *packed)
 {
     const char *weight = ln_layout_lifted(build, d->weight);
     if (!weight)
@@ -118,7 +40,7 @@ static ln_status emit_pack(ln_layout_build *build, const deconv *d, const char *
                           ins && outs && ln_layout_are_complete(&said));
 }
 
-static ln_status emit_deconv(ln_layout_build *build, const deconv *d, const char *src,
+static ln_status emit_deconv(ln_layout_build *build, const ln_layout_conv *d, const char *src,
                              const char *packed)
 {
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
@@ -127,19 +49,16 @@ static ln_status emit_deconv(ln_layout_build *build, const deconv *d, const char
     ln_layout_add_ints(&said, "size", 2, d->size, 0);
     ln_layout_add_ints(&said, "padding", 2, d->padding, 0);
     ln_layout_add_ints(&said, "out", 2, out.d + 2, 0);
-    ln_layout_add_string(&said, "act", d->has_relu ? "relu" : "none", "none");
-    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    ins = ln_tensor_list_append(ins, "packed", packed);
-    if (d->bias)
-        ins = ln_tensor_list_append(ins, "bias", d->bias);
+    ln_layout_add_conv_act(&said, d);
+    bool is_complete;
+    ln_list *ins = ln_layout_conv_ins(d, src, packed, NULL, &is_complete);
     return ln_layout_emit_twin(build, "deconv2d_nhwc", "dst", ins, said.list,
-                               ln_list_length(ins) == 2 + (d->bias != NULL) &&
-                                   ln_layout_are_complete(&said));
+                               is_complete && ln_layout_are_complete(&said));
 }
 
 static ln_status rewrite_deconv(ln_layout_build *build)
 {
-    deconv d;
+    ln_layout_conv d;
     if (!read_deconv(build, &d))
         return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
     const char *src = ln_layout_twin(build, d.src);
@@ -152,7 +71,6 @@ static ln_status rewrite_deconv(ln_layout_build *build)
 }
 
 const ln_layout_op ln_layout_deconvs[] = {
-    {"ConvTranspose", fits_deconv, rewrite_deconv},
-    {"deconv2d", fits_deconv, rewrite_deconv},
+    {"deconv", fits_deconv, rewrite_deconv},
     {NULL, NULL, NULL},
 };

@@ -14,9 +14,8 @@
 
 static ln_pool2d_shape shape_of(const tl_tensor *src, const ln_window *window)
 {
-    const ln_window_axis single = {.in = 1, .out = 1, .size = 1, .stride = 1};
-    const ln_window_axis *y = window->axis_count == 2 ? &window->axis[0] : &single;
-    const ln_window_axis *x = &window->axis[window->axis_count - 1];
+    const ln_window_axis *y = ln_window_axis_from_last(window, 1);
+    const ln_window_axis *x = ln_window_axis_from_last(window, 0);
     return (ln_pool2d_shape){.planes = (size_t)src->dims[0] * (size_t)src->dims[1],
                              .in_h = (size_t)y->in,
                              .in_w = (size_t)x->in,

@@ -13,50 +13,8 @@
 #ifndef LN_ARCH_REF_KERNELS_H
 #define LN_ARCH_REF_KERNELS_H
 
-#include <stdbool.h>
-
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
-
-// ---- Windows over height and width: deconv2d.c ----
-
-// Two numbers are height and width; the padding is top, left, bottom, right.
-typedef struct ln_ref_window {
-    int size[2];
-    int stride[2];
-    int padding[4];
-    int dilation[2];
-} ln_ref_window;
-
-// The transpose of a convolution: element (y, x) of `src` spreads over the window that starts at
-// (y * stride - padding, x likewise).
-//     dst[n, g * J + j, y, x] = bias[g * J + j] + sum over i, v, u of
-//         src[n, g * I + i, (y + padding - v * dilation) / stride, x likewise with u]
-//         * weight[g * I + i, j, v, u]
-// where the divisions leave no rest, with I and J input and output channels of a group. `src` is
-// [N, C, H, W], `weight` [C, J, size], `bias` [group * J] or NULL, `dst` of any height and width.
-ln_status ln_ref_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                          tl_tensor *dst, const ln_ref_window *window, int group, bool is_relu);
-
-// ---- Normalisation: norm.c ----
-
-// The weights of a convolution that does the work of the batch norm behind it:
-//     dst[o, ...] = weight[o, ...] * scale[o] / sqrt(var[o] + epsilon)
-ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
-                                const tl_tensor *var, tl_tensor *dst, double epsilon);
-
-// And its bias:
-//     dst[o] = (bias[o] - mean[o]) * scale[o] / sqrt(var[o] + epsilon) + offset[o]
-// `bias` NULL counts as 0.
-ln_status ln_ref_bn_fold_bias(const tl_tensor *bias, const tl_tensor *scale,
-                              const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
-                              tl_tensor *dst, double epsilon);
-
-// The same in the three tensors of (x * scale + shift) ^ power: scale / sqrt(var + epsilon),
-// offset - mean * scale / sqrt(var + epsilon), 1.
-ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_tensor *scale,
-                          const tl_tensor *offset, tl_tensor *dst_scale, tl_tensor *dst_shift,
-                          tl_tensor *dst_power, double epsilon);
 
 // ---- Sums: dot.c ----
 

@@ -1,100 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding a batch norm into a convolution. All compute in double.
 
-#include "arch/ref/kernels.h"
-
 #include <math.h>
 
-#include <lightnet/shape.h>
+#include "arch/ref/functions.h"
+#include "tensor/elem.h"
 
-#include "arch/ref/element.h"
-
-static double at(const tl_tensor *t, int64_t i)
+// sqrt(var + epsilon) of channel `c`, with `var` as input `index`; as always, a float is added.
+static double deviation(const ln_call *call, int index, size_t c)
 {
-    return ln_ref_load_double(t->data, (size_t)i, t->dtype);
+    return sqrt(ln_elem_real(ln_call_in(call, index), c) +
+                (double)(float)ln_call_float(call, "epsilon"));
 }
 
-static void put(tl_tensor *t, int64_t i, double x)
+// Element `c` of input `index`, 0 without one.
+static double at(const ln_call *call, int index, size_t c)
 {
-    ln_ref_store_double(t->data, (size_t)i, t->dtype, x);
+    const tl_tensor *t = ln_call_in(call, index);
+    return t ? ln_elem_real(t, c) : 0;
 }
 
-// Elements of `t` behind one step of dimension `axis`.
-static int64_t inner_len(const tl_tensor *t, int axis)
+ln_status ln_ref_bn_fold_weight(ln_call *call)
 {
-    int64_t len = 1;
-    for (int d = axis + 1; d < t->ndim; d++)
-        len *= t->dims[d];
-    return len;
-}
-
-// `t` has one element for each channel.
-static ln_status expect_channels(const tl_tensor *t, const char *what, tl_dtype dtype, int channels)
-{
-    return ln_ref_expect(t, what, dtype, 1, &channels);
-}
-
-ln_status ln_ref_bn_fold_weight(const tl_tensor *weight, const tl_tensor *scale,
-                                const tl_tensor *var, tl_tensor *dst, double epsilon)
-{
-    LN_TRY(ln_ref_expect_any(weight, "weight"));
-    if (weight->ndim < 1)
-        return LN_FAIL(LN_INVALID, "weight is a scalar and has no channels");
-    LN_TRY(expect_channels(scale, "scale", weight->dtype, weight->dims[0]));
-    LN_TRY(expect_channels(var, "var", weight->dtype, weight->dims[0]));
-    LN_TRY(ln_ref_expect(dst, "dst", weight->dtype, weight->ndim, weight->dims));
-
-    int64_t inner = inner_len(weight, 0), i = 0;
-    for (int64_t o = 0; o < weight->dims[0]; o++) {
-        double factor = at(scale, o), deviation = sqrt(at(var, o) + epsilon);
-        for (int64_t end = i + inner; i < end; i++)
-            put(dst, i, at(weight, i) * factor / deviation);
+    const tl_tensor *weight = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    int axis;
+    LN_TRY(ln_call_axis(call, "axis", weight->ndim, &axis));
+    size_t inner = 1, channels = (size_t)weight->dims[axis], len = (size_t)weight->len;
+    for (int d = axis + 1; d < weight->ndim; d++)
+        inner *= (size_t)weight->dims[d];
+    for (size_t i = 0, plane = 0; i < len; plane++) {
+        size_t c = plane % channels;
+        double factor = at(call, 1, c), divisor = deviation(call, 2, c);
+        for (size_t end = i + inner; i < end; i++)
+            ln_elem_set_real(dst, i, ln_elem_real(weight, i) * factor / divisor);
     }
     return LN_OK;
 }
 
-ln_status ln_ref_bn_fold_bias(const tl_tensor *bias, const tl_tensor *scale,
-                              const tl_tensor *offset, const tl_tensor *mean, const tl_tensor *var,
-                              tl_tensor *dst, double epsilon)
+ln_status ln_ref_bn_fold_bias(ln_call *call)
 {
-    LN_TRY(ln_ref_expect_any(scale, "scale"));
-    int channels = scale->len;
-    tl_dtype dtype = scale->dtype;
-    LN_TRY(expect_channels(scale, "scale", dtype, channels));
-    if (bias)
-        LN_TRY(expect_channels(bias, "bias", dtype, channels));
-    LN_TRY(expect_channels(offset, "offset", dtype, channels));
-    LN_TRY(expect_channels(mean, "mean", dtype, channels));
-    LN_TRY(expect_channels(var, "var", dtype, channels));
-    LN_TRY(expect_channels(dst, "dst", dtype, channels));
-
-    for (int64_t o = 0; o < channels; o++) {
-        double before = (bias ? at(bias, o) : 0) - at(mean, o);
-        put(dst, o, before * at(scale, o) / sqrt(at(var, o) + epsilon) + at(offset, o));
-    }
+    tl_tensor *dst = ln_call_dst(call, 0);
+    for (size_t c = 0; c < (size_t)dst->len; c++)
+        ln_elem_set_real(dst, c,
+                         (at(call, 4, c) - at(call, 2, c)) * at(call, 0, c) /
+                                 deviation(call, 3, c) +
+                             at(call, 1, c));
     return LN_OK;
 }
 
-ln_status ln_ref_bn2scale(const tl_tensor *mean, const tl_tensor *var, const tl_tensor *scale,
-                          const tl_tensor *offset, tl_tensor *dst_scale, tl_tensor *dst_shift,
-                          tl_tensor *dst_power, double epsilon)
+// (x * scale + shift) ^ power
+ln_status ln_ref_bn2scale(ln_call *call)
 {
-    LN_TRY(ln_ref_expect_any(mean, "mean"));
-    int channels = mean->len;
-    tl_dtype dtype = mean->dtype;
-    LN_TRY(expect_channels(mean, "mean", dtype, channels));
-    LN_TRY(expect_channels(var, "var", dtype, channels));
-    LN_TRY(expect_channels(scale, "scale", dtype, channels));
-    LN_TRY(expect_channels(offset, "offset", dtype, channels));
-    LN_TRY(expect_channels(dst_scale, "dst_scale", dtype, channels));
-    LN_TRY(expect_channels(dst_shift, "dst_shift", dtype, channels));
-    LN_TRY(expect_channels(dst_power, "dst_power", dtype, channels));
-
-    for (int64_t c = 0; c < channels; c++) {
-        double factor = at(scale, c) / sqrt(at(var, c) + epsilon);
-        put(dst_scale, c, factor);
-        put(dst_shift, c, at(offset, c) - at(mean, c) * factor);
-        put(dst_power, c, 1);
+    tl_tensor *scale = ln_call_dst(call, 0), *shift = ln_call_dst(call, 1);
+    tl_tensor *power = ln_call_dst(call, 2);
+    for (size_t c = 0; c < (size_t)ln_call_in(call, 0)->len; c++) {
+        double factor = at(call, 2, c) / deviation(call, 1, c);
+        ln_elem_set_real(scale, c, factor);
+        ln_elem_set_real(shift, c, at(call, 3, c) - at(call, 0, c) * factor);
+        ln_elem_set_real(power, c, 1);
     }
     return LN_OK;
 }

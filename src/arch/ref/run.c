@@ -3,31 +3,12 @@
 
 #include "arch/ref/run.h"
 
-#include <string.h>
-
 #include <lightnet/opshape.h>
 
 ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
                             int data_len, bool from_file)
 {
     return from_file ? LN_OK : ln_ref_create(dst, name, ran, data, data_len);
-}
-
-ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                              tl_tensor *dst, int group, const int *size, const int *stride,
-                              const int *output_dims, const int *padding, const int *output_padding,
-                              const int *dilation, const char *autopad, const char *act)
-{
-    ln_ref_window window;
-    LN_TRY(ln_ref_expect_image(src, "src"));
-    for (int i = 0; i < 2; i++) {
-        window.size[i] = size[i];
-        window.stride[i] = stride[i];
-        window.dilation[i] = dilation[i];
-    }
-    LN_TRY(ln_effective_deconv_padding(window.padding, padding, autopad, src->dims + 2,
-                                       output_dims + 2, size, stride, output_padding, dilation));
-    return ln_ref_deconv2d(src, weight, bias, dst, &window, group, strcmp(act, "relu") == 0);
 }
 
 // `dst` lies at `offset` in `src`, and its elements with it.

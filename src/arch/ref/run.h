@@ -33,12 +33,6 @@ static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
 ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
                             int data_len, bool from_file);
 
-// `output_dims` 0 is unknown, as in lightnet/opshape.h.
-ln_status ln_ref_run_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                              tl_tensor *dst, int group, const int *size, const int *stride,
-                              const int *output_dims, const int *padding, const int *output_padding,
-                              const int *dilation, const char *autopad, const char *act);
-
 // Nothing happens where `dst` is a view of `src` already.
 ln_status ln_ref_run_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len);
 ln_status ln_ref_run_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes);

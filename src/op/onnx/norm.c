@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "op/call.h"
+
 static ln_status check_rank(ln_call *call, int least)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -73,6 +75,38 @@ ln_status ln_infer_batchnorm(ln_call *call)
         LN_TRY(check_len(call, i, src->ndim > 1 ? src->dims[1] : 1));
     LN_TRY(check_epsilon(call));
     return ln_call_out_like(call, 0, 0);
+}
+
+// Folded weights are computed once, when the model is loaded.
+static ln_status check_constants(ln_call *call)
+{
+    LN_TRY(check_epsilon(call));
+    for (int i = 0; i < call->in_count; i++)
+        if (call->ins[i] && !call->ins[i]->isstatic)
+            return ln_call_fail(call, LN_INVALID, "needs a constant as input %d", i);
+    return LN_OK;
+}
+
+ln_status ln_infer_bn_fold_weight(ln_call *call)
+{
+    const tl_tensor *weight = ln_call_in(call, 0);
+    int axis;
+    LN_TRY(check_constants(call));
+    LN_TRY(ln_call_axis(call, "axis", weight->ndim, &axis));
+    LN_TRY(check_len(call, 1, weight->dims[axis]));
+    LN_TRY(check_len(call, 2, weight->dims[axis]));
+    return ln_call_out_like(call, 0, 0);
+}
+
+// A number of each kind for each channel.
+ln_status ln_infer_bn_fold(ln_call *call)
+{
+    LN_TRY(check_constants(call));
+    for (int i = 0; i < ln_call_in_count(call); i++)
+        LN_TRY(check_len(call, i, ln_call_in(call, 0)->len));
+    for (int i = 0; i < ln_call_out_count(call); i++)
+        LN_TRY(ln_call_out_like(call, i, 0));
+    return LN_OK;
 }
 
 ln_status ln_infer_instance_normalization(ln_call *call)

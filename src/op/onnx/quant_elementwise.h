@@ -8,8 +8,8 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/conv_window.h"
 #include "op/onnx/quant.h"
+#include "op/window.h"
 
 LN_CPPSTART
 

@@ -8,7 +8,7 @@
 
 #include <lightnet/call.h>
 
-#include "op/onnx/conv.h"
+#include "op/conv.h"
 #include "op/onnx/matmul.h"
 #include "op/onnx/quant.h"
 

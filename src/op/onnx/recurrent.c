@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "op/onnx/onnx_act.h"
+#include "op/activation.h"
 
 // ---- Activations ----
 
@@ -41,16 +41,17 @@ static ln_status read_activations(ln_call *call, ln_recurrent *layer)
     for (int i = 0; i < total; i++) {
         const char *name = given ? ln_call_string_at(call, "activations", i)
                                  : default_activation(layer->gate_count, i % per_dir);
-        const ln_onnx_act *desc = ln_onnx_act_find(name);
-        if (!desc || desc->act == LN_ACT_NONE)
+        ln_activation meant;
+        int number_count;
+        if (!ln_activation_from_onnx(name, &meant, &number_count) || meant.act == LN_ACT_NONE)
             return ln_call_fail(call, LN_UNSUPPORTED, "has an unknown activation '%s'",
                                 name ? name : "");
         ln_rnn_activation *activation = &layer->activations[i / per_dir][i % per_dir];
-        activation->act = desc->act;
-        activation->alpha = next_value(call, "activation_alpha", i, total, desc->number_count > 0,
-                                       &used_alpha, desc->alpha);
-        activation->beta = next_value(call, "activation_beta", i, total, desc->number_count > 1,
-                                      &used_beta, desc->beta);
+        activation->act = meant.act;
+        activation->alpha = next_value(call, "activation_alpha", i, total, number_count > 0,
+                                       &used_alpha, meant.alpha);
+        activation->beta =
+            next_value(call, "activation_beta", i, total, number_count > 1, &used_beta, meant.beta);
     }
     return LN_OK;
 }

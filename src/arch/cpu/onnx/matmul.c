@@ -21,7 +21,7 @@
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/workspace.h"
 #include "base/checked.h"
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
 #include "op/onnx/matmul.h"
 
 // From so many rows on the right side is packed. Measured.

@@ -6,8 +6,8 @@
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
-#include "op/onnx/conv.h"
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
+#include "op/conv.h"
 #include "tensor/elem.h"
 
 typedef struct causal {

@@ -9,7 +9,7 @@
 #include "arch/ref/onnx/reals.h"
 #include "arch/ref/onnx/taps.h"
 #include "base/deadline.h"
-#include "op/onnx/conv.h"
+#include "op/conv.h"
 
 typedef struct deform {
     ln_deform_conv_call args;

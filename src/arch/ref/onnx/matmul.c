@@ -9,7 +9,7 @@
 #include "arch/ref/act.h"
 #include "arch/ref/onnx/reals.h"
 #include "base/deadline.h"
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
 #include "op/onnx/matmul.h"
 #include "tensor/elem.h"
 

@@ -79,7 +79,7 @@ static ln_status convolve(ln_call *call, const ln_quant_places *places)
     int64_t rows = ln_window_rows(&c.args.window);
     for (int64_t n = 0; n < dst->dims[0]; n++) {
         for (int64_t row = 0; row < rows; row++) {
-            ln_taps_list(&c.taps);
+            ln_taps_list(&c.taps, false);
             convolve_row(&c, n, row);
             ln_taps_next(&c.taps);
         }

@@ -57,7 +57,7 @@ static int64_t met(const axis_taps *taps, int64_t tap)
 
 // Axis by axis, each tap listed so far is replaced by those that it has on the next axis; from the
 // back, so that they find room. The order is that of the weights.
-static void list_taps(ln_taps *taps, bool is_transposed)
+void ln_taps_list(ln_taps *taps, bool is_transposed)
 {
     const ln_window *window = taps->window;
     taps->list[0] = (ln_tap){0};
@@ -84,16 +84,6 @@ static void list_taps(ln_taps *taps, bool is_transposed)
         taps->list[i].src *= last->in;
         taps->list[i].weight *= last->size;
     }
-}
-
-void ln_taps_list(ln_taps *taps)
-{
-    list_taps(taps, false);
-}
-
-void ln_taps_list_transposed(ln_taps *taps)
-{
-    list_taps(taps, true);
 }
 
 void ln_taps_next(ln_taps *taps)

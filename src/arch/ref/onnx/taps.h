@@ -7,11 +7,12 @@
 #ifndef LN_ARCH_REF_ONNX_TAPS_H
 #define LN_ARCH_REF_ONNX_TAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <lightnet/call.h>
 
-#include "op/onnx/conv_window.h"
+#include "op/window.h"
 
 typedef struct ln_tap {
     int64_t src;    // where the row of inputs begins, from the start of the channel
@@ -33,8 +34,7 @@ ln_status ln_taps_create(ln_call *call, const ln_window *window, ln_taps *out_ta
 
 // Lists the taps that meet the input: of a window that looks at the input from output `at`, or of
 // inputs that spread to output `at`.
-void ln_taps_list(ln_taps *taps);
-void ln_taps_list_transposed(ln_taps *taps);
+void ln_taps_list(ln_taps *taps, bool is_transposed);
 
 // The next row in memory; after the last, the first again.
 void ln_taps_next(ln_taps *taps);

@@ -2,7 +2,7 @@
 // From parameters to windows. Every number is checked to fit 32 bits first, so that int64_t holds
 // the products and sums of them.
 
-#include "op/onnx/conv_window.h"
+#include "op/window.h"
 
 #include <limits.h>
 #include <string.h>
@@ -260,6 +260,12 @@ void ln_window_out_dims(const ln_window *window, int64_t *dims)
 {
     for (int i = 0; i < window->axis_count; i++)
         dims[2 + i] = window->axis[i].out;
+}
+
+const ln_window_axis *ln_window_axis_from_last(const ln_window *window, int back)
+{
+    static const ln_window_axis single = {.in = 1, .out = 1, .size = 1, .stride = 1, .dilation = 1};
+    return back < window->axis_count ? &window->axis[window->axis_count - 1 - back] : &single;
 }
 
 int64_t ln_window_tap_count(const ln_window *window)

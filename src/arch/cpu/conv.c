@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's convolutions to the kernels' arguments. One axis is a row of two.
+// From convolutions, and their transposes, to the kernels' arguments. One axis is a row of two.
 
 #include "arch/cpu/kernels/conv/conv.h"
 #include "arch/cpu/elementwise.h"
@@ -8,19 +8,19 @@
 #include "arch/cpu/kernels/deconv/deconv.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/workspace.h"
+#include "op/activation.h"
+#include "op/conv.h"
 #include "op/functions.h"
-#include "op/onnx/conv.h"
-#include "op/onnx/conv_activation.h"
+
+#define WORKSPACE 1 // the output after dst
 
 typedef ln_status read_fn(ln_call *call, ln_conv_call *out_conv);
 typedef ln_status check_fn(const ln_conv_shape *shape);
 
 static ln_conv_shape shape_of(const ln_conv_call *conv)
 {
-    const ln_window_axis single = {.in = 1, .out = 1, .size = 1, .stride = 1, .dilation = 1};
-    const ln_window *window = &conv->window;
-    const ln_window_axis *y = window->axis_count == 2 ? &window->axis[0] : &single;
-    const ln_window_axis *x = &window->axis[window->axis_count - 1];
+    const ln_window_axis *y = ln_window_axis_from_last(&conv->window, 1);
+    const ln_window_axis *x = ln_window_axis_from_last(&conv->window, 0);
     return (ln_conv_shape){.batch = (size_t)conv->src->dims[0],
                            .group = (size_t)conv->group,
                            .in_channels = (size_t)conv->src->dims[1],
@@ -67,7 +67,7 @@ static ln_status infer_workspace(ln_call *call, read_fn *read, check_fn *check,
         shape = shape_of(&conv);
         is_taken = check(&shape) == LN_OK;
     }
-    return ln_cpu_call_infer_workspace(call, 1, is_taken ? workspace(&shape) : 0);
+    return ln_cpu_call_infer_workspace(call, WORKSPACE, is_taken ? workspace(&shape) : 0);
 }
 
 static const float *floats(const tl_tensor *t)
@@ -75,23 +75,17 @@ static const float *floats(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
-// ---- conv, Conv, FusedConv ----
-
-ln_status ln_cpu_infer_onnx_conv(ln_call *call)
+// The activation that the kernel does itself.
+static ln_act act_of_kernel(const ln_activation *activation, const tl_tensor *addend)
 {
-    LN_TRY(ln_infer_conv(call));
-    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
-}
-
-ln_status ln_cpu_accepts_onnx_conv(ln_call *call)
-{
-    return accepts(call, ln_conv_call_read, ln_conv2d_check);
+    return activation->act == LN_ACT_RELU && !addend ? LN_ACT_RELU : LN_ACT_NONE;
 }
 
 // What the kernel does not do itself: y = activation(y + addend).
-static void finish(ln_pool *pool, const ln_activation *activation, const tl_tensor *addend,
-                   tl_tensor *dst)
+static void finish(ln_call *call, const ln_activation *activation, const tl_tensor *addend)
 {
+    ln_pool *pool = ln_cpu_call_pool(call);
+    tl_tensor *dst = ln_call_dst(call, 0);
     float alpha = (float)activation->alpha, beta = (float)activation->beta;
     if (addend)
         (void)ln_cpu_elew(pool, dst, addend, dst, TL_SUM, activation->act, alpha, beta);
@@ -99,7 +93,20 @@ static void finish(ln_pool *pool, const ln_activation *activation, const tl_tens
         (void)ln_cpu_act(pool, dst, dst, activation->act, alpha, beta);
 }
 
-ln_status ln_cpu_onnx_conv(ln_call *call)
+// ---- conv ----
+
+ln_status ln_cpu_infer_conv(ln_call *call)
+{
+    LN_TRY(ln_infer_conv(call));
+    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
+}
+
+ln_status ln_cpu_accepts_conv(ln_call *call)
+{
+    return accepts(call, ln_conv_call_read, ln_conv2d_check);
+}
+
+ln_status ln_cpu_conv(ln_call *call)
 {
     ln_conv_call conv;
     ln_activation activation;
@@ -110,40 +117,40 @@ ln_status ln_cpu_onnx_conv(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
 
-    bool is_relu = activation.act == LN_ACT_RELU && !addend;
     ln_conv2d_f32_args args = {.shape = shape_of(&conv),
                                .x = floats(conv.src),
                                .weight = floats(conv.weight),
                                .bias = floats(conv.bias),
                                .y = dst->data,
-                               .act = is_relu ? LN_ACT_RELU : LN_ACT_NONE};
-    float *workspace = ln_cpu_call_workspace(call, 1, ln_conv2d_f32_workspace(&args.shape));
+                               .act = act_of_kernel(&activation, addend)};
+    float *workspace = ln_cpu_call_workspace(call, WORKSPACE, ln_conv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
-    finish(ln_cpu_call_pool(call), &activation, addend, dst);
+    finish(call, &activation, addend);
     return LN_OK;
 }
 
-// ---- ConvTranspose ----
+// ---- deconv ----
 
-ln_status ln_cpu_infer_onnx_conv_transpose(ln_call *call)
+ln_status ln_cpu_infer_deconv(ln_call *call)
 {
-    LN_TRY(ln_infer_conv_transpose(call));
-    return infer_workspace(call, ln_conv_transpose_call_read, ln_deconv2d_check,
-                           ln_deconv2d_f32_workspace);
+    LN_TRY(ln_infer_deconv(call));
+    return infer_workspace(call, ln_deconv_call_read, ln_deconv2d_check, ln_deconv2d_f32_workspace);
 }
 
-ln_status ln_cpu_accepts_onnx_conv_transpose(ln_call *call)
+ln_status ln_cpu_accepts_deconv(ln_call *call)
 {
-    return accepts(call, ln_conv_transpose_call_read, ln_deconv2d_check);
+    return accepts(call, ln_deconv_call_read, ln_deconv2d_check);
 }
 
-ln_status ln_cpu_onnx_conv_transpose(ln_call *call)
+ln_status ln_cpu_deconv(ln_call *call)
 {
     ln_conv_call conv;
+    ln_activation activation;
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_conv_transpose_call_read(call, &conv));
+    LN_TRY(ln_deconv_call_read(call, &conv));
+    LN_TRY(ln_activation_read(call, &activation));
     if (dst->len == 0)
         return LN_OK;
 
@@ -152,10 +159,12 @@ ln_status ln_cpu_onnx_conv_transpose(ln_call *call)
                                  .weight = floats(conv.weight),
                                  .bias = floats(conv.bias),
                                  .y = dst->data,
-                                 .act = LN_ACT_NONE};
-    float *workspace = ln_cpu_call_workspace(call, 1, ln_deconv2d_f32_workspace(&args.shape));
+                                 .act = act_of_kernel(&activation, NULL)};
+    float *workspace =
+        ln_cpu_call_workspace(call, WORKSPACE, ln_deconv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace);
+    finish(call, &activation, NULL);
     return LN_OK;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of convolutions: of the core, and of ONNX.
 
-#ifndef LN_OP_ONNX_CONV_H
-#define LN_OP_ONNX_CONV_H
+#ifndef LN_OP_CONV_H
+#define LN_OP_CONV_H
 
 #include <lightnet/call.h>
 
-#include "op/onnx/conv_window.h"
+#include "op/window.h"
 
 LN_CPPSTART
 
@@ -24,7 +24,7 @@ typedef struct ln_conv_call {
 // Reads and checks source, weights, bias and the parameters of a convolution, and of a transposed
 // one.
 ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv);
-ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv);
+ln_status ln_deconv_call_read(ln_call *call, ln_conv_call *out_conv);
 
 // DeformConv: `conv` without the offsets.
 typedef struct ln_deform_conv_call {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of convolutions: of the core, and of ONNX and com.microsoft.
 
-#include "op/onnx/conv.h"
+#include "op/conv.h"
 #include "op/functions.h"
 
 #include <limits.h>
 
-#include "op/onnx/conv_activation.h"
+#include "op/activation.h"
 
 // ---- Parts that all have ----
 
@@ -108,9 +108,9 @@ double ln_macs_conv(const ln_call *call)
     return dst ? (double)dst->len * weight->dims[1] * taps_of(weight) : 0;
 }
 
-// ---- ConvTranspose ----
+// ---- deconv, ConvTranspose ----
 
-ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv)
+ln_status ln_deconv_call_read(ln_call *call, ln_conv_call *out_conv)
 {
     ln_conv_call *conv = out_conv;
     *conv = (ln_conv_call){
@@ -127,14 +127,15 @@ ln_status ln_conv_transpose_call_read(ln_call *call, ln_conv_call *out_conv)
     return check_bias(call, conv->bias, conv->out_channels * conv->group);
 }
 
-ln_status ln_infer_conv_transpose(ln_call *call)
+ln_status ln_infer_deconv(ln_call *call)
 {
     ln_conv_call conv;
-    LN_TRY(ln_conv_transpose_call_read(call, &conv));
+    LN_TRY(ln_deconv_call_read(call, &conv));
+    LN_TRY(check_activation(call, conv.src->dtype));
     return out_image(call, &conv);
 }
 
-double ln_macs_conv_transpose(const ln_call *call)
+double ln_macs_deconv(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *weight = ln_call_in(call, 1);
     return (double)src->len * weight->dims[1] * taps_of(weight);

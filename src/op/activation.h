@@ -2,11 +2,10 @@
 // Activations that operators apply to their results: the names of lightnet/act.h, and those of ONNX
 // and com.microsoft for them.
 
-#ifndef LN_OP_ONNX_CONV_ACTIVATION_H
-#define LN_OP_ONNX_CONV_ACTIVATION_H
+#ifndef LN_OP_ACTIVATION_H
+#define LN_OP_ACTIVATION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <lightnet/act.h>
 #include <lightnet/call.h>
@@ -18,10 +17,11 @@ typedef struct ln_activation {
     double alpha, beta;
 } ln_activation;
 
-// What ONNX calls `name`, with the first two of its numbers as far as they are given, and ONNX's
-// own for the others. False for a name that is not known.
-bool ln_activation_from_onnx(const char *name, size_t count, const double *numbers,
-                             ln_activation *out_activation);
+// What ONNX calls `name` where an operator names it in an attribute, with ONNX's own numbers;
+// *out_number_count of them may be given instead. Letters count alike in both cases: models spell
+// "Tanh" and "tanh". False for a name that is not known, and for NULL.
+bool ln_activation_from_onnx(const char *name, ln_activation *out_activation,
+                             int *out_number_count);
 
 // What the parameters `act`, `alpha` and `beta` say in a description of the core. In one of ONNX
 // `activation`, with its numbers from `activation_params`, or from `activation_alpha` and

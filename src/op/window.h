@@ -3,8 +3,8 @@
 // padding and autopad of the core, or strides, dilations, pads and auto_pad of ONNX, come to, with
 // ceil_mode and output_shape.
 
-#ifndef LN_OP_ONNX_CONV_WINDOW_H
-#define LN_OP_ONNX_CONV_WINDOW_H
+#ifndef LN_OP_WINDOW_H
+#define LN_OP_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +49,9 @@ ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const t
 
 // Fills in dims[2 + i] of the output.
 void ln_window_out_dims(const ln_window *window, int64_t *dims);
+
+// Axis `back` before the last one; of an axis that is not there, one with a single element.
+const ln_window_axis *ln_window_axis_from_last(const ln_window *window, int back);
 
 // Taps of one window.
 int64_t ln_window_tap_count(const ln_window *window);
