@@ -89,6 +89,9 @@ struct ln_serializer {
 
     /* 1: of a compiled model, `write` writes the memory plan, and the reader adopts it. */
     int writes_plan;
+
+    /* Rules `into onnx`: what is written is a copy of the model, rewritten by them. NULL: none. */
+    const struct ln_rule_set *rules;
 };
 
 /* Adds a serializer; the struct is borrowed and must outlive its registration. A second one of

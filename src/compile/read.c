@@ -5,6 +5,7 @@
 #include <lightnet/context.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/serializer.h>
@@ -15,10 +16,12 @@
 #include "compile/clone.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
+#include "desc/rule_weight.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/phase.h"
+#include "pass/rewrite.h"
 #include "serial/choose.h"
 
 static ln_status check_empty(const ln_context *ctx)
@@ -155,6 +158,74 @@ void ln_context_cleanup(ln_context *ctx)
     ln_context_forget(ctx);
 }
 
+// ---- Writing ----
+
+// Whether an operator of the model computes, and is none of ONNX.
+static bool is_foreign(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (op->op_arg->tensors_in && ln_rule_level(op->op_arg->optype) > 0 &&
+            !ln_op_is_type(op->op_arg, "output"))
+            return true;
+    }
+    return false;
+}
+
+static ln_status find_foreign(ln_context *graph, void *user)
+{
+    *(bool *)user = *(bool *)user || is_foreign(graph);
+    return LN_OK;
+}
+
+static ln_status rewrite_graph(ln_context *graph, void *user)
+{
+    return ln_rewrite_to_onnx(graph, user);
+}
+
+// The model in the operators that the format has: *out_copy, or, NULL, the model itself. One that
+// is compiled is past rewriting.
+static ln_status rewrite_copy(const ln_serializer *serializer, const ln_context *ctx,
+                              ln_context **out_copy)
+{
+    *out_copy = NULL;
+    bool found = is_foreign(ctx);
+    ln_context_each_graph(ctx, find_foreign, &found);
+    if (!serializer->rules || !found || ctx->state != LN_CONTEXT_READY || ctx->outer)
+        return LN_OK;
+    ln_context *copy;
+    LN_TRY(ln_context_clone(ctx, &copy));
+    void *rules = (void *)(uintptr_t)serializer->rules;
+    ln_status status = ln_context_each_graph(copy, rewrite_graph, rules);
+    if (status == LN_OK)
+        status = rewrite_graph(copy, rules);
+    if (status == LN_OK)
+        *out_copy = copy;
+    else
+        ln_context_free(copy);
+    return status;
+}
+
+static ln_status write_mem(ln_serializer *serializer, const ln_context *ctx, char **out_bytes,
+                           size_t *out_byte_count)
+{
+    ln_context *copy;
+    LN_TRY(rewrite_copy(serializer, ctx, &copy));
+    ln_status status = serializer->write(serializer, copy ? copy : ctx, out_bytes, out_byte_count);
+    ln_context_free(copy);
+    return status;
+}
+
+static ln_status write_file(ln_serializer *serializer, const ln_context *ctx, const char *path,
+                            unsigned flags)
+{
+    ln_context *copy;
+    LN_TRY(rewrite_copy(serializer, ctx, &copy));
+    ln_status status = serializer->write_file(serializer, copy ? copy : ctx, path, flags);
+    ln_context_free(copy);
+    return status;
+}
+
 ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, char **out_bytes,
                            size_t *out_byte_count)
 {
@@ -174,7 +245,7 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     bool is_bare = serializer->writes_plan && ctx->state >= LN_CONTEXT_PLANNED && !ctx->outer &&
                    !ctx->weights && ln_carried_count(ctx->carried) > 0;
     if (!is_bare)
-        return serializer->write(serializer, ctx, out_bytes, out_byte_count);
+        return write_mem(serializer, ctx, out_bytes, out_byte_count);
     ln_context *bare;
     ln_status status = ln_context_clone_bare(ctx, &bare);
     if (status != LN_OK)
@@ -197,7 +268,7 @@ ln_status ln_context_print_with(const ln_context *ctx, const char *outfile, unsi
         return LN_FAIL(LN_INVALID, "the output file is NULL; name a file, or \"-\"");
     ln_serializer *serializer = ln_serializer_for_path(outfile);
     if (ctx && ctx->state != LN_CONTEXT_EMPTY && serializer && serializer->write_file)
-        return serializer->write_file(serializer, ctx, outfile, flags);
+        return write_file(serializer, ctx, outfile, flags);
     if (flags)
         return LN_FAIL(LN_UNSUPPORTED, "'%s' is of no format that takes flags", outfile);
     char *bytes;

@@ -81,6 +81,27 @@ int ln_rule_weight_of(const ln_rule_op *statement)
     return statement->each >= 0 ? 1 << 20 : ln_rule_weight(statement->optype);
 }
 
+int ln_rule_level(const char *optype)
+{
+    static const char *const domains[] = {"ms_", "ml_", "training_", "preview_"};
+    static const struct {
+        const char *optype;
+        int level;
+    } levels[] = {{"create", 0}, {"arange", 0}, {"forward", 1}, {"act", 2}};
+    if (optype[0] >= 'A' && optype[0] <= 'Z')
+        return 0;
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
+        if (strncmp(optype, domains[i], strlen(domains[i])) == 0)
+            return 0;
+    for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)
+        if (ln_rule_same_word(levels[i].optype, optype))
+            return levels[i].level;
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+        if (ln_rule_same_word(weights[i].optype, optype))
+            return LN_RULE_LEVEL_COUNT - 2;
+    return LN_RULE_LEVEL_COUNT - 1;
+}
+
 bool ln_rule_sinks(const char *optype)
 {
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)

@@ -20,7 +20,7 @@ LN_CPPSTART
 
 #define LN_RULE_MAX_BYTES      (1 << 20) // of one file
 #define LN_RULE_MAX_RULES      1024      // in one file, lower statements counted apart
-#define LN_RULE_MAX_STATEMENTS 16        // in a pattern, and in a result
+#define LN_RULE_MAX_STATEMENTS 32        // in a pattern, and in a result
 #define LN_RULE_MAX_NAMES      64        // in one rule
 #define LN_RULE_MAX_ARGS       32        // inputs, outputs or parameters of one statement
 #define LN_RULE_MAX_CONDITIONS 32        // of one rule
@@ -150,6 +150,7 @@ typedef struct ln_rule_condition {
 typedef enum ln_rule_stage {
     LN_RULE_BEFORE_EXPAND, // on operators of arch `none`
     LN_RULE_TO_CORE,       // the same, before all others: into types of the core
+    LN_RULE_TO_ONNX,       // for a model that is written in ONNX: into its types
     LN_RULE_AFTER_EXPAND,  // on what they were lowered to
 } ln_rule_stage;
 

@@ -200,10 +200,25 @@ static ln_status check_each(const ln_rule_parser *p, ln_place place)
     return LN_OK;
 }
 
+// An alias may have to stay as a `forward`.
+static ln_status check_levels(const ln_rule_parser *p, ln_place place)
+{
+    const char *root = p->pattern[0].optype;
+    for (size_t i = 0; i < p->result_count; i++)
+        if (ln_rule_level(p->result[i].optype) >= ln_rule_level(root))
+            return ln_fail_at(place, LN_SYNTAX,
+                              "the rule does not lead into ONNX: '%s' of its result is as far from "
+                              "it as its root '%s'",
+                              p->result[i].optype, root);
+    return LN_OK;
+}
+
 ln_status ln_rule_check_measure(ln_rule_parser *p, ln_place place, ln_rule *rule)
 {
     mark_static(p);
     LN_TRY(check_each(p, place));
+    if (p->stage == LN_RULE_TO_ONNX)
+        return check_levels(p, place);
     measure before = measure_of(p, p->pattern, p->pattern_count);
     measure after = measure_of(p, p->result, p->result_count);
     if (after.count < before.count)

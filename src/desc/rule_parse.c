@@ -425,31 +425,37 @@ static ln_status parse_lower(ln_rule_parser *p)
 
 // When the rules after it are tried.
 static const struct {
-    const char *first, *second;
+    const char *first, *second, *expected;
     ln_rule_stage stage;
 } stages[] = {
-    {"into", "core", LN_RULE_TO_CORE},
-    {"before", "expand", LN_RULE_BEFORE_EXPAND},
-    {"after", "expand", LN_RULE_AFTER_EXPAND},
+    {"into", "core", "'core' or 'onnx'", LN_RULE_TO_CORE},
+    {"into", "onnx", "'core' or 'onnx'", LN_RULE_TO_ONNX},
+    {"before", "expand", "'expand'", LN_RULE_BEFORE_EXPAND},
+    {"after", "expand", "'expand'", LN_RULE_AFTER_EXPAND},
 };
 
-// The row of `stages` that begins with the word at hand; their count: none.
+#define STAGE_COUNT (sizeof stages / sizeof stages[0])
+
+// The first row of `stages` that begins with the word at hand; their count: none.
 static size_t find_stage(const ln_rule_parser *p)
 {
     size_t i = 0;
-    while (i < sizeof stages / sizeof stages[0] && !ln_rule_at_word(p, stages[i].first))
+    while (i < STAGE_COUNT && !ln_rule_at_word(p, stages[i].first))
         i++;
     return i;
 }
 
 static ln_status parse_stage(ln_rule_parser *p, size_t row)
 {
-    char expected[32];
-    p->stage = stages[row].stage;
+    size_t i = row;
     LN_TRY(ln_rule_next(p));
-    snprintf(expected, sizeof expected, "'%s'", stages[row].second);
-    return ln_rule_at_word(p, stages[row].second) ? ln_rule_next(p)
-                                                  : ln_rule_fail_expected(p, expected);
+    while (i < STAGE_COUNT && (strcmp(stages[i].first, stages[row].first) != 0 ||
+                               !ln_rule_at_word(p, stages[i].second)))
+        i++;
+    if (i == STAGE_COUNT)
+        return ln_rule_fail_expected(p, stages[row].expected);
+    p->stage = stages[i].stage;
+    return ln_rule_next(p);
 }
 
 // Messages call the text `file`, which lasts as long as the arena.
@@ -460,7 +466,7 @@ static ln_status parse_text(ln_rule_parser *p, const char *text, size_t len, con
     LN_TRY(ln_rule_next(p));
     while (p->token.kind != LN_RULE_TOKEN_END) {
         size_t stage = find_stage(p);
-        if (stage < sizeof stages / sizeof stages[0])
+        if (stage < STAGE_COUNT)
             LN_TRY(parse_stage(p, stage));
         else if (ln_rule_at_word(p, "rule"))
             LN_TRY(parse_rule(p));

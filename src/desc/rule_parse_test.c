@@ -132,6 +132,9 @@ static const struct {
 } wrong[] = {
     {"other word", "rul", LN_SYNTAX,
      "f.rules:1:1: expected 'rule', 'lower', 'into', 'after' or 'before', found 'rul'"},
+    {"into what", "into it", LN_SYNTAX, "1:6: expected 'core' or 'onnx', found 'it'"},
+    {"not into ONNX", "into onnx rule r [exact] a = act(b) => a = relu(b)", LN_SYNTAX,
+     "the rule does not lead into ONNX: 'relu' of its result is as far from it as its root 'act'"},
     {"no name", "rule [exact]", LN_SYNTAX, "1:6: expected the name of the rule, found '['"},
     {"no tag", "rule r a = f(b)", LN_SYNTAX, "1:8: expected '[', found 'a'"},
     {"other tag", "rule r [fast]", LN_SYNTAX,
@@ -329,9 +332,9 @@ static ln_status parse_long(const char *head, const char *part, size_t count, co
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 TEST(limits_are_stated)
 {
-    CHECK_OK(parse_long("rule r [exact] ", "t%d = f(t%d) ", 16, " => t0 = f(t16)"));
-    CHECK_FAILS(parse_long("rule r [exact] ", "t%d = f(t%d) ", 17, ""), LN_LIMIT);
-    CHECK_MESSAGE("at most 16 statements in a pattern are allowed");
+    CHECK_OK(parse_long("rule r [exact] ", "t%d = f(t%d) ", 32, " => t0 = f(t32)"));
+    CHECK_FAILS(parse_long("rule r [exact] ", "t%d = f(t%d) ", 33, ""), LN_LIMIT);
+    CHECK_MESSAGE("at most 32 statements in a pattern are allowed");
     CHECK_FAILS(parse_long("rule r [exact] a = f(", "x%d_%d, ", 33, ""), LN_LIMIT);
     CHECK_FAILS(parse_long("rule r [exact] a = f(b | p=[", "%d.%d, ", 65, ""), LN_LIMIT);
     CHECK_FAILS(parse_long("rule r [exact] a = f(x) where ", "rank(a, 1%d%d), ", 33, ""), LN_LIMIT);

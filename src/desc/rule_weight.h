@@ -6,6 +6,9 @@
 //     3. the number of pairs of an operator that sinks and one that runs and depends on it
 //
 // All three are natural numbers, so rewriting ends.
+//
+// Into ONNX an operator may become many. There each rewrite replaces an operator by operators of
+// lower levels only, which ends as well.
 
 #ifndef LN_DESC_RULE_WEIGHT_H
 #define LN_DESC_RULE_WEIGHT_H
@@ -25,6 +28,9 @@ bool ln_rule_sinks(const char *optype);
 int ln_rule_weight_of(const ln_rule_op *statement);
 // How many operators one of the type counts as: 0 where it is mostly a view, which costs nothing.
 int ln_rule_steps(const char *optype);
+// How far from ONNX the type is: 0 for its own types and constants.
+int ln_rule_level(const char *optype);
+#define LN_RULE_LEVEL_COUNT 5
 
 LN_CPPEND
 

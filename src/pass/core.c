@@ -12,6 +12,8 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
+extern const ln_rule_set ln_rules_core; // src/op: from_*.rules
+
 static ln_status apply_user_rules(ln_compilation *compilation)
 {
     const ln_rule_set *const *sets = (const ln_rule_set *const *)compilation->rule_sets;
@@ -19,6 +21,24 @@ static ln_status apply_user_rules(ln_compilation *compilation)
     while (sets && sets[count])
         count++;
     return count ? ln_rewrite_rules(compilation, sets, count, LN_RULE_BEFORE_EXPAND) : LN_OK;
+}
+
+ln_status ln_rewrite_to_onnx(ln_context *ctx, const ln_rule_set *rules)
+{
+    ln_compilation compilation = {.ctx = ctx};
+    ln_rule_set *set = NULL;
+    ln_status status = ln_rule_set_parse_own(&ln_rules_core, &compilation.core_rules);
+    const ln_rule_set *core = compilation.core_rules;
+    if (status == LN_OK)
+        status = ln_rewrite_rules(&compilation, &core, 1, LN_RULE_TO_CORE);
+    if (status == LN_OK)
+        status = ln_rule_set_parse_own(rules, &set);
+    const ln_rule_set *own = set;
+    if (status == LN_OK)
+        status = ln_rewrite_rules(&compilation, &own, 1, LN_RULE_TO_ONNX);
+    ln_rule_set_destroy(set);
+    ln_compilation_deinit(&compilation);
+    return status;
 }
 
 ln_status ln_pass_core(ln_compilation *compilation)

@@ -3,8 +3,10 @@
 
 #include "pass/functions.h"
 
+#include <limits.h>
 #include <math.h>
 
+#include <lightnet/convdim.h>
 #include <lightnet/param.h>
 #include <lightnet/util.h>
 
@@ -318,6 +320,41 @@ FUNCTION(onnx_act_number)
     return give(out, i < args[1].count ? args[1].numbers[i] : usual);
 }
 
+// Whole numbers, `count` of them or, for none, ones.
+static bool to_ints(const ln_expr_value *arg, size_t count, int *out)
+{
+    if (arg->count != count && arg->count != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t whole = 1;
+        if (arg->count > 0 && !to_index(arg->numbers[i], INT_MAX, &whole))
+            return false;
+        out[i] = (int)whole;
+    }
+    return true;
+}
+
+FUNCTION(autopad)
+{
+    UNUSED();
+    enum { MAX_AXES = TL_MAXDIM - 2 };
+    int windows[3][MAX_AXES], in[MAX_AXES], padding[2 * MAX_AXES];
+    size_t count = args[1].count;
+    if (count > MAX_AXES || args[0].count != count + 2)
+        return false;
+    const ln_expr_value spatial = {.numbers = args[0].numbers + 2, .count = count};
+    for (size_t i = 0; i < 3; i++)
+        if (!to_ints(&args[1 + i], count, windows[i]))
+            return false;
+    if (!to_ints(&spatial, count, in) ||
+        ln_autopadding_conv(padding, in, windows[0], windows[1], windows[2], (int)count,
+                            args[4].string) != LN_OK)
+        return false;
+    for (size_t i = 0; i < 2 * count; i++)
+        buffer[i] = padding[i];
+    return give_array(out, buffer, 2 * count);
+}
+
 // ---- Tensors ----
 
 // None while the shape is open.
@@ -326,6 +363,15 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const ln_expr_value *
     const ln_tensor_entry *entry =
         i < arg->count ? ln_tensor_table_find(ctx->tensor_table, arg->tensors[i]) : NULL;
     return entry && !entry->is_open ? entry->tensor : NULL;
+}
+
+FUNCTION(dtype)
+{
+    UNUSED();
+    const tl_tensor *tensor = find_tensor(ctx, &args[0], 0);
+    *out = (ln_expr_value){.kind = LN_RULE_STRING,
+                           .string = tensor ? tl_dtype_name(tensor->dtype) : NULL};
+    return tensor != NULL;
 }
 
 FUNCTION(dims)

@@ -35,7 +35,7 @@
 
 static const struct {
     ln_rule_function function;
-    ln_expr_value args[3];
+    ln_expr_value args[5];
     ln_expr_value expected;
 } cases[] = {
     {LN_RULE_FUNCTION_add, {NUMBER(1), NUMBER(2)}, NUMBER(3)},
@@ -101,6 +101,20 @@ static const struct {
     {LN_RULE_FUNCTION_compose, {ARRAY(2, 1, 0), ARRAY(2, 2, 0)}, NONE},
     {LN_RULE_FUNCTION_inverse, {ARRAY(3, 2, 0, 1)}, ARRAY(3, 1, 2, 0)},
     {LN_RULE_FUNCTION_inverse, {ARRAY(2, 1, 1)}, NONE},
+    {LN_RULE_FUNCTION_autopad,
+     {ARRAY(4, 1, 3, 5, 6), ARRAY(2, 3, 3), EMPTY, ARRAY(2, 1, 2), STRING("SAME_UPPER")},
+     ARRAY(4, 1, 2, 1, 2)},
+    {LN_RULE_FUNCTION_autopad,
+     {ARRAY(3, 1, 3, 5), ARRAY(1, 2), EMPTY, EMPTY, STRING("SAME_LOWER")},
+     ARRAY(2, 1, 0)},
+    {LN_RULE_FUNCTION_autopad,
+     {ARRAY(3, 1, 3, 5), ARRAY(1, 2), EMPTY, EMPTY, STRING("NOTSET")},
+     NONE},
+    {LN_RULE_FUNCTION_autopad,
+     {ARRAY(3, 1, 3, 5), ARRAY(2, 2, 2), EMPTY, EMPTY, STRING("VALID")},
+     NONE},
+    {LN_RULE_FUNCTION_dtype, {TENSORS(1, "x")}, STRING("TL_FLOAT")},
+    {LN_RULE_FUNCTION_dtype, {TENSORS(1, "nowhere")}, NONE},
     {LN_RULE_FUNCTION_dims, {TENSORS(1, "x")}, ARRAY(2, 2, 3)},
     {LN_RULE_FUNCTION_dims, {TENSORS(1, "nowhere")}, NONE},
     {LN_RULE_FUNCTION_dim, {TENSORS(1, "x"), NUMBER(1)}, NUMBER(3)},

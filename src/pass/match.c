@@ -318,8 +318,8 @@ static bool is_matched(const ln_match *match, size_t count, const ln_op *op)
     return false;
 }
 
-// Rules speak of shapes, which an open tensor has none of before a run. Those into the core mostly
-// give an operator another name, whatever its shapes are.
+// Rules speak of shapes, which an open tensor has none of before a run. Those into the core and
+// into ONNX mostly give an operator another name, whatever its shapes are.
 static bool has_open_tensor(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *lists[] = {op->op_arg->tensors_in, op->op_arg->tensors_out};
@@ -376,7 +376,8 @@ static ln_status match_all(const ln_context *ctx, ln_match *match, search *s, bo
         if (!matched)
             return LN_OK;
     }
-    for (size_t i = 0; i < rule->pattern_count && rule->stage != LN_RULE_TO_CORE; i++)
+    bool is_renaming = rule->stage == LN_RULE_TO_CORE || rule->stage == LN_RULE_TO_ONNX;
+    for (size_t i = 0; i < rule->pattern_count && !is_renaming; i++)
         if (has_open_tensor(ctx, match->ops[i]))
             return LN_OK;
     *out_matched = ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);

@@ -368,6 +368,8 @@ static size_t count_lasting_aliases(const ln_context *ctx, const ln_match *match
 // static, so that removing them saves no run, and aliases may have to stay.
 static bool lessens(const ln_context *ctx, const ln_match *match)
 {
+    if (match->rule->stage == LN_RULE_TO_ONNX)
+        return !match->stays[0];
     size_t before = 0, removed_count = 0, matched_count = 0;
     int weight_before = 0, weight_after;
     for (size_t i = 0; i < match->rule->pattern_count; i++) {

@@ -135,10 +135,13 @@ bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule)
 }
 
 // An arch that computes an operator as it was read, but not the core's, gets it as it was read.
-// When every operator goes to the last arch that takes it, only what that needs is rewritten.
+// When every operator goes to the last arch that takes it, only what that needs is rewritten. What
+// is written in ONNX has no archs, and keeps operators of ONNX.
 static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule, const ln_op *op)
 {
     size_t count = rule->stage == LN_RULE_TO_CORE ? compilation->arch_count : 0;
+    if (rule->stage == LN_RULE_TO_CORE && count == 0)
+        return ln_rule_level(op->op_arg->optype) > 0;
     bool is_from_last = compilation->is_forced;
     for (size_t i = 0; i < count; i++) {
         const ln_arch *arch = compilation->archs[is_from_last ? count - 1 - i : i];
@@ -221,10 +224,13 @@ static ln_status index_candidates(walker *w)
     return LN_OK;
 }
 
-// More firings than the measure of desc/rule_weight.h allows are a defect.
+// More firings than the measure of desc/rule_weight.h allows are a defect. Into ONNX an operator of
+// the highest level becomes many of the next, and so on.
 static void find_limit(walker *w)
 {
-    double count = 0, weight = 0;
+    double count = 0, weight = 0, tree = 1;
+    for (int level = 1; level < LN_RULE_LEVEL_COUNT; level++)
+        tree = 1 + LN_RULE_MAX_STATEMENTS * tree;
     for (const ln_list *l = w->compilation->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
         int steps = ln_rule_steps(op->op_arg->optype);
@@ -232,6 +238,8 @@ static void find_limit(walker *w)
         weight += ln_rule_weight(op->op_arg->optype);
     }
     double limit = (count + 1) * (weight + 64 * count + 1) * (count * count + 1);
+    if (w->candidates[0].rule->stage == LN_RULE_TO_ONNX)
+        limit = count * tree;
     w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
 }
 

@@ -24,6 +24,10 @@ ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const
 // came of it.
 ln_status ln_rewrite_to_core(ln_compilation *compilation, ln_list **position, int *out_matched);
 
+// Rewrites a model that is to be written in ONNX: operators of LightNet's list become those of the
+// core, and these, by `rules`, those of ONNX. What has no form there stays.
+ln_status ln_rewrite_to_onnx(ln_context *ctx, const ln_rule_set *rules);
+
 // Tries the `lower` statements of `set` (NULL: none) that lead to `arch` on the operator at
 // *position. After a match the new operator is in its place, and *position behind it (NULL at the
 // end).

@@ -10,6 +10,7 @@
 #include <lightnet/context.h>
 #include <lightnet/util.h>
 
+#include "desc/rule.h"
 #include "serial/onnx/builder.h"
 #include "serial/onnx/value.h"
 #include "serial/onnx/writer.h"
@@ -168,6 +169,8 @@ static ln_status onnx_write_file(ln_serializer *serializer, const ln_context *ct
     return ln_onnx_write_file(ctx, path, (flags & LN_WRITE_WEIGHTS_BESIDE) != 0);
 }
 
+extern const ln_rule_set ln_rules_onnx; // to_onnx.rules
+
 static const char *const onnx_extensions[] = {".onnx", NULL};
 
 ln_serializer ln_serializer_onnx = {
@@ -182,4 +185,5 @@ ln_serializer ln_serializer_onnx = {
     .write = onnx_write,
     .write_file = onnx_write_file,
     .read_value = ln_onnx_value_read,
+    .rules = &ln_rules_onnx,
 };

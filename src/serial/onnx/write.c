@@ -21,9 +21,8 @@
 #include "ir/context.h"
 #include "serial/onnx/builder.h"
 
-// What most readers know, and the oldest for which operators of our own are written.
-#define COMMON_OPSET    21
-#define LEAST_OWN_OPSET 13
+// What most readers know.
+#define COMMON_OPSET 21
 
 // A message has at most so many bytes.
 #define MAX_MESSAGE ((size_t)INT32_MAX)
@@ -53,17 +52,13 @@ static ln_status narrow(range *r, int from, int to, const char *op)
                    r->from_op ? r->from_op : "?", r->from, r->to_op ? r->to_op : "?", r->to);
 }
 
-static ln_status narrow_for(const ln_op *op, range *ranges)
+static ln_status narrow_for(const ln_op *op, bool is_lenient, range *ranges)
 {
-    const char *name = op->op_arg->name;
     int from, to;
-    if (ln_onnx_is_onnx_op(op)) {
-        LN_TRY(ln_onnx_versions(op, &from, &to));
-        return narrow(&ranges[ln_onnx_domain_of(op->op_arg->info)], from, to, name);
-    }
-    int is_node = !ln_onnx_is_constant_op(op) && !ln_op_is_type(op->op_arg, "input") &&
-                  !ln_op_is_type(op->op_arg, "output");
-    return is_node ? narrow(&ranges[LN_DOMAIN_ONNX], LEAST_OWN_OPSET, INT_MAX, name) : LN_OK;
+    if (!ln_onnx_is_onnx_op(op))
+        return LN_OK;
+    LN_TRY(ln_onnx_versions(op, is_lenient, &from, &to));
+    return narrow(&ranges[ln_onnx_domain_of(op->op_arg->info)], from, to, op->op_arg->name);
 }
 
 // The newest version that operators of a domain have.
@@ -85,15 +80,24 @@ static int choose(const range *r, ln_onnx_domain domain)
     return wanted < r->to ? wanted : r->to;
 }
 
-static ln_status choose_opsets(ln_onnx_writer *w)
+static ln_status find_ranges(const ln_onnx_writer *w, bool is_lenient, range *ranges)
 {
-    range ranges[LN_DOMAIN_COUNT];
     for (int d = 0; d < LN_DOMAIN_COUNT; d++)
         ranges[d] = (range){.from = 0, .to = INT_MAX};
     for (size_t i = 0; i < w->graph_count; i++) {
         for (const ln_list *l = w->graphs[i].ctx->ops; l; l = l->next)
-            LN_TRY(narrow_for(l->data, ranges));
+            LN_TRY(narrow_for(l->data, is_lenient, ranges));
     }
+    return LN_OK;
+}
+
+// The very forms that were read, if one operator set has them all; else newer ones that mean the
+// same.
+static ln_status choose_opsets(ln_onnx_writer *w)
+{
+    range ranges[LN_DOMAIN_COUNT];
+    if (find_ranges(w, false, ranges) != LN_OK)
+        LN_TRY(find_ranges(w, true, ranges));
     for (int d = 0; d < LN_DOMAIN_COUNT; d++) {
         if (ranges[d].from > 0 || d == LN_DOMAIN_ONNX)
             w->opsets[d] = choose(&ranges[d], (ln_onnx_domain)d);

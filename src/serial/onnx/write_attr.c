@@ -144,29 +144,21 @@ static int64_t to_int(double x)
     return x <= -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
-void ln_onnx_attr_int(ln_onnx_writer *w, const char *name, int64_t value)
+static void put_int(ln_onnx_writer *w, const char *name, int64_t value)
 {
     begin(w, name);
     ln_onnx_put_int(&w->attribute, ATTR_I, value);
     end(w, INT);
 }
 
-void ln_onnx_attr_ints(ln_onnx_writer *w, const char *name, int count, const int *values)
-{
-    begin(w, name);
-    for (int i = 0; i < count; i++)
-        ln_onnx_put_int(&w->attribute, ATTR_INTS, values[i]);
-    end(w, INTS);
-}
-
-void ln_onnx_attr_float(ln_onnx_writer *w, const char *name, double value)
+static void put_float(ln_onnx_writer *w, const char *name, double value)
 {
     begin(w, name);
     ln_onnx_put_float(&w->attribute, ATTR_F, (float)value);
     end(w, FLOAT);
 }
 
-void ln_onnx_attr_string(ln_onnx_writer *w, const char *name, const char *value)
+static void put_string(ln_onnx_writer *w, const char *name, const char *value)
 {
     begin(w, name);
     ln_onnx_put_text(&w->attribute, ATTR_S, value);
@@ -176,9 +168,9 @@ void ln_onnx_attr_string(ln_onnx_writer *w, const char *name, const char *value)
 static void write_number(ln_onnx_writer *w, const char *name, double value)
 {
     if (is_float(w->op, name))
-        ln_onnx_attr_float(w, name, value);
+        put_float(w, name, value);
     else
-        ln_onnx_attr_int(w, name, to_int(value));
+        put_int(w, name, to_int(value));
 }
 
 static void write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
@@ -251,10 +243,10 @@ static ln_status write_string(ln_onnx_writer *w, const ln_param_info *info,
         tl_dtype dtype = ln_onnx_dtype_from_name(param->value_string);
         if (dtype == TL_DTYPE_INVALID)
             return ln_onnx_write_fail(w, LN_UNSUPPORTED, "param '%s' is a string", param->arg_name);
-        ln_onnx_attr_int(w, param->arg_name, ln_onnx_dtype_to_number(dtype));
+        put_int(w, param->arg_name, ln_onnx_dtype_to_number(dtype));
         return LN_OK;
     }
-    ln_onnx_attr_string(w, param->arg_name, param->value_string);
+    put_string(w, param->arg_name, param->value_string);
     return LN_OK;
 }
 
@@ -276,7 +268,7 @@ static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
         return LN_OK;
     switch (param->type) {
     case LN_PARAM_NUMBER: write_number(w, param->arg_name, param->value_double); return LN_OK;
-    case LN_PARAM_BOOL: ln_onnx_attr_int(w, param->arg_name, param->value_bool != 0); return LN_OK;
+    case LN_PARAM_BOOL: put_int(w, param->arg_name, param->value_bool != 0); return LN_OK;
     case LN_PARAM_STRING: return write_string(w, info, param);
     case LN_PARAM_ARRAY_STRING: write_strings(w, param); return LN_OK;
     case LN_PARAM_ARRAY_NUMBER:

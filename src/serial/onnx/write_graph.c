@@ -137,18 +137,14 @@ static int is_attribute(const ln_op *op, const char *arg_name)
     return 0;
 }
 
-// A constant that is read as an attribute only is no initializer, nor is the end of a Clip, which
-// gets one of its own without dimensions.
+// A constant that is read as an attribute only is no initializer.
 static ln_status note_read(ln_onnx_writer *w)
 {
     for (const ln_list *l = w->graph->ctx->ops; l; l = l->next) {
         const ln_op *op = l->data;
-        ln_onnx_clip clip;
-        bool is_clip = ln_onnx_find_clip(w->graph->ctx, op, &clip);
         for (const ln_list *k = op->op_arg->tensors_in; k; k = k->next) {
             const ln_tensor_list_entry *in = k->data;
-            bool is_end = is_clip && strcmp(in->name, clip.end_name) == 0;
-            if (!is_attribute(op, in->arg_name) && !is_end)
+            if (!is_attribute(op, in->arg_name))
                 LN_TRY(note(w, in->name));
         }
     }
@@ -166,6 +162,53 @@ static ln_status write_initializer(ln_onnx_writer *w)
 
 // ---- The graph ----
 
+static const ln_tensor_entry *find_open(const ln_onnx_writer *w, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, tensors) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(w->op->op_arg->tensor_table, listed->name);
+        if (entry && entry->is_open)
+            return entry;
+    }
+    return NULL;
+}
+
+// Each part of a tensor along its first axis: rules cannot say something for each output.
+static ln_status write_scatter(ln_onnx_writer *w)
+{
+    const ln_tensor_list_entry *src = w->op->op_arg->tensors_in->data, *dst;
+    int index = 0;
+    char position[LN_MAX_NAME_LEN];
+    LN_LIST_FOREACH (dst, w->op->op_arg->tensors_out) {
+        LN_TRY(ln_onnx_add_int(w, index++, position));
+        ln_onnx_begin(w, "Gather");
+        ln_onnx_in(w, src->name);
+        ln_onnx_in(w, position);
+        ln_onnx_out_name(w, dst->name);
+        ln_onnx_end(w);
+    }
+    return LN_OK;
+}
+
+// What no rule has made an operator of ONNX.
+static ln_status write_other(ln_onnx_writer *w)
+{
+    const ln_op_arg *arg = w->op->op_arg;
+    if (strcmp(arg->optype, "scatter") == 0 || strcmp(arg->optype, "scatter_nocopy") == 0)
+        return write_scatter(w);
+    const ln_tensor_entry *open = find_open(w, arg->tensors_in);
+    open = open ? open : find_open(w, arg->tensors_out);
+    if (open)
+        return ln_onnx_write_fail(w, LN_UNSUPPORTED,
+                                  "the shape of tensor '%s' is not known, and its form in ONNX "
+                                  "depends on that; bind the inputs' shapes",
+                                  open->name);
+    return ln_onnx_write_fail(w, LN_UNSUPPORTED,
+                              "with these parameters it has no form in ONNX; write the model as "
+                              "IL or IR");
+}
+
 static ln_status write_op(ln_onnx_writer *w)
 {
     w->node_count = 0;
@@ -182,7 +225,7 @@ static ln_status write_op(ln_onnx_writer *w)
         return write_input(w);
     if (ln_onnx_is_constant_op(op))
         return write_initializer(w);
-    return ln_onnx_is_onnx_op(op) ? ln_onnx_write_node(w) : ln_onnx_write_own(w);
+    return ln_onnx_is_onnx_op(op) ? ln_onnx_write_node(w) : write_other(w);
 }
 
 static ln_status write_all(ln_onnx_writer *w)

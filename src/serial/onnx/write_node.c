@@ -60,13 +60,48 @@ const char *ln_onnx_domain_name(ln_onnx_domain domain)
     return domain == LN_DOMAIN_ONNX ? "" : domains[domain].name;
 }
 
-// Forms that only admit more types than the one before them: any version means the same.
-static int is_same_in_all(const char *optype)
+// Types of which every form since a version means the same: it admits more element types, or has
+// attributes whose defaults are what was before. Rows by version, for to_onnx.rules and what is
+// read along with its results.
+static const struct {
+    int since;
+    const char *optypes; // each between blanks
+} lasting[] = {
+    {1, " Conv ConvTranspose Gather GlobalAveragePool GlobalMaxPool Identity Shape Softplus "
+        "Softsign Transpose "},
+    {2, " GlobalLpPool "},
+    {4, " Concat "},
+    {6,
+     " Abs Elu Exp HardSigmoid InstanceNormalization LeakyRelu Neg Relu Selu Sigmoid Sqrt Tanh "},
+    {7, " Add Div Mul Pow Sub "},
+    {8, " Expand Max Min "},
+    {9, " BatchNormalization Cast Equal Erf Less MatMul PRelu Where "},
+    {10, " MaxPool Slice ThresholdedRelu "},
+    {11, " ArgMax Clip ConcatFromSequence DepthToSpace Flatten Gemm Pad SequenceConstruct TopK "},
+    {13, " LogSoftmax ReduceSum Resize Softmax Split Squeeze Unsqueeze "},
+    {14, " HardSwish Reshape "},
+    {15, " CastLike "},
+    {17, " LayerNormalization "},
+    {18,
+     " LpPool Mish ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
+     "ReduceProd ReduceSumSquare "},
+    {19, " AveragePool "},
+    {20, " Gelu "},
+    {23, " RMSNormalization "},
+};
+
+// INT_MAX: none.
+static int lasting_since(const char *optype)
 {
-    return strcmp(optype, "Identity") == 0;
+    char word[64];
+    snprintf(word, sizeof word, " %.60s ", optype);
+    size_t i = 0, count = sizeof lasting / sizeof lasting[0];
+    while (i < count && !strstr(lasting[i].optypes, word))
+        i++;
+    return i < count ? lasting[i].since : INT_MAX;
 }
 
-ln_status ln_onnx_versions(const ln_op *op, int *out_from, int *out_to)
+ln_status ln_onnx_versions(const ln_op *op, bool is_lenient, int *out_from, int *out_to)
 {
     const ln_op_info *info = op->op_arg->info;
     const ln_param_entry *param = ln_param_list_find(op->op_arg->params, "since");
@@ -78,8 +113,9 @@ ln_status ln_onnx_versions(const ln_op *op, int *out_from, int *out_to)
                        op->op_arg->name, param->value_int, op->op_arg->optype);
     *out_from = *since;
     *out_to = since[1] ? since[1] - 1 : INT_MAX;
-    if (is_same_in_all(op->op_arg->optype)) {
-        *out_from = 1;
+    int first = lasting_since(op->op_arg->optype);
+    if (*out_from >= first && (!param || is_lenient || first == 1)) {
+        *out_from = param && first > 1 ? *out_from : first;
         *out_to = INT_MAX;
     }
     return LN_OK;

@@ -231,47 +231,19 @@ static int is_taken(const ln_onnx_writer *w, const char *name)
     return 0;
 }
 
-void ln_onnx_new_name(ln_onnx_writer *w, char *out_name)
+static void new_name(ln_onnx_writer *w, char *out_name)
 {
     do
         snprintf(out_name, LN_MAX_NAME_LEN, "%.400s/%zu", w->op->op_arg->name, ++w->serial);
     while (is_taken(w, out_name));
 }
 
-static ln_status add_initializer(ln_onnx_writer *w, const tl_tensor *t, char *out_name)
-{
-    ln_onnx_new_name(w, out_name);
-    LN_TRY(begin_tensor(w, out_name, t->dtype, t->ndim, t->dims));
-    LN_TRY(put_elements(w, t, 0, 0));
-    ln_onnx_put_message(&w->graph->message, LN_GRAPH_INITIALIZER, &w->tensor);
-    return w->graph->message.text.status;
-}
-
-static ln_status add_array(ln_onnx_writer *w, tl_dtype dtype, int ndim, const int *dims,
-                           const void *values, tl_dtype from, char *out_name)
-{
-    tl_tensor *t = tl_tensor_zeros(ndim, dims, dtype);
-    if (!t)
-        return ln_error_status();
-    ln_status status = tl_convert_n(t->data, dtype, values, from, (size_t)t->len);
-    if (status == LN_OK)
-        status = add_initializer(w, t, out_name);
-    tl_tensor_free_data_too(t);
-    return status;
-}
-
-ln_status ln_onnx_add_ints(ln_onnx_writer *w, int count, const int *values, char *out_name)
-{
-    return add_array(w, TL_INT64, 1, &count, values, TL_INT32, out_name);
-}
-
 ln_status ln_onnx_add_int(ln_onnx_writer *w, int value, char *out_name)
 {
-    return add_array(w, TL_INT64, 0, NULL, &value, TL_INT32, out_name);
-}
-
-ln_status ln_onnx_add_floats(ln_onnx_writer *w, int ndim, const int *dims, const double *values,
-                             char *out_name)
-{
-    return add_array(w, TL_FLOAT, ndim, dims, values, TL_DOUBLE, out_name);
+    int64_t number = value;
+    new_name(w, out_name);
+    LN_TRY(begin_tensor(w, out_name, TL_INT64, 0, NULL));
+    ln_onnx_put_bytes(&w->tensor, TENSOR_RAW, &number, sizeof number);
+    ln_onnx_put_message(&w->graph->message, LN_GRAPH_INITIALIZER, &w->tensor);
+    return w->graph->message.text.status;
 }

@@ -5,10 +5,11 @@
 //     write_graph.c   a graph: what it is given, its constants, its operators, its outputs
 //     write_node.c    operators of ONNX become the nodes they were
 //     write_attr.c    parameters become attributes
-//     write_own.c     operators of our own become one node or several
-//     write_clip.c    a relu and the smaller of it and a constant become a Clip
 //     write_tensor.c  constants
 //     write_type.c    types
+//
+// Operators of other lists have become those of ONNX before, by to_onnx.rules, in a copy of the
+// context.
 //
 // Graphs that are attributes are written before those that have them, so that nothing recurses.
 
@@ -97,9 +98,10 @@ int ln_onnx_is_onnx_op(const ln_op *op);
 ln_onnx_domain ln_onnx_domain_of(const ln_op_info *info);
 const char *ln_onnx_domain_name(ln_onnx_domain domain);
 
-// The versions of its domain's operator set that mean this form of the operator: [*out_from,
-// *out_to].
-ln_status ln_onnx_versions(const ln_op *op, int *out_from, int *out_to);
+// The versions of its domain's operator set that have this form of the operator: [*out_from,
+// *out_to]. One that does not say `since`, or any if `is_lenient`, may have a newer form that means
+// the same.
+ln_status ln_onnx_versions(const ln_op *op, bool is_lenient, int *out_from, int *out_to);
 
 ln_status ln_onnx_write_node(ln_onnx_writer *w);
 
@@ -116,33 +118,9 @@ ln_status ln_onnx_write_fail(const ln_onnx_writer *w, ln_status status, const ch
 // ---- write_attr.c ----
 
 ln_status ln_onnx_write_attributes(ln_onnx_writer *w);
-void ln_onnx_attr_int(ln_onnx_writer *w, const char *name, int64_t value);
-void ln_onnx_attr_ints(ln_onnx_writer *w, const char *name, int count, const int *values);
-void ln_onnx_attr_float(ln_onnx_writer *w, const char *name, double value);
-void ln_onnx_attr_string(ln_onnx_writer *w, const char *name, const char *value);
 
 // The graph that a parameter of w->op names; NULL: it names none.
 const char *ln_onnx_graph_param(const ln_op *op, const ln_param_entry *param);
-
-// ---- write_own.c ----
-
-// Operators of LightNet; LN_UNSUPPORTED, with the reason, for those without a form in ONNX.
-ln_status ln_onnx_write_own(ln_onnx_writer *w);
-
-// ---- write_clip.c ----
-
-typedef struct ln_onnx_clip {
-    const char *src, *end_name; // borrowed
-    double end;
-} ln_onnx_clip;
-
-// Whether `op` is the smaller of a relu, which it alone reads, and of a constant.
-bool ln_onnx_find_clip(const ln_context *ctx, const ln_op *op, ln_onnx_clip *out_clip);
-
-// Whether `op` is the relu of one.
-bool ln_onnx_is_in_clip(const ln_context *ctx, const ln_op *op);
-
-ln_status ln_onnx_write_clip(ln_onnx_writer *w, const ln_onnx_clip *clip);
 
 // ---- write_tensor.c ----
 
@@ -152,14 +130,8 @@ int ln_onnx_is_constant_op(const ln_op *op);
 // The constant of `op`, as a message TensorProto, to w->tensor; `name` NULL: it has none.
 ln_status ln_onnx_write_constant(ln_onnx_writer *w, const ln_op *op, const char *name);
 
-// A new initializer of the graph; *out_name has room for LN_MAX_NAME_LEN bytes.
-ln_status ln_onnx_add_ints(ln_onnx_writer *w, int count, const int *values, char *out_name);
-ln_status ln_onnx_add_int(ln_onnx_writer *w, int value, char *out_name); // without dimensions
-ln_status ln_onnx_add_floats(ln_onnx_writer *w, int ndim, const int *dims, const double *values,
-                             char *out_name);
-
-// A name that no tensor has.
-void ln_onnx_new_name(ln_onnx_writer *w, char *out_name);
+// A new initializer of one number without dimensions; *out_name has room for LN_MAX_NAME_LEN bytes.
+ln_status ln_onnx_add_int(ln_onnx_writer *w, int value, char *out_name);
 
 // ---- write_type.c ----
 

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks in the words of the core are written in ONNX and read again: they compute the same bits on `cpu`, and the
+official checker, where it is installed, accepts the files.
+
+    through_onnx.py LIGHTNET FILE.net ...
+
+Random constants become numbers first, as ONNX has none.
+"""
+import concurrent.futures
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
+import iltest
+
+try:
+    import onnx.checker
+    CHECKER = onnx.checker.check_model
+except (ImportError, AttributeError):
+    CHECKER = None
+
+LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve())
+CREATE = re.compile(r"(create\(\| dst=(\w+) \|)([^;]*)(\);)")
+
+# Why a network is not written: it is in words of an arch, prints, or has no data.
+WITHOUT_FORM = re.compile(r"operator '[^']*' \((conv2d_pack|deconv2d_pack|linear_pack|groupnorm_nhwc|attention|print)\): "
+                          r"with these parameters it has no form in ONNX|comes from a data file, which is not given|"
+                          r"no opset has both")
+# Decomposed operators that round otherwise; first values of inputs, which ONNX has not.
+OTHER_BITS = {"onnx_swish", "ms_quick_gelu", "zeros_are_an_input"}
+# What the core's text cannot say, or a test of what is refused.
+NO_TEXT = re.compile(r"the argument 'axes' twice|tensors `stem_wts` and `planes`|`create0` unknown param")
+# Forms that are newer than the checker.
+NEWER = re.compile(r"No Op registered for|has input size 2 not in range \[min=1, max=1\]")
+
+
+def numbers(match):
+    head, name, params, tail = match.groups()
+    span = re.search(r", ran=\[([^\]]*)\]", params)
+    low, high = (float(x) for x in span.group(1).split(",")) if span else (0, 0)
+    if low == high:
+        return match.group(0)
+    generator, count = random.Random(name), 1
+    for dim in re.findall(r"\d+", re.search(r"dims=\[([^\]]*)\]", params).group(1)):
+        count *= int(dim)
+    data = ", ".join("%.4g" % generator.uniform(low, high) for _ in range(count))
+    params = re.sub(r", (data|from_file)=(\[[^\]]*\]|\w+)", "", params.replace(span.group(0), ""))
+    return "%s%s, data=[%s]%s" % (head, params, data, tail)
+
+
+def lightnet(*args):
+    done = subprocess.run([LIGHTNET, *map(str, args)], capture_output=True, text=True, errors="replace", timeout=120,
+                          check=False)
+    if done.returncode:
+        raise iltest.Failure(done.stderr.strip().split("\n")[-1])
+
+
+def outputs(model, inputs, folder):
+    lightnet("run", model, "-t", "cpu", *inputs, "--zero", "-o", folder)
+    return {file.name: file.read_bytes() for file in folder.glob("*.npy")}
+
+
+def check(path):
+    if not CHECKER:
+        return ""
+    model = onnx.load(str(path))
+    model.ir_version = min(model.ir_version, onnx.IR_VERSION)
+    try:
+        CHECKER(model)
+    except onnx.checker.ValidationError as error:
+        if not NEWER.search(str(error)):
+            raise iltest.Failure("the checker refuses it: %s" % error) from error
+        return "newer than the checker"
+    return "checked"
+
+
+def through(path, folder):
+    """What came of one network: a word that is counted."""
+    plain, core, again = folder / "plain.net", folder / "core.net", folder / "core.onnx"
+    try:
+        lightnet("opt", "--passes=core", "-o", plain, path)
+    except iltest.Failure as failure:
+        if NO_TEXT.search(str(failure)):
+            return "without text"
+        raise
+    core.write_text(CREATE.sub(numbers, plain.read_text()))
+    try:
+        lightnet("convert", "-o", again, core)
+    except iltest.Failure as failure:
+        if WITHOUT_FORM.search(str(failure)):
+            return "without form"
+        raise
+    inputs = iltest.write_inputs(plain, folder)
+    before, after = outputs(core, inputs, folder / "a"), outputs(again, inputs, folder / "b")
+    # Constants that rules make needless are outputs of a text without `output`, and of no file.
+    different = [name for name in after if before.get(name) != after[name]]
+    if not after or (different and path.stem not in OTHER_BITS):
+        raise iltest.Failure("other bits in %s" % ", ".join(different or ["no output"]))
+    return check(again)
+
+
+def one(path):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return through(pathlib.Path(path), pathlib.Path(folder)), None
+        except (iltest.Failure, KeyError, AttributeError) as failure:
+            return "failed", "%s: %s" % (path, failure)
+
+
+def main():
+    counts = {}
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for what, why in pool.map(one, sys.argv[2:]):
+            counts[what] = counts.get(what, 0) + 1
+            if why:
+                print(why)
+    if not CHECKER:
+        print("python3-onnx is not installed: nobody checks the files")
+    print(", ".join("%d %s" % (count, what or "read again") for what, count in sorted(counts.items())))
+    good = sum(counts.get(what, 0) for what in ("", "checked", "newer than the checker"))
+    return 0 if "failed" not in counts and good > len(sys.argv[2:]) * 3 / 4 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
