@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
-.PHONY: all demo test check bench install format clean
+.PHONY: all demo test test-long check bench install format clean
 
 all: build/build.ninja
 	@tools/quiet.sh "Building LightNet" build/build.log cmake --build build -j $(JOBS)
@@ -22,6 +22,10 @@ test:
 	tools/deps.sh test
 	-tools/deps.sh aarch64
 	tools/test.sh
+
+# Hours, where `make test` takes half of one.
+test-long:
+	LN_LONG=1 $(MAKE) test
 
 check:
 	tools/deps.sh test

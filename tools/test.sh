@@ -5,12 +5,15 @@
 #   release   gcc, all tests, and once more for each lower instruction set
 #   clang     clang, all tests but long ones in which the compiler is all the same
 #   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a third
-#             of what is a list of models
+#             or a sixth of what is a list of models
 #   tsan      thread sanitizer, the tests in which threads meet
 #   aarch64   cross-compiled; the tests of the kernels and two models in QEMU's user mode
 #   fuzz      each fuzz target for some seconds, from its seeds
 #   leaves    the library without each leaf folder
 #   package   installed, and used from outside with pkg-config and CMake
+#
+# With LN_LONG=1 nothing is shortened: whole lists under sanitizers, all tests with clang, fuzzing for
+# a minute a target.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -87,7 +90,12 @@ no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|store|il\.|docs|blame|
 # Tests of kernels, each of which tries all instruction sets of the machine.
 all_kernels='^cpu_kernels'
 # Long tests whose results do not depend on the compiler.
-no_compiler='zoo_(plan|large)|hashes_(full|large)|bombs|allocation|written_again|docs'
+no_compiler='zoo_(plan|large)|hashes_(full|large)|bombs|allocation|written_again|docs|planned|cli\.|conformance\.(libonnx|node_ref|compiled)'
+fuzz_seconds=5
+if [ "${LN_LONG:-0}" = 1 ]; then
+    no_compiler='zoo_large|hashes_large'
+    fuzz_seconds=60
+fi
 
 note "release: gcc"
 count "build with gcc" build release -DLN_TESTS=ON -DLN_WERROR=ON
@@ -108,7 +116,7 @@ count "build with clang" build clang
 suite build-clang -E "$no_compiler"
 
 note "asan: address and undefined behaviour"
-count "build with sanitizers" build asan
+count "build with sanitizers" build asan -DLN_LONG="${LN_LONG:-0}"
 ASAN_OPTIONS=detect_leaks=1 suite build-asan -E 'zoo_large|hashes_(full|large)'
 
 note "tsan: threads"
@@ -127,7 +135,7 @@ else
         models/shufflenet_v2_x0_5.net:150528 models/squeezenet1_1.net:150528
 fi
 
-note "fuzz: ${LN_FUZZ_SECONDS:=10} seconds a target"
+note "fuzz: ${LN_FUZZ_SECONDS:=$fuzz_seconds} seconds a target"
 count "build of the fuzz targets" build_targets fuzz fuzz_targets
 found=$(mktemp -d)
 trap 'rm -rf "$locales" "$found"' EXIT
