@@ -221,9 +221,9 @@ static ln_status check_types(ln_call *call)
     return LN_OK;
 }
 
-static const ln_param_info *find_param_info(const ln_op_info *info, const char *name)
+const ln_param_info *ln_op_info_find_param(const ln_op_info *info, const char *name)
 {
-    for (const ln_param_info *p = info->params; p->arg_name; p++)
+    for (const ln_param_info *p = info->params; p && p->arg_name; p++)
         if (strcmp(p->arg_name, name) == 0)
             return p;
     return NULL;
@@ -280,7 +280,7 @@ static ln_status check_params(ln_call *call)
     LN_LIST_FOREACH (param, arg->params) {
         if (strcmp(param->arg_name, "since") == 0 && call->info->since && call->info->since[0])
             continue;
-        const ln_param_info *info = find_param_info(call->info, param->arg_name);
+        const ln_param_info *info = ln_op_info_find_param(call->info, param->arg_name);
         if (!info)
             return fail_no_param(call, param->arg_name);
         if (ln_param_list_find(arg->params, param->arg_name) != param)

@@ -55,6 +55,9 @@ struct ln_call {
 // Position i of the description's `infos` and, behind a variadic one, of what it stands for.
 const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position);
 
+// What the description says of a parameter; NULL: it has none of that name.
+const ln_param_info *ln_op_info_find_param(const ln_op_info *info, const char *name);
+
 // Notes that `entry`, stated as closed, holds these elements in each run; a copy is taken.
 ln_status ln_call_know(ln_tensor_entry *entry, const void *elements);
 

@@ -12,62 +12,43 @@
 #include <lightnet/param.h>
 
 #include "base/checked.h"
+#include "op/call.h"
 #include "serial/onnx/type.h"
 #include "serial/onnx/utf16.h"
 
 #define MAX_ATTRIBUTES 256
 
-// AttributeProto.AttributeType
-typedef enum attribute_type {
-    NONE = 0,
-    FLOAT = 1,
-    INT = 2,
-    STRING = 3,
-    TENSOR = 4,
-    GRAPH = 5,
-    FLOATS = 6,
-    INTS = 7,
-    STRINGS = 8,
-    TENSORS = 9,
-    GRAPHS = 10,
-    SPARSE = 11,
-    SPARSES = 12,
-    TYPE = 13,
-    TYPES = 14,
-    TYPE_COUNT
-} attribute_type;
-
-static const char *const type_texts[TYPE_COUNT] = {
+static const char *const type_texts[LN_ATTRIBUTE_COUNT] = {
     "nothing",        "a number",        "a number",       "a string", "a tensor",
     "a graph",        "numbers",         "numbers",        "strings",  "several tensors",
     "several graphs", "a sparse tensor", "sparse tensors", "a type",   "types",
 };
 
 // Files of the first version do not say which field is meant: the one that is there.
-static attribute_type guess_type(const ln_onnx_attribute *a)
+static ln_attribute_type guess_type(const ln_onnx_attribute *a)
 {
-    return a->f.at                   ? FLOAT
-           : a->i.at                 ? INT
-           : a->s.at                 ? STRING
-           : a->t.at                 ? TENSOR
-           : a->g.at                 ? GRAPH
-           : a->floats.count         ? FLOATS
-           : a->ints.count           ? INTS
-           : a->strings.count        ? STRINGS
-           : a->tensors.count        ? TENSORS
-           : a->graphs.count         ? GRAPHS
-           : a->sparse_tensor.at     ? SPARSE
-           : a->sparse_tensors.count ? SPARSES
-           : a->tp.at                ? TYPE
-           : a->type_protos.count    ? TYPES
-                                     : NONE;
+    return a->f.at                   ? LN_ATTRIBUTE_FLOAT
+           : a->i.at                 ? LN_ATTRIBUTE_INT
+           : a->s.at                 ? LN_ATTRIBUTE_STRING
+           : a->t.at                 ? LN_ATTRIBUTE_TENSOR
+           : a->g.at                 ? LN_ATTRIBUTE_GRAPH
+           : a->floats.count         ? LN_ATTRIBUTE_FLOATS
+           : a->ints.count           ? LN_ATTRIBUTE_INTS
+           : a->strings.count        ? LN_ATTRIBUTE_STRINGS
+           : a->tensors.count        ? LN_ATTRIBUTE_TENSORS
+           : a->graphs.count         ? LN_ATTRIBUTE_GRAPHS
+           : a->sparse_tensor.at     ? LN_ATTRIBUTE_SPARSE
+           : a->sparse_tensors.count ? LN_ATTRIBUTE_SPARSES
+           : a->tp.at                ? LN_ATTRIBUTE_TYPE
+           : a->type_protos.count    ? LN_ATTRIBUTE_TYPES
+                                     : LN_ATTRIBUTE_NONE;
 }
 
-static attribute_type type_of(const ln_onnx_attribute *a)
+static ln_attribute_type type_of(const ln_onnx_attribute *a)
 {
     if (!a->type.at || a->type.bits == 0)
         return guess_type(a);
-    return a->type.bits < TYPE_COUNT ? (attribute_type)a->type.bits : NONE;
+    return a->type.bits < LN_ATTRIBUTE_COUNT ? (ln_attribute_type)a->type.bits : LN_ATTRIBUTE_NONE;
 }
 
 // ---- Reading ----
@@ -162,10 +143,10 @@ static int is_exact(int64_t i)
     return size <= INT64_C(1) << 53 || size >= INT64_C(1) << 62 || (int64_t)(double)i == i;
 }
 
-static ln_status add_number(ln_onnx_builder *b, const ln_onnx_given *given, attribute_type type,
+static ln_status add_number(ln_onnx_builder *b, const ln_onnx_given *given, ln_attribute_type type,
                             ln_list **params)
 {
-    if (type == FLOAT)
+    if (type == LN_ATTRIBUTE_FLOAT)
         return ln_onnx_param_number(params, given->name,
                                     (double)ln_onnx_float(given->value.f.bits));
     int64_t i = ln_onnx_int(given->value.i);
@@ -185,10 +166,11 @@ static ln_status charge_params(ln_onnx_builder *b, size_t count)
     return LN_OK;
 }
 
-static ln_status add_numbers(ln_onnx_builder *b, const ln_onnx_given *given, attribute_type type,
+static ln_status add_numbers(ln_onnx_builder *b, const ln_onnx_given *given, ln_attribute_type type,
                              ln_list **params)
 {
-    const ln_onnx_numbers *numbers = type == FLOATS ? &given->value.floats : &given->value.ints;
+    const ln_onnx_numbers *numbers =
+        type == LN_ATTRIBUTE_FLOATS ? &given->value.floats : &given->value.ints;
     LN_TRY(charge_params(b, numbers->count));
     double *values =
         ln_onnx_arena_take(&ln_onnx_top(b)->node_arena, numbers->count, sizeof *values);
@@ -197,8 +179,9 @@ static ln_status add_numbers(ln_onnx_builder *b, const ln_onnx_given *given, att
     ln_onnx_number_cursor cursor = {0};
     uint64_t bits;
     for (size_t i = 0; i < numbers->count && ln_onnx_number_next(numbers, &cursor, &bits); i++) {
-        values[i] = type == FLOATS ? (double)ln_onnx_float(bits) : (double)(int64_t)bits;
-        if (type == INTS && !is_exact((int64_t)bits))
+        values[i] =
+            type == LN_ATTRIBUTE_FLOATS ? (double)ln_onnx_float(bits) : (double)(int64_t)bits;
+        if (type == LN_ATTRIBUTE_INTS && !is_exact((int64_t)bits))
             return ln_onnx_problem(b, NULL, "its attribute '%s' has %lld, which no double is",
                                    given->name, (long long)bits);
     }
@@ -278,7 +261,7 @@ static ln_status add_type(ln_onnx_builder *b, const ln_onnx_given *given, ln_lis
     return status;
 }
 
-static ln_status fail_kind(ln_onnx_builder *b, const ln_onnx_given *given, attribute_type type,
+static ln_status fail_kind(ln_onnx_builder *b, const ln_onnx_given *given, ln_attribute_type type,
                            const char *wanted)
 {
     return ln_onnx_problem(b, NULL, "its attribute '%s' is %s where %s is expected", given->name,
@@ -289,27 +272,27 @@ static ln_status fail_kind(ln_onnx_builder *b, const ln_onnx_given *given, attri
 static ln_status add_param(ln_onnx_builder *b, const ln_onnx_given *given,
                            const ln_param_info *info, ln_list **params)
 {
-    attribute_type type = type_of(&given->value);
+    ln_attribute_type type = type_of(&given->value);
     switch (info->ptype) {
     case LN_PARAM_NUMBER:
     case LN_PARAM_BOOL:
-        if (type == FLOAT || type == INT)
+        if (type == LN_ATTRIBUTE_FLOAT || type == LN_ATTRIBUTE_INT)
             return add_number(b, given, type, params);
         return fail_kind(b, given, type, "a number");
     case LN_PARAM_ARRAY_NUMBER:
-        if (type == FLOATS || type == INTS || type == NONE)
+        if (type == LN_ATTRIBUTE_FLOATS || type == LN_ATTRIBUTE_INTS || type == LN_ATTRIBUTE_NONE)
             return add_numbers(b, given, type, params);
         return fail_kind(b, given, type, "an array of numbers");
     case LN_PARAM_STRING:
-        if (type == STRING)
+        if (type == LN_ATTRIBUTE_STRING)
             return add_string(b, given, params);
-        if (type == TYPE)
+        if (type == LN_ATTRIBUTE_TYPE)
             return add_type(b, given, params);
-        if (type == GRAPH && given->graph)
+        if (type == LN_ATTRIBUTE_GRAPH && given->graph)
             return ln_onnx_param_string(params, given->name, given->graph);
         return fail_kind(b, given, type, "a string or a graph");
     case LN_PARAM_ARRAY_STRING:
-        if (type == STRINGS || type == NONE)
+        if (type == LN_ATTRIBUTE_STRINGS || type == LN_ATTRIBUTE_NONE)
             return add_strings(b, given, params);
         return fail_kind(b, given, type, "an array of strings");
     default: return fail_kind(b, given, type, "something else");
@@ -320,17 +303,17 @@ static ln_status add_param(ln_onnx_builder *b, const ln_onnx_given *given,
 
 static ln_status read_tensor(ln_onnx_builder *b, const ln_onnx_given *given, ln_onnx_value *out)
 {
-    attribute_type type = type_of(&given->value);
-    if (type == TENSOR && given->value.t.at)
+    ln_attribute_type type = type_of(&given->value);
+    if (type == LN_ATTRIBUTE_TENSOR && given->value.t.at)
         return ln_onnx_tensor_read(b->source, given->value.t, out);
     return ln_onnx_sparse_read(b->source, given->value.sparse_tensor, out);
 }
 
 static int has_tensor(const ln_onnx_given *given)
 {
-    attribute_type type = type_of(&given->value);
-    return (type == TENSOR && given->value.t.at) ||
-           (type == SPARSE && given->value.sparse_tensor.at);
+    ln_attribute_type type = type_of(&given->value);
+    return (type == LN_ATTRIBUTE_TENSOR && given->value.t.at) ||
+           (type == LN_ATTRIBUTE_SPARSE && given->value.sparse_tensor.at);
 }
 
 static ln_status add_tensor(ln_onnx_builder *b, const ln_onnx_given *given, const ln_arg_info *info)
@@ -349,15 +332,6 @@ static ln_status add_tensor(ln_onnx_builder *b, const ln_onnx_given *given, cons
 }
 
 // ---- All of a node ----
-
-static const ln_param_info *find_param(const ln_op_info *info, const char *name)
-{
-    for (const ln_param_info *p = info->params; p && p->arg_name; p++) {
-        if (strcmp(p->arg_name, name) == 0)
-            return p;
-    }
-    return NULL;
-}
 
 static const ln_arg_info *find_attribute(const ln_op_info *info, const char *name)
 {
@@ -404,7 +378,7 @@ ln_status ln_onnx_add_given(ln_onnx_builder *b, ln_list **params)
     const ln_onnx_current *node = &ln_onnx_top(b)->node;
     for (size_t i = 0; i < node->given_count && !node->is_bad; i++) {
         const ln_onnx_given *given = &node->given[i];
-        const ln_param_info *param = find_param(node->info, given->name);
+        const ln_param_info *param = ln_op_info_find_param(node->info, given->name);
         const ln_arg_info *tensor = find_attribute(node->info, given->name);
         if (tensor && (!param || has_tensor(given)))
             LN_TRY(add_tensor(b, given, tensor));

@@ -38,12 +38,3 @@ const ln_onnx_dtype *ln_onnx_dtype_of(uint64_t number)
 {
     return number < DTYPE_COUNT && dtypes[number].name ? &dtypes[number] : NULL;
 }
-
-int ln_onnx_dtype_number(tl_dtype dtype)
-{
-    for (size_t i = 1; i < DTYPE_COUNT; i++) {
-        if (dtypes[i].dtype == dtype)
-            return (int)i;
-    }
-    return 0;
-}

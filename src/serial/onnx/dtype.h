@@ -27,7 +27,4 @@ typedef struct ln_onnx_dtype {
 // Of the number that ONNX gives a type; NULL for others, 0 among them.
 const ln_onnx_dtype *ln_onnx_dtype_of(uint64_t number);
 
-// The number of one of our types; 0 if ONNX does not have it.
-int ln_onnx_dtype_number(tl_dtype dtype);
-
 #endif

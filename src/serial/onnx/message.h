@@ -38,130 +38,6 @@ typedef struct ln_onnx_numbers {
     ln_onnx_bytes only; // where all of them lie, if in one packed piece; else NULL
 } ln_onnx_numbers;
 
-typedef struct ln_onnx_model {
-    ln_onnx_scalar ir_version;
-    ln_onnx_list opset_import;
-    ln_onnx_bytes producer_name, producer_version, domain, graph;
-    ln_onnx_scalar model_version;
-    ln_onnx_list functions;
-} ln_onnx_model;
-
-typedef struct ln_onnx_opset {
-    ln_onnx_bytes domain;
-    ln_onnx_scalar version;
-} ln_onnx_opset;
-
-typedef struct ln_onnx_graph {
-    ln_onnx_list node, initializer, sparse_initializer, input, output;
-    ln_onnx_bytes name;
-} ln_onnx_graph;
-
-typedef struct ln_onnx_function {
-    ln_onnx_bytes name, domain, overload;
-    ln_onnx_list input, output, attribute, attribute_proto, node, opset_import;
-} ln_onnx_function;
-
-typedef struct ln_onnx_node {
-    ln_onnx_list input, output, attribute;
-    ln_onnx_bytes name, op_type, domain, overload;
-} ln_onnx_node;
-
-typedef struct ln_onnx_attribute {
-    ln_onnx_bytes name, ref_attr_name;
-    ln_onnx_scalar type, f, i;
-    ln_onnx_bytes s, t, g, tp, sparse_tensor;
-    ln_onnx_numbers floats, ints;
-    ln_onnx_list strings, tensors, graphs, type_protos, sparse_tensors;
-} ln_onnx_attribute;
-
-typedef struct ln_onnx_tensor {
-    ln_onnx_bytes name, raw_data, segment;
-    ln_onnx_scalar data_type, data_location;
-    ln_onnx_numbers dims, float_data, int32_data, int64_data, double_data, uint64_data;
-    ln_onnx_list string_data, external_data;
-} ln_onnx_tensor;
-
-typedef struct ln_onnx_sparse {
-    ln_onnx_bytes values, indices;
-    ln_onnx_numbers dims;
-} ln_onnx_sparse;
-
-typedef struct ln_onnx_entry {
-    ln_onnx_bytes key, value;
-} ln_onnx_entry;
-
-typedef struct ln_onnx_value_info {
-    ln_onnx_bytes name, type;
-} ln_onnx_value_info;
-
-typedef struct ln_onnx_type {
-    ln_onnx_bytes tensor, sequence, map, opaque, sparse, optional;
-} ln_onnx_type;
-
-typedef struct ln_onnx_tensor_type {
-    ln_onnx_scalar elem_type;
-    ln_onnx_bytes shape;
-} ln_onnx_tensor_type;
-
-typedef struct ln_onnx_elem_type { // of a sequence or an optional
-    ln_onnx_bytes elem_type;
-} ln_onnx_elem_type;
-
-typedef struct ln_onnx_map_type {
-    ln_onnx_scalar key_type;
-    ln_onnx_bytes value_type;
-} ln_onnx_map_type;
-
-typedef struct ln_onnx_shape {
-    ln_onnx_list dim;
-} ln_onnx_shape;
-
-typedef struct ln_onnx_dim {
-    ln_onnx_scalar value;
-    ln_onnx_bytes param;
-} ln_onnx_dim;
-
-typedef struct ln_onnx_sequence {
-    ln_onnx_scalar elem_type;
-    ln_onnx_list tensors, sparse_tensors, sequences, maps, optionals;
-} ln_onnx_sequence;
-
-typedef struct ln_onnx_map {
-    ln_onnx_scalar key_type;
-    ln_onnx_numbers keys;
-    ln_onnx_list string_keys;
-    ln_onnx_bytes values;
-} ln_onnx_map;
-
-typedef struct ln_onnx_optional {
-    ln_onnx_scalar elem_type;
-    ln_onnx_bytes tensor, sparse_tensor, sequence, map, optional;
-} ln_onnx_optional;
-
-// The kinds of messages; each has the struct of its name.
-typedef enum ln_onnx_kind {
-    LN_ONNX_MODEL,
-    LN_ONNX_OPSET,
-    LN_ONNX_GRAPH,
-    LN_ONNX_FUNCTION,
-    LN_ONNX_NODE,
-    LN_ONNX_ATTRIBUTE,
-    LN_ONNX_TENSOR,
-    LN_ONNX_SPARSE,
-    LN_ONNX_ENTRY,
-    LN_ONNX_VALUE_INFO,
-    LN_ONNX_TYPE,
-    LN_ONNX_TENSOR_TYPE,
-    LN_ONNX_ELEM_TYPE,
-    LN_ONNX_MAP_TYPE,
-    LN_ONNX_SHAPE,
-    LN_ONNX_DIM,
-    LN_ONNX_SEQUENCE,
-    LN_ONNX_MAP,
-    LN_ONNX_OPTIONAL,
-    LN_ONNX_KIND_COUNT
-} ln_onnx_kind;
-
 // What a field holds, and so what its member in the struct is.
 typedef enum ln_onnx_field_kind {
     LN_FIELD_SKIP,     // bytes that nobody looks at; no member
@@ -175,6 +51,62 @@ typedef enum ln_onnx_field_kind {
     LN_FIELD_FLOATS,
     LN_FIELD_DOUBLES
 } ln_onnx_field_kind;
+
+typedef ln_onnx_scalar ln_member_INT, ln_member_FLOAT;
+typedef ln_onnx_bytes ln_member_STRING, ln_member_MESSAGE;
+typedef ln_onnx_list ln_member_STRINGS, ln_member_MESSAGES;
+typedef ln_onnx_numbers ln_member_INTS, ln_member_FLOATS, ln_member_DOUBLES;
+
+// A struct for each message: ln_onnx_model, with its fields.
+// clang-format off
+#define MESSAGE(KIND, type)                typedef struct ln_onnx_##type {
+#define END(KIND, type)                    } ln_onnx_##type;
+// clang-format on
+#define F(type, number, kind, name)        ln_member_##kind name;
+#define C(type, number, kind, name, child) ln_member_##kind name;
+#define SKIP(type, number, name)
+#include "serial/onnx/messages.inc"
+
+// The kinds of messages; each has the struct of its name.
+typedef enum ln_onnx_kind {
+#define MESSAGE(KIND, type) LN_ONNX_##KIND,
+#define END(KIND, type)
+#define F(type, number, kind, name)
+#define C(type, number, kind, name, child)
+#define SKIP(type, number, name)
+#include "serial/onnx/messages.inc"
+    LN_ONNX_KIND_COUNT
+} ln_onnx_kind;
+
+// The numbers of the fields: LN_ONNX_model_graph.
+enum {
+#define MESSAGE(KIND, type)
+#define END(KIND, type)
+#define F(type, number, kind, name)        LN_ONNX_##type##_##name = (number),
+#define C(type, number, kind, name, child) LN_ONNX_##type##_##name = (number),
+#define SKIP(type, number, name)
+#include "serial/onnx/messages.inc"
+};
+
+// AttributeProto.AttributeType, in the order of its numbers.
+typedef enum ln_attribute_type {
+    LN_ATTRIBUTE_NONE,
+    LN_ATTRIBUTE_FLOAT,
+    LN_ATTRIBUTE_INT,
+    LN_ATTRIBUTE_STRING,
+    LN_ATTRIBUTE_TENSOR,
+    LN_ATTRIBUTE_GRAPH,
+    LN_ATTRIBUTE_FLOATS,
+    LN_ATTRIBUTE_INTS,
+    LN_ATTRIBUTE_STRINGS,
+    LN_ATTRIBUTE_TENSORS,
+    LN_ATTRIBUTE_GRAPHS,
+    LN_ATTRIBUTE_SPARSE,
+    LN_ATTRIBUTE_SPARSES,
+    LN_ATTRIBUTE_TYPE,
+    LN_ATTRIBUTE_TYPES,
+    LN_ATTRIBUTE_COUNT
+} ln_attribute_type;
 
 typedef struct ln_onnx_field {
     uint32_t number;

@@ -2,6 +2,8 @@
 // Elements of tensors come out as ours whatever the way they are stored in; what does not fit its
 // shape is refused.
 
+#include <lightnet/call.h>
+
 #include "serial/onnx/dtype.h"
 #include "serial/onnx/onnx_testing.h"
 #include "serial/onnx/tensor.h"
@@ -54,7 +56,7 @@ TEST(every_type_reads_its_raw_bytes)
     for (uint64_t number = 1; number <= 26; number++) {
         const ln_onnx_dtype *dtype = ln_onnx_dtype_of(number);
         CHECK_NOT_NULL(dtype);
-        CHECK_EQ(ln_onnx_dtype_number(dtype->dtype), number);
+        CHECK_EQ(ln_onnx_dtype_to_number(dtype->dtype), number);
         if (dtype->dtype == TL_STRING)
             continue;
         pb p = {0};

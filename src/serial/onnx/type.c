@@ -20,12 +20,12 @@ static ln_status read_shape(const ln_onnx_source *source, ln_onnx_bytes message,
     for (size_t i = 0; i < shape.dim.count; i++) {
         ln_onnx_dim dim;
         LN_TRY(ln_onnx_decode(LN_ONNX_DIM, shape.dim.items[i], arena, &dim));
-        if (dim.value.at && dim.value.bits > INT_MAX && ln_onnx_int(dim.value) != -1)
-            return ln_onnx_fail(source, dim.value.at, LN_LIMIT,
+        if (dim.dim_value.at && dim.dim_value.bits > INT_MAX && ln_onnx_int(dim.dim_value) != -1)
+            return ln_onnx_fail(source, dim.dim_value.at, LN_LIMIT,
                                 "dimension %zu is %lld; it must be 0 to %d", i,
-                                (long long)dim.value.bits, INT_MAX);
-        out->dims[i] = dim.value.at ? (int)ln_onnx_int(dim.value) : -1;
-        out->symbols[i] = out->dims[i] < 0 ? dim.param : (ln_onnx_bytes){0};
+                                (long long)dim.dim_value.bits, INT_MAX);
+        out->dims[i] = dim.dim_value.at ? (int)ln_onnx_int(dim.dim_value) : -1;
+        out->symbols[i] = out->dims[i] < 0 ? dim.dim_param : (ln_onnx_bytes){0};
     }
     out->ndim = (int)shape.dim.count;
     return LN_OK;
@@ -39,13 +39,13 @@ ln_status ln_onnx_type_read(const ln_onnx_source *source, ln_onnx_bytes message,
         return LN_OK;
     ln_onnx_type type;
     LN_TRY(ln_onnx_decode(LN_ONNX_TYPE, message, arena, &type));
-    if (type.sequence.at || type.optional.at || type.map.at) {
+    if (type.sequence_type.at || type.optional_type.at || type.map_type.at) {
         out->dtype = TL_OBJECT;
         return LN_OK;
     }
-    if (type.opaque.at)
+    if (type.opaque_type.at)
         return ln_onnx_fail(source, message.at, LN_UNSUPPORTED, "an opaque type");
-    ln_onnx_bytes tensor = type.tensor.at ? type.tensor : type.sparse;
+    ln_onnx_bytes tensor = type.tensor_type.at ? type.tensor_type : type.sparse_tensor_type;
     if (!tensor.at)
         return LN_OK;
     ln_onnx_tensor_type tensor_type;
@@ -85,10 +85,10 @@ static ln_status print_tensor(ln_onnx_bytes message, ln_onnx_arena *arena, ln_te
         ln_onnx_dim dim;
         LN_TRY(ln_onnx_decode(LN_ONNX_DIM, shape.dim.items[i], arena, &dim));
         ln_text_puts(text, i ? ", " : "");
-        if (dim.value.at)
-            ln_text_printf(text, "%lld", (long long)dim.value.bits);
-        else if (dim.param.len > 0)
-            ln_text_printf(text, "%.*s", LN_ONNX_NAME(dim.param));
+        if (dim.dim_value.at)
+            ln_text_printf(text, "%lld", (long long)dim.dim_value.bits);
+        else if (dim.dim_param.len > 0)
+            ln_text_printf(text, "%.*s", LN_ONNX_NAME(dim.dim_param));
         else
             ln_text_puts(text, "?");
     }
@@ -102,15 +102,15 @@ ln_status ln_onnx_type_print(ln_onnx_bytes message, ln_onnx_arena *arena, ln_tex
     while (message.at) {
         ln_onnx_type type;
         LN_TRY(ln_onnx_decode(LN_ONNX_TYPE, message, arena, &type));
-        ln_onnx_bytes tensor = type.tensor.at ? type.tensor : type.sparse;
-        ln_onnx_bytes around = type.sequence.at ? type.sequence : type.optional;
+        ln_onnx_bytes tensor = type.tensor_type.at ? type.tensor_type : type.sparse_tensor_type;
+        ln_onnx_bytes around = type.sequence_type.at ? type.sequence_type : type.optional_type;
         if (tensor.at) {
             LN_TRY(print_tensor(tensor, arena, text));
             break;
         }
-        if (type.map.at) {
+        if (type.map_type.at) {
             ln_onnx_map_type map;
-            LN_TRY(ln_onnx_decode(LN_ONNX_MAP_TYPE, type.map, arena, &map));
+            LN_TRY(ln_onnx_decode(LN_ONNX_MAP_TYPE, type.map_type, arena, &map));
             ln_text_puts(text, "map(");
             print_dtype(map.key_type.bits, text);
             ln_text_puts(text, ", ");
@@ -118,7 +118,7 @@ ln_status ln_onnx_type_print(ln_onnx_bytes message, ln_onnx_arena *arena, ln_tex
         } else if (around.at) {
             ln_onnx_elem_type elem;
             LN_TRY(ln_onnx_decode(LN_ONNX_ELEM_TYPE, around, arena, &elem));
-            ln_text_puts(text, type.sequence.at ? "seq(" : "optional(");
+            ln_text_puts(text, type.sequence_type.at ? "seq(" : "optional(");
             message = elem.elem_type;
         } else {
             break;

@@ -194,11 +194,11 @@ static ln_status list_sequence(value_reader *r, frame *f, ln_onnx_bytes message)
 {
     ln_onnx_sequence s;
     LN_TRY(ln_onnx_decode(LN_ONNX_SEQUENCE, message, &r->arena, &s));
-    LN_TRY(use_list(r, f, LN_ONNX_TENSOR, &s.tensors, message));
-    LN_TRY(use_list(r, f, LN_ONNX_SPARSE, &s.sparse_tensors, message));
-    LN_TRY(use_list(r, f, LN_ONNX_SEQUENCE, &s.sequences, message));
-    LN_TRY(use_list(r, f, LN_ONNX_MAP, &s.maps, message));
-    return use_list(r, f, LN_ONNX_OPTIONAL, &s.optionals, message);
+    LN_TRY(use_list(r, f, LN_ONNX_TENSOR, &s.tensor_values, message));
+    LN_TRY(use_list(r, f, LN_ONNX_SPARSE, &s.sparse_tensor_values, message));
+    LN_TRY(use_list(r, f, LN_ONNX_SEQUENCE, &s.sequence_values, message));
+    LN_TRY(use_list(r, f, LN_ONNX_MAP, &s.map_values, message));
+    return use_list(r, f, LN_ONNX_OPTIONAL, &s.optional_values, message);
 }
 
 static ln_status use_one(value_reader *r, frame *f, ln_onnx_kind kind, ln_onnx_bytes item,
@@ -217,11 +217,11 @@ static ln_status list_optional(value_reader *r, frame *f, ln_onnx_bytes message)
 {
     ln_onnx_optional o;
     LN_TRY(ln_onnx_decode(LN_ONNX_OPTIONAL, message, &r->arena, &o));
-    LN_TRY(use_one(r, f, LN_ONNX_TENSOR, o.tensor, message));
-    LN_TRY(use_one(r, f, LN_ONNX_SPARSE, o.sparse_tensor, message));
-    LN_TRY(use_one(r, f, LN_ONNX_SEQUENCE, o.sequence, message));
-    LN_TRY(use_one(r, f, LN_ONNX_MAP, o.map, message));
-    return use_one(r, f, LN_ONNX_OPTIONAL, o.optional, message);
+    LN_TRY(use_one(r, f, LN_ONNX_TENSOR, o.tensor_value, message));
+    LN_TRY(use_one(r, f, LN_ONNX_SPARSE, o.sparse_tensor_value, message));
+    LN_TRY(use_one(r, f, LN_ONNX_SEQUENCE, o.sequence_value, message));
+    LN_TRY(use_one(r, f, LN_ONNX_MAP, o.map_value, message));
+    return use_one(r, f, LN_ONNX_OPTIONAL, o.optional_value, message);
 }
 
 static ln_status list_map(value_reader *r, frame *f, ln_onnx_bytes message)

@@ -200,9 +200,9 @@ static void put_opsets(const ln_onnx_writer *w, ln_onnx_out *model)
         if (!w->opsets[d])
             continue;
         ln_onnx_out_reset(&opset);
-        ln_onnx_put_text(&opset, LN_OPSET_DOMAIN, ln_onnx_domain_name((ln_onnx_domain)d));
-        ln_onnx_put_int(&opset, LN_OPSET_VERSION, w->opsets[d]);
-        ln_onnx_put_message(model, LN_MODEL_OPSET, &opset);
+        ln_onnx_put_text(&opset, LN_ONNX_opset_domain, ln_onnx_domain_name((ln_onnx_domain)d));
+        ln_onnx_put_int(&opset, LN_ONNX_opset_version, w->opsets[d]);
+        ln_onnx_put_message(model, LN_ONNX_model_opset_import, &opset);
     }
     ln_onnx_out_deinit(&opset);
 }
@@ -212,11 +212,11 @@ static ln_status write_model(ln_onnx_writer *w, ln_onnx_out *model)
     LN_TRY(list_graphs(w));
     LN_TRY(choose_opsets(w));
     LN_TRY(write_graphs(w));
-    ln_onnx_put_int(model, LN_MODEL_IR_VERSION, ir_version_of(w->opsets[LN_DOMAIN_ONNX]));
-    ln_onnx_put_text(model, LN_MODEL_PRODUCER, "LightNet");
-    ln_onnx_put_text(model, LN_MODEL_PRODUCER_VERSION, ln_version());
+    ln_onnx_put_int(model, LN_ONNX_model_ir_version, ir_version_of(w->opsets[LN_DOMAIN_ONNX]));
+    ln_onnx_put_text(model, LN_ONNX_model_producer_name, "LightNet");
+    ln_onnx_put_text(model, LN_ONNX_model_producer_version, ln_version());
     put_opsets(w, model);
-    ln_onnx_put_message(model, LN_MODEL_GRAPH, &w->graphs[w->graph_count - 1].message);
+    ln_onnx_put_message(model, LN_ONNX_model_graph, &w->graphs[w->graph_count - 1].message);
     return model->text.status;
 }
 

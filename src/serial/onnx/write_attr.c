@@ -11,24 +11,8 @@
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 
+#include "op/call.h"
 #include "serial/onnx/dtype.h"
-
-enum {
-    ATTR_NAME = 1,
-    ATTR_F = 2,
-    ATTR_I = 3,
-    ATTR_S = 4,
-    ATTR_T = 5,
-    ATTR_G = 6,
-    ATTR_FLOATS = 7,
-    ATTR_INTS = 8,
-    ATTR_STRINGS = 9,
-    ATTR_TP = 14,
-    ATTR_TYPE = 20
-};
-
-// AttributeProto.AttributeType
-enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TYPE = 13 };
 
 // Attributes that hold floats, in all operators that have them.
 static const char *const floats[] = {
@@ -127,13 +111,13 @@ static int is_float(const ln_op *op, const char *name)
 static void begin(ln_onnx_writer *w, const char *name)
 {
     ln_onnx_out_reset(&w->attribute);
-    ln_onnx_put_text(&w->attribute, ATTR_NAME, name);
+    ln_onnx_put_text(&w->attribute, LN_ONNX_attribute_name, name);
 }
 
 static void end(ln_onnx_writer *w, int type)
 {
-    ln_onnx_put_int(&w->attribute, ATTR_TYPE, type);
-    ln_onnx_put_message(&w->node, LN_NODE_ATTRIBUTE, &w->attribute);
+    ln_onnx_put_int(&w->attribute, LN_ONNX_attribute_type, type);
+    ln_onnx_put_message(&w->node, LN_ONNX_node_attribute, &w->attribute);
 }
 
 // The integer that was read as this number; what is beyond stands for as far as possible.
@@ -147,22 +131,22 @@ static int64_t to_int(double x)
 static void put_int(ln_onnx_writer *w, const char *name, int64_t value)
 {
     begin(w, name);
-    ln_onnx_put_int(&w->attribute, ATTR_I, value);
-    end(w, INT);
+    ln_onnx_put_int(&w->attribute, LN_ONNX_attribute_i, value);
+    end(w, LN_ATTRIBUTE_INT);
 }
 
 static void put_float(ln_onnx_writer *w, const char *name, double value)
 {
     begin(w, name);
-    ln_onnx_put_float(&w->attribute, ATTR_F, (float)value);
-    end(w, FLOAT);
+    ln_onnx_put_float(&w->attribute, LN_ONNX_attribute_f, (float)value);
+    end(w, LN_ATTRIBUTE_FLOAT);
 }
 
 static void put_string(ln_onnx_writer *w, const char *name, const char *value)
 {
     begin(w, name);
-    ln_onnx_put_text(&w->attribute, ATTR_S, value);
-    end(w, STRING);
+    ln_onnx_put_text(&w->attribute, LN_ONNX_attribute_s, value);
+    end(w, LN_ATTRIBUTE_STRING);
 }
 
 static void write_number(ln_onnx_writer *w, const char *name, double value)
@@ -180,19 +164,19 @@ static void write_numbers(ln_onnx_writer *w, const ln_param_entry *param)
     for (int i = 0; i < param->array_len; i++) {
         double x = param->value_array_double[i];
         if (has_floats)
-            ln_onnx_put_float(&w->attribute, ATTR_FLOATS, (float)x);
+            ln_onnx_put_float(&w->attribute, LN_ONNX_attribute_floats, (float)x);
         else
-            ln_onnx_put_int(&w->attribute, ATTR_INTS, to_int(x));
+            ln_onnx_put_int(&w->attribute, LN_ONNX_attribute_ints, to_int(x));
     }
-    end(w, has_floats ? FLOATS : INTS);
+    end(w, has_floats ? LN_ATTRIBUTE_FLOATS : LN_ATTRIBUTE_INTS);
 }
 
 static void write_strings(ln_onnx_writer *w, const ln_param_entry *param)
 {
     begin(w, param->arg_name);
     for (int i = 0; i < param->array_len; i++)
-        ln_onnx_put_text(&w->attribute, ATTR_STRINGS, param->value_array_string[i]);
-    end(w, STRINGS);
+        ln_onnx_put_text(&w->attribute, LN_ONNX_attribute_strings, param->value_array_string[i]);
+    end(w, LN_ATTRIBUTE_STRINGS);
 }
 
 // ---- Strings: texts, graphs, types, element types by name ----
@@ -216,8 +200,8 @@ static ln_status write_body(ln_onnx_writer *w, const char *attribute, const char
     if (!graph || !graph->is_done)
         return ln_onnx_write_fail(w, LN_NOT_FOUND, "there is no graph '%s'", name);
     begin(w, attribute);
-    ln_onnx_put_message(&w->attribute, ATTR_G, &graph->message);
-    end(w, GRAPH);
+    ln_onnx_put_message(&w->attribute, LN_ONNX_attribute_g, &graph->message);
+    end(w, LN_ATTRIBUTE_GRAPH);
     return LN_OK;
 }
 
@@ -226,8 +210,8 @@ static ln_status write_type(ln_onnx_writer *w, const ln_param_entry *param)
     ln_onnx_out_reset(&w->type);
     LN_TRY(ln_onnx_put_type_text(&w->type, param->value_string));
     begin(w, param->arg_name);
-    ln_onnx_put_message(&w->attribute, ATTR_TP, &w->type);
-    end(w, TYPE);
+    ln_onnx_put_message(&w->attribute, LN_ONNX_attribute_tp, &w->type);
+    end(w, LN_ATTRIBUTE_TYPE);
     return LN_OK;
 }
 
@@ -252,18 +236,9 @@ static ln_status write_string(ln_onnx_writer *w, const ln_param_info *info,
 
 // ---- All of an operator ----
 
-static const ln_param_info *find_info(const ln_op_info *info, const char *name)
-{
-    for (const ln_param_info *p = info->params; p && p->arg_name; p++) {
-        if (strcmp(p->arg_name, name) == 0)
-            return p;
-    }
-    return NULL;
-}
-
 static ln_status write_param(ln_onnx_writer *w, const ln_param_entry *param)
 {
-    const ln_param_info *info = find_info(w->op->op_arg->info, param->arg_name);
+    const ln_param_info *info = ln_op_info_find_param(w->op->op_arg->info, param->arg_name);
     if (!info || strcmp(param->arg_name, "since") == 0)
         return LN_OK;
     switch (param->type) {
@@ -293,8 +268,8 @@ static ln_status write_tensor(ln_onnx_writer *w, const char *attribute, const ch
                                   attribute, tensor);
     LN_TRY(ln_onnx_write_constant(w, maker, NULL));
     begin(w, attribute);
-    ln_onnx_put_message(&w->attribute, ATTR_T, &w->tensor);
-    end(w, TENSOR);
+    ln_onnx_put_message(&w->attribute, LN_ONNX_attribute_t, &w->tensor);
+    end(w, LN_ATTRIBUTE_TENSOR);
     return LN_OK;
 }
 

@@ -68,9 +68,9 @@ static ln_status put_known_type(ln_onnx_writer *w, const ln_tensor_entry *entry)
 static void put_value_info(ln_onnx_writer *w, uint32_t field, const char *name)
 {
     ln_onnx_out_reset(&w->node);
-    ln_onnx_put_text(&w->node, LN_VALUE_NAME, name);
+    ln_onnx_put_text(&w->node, LN_ONNX_value_info_name, name);
     if (w->type.text.len > 0)
-        ln_onnx_put_message(&w->node, LN_VALUE_TYPE, &w->type);
+        ln_onnx_put_message(&w->node, LN_ONNX_value_info_type, &w->type);
     ln_onnx_put_message(&w->graph->message, field, &w->node);
 }
 
@@ -82,7 +82,7 @@ static ln_status write_input(ln_onnx_writer *w)
         LN_TRY(put_declared_type(w, w->op));
     else
         LN_TRY(put_known_type(w, ln_tensor_table_find(ctx->tensor_table, first_out(w->op))));
-    put_value_info(w, LN_GRAPH_INPUT, first_out(w->op));
+    put_value_info(w, LN_ONNX_graph_input, first_out(w->op));
     return LN_OK;
 }
 
@@ -90,7 +90,7 @@ static ln_status write_output(ln_onnx_writer *w, const ln_tensor_entry *entry)
 {
     ln_onnx_out_reset(&w->type);
     LN_TRY(put_known_type(w, entry));
-    put_value_info(w, LN_GRAPH_OUTPUT, entry->name);
+    put_value_info(w, LN_ONNX_graph_output, entry->name);
     return LN_OK;
 }
 
@@ -156,7 +156,7 @@ static ln_status write_initializer(ln_onnx_writer *w)
     if (!ln_hash_find(w->read, first_out(w->op)))
         return LN_OK;
     LN_TRY(ln_onnx_write_constant(w, w->op, first_out(w->op)));
-    ln_onnx_put_message(&w->graph->message, LN_GRAPH_INITIALIZER, &w->tensor);
+    ln_onnx_put_message(&w->graph->message, LN_ONNX_graph_initializer, &w->tensor);
     return LN_OK;
 }
 
@@ -237,7 +237,8 @@ static ln_status write_all(ln_onnx_writer *w)
         LN_TRY(w->graph->message.text.status);
     }
     LN_TRY(each_output(w, write_output));
-    ln_onnx_put_text(&w->graph->message, LN_GRAPH_NAME, w->graph->name ? w->graph->name : "model");
+    ln_onnx_put_text(&w->graph->message, LN_ONNX_graph_name,
+                     w->graph->name ? w->graph->name : "model");
     return w->graph->message.text.status;
 }
 

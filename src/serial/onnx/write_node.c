@@ -67,17 +67,18 @@ static const struct {
     int since;
     const char *optypes; // each between blanks
 } lasting[] = {
-    {1, " Conv ConvTranspose Gather GlobalAveragePool GlobalMaxPool Identity Shape Softplus "
+    {1, " Conv ConvTranspose Gather GlobalAveragePool GlobalMaxPool Identity Not Shape Softplus "
         "Softsign Transpose "},
     {2, " GlobalLpPool "},
     {4, " Concat "},
-    {6,
-     " Abs Elu Exp HardSigmoid InstanceNormalization LeakyRelu Neg Relu Selu Sigmoid Sqrt Tanh "},
-    {7, " Add Div Mul Pow Sub "},
-    {8, " Expand Max Min "},
-    {9, " BatchNormalization Cast Equal Erf Less MatMul PRelu Where "},
-    {10, " MaxPool Slice ThresholdedRelu "},
-    {11, " ArgMax Clip ConcatFromSequence DepthToSpace Flatten Gemm Pad SequenceConstruct TopK "},
+    {6, " Abs Elu Exp HardSigmoid InstanceNormalization LeakyRelu Log Neg Reciprocal Relu Selu "
+        "Sigmoid Sqrt Tanh "},
+    {7, " Add And Cos Div Mul Or Pow Sin Sub Xor "},
+    {8, " Expand Max Mean Min Sum "},
+    {9, " BatchNormalization Cast Equal Erf Greater IsNaN Less MatMul PRelu Where "},
+    {10, " MaxPool Mod Slice ThresholdedRelu "},
+    {11, " ArgMax Clip ConcatFromSequence DepthToSpace Flatten Gemm SequenceConstruct TopK "},
+    {12, " GreaterOrEqual LessOrEqual "},
     {13, " LogSoftmax ReduceSum Resize Softmax Split Squeeze Unsqueeze "},
     {14, " HardSwish Reshape "},
     {15, " CastLike "},
@@ -85,7 +86,7 @@ static const struct {
     {18,
      " LpPool Mish ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin "
      "ReduceProd ReduceSumSquare "},
-    {19, " AveragePool "},
+    {19, " AveragePool Pad "},
     {20, " Gelu "},
     {23, " RMSNormalization "},
 };
@@ -126,17 +127,17 @@ ln_status ln_onnx_versions(const ln_op *op, bool is_lenient, int *out_from, int 
 void ln_onnx_begin(ln_onnx_writer *w, const char *type)
 {
     ln_onnx_out_reset(&w->node);
-    ln_onnx_put_text(&w->node, LN_NODE_TYPE, type);
+    ln_onnx_put_text(&w->node, LN_ONNX_node_op_type, type);
 }
 
 void ln_onnx_in(ln_onnx_writer *w, const char *tensor)
 {
-    ln_onnx_put_text(&w->node, LN_NODE_INPUT, tensor);
+    ln_onnx_put_text(&w->node, LN_ONNX_node_input, tensor);
 }
 
 void ln_onnx_out_name(ln_onnx_writer *w, const char *tensor)
 {
-    ln_onnx_put_text(&w->node, LN_NODE_OUTPUT, tensor);
+    ln_onnx_put_text(&w->node, LN_ONNX_node_output, tensor);
 }
 
 void ln_onnx_end(ln_onnx_writer *w)
@@ -146,8 +147,8 @@ void ln_onnx_end(ln_onnx_writer *w)
         snprintf(name, sizeof name, "%s", w->op->op_arg->name);
     else
         snprintf(name, sizeof name, "%.400s/%d", w->op->op_arg->name, w->node_count);
-    ln_onnx_put_text(&w->node, LN_NODE_NAME, name);
-    ln_onnx_put_message(&w->graph->message, LN_GRAPH_NODE, &w->node);
+    ln_onnx_put_text(&w->node, LN_ONNX_node_name, name);
+    ln_onnx_put_message(&w->graph->message, LN_ONNX_graph_node, &w->node);
 }
 
 // ---- Operators of ONNX ----
@@ -209,9 +210,9 @@ ln_status ln_onnx_write_node(ln_onnx_writer *w)
     int has_prefix = strncmp(arg->optype, domains[domain].prefix, prefix_len) == 0;
     ln_onnx_begin(w, arg->optype + (has_prefix ? prefix_len : 0));
     if (domain != LN_DOMAIN_ONNX)
-        ln_onnx_put_text(&w->node, LN_NODE_DOMAIN, domains[domain].name);
-    LN_TRY(write_tensors(w, LN_NODE_INPUT, arg->tensors_in, arg->info->ins));
-    LN_TRY(write_tensors(w, LN_NODE_OUTPUT, arg->tensors_out, arg->info->outs));
+        ln_onnx_put_text(&w->node, LN_ONNX_node_domain, domains[domain].name);
+    LN_TRY(write_tensors(w, LN_ONNX_node_input, arg->tensors_in, arg->info->ins));
+    LN_TRY(write_tensors(w, LN_ONNX_node_output, arg->tensors_out, arg->info->outs));
     LN_TRY(ln_onnx_write_attributes(w));
     ln_onnx_end(w);
     return LN_OK;

@@ -15,18 +15,8 @@
 #include "ir/context.h"
 #include "serial/onnx/dtype.h"
 
-enum {
-    TENSOR_DIMS = 1,
-    TENSOR_DTYPE = 2,
-    TENSOR_STRING = 6,
-    TENSOR_NAME = 8,
-    TENSOR_RAW = 9,
-    TENSOR_EXTERNAL = 13,
-    TENSOR_LOCATION = 14,
-    ENTRY_KEY = 1,
-    ENTRY_VALUE = 2,
-    IN_OTHER_FILE = 1
-};
+// TensorProto.DataLocation
+#define IN_OTHER_FILE 1
 
 // What is smaller stays in the model; where larger ones begin in the file beside it.
 #define LEAST_EXTERNAL 1024
@@ -59,7 +49,7 @@ static ln_status put_narrowed(ln_onnx_out *out, const tl_tensor *t, unsigned bit
         memset(bytes, 0, len);
         pack(t->data, count, bits, bytes);
     }
-    ln_onnx_put_bytes(out, TENSOR_RAW, bytes, len);
+    ln_onnx_put_bytes(out, LN_ONNX_tensor_raw_data, bytes, len);
     ln_free(bytes);
     return LN_OK;
 }
@@ -67,9 +57,9 @@ static ln_status put_narrowed(ln_onnx_out *out, const tl_tensor *t, unsigned bit
 static void put_entry(ln_onnx_out *out, const char *key, const char *value)
 {
     ln_onnx_out entry = {0};
-    ln_onnx_put_text(&entry, ENTRY_KEY, key);
-    ln_onnx_put_text(&entry, ENTRY_VALUE, value);
-    ln_onnx_put_message(out, TENSOR_EXTERNAL, &entry);
+    ln_onnx_put_text(&entry, LN_ONNX_entry_key, key);
+    ln_onnx_put_text(&entry, LN_ONNX_entry_value, value);
+    ln_onnx_put_message(out, LN_ONNX_tensor_external_data, &entry);
     ln_onnx_out_deinit(&entry);
 }
 
@@ -83,7 +73,7 @@ static void put_external(ln_onnx_writer *w, const void *bytes, size_t len)
     put_entry(&w->tensor, "offset", number);
     snprintf(number, sizeof number, "%zu", len);
     put_entry(&w->tensor, "length", number);
-    ln_onnx_put_int(&w->tensor, TENSOR_LOCATION, IN_OTHER_FILE);
+    ln_onnx_put_int(&w->tensor, LN_ONNX_tensor_data_location, IN_OTHER_FILE);
     ln_onnx_append_piece(w->external, bytes, len);
 }
 
@@ -91,32 +81,32 @@ static void put_external(ln_onnx_writer *w, const void *bytes, size_t len)
 static ln_status put_elements(ln_onnx_writer *w, const tl_tensor *t, int stays, int may_be_external)
 {
     ln_onnx_out *out = &w->tensor;
-    unsigned bits = ln_onnx_dtype_of((uint64_t)ln_onnx_dtype_number(t->dtype))->bits;
+    unsigned bits = ln_onnx_dtype_of((uint64_t)ln_onnx_dtype_to_number(t->dtype))->bits;
     size_t len = tl_tensor_size(t);
     if (bits < 8 || t->dtype == TL_BOOL)
         return put_narrowed(out, t, bits);
     if (stays && may_be_external && w->external && len >= LEAST_EXTERNAL)
         put_external(w, t->data, len);
     else if (stays)
-        ln_onnx_put_piece(out, TENSOR_RAW, t->data, len);
+        ln_onnx_put_piece(out, LN_ONNX_tensor_raw_data, t->data, len);
     else
-        ln_onnx_put_bytes(out, TENSOR_RAW, t->data, len);
+        ln_onnx_put_bytes(out, LN_ONNX_tensor_raw_data, t->data, len);
     return LN_OK;
 }
 
 static ln_status begin_tensor(ln_onnx_writer *w, const char *name, tl_dtype dtype, int ndim,
                               const int *dims)
 {
-    int number = ln_onnx_dtype_number(dtype);
+    int number = ln_onnx_dtype_to_number(dtype);
     if (!number)
         return ln_onnx_write_fail(w, LN_UNSUPPORTED, "ONNX has no element type %s",
                                   tl_dtype_name(dtype));
     ln_onnx_out_reset(&w->tensor);
     for (int i = 0; i < ndim; i++)
-        ln_onnx_put_int(&w->tensor, TENSOR_DIMS, dims[i]);
-    ln_onnx_put_int(&w->tensor, TENSOR_DTYPE, number);
+        ln_onnx_put_int(&w->tensor, LN_ONNX_tensor_dims, dims[i]);
+    ln_onnx_put_int(&w->tensor, LN_ONNX_tensor_data_type, number);
     if (name)
-        ln_onnx_put_text(&w->tensor, TENSOR_NAME, name);
+        ln_onnx_put_text(&w->tensor, LN_ONNX_tensor_name, name);
     return LN_OK;
 }
 
@@ -148,7 +138,7 @@ static ln_status write_strings(ln_onnx_writer *w, const ln_op *op, const char *n
     const ln_param_entry *dims = param_of(op, "dims"), *data = param_of(op, "data");
     LN_TRY(begin_tensor(w, name, TL_STRING, dims->array_len, dims->value_array_int));
     for (int i = 0; i < data->array_len && data->type == LN_PARAM_ARRAY_STRING; i++)
-        ln_onnx_put_text(&w->tensor, TENSOR_STRING, data->value_array_string[i]);
+        ln_onnx_put_text(&w->tensor, LN_ONNX_tensor_string_data, data->value_array_string[i]);
     return w->tensor.text.status;
 }
 
@@ -243,7 +233,7 @@ ln_status ln_onnx_add_int(ln_onnx_writer *w, int value, char *out_name)
     int64_t number = value;
     new_name(w, out_name);
     LN_TRY(begin_tensor(w, out_name, TL_INT64, 0, NULL));
-    ln_onnx_put_bytes(&w->tensor, TENSOR_RAW, &number, sizeof number);
-    ln_onnx_put_message(&w->graph->message, LN_GRAPH_INITIALIZER, &w->tensor);
+    ln_onnx_put_bytes(&w->tensor, LN_ONNX_tensor_raw_data, &number, sizeof number);
+    ln_onnx_put_message(&w->graph->message, LN_ONNX_graph_initializer, &w->tensor);
     return w->graph->message.text.status;
 }

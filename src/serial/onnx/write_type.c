@@ -9,21 +9,6 @@
 
 #include <lightnet/call.h>
 
-enum {
-    TYPE_TENSOR = 1,
-    TYPE_SEQUENCE = 4,
-    TYPE_MAP = 5,
-    TYPE_OPTIONAL = 9,
-    TENSOR_ELEM = 1,
-    TENSOR_SHAPE = 2,
-    SHAPE_DIM = 1,
-    DIM_VALUE = 1,
-    DIM_PARAM = 2,
-    ELEM_TYPE = 1,
-    MAP_KEY = 1,
-    MAP_VALUE = 2
-};
-
 // "seq(optional(seq(" and so on.
 #define MAX_AROUND 16
 
@@ -37,19 +22,19 @@ static void put_dim(shape_out *s, int64_t value, const char *symbol, size_t symb
 {
     ln_onnx_out_reset(&s->dim);
     if (value >= 0)
-        ln_onnx_put_int(&s->dim, DIM_VALUE, value);
+        ln_onnx_put_int(&s->dim, LN_ONNX_dim_dim_value, value);
     else if (symbol_len > 0)
-        ln_onnx_put_bytes(&s->dim, DIM_PARAM, symbol, symbol_len);
-    ln_onnx_put_message(&s->shape, SHAPE_DIM, &s->dim);
+        ln_onnx_put_bytes(&s->dim, LN_ONNX_dim_dim_param, symbol, symbol_len);
+    ln_onnx_put_message(&s->shape, LN_ONNX_shape_dim, &s->dim);
 }
 
 // Ends with the tensor type in `out`.
 static ln_status finish_tensor(shape_out *s, ln_onnx_out *out, int number, int has_shape)
 {
-    ln_onnx_put_int(&s->tensor, TENSOR_ELEM, number);
+    ln_onnx_put_int(&s->tensor, LN_ONNX_tensor_type_elem_type, number);
     if (has_shape)
-        ln_onnx_put_message(&s->tensor, TENSOR_SHAPE, &s->shape);
-    ln_onnx_put_message(out, TYPE_TENSOR, &s->tensor);
+        ln_onnx_put_message(&s->tensor, LN_ONNX_tensor_type_shape, &s->shape);
+    ln_onnx_put_message(out, LN_ONNX_type_tensor_type, &s->tensor);
     ln_onnx_out_deinit(&s->dim);
     ln_onnx_out_deinit(&s->shape);
     ln_onnx_out_deinit(&s->tensor);
@@ -142,10 +127,13 @@ static ln_status wrap(ln_onnx_out *type, const uint32_t *around, const int *keys
     while (count-- > 0) {
         ln_onnx_out_reset(&inner);
         ln_onnx_out_reset(&outer);
-        if (around[count] == TYPE_MAP)
-            ln_onnx_put_int(&inner, MAP_KEY, keys[count]);
-        ln_onnx_put_message(
-            &inner, around[count] == TYPE_MAP ? (uint32_t)MAP_VALUE : (uint32_t)ELEM_TYPE, type);
+        if (around[count] == LN_ONNX_type_map_type)
+            ln_onnx_put_int(&inner, LN_ONNX_map_type_key_type, keys[count]);
+        ln_onnx_put_message(&inner,
+                            around[count] == LN_ONNX_type_map_type
+                                ? (uint32_t)LN_ONNX_map_type_value_type
+                                : (uint32_t)LN_ONNX_elem_type_elem_type,
+                            type);
         ln_onnx_put_message(&outer, around[count], &inner);
         ln_onnx_out_reset(type);
         ln_onnx_append_out(type, &outer);
@@ -159,9 +147,9 @@ static ln_status take_around(type_text *t, uint32_t *around, int *keys, int *out
 {
     int count = 0;
     for (;; count++) {
-        uint32_t kind = take(t, "seq(")        ? TYPE_SEQUENCE
-                        : take(t, "optional(") ? TYPE_OPTIONAL
-                        : take(t, "map(")      ? TYPE_MAP
+        uint32_t kind = take(t, "seq(")        ? LN_ONNX_type_sequence_type
+                        : take(t, "optional(") ? LN_ONNX_type_optional_type
+                        : take(t, "map(")      ? LN_ONNX_type_map_type
                                                : 0;
         *out_count = count;
         if (!kind)
@@ -169,7 +157,7 @@ static ln_status take_around(type_text *t, uint32_t *around, int *keys, int *out
         if (count == MAX_AROUND)
             return fail_text(t);
         around[count] = kind;
-        if (kind != TYPE_MAP)
+        if (kind != LN_ONNX_type_map_type)
             continue;
         LN_TRY(take_dtype(t, &keys[count]));
         if (!take(t, ", "))

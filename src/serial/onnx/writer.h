@@ -21,31 +21,8 @@
 
 #include <stdbool.h>
 
+#include "serial/onnx/message.h"
 #include "serial/onnx/out.h"
-
-// Fields of the messages that are written.
-enum {
-    LN_MODEL_IR_VERSION = 1,
-    LN_MODEL_PRODUCER = 2,
-    LN_MODEL_PRODUCER_VERSION = 3,
-    LN_MODEL_GRAPH = 7,
-    LN_MODEL_OPSET = 8,
-    LN_OPSET_DOMAIN = 1,
-    LN_OPSET_VERSION = 2,
-    LN_GRAPH_NODE = 1,
-    LN_GRAPH_NAME = 2,
-    LN_GRAPH_INITIALIZER = 5,
-    LN_GRAPH_INPUT = 11,
-    LN_GRAPH_OUTPUT = 12,
-    LN_NODE_INPUT = 1,
-    LN_NODE_OUTPUT = 2,
-    LN_NODE_NAME = 3,
-    LN_NODE_TYPE = 4,
-    LN_NODE_ATTRIBUTE = 5,
-    LN_NODE_DOMAIN = 7,
-    LN_VALUE_NAME = 1,
-    LN_VALUE_TYPE = 2
-};
 
 typedef enum ln_onnx_domain {
     LN_DOMAIN_ONNX,
