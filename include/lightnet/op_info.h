@@ -41,12 +41,14 @@ typedef struct ln_arg_info {
 
 /* How the bytes of an output may lie to those of an input. */
 typedef enum ln_place_kind {
-    LN_PLACE_OVER = 1,  /* exactly over them: `run` writes over what it has read */
-    LN_PLACE_INSIDE,    /* at `calc_offset` in them, which are then what `run` would write */
-    LN_PLACE_AROUND,    /* around them: the input lies at `calc_offset` in the output, and `run`
-                           leaves it as it is */
-    LN_PLACE_OVER_FIRST /* as LN_PLACE_OVER, but of several such inputs only over the first that is
+    LN_PLACE_OVER = 1,   /* exactly over them: `run` writes over what it has read */
+    LN_PLACE_INSIDE,     /* at `calc_offset` in them, which are then what `run` would write */
+    LN_PLACE_AROUND,     /* around them: the input lies at `calc_offset` in the output, and `run`
+                            leaves it as it is */
+    LN_PLACE_OVER_FIRST, /* as LN_PLACE_OVER, but of several such inputs only over the first that is
                           there, and only if `calc_offset` of the output is not LN_NO_OFFSET */
+    LN_PLACE_VIEW /* no choice: the output has the elements of the input, so that nothing runs. Of
+                     operators in call form; others say so in `pre_run` */
 } ln_place_kind;
 
 /* A choice that whoever plans memory has. `run` does the right thing wherever the tensors lie. */
@@ -140,6 +142,9 @@ struct ln_op_info {
 
     ln_call_func workspace; /* of operators in call form: takes the memory that `compute` will take,
                                while a model is planned: see `ln_call_scratch`. NULL: none */
+
+    ln_op_func open_run; /* of operators in call form whose output is a view: the `run` that they
+                            have where a shape comes in the run. NULL: others */
 };
 
 LN_CPPEND

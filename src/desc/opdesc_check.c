@@ -694,8 +694,17 @@ static ln_status check_call(const ln_opdesc *op)
     LN_TRY(check_call_tensors(op->outs, op->out_count));
     for (size_t i = 0; i < op->in_count; i++)
         LN_TRY(check_same(op, i, "sametype", op->ins[i].sametype));
-    for (size_t i = 0; i < op->out_count; i++)
-        LN_TRY(check_placement(op, &op->outs[i]));
+    for (size_t i = 0; i < op->out_count; i++) {
+        const ln_opdesc_tensor *out = &op->outs[i];
+        LN_TRY(check_placement(op, out));
+        if (out->owner)
+            LN_TRY(check_place_of(op, key_or_value_place(out->source, "owner"), "owner", out->owner,
+                                  false));
+        if (out->owner && op->out_count > 1)
+            return ln_fail_at(out->source->place, LN_INVALID,
+                              "'%s' has an 'owner', so it should be the only output",
+                              out->arg_name);
+    }
     for (size_t i = 0; i < op->param_count; i++) {
         LN_TRY(
             check_word(op->params[i].source, "ptype", op->params[i].ptype, ptypes, COUNT(ptypes)));

@@ -83,7 +83,8 @@ static bool same_places(const ln_opdesc *a, const ln_opdesc *b)
         const ln_opdesc_tensor *p = &a->outs[i], *q = &b->outs[i];
         is_same = same_text(p->arg_name, q->arg_name) && same_value(p->inplace, q->inplace) &&
                   same_value(p->inplace_first, q->inplace_first) &&
-                  same_text(p->part_of, q->part_of) && same_text(p->joins, q->joins);
+                  same_text(p->part_of, q->part_of) && same_text(p->joins, q->joins) &&
+                  same_text(p->owner, q->owner);
     }
     return is_same;
 }

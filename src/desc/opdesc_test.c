@@ -85,6 +85,11 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN "tensors_out: [{" DST ", inplace: 'src', owner: 'src'}]," PARAMS "}",
          "'dst' can have only one of 'inplace', 'inplace_first', 'part_of', 'joins', 'owner', "
          "'scratch'"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", owner: 'src_name'}]," PARAMS ", infer: 'f'}",
+         "owner 'src_name' is no input"},
+        {"a {" HEAD IN "tensors_out: [{" DST ", owner: 'src'}, {arg_name: 'b'}]," PARAMS
+         ", infer: 'f'}",
+         "'dst' has an 'owner', so it should be the only output"},
         // inputs
         {"a {" HEAD "tensors_in: [{}]," OUT PARAMS "}", "an input tensor needs 'arg_name'"},
         {"a {" HEAD "tensors_in: [{arg_name: 'src', mtype: 'CPU'}]," OUT PARAMS "}",

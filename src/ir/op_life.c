@@ -218,6 +218,8 @@ static void call_pre_run(ln_op *op)
 {
     ln_op_arg *arg = op->op_arg;
     arg->is_waiting = has_to_wait(arg);
+    if (arg->info && arg->info->open_run)
+        op->run = find_open_input(arg) ? arg->info->open_run : NULL;
     if (arg->is_waiting)
         define_open_outputs(arg);
     else if (op->pre_run)

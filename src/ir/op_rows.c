@@ -287,7 +287,9 @@ static void set_call(made_op *made, const ln_op_row *row, const ln_call_life *li
     ln_op_info *info = &made->info;
     made->op.pre_run = life->pre_run;
     made->op.post_run = life->post_run;
-    made->op.run = row->compute ? life->run : NULL;
+    bool is_view = info->places && info->places[0].kind == LN_PLACE_VIEW;
+    made->op.run = row->compute && !is_view ? life->run : NULL;
+    info->open_run = row->compute && is_view ? life->run : NULL;
     made->op.calc_offset = row->calc_offset;
     info->check = life->check;
     info->macs = life->macs;

@@ -288,6 +288,8 @@ static ln_status check_params(ln_call *call)
         if (!is_kind(param, info->ptype))
             return fail_kind(call, info, param);
         LN_TRY(ln_op_check_param_value(arg, param));
+        if (info->is_whole)
+            LN_TRY(ln_op_check_whole(arg, param));
     }
     for (const ln_param_info *info = call->info->params; info->arg_name; info++)
         if (info->is_required && !ln_param_list_find(arg->params, info->arg_name))

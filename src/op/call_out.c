@@ -122,6 +122,15 @@ static bool is_closed(const ln_call *call, const ln_call_output *out)
     return !call->is_open && !out->is_object && out->dtype != TL_STRING && out->dtype != TL_OBJECT;
 }
 
+// The tensor whose elements a closed output has; NULL: its own.
+static const char *owner_of(const ln_call *call, bool is_open)
+{
+    const ln_place_info *place = call->info->places;
+    return !is_open && place && place->kind == LN_PLACE_VIEW
+               ? ln_tensor_list_find_name(call->op_arg->tensors_in, place->in)
+               : NULL;
+}
+
 static ln_status define_output(ln_call *call, int index)
 {
     ln_call_output *out = &call->outs[index];
@@ -131,7 +140,7 @@ static ln_status define_output(ln_call *call, int index)
     int none[TL_MAXDIM] = {0};
     out->entry = ln_op_define_output(call->op_arg, arg_name, is_open ? TL_MAXDIM : out->ndim,
                                      is_open ? none : out->dims, is_open ? TL_FLOAT : out->dtype,
-                                     mem_type_of(call, index), 0, NULL);
+                                     mem_type_of(call, index), 0, owner_of(call, is_open));
     if (!out->entry)
         return call->op_arg->status;
     if (is_open) {

@@ -110,6 +110,40 @@ TEST(what_is_not_bound_is_said_when_it_is_compiled)
     ln_arch_cleanup();
 }
 
+// Views of what has its shape only in the run are copies, in each run of another shape.
+TEST(elements_are_moved_whose_number_depends_on_data)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[5]);\n"
+                               "NonZero(X=x | Y=n |);\n"
+                               "forward(src=n | dst=f |);\n"
+                               "transpose(src=f | dst=t | axes=[1, 0]);\n"
+                               "reshape(src=t | dst=r | dims=[3]);\n"
+                               "slice(src=r | dst=s | axis=0, start=1, len=2);\n"
+                               "concat(src1=s, src2=r | dst=c | axis=0);\n"
+                               "gather(src1=c, src2=c | dst=g |);\n"
+                               "scatter(src=g | dst1=p, dst2=q |);\n";
+    static const float rows[][5] = {{0, 1, 1, 0, 1}, {1, 0, 0, 1, 1}};
+    static const int64_t wanted[][5] = {{2, 4, 1, 2, 4}, {3, 4, 0, 3, 4}};
+    CHECK_OK(ln_arch_init());
+    for (int arch = 0; arch < 2; arch++) {
+        ln_context *ctx = load_text(text, arch == 0 ? "ref" : "cpu");
+        for (size_t i = 0; i < 2; i++) {
+            CHECK_OK(ln_context_set_data(ctx, "x", rows[i]));
+            CHECK_OK(ln_context_run(ctx));
+            const tl_tensor *q = ln_tensor_table_find(ctx->tensor_table, "q")->tensor;
+            CHECK_EQ(q->dtype, TL_INT64);
+            CHECK_EQ(q->ndim, 1);
+            CHECK_EQ(q->len, 5);
+            CHECK_MEM_EQ(q->data, wanted[i], sizeof wanted[i]);
+        }
+        CHECK_OK(ln_context_set_data(ctx, "x", (float[]){1, 1, 1, 1, 1}));
+        CHECK_FAILS(ln_context_run(ctx), LN_INVALID); // five elements for three
+        CHECK_NOT_NULL(strstr(ln_error_message(), "reshape"));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST(what_depends_on_data_stays_refused)
 {
     CHECK_OK(ln_arch_init());
@@ -139,4 +173,4 @@ TEST(binding_survives_refused_memory)
 
 TEST_LIST(shapes_bound_after_reading_reach_every_operator, a_symbol_and_a_clone_bind_it_too,
           what_is_not_bound_is_said_when_it_is_compiled, what_depends_on_data_stays_refused,
-          binding_survives_refused_memory)
+          elements_are_moved_whose_number_depends_on_data, binding_survives_refused_memory)

@@ -247,7 +247,7 @@ TEST(a_form_whose_shapes_depend_on_weights_is_not_written_without_them)
     ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 8, 8]);\n"
                                 "create(| dst=d | dtype=TL_INT64, dims=[4], from_file=true);\n"
                                 "Tile(input=x, repeats=d | output=r |);\n"
-                                "Concat(inputs1=r, inputs2=r | concat_result=y | axis=1);\n");
+                                "maxreduce_arg(src=r | dst=y, arg=a | axis=1);\n");
     static const int64_t dims[] = {1, 2, 1, 1};
     CHECK_OK(ln_context_carry(ctx, "d", TL_INT64, 1, (int[]){4}, dims));
     CHECK_OK(ln_context_rerun_ops(ctx));

@@ -22,20 +22,6 @@
 // `tl_tensor_dot_product` does.
 ln_status ln_ref_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst);
 
-// ---- Moving: concat.c ----
-
-// `count` >= 1 tensors of one dtype one behind the other on `axis`; their shapes differ at most
-// there.
-ln_status ln_ref_concat(tl_tensor *const *srcs, int count, tl_tensor *dst, int axis);
-
-// ---- Stacks: stack.c ----
-
-// dst[i] = srcs[i], with `count` >= 1 tensors of one dtype and shape.
-ln_status ln_ref_gather(tl_tensor *const *srcs, int count, tl_tensor *dst);
-
-// dsts[i] = src[i].
-ln_status ln_ref_scatter(const tl_tensor *src, tl_tensor *const *dsts, int count);
-
 // ---- Other sizes: resize.c ----
 
 // `src` with the dimensions of `dst`, as many as its own; the elements are those that

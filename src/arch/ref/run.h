@@ -33,10 +33,6 @@ static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
 ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
                             int data_len, bool from_file);
 
-// Nothing happens where `dst` is a view of `src` already.
-ln_status ln_ref_run_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len);
-ln_status ln_ref_run_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes);
-
 // ---- Printing: print.c ----
 
 // A line with `msg`, then the tensor, on standard output.

@@ -47,6 +47,15 @@ static ln_status check_counts(ln_call *call, int starts, int ends, int axes, int
 ln_status ln_slice_find(ln_call *call, ln_slice_plan *plan)
 {
     const tl_tensor *data = ln_call_in(call, 0);
+    for (int i = 0; i < data->ndim; i++)
+        slice_axis(plan, i, data->dims[i], 0, data->dims[i], 1);
+    plan->is_known = ln_call_since(call) == 0;
+    if (plan->is_known) { // the core's, which is checked
+        int axis = (int)ln_call_int(call, "axis");
+        int64_t start = ln_call_int(call, "start");
+        slice_axis(plan, axis, data->dims[axis], start, start + ln_call_int(call, "len"), 1);
+        return LN_OK;
+    }
     int64_t starts[TL_MAXDIM], ends[TL_MAXDIM], given[TL_MAXDIM], steps[TL_MAXDIM];
     int start_count, end_count, axis_count, step_count, axes[TL_MAXDIM];
     LN_TRY(ln_given_ints(call, 1, "starts", TL_MAXDIM, starts, &start_count));
@@ -62,8 +71,6 @@ ln_status ln_slice_find(ln_call *call, ln_slice_plan *plan)
     for (int i = 0; i < start_count && axis_count == LN_GIVEN_ABSENT; i++)
         given[i] = i;
     LN_TRY(ln_given_axes(call, data->ndim, given, start_count, axes));
-    for (int i = 0; i < data->ndim; i++)
-        slice_axis(plan, i, data->dims[i], 0, data->dims[i], 1);
     for (int i = 0; i < start_count; i++) {
         int64_t step = step_count == LN_GIVEN_ABSENT ? 1 : steps[i];
         if (step == 0)

@@ -16,7 +16,8 @@ ln_status ln_transpose_perm(ln_call *call, int ndim, int *perm)
 {
     int64_t given[TL_MAXDIM];
     int count;
-    LN_TRY(ln_given_ints(call, -1, "perm", TL_MAXDIM, given, &count));
+    const char *param = ln_call_since(call) ? "perm" : "axes"; // as the core says
+    LN_TRY(ln_given_ints(call, -1, param, TL_MAXDIM, given, &count));
     for (int i = 0; i < ndim; i++)
         perm[i] = ndim - 1 - i;
     if (count == LN_GIVEN_ABSENT)
@@ -41,6 +42,9 @@ ln_status ln_infer_transpose(ln_call *call)
 ln_status ln_concat_axis(ln_call *call, int *out_axis)
 {
     int64_t axis = 1; // what the first form had where none is given
+    *out_axis = (int)ln_call_int(call, "axis");
+    if (ln_call_since(call) == 0)
+        return LN_OK; // concat of the core, which is checked, or a stack, whose axis is 0
     if (ln_call_has(call, "axis"))
         axis = ln_call_int(call, "axis");
     else if (ln_call_since(call) >= 4)

@@ -7,22 +7,14 @@
 
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
-#include "arch/cpu/shape.h"
 #include "op/onnx/given.h"
-
-static ln_status check_moves(ln_call *call)
-{
-    if (!ln_cpu_moves(ln_call_in(call, 0)->dtype))
-        return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
-    return LN_OK;
-}
 
 // ---- Gather ----
 
 ln_status ln_cpu_accepts_onnx_gather(ln_call *call)
 {
     tl_dtype indices = ln_call_in(call, 1)->dtype;
-    LN_TRY(check_moves(call));
+    LN_TRY(ln_cpu_accepts_moved(call));
     if (indices != TL_INT64 && indices != TL_INT32)
         return ln_call_fail(call, LN_UNSUPPORTED, "is not for these indices here");
     return LN_OK;
@@ -87,11 +79,6 @@ static void expand_row(const void *self, size_t n, const size_t *at, const size_
         memcpy(dst + done * e->size, dst, (n - done < done ? n - done : done) * e->size);
 }
 
-ln_status ln_cpu_accepts_onnx_expand(ln_call *call)
-{
-    return check_moves(call);
-}
-
 ln_status ln_cpu_onnx_expand(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -104,11 +91,6 @@ ln_status ln_cpu_onnx_expand(ln_call *call)
 }
 
 // ---- Trilu ----
-
-ln_status ln_cpu_accepts_onnx_trilu(ln_call *call)
-{
-    return check_moves(call);
-}
 
 static int64_t clamped(int64_t x, int64_t low, int64_t high)
 {

@@ -42,7 +42,8 @@ static void move_bytes(char *dst, int64_t to_stride, const char *src, int64_t fr
                        int64_t count, size_t size)
 {
     if (to_stride == 1 && from_stride == 1) {
-        memcpy(dst, src, (size_t)count * size);
+        if (dst != src) // the plan may have put them there
+            memcpy(dst, src, (size_t)count * size);
         return;
     }
     switch (size) {

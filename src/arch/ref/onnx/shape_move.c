@@ -89,6 +89,15 @@ ln_status ln_ref_onnx_split(ln_call *call)
     return LN_OK;
 }
 
+ln_status ln_ref_unstack(ln_call *call)
+{
+    for (int i = 0; i < ln_call_out_count(call); i++) {
+        int64_t len = ln_call_dst(call, i)->len;
+        LN_TRY(ln_move_run(call, i, 0, ln_call_in(call, 0), i * len, len));
+    }
+    return LN_OK;
+}
+
 // ---- Parts and repetitions ----
 
 ln_status ln_ref_onnx_slice(ln_call *call)
