@@ -262,6 +262,23 @@ FUNCTION(iota)
     return give_array(out, buffer, count);
 }
 
+FUNCTION(pads)
+{
+    UNUSED();
+    size_t count = args[1].count, ndim, axis;
+    if (args[0].count != 2 * count || !to_index(args[2].number, TL_MAXDIM + 1, &ndim))
+        return false;
+    memset(buffer, 0, 2 * ndim * sizeof *buffer);
+    for (size_t i = 0; i < count; i++) {
+        double at = args[1].numbers[i];
+        if (!to_index(at < 0 ? at + (double)ndim : at, ndim, &axis))
+            return false;
+        buffer[axis] = args[0].numbers[i];
+        buffer[ndim + axis] = args[0].numbers[count + i];
+    }
+    return give_array(out, buffer, 2 * ndim);
+}
+
 FUNCTION(compose)
 {
     UNUSED();

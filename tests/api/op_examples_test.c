@@ -49,6 +49,7 @@ static const source sources[] = {
     {"groupnorm_nhwc", "o", "create", "TL_FLOAT", "[2]"},
     {"groupnorm_nhwc", "s", "create", "TL_FLOAT", "[2]"},
     {"prelu_nhwc", "s", "create", "TL_FLOAT", "[2]"},
+    {"prelu", "s", "create", "TL_FLOAT", "[1]"},
     {"interleave", "a", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"interleave", "b", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"linear_pack", "w", "create", "TL_FLOAT", "[10, 3]"},

@@ -126,6 +126,8 @@ static const struct in_place_case {
     {"elew", "elew(src1=t, src2=t | dst=y | elew_op=TL_MUL);", 1},
     {"act", "act(src=t | dst=y | act=silu);", 0},
     {"scale_shift", "scale_shift(src=t, scale=r, offset=r | dst=y |);", 0},
+    {"groupnorm", "groupnorm(src=t, scale=c, offset=c | dst=y | groups=5);", 0},
+    {"prelu", "prelu(src=t, slope=k | dst=y |);", 1},
     {"groupnorm_nhwc", "groupnorm_nhwc(src=t, scale=r, offset=r | dst=y | groups=7);", 0},
     {"prelu_nhwc", "prelu_nhwc(src=t, slope=r | dst=y |);", 0},
     {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},

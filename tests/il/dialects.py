@@ -26,6 +26,10 @@ NORM = "".join(f"create(| dst={name} | dtype=TL_FLOAT, dims=[4], ran=[1, 2]);\n"
 SCALE = "create(| dst=r | dtype=TL_FLOAT, dims=[8], ran=[1, 2]);\n"
 EPSILON = ("create(| dst=e | dtype=TL_FLOAT, dims=[1], data=[0.001]);\n"
            "create(| dst=last | dtype=TL_INT64, dims=[1], data=[-1]);\n")
+SLOPE = "create(| dst=p | dtype=TL_FLOAT, dims=[4, 1, 1], ran=[-1, 1]);\n"
+PADS = ("create(| dst=c | dtype=TL_INT64, dims=[4], data=[1, 3, 2, 0]);\n"
+        "create(| dst=a | dtype=TL_INT64, dims=[2], data=[-2, 3]);\n")
+GIVEN = "input(| dst=n | dtype=TL_INT64, dims=[8]);\n"
 Q = "".join(f"input(| dst={name} | dtype=TL_FLOAT, dims=[2, 5, 8]);\n" for name in "qkv")
 
 # name, what both have, LightNet's words, ONNX's words
@@ -99,6 +103,24 @@ CASES = [
      "LayerNormalization(X=x, Scale=r, B=r | Y=y | epsilon=0.001);"),
     ("root mean squares", X + SCALE, "layernorm(src=x, scale=r | dst=y | centered=false);",
      "RMSNormalization(X=x, scale=r | Y=y |);"),
+    ("groups of channels", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y | groups=2);",
+     "GroupNormalization(X=x, scale=s, bias=o | Y=y | num_groups=2);"),
+    ("channels by themselves", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y |);",
+     "InstanceNormalization(input=x, scale=s, B=o | output=y |);"),
+    ("slopes of channels", X + SLOPE, "prelu(src=x, slope=p | dst=y |);", "PRelu(X=x, slope=p | Y=y |);"),
+    ("slopes of channels, as they were", X + NORM,
+     "reshape(src=s | dst=y_slope | dims=[4, 1, 1]);\nprelu(src=x, slope=y_slope | dst=y |);", "PRelu(X=x, slope=s | Y=y | since=6);"),
+    ("pads of two axes", X + PADS, "pad(src=x | dst=y | mode=edge, pads=[0, 0, 1, 3, 0, 0, 2, 0]);",
+     "Pad(data=x, pads=c, axes=a | output=y | mode=edge);"),
+    ("pads of a value", X + PADS + LOW, "pad(src=x, filler=h | dst=y | pads=[0, 0, 1, 3, 0, 0, 2, 0]);",
+     "Pad(data=x, pads=c, constant_value=h, axes=a | output=y |);"),
+    ("pads that are attributes", X, "pad(src=x | dst=y | pads=[0, 0, 1, 3, 0, 0, -2, 0], value=2.5);",
+     "Pad(data=x | output=y | pads=[0, 0, 1, 3, 0, 0, -2, 0], value=2.5, since=2);"),
+    ("pads that come in the run", X + GIVEN, "pad(src=x, counts=n | dst=y | mode=wrap);",
+     "Pad(data=x, pads=n | output=y | mode=wrap);"),
+    ("pads before a convolution", X + IMAGE + PADS,
+     "pad(src=x | dst=p | pads=[0, 0, 1, 3, 0, 0, 2, 0]);\nconv(src=p, weight=w, bias=b | dst=y |);",
+     "Pad(data=x, pads=c, axes=a | output=p |);\nConv(X=p, W=w, B=b | Y=y |);"),
     ("softmax", X, "softmax(src=x | dst=y | axis=1);", "Softmax(input=x | output=y | axis=1);"),
     ("a batch of attention", Q, "transpose(src=k | dst=t | axes=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
      "softmax(src=s | dst=p | axis=2);\nMatMul(A=p, B=v | Y=y |);",

@@ -85,6 +85,69 @@ def scale_shift_cases():
             **params)))
 
 
+# ---- Groups, slopes, pads ----
+
+def groupnorm_cases():
+    for name, dims, groups, count, epsilon in (
+            ('groups', [2, 6, 3, 5], 3, 6, 1e-5), ('of_groups', [2, 4, 7], 2, 2, 0.125), ('channels', [3, 5, 2, 2, 3], 0, 5, 1e-3)):
+        case = Case(f'groupnorm_{name}')
+        src, scale = case.some('src', dims, low=-2, high=3), case.some('scale', [count])
+        offset = case.some('offset', [count])
+        case.op('groupnorm', {'src': 'src', 'scale': 'scale', 'offset': 'offset'}, {'dst': 'dst'}, groups=groups, epsilon=epsilon)
+        each = dims[1] // (groups or dims[1])
+        n = each * math.prod(dims[2:])
+
+        def at(*c):
+            first = index(dims, (c[0], c[1] // each * each, *[0] * (len(dims) - 2)))
+            part = src[2][first:first + n]
+            mean = math.fsum(part) / n
+            variance = math.fsum((x - mean)**2 for x in part) / n
+            i = c[1] * count // dims[1]
+            return (src[2][index(dims, c)] - mean) / math.sqrt(variance + epsilon) * scale[2][i] + offset[2][i]
+
+        case.expect(dst=made('TL_FLOAT', dims, at))
+
+
+def prelu_cases():
+    for name, dtype, dims, slope_dims in (('channels', 'TL_FLOAT', [2, 3, 4, 5], [3, 1, 1]), ('one', 'TL_FLOAT', [7], [1]),
+                                          ('integers', 'TL_INT16', [3, 5], [5]), ('unsigned', 'TL_UINT8', [6], [1])):
+        case = Case(f'prelu_{name}')
+        low, high = (-4, 4) if dtype == 'TL_FLOAT' else (0, 9) if dtype == 'TL_UINT8' else (-9, 9)
+        src = case.some('src', dims, dtype, low, high)
+        slope = case.some('slope', slope_dims, dtype, max(low, -3), 3)
+        case.op('prelu', {'src': 'src', 'slope': 'slope'}, {'dst': 'dst'})
+
+        def at(*c):
+            x = src[2][index(dims, c)]
+            k = [i if n > 1 else 0 for i, n in zip(c[len(dims) - len(slope_dims):], slope_dims)]
+            return x if x >= 0 else x * slope[2][index(slope_dims, k)]
+
+        case.expect(dst=made(dtype, dims, at))
+
+
+FROM = {
+    'constant': lambda i, n: i if 0 <= i < n else None,
+    'edge': lambda i, n: min(max(i, 0), n - 1),
+    'reflect': lambda i, n: (n - 1) - abs((i % (2 * n - 2)) - (n - 1)),
+    'wrap': lambda i, n: i % n,
+}
+
+
+def pad_cases():
+    for mode, dtype in [(mode, 'TL_FLOAT') for mode in FROM] + [('constant', 'TL_INT8'), ('reflect', 'TL_INT64')]:
+        case = Case(f'pad_{mode}_{dtype[3:].lower()}')
+        dims, before, after = [2, 4, 5], [1, 0, 3], [0, 6, 2]
+        src = case.some('src', dims, dtype, -9, 9)
+        params = {'value': 3} if mode == 'constant' else {}
+        case.op('pad', {'src': 'src'}, {'dst': 'dst'}, mode=mode, pads=before + after, **params)
+
+        def at(*c):
+            at = [FROM[mode](i - b, n) for i, b, n in zip(c, before, dims)]
+            return 3 if None in at else src[2][index(dims, at)]
+
+        case.expect(dst=made(dtype, [b + n + a for b, n, a in zip(before, dims, after)], at))
+
+
 # ---- Rows ----
 
 def layernorm_cases():
@@ -580,7 +643,7 @@ def linear_cases():
 
 
 def add_all():
-    for add in (act_cases, scale_shift_cases, layernorm_cases, attention_cases, conv_cases,
+    for add in (act_cases, scale_shift_cases, layernorm_cases, groupnorm_cases, prelu_cases, pad_cases, attention_cases, conv_cases,
                 separable_cases, pooled_cases, pack_cases, moving_cases, pool_cases, resize_cases,
                 linear_cases):
         add()

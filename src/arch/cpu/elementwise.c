@@ -95,9 +95,10 @@ ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src
     return LN_FAIL(LN_UNSUPPORTED, "element-wise operation %d is not for arch cpu", (int)op);
 }
 
-ln_status ln_cpu_prelu(ln_pool *pool, const tl_tensor *src, const tl_tensor *slope, tl_tensor *dst)
+ln_status ln_cpu_compute_prelu(ln_call *call)
 {
-    run_binary(pool, LN_BINARY_PRELU, src, slope, dst, &(ln_act_f32_args){LN_ACT_NONE, 0, 0});
+    run_binary(ln_cpu_call_pool(call), LN_BINARY_PRELU, ln_call_in(call, 0), ln_call_in(call, 1),
+               ln_call_dst(call, 0), &(ln_act_f32_args){LN_ACT_NONE, 0, 0});
     return LN_OK;
 }
 

@@ -20,7 +20,6 @@ LN_CPPSTART
 ln_status ln_cpu_elew(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
                       tl_elew_op op, ln_act act, float alpha, float beta);
 
-ln_status ln_cpu_prelu(ln_pool *pool, const tl_tensor *src, const tl_tensor *slope, tl_tensor *dst);
 ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act act, float alpha,
                      float beta);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
-#include <lightnet/call.h>
 #include <lightnet/util.h>
 
 typedef struct norm {
@@ -96,7 +95,6 @@ static ln_status rewrite_norm(ln_layout_build *build)
 
 // ---- By moments of the image itself ----
 
-// GroupNormalization, or InstanceNormalization, of which each channel is a group.
 typedef struct group_norm {
     const char *src, *scale, *offset;
     int groups;
@@ -112,15 +110,15 @@ static bool is_row(const ln_layout_build *build, const char *tname, int count)
 
 static bool read_group_norm(const ln_layout_build *build, group_norm *g)
 {
-    bool is_group = ln_streq(build->op->op_arg->optype, "GroupNormalization");
-    *g = (group_norm){.src = ln_layout_input(build, is_group ? "X" : "input"),
+    *g = (group_norm){.src = ln_layout_input(build, "src"),
                       .scale = ln_layout_input(build, "scale"),
-                      .offset = ln_layout_input(build, is_group ? "bias" : "B"),
+                      .offset = ln_layout_input(build, "offset"),
+                      .groups = (int)number_param(build, "groups", 0),
                       .epsilon = number_param(build, "epsilon", 1e-5)};
     if (!ln_layout_is_free(build, g->src) || !ln_layout_is_free(build, ln_layout_first_out(build)))
         return false;
     int channels = ln_layout_find(build, g->src)->tensor->dims[1];
-    g->groups = is_group ? (int)ln_call_int(build->op->op_arg->priv, "num_groups") : channels;
+    g->groups = g->groups ? g->groups : channels;
     return g->epsilon >= 0 && is_row(build, g->scale, channels) &&
            is_row(build, g->offset, channels);
 }
@@ -129,7 +127,7 @@ static bool read_group_norm(const ln_layout_build *build, group_norm *g)
 static bool fits_group_norm(const ln_layout_build *build)
 {
     group_norm g;
-    return build->op->op_arg->priv && read_group_norm(build, &g);
+    return read_group_norm(build, &g);
 }
 
 static ln_status rewrite_group_norm(ln_layout_build *build)
@@ -153,7 +151,6 @@ static ln_status rewrite_group_norm(ln_layout_build *build)
 
 const ln_layout_op ln_layout_norms[] = {
     {"batchnorm", fits_norm, rewrite_norm},
-    {"GroupNormalization", fits_group_norm, rewrite_group_norm},
-    {"InstanceNormalization", fits_group_norm, rewrite_group_norm},
+    {"groupnorm", fits_group_norm, rewrite_group_norm},
     {NULL, NULL, NULL},
 };

@@ -19,9 +19,8 @@ typedef struct pad {
 // What is put there in mode constant; false if it is not known.
 static bool read_value(const ln_layout_build *build, pad *p)
 {
-    const ln_tensor_entry *given = ln_layout_tensor(build, "constant_value");
-    const ln_param_entry *param = ln_param_list_find(build->op->op_arg->params, "value");
-    p->value = param ? param->value_double : 0;
+    const ln_tensor_entry *given = ln_layout_tensor(build, "filler");
+    p->value = ln_call_float(build->op->op_arg->priv, "value");
     if (!given)
         return true;
     if (given->is_open || !given->known || given->tensor->dtype != TL_FLOAT ||
@@ -50,7 +49,7 @@ static bool read_pads(ln_call *call, int ndim, pad *p)
 static bool read_pad(const ln_layout_build *build, pad *p)
 {
     ln_call *call = build->op->op_arg->priv;
-    *p = (pad){.src = ln_layout_input(build, "data")};
+    *p = (pad){.src = ln_layout_input(build, "src")};
     if (!call || !ln_layout_is_free(build, p->src) ||
         !ln_layout_is_free(build, ln_layout_first_out(build)))
         return false;
@@ -83,6 +82,6 @@ static ln_status rewrite_pad(ln_layout_build *build)
 }
 
 const ln_layout_op ln_layout_pads[] = {
-    {"Pad", fits_pad, rewrite_pad},
+    {"pad", fits_pad, rewrite_pad},
     {NULL, NULL, NULL},
 };

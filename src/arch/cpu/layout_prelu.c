@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of PRelu: slopes of channels become a row, all others are computed element by element.
+// Layout of rectifiers with slopes: slopes of channels become a row, all others are computed element
+// by element.
 
 #include "arch/cpu/layout.h"
-
-#include <lightnet/call.h>
 
 // One slope for each channel, or one for all of them.
 static bool has_channel_slopes(const ln_layout_build *build)
 {
-    const tl_tensor *src = ln_layout_tensor(build, "X")->tensor;
+    const tl_tensor *src = ln_layout_tensor(build, "src")->tensor;
     const tl_tensor *slope = ln_layout_tensor(build, "slope")->tensor;
     int at = slope->ndim - src->ndim + 1; // the place of the channels
-    if (ln_call_since(build->op->op_arg->priv) < 7)
-        return true;
     return slope->len == 1 ||
            (slope->len == src->dims[1] && at >= 0 && slope->dims[at] == slope->len);
 }
@@ -38,7 +35,7 @@ static const char *spread_slope(ln_layout_build *build, const char *slope, int c
 // The slopes as a row.
 static const char *slope_row(ln_layout_build *build)
 {
-    int channels = ln_layout_tensor(build, "X")->tensor->dims[1];
+    int channels = ln_layout_tensor(build, "src")->tensor->dims[1];
     const char *slope = ln_layout_input(build, "slope");
     ln_list *ins = ln_tensor_list_append(NULL, "src", slope);
     int count = ln_layout_tensor(build, "slope")->tensor->len;
@@ -52,7 +49,7 @@ static ln_status rewrite_prelu(ln_layout_build *build)
     if (!has_channel_slopes(build))
         return ln_layout_rewrite_elementwise(build);
     const char *slope = slope_row(build);
-    const char *src = slope ? ln_layout_twin(build, ln_layout_input(build, "X")) : NULL;
+    const char *src = slope ? ln_layout_twin(build, ln_layout_input(build, "src")) : NULL;
     if (!src)
         return ln_error_status();
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
@@ -61,6 +58,6 @@ static ln_status rewrite_prelu(ln_layout_build *build)
 }
 
 const ln_layout_op ln_layout_prelus[] = {
-    {"PRelu", ln_layout_fits_elementwise, rewrite_prelu},
+    {"prelu", ln_layout_fits_elementwise, rewrite_prelu},
     {NULL, NULL, NULL},
 };

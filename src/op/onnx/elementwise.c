@@ -65,7 +65,7 @@ ln_status ln_prelu_slope(ln_call *call, ln_shaped *out_shape)
 {
     const tl_tensor *src = ln_call_in(call, 0), *slope = ln_call_in(call, 1);
     shape_of(slope, out_shape);
-    if (ln_call_since(call) >= 7 || slope->ndim != 1 || src->ndim < 2 ||
+    if (!ln_call_since(call) || ln_call_since(call) >= 7 || slope->ndim != 1 || src->ndim < 2 ||
         slope->dims[0] != src->dims[1])
         return LN_OK;
     out_shape->ndim = src->ndim - 1;

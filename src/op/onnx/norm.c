@@ -118,14 +118,33 @@ ln_status ln_infer_instance_normalization(ln_call *call)
     return ln_call_out_like(call, 0, 0);
 }
 
+static ln_status check_groups(ln_call *call, int64_t groups)
+{
+    int channels = ln_call_in(call, 0)->dims[1];
+    if (groups <= 0 || channels % groups != 0)
+        return ln_call_fail(call, LN_INVALID, "has %lld groups for %d channels", (long long)groups,
+                            channels);
+    return LN_OK;
+}
+
+ln_status ln_infer_groupnorm(ln_call *call)
+{
+    LN_TRY(check_rank(call, 2));
+    int64_t groups = ln_call_int(call, "groups"), channels = ln_call_in(call, 0)->dims[1];
+    if (groups != 0)
+        LN_TRY(check_groups(call, groups));
+    for (int i = 1; i < 3; i++)
+        if (groups == 0 || ln_call_in(call, i)->len != groups)
+            LN_TRY(check_len(call, i, channels));
+    return ln_call_out_like(call, 0, 0);
+}
+
 ln_status ln_infer_group_normalization(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     LN_TRY(check_rank(call, 2));
     int64_t groups = ln_call_int(call, "num_groups");
-    if (groups <= 0 || src->dims[1] % groups != 0)
-        return ln_call_fail(call, LN_INVALID, "has %lld groups for %d channels", (long long)groups,
-                            src->dims[1]);
+    LN_TRY(check_groups(call, groups));
     int64_t factors = ln_call_since(call) < 21 ? groups : src->dims[1];
     LN_TRY(check_len(call, 1, factors));
     LN_TRY(check_len(call, 2, factors));

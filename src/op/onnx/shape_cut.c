@@ -121,7 +121,7 @@ static ln_status pad_axes(ln_call *call, int ndim, int *axes, int *out_count)
 ln_status ln_pad_find(ln_call *call, ln_pad_plan *plan)
 {
     int ndim = ln_call_in(call, 0)->ndim;
-    const char *param = ln_call_since(call) < 2 ? "paddings" : "pads";
+    const char *param = ln_call_since(call) == 1 ? "paddings" : "pads";
     int64_t pads[2 * TL_MAXDIM];
     int pad_count, axis_count, axes[TL_MAXDIM];
     LN_TRY(check_mode(call));
@@ -166,7 +166,7 @@ ln_status ln_infer_pad(ln_call *call)
     if (value) {
         LN_TRY(ln_given_same_dtype(call, data, value));
         if (value->len > 1)
-            return ln_call_fail(call, LN_INVALID, "constant_value has %d elements", value->len);
+            return ln_call_fail(call, LN_INVALID, "%d elements to pad with", value->len);
     }
     if (!plan.is_known)
         return ln_call_out_open(call);

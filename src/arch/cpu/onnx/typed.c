@@ -305,18 +305,6 @@ ln_status ln_cpu_onnx_range(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_cpu_accepts_onnx_prelu(ln_call *call)
-{
-    LN_TRY(check_layout(call));
-    return ln_cpu_accepts_floats(call);
-}
-
-ln_status ln_cpu_onnx_prelu(ln_call *call)
-{
-    return ln_cpu_prelu(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
-                        ln_call_dst(call, 0));
-}
-
 // ---- Any number of inputs ----
 
 typedef struct folding {

@@ -239,52 +239,34 @@ ln_status ln_ref_onnx_batch_normalization(ln_call *call)
 
 // ---- Channels of one element of the batch ----
 
-// [batch, groups, channels of a group, all else]; of an input that is not empty.
-static ln_norm grouped(ln_call *call, int groups)
+ln_status ln_ref_group_norm(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
-    int channels = src->dims[1], rest = 1;
+    const tl_tensor *src = ln_call_in(call, 0), *of[] = {ln_call_in(call, 1), ln_call_in(call, 2)};
+    int groups = (int)ln_call_int(call, "groups"), rest = 1;
+    ln_shaped shapes[2];
+    if (src->len == 0)
+        return LN_OK;
+    groups = groups ? groups : src->dims[1];
     for (int d = 2; d < src->ndim; d++)
         rest *= src->dims[d];
-    return (ln_norm){
+    for (int i = 0; i < 2; i++)
+        shapes[i] = (ln_shaped){3, {groups, of[i]->len / groups, 1}};
+    ln_norm norm = {
         .src = src,
         .dst = ln_call_dst(call, 0),
-        .shape = {.ndim = 4, .dims = {src->dims[0], groups, channels / groups, rest}},
+        .shape = {.ndim = 4, .dims = {src->dims[0], groups, src->dims[1] / groups, rest}},
         .parts = {.ndim = 4, .dims = {src->dims[0], groups, 1, 1}},
-        .scale = ln_call_in(call, 1),
-        .bias = ln_call_in(call, 2),
+        .scale = of[0],
+        .bias = of[1],
+        .scale_shape = shapes[0],
+        .bias_shape = shapes[1],
     };
-}
-
-static ln_status normalize_groups(ln_call *call, ln_norm *norm)
-{
-    LN_TRY(ln_norm_init(call, norm));
+    LN_TRY(ln_norm_init(call, &norm));
     if (ln_call_is_counting(call))
         return LN_OK;
-    LN_TRY(ln_norm_measure(call, norm, true));
-    ln_norm_invert(norm, ln_call_float(call, "epsilon"));
-    return ln_norm_apply(call, norm);
-}
-
-ln_status ln_ref_onnx_instance_normalization(ln_call *call)
-{
-    if (ln_call_in(call, 0)->len == 0)
-        return LN_OK;
-    ln_norm norm = grouped(call, ln_call_in(call, 0)->dims[1]);
-    norm.scale_shape = norm.bias_shape = (ln_shaped){3, {norm.shape.dims[1], 1, 1}};
-    return normalize_groups(call, &norm);
-}
-
-// Before operator set 21 scale and bias are those of the groups.
-ln_status ln_ref_onnx_group_normalization(ln_call *call)
-{
-    if (ln_call_in(call, 0)->len == 0)
-        return LN_OK;
-    int groups = (int)ln_call_int(call, "num_groups");
-    ln_norm norm = grouped(call, groups);
-    int channels = ln_call_since(call) < 21 ? 1 : norm.shape.dims[2];
-    norm.scale_shape = norm.bias_shape = (ln_shaped){3, {groups, channels, 1}};
-    return normalize_groups(call, &norm);
+    LN_TRY(ln_norm_measure(call, &norm, true));
+    ln_norm_invert(&norm, ln_call_float(call, "epsilon"));
+    return ln_norm_apply(call, &norm);
 }
 
 ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)

@@ -44,8 +44,6 @@ ln_shaped ln_shape_of(const tl_tensor *t);
 // X(name): an operator and its function.
 #define LN_REF_NORM_LIST(X)                                                                        \
     X(batch_normalization)                                                                         \
-    X(instance_normalization)                                                                      \
-    X(group_normalization)                                                                         \
     X(layer_normalization)                                                                         \
     X(rms_normalization)                                                                           \
     X(mean_variance_normalization)                                                                 \

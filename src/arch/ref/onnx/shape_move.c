@@ -180,7 +180,7 @@ static int64_t row_beyond(char mode, int64_t i, int64_t count)
     }
 }
 
-ln_status ln_ref_onnx_pad(ln_call *call)
+ln_status ln_ref_pad(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *value = ln_call_in(call, 2);
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -202,9 +202,9 @@ ln_status ln_ref_onnx_pad(ln_call *call)
     }
     if (mode == 'c') {
         LN_TRY(ln_move_fill(call, 0, value && value->len == 1 ? value : NULL));
-        if (!value && ln_call_has(call, "value") && ln_call_since(call) < 11)
-            for (int i = 0; i < dst->len; i++)
-                ln_elem_set_real(dst, (size_t)i, ln_call_float(call, "value"));
+        double number = ln_call_since(call) < 11 ? ln_call_float(call, "value") : 0;
+        for (int i = 0; i < dst->len && !value && number != 0; i++)
+            ln_elem_set_real(dst, (size_t)i, number);
     }
     return ln_move_mapped(call, 0, data, maps);
 }
