@@ -93,13 +93,12 @@ static ln_status rewrite_split(ln_layout_build *build)
     return LN_OK;
 }
 
-// ---- Channel shuffle: reshape to groups, exchange the groups' axis with the next, reshape back
-// ----
+// ---- Axes that are parted, exchanged and joined: shuffled channels, blocks of pixels ----
 
 typedef struct shuffle {
     const char *src;
-    int group;
     const ln_op *exchange, *divide;
+    int part_count, dims[TL_MAXDIM], axes[TL_MAXDIM]; // of the parts of the twin's axes
 } shuffle;
 
 static const ln_op *maker_of(const ln_layout_build *build, const ln_op *reader, const char *optype)
@@ -109,25 +108,53 @@ static const ln_op *maker_of(const ln_layout_build *build, const ln_op *reader, 
     return maker && ln_streq(maker->op_arg->optype, optype) ? maker : NULL;
 }
 
+// The order that the parts of an image's axes have in its twin; false if one has parts of two axes.
+static bool order_parts(const tl_tensor *image, const int *parts, int count, int *out_order)
+{
+    int ends[4], order[4] = {0, 2, 3, 1}, at = 0, n = 0;
+    for (int axis = 0; axis < 4; axis++) {
+        int first = at;
+        long long dim = image->dims[axis], product = 1;
+        while (at < count && (product < dim || axis == 3 || (at == first && parts[at] == dim)))
+            product *= parts[at++];
+        if (product != dim)
+            return false;
+        ends[axis] = at;
+    }
+    for (int i = 0; i < 4; i++)
+        for (int k = order[i] > 0 ? ends[order[i] - 1] : 0; k < ends[order[i]]; k++)
+            out_order[n++] = k;
+    return true;
+}
+
 static bool read_shuffle(const ln_layout_build *build, shuffle *s)
 {
-    static const int exchanged[] = {0, 2, 1, 3, 4};
+    const char *out = ln_layout_first_out(build);
     s->exchange = maker_of(build, build->op, "transpose");
     s->divide = s->exchange ? maker_of(build, s->exchange, "reshape") : NULL;
-    if (!s->divide || !ln_layout_is_free(build, ln_layout_first_out(build)))
+    if (!s->divide || !ln_layout_is_free(build, out))
         return false;
     s->src = ((const ln_tensor_list_entry *)s->divide->op_arg->tensors_in->data)->name;
-    const ln_param_entry *axes = ln_param_list_find(s->exchange->op_arg->params, "axes");
-    if (axes->array_len != 5 || memcmp(axes->value_array_int, exchanged, sizeof exchanged) != 0 ||
-        !ln_layout_is_free(build, s->src) || !ln_layout_has_twin(build, s->src))
+    if (!ln_layout_is_free(build, s->src) || !ln_layout_has_twin(build, s->src))
         return false;
     const tl_tensor *src = ln_layout_find(build, s->src)->tensor;
-    const tl_tensor *dst = ln_layout_find(build, ln_layout_first_out(build))->tensor;
+    const tl_tensor *dst = ln_layout_find(build, out)->tensor;
     const tl_tensor *divided = ln_op_find_tensor_entry(s->divide, "dst")->tensor;
-    s->group = divided->dims[1];
-    return src->ndim == 4 && dst->ndim == 4 && memcmp(src->dims, dst->dims, 4 * sizeof(int)) == 0 &&
-           memcmp(src->dims + 2, divided->dims + 3, 2 * sizeof(int)) == 0 &&
-           divided->dims[1] * (long long)divided->dims[2] == src->dims[1];
+    const tl_tensor *turned = ln_op_find_tensor_entry(s->exchange, "dst")->tensor;
+    const ln_param_entry *axes = ln_param_list_find(s->exchange->op_arg->params, "axes");
+    int from[TL_MAXDIM], to[TL_MAXDIM], place[TL_MAXDIM];
+    s->part_count = divided->ndim;
+    if (src->ndim != 4 || dst->ndim != 4 || axes->array_len != s->part_count ||
+        !order_parts(src, divided->dims, s->part_count, from) ||
+        !order_parts(dst, turned->dims, s->part_count, to))
+        return false;
+    for (int i = 0; i < s->part_count; i++) {
+        s->dims[i] = divided->dims[from[i]];
+        place[from[i]] = i;
+    }
+    for (int i = 0; i < s->part_count; i++)
+        s->axes[i] = place[axes->value_array_int[to[i]]];
+    return true;
 }
 
 static bool fits_shuffle(const ln_layout_build *build)
@@ -136,13 +163,12 @@ static bool fits_shuffle(const ln_layout_build *build)
     return read_shuffle(build, &s);
 }
 
-static ln_status emit_shuffle(ln_layout_build *build, const char *optype, const char *src,
-                              const char *dst, const char *param, int count, const int *values)
+static const char *emit_parts(ln_layout_build *build, const char *optype, const char *src,
+                              const char *param, int count, const int *values)
 {
-    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
+    ln_list *ins = src ? ln_tensor_list_append(NULL, "src", src) : NULL;
     ln_list *list = ln_param_list_append_array_int(NULL, param, count, values);
-    return ln_layout_emit(build, optype, "shuffle", ins, outs, list, ins && outs && list);
+    return ln_layout_emit_step(build, optype, "blocks", ins, list, ins && list);
 }
 
 static ln_status rewrite_shuffle(ln_layout_build *build)
@@ -150,80 +176,17 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
     shuffle s;
     if (!read_shuffle(build, &s))
         return LN_FAIL(LN_INTERNAL, "'%s' is no shuffle any more", build->op->op_arg->name);
-    const int *d = ln_layout_find(build, s.src)->tensor->dims;
-    const int divided_dims[] = {d[0], d[2], d[3], s.group, d[1] / s.group};
-    const int exchanged[] = {0, 1, 2, 4, 3}, dims[] = {d[0], d[2], d[3], d[1]};
+    const int *d = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
+    const int dims[] = {d[0], d[2], d[3], d[1]};
     const char *src = ln_layout_twin(build, s.src);
-    char *divided = ln_layout_new_name(build, ln_layout_first_out(build), "groups");
-    char *turned = ln_layout_new_name(build, ln_layout_first_out(build), "turned");
-    ln_status status = src && divided && turned ? LN_OK : ln_error_status();
-    if (status == LN_OK)
-        status = emit_shuffle(build, "reshape", src, divided, "dims", 5, divided_dims);
-    if (status == LN_OK)
-        status = emit_shuffle(build, "transpose", divided, turned, "axes", 5, exchanged);
-    if (status == LN_OK) {
-        ln_list *ins = ln_tensor_list_append(NULL, "src", turned);
-        ln_list *list = ln_param_list_append_array_int(NULL, "dims", 4, dims);
-        status = ln_layout_emit_twin(build, "reshape", "dst", ins, list, ins && list);
-    }
-    ln_free(divided);
-    ln_free(turned);
-    build->bypassed[0] = s.exchange;
-    build->bypassed[1] = s.divide;
-    return status;
-}
-
-// ---- Blocks of pixels as channels ----
-
-// One step of `optype` to a new tensor; its name, NULL with a recorded failure.
-static const char *emit_blocks(ln_layout_build *build, const char *optype, const char *src,
-                               const char *param, const int values[6])
-{
-    char *dst = ln_layout_new_name(build, ln_layout_first_out(build), "blocks");
-    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    ln_list *outs = dst ? ln_tensor_list_append(NULL, "dst", dst) : NULL;
-    ln_list *list = ln_param_list_append_array_int(NULL, param, 6, values);
-    ln_status status =
-        ln_layout_emit(build, optype, "blocks", ins, outs, list, ins && outs && list);
-    ln_free(dst);
-    return status == LN_OK ? ln_layout_last_made(build) : NULL;
-}
-
-static bool fits_blocks(const ln_layout_build *build)
-{
-    const ln_op_arg *arg = build->op->op_arg;
-    const ln_tensor_list_entry *in = arg->tensors_in->data;
-    return arg->priv && ln_layout_is_free(build, in->name) &&
-           ln_layout_is_free(build, ln_layout_first_out(build)) &&
-           ln_layout_has_twin(build, in->name);
-}
-
-// An image is parted, its parts exchanged, and put together again.
-static ln_status rewrite_blocks(ln_layout_build *build)
-{
-    static const int by_blocks[] = {0, 1, 3, 2, 4, 5}, by_channels[] = {0, 1, 4, 2, 5, 3};
-    const ln_op_arg *arg = build->op->op_arg;
-    const char *in = ((const ln_tensor_list_entry *)arg->tensors_in->data)->name;
-    const int *d = ln_layout_find(build, in)->tensor->dims;
-    const int *out = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
-    bool is_joined = ln_streq(arg->optype, "SpaceToDepth");
-    int b = (int)ln_call_int(arg->priv, "blocksize");
-    bool is_crd = !is_joined && ln_streq(ln_call_string(arg->priv, "mode"), "CRD");
-    const int joined[] = {d[0], out[2], b, out[3], b, d[1]};
-    const int blocks_first[] = {d[0], d[2], d[3], b, b, out[1]};
-    const int channels_first[] = {d[0], d[2], d[3], out[1], b, b};
-    const int dims[] = {out[0], out[2], out[3], out[1]};
-    const char *src = ln_layout_twin(build, in);
-    const char *parted = src ? emit_blocks(build, "reshape", src, "dims",
-                                           is_joined ? joined
-                                           : is_crd  ? channels_first
-                                                     : blocks_first)
-                             : NULL;
+    const char *parts =
+        src ? emit_parts(build, "reshape", src, "dims", s.part_count, s.dims) : NULL;
     const char *turned =
-        parted ? emit_blocks(build, "transpose", parted, "axes", is_crd ? by_channels : by_blocks)
-               : NULL;
+        parts ? emit_parts(build, "transpose", parts, "axes", s.part_count, s.axes) : NULL;
     if (!turned)
         return ln_error_status();
+    build->bypassed[0] = s.exchange;
+    build->bypassed[1] = s.divide;
     ln_list *ins = ln_tensor_list_append(NULL, "src", turned);
     ln_list *list = ln_param_list_append_array_int(NULL, "dims", 4, dims);
     return ln_layout_emit_twin(build, "reshape", "dst", ins, list, ins && list);
@@ -236,7 +199,5 @@ const ln_layout_op ln_layout_channels[] = {
     {"slice", fits_along_axis, rewrite_along_axis},
     {"Split", fits_split, rewrite_split},
     {"reshape", fits_shuffle, rewrite_shuffle},
-    {"DepthToSpace", fits_blocks, rewrite_blocks},
-    {"SpaceToDepth", fits_blocks, rewrite_blocks},
     {NULL, NULL, NULL},
 };

@@ -273,7 +273,8 @@ static const row rows[] = {
      INPUT("[1000]") CONSTANT("a", "[1000]") "Mod(A=x, B=a | C=y | fmod=1);\n"},
     {"Mean_cpu", "of three", -8, 8,
      INPUT("[1000]") CONSTANT("a", "[1000]") "Mean(data_01=x, data_02=a, data_03=a | mean=y |);\n"},
-    {"prelu_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1]") "prelu(src=x, slope=a | dst=y |);\n"},
+    {"prelu_cpu", "", -8, 8,
+     INPUT("[1000]") CONSTANT("a", "[1]") "prelu(src=x, slope=a | dst=y |);\n"},
     {"Gather_cpu", "", -8, 8,
      INPUT("[10, 100]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[9, -3, 0]);\n"
                         "Gather(data=x, indices=i | output=y |);\n"},

@@ -107,6 +107,14 @@ CASES = [
      "GroupNormalization(X=x, scale=s, bias=o | Y=y | num_groups=2);"),
     ("channels by themselves", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y |);",
      "InstanceNormalization(input=x, scale=s, B=o | output=y |);"),
+    ("blocks of pixels", X,
+     "reshape(src=x | dst=y_parts | dims=[1, 2, 2, 1, 6, 8]);\n"
+     "transpose(src=y_parts | dst=y_turned | axes=[0, 3, 4, 1, 5, 2]);\nreshape(src=y_turned | dst=y | dims=[1, 1, 12, 16]);",
+     "DepthToSpace(input=x | output=y | blocksize=2);"),
+    ("pixels as channels", X,
+     "reshape(src=x | dst=y_parts | dims=[1, 4, 3, 2, 4, 2]);\n"
+     "transpose(src=y_parts | dst=y_turned | axes=[0, 3, 5, 1, 2, 4]);\nreshape(src=y_turned | dst=y | dims=[1, 16, 3, 4]);",
+     "SpaceToDepth(input=x | output=y | blocksize=2);"),
     ("slopes of channels", X + SLOPE, "prelu(src=x, slope=p | dst=y |);", "PRelu(X=x, slope=p | Y=y |);"),
     ("slopes of channels, as they were", X + NORM,
      "reshape(src=s | dst=y_slope | dims=[4, 1, 1]);\nprelu(src=x, slope=y_slope | dst=y |);", "PRelu(X=x, slope=s | Y=y | since=6);"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of rectifiers with slopes: slopes of channels become a row, all others are computed element
-// by element.
+// Layout of rectifiers with slopes: slopes of channels become a row, all others are computed
+// element by element.
 
 #include "arch/cpu/layout.h"
 
