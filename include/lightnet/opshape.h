@@ -6,8 +6,7 @@
  * LN_LIMIT with the values. Empty tensors (a dimension of 0) and scalars (no dimensions) are shapes
  * like others. Pointers are not NULL. Any thread may call them.
  *
- * Axes count from 0, and sizes, strides, paddings are those of convdim.h: two numbers are height
- * and width, four paddings are top, left, bottom, right.
+ * Axes count from 0.
  */
 
 #ifndef LIGHTNET_OPSHAPE_H
@@ -75,38 +74,6 @@ LN_API int ln_shape_yolov3(int *dims, const tl_tensor *feature, const tl_tensor 
 
 /* Dimension i is dimension axes[i] of `src`; `axes` is a permutation of all of them. */
 LN_API int ln_shape_transpose(int *dims, const tl_tensor *src, const int *axes, int axes_len);
-
-/* The padding in effect: `padding` itself for autopad "NOTSET", else computed from `in`, `size`,
- * `stride` and `dilation` (NULL: 1). */
-LN_API ln_status ln_effective_padding(int effective[4], const int *padding, const char *autopad,
-                                      const int in[2], const int size[2], const int stride[2],
-                                      const int *dilation);
-
-/* [N, O, H', W'] for `src` [N, C, H, W] and `weight` [O, C / group, size[0], size[1]]. */
-LN_API int ln_shape_conv2d(int *dims, const tl_tensor *src, const tl_tensor *weight, int group,
-                           const int size[2], const int stride[2], const int padding[4],
-                           const int dilation[2], const char *autopad);
-
-/* The same for a transposed convolution. `output` are the two dimensions wanted, each 0 when
- * unknown: "SAME_..." then pads for in * stride. */
-LN_API ln_status ln_effective_deconv_padding(int effective[4], const int *padding,
-                                             const char *autopad, const int in[2],
-                                             const int output[2], const int size[2],
-                                             const int stride[2], const int output_padding[2],
-                                             const int dilation[2]);
-
-/* [N, O, H', W'] for `src` [N, C, H, W], `weight` [C, O / group, size[0], size[1]] and `bias` [O].
- * `output_dims` are the four dimensions as the caller expects them, 0 where unknown. */
-LN_API int ln_shape_deconv2d(int *dims, const tl_tensor *src, const tl_tensor *weight,
-                             const tl_tensor *bias, int group, const int size[2],
-                             const int stride[2], const int output_dims[4], const int padding[4],
-                             const int output_padding[2], const int dilation[2],
-                             const char *autopad);
-
-/* [N, C, H', W'] for `src` [N, C, H, W]. Padding is smaller than the window, so that each window
- * meets the tensor. */
-LN_API int ln_shape_pool2d(int *dims, const tl_tensor *src, const int size[2], const int stride[2],
-                           const int padding[4], const char *autopad);
 
 /* ---- Where parts lie ----
  *

@@ -5,6 +5,7 @@
 #include "op/functions.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "op/activation.h"
 
@@ -22,8 +23,9 @@ static ln_status check_bias(ln_call *call, const tl_tensor *bias, int64_t channe
 {
     if (!bias || (bias->ndim == 1 && bias->dims[0] == channels))
         return LN_OK;
-    return ln_call_fail(call, LN_INVALID, "the bias is not one element for each of %lld channels",
-                        (long long)channels);
+    return ln_call_fail(call, LN_INVALID,
+                        "the bias has rank %d and %d elements, not one for each of %lld channels",
+                        bias->ndim, bias->len, (long long)channels);
 }
 
 static ln_status out_image(ln_call *call, const ln_conv_call *conv)
@@ -102,6 +104,21 @@ ln_status ln_infer_conv(ln_call *call)
     return out_image(call, &conv);
 }
 
+// conv2d, deconv2d
+static ln_status check_image_form(ln_call *call)
+{
+    const char *act = ln_call_string(call, "act");
+    if (strcmp(act, "none") != 0 && strcmp(act, "relu") != 0)
+        return ln_call_fail(call, LN_INVALID, "act should be none or relu, but is '%s'", act);
+    return ln_window_check_image(call, ln_call_in(call, 0));
+}
+
+ln_status ln_infer_conv2d(ln_call *call)
+{
+    LN_TRY(check_image_form(call));
+    return ln_infer_conv(call);
+}
+
 double ln_macs_conv(const ln_call *call)
 {
     const tl_tensor *weight = ln_call_in(call, 1), *dst = ln_call_dst(call, 0);
@@ -133,6 +150,22 @@ ln_status ln_infer_deconv(ln_call *call)
     LN_TRY(ln_deconv_call_read(call, &conv));
     LN_TRY(check_activation(call, conv.src->dtype));
     return out_image(call, &conv);
+}
+
+ln_status ln_infer_deconv2d(ln_call *call)
+{
+    ln_conv_call conv;
+    LN_TRY(check_image_form(call));
+    LN_TRY(ln_deconv_call_read(call, &conv));
+    int64_t dims[TL_MAXDIM] = {conv.src->dims[0], conv.out_channels * conv.group};
+    ln_window_out_dims(&conv.window, dims);
+    for (int i = 0; i < ln_call_count(call, "output_dims"); i++) {
+        int64_t wanted = ln_call_int_at(call, "output_dims", i);
+        if (wanted != 0 && wanted != dims[i])
+            return ln_call_fail(call, LN_INVALID, "output_dims says %lld where there are %lld",
+                                (long long)wanted, (long long)dims[i]);
+    }
+    return ln_call_out64(call, 0, conv.src->dtype, 4, dims);
 }
 
 double ln_macs_deconv(const ln_call *call)

@@ -92,6 +92,24 @@ ln_status ln_infer_pool(ln_call *call)
     return ln_call_out64(call, 0, src->dtype, src->ndim, dims);
 }
 
+// Each window of an image meets it.
+ln_status ln_infer_pool2d(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_pooling pooling;
+    LN_TRY(ln_window_check_image(call, src));
+    LN_TRY(ln_pooling_read(call, src, &pooling));
+    for (int i = 0; i < pooling.window.axis_count; i++) {
+        const ln_window_axis *axis = &pooling.window.axis[i];
+        int64_t widest = axis->pad_begin > axis->pad_end ? axis->pad_begin : axis->pad_end;
+        if (widest >= axis->size)
+            return ln_call_fail(call, LN_INVALID,
+                                "padding of %lld is not smaller than the window of %lld",
+                                (long long)widest, (long long)axis->size);
+    }
+    return ln_infer_pool(call);
+}
+
 ln_status ln_infer_max_pool(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -105,7 +123,7 @@ ln_status ln_infer_max_pool(ln_call *call)
 double ln_cost_pool(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    const char *name = ln_call_has(call, "kind") ? "size" : "kernel_shape";
+    const char *name = ln_call_count(call, "size") > 0 ? "size" : "kernel_shape";
     double count = dst ? dst->len : 0;
     for (int i = 0; i < ln_call_count(call, name) && 2 + i < src->ndim; i++) {
         int64_t size = ln_call_int_at(call, name, i), in = src->dims[2 + i];

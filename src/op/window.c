@@ -108,6 +108,13 @@ ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src)
     return LN_OK;
 }
 
+ln_status ln_window_check_image(ln_call *call, const tl_tensor *src)
+{
+    if (src->ndim != 4)
+        return ln_call_fail(call, LN_INVALID, "rank %d, but an image is [N, C, H, W]", src->ndim);
+    return LN_OK;
+}
+
 // Everything but paddings and outputs.
 static ln_status read_axes(ln_call *call, const spelling *names, const tl_tensor *src,
                            const tl_tensor *weight, ln_window *window)
@@ -221,6 +228,18 @@ static ln_status read_output_shape(ln_call *call, ln_window *window, bool *out_g
     return LN_OK;
 }
 
+// As many outputs as strides in the input. deconv2d may say others in `output_dims`, where 0 says
+// nothing, and has none where no window reaches.
+static ln_status read_same_out(ln_call *call, int index, int64_t full, ln_window_axis *axis)
+{
+    LN_TRY(read_element(call, "output_dims", 2 + index, 0, 0, &axis->out));
+    if (axis->out == 0)
+        axis->out = axis->in * axis->stride;
+    if (ln_call_count(call, "output_dims") > 0 && axis->out > full)
+        axis->out = full;
+    return LN_OK;
+}
+
 ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const tl_tensor *weight,
                                     ln_window *out_window)
 {
@@ -229,6 +248,7 @@ ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const t
     bool has_out;
     LN_TRY(read_axes(call, names, src, weight, out_window));
     LN_TRY(check_count(call, "output_padding", out_window->axis_count));
+    LN_TRY(check_count(call, "output_dims", 2 + out_window->axis_count));
     LN_TRY(read_pad_mode(call, names, &mode));
     LN_TRY(read_output_shape(call, out_window, &has_out));
     if (mode == PAD_EXPLICIT && !has_out)
@@ -241,7 +261,7 @@ ln_status ln_window_read_transposed(ln_call *call, const tl_tensor *src, const t
         int64_t full = axis->in == 0 ? 0 : (axis->in - 1) * axis->stride + extra + covered(axis);
         bool is_same = mode == PAD_SAME_UPPER || mode == PAD_SAME_LOWER;
         if (is_same && !has_out)
-            axis->out = axis->in * axis->stride;
+            LN_TRY(read_same_out(call, i, full, axis));
         if (is_same || has_out) {
             // Without a mode the larger half stands at the beginning, as for SAME_LOWER.
             split_padding(axis, full - axis->out,

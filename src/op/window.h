@@ -36,6 +36,9 @@ typedef struct ln_window {
 // Fails unless `src` has batch, channels, and at least one spatial axis.
 ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src);
 
+// Fails unless it has two.
+ln_status ln_window_check_image(ln_call *call, const tl_tensor *src);
+
 // Reads the parameters of `call` for windows over the spatial axes of `src`. `weight` [.., ..,
 // sizes] gives the sizes and parameter `kernel_shape` (`size`), if there, must say the same;
 // without one it is required. A description without one of the parameters does without it.
