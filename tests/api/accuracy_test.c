@@ -129,14 +129,11 @@ static const row rows[] = {
     {"pool_cpu", "greatest of all", -8, 8, INPUT("[2, 8, 31, 31]") "pool(src=x | dst=y |);\n"},
     {"pool_cpu", "mean of all", 0.5, 1,
      INPUT("[2, 8, 31, 31]") "pool(src=x | dst=y | kind=average);\n"},
-    {"MatMul_cpu", "", 0.5, 1,
-     INPUT("[20, 300]") CONSTANT("a", "[300, 30]") "MatMul(A=x, B=a | Y=y |);\n"},
-    {"ms_FusedMatMul_cpu", "", 0.5, 1,
+    {"matmul_cpu", "", 0.5, 1,
+     INPUT("[20, 300]") CONSTANT("a", "[300, 30]") "matmul(src1=x, src2=a | dst=y |);\n"},
+    {"matmul_cpu", "transposed, alpha", 0.5, 1,
      INPUT("[20, 300]")
-         CONSTANT("a", "[30, 300]") "ms_FusedMatMul(A=x, B=a | Y=y | transB=1, alpha=0.5);\n"},
-    {"ms_TransposeMatMul_cpu", "", 0.5, 1,
-     INPUT("[20, 300]")
-         CONSTANT("a", "[30, 300]") "ms_TransposeMatMul(A=x, B=a | Y=y | transB=1);\n"},
+         CONSTANT("a", "[30, 300]") "matmul(src1=x, src2=a | dst=y | transB=1, alpha=0.5);\n"},
     {"Gemm_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[30, 300]")
          CONSTANT("b", "[30]") "Gemm(A=x, B=a, C=b | Y=y | transB=1);\n"},

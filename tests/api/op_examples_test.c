@@ -67,6 +67,8 @@ static const source sources[] = {
     {"CausalConvWithState", "x", "input", "TL_FLOAT", "[1, 3, 4]"},
     {"DeformConv", "d", "input", "TL_FLOAT", "[1, 18, 2, 2]"},
     {"MaxUnpool", "i", "input", "TL_INT64", "[1, 3, 2, 2]"},
+    {"matmul", "a", "input", "TL_FLOAT", "[2, 3]"},
+    {"matmul", "b", "create", "TL_FLOAT", "[2, 3]"},
     {"MatMul", "a", "input", "TL_FLOAT", "[2, 3]"},
     {"MatMul", "b", "create", "TL_FLOAT", "[3, 2]"},
     {"ms_FusedMatMul", "a", "input", "TL_FLOAT", "[2, 3]"},

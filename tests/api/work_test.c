@@ -65,7 +65,7 @@ TEST(what_is_more_than_its_elements_is_refused_by_the_limit_of_work)
 static const struct {
     const char *optype, *text;
 } long_models[] = {
-    {"(MatMul_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[3000, 3000]);"
+    {"(matmul_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[3000, 3000]);"
                      "MatMul(A=x, B=x | Y=a |); MatMul(A=a, B=x | Y=y |);"},
     {"(LRN_ref)", "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2048, 64, 64]);"
                   "LRN(X=x | Y=y | size=2001);"},

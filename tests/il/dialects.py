@@ -130,8 +130,21 @@ CASES = [
      "pad(src=x | dst=p | pads=[0, 0, 1, 3, 0, 0, 2, 0]);\nconv(src=p, weight=w, bias=b | dst=y |);",
      "Pad(data=x, pads=c, axes=a | output=p |);\nConv(X=p, W=w, B=b | Y=y |);"),
     ("softmax", X, "softmax(src=x | dst=y | axis=1);", "Softmax(input=x | output=y | axis=1);"),
-    ("a batch of attention", Q, "transpose(src=k | dst=t | axes=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
-     "softmax(src=s | dst=p | axis=2);\nMatMul(A=p, B=v | Y=y |);",
+    ("product of stacks", Q, "transpose(src=k | dst=t | axes=[0, 2, 1]);\nmatmul(src1=q, src2=t | dst=y |);",
+     "Transpose(data=k | transposed=t | perm=[0, 2, 1]);\nMatMul(A=q, B=t | Y=y |);"),
+    ("product of a transposed stack and a factor", Q, "matmul(src1=q, src2=k | dst=y | alpha=0.5, transB=1);",
+     "ms_FusedMatMul(A=q, B=k | Y=y | transB=1, alpha=0.5);"),
+    ("product under its older name", Q, "matmul(src1=q, src2=k | dst=y | transA=1);",
+     "ms_TransposeMatMul(A=q, B=k | Y=y | transA=1);"),
+    ("product with a constant", Q + "create(| dst=w | dtype=TL_FLOAT, dims=[8, 3], ran=[-1, 1]);\n",
+     "matmul(src1=q, src2=w | dst=y |);", "MatMul(A=q, B=w | Y=y |);"),
+    ("product of a shape that comes in the run", N, "matmul(src1=n, src2=n | dst=y |);", "MatMul(A=n, B=n | Y=y |);"),
+    ("the same product twice", Q,
+     "matmul(src1=q, src2=k | dst=a | transB=1);\nmatmul(src1=q, src2=k | dst=b | transB=1);\n"
+     "elew(src1=a, src2=b | dst=y | elew_op=TL_SUB);",
+     "ms_FusedMatMul(A=q, B=k | Y=a | transB=1);\nms_TransposeMatMul(A=q, B=k | Y=b | transB=1);\nSub(A=a, B=b | C=y |);"),
+    ("a batch of attention", Q, "transpose(src=k | dst=t | axes=[0, 2, 1]);\nmatmul(src1=q, src2=t | dst=s |);\n"
+     "softmax(src=s | dst=p | axis=2);\nmatmul(src1=p, src2=v | dst=y |);",
      "Transpose(data=k | transposed=t | perm=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
      "Softmax(input=s | output=p | axis=2);\nMatMul(A=p, B=v | Y=y |);"),
     ("the greatest of an axis", X, "maxreduce(src=x | dst=y | axis=1);", "ReduceMax(data=x | reduced=y | since=13, axes=[1]);"),

@@ -626,6 +626,34 @@ def dot_cases():
             rounded(total, dtype) if is_floating(dtype) else wrapped(total, dtype)]))
 
 
+def matmul(name, a_dims, b_dims, dims, dtype='TL_FLOAT', transA=0, transB=0, alpha=1):
+    """dims are those of the result, whose batch has as many axes as that of the operands."""
+    case = Case(f'matmul_{name}')
+    low, high = (-1, 1) if is_floating(dtype) else DTYPES[dtype][2:]
+    a, b = case.some('a', a_dims, dtype, low, high), case.some('b', b_dims, dtype, low, high)
+    case.op('matmul', {'src1': 'a', 'src2': 'b'}, {'dst': 'y'}, **given(transA=transA, transB=transB, alpha=alpha))
+
+    def element(t, at, i, j, transposed):
+        first = [0 if dim == 1 else c for dim, c in zip(t[1][:-2], at)]
+        return t[2][index(t[1], [*first, *((j, i) if transposed else (i, j))])]
+
+    def at(*c):
+        total = sum(element(a, c, c[-2], k, transA) * element(b, c, k, c[-1], transB)
+                    for k in range(a_dims[-2 if transA else -1]))
+        return rounded(total * alpha, dtype) if is_floating(dtype) else wrapped(total * alpha, dtype)
+
+    case.expect(y=made(dtype, dims, at))
+
+
+def matmul_cases():
+    for dtype in [t for t in DTYPES if t != 'TL_BOOL']:
+        matmul(dtype[3:].lower(), [3, 5], [5, 4], [3, 4], dtype)
+    matmul('batches', [2, 1, 7, 9], [1, 3, 9, 5], [2, 3, 7, 5])
+    matmul('transposed', [2, 9, 7], [1, 5, 9], [2, 7, 5], transA=1, transB=1, alpha=0.5)
+    matmul('turned_right', [9, 20], [18, 20], [9, 18], transB=1)
+    matmul('int32_times', [4, 3], [4, 2], [3, 2], 'TL_INT32', transA=1, alpha=3)
+
+
 def softmax_cases():
     for dtype in ('TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
         case = Case(f'softmax_{dtype[3:].lower()}')
@@ -999,7 +1027,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
-                elew_cases, broadcast_cases, reduce_cases, dot_cases, softmax_cases, moving_cases, sort_cases,
+                elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):
         add()

@@ -37,6 +37,7 @@ static const struct {
     {"conv", 3e-7, 1e-5, "as conv2d"},
     {"deconv2d", 3e-7, 1e-5, "as conv2d"},
     {"dot_product", 3e-7, 1e-5, "as conv2d"},
+    {"matmul", 3e-7, 1e-5, "as conv2d"},
     {"avgpool2d", 2e-7, 1e-5, "a sum of values near 1 in another order"},
     {"batchnorm", 2e-6, 1e-5, "results near 0 are differences of values near 10"},
     {"elew", 0, 1e-6, "TL_POW only: right to a few units in the last place; the rest is exact"},
@@ -118,6 +119,11 @@ static double tolerance_scale(const ln_op *op)
                strcmp(mode->value_string, "linear") == 0;
     if (strcmp(op->op_arg->optype, "dot_product") == 0)
         return sqrt(ln_op_find_tensor_entry(op, "src1")->tensor->len);
+    if (strcmp(op->op_arg->optype, "matmul") == 0) {
+        const tl_tensor *src = ln_op_find_tensor_entry(op, "src1")->tensor;
+        return sqrt(
+            src->dims[src->ndim - (ln_param_list_find(op->op_arg->params, "transA") ? 2 : 1)]);
+    }
     if (strcmp(op->op_arg->optype, "linear") == 0) {
         const tl_tensor *src = ln_op_find_tensor_entry(op, "src")->tensor;
         return sqrt(src->dims[src->ndim - 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From ONNX's matrix products to gemm.
+// From matrix products to gemm.
 //
 // Where enough rows use it, the right side is packed at run time, transposed or not; the left side
 // has to have rows of neighbouring elements and is copied if it has not. Of a stack of products
@@ -321,9 +321,9 @@ static float *workspace_of(ln_call *call, const ln_matmul_call *matmul)
     return ln_cpu_call_workspace(call, 1, workspace_bytes(matmul));
 }
 
-// ---- MatMul ----
+// ---- Stacks ----
 
-ln_status ln_cpu_accepts_onnx_matmul(ln_call *call)
+ln_status ln_cpu_accepts_matmul(ln_call *call)
 {
     return check_float(call);
 }
@@ -352,7 +352,7 @@ static ln_status read_matmul(ln_call *call, ln_matmul_call *out_matmul)
     return LN_OK;
 }
 
-ln_status ln_cpu_infer_onnx_matmul(ln_call *call)
+ln_status ln_cpu_infer_matmul(ln_call *call)
 {
     ln_matmul_call matmul;
     LN_TRY(ln_infer_matmul(call));
@@ -367,7 +367,7 @@ static void scale(tl_tensor *dst, double alpha)
         y[i] = (float)(alpha * (double)y[i]);
 }
 
-ln_status ln_cpu_onnx_matmul(ln_call *call)
+ln_status ln_cpu_matmul(ln_call *call)
 {
     ln_matmul_call matmul;
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -385,7 +385,7 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
     if (p.a.rows >= PACK_FROM_ROWS) {
         multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
                        workspace);
-        scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
+        scale(dst, ln_call_float(call, "alpha"));
         return LN_OK;
     }
     carve_product(&(ln_cpu_carver){.block = workspace}, &p);
@@ -405,7 +405,7 @@ ln_status ln_cpu_onnx_matmul(ln_call *call)
             at[d] = 0;
         }
     } while (d >= 0);
-    scale(dst, ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1);
+    scale(dst, ln_call_float(call, "alpha"));
     return LN_OK;
 }
 

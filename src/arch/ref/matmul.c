@@ -101,7 +101,7 @@ static void multiply_any(const product *p, tl_dtype dtype)
     LN_REF_FOR_NUMBERS(dtype, multiply, p);
 }
 
-ln_status ln_ref_onnx_matmul(ln_call *call)
+ln_status ln_ref_matmul(ln_call *call)
 {
     ln_matmul_call matmul;
     ln_reals a, b;
