@@ -95,12 +95,16 @@ typedef struct row {
             "conv2d_nhwc(src=f, packed=p, bias=o | dst=y | channels=24, size=[1, 1]);\n"           \
     }
 
-#define LINEAR(what, src, weight, bias, params)                                                    \
+#define LINEAR(what, src, weight, bias, outputs, params)                                           \
     {                                                                                              \
-        "linear_cpu", what, 0.5, 1,                                                                \
-            INPUT(src) CONSTANT("w", weight)                                                       \
-                CONSTANT("b", bias) "linear_pack(weight=w | dst=p |);\n"                           \
-                                    "linear(src=x, packed=p, bias=b | dst=y | " params ");\n"      \
+        "linear_packed_cpu", what, 0.5, 1,                                                         \
+            INPUT(src) CONSTANT("w", weight) CONSTANT(                                             \
+                "b", bias) "linear_pack_cpu(weight=w | dst=p |);\n"                                \
+                           "linear_packed_cpu(src=x, packed=p, bias=b | dst=y | " outputs params   \
+                           ");\n" ON_REF                                                           \
+                           INPUT(src) CONSTANT("w", weight) CONSTANT(                              \
+                               "b", bias) "linear(src=x, weight=w, bias=b | dst=y | " params       \
+                                          ");\n"                                                   \
     }
 
 // Far from what rows are normalised to, so that nothing cancels.
@@ -134,9 +138,9 @@ static const row rows[] = {
     {"matmul_cpu", "transposed, alpha", 0.5, 1,
      INPUT("[20, 300]")
          CONSTANT("a", "[30, 300]") "matmul(src1=x, src2=a | dst=y | transB=1, alpha=0.5);\n"},
-    {"Gemm_cpu", "", 0.5, 1,
+    {"linear_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[30, 300]")
-         CONSTANT("b", "[30]") "Gemm(A=x, B=a, C=b | Y=y | transB=1);\n"},
+         CONSTANT("b", "[30]") "linear(src=x, weight=a, bias=b | dst=y | transB=1);\n"},
     {"ml_LinearRegressor_cpu", "", 0.5, 1,
      INPUT("[10, 3]") "ml_LinearRegressor(X=x | Y=y | coefficients=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], "
                       "intercepts=[0.7, 0.6], targets=2);\n"},
@@ -153,9 +157,6 @@ static const row rows[] = {
                       "kernel_params=[0.5, 0.25, 0], vectors_per_class=[1, 1], "
                       "support_vectors=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], coefficients=[0.8, 0.4], "
                       "rho=[0.1], classlabels_ints=[0, 1]);\n"},
-    {"ms_FusedGemm_cpu", "", 0.5, 1,
-     INPUT("[20, 300]") CONSTANT("a", "[300, 30]")
-         CONSTANT("b", "[30]") "ms_FusedGemm(A=x, B=a, C=b | Y=y | activation=Relu);\n"},
     {"reduce_cpu", "sum, rows", 0.5, 1,
      INPUT("[30, 1000]") "reduce(src=x | dst=y | kind=sum, axes=[1]);\n"},
     {"reduce_cpu", "sum, columns", 0.5, 1,
@@ -415,9 +416,13 @@ static const row rows[] = {
      INPUT("[1, 9, 7, 20]") "resize_nhwc(src=x | dst=y | out=[20, 11]);\n"},
     {"resize_nhwc_cpu", "linear", 0.5, 1,
      INPUT("[1, 9, 7, 20]") "resize_nhwc(src=x | dst=y | out=[20, 11], mode=linear);\n"},
-    {"linear_pack_cpu", "", -8, 8, INPUT("[30, 40]") "linear_pack(weight=x | dst=y |);\n"},
-    LINEAR("300 products", "[20, 300]", "[300, 30]", "[30]", "outputs=30"),
-    LINEAR("4096 products, gelu", "[20, 4096]", "[4096, 30]", "[30]", "outputs=30, act=gelu"),
+    {"linear_pack_cpu", "", -8, 8,
+     INPUT("[30, 40]") "linear_pack_cpu(weight=x | dst=y |);\n" ON_REF INPUT(
+         "[30, 40]") "create(| dst=z | dtype=TL_FLOAT, dims=[30, 8], data=[0]);\n"
+                     "concat(src1=x, src2=z | dst=c | axis=1);\nreshape(src=c | dst=p | dims=[30, 3, 16]);\n"
+                     "transpose(src=p | dst=t | axes=[1, 0, 2]);\nreshape(src=t | dst=y | dims=[1440]);\n"},
+    LINEAR("300 products", "[20, 300]", "[300, 30]", "[30]", "outputs=30", ""),
+    LINEAR("4096 products, gelu", "[20, 4096]", "[4096, 30]", "[30]", "outputs=30, ", "act=gelu"),
     {"slice_cpu", "", -8, 8,
      INPUT("[3, 7, 40]") "slice(src=x | dst=y | axis=2, start=5, len=21);\n"},
     {"concat_cpu", "", -8, 8,

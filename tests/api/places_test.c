@@ -133,8 +133,7 @@ static const struct in_place_case {
     {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},
     {"linear",
      "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[1, 3]);\n"
-     "linear_pack(weight=w | dst=p |);\n"
-     "linear(src=x, packed=p, addend=t | dst=y | outputs=7);",
+     "linear(src=x, weight=w, addend=t | dst=y |);",
      0},
     {"conv3d_ndhwc",
      "input(| dst=volume | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 2]);\n"

@@ -40,6 +40,9 @@ CHANNELS = "create(| dst=c | dtype=TL_FLOAT, dims=[4, 1, 1], ran=[-1, 1]);\n"
 VOLUME = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 5, 6]);\n"
           "create(| dst=w | dtype=TL_FLOAT, dims=[3, 2, 2, 3, 2], ran=[-1, 1]);\n")
 
+ROWS = ("input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[3, 4]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[4, 5], ran=[-1, 1]);\ncreate(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n")
+
 CASES = [
     ("relu", X, "relu(src=x | dst=y |);", "Relu(X=x | Y=y |);"),
     ("lrelu", X, "lrelu(src=x | dst=y | negslope=0.25);", "LeakyRelu(X=x | Y=y | alpha=0.25);"),
@@ -138,6 +141,13 @@ CASES = [
      "ms_TransposeMatMul(A=q, B=k | Y=y | transA=1);"),
     ("product with a constant", Q + "create(| dst=w | dtype=TL_FLOAT, dims=[8, 3], ran=[-1, 1]);\n",
      "matmul(src1=q, src2=w | dst=y |);", "MatMul(A=q, B=w | Y=y |);"),
+    ("rows times a matrix", ROWS, "linear(src=x, weight=w, bias=b | dst=y | transB=1);", "Gemm(A=x, B=w, C=b | Y=y | transB=1);"),
+    ("rows times a matrix, and relu", ROWS, "linear(src=x, weight=w, bias=b | dst=l | transB=1);\nrelu(src=l | dst=y |);",
+     "ms_FusedGemm(A=x, B=w, C=b | Y=y | transB=1, activation=Relu);"),
+    ("rows times a matrix, and an addend", ROWS, "linear(src=x, weight=w, addend=z | dst=y | transB=1);",
+     "Gemm(A=x, B=w, C=z | Y=y | transB=1);"),
+    ("columns times a matrix, and a factor", ROWS, "matmul(src1=x, src2=x | dst=y | alpha=0.5, transA=1);",
+     "Gemm(A=x, B=x | Y=y | alpha=0.5, transA=1);"),
     ("product of a shape that comes in the run", N, "matmul(src1=n, src2=n | dst=y |);", "MatMul(A=n, B=n | Y=y |);"),
     ("the same product twice", Q,
      "matmul(src1=q, src2=k | dst=a | transB=1);\nmatmul(src1=q, src2=k | dst=b | transB=1);\n"

@@ -591,28 +591,16 @@ def resize_cases():
         run(f'nearest_{rounding}', [1, 5, 4, 2], [8, 7], rounding=rounding, coordinates='asymmetric')
 
 
-# ---- Products with packed weights ----
+# ---- Products with weights ----
 
 def linear_cases():
-    for transposed in (False, True):
-        case = Case(f'linear_pack_{"columns" if transposed else "rows"}')
-        dims = [19, 3] if transposed else [3, 19]
-        weight = case.some('weight', dims)
-        case.op('linear_pack', {'weight': 'weight'}, {'dst': 'dst'}, transposed=transposed)
-        packed = []
-        for first, k, lane in itertools.product((0, LANES), range(3), range(LANES)):
-            c = first + lane
-            packed.append(0.0 if c >= 19 else
-                          weight[2][index(dims, (c, k) if transposed else (k, c))])
-        case.expect(dst=tensor('TL_FLOAT', [len(packed)], packed))
-
     def run(name, src_dims, outputs, transposed=False, has_bias=True, has_addend=False, **params):
         case = Case(f'linear_{name}')
         depth = src_dims[-1]
         src = case.some('src', src_dims)
         dims = [outputs, depth] if transposed else [depth, outputs]
         weight = case.some('weight', dims, is_static=True)
-        ins = {'src': 'src', 'packed': 'packed'}
+        ins = {'src': 'src', 'weight': 'weight'}
         bias = case.some('bias', [outputs], is_static=True) if has_bias else None
         if bias:
             ins['bias'] = 'bias'
@@ -620,8 +608,9 @@ def linear_cases():
         added = case.some('addend', out_dims) if has_addend else None
         if added:
             ins['addend'] = 'addend'
-        case.op('linear_pack', {'weight': 'weight'}, {'dst': 'packed'}, transposed=transposed)
-        case.op('linear', ins, {'dst': 'dst'}, outputs=outputs, **params)
+        if transposed:
+            params['transB'] = 1
+        case.op('linear', ins, {'dst': 'dst'}, **params)
 
         def at(*c):
             total = math.fsum(

@@ -21,7 +21,6 @@
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/workspace.h"
 #include "base/checked.h"
-#include "op/activation.h"
 #include "op/onnx/matmul.h"
 
 // From so many rows on the right side is packed. Measured.
@@ -146,7 +145,7 @@ static void multiply(const product *p)
     ln_gemm_f32(ln_cpu_isa_get(), &args, p->workspace);
 }
 
-static ln_status check_float(ln_call *call)
+ln_status ln_cpu_accepts_product(ln_call *call)
 {
     if (ln_call_in(call, 0)->dtype == TL_FLOAT)
         return LN_OK;
@@ -214,6 +213,8 @@ static void run_slot(void *user, size_t slot)
         args.y = job->args.y + index * args.m * args.y_stride + column;
         if (args.epilogue.bias)
             args.epilogue.bias = job->args.epilogue.bias + column;
+        if (args.epilogue.addend) // of the only product
+            args.epilogue.addend = job->args.epilogue.addend + column;
         ln_gemm_packed_f32(ln_cpu_isa_get(), &args, job->pool);
     }
 }
@@ -295,14 +296,14 @@ static bool is_empty(const ln_matmul_call *matmul)
 }
 
 // The same for every number of threads.
-static size_t workspace_bytes(const ln_matmul_call *matmul)
+static size_t workspace_bytes(const ln_matmul_call *matmul, bool is_packed)
 {
     product p = {.a = matmul->a, .b = matmul->b};
     ln_cpu_carver c = {0};
     size_t most = 0;
     if (is_empty(matmul))
         return 0;
-    if (p.a.rows < PACK_FROM_ROWS) {
+    if (!is_packed) {
         carve_product(&c, &p);
         return ln_cpu_carved_bytes(&c);
     }
@@ -316,17 +317,7 @@ static size_t workspace_bytes(const ln_matmul_call *matmul)
     return most;
 }
 
-static float *workspace_of(ln_call *call, const ln_matmul_call *matmul)
-{
-    return ln_cpu_call_workspace(call, 1, workspace_bytes(matmul));
-}
-
 // ---- Stacks ----
-
-ln_status ln_cpu_accepts_matmul(ln_call *call)
-{
-    return check_float(call);
-}
 
 // A stack of matrices that lie behind each other, times one matrix, is one tall matrix.
 static void join_batch(ln_matmul_call *matmul)
@@ -357,7 +348,8 @@ ln_status ln_cpu_infer_matmul(ln_call *call)
     ln_matmul_call matmul;
     LN_TRY(ln_infer_matmul(call));
     LN_TRY(read_matmul(call, &matmul));
-    return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&matmul));
+    return ln_cpu_call_infer_workspace(call, 1,
+                                       workspace_bytes(&matmul, matmul.a.rows >= PACK_FROM_ROWS));
 }
 
 static void scale(tl_tensor *dst, double alpha)
@@ -374,7 +366,8 @@ ln_status ln_cpu_matmul(ln_call *call)
     LN_TRY(read_matmul(call, &matmul));
     if (dst->len == 0)
         return LN_OK;
-    float *workspace = workspace_of(call, &matmul);
+    bool is_packed = matmul.a.rows >= PACK_FROM_ROWS;
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_bytes(&matmul, is_packed));
     if (!workspace)
         return ln_error_status();
     product p = {.a = matmul.a,
@@ -382,7 +375,7 @@ ln_status ln_cpu_matmul(ln_call *call)
                  .a_data = ln_call_in(call, 0)->data,
                  .b_data = ln_call_in(call, 1)->data,
                  .c = dst->data};
-    if (p.a.rows >= PACK_FROM_ROWS) {
+    if (is_packed) {
         multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
                        workspace);
         scale(dst, ln_call_float(call, "alpha"));
@@ -409,82 +402,63 @@ ln_status ln_cpu_matmul(ln_call *call)
     return LN_OK;
 }
 
-// ---- Gemm ----
+// ---- Rows and a matrix ----
 
-static ln_matmul_call matmul_of(const ln_gemm_call *gemm)
+static ln_matmul_call matmul_of(const ln_linear_call *linear)
 {
-    return (ln_matmul_call){.a = gemm->a, .b = gemm->b};
+    return (ln_matmul_call){.a = linear->a, .b = linear->b};
 }
 
-ln_status ln_cpu_infer_onnx_gemm(ln_call *call)
+// Products in place have no other epilogue than a bias and relu.
+static bool is_packed(const ln_linear_call *linear)
 {
-    ln_gemm_call gemm;
-    LN_TRY(ln_infer_gemm(call));
-    LN_TRY(ln_gemm_call_read(call, &gemm));
-    const ln_matmul_call one = matmul_of(&gemm);
-    return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&one));
+    ln_act act = linear->activation.act;
+    return linear->a.rows >= PACK_FROM_ROWS || linear->addend ||
+           (act != LN_ACT_NONE && act != LN_ACT_RELU);
 }
 
-ln_status ln_cpu_accepts_onnx_gemm(ln_call *call)
+ln_status ln_cpu_infer_linear(ln_call *call)
 {
-    ln_activation activation;
-    LN_TRY(check_float(call));
-    LN_TRY(ln_activation_read(call, &activation));
-    if (activation.act == LN_ACT_NONE || activation.act == LN_ACT_RELU)
-        return LN_OK;
-    return ln_call_fail(call, LN_UNSUPPORTED, "is not for this activation here");
+    ln_linear_call linear;
+    LN_TRY(ln_infer_linear(call));
+    LN_TRY(ln_linear_call_read(call, &linear));
+    const ln_matmul_call one = matmul_of(&linear);
+    return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&one, is_packed(&linear)));
 }
 
-// act(alpha * y + beta * c), where the kernel did not do it.
-static void finish_gemm(const ln_gemm_call *gemm, double alpha, double beta, bool is_relu,
-                        tl_tensor *dst)
+ln_status ln_cpu_linear(ln_call *call)
 {
-    const float *c = gemm->c && beta != 0 ? gemm->c->data : NULL;
-    float *y = dst->data;
-    for (int64_t i = 0; i < gemm->a.rows; i++) {
-        for (int64_t j = 0; j < gemm->b.columns; j++, y++) {
-            double sum = alpha * (double)*y;
-            if (c)
-                sum += beta * (double)c[i * gemm->c_row_step + j * gemm->c_column_step];
-            *y = is_relu && sum < 0 ? 0 : (float)sum;
-        }
-    }
-}
-
-ln_status ln_cpu_onnx_gemm(ln_call *call)
-{
-    ln_gemm_call gemm;
-    ln_activation activation;
+    ln_linear_call linear;
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_gemm_call_read(call, &gemm));
-    LN_TRY(ln_activation_read(call, &activation));
+    LN_TRY(ln_linear_call_read(call, &linear));
     if (dst->len == 0)
         return LN_OK;
-    const ln_matmul_call one = matmul_of(&gemm);
-    float *workspace = workspace_of(call, &one);
+    const ln_matmul_call one = matmul_of(&linear);
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_bytes(&one, is_packed(&linear)));
     if (!workspace)
         return ln_error_status();
 
-    double alpha = ln_call_has(call, "alpha") ? ln_call_float(call, "alpha") : 1;
-    double beta = ln_call_has(call, "beta") ? ln_call_float(call, "beta") : 1;
-    bool is_relu = activation.act == LN_ACT_RELU;
-    bool is_bias = gemm.c && gemm.c->len == gemm.b.columns && gemm.c_row_step == 0;
-    bool is_plain = alpha == 1 && (!gemm.c || beta == 0 || (beta == 1 && is_bias));
-    product p = {.a = gemm.a,
-                 .b = gemm.b,
+    const ln_activation *activation = &linear.activation;
+    const float *bias = linear.bias ? linear.bias->data : NULL;
+    product p = {.a = linear.a,
+                 .b = linear.b,
                  .a_data = ln_call_in(call, 0)->data,
                  .b_data = ln_call_in(call, 1)->data,
-                 .col_bias = is_plain && gemm.c && beta == 1 ? gemm.c->data : NULL,
-                 .act = is_plain && is_relu ? LN_ACT_RELU : LN_ACT_NONE,
+                 .col_bias = bias,
+                 .act = activation->act,
                  .c = dst->data};
-    if (p.a.rows >= PACK_FROM_ROWS) {
-        multiply_stack(&one, &p, &(ln_epilogue_f32){.bias = p.col_bias, .act = p.act},
-                       ln_cpu_call_pool(call), workspace);
-    } else {
-        carve_product(&(ln_cpu_carver){.block = workspace}, &p);
-        multiply(&p);
+    if (is_packed(&linear)) {
+        const ln_epilogue_f32 epilogue = {.bias = bias,
+                                          .addend = linear.addend ? linear.addend->data : NULL,
+                                          .addend_stride = (size_t)linear.b.columns,
+                                          .is_addend_last = linear.is_addend_last,
+                                          .act = activation->act,
+                                          .alpha = (float)activation->alpha,
+                                          .beta = (float)activation->beta};
+        multiply_stack(&one, &p, &epilogue, ln_cpu_call_pool(call), workspace);
+        return LN_OK;
     }
-    if (!is_plain)
-        finish_gemm(&gemm, alpha, beta, is_relu, dst);
+    carve_product(&(ln_cpu_carver){.block = workspace}, &p);
+    multiply(&p);
     return LN_OK;
 }

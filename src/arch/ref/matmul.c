@@ -13,7 +13,7 @@
 #include "op/onnx/matmul.h"
 #include "tensor/elem.h"
 
-// dst = act(alpha * a * b + beta * c)
+// dst = act(alpha * a * b + beta * c + addend), or with the addend behind the activation
 typedef struct product {
     ln_matrix_stack a, b;
     const void *a_data, *b_data; // the matrices begin here; float, double or int64_t
@@ -21,6 +21,8 @@ typedef struct product {
     ln_reals c; // of the dtype of a and b; none: data is NULL
     int64_t c_row_step, c_column_step;
     ln_activation activation;
+    ln_reals addend; // in the order of the result; none: data is NULL
+    bool is_addend_last;
     tl_tensor *dst;
     int64_t to; // where the result begins
 } product;
@@ -40,7 +42,7 @@ static bool is_whole(double x)
     return fabs(x) < 0x1p53 && x == floor(x);
 }
 
-LN_REF_INLINE ln_ref_number addend_at(const product *p, tl_dtype dtype, int64_t i, int64_t j)
+LN_REF_INLINE ln_ref_number summand_at(const product *p, tl_dtype dtype, int64_t i, int64_t j)
 {
     return ln_ref_load(p->c.data, (size_t)(i * p->c_row_step + j * p->c_column_step), dtype);
 }
@@ -52,16 +54,28 @@ static void store_wholes(const product *p, int64_t i, int64_t j, int64_t count,
     uint64_t alpha = (uint64_t)(int64_t)p->alpha, beta = (uint64_t)(int64_t)p->beta;
     for (int64_t x = 0; x < count; x++) {
         uint64_t value = alpha * sums->whole[x];
+        size_t at = (size_t)(p->to + i * p->b.columns + j + x);
         if (p->c.data)
-            value += beta * addend_at(p, TL_INT64, i, j + x).whole;
-        ln_elem_set_int(p->dst, (size_t)(p->to + i * p->b.columns + j + x), (int64_t)value);
+            value += beta * summand_at(p, TL_INT64, i, j + x).whole;
+        if (p->addend.data)
+            value += ln_ref_load(p->addend.data, at, TL_INT64).whole;
+        ln_elem_set_int(p->dst, at, (int64_t)value);
     }
+}
+
+LN_REF_INLINE void add_addend(const product *p, tl_dtype dtype, int64_t at, int64_t count,
+                              double *values)
+{
+    for (int64_t x = 0; p->addend.data && x < count; x++)
+        values[x] += as_real(ln_ref_load(p->addend.data, (size_t)(at + x), dtype), dtype);
 }
 
 LN_REF_INLINE void store_row(const product *p, tl_dtype dtype, int64_t i, int64_t j, int64_t count,
                              ln_ref_sums *sums)
 {
-    if (dtype == TL_INT64 && is_whole(p->alpha) && is_whole(p->beta)) {
+    int64_t at = p->to + i * p->b.columns + j;
+    if (dtype == TL_INT64 && is_whole(p->alpha) && is_whole(p->beta) &&
+        p->activation.act == LN_ACT_NONE) {
         store_wholes(p, i, j, count, sums);
         return;
     }
@@ -71,10 +85,14 @@ LN_REF_INLINE void store_row(const product *p, tl_dtype dtype, int64_t i, int64_
             dtype == TL_INT64 ? ln_ref_unsigned(sums->whole[x]) : ln_ref_real(sums->real[x]);
         values[x] = p->alpha * as_real(sum, dtype);
         if (p->c.data)
-            values[x] += p->beta * as_real(addend_at(p, dtype, i, j + x), dtype);
+            values[x] += p->beta * as_real(summand_at(p, dtype, i, j + x), dtype);
     }
+    if (!p->is_addend_last)
+        add_addend(p, dtype, at, count, values);
     ln_ref_act_values(p->activation.act, p->activation.alpha, p->activation.beta, count, values);
-    ln_ref_store_reals(p->dst, p->to + i * p->b.columns + j, count, values);
+    if (p->is_addend_last)
+        add_addend(p, dtype, at, count, values);
+    ln_ref_store_reals(p->dst, at, count, values);
 }
 
 LN_REF_INLINE void multiply(const product *p, tl_dtype dtype)
@@ -138,6 +156,28 @@ ln_status ln_ref_matmul(ln_call *call)
     }
 }
 
+ln_status ln_ref_linear(ln_call *call)
+{
+    ln_linear_call linear;
+    ln_reals a, b;
+    product p = {.alpha = 1, .beta = 1, .c_column_step = 1, .dst = ln_call_dst(call, 0)};
+    LN_TRY(ln_linear_call_read(call, &linear));
+    LN_TRY(ln_ref_numbers(call, ln_call_in(call, 0), &a));
+    LN_TRY(ln_ref_numbers(call, ln_call_in(call, 1), &b));
+    LN_TRY(ln_ref_numbers(call, linear.bias, &p.c));
+    LN_TRY(ln_ref_numbers(call, linear.addend, &p.addend));
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    p.a = linear.a;
+    p.b = linear.b;
+    p.a_data = a.data;
+    p.b_data = b.data;
+    p.activation = linear.activation;
+    p.is_addend_last = linear.is_addend_last;
+    multiply_any(&p, a.dtype);
+    return LN_OK;
+}
+
 ln_status ln_ref_onnx_gemm(ln_call *call)
 {
     ln_gemm_call gemm;
@@ -152,7 +192,6 @@ ln_status ln_ref_onnx_gemm(ln_call *call)
         LN_TRY(ln_ref_numbers(call, gemm.c, &p.c));
     if (ln_call_is_counting(call))
         return LN_OK;
-    LN_TRY(ln_activation_read(call, &p.activation));
     p.a = gemm.a;
     p.b = gemm.b;
     p.a_data = a.data;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of MatMul, Gemm, and com.microsoft's FusedMatMul and TransposeMatMul.
+// Shapes of matmul, linear and Gemm, and of what becomes them.
 
 #include "op/onnx/matmul.h"
 #include "op/functions.h"
 
 #include <limits.h>
+#include <string.h>
 
-// ---- MatMul ----
+// ---- Stacks of matrices ----
 
 // An operand with its batch axes. A vector is a row on the left, a column on the right.
 typedef struct operand {
@@ -193,6 +194,7 @@ ln_status ln_infer_gemm(ln_call *call)
 {
     ln_gemm_call gemm;
     LN_TRY(ln_gemm_call_read(call, &gemm));
+    LN_TRY(ln_activation_read(call, &(ln_activation){0}));
     int64_t dims[] = {gemm.a.rows, gemm.b.columns};
     return ln_call_out64(call, 0, ln_call_in(call, 0)->dtype, 2, dims);
 }
@@ -201,4 +203,60 @@ double ln_macs_gemm(const ln_call *call)
 {
     const tl_tensor *a = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     return dst ? (double)dst->len * a->dims[ln_call_int(call, "transA") ? 0 : 1] : 0;
+}
+
+// ---- Rows and a matrix ----
+
+static ln_status check_linear(ln_call *call, const ln_linear_call *linear)
+{
+    const char *add = ln_call_string(call, "add");
+    int64_t len = linear->a.rows * linear->b.columns;
+    if (linear->a.columns != linear->b.rows)
+        return ln_call_fail(call, LN_INVALID, "%lld columns times %lld rows",
+                            (long long)linear->a.columns, (long long)linear->b.rows);
+    if (linear->bias && linear->bias->len != linear->b.columns)
+        return ln_call_fail(call, LN_INVALID, "there are %d biases instead of %lld",
+                            linear->bias->len, (long long)linear->b.columns);
+    if (linear->addend && linear->addend->len != len)
+        return ln_call_fail(call, LN_INVALID, "the addend has %d elements instead of %lld",
+                            linear->addend->len, (long long)len);
+    if (strcmp(add, "first") != 0 && strcmp(add, "last") != 0)
+        return ln_call_fail(call, LN_INVALID, "add should be first or last, but is '%s'", add);
+    return LN_OK;
+}
+
+ln_status ln_linear_call_read(ln_call *call, ln_linear_call *out_linear)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    *out_linear = (ln_linear_call){.bias = ln_call_in(call, 2), .addend = ln_call_in(call, 3)};
+    if (src->ndim == 0)
+        return ln_call_fail(call, LN_INVALID, "src is a scalar");
+    int64_t columns = src->dims[src->ndim - 1], rows = 1;
+    for (int d = 0; d < src->ndim - 1; d++)
+        rows *= src->dims[d];
+    out_linear->a =
+        (ln_matrix_stack){.rows = rows, .columns = columns, .row_step = columns, .column_step = 1};
+    LN_TRY(read_matrix(call, 1, "transB", &out_linear->b));
+    LN_TRY(ln_activation_read(call, &out_linear->activation));
+    LN_TRY(check_linear(call, out_linear));
+    out_linear->is_addend_last = strcmp(ln_call_string(call, "add"), "last") == 0;
+    return LN_OK;
+}
+
+ln_status ln_infer_linear(ln_call *call)
+{
+    ln_linear_call linear;
+    const tl_tensor *src = ln_call_in(call, 0);
+    int64_t dims[TL_MAXDIM];
+    LN_TRY(ln_linear_call_read(call, &linear));
+    for (int d = 0; d < src->ndim - 1; d++)
+        dims[d] = src->dims[d];
+    dims[src->ndim - 1] = linear.b.columns;
+    return ln_call_out64(call, 0, src->dtype, src->ndim, dims);
+}
+
+double ln_macs_linear(const ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    return dst && src->ndim > 0 ? (double)dst->len * src->dims[src->ndim - 1] : 0;
 }

@@ -8,6 +8,8 @@
 
 #include <lightnet/call.h>
 
+#include "op/activation.h"
+
 LN_CPPSTART
 
 // A stack of matrices in memory; strides count elements. The last two axes of a tensor, or others
@@ -42,6 +44,16 @@ typedef struct ln_gemm_call {
 } ln_gemm_call;
 
 ln_status ln_gemm_call_read(ln_call *call, ln_gemm_call *out_gemm);
+
+// The product of rows, which lie next to each other whatever the rank, with a matrix.
+typedef struct ln_linear_call {
+    ln_matrix_stack a, b;
+    const tl_tensor *bias, *addend; // NULL: none
+    ln_activation activation;
+    bool is_addend_last;
+} ln_linear_call;
+
+ln_status ln_linear_call_read(ln_call *call, ln_linear_call *out_linear);
 
 // ---- Einsum: matmul_einsum.c ----
 
