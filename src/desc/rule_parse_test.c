@@ -167,7 +167,7 @@ static const struct {
      "'x' is made by no operator of the pattern"},
     {"reads before", "rule r [exact] " TWO " => c = h(a) a = h(c)", LN_SYNTAX,
      "the result reads 'a' before it makes it, so its operator stays"},
-    {"nameless root", "rule r [exact] _ = f(x)", LN_SYNTAX, "all outputs of the root have names"},
+    {"nameless root", "rule r [exact] _ = f(x)", LN_SYNTAX, "the first output of the root has a name"},
     {"nameless result", "rule r [exact] " TWO " => a = h(_)", LN_SYNTAX,
      "a result names every tensor it reads"},
     {"predicate", "rule r [exact] " TWO "\nwhere sinlge_use(b) => a = h(x)", LN_SYNTAX,

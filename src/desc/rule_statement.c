@@ -157,14 +157,15 @@ static ln_status check_result_out(ln_rule_parser *p, ln_place place, int name, b
     return LN_OK;
 }
 
-static ln_status parse_out(ln_rule_parser *p, bool is_result, ln_rule_arg *out)
+static ln_status parse_out(ln_rule_parser *p, bool is_result, bool is_first, ln_rule_arg *out)
 {
     ln_place place = p->token.place;
     *out = (ln_rule_arg){.name = LN_RULE_ANY};
     if (ln_rule_at_word(p, "_")) {
-        if (is_result || p->pattern_count == 0)
-            return ln_fail_at(place, LN_SYNTAX, "all outputs of %s have names",
-                              is_result ? "a result" : "the root");
+        if (is_result || (is_first && p->pattern_count == 0))
+            return ln_fail_at(place, LN_SYNTAX, "%s",
+                              is_result ? "all outputs of a result have names"
+                                        : "the first output of the root has a name");
         return ln_rule_next(p);
     }
     size_t before = p->name_count;
@@ -189,7 +190,7 @@ static ln_status parse_outs(ln_rule_parser *p, bool is_result, ln_rule_op *op)
         if (!ln_rule_at_name(p))
             return ln_rule_fail_expected(p, "the name of an output");
         ln_place place = p->token.place;
-        LN_TRY(parse_out(p, is_result, &outs[op->out_count]));
+        LN_TRY(parse_out(p, is_result, op->out_count == 0, &outs[op->out_count]));
         if (outs[op->out_count].is_rest && has_rest)
             return ln_fail_at(place, LN_SYNTAX, "a statement has `...` once among its outputs");
         has_rest = has_rest || outs[op->out_count].is_rest;

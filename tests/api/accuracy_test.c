@@ -244,13 +244,6 @@ static const row rows[] = {
     {"ms_MultiHeadAttention_cpu", "", 0.5, 1,
      INPUT(
          "[2, 40, 32]") "ms_MultiHeadAttention(query=x, key=x, value=x | output=y | num_heads=4);\n"},
-    {"ms_SkipLayerNormalization_cpu", "", 2, 8,
-     INPUT("[3, 100, 100]") CONSTANT("s", "[100]") OFFSET
-     "ms_SkipLayerNormalization(input=x, skip=x, gamma=s, beta=o | output=y |);\n"},
-    {"ms_SkipSimplifiedLayerNormalization_cpu", "", 2, 8,
-     INPUT("[3, 100, 100]") CONSTANT(
-         "s",
-         "[100]") "ms_SkipSimplifiedLayerNormalization(input=x, skip=x, gamma=s | output=y |);\n"},
     {"ms_EmbedLayerNormalization_cpu", "", 2, 8,
      INPUT("[10, 100]") CONSTANT("s", "[100]") OFFSET
      "create(| dst=ids | dtype=TL_INT32, dims=[1, 3], data=[9, 2, 0]);\n"

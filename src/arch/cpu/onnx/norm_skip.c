@@ -1,71 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of tensors, or of rows of tables, and their normalisation.
+// Sums of rows of tables, and their normalization.
 
 #include "arch/cpu/functions.h"
 
-#include <stdbool.h>
-
 #include "arch/cpu/elementwise.h"
 #include "arch/cpu/onnx/pool_of.h"
-
-static bool is_row(const tl_tensor *t, int width)
-{
-    return !t || (t->dtype == TL_FLOAT && t->ndim > 0 && t->len == width);
-}
-
-// ---- Two tensors, and perhaps a row ----
-
-// Inputs: a tensor, another one, gamma; then what is named.
-static ln_status check_sum(ln_call *call, const tl_tensor *beta, const tl_tensor *bias)
-{
-    const tl_tensor *src = ln_call_in(call, 0), *skip = ln_call_in(call, 1);
-    if (src->dtype != TL_FLOAT || skip->dtype != TL_FLOAT)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
-    if (ln_call_wants(call, 1) || ln_call_wants(call, 2))
-        return ln_call_fail(call, LN_UNSUPPORTED, "is without means and variances here");
-    int width = src->ndim > 0 ? src->dims[src->ndim - 1] : 0;
-    if (width == 0 || !is_row(ln_call_in(call, 2), width) || !is_row(beta, width) ||
-        !is_row(bias, width))
-        return ln_call_fail(call, LN_UNSUPPORTED, "is for rows of %d here", width);
-    return LN_OK;
-}
-
-ln_status ln_cpu_accepts_ms_skip_layer_norm(ln_call *call)
-{
-    return check_sum(call, ln_call_in(call, 3), ln_call_in(call, 4));
-}
-
-ln_status ln_cpu_accepts_ms_skip_rms_norm(ln_call *call)
-{
-    return check_sum(call, NULL, ln_call_in(call, 3));
-}
-
-static ln_status add_and_normalize(ln_call *call, const tl_tensor *beta, const tl_tensor *bias,
-                                   bool is_centered)
-{
-    tl_tensor *dst = ln_call_dst(call, 0), *kept = ln_call_dst(call, 3), *sum = kept ? kept : dst;
-    ln_pool *pool = ln_cpu_call_pool(call);
-    if (dst->len == 0)
-        return LN_OK;
-    LN_TRY(ln_cpu_elew(pool, ln_call_in(call, 0), ln_call_in(call, 1), sum, TL_SUM, LN_ACT_NONE, 0,
-                       0));
-    if (bias)
-        LN_TRY(ln_cpu_elew(pool, sum, bias, sum, TL_SUM, LN_ACT_NONE, 0, 0));
-    return ln_cpu_layernorm(pool, sum, ln_call_in(call, 2), beta, dst,
-                            (float)ln_call_float(call, "epsilon"), is_centered);
-}
-
-ln_status ln_cpu_ms_skip_layer_norm(ln_call *call)
-{
-    return add_and_normalize(call, ln_call_in(call, 3), ln_call_in(call, 4), true);
-}
-
-ln_status ln_cpu_ms_skip_rms_norm(ln_call *call)
-{
-    return add_and_normalize(call, NULL, ln_call_in(call, 3), false);
-}
-
-// ---- Rows of tables ----
 
 enum { IDS, SEGMENT_IDS, WORDS, POSITIONS, SEGMENTS, GAMMA, BETA, MASK, POSITION_IDS };
 
