@@ -54,7 +54,8 @@ static const source sources[] = {
     {"interleave", "b", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"linear", "b", "create", "TL_FLOAT", "[10]"},
     {"linear_pack", "w", "create", "TL_FLOAT", "[10, 3]"},
-    {"linear_packed", "p", "create", "TL_FLOAT", "[32]"}, // 2 rows for 16 columns, of which 10 count
+    {"linear_packed", "p", "create", "TL_FLOAT",
+     "[32]"}, // 2 rows for 16 columns, of which 10 count
     {"linear", "w", "create", "TL_FLOAT", "[2, 10]"},
     {"put_channels", "v", "input", "TL_FLOAT", "[1, 3, 2, 5]"},
     {"separable_nhwc", "d", "create", "TL_FLOAT", "[18]"}, // 3x3 taps of 2 channels
