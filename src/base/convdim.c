@@ -4,6 +4,7 @@
 #include <lightnet/convdim.h>
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -90,77 +91,60 @@ static ln_status parse_mode(const char *name, pad_mode *out_mode)
     return LN_FAIL(LN_INVALID, "'%s' computes no padding", name ? name : "(none)");
 }
 
-// What an axis needs in total, 0 rather than less.
-static ln_status clamp_total(int64_t total, int *out_total)
+// The padding with which `few` windows cover `many` elements, and `extra` more: 0 rather than less.
+static ln_status pad_axis(int64_t few, int64_t many, int extra, int size, int stride, int dilation,
+                          int *out_total)
 {
+    LN_TRY(check_window(size, stride, dilation));
+    if (few < 1 || many < 1 || extra < 0)
+        return LN_FAIL(LN_INVALID, "padding of %lld windows over %lld elements and %d more",
+                       (long long)few, (long long)many, extra);
+    int64_t total = (few - 1) * stride + extra + covered(size, dilation) - many;
     if (total > INT_MAX)
         return LN_FAIL(LN_LIMIT, "a padding of %lld does not fit an int", (long long)total);
     *out_total = total > 0 ? (int)total : 0;
     return LN_OK;
 }
 
-static void split_totals(const int *totals, int axis_count, pad_mode mode, int *padding)
+// `out` and `output_padding` are those of a transposed convolution.
+static ln_status pad(int *padding, const int *in, const int *out, const int *size,
+                     const int *stride, const int *output_padding, const int *dilation,
+                     int axis_count, const char *name, bool is_transposed)
 {
-    for (int i = 0; i < axis_count; i++) {
-        int total = mode == VALID ? 0 : totals[i];
-        int less = total / 2;
-        int more = total - less;
-        padding[i] = mode == SAME_LOWER ? more : less;
-        padding[axis_count + i] = mode == SAME_LOWER ? less : more;
-    }
-}
-
-static ln_status check_axes(int axis_count)
-{
+    if (!padding || !in || !size || !stride || !dilation)
+        return LN_FAIL(LN_INVALID, "automatic padding lacks an argument");
     if (axis_count < 0 || axis_count > LN_MAXDIM)
         return LN_FAIL(LN_INVALID, "%d axes to pad are outside 0..%d", axis_count, LN_MAXDIM);
+    pad_mode mode;
+    LN_TRY(parse_mode(name, &mode));
+
+    int totals[LN_MAXDIM] = {0};
+    for (int i = 0; i < axis_count; i++) {
+        int64_t few = in[i], many = in[i];
+        if (is_transposed)
+            many = out ? out[i] : many * stride[i];
+        else if (stride[i] > 0)
+            few = (few + stride[i] - 1) / stride[i];
+        LN_TRY(pad_axis(few, many, output_padding ? output_padding[i] : 0, size[i], stride[i],
+                        dilation[i], &totals[i]));
+    }
+    for (int i = 0; i < axis_count; i++) {
+        int total = mode == VALID ? 0 : totals[i], less = total / 2;
+        padding[i] = mode == SAME_LOWER ? total - less : less;
+        padding[axis_count + i] = total - padding[i];
+    }
     return LN_OK;
 }
 
 ln_status ln_autopadding_conv(int *padding, const int *in, const int *size, const int *stride,
                               const int *dilation, int axis_count, const char *mode)
 {
-    if (!padding || !in || !size || !stride || !dilation)
-        return LN_FAIL(LN_INVALID, "automatic padding lacks an argument");
-    pad_mode parsed;
-    LN_TRY(check_axes(axis_count));
-    LN_TRY(parse_mode(mode, &parsed));
-
-    int totals[LN_MAXDIM] = {0};
-    for (int i = 0; i < axis_count; i++) {
-        LN_TRY(check_window(size[i], stride[i], dilation[i]));
-        if (in[i] < 1)
-            return LN_FAIL(LN_INVALID, "axis %d to pad has %d elements", i, in[i]);
-        int64_t out = ((int64_t)in[i] + stride[i] - 1) / stride[i];
-        LN_TRY(
-            clamp_total((out - 1) * stride[i] + covered(size[i], dilation[i]) - in[i], &totals[i]));
-    }
-    split_totals(totals, axis_count, parsed, padding);
-    return LN_OK;
+    return pad(padding, in, NULL, size, stride, NULL, dilation, axis_count, mode, false);
 }
 
 ln_status ln_autopadding_deconv(int *padding, const int *in, const int *out, const int *size,
                                 const int *stride, const int *output_padding, const int *dilation,
                                 int axis_count, const char *mode)
 {
-    if (!padding || !in || !size || !stride || !dilation)
-        return LN_FAIL(LN_INVALID, "automatic padding lacks an argument");
-    pad_mode parsed;
-    LN_TRY(check_axes(axis_count));
-    LN_TRY(parse_mode(mode, &parsed));
-
-    int totals[LN_MAXDIM] = {0};
-    for (int i = 0; i < axis_count; i++) {
-        LN_TRY(check_window(size[i], stride[i], dilation[i]));
-        int extra = output_padding ? output_padding[i] : 0;
-        int64_t wanted = out ? out[i] : (int64_t)in[i] * stride[i];
-        if (in[i] < 1 || wanted < 1 || extra < 0)
-            return LN_FAIL(LN_INVALID, "axis %d of %d elements to %lld with output padding %d", i,
-                           in[i], (long long)wanted, extra);
-        LN_TRY(clamp_total((int64_t)stride[i] * (in[i] - 1) + extra +
-                               covered(size[i], dilation[i]) - wanted,
-                           &totals[i]));
-    }
-    split_totals(totals, axis_count, parsed, padding);
-    return LN_OK;
+    return pad(padding, in, out, size, stride, output_padding, dilation, axis_count, mode, true);
 }

@@ -37,11 +37,3 @@ ln_status ln_ref_expect(const tl_tensor *t, const char *what, tl_dtype dtype, in
     }
     return LN_OK;
 }
-
-ln_status ln_ref_expect_image(const tl_tensor *t, const char *what)
-{
-    LN_TRY(ln_ref_expect_any(t, what));
-    if (t->ndim != 4)
-        return LN_FAIL(LN_INVALID, "%s has rank %d instead of 4", what, t->ndim);
-    return LN_OK;
-}

@@ -55,7 +55,4 @@ ln_status ln_ref_expect(const tl_tensor *t, const char *what, tl_dtype dtype, in
 // The same for a tensor that may have any valid dtype and shape.
 ln_status ln_ref_expect_any(const tl_tensor *t, const char *what);
 
-// Rank 4.
-ln_status ln_ref_expect_image(const tl_tensor *t, const char *what);
-
 #endif

@@ -27,12 +27,6 @@ static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
         (void)ln_op_fail_recorded(op_arg);
 }
 
-// ---- Kernels with arguments as the operators have them ----
-
-// Without effect on a tensor that the data file fills.
-ln_status ln_ref_run_create(tl_tensor *dst, const char *name, const double *ran, const double *data,
-                            int data_len, bool from_file);
-
 // ---- Printing: print.c ----
 
 // A line with `msg`, then the tensor, on standard output.
