@@ -82,6 +82,13 @@ static const struct {
      X4 WEIGHT("s", "4") WEIGHT("o", "4") WEIGHT(
          "m", "4") "create(| dst=v | dtype=TL_FLOAT, dims=[4], ran=[2, 2]);"
                    "batchnorm(src=x, scale=s, offset=o, mean=m, var=v | dst=y | epsilon=1e-3);"},
+    {"groups, slopes and pads",
+     X4 WEIGHT("s", "4") WEIGHT(
+         "p",
+         "4, 1, 1") "groupnorm(src=x, scale=s, offset=s | dst=a | groups=2, epsilon=0.01);"
+                    "groupnorm(src=x, scale=s, offset=s | dst=b |); prelu(src=x, slope=p | dst=c |);"
+                    "pad(src=x | dst=d | pads=[0, 0, 1, -1, 0, 0, 2, 3], value=2.5);"
+                    "pad(src=x | dst=e | mode=reflect, pads=[0, 0, 1, 0, 0, 0, 2, 3]);"},
     {"activations",
      TABLE "relu(src=x | dst=a |); lrelu(src=x | dst=b | negslope=0.25);"
            "sigmoid(src=x | dst=c |); softmax(src=x | dst=d | axis=0); forward(src=x | dst=e |);"},

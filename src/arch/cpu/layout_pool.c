@@ -142,8 +142,26 @@ static bool read_scales(const ln_layout_build *build, const char *arg_name, resi
     return true;
 }
 
+// Of whole factors: the nearest element is then the same however places are rounded.
+static bool read_nearest(const ln_layout_build *build, resize *r)
+{
+    const char *mode = ln_param_list_find(build->op->op_arg->params, "mode")->value_string;
+    *r = (resize){.src = ln_layout_input(build, "src"),
+                  .mode = "nearest",
+                  .coordinates = "half_pixel",
+                  .rounding = "round_prefer_ceil"};
+    if (!ln_streq(mode, "TL_NEAREST") || !are_images(build, r->src))
+        return false;
+    const ln_layout_dims in = ln_layout_dims_of(build, r->src);
+    const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
+    return memcmp(in.d, out.d, 2 * sizeof *in.d) == 0 && out.d[2] % in.d[2] == 0 &&
+           out.d[3] % in.d[3] == 0;
+}
+
 static bool read_resize(const ln_layout_build *build, resize *r)
 {
+    if (ln_streq(build->op->op_arg->optype, "resize"))
+        return read_nearest(build, r);
     static const char *const modes[] = {"nearest", "linear", NULL};
     static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
                                               "align_corners", NULL};
@@ -207,6 +225,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
 
 const ln_layout_op ln_layout_pools[] = {
     {"pool", fits_pool, rewrite_pool},
+    {"resize", fits_resize, rewrite_resize},
     {"Resize", fits_resize, rewrite_resize},
     {"Upsample", fits_resize, rewrite_resize},
     {NULL, NULL, NULL},

@@ -88,6 +88,7 @@ static const struct {
      "ReduceProd ReduceSumSquare "},
     {19, " AveragePool Pad "},
     {20, " Gelu "},
+    {21, " GroupNormalization "},
     {23, " RMSNormalization "},
 };
 
