@@ -434,11 +434,26 @@ static const ln_opdesc_tensor *find_in(const ln_opdesc *op, const char *name)
     return NULL;
 }
 
+// Whether `name` is that of one of a variadic input's tensors, such as src2.
+static bool is_one_of_several(const ln_opdesc *op, const char *name)
+{
+    for (size_t i = 0; i < op->in_count; i++) {
+        size_t len = strlen(op->ins[i].arg_name);
+        if (op->ins[i].is_variadic == LN_DESC_TRUE &&
+            strncmp(name, op->ins[i].arg_name, len) == 0 && name[len] >= '1' && name[len] <= '9' &&
+            !name[len + 1])
+            return true;
+    }
+    return false;
+}
+
 // `name` is an input, variadic or not as it must be.
 static ln_status check_place_of(const ln_opdesc *op, ln_place place, const char *key,
                                 const char *name, bool is_variadic)
 {
     const ln_opdesc_tensor *in = find_in(op, name);
+    if (!in && !is_variadic && is_one_of_several(op, name))
+        return LN_OK;
     if (!in)
         return ln_fail_at(place, LN_INVALID, "%s '%s' is no input", key, name);
     if ((in->is_variadic == LN_DESC_TRUE) != is_variadic)

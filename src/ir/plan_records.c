@@ -191,11 +191,13 @@ static bool stands_for(const ln_tensor_list_entry *listed, const ln_arg_info *in
                        const char *arg_name)
 {
     size_t len = strlen(arg_name);
+    if (ln_streq(listed->arg_name, arg_name))
+        return true;
     for (; infos && infos->arg_name; infos++) {
         if (!ln_streq(infos->arg_name, arg_name))
             continue;
         if (!(infos->flags & LN_ARG_VARIADIC))
-            return ln_streq(listed->arg_name, arg_name);
+            return false;
         const char *number = listed->arg_name + len;
         return strncmp(listed->arg_name, arg_name, len) == 0 && *number &&
                strspn(number, "0123456789") == strlen(number);

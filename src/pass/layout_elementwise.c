@@ -106,9 +106,6 @@ ln_status ln_layout_rewrite_elementwise(ln_layout_build *build)
 const ln_layout_op ln_layout_elementwise[] = {
     {"act", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
     {"elew", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
-    {"Clip", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
-    {"Max", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
-    {"Min", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
-    {"Pow", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
+    {"func", ln_layout_fits_elementwise, ln_layout_rewrite_elementwise},
     {NULL, NULL, NULL},
 };

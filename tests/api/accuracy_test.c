@@ -44,6 +44,13 @@ typedef struct row {
                                                     ");\n"                                         \
     }
 
+#define THREE(what, op)                                                                            \
+    {                                                                                              \
+        "elew_cpu", what, -8, 8,                                                                   \
+            INPUT("[1000]") CONSTANT("a", "[1000]")                                                \
+                CONSTANT("b", "[1000]") "elew(src1=x, src2=a, src3=b | dst=y | elew_op=" op ");\n" \
+    }
+
 #define CONV_NHWC(what, src, weight, bias, algorithm, params)                                      \
     {                                                                                              \
         "conv2d_nhwc_cpu", what, 0.5, 1,                                                           \
@@ -111,19 +118,16 @@ typedef struct row {
 #define OFFSET "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"
 
 // What is found about x decides what y is.
-#define COMPARISON_THEN(name, statement)                                                           \
+#define COMPARISON_THEN(optype, what, statement)                                                   \
     {                                                                                              \
-        name "_cpu", "", -8, 8,                                                                    \
-            INPUT("[1000]") CONSTANT("a", "[1000]") "Less(A=x, B=a | C=c |);\n"                    \
-                                                    "Greater(A=x, B=a | C=d |);\n" statement       \
-                                                    "Where(condition=e, X=x, Y=a | output=y |);\n" \
+        optype "_cpu", what, -8, 8,                                                                \
+            INPUT("[1000]") CONSTANT(                                                              \
+                "a", "[1000]") "compare(src1=x, src2=a | dst=c | kind=less);\n"                    \
+                               "compare(src1=x, src2=a | dst=d | kind=greater);\n" statement       \
+                               "select(condition=e, src1=x, src2=a | dst=y |);\n"                  \
     }
-#define COMPARISON(name)                                                                           \
-    {                                                                                              \
-        name "_cpu", "", -8, 8,                                                                    \
-            INPUT("[1000]") CONSTANT("a", "[1000]") name                                           \
-            "(A=x, B=a | C=c |);\nWhere(condition=c, X=x, Y=a | output=y |);\n"                    \
-    }
+#define COMPARISON(kind)                                                                           \
+    COMPARISON_THEN("compare", kind, "compare(src1=x, src2=a | dst=e | kind=" kind ");\n")
 
 static const row rows[] = {
     {"pool_cpu", "greatest, 3x3", -8, 8,
@@ -191,21 +195,13 @@ static const row rows[] = {
     {"GRU_cpu", "30 steps", 0.1, 0.5,
      INPUT("[30, 1, 20]") CONSTANT("w", "[1, 48, 20]")
          CONSTANT("r", "[1, 48, 16]") "GRU(X=x, W=w, R=r | Y=y |);\n"},
-    {"Log_cpu", "", 2, 8, INPUT("[100000]") "Log(input=x | output=y |);\n"},
-    {"Sin_cpu", "", 0.1, 3, INPUT("[100000]") "Sin(input=x | output=y |);\n"},
-    {"Cos_cpu", "", 0.1, 1.5, INPUT("[100000]") "Cos(input=x | output=y |);\n"},
-    {"Reciprocal_cpu", "", 1, 8, INPUT("[1000]") "Reciprocal(X=x | Y=y |);\n"},
-    {"Max_cpu", "", -8, 8,
-     INPUT("[1000]") CONSTANT("a", "[1000]") "Max(data_01=x, data_02=a | max=y |);\n"},
-    {"Min_cpu", "", -8, 8,
-     INPUT("[1000]") CONSTANT("a", "[1000]") "Min(data_01=x, data_02=a | min=y |);\n"},
-    {"Sum_cpu", "", -8, 8,
-     INPUT("[1000]") CONSTANT("a", "[1000]") "Sum(data_01=x, data_02=a | sum=y |);\n"},
+    {"func_cpu", "log", 2, 8, INPUT("[100000]") "func(src=x | dst=y | func=log);\n"},
+    {"func_cpu", "sin", 0.1, 3, INPUT("[100000]") "func(src=x | dst=y | func=sin);\n"},
+    {"func_cpu", "cos", 0.1, 1.5, INPUT("[100000]") "func(src=x | dst=y | func=cos);\n"},
+    {"func_cpu", "reciprocal", 1, 8, INPUT("[1000]") "func(src=x | dst=y | func=reciprocal);\n"},
     {"layernorm_cpu", "without the mean", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "layernorm(src=x, scale=s | dst=y | centered=false);\n"},
-    {"Clip_cpu", "", -8, 8, INPUT("[1000]") "Clip(input=x | output=y | since=6, min=-1, max=2);\n"},
-    {"Div_cpu", "", -8, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Div(A=x, B=a | C=y |);\n"},
     ACT("none", -8, 8),
     ACT("relu", -8, 8),
     ACT("clip", -8, 8),
@@ -249,21 +245,17 @@ static const row rows[] = {
      "create(| dst=ids | dtype=TL_INT32, dims=[1, 3], data=[9, 2, 0]);\n"
      "ms_EmbedLayerNormalization(input_ids=ids, word_embedding=x, position_embedding=x, gamma=s, "
      "beta=o | output=y |);\n"},
-    COMPARISON("Equal"),
-    COMPARISON("Less"),
-    COMPARISON("LessOrEqual"),
-    COMPARISON("Greater"),
-    COMPARISON("GreaterOrEqual"),
-    COMPARISON_THEN("And", "And(A=c, B=d | C=e |);\n"),
-    COMPARISON_THEN("Or", "Or(A=c, B=d | C=e |);\n"),
-    COMPARISON_THEN("Xor", "Xor(A=c, B=d | C=e |);\n"),
-    COMPARISON_THEN("Not", "Not(X=c | Y=e |);\n"),
-    COMPARISON_THEN("IsNaN", "IsNaN(X=x | Y=e |);\n"),
-    COMPARISON_THEN("Where", "And(A=d, B=c | C=e |);\n"),
-    {"Mod_cpu", "", -8, 8,
-     INPUT("[1000]") CONSTANT("a", "[1000]") "Mod(A=x, B=a | C=y | fmod=1);\n"},
-    {"Mean_cpu", "of three", -8, 8,
-     INPUT("[1000]") CONSTANT("a", "[1000]") "Mean(data_01=x, data_02=a, data_03=a | mean=y |);\n"},
+    COMPARISON("equal"),
+    COMPARISON("not_equal"),
+    COMPARISON("less"),
+    COMPARISON("less_equal"),
+    COMPARISON("greater"),
+    COMPARISON("greater_equal"),
+    COMPARISON_THEN("compare", "with nothing", "compare(src1=c | dst=e | kind=equal);\n"),
+    COMPARISON_THEN("compare", "of bools", "compare(src1=c, src2=d | dst=e | kind=not_equal);\n"),
+    COMPARISON_THEN("elew", "and", "elew(src1=c, src2=d | dst=e | elew_op=TL_MIN);\n"),
+    COMPARISON_THEN("elew", "or", "elew(src1=c, src2=d | dst=e | elew_op=TL_MAX);\n"),
+    COMPARISON_THEN("select", "", "compare(src1=d | dst=e | kind=equal);\n"),
     {"prelu_cpu", "", -8, 8,
      INPUT("[1000]") CONSTANT("a", "[1]") "prelu(src=x, slope=a | dst=y |);\n"},
     {"Gather_cpu", "", -8, 8,
@@ -279,13 +271,6 @@ static const row rows[] = {
     {"CumSum_cpu", "columns", -8, 8,
      INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
                          "CumSum(x=x, axis=i | y=y | exclusive=1, reverse=1);\n"},
-    {"Range_cpu", "", -8, 8,
-     INPUT("[1000]") "create(| dst=a | dtype=TL_FLOAT, dims=[], data=[-3.7]);\n"
-                     "create(| dst=b | dtype=TL_FLOAT, dims=[], data=[96.25]);\n"
-                     "create(| dst=c | dtype=TL_FLOAT, dims=[], data=[0.1]);\n"
-                     "Range(start=a, limit=b, delta=c | output=r |);\n"
-                     "Add(A=x, B=r | C=y |);\n"},
-    {"Pow_cpu", "", 0.1, 8, INPUT("[1000]") CONSTANT("a", "[1000]") "Pow(X=x, Y=a | Z=y |);\n"},
     {"Cast_cpu", "to whole numbers and back", -80, 80,
      INPUT(
          "[1000]") "Cast(input=x | output=i | to=TL_INT32);\nCast(input=i | output=y | to=TL_FLOAT);\n"},
@@ -305,6 +290,13 @@ static const row rows[] = {
     BINARY("quotient", "TL_DIV"),
     BINARY("greater", "TL_MAX"),
     BINARY("smaller", "TL_MIN"),
+    BINARY("rest", "TL_REST"),
+    {"elew_cpu", "power", 0.1, 8,
+     INPUT("[1000]") CONSTANT("a", "[1000]") "elew(src1=x, src2=a | dst=y | elew_op=TL_POWER);\n"},
+    THREE("greatest of three", "TL_MAX"),
+    THREE("smallest of three", "TL_MIN"),
+    THREE("sum of three", "TL_SUM"),
+    THREE("mean of three", "TL_MEAN"),
     {"softmax_cpu", "10 of -8 .. 8", -8, 8,
      INPUT("[300, 10]") "softmax(src=x | dst=y | axis=1);\n"},
     {"softmax_cpu", "1000 of -8 .. 8", -8, 8,

@@ -286,7 +286,7 @@ TEST(models_without_sense_are_refused)
          "should be <= 2"},
         {KEYS "slice(src=x | dst=s | axis=0, start=0, len=3); elew(src1=x, src2=s | dst=y | "
               "elew_op=TL_SUM);",
-         "the shapes [4] and [3] do not fit"},
+         "dimension 0 of input 1 is 3, which does not broadcast to 4"},
     };
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -210,6 +210,29 @@ CASES = [
     ("addend and activation", X + Z + IMAGE,
      "conv(src=x, weight=w, bias=b, addend=z | dst=y | padding=[1, 1, 1, 1], act=clip, beta=6);",
      "ms_FusedConv(X=x, W=w, B=b, Z=z | Y=y | pads=[1, 1, 1, 1], activation=Clip, activation_params=[0, 6]);"),
+    ("any number of operands", X + Z,
+     "elew(src1=x, src2=z, src3=x | dst=a | elew_op=TL_SUM);\nelew(src1=a | dst=b | elew_op=TL_MAX);\n"
+     "elew(src1=b, src2=z, src3=x | dst=c | elew_op=TL_MIN);\nelew(src1=c, src2=x | dst=y | elew_op=TL_MEAN);",
+     "Sum(data_01=x, data_02=z, data_03=x | sum=a |);\nMax(data_01=a | max=b |);\n"
+     "Min(data_01=b, data_02=z, data_03=x | min=c |);\nMean(data_01=c, data_02=x | mean=y |);"),
+    ("powers and rests", X + Z,
+     "elew(src1=x, src2=z | dst=a | elew_op=TL_POWER);\nelew(src1=a, src2=z | dst=b | elew_op=TL_REST);\n"
+     "elew(src1=b, src2=z | dst=y | elew_op=TL_MOD);",
+     "Pow(X=x, Y=z | Z=a |);\nMod(A=a, B=z | C=b | fmod=1);\nMod(A=b, B=z | C=y |);"),
+    ("functions", X,
+     "func(src=x | dst=a | func=sin);\nfunc(src=a | dst=b | func=cos);\nfunc(src=b | dst=c | func=log);\n"
+     "func(src=c | dst=y | func=reciprocal);",
+     "Sin(input=x | output=a |);\nCos(input=a | output=b |);\nLog(input=b | output=c |);\nReciprocal(X=c | Y=y |);"),
+    ("comparisons and choices", X + Z,
+     "compare(src1=x, src2=z | dst=a | kind=less);\ncompare(src1=x, src2=z | dst=b | kind=greater_equal);\n"
+     "compare(src1=x, src2=x | dst=c | kind=not_equal);\ncompare(src1=c | dst=d | kind=equal);\n"
+     "elew(src1=a, src2=d | dst=e | elew_op=TL_MIN);\nelew(src1=e, src2=b | dst=f | elew_op=TL_MAX);\n"
+     "compare(src1=f, src2=a | dst=g | kind=not_equal);\nselect(condition=g, src1=x, src2=z | dst=y |);",
+     "Less(A=x, B=z | C=a |);\nGreaterOrEqual(A=x, B=z | C=b |);\nIsNaN(X=x | Y=c |);\nNot(X=c | Y=d |);\n"
+     "And(A=a, B=d | C=e |);\nOr(A=e, B=b | C=f |);\nXor(A=f, B=a | C=g |);\nWhere(condition=g, X=x, Y=z | output=y |);"),
+    ("comparisons of integers", I,
+     "compare(src1=x, src2=x | dst=a | kind=greater);\nselect(condition=a, src1=x, src2=x | dst=y |);",
+     "Greater(A=x, B=x | C=a |);\nWhere(condition=a, X=x, Y=x | output=y |);"),
 ]
 
 

@@ -24,7 +24,7 @@ TYPE = re.compile(r"^(?:[\w.\-/]+: )?(\w+)\(", re.MULTILINE)
 # One operator under two names: the core has one type for them.
 SAME = {"Clip_ref": "act_ref", "Abs_ref": "act_ref", "Neg_ref": "act_ref", "Sqrt_ref": "act_ref",
         "Add_ref": "elew_ref", "Sub_ref": "elew_ref", "Mul_ref": "elew_ref", "Div_ref": "elew_ref",
-        "Max_ref": "elew_ref", "Min_ref": "elew_ref", "Sum_ref": "elew_ref",
+        "Max_ref": "elew_ref", "Min_ref": "elew_ref", "Sum_ref": "elew_ref", "Mod_ref": "elew_ref",
         "BatchNormalization_ref": "batchnorm_ref", "LayerNormalization_ref": "layernorm_ref",
         "RMSNormalization_ref": "layernorm_ref", "MaxPool_ref": "pool_ref", "MatMul_ref": "matmul_ref", "Gemm_ref": "linear_ref"}
 # Views, which copy nothing, and what runs once, when a model is loaded.

@@ -511,6 +511,101 @@ def unary_cases():
     run('lrelu', 'TL_FLOAT', lambda x: rounded(x * 0.0, 'TL_FLOAT') if x < 0 else x, negslope=0.0)
 
 
+def function_cases():
+    def of(func, x):
+        if x != x:
+            return NAN
+        if func == 'reciprocal':
+            return math.copysign(INF, x) if x == 0 else 1 / x
+        if func == 'log':
+            return NAN if x < 0 else -INF if x == 0 else math.log(x)
+        return NAN if math.isinf(x) else {'sin': math.sin, 'cos': math.cos}[func](x)
+
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE'):
+        for func in ('log', 'sin', 'cos', 'reciprocal'):
+            case = Case(f'func_{dtype[3:].lower()}_{func}')
+            numbers = tensor(dtype, [11], edge_numbers(dtype) + [0.3, 1000.5])
+            case.give('src', numbers)
+            case.op('func', {'src': 'src'}, {'dst': 'dst'}, func=func)
+            case.expect(dst=tensor(dtype, [11], [of(func, x) for x in numbers[2]]))
+
+
+def compare_cases():
+    kinds = {'equal': lambda a, b: a == b, 'not_equal': lambda a, b: a != b, 'less': lambda a, b: a < b,
+             'less_equal': lambda a, b: a <= b, 'greater': lambda a, b: a > b, 'greater_equal': lambda a, b: a >= b}
+    for dtype in DTYPES:
+        case = Case(f'compare_{dtype[3:].lower()}')
+        a = edge_numbers(dtype)
+        n = len(a)
+        case.give('a', tensor(dtype, [n, 1], a))
+        case.give('b', tensor(dtype, [n], a))
+        for kind, holds in kinds.items():
+            case.op('compare', {'src1': 'a', 'src2': 'b'}, {'dst': kind}, kind=kind)
+            case.expect(**{kind: tensor('TL_BOOL', [n, n], [int(holds(x, y)) for x in a for y in a])})
+        case.op('compare', {'src1': 'a'}, {'dst': 'nothing'}, kind='equal')
+        case.expect(nothing=tensor('TL_BOOL', [n, 1], [int(x == 0) for x in a]))
+
+        case = Case(f'select_{dtype[3:].lower()}')
+        a, b = (case.some(name, dims, dtype, 0, 1)[2] for name, dims in (('a', [3, 4]), ('b', [4])))
+        c = case.some('c', [2, 3, 1], 'TL_BOOL', 0, 1)[2]
+        case.op('select', {'condition': 'c', 'src1': 'a', 'src2': 'b'}, {'dst': 'dst'})
+        case.expect(dst=made(dtype, [2, 3, 4], lambda i, j, k: a[j * 4 + k] if c[i * 3 + j] else b[k]))
+
+
+def elew_of_any_cases():
+    """Any number of operands, and rests."""
+    folds = {'SUM': sum, 'MEAN': lambda xs: sum(xs) / len(xs), 'MAX': max, 'MIN': min}
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
+        for count in (1, 2, 3, 6):
+            case = Case(f'elew_any_{dtype[3:].lower()}_{count}')
+            low, high = (-9, 9) if dtype != 'TL_UINT8' else (0, 200)
+            dims = [[2, 1, 5], [3, 1], [1], [2, 3, 5], [5], [3, 5]][:count]
+            out = [[2, 1, 5], [2, 3, 5], [2, 3, 5], None, None, [2, 3, 5]][count - 1]
+            srcs = [case.some(f's{i}', d, dtype, low, high) for i, d in enumerate(dims)]
+
+            def read(src, place):
+                own = place[len(place) - len(src[1]):]
+                return src[2][index(src[1], [0 if d == 1 else c for c, d in zip(own, src[1])])]
+
+            for op, fold in folds.items():
+                def at(*place):
+                    x = fold([read(src, place) for src in srcs])
+                    if is_floating(dtype):
+                        return rounded(x, dtype)
+                    if op == 'MEAN':
+                        total = wrapped(sum(read(src, place) for src in srcs), 'TL_INT64')
+                        return wrapped(toward_zero(total, count), dtype)
+                    return wrapped(x, dtype)
+
+                case.op('elew', {f'src{i + 1}': f's{i}' for i in range(count)}, {'dst': op.lower()}, elew_op=f'TL_{op}')
+                case.expect(**{op.lower(): made(dtype, out, at)})
+    for dtype in ('TL_FLOAT', 'TL_INT32', 'TL_INT64', 'TL_UINT8'):
+        case = Case(f'elew_rests_{dtype[3:].lower()}')
+        a = [0, 5, -5, 6, -6, 7] if dtype != 'TL_UINT8' else [0, 5, 6, 7, 200, 255]
+        b = [3, -3, 4, 1] if dtype != 'TL_UINT8' else [3, 4, 1, 100]
+        case.give('a', tensor(dtype, [6, 1], a))
+        case.give('b', tensor(dtype, [4], b))
+        case.op('elew', {'src1': 'a', 'src2': 'b'}, {'dst': 'mod'}, elew_op='TL_MOD')
+        case.op('elew', {'src1': 'a', 'src2': 'b'}, {'dst': 'rest'}, elew_op='TL_REST')
+        case.expect(mod=tensor(dtype, [6, 4], [x % y for x in a for y in b]),
+                    rest=tensor(dtype, [6, 4], [math.fmod(x, y) if dtype == 'TL_FLOAT' else int(math.fmod(x, y))
+                                                for x in a for y in b]))
+    case = Case('elew_power')
+    a, b = [0.5, 2, 3e38, -2, 0], [0, 1, 2.5, -3]
+    case.give('a', tensor('TL_FLOAT', [5, 1], a))
+    case.give('b', tensor('TL_FLOAT', [4], b))
+    case.op('elew', {'src1': 'a', 'src2': 'b'}, {'dst': 'dst'}, elew_op='TL_POWER')
+
+    def power(x, y):
+        if x == 0 and y < 0:
+            return INF
+        if x < 0 and y != int(y):
+            return NAN
+        return round_float(math.pow(round_float(x), y))
+
+    case.expect(dst=tensor('TL_FLOAT', [5, 4], [power(x, y) for x in a for y in b]))
+
+
 def elew_of(op, a, b, dtype):
     if op == 'POW':
         try:
@@ -1027,7 +1122,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
-                elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
+                function_cases, compare_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):
         add()

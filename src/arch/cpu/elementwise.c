@@ -11,7 +11,7 @@
 #include "arch/cpu/onnx/pool_of.h"
 #include "op/elementwise.h"
 
-// ---- act, elew, scale_shift ----
+// ---- act, elew, scale_shift, func ----
 
 ln_status ln_cpu_accepts_floats(ln_call *call)
 {
@@ -25,9 +25,20 @@ ln_status ln_cpu_accepts_floats(ln_call *call)
 
 ln_status ln_cpu_accepts_elew(ln_call *call)
 {
-    if (tl_elew_op_from_str(ln_call_string(call, "elew_op")) == TL_POW)
-        return ln_call_fail(call, LN_UNSUPPORTED, "leaves TL_POW to arch ref");
-    return ln_cpu_accepts_floats(call);
+    tl_dtype dtype = ln_call_in(call, 0)->dtype;
+    int op;
+    ln_act_of of;
+    LN_TRY(ln_elew_op_read(call, &op));
+    LN_TRY(ln_act_read(call, &of));
+    bool is_taken = dtype == TL_FLOAT && op != TL_POW && op != LN_ELEW_MOD;
+    if (dtype == TL_BOOL && ln_call_in_count(call) == 2)
+        is_taken = op == TL_MAX || op == TL_MIN;
+    else if (dtype == TL_INT32 || dtype == TL_INT64)
+        is_taken = op == LN_ELEW_MOD || op == LN_ELEW_REST;
+    if (!is_taken || (dtype != TL_FLOAT && of.act != LN_ACT_NONE))
+        return ln_call_fail(call, LN_UNSUPPORTED, "leaves %s of %s to arch ref",
+                            ln_call_string(call, "elew_op"), tl_dtype_title(dtype));
+    return LN_OK;
 }
 
 ln_status ln_cpu_compute_act(ln_call *call)
@@ -40,12 +51,41 @@ ln_status ln_cpu_compute_act(ln_call *call)
 
 ln_status ln_cpu_compute_elew(ln_call *call)
 {
-    tl_elew_op op;
+    int op;
     ln_act_of of;
+    tl_tensor *dst = ln_call_dst(call, 0);
     LN_TRY(ln_elew_op_read(call, &op));
     LN_TRY(ln_act_read(call, &of));
-    return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
-                       ln_call_dst(call, 0), op, of.act, of.alpha, of.beta);
+    if (dst->dtype != TL_FLOAT || op >= TL_ELEW_OP_SIZE || ln_call_in_count(call) != 2) {
+        LN_TRY(ln_cpu_elew_rows(call, op));
+        if (of.act == LN_ACT_NONE || ln_call_is_counting(call))
+            return LN_OK;
+        return ln_cpu_act(ln_cpu_call_pool(call), dst, dst, of.act, of.alpha, of.beta);
+    }
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1), dst,
+                       (tl_elew_op)op, of.act, of.alpha, of.beta);
+}
+
+ln_status ln_cpu_compute_func(ln_call *call)
+{
+    static void (*const functions[])(ln_cpu_isa, size_t, const float *, float *, ln_pool *) = {
+        [LN_FUNC_LOG] = ln_log_f32,
+        [LN_FUNC_SIN] = ln_sin_f32,
+        [LN_FUNC_COS] = ln_cos_f32,
+    };
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_pool *pool = ln_cpu_call_pool(call);
+    float one = 1;
+    const tl_tensor numerator = {.dtype = TL_FLOAT, .len = 1, .ndim = 0, .data = &one};
+    ln_func func;
+    LN_TRY(ln_func_read(call, &func));
+    if (func == LN_FUNC_RECIPROCAL)
+        return ln_cpu_elew(pool, &numerator, src, dst, TL_DIV, LN_ACT_NONE, 0, 0);
+    functions[func](ln_cpu_isa_get(), (size_t)dst->len, src->data, dst->data, pool);
+    return LN_OK;
 }
 
 ln_status ln_cpu_compute_scale_shift(ln_call *call)

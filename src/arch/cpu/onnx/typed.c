@@ -10,7 +10,7 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/onnx/pool_of.h"
 #include "arch/cpu/onnx/rows.h"
-#include "op/onnx/elementwise.h"
+#include "op/elementwise.h"
 
 typedef struct operands {
     const void *src[LN_CPU_ROWS_INPUTS];
@@ -57,98 +57,52 @@ static ln_status run_two(ln_call *call, const tl_tensor *a, const tl_tensor *b, 
     DEFINE_ROW(name##_int32, int32_t, tl_bool, x1 operator x2, x1, x2)                             \
     DEFINE_ROW(name##_int64, int64_t, tl_bool, x1 operator x2, x1, x2)
 DEFINE_COMPARISON(equal, ==)
+DEFINE_COMPARISON(not_equal, !=)
 DEFINE_COMPARISON(less, <)
-DEFINE_COMPARISON(less_or_equal, <=)
+DEFINE_COMPARISON(less_equal, <=)
+DEFINE_ROW(equal_bool, tl_bool, tl_bool, !x1 == !x2, x1, x2)
+DEFINE_ROW(not_equal_bool, tl_bool, tl_bool, !x1 != !x2, x1, x2)
 
-// Before version 7 the second input is laid out by attributes.
-static ln_status check_layout(ln_call *call)
+// NULL where arch ref does it. What is greater is less with the operands exchanged.
+static ln_cpu_row_fn *comparison_of(int relations, tl_dtype dtype)
 {
-    if (ln_call_since(call) < 7)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is not for its first versions here");
-    return LN_OK;
+    static ln_cpu_row_fn *const rows[][4] = {
+        {equal_float, equal_int32, equal_int64, equal_bool},
+        {not_equal_float, not_equal_int32, not_equal_int64, not_equal_bool},
+        {less_float, less_int32, less_int64, NULL},
+        {less_equal_float, less_equal_int32, less_equal_int64, NULL},
+    };
+    bool is_or_equal = (relations & LN_IS_EQUAL) != 0;
+    int row = relations & LN_IS_UNORDERED ? 1 : relations == LN_IS_EQUAL ? 0 : 2 + is_or_equal;
+    switch (dtype) {
+    case TL_FLOAT: return rows[row][0];
+    case TL_INT32: return rows[row][1];
+    case TL_INT64: return rows[row][2];
+    case TL_BOOL: return rows[row][3];
+    default: return NULL;
+    }
 }
 
-ln_status ln_cpu_accepts_onnx_compare(ln_call *call)
+ln_status ln_cpu_accepts_compare(ln_call *call)
 {
-    tl_dtype dtype = ln_call_in(call, 0)->dtype;
-    LN_TRY(check_layout(call));
-    if (dtype != TL_FLOAT && dtype != TL_INT32 && dtype != TL_INT64)
+    int relations;
+    LN_TRY(ln_compare_read(call, &relations));
+    if (!comparison_of(relations, ln_call_in(call, 0)->dtype))
         return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
     return LN_OK;
 }
 
-// `is_turned`: the second input stands on the left.
-static ln_status compare(ln_call *call, bool is_turned, ln_cpu_row_fn *floats,
-                         ln_cpu_row_fn *int32s, ln_cpu_row_fn *int64s)
+ln_status ln_cpu_compute_compare(ln_call *call)
 {
-    const tl_tensor *a = ln_call_in(call, is_turned), *b = ln_call_in(call, !is_turned);
-    return run_two(call, a, b,
-                   a->dtype == TL_FLOAT   ? floats
-                   : a->dtype == TL_INT32 ? int32s
-                                          : int64s);
-}
-
-ln_status ln_cpu_onnx_equal(ln_call *call)
-{
-    return compare(call, false, equal_float, equal_int32, equal_int64);
-}
-
-ln_status ln_cpu_onnx_less(ln_call *call)
-{
-    return compare(call, false, less_float, less_int32, less_int64);
-}
-
-ln_status ln_cpu_onnx_less_or_equal(ln_call *call)
-{
-    return compare(call, false, less_or_equal_float, less_or_equal_int32, less_or_equal_int64);
-}
-
-ln_status ln_cpu_onnx_greater(ln_call *call)
-{
-    return compare(call, true, less_float, less_int32, less_int64);
-}
-
-ln_status ln_cpu_onnx_greater_or_equal(ln_call *call)
-{
-    return compare(call, true, less_or_equal_float, less_or_equal_int32, less_or_equal_int64);
-}
-
-// ---- Logic ----
-
-DEFINE_ROW(both, tl_bool, tl_bool, x1 &&x2, x1, x2)
-DEFINE_ROW(either, tl_bool, tl_bool, x1 || x2, x1, x2)
-DEFINE_ROW(one_of_both, tl_bool, tl_bool, !x1 != !x2, x1, x2)
-DEFINE_ROW(neither, tl_bool, tl_bool, !(x1 || x2), x1, x2)
-DEFINE_ROW(is_nan, float, tl_bool, isnan(x1) || isnan(x2), x1, x2)
-
-ln_status ln_cpu_accepts_onnx_logic(ln_call *call)
-{
-    return check_layout(call);
-}
-
-ln_status ln_cpu_onnx_and(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), both);
-}
-
-ln_status ln_cpu_onnx_or(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), either);
-}
-
-ln_status ln_cpu_onnx_xor(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), one_of_both);
-}
-
-ln_status ln_cpu_onnx_not(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 0), neither);
-}
-
-ln_status ln_cpu_onnx_is_nan(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 0), is_nan);
+    static const uint64_t nothing;
+    const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1);
+    const tl_tensor zero = {.dtype = a->dtype, .len = 1, .data = (void *)(uintptr_t)&nothing};
+    int relations;
+    LN_TRY(ln_compare_read(call, &relations));
+    ln_cpu_row_fn *run = comparison_of(relations, a->dtype);
+    b = b ? b : &zero;
+    bool is_turned = (relations & LN_IS_GREATER) && !(relations & LN_IS_LESS);
+    return run_two(call, is_turned ? b : a, is_turned ? a : b, run);
 }
 
 // ---- Choices ----
@@ -202,14 +156,14 @@ static ln_cpu_row_fn *choice_of(tl_dtype dtype)
     }
 }
 
-ln_status ln_cpu_accepts_onnx_where(ln_call *call)
+ln_status ln_cpu_accepts_select(ln_call *call)
 {
     if (!choice_of(ln_call_in(call, 1)->dtype))
         return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_where(ln_call *call)
+ln_status ln_cpu_compute_select(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     const tl_tensor *in[] = {ln_call_in(call, 0), ln_call_in(call, 1), ln_call_in(call, 2)};
@@ -238,26 +192,8 @@ DEFINE_ROW(rest_int64, int64_t, int64_t, rest_of(x1, x2), x1, x2)
 DEFINE_ROW(mod_int32, int32_t, int32_t, (int32_t)mod_of(x1, x2), x1, x2)
 DEFINE_ROW(mod_int64, int64_t, int64_t, mod_of(x1, x2), x1, x2)
 DEFINE_ROW(rest_float, float, float, fmodf(x1, x2), x1, x2)
-
-ln_status ln_cpu_accepts_onnx_mod(ln_call *call)
-{
-    tl_dtype dtype = ln_call_in(call, 0)->dtype;
-    bool is_c_rest = ln_call_int(call, "fmod") != 0;
-    if (dtype == TL_INT32 || dtype == TL_INT64 || (dtype == TL_FLOAT && is_c_rest))
-        return LN_OK;
-    return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
-}
-
-ln_status ln_cpu_onnx_mod(ln_call *call)
-{
-    const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1);
-    bool is_c_rest = ln_call_int(call, "fmod") != 0;
-    if (a->dtype == TL_FLOAT)
-        return run_two(call, a, b, rest_float);
-    if (a->dtype == TL_INT32)
-        return run_two(call, a, b, is_c_rest ? rest_int32 : mod_int32);
-    return run_two(call, a, b, is_c_rest ? rest_int64 : mod_int64);
-}
+DEFINE_ROW(both, tl_bool, tl_bool, x1 &&x2, x1, x2)
+DEFINE_ROW(either, tl_bool, tl_bool, x1 || x2, x1, x2)
 
 static void power_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
 {
@@ -266,43 +202,17 @@ static void power_row(const void *self, size_t n, const size_t *at, const size_t
                  (const float *)o->src[1] + at[1], step[1], (float *)o->dst + to);
 }
 
-ln_status ln_cpu_accepts_onnx_pow(ln_call *call)
+static ln_cpu_row_fn *arithmetic_of(int op, tl_dtype dtype)
 {
-    LN_TRY(check_layout(call));
-    return ln_cpu_accepts_floats(call);
-}
-
-ln_status ln_cpu_onnx_pow(ln_call *call)
-{
-    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1), power_row);
-}
-
-ln_status ln_cpu_accepts_onnx_range(ln_call *call)
-{
-    tl_dtype dtype = ln_call_in(call, 0)->dtype;
-    for (int i = 0; i < 3; i++)
-        if (ln_call_in(call, i)->dtype != dtype)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for one type here");
-    return dtype == TL_FLOAT || dtype == TL_INT64
-               ? LN_OK
-               : ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
-}
-
-// Whole numbers are counted modulo 2^64.
-ln_status ln_cpu_onnx_range(ln_call *call)
-{
-    const void *start = ln_call_in(call, 0)->data, *delta = ln_call_in(call, 2)->data;
-    tl_tensor *dst = ln_call_dst(call, 0);
-    if (dst->dtype == TL_INT64) {
-        uint64_t first = *(const uint64_t *)start, step = *(const uint64_t *)delta;
-        for (int i = 0; i < dst->len; i++)
-            ((uint64_t *)dst->data)[i] = first + (uint64_t)i * step;
-        return LN_OK;
-    }
-    double first = (double)*(const float *)start, step = (double)*(const float *)delta;
-    for (int i = 0; i < dst->len; i++)
-        ((float *)dst->data)[i] = (float)(first + i * step);
-    return LN_OK;
+    if (op == LN_ELEW_POWER)
+        return power_row;
+    if (op == TL_MIN || op == TL_MAX)
+        return op == TL_MIN ? both : either;
+    if (dtype == TL_FLOAT)
+        return rest_float;
+    bool is_rest = op == LN_ELEW_REST;
+    return dtype == TL_INT32 ? (is_rest ? rest_int32 : mod_int32)
+                             : (is_rest ? rest_int64 : mod_int64);
 }
 
 // ---- Any number of inputs ----
@@ -363,33 +273,32 @@ static ln_status add_up(ln_call *call, double scale)
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_sum_of_any(ln_call *call)
-{
-    return add_up(call, 1);
-}
-
-ln_status ln_cpu_onnx_mean_of_any(ln_call *call)
-{
-    return add_up(call, ln_call_in_count(call));
-}
-
+// The output may lie over the first operand or over the second.
 static ln_status find_extreme(ln_call *call, tl_elew_op op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     folding f = {.dst = dst->data};
-    fold_input(call, 0, &f, copy_row);
-    for (int i = 1; i < ln_call_in_count(call); i++)
-        LN_TRY(ln_cpu_elew(ln_cpu_call_pool(call), dst, ln_call_in(call, i), dst, op, LN_ACT_NONE,
-                           0, 0));
+    int count = ln_call_in_count(call);
+    bool is_over_second = count > 1 && ln_call_in(call, 1)->data == dst->data;
+    if (!is_over_second)
+        fold_input(call, 0, &f, copy_row);
+    for (int i = 1; i < count; i++)
+        LN_TRY(ln_cpu_elew(ln_cpu_call_pool(call),
+                           i == 1 && is_over_second ? ln_call_in(call, 0) : dst,
+                           ln_call_in(call, i), dst, op, LN_ACT_NONE, 0, 0));
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_max_of_any(ln_call *call)
+ln_status ln_cpu_elew_rows(ln_call *call, int op)
 {
-    return find_extreme(call, TL_MAX);
-}
-
-ln_status ln_cpu_onnx_min_of_any(ln_call *call)
-{
-    return find_extreme(call, TL_MIN);
+    int count = ln_call_in_count(call);
+    bool is_binary = count == 2 && op != LN_ELEW_MEAN;
+    if (!is_binary && (op == TL_SUM || op == LN_ELEW_MEAN))
+        return add_up(call, op == TL_SUM ? 1 : count);
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    if (!is_binary)
+        return find_extreme(call, (tl_elew_op)op);
+    return run_two(call, ln_call_in(call, 0), ln_call_in(call, 1),
+                   arithmetic_of(op, ln_call_in(call, 0)->dtype));
 }

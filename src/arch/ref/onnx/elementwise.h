@@ -17,10 +17,6 @@
     X(ceil, ceil)                                                                                  \
     X(round, rint)                                                                                 \
     X(sqrt, sqrt)                                                                                  \
-    X(log, log)                                                                                    \
-    X(reciprocal, reciprocal)                                                                      \
-    X(sin, sin)                                                                                    \
-    X(cos, cos)                                                                                    \
     X(tan, tan)                                                                                    \
     X(asin, asin)                                                                                  \
     X(acos, acos)                                                                                  \
@@ -40,6 +36,9 @@
 // The larger, the smaller of two: NaN if one is.
 double ln_real_max(double a, double b);
 double ln_real_min(double a, double b);
+
+// What the core's `elew` computes of any number of inputs.
+ln_status ln_ref_fold(ln_call *call, int elew_op);
 
 // How the elements of a dtype are computed with. A bool is NATURAL.
 typedef enum ln_number_kind {

@@ -9,6 +9,7 @@
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "base/deadline.h"
+#include "op/elementwise.h"
 #include "tensor/elem.h"
 
 // The same function for each kind of number; NULL where the operator does not take the kind.
@@ -21,16 +22,22 @@ typedef struct number_function {
 typedef struct operands {
     const tl_tensor *a, *b;
     tl_tensor *dst;
+    tl_tensor zero; // in the place of a second operand that is absent
     ln_ref_rows rows;
 } operands;
 
 static ln_status get_operands(ln_call *call, operands *o)
 {
-    ln_shaped second;
-    LN_TRY(ln_second_operand(call, &second));
+    static const uint64_t nothing[2];
+    ln_shaped second = {0};
     o->a = ln_call_in(call, 0);
     o->b = ln_call_in(call, 1);
     o->dst = ln_call_dst(call, 0);
+    o->zero = (tl_tensor){.dtype = o->a->dtype, .len = 1, .data = (void *)(uintptr_t)nothing};
+    if (o->b)
+        LN_TRY(ln_second_operand(call, &second));
+    else
+        o->b = &o->zero;
     LN_TRY(ln_ref_rows_init(call, &o->rows, 2, o->dst->ndim, o->dst->dims));
     ln_ref_rows_operand(&o->rows, 0, o->a->ndim, o->a->dims);
     ln_ref_rows_operand(&o->rows, 1, second.ndim, second.dims);
@@ -163,14 +170,6 @@ static int64_t whole_mod(int64_t a, int64_t b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-ln_status ln_ref_onnx_mod(ln_call *call)
-{
-    bool is_c_rest = ln_call_int(call, "fmod") != 0;
-    number_function rest = {fmod, whole_rest, natural_rest};
-    number_function mod = {real_mod, whole_mod, natural_rest};
-    return combine(call, is_c_rest ? &rest : &mod);
-}
-
 // ---- Powers ----
 
 // Modulo 2^64.
@@ -256,7 +255,7 @@ static ln_status raise_to_powers(ln_call *call)
     return LN_OK;
 }
 
-static ln_status elew(ln_call *call, tl_elew_op op)
+static ln_status elew(ln_call *call, int op)
 {
     static const number_function functions[] = {
         [TL_MUL] = {real_mul, whole_mul, natural_mul},
@@ -265,7 +264,14 @@ static ln_status elew(ln_call *call, tl_elew_op op)
         [TL_SUB] = {real_sub, whole_sub, natural_sub},
         [TL_MAX] = {ln_real_max, whole_max, natural_max},
         [TL_MIN] = {ln_real_min, whole_min, natural_min},
+        [LN_ELEW_MOD] = {real_mod, whole_mod, natural_rest},
+        [LN_ELEW_REST] = {fmod, whole_rest, natural_rest},
+        [LN_ELEW_POWER] = {pow, NULL, NULL},
     };
+    if (ln_call_in_count(call) != 2 || op == LN_ELEW_MEAN)
+        return ln_ref_fold(call, op);
+    if (ln_call_is_counting(call))
+        return LN_OK;
     const tl_tensor *divisor = ln_call_in(call, 1);
     if (op == TL_POW)
         return raise_to_powers(call);
@@ -275,15 +281,20 @@ static ln_status elew(ln_call *call, tl_elew_op op)
     return combine(call, &functions[op]);
 }
 
+ln_status ln_ref_onnx_mod(ln_call *call)
+{
+    return elew(call, ln_call_int(call, "fmod") ? LN_ELEW_REST : LN_ELEW_MOD);
+}
+
 ln_status ln_ref_elew(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    tl_elew_op op;
+    int op;
     ln_act_of of;
     LN_TRY(ln_elew_op_read(call, &op));
     LN_TRY(ln_act_read(call, &of));
     LN_TRY(elew(call, op));
-    if (of.act != LN_ACT_NONE)
+    if (of.act != LN_ACT_NONE && !ln_call_is_counting(call))
         ln_ref_act_tensor(dst, dst, of.act, (double)of.alpha, (double)of.beta);
     return LN_OK;
 }
@@ -325,15 +336,9 @@ ln_status ln_ref_onnx_bit_shift(ln_call *call)
 
 // ---- Comparisons ----
 
-enum {
-    IS_LESS = 1,
-    IS_EQUAL = 2,
-    IS_GREATER = 4, // none of them: one is NaN
-};
-
 static int relation_of_order(int order)
 {
-    return order < 0 ? IS_LESS : order > 0 ? IS_GREATER : IS_EQUAL;
+    return order < 0 ? LN_IS_LESS : order > 0 ? LN_IS_GREATER : LN_IS_EQUAL;
 }
 
 static int relation_of_strings(const tl_tensor *a, size_t i, const tl_tensor *b, size_t j)
@@ -346,7 +351,7 @@ static int relation(const tl_tensor *a, size_t i, const tl_tensor *b, size_t j, 
 {
     if (kind == LN_NUMBER_REAL) {
         double x = ln_elem_real(a, i), y = ln_elem_real(b, j);
-        return x < y ? IS_LESS : x > y ? IS_GREATER : x == y ? IS_EQUAL : 0;
+        return isunordered(x, y) ? LN_IS_UNORDERED : relation_of_order((x > y) - (x < y));
     }
     int64_t x = ln_elem_int(a, i), y = ln_elem_int(b, j);
     if (kind == LN_NUMBER_WHOLE)
@@ -371,30 +376,23 @@ static ln_status compare(ln_call *call, int wanted)
     return LN_OK;
 }
 
-ln_status ln_ref_onnx_equal(ln_call *call)
+ln_status ln_ref_compare(ln_call *call)
 {
-    return compare(call, IS_EQUAL);
+    int relations;
+    LN_TRY(ln_compare_read(call, &relations));
+    return compare(call, relations);
 }
 
-ln_status ln_ref_onnx_less(ln_call *call)
-{
-    return compare(call, IS_LESS);
-}
-
-ln_status ln_ref_onnx_less_or_equal(ln_call *call)
-{
-    return compare(call, IS_LESS | IS_EQUAL);
-}
-
-ln_status ln_ref_onnx_greater(ln_call *call)
-{
-    return compare(call, IS_GREATER);
-}
-
-ln_status ln_ref_onnx_greater_or_equal(ln_call *call)
-{
-    return compare(call, IS_GREATER | IS_EQUAL);
-}
+#define DEFINE_COMPARISON(name, relations)                                                         \
+    ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
+    {                                                                                              \
+        return compare(call, relations);                                                           \
+    }
+DEFINE_COMPARISON(equal, LN_IS_EQUAL)
+DEFINE_COMPARISON(less, LN_IS_LESS)
+DEFINE_COMPARISON(less_or_equal, LN_IS_LESS | LN_IS_EQUAL)
+DEFINE_COMPARISON(greater, LN_IS_GREATER)
+DEFINE_COMPARISON(greater_or_equal, LN_IS_GREATER | LN_IS_EQUAL)
 
 // ---- Slopes and gates ----
 

@@ -8,6 +8,7 @@
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/elementwise.h"
 #include "base/deadline.h"
+#include "op/elementwise.h"
 #include "tensor/elem.h"
 
 ln_number_kind ln_number_kind_of(tl_dtype dtype)
@@ -127,6 +128,19 @@ ln_status ln_ref_onnx_image_scaler(ln_call *call)
     return LN_OK;
 }
 
+ln_status ln_ref_func(ln_call *call)
+{
+    static double (*const functions[])(double) = {
+        [LN_FUNC_LOG] = log,
+        [LN_FUNC_SIN] = sin,
+        [LN_FUNC_COS] = cos,
+        [LN_FUNC_RECIPROCAL] = reciprocal,
+    };
+    ln_func func;
+    LN_TRY(ln_func_read(call, &func));
+    return map_plain(call, functions[func]);
+}
+
 // ---- Functions that integers have too ----
 
 static ln_status map_act(ln_call *call, ln_act act)
@@ -191,15 +205,6 @@ ln_status ln_ref_onnx_logical_not(ln_call *call)
 }
 
 // ---- Questions ----
-
-ln_status ln_ref_onnx_is_nan(ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    tl_tensor *dst = ln_call_dst(call, 0);
-    for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++)
-        ln_elem_set_int(dst, i, isnan(ln_elem_real(src, i)));
-    return LN_OK;
-}
 
 ln_status ln_ref_onnx_is_inf(ln_call *call)
 {

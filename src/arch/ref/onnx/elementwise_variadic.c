@@ -8,6 +8,7 @@
 #include "arch/ref/onnx/elementwise.h"
 #include "arch/ref/onnx/elementwise_rows.h"
 #include "base/deadline.h"
+#include "op/elementwise.h"
 #include "tensor/elem.h"
 
 static ln_status walk_inputs(ln_call *call, ln_ref_rows *rows, int count)
@@ -23,31 +24,41 @@ static ln_status walk_inputs(ln_call *call, ln_ref_rows *rows, int count)
     return LN_OK;
 }
 
-// ---- Largest and smallest ----
+// ---- Any number of operands ----
 
-static double real_extreme(ln_call *call, const ln_ref_rows *rows, size_t i, bool is_max)
+static double fold_real(ln_call *call, const ln_ref_rows *rows, size_t i, int op)
 {
-    double best = ln_elem_real(ln_call_in(call, 0), ln_ref_rows_at(rows, 0, i));
+    double result = ln_elem_real(ln_call_in(call, 0), ln_ref_rows_at(rows, 0, i));
+    if (op == TL_SUM || op == LN_ELEW_MEAN)
+        result += 0; // sums begin with 0: no sum is -0
     for (int k = 1; k < rows->operand_count; k++) {
         double x = ln_elem_real(ln_call_in(call, k), ln_ref_rows_at(rows, k, i));
-        best = is_max ? ln_real_max(best, x) : ln_real_min(best, x);
+        result = op == TL_MAX   ? ln_real_max(result, x)
+                 : op == TL_MIN ? ln_real_min(result, x)
+                                : result + x;
     }
-    return best;
+    return op == LN_ELEW_MEAN ? result / rows->operand_count : result;
 }
 
-static int64_t integer_extreme(ln_call *call, const ln_ref_rows *rows, size_t i, bool is_max,
-                               bool is_signed)
+static int64_t fold_integer(ln_call *call, const ln_ref_rows *rows, size_t i, int op,
+                            bool is_signed)
 {
-    int64_t best = ln_elem_int(ln_call_in(call, 0), ln_ref_rows_at(rows, 0, i));
+    int64_t result = ln_elem_int(ln_call_in(call, 0), ln_ref_rows_at(rows, 0, i));
     for (int k = 1; k < rows->operand_count; k++) {
         int64_t x = ln_elem_int(ln_call_in(call, k), ln_ref_rows_at(rows, k, i));
-        bool is_larger = is_signed ? x > best : (uint64_t)x > (uint64_t)best;
-        best = is_larger == is_max ? x : best;
+        bool is_larger = is_signed ? x > result : (uint64_t)x > (uint64_t)result;
+        if (op == TL_MAX || op == TL_MIN)
+            result = is_larger == (op == TL_MAX) ? x : result;
+        else
+            result = (int64_t)((uint64_t)result + (uint64_t)x);
     }
-    return best;
+    if (op != LN_ELEW_MEAN)
+        return result;
+    return is_signed ? result / rows->operand_count
+                     : (int64_t)((uint64_t)result / (uint64_t)rows->operand_count);
 }
 
-static ln_status extreme(ln_call *call, bool is_max)
+ln_status ln_ref_fold(ln_call *call, int elew_op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_number_kind kind = ln_number_kind_of(dst->dtype);
@@ -58,56 +69,27 @@ static ln_status extreme(ln_call *call, bool is_max)
     while (ln_ref_rows_next(&rows))
         for (size_t i = 0; i < rows.len; i++) {
             if (kind == LN_NUMBER_REAL)
-                ln_elem_set_real(dst, rows.start + i, real_extreme(call, &rows, i, is_max));
+                ln_elem_set_real(dst, rows.start + i, fold_real(call, &rows, i, elew_op));
             else
                 ln_elem_set_int(dst, rows.start + i,
-                                integer_extreme(call, &rows, i, is_max, kind == LN_NUMBER_WHOLE));
+                                fold_integer(call, &rows, i, elew_op, kind == LN_NUMBER_WHOLE));
         }
     return LN_OK;
 }
 
 ln_status ln_ref_onnx_max(ln_call *call)
 {
-    return extreme(call, true);
+    return ln_ref_fold(call, TL_MAX);
 }
 
 ln_status ln_ref_onnx_min(ln_call *call)
 {
-    return extreme(call, false);
-}
-
-// ---- Sums ----
-
-static ln_status add_up(ln_call *call, double scale)
-{
-    tl_tensor *dst = ln_call_dst(call, 0);
-    ln_ref_rows rows;
-    LN_TRY(walk_inputs(call, &rows, ln_call_in_count(call)));
-    if (ln_call_is_counting(call))
-        return LN_OK;
-    while (ln_ref_rows_next(&rows))
-        for (size_t i = 0; i < rows.len; i++) {
-            double sum = 0;
-            for (int k = 0; k < rows.operand_count; k++)
-                sum += ln_elem_real(ln_call_in(call, k), ln_ref_rows_at(&rows, k, i));
-            ln_elem_set_real(dst, rows.start + i, sum / scale);
-        }
-    return LN_OK;
-}
-
-ln_status ln_ref_onnx_sum(ln_call *call)
-{
-    return add_up(call, 1);
-}
-
-ln_status ln_ref_onnx_mean(ln_call *call)
-{
-    return add_up(call, ln_call_in_count(call));
+    return ln_ref_fold(call, TL_MIN);
 }
 
 // ---- Choices ----
 
-ln_status ln_ref_onnx_where(ln_call *call)
+ln_status ln_ref_select(ln_call *call)
 {
     const tl_tensor *condition = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
