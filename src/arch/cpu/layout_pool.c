@@ -108,7 +108,7 @@ static ln_status rewrite_pool(ln_layout_build *build)
 
 // ---- Resizing ----
 
-// Resize or Upsample of ONNX as the channels-last operator wants it.
+// Resize of ONNX as the channels-last operator wants it.
 typedef struct resize {
     const char *src, *mode, *coordinates, *rounding;
     double scale[2]; // 0: the quotient of the sizes
@@ -168,19 +168,16 @@ static bool read_resize(const ln_layout_build *build, resize *r)
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil", NULL};
     ln_call *call = build->op->op_arg->priv;
-    bool is_resize = ln_streq(build->op->op_arg->optype, "Resize");
-    bool has_roi =
-        !is_resize || (call && ln_call_since(call) >= 11); // else scales are in its place
+    bool has_roi = call && ln_call_since(call) >= 11; // else scales are in its place
     *r = (resize){.src = ln_layout_input(build, "X"),
-                  .coordinates = "asymmetric", // of Upsample, and of Resize before it had a choice
+                  .coordinates = "asymmetric", // before it had a choice
                   .rounding = "floor"};
-    if (!call || !are_images(build, r->src) || (!is_resize && ln_call_since(call) < 9) ||
-        !read_scales(build, has_roi ? "scales" : "roi", r))
+    if (!call || !are_images(build, r->src) || !read_scales(build, has_roi ? "scales" : "roi", r))
         return false;
     r->mode = ln_call_string(call, "mode");
     if (ln_streq(r->mode, "bilinear"))
         r->mode = "linear";
-    if (is_resize && ln_call_since(call) >= 11) {
+    if (has_roi) {
         if (ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0)
             return false;
         r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
@@ -227,6 +224,5 @@ const ln_layout_op ln_layout_pools[] = {
     {"pool", fits_pool, rewrite_pool},
     {"resize", fits_resize, rewrite_resize},
     {"Resize", fits_resize, rewrite_resize},
-    {"Upsample", fits_resize, rewrite_resize},
     {NULL, NULL, NULL},
 };

@@ -12,7 +12,7 @@
 
 LN_CPPSTART
 
-// How Resize and Upsample change each axis.
+// How Resize changes each axis.
 typedef struct ln_resize_plan {
     bool is_known; // else nothing else is set
     int out_dims[TL_MAXDIM];
@@ -22,7 +22,6 @@ typedef struct ln_resize_plan {
 } ln_resize_plan;
 
 ln_status ln_resize_find(ln_call *call, ln_resize_plan *plan);
-ln_status ln_upsample_find(ln_call *call, ln_resize_plan *plan);
 
 // One of `count` words that a string parameter is, as its place in the list.
 ln_status ln_given_word(ln_call *call, const char *param, const char *const *words, int count,

@@ -155,7 +155,7 @@ ln_status ln_resize_find(ln_call *call, ln_resize_plan *plan)
     return ln_call_fail(call, LN_INVALID, "there are neither scales nor sizes");
 }
 
-ln_status ln_upsample_find(ln_call *call, ln_resize_plan *plan)
+static ln_status find_upsample(ln_call *call, ln_resize_plan *plan)
 {
     static const int all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const tl_tensor *x = ln_call_in(call, 0);
@@ -199,6 +199,6 @@ ln_status ln_infer_resize(ln_call *call)
 ln_status ln_infer_upsample(ln_call *call)
 {
     ln_resize_plan plan;
-    LN_TRY(ln_upsample_find(call, &plan));
+    LN_TRY(find_upsample(call, &plan));
     return state(call, &plan);
 }

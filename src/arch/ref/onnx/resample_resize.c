@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference kernels of Resize and Upsample.
+// Reference kernels of Resize.
 //
 // The nearest elements are moved as they are. Linear and cubic filters are separable: one axis
 // after the other is resized, in double.
@@ -255,15 +255,6 @@ static ln_status resize_filtered(ln_call *call, const ln_resize_plan *plan, cons
     return LN_OK;
 }
 
-static ln_status resize(ln_call *call, const ln_resize_plan *plan, const settings *how)
-{
-    if (ln_call_dst(call, 0)->len == 0)
-        return LN_OK;
-    if (how->mode == LN_RESIZE_NEAREST)
-        return resize_nearest(call, plan, how);
-    return resize_filtered(call, plan, how);
-}
-
 ln_status ln_ref_onnx_resize(ln_call *call)
 {
     static const char *const transforms[] = {
@@ -284,14 +275,8 @@ ln_status ln_ref_onnx_resize(ln_call *call)
     how.excludes_outside = ln_call_int(call, "exclude_outside") != 0;
     how.cubic_a = ln_call_float(call, "cubic_coeff_a");
     how.extrapolation = ln_call_float(call, "extrapolation_value");
-    return resize(call, &plan, &how);
-}
-
-ln_status ln_ref_onnx_upsample(ln_call *call)
-{
-    ln_resize_plan plan;
-    settings how = {.transform = ASYMMETRIC, .nearest = TOWARD_INPUT, .cubic_a = -0.75};
-    LN_TRY(ln_upsample_find(call, &plan));
-    LN_TRY(ln_resize_mode(call, &how.mode));
-    return resize(call, &plan, &how);
+    if (ln_call_dst(call, 0)->len == 0)
+        return LN_OK;
+    return how.mode == LN_RESIZE_NEAREST ? resize_nearest(call, &plan, &how)
+                                         : resize_filtered(call, &plan, &how);
 }
