@@ -258,12 +258,12 @@ static const row rows[] = {
     COMPARISON_THEN("select", "", "compare(src1=d | dst=e | kind=equal);\n"),
     {"prelu_cpu", "", -8, 8,
      INPUT("[1000]") CONSTANT("a", "[1]") "prelu(src=x, slope=a | dst=y |);\n"},
-    {"Gather_cpu", "", -8, 8,
+    {"take_cpu", "", -8, 8,
      INPUT("[10, 100]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[9, -3, 0]);\n"
-                        "Gather(data=x, indices=i | output=y |);\n"},
-    {"Expand_cpu", "", -8, 8,
+                        "take(src=x, index=i | dst=y |);\n"},
+    {"expand_cpu", "", -8, 8,
      INPUT("[10, 1, 10]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[10, 10, 1]);\n"
-                          "Expand(input=x, shape=i | output=y |);\n"},
+                          "expand(src=x, shape=i | dst=y |);\n"},
     {"Trilu_cpu", "", -8, 8, INPUT("[3, 10, 20]") "Trilu(input=x | output=y |);\n"},
     {"CumSum_cpu", "rows", -8, 8,
      INPUT("[30, 1000]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[1]);\n"
@@ -271,9 +271,8 @@ static const row rows[] = {
     {"CumSum_cpu", "columns", -8, 8,
      INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
                          "CumSum(x=x, axis=i | y=y | exclusive=1, reverse=1);\n"},
-    {"Cast_cpu", "to whole numbers and back", -80, 80,
-     INPUT(
-         "[1000]") "Cast(input=x | output=i | to=TL_INT32);\nCast(input=i | output=y | to=TL_FLOAT);\n"},
+    {"cast_cpu", "to whole numbers and back", -80, 80,
+     INPUT("[1000]") "cast(src=x | dst=i | to=TL_INT32);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"layernorm_cpu", "", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"

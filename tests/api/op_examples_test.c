@@ -65,6 +65,8 @@ static const source sources[] = {
     {"scale_shift", "o", "create", "TL_FLOAT", "[2]"},
     {"scale_shift", "s", "create", "TL_FLOAT", "[2]"},
     {"scatter", "a", "input", "TL_FLOAT", "[2, 3]"},
+    {"expand", "s", "create", "TL_INT64", "[1]"},
+    {"take", "i", "create", "TL_INT64", "[2]"},
     {"CausalConvWithState", "w", "create", "TL_FLOAT", "[3, 1, 2]"},
     {"CausalConvWithState", "x", "input", "TL_FLOAT", "[1, 3, 4]"},
     {"DeformConv", "d", "input", "TL_FLOAT", "[1, 18, 2, 2]"},

@@ -95,7 +95,7 @@ static ln_cpu_row_fn *cast_of(tl_dtype from, tl_dtype to)
     return NULL;
 }
 
-ln_status ln_cpu_accepts_onnx_cast(ln_call *call)
+ln_status ln_cpu_accepts_cast(ln_call *call)
 {
     tl_dtype to;
     LN_TRY(ln_call_dtype(call, "to", &to));
@@ -104,7 +104,7 @@ ln_status ln_cpu_accepts_onnx_cast(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_cast(ln_call *call)
+ln_status ln_cpu_cast(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);

@@ -9,16 +9,7 @@
 #include "arch/cpu/onnx/rows.h"
 #include "op/onnx/given.h"
 
-// ---- Gather ----
-
-ln_status ln_cpu_accepts_onnx_gather(ln_call *call)
-{
-    tl_dtype indices = ln_call_in(call, 1)->dtype;
-    LN_TRY(ln_cpu_accepts_moved(call));
-    if (indices != TL_INT64 && indices != TL_INT32)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is not for these indices here");
-    return LN_OK;
-}
+// ---- Rows by index ----
 
 // Index number `i`, which may count from the end, as a row of `count`.
 static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int count, size_t *out)
@@ -33,7 +24,7 @@ static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int c
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_gather(ln_call *call)
+ln_status ln_cpu_take(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *indices = ln_call_in(call, 1);
     size_t outer = 1, inner = tl_size_of(data->dtype), count = (size_t)indices->len, row = 0;
@@ -79,7 +70,7 @@ static void expand_row(const void *self, size_t n, const size_t *at, const size_
         memcpy(dst + done * e->size, dst, (n - done < done ? n - done : done) * e->size);
 }
 
-ln_status ln_cpu_onnx_expand(ln_call *call)
+ln_status ln_cpu_expand(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
