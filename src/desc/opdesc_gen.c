@@ -261,7 +261,7 @@ static void put_shape(printer *p, const ln_opdesc_tensor *out)
     ln_gen_put(p, 4, "int $_dims[TL_MAXDIM] = {0};", name);
     ln_text_printf(p->text, "    int %s_ndim = %s;\n", name, out->shape);
     ln_gen_put(p, 4, "if ($_ndim < 0) {", name);
-    ln_gen_put(p, 8, "ln_op_fail_recorded(op_arg);", name);
+    ln_gen_put(p, 8, "(void)ln_op_fail_recorded(op_arg);", name);
     ln_gen_put(p, 8, "return;", name);
     ln_gen_put(p, 4, "}", name);
 }
@@ -420,7 +420,7 @@ static void put_priv_fill(printer *p)
         ln_gen_put(
             p, 4, "if (ln_op_keep_variadic($_entry, $_count, &priv->$_entry, &priv->$) != LN_OK) {",
             name);
-        ln_gen_put(p, 8, "ln_op_fail_recorded(op_arg);", "");
+        ln_gen_put(p, 8, "(void)ln_op_fail_recorded(op_arg);", "");
         ln_gen_put(p, 8, "return;", "");
         ln_gen_put(p, 4, "}", "");
         ln_gen_put(p, 4, "priv->$_count = $_count;", name);

@@ -85,7 +85,7 @@ static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)
         entry->known = carried->data;
     else if (tl_tensor_size(carried) <= MAX_KNOWN_BYTES &&
              ln_context_take_known(op_arg->context, entry, tl_tensor_size(carried)))
-        ln_call_know(entry, carried->data); // without it, more is found out in the run only
+        (void)ln_call_know(entry, carried->data); // without it, more is found out in the run only
 }
 
 void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double *ran,
@@ -105,5 +105,5 @@ void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double 
     memset(elements, 0, byte_count);
     int count = data_len < entry->tensor->len ? data_len : entry->tensor->len;
     if (tl_convert_n(elements, entry->tensor->dtype, data, TL_DOUBLE, (size_t)count) == LN_OK)
-        ln_call_know(entry, elements); // as above
+        (void)ln_call_know(entry, elements); // as above
 }
