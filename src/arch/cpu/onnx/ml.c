@@ -40,7 +40,7 @@ static float *take_matrix(ln_call *call, size_t count, size_t length)
 {
     size_t len;
     if (!ln_size_mul(count, length, &len) || ln_gemm_packed_len(length, count) == SIZE_MAX) {
-        ln_call_fail(call, LN_LIMIT, "%zu functions of %zu numbers", count, length);
+        (void)ln_call_fail(call, LN_LIMIT, "%zu functions of %zu numbers", count, length);
         return NULL;
     }
     return ln_call_scratch(call, len + 1, sizeof(float));
