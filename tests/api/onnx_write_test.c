@@ -118,6 +118,26 @@ static const struct {
     {"parts",
      TABLE "scatter(src=x | dst1=a, dst2=b, dst3=c |); gather(src1=c, src2=a | dst=d |);"
            "gather_nocopy(src1=x, src2=x | dst=e |); scatter_nocopy(src=e | dst1=f, dst2=g |);"},
+    {"products",
+     TABLE WEIGHT("w", "4, 5") WEIGHT(
+         "z",
+         "3, 5") "create(| dst=b | dtype=TL_FLOAT, dims=[5], data=[1, 2]);"
+                 "linear(src=x, weight=w, bias=b | dst=a | act=relu); matmul(src1=x, src2=x | dst=c | transB=1);"
+                 "linear(src=x, weight=w, bias=b, addend=z | dst=d | act=tanh);"
+                 "linear(src=x, weight=w, addend=z | dst=e | act=relu, add=last);"},
+    {"products of stacks",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3, 4]);" WEIGHT(
+         "w",
+         "5, 4") "linear(src=x, weight=w | dst=a | transB=1, act=sigmoid); matmul(src1=x, src2=x | dst=c | transB=1);"},
+    {"attention",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3, 8]);"
+     "attention(q=x, k=x, v=x | dst=a | heads=2); attention(q=x, k=x, v=x | dst=b | heads=4, scale=0.3, causal=true);"},
+    {"groups",
+     X4 WEIGHT("s", "4") WEIGHT(
+         "o",
+         "4") "groupnorm(src=x, scale=s, offset=o | dst=a | groups=2); groupnorm(src=x, scale=s, offset=o | dst=b |);"},
+    {"numbers of groups", X4 WEIGHT("u", "2") WEIGHT(
+                              "v", "2") "groupnorm(src=x, scale=u, offset=v | dst=c | groups=2);"},
     {"pictures", X4 "resize(src=x | dst=a | mode=TL_NEAREST, dims=[1, 4, 7, 3]);"
                     "resize(src=x | dst=b | mode=TL_LINEAR, dims=[1, 4, 3, 11]);"
                     "upsample(src=x | dst=c | mode=TL_NEAREST, scales=[1, 1, 2, 2]);"},
