@@ -162,6 +162,15 @@ TEST(cpu_agrees_with_ref)
         {"A transposed", A("70, 30") B("70, 9") "Gemm(A=a, B=b | Y=y | transA=1, alpha=0.25);\n"},
         {"fused relu",
          A("4, 30") B("30, 9") C("9") "ms_FusedGemm(A=a, B=b, C=c | Y=y | activation=Relu);\n"},
+        {"few rows, addend and activation",
+         A("3, 30") B("70, 30")
+             C("3, 70") "linear(src=a, weight=b, addend=c | dst=y | transB=1, act=tanh);\n"},
+        {"rows of several axes, addend behind the activation",
+         A("3, 7, 30") B("30, 70")
+             C("3, 7, 70") "linear(src=a, weight=b, addend=c | dst=y | act=silu, add=last);\n"},
+        {"one row, activation with numbers",
+         A("30") B("30, 70")
+             C("70") "linear(src=a, weight=b, bias=c | dst=y | act=clip, alpha=-2, beta=3);\n"},
         {"fused relu behind factors",
          A("4, 30") B("30, 9")
              C("9") "ms_FusedGemm(A=a, B=b, C=c | Y=y | activation=Relu, beta=2);\n"},
@@ -195,6 +204,11 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         {A("2") B("2, 2") "Gemm(A=a, B=b | Y=y |);\n", "rank 1"},
         {A("2, 2") B("2, 2") C("3") "Gemm(A=a, B=b, C=c | Y=y |);\n", "does not broadcast"},
         {A("2, 2") B("2, 2") C("1, 2, 2") "Gemm(A=a, B=b, C=c | Y=y |);\n", "rank 3"},
+        {A("2, 2") B("2, 2") C("3") "linear(src=a, weight=b, bias=c | dst=y |);\n",
+         "3 biases instead of 2"},
+        {A("2, 2") B("2, 2") C("3") "linear(src=a, weight=b, addend=c | dst=y |);\n",
+         "3 elements instead of 4"},
+        {A("2, 2") B("2, 2") "linear(src=a, weight=b | dst=y | add=middle);\n", "first or last"},
         {EINSUM("ij->ij"), "2 inputs"},
         {EINSUM("ij,jk,kl"), "more terms"},
         {EINSUM("ijk,jk"), "3 labels"},

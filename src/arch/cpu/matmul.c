@@ -29,7 +29,7 @@
 typedef struct product {
     ln_matrix_stack a, b;
     const float *a_data, *b_data;
-    const float *row_bias, *col_bias;
+    const float *bias; // for each column
     ln_act act;
     float *c;                        // [a.rows, b.columns]
     float *workspace;                // of gemm
@@ -116,8 +116,7 @@ static void multiply_transposed(const product *p)
                              .b_stride = p->copy_a ? (size_t)b.columns : stride_of(&b),
                              .c = p->copy_c ? p->copy_c : p->c,
                              .c_stride = (size_t)b.columns,
-                             .row_bias = p->col_bias,
-                             .col_bias = p->row_bias,
+                             .row_bias = p->bias,
                              .act = p->act};
     ln_gemm_f32(ln_cpu_isa_get(), &args, p->workspace);
     if (p->copy_c)
@@ -139,8 +138,7 @@ static void multiply(const product *p)
                              .b_stride = p->copy_b ? (size_t)p->b.columns : stride_of(&p->b),
                              .c = p->c,
                              .c_stride = (size_t)p->b.columns,
-                             .row_bias = p->row_bias,
-                             .col_bias = p->col_bias,
+                             .col_bias = p->bias,
                              .act = p->act};
     ln_gemm_f32(ln_cpu_isa_get(), &args, p->workspace);
 }
@@ -444,7 +442,7 @@ ln_status ln_cpu_linear(ln_call *call)
                  .b = linear.b,
                  .a_data = ln_call_in(call, 0)->data,
                  .b_data = ln_call_in(call, 1)->data,
-                 .col_bias = bias,
+                 .bias = bias,
                  .act = activation->act,
                  .c = dst->data};
     if (is_packed(&linear)) {
