@@ -405,6 +405,11 @@ TEST(parameters_say_padding_and_activation)
     ln_arch_cleanup();
 }
 
+#define IMAGE                                                                                      \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 4, 4]);\n"                                        \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 2, 2]);\n"                                       \
+    "create(| dst=b | dtype=TL_FLOAT, dims=[1]);\n"
+
 TEST(what_the_parameters_cannot_say_is_refused)
 {
     static const struct {
@@ -414,6 +419,24 @@ TEST(what_the_parameters_cannot_say_is_refused)
          "autopad 'SAME' is not known"},
         {"activation", ROW "conv(src=x, weight=w | dst=y | act=Relu);\n",
          "act 'Relu' is not known"},
+        {"rank", SIGNS "maxpool2d(src=x | dst=y | size=[2, 2], stride=[1, 1]);\n",
+         "rank 3, but an image is [N, C, H, W]"},
+        {"activation of an image",
+         IMAGE "conv2d(src=x, weight=w, bias=b | dst=y | size=[2, 2], act=tanh);\n",
+         "act should be none or relu, but is 'tanh'"},
+        {"size", IMAGE "conv2d(src=x, weight=w, bias=b | dst=y | size=[2, 3]);\n",
+         "size[1] = 3, but the weights have 2"},
+        {"less than there is",
+         IMAGE
+         "deconv2d(src=x, weight=w, bias=b | dst=y | size=[2, 2], output_dims=[0, 0, 4, 0]);\n",
+         "output_dims says 4 where there are 5"},
+        {"more than there is",
+         IMAGE
+         "deconv2d(src=x, weight=w, bias=b | dst=y | size=[2, 2], output_dims=[0, 0, 6, 0], autopad=SAME_UPPER);\n",
+         "output_dims says 6 where there are 5"},
+        {"padding of a pooling",
+         IMAGE "maxpool2d(src=x | dst=y | size=[2, 2], stride=[1, 1], padding=[0, 0, 2, 0]);\n",
+         "padding of 2 is not smaller than the window of 2"},
         {"addend", ROW "conv(src=x, weight=w, addend=x | dst=y |);\n",
          "the addend has not the shape of the output"},
         {"integers",

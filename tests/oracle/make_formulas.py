@@ -340,6 +340,7 @@ def deconv_cases():
         run(f'{autopad.lower()}_odd', [1, 2, 4, 5], [2, 3, 3, 3], stride=[2, 2], autopad=autopad)
         run(f'{autopad.lower()}_output_dims', [1, 2, 4, 5], [2, 3, 5, 4], stride=[2, 2],
             output_dims=[0, 0, 9, 10], autopad=autopad)
+        run(f'{autopad.lower()}_gaps', [1, 2, 4, 5], [2, 3, 2, 3], stride=[3, 2], autopad=autopad)
     run('relu', [1, 3, 4, 4], [3, 2, 4, 4], stride=[2, 2], padding=[1, 1, 1, 1], act='relu')
     run('stride3', [1, 2, 3, 4], [2, 2, 5, 3], stride=[3, 3], padding=[2, 0, 1, 2])
     run('dilation_stride_group', [2, 4, 3, 4], [4, 3, 2, 3], group=2, dilation=[2, 3],
@@ -359,6 +360,42 @@ def deconv_cases():
         weight[2][at] = strange
     deconv2d(case, case.some('src', [1, 2, 3, 4]), weight, case.some('bias', [2]), stride=[2, 2],
              padding=[1, 1, 1, 1])
+
+
+def core_deconv(name, src, weight, dtype='TL_FLOAT', low=-1.0, high=1.0, group=1, stride=None, padding=None, dilation=None,
+                output_padding=None, has_bias=True, act='none', alpha=0, beta=0):
+    """Over any number of axes; padding is all begins, then all ends."""
+    case = Case(f'deconv_{name}')
+    ins = {'src': case.some('src', src, dtype, low, high), 'weight': case.some('weight', weight, dtype, low, high)}
+    axes, channels = len(src) - 2, weight[1] * group
+    steps, gaps, pads = stride or [1] * axes, dilation or [1] * axes, padding or [0] * 2 * axes
+    more = output_padding or [0] * axes
+    dims = [src[0], channels] + [(src[2 + i] - 1) * steps[i] + more[i] + (weight[2 + i] - 1) * gaps[i] + 1
+                                 - pads[i] - pads[axes + i] for i in range(axes)]
+    if has_bias:
+        ins['bias'] = case.some('bias', [channels], dtype, low, high)
+    case.op('deconv', {name: name for name in ins}, {'dst': 'dst'}, **given(
+        group=group, stride=stride, padding=padding, dilation=dilation, output_padding=output_padding, act=act,
+        alpha=alpha, beta=beta))
+    totals = [ins['bias'][2][o] if has_bias else 0 for _, o, *_ in places(dims)]
+    for n, c, *place in places(src):
+        for j, *tap in places(weight[1:]):
+            to = [p * s + t * g - b for p, s, t, g, b in zip(place, steps, tap, gaps, pads)]
+            if all(0 <= x < dim for x, dim in zip(to, dims[2:])):
+                o = c // (src[1] // group) * weight[1] + j
+                totals[index(dims, [n, o, *to])] += \
+                    ins['src'][2][index(src, [n, c, *place])] * ins['weight'][2][index(weight, [c, j, *tap])]
+    case.expect(dst=tensor(dtype, dims, [rounded(ACTS[act](t, alpha, beta), dtype) for t in totals]))
+
+
+def core_deconv_cases():
+    core_deconv('row', [2, 3, 6], [3, 4, 3], stride=[2], padding=[1, 2], output_padding=[1])
+    core_deconv('row_dilation_group', [1, 4, 7], [4, 3, 3], group=2, dilation=[3], has_bias=False, act='lrelu', alpha=0.25)
+    core_deconv('row_gaps_int16', [1, 2, 5], [2, 3, 2], 'TL_INT16', -300, 300, stride=[3], act='relu')
+    core_deconv('image_clip', [1, 3, 4, 5], [3, 2, 3, 3], stride=[2, 1], has_bias=False, act='clip', alpha=-0.25, beta=0.5)
+    core_deconv('volume', [1, 2, 3, 4, 3], [2, 3, 2, 3, 2], stride=[1, 2, 1], padding=[1, 0, 1, 0, 1, 0], act='sigmoid')
+    core_deconv('volume_int64', [1, 2, 3, 2, 2], [2, 2, 2, 2, 2], 'TL_INT64', -99, 99, dilation=[1, 2, 1])
+    core_deconv('four_axes', [1, 2, 3, 2, 3, 2], [2, 2, 2, 1, 2, 2])
 
 
 # ---- Normalization ----
@@ -404,6 +441,14 @@ def fold_cases():
         case.expect(y=made(dtype, weight[1], lambda o, i, v, u: rounded(
             weight[2][index(weight[1], (o, i, v, u))] * scale[2][o] /
             math.sqrt(var[2][o] + round_float(1e-3)), dtype)))
+
+        case = Case(f'bn_fold_weight_transposed_{end}')
+        weight = case.some('w', [2, 3, 4], dtype, is_static=True)
+        scale = case.some('s', [3], dtype, -2, 2, is_static=True)
+        var = case.some('v', [3], dtype, 0.1, 2, is_static=True)
+        case.op('bn_fold_weight', {'weight': 'w', 'scale': 's', 'var': 'v'}, {'dst': 'y'}, epsilon=1e-3, axis=1)
+        case.expect(y=made(dtype, weight[1], lambda i, o, u: rounded(
+            weight[2][index(weight[1], (i, o, u))] * scale[2][o] / math.sqrt(var[2][o] + round_float(1e-3)), dtype)))
 
         case = Case(f'bn_fold_bias_{end}')
         b, s, o, m, v = (case.some(name, [5], dtype, low, 2, is_static=True)
@@ -1121,7 +1166,7 @@ def main():
     import stack_formulas
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
-    for add in (conv_cases, core_conv_cases, deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
+    for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 function_cases, compare_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):

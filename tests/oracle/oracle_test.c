@@ -36,6 +36,7 @@ static const struct {
     {"conv2d", 3e-7, 1e-5, "rounding of a sum of K products near 1, times sqrt(K)"},
     {"conv", 3e-7, 1e-5, "as conv2d"},
     {"deconv2d", 3e-7, 1e-5, "as conv2d"},
+    {"deconv", 3e-7, 1e-5, "as conv2d"},
     {"dot_product", 3e-7, 1e-5, "as conv2d"},
     {"matmul", 3e-7, 1e-5, "as conv2d"},
     {"avgpool2d", 2e-7, 1e-5, "a sum of values near 1 in another order"},
