@@ -49,7 +49,7 @@ static ln_status check_costs(const ln_opdesc_set *set)
     return LN_OK;
 }
 
-// What a file of an arch describes is of that arch; a name such as conv2d_nhwc may say another.
+// What a file of an arch describes is of that arch; a name such as conv_ref may say another.
 static ln_status check_arch(const ln_opdesc *first, const char *arch)
 {
     for (const ln_opdesc *op = first; op; op = op->next)

@@ -325,9 +325,8 @@ static ln_status push_scratch(const ln_context *ctx, const char *op_name, const 
     return ln_tensor_list_push(outs, arg_name, text);
 }
 
-// Adds the scratch outputs of `proto` that are not there.
-static ln_status add_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
-                             ln_list **outs)
+ln_status ln_build_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
+                           ln_list **outs)
 {
     const char **names = proto->op_arg->out_arg_names;
     for (; names && *names; names++) {
@@ -374,7 +373,7 @@ static ln_status build_op(builder *b, const ln_rule_op *statement, const ln_list
     if (status == LN_OK)
         status = build_outs(b, proto, statement, &outs);
     if (status == LN_OK)
-        status = add_scratch(b->ctx, proto, name, &outs);
+        status = ln_build_scratch(b->ctx, proto, name, &outs);
     if (status == LN_OK)
         status = build_params(b, proto, statement, &params);
     return make_op(b->ctx, proto, name, status, ins, outs, params, out_op);
@@ -428,7 +427,7 @@ ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_o
     ln_list *ins, *outs, *params;
     ln_status status = copy_lists(op->op_arg, &ins, &outs, &params);
     if (status == LN_OK)
-        status = add_scratch(ctx, proto, op->op_arg->name, &outs);
+        status = ln_build_scratch(ctx, proto, op->op_arg->name, &outs);
     LN_TRY(make_op(ctx, proto, op->op_arg->name, status, ins, outs, params, out_op));
     if (op->op_arg->place) {
         (*out_op)->op_arg->place = ln_strdup(op->op_arg->place);

@@ -17,6 +17,10 @@ ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_
 ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
                            ln_op **out_op);
 
+// Adds the scratch outputs of `proto` that are not in the list; they are named after the operator.
+ln_status ln_build_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
+                           ln_list **outs);
+
 // A copy of `op` that lists its scratch memory.
 ln_status ln_build_with_scratch(const ln_context *ctx, const ln_op *op, ln_op **out_op);
 

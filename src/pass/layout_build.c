@@ -15,6 +15,7 @@
 
 #include "ir/context.h"
 #include "ir/dfg.h"
+#include "pass/build.h"
 
 const int ln_layout_to_last[4] = {0, 2, 3, 1};
 const int ln_layout_from_last[4] = {0, 3, 1, 2};
@@ -173,11 +174,11 @@ ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char 
     ln_op *op = NULL;
     if (!proto)
         ln_fail(LN_INTERNAL, "there is no operator '%s'", optype);
+    snprintf(name, sizeof name, "%s", build->op->op_arg->name);
     if (suffix)
         make_name(build, build->op->op_arg->name, suffix, is_op_taken, name);
-    if (proto && is_complete)
-        op = ln_op_create_from_proto(proto, suffix ? name : build->op->op_arg->name, ins, outs,
-                                     params, build->ctx->tensor_table);
+    if (proto && is_complete && ln_build_scratch(build->ctx, proto, name, &outs) == LN_OK)
+        op = ln_op_create_from_proto(proto, name, ins, outs, params, build->ctx->tensor_table);
     if (!op) {
         ln_tensor_list_free(ins);
         ln_tensor_list_free(outs);

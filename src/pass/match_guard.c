@@ -286,7 +286,7 @@ static bool alias_fits(const ln_context *ctx, const ln_match *match, const ln_ru
                *from = match->tensors[alias->ins[0].name];
     const ln_tensor_entry *y = to ? ln_tensor_table_find(ctx->tensor_table, to) : NULL;
     const ln_tensor_entry *x = from ? ln_tensor_table_find(ctx->tensor_table, from) : NULL;
-    if (!x || !y || x->is_open || y->is_open || x->mtype != y->mtype ||
+    if (!x || !y || x->is_open || y->is_open || (y->mtype != LN_MEM_NONE && x->mtype != y->mtype) ||
         x->tensor->dtype != y->tensor->dtype || x->tensor->ndim != y->tensor->ndim ||
         (y->isstatic && !x->isstatic) || is_captured(ctx, to))
         return false;

@@ -274,7 +274,7 @@ static void make_different(ln_context *ctx, difference how)
     case TYPE: y->tensor->dtype = TL_INT32; break;
     case RANK: y->tensor->ndim--; break;
     case DIMENSION: y->tensor->dims[0]++; break;
-    case MEMORY: y->mtype = y->mtype == LN_MEM_CPU ? LN_MEM_NONE : LN_MEM_CPU; break;
+    case MEMORY: y->mtype = LN_MEM_CUDA; break;
     case CONSTANT: y->isstatic = 1; break;
     default: break;
     }

@@ -48,8 +48,8 @@ static bool is_pure(const ln_context *ctx, const ln_op_arg *arg)
     for (size_t i = 0; i < sizeof acting / sizeof acting[0]; i++)
         if (ln_op_is_type(arg, acting[i]))
             return false;
-    return ln_streq(arg->arch, "none") && arg->info && arg->tensors_in && arg->tensors_out &&
-           !ln_op_is_random(arg) && !has_graph(ctx, arg);
+    return arg->info && arg->tensors_in && arg->tensors_out && !ln_op_is_random(arg) &&
+           !has_graph(ctx, arg);
 }
 
 // ---- Operators as texts ----
@@ -220,7 +220,8 @@ static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bo
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         if (!stand_in(ctx, kept, out))
             return false;
-        *out_is_output = *out_is_output || is_model_output(ctx, out->name);
+        *out_is_output = *out_is_output || (!ln_op_is_scratch(op->op_arg, out->arg_name) &&
+                                            is_model_output(ctx, out->name));
     }
     if (!*out_is_output)
         return true;

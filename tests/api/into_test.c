@@ -9,9 +9,9 @@
     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 4, 8]);\n"                                        \
     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 8, 3, 3], ran=[-1, 1], data=[0]);\n"                \
     "create(| dst=u | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1], data=[0]);\n"                \
-    "conv2d_pack(weight=w | dst=p | );\n"                                                          \
-    "conv2d_pack(weight=u | dst=q | );\n"                                                          \
-    "conv2d_nhwc(src=x, packed=p | dst=v | channels=4, size=[3, 3], padding=[1, 1, 1, 1], "        \
+    "conv2d_pack_cpu(weight=w | dst=p | );\n"                                                      \
+    "conv2d_pack_cpu(weight=u | dst=q | );\n"                                                      \
+    "conv2d_nhwc_cpu(src=x, packed=p | dst=v | channels=4, size=[3, 3], padding=[1, 1, 1, 1], "    \
     "dst_channels=8);\n"                                                                           \
     "put_channels(src=x, into=v | dst=t | src_channels=4, dst_first=4);\n"
 
@@ -58,29 +58,30 @@ TEST(results_lie_over_what_they_extend_unless_it_is_read_there)
         bool is_over;
     } rows[] = {
         {"a window beside what is read",
-         HEAD "conv2d_nhwc(src=t, packed=q, into=t | dst=y | channels=4, size=[3, 3], "
+         HEAD "conv2d_nhwc_cpu(src=t, packed=q, into=t | dst=y | channels=4, size=[3, 3], "
               "padding=[1, 1, 1, 1], src_first=4, src_channels=4);\n",
          "t", 128, true},
         {"a window that is read around each pixel",
-         HEAD "conv2d_nhwc(src=t, packed=q, into=t | dst=y | channels=4, size=[3, 3], "
+         HEAD "conv2d_nhwc_cpu(src=t, packed=q, into=t | dst=y | channels=4, size=[3, 3], "
               "padding=[1, 1, 1, 1], src_first=2, src_channels=4);\n",
          "t", 128, false},
         {"the addend of each element",
          HEAD "put_channels(src=t | dst=a | src_channels=4);\n"
               "put_channels(src=t | dst=b | src_channels=4, src_first=4);\n"
-              "conv2d_nhwc(src=b, packed=q, addend=a | dst=y | channels=4, size=[3, 3], "
+              "conv2d_nhwc_cpu(src=b, packed=q, addend=a | dst=y | channels=4, size=[3, 3], "
               "padding=[1, 1, 1, 1]);\n",
          "a", 64, true},
         {"an addend that is convolved too",
          HEAD "put_channels(src=t | dst=a | src_channels=4);\n"
-              "conv2d_nhwc(src=a, packed=q, addend=a | dst=y | channels=4, size=[3, 3], "
+              "conv2d_nhwc_cpu(src=a, packed=q, addend=a | dst=y | channels=4, size=[3, 3], "
               "padding=[1, 1, 1, 1]);\n",
          "a", 64, false},
         {"other channels come before the addend",
-         HEAD "put_channels(src=x, into=t | dst=a | src_channels=4);\n"
-              "put_channels(src=x | dst=b | src_channels=8);\n"
-              "conv2d_nhwc(src=x, packed=p, into=a, addend=b | dst=y | channels=4, size=[3, 3], "
-              "padding=[1, 1, 1, 1], addend_first=2);\n",
+         HEAD
+         "put_channels(src=x, into=t | dst=a | src_channels=4);\n"
+         "put_channels(src=x | dst=b | src_channels=8);\n"
+         "conv2d_nhwc_cpu(src=x, packed=p, into=a, addend=b | dst=y | channels=4, size=[3, 3], "
+         "padding=[1, 1, 1, 1], addend_first=2);\n",
          "a", 128, true},
     };
     CHECK_OK(ln_arch_init());

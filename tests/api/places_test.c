@@ -128,8 +128,8 @@ static const struct in_place_case {
     {"scale_shift", "scale_shift(src=t, scale=r, offset=r | dst=y |);", 0},
     {"groupnorm", "groupnorm(src=t, scale=c, offset=c | dst=y | groups=5);", 0},
     {"prelu", "prelu(src=t, slope=k | dst=y |);", 1},
-    {"groupnorm_nhwc", "groupnorm_nhwc(src=t, scale=r, offset=r | dst=y | groups=7);", 0},
-    {"prelu_nhwc", "prelu_nhwc(src=t, slope=r | dst=y |);", 0},
+    {"groupnorm_nhwc", "groupnorm_nhwc_cpu(src=t, scale=r, offset=r | dst=y | groups=7);", 0},
+    {"prelu_nhwc", "prelu_nhwc_cpu(src=t, slope=r | dst=y |);", 0},
     {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},
     {"linear",
      "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[1, 3]);\n"
@@ -140,8 +140,8 @@ static const struct in_place_case {
      "input(| dst=other | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 7]);\n"
      "elew(src1=other, src2=r | dst=v | elew_op=TL_SUM);\n"
      "create(| dst=w | dtype=TL_FLOAT, dims=[7, 2, 1, 1, 1], ran=[1, 3]);\n"
-     "conv3d_pack(weight=w | dst=p |);\n"
-     "conv3d_ndhwc(src=volume, packed=p, addend=v | dst=y | channels=7, size=[1, 1, 1]);",
+     "conv3d_pack_cpu(weight=w | dst=p |);\n"
+     "conv3d_ndhwc_cpu(src=volume, packed=p, addend=v | dst=y | channels=7, size=[1, 1, 1]);",
      0},
     {"Reshape",
      "create(| dst=d | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[-1, 7]);\n"

@@ -51,18 +51,18 @@ static const char *const models[] = {
     // Windows of channels, packed weights and workspace.
     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 6, 6, 4]);"
     "create(| dst=w | dtype=TL_FLOAT, dims=[3, 2, 3, 3], ran=[0, 0], data=[1, 2, 3, 4]);"
-    "conv2d_pack(weight=w | dst=p | algorithm=direct);"
-    "conv2d_pack(weight=w | dst=q | algorithm=winograd2);"
-    "conv2d_nhwc(src=x, packed=p | dst=a | channels=3, size=[3, 3], padding=[1, 1, 1, 1], "
+    "conv2d_pack_cpu(weight=w | dst=p | algorithm=direct);"
+    "conv2d_pack_cpu(weight=w | dst=q | algorithm=winograd2);"
+    "conv2d_nhwc_cpu(src=x, packed=p | dst=a | channels=3, size=[3, 3], padding=[1, 1, 1, 1], "
     "src_first=2, src_channels=2, dst_channels=9);"
-    "conv2d_nhwc(src=x, packed=q, addend=x, into=a | dst=b | channels=3, size=[3, 3], "
+    "conv2d_nhwc_cpu(src=x, packed=q, addend=x, into=a | dst=b | channels=3, size=[3, 3], "
     "padding=[1, 1, 1, 1], src_channels=2, algorithm=winograd2, act=relu, dst_first=3, "
     "addend_first=1);"
-    "maxpool2d_nhwc(src=x, into=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1], src_first=1, "
+    "maxpool2d_nhwc_cpu(src=x, into=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1], src_first=1, "
     "src_channels=3, dst_first=6);"
     "put_channels(src=c | dst=d | src_first=2, src_channels=4);"
     "interleave(src1=c, src2=d | dst=e | channels=2, src1_first=7, src2_first=1);"
-    "resize_nhwc(src=e | dst=y | out=[3, 9], mode=linear);",
+    "resize_nhwc_cpu(src=e | dst=y | out=[3, 9], mode=linear);",
 };
 
 #define MODEL_COUNT (sizeof models / sizeof models[0])

@@ -28,8 +28,9 @@ LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve())
 CREATE = re.compile(r"(create\(\| dst=(\w+) \|)([^;]*)(\);)")
 
 # Why a network is not written: it is in words of an arch, prints, or has no data.
-WITHOUT_FORM = re.compile(r"operator '[^']*' \((conv2d_pack|deconv2d_pack|linear_pack|groupnorm_nhwc|attention|print)\): "
+WITHOUT_FORM = re.compile(r"operator '[^']*' \((linear_pack|attention|print)\): "
                           r"with these parameters it has no form in ONNX|comes from a data file, which is not given|"
+                          r"a model that is compiled cannot be written in ONNX any more|"
                           r"no opset has both")
 # Decomposed operators that round otherwise; first values of inputs, which ONNX has not.
 OTHER_BITS = {"onnx_swish", "ms_quick_gelu", "zeros_are_an_input"}

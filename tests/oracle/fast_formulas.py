@@ -270,9 +270,9 @@ def conv_cases():
         if addend:
             added = case.some('addend', [n, *out, addend])
             ins['addend'] = 'addend'
-        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
+        case.op('conv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
                 algorithm=algorithm)
-        case.op('conv2d_nhwc', {**ins, **writer.ins()}, {'dst': 'dst'}, channels=o_count,
+        case.op('conv2d_nhwc_cpu', {**ins, **writer.ins()}, {'dst': 'dst'}, channels=o_count,
                 size=[kh, kw], algorithm=algorithm, **public(params))
 
         def at(b, y, x, o):
@@ -357,7 +357,7 @@ def separable_cases():
                 continue
             weight = case.some(f'{stage}_weight', dims, is_static=True)
             bias = case.some(f'{stage}_bias', dims[:1], is_static=True) if has_bias else None
-            case.op('conv2d_pack', {'weight': f'{stage}_weight'}, {'dst': stage},
+            case.op('conv2d_pack_cpu', {'weight': f'{stage}_weight'}, {'dst': stage},
                     group=channels if algorithm == 'depthwise' else 1, algorithm=algorithm)
             ins.update({stage: stage, **({f'{stage}_bias': f'{stage}_bias'} if bias else {})})
             stages.append((stage, dims, weight[2], bias[2] if bias else None))
@@ -411,7 +411,7 @@ def pooled_cases():
         src = case.some('src', src_dims)
         weight = case.some('weight', weight_dims, is_static=True)
         bias = case.some('bias', weight_dims[:1], is_static=True) if has_bias else None
-        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, algorithm=algorithm)
+        case.op('conv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'packed'}, algorithm=algorithm)
         (n, h, w, channels), values = convolve(
             src_dims, src[2], weight_dims, weight[2], bias[2] if bias else None, stride, padding,
             (1, 1), 1, params)
@@ -451,7 +451,7 @@ def pack_cases():
     for name, dims, group in (('plain', [19, 3, 3, 2], 1), ('groups', [6, 2, 1, 3], 3)):
         case = Case(f'conv2d_pack_{name}')
         weight = case.some('weight', dims)
-        case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'dst'}, group=group,
+        case.op('conv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'dst'}, group=group,
                 algorithm='direct')
         o_count, i_count, kh, kw = dims
         each, packed = o_count // group, []
@@ -464,7 +464,7 @@ def pack_cases():
         case.expect(dst=tensor('TL_FLOAT', [len(packed)], packed))
     case = Case('conv2d_pack_depthwise')
     weight = case.some('weight', [5, 1, 3, 2])
-    case.op('conv2d_pack', {'weight': 'weight'}, {'dst': 'dst'}, group=5, algorithm='depthwise')
+    case.op('conv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'dst'}, group=5, algorithm='depthwise')
     case.expect(dst=tensor('TL_FLOAT', [30], [weight[2][index([5, 1, 3, 2], (o, 0, v, u))]
                                               for v, u, o in places((3, 2, 5))]))
 
@@ -504,7 +504,7 @@ def pool_cases():
                (w + padding[1] + padding[3] - (size[1] - 1) * dilation[1] - 1) // stride[1] + 1]
         out = [o or f for o, f in zip(params.get('out', (0, 0)), fit)]
         writer = Writer(case, [n, *out, count], params)
-        case.op(f'{kind}pool2d_nhwc', {'src': 'src', **writer.ins()}, {'dst': 'dst'}, size=size,
+        case.op(f'{kind}pool2d_nhwc_cpu', {'src': 'src', **writer.ins()}, {'dst': 'dst'}, size=size,
                 **public(params))
 
         def at(b, y, x, c):
@@ -560,7 +560,7 @@ def resize_cases():
         scale = params.get('scale', (0, 0))
         rounding = ROUNDINGS[params.get('rounding', 'round_prefer_floor')]
         writer = Writer(case, [src_dims[0], *out, count], params)
-        case.op('resize_nhwc', {'src': 'src', **writer.ins()}, {'dst': 'dst'}, out=out,
+        case.op('resize_nhwc_cpu', {'src': 'src', **writer.ins()}, {'dst': 'dst'}, out=out,
                 **public(params))
 
         def at(b, y, x, c):

@@ -24,7 +24,7 @@ def deconv_pack_cases():
             ('plain', [3, 19, 3, 2], 1, [2, 1], [1, 1]), ('groups', [6, 2, 4, 3], 3, [2, 3], [1, 2])):
         case = Case(f'deconv2d_pack_{name}')
         weight = case.some('weight', dims)
-        case.op('deconv2d_pack', {'weight': 'weight'}, {'dst': 'dst'}, group=group, stride=stride,
+        case.op('deconv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'dst'}, group=group, stride=stride,
                 dilation=dilation)
         of_group, each, packed = dims[1], dims[0] // group, []
         for rows in phases(dims[2], stride[0], dilation[0]):
@@ -40,7 +40,7 @@ def deconv_pack_cases():
     case = Case('deconv2d_pack_depthwise')
     dims = [5, 1, 3, 2]
     weight = case.some('weight', dims)
-    case.op('deconv2d_pack', {'weight': 'weight'}, {'dst': 'dst'}, group=5, stride=[2, 2])
+    case.op('deconv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'dst'}, group=5, stride=[2, 2])
     case.expect(dst=tensor('TL_FLOAT', [30], [
         weight[2][index(dims, (o, 0, v, u))] for rows in phases(3, 2, 1)
         for columns in phases(2, 2, 1) for v in rows for u in columns for o in range(5)]))
@@ -58,9 +58,9 @@ def deconv_cases():
         bias = case.some('bias', [channels], is_static=True) if has_bias else None
         writer = Writer(case, [src_dims[0], *out, channels], params)
         ins = {'src': 'src', 'packed': 'packed', **({'bias': 'bias'} if bias else {})}
-        case.op('deconv2d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
+        case.op('deconv2d_pack_cpu', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
                 stride=stride, dilation=dilation)
-        case.op('deconv2d_nhwc', {**ins, **writer.ins()}, {'dst': 'dst'}, channels=channels,
+        case.op('deconv2d_nhwc_cpu', {**ins, **writer.ins()}, {'dst': 'dst'}, channels=channels,
                 size=[kh, kw], out=out, **public(params))
 
         def at(b, y, x, o):
@@ -96,7 +96,7 @@ def volume_cases():
     case = Case('conv3d_pack')
     dims = [6, 2, 2, 1, 3]
     weight = case.some('weight', dims)
-    case.op('conv3d_pack', {'weight': 'weight'}, {'dst': 'dst'}, group=3)
+    case.op('conv3d_pack_cpu', {'weight': 'weight'}, {'dst': 'dst'}, group=3)
     packed = [weight[2][index(dims, (2 * g + lane, i, d, v, u))] if lane < 2 else 0.0
               for d, g, v, u, i, lane in places((2, 3, 1, 3, 2, LANES))]
     case.expect(dst=tensor('TL_FLOAT', [len(packed)], packed))
@@ -111,14 +111,14 @@ def volume_cases():
         bias = case.some('bias', [o_count], is_static=True)
         out = [(src_dims[1 + i] + padding[i] + padding[3 + i] - (size[i] - 1) * dilation[i] - 1)
                // stride[i] + 1 for i in range(3)]
-        case.op('conv3d_pack', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
+        case.op('conv3d_pack_cpu', {'weight': 'weight'}, {'dst': 'packed'}, group=group,
                 algorithm=algorithm)
         ins = {'src': 'src', 'packed': 'packed', 'bias': 'bias'}
         dst_dims = [src_dims[0], *out, o_count]
         if has_addend:
             addend = case.some('addend', dst_dims)
             ins['addend'] = 'addend'
-        case.op('conv3d_ndhwc', ins, {'dst': 'dst'}, channels=o_count, size=size, algorithm=algorithm, **params)
+        case.op('conv3d_ndhwc_cpu', ins, {'dst': 'dst'}, channels=o_count, size=size, algorithm=algorithm, **params)
 
         def at(b, *c):
             o, total = c[3], bias[2][c[3]]
@@ -155,7 +155,7 @@ def channel_cases():
         case = Case(f'groupnorm_nhwc_{name}')
         src, scale = case.some('src', dims, low=-2, high=3), case.some('scale', [dims[3]])
         offset = case.some('offset', [dims[3]])
-        case.op('groupnorm_nhwc', {'src': 'src', 'scale': 'scale', 'offset': 'offset'},
+        case.op('groupnorm_nhwc_cpu', {'src': 'src', 'scale': 'scale', 'offset': 'offset'},
                 {'dst': 'dst'}, groups=groups, epsilon=epsilon, **params)
         each, found = dims[3] // groups, {}
         for b, g in places((dims[0], groups)):
@@ -173,7 +173,7 @@ def channel_cases():
     case = Case('prelu_nhwc')
     dims = [2, 3, 4, 21]
     src, slope = case.some('src', dims), case.some('slope', [21])
-    case.op('prelu_nhwc', {'src': 'src', 'slope': 'slope'}, {'dst': 'dst'})
+    case.op('prelu_nhwc_cpu', {'src': 'src', 'slope': 'slope'}, {'dst': 'dst'})
 
     def slopes(*c):
         x = src[2][index(dims, c)]
@@ -198,7 +198,7 @@ def pad_cases():
         dims, pads = [2, 4, 5, 3], [1, 2, 3, 0]
         src = case.some('src', dims)
         params = {'value': 1.5} if mode == 'constant' else {'mode': mode}
-        case.op('pad_nhwc', {'src': 'src'}, {'dst': 'dst'}, pads=pads, **params)
+        case.op('pad_nhwc_cpu', {'src': 'src'}, {'dst': 'dst'}, pads=pads, **params)
 
         def at(b, y, x, c):
             sy, sx = place(y - pads[0], dims[1]), place(x - pads[1], dims[2])

@@ -135,6 +135,6 @@ static bool fits(const ln_op *op, const tl_tensor *weight, int algorithm)
 }
 
 const ln_choice ln_cpu_choices[] = {
-    {"conv2d_nhwc", "conv2d_pack", algorithms, fits},
+    {"conv2d_nhwc_cpu", "conv2d_pack_cpu", algorithms, fits},
     {NULL, NULL, NULL, NULL},
 };

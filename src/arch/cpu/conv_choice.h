@@ -4,7 +4,7 @@
 #ifndef LN_ARCH_CPU_CONV_CHOICE_H
 #define LN_ARCH_CPU_CONV_CHOICE_H
 
-#include "op/conv_nhwc.h"
+#include "arch/cpu/conv_nhwc.h"
 #include "pass/choice.h"
 
 LN_CPPSTART

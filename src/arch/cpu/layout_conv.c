@@ -132,7 +132,7 @@ static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, cons
     ln_list *ins = ln_tensor_list_append(NULL, "weight", weight);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = ln_layout_conv_pack_params(c, algorithm);
-    return ln_layout_emit(build, "conv2d_pack", "pack", ins, outs, said.list,
+    return ln_layout_emit(build, "conv2d_pack_cpu", "pack", ins, outs, said.list,
                           ins && outs && ln_layout_are_complete(&said));
 }
 
@@ -157,7 +157,7 @@ static ln_status rewrite_conv(ln_layout_build *build)
         bool is_complete;
         ln_list *ins = ln_layout_conv_ins(&c, src, packed, addend, &is_complete);
         ln_layout_params said = ln_layout_conv_params(&c, weight.d[0], algorithm);
-        status = ln_layout_emit_twin(build, "conv2d_nhwc", "dst", ins, said.list,
+        status = ln_layout_emit_twin(build, "conv2d_nhwc_cpu", "dst", ins, said.list,
                                      is_complete && ln_layout_are_complete(&said));
     }
     ln_free(packed);

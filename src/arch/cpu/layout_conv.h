@@ -6,8 +6,8 @@
 
 #include <lightnet/act.h>
 
+#include "arch/cpu/conv_nhwc.h"
 #include "arch/cpu/layout.h"
-#include "op/conv_nhwc.h"
 
 LN_CPPSTART
 

@@ -62,7 +62,7 @@ static const char *emit_pack(ln_layout_build *build, const ln_layout_conv *c, co
 {
     ln_list *ins = ln_tensor_list_append(NULL, "weight", c->weight);
     ln_layout_params said = ln_layout_conv_pack_params(c, algorithm);
-    return emit_step(build, "conv3d_pack", "packed", ins, said.list,
+    return emit_step(build, "conv3d_pack_cpu", "packed", ins, said.list,
                      ins && ln_layout_are_complete(&said));
 }
 
@@ -73,7 +73,7 @@ static const char *emit_conv(ln_layout_build *build, const ln_layout_conv *c, co
         ln_layout_conv_params(c, ln_layout_find(build, c->weight)->tensor->dims[0], algorithm);
     bool is_complete;
     ln_list *ins = ln_layout_conv_ins(c, src, packed, addend, &is_complete);
-    return emit_step(build, "conv3d_ndhwc", "ndhwc", ins, said.list,
+    return emit_step(build, "conv3d_ndhwc_cpu", "ndhwc", ins, said.list,
                      is_complete && ln_layout_are_complete(&said));
 }
 

@@ -36,7 +36,7 @@ static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *d, cons
     ln_list *ins = ln_tensor_list_append(NULL, "weight", weight);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
     ln_layout_params said = shared_params(d);
-    return ln_layout_emit(build, "deconv2d_pack", "pack", ins, outs, said.list,
+    return ln_layout_emit(build, "deconv2d_pack_cpu", "pack", ins, outs, said.list,
                           ins && outs && ln_layout_are_complete(&said));
 }
 
@@ -52,7 +52,7 @@ static ln_status emit_deconv(ln_layout_build *build, const ln_layout_conv *d, co
     ln_layout_add_conv_act(&said, d);
     bool is_complete;
     ln_list *ins = ln_layout_conv_ins(d, src, packed, NULL, &is_complete);
-    return ln_layout_emit_twin(build, "deconv2d_nhwc", "dst", ins, said.list,
+    return ln_layout_emit_twin(build, "deconv2d_nhwc_cpu", "dst", ins, said.list,
                                is_complete && ln_layout_are_complete(&said));
 }
 

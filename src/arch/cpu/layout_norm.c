@@ -145,7 +145,7 @@ static ln_status rewrite_group_norm(ln_layout_build *build)
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ins = ln_tensor_list_append(ins, "scale", g.scale);
     ins = ln_tensor_list_append(ins, "offset", g.offset);
-    return ln_layout_emit_twin(build, "groupnorm_nhwc", "dst", ins, said.list,
+    return ln_layout_emit_twin(build, "groupnorm_nhwc_cpu", "dst", ins, said.list,
                                ln_list_length(ins) == 3 && ln_layout_are_complete(&said));
 }
 

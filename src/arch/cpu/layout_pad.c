@@ -77,7 +77,7 @@ static ln_status rewrite_pad(ln_layout_build *build)
     ln_layout_add_string(&said, "mode", p.mode, "constant");
     ln_layout_add_number(&said, "value", p.value);
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_twin(build, "pad_nhwc", "dst", ins, said.list,
+    return ln_layout_emit_twin(build, "pad_nhwc_cpu", "dst", ins, said.list,
                                ins && ln_layout_are_complete(&said));
 }
 

@@ -56,7 +56,7 @@ static bool read_pool(const ln_layout_build *build, pool *p)
         pooling.kind == LN_POOL_OF_NORM)
         return false;
     bool is_max = pooling.kind == LN_POOL_OF_MAX;
-    p->optype = is_max ? "maxpool2d_nhwc" : "avgpool2d_nhwc";
+    p->optype = is_max ? "maxpool2d_nhwc_cpu" : "avgpool2d_nhwc_cpu";
     p->counts_padding = !is_max && pooling.counts_padding;
     return read_window(&pooling.window, p);
 }
@@ -214,7 +214,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
         params.count++;
     }
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_twin(build, "resize_nhwc", "dst", ins, params.list,
+    return ln_layout_emit_twin(build, "resize_nhwc_cpu", "dst", ins, params.list,
                                ins && ln_layout_are_complete(&params));
 }
 

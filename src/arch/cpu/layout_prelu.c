@@ -54,7 +54,7 @@ static ln_status rewrite_prelu(ln_layout_build *build)
         return ln_error_status();
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ins = ln_tensor_list_append(ins, "slope", slope);
-    return ln_layout_emit_twin(build, "prelu_nhwc", "dst", ins, NULL, ln_list_length(ins) == 2);
+    return ln_layout_emit_twin(build, "prelu_nhwc_cpu", "dst", ins, NULL, ln_list_length(ins) == 2);
 }
 
 const ln_layout_op ln_layout_prelus[] = {

@@ -1,177 +1,256 @@
 // SPDX-License-Identifier: Apache-2.0
-// From planes of volumes to the arguments of convolutions of images.
+// Convolution of channels-last volumes [N, D, H, W, C] as convolutions of planes that are added up
+// in place. The packed weights of each depth of the kernel are those of an image's convolution, and
+// stand one after the other.
+//
+// The bits: for an output plane, the depths of the kernel that meet a plane of the input in
+// ascending order, each a convolution of its algorithm; to the sum of a depth that of those before
+// is added, to that of the first the addend. The last one has the bias before that, and the
+// activation after it.
 
-#include "arch/cpu/nhwc_conv3d.h"
-
+#include <limits.h>
 #include <string.h>
 
-#include "arch/cpu/isa.h"
-#include "arch/cpu/kernels/direct/direct.h"
+#include <lightnet/convdim.h>
+#include <lightnet/shape.h>
+
+#include "arch/cpu/functions.h"
 #include "arch/cpu/nhwc.h"
-#include "op/nhwc_conv3d.h"
+#include "arch/cpu/onnx/pool_of.h"
 
 // ---- Packing ----
 
-// The weights of one depth, [O, C / group, height, width].
-static void copy_depth(const tl_tensor *weight, int depth, float *to)
+typedef struct volume_pack {
+    int group;
+    ln_conv_algorithm algorithm;
+    int plane[4];         // the weights of one depth, [O, C / group, height, width]
+    size_t plane_len;     // their number
+    int depth_packed_len; // of them, packed
+} volume_pack;
+
+static ln_status read_pack(ln_call *call, volume_pack *pack)
+{
+    static const ln_nhwc_param params[] = {{"group", 0, 1, offsetof(volume_pack, group)},
+                                           {NULL, 0, 0, 0}};
+    const tl_tensor *weight = ln_call_in(call, 0);
+    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){5}));
+    LN_TRY(ln_nhwc_read(call, params, pack));
+    LN_TRY(ln_nhwc_read_algorithm(call, &pack->algorithm));
+    const int *d = weight->dims;
+    memcpy(pack->plane, (const int[]){d[0], d[1], d[3], d[4]}, sizeof pack->plane);
+    pack->plane_len = d[2] > 0 ? (size_t)(weight->len / d[2]) : 0;
+    pack->depth_packed_len = ln_conv_packed_len(pack->algorithm, pack->plane, pack->group);
+    return ln_nhwc_pass_on(call, pack->depth_packed_len < 0 ? ln_error_status() : LN_OK);
+}
+
+ln_status ln_cpu_infer_conv3d_pack(ln_call *call)
+{
+    volume_pack pack;
+    LN_TRY(read_pack(call, &pack));
+    int64_t len = (int64_t)pack.depth_packed_len * ln_call_in(call, 0)->dims[2];
+    LN_TRY(ln_call_out64(call, 0, TL_FLOAT, 1, &len));
+    return ln_nhwc_out_workspace(call, 1, pack.plane_len * sizeof(float));
+}
+
+static void copy_depth(const tl_tensor *weight, int depth, size_t taps, float *to)
 {
     const int *d = weight->dims;
-    size_t plane = (size_t)d[3] * (size_t)d[4];
-    const float *from = (const float *)weight->data + (size_t)depth * plane;
+    const float *from = (const float *)weight->data + (size_t)depth * taps;
     for (size_t i = (size_t)d[0] * (size_t)d[1]; i > 0; i--) {
-        memcpy(to, from, plane * sizeof *to);
-        from += (size_t)d[2] * plane;
-        to += plane;
+        memcpy(to, from, taps * sizeof *to);
+        from += (size_t)d[2] * taps;
+        to += taps;
     }
 }
 
-ln_status ln_cpu_conv3d_pack(ln_pool *pool, const tl_tensor *weight, tl_tensor *dst,
-                             tl_tensor *workspace, int group, ln_conv_algorithm algorithm)
+ln_status ln_cpu_conv3d_pack(ln_call *call)
 {
-    const int *d = weight->dims;
-    if (dst->len == 0)
-        return LN_OK;
-    tl_tensor plane = *weight, packed = *dst;
-    plane.ndim = 4;
-    plane.dims = (int[]){d[0], d[1], d[3], d[4]};
-    plane.len = weight->len / d[2];
-    plane.data = workspace->data;
-    packed.len = dst->len / d[2];
-    for (int depth = 0; depth < d[2]; depth++) {
-        copy_depth(weight, depth, workspace->data);
-        packed.data = (float *)dst->data + (size_t)depth * (size_t)packed.len;
-        LN_TRY(ln_cpu_conv2d_pack(pool, &plane, &packed, group, algorithm));
+    const tl_tensor *weight = ln_call_in(call, 0);
+    volume_pack pack;
+    void *workspace;
+    LN_TRY(read_pack(call, &pack));
+    LN_TRY(ln_nhwc_find_workspace(call, 1, pack.plane_len * sizeof(float), &workspace));
+    float *packed = ln_call_dst(call, 0)->data;
+    for (int depth = 0; workspace && depth < weight->dims[2]; depth++) {
+        copy_depth(weight, depth, (size_t)pack.plane[2] * (size_t)pack.plane[3], workspace);
+        ln_conv_nhwc_pack(ln_cpu_call_pool(call), pack.plane, workspace, pack.group, pack.algorithm,
+                          packed);
+        packed += pack.depth_packed_len;
     }
     return LN_OK;
 }
 
 // ---- Convolution ----
 
-// A plane as an image.
-static tl_tensor plane_of(const tl_tensor *t, int dims[4])
+typedef struct volume_conv {
+    int group, count; // of output channels
+    int size[3], stride[3], padding[6], dilation[3];
+    const tl_tensor *addend; // of the volume; NULL: none
+    ln_conv_nhwc plane;      // of one depth: `src`, `packed` are those below
+    tl_tensor src, packed;
+    int src_dims[4];
+    int out[5];
+} volume_conv;
+
+// One depth of the kernel, on one plane.
+static void set_plane(volume_conv *conv, const tl_tensor *src)
 {
-    tl_tensor plane = *t;
-    dims[0] = 1;
-    memcpy(dims + 1, t->dims + 2, 3 * sizeof *dims);
-    plane.ndim = 4;
-    plane.dims = dims;
-    return plane;
+    ln_conv_nhwc *plane = &conv->plane;
+    conv->src = *src;
+    conv->src.ndim = 4;
+    conv->src.dims = conv->src_dims;
+    conv->src_dims[0] = 1;
+    memcpy(conv->src_dims + 1, src->dims + 2, 3 * sizeof *conv->src_dims);
+    conv->packed.len /= conv->size[0];
+    plane->src = &conv->src;
+    plane->packed = &conv->packed;
+    plane->group = conv->group;
+    plane->count = conv->count;
+    for (int i = 0; i < 2; i++) {
+        plane->size[i] = conv->size[1 + i];
+        plane->stride[i] = conv->stride[1 + i];
+        plane->dilation[i] = conv->dilation[1 + i];
+        plane->padding[i] = conv->padding[1 + i];
+        plane->padding[2 + i] = conv->padding[4 + i];
+    }
 }
 
-int ln_cpu_conv3d_ndhwc_workspace(int *dims, const tl_tensor *src, int group, int channels,
-                                  const int size[3], const int stride[3], const int padding[6],
-                                  const int dilation[3], int algorithm)
+static ln_status infer_volume(volume_conv *conv, const tl_tensor *src, const tl_tensor *packed)
 {
-    int plane_dims[4];
-    tl_tensor plane = plane_of(src, plane_dims);
-    const int plane_padding[] = {padding[1], padding[2], padding[4], padding[5]};
-    return ln_cpu_conv2d_nhwc_workspace(dims, &plane, group, channels, size + 1, stride + 1,
-                                        plane_padding, dilation + 1, algorithm, 0);
+    if (packed->len % conv->size[0] != 0)
+        return LN_FAIL(LN_INVALID, "%d packed weights cannot be shared by %d depths", packed->len,
+                       conv->size[0]);
+    LN_TRY(ln_conv_nhwc_infer(&conv->plane));
+    memcpy(conv->out + 1, conv->plane.out, sizeof conv->plane.out);
+    conv->out[0] = src->dims[0];
+    conv->out[1] = ln_output_dim_conv(src->dims[1], conv->size[0], conv->stride[0],
+                                      conv->padding[0], conv->padding[3], conv->dilation[0]);
+    if (conv->out[1] < 0 || ln_compute_length(5, conv->out) < 0)
+        return ln_error_status();
+    for (int i = 0; conv->addend && i < 5; i++)
+        if (conv->addend->dims[i] != conv->out[i])
+            return LN_FAIL(LN_INVALID,
+                           "axis %d of the addend has the length %d, and that of the result %d", i,
+                           conv->addend->dims[i], conv->out[i]);
+    return LN_OK;
 }
 
-// The depths [first, end) of the kernel that meet a plane of the input, of output plane `out`.
+static ln_status read_volume(ln_call *call, volume_conv *conv)
+{
+    static const ln_nhwc_param params[] = {
+        {"group", 0, 1, offsetof(volume_conv, group)},
+        {"channels", 0, 1, offsetof(volume_conv, count)},
+        {"size", 3, 1, offsetof(volume_conv, size)},
+        {"stride", 3, 1, offsetof(volume_conv, stride)},
+        {"padding", 6, 0, offsetof(volume_conv, padding)},
+        {"dilation", 3, 1, offsetof(volume_conv, dilation)},
+        {NULL, 0, 0, 0},
+    };
+    const tl_tensor *src = ln_call_in(call, 0), *packed = ln_call_in(call, 1);
+    LN_TRY(ln_nhwc_check_ranks(call, 4, (const int[]){5, 1, 1, 5}));
+    *conv = (volume_conv){
+        .addend = ln_call_in(call, 3), .packed = *packed, .plane.bias = ln_call_in(call, 2)};
+    LN_TRY(ln_nhwc_read(call, params, conv));
+    LN_TRY(ln_nhwc_read_algorithm(call, &conv->plane.algorithm));
+    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &conv->plane.act));
+    set_plane(conv, src);
+    return ln_nhwc_pass_on(call, infer_volume(conv, src, packed));
+}
+
+ln_status ln_cpu_infer_conv3d_ndhwc(ln_call *call)
+{
+    volume_conv conv;
+    LN_TRY(read_volume(call, &conv));
+    LN_TRY(ln_call_out(call, 0, TL_FLOAT, 5, conv.out));
+    return ln_nhwc_out_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane));
+}
+
+double ln_cpu_macs_conv3d_ndhwc(const ln_call *call)
+{
+    volume_conv conv;
+    if (read_volume(ln_nhwc_checked(call), &conv) != LN_OK)
+        return 0;
+    return ln_conv_nhwc_macs(&conv.plane) * conv.out[0] * conv.out[1] * conv.size[0];
+}
+
+// The depths [first, end) of the kernel that meet a plane of `in`, of output plane `out`.
 typedef struct depths {
     int first, end;
 } depths;
 
-static depths find_depths(const ln_cpu_conv3d *conv, int out)
+static depths find_depths(const volume_conv *conv, int in, int out)
 {
-    long long place = (long long)out * conv->stride[0] - conv->padding[0];
-    long long dilation = conv->dilation[0], in = conv->src->dims[1];
-    long long first = place < 0 ? (-place + dilation - 1) / dilation : 0;
-    long long end = place < in ? (in - 1 - place) / dilation + 1 : 0;
+    long long at = (long long)out * conv->stride[0] - conv->padding[0];
+    long long dilation = conv->dilation[0];
+    long long first = at < 0 ? (-at + dilation - 1) / dilation : 0;
+    long long end = at < in ? (in - 1 - at) / dilation + 1 : 0;
     end = end < conv->size[0] ? end : conv->size[0];
     return (depths){(int)(first < end ? first : end), (int)end};
 }
 
-// A plane that no depth reaches: sums of nothing.
-static void run_without_input(ln_pool *pool, const ln_cpu_conv3d *conv, const tl_tensor *addend,
-                              float *y)
+// A plane that no depth reaches: sums of nothing, as a convolution of no channels has them.
+static void run_without_input(ln_pool *pool, const ln_conv_nhwc *plane, const tl_tensor *dst)
 {
-    const int *out = conv->dst->dims;
-    ln_conv_nhwc_f32_args args = {
-        .shape = {.batch = 1,
-                  .group = 1,
-                  .out_channels = (size_t)conv->channels,
-                  .in_h = (size_t)out[2],
-                  .in_w = (size_t)out[3],
-                  .out_h = (size_t)out[2],
-                  .out_w = (size_t)out[3],
-                  .kernel_h = 1,
-                  .kernel_w = 1,
-                  .stride_h = 1,
-                  .stride_w = 1,
-                  .dilation_h = 1,
-                  .dilation_w = 1},
-        .x = conv->packed->data,
-        .packed = conv->packed->data,
-        .y = y,
-        .y_stride = (size_t)conv->channels,
-        .epilogue = {.bias = conv->bias ? conv->bias->data : NULL,
-                     .addend = addend ? addend->data : NULL,
-                     .addend_stride = (size_t)conv->channels,
-                     .act = conv->act,
-                     .alpha = conv->alpha,
-                     .beta = conv->beta},
-    };
-    ln_direct_f32(ln_cpu_isa_get(), &args, pool);
+    const int *out = plane->out;
+    const tl_tensor nothing = {
+        .ndim = 4, .dims = (int[]){1, out[1], out[2], 0}, .data = plane->packed->data};
+    ln_conv_nhwc conv = *plane;
+    conv.src = &nothing;
+    conv.group = 1;
+    conv.algorithm = LN_CONV_DIRECT;
+    memset(conv.padding, 0, sizeof conv.padding);
+    for (int i = 0; i < 2; i++)
+        conv.size[i] = conv.stride[i] = conv.dilation[i] = 1;
+    ln_conv_nhwc_run(pool, &conv, dst, NULL);
 }
 
-// Output plane `out` of volume `n`.
-static void run_plane(ln_pool *pool, const ln_cpu_conv3d *conv, int n, int out)
+// Output plane `at` of all volumes.
+static void run_plane(ln_pool *pool, const volume_conv *volume, const tl_tensor *whole_src,
+                      const float *all_packed, tl_tensor *whole_dst, int at, void *workspace)
 {
-    int src_dims[4], dst_dims[4];
-    tl_tensor src = plane_of(conv->src, src_dims), dst = plane_of(conv->dst, dst_dims);
-    tl_tensor packed = *conv->packed;
-    const int padding[] = {conv->padding[1], conv->padding[2], conv->padding[4], conv->padding[5]};
-
-    size_t src_len = (size_t)src_dims[1] * (size_t)src_dims[2] * (size_t)src_dims[3];
-    size_t dst_len = (size_t)dst_dims[1] * (size_t)dst_dims[2] * (size_t)dst_dims[3];
-    const float *volume = (const float *)conv->src->data;
-    volume += (size_t)n * (size_t)conv->src->dims[1] * src_len;
-    dst.len = (int)dst_len;
-    size_t at = ((size_t)n * (size_t)conv->dst->dims[1] + (size_t)out) * dst_len;
-    dst.data = (float *)conv->dst->data + at;
+    const int *d = whole_src->dims, n = at / volume->out[1], out = at % volume->out[1];
+    ln_conv_nhwc conv = volume->plane;
+    tl_tensor src = *conv.src, packed = *conv.packed;
+    tl_tensor dst = {.dtype = TL_FLOAT, .ndim = 4, .dims = conv.out};
+    size_t src_len = (size_t)d[2] * (size_t)d[3] * (size_t)d[4];
+    size_t dst_len = (size_t)conv.out[1] * (size_t)conv.out[2] * (size_t)conv.out[3];
+    const float *planes = (const float *)whole_src->data + (size_t)n * (size_t)d[1] * src_len;
+    dst.data = (float *)whole_dst->data + (size_t)at * dst_len;
     tl_tensor addend = dst;
-    if (conv->addend)
-        addend.data = (float *)conv->addend->data + at;
-    const tl_tensor *first_addend = conv->addend ? &addend : NULL;
-    packed.len /= conv->size[0];
+    if (volume->addend)
+        addend.data = (float *)volume->addend->data + (size_t)at * dst_len;
+    conv.src = &src;
+    conv.packed = &packed;
+    conv.addend = volume->addend ? &addend : NULL;
 
-    depths kernel = find_depths(conv, out);
-    if (kernel.first == kernel.end)
-        run_without_input(pool, conv, first_addend, dst.data);
+    depths kernel = find_depths(volume, d[1], out);
+    if (kernel.first == kernel.end) {
+        packed.data = (void *)(uintptr_t)all_packed;
+        run_without_input(pool, &conv, &dst);
+    }
     for (int depth = kernel.first; depth < kernel.end; depth++) {
         bool is_last = depth + 1 == kernel.end;
-        size_t in = (size_t)(out * conv->stride[0] + depth * conv->dilation[0] - conv->padding[0]);
-        src.data = (void *)(uintptr_t)(volume + in * src_len);
-        packed.data = (float *)conv->packed->data + (size_t)depth * (size_t)packed.len;
-        (void)ln_cpu_conv2d_nhwc(pool, &(ln_cpu_conv_nhwc){
-                                           .src = &src,
-                                           .packed = &packed,
-                                           .bias = is_last ? conv->bias : NULL,
-                                           .addend = depth > kernel.first ? &dst : first_addend,
-                                           .dst = &dst,
-                                           .workspace = conv->workspace,
-                                           .group = conv->group,
-                                           .channels = conv->channels,
-                                           .size = conv->size + 1,
-                                           .stride = conv->stride + 1,
-                                           .padding = padding,
-                                           .dilation = conv->dilation + 1,
-                                           .algorithm = conv->algorithm,
-                                           .act = is_last ? conv->act : LN_ACT_NONE,
-                                           .alpha = conv->alpha,
-                                           .beta = conv->beta,
-                                       });
+        int in = out * volume->stride[0] + depth * volume->dilation[0] - volume->padding[0];
+        src.data = (void *)(uintptr_t)(planes + (size_t)in * src_len);
+        packed.data = (void *)(uintptr_t)(all_packed + (size_t)depth * (size_t)packed.len);
+        conv.bias = is_last ? volume->plane.bias : NULL;
+        conv.act.act = is_last ? volume->plane.act.act : LN_ACT_NONE;
+        ln_conv_nhwc_run(pool, &conv, &dst, workspace);
+        conv.addend = &dst;
     }
 }
 
-void ln_cpu_conv3d_ndhwc(ln_pool *pool, const ln_cpu_conv3d *conv)
+ln_status ln_cpu_conv3d_ndhwc(ln_call *call)
 {
-    if (conv->dst->len == 0)
-        return;
-    for (int n = 0; n < conv->dst->dims[0]; n++)
-        for (int out = 0; out < conv->dst->dims[1]; out++)
-            run_plane(pool, conv, n, out);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    volume_conv conv;
+    void *workspace;
+    LN_TRY(read_volume(call, &conv));
+    if (dst->len == 0)
+        return LN_OK;
+    LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane), &workspace));
+    for (int at = 0; at < conv.out[0] * conv.out[1]; at++)
+        run_plane(ln_cpu_call_pool(call), &conv, ln_call_in(call, 0), ln_call_in(call, 1)->data,
+                  dst, at, workspace);
+    return LN_OK;
 }

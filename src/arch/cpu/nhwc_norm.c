@@ -1,54 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the kernels of channels.
+// What is computed for each channel of channels-last images by itself.
 
-#include "arch/cpu/nhwc_norm.h"
-
-#include <limits.h>
-
-#include <lightnet/status.h>
-
+#include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/channels/channels.h"
+#include "arch/cpu/nhwc.h"
+#include "arch/cpu/onnx/pool_of.h"
 
-int ln_cpu_groupnorm_nhwc_workspace(int *dims, const tl_tensor *src)
+static ln_status check_rows(ln_call *call, int count)
 {
-    size_t pixels = (size_t)src->dims[1] * (size_t)src->dims[2];
-    size_t count = ln_groupnorm_f32_workspace((size_t)src->dims[0], pixels, (size_t)src->dims[3]) /
-                   sizeof(float);
-    if (count > INT_MAX) {
-        ln_fail(LN_LIMIT, "a workspace of %zu floats is too large for a tensor", count);
-        return -1;
-    }
-    dims[0] = (int)count;
-    return 1;
+    LN_TRY(ln_nhwc_check_ranks(call, count, (const int[]){4, 1, 1}));
+    int channels = ln_call_in(call, 0)->dims[3];
+    for (int i = 1; i < count; i++)
+        if (ln_call_in(call, i)->len != channels)
+            return ln_call_fail(call, LN_INVALID, "there are %d numbers for %d channels",
+                                ln_call_in(call, i)->len, channels);
+    return LN_OK;
 }
 
-void ln_cpu_groupnorm_nhwc(ln_pool *pool, const ln_cpu_groupnorm *norm)
+// ---- Groups of channels ----
+
+static size_t workspace_of(const tl_tensor *src)
 {
-    const tl_tensor *src = norm->src;
+    size_t pixels = (size_t)src->dims[1] * (size_t)src->dims[2];
+    return ln_groupnorm_f32_workspace((size_t)src->dims[0], pixels, (size_t)src->dims[3]);
+}
+
+ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
+{
+    static const ln_nhwc_param params[] = {{"groups", 0, 1, 0}, {NULL, 0, 0, 0}};
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_act_f32_args act;
+    int groups;
+    LN_TRY(check_rows(call, 3));
+    LN_TRY(ln_nhwc_read(call, params, &groups));
+    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &act));
+    if (src->dims[3] % groups != 0)
+        return ln_call_fail(call, LN_INVALID, "%d channels cannot be shared by %d groups",
+                            src->dims[3], groups);
+    if (!(ln_call_float(call, "epsilon") >= 0))
+        return ln_call_fail(call, LN_INVALID, "epsilon is %g, but should be 0 or more",
+                            ln_call_float(call, "epsilon"));
+    LN_TRY(ln_call_out_like(call, 0, 0));
+    return ln_nhwc_out_workspace(call, 1, workspace_of(src));
+}
+
+ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    void *workspace;
     ln_groupnorm_f32_args args = {
         .batch = (size_t)src->dims[0],
         .pixels = (size_t)src->dims[1] * (size_t)src->dims[2],
         .channels = (size_t)src->dims[3],
-        .groups = (size_t)norm->groups,
+        .groups = (size_t)ln_call_int(call, "groups"),
         .x = src->data,
-        .scale = norm->scale->data,
-        .offset = norm->offset->data,
-        .epsilon = norm->epsilon,
-        .y = norm->dst->data,
-        .act = {.act = norm->act, .alpha = norm->alpha, .beta = norm->beta},
+        .scale = ln_call_in(call, 1)->data,
+        .offset = ln_call_in(call, 2)->data,
+        .epsilon = (float)ln_call_float(call, "epsilon"),
+        .y = ln_call_dst(call, 0)->data,
     };
-    ln_groupnorm_f32(ln_cpu_isa_get(), &args, pool, norm->workspace->data);
+    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &args.act));
+    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(src), &workspace));
+    ln_groupnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
+    return LN_OK;
 }
 
-void ln_cpu_prelu_nhwc(ln_pool *pool, const tl_tensor *src, const tl_tensor *slope, tl_tensor *dst)
+// ---- Rectifier ----
+
+ln_status ln_cpu_infer_prelu_nhwc(ln_call *call)
 {
+    LN_TRY(check_rows(call, 2));
+    return ln_call_out_like(call, 0, 0);
+}
+
+ln_status ln_cpu_prelu_nhwc(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
     if (src->len == 0)
-        return;
+        return LN_OK;
     ln_prelu_f32_args args = {.rows = (size_t)src->len / (size_t)src->dims[3],
                               .channels = (size_t)src->dims[3],
                               .x = src->data,
-                              .slope = slope->data,
-                              .y = dst->data};
-    ln_prelu_f32(ln_cpu_isa_get(), &args, pool);
+                              .slope = ln_call_in(call, 1)->data,
+                              .y = ln_call_dst(call, 0)->data};
+    ln_prelu_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
 }

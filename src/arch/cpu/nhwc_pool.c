@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors and parameters of channels-last poolings and resizing to the kernels' arguments.
+// Channels-last poolings: parameters, shapes, the kernel's arguments.
 
 #include "arch/cpu/nhwc_pool.h"
 
-#include <limits.h>
-#include <string.h>
+#include <lightnet/convdim.h>
 
-#include "arch/cpu/isa.h"
-#include "arch/cpu/kernels/pool/pool_nhwc.h"
-#include "arch/cpu/kernels/resize/resize_nhwc.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "op/functions.h"
 
-static void start_dst(const tl_tensor *into, tl_tensor *dst)
+ln_status ln_pool_nhwc_infer(ln_pool_nhwc *pooling)
 {
-    if (into && into->data != dst->data)
-        memcpy(dst->data, into->data, (size_t)dst->len * sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        int in = pooling->src->dims[1 + i], *out = &pooling->out[1 + i];
+        // The last window starts in the image or before it.
+        if (*out && ((int64_t)*out - 1) * pooling->stride[i] >= (int64_t)in + pooling->padding[i])
+            return LN_FAIL(LN_INVALID, "window %d is past the end of an image of %d pixels",
+                           *out - 1, in);
+        if (*out == 0)
+            *out = ln_output_dim_conv(in, pooling->size[i], pooling->stride[i], pooling->padding[i],
+                                      pooling->padding[2 + i], pooling->dilation[i]);
+        if (*out < 0)
+            return ln_error_status();
+    }
+    return ln_channels_shape(pooling->out, pooling->src, pooling->into, &pooling->channels,
+                             ln_channels_count(pooling->src, &pooling->channels));
 }
 
-// ---- Pooling ----
-
-static ln_window_1d window_of(const ln_cpu_pool_nhwc *pooling, int axis)
+static ln_window_1d window_of(const ln_pool_nhwc *pooling, int axis)
 {
     return (ln_window_1d){.in = (size_t)pooling->src->dims[1 + axis],
                           .kernel = (size_t)pooling->size[axis],
@@ -27,90 +36,88 @@ static ln_window_1d window_of(const ln_cpu_pool_nhwc *pooling, int axis)
                           .pad = (size_t)pooling->padding[axis]};
 }
 
-ln_status ln_cpu_pool2d_nhwc(ln_pool *pool, const ln_cpu_pool_nhwc *pooling)
+ln_pool_nhwc_f32_args ln_pool_nhwc_args(const ln_pool_nhwc *pooling, const tl_tensor *dst)
 {
-    const tl_tensor *src = pooling->src, *dst = pooling->dst;
-    if (dst->len == 0)
-        return LN_OK;
-    start_dst(pooling->into, pooling->dst);
-    ln_pool_nhwc_f32_args args = {
+    const tl_tensor *src = pooling->src;
+    const ln_channels *at = &pooling->channels;
+    return (ln_pool_nhwc_f32_args){
         .kind = pooling->kind,
         .counts_padding = pooling->counts_padding,
         .batch = (size_t)src->dims[0],
-        .channels = (size_t)ln_nhwc_channels(src, pooling->src_channels),
-        .out_h = (size_t)dst->dims[1],
-        .out_w = (size_t)dst->dims[2],
+        .channels = (size_t)ln_channels_count(src, at),
+        .out_h = (size_t)pooling->out[1],
+        .out_w = (size_t)pooling->out[2],
         .rows = window_of(pooling, 0),
         .columns = window_of(pooling, 1),
         .pad_after = {(size_t)pooling->padding[2], (size_t)pooling->padding[3]},
-        .x = (const float *)src->data + pooling->src_first,
+        .x = src->data ? (const float *)src->data + at->src_first : NULL,
         .x_stride = (size_t)src->dims[3],
-        .y = (float *)dst->data + pooling->dst_first,
-        .y_stride = (size_t)dst->dims[3],
+        .y = dst ? (float *)dst->data + at->dst_first : NULL,
+        .y_stride = dst ? (size_t)dst->dims[3] : 0,
     };
-    ln_pool_nhwc_f32(ln_cpu_isa_get(), &args, pool);
-    return LN_OK;
 }
 
-// ---- Resizing ----
-
-int ln_cpu_resize_nhwc_places(int *dims, const int out[2])
+static ln_status read_pooling(ln_call *call, ln_pool_nhwc *pooling)
 {
-    if (out[0] > INT_MAX / 2 - out[1]) {
-        ln_fail(LN_LIMIT, "an image of %d x %d pixels", out[0], out[1]);
-        return -1;
+    static const ln_nhwc_param params[] = {
+        {"size", 2, 1, offsetof(ln_pool_nhwc, size)},
+        {"stride", 2, 1, offsetof(ln_pool_nhwc, stride)},
+        {"padding", 4, 0, offsetof(ln_pool_nhwc, padding)},
+        {"dilation", 2, 1, offsetof(ln_pool_nhwc, dilation)},
+        {"out", 2, 0, offsetof(ln_pool_nhwc, out) + sizeof(int)},
+        {NULL, 0, 0, 0},
+    };
+    *pooling = (ln_pool_nhwc){.src = ln_call_in(call, 0),
+                              .into = ln_call_in(call, 1),
+                              .counts_padding = ln_call_int(call, "count_padding") != 0};
+    LN_TRY(ln_nhwc_check_ranks(call, 2, (const int[]){4, 4}));
+    LN_TRY(ln_nhwc_read(call, params, pooling));
+    LN_TRY(ln_channels_read(call, &pooling->channels));
+    return ln_nhwc_pass_on(call, ln_pool_nhwc_infer(pooling));
+}
+
+ln_status ln_cpu_infer_pool2d_nhwc(ln_call *call)
+{
+    ln_pool_nhwc pooling;
+    LN_TRY(read_pooling(call, &pooling));
+    return ln_call_out(call, 0, TL_FLOAT, 4, pooling.out);
+}
+
+// What is outside of the image costs nothing.
+double ln_cpu_cost_pool2d_nhwc(const ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    double count = ln_call_float(call, "src_channels");
+    count = count > 0 ? count : src->dims[3];
+    for (int i = 0; i < 2; i++) {
+        double taps = ln_call_float_at(call, "size", i), in = src->dims[1 + i];
+        count *= taps < in ? taps : in;
     }
-    dims[0] = 2 * (out[0] + out[1]);
-    return 1;
+    if (dst)
+        count *= (double)dst->dims[0] * dst->dims[1] * dst->dims[2];
+    return ln_cost_steps(call) + count;
 }
 
-// Places of one axis, and its weights if there are any.
-static void find_places(const ln_cpu_resize_nhwc *resize, int axis, int32_t *places, float *weights)
+static ln_status run(ln_call *call, ln_pool2d_kind kind)
 {
-    const ln_resize_axis a = {.in = resize->src->dims[1 + axis],
-                              .out = resize->dst->dims[1 + axis],
-                              .scale = resize->scale[axis],
-                              .coordinates = resize->coordinates};
-    for (int i = 0; i < a.out; i++) {
-        if (resize->mode == LN_RESIZE_NHWC_NEAREST) {
-            places[i] = ln_resize_nearest_at(&a, resize->rounding, i);
-            continue;
-        }
-        int pair[2];
-        weights[i] = (float)ln_resize_linear_at(&a, i, pair);
-        places[2 * i] = pair[0];
-        places[2 * i + 1] = pair[1];
-    }
-}
-
-ln_status ln_cpu_resize_nhwc_run(ln_pool *pool, const ln_cpu_resize_nhwc *resize)
-{
-    const tl_tensor *src = resize->src, *dst = resize->dst;
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_pool_nhwc pooling;
+    LN_TRY(read_pooling(call, &pooling));
+    pooling.kind = kind;
     if (dst->len == 0)
         return LN_OK;
-    start_dst(resize->into, resize->dst);
-    size_t out_h = (size_t)dst->dims[1], out_w = (size_t)dst->dims[2];
-    bool is_linear = resize->mode == LN_RESIZE_NHWC_LINEAR;
-    int32_t *places = resize->places->data;
-    float *weights = resize->weights->data;
-    find_places(resize, 0, places, weights);
-    find_places(resize, 1, places + 2 * out_h, weights + out_h);
-    ln_resize_nhwc_f32_args args = {
-        .batch = (size_t)src->dims[0],
-        .channels = (size_t)ln_nhwc_channels(src, resize->src_channels),
-        .in_h = (size_t)src->dims[1],
-        .in_w = (size_t)src->dims[2],
-        .out_h = out_h,
-        .out_w = out_w,
-        .rows = places,
-        .columns = places + 2 * out_h,
-        .row_weights = is_linear ? weights : NULL,
-        .column_weights = is_linear ? weights + out_h : NULL,
-        .x = (const float *)src->data + resize->src_first,
-        .x_stride = (size_t)src->dims[3],
-        .y = (float *)dst->data + resize->dst_first,
-        .y_stride = (size_t)dst->dims[3],
-    };
-    ln_resize_nhwc_f32(ln_cpu_isa_get(), &args, pool);
+    ln_nhwc_start(pooling.into, dst);
+    const ln_pool_nhwc_f32_args args = ln_pool_nhwc_args(&pooling, dst);
+    ln_pool_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
+}
+
+ln_status ln_cpu_maxpool2d_nhwc(ln_call *call)
+{
+    return run(call, LN_POOL_MAX);
+}
+
+ln_status ln_cpu_avgpool2d_nhwc(ln_call *call)
+{
+    return run(call, LN_POOL_AVERAGE);
 }

@@ -1,46 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the channels-last poolings and resizing of arch cpu call: from tensors and parameters to the
-// kernels. As in cpu_ops.h.
+// Pooling of channels-last images [N, H, W, C].
 
 #ifndef LN_ARCH_CPU_NHWC_POOL_H
 #define LN_ARCH_CPU_NHWC_POOL_H
 
 #include <stdbool.h>
 
-#include <lightnet/tensor.h>
-
-#include "arch/cpu/kernels/pool/pool.h"
-#include "base/pool.h"
-#include "op/nhwc_pool.h"
+#include "arch/cpu/kernels/pool/pool_nhwc.h"
+#include "arch/cpu/nhwc.h"
 
 LN_CPPSTART
 
-// Tensors and parameters of the operators; NULL where they have none.
-typedef struct ln_cpu_pool_nhwc {
+// Tensors and parameters of the operator.
+typedef struct ln_pool_nhwc {
+    const tl_tensor *src, *into; // `into` NULL: none
     ln_pool2d_kind kind;
-    const tl_tensor *src, *into;
-    tl_tensor *dst;
-    const int *size, *stride, *padding, *dilation;
-    int src_first, src_channels, dst_first;
+    int size[2], stride[2], padding[4], dilation[2];
+    ln_channels channels;
     bool counts_padding;
-} ln_cpu_pool_nhwc;
+    int out[4]; // the shape of the result; before ln_pool_nhwc_infer, height and width, or zeros
+                // for as many windows as fit
+} ln_pool_nhwc;
 
-typedef struct ln_cpu_resize_nhwc {
-    const tl_tensor *src, *into;
-    tl_tensor *dst, *places, *weights;
-    const double *scale;
-    ln_resize_nhwc_mode mode;
-    ln_resize_coordinates coordinates;
-    ln_resize_rounding rounding;
-    int src_first, src_channels, dst_first;
-} ln_cpu_resize_nhwc;
+// What does not fit fails, with a message.
+ln_status ln_pool_nhwc_infer(ln_pool_nhwc *pooling);
 
-ln_status ln_cpu_pool2d_nhwc(ln_pool *pool, const ln_cpu_pool_nhwc *pooling);
-ln_status ln_cpu_resize_nhwc_run(ln_pool *pool, const ln_cpu_resize_nhwc *resize);
-
-// The shape of `places` and `weights`, two for each row and column of the result: fills in `dims`
-// and returns the rank, 1; -1 with a recorded failure.
-int ln_cpu_resize_nhwc_places(int *dims, const int out[2]);
+// The kernels' arguments; dst may be NULL.
+ln_pool_nhwc_f32_args ln_pool_nhwc_args(const ln_pool_nhwc *pooling, const tl_tensor *dst);
 
 LN_CPPEND
 

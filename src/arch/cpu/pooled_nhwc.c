@@ -1,47 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of a convolution and a pooling after each other: each is checked as its own operator, the
+// A convolution and a pooling after it, band by band: each is checked as its own operator, the
 // pooling on the image that the convolution would make.
 
 #include "arch/cpu/pooled_nhwc.h"
 
-#include <lightnet/convdim.h>
-#include <lightnet/status.h>
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/band/pooled.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "op/functions.h"
 
-#include "op/nhwc_pool.h"
-
-static const int no_dilation[2] = {1, 1}, as_many_as_fit[2] = {0, 0};
-
-int ln_shape_pooled_nhwc(int *dims, const ln_pooled_nhwc *op)
+ln_status ln_pooled_nhwc_infer(ln_pooled_nhwc *op)
 {
-    int between_dims[4];
-    const tl_tensor between = {.dtype = TL_FLOAT, .ndim = 4, .dims = between_dims};
-    if (op->algorithm != LN_CONV_DIRECT && ln_conv_winograd_tile(op->algorithm) == 0) {
-        ln_fail(LN_INVALID, "the algorithm is %s, but should be direct or one of Winograd's",
-                ln_conv_algorithm_name(op->algorithm));
-        return -1;
-    }
-    if (ln_shape_conv2d_nhwc(between_dims, op->src, op->packed, op->bias, NULL, NULL, 1,
-                             op->channels, op->size, op->stride, op->padding, no_dilation,
-                             (int)op->algorithm, 0, 0, 0, 0, 0) < 0)
-        return -1;
-    return ln_shape_pool2d_nhwc(dims, &between, NULL, op->pool_size, op->pool_stride,
-                                op->pool_padding, no_dilation, as_many_as_fit, 0, 0, 0, 0);
-}
-
-void ln_pooled_image(int between[4], const ln_pooled_nhwc *op)
-{
-    between[0] = op->src->dims[0];
+    ln_conv_algorithm algorithm = op->conv.algorithm;
+    if (algorithm != LN_CONV_DIRECT && ln_conv_winograd_tile(algorithm) == 0)
+        return LN_FAIL(LN_INVALID, "the algorithm is %s, but should be direct or one of Winograd's",
+                       ln_conv_algorithm_name(algorithm));
+    op->conv.group = 1;
     for (int i = 0; i < 2; i++)
-        between[1 + i] = ln_output_dim_conv(op->src->dims[1 + i], op->size[i], op->stride[i],
-                                            op->padding[i], op->padding[2 + i], 1);
-    between[3] = op->channels;
+        op->conv.dilation[i] = op->pooling.dilation[i] = 1;
+    op->between = (tl_tensor){.dtype = TL_FLOAT, .ndim = 4, .dims = op->conv.out};
+    op->pooling.src = &op->between;
+    LN_TRY(ln_conv_nhwc_infer(&op->conv));
+    return ln_pool_nhwc_infer(&op->pooling);
 }
 
-double ln_pooled_products(const ln_pooled_nhwc *op)
+static ln_status read_pooled(ln_call *call, ln_pooled_nhwc *op)
 {
-    int between_dims[4];
-    ln_pooled_image(between_dims, op);
-    double outputs = (double)between_dims[0] * between_dims[1] * between_dims[2] * between_dims[3];
-    double taps = (double)op->size[0] * op->size[1] * op->src->dims[3];
-    return outputs * taps;
+    static const ln_nhwc_param params[] = {
+        {"channels", 0, 1, offsetof(ln_pooled_nhwc, conv.count)},
+        {"size", 2, 1, offsetof(ln_pooled_nhwc, conv.size)},
+        {"stride", 2, 1, offsetof(ln_pooled_nhwc, conv.stride)},
+        {"padding", 4, 0, offsetof(ln_pooled_nhwc, conv.padding)},
+        {"pool_size", 2, 1, offsetof(ln_pooled_nhwc, pooling.size)},
+        {"pool_stride", 2, 1, offsetof(ln_pooled_nhwc, pooling.stride)},
+        {"pool_padding", 4, 0, offsetof(ln_pooled_nhwc, pooling.padding)},
+        {NULL, 0, 0, 0},
+    };
+    *op = (ln_pooled_nhwc){.conv = {.src = ln_call_in(call, 0),
+                                    .packed = ln_call_in(call, 1),
+                                    .bias = ln_call_in(call, 2)},
+                           .pooling = {.kind = LN_POOL_MAX}};
+    LN_TRY(ln_nhwc_check_ranks(call, 3, (const int[]){4, 1, 1}));
+    LN_TRY(ln_nhwc_read(call, params, op));
+    LN_TRY(ln_nhwc_read_algorithm(call, &op->conv.algorithm));
+    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &op->conv.act));
+    return ln_nhwc_pass_on(call, ln_pooled_nhwc_infer(op));
+}
+
+static size_t workspace_of(const ln_pooled_nhwc *op)
+{
+    const ln_conv_nhwc_f32_args conv = ln_conv_nhwc_args(&op->conv, NULL);
+    const ln_pool_nhwc_f32_args pooling = ln_pool_nhwc_args(&op->pooling, NULL);
+    size_t winograd = (size_t)ln_conv_winograd_tile(op->conv.algorithm);
+    return ln_pooled_nhwc_f32_workspace(winograd, &conv.shape, &pooling.rows);
+}
+
+ln_status ln_cpu_infer_pooled_nhwc(ln_call *call)
+{
+    ln_pooled_nhwc op;
+    LN_TRY(read_pooled(call, &op));
+    LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, op.pooling.out));
+    return ln_nhwc_out_workspace(call, 1, workspace_of(&op));
+}
+
+double ln_cpu_macs_pooled_nhwc(const ln_call *call)
+{
+    ln_pooled_nhwc op;
+    bool is_read = read_pooled(ln_nhwc_checked(call), &op) == LN_OK;
+    return is_read ? ln_conv_nhwc_macs(&op.conv) : 0;
+}
+
+double ln_cpu_cost_pooled_nhwc(const ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    double taps = ln_call_float_at(call, "pool_size", 0) * ln_call_float_at(call, "pool_size", 1);
+    return ln_cost_steps(call) + (dst ? dst->len * taps : 0);
+}
+
+ln_status ln_cpu_pooled_nhwc(ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    ln_pooled_nhwc op;
+    void *workspace;
+    LN_TRY(read_pooled(call, &op));
+    if (dst->len == 0)
+        return LN_OK;
+    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));
+    const ln_conv_nhwc_f32_args conv = ln_conv_nhwc_args(&op.conv, NULL);
+    const ln_pool_nhwc_f32_args pooling = ln_pool_nhwc_args(&op.pooling, dst);
+    const ln_pooled_nhwc_f32_args args = {.winograd =
+                                              (size_t)ln_conv_winograd_tile(op.conv.algorithm),
+                                          .conv = &conv,
+                                          .pool = &pooling};
+    ln_pooled_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
+    return LN_OK;
 }

@@ -1,80 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of convolutions after each other: each is checked as conv2d_nhwc, on an image that the one
-// before would make.
+// Convolutions one after the other, band by band: each is checked as conv2d_nhwc, on an image that
+// the one before would make.
 
 #include "arch/cpu/separable_nhwc.h"
 
-#include <string.h>
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/band/band.h"
+#include "arch/cpu/onnx/pool_of.h"
 
-#include <lightnet/convdim.h>
-#include <lightnet/status.h>
+// ---- Shapes ----
 
-#include "op/conv_nhwc.h"
-
-static const int ones[2] = {1, 1}, no_padding[4] = {0, 0, 0, 0};
-
-static int fail(const char *message)
+static tl_tensor image_of(ln_conv_nhwc *conv)
 {
-    ln_fail(LN_INVALID, "%s", message);
-    return -1;
+    return (tl_tensor){.dtype = TL_FLOAT, .ndim = 4, .dims = conv->out};
 }
 
-static int shape_of_pointwise(int *dims, const tl_tensor *src, const tl_tensor *packed,
-                              const tl_tensor *bias, const tl_tensor *addend, int channels,
-                              int addend_first)
+static void set_pointwise(ln_conv_nhwc *conv)
 {
-    return ln_shape_conv2d_nhwc(dims, src, packed, bias, addend, NULL, 1, channels, ones, ones,
-                                no_padding, ones, LN_CONV_DIRECT, 0, 0, 0, 0, addend_first);
-}
-
-int ln_shape_separable_nhwc(int *dims, const ln_separable_nhwc *op)
-{
-    int expanded_dims[4], filtered_dims[4];
-    const tl_tensor expanded = {.dtype = TL_FLOAT, .ndim = 4, .dims = expanded_dims};
-    const tl_tensor filtered = {.dtype = TL_FLOAT, .ndim = 4, .dims = filtered_dims};
-    if (!op->expand && !op->project)
-        return fail("a depthwise convolution alone is not this operator's");
-    if (op->expand_bias && !op->expand)
-        return fail("there is a bias for a convolution in front, but no weights");
-    if (!op->project != (op->project_channels == 0))
-        return fail("weights of a convolution behind and project_channels come together");
-    if ((op->project_bias || op->addend) && !op->project)
-        return fail("there is a bias or addend for a convolution behind, but no weights");
-    memcpy(expanded_dims, op->src->dims, sizeof expanded_dims);
-    if (op->expand && shape_of_pointwise(expanded_dims, op->src, op->expand, op->expand_bias, NULL,
-                                         op->channels, 0) < 0)
-        return -1;
-    if (ln_shape_conv2d_nhwc(filtered_dims, &expanded, op->depthwise, op->depthwise_bias, NULL,
-                             NULL, op->channels, op->channels, op->size, op->stride, op->padding,
-                             op->dilation, LN_CONV_DEPTHWISE, 0, 0, 0, 0, 0) < 0)
-        return -1;
-    if (op->project)
-        return shape_of_pointwise(dims, &filtered, op->project, op->project_bias, op->addend,
-                                  op->project_channels, op->addend_first);
-    memcpy(dims, filtered_dims, sizeof filtered_dims);
-    return 4;
-}
-
-void ln_separable_images(int expanded[4], int filtered[4], const ln_separable_nhwc *op)
-{
-    memcpy(expanded, op->src->dims, 3 * sizeof *expanded);
-    filtered[0] = expanded[0];
+    conv->algorithm = LN_CONV_DIRECT;
+    conv->group = 1;
     for (int i = 0; i < 2; i++)
-        filtered[1 + i] = ln_output_dim_conv(expanded[1 + i], op->size[i], op->stride[i],
-                                             op->padding[i], op->padding[2 + i], op->dilation[i]);
-    expanded[3] = filtered[3] = op->channels;
+        conv->size[i] = conv->stride[i] = conv->dilation[i] = 1;
 }
 
-static double pixels_of(const tl_tensor *image)
+ln_status ln_separable_nhwc_infer(ln_separable_nhwc *op, const tl_tensor *src)
 {
-    return (double)image->dims[0] * image->dims[1] * image->dims[2];
+    ln_conv_nhwc *expand = &op->expand, *depthwise = &op->depthwise, *project = &op->project;
+    if (!expand->packed && !project->packed)
+        return LN_FAIL(LN_INVALID, "a depthwise convolution alone is not this operator's");
+    if (expand->bias && !expand->packed)
+        return LN_FAIL(LN_INVALID, "there is expand_bias, but no weights `expand`");
+    if (!project->packed != (project->count == 0))
+        return LN_FAIL(LN_INVALID, "weights `project` and project_channels come together");
+    if ((project->bias || project->addend) && !project->packed)
+        return LN_FAIL(LN_INVALID, "there is project_bias or an addend, but no weights `project`");
+    set_pointwise(expand);
+    set_pointwise(project);
+    expand->src = depthwise->src = src;
+    expand->count = depthwise->group = depthwise->count;
+    depthwise->algorithm = LN_CONV_DEPTHWISE;
+    op->expanded = image_of(expand);
+    op->filtered = image_of(depthwise);
+    if (expand->packed) {
+        LN_TRY(ln_conv_nhwc_infer(expand));
+        depthwise->src = &op->expanded;
+    }
+    LN_TRY(ln_conv_nhwc_infer(depthwise));
+    project->src = &op->filtered;
+    return project->packed ? ln_conv_nhwc_infer(project) : LN_OK;
 }
 
-double ln_separable_products(const ln_separable_nhwc *op, const tl_tensor *dst)
+double ln_separable_nhwc_macs(const ln_separable_nhwc *op)
 {
-    double taps = (double)op->size[0] * op->size[1] + op->project_channels;
-    double products = pixels_of(dst) * taps;
-    if (op->expand)
-        products += pixels_of(op->src) * op->src->dims[3];
-    return products * op->channels;
+    double macs = ln_conv_nhwc_macs(&op->depthwise);
+    if (op->expand.packed)
+        macs += ln_conv_nhwc_macs(&op->expand);
+    return op->project.packed ? macs + ln_conv_nhwc_macs(&op->project) : macs;
+}
+
+// ---- The operator ----
+
+static ln_status read_separable(ln_call *call, ln_separable_nhwc *op)
+{
+    static const ln_nhwc_param params[] = {
+        {"channels", 0, 1, offsetof(ln_separable_nhwc, depthwise.count)},
+        {"size", 2, 1, offsetof(ln_separable_nhwc, depthwise.size)},
+        {"stride", 2, 1, offsetof(ln_separable_nhwc, depthwise.stride)},
+        {"padding", 4, 0, offsetof(ln_separable_nhwc, depthwise.padding)},
+        {"dilation", 2, 1, offsetof(ln_separable_nhwc, depthwise.dilation)},
+        {"project_channels", 0, 0, offsetof(ln_separable_nhwc, project.count)},
+        {"addend_first", 0, 0, offsetof(ln_separable_nhwc, project.addend_first)},
+        {NULL, 0, 0, 0},
+    };
+    static const char *const when_added[] = {"first", "last", NULL};
+    int is_last;
+    *op = (ln_separable_nhwc){
+        .depthwise = {.packed = ln_call_in(call, 1), .bias = ln_call_in(call, 2)},
+        .expand = {.packed = ln_call_in(call, 3), .bias = ln_call_in(call, 4)},
+        .project = {.packed = ln_call_in(call, 5),
+                    .bias = ln_call_in(call, 6),
+                    .addend = ln_call_in(call, 7)}};
+    LN_TRY(ln_nhwc_check_ranks(call, 8, (const int[]){4, 1, 1, 1, 1, 1, 1, 4}));
+    LN_TRY(ln_nhwc_read(call, params, op));
+    LN_TRY(ln_nhwc_read_word(call, "add", when_added, &is_last));
+    op->project.is_addend_last = is_last;
+    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &op->depthwise.act));
+    LN_TRY(ln_nhwc_read_act(call, "expand_act", "expand_alpha", "expand_beta", &op->expand.act));
+    LN_TRY(
+        ln_nhwc_read_act(call, "project_act", "project_alpha", "project_beta", &op->project.act));
+    return ln_nhwc_pass_on(call, ln_separable_nhwc_infer(op, ln_call_in(call, 0)));
+}
+
+static size_t workspace_of(const ln_separable_nhwc *op)
+{
+    const ln_conv_nhwc_f32_args depthwise = ln_conv_nhwc_args(&op->depthwise, NULL);
+    return ln_band_nhwc_f32_workspace(&depthwise.shape, op->expand.packed, op->project.packed);
+}
+
+ln_status ln_cpu_infer_separable_nhwc(ln_call *call)
+{
+    ln_separable_nhwc op;
+    LN_TRY(read_separable(call, &op));
+    LN_TRY(
+        ln_call_out(call, 0, TL_FLOAT, 4, op.project.packed ? op.project.out : op.depthwise.out));
+    return ln_nhwc_out_workspace(call, 1, workspace_of(&op));
+}
+
+double ln_cpu_macs_separable_nhwc(const ln_call *call)
+{
+    ln_separable_nhwc op;
+    bool is_read = read_separable(ln_nhwc_checked(call), &op) == LN_OK;
+    return is_read ? ln_separable_nhwc_macs(&op) : 0;
+}
+
+ln_status ln_cpu_separable_nhwc(ln_call *call)
+{
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    ln_separable_nhwc op;
+    void *workspace;
+    LN_TRY(read_separable(call, &op));
+    if (dst->len == 0)
+        return LN_OK;
+    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));
+    ln_conv_nhwc_f32_args expand, project;
+    ln_conv_nhwc_f32_args depthwise = ln_conv_nhwc_args(&op.depthwise, dst);
+    ln_band_nhwc_f32_args args = {.depthwise = &depthwise};
+    if (op.expand.packed) {
+        expand = ln_conv_nhwc_args(&op.expand, NULL);
+        args.expand = &expand;
+    }
+    if (op.project.packed) {
+        project = ln_conv_nhwc_args(&op.project, dst);
+        args.project = &project;
+    }
+    ln_band_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
+    return LN_OK;
 }

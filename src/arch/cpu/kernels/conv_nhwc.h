@@ -3,7 +3,8 @@
 //
 // An image is [batch, height, width, channels] with channels next to each other, and `..._stride`
 // floats from one pixel to the next: more than its channels where it is a part of a wider image.
-// Rows and images follow each other without gaps. Layouts of packed weights: src/op/conv_nhwc.h.
+// Rows and images follow each other without gaps. Layouts of packed weights:
+// src/arch/cpu/conv_nhwc.h.
 
 #ifndef LN_ARCH_CPU_KERNELS_CONV_NHWC_H
 #define LN_ARCH_CPU_KERNELS_CONV_NHWC_H

@@ -2,7 +2,7 @@
 // Transposed convolution of channels-last images, with groups, strides and dilations.
 //
 // Output (y, x) is reached by input (i, j) through tap (v, u) where y + pad_top = i * stride + v *
-// dilation, likewise x. Layout of the packed weights: src/op/deconv_nhwc.h.
+// dilation, likewise x. Layout of the packed weights: src/arch/cpu/nhwc_deconv.c.
 //
 // The bits: an output starts at +0 and takes fma(x, weight, sum) over the taps that reach it from
 // inside the input, from the last row of the kernel to the first, in each from the last column to

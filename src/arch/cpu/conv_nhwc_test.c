@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long packed weights are.
 
-#include "op/conv_nhwc.h"
+#include "arch/cpu/conv_nhwc.h"
 
 #include "tests/test.h"
 

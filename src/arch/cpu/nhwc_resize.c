@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resizing of channels-last images: which pixels of the input one of the result is made of.
+
+#include <limits.h>
+#include <math.h>
+
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/resize/resize_nhwc.h"
+#include "arch/cpu/nhwc.h"
+#include "arch/cpu/onnx/pool_of.h"
+#include "op/functions.h"
+
+enum { NEAREST, LINEAR };
+
+// Where element i of the result is in the input, before it is rounded.
+enum {
+    HALF_PIXEL,         // (i + 0.5) / scale - 0.5
+    PYTORCH_HALF_PIXEL, // the same; 0 for a single element
+    ASYMMETRIC,         // i / scale
+    ALIGN_CORNERS,      // i * (in - 1) / (out - 1); 0 for a single element
+};
+
+enum { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL };
+
+typedef struct resizing {
+    const tl_tensor *src, *into;
+    int mode, coordinates, rounding;
+    double scale[2]; // 0: the quotient of the sizes
+    ln_channels channels;
+    int out[4];
+} resizing;
+
+// ---- Reading ----
+
+static ln_status read_scale(ln_call *call, resizing *resize)
+{
+    size_t count;
+    const double *scale = ln_call_floats(call, "scale", &count);
+    if (count != 2)
+        return ln_call_fail(call, LN_INVALID, "scale has %zu elements, but should have 2", count);
+    for (int i = 0; i < 2; i++) {
+        if (!(scale[i] >= 0))
+            return ln_call_fail(call, LN_INVALID, "scale is %g, but should be 0 or more", scale[i]);
+        if (resize->src->dims[1 + i] == 0)
+            return ln_call_fail(call, LN_INVALID,
+                                "an image of %d x %d pixels has none to make others of",
+                                resize->src->dims[1], resize->src->dims[2]);
+        resize->scale[i] = scale[i];
+    }
+    return LN_OK;
+}
+
+static ln_status read_resizing(ln_call *call, resizing *resize)
+{
+    static const ln_nhwc_param params[] = {{"out", 2, 1, offsetof(resizing, out) + sizeof(int)},
+                                           {NULL, 0, 0, 0}};
+    static const char *const modes[] = {"nearest", "linear", NULL};
+    static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
+                                              "align_corners", NULL};
+    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                            "ceil", NULL};
+    *resize = (resizing){.src = ln_call_in(call, 0), .into = ln_call_in(call, 1)};
+    LN_TRY(ln_nhwc_check_ranks(call, 2, (const int[]){4, 4}));
+    LN_TRY(ln_nhwc_read(call, params, resize));
+    LN_TRY(read_scale(call, resize));
+    LN_TRY(ln_nhwc_read_word(call, "mode", modes, &resize->mode));
+    LN_TRY(ln_nhwc_read_word(call, "coordinates", coordinates, &resize->coordinates));
+    LN_TRY(ln_nhwc_read_word(call, "rounding", roundings, &resize->rounding));
+    LN_TRY(ln_channels_read(call, &resize->channels));
+    int count = ln_channels_count(resize->src, &resize->channels);
+    return ln_nhwc_pass_on(
+        call, ln_channels_shape(resize->out, resize->src, resize->into, &resize->channels, count));
+}
+
+// Two places, and two weights, for each row and column of the result.
+static size_t place_count(const resizing *resize)
+{
+    return 2 * ((size_t)resize->out[1] + (size_t)resize->out[2]);
+}
+
+ln_status ln_cpu_infer_resize_nhwc(ln_call *call)
+{
+    resizing resize;
+    LN_TRY(read_resizing(call, &resize));
+    const int64_t count = (int64_t)place_count(&resize);
+    LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, resize.out));
+    LN_TRY(ln_call_out64(call, 1, TL_INT32, 1, &count));
+    return ln_call_out64(call, 2, TL_FLOAT, 1, &count);
+}
+
+double ln_cpu_cost_resize_nhwc(const ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    double count = ln_call_float(call, "src_channels");
+    count = count > 0 ? count : src->dims[3];
+    if (dst)
+        count *= 4.0 * dst->dims[0] * dst->dims[1] * dst->dims[2];
+    return ln_cost_steps(call) + count;
+}
+
+// ---- Places ----
+
+// One axis, of `in` elements and of `out`.
+typedef struct axis {
+    int in, out, coordinates;
+    double scale;
+} axis;
+
+static double place_of(const axis *a, int i)
+{
+    double scale = a->scale > 0 ? a->scale : (double)a->out / a->in;
+    double length = a->scale > 0 ? a->scale * a->in : a->out;
+    switch (a->coordinates) {
+    case PYTORCH_HALF_PIXEL: return length > 1 ? (i + 0.5) / scale - 0.5 : 0;
+    case ASYMMETRIC: return i / scale;
+    case ALIGN_CORNERS: return length == 1 ? 0 : i * (a->in - 1.0) / (length - 1);
+    default: return (i + 0.5) / scale - 0.5;
+    }
+}
+
+static int clamp(double place, int in)
+{
+    if (!(place > 0))
+        return 0;
+    return place < in - 1 ? (int)place : in - 1;
+}
+
+// The element that element `i` of the result is a copy of.
+static int nearest_at(const axis *a, int rounding, int i)
+{
+    double place = place_of(a, i);
+    switch (rounding) {
+    case PREFER_CEIL: return clamp(floor(place + 0.5), a->in);
+    case FLOOR: return clamp(floor(place), a->in);
+    case CEIL: return clamp(ceil(place), a->in);
+    default: return clamp(ceil(place - 0.5), a->in);
+    }
+}
+
+// The two neighbours that element `i` of the result lies between, and the weight of the second;
+// that of the first is 1 less it. Both are the outermost one beyond the ends, with weight 0.
+static double linear_at(const axis *a, int i, int32_t out_at[2])
+{
+    double place = place_of(a, i), before = floor(place);
+    out_at[0] = out_at[1] = clamp(before, a->in);
+    if (!(before >= 0) || before >= a->in - 1)
+        return 0;
+    out_at[1]++;
+    return place - before;
+}
+
+// Places on one axis, and weights if there are any.
+static void find_places(const resizing *resize, int index, int32_t *places, float *weights)
+{
+    const axis a = {.in = resize->src->dims[1 + index],
+                    .out = resize->out[1 + index],
+                    .coordinates = resize->coordinates,
+                    .scale = resize->scale[index]};
+    for (int i = 0; i < a.out; i++) {
+        if (resize->mode == NEAREST)
+            places[i] = nearest_at(&a, resize->rounding, i);
+        else
+            weights[i] = (float)linear_at(&a, i, places + 2 * i);
+    }
+}
+
+// ---- Running ----
+
+ln_status ln_cpu_resize_nhwc(ln_call *call)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    resizing resize;
+    LN_TRY(read_resizing(call, &resize));
+    if (dst->len == 0)
+        return LN_OK;
+    const tl_tensor *src = resize.src;
+    size_t byte_count = place_count(&resize) * sizeof(float);
+    size_t out_h = (size_t)resize.out[1], out_w = (size_t)resize.out[2];
+    void *place_bytes, *weight_bytes;
+    LN_TRY(ln_nhwc_find_workspace(call, 1, byte_count, &place_bytes));
+    LN_TRY(ln_nhwc_find_workspace(call, 2, byte_count, &weight_bytes));
+    int32_t *places = place_bytes;
+    float *weights = weight_bytes;
+    find_places(&resize, 0, places, weights);
+    find_places(&resize, 1, places + 2 * out_h, weights + out_h);
+    bool is_linear = resize.mode == LINEAR;
+    ln_nhwc_start(resize.into, dst);
+    ln_resize_nhwc_f32_args args = {
+        .batch = (size_t)src->dims[0],
+        .channels = (size_t)ln_channels_count(src, &resize.channels),
+        .in_h = (size_t)src->dims[1],
+        .in_w = (size_t)src->dims[2],
+        .out_h = out_h,
+        .out_w = out_w,
+        .rows = places,
+        .columns = places + 2 * out_h,
+        .row_weights = is_linear ? weights : NULL,
+        .column_weights = is_linear ? weights + out_h : NULL,
+        .x = (const float *)src->data + resize.channels.src_first,
+        .x_stride = (size_t)src->dims[3],
+        .y = (float *)dst->data + resize.channels.dst_first,
+        .y_stride = (size_t)dst->dims[3],
+    };
+    ln_resize_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
+}
