@@ -125,6 +125,7 @@ static const struct in_place_case {
     {"elew", "elew(src1=k, src2=t | dst=y | elew_op=TL_DIV);", 0},
     {"elew", "elew(src1=t, src2=t | dst=y | elew_op=TL_MUL);", 1},
     {"act", "act(src=t | dst=y | act=silu);", 0},
+    {"func", "func(src=t | dst=y | func=sin);", 0},
     {"scale_shift", "scale_shift(src=t, scale=r, offset=r | dst=y |);", 0},
     {"groupnorm", "groupnorm(src=t, scale=c, offset=c | dst=y | groups=5);", 0},
     {"prelu", "prelu(src=t, slope=k | dst=y |);", 1},

@@ -597,6 +597,35 @@ def compare_cases():
         case.expect(dst=made(dtype, [2, 3, 4], lambda i, j, k: a[j * 4 + k] if c[i * 3 + j] else b[k]))
 
 
+def expand_take_and_cast_cases():
+    for dtype in DTYPES:
+        name = dtype[3:].lower()
+        case = Case(f'expand_{name}')
+        few = case.some('src', [3, 1], dtype, 0, 1)[2]
+        case.give('shape', tensor('TL_INT64', [3], [2, 1, 4]), is_static=True)
+        case.op('expand', {'src': 'src', 'shape': 'shape'}, {'dst': 'dst'})
+        case.expect(dst=made(dtype, [2, 3, 4], lambda i, j, k: few[j]))
+
+        case = Case(f'take_{name}')
+        rows = case.some('src', [2, 4, 3], dtype, 0, 1)[2]
+        wish = [3, -1, 0, 0, -4, 2]
+        case.give('index', tensor('TL_INT64', [2, 3], wish))
+        case.op('take', {'src': 'src', 'index': 'index'}, {'dst': 'dst'}, axis=1)
+        case.expect(dst=made(dtype, [2, 2, 3, 3],
+                             lambda n, i, j, k: rows[(n * 4 + wish[i * 3 + j] % 4) * 3 + k]))
+
+        # What both types hold; what is left of the point is lost.
+        case = Case(f'cast_{name}')
+        numbers = [0, 1] if dtype == 'TL_BOOL' else [0, 1, 7, 100, 127]
+        numbers += [0.5, 1.75, 99.25] if is_floating(dtype) else []
+        case.give('src', tensor(dtype, [len(numbers)], numbers))
+        for to in DTYPES:
+            word = to[3:].lower()
+            case.op('cast', {'src': 'src'}, {'dst': word}, to=to)
+            case.expect(**{word: tensor(to, [len(numbers)], [
+                int(x != 0) if to == 'TL_BOOL' else float(x) if is_floating(to) else int(x) for x in numbers])})
+
+
 def elew_of_any_cases():
     """Any number of operands, and rests."""
     folds = {'SUM': sum, 'MEAN': lambda xs: sum(xs) / len(xs), 'MAX': max, 'MIN': min}
@@ -1167,7 +1196,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
-                function_cases, compare_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
+                function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):
         add()
