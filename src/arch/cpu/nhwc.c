@@ -103,6 +103,16 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status)
 
 // ---- Outputs ----
 
+bool ln_nhwc_is_planned(ln_call *call)
+{
+    bool is_planned = call->is_run;
+    for (int i = 0; i < call->out_count; i++)
+        is_planned = is_planned && call->outs[i].entry && !call->outs[i].entry->is_open;
+    for (int i = 0; is_planned && i < call->out_count; i++)
+        call->outs[i].is_stated = true;
+    return is_planned;
+}
+
 ln_status ln_nhwc_out_workspace(ln_call *call, int index, size_t byte_count)
 {
     size_t count = byte_count / sizeof(float);
@@ -292,6 +302,15 @@ void ln_conv_nhwc_run(ln_pool *pool, const ln_conv_nhwc *conv, const tl_tensor *
         ln_winograd_f32(ln_cpu_isa_get(), winograd_of(conv), &args, pool, workspace);
 }
 
+static void set_tensors(ln_call *call, ln_conv_nhwc *conv)
+{
+    conv->src = ln_call_in(call, 0);
+    conv->packed = ln_call_in(call, 1);
+    conv->bias = ln_call_in(call, 2);
+    conv->addend = ln_call_in(call, 3);
+    conv->into = ln_call_in(call, 4);
+}
+
 static ln_status read_conv(ln_call *call, ln_conv_nhwc *conv)
 {
     static const ln_nhwc_param params[] = {
@@ -306,11 +325,8 @@ static ln_status read_conv(ln_call *call, ln_conv_nhwc *conv)
     };
     static const char *const when_added[] = {"first", "last", NULL};
     int is_last;
-    *conv = (ln_conv_nhwc){.src = ln_call_in(call, 0),
-                           .packed = ln_call_in(call, 1),
-                           .bias = ln_call_in(call, 2),
-                           .addend = ln_call_in(call, 3),
-                           .into = ln_call_in(call, 4)};
+    *conv = (ln_conv_nhwc){0};
+    set_tensors(call, conv);
     LN_TRY(ln_nhwc_check_ranks(call, 5, (const int[]){4, 1, 1, 4, 4}));
     LN_TRY(ln_nhwc_read(call, params, conv));
     LN_TRY(ln_channels_read(call, &conv->channels));
@@ -323,6 +339,8 @@ static ln_status read_conv(ln_call *call, ln_conv_nhwc *conv)
 
 ln_status ln_cpu_infer_conv2d_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     ln_conv_nhwc conv;
     LN_TRY(read_conv(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, conv.out));
@@ -335,12 +353,20 @@ double ln_cpu_macs_conv2d_nhwc(const ln_call *call)
     return read_conv(ln_nhwc_checked(call), &conv) == LN_OK ? ln_conv_nhwc_macs(&conv) : 0;
 }
 
+// Parameters are read once: small convolutions take no longer than reading them does.
+ln_status ln_cpu_prepare_conv2d_nhwc(ln_call *call)
+{
+    ln_conv_nhwc *conv = ln_call_keep(call, 1, sizeof *conv);
+    return conv ? read_conv(call, conv) : ln_error_status();
+}
+
 ln_status ln_cpu_conv2d_nhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_conv_nhwc conv;
+    ln_conv_nhwc conv = *(const ln_conv_nhwc *)ln_call_prepared(call);
     void *workspace;
-    LN_TRY(read_conv(call, &conv));
+    set_tensors(call, &conv);
+    memcpy(conv.out, dst->dims, sizeof conv.out);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv), &workspace));

@@ -159,6 +159,8 @@ static ln_status read_volume(ln_call *call, volume_conv *conv)
 
 ln_status ln_cpu_infer_conv3d_ndhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     volume_conv conv;
     LN_TRY(read_volume(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 5, conv.out));

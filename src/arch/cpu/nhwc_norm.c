@@ -28,6 +28,8 @@ static size_t workspace_of(const tl_tensor *src)
 
 ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     static const ln_nhwc_param params[] = {{"groups", 0, 1, 0}, {NULL, 0, 0, 0}};
     const tl_tensor *src = ln_call_in(call, 0);
     ln_act_f32_args act;
@@ -70,6 +72,8 @@ ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
 
 ln_status ln_cpu_infer_prelu_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     LN_TRY(check_rows(call, 2));
     return ln_call_out_like(call, 0, 0);
 }

@@ -37,6 +37,8 @@ static ln_status read_padding(ln_call *call, padding *pad)
 
 ln_status ln_cpu_infer_pad_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     padding pad;
     LN_TRY(read_padding(call, &pad));
     const int *in = pad.src->dims;

@@ -81,6 +81,8 @@ static size_t place_count(const resizing *resize)
 
 ln_status ln_cpu_infer_resize_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     resizing resize;
     LN_TRY(read_resizing(call, &resize));
     const int64_t count = (int64_t)place_count(&resize);

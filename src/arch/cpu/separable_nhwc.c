@@ -100,6 +100,8 @@ static size_t workspace_of(const ln_separable_nhwc *op)
 
 ln_status ln_cpu_infer_separable_nhwc(ln_call *call)
 {
+    if (ln_nhwc_is_planned(call))
+        return LN_OK;
     ln_separable_nhwc op;
     LN_TRY(read_separable(call, &op));
     LN_TRY(
