@@ -57,10 +57,6 @@ LN_API int ln_shape_resize(int *dims, const tl_tensor *src, const int *given, in
 /* The same for floor(scales[i] * dimension i). Scales are finite and above 0. */
 LN_API int ln_shape_upsample(int *dims, const tl_tensor *src, const double *scales, int scales_len);
 
-/* The common shape of two tensors, compared from the last dimension on: where one is 1 or missing,
- * it is the other's. */
-LN_API int ln_shape_broadcast(int *dims, const tl_tensor *a, const tl_tensor *b);
-
 /* [3, height, width] for `src` [height, width, 3], which is not bool. */
 LN_API int ln_shape_submean(int *dims, const tl_tensor *src);
 

@@ -222,7 +222,7 @@ static const struct {
      "a statement with `...` has inputs by position only"},
     {"two rests of outputs", "rule r [exact] a..., b... = f(x)", LN_SYNTAX,
      "has `...` once among its outputs"},
-    {"absent output", "rule r [exact] a? = f(x)", LN_SYNTAX, "an output cannot be left out"},
+    {"absent output of many", "rule r [exact] a?, b... = f(x)", LN_SYNTAX, "not both"},
     {"new rest", "rule r [exact] a = f(x) => b... = g(x)", LN_SYNTAX,
      "'b' is new; how many tensors would it stand for?"},
     {"alias of several", "rule r [exact] " TWO " => a, b = x", LN_SYNTAX,

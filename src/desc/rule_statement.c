@@ -175,8 +175,6 @@ static ln_status parse_out(ln_rule_parser *p, bool is_result, bool is_first, ln_
         return ln_fail_at(place, LN_SYNTAX, "'%s' is new; how many tensors would it stand for?",
                           p->names[out->name]);
     LN_TRY(parse_mark(p, place, is_new, out));
-    if (out->is_maybe)
-        return ln_fail_at(place, LN_SYNTAX, "an output cannot be left out: no '?' here");
     return is_result ? check_result_out(p, place, out->name, is_new)
                      : check_pattern_out(p, place, out->name);
 }
@@ -184,16 +182,19 @@ static ln_status parse_out(ln_rule_parser *p, bool is_result, bool is_first, ln_
 static ln_status parse_outs(ln_rule_parser *p, bool is_result, ln_rule_op *op)
 {
     ln_rule_arg outs[LN_RULE_MAX_ARGS];
-    bool has_rest = false;
+    bool has_rest = false, has_maybe = false;
     for (;;) {
         LN_TRY(ln_rule_check_room(p, op->out_count, LN_RULE_MAX_ARGS, "outputs of a statement"));
         if (!ln_rule_at_name(p))
             return ln_rule_fail_expected(p, "the name of an output");
         ln_place place = p->token.place;
         LN_TRY(parse_out(p, is_result, op->out_count == 0, &outs[op->out_count]));
+        has_maybe = has_maybe || outs[op->out_count].is_maybe;
         if (outs[op->out_count].is_rest && has_rest)
             return ln_fail_at(place, LN_SYNTAX, "a statement has `...` once among its outputs");
         has_rest = has_rest || outs[op->out_count].is_rest;
+        if (has_rest && has_maybe)
+            return ln_fail_at(place, LN_SYNTAX, "outputs have `...` or `?`, not both");
         op->out_count++;
         if (!ln_rule_at_sign(p, ','))
             break;

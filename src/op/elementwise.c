@@ -110,7 +110,7 @@ int ln_elew_commutes(const ln_call *call)
 
 ln_status ln_func_read(ln_call *call, ln_func *out_func)
 {
-#define FUNC_NAME(constant, name) [LN_FUNC_##constant] = name,
+#define FUNC_NAME(constant, name, function) [LN_FUNC_##constant] = #name,
     static const char *const names[] = {LN_FUNC_LIST(FUNC_NAME)};
 #undef FUNC_NAME
     const char *name = ln_call_string(call, "func");

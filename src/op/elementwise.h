@@ -32,15 +32,28 @@ enum {
 // What the parameter `elew_op` says: a tl_elew_op or one of these.
 ln_status ln_elew_op_read(ln_call *call, int *out_op);
 
-// Functions of one element that no operator applies to what it has computed: X(CONSTANT, "name").
+// Functions of one element that no operator applies to what it has computed: X(CONSTANT, name, the
+// function of C, or what its user calls so).
 #define LN_FUNC_LIST(X)                                                                            \
-    X(LOG, "log")                                                                                  \
-    X(SIN, "sin")                                                                                  \
-    X(COS, "cos")                                                                                  \
-    X(RECIPROCAL, "reciprocal")
+    X(LOG, log, log)                                                                               \
+    X(RECIPROCAL, reciprocal, reciprocal)                                                          \
+    X(SIN, sin, sin)                                                                               \
+    X(COS, cos, cos)                                                                               \
+    X(TAN, tan, tan)                                                                               \
+    X(ASIN, asin, asin)                                                                            \
+    X(ACOS, acos, acos)                                                                            \
+    X(ATAN, atan, atan)                                                                            \
+    X(SINH, sinh, sinh)                                                                            \
+    X(COSH, cosh, cosh)                                                                            \
+    X(ASINH, asinh, asinh)                                                                         \
+    X(ACOSH, acosh, acosh)                                                                         \
+    X(ATANH, atanh, atanh)                                                                         \
+    X(FLOOR, floor, floor)                                                                         \
+    X(CEIL, ceil, ceil)                                                                            \
+    X(ROUND, round, rint)
 
 typedef enum ln_func {
-#define LN_FUNC_ENUM(constant, name) LN_FUNC_##constant,
+#define LN_FUNC_ENUM(constant, name, function) LN_FUNC_##constant,
     LN_FUNC_LIST(LN_FUNC_ENUM)
 #undef LN_FUNC_ENUM
         LN_FUNC_COUNT

@@ -151,11 +151,6 @@ int ln_shape_concat(int *dims, tl_tensor *const *srcs, int count, int axis)
     return checked(first->ndim, dims);
 }
 
-int ln_shape_broadcast(int *dims, const tl_tensor *a, const tl_tensor *b)
-{
-    return ln_broadcast_shape(dims, a->ndim, a->dims, b->ndim, b->dims);
-}
-
 int ln_shape_transpose(int *dims, const tl_tensor *src, const int *axes, int axes_len)
 {
     if (axes_len != src->ndim)

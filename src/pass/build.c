@@ -310,6 +310,7 @@ static ln_status build_outs(builder *b, const ln_op *proto, const ln_rule_op *st
                                position);
             LN_TRY(ln_tensor_list_push(outs, arg_name, tensors[j]));
         }
+        position += count == 0 && statement->outs[i].is_maybe;
     }
     return LN_OK;
 }

@@ -225,8 +225,10 @@ static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op
         const char *arg_name = ln_op_out_name(op_arg, i, buffer);
         const char *tensor =
             arg_name ? ln_tensor_list_find_name(op_arg->tensors_out, arg_name) : NULL;
-        bool is_any = statement->outs[i].name == LN_RULE_ANY; // or none
-        if (!is_any && (!tensor || !bind_tensor(match, statement->outs[i].name, tensor)))
+        const ln_rule_arg *out = &statement->outs[i];
+        bool is_any = out->name == LN_RULE_ANY; // or none
+        if (out->is_maybe ? !bind_list(match, out->name, &tensor, tensor != NULL)
+                          : !is_any && (!tensor || !bind_tensor(match, out->name, tensor)))
             return false;
     }
     return true;

@@ -219,12 +219,12 @@ static const row rows[] = {
      INPUT("[30, 1000]") "reduce(src=x | dst=y | kind=l2, axes=[1]);\n"},
     {"reduce_cpu", "l2, columns", 0.5, 1,
      INPUT("[3, 100, 33]") "reduce(src=x | dst=y | kind=l2, axes=[1]);\n"},
-    {"LSTM_cpu", "30 steps", 0.1, 0.5,
+    {"rnn_cpu", "lstm, 30 steps", 0.1, 0.5,
      INPUT("[30, 1, 20]") CONSTANT("w", "[1, 64, 20]")
-         CONSTANT("r", "[1, 64, 16]") "LSTM(X=x, W=w, R=r | Y=y |);\n"},
-    {"GRU_cpu", "30 steps", 0.1, 0.5,
+         CONSTANT("r", "[1, 64, 16]") "rnn(src=x, weight=w, recurrence=r | dst=y | kind=lstm);\n"},
+    {"rnn_cpu", "gru, 30 steps", 0.1, 0.5,
      INPUT("[30, 1, 20]") CONSTANT("w", "[1, 48, 20]")
-         CONSTANT("r", "[1, 48, 16]") "GRU(X=x, W=w, R=r | Y=y |);\n"},
+         CONSTANT("r", "[1, 48, 16]") "rnn(src=x, weight=w, recurrence=r | dst=y | kind=gru);\n"},
     {"func_cpu", "log", 2, 8, INPUT("[100000]") "func(src=x | dst=y | func=log);\n"},
     {"func_cpu", "sin", 0.1, 3, INPUT("[100000]") "func(src=x | dst=y | func=sin);\n"},
     {"func_cpu", "cos", 0.1, 1.5, INPUT("[100000]") "func(src=x | dst=y | func=cos);\n"},
@@ -294,13 +294,13 @@ static const row rows[] = {
     {"expand_cpu", "", -8, 8,
      INPUT("[10, 1, 10]") "create(| dst=i | dtype=TL_INT64, dims=[3], data=[10, 10, 1]);\n"
                           "expand(src=x, shape=i | dst=y |);\n"},
-    {"Trilu_cpu", "", -8, 8, INPUT("[3, 10, 20]") "Trilu(input=x | output=y |);\n"},
-    {"CumSum_cpu", "rows", -8, 8,
+    {"trilu_cpu", "", -8, 8, INPUT("[3, 10, 20]") "trilu(src=x | dst=y |);\n"},
+    {"cumsum_cpu", "rows", -8, 8,
      INPUT("[30, 1000]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[1]);\n"
-                         "CumSum(x=x, axis=i | y=y |);\n"},
-    {"CumSum_cpu", "columns", -8, 8,
+                         "cumsum(src=x, axis=i | dst=y |);\n"},
+    {"cumsum_cpu", "columns", -8, 8,
      INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
-                         "CumSum(x=x, axis=i | y=y | exclusive=1, reverse=1);\n"},
+                         "cumsum(src=x, axis=i | dst=y | exclusive=1, reverse=1);\n"},
     {"cast_cpu", "to whole numbers and back", -80, 80,
      INPUT("[1000]") "cast(src=x | dst=i | to=TL_INT32);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"layernorm_cpu", "", 2, 8,

@@ -44,6 +44,10 @@ VOLUME = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 5, 6]);\n"
 ROWS = ("input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[3, 4]);\n"
         "create(| dst=w | dtype=TL_FLOAT, dims=[4, 5], ran=[-1, 1]);\ncreate(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n")
 
+RECURRENT = ("input(| dst=x | dtype=TL_FLOAT, dims=[5, 2, 3]);\n"
+             + "".join(f"create(| dst={name} | dtype=TL_FLOAT, dims=[1, {rows}, {columns}], ran=[-1, 1]);\n"
+                       for name, rows, columns in (("w", 16, 3), ("r", 16, 4), ("v", 4, 3), ("s", 4, 4))))
+
 CASES = [
     ("relu", X, "relu(src=x | dst=y |);", "Relu(X=x | Y=y |);"),
     ("lrelu", X, "lrelu(src=x | dst=y | negslope=0.25);", "LeakyRelu(X=x | Y=y | alpha=0.25);"),
@@ -244,6 +248,17 @@ CASES = [
     ("comparisons of integers", I,
      "compare(src1=x, src2=x | dst=a | kind=greater);\nselect(condition=a, src1=x, src2=x | dst=y |);",
      "Greater(A=x, B=x | C=a |);\nWhere(condition=a, X=x, Y=x | output=y |);"),
+    ("long short-term memory", RECURRENT, "rnn(src=x, weight=w, recurrence=r | dst=y, last_cell=c | "
+     "direction=reverse, layout=0, input_forget=0, kind=lstm);",
+     "LSTM(X=x, W=w, R=r | Y=y, Y_c=c | hidden_size=4, direction=reverse);"),
+    ("the last state of a recurrent network", RECURRENT, 
+     "rnn(src=x, weight=v, recurrence=s | last_hidden=y | direction=forward, layout=0, kind=rnn);",
+     "RNN(X=x, W=v, R=s | Y_h=y |);"),
+    ("running sums and triangles", X + "create(| dst=k | dtype=TL_INT64, dims=[1], data=[1]);\n",
+     "cumsum(src=x, axis=k | dst=a | reverse=1);\ntrilu(src=a | dst=b | upper=0);\ntrilu(src=b, k=k | dst=y |);",
+     "CumSum(x=x, axis=k | y=a | reverse=1);\nTrilu(input=a | output=b | upper=0);\nms_Trilu(X=b, k=k | Y=y |);"),
+    ("elements in order", X3 + "create(| dst=k | dtype=TL_INT64, dims=[1], data=[2]);\n",
+     "topk(src=x, k=k | dst=y, index=i | axis=0, largest=1);", "TopK(X=x, K=k | Values=y, Indices=i | axis=0);"),
 ]
 
 

@@ -564,10 +564,22 @@ def function_cases():
             return math.copysign(INF, x) if x == 0 else 1 / x
         if func == 'log':
             return NAN if x < 0 else -INF if x == 0 else math.log(x)
-        return NAN if math.isinf(x) else {'sin': math.sin, 'cos': math.cos}[func](x)
+        if func in ('floor', 'ceil', 'round'):
+            return x if math.isinf(x) or x == 0 else {'floor': math.floor, 'ceil': math.ceil, 'round': round}[func](x)
+        if func in ('sinh', 'cosh') and abs(x) > 500:
+            return INF if x > 0 or func == 'cosh' else -INF
+        if func in ('sin', 'cos', 'tan') and math.isinf(x):
+            return NAN
+        if func == 'atanh' and abs(x) == 1:
+            return math.copysign(INF, x)
+        try:
+            return getattr(math, func)(x)
+        except ValueError:
+            return NAN
 
     for dtype in ('TL_FLOAT', 'TL_DOUBLE'):
-        for func in ('log', 'sin', 'cos', 'reciprocal'):
+        for func in ('log', 'reciprocal', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'asinh', 'acosh', 'atanh',
+                     'floor', 'ceil', 'round'):
             case = Case(f'func_{dtype[3:].lower()}_{func}')
             numbers = tensor(dtype, [11], edge_numbers(dtype) + [0.3, 1000.5])
             case.give('src', numbers)
@@ -678,6 +690,121 @@ def elew_of_any_cases():
         return round_float(math.pow(round_float(x), y))
 
     case.expect(dst=tensor('TL_FLOAT', [5, 4], [power(x, y) for x in a for y in b]))
+
+
+def line_cases():
+    """Running sums, triangles, and elements in order."""
+    for dtype in ('TL_FLOAT', 'TL_DOUBLE', 'TL_INT32', 'TL_UINT8'):
+        end = dtype[3:].lower()
+        for exclusive, reverse in itertools.product((0, 1), (0, 1)):
+            case = Case(f'cumsum_{end}_{exclusive}{reverse}')
+            src = case.some('src', [2, 5, 3], dtype, *((0, 9) if dtype == 'TL_UINT8' else (-9, 9)))[2]
+            case.give('axis', tensor('TL_INT32', [1], [1]))
+            case.op('cumsum', {'src': 'src', 'axis': 'axis'}, {'dst': 'dst'}, exclusive=exclusive, reverse=reverse)
+
+            def at(o, k, i):
+                met = range(k + exclusive, 5) if reverse else range(k + 1 - exclusive)
+                total = sum(src[(o * 5 + m) * 3 + i] for m in (reversed(met) if reverse else met))
+                return rounded(total, dtype) if is_floating(dtype) else wrapped(total, dtype)
+
+            case.expect(dst=made(dtype, [2, 5, 3], at))
+        for upper in (0, 1):
+            case = Case(f'trilu_{end}_{upper}')
+            src = case.some('src', [2, 3, 4], dtype, 1, 9)[2]
+            case.give('k', tensor('TL_INT64', [1], [1]))
+            case.op('trilu', {'src': 'src', 'k': 'k'}, {'dst': 'above'}, upper=upper)
+            case.op('trilu', {'src': 'src'}, {'dst': 'dst'}, upper=upper)
+
+            def kept(k):
+                return lambda o, r, c: src[(o * 3 + r) * 4 + c] if (c >= r + k if upper else c <= r + k) else 0
+
+            case.expect(above=made(dtype, [2, 3, 4], kept(1)), dst=made(dtype, [2, 3, 4], kept(0)))
+    for dtype in DTYPES:
+        numbers = (edge_numbers(dtype) + [1.0, NAN, 2.5] if is_floating(dtype) else edge_numbers(dtype) * 2)
+        n = len(numbers)
+        case = Case(f'topk_{dtype[3:].lower()}')
+        case.give('src', tensor(dtype, [n], numbers))
+        numbers = case.data['src'][2]
+        for name, largest, nan_last, k in (('up', 0, False, n), ('down', 1, False, n), ('last', 1, True, n), ('two', 1, False, 2)):
+            def order(i):
+                x = numbers[i]
+                if x != x:
+                    return (1, 0) if nan_last or not largest else (-1, 0)
+                return (0, -x if largest else x)
+
+            found = sorted(range(n), key=order)[:k]
+            case.op('topk', {'src': 'src'}, {'dst': name, 'index': f'{name}_at'}, largest=largest, nan_last=nan_last,
+                    **({'k': k} if k < n else {}))
+            case.expect(**{name: tensor(dtype, [k], [numbers[i] for i in found]),
+                           f'{name}_at': tensor('TL_INT64', [k], found)})
+
+
+def recurrent_cases():
+    def sigmoid(x):
+        return 1 / (1 + math.exp(-x))
+
+    def products(matrix, row, columns, vector):
+        return sum(matrix[row * columns + j] * vector[j] for j in range(columns))
+
+    def run(name, kind, direction='forward', has_bias=True, has_state=True, **params):
+        gates, steps, batch, inputs, hidden = {'lstm': 4, 'gru': 3, 'rnn': 1}[kind], 5, 2, 3, 4
+        dirs = 2 if direction == 'bidirectional' else 1
+        case = Case(f'rnn_{kind}_{name}')
+        rows = gates * hidden
+        ins = {'src': case.some('x', [steps, batch, inputs]), 'weight': case.some('w', [dirs, rows, inputs]),
+               'recurrence': case.some('r', [dirs, rows, hidden])}
+        names = {'src': 'x', 'weight': 'w', 'recurrence': 'r'}
+        if has_bias:
+            ins['bias'], names['bias'] = case.some('b', [dirs, 2 * rows]), 'b'
+        if has_state:
+            ins['hidden'], names['hidden'] = case.some('h', [dirs, batch, hidden]), 'h'
+        x, w, r = (ins[key][2] for key in ('src', 'weight', 'recurrence'))
+        y = [0.0] * (steps * dirs * batch * hidden)
+        last = [0.0] * (dirs * batch * hidden)
+        cells = list(last)
+        for d, b in itertools.product(range(dirs), range(batch)):
+            at = (d * batch + b) * hidden
+            h = list(ins['hidden'][2][at:at + hidden]) if has_state else [0.0] * hidden
+            c = [0.0] * hidden
+            w_d, r_d = w[d * rows * inputs:], r[d * rows * hidden:]
+            b_w = ins['bias'][2][2 * d * rows:] if has_bias else [0.0] * rows
+            b_r = ins['bias'][2][(2 * d + 1) * rows:] if has_bias else [0.0] * rows
+            for i in range(steps):
+                t = steps - 1 - i if d == 1 or direction == 'reverse' else i
+                from_x = [products(w_d, g, inputs, x[(t * batch + b) * inputs:]) + b_w[g] for g in range(rows)]
+                from_h = [products(r_d, g, hidden, h) + b_r[g] for g in range(rows)]
+                gate = [[from_x[g * hidden + j] + from_h[g * hidden + j] for j in range(hidden)] for g in range(gates)]
+                if kind == 'rnn':
+                    h = [math.tanh(v) for v in gate[0]]
+                elif kind == 'lstm':
+                    forget = [1 - sigmoid(v) for v in gate[0]] if params.get('input_forget') else [sigmoid(v) for v in gate[2]]
+                    c = [f * old + sigmoid(a) * math.tanh(v) for f, old, a, v in zip(forget, c, gate[0], gate[3])]
+                    h = [sigmoid(o) * math.tanh(v) for o, v in zip(gate[1], c)]
+                else:
+                    reset = [sigmoid(v) for v in gate[1]]
+                    if params.get('linear_before_reset'):
+                        third = [reset[j] * from_h[2 * hidden + j] for j in range(hidden)]
+                    else:
+                        mixed = [a * b for a, b in zip(reset, h)]
+                        third = [products(r_d, 2 * hidden + j, hidden, mixed) + b_r[2 * hidden + j] for j in range(hidden)]
+                    new = [math.tanh(from_x[2 * hidden + j] + third[j]) for j in range(hidden)]
+                    h = [(1 - sigmoid(z)) * n + sigmoid(z) * old for z, n, old in zip(gate[0], new, h)]
+                to = ((t * dirs + d) * batch + b) * hidden
+                y[to:to + hidden] = h
+            last[at:at + hidden], cells[at:at + hidden] = h, c
+        outs = {'dst': 'y', 'last_hidden': 'z', **({'last_cell': 'c'} if kind == 'lstm' else {})}
+        case.op('rnn', names, outs, kind=kind, direction=direction, **params)
+        case.expect(y=tensor('TL_FLOAT', [steps, dirs, batch, hidden], y), z=tensor('TL_FLOAT', [dirs, batch, hidden], last))
+        if kind == 'lstm':
+            case.expect(c=tensor('TL_FLOAT', [dirs, batch, hidden], cells))
+
+    for kind in ('lstm', 'gru', 'rnn'):
+        run('forward', kind)
+        run('plain', kind, has_bias=False, has_state=False)
+        run('reverse', kind, direction='reverse')
+        run('both', kind, direction='bidirectional')
+    run('input_forget', 'lstm', input_forget=1)
+    run('linear_before_reset', 'gru', linear_before_reset=1)
 
 
 def elew_of(op, a, b, dtype):
@@ -1196,7 +1323,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__),
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
-                function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
+                line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):
         add()

@@ -68,13 +68,31 @@ ln_status ln_cpu_compute_elew(ln_call *call)
                        (tl_elew_op)op, of.act, of.alpha, of.beta);
 }
 
+typedef void function_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
+
+// NULL where no kernel computes it.
+static function_f32 *function_of(ln_func func)
+{
+    switch (func) {
+    case LN_FUNC_LOG: return ln_log_f32;
+    case LN_FUNC_SIN: return ln_sin_f32;
+    case LN_FUNC_COS: return ln_cos_f32;
+    default: return NULL;
+    }
+}
+
+ln_status ln_cpu_accepts_func(ln_call *call)
+{
+    ln_func func;
+    LN_TRY(ln_func_read(call, &func));
+    if (func != LN_FUNC_RECIPROCAL && !function_of(func))
+        return ln_call_fail(call, LN_UNSUPPORTED, "leaves %s to arch ref",
+                            ln_call_string(call, "func"));
+    return ln_cpu_accepts_floats(call);
+}
+
 ln_status ln_cpu_compute_func(ln_call *call)
 {
-    static void (*const functions[])(ln_cpu_isa, size_t, const float *, float *, ln_pool *) = {
-        [LN_FUNC_LOG] = ln_log_f32,
-        [LN_FUNC_SIN] = ln_sin_f32,
-        [LN_FUNC_COS] = ln_cos_f32,
-    };
     const tl_tensor *src = ln_call_in(call, 0);
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_pool *pool = ln_cpu_call_pool(call);
@@ -84,7 +102,7 @@ ln_status ln_cpu_compute_func(ln_call *call)
     LN_TRY(ln_func_read(call, &func));
     if (func == LN_FUNC_RECIPROCAL)
         return ln_cpu_elew(pool, &numerator, src, dst, TL_DIV, LN_ACT_NONE, 0, 0);
-    functions[func](ln_cpu_isa_get(), (size_t)dst->len, src->data, dst->data, pool);
+    function_of(func)(ln_cpu_isa_get(), (size_t)dst->len, src->data, dst->data, pool);
     return LN_OK;
 }
 

@@ -28,15 +28,6 @@ ln_status ln_ref_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_te
 // `tl_tensor_resize` gives, to the bit.
 ln_status ln_ref_resize(const tl_tensor *src, tl_tensor *dst, tl_resize_type type);
 
-// ---- Order: sort.c ----
-
-// Sorts `key` into `dst_key`, and `val` along with it into `dst_val`. Equal keys keep their order,
-// NaN goes last in both directions. `val`, `dst_val` and `spare_val` may be NULL together. The
-// spare tensors are like the others and hold nothing of use afterwards.
-ln_status ln_ref_sort1d(const tl_tensor *key, const tl_tensor *val, tl_tensor *dst_key,
-                        tl_tensor *dst_val, tl_tensor *spare_key, tl_tensor *spare_val,
-                        tl_sort_dir dir);
-
 // ---- First values: fill.c ----
 
 ln_status ln_ref_zeros(tl_tensor *dst);

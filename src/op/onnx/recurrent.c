@@ -106,7 +106,7 @@ static ln_status read_direction(ln_call *call, ln_recurrent *layer)
     return LN_OK;
 }
 
-ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_layer)
+static ln_status read_gates(ln_call *call, int gate_count, ln_recurrent *out_layer)
 {
     ln_recurrent *layer = out_layer;
     *layer = (ln_recurrent){.gate_count = gate_count, .clip = INFINITY};
@@ -134,6 +134,21 @@ ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_lay
     if (ln_call_has(call, "clip") && ln_call_float(call, "clip") > 0)
         layer->clip = ln_call_float(call, "clip");
     return read_activations(call, layer);
+}
+
+ln_status ln_recurrent_read(ln_call *call, ln_recurrent *out_layer)
+{
+    const char *kind = ln_call_string(call, "kind");
+    int gate_count = strcmp(kind, "lstm") == 0  ? 4
+                     : strcmp(kind, "gru") == 0 ? 3
+                     : strcmp(kind, "rnn") == 0 ? 1
+                                                : 0;
+    if (gate_count == 0)
+        return ln_call_fail(call, LN_INVALID, "has kind '%s', not lstm, gru or rnn", kind);
+    if (gate_count != 4 &&
+        (ln_call_in(call, LN_RNN_IN_C) || ln_call_in(call, LN_RNN_IN_P) || ln_call_wants(call, 2)))
+        return ln_call_fail(call, LN_INVALID, "has cells, which kind %s lacks", kind);
+    return read_gates(call, gate_count, out_layer);
 }
 
 // ---- Places ----
@@ -171,35 +186,47 @@ ln_status ln_recurrent_len(ln_call *call, const ln_recurrent *layer, size_t b, s
 
 // ---- Shapes ----
 
-static ln_status infer_recurrent(ln_call *call, int gate_count)
+static ln_status infer_layer(ln_call *call, const ln_recurrent *layer)
 {
-    ln_recurrent layer;
-    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
     tl_dtype dtype = ln_call_in(call, LN_RNN_IN_X)->dtype;
-    int dirs = layer.dirs, batch = layer.batch, hidden = layer.hidden, seq_len = layer.seq_len;
+    int dirs = layer->dirs, batch = layer->batch, hidden = layer->hidden, seq_len = layer->seq_len;
     const int y[] = {seq_len, dirs, batch, hidden},
               y_batch_first[] = {batch, seq_len, dirs, hidden};
     const int last[] = {dirs, batch, hidden}, last_batch_first[] = {batch, dirs, hidden};
 
-    LN_TRY(ln_call_out(call, 0, dtype, 4, layer.batch_first ? y_batch_first : y));
-    const int *state = layer.batch_first ? last_batch_first : last;
+    LN_TRY(ln_call_out(call, 0, dtype, 4, layer->batch_first ? y_batch_first : y));
+    const int *state = layer->batch_first ? last_batch_first : last;
     LN_TRY(ln_call_out(call, 1, dtype, 3, state));
-    return gate_count == 4 ? ln_call_out(call, 2, dtype, 3, state) : LN_OK;
+    return layer->gate_count == 4 ? ln_call_out(call, 2, dtype, 3, state) : LN_OK;
+}
+
+ln_status ln_infer_recurrent(ln_call *call)
+{
+    ln_recurrent layer;
+    LN_TRY(ln_recurrent_read(call, &layer));
+    return infer_layer(call, &layer);
+}
+
+static ln_status infer_gates(ln_call *call, int gate_count)
+{
+    ln_recurrent layer;
+    LN_TRY(read_gates(call, gate_count, &layer));
+    return infer_layer(call, &layer);
 }
 
 ln_status ln_infer_rnn(ln_call *call)
 {
-    return infer_recurrent(call, 1);
+    return infer_gates(call, 1);
 }
 
 ln_status ln_infer_gru(ln_call *call)
 {
-    return infer_recurrent(call, 3);
+    return infer_gates(call, 3);
 }
 
 ln_status ln_infer_lstm(ln_call *call)
 {
-    return infer_recurrent(call, 4);
+    return infer_gates(call, 4);
 }
 
 double ln_macs_recurrent(const ln_call *call)

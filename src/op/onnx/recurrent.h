@@ -16,7 +16,7 @@ typedef struct ln_rnn_activation {
 
 #define LN_RECURRENT_MAX_ACTIVATIONS 3
 
-// What the three operators have in common.
+// What the three kinds have in common.
 typedef struct ln_recurrent {
     int gate_count; // 1: RNN, 3: GRU, 4: LSTM
     int seq_len, batch, input, hidden, dirs;
@@ -38,8 +38,8 @@ enum {
     LN_RNN_IN_P
 };
 
-// Checks the shapes of all inputs and the attributes of an operator with `gate_count` gates.
-ln_status ln_recurrent_read(ln_call *call, int gate_count, ln_recurrent *out_layer);
+// Checks the shapes of all inputs and the attributes of an operator `rnn`.
+ln_status ln_recurrent_read(ln_call *call, ln_recurrent *out_layer);
 
 // Where step `t` of sequence `b` is: as a row of X, and in Y for direction `d`, in elements.
 size_t ln_recurrent_row(const ln_recurrent *layer, size_t t, size_t b);

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
+#include <lightnet/op_support.h>
+
 #include "base/deadline.h"
+#include "op/call.h"
 #include "op/functions.h"
 #include "tensor/elem.h"
 
@@ -137,12 +140,28 @@ ln_status ln_top_k_find(ln_call *call, int *out_axis, int64_t *out_k, bool *out_
         LN_TRY(ln_given_int(call, 1, out_k, &count));
     else if (ln_call_has(call, "k"))
         *out_k = ln_call_int(call, "k");
+    else if (ln_call_since(call) == 0) // the core has no versions
+        *out_k = data->dims[*out_axis];
     else
         return ln_call_fail(call, LN_INVALID, "there is no K");
     *out_is_known = count == 1;
     if (*out_is_known && (*out_k < 0 || *out_k > data->dims[*out_axis]))
         return ln_call_fail(call, LN_INVALID, "K is %lld on an axis of %d", (long long)*out_k,
                             data->dims[*out_axis]);
+    return LN_OK;
+}
+
+ln_status ln_infer_sort1d(ln_call *call)
+{
+    const char *dir = ln_call_string(call, "dir");
+    if (tl_sort_dir_from_str(dir) < 0)
+        return ln_op_fail_unknown(call->op_arg, "dir", dir);
+    for (int i = 0; i < ln_call_in_count(call); i++) {
+        const tl_tensor *src = ln_call_in(call, i);
+        if (src->ndim != 1 || src->len != ln_call_in(call, 0)->len)
+            return ln_call_fail(call, LN_INVALID, "takes tensors of rank 1 and one length");
+        LN_TRY(ln_call_out_like(call, i, i));
+    }
     return LN_OK;
 }
 

@@ -278,10 +278,3 @@ ln_status ln_infer_inverse(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "takes square matrices");
     return ln_call_out_like(call, 0, 0);
 }
-
-ln_status ln_infer_ms_trilu(ln_call *call)
-{
-    if (ln_call_in(call, 0)->ndim < 2)
-        return ln_call_fail(call, LN_INVALID, "takes rank 2 or more");
-    return ln_call_out_like(call, 0, 0);
-}

@@ -17,7 +17,6 @@
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/kernels/recurrent/recurrent.h"
 #include "arch/cpu/onnx/pool_of.h"
-#include "arch/cpu/onnx/workspace.h"
 #include "base/checked.h"
 
 // One direction of one operator.
@@ -46,7 +45,7 @@ static size_t gate_rows(const ln_recurrent *layer)
 
 // ---- What is taken ----
 
-static ln_status accepts(ln_call *call, int gate_count)
+ln_status ln_cpu_accepts_rnn(ln_call *call)
 {
     ln_recurrent layer;
     for (int i = 0; i < ln_call_in_count(call); i++) {
@@ -54,26 +53,18 @@ static ln_status accepts(ln_call *call, int gate_count)
         if (in && i != LN_RNN_IN_LENS && in->dtype != TL_FLOAT)
             return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     }
-    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
+    LN_TRY(ln_recurrent_read(call, &layer));
+    if (layer.gate_count == 1)
+        return ln_call_fail(call, LN_UNSUPPORTED, "has no kind rnn here");
     if (isfinite(layer.clip))
         return ln_call_fail(call, LN_UNSUPPORTED, "is without a clip here");
     for (int d = 0; d < layer.dirs; d++) {
         const ln_rnn_activation *a = layer.activations[d];
         if (a[0].act != LN_ACT_SIGMOID || a[1].act != LN_ACT_TANH ||
-            (gate_count == 4 && a[2].act != LN_ACT_TANH))
+            (layer.gate_count == 4 && a[2].act != LN_ACT_TANH))
             return ln_call_fail(call, LN_UNSUPPORTED, "is for sigmoid and tanh here");
     }
     return LN_OK;
-}
-
-ln_status ln_cpu_accepts_onnx_gru(ln_call *call)
-{
-    return accepts(call, 3);
-}
-
-ln_status ln_cpu_accepts_onnx_lstm(ln_call *call)
-{
-    return accepts(call, 4);
 }
 
 // ---- Steps ----
@@ -332,7 +323,7 @@ static void multiply_all_inputs(ln_call *call, const pass *p)
         multiply_inputs(&job, i);
 }
 
-// ---- The operators ----
+// ---- The operator ----
 
 static const float *floats(const tl_tensor *t)
 {
@@ -375,25 +366,6 @@ static size_t workspace_bytes(const ln_recurrent *layer)
     return bytes;
 }
 
-static ln_status infer(ln_call *call, int gate_count, int workspace)
-{
-    ln_recurrent layer;
-    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
-    return ln_cpu_call_infer_workspace(call, workspace, workspace_bytes(&layer));
-}
-
-ln_status ln_cpu_infer_onnx_gru(ln_call *call)
-{
-    LN_TRY(ln_infer_gru(call));
-    return infer(call, 3, 2);
-}
-
-ln_status ln_cpu_infer_onnx_lstm(ln_call *call)
-{
-    LN_TRY(ln_infer_lstm(call));
-    return infer(call, 4, 3);
-}
-
 static ln_status check_lens(ln_call *call, const ln_recurrent *layer)
 {
     for (size_t b = 0; b < (size_t)layer->batch; b++) {
@@ -417,7 +389,7 @@ static ln_status init_pass(ln_call *call, const ln_recurrent *layer, pass *p)
     p->r_bias = p->w_bias ? p->w_bias + rows : NULL;
     p->lens = lens ? lens->data : NULL;
     p->is_backwards = layer->starts_backwards;
-    p->from_x = ln_cpu_call_workspace(call, layer->gate_count == 4 ? 3 : 2, workspace_bytes(layer));
+    p->from_x = ln_call_scratch(call, workspace_bytes(layer), 1);
     if (!p->from_x)
         return ln_error_status();
     p->from_h = p->from_x + (size_t)layer->seq_len * batch * rows;
@@ -464,13 +436,15 @@ static void next_direction(pass *p)
         p->peephole += 3 * hidden;
 }
 
-static ln_status run_recurrent(ln_call *call, int gate_count)
+ln_status ln_cpu_rnn(ln_call *call)
 {
     ln_recurrent layer;
-    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
-    LN_TRY(check_lens(call, &layer));
+    LN_TRY(ln_recurrent_read(call, &layer));
     pass p;
     LN_TRY(init_pass(call, &layer, &p));
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    LN_TRY(check_lens(call, &layer));
     for (size_t d = 0; d < (size_t)layer.dirs; d++) {
         if (p.packed_w)
             pack_weights(&p);
@@ -479,14 +453,4 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
         next_direction(&p);
     }
     return LN_OK;
-}
-
-ln_status ln_cpu_onnx_gru(ln_call *call)
-{
-    return run_recurrent(call, 3);
-}
-
-ln_status ln_cpu_onnx_lstm(ln_call *call)
-{
-    return run_recurrent(call, 4);
 }

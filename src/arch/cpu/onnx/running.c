@@ -37,14 +37,14 @@ static void run_columns(void *user, size_t index)
     }
 }
 
-ln_status ln_cpu_accepts_onnx_cum_sum(ln_call *call)
+ln_status ln_cpu_accepts_cumsum(ln_call *call)
 {
     if (ln_call_in(call, 0)->dtype != TL_FLOAT)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     return LN_OK;
 }
 
-ln_status ln_cpu_onnx_cum_sum(ln_call *call)
+ln_status ln_cpu_cumsum(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *axes = ln_call_in(call, 1);
     running r = {.x = src->data,

@@ -11,22 +11,6 @@
 
 #include "op/onnx/elementwise.h"
 
-// X(name, function): a function of one double.
-#define LN_REF_PLAIN_LIST(X)                                                                       \
-    X(floor, floor)                                                                                \
-    X(ceil, ceil)                                                                                  \
-    X(round, rint)                                                                                 \
-    X(sqrt, sqrt)                                                                                  \
-    X(tan, tan)                                                                                    \
-    X(asin, asin)                                                                                  \
-    X(acos, acos)                                                                                  \
-    X(atan, atan)                                                                                  \
-    X(sinh, sinh)                                                                                  \
-    X(cosh, cosh)                                                                                  \
-    X(asinh, asinh)                                                                                \
-    X(acosh, acosh)                                                                                \
-    X(atanh, atanh)
-
 // X(name, function, parameter, parameter): a function of one double and two parameters.
 #define LN_REF_SHAPED_LIST(X)                                                                      \
     X(celu, celu, "alpha", NULL)                                                                   \

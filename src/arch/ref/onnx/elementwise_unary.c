@@ -105,7 +105,10 @@ static ln_status map_number(ln_call *call, const number_function *f)
     {                                                                                              \
         return map_plain(call, function);                                                          \
     }
-LN_REF_PLAIN_LIST(DEFINE_PLAIN)
+DEFINE_PLAIN(floor, floor)
+DEFINE_PLAIN(ceil, ceil)
+DEFINE_PLAIN(round, rint)
+DEFINE_PLAIN(sqrt, sqrt)
 
 #define DEFINE_SHAPED(name, function, first, second)                                               \
     ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
@@ -130,12 +133,9 @@ ln_status ln_ref_onnx_image_scaler(ln_call *call)
 
 ln_status ln_ref_func(ln_call *call)
 {
-    static double (*const functions[])(double) = {
-        [LN_FUNC_LOG] = log,
-        [LN_FUNC_SIN] = sin,
-        [LN_FUNC_COS] = cos,
-        [LN_FUNC_RECIPROCAL] = reciprocal,
-    };
+#define FUNCTION(constant, name, function) [LN_FUNC_##constant] = function,
+    static double (*const functions[])(double) = {LN_FUNC_LIST(FUNCTION)};
+#undef FUNCTION
     ln_func func;
     LN_TRY(ln_func_read(call, &func));
     return map_plain(call, functions[func]);

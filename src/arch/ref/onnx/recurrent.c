@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM in double, one step of one sequence at a time.
+// Recurrent networks in double, one step of one sequence at a time.
 //
 // State stays double between the steps; only what leaves the operator is rounded.
 
@@ -152,7 +152,7 @@ static void run_sequence(ln_call *call, const pass *p, const double *x, size_t l
         store(ln_call_dst(call, 2), ln_recurrent_state_at(layer, d, b), hidden, p->c);
 }
 
-// ---- The operators ----
+// ---- The operator ----
 
 // The weights of direction `d`, converted; `p` stays valid until `compute` returns.
 static ln_status init_pass(ln_call *call, const ln_recurrent *layer, pass *p)
@@ -198,10 +198,10 @@ static void next_direction(pass *p)
         p->peephole += 3 * hidden;
 }
 
-static ln_status run_recurrent(ln_call *call, int gate_count)
+ln_status ln_ref_rnn(ln_call *call)
 {
     ln_recurrent layer;
-    LN_TRY(ln_recurrent_read(call, gate_count, &layer));
+    LN_TRY(ln_recurrent_read(call, &layer));
     const double *x = ln_ref_doubles(call, ln_call_in(call, LN_RNN_IN_X));
     if (!x)
         return LN_NO_MEMORY;
@@ -219,19 +219,4 @@ static ln_status run_recurrent(ln_call *call, int gate_count)
         next_direction(&p);
     }
     return LN_OK;
-}
-
-ln_status ln_ref_rnn(ln_call *call)
-{
-    return run_recurrent(call, 1);
-}
-
-ln_status ln_ref_gru(ln_call *call)
-{
-    return run_recurrent(call, 3);
-}
-
-ln_status ln_ref_lstm(ln_call *call)
-{
-    return run_recurrent(call, 4);
 }

@@ -6,11 +6,13 @@
 
 #include "arch/ref/functions.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "arch/ref/onnx/move.h"
 #include "base/deadline.h"
 #include "op/onnx/select.h"
+#include "tensor/elem.h"
 
 static ln_status changed(ln_call *call)
 {
@@ -102,18 +104,23 @@ typedef struct column {
     const char *data;
     size_t stride; // in bytes
     tl_dtype dtype;
-    bool is_largest;
+    bool is_largest, has_nan_last;
 } column;
 
 static bool comes_first(const void *context, int a, int b)
 {
     const column *c = context;
     const char *pa = c->data + (size_t)a * c->stride, *pb = c->data + (size_t)b * c->stride;
+    if (c->has_nan_last) {
+        double x = ln_data_real(pa, c->dtype, 0), y = ln_data_real(pb, c->dtype, 0);
+        if (isnan(x) || isnan(y))
+            return !isnan(x);
+    }
     int order = tl_cmp(pa, pb, c->dtype);
     return c->is_largest ? order > 0 : order < 0;
 }
 
-ln_status ln_ref_onnx_top_k(ln_call *call)
+ln_status ln_ref_topk(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
     const tl_tensor *values = ln_call_dst(call, 0), *positions = ln_call_dst(call, 1);
@@ -133,12 +140,12 @@ ln_status ln_ref_onnx_top_k(ln_call *call)
         return LN_OK;
 
     size_t size = tl_size_of(data->dtype);
-    bool is_largest = !ln_call_has(call, "largest") || ln_call_int(call, "largest") != 0;
     for (int64_t row = 0; row < data->len / count; row++) {
         int64_t from = row / inner * count * inner + row % inner;
         int64_t to = row / inner * k * inner + row % inner;
         column c = {(const char *)data->data + (size_t)from * size, (size_t)inner * size,
-                    data->dtype, is_largest};
+                    data->dtype, ln_call_int(call, "largest") != 0,
+                    ln_call_int(call, "nan_last") != 0};
         for (int i = 0; i < count; i++)
             order[i] = i;
         ln_sort_positions(order, order + count, count, comes_first, &c);

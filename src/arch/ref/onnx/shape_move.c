@@ -307,7 +307,7 @@ static int64_t clamped(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-ln_status ln_ref_onnx_trilu(ln_call *call)
+ln_status ln_ref_trilu(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
     bool is_upper = ln_call_int(call, "upper") != 0;

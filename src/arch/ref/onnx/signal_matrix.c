@@ -70,29 +70,3 @@ ln_status ln_ref_inverse(ln_call *call)
     }
     return LN_OK;
 }
-
-// ---- Trilu ----
-
-ln_status ln_ref_ms_trilu(ln_call *call)
-{
-    const tl_tensor *x = ln_call_in(call, 0), *offset = ln_call_in(call, 1);
-    tl_tensor *y = ln_call_dst(call, 0);
-    if (x->len == 0)
-        return LN_OK;
-    if (offset && offset->len != 1)
-        return ln_call_fail(call, LN_INVALID, "needs one number as k");
-    int64_t rows = x->dims[x->ndim - 2], columns = x->dims[x->ndim - 1];
-    int64_t k = offset ? ln_elem_int(offset, 0) : 0;
-    // Beyond the corners it changes nothing, and sums stay in range.
-    k = k < -rows ? -rows : k > columns ? columns : k;
-    bool is_upper = ln_call_int(call, "upper") != 0;
-    for (int i = 0; i < x->len; i++) {
-        int64_t row = i / columns % rows, column = i % columns;
-        bool is_kept = is_upper ? column >= row + k : column <= row + k;
-        if (is_kept)
-            ln_elem_copy(y, (size_t)i, x, (size_t)i);
-        else
-            ln_elem_set_int(y, (size_t)i, 0);
-    }
-    return LN_OK;
-}
