@@ -42,57 +42,6 @@ static ln_status rewrite_along_axis(ln_layout_build *build)
     return ln_layout_emit_same(build, params, is_complete);
 }
 
-// Split of ONNX: each part is a slice, which may be a view.
-static bool fits_split(const ln_layout_build *build)
-{
-    const ln_op_arg *arg = build->op->op_arg;
-    const ln_tensor_list_entry *out;
-    const ln_tensor_list_entry *in = arg->tensors_in->data;
-    LN_LIST_FOREACH (out, arg->tensors_out)
-        if (!ln_layout_is_free(build, out->name))
-            return false;
-    return ln_layout_is_free(build, in->name) && ln_layout_has_twin(build, in->name);
-}
-
-static ln_status emit_slice(ln_layout_build *build, const char *src, const char *out, int axis,
-                            int start, int len)
-{
-    char *twin = ln_layout_new_name(build, out, "nhwc");
-    ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    ln_list *outs = twin ? ln_tensor_list_append(NULL, "dst", twin) : NULL;
-    ln_list *list = ln_param_list_append_int(NULL, "axis", axis);
-    list = ln_param_list_append_int(list, "start", start);
-    list = ln_param_list_append_int(list, "len", len);
-    ln_status status = ln_layout_emit(build, "slice", "part", ins, outs, list,
-                                      ins && outs && ln_list_length(list) == 3);
-    if (status == LN_OK)
-        status = ln_layout_emit_back(build, twin, out);
-    ln_free(twin);
-    return status;
-}
-
-static ln_status rewrite_split(ln_layout_build *build)
-{
-    const ln_op_arg *arg = build->op->op_arg;
-    const char *src = ((const ln_tensor_list_entry *)arg->tensors_in->data)->name;
-    const int *dims = ln_layout_find(build, src)->tensor->dims;
-    int ndim = ln_layout_find(build, src)->tensor->ndim;
-    int axis = (int)ln_call_int(arg->priv, "axis"), start = 0;
-    axis += axis < 0 ? ndim : 0;
-    const char *twin = ln_layout_twin(build, src);
-    if (!twin || axis < 0 || axis >= ndim)
-        return twin ? LN_FAIL(LN_INTERNAL, "axis %d", axis) : ln_error_status();
-    const ln_tensor_list_entry *out;
-    LN_LIST_FOREACH (out, arg->tensors_out) {
-        int len = ln_layout_find(build, out->name)->tensor->dims[axis];
-        if (len > dims[axis] - start)
-            return LN_FAIL(LN_INTERNAL, "parts are longer than %d", dims[axis]);
-        LN_TRY(emit_slice(build, twin, out->name, twin_axis(build, axis), start, len));
-        start += len;
-    }
-    return LN_OK;
-}
-
 // ---- Axes that are parted, exchanged and joined: shuffled channels, blocks of pixels ----
 
 typedef struct shuffle {
@@ -197,7 +146,6 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
 const ln_layout_op ln_layout_channels[] = {
     {"concat", fits_along_axis, rewrite_along_axis},
     {"slice", fits_along_axis, rewrite_along_axis},
-    {"Split", fits_split, rewrite_split},
     {"reshape", fits_shuffle, rewrite_shuffle},
     {NULL, NULL, NULL},
 };
