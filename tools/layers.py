@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Proves src/LAYERS: a module includes only modules of lower layers, and nobody names a leaf, nor an
-operator of a leaf: "relu_cpu" stands in src/arch/cpu alone.
+operator of a leaf: "relu_cpu" stands in src/arch/cpu alone. Passes and the arch cpu know the types of the
+core (src/desc/core_types.inc), and those that they describe themselves, but none of a format's.
 
 Silent when all is well; else one line a finding, and exit 1.
 """
@@ -12,6 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+IS_TEST = re.compile(r"_(test|fuzz|bench)\.c$|^(test|fake)_")
 
 
 def read_layers():
@@ -71,14 +73,65 @@ def leaf_ops(path, module, line, finder):
                 yield f'"{text}" names an operator of arch {match.group(1)}'
 
 
+# ---- The core ----
+
+MOST_CORE_TYPES = 50
+KNOW_THE_CORE_ONLY = ("src/pass", "src/arch/cpu")
+# What the core has no word for; nothing may be added.
+NO_WORD_YET = {"Attention", "Resize", "ml_LinearClassifier", "ml_LinearRegressor", "ml_SVMClassifier", "ml_SVMRegressor",
+               "ms_Attention", "ms_EmbedLayerNormalization", "ms_MultiHeadAttention"}
+DESCRIPTION = re.compile(r"^(\w+)(?:\s*:\s*\w+)?\s*\{", re.M)
+CALL = re.compile(r"\b([A-Za-z]\w*)\s*\(")
+
+
+def described(folder, pattern):
+    """The types that files of descriptions in a folder describe, implementations left out."""
+    return {name for path in (ROOT / folder).glob(pattern) for name in DESCRIPTION.findall(path.read_text())
+            if not re.search(r"_(ref|cpu|none|null)$", name)}
+
+
+def types_named(path):
+    """(line, name) of what a source may mean as a type: whole strings of C, calls of rules, implementations."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        code = line.split("//")[0].split("#")[0] if path.suffix != ".c" else line.split("//")[0]
+        if path.suffix in (".c", ".h", ".inc") and not INCLUDE.match(line):
+            yield from ((number, text) for text in STRING.findall(code))
+        elif path.suffix == ".rules":
+            yield from ((number, name) for name in CALL.findall(code))
+        elif path.suffix == ".op":
+            yield from ((number, name.removesuffix("_cpu")) for name in DESCRIPTION.findall(code))
+
+
+def beyond_the_core():
+    core = set(re.findall(r"^W\((\w+)", (ROOT / "src/desc/core_types.inc").read_text(), re.M))
+    if len(core) > MOST_CORE_TYPES:
+        yield f"src/desc/core_types.inc: {len(core)} types; the core has {MOST_CORE_TYPES} at most"
+    words = set(re.findall(r'^\s*X\(\w+, "(\w+)"', (ROOT / "include/lightnet/act.h").read_text(), re.M))
+    types = described("src/op", "**/*.op") - core
+    met = set()
+    for folder in KNOW_THE_CORE_ONLY:
+        own = described(folder, "**/*.op")
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix not in (".c", ".h", ".inc", ".rules", ".op") or IS_TEST.search(path.name):
+                continue
+            for number, name in types_named(path):
+                if name not in types or name in own or (path.suffix in (".c", ".h") and name in words):
+                    continue
+                met.add(name)
+                if name not in NO_WORD_YET:
+                    yield f"{path.relative_to(ROOT)}:{number}: '{name}' is no type of the core, nor described in {folder}"
+    for name in sorted(NO_WORD_YET - met):
+        yield f"tools/layers.py: '{name}' is named nowhere any more: take it out of NO_WORD_YET"
+
+
 def main():
     layers, headers = read_layers()
     finder = leaf_op_finder()
-    findings = []
+    findings = list(beyond_the_core())
     files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h", ".inc")]
     for path in sorted(files):
         module = module_of(path, layers)
-        is_test = re.search(r"_(test|fuzz|bench)\.c$|^(test|fake)_", path.name)
+        is_test = IS_TEST.search(path.name)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if not is_test:
                 findings += [f"{path.relative_to(ROOT)}:{number}: {why}"

@@ -190,7 +190,7 @@ static ln_status rewrite_copy(const ln_serializer *serializer, const ln_context 
 {
     *out_copy = NULL;
     bool found = is_foreign(ctx);
-    ln_context_each_graph(ctx, find_foreign, &found);
+    (void)ln_context_each_graph(ctx, find_foreign, &found);
     if (!serializer->rules || !found || ctx->state != LN_CONTEXT_READY || ctx->outer)
         return LN_OK;
     ln_context *copy;

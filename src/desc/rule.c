@@ -38,7 +38,9 @@ static const struct {
     int steps;
 } weights[] = {
 #define W(optype, weight, sinks, steps) {#optype, weight, sinks, steps},
+#define N(optype, weight, sinks, steps) {#optype, weight, sinks, steps},
 #include "desc/core_types.inc"
+#undef N
 #undef W
 };
 

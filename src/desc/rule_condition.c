@@ -108,7 +108,7 @@ static ln_status parse_comparison(ln_rule_parser *p, ln_rule_condition *conditio
 
 // Some names are both: `rank(t, 4)` asks, `rank(t) == 4` compares. Whether nothing that continues
 // an expression follows the call at the next token.
-static ln_status look_behind_call(const ln_rule_parser *p, bool *out_is_predicate)
+static ln_status look_after_call(const ln_rule_parser *p, bool *out_is_predicate)
 {
     ln_rule_lexer ahead = p->lexer;
     ln_rule_token token;
@@ -136,7 +136,7 @@ static ln_status parse_condition(ln_rule_parser *p, bool is_lower)
     bool is_predicate = is_call && (ln_rule_find_predicate(p->token.text) >= 0 ||
                                     ln_rule_find_function(p->token.text) < 0);
     if (is_predicate && ln_rule_find_function(p->token.text) >= 0)
-        LN_TRY(look_behind_call(p, &is_predicate));
+        LN_TRY(look_after_call(p, &is_predicate));
     LN_TRY(is_predicate ? parse_predicate(p, is_lower, condition) : parse_comparison(p, condition));
     p->condition_count++;
     return LN_OK;

@@ -298,7 +298,7 @@ static ln_status read_operator(ln_rule_parser *p, expr *e, bool *out_needs, bool
     }
     if (ln_rule_at_sign(p, ',') && (what->kind == PENDING_CALL || what->kind == PENDING_ARRAY)) {
         LN_TRY(take_comma(p, e));
-        // A comma may stand behind the last element.
+        // A comma may stand after the last element.
         *out_needs = !(top(e)->kind == PENDING_ARRAY && ln_rule_at_sign(p, ']'));
         return *out_needs ? LN_OK : close_bracket(p, e, false);
     }

@@ -68,13 +68,13 @@ static inline bool ln_rule_at_word(const ln_rule_parser *p, const char *word)
 // A word that may be a name.
 bool ln_rule_at_name(const ln_rule_parser *p);
 
-// The word with another one behind it; elsewhere it may be a name.
+// The word with another one after it; elsewhere it may be a name.
 bool ln_rule_at_keyword(const ln_rule_parser *p, const char *word);
 
-// Whether a bracket is behind the next token, or that is no name.
+// Whether a bracket is after the next token, or that is no name.
 bool ln_rule_is_before_bracket(const ln_rule_parser *p);
 
-// Reads on behind the sign, which must be there.
+// Reads on after the sign, which must be there.
 ln_status ln_rule_expect_sign(ln_rule_parser *p, char sign);
 
 // "expected X, found Y" at the next token.
@@ -116,7 +116,7 @@ ln_status ln_rule_parse_statement(ln_rule_parser *p, bool is_result, ln_rule_op 
 
 // ---- rule_condition.c ----
 
-// Reads `where` and the conditions behind it, if it is there. In a `lower` statement tensors go by
+// Reads `where` and the conditions after it, if it is there. In a `lower` statement tensors go by
 // the names of arguments.
 ln_status ln_rule_parse_where(ln_rule_parser *p, bool is_lower);
 

@@ -22,13 +22,13 @@ static ln_status parse_value(ln_rule_parser *p, bool is_result, ln_rule_value *o
     if (out_value->kind == LN_RULE_EXPR)
         return ln_fail_at(place, LN_SYNTAX,
                           "a pattern computes nothing; give the value a name, and compare it "
-                          "behind `where`");
+                          "after `where`");
     return LN_OK;
 }
 
 // ---- Tensors of a statement ----
 
-// `...` or `?` behind a name. Names of several tensors always have it, others never.
+// `...` or `?` after a name. Names of several tensors always have it, others never.
 static ln_status parse_mark(ln_rule_parser *p, ln_place place, bool is_new, ln_rule_arg *arg)
 {
     arg->is_rest = ln_rule_at_sign(p, LN_RULE_SIGN_REST);

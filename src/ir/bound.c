@@ -41,7 +41,7 @@ ln_ndarray *ln_bound_find(ln_context *ctx, const ln_tensor_entry *entry)
     return bound ? bound->array : NULL;
 }
 
-// The tensor begins at `first`, and views of it where they lie behind that.
+// The tensor begins at `first`, and views of it where they lie after that.
 static void move(const ln_context *ctx, const ln_tensor_entry *entry, void *first)
 {
     size_t cursor = 0;

@@ -20,7 +20,7 @@ int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost);
 // other never disagree in between. On failure none is bound.
 ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
-// What `load` prepares for `run`; `compile/` has more behind these.
+// What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {
     void (*destroy)(struct ln_runner *runner);
     // Makes it anew because static tensors have moved; on failure *runner_p is as before.
@@ -29,7 +29,7 @@ struct ln_runner {
     ln_status (*run)(const ln_context *ctx);
 };
 
-// Plans of the model for other shapes; `compile/` has more behind this.
+// Plans of the model for other shapes; `compile/` has more after this.
 struct ln_plans {
     void (*destroy)(struct ln_plans *plans);
 };

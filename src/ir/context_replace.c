@@ -41,8 +41,8 @@ static void append_nodes(ln_context *ctx, ln_list *new_ops)
         ctx->ops = new_ops;
 }
 
-// Removes the `count` nodes behind `at`.
-static void remove_behind(ln_list *at, size_t count)
+// Removes the `count` nodes after `at`.
+static void remove_after(ln_list *at, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         at->next = ln_list_remove_nth(at->next, 0);
@@ -50,7 +50,7 @@ static void remove_behind(ln_list *at, size_t count)
 
 static void replace_nodes(ln_list *at, size_t len, ln_list *new_ops)
 {
-    remove_behind(at, len - 1);
+    remove_after(at, len - 1);
     at->data = new_ops->data;
     if (new_ops->next) {
         last_of(new_ops)->next = at->next;
@@ -63,10 +63,10 @@ static void replace_nodes(ln_list *at, size_t len, ln_list *new_ops)
 // Returns the node that holds what followed.
 static ln_list *remove_nodes(ln_context *ctx, ln_list *at, size_t len)
 {
-    remove_behind(at, len - 1);
+    remove_after(at, len - 1);
     if (at->next) {
         at->data = at->next->data;
-        remove_behind(at, 1);
+        remove_after(at, 1);
         return at;
     }
     ln_list **link = &ctx->ops;

@@ -416,7 +416,7 @@ static void view_pre_run(ln_op_arg *op_arg)
                                   ln_tensor_list_find_name(op_arg->tensors_in, "src"));
 }
 
-// A view that begins `fail` * 64 bytes behind its owner; a fraction does not make pre_run fail.
+// A view that begins `fail` * 64 bytes after its owner; a fraction does not make pre_run fail.
 static size_t view_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *entry)
 {
     (void)entry;

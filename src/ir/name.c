@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new name is its prefix and one more than the largest number in use behind that prefix, so that
+// A new name is its prefix and one more than the largest number in use after that prefix, so that
 // names rise in the order of their making and none comes back.
 
 #include "ir/name.h"

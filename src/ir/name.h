@@ -10,7 +10,7 @@
 // `what` says in the message what it names.
 ln_status ln_name_check(const char *name, const char *what);
 
-// The number behind `prefix` in `name`; -1 if `name` is not the prefix and an int.
+// The number after `prefix` in `name`; -1 if `name` is not the prefix and an int.
 int ln_name_serial(const char *name, const char *prefix);
 
 // Prints `prefix` and `serial` to `buf`, of LN_MAX_NAME_LEN bytes. Returns `serial`, or -1 with a

@@ -45,7 +45,7 @@ ln_status ln_op_check_inputs(ln_op *op)
     return LN_OK;
 }
 
-// A function that replaced another operator's tensor would leave dangling pointers behind.
+// A function that replaced another operator's tensor would leave dangling pointers.
 static void check_outputs_new(ln_op_arg *arg)
 {
     int count = 0;

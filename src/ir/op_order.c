@@ -46,7 +46,7 @@ static void open_op(sorter *s, size_t index)
     s->stack[s->depth++] = (visit){index, s->ops[index]->op_arg->tensors_in};
 }
 
-// Puts the operator at `index` behind all that it waits for, directly or not.
+// Puts the operator at `index` after all that it waits for, directly or not.
 static ln_status place(sorter *s, size_t index)
 {
     if (s->marks[index] == UNSEEN)

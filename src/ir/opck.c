@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks behind the macros of opck.h, and their messages.
+// The checks after the macros of opck.h, and their messages.
 
 #include <lightnet/opck.h>
 

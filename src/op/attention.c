@@ -48,7 +48,7 @@ static ln_status check_heads(const ln_attention_heads *h, const tl_tensor *q)
     if (h->heads % h->kv_heads != 0)
         return LN_FAIL(LN_INVALID, "%d heads cannot share %d heads of keys", h->heads, h->kv_heads);
     if (h->head_size < 1)
-        return LN_FAIL(LN_INVALID, "%d channels behind %d are too few for %d heads",
+        return LN_FAIL(LN_INVALID, "%d channels after %d are too few for %d heads",
                        q->dims[q->ndim - 1], h->q_first, h->heads);
     return LN_OK;
 }
@@ -59,7 +59,7 @@ static ln_status check_front(const char *name, const tl_tensor *t, int first, in
 {
     if (t->dims[1] == heads && t->dims[3] == head_size && first == 0)
         return LN_OK;
-    return LN_FAIL(LN_INVALID, "`%s` should have %d heads of %d, but has %d of %d, behind %d", name,
+    return LN_FAIL(LN_INVALID, "`%s` should have %d heads of %d, but has %d of %d, after %d", name,
                    heads, head_size, t->dims[1], t->dims[3], first);
 }
 
@@ -71,7 +71,7 @@ static ln_status check_channels(const char *name, const tl_tensor *t, int first,
         return check_front(name, t, first, heads, head_size);
     if ((long long)heads * head_size <= (long long)t->dims[2] - first)
         return LN_OK;
-    return LN_FAIL(LN_INVALID, "%d heads of %d do not fit in the %d channels of `%s` behind %d",
+    return LN_FAIL(LN_INVALID, "%d heads of %d do not fit in the %d channels of `%s` after %d",
                    heads, head_size, t->dims[2], name, first);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind `ln_call`: the private data of an operator in call form.
+// What is after `ln_call`: the private data of an operator in call form.
 //
 //     call.c         resolving arguments, checking, pre_run, run
 //     call_args.c    inputs and parameters, as lightnet/call.h shows them
@@ -52,7 +52,7 @@ struct ln_call {
     int captured_count;
 };
 
-// Position i of the description's `infos` and, behind a variadic one, of what it stands for.
+// Position i of the description's `infos` and, after a variadic one, of what it stands for.
 const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position);
 
 // What the description says of a parameter; NULL: it has none of that name.

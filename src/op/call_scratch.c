@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a call: blocks one behind the other. While a model is planned they are only counted; in
+// Memory of a call: blocks one after the other. While a model is planned they are only counted; in
 // a run they lie in the tensor that the plan has for them, or come from the meter of the model
 // where nobody could know their sizes before.
 

@@ -54,7 +54,7 @@ ln_status ln_infer_scale_shift(ln_call *call)
                             "`scale` and `offset` should be of one length and rank 1");
     int64_t first = ln_call_int(call, "src_first"), channels = src->dims[src->ndim - 1];
     if (first < 0 || first > channels - scale->len)
-        return ln_call_fail(call, LN_INVALID, "channels %lld and %d behind it are not among %lld",
+        return ln_call_fail(call, LN_INVALID, "channels %lld and %d after it are not among %lld",
                             (long long)first, scale->len - 1, (long long)channels);
     memcpy(dims, src->dims, (size_t)src->ndim * sizeof *dims);
     dims[src->ndim - 1] = scale->len;

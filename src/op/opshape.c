@@ -273,7 +273,7 @@ static bool is_row(const tl_tensor *t, int axis)
     return true;
 }
 
-// Bytes of one element on `axis`, with all that lies behind it.
+// Bytes of one element on `axis`, with all that lies after it.
 static size_t bytes_on(const tl_tensor *t, int axis)
 {
     size_t bytes = tl_size_of(t->dtype);

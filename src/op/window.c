@@ -103,7 +103,7 @@ static ln_status read_size(ln_call *call, const char *name, const tl_tensor *wei
 ln_status ln_window_check_rank(ln_call *call, const tl_tensor *src)
 {
     if (src->ndim < 3)
-        return ln_call_fail(call, LN_INVALID, "rank %d has no axis behind batch and channels",
+        return ln_call_fail(call, LN_INVALID, "rank %d has no axis after batch and channels",
                             src->ndim);
     return LN_OK;
 }

@@ -95,7 +95,7 @@ static ln_status part_window(const ln_context *ctx, const ln_match *match, ln_ha
             return LN_OK;
         if (ln_hash_insert(dependent, op, op) < 0)
             return ln_error_status();
-        window->behind[window->behind_count++] = op;
+        window->after[window->after_count++] = op;
     }
     *out_fits = true;
     return LN_OK;
@@ -113,11 +113,11 @@ ln_status ln_window_create(const ln_context *ctx, const ln_match *match, ln_wind
         return LN_NO_MEMORY;
     *window = found;
     window->before = ln_alloc_array(found.count, sizeof *window->before);
-    window->behind = ln_alloc_array(found.count, sizeof *window->behind);
+    window->after = ln_alloc_array(found.count, sizeof *window->after);
     ln_hash *dependent = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     bool fits = false;
     ln_status status = LN_NO_MEMORY;
-    if (window->before && window->behind && dependent)
+    if (window->before && window->after && dependent)
         status = part_window(ctx, match, dependent, window, &fits);
     ln_hash_free(dependent);
     if (fits)
@@ -132,7 +132,7 @@ void ln_window_destroy(ln_window *window)
     if (!window)
         return;
     ln_free(window->before);
-    ln_free(window->behind);
+    ln_free(window->after);
     ln_free(window);
 }
 
@@ -158,7 +158,7 @@ static void set_node(site *s, ln_list *node, ln_op *op)
     ln_hash_insert(s->nodes, op, node);
 }
 
-// Takes an operator that is not the last one out of the list: the one behind it moves into its
+// Takes an operator that is not the last one out of the list: the one after it moves into its
 // node. `op` has been freed; it is a key only.
 static void take_out(site *s, const ln_op *op)
 {
@@ -174,7 +174,7 @@ static void take_out(site *s, const ln_op *op)
     free_node(next);
 }
 
-// The new operators take the root's place: behind all that the pattern reads, before all readers.
+// The new operators take the root's place: after all that the pattern reads, before all readers.
 static void put_at_root(site *s, const ln_op *root, ln_list *new_ops)
 {
     ln_list *last = new_ops;
@@ -189,7 +189,7 @@ static void put_at_root(site *s, const ln_op *root, ln_list *new_ops)
     free_node(new_ops);
 }
 
-// Puts the new operators' nodes behind those of the window, gives all of them what stays and what
+// Puts the new operators' nodes after those of the window, gives all of them what stays and what
 // is new in the new order, and frees those that are left.
 static void put_in_window(site *s, const ln_window *window, ln_list *new_ops)
 {
@@ -209,8 +209,8 @@ static void put_in_window(site *s, const ln_window *window, ln_list *new_ops)
     const ln_list *from = new_ops;
     for (size_t i = 0; i < new_count; i++, end = node, node = node->next, from = from->next)
         set_node(s, node, from->data);
-    for (size_t i = 0; i < window->behind_count; i++, end = node, node = node->next)
-        set_node(s, node, window->behind[i]);
+    for (size_t i = 0; i < window->after_count; i++, end = node, node = node->next)
+        set_node(s, node, window->after[i]);
     while (node != rest) {
         ln_list *next = node->next;
         free_node(node);
@@ -298,7 +298,7 @@ static ln_status remove_forward(site *s, ln_op *forward)
         ln_context_exchange_ops(s->ctx, removed, (size_t)ln_list_length(removed), NULL);
     ln_list_free(removed);
     if (status == LN_OK)
-        take_out(s, forward); // its readers stand behind it
+        take_out(s, forward); // its readers stand after it
     return status;
 }
 

@@ -11,14 +11,14 @@
 // Where in the list the result of a wide rule goes: between operators that it may need and those
 // that may need it.
 //
-//     first matched ... last matched        becomes        before | new operators | behind
+//     first matched ... last matched        becomes        before | new operators | after
 typedef struct ln_window {
     ln_list *first; // node of ctx->ops
     size_t count;   // nodes
     ln_op **before; // operators that stay and depend on no removed one
     size_t before_count;
-    ln_op **behind; // operators that stay and depend on a removed one
-    size_t behind_count;
+    ln_op **after; // operators that stay and depend on a removed one
+    size_t after_count;
 } ln_window;
 
 // *out_window is NULL if there is no such place, because the result reads what depends on what it

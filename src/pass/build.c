@@ -5,7 +5,7 @@
 // Names are found by looking them up, not by counting through all operators:
 //     a new tensor    <first output of the root>_<name in the rule>
 //     its operator    <name of the root>_<name in the rule>
-// and a number behind where that is taken. An operator that makes what a matched one made takes its
+// and a number after where that is taken. An operator that makes what a matched one made takes its
 // name.
 
 #include "pass/build.h"
@@ -267,7 +267,7 @@ static ln_status build_params(const builder *b, const ln_op *proto, const ln_rul
 
 // ---- Tensors ----
 
-// Positions count on behind `xs...` by its tensors, behind an absent `x?` by one.
+// Positions count on after `xs...` by its tensors, after an absent `x?` by one.
 static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_op *statement,
                            ln_list **ins)
 {

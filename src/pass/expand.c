@@ -62,7 +62,7 @@ static bool has_any_variant(const char *optype)
     return false;
 }
 
-// Offers the operator at *position to the arch's expanders. After a match *position stands behind
+// Offers the operator at *position to the arch's expanders. After a match *position stands after
 // the new operators, which are not expanded again.
 static ln_status try_expanders(ln_compilation *compilation, const ln_arch *arch, ln_list **position,
                                int *out_matched)
@@ -89,7 +89,7 @@ static int is_taken_by_device(const ln_arch *arch, const ln_op *op)
     return !arch->describe || arch->describe(arch->priv, op) == LN_OK;
 }
 
-// The `lower` statements of a set for one arch. After a match *position stands behind the new
+// The `lower` statements of a set for one arch. After a match *position stands after the new
 // operator.
 static ln_status try_lowering(ln_compilation *compilation, const ln_rule_set *set,
                               const ln_arch *arch, ln_list **position, int *out_matched)
@@ -100,7 +100,7 @@ static ln_status try_lowering(ln_compilation *compilation, const ln_rule_set *se
     return ln_rewrite_lower(compilation, set, arch, position, out_matched);
 }
 
-// After a match *position stands behind the new operators.
+// After a match *position stands after the new operators.
 static ln_status offer_to_arch(ln_compilation *compilation, size_t index, ln_list **position,
                                int *out_matched)
 {

@@ -474,7 +474,7 @@ static bool find_data(const ln_op_arg *op_arg, const tl_tensor *tensor, double *
     if ((data && data->type != LN_PARAM_ARRAY_NUMBER) || is_random || tensor->len < 1 ||
         (from_file && from_file->value_bool))
         return false;
-    int given = data ? data->array_len : 0; // the elements behind them are 0
+    int given = data ? data->array_len : 0; // the elements after them are 0
     double first = given > 0 ? data->value_array_double[0] : 0;
     for (int i = 0; i < given && i < tensor->len; i++)
         if (data->value_array_double[i] != first)

@@ -17,7 +17,7 @@
 
 // ---- Versions ----
 
-// Pieces in the order in which they are there; a copy stands behind what it copies.
+// Pieces in the order in which they are there; a copy stands after what it copies.
 static bool is_before(const ln_join_piece *a, const ln_join_piece *b)
 {
     if (a->step != b->step)

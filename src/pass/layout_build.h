@@ -51,7 +51,7 @@ bool ln_layout_has_twin(const ln_layout_build *build, const char *tname);
 // The name of the image's twin, which is made if there is none. NULL with a recorded failure.
 const char *ln_layout_twin(ln_layout_build *build, const char *tname);
 
-// The name for a new tensor: `<tname>_<suffix>`, with a number behind it where that is taken.
+// The name for a new tensor: `<tname>_<suffix>`, with a number after it where that is taken.
 // Allocated; NULL when memory is gone.
 char *ln_layout_new_name(const ln_layout_build *build, const char *tname, const char *suffix);
 

@@ -154,7 +154,7 @@ static size_t in_order(const ln_list *tensors, const ln_op_arg *op_arg, bool is_
     return found_count == count ? count : MAX_INPUTS + 1;
 }
 
-// With `...`: what stands before the first, between the two, and behind the last is one tensor
+// With `...`: what stands before the first, between the two, and after the last is one tensor
 // each.
 static bool match_rests(ln_match *match, const ln_rule_arg *args, size_t arg_count,
                         const char *const *tensors, size_t count, choice *c)

@@ -29,7 +29,7 @@ ln_status ln_rewrite_to_core(ln_compilation *compilation, ln_list **position, in
 ln_status ln_rewrite_to_onnx(ln_context *ctx, const ln_rule_set *rules);
 
 // Tries the `lower` statements of `set` (NULL: none) that lead to `arch` on the operator at
-// *position. After a match the new operator is in its place, and *position behind it (NULL at the
+// *position. After a match the new operator is in its place, and *position after it (NULL at the
 // end).
 ln_status ln_rewrite_lower(ln_compilation *compilation, const ln_rule_set *set, const ln_arch *arch,
                            ln_list **position, int *out_matched);

@@ -476,7 +476,7 @@ TEST(a_result_never_reads_what_depends_on_it)
                         "relu c -> d"),
                   "rule r [exact] a = neg(x) c = convolve(x, w) => a, c = split(w)\n",
                   "in()->x; neg(x)->a; relu(a)->b; add(b,x)->w; convolve(x,w)->c; relu(c)->d; ");
-    check_rewrite("others move before and behind",
+    check_rewrite("others move before and after",
                   LINES("in -> x", "neg x -> a", "relu a -> b", "in -> w", "convolve x w -> c",
                         "relu c -> d"),
                   "rule r [exact] a = neg(x) c = convolve(x, w) => a, c = split(w)\n",
@@ -798,7 +798,7 @@ static const struct {
      {"in -> x", "relu x -> a", "relu a -> y", NULL},
      "rule r [exact] y = relu(a) a = relu(x) => y = neg(x)",
      "in()->x; relu(x)->a; relu(a)->y; "},
-    {"behind another operator of the result",
+    {"after another operator of the result",
      {"in -> x", "const -> w", "relu x -> a", "convolve a w -> b | k=5", "relu b -> y", NULL},
      "rule r [rounds] y = relu(b) b = convolve(a, w) a = relu(x)\n"
      "  => n = relu(x) y = convolve(n, w | k=7)",

@@ -37,7 +37,7 @@ static ln_status find_type(checker *c)
     return LN_OK;
 }
 
-// `...` needs a variadic argument, unless there is an operator for each tensor; what stands behind
+// `...` needs a variadic argument, unless there is an operator for each tensor; what stands after
 // it has no fixed place.
 static ln_status check_args(const checker *c, const ln_rule_arg *args, size_t count, bool is_in)
 {

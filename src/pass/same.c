@@ -288,7 +288,7 @@ static ln_status leave_forward(ln_context *ctx, const ln_op *kept, ln_list **pos
     return status;
 }
 
-// After a merge *position stands behind the operator that went.
+// After a merge *position stands after the operator that went.
 static ln_status merge(merger *m, const ln_op *kept, ln_list **position, bool *out_merged)
 {
     ln_context *ctx = m->compilation->ctx;

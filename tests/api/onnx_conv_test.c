@@ -291,7 +291,7 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         {X("1, 1, 4") W("1, 1, 5") "Conv(X=x, W=w | Y=y |);\n", "does not fit axis 2"},
         {X("1, 1, 4") W("1, 1, 2") "Conv(X=x, W=w | Y=y | auto_pad=SOME);\n",
          "'SOME' is not known"},
-        {X("1, 4") W("1, 1, 2") "Conv(X=x, W=w | Y=y |);\n", "no axis behind"},
+        {X("1, 4") W("1, 1, 2") "Conv(X=x, W=w | Y=y |);\n", "no axis after"},
         {X("1, 1, 4") W("1, 1, 2, 2") "Conv(X=x, W=w | Y=y |);\n", "rank 4 for an input of rank 3"},
         {X("1, 1, 4") W("1, 1, 2") B("2") "Conv(X=x, W=w, B=b | Y=y |);\n", "bias"},
         {X("1, 1, 4") W("1, 1, 0") "Conv(X=x, W=w | Y=y |);\n", "no elements on axis 2"},

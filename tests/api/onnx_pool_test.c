@@ -237,7 +237,7 @@ TEST(what_does_not_fit_is_refused_with_a_reason)
         {X("1, 1, 4") "MaxPool(X=x | Y=y | kernel_shape=[0]);\n", "kernel_shape[0] = 0"},
         {X("1, 1, 4") "MaxPool(X=x | Y=y | kernel_shape=[2, 2]);\n", "2 elements instead of 1"},
         {X("1, 1, 4") "MaxPool(X=x | Y=y | kernel_shape=[5]);\n", "does not fit axis 2"},
-        {X("4") "GlobalMaxPool(X=x | Y=y |);\n", "no axis behind"},
+        {X("4") "GlobalMaxPool(X=x | Y=y |);\n", "no axis after"},
         {X("1, 1, 1") "LpPool(X=x | Y=y | kernel_shape=[1], pads=[2000000000, 2000000000]);\n",
          "axis 2"},
         {ONNX_INPUT("x", "1, 1, 2")

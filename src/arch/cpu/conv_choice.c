@@ -14,7 +14,7 @@
 
 // What of a core's peak the products reach.
 #define COST_EFFICIENCY  0.9
-// Bytes of weights a step. Each is read once for an image, mostly from behind the second cache,
+// Bytes of weights a step. Each is read once for an image, mostly from beyond the second cache,
 // while products are made but for a part of the time.
 #define COST_BYTES       10.0
 #define COST_BYTES_APART 0.1

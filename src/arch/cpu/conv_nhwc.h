@@ -6,7 +6,7 @@
 // on nothing else, so that a packed file serves every processor. With n = LN_PACK_LANES:
 //
 //   direct      for each group, for each n output channels of it, for each kernel row, kernel
-//               column, input channel:      | o0 ... o15 |          (zeros behind the last channel)
+//               column, input channel:      | o0 ... o15 |          (zeros after the last channel)
 //   depthwise   for each kernel row, kernel column:      | o0 ... o(O-1) |
 //   narrow      (one group, n divides the input channels, at most LN_CONV_NARROW_OUTS output
 //   channels)

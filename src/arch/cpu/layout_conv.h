@@ -19,7 +19,7 @@ typedef struct ln_layout_conv {
     int axis_count;
     int group;
     int size[LN_LAYOUT_MAX_AXES], stride[LN_LAYOUT_MAX_AXES], dilation[LN_LAYOUT_MAX_AXES];
-    int padding[2 * LN_LAYOUT_MAX_AXES]; // `axis_count` before, as many behind
+    int padding[2 * LN_LAYOUT_MAX_AXES]; // `axis_count` before, as many after
     ln_act act;
     double alpha, beta;
 } ln_layout_conv;

@@ -63,7 +63,7 @@ static size_t between_bytes(const volume_steps *steps)
     return steps->has_depths ? s->planes * s->out_h * s->out_w * sizeof(float) : 0;
 }
 
-// What the steps need, behind what is between them.
+// What the steps need, after what is between them.
 static size_t volume_workspace(const volume_steps *steps)
 {
     size_t planes = ln_pool2d_f32_workspace(&steps->planes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors and parameters a convolution with a pooling behind it may have together.
+// Which tensors and parameters a convolution with a pooling after it may have together.
 
 #include "arch/cpu/pooled_nhwc.h"
 

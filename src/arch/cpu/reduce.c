@@ -30,7 +30,7 @@ static ln_status lines_of(ln_call *call, ln_lines *out_lines)
         }
         *(is_reduced[d] ? &out_lines->count : &out_lines->inner) *= dim;
     }
-    if (out_lines->count == 1) { // nothing behind it is reduced: what is left are rows of one
+    if (out_lines->count == 1) { // nothing after it is reduced: what is left are rows of one
         out_lines->outer *= out_lines->inner;
         out_lines->inner = 1;
     }

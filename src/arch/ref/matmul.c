@@ -13,7 +13,7 @@
 #include "op/onnx/matmul.h"
 #include "tensor/elem.h"
 
-// dst = act(alpha * a * b + beta * c + addend), or with the addend behind the activation
+// dst = act(alpha * a * b + beta * c + addend), or with the addend after the activation
 typedef struct product {
     ln_matrix_stack a, b;
     const void *a_data, *b_data; // the matrices begin here; float, double or int64_t

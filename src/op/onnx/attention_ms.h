@@ -84,7 +84,7 @@ ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention);
 ln_status ln_ms_qattention_read(ln_call *call, ln_ms_attention *out_attention);
 ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
 
-// *out_total is the number of keys behind the longest past, -1 if it is not known yet; kv_len is
+// *out_total is the number of keys after the longest past, -1 if it is not known yet; kv_len is
 // then not known either.
 ln_status ln_ms_gqa_read(ln_call *call, ln_ms_attention *out_attention, int64_t *out_total);
 

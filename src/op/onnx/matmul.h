@@ -57,7 +57,7 @@ ln_status ln_linear_call_read(ln_call *call, ln_linear_call *out_linear);
 
 // ---- Einsum: matmul_einsum.c ----
 
-// Letters, and one label for each axis behind an ellipsis.
+// Letters, and one label for each axis after an ellipsis.
 #define LN_EINSUM_MAX_LABELS (52 + TL_MAXDIM)
 
 // Each term is a list of labels, each label a loop. Loops 0 to out_ndim - 1 are those of the

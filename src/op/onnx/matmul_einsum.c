@@ -69,7 +69,7 @@ static ln_status read_term(equation *e, term *out_term)
 // The label of axis `axis` of a tensor of rank `ndim`.
 static int label_at(const term *t, int ndim, int axis)
 {
-    int hidden = ndim - t->count; // axes behind the ellipsis
+    int hidden = ndim - t->count; // axes after the ellipsis
     if (t->ellipsis < 0 || axis < t->ellipsis)
         return t->labels[axis];
     if (axis < t->ellipsis + hidden)
@@ -115,14 +115,14 @@ static ln_status add_ellipsis_loops(equation *e, ln_einsum_call *einsum)
     return LN_OK;
 }
 
-// The output as the text says behind "->".
+// The output as the text says after "->".
 static ln_status add_written_loops(equation *e, ln_einsum_call *einsum)
 {
     term out;
     e->at += 2;
     LN_TRY(read_term(e, &out));
     if (*e->at)
-        return ln_call_fail(e->call, LN_INVALID, "the equation goes on behind the output");
+        return ln_call_fail(e->call, LN_INVALID, "the equation goes on after the output");
     for (int i = 0; i <= out.count; i++) {
         if (i == out.ellipsis)
             LN_TRY(add_ellipsis_loops(e, einsum));

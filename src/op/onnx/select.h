@@ -13,7 +13,7 @@
 
 LN_CPPSTART
 
-// Sorts `order`, `count` positions, so that less(context, a, b) holds for none that stands behind.
+// Sorts `order`, `count` positions, so that less(context, a, b) holds for none that stands after.
 // Positions that are equal keep their order. `room` has as many places. O(n log n) without
 // recursion.
 typedef bool (*ln_position_less)(const void *context, int a, int b);

@@ -155,7 +155,7 @@ void ln_onnx_end(ln_onnx_writer *w)
 // ---- Operators of ONNX ----
 
 // The number after `stem` in `name`; 0 if it is another name.
-static int number_behind(const char *name, const char *stem)
+static int number_after(const char *name, const char *stem)
 {
     size_t len = strlen(stem);
     if (strncmp(name, stem, len) != 0 || name[len] < '1' || name[len] > '9')
@@ -172,7 +172,7 @@ static int position_of(const ln_arg_info *infos, const char *arg_name)
     for (const ln_arg_info *info = infos; info && info->arg_name; info++) {
         if (info->flags & LN_ARG_ATTRIBUTE)
             continue;
-        int number = info->flags & LN_ARG_VARIADIC ? number_behind(arg_name, info->arg_name) : 0;
+        int number = info->flags & LN_ARG_VARIADIC ? number_after(arg_name, info->arg_name) : 0;
         if (number > 0)
             return position + number - 1;
         if (strcmp(arg_name, info->arg_name) == 0)

@@ -75,7 +75,7 @@ static mask mask_of(ln_call *call, const ln_attention *a)
     const tl_tensor *t = ln_call_in(call, LN_ATTENTION_MASK);
     const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
     mask m = {.attention = a, .tensor = t, .has_lens = lens, .kv_lens = lens ? lens->data : NULL};
-    // The kernel knows of causal queries behind a past, and nothing else.
+    // The kernel knows of causal queries after a past, and nothing else.
     m.is_banded = a->left_window >= 0 || a->right_window >= 0 || (a->is_causal && lens);
     if (!t)
         return m;
@@ -176,7 +176,7 @@ static ln_status check_lens(ln_call *call, const ln_attention *a)
     return LN_OK;
 }
 
-// The heads of input `index`, behind those of the past, in output `present` if that is wanted.
+// The heads of input `index`, after those of the past, in output `present` if that is wanted.
 static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int present,
                       size_t past_len, ln_cpu_carver *workspace, ln_cpu_heads *out)
 {

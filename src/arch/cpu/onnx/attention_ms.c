@@ -143,7 +143,7 @@ typedef struct part {
     float *present;
 } part;
 
-// Heads with a bias, behind those of the past, in `present` if that is wanted.
+// Heads with a bias, after those of the past, in `present` if that is wanted.
 static ln_status join(ln_call *call, const ln_ms_attention *a, const part *p, ln_cpu_carver *room,
                       ln_cpu_heads *inout)
 {
@@ -243,7 +243,7 @@ static ln_status project(ln_call *call, ln_cpu_carver *room, const float **out_p
     return LN_OK;
 }
 
-// `present`, `past` of Attention are keys, and values behind them.
+// `present`, `past` of Attention are keys, and values after them.
 static const float *second_half(const tl_tensor *t)
 {
     return t && t->data ? (const float *)t->data + t->len / 2 : NULL;

@@ -64,7 +64,7 @@ static void expand_row(const void *self, size_t n, const size_t *at, const size_
         memcpy(dst, src, n * e->size);
         return;
     }
-    // What is there already is copied behind itself, twice as much each time.
+    // What is there already is copied after itself, twice as much each time.
     memcpy(dst, src, e->size);
     for (size_t done = 1; done < n; done *= 2)
         memcpy(dst + done * e->size, dst, (n - done < done ? n - done : done) * e->size);

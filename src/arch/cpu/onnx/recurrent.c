@@ -207,7 +207,7 @@ static void store(tl_tensor *t, size_t at, size_t count, const float *values)
 }
 
 // Sequences that are neighbours and not over yet take a step together, from the first one at or
-// behind `b` on; false if there is none.
+// after `b` on; false if there is none.
 static bool find_step(const pass *p, size_t i, size_t b, step *out)
 {
     size_t batch = (size_t)p->layer->batch;
@@ -330,7 +330,7 @@ static const float *floats(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
-// Steps, of all sequences together or one behind the other, that are worth packing for. How many
+// Steps, of all sequences together or one after the other, that are worth packing for. How many
 // sequences there are may not matter: packing decides the order of sums.
 #define LEAST_PACKED_STEPS 4
 

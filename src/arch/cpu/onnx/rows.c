@@ -21,7 +21,7 @@ static void set_input(ln_cpu_rows *rows, const tl_tensor *in, size_t *strides)
     }
 }
 
-// Whether axis d and the one behind it are one axis for all.
+// Whether axis d and the one after it are one axis for all.
 static bool can_join(const ln_cpu_rows *rows, int d)
 {
     for (int k = 0; k < LN_CPU_ROWS_INPUTS; k++)

@@ -22,7 +22,7 @@ typedef struct ln_cpu_rows {
     size_t count;                                  // of rows
 } ln_cpu_rows;
 
-// Part of a row: elements [to, to + n) of the output; element at[k] of input k, and those behind it
+// Part of a row: elements [to, to + n) of the output; element at[k] of input k, and those after it
 // if step[k] is 1, or it alone if that is 0.
 typedef void ln_cpu_row_fn(const void *self, size_t n, const size_t *at, const size_t *step,
                            size_t to);

@@ -39,7 +39,7 @@ double *ln_ref_load_heads(ln_call *call, const tl_tensor *t, const ln_heads *hea
 // The reverse; `t` NULL is fine.
 void ln_ref_store_heads(const double *values, const ln_heads *heads, tl_tensor *t);
 
-// The elements of `past`, [batch, heads, past_len, size] or NULL, and behind each head's those of
+// The elements of `past`, [batch, heads, past_len, size] or NULL, and after each head's those of
 // `t`; NULL with a recorded failure.
 double *ln_ref_join_heads(ln_call *call, const tl_tensor *past, size_t past_len, const tl_tensor *t,
                           const ln_heads *heads);

@@ -11,7 +11,7 @@
 
 typedef struct gqa {
     ln_ms_attention attention;
-    size_t total;   // keys behind the longest past
+    size_t total;   // keys after the longest past
     int64_t window; // keys that a query sees; negative: all
     size_t *used;   // [batch]: keys of each sequence
     size_t *starts; // [batch]: where its new keys go
@@ -52,7 +52,7 @@ static void bias_row(const void *self, size_t b, size_t head, size_t at, double 
     const ln_ms_attention *a = &g->attention;
     const tl_tensor *scores = g->scores;
     size_t end = g->firsts[b] + at + 1;
-    // Queries behind the end of a shorter sequence see all of it; nobody reads what they get.
+    // Queries after the end of a shorter sequence see all of it; nobody reads what they get.
     if (end > g->used[b])
         end = g->used[b];
     int64_t begin = g->window < 0 ? 0 : (int64_t)end - g->window;
@@ -119,7 +119,7 @@ static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t room,
 
 // ---- The operator ----
 
-// Keys or values: what is used of the past, then the new ones; zeros behind. NULL with a recorded
+// Keys or values: what is used of the past, then the new ones; zeros after. NULL with a recorded
 // failure.
 static double *join(ln_call *call, const gqa *g, const ln_head_view *view, int data, int past)
 {

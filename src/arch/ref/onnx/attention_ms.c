@@ -94,7 +94,7 @@ typedef struct ms_inputs {
     const tl_tensor *scores, *mask; // or NULL
 } ms_inputs;
 
-// Keys or values of the past and behind them the new ones; NULL with a recorded failure.
+// Keys or values of the past and after them the new ones; NULL with a recorded failure.
 static double *join(ln_call *call, const ln_ms_attention *a, const ln_head_view *view,
                     const double *data, const double *bias, const double *past, int size)
 {
@@ -196,7 +196,7 @@ static double *project(ln_call *call, const tl_tensor *x_zero, const tl_tensor *
     size_t count;
     // The input is not empty where its rows are many, but its rows may be.
     if (__builtin_mul_overflow(rows, columns, &count)) {
-        ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, columns);
+        (void)ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, columns);
         return NULL;
     }
     double *product = ln_ref_new_doubles(call, count);

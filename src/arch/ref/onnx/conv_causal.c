@@ -35,7 +35,7 @@ LN_REF_INLINE void convolve(const causal *c, tl_dtype dtype)
             for (int64_t t = 0; t < c->taps; t++)
                 sum += ln_reals_at(c->weight.data, channel * c->taps + t, dtype) *
                        value_at(c, dtype, row, x + t - (c->taps - 1));
-            // The activation works on a result that has been rounded, as it does behind a Conv.
+            // The activation works on a result that has been rounded, as it does after a Conv.
             ln_ref_store_reals(c->dst, row * c->len + x, 1, &sum);
             if (c->activation.act == LN_ACT_NONE)
                 continue;

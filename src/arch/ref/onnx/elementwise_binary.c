@@ -247,8 +247,8 @@ static ln_status raise_to_powers(ln_call *call)
             double power = pow(ln_elem_real(o.a, ln_ref_rows_at(rows, 0, i)),
                                ln_elem_real(o.b, ln_ref_rows_at(rows, 1, i)));
             if (TL_DTYPE_IS_NATIVE(o.dst->dtype))
-                tl_convert((char *)o.dst->data + (rows->start + i) * size, o.dst->dtype, &power,
-                           TL_DOUBLE);
+                (void)tl_convert((char *)o.dst->data + (rows->start + i) * size, o.dst->dtype,
+                                 &power, TL_DOUBLE);
             else
                 ln_elem_set_real(o.dst, rows->start + i, power);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the trees of TreeEnsemble, which lists nodes and leaves apart. Here leaves are nodes behind
+// Reads the trees of TreeEnsemble, which lists nodes and leaves apart. Here leaves are nodes after
 // the others: leaf `i` is node `inner_count + i`, and vote `i` is its only one.
 
 #include <math.h>

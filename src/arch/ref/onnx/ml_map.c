@@ -31,7 +31,7 @@ static ln_status get_map(ln_call *call, const tl_tensor **out_keys, const tl_ten
 static ln_object *row_object(ln_call *call, tl_dtype dtype, int64_t count)
 {
     if (count < 0 || count > INT32_MAX) {
-        ln_call_fail(call, LN_LIMIT, "a row of %lld elements", (long long)count);
+        (void)ln_call_fail(call, LN_LIMIT, "a row of %lld elements", (long long)count);
         return NULL;
     }
     int dims[] = {1, (int)count};
@@ -224,8 +224,8 @@ static ln_object *name_object(ln_call *call, int columns)
     int strings = ln_call_count(call, "classlabels_strings");
     int numbers = ln_call_count(call, "classlabels_int64s");
     if ((strings > 0 && numbers > 0) || strings + numbers != columns) {
-        ln_call_fail(call, LN_INVALID, "%d strings and %d numbers as names of %d columns", strings,
-                     numbers, columns);
+        (void)ln_call_fail(call, LN_INVALID, "%d strings and %d numbers as names of %d columns",
+                           strings, numbers, columns);
         return NULL;
     }
     ln_object *names =

@@ -15,7 +15,7 @@ typedef struct cast {
     ln_call *call;
     const tl_tensor *src;
     tl_tensor *dst;
-    int since;
+    bool is_old; // before opset 24
     int saturates;
     enum { ROUND_UP, ROUND_DOWN, ROUND_NEAREST } scale_rounding; // to TL_FLOAT8E8M0
 } cast;
@@ -32,10 +32,11 @@ static bool is_small_int(tl_dtype dtype)
 
 static ln_status read_cast(ln_call *call, cast *c)
 {
+    int since = ln_call_since(call); // 0: the core's, which is the newest
     *c = (cast){.call = call,
                 .src = ln_call_in(call, 0),
                 .dst = ln_call_dst(call, 0),
-                .since = ln_call_since(call),
+                .is_old = since > 0 && since < 24,
                 .saturates = ln_call_int(call, "saturate") != 0};
     const char *mode = ln_call_string(call, "round_mode");
     if (strcmp(mode, "down") == 0)
@@ -68,10 +69,10 @@ static void put_real(const cast *c, size_t i, double x)
         ((uint8_t *)dst->data)[i] =
             (uint8_t)ln_narrow_encode(rounded_scale(c, x), to, c->saturates);
     } else if (to == TL_FLOAT4E2M1 && isnan(x)) {
-        ((uint8_t *)dst->data)[i] = c->since < 24 ? 0x7 : 0x8; // before opset 24: the largest
+        ((uint8_t *)dst->data)[i] = c->is_old ? 0x7 : 0x8; // the largest; -0
     } else if (TL_DTYPE_IS_NARROW(to) && tl_size_of(to) == 1) {
         ((uint8_t *)dst->data)[i] = (uint8_t)ln_narrow_encode(x, to, c->saturates);
-    } else if ((tl_size_of(to) <= 2 && !is_floating(to)) && !(is_small_int(to) && c->since < 24)) {
+    } else if ((tl_size_of(to) <= 2 && !is_floating(to)) && !(is_small_int(to) && c->is_old)) {
         // As processors do it: to a wider integer first, of which the low bits remain.
         ln_elem_set_int(dst, i, ln_real_saturated(x));
     } else if ((to == TL_UINT32 || to == TL_UINT64) && x < 0) {

@@ -101,7 +101,7 @@ static bool is_end(const char *text)
     return *text == 0;
 }
 
-// `text` without regard to case is `word`, in small letters, and nothing behind it.
+// `text` without regard to case is `word`, in small letters, and nothing after it.
 static bool is_word(const char *text, const char *word)
 {
     for (; *word; text++, word++)
@@ -110,7 +110,7 @@ static bool is_word(const char *text, const char *word)
     return is_end(text);
 }
 
-// The exponent behind an 'e'; NULL if it is none.
+// The exponent after an 'e'; NULL if it is none.
 static const char *read_exponent(const char *text, long *exponent)
 {
     bool is_negative = *text == '-';

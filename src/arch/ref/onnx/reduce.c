@@ -252,9 +252,9 @@ static void set_limit(tl_tensor *dst, size_t i, bool is_least)
     if (ln_number_kind_of(dst->dtype) == LN_NUMBER_REAL)
         ln_elem_set_real(dst, i, is_least ? -INFINITY : INFINITY);
     else if (is_least)
-        tl_dtype_min(dst->dtype, element);
+        (void)tl_dtype_min(dst->dtype, element);
     else
-        tl_dtype_max(dst->dtype, element);
+        (void)tl_dtype_max(dst->dtype, element);
 }
 
 static ln_status reduce_extreme(ln_call *call, bool is_max)

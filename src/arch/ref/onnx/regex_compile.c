@@ -28,7 +28,7 @@ typedef struct group {
     int start;       // its first step
     int alternative; // first step of the present one
     int jump;        // the last of those that wait, each of which names the one before
-    flags outer;     // what holds again behind the group
+    flags outer;     // what holds again after the group
 } group;
 
 typedef struct compiler {
@@ -198,7 +198,7 @@ static ln_status read_hex(compiler *c, uint32_t *out_code)
 }
 
 // *out_class = the class of the escape sequence at hand; NULL, and its character in *out_code, if
-// it stands for that. Starts behind the backslash.
+// it stands for that. Starts after the backslash.
 static ln_status read_escape(compiler *c, const named_class **out_class, bool *out_is_negated,
                              uint32_t *out_code)
 {
@@ -389,7 +389,7 @@ static const char *read_count(const char *at, int *out_count)
     return at;
 }
 
-// "{m}", "{m,}" or "{m,n}" behind the brace; anything else is no repetition, and the brace stands
+// "{m}", "{m,}" or "{m,n}" after the brace; anything else is no repetition, and the brace stands
 // for itself.
 static ln_status compile_braces(compiler *c)
 {
@@ -408,7 +408,7 @@ static ln_status compile_braces(compiler *c)
 
 // ---- Groups ----
 
-// "i", "-s" and so on behind "(?", up to the colon or bracket, which is returned.
+// "i", "-s" and so on after "(?", up to the colon or bracket, which is returned.
 static ln_status read_flags(compiler *c, char *out_end)
 {
     bool value = true;

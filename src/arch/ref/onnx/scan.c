@@ -241,7 +241,7 @@ static ln_status open_batch(batch *b)
     return b->cut && b->row ? LN_OK : ln_error_status();
 }
 
-// `joined`, which is released, with zeros behind its first axis up to `length`.
+// `joined`, which is released, with zeros after its first axis up to `length`.
 static ln_object *padded(ln_call *call, ln_object *joined, int length)
 {
     const tl_tensor *tensor = ln_object_tensor(joined);

@@ -100,8 +100,8 @@ ln_status ln_ref_sequence_insert(ln_call *call)
     ln_object **items = object_array(call, count + 1);
     ln_object *longer = NULL;
     if (count > 0 && dtype != ln_object_elem_dtype(sequence)) {
-        ln_call_fail(call, LN_INVALID, "an item of type %s for a sequence of %s",
-                     tl_dtype_title(dtype), tl_dtype_title(ln_object_elem_dtype(sequence)));
+        (void)ln_call_fail(call, LN_INVALID, "an item of type %s for a sequence of %s",
+                           tl_dtype_title(dtype), tl_dtype_title(ln_object_elem_dtype(sequence)));
     } else if (items) {
         for (size_t i = 0; i <= count; i++)
             items[i] = i == at ? item : ln_object_item(sequence, i - (i > at));

@@ -70,7 +70,7 @@ static bool sizes_fit(const ln_conv_shape *s, size_t *out_workspace)
 ln_status ln_deconv2d_check(const ln_conv_shape *shape)
 {
     size_t workspace;
-    LN_TRY(ln_conv_shape_check(shape, "deconv2d", MAX_STRIDE));
+    LN_TRY(ln_conv_shape_check(shape, "deconv", MAX_STRIDE));
     if (!sizes_fit(shape, &workspace))
         return LN_FAIL(LN_INVALID, "deconv2d: sizes overflow");
     return LN_OK;

@@ -358,7 +358,7 @@ static output_tile tile_at(const direct_job *job, size_t tile)
 }
 
 // How many tiles of neighbouring pixels that have as many rows follow a tile.
-static size_t tiles_behind(const direct_job *job, size_t tile, size_t tile_end)
+static size_t tiles_after(const direct_job *job, size_t tile, size_t tile_end)
 {
     if (!job->is_pointwise)
         return 0;
@@ -376,7 +376,7 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
             size_t ahead = ln_deal_ahead(t - tile, tile_end - tile, chunk == panel,
                                          job->size.panels * job->panel_stride,
                                          ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
-            more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_behind(job, t, tile_end);
+            more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_after(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
             run_tile(&panels, &outputs, more, job->is_stream ? LN_DEAL_STREAM_FLOATS : ahead);
         }

@@ -207,7 +207,7 @@ TEST(weights_may_lie_at_any_address)
     }
 }
 
-TEST(columns_behind_the_last_are_zeros)
+TEST(columns_after_the_last_are_zeros)
 {
     float w[2 * 50], packed[4 * 2 * LN_TILE_LANES];
     fill_random(w, sizeof w / sizeof *w);
@@ -357,7 +357,7 @@ TEST(shares_are_even_and_complete)
 TEST_LIST(tiles_of_all_sizes_are_right, lone_panels_are_right_for_every_length,
           a_row_with_weights_in_memory_is_right, weights_may_be_packed_from_columns,
           weights_may_be_packed_from_anywhere, rows_of_an_image_are_packed_channels_last,
-          weights_may_lie_at_any_address, columns_behind_the_last_are_zeros,
+          weights_may_lie_at_any_address, columns_after_the_last_are_zeros,
           rows_in_the_same_cache_sets_are_right, every_epilogue_is_right,
           empty_sums_and_results_are_right, chunks_of_panels_do_not_change_a_bit,
           threads_do_not_change_a_bit, odd_values_give_the_same_on_all_instruction_sets,

@@ -359,7 +359,7 @@ VF_VERB void tile_finish_bounds(const ln_tile_f32_args *t, const tile_columns *c
 // ---- The tile ----
 
 // An address that need not be inside anything.
-VF_VERB uintptr_t tile_behind(const float *p, ptrdiff_t floats)
+VF_VERB uintptr_t tile_after(const float *p, ptrdiff_t floats)
 {
     return (uintptr_t)p + (uintptr_t)floats * sizeof(float);
 }
@@ -424,7 +424,7 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
     const size_t nv = np * TILE_VECTORS, panel_stride = t->panel_stride;
     const size_t whole = has_pairs ? nv - 1 : nv;
     const float *b = c->panels + run->panel;
-    const uintptr_t ahead = tile_behind(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
+    const uintptr_t ahead = tile_after(b, (ptrdiff_t)t->ahead) - (uintptr_t)b;
     uintptr_t at = (uintptr_t)run->x * sizeof(float);
     const uintptr_t end = at + run->k * sizeof(float);
     const uintptr_t fetch =
@@ -532,7 +532,7 @@ VF_VERB void tile_f32(const ln_tile_f32_args *t, size_t tile, size_t tile_end, s
     uintptr_t at_row[LN_TILE_MAX_ROWS] = {0};
     LN_UNROLL
     for (size_t i = 0; i < mr && i < rows; i++)
-        at_row[i] = tile_behind(t->x, t->rows[i]) + tile * step;
+        at_row[i] = tile_after(t->x, t->rows[i]) + tile * step;
     for (; tile < tile_end; tile++) {
         for (size_t column = first; column < end; column += np * LN_TILE_LANES) {
             const tile_columns c = tile_columns_at(t, tile * rows, column, end, np);
