@@ -92,11 +92,22 @@ static const struct {
     {23, " RMSNormalization "},
 };
 
-// INT_MAX: none.
-static int lasting_since(const char *optype)
+// Cast and CastLike to 2 and 4 bits have meant what they mean since operator set 24 only.
+static bool is_of_few_bits(const ln_op_arg *arg)
 {
+    const ln_tensor_list_entry *out = arg->tensors_out->data;
+    const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, out->name);
+    tl_dtype dtype = entry ? entry->tensor->dtype : TL_FLOAT;
+    return (LN_TYPES_SMALL_INT | LN_TYPE(TL_FLOAT4E2M1)) >> dtype & 1;
+}
+
+// INT_MAX: none.
+static int lasting_since(const ln_op_arg *arg)
+{
+    if (strncmp(arg->optype, "Cast", 4) == 0 && is_of_few_bits(arg))
+        return 24;
     char word[64];
-    snprintf(word, sizeof word, " %.60s ", optype);
+    snprintf(word, sizeof word, " %.60s ", arg->optype);
     size_t i = 0, count = sizeof lasting / sizeof lasting[0];
     while (i < count && !strstr(lasting[i].optypes, word))
         i++;
@@ -115,7 +126,7 @@ ln_status ln_onnx_versions(const ln_op *op, bool is_lenient, int *out_from, int 
                        op->op_arg->name, param->value_int, op->op_arg->optype);
     *out_from = *since;
     *out_to = since[1] ? since[1] - 1 : INT_MAX;
-    int first = lasting_since(op->op_arg->optype);
+    int first = lasting_since(op->op_arg);
     if (*out_from >= first && (!param || is_lenient || first == 1)) {
         *out_from = param && first > 1 ? *out_from : first;
         *out_to = INT_MAX;
