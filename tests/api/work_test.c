@@ -227,7 +227,7 @@ TEST(planning_has_a_budget_in_sum)
 
 TEST(what_a_model_writes_is_limited)
 {
-    char folder[] = "/tmp/lightnet_work_XXXXXX", path[64];
+    char folder[] = LN_BUILD_DIR "/written_XXXXXX", path[sizeof folder + 8];
     CHECK_NOT_NULL(mkdtemp(folder));
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[100]);"
