@@ -34,7 +34,7 @@ LN_CPPSTART
     X(LN_TIMEOUT, "out of time")
 
 /* Where a program defines LN_CHECK_STATUS before it includes this header, clang warns of statuses
- * that nobody looks at; `(void)call()` says that one is dropped on purpose. */
+ * that are ignored; `(void)call()` says that one is dropped on purpose. */
 #if defined(LN_CHECK_STATUS) && defined(__clang__)
 #define LN_STATUS_CHECKED LN_MUST_USE
 #else
