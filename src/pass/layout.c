@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout: convolution stacks are computed on channels-last images, [N, H, W, C].
 //
-// One walk in the order of execution. A convolution or pooling becomes its channels-last twin,
+// One walk in the order of execution. A convolution or pooling becomes its NHWC counterpart,
 // between transposes; what follows it element by element, or joins and parts channels, is done on
-// the twins as well. So transposes stay only where a stack begins and ends, or where an operator
-// has no channels-last form. Those that nobody reads in the end go.
+// the NHWC forms as well. So transposes stay only where a stack begins and ends, or where an
+// operator has no channels-last form. Those that nobody reads in the end go.
 //
 // How operators are rewritten is in the tables of the arch, and in those of layout_ops.c.
 
@@ -64,14 +64,14 @@ static ln_status exchange(ln_compilation *compilation, ln_layout_build *build, l
     return was_read ? note_droppable(droppable, first, new_count) : LN_OK;
 }
 
-static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash *twins,
+static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash *nhwc_names,
                        ln_hash *droppable)
 {
     ln_op *op = (*position)->data;
     const ln_layout_op *how = ln_layout_op_find(compilation->archs[0], op->op_arg->optype);
     ln_layout_build build = {.ctx = compilation->ctx,
                              .op = op,
-                             .twins = twins,
+                             .nhwc_names = nhwc_names,
                              .avoids_winograd =
                                  compilation->options && compilation->options->avoids_winograd};
     if (!how || !how->fits(&build))
@@ -91,7 +91,7 @@ static ln_status visit(ln_compilation *compilation, ln_list **position, ln_hash 
 
 // ---- What nobody reads any more ----
 
-// From the last to the first: when one goes, its twin's transpose may follow.
+// From the last to the first: when one goes, its NHWC form's transpose may follow.
 static ln_status drop_unread(ln_context *ctx, const ln_hash *droppable)
 {
     size_t count = (size_t)ln_list_length(ctx->ops), i = 0;
@@ -117,18 +117,18 @@ ln_status ln_pass_layout(ln_compilation *compilation)
 {
     if (!compilation->archs[0]->is_channels_last)
         return LN_OK;
-    ln_hash *twins = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
+    ln_hash *nhwc_names = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
     ln_hash *droppable = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
-    ln_status status = twins && droppable ? LN_OK : LN_NO_MEMORY;
+    ln_status status = nhwc_names && droppable ? LN_OK : LN_NO_MEMORY;
     ln_list *position = compilation->ctx->ops;
     while (position && status == LN_OK) {
-        status = visit(compilation, &position, twins, droppable);
+        status = visit(compilation, &position, nhwc_names, droppable);
         if (status == LN_OK)
             position = position->next;
     }
     if (status == LN_OK)
         status = drop_unread(compilation->ctx, droppable);
-    ln_hash_free(twins);
+    ln_hash_free(nhwc_names);
     ln_hash_free(droppable);
     return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Twins, names, and new operators of the layout pass.
+// NHWC forms, names, and new operators of the layout pass.
 
 #include "pass/layout_build.h"
 
@@ -42,7 +42,7 @@ ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname
     return (ln_layout_dims){{d[0], d[1], is_row ? 1 : d[2], is_row ? d[2] : d[3]}};
 }
 
-int ln_layout_twin_axis(const ln_layout_build *build, const char *tname, int axis)
+int ln_layout_nhwc_axis(const ln_layout_build *build, const char *tname, int axis)
 {
     static const int of_image[] = {0, 3, 1, 2}, of_row[] = {0, 3, 2};
     return ln_layout_find(build, tname)->tensor->ndim == 3 ? of_row[axis] : of_image[axis];
@@ -70,7 +70,7 @@ static const char *find_lifted(const ln_layout_build *build, const char *tname)
     return memcmp(row.d, image->tensor->dims, sizeof row.d) == 0 ? image->name : NULL;
 }
 
-// The twin that the image is made from; NULL if it is made otherwise.
+// The NHWC form that the image is made from; NULL if it is made otherwise.
 static const char *find_origin(const ln_layout_build *build, const char *tname)
 {
     const ln_tensor_entry *entry = ln_layout_find(build, tname);
@@ -86,45 +86,45 @@ static const char *find_origin(const ln_layout_build *build, const char *tname)
     return first_in(maker);
 }
 
-static const char *find_twin(const ln_layout_build *build, const char *tname)
+static const char *find_nhwc(const ln_layout_build *build, const char *tname)
 {
     const char *origin = find_origin(build, tname);
-    return origin ? origin : ln_hash_find(build->twins, tname);
+    return origin ? origin : ln_hash_find(build->nhwc_names, tname);
 }
 
-bool ln_layout_has_twin(const ln_layout_build *build, const char *tname)
+bool ln_layout_has_nhwc(const ln_layout_build *build, const char *tname)
 {
-    return find_twin(build, tname) != NULL;
+    return find_nhwc(build, tname) != NULL;
 }
 
-static ln_status remember_twin(ln_layout_build *build, const char *tname, const char *twin)
+static ln_status remember_nhwc(ln_layout_build *build, const char *tname, const char *nhwc)
 {
-    char *key = ln_strdup(tname), *value = ln_strdup(twin);
-    if (key && value && ln_hash_insert(build->twins, key, value) >= 0)
+    char *key = ln_strdup(tname), *value = ln_strdup(nhwc);
+    if (key && value && ln_hash_insert(build->nhwc_names, key, value) >= 0)
         return LN_OK;
     ln_free(key);
     ln_free(value);
     return LN_NO_MEMORY;
 }
 
-static ln_status make_twin(ln_layout_build *build, const char *tname, const char *twin)
+static ln_status make_nhwc(ln_layout_build *build, const char *tname, const char *nhwc)
 {
     const char *image = ln_layout_lifted(build, tname);
-    return image ? ln_layout_emit_transpose(build, image, twin, ln_layout_to_last)
+    return image ? ln_layout_emit_transpose(build, image, nhwc, ln_layout_to_last)
                  : ln_error_status();
 }
 
-const char *ln_layout_twin(ln_layout_build *build, const char *tname)
+const char *ln_layout_nhwc(ln_layout_build *build, const char *tname)
 {
-    const char *twin = find_twin(build, tname);
-    if (twin)
-        return twin;
+    const char *nhwc = find_nhwc(build, tname);
+    if (nhwc)
+        return nhwc;
     char *name = ln_layout_new_name(build, tname, "nhwc");
-    ln_status status = name ? make_twin(build, tname, name) : LN_NO_MEMORY;
+    ln_status status = name ? make_nhwc(build, tname, name) : LN_NO_MEMORY;
     if (status == LN_OK)
-        status = remember_twin(build, tname, name);
+        status = remember_nhwc(build, tname, name);
     ln_free(name);
-    return status == LN_OK ? ln_hash_find(build->twins, tname) : NULL;
+    return status == LN_OK ? ln_hash_find(build->nhwc_names, tname) : NULL;
 }
 
 // ---- Names ----
@@ -223,7 +223,7 @@ const char *ln_layout_lifted(ln_layout_build *build, const char *tname)
 }
 
 // An image of height 1, then its view as a row.
-static ln_status emit_row_back(ln_layout_build *build, const char *twin, const char *tname)
+static ln_status emit_row_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
     char *image = ln_layout_new_name(build, tname, "image");
     ln_list *ins = image ? ln_tensor_list_append(NULL, "src", image) : NULL;
@@ -231,21 +231,21 @@ static ln_status emit_row_back(ln_layout_build *build, const char *twin, const c
     const int *dims = ln_layout_find(build, tname)->tensor->dims;
     ln_list *params = ln_param_list_append_array_int(NULL, "dims", 3, dims);
     ln_status status =
-        image ? ln_layout_emit_transpose(build, twin, image, ln_layout_from_last) : LN_NO_MEMORY;
+        image ? ln_layout_emit_transpose(build, nhwc, image, ln_layout_from_last) : LN_NO_MEMORY;
     status = ln_layout_emit(build, "reshape", "row", ins, outs, params,
                             status == LN_OK && ins && outs && params);
     ln_free(image);
     return status;
 }
 
-ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname)
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
     if (ln_layout_find(build, tname)->tensor->ndim == 3)
-        return emit_row_back(build, twin, tname);
-    return ln_layout_emit_transpose(build, twin, tname, ln_layout_from_last);
+        return emit_row_back(build, nhwc, tname);
+    return ln_layout_emit_transpose(build, nhwc, tname, ln_layout_from_last);
 }
 
-// ---- Names and twins of an operator's tensors ----
+// ---- Names and NHWC forms of an operator's tensors ----
 
 const char *ln_layout_input(const ln_layout_build *build, const char *arg_name)
 {
@@ -280,16 +280,16 @@ const char *ln_layout_emit_step(ln_layout_build *build, const char *optype, cons
     return status == LN_OK ? ln_layout_last_made(build) : NULL;
 }
 
-ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
+ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete)
 {
     const char *out = ln_layout_first_out(build);
-    char *twin = ln_layout_new_name(build, out, "nhwc");
-    ln_list *outs = twin ? ln_tensor_list_append(NULL, out_arg, twin) : NULL;
+    char *nhwc = ln_layout_new_name(build, out, "nhwc");
+    ln_list *outs = nhwc ? ln_tensor_list_append(NULL, out_arg, nhwc) : NULL;
     ln_status status = ln_layout_emit(build, optype, NULL, ins, outs, params, is_complete && outs);
     if (status == LN_OK)
-        status = ln_layout_emit_back(build, twin, out);
-    ln_free(twin);
+        status = ln_layout_emit_back(build, nhwc, out);
+    ln_free(nhwc);
     return status;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making channels-last operators: what the layout pass and its table of operators share.
 //
-// An image [N, C, H, W] has a twin, the same elements as [N, H, W, C]. The twin of what a rewritten
-// operator made is known by the transpose that leads back from it; other twins are made by a
-// transpose of their own, once. A row [N, C, W] is an image of height 1, and has that one's twin.
+// An image [N, C, H, W] has an NHWC form, the same elements as [N, H, W, C]. The NHWC form of what
+// a rewritten operator made is known by the transpose that leads back from it; other NHWC forms are
+// made by a transpose of their own, once. A row [N, C, W] is an image of height 1, and has that
+// one's NHWC form.
 
 #ifndef LN_PASS_LAYOUT_BUILD_H
 #define LN_PASS_LAYOUT_BUILD_H
@@ -20,9 +21,9 @@ LN_CPPSTART
 // as this.
 typedef struct ln_layout_build {
     const ln_context *ctx;
-    const ln_op *op;  // that goes
-    ln_list *new_ops; // owned until the context takes them
-    ln_hash *twins;   // names of images -> names of twins that have been made for them; the pass's
+    const ln_op *op;     // that goes
+    ln_list *new_ops;    // owned until the context takes them
+    ln_hash *nhwc_names; // names of images -> names of NHWC forms made for them; the pass's
 
     // Operators that stay, but may have lost their only reader. Borrowed from the context.
     const ln_op *bypassed[2];
@@ -42,14 +43,14 @@ typedef struct ln_layout_dims {
 
 ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname);
 
-// The axis of an image in its twin.
-int ln_layout_twin_axis(const ln_layout_build *build, const char *tname, int axis);
+// The axis of an image in its NHWC form.
+int ln_layout_nhwc_axis(const ln_layout_build *build, const char *tname, int axis);
 
-// Whether the image has a twin already.
-bool ln_layout_has_twin(const ln_layout_build *build, const char *tname);
+// Whether the image has an NHWC form already.
+bool ln_layout_has_nhwc(const ln_layout_build *build, const char *tname);
 
-// The name of the image's twin, which is made if there is none. NULL with a recorded failure.
-const char *ln_layout_twin(ln_layout_build *build, const char *tname);
+// The name of the image's NHWC form, which is made if there is none. NULL with a recorded failure.
+const char *ln_layout_nhwc(ln_layout_build *build, const char *tname);
 
 // The name for a new tensor: `<tname>_<suffix>`, with a number after it where that is taken.
 // Allocated; NULL when memory is gone.
@@ -72,8 +73,8 @@ ln_status ln_layout_emit_reshape(ln_layout_build *build, const char *src, const 
 // failure.
 const char *ln_layout_lifted(ln_layout_build *build, const char *tname);
 
-// Appends what makes image `tname` from its twin.
-ln_status ln_layout_emit_back(ln_layout_build *build, const char *twin, const char *tname);
+// Appends what makes image `tname` from its NHWC form.
+ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname);
 
 // ---- What many rewrites need ----
 
@@ -90,9 +91,9 @@ const char *ln_layout_last_made(const ln_layout_build *build);
 // and keeps its own.
 bool ln_layout_is_free(const ln_layout_build *build, const char *tname);
 
-// Appends `optype`, under the name of the operator that goes, whose output `out_arg` is the twin of
-// that one's first output, and the transpose that leads back. Takes the lists.
-ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const char *out_arg,
+// Appends `optype`, under the name of the operator that goes, whose output `out_arg` is the NHWC
+// form of that one's first output, and the transpose that leads back. Takes the lists.
+ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const char *out_arg,
                               ln_list *ins, ln_list *params, bool is_complete);
 
 // Appends `optype` with one new tensor `dst` as its output, whose name is returned; NULL with a
@@ -100,11 +101,11 @@ ln_status ln_layout_emit_twin(ln_layout_build *build, const char *optype, const 
 const char *ln_layout_emit_step(ln_layout_build *build, const char *optype, const char *suffix,
                                 ln_list *ins, ln_list *params, bool is_complete);
 
-// The same type with the twins of its inputs; for operators with one output.
+// The same type with the NHWC forms of its inputs; for operators with one output.
 ln_status ln_layout_emit_same(ln_layout_build *build, ln_list *params, bool is_complete);
 
-// Of what is computed element by element: whether an operand has a twin already, and the operator
-// on the twins of all. (layout_elementwise.c)
+// Of what is computed element by element: whether an operand has an NHWC form already, and the
+// operator on the NHWC forms of all. (layout_elementwise.c)
 bool ln_layout_fits_elementwise(const ln_layout_build *build);
 ln_status ln_layout_rewrite_elementwise(ln_layout_build *build);
 
@@ -122,7 +123,7 @@ void ln_layout_add_string(ln_layout_params *p, const char *name, const char *val
                           const char *usual);
 bool ln_layout_are_complete(const ln_layout_params *p);
 
-extern const int ln_layout_to_last[4];   // axes of the transpose that makes a twin
+extern const int ln_layout_to_last[4];   // axes of the transpose that makes an NHWC form
 extern const int ln_layout_from_last[4]; // and of the one that leads back
 
 // ---- Tables: of an arch, and what any arch wants (layout_ops.c) ----
@@ -132,7 +133,7 @@ typedef struct ln_layout_op {
     const char *optype;
     // Whether this one is to be, here.
     bool (*fits)(const ln_layout_build *build);
-    // Appends what computes the same on twins, and the transposes that lead back.
+    // Appends what computes the same on NHWC forms, and the transposes that lead back.
     ln_status (*rewrite)(ln_layout_build *build);
 } ln_layout_op;
 

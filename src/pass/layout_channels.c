@@ -15,21 +15,21 @@
 
 static bool fits_along_axis(const ln_layout_build *build)
 {
-    bool has_twin = false;
+    bool has_nhwc = false;
     const ln_tensor_list_entry *in;
     if (!ln_layout_is_free(build, ln_layout_first_out(build)))
         return false;
     LN_LIST_FOREACH (in, build->op->op_arg->tensors_in) {
         if (!ln_layout_is_free(build, in->name))
             return false;
-        has_twin = has_twin || ln_layout_has_twin(build, in->name);
+        has_nhwc = has_nhwc || ln_layout_has_nhwc(build, in->name);
     }
-    return has_twin;
+    return has_nhwc;
 }
 
-static int twin_axis(const ln_layout_build *build, int axis)
+static int nhwc_axis(const ln_layout_build *build, int axis)
 {
-    return ln_layout_twin_axis(build, ln_layout_first_out(build), axis);
+    return ln_layout_nhwc_axis(build, ln_layout_first_out(build), axis);
 }
 
 static ln_status rewrite_along_axis(ln_layout_build *build)
@@ -38,7 +38,7 @@ static ln_status rewrite_along_axis(ln_layout_build *build)
     ln_list *params = ln_param_list_copy(old);
     ln_param_entry *axis = params ? ln_param_list_find(params, "axis") : NULL;
     bool is_complete = axis && ln_list_length(params) == ln_list_length(old) &&
-                       ln_param_set_satu_number(axis, twin_axis(build, axis->value_int)) == LN_OK;
+                       ln_param_set_satu_number(axis, nhwc_axis(build, axis->value_int)) == LN_OK;
     return ln_layout_emit_same(build, params, is_complete);
 }
 
@@ -47,7 +47,7 @@ static ln_status rewrite_along_axis(ln_layout_build *build)
 typedef struct shuffle {
     const char *src;
     const ln_op *exchange, *divide;
-    int part_count, dims[TL_MAXDIM], axes[TL_MAXDIM]; // of the parts of the twin's axes
+    int part_count, dims[TL_MAXDIM], axes[TL_MAXDIM]; // of the parts of the NHWC form's axes
 } shuffle;
 
 static const ln_op *maker_of(const ln_layout_build *build, const ln_op *reader, const char *optype)
@@ -57,7 +57,8 @@ static const ln_op *maker_of(const ln_layout_build *build, const ln_op *reader, 
     return maker && ln_streq(maker->op_arg->optype, optype) ? maker : NULL;
 }
 
-// The order that the parts of an image's axes have in its twin; false if one has parts of two axes.
+// The order that the parts of an image's axes have in its NHWC form; false if one has parts of two
+// axes.
 static bool order_parts(const tl_tensor *image, const int *parts, int count, int *out_order)
 {
     int ends[4], order[4] = {0, 2, 3, 1}, at = 0, n = 0;
@@ -84,7 +85,7 @@ static bool read_shuffle(const ln_layout_build *build, shuffle *s)
     if (!s->divide || !ln_layout_is_free(build, out))
         return false;
     s->src = ((const ln_tensor_list_entry *)s->divide->op_arg->tensors_in->data)->name;
-    if (!ln_layout_is_free(build, s->src) || !ln_layout_has_twin(build, s->src))
+    if (!ln_layout_is_free(build, s->src) || !ln_layout_has_nhwc(build, s->src))
         return false;
     const tl_tensor *src = ln_layout_find(build, s->src)->tensor;
     const tl_tensor *dst = ln_layout_find(build, out)->tensor;
@@ -127,7 +128,7 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
         return LN_FAIL(LN_INTERNAL, "'%s' is no shuffle any more", build->op->op_arg->name);
     const int *d = ln_layout_find(build, ln_layout_first_out(build))->tensor->dims;
     const int dims[] = {d[0], d[2], d[3], d[1]};
-    const char *src = ln_layout_twin(build, s.src);
+    const char *src = ln_layout_nhwc(build, s.src);
     const char *parts =
         src ? emit_parts(build, "reshape", src, "dims", s.part_count, s.dims) : NULL;
     const char *turned =
@@ -138,7 +139,7 @@ static ln_status rewrite_shuffle(ln_layout_build *build)
     build->bypassed[1] = s.divide;
     ln_list *ins = ln_tensor_list_append(NULL, "src", turned);
     ln_list *list = ln_param_list_append_array_int(NULL, "dims", 4, dims);
-    return ln_layout_emit_twin(build, "reshape", "dst", ins, list, ins && list);
+    return ln_layout_emit_nhwc(build, "reshape", "dst", ins, list, ins && list);
 }
 
 // ---- The table ----

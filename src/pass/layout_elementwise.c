@@ -15,7 +15,7 @@ static int rank_of(const ln_layout_build *build, const char *tname)
 
 // Whether each element of an input meets one element of the output, or is repeated over it: an
 // image of the same shape, one number, or what has as many axes.
-static bool is_operand(const ln_layout_build *build, const char *tname, bool *has_twin)
+static bool is_operand(const ln_layout_build *build, const char *tname, bool *has_nhwc)
 {
     const ln_tensor_entry *entry = ln_layout_find(build, tname);
     int ndim = rank_of(build, ln_layout_first_out(build));
@@ -25,25 +25,25 @@ static bool is_operand(const ln_layout_build *build, const char *tname, bool *ha
         return true;
     if (entry->tensor->dtype != TL_FLOAT || entry->tensor->ndim > ndim || entry->tensor->len == 0)
         return false;
-    *has_twin = *has_twin || (entry->tensor->ndim == ndim && ln_layout_has_twin(build, tname));
+    *has_nhwc = *has_nhwc || (entry->tensor->ndim == ndim && ln_layout_has_nhwc(build, tname));
     return true;
 }
 
 bool ln_layout_fits_elementwise(const ln_layout_build *build)
 {
-    bool has_twin = false;
+    bool has_nhwc = false;
     const ln_tensor_list_entry *in;
     if (!ln_layout_is_free(build, ln_layout_first_out(build)) ||
         build->op->op_arg->tensors_out->next)
         return false;
     LN_LIST_FOREACH (in, build->op->op_arg->tensors_in)
-        if (!is_operand(build, in->name, &has_twin))
+        if (!is_operand(build, in->name, &has_nhwc))
             return false;
-    return has_twin;
+    return has_nhwc;
 }
 
-// The twin of what has fewer axes: those in front are 1.
-static const char *widened_twin(ln_layout_build *build, const char *tname)
+// The NHWC form of what has fewer axes: those in front are 1.
+static const char *widened_nhwc(ln_layout_build *build, const char *tname)
 {
     const tl_tensor *t = ln_layout_find(build, tname)->tensor;
     int dims[4] = {1, 1, 1, 1}, ndim = rank_of(build, ln_layout_first_out(build));
@@ -52,35 +52,35 @@ static const char *widened_twin(ln_layout_build *build, const char *tname)
         dims[ndim == 3 && at == 2 ? 3 : at] = t->dims[i];
     }
     char *image = ln_layout_new_name(build, tname, "image");
-    char *twin = ln_layout_new_name(build, tname, "last");
+    char *nhwc = ln_layout_new_name(build, tname, "last");
     ln_list *ins = ln_tensor_list_append(NULL, "src", tname);
     ln_list *outs = image ? ln_tensor_list_append(NULL, "dst", image) : NULL;
     ln_list *params = ln_param_list_append_array_int(NULL, "dims", 4, dims);
     ln_status status =
-        ln_layout_emit(build, "reshape", "image", ins, outs, params, ins && outs && params && twin);
+        ln_layout_emit(build, "reshape", "image", ins, outs, params, ins && outs && params && nhwc);
     if (status == LN_OK)
-        status = ln_layout_emit_transpose(build, image, twin, ln_layout_to_last);
+        status = ln_layout_emit_transpose(build, image, nhwc, ln_layout_to_last);
     ln_free(image);
-    ln_free(twin);
+    ln_free(nhwc);
     return status == LN_OK ? ln_layout_last_made(build) : NULL;
 }
 
-static const char *operand_twin(ln_layout_build *build, const char *tname)
+static const char *operand_nhwc(ln_layout_build *build, const char *tname)
 {
     const tl_tensor *t = ln_layout_find(build, tname)->tensor;
     if (t->ndim == rank_of(build, ln_layout_first_out(build)))
-        return ln_layout_twin(build, tname);
-    return t->len == 1 ? tname : widened_twin(build, tname);
+        return ln_layout_nhwc(build, tname);
+    return t->len == 1 ? tname : widened_nhwc(build, tname);
 }
 
-// The operator's inputs with twins in the place of images; NULL with a recorded failure.
-static ln_list *twin_inputs(ln_layout_build *build)
+// The operator's inputs with NHWC forms in the place of images; NULL with a recorded failure.
+static ln_list *nhwc_inputs(ln_layout_build *build)
 {
     ln_list *ins = NULL;
     const ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, build->op->op_arg->tensors_in) {
-        const char *twin = operand_twin(build, in->name);
-        if (!twin || ln_tensor_list_push(&ins, in->arg_name, twin) != LN_OK) {
+        const char *nhwc = operand_nhwc(build, in->name);
+        if (!nhwc || ln_tensor_list_push(&ins, in->arg_name, nhwc) != LN_OK) {
             ln_tensor_list_free(ins);
             return NULL;
         }
@@ -92,8 +92,8 @@ ln_status ln_layout_emit_same(ln_layout_build *build, ln_list *params, bool is_c
 {
     const ln_op_arg *arg = build->op->op_arg;
     const char *out_arg = ((const ln_tensor_list_entry *)arg->tensors_out->data)->arg_name;
-    ln_list *ins = twin_inputs(build);
-    return ln_layout_emit_twin(build, arg->optype, out_arg, ins, params, is_complete && ins);
+    ln_list *ins = nhwc_inputs(build);
+    return ln_layout_emit_nhwc(build, arg->optype, out_arg, ins, params, is_complete && ins);
 }
 
 ln_status ln_layout_rewrite_elementwise(ln_layout_build *build)

@@ -32,7 +32,7 @@ of its own, in which its blocks are carried out in order:
 
 A number of a sentence that is decided in the source stands before what it is there, in a comment with its file:
 
-    at most 4 <!-- LN_NARROW_MAX_OUTS of src/arch/cpu/kernels/narrow/narrow.h --> output channels
+    at most 4 <!-- LN_FEW_OUTPUTS_MAX of src/arch/cpu/kernels/few_outputs/few_outputs.h --> output channels
     better by 26 % <!-- 100 * (COST_PENALTY * COST_PENALTY_6 - 1) of src/arch/cpu/conv_choice.c -->
     at most 48 <!-- `o <= 48` of src/arch/cpu/cpu.rules --> products
 

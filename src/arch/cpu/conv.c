@@ -2,12 +2,11 @@
 // From convolutions, and their transposes, to the kernels' arguments. One axis is a row of two.
 
 #include "arch/cpu/kernels/conv/conv.h"
+#include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/deconv/deconv.h"
-#include "arch/cpu/onnx/pool_of.h"
-#include "arch/cpu/onnx/workspace.h"
 #include "op/activation.h"
 #include "op/conv.h"
 #include "op/functions.h"

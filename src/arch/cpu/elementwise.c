@@ -3,12 +3,12 @@
 
 #include "arch/cpu/elementwise.h"
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/norm/norm.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "op/elementwise.h"
 
 // ---- act, elew, scale_shift, func ----

@@ -147,8 +147,8 @@ static ln_status rewrite_conv(ln_layout_build *build)
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     const char *algorithm = ln_layout_algorithm_name(
         build, ln_cpu_choose_conv(weight.d, c.group, out.d + 2, c.stride, c.dilation));
-    const char *src = ln_layout_twin(build, c.src);
-    const char *addend = c.addend ? ln_layout_twin(build, c.addend) : NULL;
+    const char *src = ln_layout_nhwc(build, c.src);
+    const char *addend = c.addend ? ln_layout_nhwc(build, c.addend) : NULL;
     char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");
     ln_status status = src && packed && (addend || !c.addend)
                            ? emit_pack(build, &c, algorithm, packed)
@@ -157,7 +157,7 @@ static ln_status rewrite_conv(ln_layout_build *build)
         bool is_complete;
         ln_list *ins = ln_layout_conv_ins(&c, src, packed, addend, &is_complete);
         ln_layout_params said = ln_layout_conv_params(&c, weight.d[0], algorithm);
-        status = ln_layout_emit_twin(build, "conv2d_nhwc_cpu", "dst", ins, said.list,
+        status = ln_layout_emit_nhwc(build, "conv2d_nhwc_cpu", "dst", ins, said.list,
                                      is_complete && ln_layout_are_complete(&said));
     }
     ln_free(packed);

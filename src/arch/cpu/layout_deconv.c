@@ -52,7 +52,7 @@ static ln_status emit_deconv(ln_layout_build *build, const ln_layout_conv *d, co
     ln_layout_add_conv_act(&said, d);
     bool is_complete;
     ln_list *ins = ln_layout_conv_ins(d, src, packed, NULL, &is_complete);
-    return ln_layout_emit_twin(build, "deconv2d_nhwc_cpu", "dst", ins, said.list,
+    return ln_layout_emit_nhwc(build, "deconv2d_nhwc_cpu", "dst", ins, said.list,
                                is_complete && ln_layout_are_complete(&said));
 }
 
@@ -61,7 +61,7 @@ static ln_status rewrite_deconv(ln_layout_build *build)
     ln_layout_conv d;
     if (!read_deconv(build, &d))
         return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
-    const char *src = ln_layout_twin(build, d.src);
+    const char *src = ln_layout_nhwc(build, d.src);
     char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");
     ln_status status = src && packed ? emit_pack(build, &d, packed) : ln_error_status();
     if (status == LN_OK)

@@ -36,7 +36,7 @@ static bool read_norm(const ln_layout_build *build, norm *n)
     }
     return ln_layout_is_free(build, n->src) &&
            ln_layout_is_free(build, ln_layout_first_out(build)) &&
-           ln_layout_has_twin(build, n->src);
+           ln_layout_has_nhwc(build, n->src);
 }
 
 static bool fits_norm(const ln_layout_build *build)
@@ -87,10 +87,10 @@ static ln_status rewrite_norm(ln_layout_build *build)
     const char *summand = emit_elew(build, "summand", "TL_SUB", n.offset, moved);
     if (!summand)
         return ln_error_status();
-    ln_list *ins = ln_tensor_list_append(NULL, "src", ln_layout_twin(build, n.src));
+    ln_list *ins = ln_tensor_list_append(NULL, "src", ln_layout_nhwc(build, n.src));
     ins = ln_tensor_list_append(ins, "scale", factor);
     ins = ln_tensor_list_append(ins, "offset", summand);
-    return ln_layout_emit_twin(build, "scale_shift", "dst", ins, NULL, ln_list_length(ins) == 3);
+    return ln_layout_emit_nhwc(build, "scale_shift", "dst", ins, NULL, ln_list_length(ins) == 3);
 }
 
 // ---- By moments of the image itself ----
@@ -135,7 +135,7 @@ static ln_status rewrite_group_norm(ln_layout_build *build)
     group_norm g;
     if (!read_group_norm(build, &g))
         return LN_FAIL(LN_INTERNAL, "'%s' is no normalization any more", build->op->op_arg->name);
-    const char *src = ln_layout_twin(build, g.src);
+    const char *src = ln_layout_nhwc(build, g.src);
     if (!src)
         return ln_error_status();
     ln_layout_params said = {0};
@@ -145,7 +145,7 @@ static ln_status rewrite_group_norm(ln_layout_build *build)
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ins = ln_tensor_list_append(ins, "scale", g.scale);
     ins = ln_tensor_list_append(ins, "offset", g.offset);
-    return ln_layout_emit_twin(build, "groupnorm_nhwc_cpu", "dst", ins, said.list,
+    return ln_layout_emit_nhwc(build, "groupnorm_nhwc_cpu", "dst", ins, said.list,
                                ln_list_length(ins) == 3 && ln_layout_are_complete(&said));
 }
 

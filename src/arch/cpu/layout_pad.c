@@ -60,7 +60,7 @@ static bool read_pad(const ln_layout_build *build, pad *p)
 static bool fits_pad(const ln_layout_build *build)
 {
     pad p;
-    return read_pad(build, &p) && ln_layout_has_twin(build, p.src);
+    return read_pad(build, &p) && ln_layout_has_nhwc(build, p.src);
 }
 
 static ln_status rewrite_pad(ln_layout_build *build)
@@ -68,7 +68,7 @@ static ln_status rewrite_pad(ln_layout_build *build)
     pad p;
     if (!read_pad(build, &p))
         return LN_FAIL(LN_INTERNAL, "'%s' pads no image any more", build->op->op_arg->name);
-    const char *src = ln_layout_twin(build, p.src);
+    const char *src = ln_layout_nhwc(build, p.src);
     if (!src)
         return ln_error_status();
     ln_layout_params said = {0};
@@ -77,7 +77,7 @@ static ln_status rewrite_pad(ln_layout_build *build)
     ln_layout_add_string(&said, "mode", p.mode, "constant");
     ln_layout_add_number(&said, "value", p.value);
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_twin(build, "pad_nhwc_cpu", "dst", ins, said.list,
+    return ln_layout_emit_nhwc(build, "pad_nhwc_cpu", "dst", ins, said.list,
                                ins && ln_layout_are_complete(&said));
 }
 

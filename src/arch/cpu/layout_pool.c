@@ -65,7 +65,7 @@ static bool read_pool(const ln_layout_build *build, pool *p)
 static bool fits_pool(const ln_layout_build *build)
 {
     pool p;
-    return read_pool(build, &p) && ln_layout_has_twin(build, p.src);
+    return read_pool(build, &p) && ln_layout_has_nhwc(build, p.src);
 }
 
 // As many windows as fit, or as the operator has where that differs.
@@ -88,7 +88,7 @@ static ln_status rewrite_pool(ln_layout_build *build)
     pool p;
     if (!read_pool(build, &p))
         return LN_FAIL(LN_INTERNAL, "'%s' is no pooling any more", build->op->op_arg->name);
-    const char *src = ln_layout_twin(build, p.src);
+    const char *src = ln_layout_nhwc(build, p.src);
     if (!src)
         return ln_error_status();
     ln_layout_params params = {0};
@@ -102,7 +102,7 @@ static ln_status rewrite_pool(ln_layout_build *build)
         params.count++;
     }
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_twin(build, p.optype, "dst", ins, params.list,
+    return ln_layout_emit_nhwc(build, p.optype, "dst", ins, params.list,
                                ins && ln_layout_are_complete(&params));
 }
 
@@ -192,7 +192,7 @@ static bool read_resize(const ln_layout_build *build, resize *r)
 static bool fits_resize(const ln_layout_build *build)
 {
     resize r;
-    return read_resize(build, &r) && ln_layout_has_twin(build, r.src);
+    return read_resize(build, &r) && ln_layout_has_nhwc(build, r.src);
 }
 
 static ln_status rewrite_resize(ln_layout_build *build)
@@ -200,7 +200,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
     resize r;
     if (!read_resize(build, &r))
         return LN_FAIL(LN_INTERNAL, "'%s' is no resizing any more", build->op->op_arg->name);
-    const char *src = ln_layout_twin(build, r.src);
+    const char *src = ln_layout_nhwc(build, r.src);
     if (!src)
         return ln_error_status();
     ln_layout_params params = {0};
@@ -214,7 +214,7 @@ static ln_status rewrite_resize(ln_layout_build *build)
         params.count++;
     }
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
-    return ln_layout_emit_twin(build, "resize_nhwc_cpu", "dst", ins, params.list,
+    return ln_layout_emit_nhwc(build, "resize_nhwc_cpu", "dst", ins, params.list,
                                ins && ln_layout_are_complete(&params));
 }
 

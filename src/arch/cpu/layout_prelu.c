@@ -49,12 +49,12 @@ static ln_status rewrite_prelu(ln_layout_build *build)
     if (!has_channel_slopes(build))
         return ln_layout_rewrite_elementwise(build);
     const char *slope = slope_row(build);
-    const char *src = slope ? ln_layout_twin(build, ln_layout_input(build, "src")) : NULL;
+    const char *src = slope ? ln_layout_nhwc(build, ln_layout_input(build, "src")) : NULL;
     if (!src)
         return ln_error_status();
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ins = ln_tensor_list_append(ins, "slope", slope);
-    return ln_layout_emit_twin(build, "prelu_nhwc_cpu", "dst", ins, NULL, ln_list_length(ins) == 2);
+    return ln_layout_emit_nhwc(build, "prelu_nhwc_cpu", "dst", ins, NULL, ln_list_length(ins) == 2);
 }
 
 const ln_layout_op ln_layout_prelus[] = {

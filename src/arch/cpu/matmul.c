@@ -14,12 +14,11 @@
 
 #include <stdint.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
-#include "arch/cpu/kernels/gemm/deal.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/kernels/gemm/packed.h"
-#include "arch/cpu/onnx/pool_of.h"
-#include "arch/cpu/onnx/workspace.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
 #include "op/onnx/matmul.h"
 

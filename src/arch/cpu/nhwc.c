@@ -9,15 +9,14 @@
 
 #include <lightnet/convdim.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
-#include "arch/cpu/kernels/narrow/narrow.h"
+#include "arch/cpu/kernels/few_outputs/few_outputs.h"
 #include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
-#include "arch/cpu/onnx/pool_of.h"
-#include "arch/cpu/onnx/workspace.h"
 #include "op/call.h"
 
 // ---- Reading ----
@@ -149,7 +148,7 @@ void ln_conv_nhwc_pack(ln_pool *pool, const int weight_dims[4], const float *wei
     else if (algorithm == LN_CONV_DIRECT)
         ln_direct_f32_pack(&shape, weight, packed);
     else if (algorithm == LN_CONV_NARROW)
-        ln_narrow_f32_pack(&shape, weight, packed);
+        ln_few_outputs_f32_pack(&shape, weight, packed);
     else
         ln_winograd_f32_pack((size_t)ln_conv_winograd_tile(algorithm), &shape, weight, packed,
                              pool);
@@ -297,7 +296,7 @@ void ln_conv_nhwc_run(ln_pool *pool, const ln_conv_nhwc *conv, const tl_tensor *
     else if (conv->algorithm == LN_CONV_DIRECT)
         ln_direct_f32(ln_cpu_isa_get(), &args, pool);
     else if (conv->algorithm == LN_CONV_NARROW)
-        ln_narrow_f32(ln_cpu_isa_get(), &args, pool);
+        ln_few_outputs_f32(ln_cpu_isa_get(), &args, pool);
     else
         ln_winograd_f32(ln_cpu_isa_get(), winograd_of(conv), &args, pool, workspace);
 }

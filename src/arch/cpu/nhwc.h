@@ -14,6 +14,7 @@
 #include <lightnet/op.h>
 #include <lightnet/tensor.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/conv_nhwc.h"
 #include "arch/cpu/kernels/conv_nhwc.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
@@ -21,12 +22,6 @@
 #include "op/channels.h"
 
 LN_CPPSTART
-
-// The threads that run an operator.
-static inline ln_pool *ln_cpu_pool(const ln_op_arg *op_arg)
-{
-    return op_arg->context ? op_arg->context->pool : NULL;
-}
 
 // ---- Reading ----
 

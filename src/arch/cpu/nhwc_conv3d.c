@@ -14,9 +14,9 @@
 #include <lightnet/convdim.h>
 #include <lightnet/shape.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/nhwc.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 // ---- Packing ----
 

@@ -16,11 +16,11 @@
 #include <limits.h>
 #include <string.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/deconv/deconv_nhwc.h"
 #include "arch/cpu/nhwc.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 // ---- Packed weights ----
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed for each channel of channels-last images by itself.
+// Group normalization of channels-last images, and PReLU with slopes of channels.
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
-#include "arch/cpu/kernels/channels/channels.h"
+#include "arch/cpu/kernels/groupnorm/groupnorm.h"
 #include "arch/cpu/nhwc.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 static ln_status check_rows(ln_call *call, int count)
 {

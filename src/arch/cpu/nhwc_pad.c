@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/nhwc.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 // Floats that are copied in about 20 microseconds.
 #define PIECE_FLOATS ((size_t)128 << 10)

@@ -5,8 +5,8 @@
 
 #include <lightnet/convdim.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "op/functions.h"
 
 ln_status ln_pool_nhwc_infer(ln_pool_nhwc *pooling)

@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <math.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 #include "arch/cpu/nhwc.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "op/functions.h"
 
 enum { NEAREST, LINEAR };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // From normalizations and softmax to the kernels' arguments.
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "op/onnx/reduce.h"
 
 // ---- Batches ----

@@ -4,9 +4,9 @@
 // first.
 
 #include "arch/cpu/kernels/pool/pool.h"
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
-#include "arch/cpu/onnx/workspace.h"
 #include "op/functions.h"
 #include "op/pool.h"
 

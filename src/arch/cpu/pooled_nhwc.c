@@ -4,10 +4,10 @@
 
 #include "arch/cpu/pooled_nhwc.h"
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/band/pooled.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "op/functions.h"
 
 ln_status ln_pooled_nhwc_infer(ln_pooled_nhwc *op)

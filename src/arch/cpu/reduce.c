@@ -2,11 +2,11 @@
 // From reductions to the kernels' arguments.
 
 #include "op/onnx/reduce.h"
+#include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/reduce/reduce.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 // The data as [outer, count, inner], where the reduced axes are neighbours. Axes of one element are
 // either, as it fits.

@@ -4,10 +4,10 @@
 
 #include "arch/cpu/separable_nhwc.h"
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/band/band.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 // ---- Shapes ----
 

@@ -10,7 +10,8 @@ bool ln_is_space(uint32_t code)
            code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
-// Letters `first`, `first + step`, ... up to `last` in upper case, each `distance` before its twin.
+// Letters `first`, `first + step`, ... up to `last` in upper case, each `distance` before its
+// counterpart.
 typedef struct letters {
     uint32_t first, last;
     uint32_t step, distance;

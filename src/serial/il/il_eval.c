@@ -167,7 +167,7 @@ static ln_status divide(const evaluator *e, const ln_il_token *where, const ln_i
 {
     if (!is_true(b))
         return ln_il_fail(where, LN_INVALID, "division by zero");
-    // The smallest number has no positive twin, so -1 goes the way of the doubles.
+    // The smallest number has no positive counterpart, so -1 goes the way of the doubles.
     bool is_whole = a->is_whole && b->is_whole && b->whole != -1;
     if (is_whole && (a->whole % b->whole == 0 || e->arithmetic == LN_IL_ARITHMETIC_IF))
         *out = whole(a->whole / b->whole);

@@ -67,7 +67,7 @@ static const char *check_value(const ln_onnx_field *field, const ln_wire_field *
 {
     int is_bytes = got->type == LN_WIRE_BYTES;
     switch (field->kind) {
-    case LN_FIELD_SKIP: return NULL;
+    case LN_FIELD_IGNORED: return NULL;
     case LN_FIELD_INT: return got->type == LN_WIRE_VARINT ? NULL : "not an integer";
     case LN_FIELD_FLOAT: return got->type == LN_WIRE_FIXED32 ? NULL : "not a float";
     case LN_FIELD_STRING:
@@ -121,7 +121,7 @@ static ln_status step(walk *w)
     size_t count = ++f->counts[f->field - f->schema->fields];
     if (!reason)
         reason = check_value(f->field, &got);
-    int is_once = !is_repeated(f->field->kind) && f->field->kind != LN_FIELD_SKIP;
+    int is_once = !is_repeated(f->field->kind) && f->field->kind != LN_FIELD_IGNORED;
     if (!reason && is_once && count > 1)
         reason = "the field is there twice";
     if (reason)

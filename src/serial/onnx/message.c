@@ -41,7 +41,7 @@ static void read_field(const ln_onnx_field *field, const ln_wire_field *got, ln_
 {
     void *member = out + field->offset;
     switch (field->kind) {
-    case LN_FIELD_SKIP: break;
+    case LN_FIELD_IGNORED: break;
     case LN_FIELD_INT:
     case LN_FIELD_FLOAT:
         *(ln_onnx_scalar *)member = (ln_onnx_scalar){.at = got->at, .bits = got->bits};

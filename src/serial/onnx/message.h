@@ -40,7 +40,7 @@ typedef struct ln_onnx_numbers {
 
 // What a field holds, and so what its member in the struct is.
 typedef enum ln_onnx_field_kind {
-    LN_FIELD_SKIP,     // bytes that nobody looks at; no member
+    LN_FIELD_IGNORED,  // bytes that nobody looks at; no member
     LN_FIELD_INT,      // ln_onnx_scalar
     LN_FIELD_FLOAT,    // ln_onnx_scalar with the bits of a float
     LN_FIELD_STRING,   // ln_onnx_bytes
@@ -64,7 +64,7 @@ typedef ln_onnx_numbers ln_member_INTS, ln_member_FLOATS, ln_member_DOUBLES;
 // clang-format on
 #define F(type, number, kind, name)        ln_member_##kind name;
 #define C(type, number, kind, name, child) ln_member_##kind name;
-#define SKIP(type, number, name)
+#define IGNORED(type, number, name)
 #include "serial/onnx/messages.inc"
 
 // The kinds of messages; each has the struct of its name.
@@ -73,7 +73,7 @@ typedef enum ln_onnx_kind {
 #define END(KIND, type)
 #define F(type, number, kind, name)
 #define C(type, number, kind, name, child)
-#define SKIP(type, number, name)
+#define IGNORED(type, number, name)
 #include "serial/onnx/messages.inc"
     LN_ONNX_KIND_COUNT
 } ln_onnx_kind;
@@ -84,7 +84,7 @@ enum {
 #define END(KIND, type)
 #define F(type, number, kind, name)        LN_ONNX_##type##_##name = (number),
 #define C(type, number, kind, name, child) LN_ONNX_##type##_##name = (number),
-#define SKIP(type, number, name)
+#define IGNORED(type, number, name)
 #include "serial/onnx/messages.inc"
 };
 

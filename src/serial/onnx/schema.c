@@ -7,7 +7,7 @@
 #define MESSAGE(KIND, type)         static const ln_onnx_field type##_fields[] = {
 #define END(KIND, type)             };
 #define F(type, number, kind, name) FIELD(number, kind, #name, offsetof(ln_onnx_##type, name), 0)
-#define SKIP(type, number, name)    FIELD(number, SKIP, #name, 0, 0)
+#define IGNORED(type, number, name)    FIELD(number, IGNORED, #name, 0, 0)
 #define C(type, number, kind, name, child) \
     FIELD(number, kind, #name, offsetof(ln_onnx_##type, name), LN_ONNX_##child)
 #define FIELD(number, kind, name, offset, child) {number, LN_FIELD_##kind, name, offset, child},
@@ -20,7 +20,7 @@
 #define END(KIND, type)
 #define F(type, number, kind, name)
 #define C(type, number, kind, name, child)
-#define SKIP(type, number, name)
+#define IGNORED(type, number, name)
 const ln_onnx_schema ln_onnx_schemas[LN_ONNX_KIND_COUNT] = {
 #include "serial/onnx/messages.inc"
 };

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/attention/attention.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 static ln_attention_f32_shape shape_of(const ln_cpu_attend *a)
 {

@@ -9,7 +9,7 @@
 
 #include <lightnet/call.h>
 
-#include "arch/cpu/onnx/workspace.h"
+#include "arch/cpu/call.h"
 #include "op/onnx/attention.h"
 #include "op/onnx/attention_ms.h"
 

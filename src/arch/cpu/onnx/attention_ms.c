@@ -7,10 +7,10 @@
 
 #include <math.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/onnx/attention_core.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 static ln_cpu_attend sizes_of(const ln_ms_attention *a)
 {

@@ -11,11 +11,11 @@
 
 #include <string.h>
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
-#include "arch/cpu/onnx/pool_of.h"
 #include "base/checked.h"
 #include "base/deadline.h"
 #include "op/onnx/ml.h"

@@ -3,8 +3,8 @@
 
 #include "arch/cpu/functions.h"
 
+#include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
-#include "arch/cpu/onnx/pool_of.h"
 
 enum { IDS, SEGMENT_IDS, WORDS, POSITIONS, SEGMENTS, GAMMA, BETA, MASK, POSITION_IDS };
 

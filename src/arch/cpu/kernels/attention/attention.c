@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/select.h"
 #include "base/checked.h"

@@ -14,7 +14,7 @@
 
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 
 // Bytes of a band's buffers: what stays in a second cache of 1 MiB beside weights, inputs and
 // outputs. With an expanded image, fewer rows would be moved too often.

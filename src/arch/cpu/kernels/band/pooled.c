@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/direct/direct.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 #include "base/checked.h"
 

@@ -12,7 +12,7 @@
 #include "arch/cpu/kernels/deconv/deconv_phase.h"
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/transpose/copy_rows.h"
 #include "base/checked.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drives depthwise convolution: packs weights, and cuts the output for the threads, into rows, or
 // into channels where these are more than the pixels of an image. So do the pointwise convolutions
-// around it (gemm/deal.h), and a core finds in its cache what it needs.
+// around it (gemm/partition.h), and a core finds in its cache what it needs.
 
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "arch/cpu/kernels/few/few.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/few_inputs/few_inputs.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/grouped/grouped.h"
 
@@ -478,8 +478,8 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
     const ln_conv_shape *s = &a->shape;
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
         return;
-    if (ln_few_f32_fits(a)) {
-        ln_few_f32(isa, a, pool);
+    if (ln_few_inputs_f32_fits(a)) {
+        ln_few_inputs_f32(isa, a, pool);
         return;
     }
     if (ln_grouped_f32_fits(a)) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/kernels/eltwise/eltwise.h"
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "base/checked.h"
 

@@ -4,7 +4,7 @@
 
 #include "arch/cpu/kernels/gemm/packed.h"
 
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/kernels/kernel_test.h"
 #include "arch/cpu/simd/f32__generic.h"

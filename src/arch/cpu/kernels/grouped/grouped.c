@@ -4,7 +4,7 @@
 
 #include "arch/cpu/kernels/grouped/grouped.h"
 
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/select.h"
 
 static const struct {

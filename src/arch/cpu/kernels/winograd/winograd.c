@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
 #include "base/checked.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "arch/cpu/kernels/gemm/deal.h"
+#include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
 #include "arch/cpu/kernels/winograd/winograd_points.h"

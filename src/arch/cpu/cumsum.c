@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cumulative sums: each goes on in double from element to element of its line, and is rounded where
+// it is stored. Adjacent lines are done together, some columns at a time.
+
+#include "arch/cpu/functions.h"
+
+#include <stdbool.h>
+
+#include "arch/cpu/call.h"
+#include "op/onnx/reduce.h"
+
+#define COLUMNS    ((size_t)64)
+#define MIN_SHARED ((size_t)1 << 14) // elements; fewer are not worth more threads
+
+typedef struct running {
+    const float *x;
+    float *y;
+    ln_lines lines;
+    size_t per_outer; // pieces: sets of columns
+    bool is_exclusive, is_reverse;
+} running;
+
+static void run_columns(void *user, size_t index)
+{
+    const running *r = user;
+    size_t inner = r->lines.inner, column = index % r->per_outer * COLUMNS;
+    size_t width = inner - column < COLUMNS ? inner - column : COLUMNS;
+    size_t first = index / r->per_outer * r->lines.count * inner + column;
+    double sums[COLUMNS] = {0};
+    for (size_t k = 0; k < r->lines.count; k++) {
+        size_t at = first + (r->is_reverse ? r->lines.count - 1 - k : k) * inner;
+        for (size_t i = 0; i < width; i++) {
+            double next = sums[i] + (double)r->x[at + i];
+            r->y[at + i] = (float)(r->is_exclusive ? sums[i] : next);
+            sums[i] = next;
+        }
+    }
+}
+
+ln_status ln_cpu_accepts_cumsum(ln_call *call)
+{
+    if (ln_call_in(call, 0)->dtype != TL_FLOAT)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
+    return LN_OK;
+}
+
+ln_status ln_cpu_cumsum(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *axes = ln_call_in(call, 1);
+    running r = {.x = src->data,
+                 .y = ln_call_dst(call, 0)->data,
+                 .lines = {1, 1, 1},
+                 .is_exclusive = ln_call_int(call, "exclusive") != 0,
+                 .is_reverse = ln_call_int(call, "reverse") != 0};
+    if (src->ndim > 0) {
+        int64_t given =
+            axes->dtype == TL_INT64 ? *(const int64_t *)axes->data : *(const int32_t *)axes->data;
+        int axis;
+        LN_TRY(ln_call_check_axis(call, "axis", given, src->ndim, &axis));
+        r.lines = ln_lines_along(src, axis);
+    }
+    if (src->len == 0)
+        return LN_OK;
+    r.per_outer = (r.lines.inner + COLUMNS - 1) / COLUMNS;
+    ln_pool *pool = (size_t)src->len < MIN_SHARED ? NULL : ln_cpu_call_pool(call);
+    ln_pool_run(pool, r.lines.outer * r.per_outer, run_columns, &r);
+    return LN_OK;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group normalization and per-channel PReLU on channels-last images.
+//
+// Moments are summed over slices of the pixels, which are the tasks; from them come the scale and
+// the shift of each channel.
+//
+//     workspace:   for each image   | means of slice 0 | squares of slice 0 | ... |
+//                  then for each    | factors | summands |               (rows of all channels)
+
+#include "arch/cpu/kernels/groupnorm/groupnorm.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "arch/cpu/kernels/gemm/partition.h"
+#include "arch/cpu/kernels/select.h"
+#include "base/checked.h"
+
+static const struct {
+    ln_cpu_isa isa;
+    ln_moments_f32_fn *moments;
+    ln_prelu_f32_fn *prelu;
+} kernels[] = {
+#define K(isa, moments, prelu) {LN_CPU_ISA_##isa, moments, prelu},
+#include "arch/cpu/kernels/groupnorm/groupnorm.inc"
+#undef K
+};
+
+// ---- Slices ----
+
+// Floats that take a thread some 10 microseconds.
+#define SLICE_FLOATS ((size_t)128 << 10)
+#define MAX_SLICES   ((size_t)8)
+
+typedef struct slices {
+    size_t rows; // of each but the last
+    size_t count;
+} slices;
+
+// Of an image; they depend on its shape alone.
+static slices cut(size_t pixels, size_t channels)
+{
+    double floats = (double)pixels * (double)channels / (double)SLICE_FLOATS;
+    size_t wanted = floats < (double)MAX_SLICES ? (size_t)floats + 1 : MAX_SLICES;
+    size_t blocks = ln_div_up(pixels, LN_MOMENTS_ROWS);
+    size_t rows = ln_div_up(blocks ? blocks : 1, wanted) * LN_MOMENTS_ROWS;
+    return (slices){.rows = rows, .count = pixels ? ln_div_up(pixels, rows) : 1};
+}
+
+size_t ln_groupnorm_f32_workspace(size_t batch, size_t pixels, size_t channels)
+{
+    size_t rows = 2 * cut(pixels, channels).count + 2, floats, bytes;
+    if (!ln_size_mul(rows, channels, &floats) || !ln_size_mul(floats, batch, &floats) ||
+        !ln_size_mul(floats, sizeof(float), &bytes))
+        return SIZE_MAX;
+    return bytes;
+}
+
+// ---- Moments ----
+
+typedef struct moments_job {
+    const ln_groupnorm_f32_args *args;
+    ln_moments_f32_fn *moments;
+    slices slices;
+    float *workspace;
+} moments_job;
+
+static void measure_slice(void *user, size_t index)
+{
+    const moments_job *job = user;
+    const ln_groupnorm_f32_args *a = job->args;
+    size_t image = index / job->slices.count, row = index % job->slices.count * job->slices.rows;
+    float *out = job->workspace + 2 * index * a->channels;
+    job->moments(ln_min(job->slices.rows, a->pixels - row), a->channels,
+                 a->x + (image * a->pixels + row) * a->channels, out, out + a->channels);
+}
+
+// ---- Factors ----
+
+typedef struct group_moments {
+    double mean, variance;
+} group_moments;
+
+// Channels [first, end) of the slices from `found` on.
+static group_moments merge(const moments_job *job, const float *found, size_t first, size_t end)
+{
+    const ln_groupnorm_f32_args *a = job->args;
+    double all = (double)a->pixels * (double)(end - first), sum = 0, squares = 0;
+    for (size_t s = 0; s < job->slices.count; s++) {
+        const float *means = found + 2 * s * a->channels;
+        double pixels = (double)ln_min(job->slices.rows, a->pixels - s * job->slices.rows);
+        for (size_t c = first; c < end; c++)
+            sum += pixels * (double)means[c];
+    }
+    double mean = sum / all;
+    for (size_t s = 0; s < job->slices.count; s++) {
+        const float *means = found + 2 * s * a->channels;
+        double pixels = (double)ln_min(job->slices.rows, a->pixels - s * job->slices.rows);
+        for (size_t c = first; c < end; c++) {
+            double d = (double)means[c] - mean;
+            squares += (double)means[a->channels + c] + pixels * (d * d);
+        }
+    }
+    return (group_moments){mean, squares / all};
+}
+
+static void find_factors(const moments_job *job, const float *found, float *factors)
+{
+    const ln_groupnorm_f32_args *a = job->args;
+    size_t of_group = a->channels / a->groups;
+    for (size_t first = 0; first < a->channels; first += of_group) {
+        group_moments m = merge(job, found, first, first + of_group);
+        double deviation = sqrt(m.variance + (double)a->epsilon);
+        for (size_t c = first; c < first + of_group; c++) {
+            double factor = (double)a->scale[c] / deviation;
+            factors[c] = (float)factor;
+            factors[a->channels + c] = (float)((double)a->offset[c] - m.mean * factor);
+        }
+    }
+}
+
+void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *a, ln_pool *pool,
+                      float *workspace)
+{
+    if (a->batch * a->pixels * a->channels == 0)
+        return;
+    moments_job job = {.args = a,
+                       .moments = LN_SELECT_KERNEL(kernels, isa)->moments,
+                       .slices = cut(a->pixels, a->channels),
+                       .workspace = workspace};
+    ln_pool_run(pool, a->batch * job.slices.count, measure_slice, &job);
+    size_t image_floats = a->pixels * a->channels, found = 2 * job.slices.count * a->channels;
+    for (size_t i = 0; i < a->batch; i++) {
+        float *factors = workspace + a->batch * found + 2 * i * a->channels;
+        find_factors(&job, workspace + i * found, factors);
+        ln_scale_shift_f32_args apply = {.rows = a->pixels,
+                                         .channels = a->channels,
+                                         .x = a->x + i * image_floats,
+                                         .x_row = a->channels,
+                                         .scale = factors,
+                                         .offset = factors + a->channels,
+                                         .y = a->y + i * image_floats,
+                                         .act = a->act};
+        ln_scale_shift_f32(isa, &apply, pool);
+    }
+}
+
+// ---- Rectifier ----
+
+typedef struct prelu_job {
+    const ln_prelu_f32_args *args;
+    ln_prelu_f32_fn *prelu;
+    size_t pieces;
+} prelu_job;
+
+static void prelu_piece(void *user, size_t index)
+{
+    const prelu_job *job = user;
+    const ln_prelu_f32_args *a = job->args;
+    size_t first = ln_share_start(a->rows, job->pieces, index);
+    size_t end = ln_share_start(a->rows, job->pieces, index + 1);
+    job->prelu(end - first, a->channels, a->x + first * a->channels, a->slope,
+               a->y + first * a->channels);
+}
+
+void ln_prelu_f32(ln_cpu_isa isa, const ln_prelu_f32_args *args, ln_pool *pool)
+{
+    size_t floats = args->rows * args->channels;
+    if (floats == 0)
+        return;
+    size_t pieces = floats / SLICE_FLOATS;
+    prelu_job job = {.args = args,
+                     .prelu = LN_SELECT_KERNEL(kernels, isa)->prelu,
+                     .pieces = ln_min(pieces ? pieces : 1, args->rows)};
+    ln_pool_run(pool, job.pieces, prelu_piece, &job);
+}

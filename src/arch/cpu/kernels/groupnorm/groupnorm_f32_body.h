@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group normalization and PReLU, written once in vector verbs. A kernel file includes the verbs of
+// its instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_GROUPNORM_F32_BODY_H
+#define LN_ARCH_CPU_KERNELS_GROUPNORM_F32_BODY_H
+
+#include "arch/cpu/kernels/groupnorm/groupnorm.h"
+
+// ---- Moments ----
+
+#define MOMENTS_SUMS 4
+
+// `n` of the channels; all but the last ones are whole vectors.
+VF_VERB vf load_channels(const float *p, size_t n)
+{
+    return n == VF_LANES ? vf_load(p) : vf_load_n(p, n);
+}
+
+VF_VERB void store_channels(float *p, vf v, size_t n)
+{
+    if (n == VF_LANES)
+        vf_store(p, v);
+    else
+        vf_store_n(p, v, n);
+}
+
+VF_VERB vf join_sums(const vf sums[MOMENTS_SUMS])
+{
+    return vf_add(vf_add(sums[0], sums[1]), vf_add(sums[2], sums[3]));
+}
+
+// Merges a block into the moments of `before` pixels.
+VF_VERB void moments_block(size_t rows, size_t n, const float *x, size_t x_row, size_t before,
+                           float *mean, float *squares)
+{
+    vf sums[MOMENTS_SUMS], powers[MOMENTS_SUMS];
+    for (size_t i = 0; i < MOMENTS_SUMS; i++)
+        sums[i] = powers[i] = vf_set1(0.0f);
+    size_t row = 0;
+    for (; row + MOMENTS_SUMS <= rows; row += MOMENTS_SUMS)
+        for (size_t i = 0; i < MOMENTS_SUMS; i++)
+            sums[i] = vf_add(sums[i], load_channels(x + (row + i) * x_row, n));
+    for (size_t i = 0; row + i < rows; i++)
+        sums[i] = vf_add(sums[i], load_channels(x + (row + i) * x_row, n));
+    vf block_mean = vf_div(join_sums(sums), vf_set1((float)rows));
+    for (row = 0; row + MOMENTS_SUMS <= rows; row += MOMENTS_SUMS)
+        for (size_t i = 0; i < MOMENTS_SUMS; i++) {
+            vf d = vf_sub(load_channels(x + (row + i) * x_row, n), block_mean);
+            powers[i] = vf_fma(d, d, powers[i]);
+        }
+    for (size_t i = 0; row + i < rows; i++) {
+        vf d = vf_sub(load_channels(x + (row + i) * x_row, n), block_mean);
+        powers[i] = vf_fma(d, d, powers[i]);
+    }
+    vf old_mean = before ? load_channels(mean, n) : vf_set1(0.0f);
+    vf old_squares = before ? load_channels(squares, n) : vf_set1(0.0f);
+    const vf weight = vf_set1((float)rows / (float)(before + rows));
+    const vf spread = vf_mul(vf_set1((float)before), weight);
+    vf d = vf_sub(block_mean, old_mean);
+    store_channels(mean, vf_fma(d, weight, old_mean), n);
+    vf joined = vf_add(old_squares, join_sums(powers));
+    store_channels(squares, vf_fma(vf_mul(d, d), spread, joined), n);
+}
+
+VF_VERB void moments_f32(size_t rows, size_t channels, const float *x, float *mean, float *squares)
+{
+    for (size_t row = 0; row < rows; row += LN_MOMENTS_ROWS) {
+        size_t count = rows - row < LN_MOMENTS_ROWS ? rows - row : LN_MOMENTS_ROWS, c = 0;
+        const float *from = x + row * channels;
+        for (; c + VF_LANES <= channels; c += VF_LANES)
+            moments_block(count, VF_LANES, from + c, channels, row, mean + c, squares + c);
+        if (c < channels)
+            moments_block(count, channels - c, from + c, channels, row, mean + c, squares + c);
+    }
+}
+
+// ---- Rectifier ----
+
+VF_VERB vf prelu_value(vf x, vf slope)
+{
+    return vf_if_ge(x, vf_set1(0.0f), x, vf_mul(slope, x));
+}
+
+VF_VERB void prelu_f32(size_t rows, size_t channels, const float *x, const float *slope, float *y)
+{
+    for (; rows > 0; rows--, x += channels, y += channels) {
+        size_t c = 0;
+        for (; c + VF_LANES <= channels; c += VF_LANES)
+            vf_store(y + c, prelu_value(vf_load(x + c), vf_load(slope + c)));
+        if (c < channels)
+            vf_store_n(
+                y + c,
+                prelu_value(vf_load_n(x + c, channels - c), vf_load_n(slope + c, channels - c)),
+                channels - c);
+    }
+}
+
+#endif
