@@ -45,6 +45,8 @@ static ln_status merge_child(ln_document *arena, ln_value *parent, const char *k
             return LN_OK;
         return ln_fail_at(over->place, LN_INVALID, "'-' has no inherited entry to delete here");
     }
+    if (key && !over && strcmp(key, "base") == 0) // of one object alone
+        return LN_OK;
     // Versions belong together: those of a base say nothing about the operator that inherits.
     bool is_replaced = key && strcmp(key, "since") == 0;
     if (key && base && over && strcmp(key, "include") == 0)
@@ -100,6 +102,49 @@ static ln_status merge(ln_document *arena, const ln_value *base, const ln_value 
         return merge_objects(arena, base, over, merged);
     if (over->kind == LN_VALUE_ARRAY)
         return merge_arrays(arena, base, over, merged);
+    return LN_OK;
+}
+
+// ---- Parameters ----
+
+// `KEY: "name"` says what a parameter is called and of what type it is.
+static const struct {
+    const char *key, *ptype, *realtype;
+} param_keys[] = {
+    {"number", "LN_PARAM_NUMBER", NULL},     {"numbers", "LN_PARAM_ARRAY_NUMBER", NULL},
+    {"int", "LN_PARAM_NUMBER", "int"},       {"ints", "LN_PARAM_ARRAY_NUMBER", "int"},
+    {"float", "LN_PARAM_NUMBER", "float"},   {"floats", "LN_PARAM_ARRAY_NUMBER", "float"},
+    {"double", "LN_PARAM_NUMBER", "double"}, {"doubles", "LN_PARAM_ARRAY_NUMBER", "double"},
+    {"string", "LN_PARAM_STRING", NULL},     {"strings", "LN_PARAM_ARRAY_STRING", NULL},
+    {"bool", "LN_PARAM_BOOL", NULL},         {"bools", "LN_PARAM_ARRAY_BOOL", NULL},
+};
+
+static ln_status spell_out_param(ln_document *document, ln_value *param, ln_value *name, size_t key)
+{
+    const struct {
+        const char *key, *text;
+    } parts[] = {{"ptype", param_keys[key].ptype}, {"realtype", param_keys[key].realtype}};
+    if (ln_value_get(param, "arg_name"))
+        return ln_fail_at(name->key_place, LN_INVALID, "'%s' says the arg_name already", name->key);
+    for (size_t i = 0; i < 2 && parts[i].text; i++) {
+        if (ln_value_get(param, parts[i].key))
+            return ln_fail_at(name->key_place, LN_INVALID, "'%s' says the %s already", name->key,
+                              parts[i].key);
+        LN_TRY(ln_value_append_literal(
+            param, parts[i].key, ln_value_new_string(document, parts[i].text, name->key_place)));
+    }
+    name->key = "arg_name";
+    return LN_OK;
+}
+
+static ln_status spell_out_params(ln_document *document, const ln_value *op)
+{
+    const ln_value *params = ln_value_get(op, "params");
+    for (ln_value *param = params ? params->first : NULL; param; param = param->next)
+        for (ln_value *member = param->first; member; member = member->next)
+            for (size_t i = 0; i < sizeof param_keys / sizeof param_keys[0]; i++)
+                if (member->key && strcmp(member->key, param_keys[i].key) == 0)
+                    LN_TRY(spell_out_param(document, param, member, i));
     return LN_OK;
 }
 
@@ -272,6 +317,7 @@ static ln_status read_named(ln_opdesc_set *set, const ln_value *root, bool is_ba
             base = find_abstract(set, object->key, &arch);
         }
         ln_value *merged;
+        LN_TRY(spell_out_params(set->documents[set->document_count - 1], object));
         LN_TRY(merge(set->arena, base ? base->object : NULL, object, &merged));
         merged->key = object->key;
         if (!ln_opdesc_is_only_base(merged)) {
@@ -299,6 +345,7 @@ static ln_status read_ops(ln_opdesc_set *set, const ln_value *root, bool is_base
                               member->key);
     for (const ln_value *object = ops->first; object; object = object->next) {
         ln_value *merged;
+        LN_TRY(spell_out_params(set->documents[set->document_count - 1], object));
         LN_TRY(merge(set->arena, NULL, object, &merged));
         const ln_value *optype = ln_value_get(merged, "optype");
         if (optype && optype->kind == LN_VALUE_STRING)
@@ -365,13 +412,14 @@ void ln_opdesc_set_deinit(ln_opdesc_set *set)
 
 bool ln_opdesc_is_only_base(const ln_value *object)
 {
-    const ln_value *autogen = ln_value_get(object, "autogen");
-    return autogen && !autogen->boolean && autogen->number == 0;
+    const ln_value *autogen = ln_value_get(object, "autogen"), *base = ln_value_get(object, "base");
+    return (autogen && !autogen->boolean && autogen->number == 0) ||
+           (base && (base->boolean || base->number != 0));
 }
 
 bool ln_opdesc_is_generated(const ln_opdesc *op)
 {
-    return op->autogen != LN_DESC_FALSE;
+    return op->autogen != LN_DESC_FALSE && op->is_base != LN_DESC_TRUE;
 }
 
 const char *ln_opdesc_check_text(const ln_value *check)

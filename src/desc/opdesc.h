@@ -100,6 +100,7 @@ struct ln_opdesc {
     const char *commutes;
     double rtol; // 0 when absent
     ln_desc_flag autogen;
+    ln_desc_flag is_base;
     ln_desc_flag any_dtype;
     ln_desc_flag variable_length;
     const ln_value *include;      // the operator's; a string or an array of strings, or NULL
@@ -153,7 +154,7 @@ typedef struct ln_opdesc_set {
     size_t document_count;
     ln_opdesc_name *names;
     size_t name_count;
-    ln_opdesc *first; // of the files that are not only bases, in order, `autogen: false` included
+    ln_opdesc *first; // of the files that are not only bases, in order, bases included
     ln_opdesc *last;
 } ln_opdesc_set;
 
@@ -165,7 +166,8 @@ ln_status ln_opdesc_read_text(ln_opdesc_set *set, const char *text, size_t len, 
                               bool is_base);
 void ln_opdesc_set_deinit(ln_opdesc_set *set);
 
-// Whether it only gives what others inherit, or documents: `autogen: false`. It may lack keys.
+// Whether it only gives what others inherit, or documents: `base: true`, `autogen: false`. It may
+// lack keys.
 bool ln_opdesc_is_only_base(const ln_value *object);
 
 // Whether code is to be made for it.

@@ -50,6 +50,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "commutes", EXPR, false, commutes),
     F(ln_opdesc, "rtol", NUMBER, false, rtol_value),
     F(ln_opdesc, "autogen", FLAG, false, autogen),
+    F(ln_opdesc, "base", FLAG, false, is_base),
     F(ln_opdesc, "any_dtype", FLAG, false, any_dtype),
     F(ln_opdesc, "variable_length", FLAG, false, variable_length),
     F(ln_opdesc, "include", ANY, false, include),

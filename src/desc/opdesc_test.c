@@ -176,6 +176,15 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN OUT "params: [{arg_name: 'p', ptype: 'LN_PARAM_NUMBER', realtype: 'int', "
          "default: 0.5}]}",
          "the default 0.5 of 'p' is no int"},
+        {"a {" HEAD IN OUT "params: [{string: 'p', arg_name: 'q'}]}",
+         "'string' says the arg_name already"},
+        {"a {" HEAD IN OUT "params: [{string: 'p', number: 'q'}]}",
+         "'number' says the arg_name already"},
+        {"a {" HEAD IN OUT "params: [{bool: 'p', ptype: 'LN_PARAM_BOOL'}]}",
+         "'bool' says the ptype already"},
+        {"a {" HEAD IN OUT "params: [{int: 'p', realtype: 'int'}]}",
+         "'int' says the realtype already"},
+        {"a {" HEAD IN OUT "params: [{floats: 1}]}", "'arg_name' should be a string"},
         {"a {" HEAD IN OUT
          "params: [{arg_name: 'p', ptype: 'LN_PARAM_ARRAY_BOOL', default: true}]}",
          "the default of 'p', a LN_PARAM_ARRAY_BOOL, cannot be a bool"},
@@ -357,6 +366,51 @@ TEST(descriptions_only_need_not_be_complete)
     ln_opdesc_set_deinit(&set);
 }
 
+TEST(only_an_object_itself_is_said_to_be_a_base)
+{
+    ln_opdesc_set set = {0};
+    CHECK_OK(read(&set, "a {base: true, doc: 'd', " IN OUT "} b : a {" PARAMS "}"));
+    CHECK(!ln_opdesc_is_generated(set.first));
+    CHECK(ln_opdesc_is_generated(set.last));
+    CHECK_STR_EQ(set.last->doc, "d");
+    ln_opdesc_set_deinit(&set);
+}
+
+TEST(a_key_says_name_and_type_of_a_parameter)
+{
+    static const struct {
+        const char *key, *ptype, *realtype;
+    } rows[] = {
+        {"number", "LN_PARAM_NUMBER", NULL},     {"numbers", "LN_PARAM_ARRAY_NUMBER", NULL},
+        {"int", "LN_PARAM_NUMBER", "int"},       {"ints", "LN_PARAM_ARRAY_NUMBER", "int"},
+        {"float", "LN_PARAM_NUMBER", "float"},   {"floats", "LN_PARAM_ARRAY_NUMBER", "float"},
+        {"double", "LN_PARAM_NUMBER", "double"}, {"doubles", "LN_PARAM_ARRAY_NUMBER", "double"},
+        {"string", "LN_PARAM_STRING", NULL},     {"strings", "LN_PARAM_ARRAY_STRING", NULL},
+        {"bool", "LN_PARAM_BOOL", NULL},         {"bools", "LN_PARAM_ARRAY_BOOL", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_opdesc_set set = {0};
+        ln_text text = {0};
+        ln_text_printf(&text,
+                       "a {" HEAD IN OUT "infer: 'f', params: [{%s: 'p', doc: 'd'}]} "
+                       "b : a {params: [{string: 'q'}, {%s: 'r'}]}",
+                       rows[i].key, rows[i].key);
+        CHECK_OK(read(&set, text.bytes));
+        const ln_opdesc_param *p = &set.first->params[0], *q = &set.last->params[0];
+        CHECK_STR_EQ(p->arg_name, "p");
+        CHECK_STR_EQ(p->ptype, rows[i].ptype);
+        CHECK(!p->realtype == !rows[i].realtype);
+        if (p->realtype)
+            CHECK_STR_EQ(p->realtype, rows[i].realtype);
+        CHECK_STR_EQ(q->arg_name, "q");
+        CHECK_STR_EQ(q->ptype, "LN_PARAM_STRING");
+        CHECK_STR_EQ(q->doc, "d");
+        CHECK_STR_EQ(set.last->params[1].ptype, rows[i].ptype);
+        ln_opdesc_set_deinit(&set);
+        ln_text_deinit(&text);
+    }
+}
+
 TEST(names_are_global_to_a_run)
 {
     ln_opdesc_set set = {0};
@@ -388,7 +442,8 @@ TEST(large_descriptions_are_refused)
 
 TEST(out_of_memory_leaves_nothing)
 {
-    static const char text[] = "a {" HEAD IN OUT PARAMS "} b : a {} a_cpu {run: 'f()'}";
+    static const char text[] =
+        "a {" HEAD IN OUT "params: [{int: 'p'}]} b : a {} a_cpu {run: 'f()'}";
     OOM_SWEEP(n)
     {
         ln_opdesc_set set = {0};
@@ -402,5 +457,6 @@ TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
           inheritance_merges_deeply_and_arrays_by_index, a_name_says_optype_arch_base_and_memory,
           an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
-          descriptions_only_need_not_be_complete, names_are_global_to_a_run,
+          descriptions_only_need_not_be_complete, only_an_object_itself_is_said_to_be_a_base,
+          a_key_says_name_and_type_of_a_parameter, names_are_global_to_a_run,
           large_descriptions_are_refused, out_of_memory_leaves_nothing)
