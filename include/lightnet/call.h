@@ -23,8 +23,8 @@
  * may be known while a model is planned (constants, and what is computed from constants and shapes)
  * or only when it runs. `infer` asks `ln_call_value`, and says `ln_call_out_open` where it gets
  * NULL. The outputs are then *open*: `infer` is called again at each run, when all values are
- * there. It is never called as long as an input is open itself, so the tensors it sees have their
- * shapes.
+ * there, as it is where it has asked for values that were known. It is never called as long as an
+ * input is open itself, so the tensors it sees have their shapes.
  *
  * Before `infer`, the arity, the dtypes (`types`, `sametype`) and the parameters' names and kinds
  * have been checked against the description; values have not. Everything that comes from a model or
@@ -33,8 +33,8 @@
  * `ln_call_fail`.
  *
  * `compute` allocates with `ln_call_scratch` only, which `workspace` says the amount of, and sees
- * `dst` uninitialised. What it would make
- * of parameters and constants anew in each run, `prepare` makes once (`ln_call_keep`).
+ * `dst` uninitialised. What it would make of parameters, constants and shapes anew in each run,
+ * `prepare` makes once (`ln_call_keep`).
  */
 
 #ifndef LIGHTNET_CALL_H
@@ -73,6 +73,9 @@ LN_API int ln_call_in_count(const ln_call *call);
 /* The tensor at a position, with dtype and shape; NULL if it was left out. In `compute`, and where
  * `ln_call_value` says so, with its data. */
 LN_API const tl_tensor *ln_call_in(const ln_call *call, int index);
+
+/* Its type alone, TL_DTYPE_INVALID if it was left out. */
+LN_API tl_dtype ln_call_in_dtype(const ln_call *call, int index);
 
 /* The same by name, for inputs that are attributes in ONNX (`attribute` in the description). */
 LN_API const tl_tensor *ln_call_in_named(const ln_call *call, const char *arg_name);
@@ -183,9 +186,11 @@ LN_API int ln_call_is_counting(const ln_call *call);
 /* ---- What is made once ---- */
 
 /* In `prepare`, which runs when a model is loaded, or before the first `compute` where an input's
- * type is known only then: zeroed memory that stays until the model is unloaded, counted against
- * its memory limit. Nothing may be written to it afterwards: clones share it. `prepare` may read
- * parameters, constant inputs, and the types of the others. NULL with a recorded failure. */
+ * type and shape are known only then: zeroed memory that stays until the model is unloaded, counted
+ * against its memory limit. Nothing may be written to it afterwards, and it holds no address of a
+ * tensor: clones share it. `prepare` may read parameters, constant inputs, and the types and shapes
+ * of the others; where these are others in a later run, it runs again, for shapes only if it has
+ * asked for more than `ln_call_in_dtype`. NULL with a recorded failure. */
 LN_API void *ln_call_keep(ln_call *call, size_t count, size_t size);
 
 /* In `compute`: the first block that `prepare` has taken. */

@@ -11,6 +11,7 @@
 #include <lightnet/allocator.h>
 
 #include "base/name_hash.h"
+#include "ir/context.h"
 #include "ir/name.h"
 #include "ir/op_life.h"
 
@@ -247,7 +248,10 @@ ln_status ln_op_table_vset_param(ln_hash *table, const char *opname, const char 
     ln_op *op;
     ln_param_entry *param;
     LN_TRY(ln_op_table_find_param(table, opname, pname, &op, &param));
-    return ln_param_vset(param, ap);
+    LN_TRY(ln_param_vset(param, ap));
+    if (op->op_arg->context)
+        ln_context_root(op->op_arg->context)->constants_version++;
+    return LN_OK;
 }
 
 ln_status ln_op_table_set_param(ln_hash *table, const char *opname, const char *pname, ...)

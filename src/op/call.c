@@ -328,6 +328,17 @@ static void destroy(ln_call *call)
     ln_free(call);
 }
 
+static bool has_open_input(const ln_op_arg *arg)
+{
+    const ln_tensor_list_entry *l;
+    LN_LIST_FOREACH (l, arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
+        if (entry && entry->is_open)
+            return true;
+    }
+    return false;
+}
+
 // One block:   | ln_call | outputs ... | inputs ... |
 static ln_call *alloc_call(ln_op_arg *op_arg)
 {
@@ -344,6 +355,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
     *call = counted;
     call->step_cost = op_arg->info->step_cost > 0 ? op_arg->info->step_cost : 1;
     call->workspace_bytes = SIZE_MAX;
+    call->takes_open = has_open_input(op_arg);
     call->outs = (ln_call_output *)(call + 1);
     call->ins = (ln_tensor_entry **)(call->outs + out_count);
     return call;
@@ -365,17 +377,6 @@ static ln_call *create(ln_op_arg *op_arg)
 
 // ---- Inferring ----
 
-static bool has_open_input(const ln_call *call)
-{
-    const ln_tensor_list_entry *l;
-    LN_LIST_FOREACH (l, call->op_arg->tensors_in) {
-        const ln_tensor_entry *entry = ln_tensor_table_find(call->op_arg->tensor_table, l->name);
-        if (entry && entry->is_open)
-            return true;
-    }
-    return false;
-}
-
 void ln_call_show_known(ln_call *call, bool is_shown)
 {
     const ln_tensor_list_entry *l;
@@ -388,7 +389,7 @@ void ln_call_show_known(ln_call *call, bool is_shown)
 
 static ln_status infer(ln_call *call)
 {
-    call->is_open = call->is_over_budget = false;
+    call->is_open = call->is_over_budget = call->has_read_values = false;
     for (int i = 0; i < call->out_count; i++)
         call->outs[i].is_stated = call->outs[i].is_object = false;
     if (!call->is_run)
@@ -545,25 +546,26 @@ static void find_known(ln_call *call)
 
 // ---- The functions of operators in call form ----
 
-static bool is_accepted(ln_call *call)
-{
-    const ln_op_info *info = call->info;
-    if (!info->accepts)
-        return true;
-    return has_open_input(call) ? info->accepts(call) == LN_OK : !call->is_refused;
-}
-
 // Fallback: a variant that was chosen before shapes were known, or that the model names, may reject
 // its actual inputs; then the reference runs. NULL where there is none.
 static const ln_op_info *choose_variant(ln_call *call)
 {
-    if (is_accepted(call))
+    if (!call->info->accepts || call->info->accepts(call) == LN_OK)
         return call->info;
-    call->op_arg->status = LN_OK;
+    call->op_arg->status = LN_OK; // that is no refusal of the model
     char optype[LN_MAX_NAME_LEN];
     size_t len = strlen(call->op_arg->optype) - strlen(call->op_arg->arch) - 1;
     snprintf(optype, sizeof optype, "%.*s", (int)len, call->op_arg->optype);
     return find_reference(optype);
+}
+
+// Outputs that stay where they are and as they are, whatever the values of inputs.
+static bool is_fixed(const ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry && call->outs[i].entry->is_open)
+            return false;
+    return !call->is_open && !call->has_read_values && !call->takes_open;
 }
 
 void ln_call_pre_run(ln_op_arg *op_arg)
@@ -573,14 +575,12 @@ void ln_call_pre_run(ln_op_arg *op_arg)
     if (!call)
         return;
     ln_status status = LN_OK;
-    if (has_open_input(call))
+    if (call->takes_open)
         call->is_open = true;
     else
         status = infer(call);
-    if (status == LN_OK && !call->is_open && call->info->accepts) {
-        call->is_refused = call->info->accepts(call) != LN_OK;
-        op_arg->status = LN_OK; // that is no refusal of the model
-    }
+    if (status == LN_OK && !call->is_open)
+        call->by = choose_variant(call);
     ln_call_release_scratch(call);
     if (status == LN_OK)
         status = ln_call_define_outputs(call);
@@ -590,9 +590,11 @@ void ln_call_pre_run(ln_op_arg *op_arg)
         return;
     }
     op_arg->priv = call;
+    call->is_settled = is_fixed(call);
+    call->version = ln_call_version(call);
     if (!call->is_open) {
         find_known(call);
-        ln_call_count_workspace(call, choose_variant(call));
+        ln_call_count_workspace(call, call->by);
     }
     if (ln_call_define_workspace(call) != LN_OK)
         ln_call_post_run(op_arg);
@@ -610,24 +612,36 @@ static ln_status check_values(ln_call *call)
     return LN_OK;
 }
 
-static ln_status compute(ln_call *call)
+// What planning has found out, where it could not know or where something was set since.
+static ln_status settle(ln_call *call)
 {
+    bool is_chosen = call->by && !call->takes_open && call->version == ln_call_version(call);
     LN_TRY(check_values(call));
     LN_TRY(check_types(call));
     LN_TRY(infer(call));
     LN_TRY(ln_call_prepare_outputs(call));
-    const ln_op_info *info = choose_variant(call);
-    if (!info)
-        return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
+    if (!is_chosen)
+        call->by = choose_variant(call);
     // What has its shape only now is in no sum that was checked before.
-    if (call->is_open)
-        LN_TRY(ln_call_charge_units(call, units_of(call, info)));
-    call->step_cost = step_cost_of(info);
-    LN_TRY(ln_call_need_prepared(call, info));
-    ln_status status = info->compute(call);
+    if (call->is_open && call->by)
+        LN_TRY(ln_call_charge_units(call, units_of(call, call->by)));
+    call->is_settled = is_fixed(call);
+    call->version = ln_call_version(call);
+    return LN_OK;
+}
+
+static ln_status compute(ln_call *call)
+{
+    if (!call->is_settled || call->version != ln_call_version(call))
+        LN_TRY(settle(call));
+    if (!call->by)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
+    call->step_cost = step_cost_of(call->by);
+    LN_TRY(ln_call_need_prepared(call, call->by));
+    ln_status status = call->by->compute(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
-    return ln_call_finish_outputs(call);
+    return call->is_settled ? LN_OK : ln_call_finish_outputs(call);
 }
 
 void ln_call_run(ln_op_arg *op_arg)
@@ -656,9 +670,8 @@ void ln_call_check(ln_op_arg *op_arg)
     call->is_checking = true;
     // What a variant accepts depends on shapes: of an open input the run decides, in
     // choose_variant.
-    bool is_open = has_open_input(call);
-    ln_status status = is_open ? LN_OK : infer(call);
-    if (status == LN_OK && call->info->accepts && !is_open) {
+    ln_status status = call->takes_open ? LN_OK : infer(call);
+    if (status == LN_OK && call->info->accepts && !call->takes_open) {
         status = call->info->accepts(call);
         if (status != LN_OK)
             (void)ln_op_fail(op_arg, status, "%s", ln_error_message());

@@ -36,12 +36,17 @@ struct ln_call {
     ln_call_output *outs;
     bool is_run;
     bool is_checking;             // for `ln_call_check`: nothing is defined
+    bool takes_open;              // some input has its type and shape only in a run
     bool is_open;                 // `infer` cannot say
-    bool is_refused;              // by `accepts`, which was asked as shapes were known
+    bool is_settled;              // a run has nothing to infer, to check or to choose
+    bool has_read_values;         // `infer`, or `prepare`, which others may tell something else
     bool is_over_budget;          // `infer` may charge no more while the model is planned
-    double step_cost;             // work units for a step of the variant that computes
+    const ln_op_info *by;         // the variant that computes; NULL: none takes these inputs
+    unsigned version;             // of the model's constants and parameters, at which it was chosen
+    double step_cost;             // work units for a step of that variant
     bool is_counting;             // `workspace` runs: blocks are counted, not taken
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
+    bool has_read_shapes;         // `prepare`, likewise
     ln_tensor_entry *workspace;   // where blocks lie in a run; NULL: none is planned
     size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
     size_t infer_bytes;           // what `infer` takes of it
@@ -72,6 +77,9 @@ ln_status ln_call_finish_outputs(ln_call *call);
 
 // ln_call_charge in work units.
 ln_status ln_call_charge_units(ln_call *call, double units);
+
+// Counts what is set in a model: constants and parameters.
+unsigned ln_call_version(const ln_call *call);
 
 // Has `prepare` of `info`, whose `compute` comes next, run where that is needed. In a run.
 ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info);

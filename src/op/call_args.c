@@ -11,7 +11,6 @@
 #include <lightnet/msg.h>
 
 #include "ir/context.h"
-
 #include "ir/param_words.h"
 
 #define MESSAGE_BYTES 2048
@@ -57,6 +56,7 @@ int ln_call_since(const ln_call *call)
 
 int ln_call_is_run(const ln_call *call)
 {
+    ((ln_call *)(uintptr_t)call)->has_read_values = true; // or will, in a run
     return call->is_run;
 }
 
@@ -82,6 +82,9 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
 {
     if (!entry)
         return NULL;
+    // What is asked of it in a run depends on it; `prepare` runs again where a constant is set.
+    if (!call->is_preparing || !entry->isstatic || entry->is_input)
+        ((ln_call *)(uintptr_t)call)->has_read_values = true;
     if (call->is_run)
         return entry->tensor->len == 0 ? (const void *)entry->tensor->dims : entry->tensor->data;
     return entry->is_input ? NULL : entry->known;
@@ -90,7 +93,15 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
 const tl_tensor *ln_call_in(const ln_call *call, int index)
 {
     const ln_tensor_entry *entry = entry_at(call, index);
+    if (call->is_preparing)
+        ((ln_call *)(uintptr_t)call)->has_read_shapes = true; // perhaps
     return entry ? entry->tensor : NULL;
+}
+
+tl_dtype ln_call_in_dtype(const ln_call *call, int index)
+{
+    const ln_tensor_entry *entry = entry_at(call, index);
+    return entry ? entry->tensor->dtype : TL_DTYPE_INVALID;
 }
 
 const tl_tensor *ln_call_in_named(const ln_call *call, const char *arg_name)

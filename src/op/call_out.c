@@ -234,8 +234,8 @@ ln_status ln_call_finish_outputs(ln_call *call)
 
 tl_tensor *ln_call_dst(const ln_call *call, int index)
 {
-    return ln_call_wants(call, index) && call->outs[index].entry ? call->outs[index].entry->tensor
-                                                                 : NULL;
+    const ln_tensor_entry *entry = ln_call_wants(call, index) ? call->outs[index].entry : NULL;
+    return entry ? entry->tensor : NULL;
 }
 
 ln_status ln_call_set_string(ln_call *call, int index, size_t at, const char *bytes, size_t len)

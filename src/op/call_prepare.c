@@ -4,6 +4,7 @@
 #include "op/call.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/context.h>
@@ -13,14 +14,24 @@
 #include "ir/scratch.h"
 #include "op/call_prepare.h"
 
+// What `prepare` was told of an input.
+typedef struct ln_input_form {
+    tl_dtype dtype;
+    int ndim;
+    int dims[TL_MAXDIM];
+} ln_input_form;
+
 // Immutable once `prepare` has ended; a model and its clones hold it together.
 typedef struct ln_prepared {
     atomic_size_t holders;
-    ln_call_func by;      // the function that made it
-    uint64_t input_types; // those it was made for
-    unsigned version;     // of the model's constants
-    ln_scratch *blocks;   // the last one first
+    ln_call_func by;    // the function that made it
+    unsigned version;   // of the model's constants and parameters
+    bool stays;         // nothing that it was made of changes from run to run
+    bool is_for_shapes; // it was made of more of the inputs than their types
+    bool is_for_values; // of which some are computed in each run
+    ln_scratch *blocks; // the last one first
     const void *first;
+    ln_input_form forms[]; // of the inputs it was made for, if some are open
 } ln_prepared;
 
 void *ln_call_keep(ln_call *call, size_t count, size_t size)
@@ -65,20 +76,32 @@ void ln_call_drop_prepared(ln_call *call)
     ln_free(p);
 }
 
-static unsigned version_of(const ln_call *call)
+unsigned ln_call_version(const ln_call *call)
 {
     ln_context *ctx = call->op_arg->context;
     return ctx ? ln_context_root(ctx)->constants_version : 0;
 }
 
-// A fingerprint of the inputs' types: of what `prepare` may look at, only these change from run to
-// run.
-static uint64_t types_of(const ln_call *call)
+static ln_input_form form_of(const ln_call *call, int index)
 {
-    uint64_t types = 0;
-    for (int i = 0; i < call->in_count; i++)
-        types = types * 64 + (call->ins[i] ? (uint64_t)call->ins[i]->tensor->dtype : 63);
-    return types;
+    const tl_tensor *tensor = call->ins[index] ? call->ins[index]->tensor : NULL;
+    ln_input_form form = {.dtype = TL_DTYPE_INVALID};
+    if (!tensor)
+        return form;
+    form.dtype = tensor->dtype;
+    form.ndim = tensor->ndim;
+    memcpy(form.dims, tensor->dims, (size_t)tensor->ndim * sizeof *form.dims);
+    return form;
+}
+
+static bool is_for_these(const ln_prepared *p, const ln_call *call)
+{
+    for (int i = 0; i < call->in_count; i++) {
+        const ln_input_form now = form_of(call, i), *then = &p->forms[i];
+        if (then->dtype != now.dtype || (p->is_for_shapes && memcmp(then, &now, sizeof now) != 0))
+            return false;
+    }
+    return true;
 }
 
 // Attributes that a graph takes from around it, or that are computed in the run, may change.
@@ -96,24 +119,34 @@ static bool are_attributes_constant(const ln_call *call)
     return true;
 }
 
+static ln_prepared *create_prepared(const ln_call *call, ln_call_func by)
+{
+    size_t form_count = call->takes_open ? (size_t)call->in_count : 0;
+    ln_prepared *p = ln_alloc(sizeof *p + form_count * sizeof *p->forms);
+    if (!p)
+        return NULL;
+    atomic_init(&p->holders, 1);
+    p->by = by;
+    p->version = ln_call_version(call);
+    for (size_t i = 0; i < form_count; i++)
+        p->forms[i] = form_of(call, (int)i);
+    return p;
+}
+
 ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
 {
     if (!info->prepare)
         return LN_OK;
     const ln_prepared *p = call->prepared;
-    uint64_t types = types_of(call);
-    if (p && p->by == info->prepare && p->input_types == types && p->version == version_of(call) &&
-        are_attributes_constant(call))
+    if (p && p->by == info->prepare && p->version == ln_call_version(call) &&
+        (p->stays || (!p->is_for_values && is_for_these(p, call))))
         return LN_OK;
     ln_call_drop_prepared(call);
-    call->prepared = ln_alloc(sizeof *call->prepared);
+    call->prepared = create_prepared(call, info->prepare);
     if (!call->prepared)
         return ln_op_fail_recorded(call->op_arg);
-    atomic_init(&call->prepared->holders, 1);
-    call->prepared->by = info->prepare;
-    call->prepared->input_types = types;
-    call->prepared->version = version_of(call);
     size_t taken = call->scratch_bytes;
+    call->has_read_shapes = call->has_read_values = false;
     call->is_preparing = true;
     ln_status status = info->prepare(call);
     call->is_preparing = false;
@@ -122,17 +155,27 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
         ln_call_drop_prepared(call);
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
     }
+    ln_prepared *made = call->prepared;
+    made->is_for_shapes = call->has_read_shapes;
+    made->is_for_values = call->has_read_values || !are_attributes_constant(call);
+    made->stays = !call->takes_open && !made->is_for_values;
     return LN_OK;
+}
+
+// NULL: it is not in call form, or has not been checked.
+static ln_call *call_of(const ln_op_arg *op_arg)
+{
+    return op_arg->info && op_arg->info->infer ? op_arg->priv : NULL;
 }
 
 ln_status ln_call_prepare(ln_op_arg *op_arg)
 {
-    ln_call *call = op_arg->info && op_arg->info->prepare ? op_arg->priv : NULL;
-    if (!call || call->is_open)
+    ln_call *call = call_of(op_arg);
+    if (!call || call->takes_open || !call->by)
         return LN_OK;
     op_arg->status = LN_OK;
     call->is_run = true;
-    ln_status status = ln_call_need_prepared(call, call->info);
+    ln_status status = ln_call_need_prepared(call, call->by);
     call->is_run = false;
     ln_call_release_scratch(call);
     return status;
@@ -140,15 +183,15 @@ ln_status ln_call_prepare(ln_op_arg *op_arg)
 
 void ln_call_unprepare(ln_op_arg *op_arg)
 {
-    ln_call *call = op_arg->info && op_arg->info->prepare ? op_arg->priv : NULL;
+    ln_call *call = call_of(op_arg);
     if (call)
         ln_call_drop_prepared(call);
 }
 
 void ln_call_share_prepared(ln_op_arg *to, const ln_op_arg *from)
 {
-    const ln_call *origin = from->info && from->info->prepare ? from->priv : NULL;
-    ln_call *call = to->info && to->info->prepare ? to->priv : NULL;
+    const ln_call *origin = call_of(from);
+    ln_call *call = call_of(to);
     if (!origin || !call || !origin->prepared || call->prepared)
         return;
     atomic_fetch_add_explicit(&origin->prepared->holders, 1, memory_order_relaxed);

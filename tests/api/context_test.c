@@ -349,6 +349,46 @@ TEST(parameters_change_by_name)
     ln_arch_cleanup();
 }
 
+// What operators make of their parameters once, they make again.
+TEST(parameters_of_a_loaded_model_are_read_again)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx =
+        open_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 1, 1]);"
+                  "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 1, 1], data=[-2]);"
+                  "conv2d_pack_cpu(weight=w | dst=p |);"
+                  "conv2d_nhwc_cpu(src=x, packed=p | dst=c | channels=1, size=[1, 1], act=none);"
+                  "elew_cpu(src1=c, src2=x | dst=y | elew_op=TL_SUM);");
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_context *clone;
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    static const struct {
+        const char *op, *param, *value;
+        float expected;
+    } rows[] = {{"conv2d_nhwc_cpu0", "act", "none", -3},
+                {"conv2d_nhwc_cpu0", "act", "relu", 3},
+                {"elew_cpu0", "elew_op", "TL_SUB", -3},
+                {"elew_cpu0", "elew_op", "TL_POW", 0}}; // which cpu leaves to ref
+    const float x = 3;
+    float y;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK_OK(ln_context_set_param(ctx, rows[i].op, rows[i].param, rows[i].value));
+        CHECK_OK(ln_context_set_data(ctx, "x", &x));
+        CHECK_OK(ln_context_run(ctx));
+        ln_context_get_data(ctx, "y", &y);
+        CHECK_NEAR(y, rows[i].expected, 0);
+    }
+    CHECK_OK(ln_op_table_set_param(clone->op_table, "conv2d_nhwc_cpu0", "act", "neg"));
+    CHECK_OK(ln_context_set_data(clone, "x", &x));
+    CHECK_OK(ln_context_run(clone));
+    ln_context_get_data(clone, "y", &y);
+    CHECK_NEAR(y, 9, 0);
+    close_context(clone);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(the_peak_is_what_is_allocated)
 {
     CHECK_OK(ln_arch_init());
@@ -506,4 +546,5 @@ TEST_LIST(inputs_and_outputs_of_large_models_are_found_at_once, inputs_and_outpu
           folded_weights_follow_a_constant_behind_a_view, null_arguments_are_refused,
           a_failed_compile_leaves_the_model_ready, the_template_arch_takes_nothing,
           limits_are_enforced_before_memory_is_touched, changed_constants_reach_folded_weights,
-          parameters_change_by_name, the_peak_is_what_is_allocated)
+          parameters_change_by_name, parameters_of_a_loaded_model_are_read_again,
+          the_peak_is_what_is_allocated)

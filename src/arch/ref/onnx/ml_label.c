@@ -22,7 +22,7 @@ ln_status ln_ref_prepare_ml_one_hot_encoder(ln_call *call)
     categories *c = ln_call_keep(call, 1, sizeof *c);
     if (!c)
         return ln_error_status();
-    bool is_string = ln_call_in(call, 0)->dtype == TL_STRING;
+    bool is_string = ln_call_in_dtype(call, 0) == TL_STRING;
     return ln_ml_lookup_keep_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
                                    &c->lookup, &c->count);
 }
@@ -130,7 +130,7 @@ ln_status ln_ref_prepare_ml_category_mapper(ln_call *call)
     if (e->count != number_count)
         return ln_call_fail(call, LN_INVALID, "%zu strings for %zu numbers", e->count,
                             number_count);
-    bool is_string = ln_call_in(call, 0)->dtype == TL_STRING;
+    bool is_string = ln_call_in_dtype(call, 0) == TL_STRING;
     size_t count;
     LN_TRY(ln_ml_lookup_keep_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
                                    &e->keys, &count));
@@ -203,16 +203,16 @@ static ln_status keep_values(ln_call *call, tl_dtype dtype, encoder *e)
 }
 
 // The keys as a table, and their number checked against that of the values.
-static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
+static ln_status keep_keys(ln_call *call, tl_dtype dtype, encoder *e)
 {
     const tl_tensor *tensor = ln_call_in_named(call, "keys_tensor");
     size_t count;
-    if (tensor && tensor->dtype != src->dtype)
+    if (tensor && tensor->dtype != dtype)
         return ln_call_fail(call, LN_INVALID, "keys of type %s for an input of %s",
-                            tl_dtype_title(tensor->dtype), tl_dtype_title(src->dtype));
-    if (!tensor && src->dtype == TL_STRING) {
+                            tl_dtype_title(tensor->dtype), tl_dtype_title(dtype));
+    if (!tensor && dtype == TL_STRING) {
         LN_TRY(ln_ml_lookup_keep_param(call, "keys_strings", true, &e->keys, &count));
-    } else if (!tensor && src->dtype == TL_INT64) {
+    } else if (!tensor && dtype == TL_INT64) {
         LN_TRY(ln_ml_lookup_keep_param(call, "keys_int64s", false, &e->keys, &count));
     } else {
         const double *reals;
@@ -227,12 +227,12 @@ static ln_status keep_keys(ln_call *call, const tl_tensor *src, encoder *e)
     }
     if (count != e->count)
         return ln_call_fail(call, LN_INVALID, "%zu keys of type %s for %zu values", count,
-                            tl_dtype_title(src->dtype), e->count);
+                            tl_dtype_title(dtype), e->count);
     return LN_OK;
 }
 
 // Version 1: strings and their positions in one list.
-static ln_status keep_positions(ln_call *call, const tl_tensor *src, encoder *e)
+static ln_status keep_positions(ln_call *call, tl_dtype dtype, encoder *e)
 {
     const char *const *strings;
     LN_TRY(ln_array_strings(call, "classes_strings", &e->count, &strings));
@@ -240,7 +240,7 @@ static ln_status keep_positions(ln_call *call, const tl_tensor *src, encoder *e)
     ln_ml_key *keys = ln_call_scratch(call, e->count + 1, sizeof *keys);
     if (!positions || !keys)
         return ln_error_status();
-    bool is_string = src->dtype == TL_STRING;
+    bool is_string = dtype == TL_STRING;
     for (size_t i = 0; i < e->count; i++) {
         positions[i] = (int64_t)i;
         keys[i] = is_string ? (ln_ml_key){.string = strings[i]} : (ln_ml_key){.number = (int64_t)i};
@@ -252,14 +252,14 @@ static ln_status keep_positions(ln_call *call, const tl_tensor *src, encoder *e)
 
 ln_status ln_ref_prepare_ml_label_encoder(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0);
+    tl_dtype dtype = ln_call_in_dtype(call, 0);
     encoder *e = ln_call_keep(call, 1, sizeof *e);
     if (!e)
         return ln_error_status();
     if (ln_call_since(call) < 2)
-        return keep_positions(call, src, e);
+        return keep_positions(call, dtype, e);
     LN_TRY(keep_values(call, ln_call_dst(call, 0)->dtype, e));
-    return keep_keys(call, src, e);
+    return keep_keys(call, dtype, e);
 }
 
 ln_status ln_ref_ml_label_encoder(ln_call *call)

@@ -178,7 +178,7 @@ ln_status ln_ref_prepare_tf_idf_vectorizer(ln_call *call)
     LN_TRY(read_weights(call, v));
     size_t pool_count;
     ln_ml_key *pool;
-    LN_TRY(read_pool(call, ln_call_in(call, 0)->dtype == TL_STRING, &pool_count, &pool));
+    LN_TRY(read_pool(call, ln_call_in_dtype(call, 0) == TL_STRING, &pool_count, &pool));
     return build_trie(call, v, pool, pool_count);
 }
 
