@@ -102,16 +102,6 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status)
 
 // ---- Outputs ----
 
-bool ln_nhwc_is_planned(ln_call *call)
-{
-    bool is_planned = call->is_run;
-    for (int i = 0; i < call->out_count; i++)
-        is_planned = is_planned && call->outs[i].entry && !call->outs[i].entry->is_open;
-    for (int i = 0; is_planned && i < call->out_count; i++)
-        call->outs[i].is_stated = true;
-    return is_planned;
-}
-
 ln_status ln_nhwc_out_workspace(ln_call *call, int index, size_t byte_count)
 {
     size_t count = byte_count / sizeof(float);
@@ -338,8 +328,6 @@ static ln_status read_conv(ln_call *call, ln_conv_nhwc *conv)
 
 ln_status ln_cpu_infer_conv2d_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     ln_conv_nhwc conv;
     LN_TRY(read_conv(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, conv.out));
@@ -352,7 +340,7 @@ double ln_cpu_macs_conv2d_nhwc(const ln_call *call)
     return read_conv(ln_nhwc_checked(call), &conv) == LN_OK ? ln_conv_nhwc_macs(&conv) : 0;
 }
 
-// Parameters are read once: small convolutions take no longer than reading them does.
+// Small convolutions take no longer than reading their parameters does.
 ln_status ln_cpu_prepare_conv2d_nhwc(ln_call *call)
 {
     ln_conv_nhwc *conv = ln_call_keep(call, 1, sizeof *conv);
@@ -365,7 +353,6 @@ ln_status ln_cpu_conv2d_nhwc(ln_call *call)
     ln_conv_nhwc conv = *(const ln_conv_nhwc *)ln_call_prepared(call);
     void *workspace;
     set_tensors(call, &conv);
-    memcpy(conv.out, dst->dims, sizeof conv.out);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv), &workspace));

@@ -53,9 +53,6 @@ static inline ln_call *ln_nhwc_checked(const ln_call *call)
     return (ln_call *)(uintptr_t)call;
 }
 
-// In a run whose shapes were known while it was planned, `infer` has nothing to find out.
-bool ln_nhwc_is_planned(ln_call *call);
-
 // A failure with a recorded message as one of the operator.
 ln_status ln_nhwc_pass_on(ln_call *call, ln_status status);
 

@@ -92,18 +92,23 @@ typedef struct volume_conv {
     int out[5];
 } volume_conv;
 
+static void set_tensors(ln_call *call, volume_conv *conv)
+{
+    conv->addend = ln_call_in(call, 3);
+    conv->plane.bias = ln_call_in(call, 2);
+    conv->src.dims = conv->src_dims;
+    conv->plane.src = &conv->src;
+    conv->plane.packed = &conv->packed;
+}
+
 // One depth of the kernel, on one plane.
 static void set_plane(volume_conv *conv, const tl_tensor *src)
 {
     ln_conv_nhwc *plane = &conv->plane;
-    conv->src = *src;
     conv->src.ndim = 4;
-    conv->src.dims = conv->src_dims;
     conv->src_dims[0] = 1;
     memcpy(conv->src_dims + 1, src->dims + 2, 3 * sizeof *conv->src_dims);
     conv->packed.len /= conv->size[0];
-    plane->src = &conv->src;
-    plane->packed = &conv->packed;
     plane->group = conv->group;
     plane->count = conv->count;
     for (int i = 0; i < 2; i++) {
@@ -148,8 +153,8 @@ static ln_status read_volume(ln_call *call, volume_conv *conv)
     };
     const tl_tensor *src = ln_call_in(call, 0), *packed = ln_call_in(call, 1);
     LN_TRY(ln_nhwc_check_ranks(call, 4, (const int[]){5, 1, 1, 5}));
-    *conv = (volume_conv){
-        .addend = ln_call_in(call, 3), .packed = *packed, .plane.bias = ln_call_in(call, 2)};
+    *conv = (volume_conv){.src = *src, .packed = *packed};
+    set_tensors(call, conv);
     LN_TRY(ln_nhwc_read(call, params, conv));
     LN_TRY(ln_nhwc_read_algorithm(call, &conv->plane.algorithm));
     LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &conv->plane.act));
@@ -159,8 +164,6 @@ static ln_status read_volume(ln_call *call, volume_conv *conv)
 
 ln_status ln_cpu_infer_conv3d_ndhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     volume_conv conv;
     LN_TRY(read_volume(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 5, conv.out));
@@ -242,12 +245,18 @@ static void run_plane(ln_pool *pool, const volume_conv *volume, const tl_tensor 
     }
 }
 
+ln_status ln_cpu_prepare_conv3d_ndhwc(ln_call *call)
+{
+    volume_conv *conv = ln_call_keep(call, 1, sizeof *conv);
+    return conv ? read_volume(call, conv) : ln_error_status();
+}
+
 ln_status ln_cpu_conv3d_ndhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    volume_conv conv;
+    volume_conv conv = *(const volume_conv *)ln_call_prepared(call);
     void *workspace;
-    LN_TRY(read_volume(call, &conv));
+    set_tensors(call, &conv);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane), &workspace));

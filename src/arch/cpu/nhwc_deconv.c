@@ -116,6 +116,14 @@ static ln_status infer_deconv(ln_conv_nhwc *deconv)
     return ln_channels_shape(deconv->out, src, deconv->into, &deconv->channels, deconv->count);
 }
 
+static void set_tensors(ln_call *call, ln_conv_nhwc *deconv)
+{
+    deconv->src = ln_call_in(call, 0);
+    deconv->packed = ln_call_in(call, 1);
+    deconv->bias = ln_call_in(call, 2);
+    deconv->into = ln_call_in(call, 3);
+}
+
 static ln_status read_deconv(ln_call *call, ln_conv_nhwc *deconv)
 {
     static const ln_nhwc_param params[] = {
@@ -128,10 +136,8 @@ static ln_status read_deconv(ln_call *call, ln_conv_nhwc *deconv)
         {"out", 2, 1, offsetof(ln_conv_nhwc, out) + sizeof(int)},
         {NULL, 0, 0, 0},
     };
-    *deconv = (ln_conv_nhwc){.src = ln_call_in(call, 0),
-                             .packed = ln_call_in(call, 1),
-                             .bias = ln_call_in(call, 2),
-                             .into = ln_call_in(call, 3)};
+    *deconv = (ln_conv_nhwc){0};
+    set_tensors(call, deconv);
     LN_TRY(ln_nhwc_check_ranks(call, 4, (const int[]){4, 1, 1, 4}));
     LN_TRY(ln_nhwc_read(call, params, deconv));
     LN_TRY(ln_channels_read(call, &deconv->channels));
@@ -147,8 +153,6 @@ static size_t workspace_of(const ln_conv_nhwc *deconv)
 
 ln_status ln_cpu_infer_deconv2d_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     ln_conv_nhwc deconv;
     LN_TRY(read_deconv(call, &deconv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, deconv.out));
@@ -164,12 +168,18 @@ double ln_cpu_macs_deconv2d_nhwc(const ln_call *call)
     return ln_conv_nhwc_macs(&deconv);
 }
 
+ln_status ln_cpu_prepare_deconv2d_nhwc(ln_call *call)
+{
+    ln_conv_nhwc *deconv = ln_call_keep(call, 1, sizeof *deconv);
+    return deconv ? read_deconv(call, deconv) : ln_error_status();
+}
+
 ln_status ln_cpu_deconv2d_nhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_conv_nhwc deconv;
+    ln_conv_nhwc deconv = *(const ln_conv_nhwc *)ln_call_prepared(call);
     void *workspace;
-    LN_TRY(read_deconv(call, &deconv));
+    set_tensors(call, &deconv);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&deconv), &workspace));

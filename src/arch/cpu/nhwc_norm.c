@@ -28,8 +28,6 @@ static size_t workspace_of(const tl_tensor *src)
 
 ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     static const ln_nhwc_param params[] = {{"groups", 0, 1, 0}, {NULL, 0, 0, 0}};
     const tl_tensor *src = ln_call_in(call, 0);
     ln_act_f32_args act;
@@ -47,22 +45,31 @@ ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
     return ln_nhwc_out_workspace(call, 1, workspace_of(src));
 }
 
-ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
+ln_status ln_cpu_prepare_groupnorm_nhwc(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    void *workspace;
-    ln_groupnorm_f32_args args = {
+    ln_groupnorm_f32_args *args = ln_call_keep(call, 1, sizeof *args);
+    if (!args)
+        return ln_error_status();
+    *args = (ln_groupnorm_f32_args){
         .batch = (size_t)src->dims[0],
         .pixels = (size_t)src->dims[1] * (size_t)src->dims[2],
         .channels = (size_t)src->dims[3],
         .groups = (size_t)ln_call_int(call, "groups"),
-        .x = src->data,
-        .scale = ln_call_in(call, 1)->data,
-        .offset = ln_call_in(call, 2)->data,
         .epsilon = (float)ln_call_float(call, "epsilon"),
-        .y = ln_call_dst(call, 0)->data,
     };
-    LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &args.act));
+    return ln_nhwc_read_act(call, "act", "alpha", "beta", &args->act);
+}
+
+ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_groupnorm_f32_args args = *(const ln_groupnorm_f32_args *)ln_call_prepared(call);
+    void *workspace;
+    args.x = src->data;
+    args.scale = ln_call_in(call, 1)->data;
+    args.offset = ln_call_in(call, 2)->data;
+    args.y = ln_call_dst(call, 0)->data;
     LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(src), &workspace));
     ln_groupnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
     return LN_OK;
@@ -72,8 +79,6 @@ ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
 
 ln_status ln_cpu_infer_prelu_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     LN_TRY(check_rows(call, 2));
     return ln_call_out_like(call, 0, 0);
 }

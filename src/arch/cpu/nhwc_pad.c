@@ -37,8 +37,6 @@ static ln_status read_padding(ln_call *call, padding *pad)
 
 ln_status ln_cpu_infer_pad_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     padding pad;
     LN_TRY(read_padding(call, &pad));
     const int *in = pad.src->dims;
@@ -112,10 +110,16 @@ static void run_piece(void *user, size_t index)
         put_row(pad, row);
 }
 
+ln_status ln_cpu_prepare_pad_nhwc(ln_call *call)
+{
+    padding *pad = ln_call_keep(call, 1, sizeof *pad);
+    return pad ? read_padding(call, pad) : ln_error_status();
+}
+
 ln_status ln_cpu_pad_nhwc(ln_call *call)
 {
-    padding pad;
-    LN_TRY(read_padding(call, &pad));
+    padding pad = *(const padding *)ln_call_prepared(call);
+    pad.src = ln_call_in(call, 0);
     pad.dst = ln_call_dst(call, 0);
     if (pad.dst->len == 0)
         return LN_OK;

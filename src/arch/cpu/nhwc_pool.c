@@ -57,6 +57,12 @@ ln_pool_nhwc_f32_args ln_pool_nhwc_args(const ln_pool_nhwc *pooling, const tl_te
     };
 }
 
+static void set_tensors(ln_call *call, ln_pool_nhwc *pooling)
+{
+    pooling->src = ln_call_in(call, 0);
+    pooling->into = ln_call_in(call, 1);
+}
+
 static ln_status read_pooling(ln_call *call, ln_pool_nhwc *pooling)
 {
     static const ln_nhwc_param params[] = {
@@ -67,9 +73,8 @@ static ln_status read_pooling(ln_call *call, ln_pool_nhwc *pooling)
         {"out", 2, 0, offsetof(ln_pool_nhwc, out) + sizeof(int)},
         {NULL, 0, 0, 0},
     };
-    *pooling = (ln_pool_nhwc){.src = ln_call_in(call, 0),
-                              .into = ln_call_in(call, 1),
-                              .counts_padding = ln_call_int(call, "count_padding") != 0};
+    *pooling = (ln_pool_nhwc){.counts_padding = ln_call_int(call, "count_padding") != 0};
+    set_tensors(call, pooling);
     LN_TRY(ln_nhwc_check_ranks(call, 2, (const int[]){4, 4}));
     LN_TRY(ln_nhwc_read(call, params, pooling));
     LN_TRY(ln_channels_read(call, &pooling->channels));
@@ -78,8 +83,6 @@ static ln_status read_pooling(ln_call *call, ln_pool_nhwc *pooling)
 
 ln_status ln_cpu_infer_pool2d_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     ln_pool_nhwc pooling;
     LN_TRY(read_pooling(call, &pooling));
     return ln_call_out(call, 0, TL_FLOAT, 4, pooling.out);
@@ -100,11 +103,17 @@ double ln_cpu_cost_pool2d_nhwc(const ln_call *call)
     return ln_cost_steps(call) + count;
 }
 
+ln_status ln_cpu_prepare_pool2d_nhwc(ln_call *call)
+{
+    ln_pool_nhwc *pooling = ln_call_keep(call, 1, sizeof *pooling);
+    return pooling ? read_pooling(call, pooling) : ln_error_status();
+}
+
 static ln_status run(ln_call *call, ln_pool2d_kind kind)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_pool_nhwc pooling;
-    LN_TRY(read_pooling(call, &pooling));
+    ln_pool_nhwc pooling = *(const ln_pool_nhwc *)ln_call_prepared(call);
+    set_tensors(call, &pooling);
     pooling.kind = kind;
     if (dst->len == 0)
         return LN_OK;

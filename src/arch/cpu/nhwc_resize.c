@@ -51,6 +51,12 @@ static ln_status read_scale(ln_call *call, resizing *resize)
     return LN_OK;
 }
 
+static void set_tensors(ln_call *call, resizing *resize)
+{
+    resize->src = ln_call_in(call, 0);
+    resize->into = ln_call_in(call, 1);
+}
+
 static ln_status read_resizing(ln_call *call, resizing *resize)
 {
     static const ln_nhwc_param params[] = {{"out", 2, 1, offsetof(resizing, out) + sizeof(int)},
@@ -60,7 +66,8 @@ static ln_status read_resizing(ln_call *call, resizing *resize)
                                               "align_corners", NULL};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil", NULL};
-    *resize = (resizing){.src = ln_call_in(call, 0), .into = ln_call_in(call, 1)};
+    *resize = (resizing){0};
+    set_tensors(call, resize);
     LN_TRY(ln_nhwc_check_ranks(call, 2, (const int[]){4, 4}));
     LN_TRY(ln_nhwc_read(call, params, resize));
     LN_TRY(read_scale(call, resize));
@@ -81,8 +88,6 @@ static size_t place_count(const resizing *resize)
 
 ln_status ln_cpu_infer_resize_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     resizing resize;
     LN_TRY(read_resizing(call, &resize));
     const int64_t count = (int64_t)place_count(&resize);
@@ -169,11 +174,17 @@ static void find_places(const resizing *resize, int index, int32_t *places, floa
 
 // ---- Running ----
 
+ln_status ln_cpu_prepare_resize_nhwc(ln_call *call)
+{
+    resizing *resize = ln_call_keep(call, 1, sizeof *resize);
+    return resize ? read_resizing(call, resize) : ln_error_status();
+}
+
 ln_status ln_cpu_resize_nhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    resizing resize;
-    LN_TRY(read_resizing(call, &resize));
+    resizing resize = *(const resizing *)ln_call_prepared(call);
+    set_tensors(call, &resize);
     if (dst->len == 0)
         return LN_OK;
     const tl_tensor *src = resize.src;

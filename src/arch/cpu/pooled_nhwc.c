@@ -10,6 +10,12 @@
 #include "arch/cpu/kernels/band/pooled.h"
 #include "op/functions.h"
 
+static void set_between(ln_pooled_nhwc *op)
+{
+    op->between = (tl_tensor){.dtype = TL_FLOAT, .ndim = 4, .dims = op->conv.out};
+    op->pooling.src = &op->between;
+}
+
 ln_status ln_pooled_nhwc_infer(ln_pooled_nhwc *op)
 {
     ln_conv_algorithm algorithm = op->conv.algorithm;
@@ -19,10 +25,17 @@ ln_status ln_pooled_nhwc_infer(ln_pooled_nhwc *op)
     op->conv.group = 1;
     for (int i = 0; i < 2; i++)
         op->conv.dilation[i] = op->pooling.dilation[i] = 1;
-    op->between = (tl_tensor){.dtype = TL_FLOAT, .ndim = 4, .dims = op->conv.out};
-    op->pooling.src = &op->between;
+    set_between(op);
     LN_TRY(ln_conv_nhwc_infer(&op->conv));
     return ln_pool_nhwc_infer(&op->pooling);
+}
+
+static void set_tensors(ln_call *call, ln_pooled_nhwc *op)
+{
+    op->conv.src = ln_call_in(call, 0);
+    op->conv.packed = ln_call_in(call, 1);
+    op->conv.bias = ln_call_in(call, 2);
+    set_between(op);
 }
 
 static ln_status read_pooled(ln_call *call, ln_pooled_nhwc *op)
@@ -37,10 +50,8 @@ static ln_status read_pooled(ln_call *call, ln_pooled_nhwc *op)
         {"pool_padding", 4, 0, offsetof(ln_pooled_nhwc, pooling.padding)},
         {NULL, 0, 0, 0},
     };
-    *op = (ln_pooled_nhwc){.conv = {.src = ln_call_in(call, 0),
-                                    .packed = ln_call_in(call, 1),
-                                    .bias = ln_call_in(call, 2)},
-                           .pooling = {.kind = LN_POOL_MAX}};
+    *op = (ln_pooled_nhwc){.pooling = {.kind = LN_POOL_MAX}};
+    set_tensors(call, op);
     LN_TRY(ln_nhwc_check_ranks(call, 3, (const int[]){4, 1, 1}));
     LN_TRY(ln_nhwc_read(call, params, op));
     LN_TRY(ln_nhwc_read_algorithm(call, &op->conv.algorithm));
@@ -58,8 +69,6 @@ static size_t workspace_of(const ln_pooled_nhwc *op)
 
 ln_status ln_cpu_infer_pooled_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     ln_pooled_nhwc op;
     LN_TRY(read_pooled(call, &op));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, op.pooling.out));
@@ -80,12 +89,18 @@ double ln_cpu_cost_pooled_nhwc(const ln_call *call)
     return ln_cost_steps(call) + (dst ? dst->len * taps : 0);
 }
 
+ln_status ln_cpu_prepare_pooled_nhwc(ln_call *call)
+{
+    ln_pooled_nhwc *op = ln_call_keep(call, 1, sizeof *op);
+    return op ? read_pooled(call, op) : ln_error_status();
+}
+
 ln_status ln_cpu_pooled_nhwc(ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
-    ln_pooled_nhwc op;
+    ln_pooled_nhwc op = *(const ln_pooled_nhwc *)ln_call_prepared(call);
     void *workspace;
-    LN_TRY(read_pooled(call, &op));
+    set_tensors(call, &op);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));

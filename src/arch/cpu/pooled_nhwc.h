@@ -14,7 +14,7 @@ typedef struct ln_pooled_nhwc {
     tl_tensor between;    // without data
 } ln_pooled_nhwc;
 
-// What does not fit fails, with a message. The struct is not copied afterwards.
+// What does not fit fails, with a message.
 ln_status ln_pooled_nhwc_infer(ln_pooled_nhwc *op);
 
 LN_CPPEND

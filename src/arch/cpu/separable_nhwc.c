@@ -24,6 +24,16 @@ static void set_pointwise(ln_conv_nhwc *conv)
         conv->size[i] = conv->stride[i] = conv->dilation[i] = 1;
 }
 
+// What each reads but the first is what the one before makes.
+static void chain(ln_separable_nhwc *op, const tl_tensor *src)
+{
+    op->expanded = image_of(&op->expand);
+    op->filtered = image_of(&op->depthwise);
+    op->expand.src = src;
+    op->depthwise.src = op->expand.packed ? &op->expanded : src;
+    op->project.src = &op->filtered;
+}
+
 ln_status ln_separable_nhwc_infer(ln_separable_nhwc *op, const tl_tensor *src)
 {
     ln_conv_nhwc *expand = &op->expand, *depthwise = &op->depthwise, *project = &op->project;
@@ -37,17 +47,12 @@ ln_status ln_separable_nhwc_infer(ln_separable_nhwc *op, const tl_tensor *src)
         return LN_FAIL(LN_INVALID, "there is project_bias or an addend, but no weights `project`");
     set_pointwise(expand);
     set_pointwise(project);
-    expand->src = depthwise->src = src;
+    chain(op, src);
     expand->count = depthwise->group = depthwise->count;
     depthwise->algorithm = LN_CONV_DEPTHWISE;
-    op->expanded = image_of(expand);
-    op->filtered = image_of(depthwise);
-    if (expand->packed) {
+    if (expand->packed)
         LN_TRY(ln_conv_nhwc_infer(expand));
-        depthwise->src = &op->expanded;
-    }
     LN_TRY(ln_conv_nhwc_infer(depthwise));
-    project->src = &op->filtered;
     return project->packed ? ln_conv_nhwc_infer(project) : LN_OK;
 }
 
@@ -60,6 +65,17 @@ double ln_separable_nhwc_macs(const ln_separable_nhwc *op)
 }
 
 // ---- The operator ----
+
+static void set_tensors(ln_call *call, ln_separable_nhwc *op)
+{
+    ln_conv_nhwc *convs[] = {&op->depthwise, &op->expand, &op->project};
+    for (int i = 0; i < 3; i++) {
+        convs[i]->packed = ln_call_in(call, 1 + 2 * i);
+        convs[i]->bias = ln_call_in(call, 2 + 2 * i);
+    }
+    op->project.addend = ln_call_in(call, 7);
+    chain(op, ln_call_in(call, 0));
+}
 
 static ln_status read_separable(ln_call *call, ln_separable_nhwc *op)
 {
@@ -75,12 +91,8 @@ static ln_status read_separable(ln_call *call, ln_separable_nhwc *op)
     };
     static const char *const when_added[] = {"first", "last", NULL};
     int is_last;
-    *op = (ln_separable_nhwc){
-        .depthwise = {.packed = ln_call_in(call, 1), .bias = ln_call_in(call, 2)},
-        .expand = {.packed = ln_call_in(call, 3), .bias = ln_call_in(call, 4)},
-        .project = {.packed = ln_call_in(call, 5),
-                    .bias = ln_call_in(call, 6),
-                    .addend = ln_call_in(call, 7)}};
+    *op = (ln_separable_nhwc){0};
+    set_tensors(call, op);
     LN_TRY(ln_nhwc_check_ranks(call, 8, (const int[]){4, 1, 1, 1, 1, 1, 1, 4}));
     LN_TRY(ln_nhwc_read(call, params, op));
     LN_TRY(ln_nhwc_read_word(call, "add", when_added, &is_last));
@@ -100,8 +112,6 @@ static size_t workspace_of(const ln_separable_nhwc *op)
 
 ln_status ln_cpu_infer_separable_nhwc(ln_call *call)
 {
-    if (ln_nhwc_is_planned(call))
-        return LN_OK;
     ln_separable_nhwc op;
     LN_TRY(read_separable(call, &op));
     LN_TRY(
@@ -116,12 +126,18 @@ double ln_cpu_macs_separable_nhwc(const ln_call *call)
     return is_read ? ln_separable_nhwc_macs(&op) : 0;
 }
 
+ln_status ln_cpu_prepare_separable_nhwc(ln_call *call)
+{
+    ln_separable_nhwc *op = ln_call_keep(call, 1, sizeof *op);
+    return op ? read_separable(call, op) : ln_error_status();
+}
+
 ln_status ln_cpu_separable_nhwc(ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
-    ln_separable_nhwc op;
+    ln_separable_nhwc op = *(const ln_separable_nhwc *)ln_call_prepared(call);
     void *workspace;
-    LN_TRY(read_separable(call, &op));
+    set_tensors(call, &op);
     if (dst->len == 0)
         return LN_OK;
     LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));

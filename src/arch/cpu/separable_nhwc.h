@@ -15,7 +15,7 @@ typedef struct ln_separable_nhwc {
     tl_tensor expanded, filtered;            // the images between, without data
 } ln_separable_nhwc;
 
-// What does not fit fails, with a message. The struct is not copied afterwards.
+// What does not fit fails, with a message.
 ln_status ln_separable_nhwc_infer(ln_separable_nhwc *op, const tl_tensor *src);
 
 double ln_separable_nhwc_macs(const ln_separable_nhwc *op);
