@@ -5,6 +5,7 @@
 #define LN_ARCH_REF_ONNX_ML_FOREST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <lightnet/call.h>
 
@@ -31,7 +32,8 @@ typedef struct ln_ml_node {
 } ln_ml_node;
 
 typedef struct ln_ml_vote {
-    size_t target;
+    uint32_t target;
+    uint32_t left; // votes of the leaf from this one on; once they are laid out
     double weight;
 } ln_ml_vote;
 

@@ -223,7 +223,7 @@ static ln_status read_votes(reader *r, const char *prefix, size_t target_count)
     }
     for (size_t i = 0; i < count; i++)
         forest->votes[forest->nodes[leaves[i]].vote_end++] =
-            (ln_ml_vote){(size_t)lists[2][i], weights[i]};
+            (ln_ml_vote){.target = (uint32_t)lists[2][i], .weight = weights[i]};
     return LN_OK;
 }
 

@@ -64,7 +64,7 @@ static ln_status read_leaves(reader *r, size_t target_count)
         if (targets[i] < 0 || (uint64_t)targets[i] >= target_count)
             return ln_call_fail(r->call, LN_INVALID, "leaf %zu votes for target %lld of %zu", i,
                                 (long long)targets[i], target_count);
-        forest->votes[i] = (ln_ml_vote){(size_t)targets[i], weights[i]};
+        forest->votes[i] = (ln_ml_vote){.target = (uint32_t)targets[i], .weight = weights[i]};
         forest->nodes[r->inner_count + i] =
             (ln_ml_node){.mode = LN_ML_LEAF, .votes = i, .vote_end = i + 1};
     }

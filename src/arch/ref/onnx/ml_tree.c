@@ -3,6 +3,7 @@
 
 #include "arch/ref/functions.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "arch/ref/onnx/ml_forest.h"
@@ -36,13 +37,13 @@ typedef struct model {
 } model;
 
 // Rows that go through a tree together, which then stays in the nearest cache.
-enum { BLOCK_ROWS = 64 };
+enum { BLOCK_ROWS = 56 };
 
 typedef struct ensemble {
     ln_call *call;
     const model *model;
     size_t rows, columns, targets;
-    double *values;  // of a block of rows
+    double *values;  // of a block of rows, each after one that is less than all
     double *scores;  // of each of these for each target, and room for two
     bool *has_score; // somebody voted for it
 } ensemble;
@@ -54,7 +55,8 @@ static ln_status keep_trees(ln_call *call, const ln_ml_forest *forest, model *m)
     m->widest = forest->widest;
     if (forest->node_count > 0 && forest->nodes[forest->widest].mode != LN_ML_LEAF)
         m->column_count = forest->nodes[forest->widest].feature + 1;
-    return ln_ml_trees_keep(call, forest, &m->trees);
+    bool adds = m->aggregate == AGGREGATE_SUM || m->aggregate == AGGREGATE_AVERAGE;
+    return ln_ml_trees_keep(call, forest, adds, &m->trees);
 }
 
 static ln_status begin_model(ln_call *call, int targets, model **out_model)
@@ -147,52 +149,75 @@ static ln_status open_ensemble(ln_call *call, int targets, ensemble *e)
         return ln_call_fail(call, LN_INVALID, "node %zu looks at column %zu of %zu",
                             e->model->widest, e->model->column_count - 1, e->columns);
     size_t block = e->rows < BLOCK_ROWS ? e->rows : BLOCK_ROWS;
-    e->values = ln_call_scratch(call, block * e->columns + 1, sizeof *e->values);
+    e->values = ln_call_scratch(call, block * (e->columns + 1), sizeof *e->values);
     e->scores = ln_call_scratch(call, block * e->targets + 2, sizeof *e->scores);
     e->has_score = ln_call_scratch(call, block * e->targets + 2, sizeof *e->has_score);
     return e->values && e->scores && e->has_score ? LN_OK : ln_error_status();
 }
 
-static void count_votes(void *user, size_t row, const ln_ml_vote *votes, size_t count)
+static void count_vote(aggregate kind, const ln_ml_vote *vote, double *scores, bool *has_score)
 {
-    ensemble *e = user;
+    double weight = vote->weight, *score = &scores[vote->target];
+    bool is_first = !has_score[vote->target];
+    has_score[vote->target] = true;
+    if (kind == AGGREGATE_SUM || kind == AGGREGATE_AVERAGE)
+        *score += weight;
+    else if (is_first || (kind == AGGREGATE_MIN ? weight < *score : weight > *score))
+        *score = weight;
+}
+
+static void count_votes(void *user, size_t row, size_t step, const double *leaves, size_t count)
+{
+    const ensemble *e = user;
+    const model *m = e->model;
     double *scores = e->scores + row * e->targets;
     bool *has_score = e->has_score + row * e->targets;
-    aggregate kind = e->model->aggregate;
+    if (m->trees.is_direct && step == 0) {
+        double sum = scores[m->trees.voted];
+        for (size_t i = 0; i < count; i++)
+            sum += leaves[i];
+        scores[m->trees.voted] = sum;
+        has_score[m->trees.voted] = true;
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
-        double weight = votes[i].weight, *score = &scores[votes[i].target];
-        bool is_first = !has_score[votes[i].target];
-        has_score[votes[i].target] = true;
-        if (kind == AGGREGATE_SUM || kind == AGGREGATE_AVERAGE)
-            *score += weight;
-        else if (is_first || (kind == AGGREGATE_MIN ? weight < *score : weight > *score))
-            *score = weight;
+        size_t at = i * step * e->targets;
+        if (m->trees.is_direct) {
+            scores[at + m->trees.voted] += leaves[i];
+            has_score[at + m->trees.voted] = true;
+            continue;
+        }
+        const ln_ml_vote *votes = m->trees.votes + (size_t)leaves[i];
+        for (size_t v = 0, n = votes->left; v < n; v++)
+            count_vote(m->aggregate, &votes[v], scores + at, has_score + at);
     }
 }
 
-static void load_rows(ensemble *e, size_t first, size_t count)
+// Loads a block of rows; returns whether there is a NaN.
+static bool load_rows(ensemble *e, size_t first, size_t count)
 {
     const tl_tensor *src = ln_call_in(e->call, 0);
-    size_t start = first * e->columns, len = count * e->columns;
-    if (src->dtype == TL_FLOAT) {
-        const float *from = (const float *)src->data + start;
-        for (size_t i = 0; i < len; i++)
-            e->values[i] = (double)from[i];
-        return;
+    bool have_nan = false;
+    double *row = e->values;
+    for (size_t r = first; r < first + count; r++) {
+        *row++ = -INFINITY;
+        for (size_t at = r * e->columns; at < (r + 1) * e->columns; at++, row++) {
+            *row = src->dtype == TL_FLOAT ? (double)((const float *)src->data)[at]
+                                          : ln_elem_real(src, at);
+            have_nan |= *row != *row;
+        }
     }
-    for (size_t i = 0; i < len; i++)
-        e->values[i] = ln_elem_real(src, start + i);
+    return have_nan;
 }
 
 // `scores` and `has_score` of some rows: all trees' votes.
 static ln_status vote(ensemble *e, size_t first, size_t count)
 {
     size_t len = count * e->targets;
-    load_rows(e, first, count);
+    ln_ml_rows rows = {e->values, e->columns, count, load_rows(e, first, count)};
     memset(e->scores, 0, len * sizeof *e->scores);
     memset(e->has_score, 0, len * sizeof *e->has_score);
-    LN_TRY(
-        ln_ml_trees_walk(e->call, &e->model->trees, e->values, e->columns, count, count_votes, e));
+    LN_TRY(ln_ml_trees_walk(e->call, &e->model->trees, &rows, count_votes, e));
     for (size_t i = 0; i < len && e->model->aggregate == AGGREGATE_AVERAGE; i++)
         e->scores[i] /= (double)e->model->trees.root_count;
     return LN_OK;
@@ -228,8 +253,10 @@ static ln_status finish_regression(ensemble *e, size_t row, double *scores, bool
 ln_status ln_ref_ml_tree_ensemble_regressor(ln_call *call)
 {
     ensemble e;
-    int targets;
-    LN_TRY(ln_ml_target_count(call, &targets));
+    const model *prepared = ln_call_prepared(call);
+    int targets = prepared ? (int)prepared->targets : 0;
+    if (!prepared)
+        LN_TRY(ln_ml_target_count(call, &targets));
     LN_TRY(open_ensemble(call, targets, &e));
     if (ln_call_is_counting(call))
         return LN_OK;
