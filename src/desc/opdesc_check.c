@@ -785,6 +785,22 @@ static ln_status read_array(ln_document *arena, const ln_value *array, const fie
     return LN_OK;
 }
 
+// The domain of an operator of ONNX that does not say it; NULL: ai.onnx.
+static const char *domain_of(const char *optype)
+{
+    static const struct {
+        const char *name, *prefix;
+    } domains[] = {
+#define D(constant, name, prefix, newest) {name, prefix},
+#include "desc/onnx_domains.inc"
+#undef D
+    };
+    size_t i = sizeof domains / sizeof domains[0] - 1;
+    while (i > 0 && strncmp(optype, domains[i].prefix, strlen(domains[i].prefix)) != 0)
+        i--;
+    return i > 0 ? domains[i].name : NULL;
+}
+
 // Memory of what does not say its own: any for operators that only check, that of the arch else.
 static void set_default_mtypes(ln_opdesc *op, const char *mtype)
 {
@@ -814,6 +830,8 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
         return ln_fail_at(op->step_cost_value->place, LN_INVALID, "step_cost should be above 0");
     if (!op->optype)
         op->optype = object->key ? object->key : "";
+    if (op->since && !op->domain)
+        op->domain = domain_of(op->optype);
     if (!op->arch) // of a base
         op->arch = "none";
     LN_TRY(read_array(arena, op->extra_privs, priv_fields, COUNT(priv_fields),

@@ -85,14 +85,18 @@ int ln_rule_weight_of(const ln_rule_op *statement)
 
 int ln_rule_level(const char *optype)
 {
-    static const char *const domains[] = {"ms_", "ml_", "training_", "preview_"};
+#define D(constant, name, prefix, newest) prefix,
+    static const char *const domains[] = {
+#include "desc/onnx_domains.inc"
+    };
+#undef D
     static const struct {
         const char *optype;
         int level;
     } levels[] = {{"create", 0}, {"arange", 0}, {"forward", 1}, {"act", 2}};
     if (optype[0] >= 'A' && optype[0] <= 'Z')
         return 0;
-    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
+    for (size_t i = 1; i < sizeof domains / sizeof domains[0]; i++)
         if (strncmp(optype, domains[i], strlen(domains[i])) == 0)
             return 0;
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++)

@@ -21,19 +21,17 @@ typedef struct domain_row {
 } domain_row;
 
 static const domain_row domains[] = {
-    {"", ""},
-    {"ai.onnx", ""},
-    {"ai.onnx.ml", "ml_"},
-    {"com.microsoft", "ms_"},
-    {"ai.onnx.preview.training", "training_"},
-    {"ai.onnx.preview", "preview_"},
+#define D(constant, name, prefix, newest) {name, prefix},
+#include "desc/onnx_domains.inc"
+#undef D
 };
 
 static const domain_row *find_domain(ln_onnx_bytes domain)
 {
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         size_t len = strlen(domains[i].domain);
-        if (len == domain.len && (len == 0 || memcmp(domains[i].domain, domain.at, len) == 0))
+        if (domain.len == 0 ||
+            (len == domain.len && memcmp(domains[i].domain, domain.at, len) == 0))
             return &domains[i];
     }
     return NULL;
@@ -81,8 +79,7 @@ static const ln_op_info *onnx_info(const ln_op *op)
 
 static int is_of_domain(const ln_op_info *info, const domain_row *row)
 {
-    const char *domain = info->domain ? info->domain : "ai.onnx";
-    return strcmp(domain, *row->domain ? row->domain : "ai.onnx") == 0;
+    return strcmp(info->domain ? info->domain : "ai.onnx", row->domain) == 0;
 }
 
 static ln_status fail_unknown(ln_onnx_builder *b, const char *optype, const domain_row *row)
@@ -342,7 +339,7 @@ static ln_status count_node(ln_onnx_builder *b)
     const ln_onnx_current *node = &ln_onnx_top(b)->node;
     char type[300];
     ln_onnx_bytes domain = node->message.domain;
-    int is_default = domain.len == 0 || find_domain(domain) == &domains[1];
+    int is_default = find_domain(domain) == &domains[0];
     snprintf(type, sizeof type, "%.*s%s%.*s", is_default ? 0 : LN_ONNX_NAME(domain),
              is_default ? "" : ":", LN_ONNX_NAME(node->message.op_type));
     return ln_preflight_count_node(b->report, type, node->is_bad);

@@ -64,11 +64,11 @@ static ln_status narrow_for(const ln_op *op, bool is_lenient, range *ranges)
 // The newest version that operators of a domain have.
 static int newest_of(ln_onnx_domain domain)
 {
-    static const int newest[LN_DOMAIN_COUNT] = {[LN_DOMAIN_ONNX] = LN_ONNX_NEWEST_OPSET,
-                                                [LN_DOMAIN_ML] = 5,
-                                                [LN_DOMAIN_MICROSOFT] = 1,
-                                                [LN_DOMAIN_TRAINING] = 1,
-                                                [LN_DOMAIN_PREVIEW] = 1};
+#define D(constant, name, prefix, newest) newest,
+    static const int newest[] = {
+#include "desc/onnx_domains.inc"
+    };
+#undef D
     return newest[domain];
 }
 

@@ -19,12 +19,10 @@ typedef struct domain_row {
     const char *prefix; // of our operator types
 } domain_row;
 
-static const domain_row domains[LN_DOMAIN_COUNT] = {
-    [LN_DOMAIN_ONNX] = {"ai.onnx", ""},
-    [LN_DOMAIN_ML] = {"ai.onnx.ml", "ml_"},
-    [LN_DOMAIN_MICROSOFT] = {"com.microsoft", "ms_"},
-    [LN_DOMAIN_TRAINING] = {"ai.onnx.preview.training", "training_"},
-    [LN_DOMAIN_PREVIEW] = {"ai.onnx.preview", "preview_"},
+static const domain_row domains[] = {
+#define D(constant, name, prefix, newest) {name, prefix},
+#include "desc/onnx_domains.inc"
+#undef D
 };
 
 ln_status ln_onnx_write_fail(const ln_onnx_writer *w, ln_status status, const char *fmt, ...)

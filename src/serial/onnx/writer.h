@@ -25,11 +25,9 @@
 #include "serial/onnx/out.h"
 
 typedef enum ln_onnx_domain {
-    LN_DOMAIN_ONNX,
-    LN_DOMAIN_ML,
-    LN_DOMAIN_MICROSOFT,
-    LN_DOMAIN_TRAINING,
-    LN_DOMAIN_PREVIEW,
+#define D(constant, name, prefix, newest) LN_DOMAIN_##constant,
+#include "desc/onnx_domains.inc"
+#undef D
     LN_DOMAIN_COUNT
 } ln_onnx_domain;
 
