@@ -142,6 +142,8 @@ static const field priv_fields[] = {
     F(ln_opdesc_priv, "name", IDENTIFIER, true, name),
 };
 
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 // ---- Fields ----
 
 static ln_place key_or_value_place(const ln_value *source, const char *key)
@@ -785,6 +787,27 @@ static ln_status read_array(ln_document *arena, const ln_value *array, const fie
     return LN_OK;
 }
 
+// `types` as C has it: "number | TL_BOOL" is LN_TYPES_NUMBER | LN_TYPE(TL_BOOL).
+static ln_status spell_out_types(ln_document *arena, ln_opdesc_tensor *in)
+{
+    ln_text c = {0};
+    bool is_type = false; // just after LN_TYPE
+    for (const char *at = in->types; *at;) {
+        size_t len = strspn(at, LETTERS "_0123456789"), others = strcspn(at + len, LETTERS);
+        bool is_set = *at >= 'a' && *at <= 'z', is_dtype = !is_type && strncmp(at, "TL_", 3) == 0;
+        is_type = len == strlen("LN_TYPE") && strncmp(at, "LN_TYPE", len) == 0;
+        ln_text_puts(&c, is_set ? "LN_TYPES_" : is_dtype ? "LN_TYPE(" : "");
+        for (size_t i = 0; i < len; i++)
+            ln_text_printf(&c, "%c", is_set && at[i] >= 'a' && at[i] <= 'z' ? at[i] - 32 : at[i]);
+        ln_text_printf(&c, "%s%.*s", is_dtype ? ")" : "", (int)others, at + len);
+        at += len + others;
+    }
+    in->types = c.bytes ? ln_document_strdup(arena, c.bytes, c.len) : NULL;
+    ln_status status = c.status;
+    ln_text_deinit(&c);
+    return status != LN_OK || in->types ? status : LN_NO_MEMORY;
+}
+
 // The domain of an operator of ONNX that does not say it; NULL: ai.onnx.
 static const char *domain_of(const char *optype)
 {
@@ -844,6 +867,9 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
     LN_TRY(read_array(arena, op->param_values, param_fields, COUNT(param_fields), "a parameter",
                       is_relaxed, sizeof *op->params, &op->params, &op->param_count));
     set_default_mtypes(op, mtype);
+    for (size_t i = 0; i < op->in_count; i++)
+        if (op->ins[i].types)
+            LN_TRY(spell_out_types(arena, &op->ins[i]));
     *out_op = op;
     return is_relaxed ? LN_OK : check_op(arena, op);
 }

@@ -376,6 +376,31 @@ TEST(only_an_object_itself_is_said_to_be_a_base)
     ln_opdesc_set_deinit(&set);
 }
 
+TEST(types_are_words_of_c_or_their_short_forms)
+{
+    static const struct {
+        const char *types, *expected;
+    } rows[] = {
+        {"TL_INT64", "LN_TYPE(TL_INT64)"},
+        {"float", "LN_TYPES_FLOAT"},
+        {"number|TL_BOOL | small_int", "LN_TYPES_NUMBER|LN_TYPE(TL_BOOL) | LN_TYPES_SMALL_INT"},
+        {"any & ~(TL_STRING | float8)", "LN_TYPES_ANY & ~(LN_TYPE(TL_STRING) | LN_TYPES_FLOAT8)"},
+        {"LN_TYPES_INT | LN_TYPE(TL_BOOL)", "LN_TYPES_INT | LN_TYPE(TL_BOOL)"},
+        {"7", "7"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_opdesc_set set = {0};
+        ln_text text = {0};
+        ln_text_printf(&text,
+                       "a {" OUT PARAMS ", infer: 'f', tensors_in: [{arg_name: 'x', types: '%s'}]}",
+                       rows[i].types);
+        CHECK_OK(read(&set, text.bytes));
+        CHECK_STR_EQ(set.first->ins[0].types, rows[i].expected);
+        ln_opdesc_set_deinit(&set);
+        ln_text_deinit(&text);
+    }
+}
+
 TEST(a_key_says_name_and_type_of_a_parameter)
 {
     static const struct {
@@ -443,7 +468,8 @@ TEST(large_descriptions_are_refused)
 TEST(out_of_memory_leaves_nothing)
 {
     static const char text[] =
-        "a {" HEAD IN OUT "params: [{int: 'p'}]} b : a {} a_cpu {run: 'f()'}";
+        "a {" HEAD OUT "tensors_in: [{arg_name: 'src', types: 'int'}], params: [{int: 'p'}]} "
+        "b : a {} a_cpu {run: 'f()'}";
     OOM_SWEEP(n)
     {
         ln_opdesc_set set = {0};
@@ -458,5 +484,5 @@ TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
           an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
           descriptions_only_need_not_be_complete, only_an_object_itself_is_said_to_be_a_base,
-          a_key_says_name_and_type_of_a_parameter, names_are_global_to_a_run,
-          large_descriptions_are_refused, out_of_memory_leaves_nothing)
+          types_are_words_of_c_or_their_short_forms, a_key_says_name_and_type_of_a_parameter,
+          names_are_global_to_a_run, large_descriptions_are_refused, out_of_memory_leaves_nothing)
