@@ -808,6 +808,23 @@ static ln_status spell_out_types(ln_document *arena, ln_opdesc_tensor *in)
     return status != LN_OK || in->types ? status : LN_NO_MEMORY;
 }
 
+// An example that is inherited becomes the operator's own by its name; for a variant, that of the
+// operator which it computes.
+static ln_status rename_example(ln_document *arena, ln_opdesc *op)
+{
+    const char *arguments = op->example ? strchr(op->example, '(') : NULL;
+    size_t len = strlen(op->optype), arch_len = strlen(op->arch);
+    if (!arguments || strncmp(op->example, op->optype, len) == 0)
+        return LN_OK;
+    if (len > arch_len && strcmp(op->optype + len - arch_len, op->arch) == 0)
+        len -= arch_len + 1;
+    ln_text own = {0};
+    ln_text_printf(&own, "%.*s%s", (int)len, op->optype, arguments);
+    op->example = own.bytes ? ln_document_strdup(arena, own.bytes, own.len) : NULL;
+    ln_text_deinit(&own);
+    return op->example ? LN_OK : LN_NO_MEMORY;
+}
+
 // The domain of an operator of ONNX that does not say it; NULL: ai.onnx.
 static const char *domain_of(const char *optype)
 {
@@ -867,6 +884,7 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
     LN_TRY(read_array(arena, op->param_values, param_fields, COUNT(param_fields), "a parameter",
                       is_relaxed, sizeof *op->params, &op->params, &op->param_count));
     set_default_mtypes(op, mtype);
+    LN_TRY(rename_example(arena, op));
     for (size_t i = 0; i < op->in_count; i++)
         if (op->ins[i].types)
             LN_TRY(spell_out_types(arena, &op->ins[i]));

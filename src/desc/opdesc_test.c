@@ -369,10 +369,14 @@ TEST(descriptions_only_need_not_be_complete)
 TEST(only_an_object_itself_is_said_to_be_a_base)
 {
     ln_opdesc_set set = {0};
-    CHECK_OK(read(&set, "a {base: true, doc: 'd', " IN OUT "} b : a {" PARAMS "}"));
+    CHECK_OK(read(&set, "a {base: true, doc: 'd', example: '(x |);', " IN OUT "} b : a {" PARAMS
+                        "} b_cpu {run: 'f()'} c : b {example: 'c(y |);'}"));
     CHECK(!ln_opdesc_is_generated(set.first));
-    CHECK(ln_opdesc_is_generated(set.last));
-    CHECK_STR_EQ(set.last->doc, "d");
+    CHECK(ln_opdesc_is_generated(find(&set, "b")));
+    CHECK_STR_EQ(find(&set, "b")->doc, "d");
+    CHECK_STR_EQ(find(&set, "b")->example, "b(x |);");
+    CHECK_STR_EQ(find(&set, "b_cpu")->example, "b(x |);");
+    CHECK_STR_EQ(set.last->example, "c(y |);");
     ln_opdesc_set_deinit(&set);
 }
 
