@@ -39,7 +39,7 @@ static const field op_fields[] = {
     F(ln_opdesc, "arch", IDENTIFIER, true, arch),
     F(ln_opdesc, "tensors_in", ARRAY, true, tensors_in),
     F(ln_opdesc, "tensors_out", ARRAY, true, tensors_out),
-    F(ln_opdesc, "params", ARRAY, true, param_values),
+    F(ln_opdesc, "params", ARRAY, false, param_values),
     F(ln_opdesc, "doc", STRING, false, doc),
     F(ln_opdesc, "dtypes", STRING, false, dtypes),
     F(ln_opdesc, "nan", STRING, false, nan),
@@ -825,8 +825,9 @@ static ln_status rename_example(ln_document *arena, ln_opdesc *op)
     return op->example ? LN_OK : LN_NO_MEMORY;
 }
 
-// The domain of an operator of ONNX that does not say it; NULL: ai.onnx.
-static const char *domain_of(const char *optype)
+// What the name of an operator of ONNX says where its description does not: the domain, and that of
+// a domain other than ai.onnx there is one form.
+static ln_status derive_onnx(ln_document *arena, ln_opdesc *op)
 {
     static const struct {
         const char *name, *prefix;
@@ -836,9 +837,19 @@ static const char *domain_of(const char *optype)
 #undef D
     };
     size_t i = sizeof domains / sizeof domains[0] - 1;
-    while (i > 0 && strncmp(optype, domains[i].prefix, strlen(domains[i].prefix)) != 0)
+    while (i > 0 && strncmp(op->optype, domains[i].prefix, strlen(domains[i].prefix)) != 0)
         i--;
-    return i > 0 ? domains[i].name : NULL;
+    if (i == 0 || !op->infer)
+        return LN_OK;
+    if (!op->domain)
+        op->domain = domains[i].name;
+    if (op->since)
+        return LN_OK;
+    ln_value *since = ln_value_new(arena, LN_VALUE_ARRAY, op->source->place);
+    if (!since)
+        return LN_NO_MEMORY;
+    op->since = since;
+    return ln_value_append(arena, since, NULL, ln_value_new_number(arena, 1, since->place));
 }
 
 // Memory of what does not say its own: any for operators that only check, that of the arch else.
@@ -870,8 +881,7 @@ ln_status ln_opdesc_from_value(ln_document *arena, const ln_value *object, const
         return ln_fail_at(op->step_cost_value->place, LN_INVALID, "step_cost should be above 0");
     if (!op->optype)
         op->optype = object->key ? object->key : "";
-    if (op->since && !op->domain)
-        op->domain = domain_of(op->optype);
+    LN_TRY(derive_onnx(arena, op));
     if (!op->arch) // of a base
         op->arch = "none";
     LN_TRY(read_array(arena, op->extra_privs, priv_fields, COUNT(priv_fields),

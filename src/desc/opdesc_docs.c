@@ -244,7 +244,7 @@ static void put_op(ln_text *text, const ln_opdesc *op)
 
 static bool is_documented(const ln_opdesc *op)
 {
-    return op->tensors_in && op->tensors_out && op->param_values && op->is_base != LN_DESC_TRUE;
+    return op->tensors_in && op->tensors_out && op->is_base != LN_DESC_TRUE;
 }
 
 // The file's name without folder and ending.

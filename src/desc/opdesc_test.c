@@ -45,7 +45,7 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {x: -}", "t:1:7: '-' has no inherited entry to delete here"},
         {"a {" HEAD IN OUT "params: [-]}", "'-' has no inherited entry to delete here"},
         // the operator
-        {"a {" HEAD IN OUT "}", "an operator needs 'params'"},
+        {"a {" HEAD IN PARAMS "}", "an operator needs 'tensors_out'"},
         {"a {" HEAD IN OUT "params: {}}", "'params' should be an array, but is an object"},
         {"a {optype: 'a b', " IN OUT PARAMS "}", "'optype' should be a C identifier"},
         {"a {optype: 'for', " IN OUT PARAMS "}", "t:1:12: 'optype' should be a C identifier"},
@@ -380,6 +380,24 @@ TEST(only_an_object_itself_is_said_to_be_a_base)
     ln_opdesc_set_deinit(&set);
 }
 
+TEST(a_name_says_the_domain_of_onnx)
+{
+    ln_opdesc_set set = {0};
+    CHECK_OK(read(&set, "ms_A {infer: 'f', " IN OUT "} ml_B {infer: 'f', since: [2, 3], " IN OUT
+                        "} C {infer: 'f', since: [7], " IN OUT "} ms_D {run: 'f()', arch: 'cpu', "
+                        "optype: 'ms_D_cpu', " IN OUT "} ms_A_ref {compute: 'g'}"));
+    CHECK_STR_EQ(set.first->domain, "com.microsoft");
+    CHECK_EQ(set.first->since->count, 1);
+    CHECK(set.first->since->first->number == 1);
+    CHECK(set.last->since->first->number == 1);
+    CHECK_STR_EQ(find(&set, "ml_B")->domain, "ai.onnx.ml");
+    CHECK_EQ(find(&set, "ml_B")->since->count, 2);
+    CHECK_NULL(find(&set, "C")->domain);
+    CHECK_NULL(find(&set, "ms_D_cpu")->domain);
+    CHECK_NULL(find(&set, "ms_D_cpu")->since);
+    ln_opdesc_set_deinit(&set);
+}
+
 TEST(types_are_words_of_c_or_their_short_forms)
 {
     static const struct {
@@ -488,5 +506,6 @@ TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
           an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
           descriptions_only_need_not_be_complete, only_an_object_itself_is_said_to_be_a_base,
-          types_are_words_of_c_or_their_short_forms, a_key_says_name_and_type_of_a_parameter,
-          names_are_global_to_a_run, large_descriptions_are_refused, out_of_memory_leaves_nothing)
+          a_name_says_the_domain_of_onnx, types_are_words_of_c_or_their_short_forms,
+          a_key_says_name_and_type_of_a_parameter, names_are_global_to_a_run,
+          large_descriptions_are_refused, out_of_memory_leaves_nothing)
