@@ -69,9 +69,12 @@ static ln_status read_descriptions(const request *r, ln_opdesc_set *set)
         if (i >= r->base_count)
             LN_TRY(check_arch(last ? last->next : set->first, r->arch));
     }
-    for (ln_opdesc *op = set->first; op; op = op->next)
+    for (ln_opdesc *op = set->first; op; op = op->next) {
         if (!op->author)
             op->author = "LightNet";
+        if (!op->cost && ln_opdesc_is_call(op))
+            op->cost = "ln_cost_steps"; // of each element and multiply-accumulate one
+    }
     return check_costs(set);
 }
 
