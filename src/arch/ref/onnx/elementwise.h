@@ -11,12 +11,6 @@
 
 #include "op/onnx/elementwise.h"
 
-// X(name, function, parameter, parameter): a function of one double and two parameters.
-#define LN_REF_SHAPED_LIST(X)                                                                      \
-    X(celu, celu, "alpha", NULL)                                                                   \
-    X(shrink, shrink, "bias", "lambd")                                                             \
-    X(parametric_softplus, parametric_softplus, "alpha", "beta")
-
 // The larger, the smaller of two: NaN if one is.
 double ln_real_max(double a, double b);
 double ln_real_min(double a, double b);

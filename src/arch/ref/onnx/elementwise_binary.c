@@ -13,10 +13,11 @@
 #include "tensor/elem.h"
 
 // The same function for each kind of number; NULL where the operator does not take the kind.
+// Integers are modulo 2^64; a natural one that is NULL is the whole one.
 typedef struct number_function {
     double (*real)(double a, double b);
     int64_t (*whole)(int64_t a, int64_t b);
-    uint64_t (*natural)(uint64_t a, uint64_t b);
+    int64_t (*natural)(int64_t a, int64_t b);
 } number_function;
 
 typedef struct operands {
@@ -54,7 +55,7 @@ static void combine_real(operands *o, double (*f)(double, double))
                                ln_elem_real(o->b, ln_ref_rows_at(rows, 1, i))));
 }
 
-static void combine_whole(operands *o, int64_t (*f)(int64_t, int64_t))
+static void combine_integer(operands *o, int64_t (*f)(int64_t, int64_t))
 {
     ln_ref_rows *rows = &o->rows;
     while (ln_ref_rows_next(rows))
@@ -64,31 +65,26 @@ static void combine_whole(operands *o, int64_t (*f)(int64_t, int64_t))
                               ln_elem_int(o->b, ln_ref_rows_at(rows, 1, i))));
 }
 
-static void combine_natural(operands *o, uint64_t (*f)(uint64_t, uint64_t))
+static ln_status combine_operands(ln_call *call, operands *o, const number_function *f)
 {
-    ln_ref_rows *rows = &o->rows;
-    while (ln_ref_rows_next(rows))
-        for (size_t i = 0; i < rows->len && !ln_deadline_passed_at(i); i++)
-            ln_elem_set_int(o->dst, rows->start + i,
-                            (int64_t)f((uint64_t)ln_elem_int(o->a, ln_ref_rows_at(rows, 0, i)),
-                                       (uint64_t)ln_elem_int(o->b, ln_ref_rows_at(rows, 1, i))));
+    ln_number_kind kind = ln_number_kind_of(o->a->dtype);
+    int64_t (*integer)(int64_t, int64_t) =
+        kind == LN_NUMBER_NATURAL && f->natural ? f->natural : f->whole;
+    if (kind == LN_NUMBER_REAL && f->real)
+        combine_real(o, f->real);
+    else if (kind != LN_NUMBER_REAL && integer)
+        combine_integer(o, integer);
+    else
+        return ln_call_fail(call, LN_UNSUPPORTED, "does not take elements of type %s",
+                            tl_dtype_title(o->a->dtype));
+    return LN_OK;
 }
 
 static ln_status combine(ln_call *call, const number_function *f)
 {
     operands o;
     LN_TRY(get_operands(call, &o));
-    ln_number_kind kind = ln_number_kind_of(o.a->dtype);
-    if (kind == LN_NUMBER_REAL && f->real)
-        combine_real(&o, f->real);
-    else if (kind == LN_NUMBER_WHOLE && f->whole)
-        combine_whole(&o, f->whole);
-    else if (kind == LN_NUMBER_NATURAL && f->natural)
-        combine_natural(&o, f->natural);
-    else
-        return ln_call_fail(call, LN_UNSUPPORTED, "does not take elements of type %s",
-                            tl_dtype_title(o.a->dtype));
-    return LN_OK;
+    return combine_operands(call, &o, f);
 }
 
 // ---- Arithmetic ----
@@ -102,13 +98,9 @@ static ln_status combine(ln_call *call, const number_function *f)
     {                                                                                              \
         return (int64_t)((uint64_t)a operator(uint64_t) b);                                        \
     }                                                                                              \
-    static uint64_t natural_##name(uint64_t a, uint64_t b)                                         \
-    {                                                                                              \
-        return a operator b;                                                                       \
-    }                                                                                              \
     ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
     {                                                                                              \
-        return combine(call, &(number_function){real_##name, whole_##name, natural_##name});       \
+        return combine(call, &(number_function){real_##name, whole_##name, NULL});                 \
     }
 DEFINE_ARITHMETIC(add, +)
 DEFINE_ARITHMETIC(sub, -)
@@ -126,9 +118,9 @@ static int64_t whole_div(int64_t a, int64_t b)
     return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 }
 
-static uint64_t natural_div(uint64_t a, uint64_t b)
+static int64_t natural_div(int64_t a, int64_t b)
 {
-    return b ? a / b : 0;
+    return b ? (int64_t)((uint64_t)a / (uint64_t)b) : 0;
 }
 
 // Of every element that divides, before anything is written.
@@ -150,9 +142,9 @@ static int64_t whole_rest(int64_t a, int64_t b)
     return b == 0 || b == -1 ? 0 : a % b;
 }
 
-static uint64_t natural_rest(uint64_t a, uint64_t b)
+static int64_t natural_rest(int64_t a, int64_t b)
 {
-    return b ? a % b : 0;
+    return b ? (int64_t)((uint64_t)a % (uint64_t)b) : 0;
 }
 
 // The rest with the sign of the divisor.
@@ -225,14 +217,14 @@ static int64_t whole_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t natural_max(uint64_t a, uint64_t b)
+static int64_t natural_max(int64_t a, int64_t b)
 {
-    return a > b ? a : b;
+    return (uint64_t)a > (uint64_t)b ? a : b;
 }
 
-static uint64_t natural_min(uint64_t a, uint64_t b)
+static int64_t natural_min(int64_t a, int64_t b)
 {
-    return a < b ? a : b;
+    return (uint64_t)a < (uint64_t)b ? a : b;
 }
 
 // Through double, whatever the type, and too large is the largest.
@@ -258,10 +250,10 @@ static ln_status raise_to_powers(ln_call *call)
 static ln_status elew(ln_call *call, int op)
 {
     static const number_function functions[] = {
-        [TL_MUL] = {real_mul, whole_mul, natural_mul},
+        [TL_MUL] = {real_mul, whole_mul, NULL},
         [TL_DIV] = {real_div, whole_div, natural_div},
-        [TL_SUM] = {real_add, whole_add, natural_add},
-        [TL_SUB] = {real_sub, whole_sub, natural_sub},
+        [TL_SUM] = {real_add, whole_add, NULL},
+        [TL_SUB] = {real_sub, whole_sub, NULL},
         [TL_MAX] = {ln_real_max, whole_max, natural_max},
         [TL_MIN] = {ln_real_min, whole_min, natural_min},
         [LN_ELEW_MOD] = {real_mod, whole_mod, natural_rest},
@@ -306,26 +298,22 @@ ln_status ln_ref_elew(ln_call *call)
     {                                                                                              \
         return a operator b;                                                                       \
     }                                                                                              \
-    static uint64_t natural_##name(uint64_t a, uint64_t b)                                         \
-    {                                                                                              \
-        return a operator b;                                                                       \
-    }                                                                                              \
     ln_status ln_ref_onnx_##name(ln_call *call)                                                    \
     {                                                                                              \
-        return combine(call, &(number_function){NULL, whole_##name, natural_##name});              \
+        return combine(call, &(number_function){NULL, whole_##name, NULL});                        \
     }
 DEFINE_BITS(bits_and, &)
 DEFINE_BITS(bits_or, |)
 DEFINE_BITS(bits_xor, ^)
 
-static uint64_t shift_left(uint64_t a, uint64_t b)
+static int64_t shift_left(int64_t a, int64_t b)
 {
-    return b < 64 ? a << b : 0;
+    return (uint64_t)b < 64 ? (int64_t)((uint64_t)a << b) : 0;
 }
 
-static uint64_t shift_right(uint64_t a, uint64_t b)
+static int64_t shift_right(int64_t a, int64_t b)
 {
-    return b < 64 ? a >> b : 0;
+    return (uint64_t)b < 64 ? (int64_t)((uint64_t)a >> b) : 0;
 }
 
 ln_status ln_ref_onnx_bit_shift(ln_call *call)
@@ -406,7 +394,7 @@ static int64_t whole_prelu(int64_t x, int64_t slope)
     return x < 0 ? whole_mul(x, slope) : x;
 }
 
-static uint64_t natural_prelu(uint64_t x, uint64_t slope)
+static int64_t natural_prelu(int64_t x, int64_t slope)
 {
     (void)slope;
     return x;
@@ -420,12 +408,7 @@ ln_status ln_ref_onnx_prelu(ln_call *call)
     LN_TRY(ln_ref_rows_init(call, &o.rows, 2, o.dst->ndim, o.dst->dims));
     ln_ref_rows_operand(&o.rows, 0, o.a->ndim, o.a->dims);
     ln_ref_rows_operand(&o.rows, 1, slope.ndim, slope.dims);
-    switch (ln_number_kind_of(o.a->dtype)) {
-    case LN_NUMBER_REAL: combine_real(&o, real_prelu); break;
-    case LN_NUMBER_WHOLE: combine_whole(&o, whole_prelu); break;
-    case LN_NUMBER_NATURAL: combine_natural(&o, natural_prelu); break;
-    }
-    return LN_OK;
+    return combine_operands(call, &o, &(number_function){real_prelu, whole_prelu, natural_prelu});
 }
 
 ln_status ln_ref_onnx_swiglu(ln_call *call)

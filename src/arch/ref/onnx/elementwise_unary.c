@@ -81,7 +81,7 @@ static ln_status map_shaped(ln_call *call, double (*f)(double, double, double), 
 typedef struct number_function {
     double (*real)(double x);
     int64_t (*whole)(int64_t x);
-    uint64_t (*natural)(uint64_t x);
+    int64_t (*natural)(int64_t x);
 } number_function;
 
 static ln_status map_number(ln_call *call, const number_function *f)
@@ -92,10 +92,9 @@ static ln_status map_number(ln_call *call, const number_function *f)
     for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         if (kind == LN_NUMBER_REAL)
             ln_elem_set_real(dst, i, f->real(ln_elem_real(src, i)));
-        else if (kind == LN_NUMBER_WHOLE)
-            ln_elem_set_int(dst, i, f->whole(ln_elem_int(src, i)));
         else
-            ln_elem_set_int(dst, i, (int64_t)f->natural((uint64_t)ln_elem_int(src, i)));
+            ln_elem_set_int(dst, i,
+                            (kind == LN_NUMBER_WHOLE ? f->whole : f->natural)(ln_elem_int(src, i)));
     }
     return LN_OK;
 }
@@ -115,7 +114,9 @@ DEFINE_PLAIN(sqrt, sqrt)
     {                                                                                              \
         return map_shaped(call, function, first, second);                                          \
     }
-LN_REF_SHAPED_LIST(DEFINE_SHAPED)
+DEFINE_SHAPED(celu, celu, "alpha", NULL)
+DEFINE_SHAPED(shrink, shrink, "bias", "lambd")
+DEFINE_SHAPED(parametric_softplus, parametric_softplus, "alpha", "beta")
 
 ln_status ln_ref_onnx_image_scaler(ln_call *call)
 {
@@ -169,7 +170,7 @@ static int64_t whole_sign(int64_t x)
     return (x > 0) - (x < 0);
 }
 
-static uint64_t natural_sign(uint64_t x)
+static int64_t natural_sign(int64_t x)
 {
     return x != 0;
 }
@@ -184,17 +185,12 @@ static int64_t whole_inverse(int64_t x)
     return ~x;
 }
 
-static uint64_t natural_inverse(uint64_t x)
-{
-    return ~x;
-}
-
 ln_status ln_ref_onnx_bitwise_not(ln_call *call)
 {
-    return map_number(call, &(number_function){NULL, whole_inverse, natural_inverse});
+    return map_number(call, &(number_function){NULL, whole_inverse, whole_inverse});
 }
 
-static uint64_t natural_is_zero(uint64_t x)
+static int64_t natural_is_zero(int64_t x)
 {
     return x == 0;
 }

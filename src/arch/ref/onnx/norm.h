@@ -41,19 +41,4 @@ ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, 
 
 ln_shaped ln_shape_of(const tl_tensor *t);
 
-// X(name): an operator and its function.
-#define LN_REF_NORM_LIST(X)                                                                        \
-    X(batch_normalization)                                                                         \
-    X(layer_normalization)                                                                         \
-    X(rms_normalization)                                                                           \
-    X(mean_variance_normalization)                                                                 \
-    X(lrn)                                                                                         \
-    X(skip_layer_normalization)                                                                    \
-    X(skip_simplified_layer_normalization)                                                         \
-    X(embed_layer_normalization)
-
-#define LN_REF_DECLARE(name) ln_status ln_ref_onnx_##name(ln_call *call);
-LN_REF_NORM_LIST(LN_REF_DECLARE)
-#undef LN_REF_DECLARE
-
 #endif
