@@ -393,10 +393,6 @@ static const row rows[] = {
      GROUPNORM_TENSORS
      "groupnorm_nhwc_cpu(src=x, scale=s, offset=o | dst=y | groups=4);\n" ON_REF GROUPNORM_TENSORS
          AROUND("groupnorm(src=t, scale=s, offset=o | dst=u | groups=4);\n")},
-    {"prelu_nhwc_cpu", "", -8, 8,
-     INPUT("[1, 30, 40, 12]") CONSTANT(
-         "s", "[12]") "prelu_nhwc_cpu(src=x, slope=s | dst=y |);\n" ON_REF INPUT("[1, 30, 40, 12]")
-         CONSTANT("s", "[12]") "prelu(src=x, slope=s | dst=y |);\n"},
     // Of the strides, rows 0 and 2 of the kernel reach the same outputs; the last comes first.
     {"deconv2d_pack_cpu", "", -8, 8,
      INPUT("[20, 5, 3, 3]") "deconv2d_pack_cpu(weight=x | dst=y | stride=[2, 1]);\n" ON_REF INPUT(

@@ -48,7 +48,6 @@ static const source sources[] = {
     {"deconv2d_nhwc", "p", "create", "TL_FLOAT", "[128]"}, // 2x2 taps of 2 channels for 16
     {"groupnorm_nhwc", "o", "create", "TL_FLOAT", "[2]"},
     {"groupnorm_nhwc", "s", "create", "TL_FLOAT", "[2]"},
-    {"prelu_nhwc", "s", "create", "TL_FLOAT", "[2]"},
     {"prelu", "s", "create", "TL_FLOAT", "[1]"},
     {"interleave", "a", "input", "TL_FLOAT", "[1, 2, 3, 4]"},
     {"interleave", "b", "input", "TL_FLOAT", "[1, 2, 3, 4]"},

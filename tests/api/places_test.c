@@ -130,7 +130,6 @@ static const struct in_place_case {
     {"groupnorm", "groupnorm(src=t, scale=c, offset=c | dst=y | groups=5);", 0},
     {"prelu", "prelu(src=t, slope=k | dst=y |);", 1},
     {"groupnorm_nhwc", "groupnorm_nhwc_cpu(src=t, scale=r, offset=r | dst=y | groups=7);", 0},
-    {"prelu_nhwc", "prelu_nhwc_cpu(src=t, slope=r | dst=y |);", 0},
     {"layernorm", "layernorm(src=t, scale=r | dst=y |);", 0},
     {"linear",
      "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[1, 3]);\n"

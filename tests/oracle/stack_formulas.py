@@ -170,16 +170,6 @@ def channel_cases():
                          * scale[2][c[3]] + offset[2][c[3]], **params)
 
         case.expect(dst=made('TL_FLOAT', dims, at))
-    case = Case('prelu_nhwc')
-    dims = [2, 3, 4, 21]
-    src, slope = case.some('src', dims), case.some('slope', [21])
-    case.op('prelu_nhwc_cpu', {'src': 'src', 'slope': 'slope'}, {'dst': 'dst'})
-
-    def slopes(*c):
-        x = src[2][index(dims, c)]
-        return x if x >= 0 else slope[2][c[3]] * x
-
-    case.expect(dst=made('TL_FLOAT', dims, slopes))
 
 
 # ---- Padding ----

@@ -24,15 +24,15 @@ static const struct {
     const char *name;
     ln_cpu_isa features;
 } sets[] = {
-#define SET_ROW(isa, name, features) {name, features},
-    LN_CPU_ISA_LIST(SET_ROW)
+#define SET_ROW(isa, name, features, ...) {name, features},
+    LN_CPU_ISA_LIST(SET_ROW, )
 #undef SET_ROW
 };
 
 #define SET_COUNT (sizeof sets / sizeof sets[0])
 
-#define NAME_IN_TEXT(isa, name, features) " " name
-static const char known[] = LN_CPU_ISA_LIST(NAME_IN_TEXT);
+#define NAME_IN_TEXT(isa, name, features, ...) " " name
+static const char known[] = LN_CPU_ISA_LIST(NAME_IN_TEXT, );
 #undef NAME_IN_TEXT
 
 #if LN_CPU_X86

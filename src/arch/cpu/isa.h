@@ -63,24 +63,24 @@ typedef uint32_t ln_cpu_isa;
      LN_CPU_HAS_AVX512DQ)
 
 // The one list of the sets that files of kernels of this build are compiled for, each after those
-// that it is faster than: X(isa, name, features). `isa` is the suffix of kernel names and files;
-// `name` is what users write.
+// that it is faster than: X(isa, name, features, ...), and what else the list is given. `isa` is
+// the suffix of kernel names and files; `name` is what users write.
 #if LN_CPU_ARM64
-#define LN_CPU_ISA_LIST(X)                                                                         \
-    X(generic, "generic", 0)                                                                       \
-    X(arm_neon, "neon", LN_CPU_HAS_NEON)
+#define LN_CPU_ISA_LIST(X, ...)                                                                    \
+    X(generic, "generic", 0, __VA_ARGS__)                                                          \
+    X(arm_neon, "neon", LN_CPU_HAS_NEON, __VA_ARGS__)
 #elif LN_CPU_X86
-#define LN_CPU_ISA_LIST(X)                                                                         \
-    X(generic, "generic", 0)                                                                       \
-    X(x86_avx2, "avx2", LN_CPU_SET_AVX2)                                                           \
-    X(x86_avx512, "avx512", LN_CPU_SET_AVX512)
+#define LN_CPU_ISA_LIST(X, ...)                                                                    \
+    X(generic, "generic", 0, __VA_ARGS__)                                                          \
+    X(x86_avx2, "avx2", LN_CPU_SET_AVX2, __VA_ARGS__)                                              \
+    X(x86_avx512, "avx512", LN_CPU_SET_AVX512, __VA_ARGS__)
 #else
-#define LN_CPU_ISA_LIST(X) X(generic, "generic", 0)
+#define LN_CPU_ISA_LIST(X, ...) X(generic, "generic", 0, __VA_ARGS__)
 #endif
 
 enum {
-#define LN_CPU_ISA_ENUM(isa, name, features) LN_CPU_ISA_##isa = (features),
-    LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM)
+#define LN_CPU_ISA_ENUM(isa, name, features, ...) LN_CPU_ISA_##isa = (features),
+    LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM, )
 #undef LN_CPU_ISA_ENUM
 };
 

@@ -100,8 +100,8 @@ TEST(no_set_that_needs_more_than_the_machine_has_can_be_forced)
         const char *name;
         ln_cpu_isa features;
     } sets[] = {
-#define SET_ROW(isa, name, features) {name, features},
-        LN_CPU_ISA_LIST(SET_ROW)
+#define SET_ROW(isa, name, features, ...) {name, features},
+        LN_CPU_ISA_LIST(SET_ROW, )
 #undef SET_ROW
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group normalization of channels-last images, and PReLU with slopes of channels.
+// Group normalization of channels-last images.
 
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
@@ -7,18 +7,16 @@
 #include "arch/cpu/kernels/groupnorm/groupnorm.h"
 #include "arch/cpu/nhwc.h"
 
-static ln_status check_rows(ln_call *call, int count)
+static ln_status check_rows(ln_call *call)
 {
-    LN_TRY(ln_nhwc_check_ranks(call, count, (const int[]){4, 1, 1}));
+    LN_TRY(ln_nhwc_check_ranks(call, 3, (const int[]){4, 1, 1}));
     int channels = ln_call_in(call, 0)->dims[3];
-    for (int i = 1; i < count; i++)
+    for (int i = 1; i < 3; i++)
         if (ln_call_in(call, i)->len != channels)
             return ln_call_fail(call, LN_INVALID, "there are %d numbers for %d channels",
                                 ln_call_in(call, i)->len, channels);
     return LN_OK;
 }
-
-// ---- Groups of channels ----
 
 static size_t workspace_of(const tl_tensor *src)
 {
@@ -32,7 +30,7 @@ ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     ln_act_f32_args act;
     int groups;
-    LN_TRY(check_rows(call, 3));
+    LN_TRY(check_rows(call));
     LN_TRY(ln_nhwc_read(call, params, &groups));
     LN_TRY(ln_nhwc_read_act(call, "act", "alpha", "beta", &act));
     if (src->dims[3] % groups != 0)
@@ -72,27 +70,5 @@ ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
     args.y = ln_call_dst(call, 0)->data;
     LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(src), &workspace));
     ln_groupnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
-    return LN_OK;
-}
-
-// ---- Rectifier ----
-
-ln_status ln_cpu_infer_prelu_nhwc(ln_call *call)
-{
-    LN_TRY(check_rows(call, 2));
-    return ln_call_out_like(call, 0, 0);
-}
-
-ln_status ln_cpu_prelu_nhwc(ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    if (src->len == 0)
-        return LN_OK;
-    ln_prelu_f32_args args = {.rows = (size_t)src->len / (size_t)src->dims[3],
-                              .channels = (size_t)src->dims[3],
-                              .x = src->data,
-                              .slope = ln_call_in(call, 1)->data,
-                              .y = ln_call_dst(call, 0)->data};
-    ln_prelu_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
 }

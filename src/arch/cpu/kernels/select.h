@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing from a family's list of kernels.
+// Choosing the kernel for a set of features.
 
 #ifndef LN_ARCH_CPU_KERNELS_SELECT_H
 #define LN_ARCH_CPU_KERNELS_SELECT_H
@@ -26,5 +26,22 @@ static inline size_t ln_last_usable(const ln_cpu_isa *first, size_t count, size_
     }
     return best;
 }
+
+// A kernel that there is for every instruction set of the build, from one source: declares
+// ln_k_NAME__ISA of a type, a function's or a struct's, and defines ln_NAME_select, which picks
+// one.
+#define LN_KERNELS(type, name)                                                                     \
+    LN_CPU_ISA_LIST(LN_KERNEL_DECLARE, type, name)                                                 \
+    static inline type *ln_##name##_select(ln_cpu_isa has)                                         \
+    {                                                                                              \
+        static const struct {                                                                      \
+            ln_cpu_isa isa;                                                                        \
+            type *kernel;                                                                          \
+        } kernels[] = {LN_CPU_ISA_LIST(LN_KERNEL_ROW, name)};                                      \
+        return LN_SELECT_KERNEL(kernels, has)->kernel;                                             \
+    }
+
+#define LN_KERNEL_DECLARE(set, word, features, type, name) extern type ln_k_##name##__##set;
+#define LN_KERNEL_ROW(set, word, features, name)           {features, &ln_k_##name##__##set},
 
 #endif

@@ -16,7 +16,9 @@
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
-#define VF_LANES 4
+#define VF_LANES       4
+#define VF_REGISTERS   32
+#define VF_IS_PORTABLE 0
 
 // The kernel of that name for this instruction set.
 #define VF_KERNEL(name) name##__arm_neon
@@ -101,6 +103,8 @@ VF_VERB vf vf_fma(vf a, vf b, vf c)
 {
     return vfmaq_f32(c, a, b);
 }
+
+#define vf_fma_inline vf_fma
 
 VF_VERB vf vf_max(vf a, vf b)
 {
@@ -226,6 +230,27 @@ VF_VERB void vf_transpose(vf rows[VF_LANES])
     rows[1] = vreinterpretq_f32_f64(vtrn1q_f64(odd0, odd1));
     rows[2] = vreinterpretq_f32_f64(vtrn2q_f64(even0, even1));
     rows[3] = vreinterpretq_f32_f64(vtrn2q_f64(odd0, odd1));
+}
+
+typedef uint8x16_t vf_index;  // four bytes for each lane
+typedef uint32x4_t vf_choice; // all bits of a lane, or none
+
+VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
+{
+    const uint32x4_t bytes = vdupq_n_u32(0x03020100);
+    return vreinterpretq_u8_u32(vmlaq_n_u32(bytes, vld1q_u32(lanes), 0x04040404));
+}
+
+VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
+{
+    uint32x4_t bits = vld1q_u32(is_there);
+    return vtstq_u32(bits, bits);
+}
+
+VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
+{
+    uint8x16_t picked = vqtbl1q_u8(vreinterpretq_u8_f32(v), from);
+    return vbslq_f32(to, vreinterpretq_f32_u8(picked), old);
 }
 
 #endif

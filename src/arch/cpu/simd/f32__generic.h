@@ -30,6 +30,11 @@
 
 #define VF_LANES 4
 
+// How many registers there are for sums, and whether the multiply-add is slow whatever surrounds
+// it.
+#define VF_REGISTERS   16
+#define VF_IS_PORTABLE 1
+
 // The kernel of that name for this instruction set.
 #define VF_KERNEL(name) name##__generic
 
@@ -232,6 +237,28 @@ VF_VERB void vf_transpose(vf rows[VF_LANES])
             rows[j][i] = lane;
         }
     }
+}
+
+// Numbers of lanes, and some of the lanes.
+typedef vf_mask vf_index;
+typedef vf_mask vf_choice;
+
+VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
+{
+    return (vf_index){(int32_t)lanes[0], (int32_t)lanes[1], (int32_t)lanes[2], (int32_t)lanes[3]};
+}
+
+VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
+{
+    return vf_index_of(is_there) != 0;
+}
+
+// `old`, but lane from[i] of v in the lanes i of `to`.
+VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
+{
+    for (int i = 0; i < VF_LANES; i++)
+        old[i] = to[i] ? v[from[i]] : old[i];
+    return old;
 }
 
 // ---- Fused multiply-add ----

@@ -13,7 +13,9 @@
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
-#define VF_LANES 8
+#define VF_LANES       8
+#define VF_REGISTERS   16
+#define VF_IS_PORTABLE 0
 
 // The kernel of that name for this instruction set.
 #define VF_KERNEL(name) name##__x86_avx2
@@ -83,6 +85,8 @@ VF_VERB vf vf_fma(vf a, vf b, vf c)
 {
     return _mm256_fmadd_ps(a, b, c);
 }
+
+#define vf_fma_inline vf_fma
 
 VF_VERB vf vf_max(vf a, vf b)
 {
@@ -218,6 +222,24 @@ VF_VERB void vf_transpose(vf rows[VF_LANES])
         rows[i] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x20);
         rows[i + 4] = _mm256_permute2f128_ps(quads[i], quads[i + 4], 0x31);
     }
+}
+
+typedef __m256i vf_index;
+typedef __m256 vf_choice; // all bits of a lane, or none
+
+VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
+{
+    return _mm256_loadu_si256((const void *)lanes);
+}
+
+VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
+{
+    return _mm256_castsi256_ps(_mm256_cmpgt_epi32(vf_index_of(is_there), _mm256_setzero_si256()));
+}
+
+VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
+{
+    return _mm256_blendv_ps(old, _mm256_permutevar8x32_ps(v, from), to);
 }
 
 #endif

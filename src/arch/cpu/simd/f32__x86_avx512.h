@@ -14,7 +14,9 @@
 
 #define VF_VERB static inline __attribute__((always_inline, unused))
 
-#define VF_LANES 16
+#define VF_LANES       16
+#define VF_REGISTERS   32
+#define VF_IS_PORTABLE 0
 
 // The kernel of that name for this instruction set.
 #define VF_KERNEL(name) name##__x86_avx512
@@ -94,6 +96,8 @@ VF_VERB vf vf_fma(vf a, vf b, vf c)
 {
     return _mm512_fmadd_ps(a, b, c);
 }
+
+#define vf_fma_inline vf_fma
 
 VF_VERB vf vf_max(vf a, vf b)
 {
@@ -230,6 +234,24 @@ VF_VERB void vf_transpose(vf rows[VF_LANES])
         rows[j] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0x88);
         rows[j + 8] = _mm512_shuffle_f32x4(halves[j], halves[j + 8], 0xdd);
     }
+}
+
+typedef __m512i vf_index;
+typedef __mmask16 vf_choice;
+
+VF_VERB vf_index vf_index_of(const uint32_t lanes[VF_LANES])
+{
+    return _mm512_loadu_si512(lanes);
+}
+
+VF_VERB vf_choice vf_choice_of(const uint32_t is_there[VF_LANES])
+{
+    return _mm512_test_epi32_mask(vf_index_of(is_there), vf_index_of(is_there));
+}
+
+VF_VERB vf vf_pick(vf old, vf v, vf_index from, vf_choice to)
+{
+    return _mm512_mask_permutexvar_ps(old, to, from, v);
 }
 
 #endif

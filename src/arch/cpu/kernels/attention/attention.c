@@ -13,7 +13,6 @@
 
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
 
 #define PANEL LN_TILE_LANES
@@ -29,21 +28,6 @@
 
 // Multiplications below which one thread is done before another would have begun.
 #define MIN_SHARED 2000000.0
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_attention_pack_keys_fn *pack_keys;
-    ln_attention_pack_values_fn *pack_values;
-    ln_attention_weigh_fn *weigh;
-    ln_attention_divide_fn *divide;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, pack_keys, pack_values, weigh, divide)                                              \
-    {LN_CPU_ISA_##isa, pack_keys, pack_values, weigh, divide},
-#include "arch/cpu/kernels/attention/attention.inc"
-#undef K
-};
 
 // ---- Sizes ----
 
@@ -112,7 +96,7 @@ size_t ln_attention_f32_workspace_for(const ln_attention_f32_shape *s, size_t th
 // ---- Running ----
 
 typedef struct attention_job {
-    const kernel_set *kernels;
+    const ln_attention_f32_kernels *kernels;
     const ln_tile_f32_kernel *tile;
     const ln_attention_f32_args *args;
     float *workspace;
@@ -257,7 +241,7 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *given, float 
     if (s->batch == 0 || s->queries == 0)
         return;
     assert(s->keys > 0);
-    attention_job job = {.kernels = LN_SELECT_KERNEL(kernels, isa),
+    attention_job job = {.kernels = ln_attention_f32_select(isa),
                          .tile = ln_tile_f32_select(isa),
                          .args = args,
                          .workspace = workspace,

@@ -25,6 +25,7 @@
 #include <lightnet/status.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -98,13 +99,14 @@ typedef void ln_attention_weigh_fn(const ln_attention_scores *scores);
 typedef void ln_attention_divide_fn(size_t rows, size_t size, const float *totals, float *y,
                                     size_t stride);
 
-#define K(isa, pack_keys, pack_values, weigh, divide)                                              \
-    ln_attention_pack_keys_fn pack_keys;                                                           \
-    ln_attention_pack_values_fn pack_values;                                                       \
-    ln_attention_weigh_fn weigh;                                                                   \
-    ln_attention_divide_fn divide;
-#include "arch/cpu/kernels/attention/attention.inc"
-#undef K
+typedef struct ln_attention_f32_kernels {
+    ln_attention_pack_keys_fn *pack_keys;
+    ln_attention_pack_values_fn *pack_values;
+    ln_attention_weigh_fn *weigh;
+    ln_attention_divide_fn *divide;
+} ln_attention_f32_kernels;
+
+LN_KERNELS(const ln_attention_f32_kernels, attention_f32)
 
 LN_CPPEND
 

@@ -57,8 +57,8 @@ VF_VERB void attention_pack_square(size_t rows, size_t cols, const float *k, siz
     }
 }
 
-VF_VERB void attention_pack_keys(size_t keys, size_t size, const float *k, size_t stride,
-                                 float scale, float *to)
+static void attention_pack_keys(size_t keys, size_t size, const float *k, size_t stride,
+                                float scale, float *to)
 {
     for (size_t j = 0; j < keys; j += PANEL, to += PANEL * size) {
         for (size_t half = 0; half < PANEL; half += VF_LANES) {
@@ -71,8 +71,8 @@ VF_VERB void attention_pack_keys(size_t keys, size_t size, const float *k, size_
     }
 }
 
-VF_VERB void attention_pack_values(size_t keys, size_t size, const float *v, size_t stride,
-                                   float *to)
+static void attention_pack_values(size_t keys, size_t size, const float *v, size_t stride,
+                                  float *to)
 {
     for (size_t c = 0; c < size; c += PANEL) {
         for (size_t j = 0; j < keys; j++, to += PANEL) {
@@ -191,14 +191,13 @@ VF_VERB void attention_weigh_rows(const ln_attention_scores *s, size_t first, si
     }
 }
 
-VF_VERB void attention_weigh(const ln_attention_scores *s)
+static void attention_weigh(const ln_attention_scores *s)
 {
     for (size_t r = 0; r < s->rows; r += ATTENTION_ROWS)
         attention_weigh_rows(s, r, at_most(s->rows - r, ATTENTION_ROWS));
 }
 
-VF_VERB void attention_divide(size_t rows, size_t size, const float *totals, float *y,
-                              size_t stride)
+static void attention_divide(size_t rows, size_t size, const float *totals, float *y, size_t stride)
 {
     for (size_t r = 0; r < rows; r++, y += stride) {
         vf share = vf_div(vf_set1(1.0f), vf_set1(totals[r]));
@@ -209,5 +208,12 @@ VF_VERB void attention_divide(size_t rows, size_t size, const float *totals, flo
             vf_store_n(y + i, vf_mul(vf_load_n(y + i, size - i), share), size - i);
     }
 }
+
+const ln_attention_f32_kernels VF_KERNEL(ln_k_attention_f32) = {
+    .pack_keys = attention_pack_keys,
+    .pack_values = attention_pack_values,
+    .weigh = attention_weigh,
+    .divide = attention_divide,
+};
 
 #endif

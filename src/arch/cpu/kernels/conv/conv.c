@@ -17,26 +17,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/gemm/gemm.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_im2col_f32_fn *im2col;
-    ln_depthwise_f32_fn *depthwise;
-    ln_conv2d_pixel_f32_fn *pixel;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, type, im2col, depthwise, pixel) {LN_CPU_ISA_##isa, im2col, depthwise, pixel},
-#include "arch/cpu/kernels/conv/conv.inc"
-#undef K
-};
-
-static const kernel_set *select_kernels(ln_cpu_isa isa)
-{
-    return LN_SELECT_KERNEL(kernels, isa);
-}
 
 // ---- Shapes ----
 
@@ -63,11 +44,11 @@ static bool span(size_t count, size_t step, size_t *out)
 // Rows and columns per phase of the padded image that a depthwise convolution reads.
 static bool padded_size(const ln_conv_shape *s, size_t *out_rows, size_t *out_phase_w)
 {
-    size_t kernel_rows, kernel_cols;
-    return span(s->kernel_h, s->dilation_h, &kernel_rows) &&
+    size_t ln_conv_f32_kernelss, kernel_cols;
+    return span(s->kernel_h, s->dilation_h, &ln_conv_f32_kernelss) &&
            span(s->kernel_w, s->dilation_w, &kernel_cols) &&
            ln_size_mul(s->out_h, s->stride_h, out_rows) &&
-           ln_size_add(*out_rows, kernel_rows, out_rows) &&
+           ln_size_add(*out_rows, ln_conv_f32_kernelss, out_rows) &&
            ln_size_add(s->out_w, (kernel_cols - 1) / s->stride_w + 1, out_phase_w);
 }
 
@@ -172,7 +153,7 @@ static void pad_image(const ln_conv_shape *s, const float *x, float *image, size
     }
 }
 
-static void run_depthwise(const kernel_set *set, const group_work *w)
+static void run_depthwise(const ln_conv_f32_kernels *set, const group_work *w)
 {
     const ln_conv_shape *s = w->shape;
     size_t rows, phase_w;
@@ -193,8 +174,8 @@ static void run_depthwise(const kernel_set *set, const group_work *w)
 }
 
 // Gathers the pixels [pixel, pixel + count) into a panel.
-static void gather_panel(const kernel_set *set, const group_work *w, size_t pixel, size_t count,
-                         size_t nr)
+static void gather_panel(const ln_conv_f32_kernels *set, const group_work *w, size_t pixel,
+                         size_t count, size_t nr)
 {
     const ln_conv_shape *s = w->shape;
     ln_im2col_run run = {
@@ -210,7 +191,7 @@ static void gather_panel(const kernel_set *set, const group_work *w, size_t pixe
     }
 }
 
-static void run_general(ln_cpu_isa isa, const kernel_set *set, const group_work *w)
+static void run_general(ln_cpu_isa isa, const ln_conv_f32_kernels *set, const group_work *w)
 {
     const ln_conv_shape *s = w->shape;
     const ln_gemm_f32_kernel *gemm = ln_gemm_f32_select(isa);
@@ -250,7 +231,7 @@ static void find_inner(size_t out, size_t in, size_t reach, size_t stride, size_
     *out_first = first < *out_end ? first : *out_end;
 }
 
-static void mend_row(const kernel_set *set, ln_conv2d_pixel_f32_args *pixel, float *row,
+static void mend_row(const ln_conv_f32_kernels *set, ln_conv2d_pixel_f32_args *pixel, float *row,
                      size_t first, size_t end)
 {
     for (size_t x = first; x < end; x++) {
@@ -263,7 +244,7 @@ static void mend_row(const kernel_set *set, ln_conv2d_pixel_f32_args *pixel, flo
 }
 
 // Sums every NaN again that may come from a weight outside the input times zero.
-static void mend_border(const kernel_set *set, const group_work *w)
+static void mend_border(const ln_conv_f32_kernels *set, const group_work *w)
 {
     const ln_conv_shape *s = w->shape;
     size_t top, bottom, left, right;
@@ -294,7 +275,7 @@ static void mend_border(const kernel_set *set, const group_work *w)
 void ln_conv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace)
 {
     const ln_conv_shape *s = &args->shape;
-    const kernel_set *set = select_kernels(isa);
+    const ln_conv_f32_kernels *set = ln_conv_f32_select(isa);
     size_t in_channels = s->in_channels / s->group;
     size_t out_channels = s->out_channels / s->group;
     size_t in_size = in_channels * s->in_h * s->in_w;

@@ -19,6 +19,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
 #include "arch/cpu/kernels/conv_shape.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -89,12 +90,13 @@ typedef struct ln_conv2d_pixel_f32_args {
 
 typedef void ln_conv2d_pixel_f32_fn(const ln_conv2d_pixel_f32_args *args);
 
-#define K(isa, type, im2col, depthwise, pixel)                                                     \
-    ln_im2col_f32_fn im2col;                                                                       \
-    ln_depthwise_f32_fn depthwise;                                                                 \
-    ln_conv2d_pixel_f32_fn pixel;
-#include "arch/cpu/kernels/conv/conv.inc"
-#undef K
+typedef struct ln_conv_f32_kernels {
+    ln_im2col_f32_fn *im2col;
+    ln_depthwise_f32_fn *depthwise;
+    ln_conv2d_pixel_f32_fn *pixel;
+} ln_conv_f32_kernels;
+
+LN_KERNELS(const ln_conv_f32_kernels, conv_f32)
 
 LN_CPPEND
 

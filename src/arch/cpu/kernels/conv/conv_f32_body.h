@@ -42,7 +42,7 @@ VF_VERB void inside(size_t start, size_t back, size_t step, size_t size, size_t 
 
 // The kernel's place is the outer loop and the channel the inner one, so that the borders are
 // worked out once for all channels.
-VF_VERB void im2col_f32(const ln_im2col_run *run)
+static void im2col_f32(const ln_im2col_run *run)
 {
     const ln_conv_shape *s = run->shape;
     size_t places = s->kernel_h * s->kernel_w, plane = s->in_h * s->in_w;
@@ -120,7 +120,7 @@ VF_VERB void depthwise_f32_rows(const ln_depthwise_f32_args *args, size_t out_y,
     }
 }
 
-VF_VERB void depthwise_f32(const ln_depthwise_f32_args *args)
+static void depthwise_f32(const ln_depthwise_f32_args *args)
 {
     const ln_conv_shape *s = args->shape;
     for (size_t out_y = 0; out_y < s->out_h; out_y += DEPTHWISE_MAX_ROWS) {
@@ -142,7 +142,7 @@ VF_VERB void depthwise_f32(const ln_depthwise_f32_args *args)
 // ---- Pixels ----
 
 // All lanes do the same; rare enough not to matter.
-VF_VERB void conv2d_pixel_f32(const ln_conv2d_pixel_f32_args *args)
+static void conv2d_pixel_f32(const ln_conv2d_pixel_f32_args *args)
 {
     const ln_conv_shape *s = args->shape;
     const float *weight = args->weight;
@@ -164,5 +164,11 @@ VF_VERB void conv2d_pixel_f32(const ln_conv2d_pixel_f32_args *args)
         sum = vf_max(vf_set1(0.0f), sum);
     vf_store_n(args->y, sum, 1);
 }
+
+const ln_conv_f32_kernels VF_KERNEL(ln_k_conv_f32) = {
+    .im2col = im2col_f32,
+    .depthwise = depthwise_f32,
+    .pixel = conv2d_pixel_f32,
+};
 
 #endif

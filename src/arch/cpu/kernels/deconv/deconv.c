@@ -17,19 +17,7 @@
 
 #include "arch/cpu/kernels/deconv/deconv_phase.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_deconv2d_pixel_f32_fn *pixel;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, type, pixel) {LN_CPU_ISA_##isa, pixel},
-#include "arch/cpu/kernels/deconv/deconv.inc"
-#undef K
-};
 
 // ---- Shapes ----
 
@@ -234,7 +222,8 @@ static bool is_at_border(size_t out, size_t pad, size_t kernel, size_t dilation,
     return place < reach || place / stride >= size;
 }
 
-static void mend_image(const kernel_set *set, const phase_work *w, const float *x, float *y)
+static void mend_image(ln_deconv2d_pixel_f32_fn *run_pixel, const phase_work *w, const float *x,
+                       float *y)
 {
     const ln_deconv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
@@ -259,7 +248,7 @@ static void mend_image(const kernel_set *set, const phase_work *w, const float *
                              s->in_h) ||
                 is_at_border(pixel.out_x, s->pad_left, s->kernel_w, s->dilation_w, s->stride_w,
                              s->in_w))
-                set->pixel(&pixel);
+                run_pixel(&pixel);
         }
     }
 }
@@ -282,7 +271,8 @@ static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t firs
                            args->y + (n * s->group + w->group) * out_size);
 }
 
-static void run_group(const kernel_set *set, const ln_gemm_f32_kernel *gemm, phase_work *w)
+static void run_group(ln_deconv2d_pixel_f32_fn *run_pixel, const ln_gemm_f32_kernel *gemm,
+                      phase_work *w)
 {
     const ln_deconv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
@@ -291,14 +281,14 @@ static void run_group(const kernel_set *set, const ln_gemm_f32_kernel *gemm, pha
         for (size_t x = 0; x < s->stride_w && x < s->out_w; x++)
             run_phase(gemm, w, y, x);
     for (size_t n = 0; n < s->batch; n++)
-        mend_image(set, w, args->x + (n * s->group + w->group) * in_size,
+        mend_image(run_pixel, w, args->x + (n * s->group + w->group) * in_size,
                    args->y + (n * s->group + w->group) * out_size);
 }
 
 void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace)
 {
     const ln_conv_shape *s = &args->shape;
-    const kernel_set *set = LN_SELECT_KERNEL(kernels, isa);
+    ln_deconv2d_pixel_f32_fn *run_pixel = ln_deconv2d_pixel_f32_select(isa);
     const ln_gemm_f32_kernel *gemm = ln_gemm_f32_select(isa);
     size_t channels = s->in_channels / s->group, outs = s->out_channels / s->group;
     size_t weights = channels * outs * s->kernel_h * s->kernel_w;
@@ -314,6 +304,6 @@ void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *wo
             .panel = workspace + weights,
             .tile = workspace + weights + channels * s->kernel_h * s->kernel_w * LN_GEMM_F32_MAX_NR,
         };
-        run_group(set, gemm, &work);
+        run_group(run_pixel, gemm, &work);
     }
 }

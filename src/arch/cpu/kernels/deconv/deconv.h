@@ -18,6 +18,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
 #include "arch/cpu/kernels/conv_shape.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -58,9 +59,7 @@ typedef struct ln_deconv2d_pixel_f32_args {
 
 typedef void ln_deconv2d_pixel_f32_fn(const ln_deconv2d_pixel_f32_args *args);
 
-#define K(isa, type, pixel) ln_deconv2d_pixel_f32_fn pixel;
-#include "arch/cpu/kernels/deconv/deconv.inc"
-#undef K
+LN_KERNELS(ln_deconv2d_pixel_f32_fn, deconv2d_pixel_f32)
 
 LN_CPPEND
 

@@ -18,7 +18,7 @@ VF_VERB size_t reaching(size_t out, size_t pad, size_t tap, size_t dilation, siz
 }
 
 // All lanes do the same; rare enough not to matter.
-VF_VERB void deconv2d_pixel_f32(const ln_deconv2d_pixel_f32_args *args)
+void VF_KERNEL(ln_k_deconv2d_pixel_f32)(const ln_deconv2d_pixel_f32_args *args)
 {
     const ln_conv_shape *s = args->shape;
     vf sum = vf_set1(0.0f);

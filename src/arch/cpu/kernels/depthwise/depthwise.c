@@ -8,18 +8,6 @@
 #include <stdbool.h>
 
 #include "arch/cpu/kernels/pieces.h"
-#include "arch/cpu/kernels/select.h"
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    ln_depthwise_f32_fn *kernel;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
-#include "arch/cpu/kernels/depthwise/depthwise.inc"
-#undef K
-};
 
 void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, float *packed)
 {
@@ -39,7 +27,7 @@ void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, flo
 
 typedef struct job {
     const ln_conv_nhwc_f32_args *args;
-    ln_depthwise_f32_fn *kernel;
+    ln_depthwise_nhwc_f32_fn *kernel;
     size_t pieces;
 } job;
 
@@ -79,7 +67,7 @@ static void run_channels(void *user, size_t index)
 void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *pool)
 {
     const ln_conv_shape *s = &args->shape;
-    job j = {.args = args, .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel};
+    job j = {.args = args, .kernel = ln_depthwise_nhwc_f32_select(isa)};
     size_t rows = row_count(&j), steps = s->out_channels / CHANNEL_STEP;
     if (rows == 0 || s->out_w == 0 || s->out_channels == 0)
         return;

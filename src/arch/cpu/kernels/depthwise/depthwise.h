@@ -11,6 +11,7 @@
 #define LN_ARCH_CPU_KERNELS_DEPTHWISE_H
 
 #include "arch/cpu/kernels/conv_nhwc.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -23,11 +24,10 @@ void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln
 // ---- Kernels ----
 
 // Does the rows [row, row_end) of the output; row y of image n is number n * out_h + y.
-typedef void ln_depthwise_f32_fn(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end);
+typedef void ln_depthwise_nhwc_f32_fn(const ln_conv_nhwc_f32_args *args, size_t row,
+                                      size_t row_end);
 
-#define K(isa, type, kernel) ln_depthwise_f32_fn kernel;
-#include "arch/cpu/kernels/depthwise/depthwise.inc"
-#undef K
+LN_KERNELS(ln_depthwise_nhwc_f32_fn, depthwise_nhwc_f32)
 
 LN_CPPEND
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution, written once in vector verbs. A kernel file includes the verbs of its
-// instruction set, DEPTHWISE_HAS_PAIRS if it has 32 registers, then this.
+// instruction set, then this.
 //
 // A tile is DEPTHWISE_TILE outputs next to each other, for one vector of channels: for each row of
 // the kernel, each input that the windows look at is loaded once and goes to all sums that need it.
@@ -27,9 +27,12 @@
 // usual widths of images are multiples.
 #define DEPTHWISE_TILE 7
 
-// Kernel widths and steps that have tiles: X(columns, step). An instruction set may have its own.
+// Kernel widths and steps that have tiles: X(columns, step). None where they would not be faster,
+// and are long.
 #define DEPTHWISE_MAX_KERNEL 7
-#ifndef DEPTHWISE_SIZES
+#if VF_IS_PORTABLE
+#define DEPTHWISE_SIZES(X)
+#else
 #define DEPTHWISE_SIZES(X) X(3, 1) X(3, 2) X(5, 1) X(5, 2) X(7, 1)
 #endif
 
@@ -335,7 +338,7 @@ VF_VERB void depthwise_tile(const int k, const int s, const bool is_whole, size_
     depthwise_store_some(column, at, lanes, stored);
 }
 
-#ifdef DEPTHWISE_HAS_PAIRS
+#if VF_REGISTERS >= 32
 // The same for two tiles below each other, 3x3 and step 1: four rows of inputs, all weights in
 // registers. A whole vector, and `is_whole`.
 VF_VERB void depthwise_pair(const depthwise_column *column, const depthwise_place *at)
@@ -446,7 +449,7 @@ static void depthwise_pixel(const depthwise_job *job, size_t image, size_t oy, s
 VF_VERB bool depthwise_has_pairs(const int k, const int s, const depthwise_job *job, size_t c,
                                  size_t end)
 {
-#ifdef DEPTHWISE_HAS_PAIRS
+#if VF_REGISTERS >= 32
     const bool is_vectors = (end - c) % VF_LANES == 0 || !job->args->epilogue.addend;
     return k == 3 && s == 1 && job->rows.kernel == 3 && job->rows.stride == 1 &&
            job->rows.dilation == 1 && job->rows.pad <= 2 && end >= VF_LANES && is_vectors;
@@ -494,7 +497,7 @@ VF_VERB void depthwise_tiles(const int k, const int s, const bool is_whole,
                                         .y = args->y + pixel * column.y_stride + i,
                                         .pixel = pixel,
                                         .c = i};
-#ifdef DEPTHWISE_HAS_PAIRS
+#if VF_REGISTERS >= 32
             if (is_whole && k == 3 && s == 1 && step == 2) {
                 depthwise_pair(&column, &at);
                 continue;
@@ -612,7 +615,8 @@ static void depthwise_choose_form(const ln_epilogue_f32 *e, depthwise_job *job)
         job->form = DEPTHWISE_LATE;
 }
 
-VF_VERB void depthwise_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t row_end)
+void VF_KERNEL(ln_k_depthwise_nhwc_f32)(const ln_conv_nhwc_f32_args *args, size_t row,
+                                        size_t row_end)
 {
     const ln_conv_shape *s = &args->shape;
     depthwise_job job = {.args = args,

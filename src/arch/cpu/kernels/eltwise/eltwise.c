@@ -9,31 +9,8 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/eltwise/sin_large.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/broadcast.h"
 #include "base/minmax.h"
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_act_f32_fn *act;
-    ln_unary_f32_fn *unary;
-    ln_power_f32_fn *power;
-    ln_binary_f32_fn *binary;
-    ln_scale_shift_f32_fn *scale_shift;
-    ln_affine_f32_fn *affine;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, act, unary, power, binary, scale_shift, affine)                                     \
-    {LN_CPU_ISA_##isa, act, unary, power, binary, scale_shift, affine},
-#include "arch/cpu/kernels/eltwise/eltwise.inc"
-#undef K
-};
-
-static const kernel_set *select_kernels(ln_cpu_isa isa)
-{
-    return LN_SELECT_KERNEL(kernels, isa);
-}
 
 // ---- Blocks ----
 
@@ -46,11 +23,6 @@ static const kernel_set *select_kernels(ln_cpu_isa isa)
 static size_t blocks_of(size_t count, size_t block)
 {
     return count / block + (count % block != 0);
-}
-
-ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa)
-{
-    return select_kernels(isa)->act;
 }
 
 bool ln_act_is_costly(ln_act act)
@@ -107,7 +79,7 @@ static block block_at(const blocks *b, size_t index)
 // ---- Activations ----
 
 typedef struct act_job {
-    const kernel_set *kernels;
+    const ln_eltwise_f32_kernels *kernels;
     const ln_act_f32_args *act;
     size_t n;
     const float *x;
@@ -127,7 +99,7 @@ void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const floa
     assert(act->act < LN_ACT_COUNT);
     if (act->act == LN_ACT_NONE && x == y)
         return;
-    act_job job = {.kernels = select_kernels(isa), .act = act, .n = n, .x = x, .y = y};
+    act_job job = {.kernels = ln_eltwise_f32_select(isa), .act = act, .n = n, .x = x, .y = y};
     run_blocks(pool, n, act->act, blocks_of(n, BLOCK_ELEMS), act_block, &job);
 }
 
@@ -140,7 +112,7 @@ static void log_block(void *user, size_t index)
 
 void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
-    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
     run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), log_block, &job); // as costly
 }
 
@@ -193,26 +165,26 @@ static void cos_block(void *user, size_t index)
 
 void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
-    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
     run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), sin_block, &job);
 }
 
 void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
-    act_job job = {.kernels = select_kernels(isa), .n = n, .x = x, .y = y};
+    act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
     run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), cos_block, &job);
 }
 
 void ln_power_f32(ln_cpu_isa isa, size_t n, const float *x, size_t x_step, const float *y,
                   size_t y_step, float *z)
 {
-    select_kernels(isa)->power(n, &(ln_rows_f32){.p = x, .step = x_step},
-                               &(ln_rows_f32){.p = y, .step = y_step}, z);
+    ln_eltwise_f32_select(isa)->power(n, &(ln_rows_f32){.p = x, .step = x_step},
+                                      &(ln_rows_f32){.p = y, .step = y_step}, z);
 }
 
 // What the kernels of two operands do not do themselves, to a block that they have written.
-static void finish_rows(const kernel_set *k, const ln_act_f32_args *act, size_t rows, size_t n,
-                        float *y, size_t y_row)
+static void finish_rows(const ln_eltwise_f32_kernels *k, const ln_act_f32_args *act, size_t rows,
+                        size_t n, float *y, size_t y_row)
 {
     if (act->act == LN_ACT_NONE || act->act == LN_ACT_RELU)
         return;
@@ -227,7 +199,7 @@ static void finish_rows(const kernel_set *k, const ln_act_f32_args *act, size_t 
 // ---- Two operands ----
 
 typedef struct binary_job {
-    const kernel_set *kernels;
+    const ln_eltwise_f32_kernels *kernels;
     const ln_binary_f32_args *args;
     ln_broadcast walk; // its rows and the axis before them are what a kernel is handed
     size_t inner;      // how long that axis is
@@ -272,7 +244,7 @@ static void binary_block(void *user, size_t index)
 void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool)
 {
     assert(args->op < LN_BINARY_COUNT && args->act.act < LN_ACT_COUNT);
-    binary_job job = {.kernels = select_kernels(isa), .args = args};
+    binary_job job = {.kernels = ln_eltwise_f32_select(isa), .args = args};
     ln_broadcast_start(&job.walk, args->ndim, args->dims, args->x1_ndim, args->x1_dims,
                        args->x2_ndim, args->x2_dims);
     job.inner = job.walk.ndim > 0 ? job.walk.dims[0] : 1;
@@ -284,7 +256,7 @@ void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool
 // ---- Scale and offset ----
 
 typedef struct scale_shift_job {
-    const kernel_set *kernels;
+    const ln_eltwise_f32_kernels *kernels;
     const ln_scale_shift_f32_args *args;
     blocks blocks;
 } scale_shift_job;
@@ -304,7 +276,7 @@ static void scale_shift_block(void *user, size_t index)
 void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_pool *pool)
 {
     assert(args->act.act < LN_ACT_COUNT);
-    scale_shift_job job = {.kernels = select_kernels(isa),
+    scale_shift_job job = {.kernels = ln_eltwise_f32_select(isa),
                            .args = args,
                            .blocks = cut_rows(args->rows, args->channels)};
     run_blocks(pool, args->rows * args->channels, args->act.act, job.blocks.count,
@@ -329,7 +301,7 @@ void ln_batchnorm_f32(ln_cpu_isa isa, const ln_batchnorm_f32_args *args, ln_pool
 {
     if (args->inner == 0)
         return;
-    batchnorm_job job = {.affine = select_kernels(isa)->affine, .args = args};
+    batchnorm_job job = {.affine = ln_eltwise_f32_select(isa)->affine, .args = args};
     size_t planes = args->batch * args->channels;
     run_blocks(pool, planes * args->inner, LN_ACT_NONE, planes, batchnorm_plane, &job);
 }

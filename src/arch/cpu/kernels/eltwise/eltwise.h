@@ -15,6 +15,7 @@
 #include <lightnet/act.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -116,9 +117,6 @@ typedef enum ln_unary { LN_UNARY_LOG, LN_UNARY_SIN, LN_UNARY_COS } ln_unary;
 // Of LN_UNARY_SIN and _COS only up to LN_SIN_MAX (sin_large.h) on either side.
 typedef void ln_unary_f32_fn(ln_unary op, size_t n, const float *x, float *y);
 
-// The kernel that `isa` uses for activations of results that are in the nearest cache; never NULL.
-ln_act_f32_fn *ln_act_f32_select(ln_cpu_isa isa);
-
 // Whether an activation takes so many steps that a loop of its own over many elements is faster
 // than a few after each tile of a product.
 bool ln_act_is_costly(ln_act act);
@@ -136,15 +134,17 @@ typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const flo
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
 
-#define K(isa, act, unary, power, binary, scale_shift, affine)                                     \
-    ln_act_f32_fn act;                                                                             \
-    ln_unary_f32_fn unary;                                                                         \
-    ln_power_f32_fn power;                                                                         \
-    ln_binary_f32_fn binary;                                                                       \
-    ln_scale_shift_f32_fn scale_shift;                                                             \
-    ln_affine_f32_fn affine;
-#include "arch/cpu/kernels/eltwise/eltwise.inc"
-#undef K
+typedef struct ln_eltwise_f32_kernels {
+    ln_act_f32_fn *act;
+    ln_unary_f32_fn *unary;
+    ln_power_f32_fn *power;
+    ln_binary_f32_fn *binary;
+    ln_scale_shift_f32_fn *scale_shift;
+    ln_affine_f32_fn *affine;
+} ln_eltwise_f32_kernels;
+
+LN_KERNELS(ln_act_f32_fn, act_f32)
+LN_KERNELS(const ln_eltwise_f32_kernels, eltwise_f32)
 
 LN_CPPEND
 

@@ -55,7 +55,7 @@ VF_VERB void act_f32_loop(const ln_act act, float alpha, float beta, size_t n, c
         vf_store_n(y + whole, vf_load(last), rest);
 }
 
-VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float *y)
+void VF_KERNEL(ln_k_act_f32)(const ln_act_f32_args *act, size_t n, const float *x, float *y)
 {
 #define ACT_CASE(constant, name, doc)                                                              \
     case LN_ACT_##constant: act_f32_loop(LN_ACT_##constant, act->alpha, act->beta, n, x, y); break;
@@ -79,7 +79,7 @@ VF_VERB void act_f32(const ln_act_f32_args *act, size_t n, const float *x, float
             vf_store_n(y + i, vector, n - i);                                                      \
     }
 
-VF_VERB void unary_f32(ln_unary op, size_t n, const float *x, float *y)
+static void unary_f32(ln_unary op, size_t n, const float *x, float *y)
 {
     const vf quarters = vf_set1(op == LN_UNARY_COS ? 1.0f : 0.0f);
     if (op == LN_UNARY_LOG)
@@ -106,7 +106,7 @@ VF_VERB vf binary_value(const ln_binary op, vf x1, vf x2)
 }
 
 // The function is long, so it stands once.
-VF_VERB void power_f32(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z)
+static void power_f32(size_t n, const ln_rows_f32 *x, const ln_rows_f32 *y, float *z)
 {
     for (size_t i = 0; i < n; i += VF_LANES) {
         const size_t lanes = n - i < VF_LANES ? n - i : VF_LANES;
@@ -162,8 +162,8 @@ VF_VERB void binary_steps(const ln_binary op, vf low, size_t rows, size_t n, con
         binary_rows(op, low, rows, n, x1, 1, x2, 1, y, y_row);
 }
 
-VF_VERB void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const ln_rows_f32 *x1,
-                        const ln_rows_f32 *x2, float *y, size_t y_row)
+static void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const ln_rows_f32 *x1,
+                       const ln_rows_f32 *x2, float *y, size_t y_row)
 {
 #define BINARY_CASE(name)                                                                          \
     case LN_BINARY_##name:                                                                         \
@@ -202,8 +202,8 @@ VF_VERB void scale_shift_rows(const int is_relu, size_t rows, size_t n, const fl
     }
 }
 
-VF_VERB void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
-                             const float *scale, const float *offset, float *y, size_t y_row)
+static void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
+                            const float *scale, const float *offset, float *y, size_t y_row)
 {
     if (is_relu)
         scale_shift_rows(1, rows, n, x, x_row, scale, offset, y, y_row);
@@ -216,7 +216,7 @@ VF_VERB vf affine_value(vf x, vf mean, vf factor, vf offset)
     return vf_fma(vf_sub(x, mean), factor, offset);
 }
 
-VF_VERB void affine_f32(size_t n, const float *x, float mean, float factor, float offset, float *y)
+static void affine_f32(size_t n, const float *x, float mean, float factor, float offset, float *y)
 {
     vf m = vf_set1(mean), f = vf_set1(factor), o = vf_set1(offset);
     size_t i = 0;
@@ -225,5 +225,14 @@ VF_VERB void affine_f32(size_t n, const float *x, float mean, float factor, floa
     if (i < n)
         vf_store_n(y + i, affine_value(vf_load_n(x + i, n - i), m, f, o), n - i);
 }
+
+const ln_eltwise_f32_kernels VF_KERNEL(ln_k_eltwise_f32) = {
+    .act = VF_KERNEL(ln_k_act_f32),
+    .unary = unary_f32,
+    .power = power_f32,
+    .binary = binary_f32,
+    .scale_shift = scale_shift_f32,
+    .affine = affine_f32,
+};
 
 #endif

@@ -13,19 +13,7 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
-#include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/window.h"
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    ln_few_inputs_f32_fn *run;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, name) {LN_CPU_ISA_##isa, name},
-#include "arch/cpu/kernels/few_inputs/few_inputs.inc"
-#undef K
-};
 
 // Wider images have runs that direct's tiles do as well; shorter rows have too many borders.
 #define MAX_CHANNELS 4
@@ -142,7 +130,7 @@ void ln_few_inputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *
 {
     const ln_conv_shape *s = &a->shape;
     few_inputs_job job = {
-        .isa = isa, .kernel = LN_SELECT_KERNEL(kernels, isa)->run, .args = a, .row = common_row(a)};
+        .isa = isa, .kernel = ln_few_inputs_f32_select(isa), .args = a, .row = common_row(a)};
     job.inner = ln_min(ln_div_up(s->pad_left, s->stride_w), s->out_w);
     if (s->in_w + s->pad_left >= s->kernel_w)
         job.inner_end = ln_min((s->in_w + s->pad_left - s->kernel_w) / s->stride_w + 1, s->out_w);

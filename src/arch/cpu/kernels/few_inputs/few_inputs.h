@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "arch/cpu/kernels/conv_nhwc.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -42,9 +43,7 @@ typedef struct ln_few_inputs_f32_row {
 
 typedef void ln_few_inputs_f32_fn(const ln_few_inputs_f32_row *row);
 
-#define K(isa, type, name) ln_few_inputs_f32_fn name;
-#include "arch/cpu/kernels/few_inputs/few_inputs.inc"
-#undef K
+LN_KERNELS(ln_few_inputs_f32_fn, few_inputs_f32)
 
 LN_CPPEND
 

@@ -5,16 +5,6 @@
 
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/partition.h"
-#include "arch/cpu/kernels/select.h"
-
-static const struct {
-    ln_cpu_isa isa;
-    ln_few_outputs_f32_fn *kernel;
-} kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
-#include "arch/cpu/kernels/few_outputs/few_outputs.inc"
-#undef K
-};
 
 void ln_few_outputs_f32_pack(const ln_conv_shape *s, const float *weight, float *packed)
 {
@@ -96,7 +86,7 @@ void ln_few_outputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_po
     few_outputs_job job = {
         .isa = isa,
         .args = args,
-        .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+        .kernel = ln_few_outputs_f32_select(isa),
         .pieces = ln_deal_pieces(rows, 1, false, work, ln_pool_thread_count(pool)).rows};
     ln_pool_run(pool, job.pieces, run_piece, &job);
 }

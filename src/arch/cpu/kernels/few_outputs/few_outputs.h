@@ -14,6 +14,7 @@
 #define LN_ARCH_CPU_KERNELS_FEW_OUTPUTS_H
 
 #include "arch/cpu/kernels/conv_nhwc.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -34,9 +35,7 @@ void ln_few_outputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_po
 typedef void ln_few_outputs_f32_fn(const ln_conv_nhwc_f32_args *args, size_t row, size_t first,
                                    size_t count, float *y, size_t y_stride);
 
-#define K(isa, type, kernel) ln_few_outputs_f32_fn kernel;
-#include "arch/cpu/kernels/few_outputs/few_outputs.inc"
-#undef K
+LN_KERNELS(ln_few_outputs_f32_fn, few_outputs_f32)
 
 LN_CPPEND
 

@@ -128,8 +128,8 @@ VF_VERB void few_outputs_row_f32(const few_outputs_row *row, const size_t pixels
      : (outs) < 3    ? 8                                                                           \
                      : 24 / (outs))
 
-VF_VERB void few_outputs_f32(const ln_conv_nhwc_f32_args *args, size_t row, size_t first,
-                             size_t count, float *y, size_t y_stride)
+void VF_KERNEL(ln_k_few_outputs_f32)(const ln_conv_nhwc_f32_args *args, size_t row, size_t first,
+                                     size_t count, float *y, size_t y_stride)
 {
     const ln_conv_shape *s = &args->shape;
     const ln_window_1d rows = ln_conv_rows(s);

@@ -9,32 +9,15 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
 
 // Up to so many tiles of rows, packing a panel of B costs more than it saves. Measured.
 #define PACK_ABOVE_TILES 2
 
-static const ln_gemm_f32_kernel kernels[] = {
-#define K(isa, type, mr, nr, tile, pack) {LN_CPU_ISA_##isa, mr, nr, tile, pack},
-#include "arch/cpu/kernels/gemm/gemm.inc"
-#undef K
-};
-
-#define K(isa, type, mr, nr, tile, pack)                                                           \
-    _Static_assert(nr <= LN_GEMM_F32_MAX_NR, "the workspace is sized for narrower tiles");
-#include "arch/cpu/kernels/gemm/gemm.inc"
-#undef K
-
 size_t ln_gemm_f32_workspace(size_t k)
 {
     size_t byte_count;
     return ln_size_mul(k, LN_GEMM_F32_MAX_NR * sizeof(float), &byte_count) ? byte_count : SIZE_MAX;
-}
-
-const ln_gemm_f32_kernel *ln_gemm_f32_select(ln_cpu_isa isa)
-{
-    return LN_SELECT_KERNEL(kernels, isa);
 }
 
 // The rows are dealt evenly: 13 rows of a 12-row kernel are 7 and 6, not 12 and 1, because small

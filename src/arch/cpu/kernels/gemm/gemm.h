@@ -12,6 +12,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -50,24 +51,16 @@ typedef void ln_gemm_f32_tile_fn(const ln_gemm_f32_args *tile);
 typedef void ln_pack_f32_fn(size_t k, size_t cols, const float *b, size_t b_stride, float *panel);
 
 typedef struct ln_gemm_f32_kernel {
-    ln_cpu_isa isa;
     size_t mr;
     size_t nr;
     ln_gemm_f32_tile_fn *tile;
     ln_pack_f32_fn *pack;
 } ln_gemm_f32_kernel;
 
-// The kernel that `isa` uses; never NULL.
-const ln_gemm_f32_kernel *ln_gemm_f32_select(ln_cpu_isa isa);
+LN_KERNELS(const ln_gemm_f32_kernel, gemm_f32)
 
 // All rows of one panel: as a tile, but with any m.
 void ln_gemm_f32_panel(const ln_gemm_f32_kernel *kernel, const ln_gemm_f32_args *panel);
-
-#define K(isa, type, mr, nr, name, pack)                                                           \
-    ln_gemm_f32_tile_fn name;                                                                      \
-    ln_pack_f32_fn pack;
-#include "arch/cpu/kernels/gemm/gemm.inc"
-#undef K
 
 LN_CPPEND
 

@@ -6,7 +6,7 @@
 #define GEMM_MAX_NV 4
 #include "arch/cpu/kernels/gemm/gemm_f32_body.h"
 
-void ln_k_gemm_f32_6x16__arm_neon(const ln_gemm_f32_args *tile)
+static void run_tile(const ln_gemm_f32_args *tile)
 {
     assert(tile->m >= 1 && tile->m <= 6);
     assert(tile->n >= 1 && tile->n <= 16);
@@ -17,8 +17,11 @@ void ln_k_gemm_f32_6x16__arm_neon(const ln_gemm_f32_args *tile)
         gemm_f32_rows(tile, 5, tile->m, 16 / VF_LANES);
 }
 
-void ln_k_pack_f32_16__arm_neon(size_t k, size_t cols, const float *b, size_t b_stride,
-                                float *panel)
+static void pack_panel(size_t k, size_t cols, const float *b, size_t b_stride, float *panel)
 {
     pack_f32_panel(k, cols, b, b_stride, panel, 16);
 }
+
+_Static_assert(16 <= LN_GEMM_F32_MAX_NR, "the workspace is sized for narrower tiles");
+const ln_gemm_f32_kernel VF_KERNEL(ln_k_gemm_f32) = {
+    .mr = 6, .nr = 16, .tile = run_tile, .pack = pack_panel};

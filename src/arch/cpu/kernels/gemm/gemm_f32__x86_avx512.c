@@ -5,7 +5,7 @@
 
 #include "arch/cpu/kernels/gemm/gemm_f32_body.h"
 
-void ln_k_gemm_f32_12x32__x86_avx512(const ln_gemm_f32_args *tile)
+static void run_tile(const ln_gemm_f32_args *tile)
 {
     assert(tile->m >= 1 && tile->m <= 12);
     assert(tile->n >= 1 && tile->n <= 32);
@@ -16,8 +16,11 @@ void ln_k_gemm_f32_12x32__x86_avx512(const ln_gemm_f32_args *tile)
         gemm_f32_rows(tile, 11, tile->m, 32 / VF_LANES);
 }
 
-void ln_k_pack_f32_32__x86_avx512(size_t k, size_t cols, const float *b, size_t b_stride,
-                                  float *panel)
+static void pack_panel(size_t k, size_t cols, const float *b, size_t b_stride, float *panel)
 {
     pack_f32_panel(k, cols, b, b_stride, panel, 32);
 }
+
+_Static_assert(32 <= LN_GEMM_F32_MAX_NR, "the workspace is sized for narrower tiles");
+const ln_gemm_f32_kernel VF_KERNEL(ln_k_gemm_f32) = {
+    .mr = 12, .nr = 32, .tile = run_tile, .pack = pack_panel};

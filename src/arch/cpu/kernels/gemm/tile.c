@@ -3,20 +3,6 @@
 
 #include "arch/cpu/kernels/gemm/tile.h"
 
-#include "arch/cpu/kernels/select.h"
-
-static const ln_tile_f32_kernel kernels[] = {
-#define K(isa, type, rows1, rows2, rows3, rows4, name, pack)                                       \
-    {LN_CPU_ISA_##isa, {rows1, rows2, rows3, rows4}, name, pack},
-#include "arch/cpu/kernels/gemm/tile.inc"
-#undef K
-};
-
-const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa)
-{
-    return LN_SELECT_KERNEL(kernels, isa);
-}
-
 // Rows at such a distance, in floats, are in the same few ways of a cache of the first level.
 #define SET_DISTANCE 1024
 #define CACHE_WAYS   12

@@ -21,6 +21,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -74,20 +75,12 @@ typedef void ln_panel_f32_fn(size_t k, size_t columns, size_t channels, const fl
                              size_t row_step, size_t column_step, float *panels);
 
 typedef struct ln_tile_f32_kernel {
-    ln_cpu_isa isa;
     size_t max_rows[LN_TILE_MAX_PANELS]; // for 1, 2, ... panels; 0: none so wide
     ln_tile_f32_fn *run;
     ln_panel_f32_fn *pack;
 } ln_tile_f32_kernel;
 
-// The kernel that `isa` uses; never NULL.
-const ln_tile_f32_kernel *ln_tile_f32_select(ln_cpu_isa isa);
-
-#define K(isa, type, rows1, rows2, rows3, rows4, name, pack)                                       \
-    ln_tile_f32_fn name;                                                                           \
-    ln_panel_f32_fn pack;
-#include "arch/cpu/kernels/gemm/tile.inc"
-#undef K
+LN_KERNELS(const ln_tile_f32_kernel, tile_f32)
 
 // How many rows and panels a tile should have.
 typedef struct ln_tile_f32_size {

@@ -10,18 +10,15 @@
 #define vf_fma vf_fma_inline
 #endif
 
-#include "arch/cpu/kernels/gemm/pack_f32_body.h"
+#include "arch/cpu/kernels/gemm/pack_f32.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
-void ln_k_tile_f32_4x16__generic(const ln_tile_f32_args *tile)
+static void run_tile(const ln_tile_f32_args *tile)
 {
     const size_t count = tile->more_tiles + 1;
     assert(tile->m >= 1 && tile->m <= 4);
     tile_f32(tile, 0, count, 0, tile->n, 4, tile->m, 1, false);
 }
 
-void ln_k_panel_f32_16__generic(size_t k, size_t columns, size_t channels, const float *w,
-                                size_t row_step, size_t column_step, float *panel)
-{
-    pack_panels(k, columns, channels, w, row_step, column_step, panel);
-}
+const ln_tile_f32_kernel VF_KERNEL(ln_k_tile_f32) = {
+    .max_rows = {4}, .run = run_tile, .pack = pack_panels};

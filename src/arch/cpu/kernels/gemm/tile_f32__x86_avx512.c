@@ -11,7 +11,7 @@
 #define TILE_SPREAD_MIN_ROWS 12
 #define TILE_LOAD_FOUR       vf_load_four_times
 
-#include "arch/cpu/kernels/gemm/pack_f32_body.h"
+#include "arch/cpu/kernels/gemm/pack_f32.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
 // Tiles that networks are mostly made of have functions of their own; the others share one for each
@@ -80,7 +80,7 @@ static size_t tiles_near(const ln_tile_f32_args *t)
 }
 
 // The last columns may be those of fewer panels than the others.
-void ln_k_tile_f32_14x32__x86_avx512(const ln_tile_f32_args *tile)
+static void run_tile(const ln_tile_f32_args *tile)
 {
     const size_t width = tile_width(tile), columns = width * LN_TILE_LANES;
     assert(width >= 1 && width <= LN_TILE_MAX_PANELS);
@@ -98,8 +98,5 @@ void ln_k_tile_f32_14x32__x86_avx512(const ln_tile_f32_args *tile)
     }
 }
 
-void ln_k_panel_f32_16__x86_avx512(size_t k, size_t columns, size_t channels, const float *w,
-                                   size_t row_step, size_t column_step, float *panel)
-{
-    pack_panels(k, columns, channels, w, row_step, column_step, panel);
-}
+const ln_tile_f32_kernel VF_KERNEL(ln_k_tile_f32) = {
+    .max_rows = {14, 14, 9, 6}, .run = run_tile, .pack = pack_panels};

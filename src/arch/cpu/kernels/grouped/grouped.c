@@ -5,16 +5,6 @@
 #include "arch/cpu/kernels/grouped/grouped.h"
 
 #include "arch/cpu/kernels/gemm/partition.h"
-#include "arch/cpu/kernels/select.h"
-
-static const struct {
-    ln_cpu_isa isa;
-    ln_grouped_f32_fn *run;
-} kernels[] = {
-#define K(isa, type, name) {LN_CPU_ISA_##isa, name},
-#include "arch/cpu/kernels/grouped/grouped.inc"
-#undef K
-};
 
 bool ln_grouped_f32_fits(const ln_conv_nhwc_f32_args *a)
 {
@@ -72,7 +62,7 @@ void ln_grouped_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *
     double work = (double)(rows * s->out_w * s->out_channels) *
                   (double)(s->kernel_h * s->kernel_w * (s->in_channels / s->group));
     grouped_job job = {.args = args,
-                       .run = LN_SELECT_KERNEL(kernels, isa)->run,
+                       .run = ln_grouped_f32_select(isa),
                        .pieces =
                            ln_deal_pieces(rows, sets, false, work, ln_pool_thread_count(pool))};
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "arch/cpu/kernels/conv_nhwc.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -31,9 +32,7 @@ void ln_grouped_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *
 typedef void ln_grouped_f32_fn(const ln_conv_nhwc_f32_args *args, size_t row, size_t channel,
                                const float *weights);
 
-#define K(isa, type, name) ln_grouped_f32_fn name;
-#include "arch/cpu/kernels/grouped/grouped.inc"
-#undef K
+LN_KERNELS(ln_grouped_f32_fn, grouped_f32)
 
 LN_CPPEND
 

@@ -133,8 +133,8 @@ VF_VERB void grouped_row_f32(const grouped_row *row, const int size)
     }
 }
 
-VF_VERB void grouped_f32(const ln_conv_nhwc_f32_args *a, size_t row, size_t channel,
-                         const float *weights)
+void VF_KERNEL(ln_k_grouped_f32)(const ln_conv_nhwc_f32_args *a, size_t row, size_t channel,
+                                 const float *weights)
 {
     const ln_conv_shape *s = &a->shape;
     const size_t size = s->in_channels / s->group;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group normalization and per-channel PReLU on channels-last images.
+// Group normalization on channels-last images.
 //
 // Moments are summed over slices of the pixels, which are the tasks; from them come the scale and
 // the shift of each channel.
@@ -13,18 +13,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/kernels/gemm/partition.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
-
-static const struct {
-    ln_cpu_isa isa;
-    ln_moments_f32_fn *moments;
-    ln_prelu_f32_fn *prelu;
-} kernels[] = {
-#define K(isa, moments, prelu) {LN_CPU_ISA_##isa, moments, prelu},
-#include "arch/cpu/kernels/groupnorm/groupnorm.inc"
-#undef K
-};
 
 // ---- Slices ----
 
@@ -125,7 +114,7 @@ void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *a, ln_pool *p
     if (a->batch * a->pixels * a->channels == 0)
         return;
     moments_job job = {.args = a,
-                       .moments = LN_SELECT_KERNEL(kernels, isa)->moments,
+                       .moments = ln_moments_f32_select(isa),
                        .slices = cut(a->pixels, a->channels),
                        .workspace = workspace};
     ln_pool_run(pool, a->batch * job.slices.count, measure_slice, &job);
@@ -143,34 +132,4 @@ void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *a, ln_pool *p
                                          .act = a->act};
         ln_scale_shift_f32(isa, &apply, pool);
     }
-}
-
-// ---- Rectifier ----
-
-typedef struct prelu_job {
-    const ln_prelu_f32_args *args;
-    ln_prelu_f32_fn *prelu;
-    size_t pieces;
-} prelu_job;
-
-static void prelu_piece(void *user, size_t index)
-{
-    const prelu_job *job = user;
-    const ln_prelu_f32_args *a = job->args;
-    size_t first = ln_share_start(a->rows, job->pieces, index);
-    size_t end = ln_share_start(a->rows, job->pieces, index + 1);
-    job->prelu(end - first, a->channels, a->x + first * a->channels, a->slope,
-               a->y + first * a->channels);
-}
-
-void ln_prelu_f32(ln_cpu_isa isa, const ln_prelu_f32_args *args, ln_pool *pool)
-{
-    size_t floats = args->rows * args->channels;
-    if (floats == 0)
-        return;
-    size_t pieces = floats / SLICE_FLOATS;
-    prelu_job job = {.args = args,
-                     .prelu = LN_SELECT_KERNEL(kernels, isa)->prelu,
-                     .pieces = ln_min(pieces ? pieces : 1, args->rows)};
-    ln_pool_run(pool, job.pieces, prelu_piece, &job);
 }

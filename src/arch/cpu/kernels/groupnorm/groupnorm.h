@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group normalization of channels-last images, and PReLU with a slope for each channel.
+// Group normalization of channels-last images.
 
 #ifndef LN_ARCH_CPU_KERNELS_GROUPNORM_H
 #define LN_ARCH_CPU_KERNELS_GROUPNORM_H
@@ -8,6 +8,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -44,30 +45,13 @@ size_t ln_groupnorm_f32_workspace(size_t batch, size_t pixels, size_t channels);
 void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *args, ln_pool *pool,
                       float *workspace);
 
-// y = x where x >= 0, else slope x; x and y [rows, channels], slope [channels]. y may be x.
-typedef struct ln_prelu_f32_args {
-    size_t rows;
-    size_t channels;
-    const float *x;
-    const float *slope;
-    float *y;
-} ln_prelu_f32_args;
-
-void ln_prelu_f32(ln_cpu_isa isa, const ln_prelu_f32_args *args, ln_pool *pool);
-
 // ---- Kernels ----
 
 // Mean and sum of squares of each channel over `rows` pixels.
 typedef void ln_moments_f32_fn(size_t rows, size_t channels, const float *x, float *mean,
                                float *squares);
-typedef void ln_prelu_f32_fn(size_t rows, size_t channels, const float *x, const float *slope,
-                             float *y);
 
-#define K(isa, moments, prelu)                                                                     \
-    ln_moments_f32_fn moments;                                                                     \
-    ln_prelu_f32_fn prelu;
-#include "arch/cpu/kernels/groupnorm/groupnorm.inc"
-#undef K
+LN_KERNELS(ln_moments_f32_fn, moments_f32)
 
 LN_CPPEND
 

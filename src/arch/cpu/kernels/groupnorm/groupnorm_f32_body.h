@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Group normalization and PReLU, written once in vector verbs. A kernel file includes the verbs of
+// Moments of channels, written once in vector verbs. A kernel file includes the verbs of
 // its instruction set, then this.
 
 #ifndef LN_ARCH_CPU_KERNELS_GROUPNORM_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_GROUPNORM_F32_BODY_H
 
 #include "arch/cpu/kernels/groupnorm/groupnorm.h"
-
-// ---- Moments ----
 
 #define MOMENTS_SUMS 4
 
@@ -63,7 +61,8 @@ VF_VERB void moments_block(size_t rows, size_t n, const float *x, size_t x_row, 
     store_channels(squares, vf_fma(vf_mul(d, d), spread, joined), n);
 }
 
-VF_VERB void moments_f32(size_t rows, size_t channels, const float *x, float *mean, float *squares)
+void VF_KERNEL(ln_k_moments_f32)(size_t rows, size_t channels, const float *x, float *mean,
+                                 float *squares)
 {
     for (size_t row = 0; row < rows; row += LN_MOMENTS_ROWS) {
         size_t count = rows - row < LN_MOMENTS_ROWS ? rows - row : LN_MOMENTS_ROWS, c = 0;
@@ -72,27 +71,6 @@ VF_VERB void moments_f32(size_t rows, size_t channels, const float *x, float *me
             moments_block(count, VF_LANES, from + c, channels, row, mean + c, squares + c);
         if (c < channels)
             moments_block(count, channels - c, from + c, channels, row, mean + c, squares + c);
-    }
-}
-
-// ---- Rectifier ----
-
-VF_VERB vf prelu_value(vf x, vf slope)
-{
-    return vf_if_ge(x, vf_set1(0.0f), x, vf_mul(slope, x));
-}
-
-VF_VERB void prelu_f32(size_t rows, size_t channels, const float *x, const float *slope, float *y)
-{
-    for (; rows > 0; rows--, x += channels, y += channels) {
-        size_t c = 0;
-        for (; c + VF_LANES <= channels; c += VF_LANES)
-            vf_store(y + c, prelu_value(vf_load(x + c), vf_load(slope + c)));
-        if (c < channels)
-            vf_store_n(
-                y + c,
-                prelu_value(vf_load_n(x + c, channels - c), vf_load_n(slope + c, channels - c)),
-                channels - c);
     }
 }
 

@@ -3,17 +3,7 @@
 
 #include "arch/cpu/kernels/norm/norm.h"
 
-#include "arch/cpu/kernels/select.h"
 #include "base/minmax.h"
-
-static const struct {
-    ln_cpu_isa isa;
-    ln_layernorm_f32_fn *run;
-} kernels[] = {
-#define K(isa, type, name) {LN_CPU_ISA_##isa, name},
-#include "arch/cpu/kernels/norm/norm.inc"
-#undef K
-};
 
 #define BLOCK_ELEMS 8192
 #define MIN_SHARED  16384 // below that one thread is done before another would have begun
@@ -35,7 +25,7 @@ void ln_layernorm_f32(ln_cpu_isa isa, const ln_layernorm_f32_args *args, ln_pool
 {
     if (args->n == 0 || args->rows == 0)
         return;
-    layernorm_job job = {.run = LN_SELECT_KERNEL(kernels, isa)->run,
+    layernorm_job job = {.run = ln_layernorm_f32_select(isa),
                          .args = args,
                          .block_rows = args->n < BLOCK_ELEMS ? BLOCK_ELEMS / args->n : 1};
     if (!pool || args->rows * args->n < MIN_SHARED) {

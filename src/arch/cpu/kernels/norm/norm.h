@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -40,9 +41,7 @@ void ln_layernorm_f32(ln_cpu_isa isa, const ln_layernorm_f32_args *args, ln_pool
 // `rows` of the rows from `first` on; n is at least 1.
 typedef void ln_layernorm_f32_fn(const ln_layernorm_f32_args *args, size_t first, size_t rows);
 
-#define K(isa, type, name) ln_layernorm_f32_fn name;
-#include "arch/cpu/kernels/norm/norm.inc"
-#undef K
+LN_KERNELS(ln_layernorm_f32_fn, layernorm_f32)
 
 LN_CPPEND
 

@@ -128,7 +128,7 @@ VF_VERB void norm_factors(const ln_layernorm_f32_args *args, norm_stats *stats, 
     }
 }
 
-VF_VERB void layernorm_f32(const ln_layernorm_f32_args *args, size_t first, size_t rows)
+void VF_KERNEL(ln_k_layernorm_f32)(const ln_layernorm_f32_args *args, size_t first, size_t rows)
 {
     const size_t n = args->n, fit = NORM_FLOATS / n;
     const size_t most = fit < 1 ? 1 : fit < NORM_ROWS ? fit : NORM_ROWS;

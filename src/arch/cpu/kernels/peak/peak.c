@@ -5,21 +5,7 @@
 
 #include <time.h>
 
-#include "arch/cpu/kernels/select.h"
-
 #define SHORTEST_ROUND 20e-6 // seconds: a clock's own time is nothing beside it
-
-typedef struct peak_kernel {
-    ln_cpu_isa isa;
-    size_t lanes;
-    ln_peak_f32_fn *run;
-} peak_kernel;
-
-static const peak_kernel kernels[] = {
-#define K(isa, type, lanes, name) {LN_CPU_ISA_##isa, lanes, name},
-#include "arch/cpu/kernels/peak/peak.inc"
-#undef K
-};
 
 static double now(void)
 {
@@ -31,7 +17,7 @@ static double now(void)
 // Takes the sum of a round, so that no compiler sees that nobody wants it.
 static volatile float sink;
 
-static double round_seconds(const peak_kernel *kernel, size_t steps)
+static double round_seconds(const ln_peak_f32_kernel *kernel, size_t steps)
 {
     double start = now();
     sink = kernel->run(steps);
@@ -40,7 +26,7 @@ static double round_seconds(const peak_kernel *kernel, size_t steps)
 
 double ln_peak_f32(ln_cpu_isa isa, double seconds)
 {
-    const peak_kernel *kernel = LN_SELECT_KERNEL(kernels, isa);
+    const ln_peak_f32_kernel *kernel = ln_peak_f32_select(isa);
     size_t steps = 64;
     while (round_seconds(kernel, steps) < SHORTEST_ROUND)
         steps *= 2;

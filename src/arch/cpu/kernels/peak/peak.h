@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -25,9 +26,12 @@ double ln_peak_f32(ln_cpu_isa isa, double seconds);
 // they are not left out.
 typedef float ln_peak_f32_fn(size_t steps);
 
-#define K(isa, type, lanes, name) ln_peak_f32_fn name;
-#include "arch/cpu/kernels/peak/peak.inc"
-#undef K
+typedef struct ln_peak_f32_kernel {
+    size_t lanes;
+    ln_peak_f32_fn *run;
+} ln_peak_f32_kernel;
+
+LN_KERNELS(const ln_peak_f32_kernel, peak_f32)
 
 LN_CPPEND
 

@@ -10,7 +10,7 @@
 #include "arch/cpu/simd/unroll.h"
 
 // The sums go towards 1, so that none becomes denormal or infinite, however long it runs.
-VF_VERB float peak_f32(size_t steps)
+static float peak_f32(size_t steps)
 {
     const vf factor = vf_set1(0.5f), term = vf_set1(0.5f);
     vf sums[LN_PEAK_CHAINS];
@@ -20,7 +20,7 @@ VF_VERB float peak_f32(size_t steps)
     for (size_t step = 0; step < steps; step++) {
         LN_UNROLL
         for (size_t i = 0; i < LN_PEAK_CHAINS; i++)
-            sums[i] = vf_fma(sums[i], factor, term);
+            sums[i] = vf_fma_inline(sums[i], factor, term);
     }
     vf total = sums[0];
     LN_UNROLL
@@ -32,5 +32,7 @@ VF_VERB float peak_f32(size_t steps)
         result += lanes[i];
     return result;
 }
+
+const ln_peak_f32_kernel VF_KERNEL(ln_k_peak_f32) = {.lanes = VF_LANES, .run = peak_f32};
 
 #endif

@@ -9,25 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/cpu/kernels/select.h"
 #include "base/checked.h"
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_pool_columns_f32_fn *columns;
-    ln_pool_rows_f32_fn *rows;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, type, columns, rows) {LN_CPU_ISA_##isa, columns, rows},
-#include "arch/cpu/kernels/pool/pool.inc"
-#undef K
-};
-
-static const kernel_set *select_kernels(ln_cpu_isa isa)
-{
-    return LN_SELECT_KERNEL(kernels, isa);
-}
 
 // ---- Shapes ----
 
@@ -118,7 +100,7 @@ static size_t covered(size_t i, size_t in, size_t kernel, size_t stride, size_t 
 void ln_pool2d_f32(ln_cpu_isa isa, const ln_pool2d_f32_args *args, float *workspace)
 {
     const ln_pool2d_shape *s = &args->shape;
-    const kernel_set *set = select_kernels(isa);
+    const ln_pool_f32_kernels *set = ln_pool_f32_select(isa);
     size_t width, first;
     if (s->planes == 0 || s->out_h == 0 || s->out_w == 0 || !row_width(s, &width))
         return;

@@ -14,6 +14,7 @@
 #include <lightnet/status.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -71,11 +72,12 @@ typedef struct ln_pool_rows_f32_args {
 
 typedef void ln_pool_rows_f32_fn(const ln_pool_rows_f32_args *args);
 
-#define K(isa, type, columns, rows)                                                                \
-    ln_pool_columns_f32_fn columns;                                                                \
-    ln_pool_rows_f32_fn rows;
-#include "arch/cpu/kernels/pool/pool.inc"
-#undef K
+typedef struct ln_pool_f32_kernels {
+    ln_pool_columns_f32_fn *columns;
+    ln_pool_rows_f32_fn *rows;
+} ln_pool_f32_kernels;
+
+LN_KERNELS(const ln_pool_f32_kernels, pool_f32)
 
 LN_CPPEND
 

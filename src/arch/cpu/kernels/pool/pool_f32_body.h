@@ -21,8 +21,8 @@ VF_VERB vf pool_join(const ln_pool2d_kind kind, vf a, vf b)
 }
 
 // `kind` is a constant where these are inlined.
-VF_VERB void pool_columns_f32(const ln_pool2d_kind kind, size_t rows, size_t width, const float *x,
-                              size_t stride, float *y)
+VF_VERB void pool_columns(const ln_pool2d_kind kind, size_t rows, size_t width, const float *x,
+                          size_t stride, float *y)
 {
     assert(rows >= 1);
 
@@ -41,7 +41,7 @@ VF_VERB void pool_columns_f32(const ln_pool2d_kind kind, size_t rows, size_t wid
     }
 }
 
-VF_VERB void pool_rows_f32(const ln_pool2d_kind kind, const ln_pool_rows_f32_args *args)
+VF_VERB void pool_rows(const ln_pool2d_kind kind, const ln_pool_rows_f32_args *args)
 {
     for (size_t i = 0; i < args->count; i += VF_LANES) {
         size_t lanes = args->count - i < VF_LANES ? args->count - i : VF_LANES;
@@ -59,5 +59,27 @@ VF_VERB void pool_rows_f32(const ln_pool2d_kind kind, const ln_pool_rows_f32_arg
         vf_store_n(args->y + i, v, lanes);
     }
 }
+
+static void pool_columns_f32(ln_pool2d_kind kind, size_t rows, size_t width, const float *x,
+                             size_t stride, float *y)
+{
+    if (kind == LN_POOL_MAX)
+        pool_columns(LN_POOL_MAX, rows, width, x, stride, y);
+    else
+        pool_columns(LN_POOL_AVERAGE, rows, width, x, stride, y);
+}
+
+static void pool_rows_f32(const ln_pool_rows_f32_args *args)
+{
+    if (args->kind == LN_POOL_MAX)
+        pool_rows(LN_POOL_MAX, args);
+    else
+        pool_rows(LN_POOL_AVERAGE, args);
+}
+
+const ln_pool_f32_kernels VF_KERNEL(ln_k_pool_f32) = {
+    .columns = pool_columns_f32,
+    .rows = pool_rows_f32,
+};
 
 #endif

@@ -4,19 +4,7 @@
 #include "arch/cpu/kernels/pool/pool_nhwc.h"
 
 #include "arch/cpu/kernels/pieces.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/minmax.h"
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    ln_pool_nhwc_f32_fn *kernel;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
-#include "arch/cpu/kernels/pool/pool_nhwc.inc"
-#undef K
-};
 
 #define INPUTS_PER_MICROSECOND 30000.0
 // Channels of a piece are a multiple of this: whole cache lines.
@@ -51,9 +39,8 @@ void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool
     inputs *= (double)ln_min(args->columns.kernel, args->columns.in);
     size_t steps = (args->channels - 1) / CHANNEL_STEP + 1;
     size_t pieces = ln_pieces(inputs / INPUTS_PER_MICROSECOND, rows * steps, pool);
-    job j = {.args = args,
-             .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
-             .row_pieces = ln_min(pieces, rows)};
+    job j = {
+        .args = args, .kernel = ln_pool_nhwc_f32_select(isa), .row_pieces = ln_min(pieces, rows)};
     j.channel_pieces = ln_min(pieces / j.row_pieces, steps);
     ln_pool_run(pool, j.row_pieces * j.channel_pieces, run_piece, &j);
 }

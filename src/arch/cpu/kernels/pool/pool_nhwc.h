@@ -17,6 +17,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/pool/pool.h"
+#include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/window.h"
 #include "base/pool.h"
 
@@ -46,9 +47,7 @@ void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool
 typedef void ln_pool_nhwc_f32_fn(const ln_pool_nhwc_f32_args *args, size_t row, size_t row_end,
                                  size_t channel, size_t channel_end);
 
-#define K(isa, type, kernel) ln_pool_nhwc_f32_fn kernel;
-#include "arch/cpu/kernels/pool/pool_nhwc.inc"
-#undef K
+LN_KERNELS(ln_pool_nhwc_f32_fn, pool_nhwc_f32)
 
 LN_CPPEND
 

@@ -229,8 +229,8 @@ VF_VERB void pool_nhwc_bands(const ln_pool_nhwc_f32_args *args, size_t row, size
 // ---- Rows ----
 
 // `kind` is a constant where this is inlined.
-VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_args *args, size_t row,
-                           size_t row_end, size_t channel, size_t channel_end)
+VF_VERB void pool_nhwc_rows(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_args *args,
+                            size_t row, size_t row_end, size_t channel, size_t channel_end)
 {
     const ln_window_1d *rows = &args->rows, *columns = &args->columns;
     while (kind == LN_POOL_MAX && row < row_end && pool_nhwc_has_bands(args)) {
@@ -272,6 +272,15 @@ VF_VERB void pool_nhwc_f32(const ln_pool2d_kind kind, const ln_pool_nhwc_f32_arg
                              args->y + (row * args->out_w + ox) * args->y_stride, args->y_stride);
         }
     }
+}
+
+void VF_KERNEL(ln_k_pool_nhwc_f32)(const ln_pool_nhwc_f32_args *args, size_t row, size_t row_end,
+                                   size_t channel, size_t channel_end)
+{
+    if (args->kind == LN_POOL_MAX)
+        pool_nhwc_rows(LN_POOL_MAX, args, row, row_end, channel, channel_end);
+    else
+        pool_nhwc_rows(LN_POOL_AVERAGE, args, row, row_end, channel, channel_end);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 
 LN_CPPSTART
 
@@ -65,23 +66,13 @@ typedef void ln_gru_reset_f32_fn(const ln_gru_reset_f32 *gate);
 typedef void ln_gru_cell_f32_fn(const ln_gru_cell_f32 *cell);
 
 typedef struct ln_recurrent_f32_kernels {
-    ln_cpu_isa isa;
     ln_row_products_f32_fn *products;
     ln_lstm_cell_f32_fn *lstm;
     ln_gru_reset_f32_fn *gru_reset;
     ln_gru_cell_f32_fn *gru;
 } ln_recurrent_f32_kernels;
 
-// The kernels that `isa` uses; never NULL.
-const ln_recurrent_f32_kernels *ln_recurrent_f32_select(ln_cpu_isa isa);
-
-#define K(isa, products, lstm, gru_reset, gru)                                                     \
-    ln_row_products_f32_fn products;                                                               \
-    ln_lstm_cell_f32_fn lstm;                                                                      \
-    ln_gru_reset_f32_fn gru_reset;                                                                 \
-    ln_gru_cell_f32_fn gru;
-#include "arch/cpu/kernels/recurrent/recurrent.inc"
-#undef K
+LN_KERNELS(const ln_recurrent_f32_kernels, recurrent_f32)
 
 LN_CPPEND
 

@@ -94,7 +94,7 @@ VF_VERB void product_tile(const ln_row_products_f32 *t, const size_t ma, const s
 }
 
 // Weights are the larger side: they are read once for four rows of the other.
-VF_VERB void row_products_f32(const ln_row_products_f32 *t)
+static void row_products_f32(const ln_row_products_f32 *t)
 {
     size_t i = 0;
     for (; i + 4 <= t->m; i += 4) {
@@ -127,7 +127,7 @@ VF_VERB vf peephole_sum(const ln_lstm_cell_f32 *c, size_t gate, size_t j, size_t
     return c->peephole ? vf_fma(vf_load_n(c->peephole + at, n), cell, sum) : sum;
 }
 
-VF_VERB void lstm_cell_f32(const ln_lstm_cell_f32 *c)
+static void lstm_cell_f32(const ln_lstm_cell_f32 *c)
 {
     for (size_t j = 0; j < c->hidden; j += VF_LANES) {
         size_t n = c->hidden - j < VF_LANES ? c->hidden - j : VF_LANES;
@@ -143,7 +143,7 @@ VF_VERB void lstm_cell_f32(const ln_lstm_cell_f32 *c)
     }
 }
 
-VF_VERB void gru_reset_f32(const ln_gru_reset_f32 *g)
+static void gru_reset_f32(const ln_gru_reset_f32 *g)
 {
     for (size_t j = 0; j < g->hidden; j += VF_LANES) {
         size_t n = g->hidden - j < VF_LANES ? g->hidden - j : VF_LANES;
@@ -152,7 +152,7 @@ VF_VERB void gru_reset_f32(const ln_gru_reset_f32 *g)
     }
 }
 
-VF_VERB void gru_cell_f32(const ln_gru_cell_f32 *c)
+static void gru_cell_f32(const ln_gru_cell_f32 *c)
 {
     for (size_t j = 0; j < c->hidden; j += VF_LANES) {
         size_t n = c->hidden - j < VF_LANES ? c->hidden - j : VF_LANES;
@@ -162,5 +162,12 @@ VF_VERB void gru_cell_f32(const ln_gru_cell_f32 *c)
         vf_store_n(c->state + j, vf_fma(update, vf_load_n(c->state + j, n), fresh), n);
     }
 }
+
+const ln_recurrent_f32_kernels VF_KERNEL(ln_k_recurrent_f32) = {
+    .products = row_products_f32,
+    .lstm = lstm_cell_f32,
+    .gru_reset = gru_reset_f32,
+    .gru = gru_cell_f32,
+};
 
 #endif

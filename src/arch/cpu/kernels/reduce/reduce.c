@@ -6,27 +6,14 @@
 #include <assert.h>
 #include <stdbool.h>
 
-#include "arch/cpu/kernels/select.h"
 #include "base/minmax.h"
-
-typedef struct kernel_set {
-    ln_cpu_isa isa;
-    ln_reduce_rows_f32_fn *rows;
-    ln_reduce_columns_f32_fn *columns;
-} kernel_set;
-
-static const kernel_set kernels[] = {
-#define K(isa, rows, columns) {LN_CPU_ISA_##isa, rows, columns},
-#include "arch/cpu/kernels/reduce/reduce.inc"
-#undef K
-};
 
 #define BLOCK_COLUMNS 64
 #define BLOCK_ELEMS   8192
 #define MIN_SHARED    65536 // below that one thread is done before another would have begun
 
 typedef struct reduce_job {
-    const kernel_set *kernels;
+    const ln_reduce_f32_kernels *kernels;
     const ln_reduce_f32_args *args;
     size_t block, blocks; // rows or columns of a block, and blocks of an outer part
 } reduce_job;
@@ -54,7 +41,7 @@ void ln_reduce_f32(ln_cpu_isa isa, const ln_reduce_f32_args *args, ln_pool *pool
     assert(args->op < LN_REDUCE_COUNT && args->n >= 1);
     if (args->outer == 0 || args->inner == 0)
         return;
-    reduce_job job = {.kernels = LN_SELECT_KERNEL(kernels, isa), .args = args};
+    reduce_job job = {.kernels = ln_reduce_f32_select(isa), .args = args};
     bool is_row = args->inner == 1;
     size_t whole = is_row ? args->outer : args->inner;
     job.block = is_row ? (args->n < BLOCK_ELEMS ? BLOCK_ELEMS / args->n : 1) : BLOCK_COLUMNS;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -51,11 +52,12 @@ typedef void ln_reduce_rows_f32_fn(ln_reduce op, size_t count, size_t n, const f
 typedef void ln_reduce_columns_f32_fn(ln_reduce op, size_t count, size_t n, size_t inner,
                                       const float *x, float *y);
 
-#define K(isa, rows, columns)                                                                      \
-    ln_reduce_rows_f32_fn rows;                                                                    \
-    ln_reduce_columns_f32_fn columns;
-#include "arch/cpu/kernels/reduce/reduce.inc"
-#undef K
+typedef struct ln_reduce_f32_kernels {
+    ln_reduce_rows_f32_fn *rows;
+    ln_reduce_columns_f32_fn *columns;
+} ln_reduce_f32_kernels;
+
+LN_KERNELS(const ln_reduce_f32_kernels, reduce_f32)
 
 LN_CPPEND
 

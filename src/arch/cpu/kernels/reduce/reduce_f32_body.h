@@ -115,7 +115,7 @@ VF_VERB void reduce_rows_of(const ln_reduce op, size_t count, size_t n, const fl
         vf_store_n(&y[i], reduce_row(op, n, x + i * n), 1);
 }
 
-VF_VERB void reduce_rows_f32(ln_reduce op, size_t count, size_t n, const float *x, float *y)
+static void reduce_rows_f32(ln_reduce op, size_t count, size_t n, const float *x, float *y)
 {
 #define REDUCE_CASE(name)                                                                          \
     case LN_REDUCE_##name: reduce_rows_of(LN_REDUCE_##name, count, n, x, y); break;
@@ -126,8 +126,8 @@ VF_VERB void reduce_rows_f32(ln_reduce op, size_t count, size_t n, const float *
 #undef REDUCE_CASE
 }
 
-VF_VERB void reduce_columns_f32(ln_reduce op, size_t count, size_t n, size_t inner, const float *x,
-                                float *y)
+static void reduce_columns_f32(ln_reduce op, size_t count, size_t n, size_t inner, const float *x,
+                               float *y)
 {
 #define REDUCE_CASE(name)                                                                          \
     case LN_REDUCE_##name: reduce_columns_of(LN_REDUCE_##name, count, n, inner, x, y); break;
@@ -137,5 +137,10 @@ VF_VERB void reduce_columns_f32(ln_reduce op, size_t count, size_t n, size_t inn
     }
 #undef REDUCE_CASE
 }
+
+const ln_reduce_f32_kernels VF_KERNEL(ln_k_reduce_f32) = {
+    .rows = reduce_rows_f32,
+    .columns = reduce_columns_f32,
+};
 
 #endif

@@ -4,18 +4,6 @@
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 
 #include "arch/cpu/kernels/pieces.h"
-#include "arch/cpu/kernels/select.h"
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    ln_resize_nhwc_f32_fn *kernel;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, kernel},
-#include "arch/cpu/kernels/resize/resize_nhwc.inc"
-#undef K
-};
 
 #define FLOATS_PER_MICROSECOND 6500.0
 
@@ -39,7 +27,7 @@ void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_
         return;
     double floats = (double)(rows * args->out_w * args->channels);
     job j = {.args = args,
-             .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+             .kernel = ln_resize_nhwc_f32_select(isa),
              .pieces = ln_pieces(floats / FLOATS_PER_MICROSECOND, rows, pool)};
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }

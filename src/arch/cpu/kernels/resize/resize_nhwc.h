@@ -15,6 +15,7 @@
 #include <lightnet/status.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -41,9 +42,7 @@ void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_
 // Does the rows [row, row_end) of the output; row y of image n is number n * out_h + y.
 typedef void ln_resize_nhwc_f32_fn(const ln_resize_nhwc_f32_args *args, size_t row, size_t row_end);
 
-#define K(isa, type, kernel) ln_resize_nhwc_f32_fn kernel;
-#include "arch/cpu/kernels/resize/resize_nhwc.inc"
-#undef K
+LN_KERNELS(ln_resize_nhwc_f32_fn, resize_nhwc_f32)
 
 LN_CPPEND
 

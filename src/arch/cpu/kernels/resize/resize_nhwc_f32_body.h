@@ -84,4 +84,13 @@ VF_VERB void resize_nhwc_linear(const ln_resize_nhwc_f32_args *args, size_t row,
     }
 }
 
+void VF_KERNEL(ln_k_resize_nhwc_f32)(const ln_resize_nhwc_f32_args *args, size_t row,
+                                     size_t row_end)
+{
+    if (args->row_weights)
+        resize_nhwc_linear(args, row, row_end);
+    else
+        resize_nhwc_nearest(args, row, row_end);
+}
+
 #endif

@@ -3,17 +3,7 @@
 
 #include "arch/cpu/kernels/softmax/softmax.h"
 
-#include "arch/cpu/kernels/select.h"
 #include "base/minmax.h"
-
-static const struct {
-    ln_cpu_isa isa;
-    ln_softmax_f32_fn *run;
-} kernels[] = {
-#define K(isa, type, name) {LN_CPU_ISA_##isa, name},
-#include "arch/cpu/kernels/softmax/softmax.inc"
-#undef K
-};
 
 #define BLOCK_ELEMS 4096
 #define MIN_SHARED  32768 // below that one thread is done before another would have begun
@@ -39,7 +29,7 @@ void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *po
     size_t part = args->n * args->inner;
     if (part == 0 || args->outer == 0)
         return;
-    softmax_job job = {.run = LN_SELECT_KERNEL(kernels, isa)->run,
+    softmax_job job = {.run = ln_softmax_f32_select(isa),
                        .args = args,
                        .block = part < BLOCK_ELEMS ? BLOCK_ELEMS / part : 1};
     size_t count = ln_div_up(args->outer, job.block);

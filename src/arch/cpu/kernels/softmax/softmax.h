@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -34,9 +35,7 @@ void ln_softmax_f32(ln_cpu_isa isa, const ln_softmax_f32_args *args, ln_pool *po
 // One of the `outer` parts; n and inner are at least 1.
 typedef void ln_softmax_f32_fn(size_t n, size_t inner, const float *x, float *y);
 
-#define K(isa, type, name) ln_softmax_f32_fn name;
-#include "arch/cpu/kernels/softmax/softmax.inc"
-#undef K
+LN_KERNELS(ln_softmax_f32_fn, softmax_f32)
 
 LN_CPPEND
 

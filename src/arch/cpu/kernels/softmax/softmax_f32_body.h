@@ -85,7 +85,7 @@ VF_VERB void softmax_columns(size_t n, size_t inner, const float *x, float *y, s
     }
 }
 
-VF_VERB void softmax_f32(size_t n, size_t inner, const float *x, float *y)
+void VF_KERNEL(ln_k_softmax_f32)(size_t n, size_t inner, const float *x, float *y)
 {
     assert(n >= 1 && inner >= 1);
 

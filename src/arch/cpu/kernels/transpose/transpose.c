@@ -10,20 +10,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/pieces.h"
-#include "arch/cpu/kernels/select.h"
 #include "base/minmax.h"
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    ln_transpose_u32_fn *kernel;
-    ln_interleave_u32_fn *pairs;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, kernel, pairs) {LN_CPU_ISA_##isa, kernel, pairs},
-#include "arch/cpu/kernels/transpose/transpose.inc"
-#undef K
-};
 
 #define BYTES_PER_MICROSECOND 40000.0
 // Elements of a matrix that are about one unit of work, whole cache lines of each row of x.
@@ -82,7 +69,7 @@ static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size)
     case 1: return transpose_uint8_t;
     case 2: return transpose_uint16_t;
     case 8: return transpose_uint64_t;
-    default: return LN_SELECT_KERNEL(kernels, isa)->kernel;
+    default: return ln_transpose_u32_select(isa);
     }
 }
 
@@ -234,7 +221,7 @@ void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *
         return;
     double bytes = (double)args->rows * (double)args->columns * 2 * sizeof(uint32_t);
     interleave_job j = {.args = args,
-                        .kernel = LN_SELECT_KERNEL(kernels, isa)->pairs,
+                        .kernel = ln_interleave_u32_select(isa),
                         .pieces = ln_pieces(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
     ln_pool_run(pool, j.pieces, interleave_piece, &j);
 }

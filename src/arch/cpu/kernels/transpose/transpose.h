@@ -9,6 +9,7 @@
 #include <lightnet/status.h>
 
 #include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
 #include "base/pool.h"
 
 LN_CPPSTART
@@ -58,11 +59,8 @@ typedef void ln_transpose_u32_fn(const ln_transpose_matrices *matrices);
 
 typedef void ln_interleave_u32_fn(const ln_interleave_rows *rows);
 
-#define K(isa, type, kernel, pairs)                                                                \
-    ln_transpose_u32_fn kernel;                                                                    \
-    ln_interleave_u32_fn pairs;
-#include "arch/cpu/kernels/transpose/transpose.inc"
-#undef K
+LN_KERNELS(ln_transpose_u32_fn, transpose_u32)
+LN_KERNELS(ln_interleave_u32_fn, interleave_u32)
 
 LN_CPPEND
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transpose of a matrix of elements of four bytes, written once. A kernel file includes the
-// verbs of its instruction set, of which only loads and stores are used, defines
-//
-//     tile_transpose(vf v[VF_LANES])                 a square of VF_LANES x VF_LANES, in registers
-//     lanes_pick(vf old, vf v, lane_set from, to)    old, but v[from[i]] in the lanes i of `to`
-//
-// then includes this.
+// The transpose of a matrix of elements of four bytes, and rows whose elements take turns, written
+// once. A kernel file includes the verbs of its instruction set, of which only those that move
+// lanes are used, then this.
 
 #ifndef LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
 #define LN_ARCH_CPU_KERNELS_TRANSPOSE_U32_BODY_H
@@ -28,7 +24,7 @@ VF_VERB void transpose_tile(const float *x, size_t x_step, float *y, size_t y_st
         LN_UNROLL
         for (int i = 0; i < VF_LANES; i++)
             v[i] = vf_load(x + (size_t)i * x_step);
-        tile_transpose(v);
+        vf_transpose(v);
         LN_UNROLL
         for (int i = 0; i < VF_LANES; i++)
             vf_store(y + (size_t)i * y_step, v[i]);
@@ -37,7 +33,7 @@ VF_VERB void transpose_tile(const float *x, size_t x_step, float *y, size_t y_st
     LN_UNROLL
     for (int i = 0; i < VF_LANES; i++)
         v[i] = (size_t)i < columns ? vf_load_n(x + (size_t)i * x_step, rows) : vf_set1(0);
-    tile_transpose(v);
+    vf_transpose(v);
     LN_UNROLL
     for (int i = 0; i < VF_LANES; i++)
         if ((size_t)i < rows)
@@ -71,8 +67,8 @@ static void transpose_squares(const ln_transpose_matrices *m, const float *x, fl
 // Vector j of what follows from mixing `few` vectors is made of lanes from[i] of vector k in the
 // lanes of to[j][k].
 typedef struct transpose_mix {
-    lane_index from[TRANSPOSE_FEW][TRANSPOSE_FEW];
-    lane_set to[TRANSPOSE_FEW][TRANSPOSE_FEW];
+    vf_index from[TRANSPOSE_FEW][TRANSPOSE_FEW];
+    vf_choice to[TRANSPOSE_FEW][TRANSPOSE_FEW];
 } transpose_mix;
 
 // `is_interleaved`: the vectors made are one row with elements of each of those given in turn;
@@ -88,8 +84,8 @@ VF_VERB void transpose_make_mix(transpose_mix *mix, size_t few, bool is_interlea
                 lanes[i] = (uint32_t)(is_interleaved ? n / few : n % VF_LANES);
                 is_there[i] = vector == k;
             }
-            mix->from[j][k] = lane_index_of(lanes);
-            mix->to[j][k] = lane_set_of(is_there);
+            mix->from[j][k] = vf_index_of(lanes);
+            mix->to[j][k] = vf_choice_of(is_there);
         }
 }
 
@@ -101,7 +97,7 @@ VF_VERB void transpose_mix_vectors(const transpose_mix *mix, const size_t few, c
         out[j] = in[0];
         LN_UNROLL
         for (size_t k = 0; k < few; k++)
-            out[j] = lanes_pick(out[j], in[k], mix->from[j][k], mix->to[j][k]);
+            out[j] = vf_pick(out[j], in[k], mix->from[j][k], mix->to[j][k]);
     }
 }
 
@@ -177,7 +173,7 @@ VF_VERB void transpose_few(const size_t few, const bool is_interleaved,
     }
 }
 
-VF_VERB void transpose_u32(const ln_transpose_matrices *m)
+void VF_KERNEL(ln_k_transpose_u32)(const ln_transpose_matrices *m)
 {
 #define CASE(few)                                                                                  \
     if (m->columns == (few) && m->y_step == (few)) {                                               \
@@ -218,7 +214,7 @@ VF_VERB void interleave_vectors(const transpose_mix *mix, const float *a, const 
 }
 
 // The last vectors of a row take elements again that the ones before had, unless there are none.
-VF_VERB void interleave_u32(const ln_interleave_rows *rows)
+void VF_KERNEL(ln_k_interleave_u32)(const ln_interleave_rows *rows)
 {
     transpose_mix mix;
     transpose_make_mix(&mix, 2, true);

@@ -20,22 +20,10 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/gemm/partition.h"
-#include "arch/cpu/kernels/select.h"
 #include "arch/cpu/kernels/winograd/winograd_kernel.h"
 #include "base/checked.h"
 
 #define LANES LN_WINOGRAD_LANES
-
-typedef struct kernel_row {
-    ln_cpu_isa isa;
-    const ln_winograd_f32_kernel *kernel;
-} kernel_row;
-
-static const kernel_row kernels[] = {
-#define K(isa, type, kernel) {LN_CPU_ISA_##isa, &kernel},
-#include "arch/cpu/kernels/winograd/winograd.inc"
-#undef K
-};
 
 // ---- The plan ----
 
@@ -518,7 +506,7 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
     const work_cut work = cut_work(&plan, threads);
     atomic_uint free_slots = (1u << work.slots) - 1;
     winograd_job job = {.args = args,
-                        .kernel = LN_SELECT_KERNEL(kernels, isa)->kernel,
+                        .kernel = ln_winograd_f32_select(isa),
                         .plan = plan,
                         .cut = work.blocks,
                         .zeros = workspace,

@@ -20,7 +20,7 @@ static void product(const ln_winograd_f32_product *p)
     winograd_f32_product(p, 14, 2, tiles);
 }
 
-const ln_winograd_f32_kernel ln_k_winograd_f32_14x32__x86_avx512 = {
+const ln_winograd_f32_kernel VF_KERNEL(ln_k_winograd_f32) = {
     .input = {input_2, input_4, input_6},
     .product = product,
     .output = {output_2, output_4, output_6},

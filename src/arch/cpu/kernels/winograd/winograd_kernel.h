@@ -13,6 +13,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/act.h"
+#include "arch/cpu/kernels/select.h"
 
 #define LN_WINOGRAD_LANES      16 // output channels of a panel of packed weights
 #define LN_WINOGRAD_MAX_SIDE   8
@@ -66,8 +67,6 @@ typedef struct ln_winograd_f32_kernel {
     ln_winograd_f32_output_fn *output[3];
 } ln_winograd_f32_kernel;
 
-#define K(isa, type, kernel) extern const ln_winograd_f32_kernel kernel;
-#include "arch/cpu/kernels/winograd/winograd.inc"
-#undef K
+LN_KERNELS(const ln_winograd_f32_kernel, winograd_f32)
 
 #endif

@@ -2,8 +2,8 @@
 // Packing a panel, written once in vector verbs. A kernel file includes the verbs of its
 // instruction set, then this.
 
-#ifndef LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_BODY_H
-#define LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_BODY_H
+#ifndef LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_H
+#define LN_ARCH_CPU_KERNELS_GEMM_PACK_F32_H
 
 #include <stddef.h>
 #include <string.h>
