@@ -188,9 +188,9 @@ LN_API int ln_call_is_counting(const ln_call *call);
 /* In `prepare`, which runs when a model is loaded, or before the first `compute` where an input's
  * type and shape are known only then: zeroed memory that stays until the model is unloaded, counted
  * against its memory limit. Nothing may be written to it afterwards, and it holds no address of a
- * tensor: clones share it. `prepare` may read parameters, constant inputs, and the types and shapes
- * of the others; where these are others in a later run, it runs again, for shapes only if it has
- * asked for more than `ln_call_in_dtype`. NULL with a recorded failure. */
+ * tensor: clones share it. `prepare` may read parameters, types, shapes, and values through
+ * `ln_call_value`; where what it has read is another in a later run, it runs again. It has read
+ * shapes unless it has asked for `ln_call_in_dtype` alone. NULL with a recorded failure. */
 LN_API void *ln_call_keep(ln_call *call, size_t count, size_t size);
 
 /* In `compute`: the first block that `prepare` has taken. */

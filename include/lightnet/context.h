@@ -107,11 +107,12 @@ struct ln_context {
     double work_limit;          /* what `work_left` was when what the context is doing began */
     int64_t start_ns;           /* when that was, if there is a timeout */
     int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
-    unsigned constants_version; /* counts constants and parameters that were set */
+    unsigned constants_version; /* counts constants that were set */
     int plan_reuse;     /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
     int is_random;      /* of a graph: it may give other numbers when it runs again */
     char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
     double work_done;   /* work units that the last run took, of `limits.work` */
+    unsigned params_version; /* counts parameters that were set */
 };
 typedef struct ln_context ln_context;
 

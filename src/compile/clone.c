@@ -129,6 +129,7 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
     LN_TRY(ln_preset_copy(ctx, clone));
     LN_TRY(copy_open_constants(ctx, clone));
     clone->constants_version = ctx->constants_version;
+    clone->params_version = ctx->params_version;
     const ln_list *from = ctx->ops, *to = clone->ops;
     for (; from && to; from = from->next, to = to->next)
         ln_call_share_prepared(((const ln_op *)to->data)->op_arg,

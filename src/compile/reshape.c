@@ -204,7 +204,8 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(plan_reuse)                                                                           \
     OF_MODEL(is_random)                                                                            \
     OF_MODEL(weights_from)                                                                         \
-    OF_CALLER(work_done)
+    OF_CALLER(work_done)                                                                           \
+    OF_MODEL(params_version)
 
 // The list has all fields, in their order: else a field of this structure and its namesake lie at
 // different offsets, or the sizes differ.

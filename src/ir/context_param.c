@@ -142,7 +142,7 @@ static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *par
 {
     ln_context_forget_ends(ctx); // zeros are an input, other numbers are none
     ln_param_swap_values(param, tried);
-    ln_context_root(ctx)->constants_version++;
+    ln_context_root(ctx)->params_version++;
     ln_status status = derive_again(ctx, op);
     if (status == LN_OK)
         return LN_OK;
@@ -150,7 +150,7 @@ static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *par
     ln_error_save(&reason);
     ln_context_forget_ends(ctx);
     ln_param_swap_values(param, tried);
-    ln_context_root(ctx)->constants_version++;
+    ln_context_root(ctx)->params_version++;
     ln_status undone = derive_again(ctx, op);
     ln_error_restore(&reason);
     if (undone != LN_OK && ctx->state == LN_CONTEXT_READY)

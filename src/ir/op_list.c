@@ -250,7 +250,7 @@ ln_status ln_op_table_vset_param(ln_hash *table, const char *opname, const char 
     LN_TRY(ln_op_table_find_param(table, opname, pname, &op, &param));
     LN_TRY(ln_param_vset(param, ap));
     if (op->op_arg->context)
-        ln_context_root(op->op_arg->context)->constants_version++;
+        ln_context_root(op->op_arg->context)->params_version++;
     return LN_OK;
 }
 

@@ -42,11 +42,12 @@ struct ln_call {
     bool has_read_values;         // `infer`, or `prepare`, which others may tell something else
     bool is_over_budget;          // `infer` may charge no more while the model is planned
     const ln_op_info *by;         // the variant that computes; NULL: none takes these inputs
-    unsigned version;             // of the model's constants and parameters, at which it was chosen
+    unsigned version;             // of the model's parameters, for which it was chosen
     double step_cost;             // work units for a step of that variant
     bool is_counting;             // `workspace` runs: blocks are counted, not taken
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
     bool has_read_shapes;         // `prepare`, likewise
+    bool has_read_constants;      // `prepare`, likewise
     ln_tensor_entry *workspace;   // where blocks lie in a run; NULL: none is planned
     size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
     size_t infer_bytes;           // what `infer` takes of it
@@ -78,7 +79,7 @@ ln_status ln_call_finish_outputs(ln_call *call);
 // ln_call_charge in work units.
 ln_status ln_call_charge_units(ln_call *call, double units);
 
-// Counts what is set in a model: constants and parameters.
+// Counts the parameters that were set in a model.
 unsigned ln_call_version(const ln_call *call);
 
 // Has `prepare` of `info`, whose `compute` comes next, run where that is needed. In a run.

@@ -82,9 +82,9 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
 {
     if (!entry)
         return NULL;
-    // What is asked of it in a run depends on it; `prepare` runs again where a constant is set.
-    if (!call->is_preparing || !entry->isstatic || entry->is_input)
-        ((ln_call *)(uintptr_t)call)->has_read_values = true;
+    bool is_constant = call->is_preparing && entry->isstatic && !entry->is_input;
+    ln_call *noted = (ln_call *)(uintptr_t)call;
+    *(is_constant ? &noted->has_read_constants : &noted->has_read_values) = true;
     if (call->is_run)
         return entry->tensor->len == 0 ? (const void *)entry->tensor->dims : entry->tensor->data;
     return entry->is_input ? NULL : entry->known;

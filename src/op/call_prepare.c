@@ -25,10 +25,12 @@ typedef struct ln_input_form {
 typedef struct ln_prepared {
     atomic_size_t holders;
     ln_call_func by;    // the function that made it
-    unsigned version;   // of the model's constants and parameters
+    unsigned version;   // of the model's parameters
+    unsigned constants; // version of those, if it was made of some
     bool stays;         // nothing that it was made of changes from run to run
     bool is_for_shapes; // it was made of more of the inputs than their types
     bool is_for_values; // of which some are computed in each run
+    bool is_for_constants;
     ln_scratch *blocks; // the last one first
     const void *first;
     ln_input_form forms[]; // of the inputs it was made for, if some are open
@@ -79,6 +81,12 @@ void ln_call_drop_prepared(ln_call *call)
 unsigned ln_call_version(const ln_call *call)
 {
     ln_context *ctx = call->op_arg->context;
+    return ctx ? ln_context_root(ctx)->params_version : 0;
+}
+
+static unsigned constants_version_of(const ln_call *call)
+{
+    ln_context *ctx = call->op_arg->context;
     return ctx ? ln_context_root(ctx)->constants_version : 0;
 }
 
@@ -104,19 +112,13 @@ static bool is_for_these(const ln_prepared *p, const ln_call *call)
     return true;
 }
 
-// Attributes that a graph takes from around it, or that are computed in the run, may change.
-static bool are_attributes_constant(const ln_call *call)
+// Attributes are constants, but for those that a graph takes from around it or a run computes.
+static void note_attributes(ln_call *call)
 {
     const ln_arg_info *info;
-    for (info = call->info->ins; info->arg_name; info++) {
-        if (!(info->flags & LN_ARG_ATTRIBUTE))
-            continue;
-        const ln_tensor_entry *entry = ln_tensor_list_find_entry(
-            call->op_arg->tensors_in, call->op_arg->tensor_table, info->arg_name);
-        if (entry && !entry->isstatic)
-            return false;
-    }
-    return true;
+    for (info = call->info->ins; info->arg_name; info++)
+        if (info->flags & LN_ARG_ATTRIBUTE)
+            (void)ln_call_value_named(call, info->arg_name);
 }
 
 static ln_prepared *create_prepared(const ln_call *call, ln_call_func by)
@@ -128,6 +130,7 @@ static ln_prepared *create_prepared(const ln_call *call, ln_call_func by)
     atomic_init(&p->holders, 1);
     p->by = by;
     p->version = ln_call_version(call);
+    p->constants = constants_version_of(call);
     for (size_t i = 0; i < form_count; i++)
         p->forms[i] = form_of(call, (int)i);
     return p;
@@ -139,6 +142,7 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
         return LN_OK;
     const ln_prepared *p = call->prepared;
     if (p && p->by == info->prepare && p->version == ln_call_version(call) &&
+        (!p->is_for_constants || p->constants == constants_version_of(call)) &&
         (p->stays || (!p->is_for_values && is_for_these(p, call))))
         return LN_OK;
     ln_call_drop_prepared(call);
@@ -146,8 +150,9 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
     if (!call->prepared)
         return ln_op_fail_recorded(call->op_arg);
     size_t taken = call->scratch_bytes;
-    call->has_read_shapes = call->has_read_values = false;
+    call->has_read_shapes = call->has_read_values = call->has_read_constants = false;
     call->is_preparing = true;
+    note_attributes(call);
     ln_status status = info->prepare(call);
     call->is_preparing = false;
     call->scratch_bytes = taken;
@@ -157,7 +162,8 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
     }
     ln_prepared *made = call->prepared;
     made->is_for_shapes = call->has_read_shapes;
-    made->is_for_values = call->has_read_values || !are_attributes_constant(call);
+    made->is_for_values = call->has_read_values;
+    made->is_for_constants = call->has_read_constants;
     made->stays = !call->takes_open && !made->is_for_values;
     return LN_OK;
 }
