@@ -106,6 +106,40 @@ TEST(an_open_input_takes_another_shape_in_each_run)
     close_run(ctx);
 }
 
+// What an operator makes once it makes again for another shape, and for other values where it has
+// read values that come in the run.
+TEST(what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1]);\n"
+                                "input(| dst=axes | dtype=TL_INT64, dims=[1]);\n"
+                                "transpose(src=x | dst=t | axes=[1, 0]);\n"
+                                "ReduceSum(data=t, axes=axes | reduced=y | keepdims=0);\n"
+                                "output(src=y | |);\n",
+                                "cpu");
+    static const struct {
+        int rows, columns;
+        int64_t axis; // of t
+        double expected[3];
+    } runs[] = {{2, 3, 0, {6, 15}},    {2, 3, 1, {5, 7, 9}}, {3, 2, 1, {9, 12}},
+                {3, 2, 0, {3, 7, 11}}, {1, 2, 1, {1, 2}},    {2, 3, 0, {6, 15}}};
+    const float numbers[] = {1, 2, 3, 4, 5, 6};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        int rows = runs[i].rows, columns = runs[i].columns;
+        set_floats(ctx, "x", 2, DIMS(rows, columns), numbers);
+        CHECK_OK(ln_context_set_data(ctx, "axes", &runs[i].axis));
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "y", TL_FLOAT, 1, DIMS(runs[i].axis ? columns : rows), runs[i].expected);
+        if (i == 2) {
+            ln_context *clone;
+            CHECK_OK(ln_context_clone(ctx, &clone));
+            close_context(ctx);
+            ctx = clone;
+        }
+    }
+    close_run(ctx);
+}
+
 TEST(values_go_after_their_last_reader)
 {
     CHECK_OK(ln_arch_init());
@@ -294,9 +328,10 @@ TEST(what_is_known_early_costs_a_bounded_amount)
 TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
           an_unknown_symbol_is_answered_with_those_there_are,
           a_shape_that_does_not_fit_is_refused_with_both,
-          an_open_input_takes_another_shape_in_each_run, values_go_after_their_last_reader,
-          a_value_that_is_kept_outlives_the_context, open_tensors_stay_within_the_limit_of_memory,
-          objects_go_in_and_out_of_closed_tensors, only_inputs_take_values,
-          an_output_may_be_read_be_an_input_or_a_constant,
+          an_open_input_takes_another_shape_in_each_run,
+          what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
+          values_go_after_their_last_reader, a_value_that_is_kept_outlives_the_context,
+          open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
+          only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,
           shapes_that_follow_from_shapes_are_known_before_the_run,
           values_of_inputs_are_not_known_before_the_run, what_is_known_early_costs_a_bounded_amount)

@@ -92,6 +92,22 @@ static void finish(ln_call *call, const ln_activation *activation, const tl_tens
         (void)ln_cpu_act(pool, dst, dst, activation->act, alpha, beta);
 }
 
+typedef struct convolution {
+    ln_conv_shape shape;
+    ln_activation activation;
+} convolution;
+
+static ln_status prepare(ln_call *call, read_fn *read)
+{
+    convolution *kept = ln_call_keep(call, 1, sizeof *kept);
+    ln_conv_call conv;
+    if (!kept)
+        return ln_error_status();
+    LN_TRY(read(call, &conv));
+    kept->shape = shape_of(&conv);
+    return ln_activation_read(call, &kept->activation);
+}
+
 // ---- conv ----
 
 ln_status ln_cpu_infer_conv(ln_call *call)
@@ -105,28 +121,30 @@ ln_status ln_cpu_accepts_conv(ln_call *call)
     return accepts(call, ln_conv_call_read, ln_conv2d_check);
 }
 
+ln_status ln_cpu_prepare_conv(ln_call *call)
+{
+    return prepare(call, ln_conv_call_read);
+}
+
 ln_status ln_cpu_conv(ln_call *call)
 {
-    ln_conv_call conv;
-    ln_activation activation;
+    const convolution *conv = ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
     const tl_tensor *addend = ln_call_in(call, 3);
-    LN_TRY(ln_conv_call_read(call, &conv));
-    LN_TRY(ln_activation_read(call, &activation));
     if (dst->len == 0)
         return LN_OK;
 
-    ln_conv2d_f32_args args = {.shape = shape_of(&conv),
-                               .x = floats(conv.src),
-                               .weight = floats(conv.weight),
-                               .bias = floats(conv.bias),
+    ln_conv2d_f32_args args = {.shape = conv->shape,
+                               .x = floats(ln_call_in(call, 0)),
+                               .weight = floats(ln_call_in(call, 1)),
+                               .bias = floats(ln_call_in(call, 2)),
                                .y = dst->data,
-                               .act = act_of_kernel(&activation, addend)};
+                               .act = act_of_kernel(&conv->activation, addend)};
     float *workspace = ln_cpu_call_workspace(call, WORKSPACE, ln_conv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
-    finish(call, &activation, addend);
+    finish(call, &conv->activation, addend);
     return LN_OK;
 }
 
@@ -143,27 +161,29 @@ ln_status ln_cpu_accepts_deconv(ln_call *call)
     return accepts(call, ln_deconv_call_read, ln_deconv2d_check);
 }
 
+ln_status ln_cpu_prepare_deconv(ln_call *call)
+{
+    return prepare(call, ln_deconv_call_read);
+}
+
 ln_status ln_cpu_deconv(ln_call *call)
 {
-    ln_conv_call conv;
-    ln_activation activation;
+    const convolution *conv = ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_deconv_call_read(call, &conv));
-    LN_TRY(ln_activation_read(call, &activation));
     if (dst->len == 0)
         return LN_OK;
 
-    ln_deconv2d_f32_args args = {.shape = shape_of(&conv),
-                                 .x = floats(conv.src),
-                                 .weight = floats(conv.weight),
-                                 .bias = floats(conv.bias),
+    ln_deconv2d_f32_args args = {.shape = conv->shape,
+                                 .x = floats(ln_call_in(call, 0)),
+                                 .weight = floats(ln_call_in(call, 1)),
+                                 .bias = floats(ln_call_in(call, 2)),
                                  .y = dst->data,
-                                 .act = act_of_kernel(&activation, NULL)};
+                                 .act = act_of_kernel(&conv->activation, NULL)};
     float *workspace =
         ln_cpu_call_workspace(call, WORKSPACE, ln_deconv2d_f32_workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
     ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace);
-    finish(call, &activation, NULL);
+    finish(call, &conv->activation, NULL);
     return LN_OK;
 }

@@ -23,49 +23,76 @@ ln_status ln_cpu_accepts_floats(ln_call *call)
     return LN_OK;
 }
 
+// What an operator's parameters say.
+typedef struct arithmetic {
+    int op; // of elew
+    ln_act_of of;
+    int src_first; // of scale_shift
+} arithmetic;
+
+static ln_status read_elew(ln_call *call, arithmetic *a)
+{
+    LN_TRY(ln_elew_op_read(call, &a->op));
+    return ln_act_read(call, &a->of);
+}
+
 ln_status ln_cpu_accepts_elew(ln_call *call)
 {
     tl_dtype dtype = ln_call_in(call, 0)->dtype;
-    int op;
-    ln_act_of of;
-    LN_TRY(ln_elew_op_read(call, &op));
-    LN_TRY(ln_act_read(call, &of));
+    arithmetic a;
+    LN_TRY(read_elew(call, &a));
+    int op = a.op;
     bool is_taken = dtype == TL_FLOAT && op != TL_POW && op != LN_ELEW_MOD;
     if (dtype == TL_BOOL && ln_call_in_count(call) == 2)
         is_taken = op == TL_MAX || op == TL_MIN;
     else if (dtype == TL_INT32 || dtype == TL_INT64)
         is_taken = op == LN_ELEW_MOD || op == LN_ELEW_REST;
-    if (!is_taken || (dtype != TL_FLOAT && of.act != LN_ACT_NONE))
+    if (!is_taken || (dtype != TL_FLOAT && a.of.act != LN_ACT_NONE))
         return ln_call_fail(call, LN_UNSUPPORTED, "leaves %s of %s to arch ref",
                             ln_call_string(call, "elew_op"), tl_dtype_title(dtype));
     return LN_OK;
 }
 
+static ln_status run_act(ln_call *call, const tl_tensor *src, const ln_act_of *of)
+{
+    return ln_cpu_act(ln_cpu_call_pool(call), src, ln_call_dst(call, 0), of->act, of->alpha,
+                      of->beta);
+}
+
+ln_status ln_cpu_prepare_act(ln_call *call)
+{
+    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
+    return a ? ln_act_read(call, &a->of) : ln_error_status();
+}
+
 ln_status ln_cpu_compute_act(ln_call *call)
 {
-    ln_act_of of;
-    LN_TRY(ln_act_read(call, &of));
-    return ln_cpu_act(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_dst(call, 0), of.act,
-                      of.alpha, of.beta);
+    const arithmetic *a = ln_call_prepared(call);
+    return run_act(call, ln_call_in(call, 0), &a->of);
+}
+
+ln_status ln_cpu_prepare_elew(ln_call *call)
+{
+    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
+    return a ? read_elew(call, a) : ln_error_status();
+}
+
+ln_status ln_cpu_workspace_elew(ln_call *call)
+{
+    arithmetic a;
+    LN_TRY(read_elew(call, &a));
+    return ln_cpu_elew_rows(call, a.op);
 }
 
 ln_status ln_cpu_compute_elew(ln_call *call)
 {
-    int op;
-    ln_act_of of;
+    const arithmetic *a = ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_elew_op_read(call, &op));
-    LN_TRY(ln_act_read(call, &of));
-    if (dst->dtype != TL_FLOAT || op >= TL_ELEW_OP_SIZE || ln_call_in_count(call) != 2) {
-        LN_TRY(ln_cpu_elew_rows(call, op));
-        if (of.act == LN_ACT_NONE || ln_call_is_counting(call))
-            return LN_OK;
-        return ln_cpu_act(ln_cpu_call_pool(call), dst, dst, of.act, of.alpha, of.beta);
-    }
-    if (ln_call_is_counting(call))
-        return LN_OK;
-    return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1), dst,
-                       (tl_elew_op)op, of.act, of.alpha, of.beta);
+    if (dst->dtype == TL_FLOAT && a->op < TL_ELEW_OP_SIZE && ln_call_in_count(call) == 2)
+        return ln_cpu_elew(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1), dst,
+                           (tl_elew_op)a->op, a->of.act, a->of.alpha, a->of.beta);
+    LN_TRY(ln_cpu_elew_rows(call, a->op));
+    return a->of.act == LN_ACT_NONE ? LN_OK : run_act(call, dst, &a->of);
 }
 
 typedef void function_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool);
@@ -91,6 +118,12 @@ ln_status ln_cpu_accepts_func(ln_call *call)
     return ln_cpu_accepts_floats(call);
 }
 
+ln_status ln_cpu_prepare_func(ln_call *call)
+{
+    ln_func *func = ln_call_keep(call, 1, sizeof *func);
+    return func ? ln_func_read(call, func) : ln_error_status();
+}
+
 ln_status ln_cpu_compute_func(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -98,21 +131,28 @@ ln_status ln_cpu_compute_func(ln_call *call)
     ln_pool *pool = ln_cpu_call_pool(call);
     float one = 1;
     const tl_tensor numerator = {.dtype = TL_FLOAT, .len = 1, .ndim = 0, .data = &one};
-    ln_func func;
-    LN_TRY(ln_func_read(call, &func));
+    ln_func func = *(const ln_func *)ln_call_prepared(call);
     if (func == LN_FUNC_RECIPROCAL)
         return ln_cpu_elew(pool, &numerator, src, dst, TL_DIV, LN_ACT_NONE, 0, 0);
     function_of(func)(ln_cpu_isa_get(), (size_t)dst->len, src->data, dst->data, pool);
     return LN_OK;
 }
 
+ln_status ln_cpu_prepare_scale_shift(ln_call *call)
+{
+    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
+    if (!a)
+        return ln_error_status();
+    a->src_first = (int)ln_call_int(call, "src_first");
+    return ln_act_read(call, &a->of);
+}
+
 ln_status ln_cpu_compute_scale_shift(ln_call *call)
 {
-    ln_act_of of;
-    LN_TRY(ln_act_read(call, &of));
-    return ln_cpu_scale_shift(ln_cpu_call_pool(call), ln_call_in(call, 0),
-                              (int)ln_call_int(call, "src_first"), ln_call_in(call, 1),
-                              ln_call_in(call, 2), ln_call_dst(call, 0), of.act, of.alpha, of.beta);
+    const arithmetic *a = ln_call_prepared(call);
+    return ln_cpu_scale_shift(ln_cpu_call_pool(call), ln_call_in(call, 0), a->src_first,
+                              ln_call_in(call, 1), ln_call_in(call, 2), ln_call_dst(call, 0),
+                              a->of.act, a->of.alpha, a->of.beta);
 }
 
 // ---- From tensors to kernels ----

@@ -93,13 +93,18 @@ ln_status ln_cpu_accepts_compare(ln_call *call)
     return LN_OK;
 }
 
+ln_status ln_cpu_prepare_compare(ln_call *call)
+{
+    int *relations = ln_call_keep(call, 1, sizeof *relations);
+    return relations ? ln_compare_read(call, relations) : ln_error_status();
+}
+
 ln_status ln_cpu_compute_compare(ln_call *call)
 {
     static const uint64_t nothing;
     const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1);
     const tl_tensor zero = {.dtype = a->dtype, .len = 1, .data = (void *)(uintptr_t)&nothing};
-    int relations;
-    LN_TRY(ln_compare_read(call, &relations));
+    int relations = *(const int *)ln_call_prepared(call);
     ln_cpu_row_fn *run = comparison_of(relations, a->dtype);
     b = b ? b : &zero;
     bool is_turned = (relations & LN_IS_GREATER) && !(relations & LN_IS_LESS);

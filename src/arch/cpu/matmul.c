@@ -356,11 +356,25 @@ static void scale(tl_tensor *dst, double alpha)
         y[i] = (float)(alpha * (double)y[i]);
 }
 
+typedef struct prepared_matmul {
+    ln_matmul_call shape;
+    double alpha;
+} prepared_matmul;
+
+ln_status ln_cpu_prepare_matmul(ln_call *call)
+{
+    prepared_matmul *kept = ln_call_keep(call, 1, sizeof *kept);
+    if (!kept)
+        return ln_error_status();
+    kept->alpha = ln_call_float(call, "alpha");
+    return read_matmul(call, &kept->shape);
+}
+
 ln_status ln_cpu_matmul(ln_call *call)
 {
-    ln_matmul_call matmul;
+    const prepared_matmul *kept = ln_call_prepared(call);
+    const ln_matmul_call matmul = kept->shape;
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(read_matmul(call, &matmul));
     if (dst->len == 0)
         return LN_OK;
     bool is_packed = matmul.a.rows >= PACK_FROM_ROWS;
@@ -375,7 +389,7 @@ ln_status ln_cpu_matmul(ln_call *call)
     if (is_packed) {
         multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
                        workspace);
-        scale(dst, ln_call_float(call, "alpha"));
+        scale(dst, kept->alpha);
         return LN_OK;
     }
     carve_product(&(ln_cpu_carver){.block = workspace}, &p);
@@ -395,7 +409,7 @@ ln_status ln_cpu_matmul(ln_call *call)
             at[d] = 0;
         }
     } while (d >= 0);
-    scale(dst, ln_call_float(call, "alpha"));
+    scale(dst, kept->alpha);
     return LN_OK;
 }
 
@@ -423,11 +437,18 @@ ln_status ln_cpu_infer_linear(ln_call *call)
     return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&one, is_packed(&linear)));
 }
 
+ln_status ln_cpu_prepare_linear(ln_call *call)
+{
+    ln_linear_call *linear = ln_call_keep(call, 1, sizeof *linear);
+    return linear ? ln_linear_call_read(call, linear) : ln_error_status();
+}
+
 ln_status ln_cpu_linear(ln_call *call)
 {
-    ln_linear_call linear;
+    ln_linear_call linear = *(const ln_linear_call *)ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_linear_call_read(call, &linear));
+    linear.bias = ln_call_in(call, 2);
+    linear.addend = ln_call_in(call, 3);
     if (dst->len == 0)
         return LN_OK;
     const ln_matmul_call one = matmul_of(&linear);

@@ -59,12 +59,26 @@ ln_status ln_cpu_accepts_layer(ln_call *call)
     return LN_OK;
 }
 
+typedef struct normalization {
+    float epsilon;
+    ln_bool is_centered;
+} normalization;
+
+ln_status ln_cpu_prepare_layer(ln_call *call)
+{
+    normalization *n = ln_call_keep(call, 1, sizeof *n);
+    if (!n)
+        return ln_error_status();
+    n->epsilon = (float)ln_call_float(call, "epsilon");
+    n->is_centered = ln_call_int(call, "centered") ? LN_TRUE : LN_FALSE;
+    return LN_OK;
+}
+
 ln_status ln_cpu_layer(ln_call *call)
 {
+    const normalization *n = ln_call_prepared(call);
     return ln_cpu_layernorm(ln_cpu_call_pool(call), ln_call_in(call, 0), ln_call_in(call, 1),
-                            ln_call_in(call, 2), ln_call_dst(call, 0),
-                            (float)ln_call_float(call, "epsilon"),
-                            ln_call_int(call, "centered") ? LN_TRUE : LN_FALSE);
+                            ln_call_in(call, 2), ln_call_dst(call, 0), n->epsilon, n->is_centered);
 }
 
 // ---- Softmax ----
@@ -77,14 +91,19 @@ ln_status ln_cpu_accepts_softmax(ln_call *call)
     return LN_OK;
 }
 
+ln_status ln_cpu_prepare_softmax(ln_call *call)
+{
+    ln_lines *lines = ln_call_keep(call, 1, sizeof *lines);
+    return lines ? ln_softmax_lines(call, lines) : ln_error_status();
+}
+
 ln_status ln_cpu_softmax(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    ln_lines lines;
-    LN_TRY(ln_softmax_lines(call, &lines));
-    ln_softmax_f32_args args = {.outer = lines.outer,
-                                .n = lines.count,
-                                .inner = lines.inner,
+    const ln_lines *lines = ln_call_prepared(call);
+    ln_softmax_f32_args args = {.outer = lines->outer,
+                                .n = lines->count,
+                                .inner = lines->inner,
                                 .x = src->data,
                                 .y = ln_call_dst(call, 0)->data};
     if (src->len > 0)

@@ -185,21 +185,29 @@ static void run_volumes(const problem *p, const float *src, float *dst, float *b
     ln_pool2d_f32(ln_cpu_isa_get(), &args, workspace);
 }
 
+ln_status ln_cpu_prepare_pool(ln_call *call)
+{
+    problem *p = ln_call_keep(call, 1, sizeof *p);
+    if (p)
+        (void)read_problem(call, p); // `accepts` has asked
+    return p ? LN_OK : ln_error_status();
+}
+
 ln_status ln_cpu_pool2d(ln_call *call)
 {
     const float *src = ln_call_in(call, 0)->data;
     tl_tensor *dst = ln_call_dst(call, 0);
-    problem p;
-    if (read_problem(call, &p) || dst->len == 0)
-        return LN_OK; // `accepts` has asked
-    float *workspace = ln_cpu_call_workspace(call, WORKSPACE, workspace_of(&p));
+    const problem *p = ln_call_prepared(call);
+    if (dst->len == 0)
+        return LN_OK;
+    float *workspace = ln_cpu_call_workspace(call, WORKSPACE, workspace_of(p));
     if (!workspace)
         return ln_error_status();
-    if (p.is_volume) {
-        run_volumes(&p, src, dst->data, workspace);
+    if (p->is_volume) {
+        run_volumes(p, src, dst->data, workspace);
         return LN_OK;
     }
-    ln_pool2d_f32_args args = {.kind = p.kind, .shape = p.shape, .x = src, .y = dst->data};
+    ln_pool2d_f32_args args = {.kind = p->kind, .shape = p->shape, .x = src, .y = dst->data};
     ln_pool2d_f32(ln_cpu_isa_get(), &args, workspace);
     return LN_OK;
 }

@@ -65,21 +65,32 @@ ln_status ln_cpu_accepts_reduce(ln_call *call)
     return lines_of(call, &lines);
 }
 
+typedef struct reduction {
+    ln_reduce_kind kind;
+    ln_lines lines;
+} reduction;
+
+ln_status ln_cpu_prepare_reduce(ln_call *call)
+{
+    reduction *r = ln_call_keep(call, 1, sizeof *r);
+    if (!r)
+        return ln_error_status();
+    LN_TRY(ln_reduce_kind_of(call, &r->kind));
+    return lines_of(call, &r->lines);
+}
+
 ln_status ln_cpu_reduce(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_reduce_kind kind;
-    ln_lines lines;
-    LN_TRY(ln_reduce_kind_of(call, &kind));
-    LN_TRY(lines_of(call, &lines));
-    ln_reduce_f32_args args = {.op = kernel_of(kind),
-                               .outer = lines.outer,
-                               .n = lines.count,
-                               .inner = lines.inner,
+    const reduction *r = ln_call_prepared(call);
+    ln_reduce_f32_args args = {.op = kernel_of(r->kind),
+                               .outer = r->lines.outer,
+                               .n = r->lines.count,
+                               .inner = r->lines.inner,
                                .x = ln_call_in(call, 0)->data,
                                .y = dst->data};
     ln_reduce_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
-    if (kind != LN_REDUCE_TO_L2)
+    if (r->kind != LN_REDUCE_TO_L2)
         return LN_OK;
     return ln_cpu_act(ln_cpu_call_pool(call), dst, dst, LN_ACT_SQRT, 0, 0);
 }

@@ -24,21 +24,31 @@ ln_status ln_cpu_accepts_moved(ln_call *call)
     return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
 }
 
+ln_status ln_cpu_prepare_transpose(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_transpose_args *args = ln_call_keep(call, 1, sizeof *args);
+    int axes[TL_MAXDIM];
+    if (!args)
+        return ln_error_status();
+    LN_TRY(ln_transpose_perm(call, src->ndim, axes));
+    *args = (ln_transpose_args){.elem_size = tl_size_of(src->dtype), .ndim = src->ndim};
+    for (int i = 0; i < src->ndim; i++) {
+        args->dims[i] = (size_t)src->dims[axes[i]];
+        args->x_step[i] = 1;
+        for (int d = axes[i] + 1; d < src->ndim; d++)
+            args->x_step[i] *= (size_t)src->dims[d];
+    }
+    return LN_OK;
+}
+
 ln_status ln_cpu_transpose(ln_call *call)
 {
-    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    int axes[TL_MAXDIM];
-    LN_TRY(ln_transpose_perm(call, src->ndim, axes));
-    if (dst->data == src->data)
+    ln_transpose_args args = *(const ln_transpose_args *)ln_call_prepared(call);
+    args.x = ln_call_in(call, 0)->data;
+    args.y = ln_call_dst(call, 0)->data;
+    if (args.x == args.y)
         return LN_OK;
-    ln_transpose_args args = {
-        .elem_size = tl_size_of(src->dtype), .ndim = dst->ndim, .x = src->data, .y = dst->data};
-    for (int i = 0; i < dst->ndim; i++) {
-        args.dims[i] = (size_t)dst->dims[i];
-        args.x_step[i] = 1;
-        for (int d = axes[i] + 1; d < src->ndim; d++)
-            args.x_step[i] *= (size_t)src->dims[d];
-    }
     ln_transpose(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
 }
@@ -52,15 +62,30 @@ static size_t product(const tl_tensor *t, int first, int end)
     return len;
 }
 
+// Of slice and concat.
+typedef struct along_axis {
+    int axis;
+    size_t start;
+} along_axis;
+
+ln_status ln_cpu_prepare_along_axis(ln_call *call)
+{
+    along_axis *along = ln_call_keep(call, 1, sizeof *along);
+    if (!along)
+        return ln_error_status();
+    *along = (along_axis){(int)ln_call_int(call, "axis"), (size_t)ln_call_int(call, "start")};
+    return LN_OK;
+}
+
 ln_status ln_cpu_slice(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
-    int axis = (int)ln_call_int(call, "axis");
+    const along_axis *along = ln_call_prepared(call);
+    int axis = along->axis;
     size_t inner = product(src, axis + 1, src->ndim) * tl_size_of(src->dtype);
     const ln_copy_rows_args args = {.rows = product(src, 0, axis),
                                     .row_bytes = (size_t)dst->dims[axis] * inner,
-                                    .x = (const char *)src->data +
-                                         (size_t)ln_call_int(call, "start") * inner,
+                                    .x = (const char *)src->data + along->start * inner,
                                     .x_step = (size_t)src->dims[axis] * inner,
                                     .y = dst->data,
                                     .y_step = (size_t)dst->dims[axis] * inner};
@@ -72,7 +97,7 @@ ln_status ln_cpu_slice(ln_call *call)
 ln_status ln_cpu_concat(ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
-    int axis = (int)ln_call_int(call, "axis");
+    int axis = ((const along_axis *)ln_call_prepared(call))->axis;
     size_t inner = product(dst, axis + 1, dst->ndim) * tl_size_of(dst->dtype), first = 0;
     for (int i = 0; dst->len > 0 && i < ln_call_in_count(call); i++) {
         const tl_tensor *src = ln_call_in(call, i);
