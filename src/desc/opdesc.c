@@ -105,7 +105,7 @@ static ln_status merge(ln_document *arena, const ln_value *base, const ln_value 
     return LN_OK;
 }
 
-// ---- Parameters ----
+// ---- Names that say more ----
 
 // `KEY: "name"` says what a parameter is called and of what type it is.
 static const struct {
@@ -137,9 +137,30 @@ static ln_status spell_out_param(ln_document *document, ln_value *param, ln_valu
     return LN_OK;
 }
 
-static ln_status spell_out_params(ln_document *document, const ln_value *op)
+// `optional: "name"` and `variadic: "name"` say what a tensor is called and that it is so.
+static ln_status spell_out_tensors(ln_document *document, const ln_value *tensors)
+{
+    for (ln_value *tensor = tensors ? tensors->first : NULL; tensor; tensor = tensor->next)
+        for (ln_value *flag = tensor->first; flag; flag = flag->next) {
+            if (!flag->key || flag->kind != LN_VALUE_STRING ||
+                (strcmp(flag->key, "optional") != 0 && strcmp(flag->key, "variadic") != 0))
+                continue;
+            if (ln_value_get(tensor, "arg_name"))
+                return ln_fail_at(flag->key_place, LN_INVALID, "'%s' says the arg_name already",
+                                  flag->key);
+            LN_TRY(ln_value_append_literal(tensor, "arg_name",
+                                           ln_value_new_string(document, flag->text, flag->place)));
+            flag->kind = LN_VALUE_BOOL;
+            flag->boolean = true;
+        }
+    return LN_OK;
+}
+
+static ln_status spell_out(ln_document *document, const ln_value *op)
 {
     const ln_value *params = ln_value_get(op, "params");
+    LN_TRY(spell_out_tensors(document, ln_value_get(op, "tensors_in")));
+    LN_TRY(spell_out_tensors(document, ln_value_get(op, "tensors_out")));
     for (ln_value *param = params ? params->first : NULL; param; param = param->next)
         for (ln_value *member = param->first; member; member = member->next)
             for (size_t i = 0; i < sizeof param_keys / sizeof param_keys[0]; i++)
@@ -317,7 +338,7 @@ static ln_status read_named(ln_opdesc_set *set, const ln_value *root, bool is_ba
             base = find_abstract(set, object->key, &arch);
         }
         ln_value *merged;
-        LN_TRY(spell_out_params(set->documents[set->document_count - 1], object));
+        LN_TRY(spell_out(set->documents[set->document_count - 1], object));
         LN_TRY(merge(set->arena, base ? base->object : NULL, object, &merged));
         merged->key = object->key;
         if (!ln_opdesc_is_only_base(merged)) {
@@ -345,7 +366,7 @@ static ln_status read_ops(ln_opdesc_set *set, const ln_value *root, bool is_base
                               member->key);
     for (const ln_value *object = ops->first; object; object = object->next) {
         ln_value *merged;
-        LN_TRY(spell_out_params(set->documents[set->document_count - 1], object));
+        LN_TRY(spell_out(set->documents[set->document_count - 1], object));
         LN_TRY(merge(set->arena, NULL, object, &merged));
         const ln_value *optype = ln_value_get(merged, "optype");
         if (optype && optype->kind == LN_VALUE_STRING)

@@ -176,6 +176,10 @@ TEST(what_is_wrong_is_told_with_its_place)
         {"a {" HEAD IN OUT "params: [{arg_name: 'p', ptype: 'LN_PARAM_NUMBER', realtype: 'int', "
          "default: 0.5}]}",
          "the default 0.5 of 'p' is no int"},
+        {"a {" HEAD OUT "tensors_in: [{arg_name: 'x', optional: 'y'}]}",
+         "'optional' says the arg_name already"},
+        {"a {" HEAD OUT "tensors_in: [{variadic: 'x', optional: 1.5}]}",
+         "'optional' should be true or false"},
         {"a {" HEAD IN OUT "params: [{string: 'p', arg_name: 'q'}]}",
          "'string' says the arg_name already"},
         {"a {" HEAD IN OUT "params: [{string: 'p', number: 'q'}]}",
@@ -398,6 +402,26 @@ TEST(a_name_says_the_domain_of_onnx)
     ln_opdesc_set_deinit(&set);
 }
 
+TEST(a_flag_of_a_tensor_may_say_its_name)
+{
+    ln_opdesc_set set = {0};
+    CHECK_OK(read(&set, "a {infer: 'f', tensors_in: [{arg_name: 'x'}, {optional: 'y'}, {variadic: "
+                        "'z', optional: true}], tensors_out: [{arg_name: 'u'}, {optional: 'v'}]} "
+                        "b : a {tensors_in: [{}, {optional: 'w'}]}"));
+    const ln_opdesc *a = set.first, *b = set.last;
+    CHECK_STR_EQ(a->ins[1].arg_name, "y");
+    CHECK_EQ(a->ins[1].is_optional, LN_DESC_TRUE);
+    CHECK_EQ(a->ins[1].is_variadic, LN_DESC_ABSENT);
+    CHECK_STR_EQ(a->ins[2].arg_name, "z");
+    CHECK_EQ(a->ins[2].is_optional, LN_DESC_TRUE);
+    CHECK_EQ(a->ins[2].is_variadic, LN_DESC_TRUE);
+    CHECK_STR_EQ(a->outs[1].arg_name, "v");
+    CHECK_EQ(a->outs[1].is_optional, LN_DESC_TRUE);
+    CHECK_STR_EQ(b->ins[1].arg_name, "w");
+    CHECK_EQ(b->ins[1].is_optional, LN_DESC_TRUE);
+    ln_opdesc_set_deinit(&set);
+}
+
 TEST(types_are_words_of_c_or_their_short_forms)
 {
     static const struct {
@@ -490,7 +514,7 @@ TEST(large_descriptions_are_refused)
 TEST(out_of_memory_leaves_nothing)
 {
     static const char text[] =
-        "a {" HEAD OUT "tensors_in: [{arg_name: 'src', types: 'int'}], params: [{int: 'p'}]} "
+        "a {" HEAD OUT "tensors_in: [{optional: 'src', types: 'int'}], params: [{int: 'p'}]} "
         "b : a {} a_cpu {run: 'f()'}";
     OOM_SWEEP(n)
     {
@@ -506,6 +530,6 @@ TEST_LIST(what_is_wrong_is_told_with_its_place, all_keys_are_read,
           an_arch_has_its_memory_type_from_the_set, an_optype_is_inherited_from_a_file_of_bases,
           an_error_in_an_inherited_part_has_the_place_in_the_base,
           descriptions_only_need_not_be_complete, only_an_object_itself_is_said_to_be_a_base,
-          a_name_says_the_domain_of_onnx, types_are_words_of_c_or_their_short_forms,
-          a_key_says_name_and_type_of_a_parameter, names_are_global_to_a_run,
-          large_descriptions_are_refused, out_of_memory_leaves_nothing)
+          a_flag_of_a_tensor_may_say_its_name, a_name_says_the_domain_of_onnx,
+          types_are_words_of_c_or_their_short_forms, a_key_says_name_and_type_of_a_parameter,
+          names_are_global_to_a_run, large_descriptions_are_refused, out_of_memory_leaves_nothing)
