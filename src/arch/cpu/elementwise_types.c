@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "arch/cpu/broadcast_rows.h"
 #include "arch/cpu/call.h"
@@ -18,26 +19,30 @@ typedef struct operands {
     void *dst;
 } operands;
 
-// Defines a row function: `y` from `x1` and `x2`. One element that stands for all is read once, so
-// that the loops are those over arrays alone.
+#define BLOCK_ELEMS 32
+
+// Defines a row function: `y` from `x1` and `x2`. Whole blocks go by way of one that nothing else
+// points to: the output may lie over an input, and then the compiler would have no vectors.
 #define DEFINE_ROW(name, type, result, y, x1, x2)                                                  \
     static void name(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)  \
     {                                                                                              \
         const operands *o = self;                                                                  \
         const type *a = (const type *)o->src[0] + at[0], *b = (const type *)o->src[1] + at[1];     \
-        result *out = (result *)o->dst + to;                                                       \
+        result *out = (result *)o->dst + to, block[BLOCK_ELEMS];                                   \
         const type first_a = *a, first_b = *b;                                                     \
-        for (size_t i = 0; step[0] && step[1] && i < n; i++) {                                     \
-            const type x1 = a[i], x2 = b[i];                                                       \
-            out[i] = y;                                                                            \
+        const bool is_row_a = step[0] != 0, is_row_b = step[1] != 0;                               \
+        size_t done = 0;                                                                           \
+        for (; n - done >= BLOCK_ELEMS; done += BLOCK_ELEMS) {                                     \
+            for (size_t i = 0; i < BLOCK_ELEMS; i++) {                                             \
+                const type x1 = is_row_a ? a[done + i] : first_a;                                  \
+                const type x2 = is_row_b ? b[done + i] : first_b;                                  \
+                block[i] = y;                                                                      \
+            }                                                                                      \
+            memcpy(out + done, block, sizeof block);                                               \
         }                                                                                          \
-        for (size_t i = 0; step[0] && !step[1] && i < n; i++) {                                    \
-            const type x1 = a[i], x2 = first_b;                                                    \
-            out[i] = y;                                                                            \
-        }                                                                                          \
-        for (size_t i = 0; !step[0] && i < n; i++) {                                               \
-            const type x1 = first_a, x2 = b[step[1] ? i : 0];                                      \
-            out[i] = y;                                                                            \
+        for (; done < n; done++) {                                                                 \
+            const type x1 = is_row_a ? a[done] : first_a, x2 = is_row_b ? b[done] : first_b;       \
+            out[done] = y;                                                                         \
         }                                                                                          \
     }
 
