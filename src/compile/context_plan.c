@@ -279,7 +279,9 @@ static ln_status adopt_stated_plan(ln_context *ctx, ln_plan_reuse reuse)
     if (status == LN_OK)
         status = publish(ctx, r);
     ln_plan_records_destroy(r);
-    return status == LN_OK ? LN_OK : ln_fail_prefix("the compiled plan is refused");
+    return status == LN_OK
+               ? LN_OK
+               : ln_fail_prefix("the compiled plan is refused, compile the model again");
 }
 
 // ---- A planned context ----

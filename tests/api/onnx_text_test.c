@@ -116,7 +116,7 @@ TEST(regular_expressions_match_as_in_re2)
                  "RegexFullMatch(X=x | Y=y | pattern=\"%s\");\n",
                  c->text, c->pattern);
         ln_context *ctx = run_text(text);
-        int32_t got;
+        tl_bool got;
         CHECK_NOT_NULL(ln_context_get_data(ctx, "y", &got));
         if (got != c->matches)
             fail_msg("%s on '%s' (%s): %d", c->pattern, c->text, c->why, (int)got);

@@ -53,10 +53,10 @@ static inline double value_at(const tl_tensor *tensor, int index)
     case TL_FLOAT: return ((const float *)tensor->data)[index];
     case TL_DOUBLE: return ((const double *)tensor->data)[index];
     case TL_INT64: return (double)((const int64_t *)tensor->data)[index];
-    case TL_INT32:
-    case TL_BOOL: return ((const int32_t *)tensor->data)[index];
+    case TL_INT32: return ((const int32_t *)tensor->data)[index];
     case TL_INT16: return ((const int16_t *)tensor->data)[index];
     case TL_UINT8: return ((const uint8_t *)tensor->data)[index];
+    case TL_BOOL: return ((const tl_bool *)tensor->data)[index];
     default: fail_msg("no test has elements of type %s", tl_dtype_name(tensor->dtype));
     }
     return 0;

@@ -84,7 +84,7 @@ static void fill(tl_tensor *t, unsigned seed)
         else if (dtype == TL_DOUBLE)
             ((double *)t->data)[i] = x;
         else if (dtype == TL_BOOL)
-            ((int32_t *)t->data)[i] = (int)(seed + (unsigned)i) % 2;
+            ((tl_bool *)t->data)[i] = (seed + (unsigned)i) % 2;
         else
             memset(bytes + (size_t)i * size, seed % 8 == 0 ? 0xff : 0, size);
         if (seed % 8 != 0 && dtype != TL_FLOAT && dtype != TL_DOUBLE && dtype != TL_BOOL)
