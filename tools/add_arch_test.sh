@@ -25,7 +25,7 @@ import subprocess
 text = pathlib.Path("CONTRIBUTING.md").read_text()
 recipe = text.split("## Add an arch\n")[1].split("\n## ")[0]
 blocks = re.findall(r"^```text\n(.*?)^```", recipe, re.MULTILINE | re.DOTALL)
-assert len(blocks) >= 7, "the recipe has lost its blocks"
+assert len(blocks) >= 6, "the recipe has lost its blocks"
 for block in blocks:
     lines = block.splitlines()
     if lines[0].startswith("$ "):

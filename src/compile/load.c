@@ -345,12 +345,13 @@ static ln_status load_graphs(ln_context *ctx)
     return status;
 }
 
-// Operators read their parameters and constants once.
+// Operators that will run read their parameters and constants once.
 static ln_status prepare_ops(ln_context *ctx)
 {
-    const ln_op *op;
+    ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops)
-        LN_TRY(ln_call_prepare(op->op_arg));
+        if (op->run)
+            LN_TRY(ln_op_call(op, ln_call_prepare));
     return LN_OK;
 }
 

@@ -411,7 +411,9 @@ void ln_opdesc_put_proto(const printer *p)
                    name, name, name);
     if (ln_opdesc_is_call(op)) {
         put_name(text, "pre_run", "ln_call_pre_run");
-        put_name(text, "run", op->compute && !ln_opdesc_is_view(op) ? "ln_call_run" : NULL);
+        bool is_static = op->out_count > 0 && op->outs[0].is_static == LN_DESC_TRUE;
+        const char *run = op->compute && !ln_opdesc_is_view(op) ? "ln_call_run" : NULL;
+        put_name(text, is_static ? "static_run" : "run", run);
         put_name(text, "post_run", "ln_call_post_run");
         put_name(text, "calc_offset", op->calc_offset);
     } else {

@@ -288,7 +288,10 @@ static void set_call(made_op *made, const ln_op_row *row, const ln_call_life *li
     made->op.pre_run = life->pre_run;
     made->op.post_run = life->post_run;
     bool is_view = info->places && info->places[0].kind == LN_PLACE_VIEW;
-    made->op.run = row->compute && !is_view ? life->run : NULL;
+    const ln_arg_info *out = info->outs; // NULL: memory is gone
+    bool is_static = out && out->arg_name && (out->flags & LN_ARG_STATIC);
+    made->op.run = row->compute && !is_view && !is_static ? life->run : NULL;
+    made->op.static_run = row->compute && is_static ? life->run : NULL;
     info->open_run = row->compute && is_view ? life->run : NULL;
     made->op.calc_offset = row->calc_offset;
     info->check = life->check;

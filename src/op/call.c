@@ -105,6 +105,43 @@ static bool is_extra(const ln_op_arg *arg, const ln_list *listed, const char *ar
     return number_after(arg_name, "capture") > 0 && has_graph(arg);
 }
 
+// Names that are known, for the message about one that is not.
+typedef struct known_names {
+    char text[512];
+    ln_nearest nearest;
+} known_names;
+
+static void add_name(known_names *known, const char *name, const char *more)
+{
+    size_t used = strlen(known->text);
+    ln_nearest_try(&known->nearest, name);
+    snprintf(known->text + used, sizeof known->text - used, "%s%s%s", used ? ", " : "", name, more);
+}
+
+static ln_status fail_no_name(ln_call *call, const char *what, const known_names *known)
+{
+    const char *name = known->nearest.name;
+    return ln_call_fail(call, LN_INVALID, "has no %s '%s'; known: %s%s%s%s", what,
+                        known->nearest.word, known->text[0] ? known->text : "none",
+                        name ? "; did you mean '" : "", name ? name : "", name ? "'?" : "");
+}
+
+static ln_status fail_no_arg(ln_call *call, const ln_arg_info *infos, const char *name)
+{
+    known_names known = {.nearest = ln_nearest_to(name)};
+    for (; infos->arg_name; infos++)
+        add_name(&known, infos->arg_name, is_variadic(infos) ? "1..." : "");
+    return fail_no_name(call, "argument", &known);
+}
+
+static ln_status fail_no_param(ln_call *call, const char *name)
+{
+    known_names known = {.nearest = ln_nearest_to(name)};
+    for (const ln_param_info *p = call->info->params; p->arg_name; p++)
+        add_name(&known, p->arg_name, "");
+    return fail_no_name(call, "param", &known);
+}
+
 static ln_status count_args(ln_call *call, const ln_list *listed, const ln_arg_info *infos,
                             int *out_count)
 {
@@ -113,7 +150,7 @@ static ln_status count_args(ln_call *call, const ln_list *listed, const ln_arg_i
     LN_LIST_FOREACH (l, listed) {
         int position = position_of(infos, l->arg_name);
         if (position == -2 && !is_extra(call->op_arg, listed, l->arg_name))
-            return ln_call_fail(call, LN_INVALID, "has no argument '%s'", l->arg_name);
+            return fail_no_arg(call, infos, l->arg_name);
         if (position >= count)
             count = position + 1;
     }
@@ -243,21 +280,6 @@ static bool is_kind(const ln_param_entry *param, ln_param_type ptype)
          param->type == LN_PARAM_ARRAY_BOOL) &&
         param->array_len == 0;
     return is_array && is_empty_array;
-}
-
-static ln_status fail_no_param(ln_call *call, const char *name)
-{
-    char known[512] = "none";
-    size_t used = 0;
-    ln_nearest nearest = ln_nearest_to(name);
-    for (const ln_param_info *p = call->info->params; p->arg_name && used < sizeof known; p++) {
-        ln_nearest_try(&nearest, p->arg_name);
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
-                                 p->arg_name);
-    }
-    return ln_call_fail(call, LN_INVALID, "has no param '%s'; known: %s%s%s%s", name, known,
-                        nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-                        nearest.name ? "'?" : "");
 }
 
 // A text in place of a number may be meant as an element type.

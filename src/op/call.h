@@ -34,6 +34,7 @@ struct ln_call {
     int out_count;
     ln_tensor_entry **ins; // NULL: left out
     ln_call_output *outs;
+    void (*when_defined)(ln_call *call); // set by `infer`, called when the outputs are there
     bool is_run;
     bool is_checking;             // for `ln_call_check`: nothing is defined
     bool takes_open;              // some input has its type and shape only in a run

@@ -155,6 +155,8 @@ ln_status ln_call_define_outputs(ln_call *call)
     for (int i = 0; i < call->out_count; i++)
         if (call->outs[i].is_wanted)
             LN_TRY(define_output(call, i));
+    if (call->when_defined)
+        call->when_defined(call);
     return LN_OK;
 }
 

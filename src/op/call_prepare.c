@@ -174,17 +174,15 @@ static ln_call *call_of(const ln_op_arg *op_arg)
     return op_arg->info && op_arg->info->infer ? op_arg->priv : NULL;
 }
 
-ln_status ln_call_prepare(ln_op_arg *op_arg)
+void ln_call_prepare(ln_op_arg *op_arg)
 {
     ln_call *call = call_of(op_arg);
     if (!call || call->takes_open || !call->by)
-        return LN_OK;
-    op_arg->status = LN_OK;
+        return;
     call->is_run = true;
-    ln_status status = ln_call_need_prepared(call, call->by);
+    (void)ln_call_need_prepared(call, call->by); // leaves its failure in `op_arg`
     call->is_run = false;
     ln_call_release_scratch(call);
-    return status;
 }
 
 void ln_call_unprepare(ln_op_arg *op_arg)

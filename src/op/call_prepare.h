@@ -6,9 +6,10 @@
 
 #include <lightnet/op.h>
 
-// Has the operator make what it needs, once its constants are there. Nothing for operators without
-// `prepare`, and for those whose inputs are known only in a run.
-ln_status ln_call_prepare(ln_op_arg *op_arg);
+// Has the operator make what it needs, once its constants are there, as a function that
+// `ln_op_call` takes. Nothing for operators without `prepare`, and for those whose inputs are known
+// only in a run.
+void ln_call_prepare(ln_op_arg *op_arg);
 
 // Forgets it, when the model is unloaded.
 void ln_call_unprepare(ln_op_arg *op_arg);

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs, whose shapes may be bound late, and constants whose values are known early.
+// Inputs, whose shapes may be bound late, constants whose values are known early, and ranges.
 
-#include "op/create.h"
+#include "op/functions.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include <lightnet/context.h>
 #include <lightnet/mem.h>
+#include <lightnet/op_support.h>
+#include <lightnet/opshape.h>
 
 #include "ir/carried.h"
 #include "ir/context.h"
 #include "op/call.h"
-#include "op/functions.h"
 
 // Constants of at most so many bytes are kept in memory of their own to be known while planning.
 #define MAX_KNOWN_BYTES 65536
 
 // ---- Inputs and outputs of the model ----
 
-// What the input holds once the model is loaded.
+// What the tensor holds first.
 static ln_status check_first_value(ln_call *call)
 {
     if (!ln_call_has(call, "ran"))
@@ -34,6 +35,30 @@ static ln_status check_first_value(ln_call *call)
     return LN_OK;
 }
 
+// The output has the shape that parameter `shape` says, whose dimensions are at least `least`.
+static ln_status out_of_shape(ln_call *call, tl_dtype dtype, const char *shape, int least)
+{
+    int ndim = ln_call_count(call, shape);
+    int dims[TL_MAXDIM];
+    if (ndim > TL_MAXDIM)
+        return ln_call_fail(call, LN_INVALID, "rank %d is above %d", ndim, TL_MAXDIM);
+    bool is_open = false;
+    for (int d = 0; d < ndim; d++) {
+        double dim = ln_call_float_at(call, shape, d);
+        if (!(dim >= least && dim <= INT32_MAX && dim == (double)(int)dim))
+            return ln_call_fail(call, LN_INVALID,
+                                "dimension %d is %g; it should be a whole number from 0 to "
+                                "2^31 - 1%s",
+                                d, dim, least < 0 ? ", or -1 where it is not known yet" : "");
+        dims[d] = (int)dim;
+        is_open = is_open || dims[d] == -1;
+    }
+    if (is_open)
+        return ln_call_out_open(call);
+    LN_TRY(check_first_value(call));
+    return ln_call_out(call, 0, dtype, ndim, dims);
+}
+
 ln_status ln_infer_input(ln_call *call)
 {
     tl_dtype dtype;
@@ -43,26 +68,7 @@ ln_status ln_infer_input(ln_call *call)
     int is_bound = ln_call_has(call, "bound");
     if (dtype == TL_OBJECT || (ln_call_int(call, "open") && !is_bound) || (ctx && ctx->outer))
         return ln_call_out_open(call);
-    const char *shape = is_bound ? "bound" : "dims";
-    int ndim = ln_call_count(call, shape);
-    int64_t dims[TL_MAXDIM];
-    if (ndim > TL_MAXDIM)
-        return ln_call_fail(call, LN_INVALID, "rank %d is above %d", ndim, TL_MAXDIM);
-    for (int d = 0; d < ndim; d++) {
-        double dim = ln_call_float_at(call, shape, d);
-        dims[d] = ln_call_int_at(call, shape, d);
-        if (!(dim >= -1 && dim <= INT32_MAX && dim == (double)dims[d]))
-            return ln_call_fail(
-                call, LN_INVALID,
-                "dimension %d is %g; it should be a whole number from 0 to 2^31 - 1, "
-                "or -1 where it is not known yet",
-                d, dim);
-    }
-    for (int d = 0; d < ndim; d++)
-        if (dims[d] == -1)
-            return ln_call_out_open(call);
-    LN_TRY(check_first_value(call));
-    return ln_call_out64(call, 0, dtype, ndim, dims);
+    return out_of_shape(call, dtype, is_bound ? "bound" : "dims", -1);
 }
 
 ln_status ln_infer_output(ln_call *call)
@@ -88,22 +94,87 @@ static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)
         (void)ln_call_know(entry, carried->data); // without it, more is found out in the run only
 }
 
-void ln_op_know_created(ln_op_arg *op_arg, ln_tensor_entry *entry, const double *ran,
-                        const double *data, int data_len, int from_file)
+// Notes what is known of the elements before the run: those that the model brings along, or short
+// `data`.
+static void know_created(ln_call *call)
 {
-    if (!entry)
-        return;
-    if (from_file) {
-        know_carried(op_arg, entry);
+    ln_tensor_entry *entry = call->outs[0].entry;
+    if (ln_call_int(call, "from_file")) {
+        know_carried(call->op_arg, entry);
         return;
     }
-    size_t byte_count = tl_tensor_size(entry->tensor);
-    if (ran[0] != 0 || ran[1] != 0 || byte_count > MAX_KNOWN_BYTES ||
-        !ln_context_take_known(op_arg->context, entry, byte_count))
+    size_t byte_count = tl_tensor_size(entry->tensor), count;
+    bool is_random = ln_call_float_at(call, "ran", 0) != 0 || ln_call_float_at(call, "ran", 1) != 0;
+    if (is_random || byte_count > MAX_KNOWN_BYTES ||
+        !ln_context_take_known(call->op_arg->context, entry, byte_count))
         return;
     unsigned char elements[MAX_KNOWN_BYTES];
     memset(elements, 0, byte_count);
-    int count = data_len < entry->tensor->len ? data_len : entry->tensor->len;
-    if (tl_convert_n(elements, entry->tensor->dtype, data, TL_DOUBLE, (size_t)count) == LN_OK)
+    const double *data = ln_call_floats(call, "data", &count);
+    size_t len = (size_t)entry->tensor->len;
+    if (tl_convert_n(elements, entry->tensor->dtype, data, TL_DOUBLE, count < len ? count : len) ==
+        LN_OK)
         (void)ln_call_know(entry, elements); // as above
+}
+
+ln_status ln_infer_zeros(ln_call *call)
+{
+    tl_dtype dtype;
+    LN_TRY(ln_call_dtype(call, "dtype", &dtype));
+    return out_of_shape(call, dtype, "dims", 0);
+}
+
+ln_status ln_infer_create(ln_call *call)
+{
+    size_t count;
+    LN_TRY(ln_infer_zeros(call));
+    const double *data = ln_call_floats(call, "data", &count);
+    const ln_call_output *out = &call->outs[0];
+    int len = ln_compute_length(out->ndim, out->dims);
+    bool is_zeros = count == 1 && data[0] == 0;
+    if (count > (size_t)len && !is_zeros)
+        return ln_call_fail(call, LN_INVALID,
+                            "%zu elements of data do not fit a tensor of %d elements", count, len);
+    call->when_defined = know_created;
+    return LN_OK;
+}
+
+// ---- Ranges ----
+
+static int range_len(ln_call *call, tl_dtype dtype)
+{
+    return ln_range_len(ln_call_float(call, "start"), ln_call_float(call, "stop"),
+                        ln_call_float(call, "step"), dtype);
+}
+
+ln_status ln_infer_arange(ln_call *call)
+{
+    tl_dtype dtype;
+    LN_TRY(ln_call_dtype(call, "dtype", &dtype));
+    int len = range_len(call, dtype);
+    return len < 0 ? ln_error_status() : ln_call_out(call, 0, dtype, 1, &len);
+}
+
+ln_status ln_infer_rearange(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    int len = range_len(call, src->dtype);
+    if (len < 0)
+        return ln_error_status();
+    if (src->ndim != 1 || len != src->len)
+        return ln_call_fail(call, LN_INVALID, "the range should have %d numbers", src->len);
+    return ln_call_out_like(call, 0, 0);
+}
+
+// ---- What shows tensors ----
+
+ln_status ln_infer_fprint(ln_call *call)
+{
+    const char *file = ln_call_string(call, "file");
+    if (!ln_op_is_inner_path(file))
+        return ln_call_fail(call, LN_INVALID,
+                            "file should be a path inside of the folder that may be written, "
+                            "without hidden parts, but is '%s'",
+                            file);
+    return LN_OK;
 }

@@ -84,32 +84,6 @@ TEST(a_symbol_and_a_clone_bind_it_too)
     ln_arch_cleanup();
 }
 
-TEST(what_is_not_bound_is_said_when_it_is_compiled)
-{
-    CHECK_OK(ln_arch_init());
-    ln_context *ctx = open_text(OPEN_MODEL);
-    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_UNSUPPORTED);
-    CHECK_NOT_NULL(strstr(ln_error_message(), "model.net:5:1: relu: `relu0` needs the shape of "
-                                              "tensor 'c'"));
-    CHECK_NOT_NULL(strstr(ln_error_message(), "ln_context_set_shape"));
-    CHECK_EQ(ctx->state, LN_CONTEXT_READY);
-    CHECK_OK(ln_context_set_symbol(ctx, "batch", 1));
-    CHECK_OK(ln_context_compile(ctx, "cpu"));
-    close_context(ctx);
-
-    // A shape that an operator refuses leaves the model as it was, waiting.
-    ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1]);\n"
-                    "input(| dst=k | dtype=TL_FLOAT, dims=[2, 3]);\n"
-                    "elew(src1=x, src2=k | dst=y | elew_op=TL_SUM);\n");
-    CHECK_FAILS(ln_context_set_shape(ctx, "x", 2, (int[]){2, 4}), LN_INVALID);
-    CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->is_open, 1);
-    CHECK(ln_context_check(ctx));
-    CHECK_OK(ln_context_set_shape(ctx, "x", 2, (int[]){2, 3}));
-    CHECK_OK(ln_context_compile(ctx, "ref"));
-    close_context(ctx);
-    ln_arch_cleanup();
-}
-
 // Views of what has its shape only in the run are copies, in each run of another shape.
 TEST(elements_are_moved_whose_number_depends_on_data)
 {
@@ -144,18 +118,6 @@ TEST(elements_are_moved_whose_number_depends_on_data)
     ln_arch_cleanup();
 }
 
-TEST(what_depends_on_data_stays_refused)
-{
-    CHECK_OK(ln_arch_init());
-    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[4]);\n"
-                                "NonZero(X=x | Y=n |);\n"
-                                "relu(src=n | dst=y |);\n");
-    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_UNSUPPORTED);
-    CHECK_NOT_NULL(strstr(ln_error_message(), "tensor 'n', which depends on data"));
-    close_context(ctx);
-    ln_arch_cleanup();
-}
-
 TEST(binding_survives_refused_memory)
 {
     CHECK_OK(ln_arch_init());
@@ -172,5 +134,4 @@ TEST(binding_survives_refused_memory)
 }
 
 TEST_LIST(shapes_bound_after_reading_reach_every_operator, a_symbol_and_a_clone_bind_it_too,
-          what_is_not_bound_is_said_when_it_is_compiled, what_depends_on_data_stays_refused,
           elements_are_moved_whose_number_depends_on_data, binding_survives_refused_memory)

@@ -12,15 +12,15 @@ static const char *const dtypes[] = {
     "TL_INT2",           "TL_UINT2",      "TL_COMPLEX64",    "TL_COMPLEX128",
 };
 
-TEST(operators_that_compute_refuse_types_that_c_does_not_know)
+TEST(operators_that_compute_refuse_types_that_they_do_not_know)
 {
     CHECK_OK(ln_arch_init());
-    for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
+    for (size_t i = 2; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         char text[256];
         snprintf(text, sizeof text, INPUT("%s", "[4]") "relu(src=x | dst=y |);\n", dtypes[i]);
         ln_context *ctx = ln_context_create();
-        CHECK_FAILS(ln_context_init_mem(ctx, text, strlen(text), "model.net"), LN_UNSUPPORTED);
-        CHECK_MESSAGE("does not compute with");
+        CHECK_FAILS(ln_context_init_mem(ctx, text, strlen(text), "model.net"), LN_INVALID);
+        CHECK_MESSAGE("does not take");
         CHECK_MESSAGE(tl_dtype_title(tl_dtype_from_str(dtypes[i])));
         ln_context_free(ctx);
     }
@@ -70,6 +70,6 @@ TEST(constants_of_narrow_types_are_rounded)
     ln_arch_cleanup();
 }
 
-TEST_LIST(operators_that_compute_refuse_types_that_c_does_not_know,
+TEST_LIST(operators_that_compute_refuse_types_that_they_do_not_know,
           operators_that_move_elements_take_every_type_of_fixed_size,
           constants_of_narrow_types_are_rounded)

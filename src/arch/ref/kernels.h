@@ -28,14 +28,6 @@ ln_status ln_ref_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_te
 // `tl_tensor_resize` gives, to the bit.
 ln_status ln_ref_resize(const tl_tensor *src, tl_tensor *dst, tl_resize_type type);
 
-// ---- First values: fill.c ----
-
-ln_status ln_ref_zeros(tl_tensor *dst);
-
-// What `create` puts into a tensor that is not read from a file (op/first_values.h).
-ln_status ln_ref_create(tl_tensor *dst, const char *name, const double ran[2], const double *data,
-                        int data_len);
-
 // ---- Arguments: expect.c ----
 
 // `t` is a tensor of this dtype and shape, with data unless it is empty. `what` names it in the

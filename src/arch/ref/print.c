@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Showing a tensor: on standard output, or in a file that the caller allows.
 
-#include "arch/ref/run.h"
+#include "arch/ref/functions.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <lightnet/util.h>
 
 #include "ir/writes.h"
+#include "op/call.h"
 
 static ln_status write_tensor(FILE *stream, const tl_tensor *src, const char *msg)
 {
@@ -29,17 +30,22 @@ static double most_bytes(const tl_tensor *src, const char *msg)
     return bytes + 64.0 * src->len;
 }
 
-ln_status ln_ref_run_print(const tl_tensor *src, const char *msg)
+ln_status ln_ref_print(ln_call *call)
 {
-    LN_TRY(ln_ref_expect_any(src, "src"));
-    return write_tensor(stdout, src, msg);
+    return write_tensor(stdout, ln_call_in(call, 0), ln_call_string(call, "msg"));
 }
 
-ln_status ln_ref_run_fprint(ln_context *ctx, const tl_tensor *src, const char *msg,
-                            const char *file)
+ln_status ln_ref_open_fprint(ln_call *call)
 {
+    return ln_writes_open(call->op_arg->context, ln_call_string(call, "file"));
+}
+
+ln_status ln_ref_fprint(ln_call *call)
+{
+    ln_context *ctx = call->op_arg->context;
+    const tl_tensor *src = ln_call_in(call, 0);
+    const char *msg = ln_call_string(call, "msg"), *file = ln_call_string(call, "file");
     FILE *stream;
-    LN_TRY(ln_ref_expect_any(src, "src"));
     LN_TRY(ln_writes_begin(ctx, file, most_bytes(src, msg), &stream));
     ln_status status = write_tensor(stream, src, msg);
     ln_status end_status = ln_writes_end(ctx, file, stream);

@@ -7,7 +7,6 @@
 #ifndef LN_ARCH_REF_RUN_H
 #define LN_ARCH_REF_RUN_H
 
-#include <lightnet/context.h>
 #include <lightnet/op.h>
 #include <lightnet/op_support.h>
 
@@ -26,14 +25,5 @@ static inline void ln_ref_made(ln_op_arg *op_arg, const tl_tensor *result)
     if (!result)
         (void)ln_op_fail_recorded(op_arg);
 }
-
-// ---- Printing: print.c ----
-
-// A line with `msg`, then the tensor, on standard output.
-ln_status ln_ref_run_print(const tl_tensor *src, const char *msg);
-
-// The same, appended to a file that `ln_writes_open` has opened.
-ln_status ln_ref_run_fprint(ln_context *ctx, const tl_tensor *src, const char *msg,
-                            const char *file);
 
 #endif
