@@ -450,6 +450,15 @@ def fold_cases():
         case.expect(y=made(dtype, weight[1], lambda i, o, u: rounded(
             weight[2][index(weight[1], (i, o, u))] * scale[2][o] / math.sqrt(var[2][o] + round_float(1e-3)), dtype)))
 
+        case = Case(f'bn_fold_weight_grouped_{end}')
+        weight = case.some('w', [4, 3, 2], dtype, is_static=True)
+        scale = case.some('s', [6], dtype, -2, 2, is_static=True)
+        var = case.some('v', [6], dtype, 0.1, 2, is_static=True)
+        case.op('bn_fold_weight', {'weight': 'w', 'scale': 's', 'var': 'v'}, {'dst': 'y'}, epsilon=1e-3, axis=1, group=2)
+        case.expect(y=made(dtype, weight[1], lambda i, o, u: rounded(
+            weight[2][index(weight[1], (i, o, u))] * scale[2][i // 2 * 3 + o] /
+            math.sqrt(var[2][i // 2 * 3 + o] + round_float(1e-3)), dtype)))
+
         case = Case(f'bn_fold_bias_{end}')
         b, s, o, m, v = (case.some(name, [5], dtype, low, 2, is_static=True)
                          for name, low in zip('bsomv', (-2, -2, -2, -2, 0.1)))

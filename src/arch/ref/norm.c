@@ -29,8 +29,9 @@ ln_status ln_ref_bn_fold_weight(ln_call *call)
     size_t inner = 1, channels = (size_t)weight->dims[axis], len = (size_t)weight->len;
     for (int d = axis + 1; d < weight->ndim; d++)
         inner *= (size_t)weight->dims[d];
+    size_t group_planes = len ? len / inner / (size_t)ln_call_int(call, "group") : 1;
     for (size_t i = 0, plane = 0; i < len; plane++) {
-        size_t c = plane % channels;
+        size_t c = plane % channels + channels * (plane / group_planes);
         double factor = at(call, 1, c), divisor = deviation(call, 2, c);
         for (size_t end = i + inner; i < end; i++)
             ln_elem_set_real(dst, i, ln_elem_real(weight, i) * factor / divisor);

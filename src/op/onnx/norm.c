@@ -90,11 +90,17 @@ static ln_status check_constants(ln_call *call)
 ln_status ln_infer_bn_fold_weight(ln_call *call)
 {
     const tl_tensor *weight = ln_call_in(call, 0);
-    int axis;
+    int axis, rows = weight->len > 0; // none in empty weights
     LN_TRY(check_constants(call));
     LN_TRY(ln_call_axis(call, "axis", weight->ndim, &axis));
-    LN_TRY(check_len(call, 1, weight->dims[axis]));
-    LN_TRY(check_len(call, 2, weight->dims[axis]));
+    for (int d = 0; d < axis; d++)
+        rows *= weight->dims[d];
+    int64_t group = ln_call_int(call, "group");
+    if (group < 1 || rows % group != 0)
+        return ln_call_fail(call, LN_INVALID, "does not divide %d rows into %lld groups", rows,
+                            (long long)group);
+    LN_TRY(check_len(call, 1, group * weight->dims[axis]));
+    LN_TRY(check_len(call, 2, group * weight->dims[axis]));
     return ln_call_out_like(call, 0, 0);
 }
 
