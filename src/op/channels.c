@@ -14,16 +14,22 @@
 
 // ---- Parameters and shapes ----
 
-ln_status ln_channels_read(ln_call *call, ln_channels *out_channels)
+static ln_status read_numbers(ln_call *call, int count, const char *const *names, int *numbers)
 {
-    static const char *const names[] = {"src_first", "src_channels", "dst_first", "dst_channels"};
-    int numbers[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < count; i++) {
         int64_t number = ln_call_int(call, names[i]);
         if (number < 0 || number > INT_MAX)
             return ln_call_fail(call, LN_INVALID, "%s is %lld", names[i], (long long)number);
         numbers[i] = (int)number;
     }
+    return LN_OK;
+}
+
+ln_status ln_channels_read(ln_call *call, ln_channels *out_channels)
+{
+    static const char *const names[] = {"src_first", "src_channels", "dst_first", "dst_channels"};
+    int numbers[4];
+    LN_TRY(read_numbers(call, 4, names, numbers));
     *out_channels = (ln_channels){numbers[0], numbers[1], numbers[2], numbers[3]};
     return LN_OK;
 }
@@ -123,41 +129,19 @@ ln_status ln_put_channels(ln_call *call)
 
 // ---- interleave ----
 
-int ln_shape_interleave(int *dims, const tl_tensor *src1, const tl_tensor *src2, int src1_first,
-                        int src2_first, int channels)
+ln_status ln_infer_interleave(ln_call *call)
 {
-    memcpy(dims, src1->dims, 3 * sizeof *dims);
-    if (check_window(src1_first, channels, src1->dims[3]) != LN_OK ||
-        check_window(src2_first, channels, src2->dims[3]) != LN_OK)
-        return -1;
-    if (memcmp(src2->dims, dims, 3 * sizeof *dims) != 0) {
-        ln_fail(LN_INVALID, "src2 should have the height and width of src1, %d x %d", dims[1],
-                dims[2]);
-        return -1;
-    }
-    if (channels > INT_MAX / 2) {
-        ln_fail(LN_LIMIT, "2 x %d channels", channels);
-        return -1;
-    }
-    dims[3] = 2 * channels;
-    return ln_compute_length(4, dims) < 0 ? -1 : 4;
-}
-
-void ln_interleave(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int src1_first,
-                   int src2_first)
-{
-    size_t step1 = (size_t)src1->dims[3], step2 = (size_t)src2->dims[3];
-    size_t count = (size_t)dst->dims[3] / 2;
-    const float *a = (const float *)src1->data + src1_first;
-    const float *b = (const float *)src2->data + src2_first;
-    float *restrict to = dst->data;
-    for (size_t pixels = (size_t)dst->len / (2 * count); pixels > 0; pixels--) {
-        for (size_t c = 0; c < count; c++) {
-            to[2 * c] = a[c];
-            to[2 * c + 1] = b[c];
-        }
-        a += step1;
-        b += step2;
-        to += 2 * count;
-    }
+    static const char *const names[] = {"channels", "src1_first", "src2_first"};
+    const tl_tensor *src1 = ln_call_in(call, 0), *src2 = ln_call_in(call, 1);
+    int numbers[3];
+    LN_TRY(read_numbers(call, 3, names, numbers));
+    if (src1->ndim != 4 || src2->ndim != 4 || memcmp(src1->dims, src2->dims, 3 * sizeof(int)) != 0)
+        return ln_call_fail(call, LN_INVALID, "is for two images [N, H, W, C] of one size");
+    for (int i = 0; i < 2; i++)
+        if (check_window(numbers[1 + i], numbers[0], ln_call_in(call, i)->dims[3]) != LN_OK)
+            return ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+    if (numbers[0] < 1)
+        return ln_call_fail(call, LN_INVALID, "channels is 0");
+    const int64_t dims[] = {src1->dims[0], src1->dims[1], src1->dims[2], 2 * (int64_t)numbers[0]};
+    return ln_call_out64(call, 0, TL_FLOAT, 4, dims);
 }

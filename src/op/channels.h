@@ -32,13 +32,6 @@ ln_status ln_channels_shape(int dims[4], const tl_tensor *src, const tl_tensor *
 // `compute` of put_channels, on any arch whose tensors are in main memory.
 ln_status ln_put_channels(ln_call *call);
 
-int ln_shape_interleave(int *dims, const tl_tensor *src1, const tl_tensor *src2, int src1_first,
-                        int src2_first, int channels);
-
-// What `interleave` does, likewise.
-void ln_interleave(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int src1_first,
-                   int src2_first);
-
 LN_CPPEND
 
 #endif

@@ -325,12 +325,96 @@ TEST(what_is_known_early_costs_a_bounded_amount)
     close_run(ctx);
 }
 
+// ---- LightNet's operators ----
+
+// y of a text whose only input, x, has these dimensions in a run, or is bound to them before.
+static ln_object *y_of(const char *text, const char *target, int count, const int (*dims)[4],
+                       int ndim, bool is_bound)
+{
+    static float data[256];
+    ln_object *y = NULL;
+    for (int i = 0; i < 256; i++)
+        data[i] = (float)(i * 37 % 101) / 17 - 2;
+    ln_context *ctx = open_text(text);
+    if (is_bound)
+        CHECK_OK(ln_context_set_shape(ctx, "x", ndim, dims[count - 1]));
+    CHECK_OK(ln_context_compile(ctx, target));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int i = is_bound ? count - 1 : 0; i < count; i++) {
+        ln_object_release(y);
+        set_floats(ctx, "x", ndim, dims[i], data);
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_object(ctx, "y", &y));
+    }
+    close_context(ctx);
+    return y;
+}
+
+#define OPEN_X(dims) "input(| dst=x | dtype=TL_FLOAT, dims=" dims ");\n"
+
+TEST(operators_of_lightnet_take_another_shape_in_each_run)
+{
+    static const struct {
+        const char *text;
+        int ndim, dims[2][4];
+    } rows[] = {
+        {OPEN_X("[-1, -1, 3]") "submean(src=x | dst=y | mean=[1, 2, 3], dtype=TL_INT8);",
+         3,
+         {{2, 5, 3}, {4, 1, 3}}},
+        {OPEN_X("[-1, 4]") "transform_bboxSQD(src_delta=x, src_anchor=x | dst=y | width=9, "
+                           "height=8, img_width=70, img_height=60, x_shift=1, y_shift=-2);",
+         2,
+         {{5, 4}, {2, 4}}},
+        {OPEN_X("[1, 14, -1, -1]") "create(| dst=a | dtype=TL_FLOAT, dims=[2, 2], ran=[1, 9]);\n"
+                                   "detect_yolov3(feature=x, anchors=a | box_centers=c, "
+                                   "box_sizes=s, boxes=y, confs=p, probs=q | img_width=64, "
+                                   "img_height=32);",
+         4,
+         {{1, 14, 2, 3}, {1, 14, 4, 1}}},
+        {OPEN_X("[-1, 3]") "maxreduce(src=x | dst=y | axis=1);", 2, {{5, 3}, {2, 3}}},
+        {OPEN_X("[-1, 3]") "maxreduce_arg(src=x | dst=m, arg=y | axis=0);", 2, {{5, 3}, {2, 3}}},
+        {OPEN_X("[-1]") "dot_product(src1=x, src2=x | dst=y |);", 1, {{9}, {0}}},
+        {OPEN_X("[-1]") "create(| dst=i | dtype=TL_INT32, dims=[2], data=[2, 0]);\n"
+                        "pick1d(src=x, src_index=i | dst=y | stride=3, len=2);",
+         1,
+         {{9}, {13}}},
+        {OPEN_X("[-1, -1, 2, 5]") "interleave(src1=x, src2=x | dst=y | channels=2, src2_first=3);",
+         4,
+         {{2, 3, 2, 5}, {1, 4, 2, 5}}},
+        {OPEN_X("[-1, -1, 2, 5]") "put_channels(src=x, into=x | dst=y | src_channels=2, "
+                                  "dst_first=1);",
+         4,
+         {{2, 3, 2, 5}, {1, 4, 2, 5}}},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int cpu = 0; cpu < 2; cpu++) {
+            for (int count = 1; count <= 2; count++) {
+                const char *target = cpu ? "cpu" : "ref";
+                ln_object *got =
+                    y_of(rows[i].text, target, count, rows[i].dims, rows[i].ndim, false);
+                ln_object *wanted =
+                    y_of(rows[i].text, "ref", count, rows[i].dims, rows[i].ndim, true);
+                const tl_tensor *y = ln_object_tensor(got), *z = ln_object_tensor(wanted);
+                if (!tl_tensor_issameshape(y, z) || y->dtype != z->dtype)
+                    fail_msg("%s\non %s: %d elements instead of %d", rows[i].text, target, y->len,
+                             z->len);
+                CHECK_MEM_EQ(y->data, z->data, tl_tensor_size(z));
+                ln_object_release(got);
+                ln_object_release(wanted);
+            }
+        }
+    }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
           an_unknown_symbol_is_answered_with_those_there_are,
           a_shape_that_does_not_fit_is_refused_with_both,
           an_open_input_takes_another_shape_in_each_run,
           what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
           values_go_after_their_last_reader, a_value_that_is_kept_outlives_the_context,
+          operators_of_lightnet_take_another_shape_in_each_run,
           open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
           only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,
           shapes_that_follow_from_shapes_are_known_before_the_run,

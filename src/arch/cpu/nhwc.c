@@ -363,18 +363,21 @@ ln_status ln_cpu_conv2d_nhwc(ln_call *call)
 
 // ---- Pairs of channels ----
 
-void ln_cpu_interleave(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
-                       int src1_first, int src2_first)
+ln_status ln_cpu_interleave(ln_call *call)
 {
+    const tl_tensor *src1 = ln_call_in(call, 0), *src2 = ln_call_in(call, 1);
+    tl_tensor *dst = ln_call_dst(call, 0);
     const size_t columns = (size_t)dst->dims[3] / 2;
     if (dst->len == 0)
-        return;
-    const ln_interleave_rows rows = {.rows = (size_t)dst->len / (2 * columns),
-                                     .columns = columns,
-                                     .a = (const float *)src1->data + src1_first,
-                                     .a_step = (size_t)src1->dims[3],
-                                     .b = (const float *)src2->data + src2_first,
-                                     .b_step = (size_t)src2->dims[3],
-                                     .y = dst->data};
-    ln_interleave_u32(ln_cpu_isa_get(), &rows, pool);
+        return LN_OK;
+    const ln_interleave_rows rows = {
+        .rows = (size_t)dst->len / (2 * columns),
+        .columns = columns,
+        .a = (const float *)src1->data + ln_call_int(call, "src1_first"),
+        .a_step = (size_t)src1->dims[3],
+        .b = (const float *)src2->data + ln_call_int(call, "src2_first"),
+        .b_step = (size_t)src2->dims[3],
+        .y = dst->data};
+    ln_interleave_u32(ln_cpu_isa_get(), &rows, ln_cpu_call_pool(call));
+    return LN_OK;
 }

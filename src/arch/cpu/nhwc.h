@@ -96,11 +96,6 @@ void ln_conv_nhwc_run(ln_pool *pool, const ln_conv_nhwc *conv, const tl_tensor *
 void ln_conv_nhwc_pack(ln_pool *pool, const int weight_dims[4], const float *weight, int group,
                        ln_conv_algorithm algorithm, float *packed);
 
-// ---- Pairs of channels ----
-
-void ln_cpu_interleave(ln_pool *pool, const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
-                       int src1_first, int src2_first);
-
 LN_CPPEND
 
 #endif

@@ -16,12 +16,6 @@
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
 
-// ---- Sums: dot.c ----
-
-// The sum of products as one element. Floating dtypes add up in double; the others in the dtype, as
-// `tl_tensor_dot_product` does.
-ln_status ln_ref_dot_product(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst);
-
 // ---- Other sizes: resize.c ----
 
 // `src` with the dimensions of `dst`, as many as its own; the elements are those that
