@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // *out = a * b; false on overflow, *out is then 0.
 static inline bool ln_size_mul(size_t a, size_t b, size_t *out)
@@ -24,6 +25,19 @@ static inline bool ln_size_add(size_t a, size_t b, size_t *out)
         return true;
     *out = 0;
     return false;
+}
+
+// a * b and a + b; SIZE_MAX where that is too large, so that sums of such sizes stay too large.
+static inline size_t ln_size_times(size_t a, size_t b)
+{
+    size_t product;
+    return ln_size_mul(a, b, &product) ? product : SIZE_MAX;
+}
+
+static inline size_t ln_size_plus(size_t a, size_t b)
+{
+    size_t sum;
+    return ln_size_add(a, b, &sum) ? sum : SIZE_MAX;
 }
 
 // *out = `size` rounded up to a multiple of `align`, a power of two; false on overflow.

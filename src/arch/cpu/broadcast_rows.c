@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the axes that keep the order of all inputs, and deals what is left.
+// Joins the axes that keep the order of all inputs, and cuts what is left into tasks.
 
 #include "arch/cpu/broadcast_rows.h"
 
 #include <stdbool.h>
 
-// PIECE: elements per task. MIN_SHARED: below this, one thread finishes before a second could
-// start.
-#define PIECE      16384
-#define MIN_SHARED 65536
+#include "arch/cpu/kernels/tasks.h"
+#include "base/minmax.h"
+
+#define TASK_ELEMS            ((size_t)16384)
+#define ELEMS_PER_MICROSECOND 16384.0
 
 static void set_input(ln_cpu_rows *rows, const tl_tensor *in, size_t *strides)
 {
@@ -73,17 +74,17 @@ typedef struct job {
     const ln_cpu_rows *rows;
     ln_cpu_row_fn *run;
     const void *self;
-    size_t block_rows, block_len; // of a piece: whole rows, or a part of one
+    size_t block_rows, block_len; // of a task: whole rows, or a part of one
     size_t per_row;
 } job;
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const job *j = user;
     const ln_cpu_rows *rows = j->rows;
     size_t last = (size_t)rows->ndim - 1, len = rows->dims[last];
     size_t first = index / j->per_row * j->block_rows, start = index % j->per_row * j->block_len;
-    size_t n = len - start < j->block_len ? len - start : j->block_len;
+    size_t n = ln_min(j->block_len, len - start);
     size_t step[LN_CPU_ROWS_INPUTS], at[LN_CPU_ROWS_INPUTS];
     for (int k = 0; k < LN_CPU_ROWS_INPUTS; k++)
         step[k] = rows->strides[k][last];
@@ -103,10 +104,10 @@ void ln_cpu_rows_run(const ln_cpu_rows *rows, ln_pool *pool, ln_cpu_row_fn *run,
     if (rows->count == 0)
         return;
     size_t len = rows->dims[rows->ndim - 1];
-    job j = {rows, run, self, .block_rows = len < PIECE ? PIECE / len : 1, .block_len = len};
-    if (len > PIECE)
-        j.block_len = PIECE;
-    j.per_row = (len + j.block_len - 1) / j.block_len;
-    size_t pieces = (rows->count + j.block_rows - 1) / j.block_rows * j.per_row;
-    ln_pool_run(rows->count * len < MIN_SHARED ? NULL : pool, pieces, run_piece, &j);
+    job j = {rows, run, self, .block_rows = ln_max(1, TASK_ELEMS / len),
+             .block_len = ln_min(len, TASK_ELEMS)};
+    j.per_row = ln_div_up(len, j.block_len);
+    double microseconds = (double)(rows->count * len) / ELEMS_PER_MICROSECOND;
+    ln_pool_run(ln_tasks_pool(pool, microseconds), ln_div_up(rows->count, j.block_rows) * j.per_row,
+                run_task, &j);
 }

@@ -7,16 +7,18 @@
 #include <stdbool.h>
 
 #include "arch/cpu/call.h"
+#include "arch/cpu/kernels/tasks.h"
+#include "base/minmax.h"
 #include "op/onnx/reduce.h"
 
-#define COLUMNS    ((size_t)64)
-#define MIN_SHARED ((size_t)1 << 14) // elements; fewer are not worth more threads
+#define COLUMNS               ((size_t)64)
+#define ELEMS_PER_MICROSECOND 4096.0
 
 typedef struct running {
     const float *x;
     float *y;
     ln_lines lines;
-    size_t per_outer; // pieces: sets of columns
+    size_t per_outer; // tasks: sets of columns
     bool is_exclusive, is_reverse;
 } running;
 
@@ -24,7 +26,7 @@ static void run_columns(void *user, size_t index)
 {
     const running *r = user;
     size_t inner = r->lines.inner, column = index % r->per_outer * COLUMNS;
-    size_t width = inner - column < COLUMNS ? inner - column : COLUMNS;
+    size_t width = ln_min(COLUMNS, inner - column);
     size_t first = index / r->per_outer * r->lines.count * inner + column;
     double sums[COLUMNS] = {0};
     for (size_t k = 0; k < r->lines.count; k++) {
@@ -61,8 +63,8 @@ ln_status ln_cpu_cumsum(ln_call *call)
     }
     if (src->len == 0)
         return LN_OK;
-    r.per_outer = (r.lines.inner + COLUMNS - 1) / COLUMNS;
-    ln_pool *pool = (size_t)src->len < MIN_SHARED ? NULL : ln_cpu_call_pool(call);
+    r.per_outer = ln_div_up(r.lines.inner, COLUMNS);
+    ln_pool *pool = ln_tasks_pool(ln_cpu_call_pool(call), src->len / ELEMS_PER_MICROSECOND);
     ln_pool_run(pool, r.lines.outer * r.per_outer, run_columns, &r);
     return LN_OK;
 }

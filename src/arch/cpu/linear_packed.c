@@ -10,6 +10,7 @@
 
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
+#include "base/minmax.h"
 #include "ir/context.h"
 
 // ---- Shapes ----
@@ -78,7 +79,7 @@ static void pack_turned(const ln_op_arg *op_arg, size_t k, size_t n, size_t chan
     if (column_bytes > 0)
         most = (PACK_BYTES / column_bytes / PACK_COLUMNS + 1) * PACK_COLUMNS;
     for (size_t first = 0; first < n; first += most) {
-        size_t count = n - first < most ? n - first : most;
+        size_t count = ln_min(n - first, most);
         ln_gemm_pack_image_f32(ln_cpu_isa_get(), k, count, channels, (const void *)from, 1, k,
                                packed + first * k, ln_cpu_pool(op_arg));
         ln_context_let_go(op_arg->context, from, count * column_bytes);

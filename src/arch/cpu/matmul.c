@@ -192,9 +192,9 @@ static void run_slot(void *user, size_t slot)
     float *packed = job->packed + slot * job->packed_len;
     float *copy = job->copies ? job->copies + slot * job->copy_len : NULL;
     size_t units = job->count * job->parts, copied = SIZE_MAX;
-    size_t end = ln_share_start(units, job->slots, slot + 1);
+    size_t end = ln_task_start(units, job->slots, slot + 1);
     args.packed = packed;
-    for (size_t unit = ln_share_start(units, job->slots, slot); unit < end; unit++) {
+    for (size_t unit = ln_task_start(units, job->slots, slot); unit < end; unit++) {
         size_t index = unit / job->parts, column = unit % job->parts * job->part;
         const float *b = job->b_data + offset_of(job, job->b, index);
         args.n = ln_min(job->part, job->args.n - column);

@@ -105,8 +105,8 @@ static void put_row(const padding *pad, size_t row)
 static void run_piece(void *user, size_t index)
 {
     const padding *pad = user;
-    size_t end = ln_share_start(pad->rows, pad->pieces, index + 1);
-    for (size_t row = ln_share_start(pad->rows, pad->pieces, index); row < end; row++)
+    size_t end = ln_task_start(pad->rows, pad->pieces, index + 1);
+    for (size_t row = ln_task_start(pad->rows, pad->pieces, index); row < end; row++)
         put_row(pad, row);
 }
 

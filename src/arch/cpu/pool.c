@@ -7,6 +7,7 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
+#include "base/minmax.h"
 #include "op/functions.h"
 #include "op/pool.h"
 
@@ -68,7 +69,7 @@ static size_t volume_workspace(const volume_steps *steps)
 {
     size_t planes = ln_pool2d_f32_workspace(&steps->planes);
     size_t depths = steps->has_depths ? ln_pool2d_f32_workspace(&steps->depths) : 0;
-    return between_bytes(steps) + (planes > depths ? planes : depths);
+    return between_bytes(steps) + ln_max(planes, depths);
 }
 
 static bool is_volume_taken(const volume_steps *steps)

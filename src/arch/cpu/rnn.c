@@ -17,7 +17,9 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/kernels/recurrent/recurrent.h"
+#include "arch/cpu/kernels/tasks.h"
 #include "base/checked.h"
+#include "base/minmax.h"
 
 // One direction of one operator.
 typedef struct pass {
@@ -263,8 +265,8 @@ static void run_sequences(ln_call *call, const pass *p, size_t d)
 
 // ---- The input of all steps ----
 
-#define BLOCK_STEPS 16
-#define MIN_SHARED  2000000.0 // products below which one thread is done before another had begun
+#define BLOCK_STEPS              16
+#define PRODUCTS_PER_MICROSECOND 500000.0
 
 typedef struct input_job {
     const pass *pass;
@@ -276,9 +278,9 @@ static void multiply_inputs(void *user, size_t index)
 {
     const input_job *job = user;
     const pass *p = job->pass;
-    size_t first = index * BLOCK_STEPS, left = job->steps - first;
+    size_t first = index * BLOCK_STEPS;
     size_t rows = gate_rows(p->layer), input = (size_t)p->layer->input;
-    p->kernels->products(&(ln_row_products_f32){.m = left < BLOCK_STEPS ? left : BLOCK_STEPS,
+    p->kernels->products(&(ln_row_products_f32){.m = ln_min(BLOCK_STEPS, job->steps - first),
                                                 .n = rows,
                                                 .k = input,
                                                 .a = job->x + first * input,
@@ -313,14 +315,9 @@ static void multiply_all_inputs(ln_call *call, const pass *p)
         multiply_packed_inputs(p, job.x, job.steps);
         return;
     }
-    size_t blocks = (job.steps + BLOCK_STEPS - 1) / BLOCK_STEPS;
-    ln_pool *pool = p->pool;
-    if (pool && (double)job.steps * (double)gate_rows(layer) * layer->input >= MIN_SHARED) {
-        ln_pool_run(pool, blocks, multiply_inputs, &job);
-        return;
-    }
-    for (size_t i = 0; i < blocks; i++)
-        multiply_inputs(&job, i);
+    double products = (double)job.steps * (double)gate_rows(layer) * layer->input;
+    ln_pool_run(ln_tasks_pool(p->pool, products / PRODUCTS_PER_MICROSECOND),
+                ln_div_up(job.steps, BLOCK_STEPS), multiply_inputs, &job);
 }
 
 // ---- The operator ----

@@ -11,6 +11,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/transpose/copy_rows.h"
 #include "arch/cpu/kernels/transpose/transpose.h"
+#include "base/minmax.h"
 #include "op/onnx/given.h"
 #include "op/onnx/shape_move.h"
 
@@ -172,7 +173,7 @@ static void expand_row(const void *self, size_t n, const size_t *at, const size_
     // What is there already is copied after itself, twice as much each time.
     memcpy(dst, src, e->size);
     for (size_t done = 1; done < n; done *= 2)
-        memcpy(dst + done * e->size, dst, (n - done < done ? n - done : done) * e->size);
+        memcpy(dst + done * e->size, dst, ln_min(n - done, done) * e->size);
 }
 
 ln_status ln_cpu_expand(ln_call *call)

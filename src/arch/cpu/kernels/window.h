@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "arch/cpu/kernels/conv_shape.h"
+#include "base/minmax.h"
 
 LN_CPPSTART
 
@@ -23,8 +24,8 @@ static inline size_t ln_window_taps_before(const ln_window_1d *w, size_t i, size
         return 0;
     size_t count = limit - start;
     if (w->dilation > 1) // a division takes as long as many products
-        count = (count + w->dilation - 1) / w->dilation;
-    return count < w->kernel ? count : w->kernel;
+        count = ln_div_up(count, w->dilation);
+    return ln_min(count, w->kernel);
 }
 
 // The taps inside the image are *out_first ... *out_end - 1; none if they are equal.

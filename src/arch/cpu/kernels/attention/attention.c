@@ -14,6 +14,7 @@
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "base/checked.h"
+#include "base/minmax.h"
 
 #define PANEL LN_TILE_LANES
 
@@ -26,8 +27,7 @@
 #define SCORE_FLOATS 6144
 #define MAX_BLOCK    56
 
-// Multiplications below which one thread is done before another would have begun.
-#define MIN_SHARED 2000000.0
+#define PRODUCTS_PER_MICROSECOND 500000.0
 
 // ---- Sizes ----
 
@@ -51,7 +51,7 @@ static size_t block_count(const ln_attention_f32_shape *s)
 static size_t range_count(const ln_attention_f32_shape *s)
 {
     size_t items = s->batch * s->heads * block_count(s);
-    return items < MAX_RANGES ? items : MAX_RANGES;
+    return ln_min(items, MAX_RANGES);
 }
 
 // Floats of a range's workspace: keys, values, scores.
@@ -201,14 +201,14 @@ static void run_range(void *user, size_t index)
     const ln_attention_f32_shape *s = &job->args->shape;
     float *keys = job->workspace + index * job->slot_floats;
     float *values = keys + keys_floats(s), *scores = values + values_floats(s);
-    size_t last = ln_share_start(job->items, job->ranges, index + 1), packed = SIZE_MAX;
-    for (size_t item = ln_share_start(job->items, job->ranges, index); item < last; item++) {
+    size_t last = ln_task_start(job->items, job->ranges, index + 1), packed = SIZE_MAX;
+    for (size_t item = ln_task_start(job->items, job->ranges, index); item < last; item++) {
         size_t head = item / job->blocks, block = item % job->blocks;
         if (head != packed)
             pack(job, head / s->heads, head % s->heads, keys, values);
         packed = head;
-        size_t first = ln_share_start(s->queries, job->blocks, block);
-        size_t rows = ln_share_start(s->queries, job->blocks, block + 1) - first;
+        size_t first = ln_task_start(s->queries, job->blocks, block);
+        size_t rows = ln_task_start(s->queries, job->blocks, block + 1) - first;
         attend(job, head / s->heads, head % s->heads, first, rows, keys, values, scores);
     }
 }
@@ -249,11 +249,12 @@ void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *given, float 
                          .blocks = block_count(s)};
     job.items = s->batch * s->heads * job.blocks;
     double products = (double)(s->batch * s->heads * s->queries) * (double)(s->keys * s->size) * 2;
-    size_t threads = ln_pool_thread_count(pool);
-    if (threads > 1 && products >= MIN_SHARED) {
+    ln_pool *shared = ln_tasks_pool(pool, products / PRODUCTS_PER_MICROSECOND);
+    size_t threads = ln_pool_thread_count(shared);
+    if (threads > 1) {
         job.slot_floats = range_floats(s);
         job.ranges = ln_min(job.ranges, RANGES_PER_THREAD * threads);
-        ln_pool_run(pool, job.ranges, run_range, &job);
+        ln_pool_run(shared, job.ranges, run_range, &job);
         return;
     }
     job.ranges = 1; // what it packs stays in a cache

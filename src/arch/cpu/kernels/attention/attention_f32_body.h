@@ -10,6 +10,7 @@
 #include "arch/cpu/kernels/lanes.h"
 #include "arch/cpu/kernels/mathf.h"
 #include "arch/cpu/simd/unroll.h"
+#include "base/minmax.h"
 
 #define PANEL             16
 #define ATTENTION_VECTORS (LN_ATTENTION_LANES / VF_LANES)
@@ -19,11 +20,6 @@
 
 // Rows that go through the softmax together.
 #define ATTENTION_ROWS 16
-
-VF_VERB size_t at_most(size_t count, size_t limit)
-{
-    return count < limit ? count : limit;
-}
 
 // ---- Packing ----
 
@@ -62,10 +58,10 @@ static void attention_pack_keys(size_t keys, size_t size, const float *k, size_t
 {
     for (size_t j = 0; j < keys; j += PANEL, to += PANEL * size) {
         for (size_t half = 0; half < PANEL; half += VF_LANES) {
-            size_t row = j + half, rows = row < keys ? at_most(keys - row, VF_LANES) : 0;
+            size_t row = j + half, rows = row < keys ? ln_min(keys - row, VF_LANES) : 0;
             const float *from = rows ? k + row * stride : k;
             for (size_t c = 0; c < size; c += VF_LANES)
-                attention_pack_square(rows, at_most(size - c, VF_LANES), from + c, stride, scale,
+                attention_pack_square(rows, ln_min(size - c, VF_LANES), from + c, stride, scale,
                                       to + c * PANEL + half);
         }
     }
@@ -77,7 +73,7 @@ static void attention_pack_values(size_t keys, size_t size, const float *v, size
     for (size_t c = 0; c < size; c += PANEL) {
         for (size_t j = 0; j < keys; j++, to += PANEL) {
             for (size_t half = 0; half < PANEL; half += VF_LANES) {
-                size_t at = c + half, cols = at < size ? at_most(size - at, VF_LANES) : 0;
+                size_t at = c + half, cols = at < size ? ln_min(size - at, VF_LANES) : 0;
                 const float *from = v + j * stride + at;
                 vf value = cols == VF_LANES ? vf_load(from)
                            : cols > 0       ? vf_load_n(from, cols)
@@ -161,7 +157,7 @@ VF_VERB void attention_weigh_rows(const ln_attention_scores *s, size_t first, si
     float *p = s->p + first * s->stride;
     for (size_t r = 0; r < rows; r++) {
         size_t row = first + r;
-        seen[r] = s->is_causal ? at_most(s->first_query + row + 1, s->keys) : s->keys;
+        seen[r] = s->is_causal ? ln_min(s->first_query + row + 1, s->keys) : s->keys;
         vf max = attention_max(seen[r], p + r * s->stride,
                                s->mask ? s->mask + row * s->mask_stride : NULL);
         vf_store(lanes[r], max);
@@ -194,7 +190,7 @@ VF_VERB void attention_weigh_rows(const ln_attention_scores *s, size_t first, si
 static void attention_weigh(const ln_attention_scores *s)
 {
     for (size_t r = 0; r < s->rows; r += ATTENTION_ROWS)
-        attention_weigh_rows(s, r, at_most(s->rows - r, ATTENTION_ROWS));
+        attention_weigh_rows(s, r, ln_min(s->rows - r, ATTENTION_ROWS));
 }
 
 static void attention_divide(size_t rows, size_t size, const float *totals, float *y, size_t stride)

@@ -15,6 +15,8 @@
 #include "arch/cpu/kernels/depthwise/depthwise.h"
 #include "arch/cpu/kernels/direct/direct.h"
 #include "arch/cpu/kernels/gemm/partition.h"
+#include "base/checked.h"
+#include "base/minmax.h"
 
 // Bytes of a band's buffers: what stays in a second cache of 1 MiB beside weights, inputs and
 // outputs. With an expanded image, fewer rows would be moved too often.
@@ -27,7 +29,7 @@
 #define LEAST_BAND_ROWS  2 // of outputs, where all pieces have buffers
 
 // Multiplications that take about 10 microseconds.
-#define LEAST_PIECE_WORK ((double)(1 << 20))
+#define LEAST_PIECE_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
 
 // ---- Sizes ----
 
@@ -41,73 +43,61 @@ typedef struct band_size {
     size_t edge;        // floats of these
 } band_size;
 
-static size_t product(size_t a, size_t b, size_t c)
-{
-    size_t ab, abc;
-    return __builtin_mul_overflow(a, b, &ab) || __builtin_mul_overflow(ab, c, &abc) ? SIZE_MAX
-                                                                                    : abc;
-}
-
-static size_t sum(size_t a, size_t b)
-{
-    size_t total;
-    return __builtin_add_overflow(a, b, &total) ? SIZE_MAX : total;
-}
-
 // Buffers begin at cache lines; floats that two of them need more for it.
 #define SLACK 32
 
 static size_t round_up(size_t floats)
 {
-    return sum(floats, 15) / 16 * 16;
+    return ln_size_plus(floats, 15) / 16 * 16;
 }
 
 static size_t window_rows(const ln_conv_shape *s)
 {
-    return sum(product(s->kernel_h - 1, s->dilation_h, 1), 1);
+    return ln_size_plus(ln_size_times(s->kernel_h - 1, s->dilation_h), 1);
 }
 
 static band_size size_of(const ln_conv_shape *s, bool has_expand, bool has_project)
 {
-    const size_t line = product(s->in_w, s->in_channels, 1), window = window_rows(s);
+    const size_t line = ln_size_times(s->in_w, s->in_channels), window = window_rows(s);
     size_t edge_rows = 0;
     if (has_expand && window > s->stride_h)
         edge_rows = ln_min(window - s->stride_h, s->in_h);
     return (band_size){
-        .first = has_expand ? product(ln_min(window, s->in_h), line, 1) : 0,
-        .more = has_expand ? product(ln_min(s->stride_h, s->in_h), line, 1) : 0,
-        .row = has_project ? product(s->out_w, s->out_channels, 1) : 0,
+        .first = has_expand ? ln_size_times(ln_min(window, s->in_h), line) : 0,
+        .more = has_expand ? ln_size_times(ln_min(s->stride_h, s->in_h), line) : 0,
+        .row = has_project ? ln_size_times(s->out_w, s->out_channels) : 0,
         .most = (has_expand ? EXPANDED_BYTES : FILTERED_BYTES) / sizeof(float),
         .edge_rows = edge_rows,
-        .edge = round_up(product(edge_rows, line, 1)),
+        .edge = round_up(ln_size_times(edge_rows, line)),
     };
 }
 
 static size_t floats_in_front(const band_size *size, size_t rows)
 {
-    return round_up(sum(size->first, product(size->more, rows - 1, 1)));
+    return round_up(ln_size_plus(size->first, ln_size_times(size->more, rows - 1)));
 }
 
 static size_t floats_of(const band_size *size, size_t rows)
 {
-    return sum(floats_in_front(size, rows), round_up(product(size->row, rows, 1)));
+    return ln_size_plus(floats_in_front(size, rows), round_up(ln_size_times(size->row, rows)));
 }
 
 // The rows of a band whose buffers have at most so many floats, at least one.
 static size_t rows_within(const band_size *size, size_t floats, size_t most)
 {
     floats = ln_min(floats, size->most);
-    const size_t each = sum(size->more, size->row), one = sum(floats_of(size, 1), SLACK);
+    const size_t each = ln_size_plus(size->more, size->row),
+                 one = ln_size_plus(floats_of(size, 1), SLACK);
     if (one >= floats)
         return 1;
     size_t rows = each ? 1 + (floats - one) / each : most;
-    return rows < most ? rows : most;
+    return ln_min(rows, most);
 }
 
 // Between pieces.
 static size_t edge_floats(const band_size *size, size_t pieces)
 {
-    return product(size->edge, pieces - 1, 1);
+    return ln_size_times(size->edge, pieces - 1);
 }
 
 // ---- Planning ----
@@ -122,26 +112,28 @@ typedef struct band_plan {
 static band_plan plan_of(const ln_conv_shape *s, bool has_expand, bool has_project)
 {
     band_plan plan = {.size = size_of(s, has_expand, has_project),
-                      .total = product(s->batch, s->out_h, 1)};
+                      .total = ln_size_times(s->batch, s->out_h)};
     if (plan.total == 0)
         return plan;
     size_t rows = rows_within(&plan.size, SIZE_MAX, s->out_h);
-    size_t least = sum(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
-    size_t image = has_expand ? product(s->batch, s->in_h, product(s->in_w, s->in_channels, 1))
-                              : product(plan.total, plan.size.row, 1);
+    size_t least = ln_size_plus(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
+    size_t image = has_expand ? ln_size_times(ln_size_times(s->batch, s->in_h),
+                                              ln_size_times(s->in_w, s->in_channels))
+                              : ln_size_times(plan.total, plan.size.row);
     // Not more than the image has that is not stored.
     plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
-    plan.pieces = ln_min(plan.pieces, image / sum(least, plan.size.edge));
+    plan.pieces = ln_min(plan.pieces, image / ln_size_plus(least, plan.size.edge));
     plan.pieces += plan.pieces == 0;
     size_t one = floats_of(&plan.size, rows);
-    size_t all = sum(product(plan.pieces, least, 1), edge_floats(&plan.size, plan.pieces));
-    plan.floats = one > all ? one : all;
+    size_t all =
+        ln_size_plus(ln_size_times(plan.pieces, least), edge_floats(&plan.size, plan.pieces));
+    plan.floats = ln_max(one, all);
     return plan;
 }
 
 size_t ln_band_nhwc_f32_workspace(const ln_conv_shape *depthwise, bool has_expand, bool has_project)
 {
-    return product(plan_of(depthwise, has_expand, has_project).floats, sizeof(float), 1);
+    return ln_size_times(plan_of(depthwise, has_expand, has_project).floats, sizeof(float));
 }
 
 // ---- Rows of a convolution ----
@@ -218,7 +210,7 @@ static void expand_rows(const band_job *job, size_t image, row_range rows, float
 static row_range edge_above(const band_job *job, size_t piece)
 {
     const ln_conv_shape *s = &job->args->depthwise->shape;
-    const size_t row = ln_share_start(job->total, job->pieces, piece) % s->out_h;
+    const size_t row = ln_task_start(job->total, job->pieces, piece) % s->out_h;
     const row_range none = {0, 0};
     if (!job->args->expand || row == 0)
         return none;
@@ -240,7 +232,7 @@ static void run_edge_row(void *user, size_t index)
     const band_job *job = user;
     const size_t piece = 1 + index / job->size.edge_rows, i = index % job->size.edge_rows;
     const size_t image =
-        ln_share_start(job->total, job->pieces, piece) / job->args->depthwise->shape.out_h;
+        ln_task_start(job->total, job->pieces, piece) / job->args->depthwise->shape.out_h;
     const row_range edge = edge_above(job, piece);
     const row_range row = {edge.first + i, edge.first + i + 1};
     if (row.end <= edge.end)
@@ -279,7 +271,7 @@ static void advance(const band_job *job, const band_part *part, row_range wanted
     const row_range edge = is_cut ? edge_above(job, part->piece + 1) : (row_range){0, 0};
     const bool has_edge = edge.first < edge.end;
     if (has_edge && edge.first < new.end &&new.first < new.end) {
-        row_range shared = {edge.first > new.first ? edge.first : new.first, new.end};
+        row_range shared = {ln_max(edge.first, new.first), new.end};
         memcpy(at->in + (shared.first - wanted.first) * line,
                edge_floats_above(job, part->piece + 1) + (shared.first - edge.first) * line,
                (shared.end - shared.first) * line * sizeof(float));
@@ -336,8 +328,8 @@ static void run_part(const band_job *job, const band_part *part, band_buffers *a
     if (out.first > 0)
         take_edge_above(job, part->piece, at);
     for (size_t i = 0; i < bands; i++) {
-        const row_range band = {out.first + ln_share_start(total, bands, i),
-                                out.first + ln_share_start(total, bands, i + 1)};
+        const row_range band = {out.first + ln_task_start(total, bands, i),
+                                out.first + ln_task_start(total, bands, i + 1)};
         const row_range in = rows_in_sight(s, band);
         if (job->args->expand)
             advance(job, part, in, at);
@@ -351,10 +343,10 @@ static void run_piece(void *user, size_t piece)
 {
     const band_job *job = user;
     const size_t out_h = job->args->depthwise->shape.out_h;
-    const size_t end = ln_share_start(job->total, job->pieces, piece + 1);
+    const size_t end = ln_task_start(job->total, job->pieces, piece + 1);
     band_buffers at = {.in = job->slots + piece * job->slot};
     at.out = at.in + floats_in_front(&job->size, job->rows);
-    for (size_t row = ln_share_start(job->total, job->pieces, piece); row < end;) {
+    for (size_t row = ln_task_start(job->total, job->pieces, piece); row < end;) {
         const size_t image = row / out_h, first = row % out_h;
         const size_t count = ln_min(end - row, out_h - first);
         const band_part part = {piece, image, {first, first + count}};

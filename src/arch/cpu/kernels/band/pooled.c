@@ -17,6 +17,7 @@
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 #include "base/checked.h"
+#include "base/minmax.h"
 
 // Bytes of the rows that a band makes: what stays in a second cache of 1 MiB beside weights and
 // tiles.
@@ -27,26 +28,14 @@
 #define LEAST_PIECE_ROWS 4
 
 // Multiplications that take about 10 microseconds.
-#define LEAST_PIECE_WORK ((double)(1 << 20))
+#define LEAST_PIECE_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
 
 // ---- Sizes ----
-
-static size_t product(size_t a, size_t b)
-{
-    size_t total;
-    return ln_size_mul(a, b, &total) ? total : SIZE_MAX;
-}
-
-static size_t sum(size_t a, size_t b)
-{
-    size_t total;
-    return __builtin_add_overflow(a, b, &total) ? SIZE_MAX : total;
-}
 
 // Buffers begin at cache lines.
 static size_t round_up(size_t floats)
 {
-    return sum(floats, 15) / 16 * 16;
+    return ln_size_plus(floats, 15) / 16 * 16;
 }
 
 // Rows are made by units, the rows of Winograd's tiles, since these begin at the first row of an
@@ -71,27 +60,31 @@ static size_t units_of_band(const pooled_plan *plan, size_t pieces)
     const size_t units = ln_min(plan->band_units, ln_div_up(plan->total, pieces));
     if (pieces == 1)
         return units;
-    const size_t again = round_up(product(plan->window - 1, plan->line));
-    const size_t other = sum(sum(plan->tiles, plan->edge), again), each = plan->room / pieces;
-    const size_t fit = each < other ? 0 : (each - other) / product(plan->unit, plan->line);
+    const size_t again = round_up(ln_size_times(plan->window - 1, plan->line));
+    const size_t other = ln_size_plus(ln_size_plus(plan->tiles, plan->edge), again),
+                 each = plan->room / pieces;
+    const size_t fit = each < other ? 0 : (each - other) / ln_size_times(plan->unit, plan->line);
     return ln_min(units, fit < plan->least_units ? plan->least_units : fit);
 }
 
 // With the rows that a window needs again in front of those of the band.
 static size_t floats_of_rows(const pooled_plan *plan, size_t pieces)
 {
-    size_t rows = sum(product(units_of_band(plan, pieces), plan->unit), plan->window - 1);
-    return round_up(product(ln_min(rows, product(plan->units, plan->unit)), plan->line));
+    size_t rows =
+        ln_size_plus(ln_size_times(units_of_band(plan, pieces), plan->unit), plan->window - 1);
+    return round_up(
+        ln_size_times(ln_min(rows, ln_size_times(plan->units, plan->unit)), plan->line));
 }
 
 static size_t floats_of_slot(const pooled_plan *plan, size_t pieces)
 {
-    return sum(floats_of_rows(plan, pieces), plan->tiles);
+    return ln_size_plus(floats_of_rows(plan, pieces), plan->tiles);
 }
 
 static size_t floats_of_pieces(const pooled_plan *plan, size_t pieces)
 {
-    return sum(product(pieces, floats_of_slot(plan, pieces)), product(plan->edge, pieces - 1));
+    return ln_size_plus(ln_size_times(pieces, floats_of_slot(plan, pieces)),
+                        ln_size_times(plan->edge, pieces - 1));
 }
 
 // One piece, or as many as there is room for.
@@ -113,28 +106,29 @@ static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_win
 {
     pooled_plan plan = {.unit = winograd ? winograd : 1};
     plan.units = ln_div_up(s->out_h, plan.unit);
-    plan.total = product(s->batch, plan.units);
-    plan.line = product(s->out_w, s->out_channels);
-    plan.window = sum(product(rows->kernel - 1, rows->dilation), 1);
+    plan.total = ln_size_times(s->batch, plan.units);
+    plan.line = ln_size_times(s->out_w, s->out_channels);
+    plan.window = ln_size_plus(ln_size_times(rows->kernel - 1, rows->dilation), 1);
     if (plan.total == 0 || plan.line == 0)
         return plan;
 
     // An edge has no more rows than a band.
-    size_t least = plan.window > LEAST_PIECE_ROWS ? plan.window : LEAST_PIECE_ROWS;
+    size_t least = ln_max(plan.window, LEAST_PIECE_ROWS);
     plan.least_units = ln_div_up(least, plan.unit);
-    plan.band_units = BAND_BYTES / sizeof(float) / product(plan.line, plan.unit);
+    plan.band_units = BAND_BYTES / sizeof(float) / ln_size_times(plan.line, plan.unit);
     if (plan.band_units < plan.least_units)
         plan.band_units = plan.least_units;
-    plan.edge = round_up(product(ln_min(product(2, plan.window - 1), s->out_h), plan.line));
+    plan.edge =
+        round_up(ln_size_times(ln_min(ln_size_times(2, plan.window - 1), s->out_h), plan.line));
 
     // Half of the image that is not there: the result is, meanwhile.
-    plan.room = product(product(s->batch, s->out_h), plan.line) / 2;
+    plan.room = ln_size_times(ln_size_times(s->batch, s->out_h), plan.line) / 2;
     if (winograd) {
         ln_conv_shape band = *s;
         band.batch = 1;
-        band.out_h = ln_min(product(plan.band_units, plan.unit), s->out_h);
+        band.out_h = ln_min(ln_size_times(plan.band_units, plan.unit), s->out_h);
         plan.tiles = round_up(ln_winograd_f32_thread_workspace(winograd, &band) / sizeof(float));
-        plan.room = sum(plan.room, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
+        plan.room = ln_size_plus(plan.room, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
     }
     plan_pieces(&plan);
     return plan;
@@ -143,7 +137,7 @@ static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_win
 size_t ln_pooled_nhwc_f32_workspace(size_t winograd, const ln_conv_shape *conv,
                                     const ln_window_1d *rows)
 {
-    return product(plan_of(winograd, conv, rows).floats, sizeof(float));
+    return ln_size_times(plan_of(winograd, conv, rows).floats, sizeof(float));
 }
 
 // ---- Windows ----
@@ -241,7 +235,7 @@ typedef struct piece_start {
 static piece_start start_of_piece(const pooled_job *job, size_t piece)
 {
     const pooled_plan *plan = &job->plan;
-    const size_t unit = ln_share_start(plan->total, job->pieces, piece);
+    const size_t unit = ln_task_start(plan->total, job->pieces, piece);
     return (piece_start){unit / plan->units, unit % plan->units * plan->unit};
 }
 
@@ -268,7 +262,7 @@ static void give_edge(const pooled_job *job, size_t piece, size_t edge_row, row_
         return;
     const size_t line = job->plan.line;
     const row_range edge = rows_of_windows(job, windows);
-    const size_t first = edge.first > rows.first ? edge.first : rows.first;
+    const size_t first = ln_max(edge.first, rows.first);
     const size_t end = ln_min(edge.end, rows.end);
     float *to = job->edges + (piece - 1) * job->plan.edge;
     if (first < end)
@@ -329,8 +323,8 @@ static void run_piece(void *user, size_t piece)
     const pooled_job *job = user;
     const pooled_plan *plan = &job->plan;
     const size_t out_h = job->args->conv->shape.out_h;
-    const size_t end = ln_share_start(plan->total, job->pieces, piece + 1);
-    for (size_t unit = ln_share_start(plan->total, job->pieces, piece); unit < end;) {
+    const size_t end = ln_task_start(plan->total, job->pieces, piece + 1);
+    for (size_t unit = ln_task_start(plan->total, job->pieces, piece); unit < end;) {
         const size_t image = unit / plan->units, first = unit % plan->units;
         const size_t count = ln_min(end - unit, plan->units - first);
         const row_range out = {first * plan->unit, ln_min((first + count) * plan->unit, out_h)};

@@ -18,6 +18,7 @@
 
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "base/checked.h"
+#include "base/minmax.h"
 
 // ---- Shapes ----
 
@@ -142,7 +143,7 @@ static void pad_image(const ln_conv_shape *s, const float *x, float *image, size
         float *to = image + row * stride * phase_w;
         for (size_t phase = 0; phase < stride; phase++) {
             // The first number of the phase whose column is inside the input.
-            size_t i = s->pad_left > phase ? (s->pad_left - phase + stride - 1) / stride : 0;
+            size_t i = s->pad_left > phase ? ln_div_up(s->pad_left - phase, stride) : 0;
             for (; i < phase_w; i++) {
                 size_t col = i * stride + phase - s->pad_left;
                 if (col >= s->in_w)
@@ -202,7 +203,7 @@ static void run_general(ln_cpu_isa isa, const ln_conv_f32_kernels *set, const gr
     if (k && pixels % gemm->nr)
         memset(w->workspace, 0, k * gemm->nr * sizeof(float));
     for (size_t pixel = 0; pixel < pixels; pixel += gemm->nr) {
-        size_t count = pixels - pixel < gemm->nr ? pixels - pixel : gemm->nr;
+        size_t count = ln_min(pixels - pixel, gemm->nr);
         gather_panel(set, w, pixel, count, gemm->nr);
         ln_gemm_f32_args panel = {.m = w->out_channels,
                                   .n = count,
@@ -225,9 +226,9 @@ static void run_general(ln_cpu_isa isa, const ln_conv_f32_kernels *set, const gr
 static void find_inner(size_t out, size_t in, size_t reach, size_t stride, size_t pad,
                        size_t *out_first, size_t *out_end)
 {
-    size_t first = (pad + stride - 1) / stride;
+    size_t first = ln_div_up(pad, stride);
     size_t end = in + pad > reach ? (in + pad - reach - 1) / stride + 1 : 0;
-    *out_end = end < out ? end : out;
+    *out_end = ln_min(end, out);
     *out_first = first < *out_end ? first : *out_end;
 }
 

@@ -18,6 +18,7 @@
 #include "arch/cpu/kernels/deconv/deconv_phase.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "base/checked.h"
+#include "base/minmax.h"
 
 // ---- Shapes ----
 
@@ -109,7 +110,7 @@ static void pack_weights(const phase_work *w)
 static void copy_inside(float *to, const float *row, size_t start, size_t size, size_t count)
 {
     size_t before = start < size ? 0 : 0 - start; // how many outputs read in front of it
-    before = before < count ? before : count;
+    before = ln_min(before, count);
     size_t first = start + before;
     size_t end = first < size && size - first < count - before ? before + (size - first) : count;
     if (first >= size)
@@ -131,7 +132,7 @@ typedef struct pixel_run {
 static pixel_run find_run(const phase_work *w, size_t pixel, size_t at, size_t left)
 {
     pixel_run run = {.row = pixel / w->cols.count, .col = pixel % w->cols.count, .at = at};
-    run.count = w->cols.count - run.col < left ? w->cols.count - run.col : left;
+    run.count = ln_min(w->cols.count - run.col, left);
     return run;
 }
 
@@ -209,7 +210,7 @@ static void run_phase_of_image(const ln_gemm_f32_kernel *gemm, const phase_work 
     if (w->k && pixels % gemm->nr) // a tile reads whole rows of the panel
         memset(w->panel, 0, w->k * gemm->nr * sizeof(float));
     for (size_t pixel = 0; pixel < pixels; pixel += gemm->nr)
-        run_panel(gemm, w, x, y, pixel, pixels - pixel < gemm->nr ? pixels - pixel : gemm->nr);
+        run_panel(gemm, w, x, y, pixel, ln_min(pixels - pixel, gemm->nr));
 }
 
 // ---- Pixels that read beyond the input ----

@@ -325,8 +325,8 @@ static void run_item(const deconv_job *job, size_t item, float *slot)
 static void run_piece(void *user, size_t index)
 {
     const deconv_job *job = user;
-    size_t end = ln_share_start(job->plan.items, job->pieces, index + 1);
-    for (size_t i = ln_share_start(job->plan.items, job->pieces, index); i < end; i++)
+    size_t end = ln_task_start(job->plan.items, job->pieces, index + 1);
+    for (size_t i = ln_task_start(job->plan.items, job->pieces, index); i < end; i++)
         run_item(job, i, job->workspace + index * job->plan.slot_floats);
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "arch/cpu/kernels/pieces.h"
+#include "arch/cpu/kernels/tasks.h"
 
 void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, float *packed)
 {
@@ -76,6 +76,7 @@ void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln
     double products = outputs * ((double)(s->kernel_h * s->kernel_w) + PRODUCTS_OF_AN_OUTPUT) +
                       inputs * PRODUCTS_OF_AN_INPUT;
     bool is_by_channels = s->out_channels > s->out_h * s->out_w && steps > 1;
-    j.pieces = ln_pieces(products / PRODUCTS_PER_MICROSECOND, is_by_channels ? steps : rows, pool);
+    j.pieces =
+        ln_task_count(products / PRODUCTS_PER_MICROSECOND, is_by_channels ? steps : rows, pool);
     ln_pool_run(pool, j.pieces, is_by_channels ? run_channels : run_rows, &j);
 }

@@ -60,7 +60,7 @@ typedef struct direct_job {
     bool is_stream;
     size_t chunk; // panels that all tiles of a piece meet before the next ones
     size_t sets;  // of panels that a tile takes, in a group
-    ln_deal pieces;
+    ln_partition pieces;
     ln_tile_f32_run runs[MAX_RUNS]; // of a window inside the image
     size_t run_count;               // 0: they are more than MAX_RUNS
 } direct_job;
@@ -350,8 +350,8 @@ static output_tile tile_at(const direct_job *job, size_t tile)
     tile -= inner_count;
     size_t index = tile % job->column_tiles, column = tile / job->column_tiles % job->columns;
     size_t image = tile / job->column_tiles / job->columns;
-    size_t start = ln_share_start(s->out_h, job->column_tiles, index);
-    size_t end = ln_share_start(s->out_h, job->column_tiles, index + 1);
+    size_t start = ln_task_start(s->out_h, job->column_tiles, index);
+    size_t end = ln_task_start(s->out_h, job->column_tiles, index + 1);
     if (column >= job->inner)
         column += job->inner_end - job->inner;
     return (output_tile){(image * s->out_h + start) * s->out_w + column, end - start, s->out_w};
@@ -373,12 +373,12 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
         panel_tiles panels;
         start_panels(job, group, chunk, ln_min(panel_end, chunk + job->chunk), &panels);
         for (size_t t = tile, more; t < tile_end; t += more + 1) {
-            size_t ahead = ln_deal_ahead(t - tile, tile_end - tile, chunk == panel,
-                                         job->size.panels * job->panel_stride,
-                                         ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
-            more = t - tile < LN_DEAL_AHEAD_TILES ? 0 : tiles_after(job, t, tile_end);
+            size_t ahead = ln_partition_ahead(
+                t - tile, tile_end - tile, chunk == panel, job->size.panels * job->panel_stride,
+                ln_min(job->chunk, panel_end - chunk) * job->panel_stride);
+            more = t - tile < LN_PARTITION_AHEAD_TILES ? 0 : tiles_after(job, t, tile_end);
             output_tile outputs = tile_at(job, t);
-            run_tile(&panels, &outputs, more, job->is_stream ? LN_DEAL_STREAM_FLOATS : ahead);
+            run_tile(&panels, &outputs, more, job->is_stream ? LN_PARTITION_STREAM_FLOATS : ahead);
         }
     }
 }
@@ -387,12 +387,12 @@ static void run_piece(void *user, size_t index)
 {
     const direct_job *job = user;
     size_t groups = job->args->shape.group, tiles = tile_count(job);
-    ln_deal_place at = ln_deal_at(&job->pieces, index);
-    size_t tile = ln_share_start(tiles, job->pieces.rows, at.row);
-    size_t tile_end = ln_share_start(tiles, job->pieces.rows, at.row + 1);
+    ln_partition_task at = ln_partition_at(&job->pieces, index);
+    size_t tile = ln_task_start(tiles, job->pieces.rows, at.row);
+    size_t tile_end = ln_task_start(tiles, job->pieces.rows, at.row + 1);
     size_t sets = job->sets;
-    size_t first = ln_share_start(groups * sets, job->pieces.columns, at.column);
-    size_t end = ln_share_start(groups * sets, job->pieces.columns, at.column + 1);
+    size_t first = ln_task_start(groups * sets, job->pieces.columns, at.column);
+    size_t end = ln_task_start(groups * sets, job->pieces.columns, at.column + 1);
     while (first < end) {
         size_t group = first / sets, set = first % sets;
         size_t set_end = ln_min(sets, set + end - first);
@@ -426,7 +426,7 @@ static void choose_tiles(direct_job *job)
     size_t outputs = s->batch * s->out_h * s->out_w;
     size_t distance = s->stride_w * job->args->x_stride;
     job->size = ln_tile_f32_choose(job->kernel, outputs, job->panels, distance);
-    job->is_stream = ln_deal_is_stream(outputs, job->panels * job->panel_stride);
+    job->is_stream = ln_partition_is_stream(outputs, job->panels * job->panel_stride);
     if (job->is_stream)
         job->size.panels = 1;
     job->sets = ln_div_up(job->panels, job->size.panels);
@@ -468,9 +468,9 @@ static void plan_pieces(direct_job *job, size_t threads)
     double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
     double lanes = (double)(job->panels * s->group) * LN_TILE_LANES;
-    job->pieces =
-        ln_deal_pieces(tile_count(job), job->sets * s->group, k * o > image,
-                       (outputs + LN_DEAL_WEIGHT_WORK) * (k + LN_DEAL_SUM_WORK) * lanes, threads);
+    job->pieces = ln_partition_product(
+        tile_count(job), job->sets * s->group, k * o > image,
+        (outputs + LN_PARTITION_WEIGHT_WORK) * (k + LN_PARTITION_SUM_WORK) * lanes, threads);
 }
 
 void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool)
@@ -495,6 +495,6 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
     list_runs(&job);
     plan_tiles(&job);
     plan_pieces(&job, ln_pool_thread_count(pool));
-    job.chunk = job.is_stream ? job.panels : ln_deal_chunk(job.panel_stride, job.size.panels);
+    job.chunk = job.is_stream ? job.panels : ln_partition_chunk(job.panel_stride, job.size.panels);
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }

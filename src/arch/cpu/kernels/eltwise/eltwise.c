@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/cpu/kernels/eltwise/sin_large.h"
+#include "arch/cpu/kernels/tasks.h"
 #include "base/broadcast.h"
 #include "base/minmax.h"
 
@@ -16,14 +17,8 @@
 
 #define BLOCK_ELEMS 4096
 
-// Below these, one thread is done before another would have begun.
-#define MIN_SHARED_CHEAP  65536
-#define MIN_SHARED_COSTLY 16384
-
-static size_t blocks_of(size_t count, size_t block)
-{
-    return count / block + (count % block != 0);
-}
+#define ELEMS_PER_MICROSECOND        16384.0
+#define COSTLY_ELEMS_PER_MICROSECOND 4096.0
 
 bool ln_act_is_costly(ln_act act)
 {
@@ -34,12 +29,8 @@ bool ln_act_is_costly(ln_act act)
 static void run_blocks(ln_pool *pool, size_t elems, ln_act act, size_t count, ln_pool_task *task,
                        void *job)
 {
-    if (pool && elems >= (ln_act_is_costly(act) ? MIN_SHARED_COSTLY : MIN_SHARED_CHEAP)) {
-        ln_pool_run(pool, count, task, job);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        task(job, i);
+    double rate = ln_act_is_costly(act) ? COSTLY_ELEMS_PER_MICROSECOND : ELEMS_PER_MICROSECOND;
+    ln_pool_run(ln_tasks_pool(pool, (double)elems / rate), count, task, job);
 }
 
 // Rows of n elements cut into blocks of some whole rows, or into parts of one row.
@@ -62,8 +53,8 @@ static blocks cut_rows(size_t rows, size_t n)
         return b;
     if (n < BLOCK_ELEMS)
         b.block_rows = BLOCK_ELEMS / n;
-    b.per_row = blocks_of(n, b.block_n);
-    b.count = b.per_row * blocks_of(rows, b.block_rows);
+    b.per_row = ln_div_up(n, b.block_n);
+    b.count = b.per_row * ln_div_up(rows, b.block_rows);
     return b;
 }
 
@@ -100,7 +91,7 @@ void ln_act_f32(ln_cpu_isa isa, const ln_act_f32_args *act, size_t n, const floa
     if (act->act == LN_ACT_NONE && x == y)
         return;
     act_job job = {.kernels = ln_eltwise_f32_select(isa), .act = act, .n = n, .x = x, .y = y};
-    run_blocks(pool, n, act->act, blocks_of(n, BLOCK_ELEMS), act_block, &job);
+    run_blocks(pool, n, act->act, ln_div_up(n, BLOCK_ELEMS), act_block, &job);
 }
 
 static void log_block(void *user, size_t index)
@@ -113,7 +104,7 @@ static void log_block(void *user, size_t index)
 void ln_log_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
     act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
-    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), log_block, &job); // as costly
+    run_blocks(pool, n, LN_ACT_EXP, ln_div_up(n, BLOCK_ELEMS), log_block, &job); // as costly
 }
 
 // Elements are looked at so many at a time, which makes a loop of vectors.
@@ -166,13 +157,13 @@ static void cos_block(void *user, size_t index)
 void ln_sin_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
     act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
-    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), sin_block, &job);
+    run_blocks(pool, n, LN_ACT_EXP, ln_div_up(n, BLOCK_ELEMS), sin_block, &job);
 }
 
 void ln_cos_f32(ln_cpu_isa isa, size_t n, const float *x, float *y, ln_pool *pool)
 {
     act_job job = {.kernels = ln_eltwise_f32_select(isa), .n = n, .x = x, .y = y};
-    run_blocks(pool, n, LN_ACT_EXP, blocks_of(n, BLOCK_ELEMS), cos_block, &job);
+    run_blocks(pool, n, LN_ACT_EXP, ln_div_up(n, BLOCK_ELEMS), cos_block, &job);
 }
 
 void ln_power_f32(ln_cpu_isa isa, size_t n, const float *x, size_t x_step, const float *y,

@@ -99,8 +99,8 @@ static void run_piece(void *user, size_t index)
 {
     const few_inputs_job *job = user;
     const ln_conv_shape *s = &job->args->shape;
-    size_t end = ln_share_start(s->batch * s->out_h, job->pieces, index + 1);
-    for (size_t i = ln_share_start(s->batch * s->out_h, job->pieces, index); i < end; i++)
+    size_t end = ln_task_start(s->batch * s->out_h, job->pieces, index + 1);
+    for (size_t i = ln_task_start(s->batch * s->out_h, job->pieces, index); i < end; i++)
         run_row(job, i);
 }
 
@@ -140,6 +140,7 @@ void ln_few_inputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *
     double outputs = (double)(s->batch * s->out_h * s->out_w) * (double)s->out_channels;
     double k = (double)(s->kernel_h * s->kernel_w * s->in_channels);
     job.pieces =
-        ln_deal_pieces(s->batch * s->out_h, 1, false, outputs * k, ln_pool_thread_count(pool)).rows;
+        ln_partition_product(s->batch * s->out_h, 1, false, outputs * k, ln_pool_thread_count(pool))
+            .rows;
     ln_pool_run(pool, job.pieces, run_piece, &job);
 }

@@ -70,8 +70,8 @@ static void run_piece(void *user, size_t index)
 {
     const few_outputs_job *job = user;
     size_t rows = job->args->shape.batch * job->args->shape.out_h;
-    size_t end = ln_share_start(rows, job->pieces, index + 1);
-    for (size_t row = ln_share_start(rows, job->pieces, index); row < end; row++)
+    size_t end = ln_task_start(rows, job->pieces, index + 1);
+    for (size_t row = ln_task_start(rows, job->pieces, index); row < end; row++)
         run_row(job, row);
 }
 
@@ -87,6 +87,6 @@ void ln_few_outputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_po
         .isa = isa,
         .args = args,
         .kernel = ln_few_outputs_f32_select(isa),
-        .pieces = ln_deal_pieces(rows, 1, false, work, ln_pool_thread_count(pool)).rows};
+        .pieces = ln_partition_product(rows, 1, false, work, ln_pool_thread_count(pool)).rows};
     ln_pool_run(pool, job.pieces, run_piece, &job);
 }

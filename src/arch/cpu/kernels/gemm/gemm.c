@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/checked.h"
+#include "base/minmax.h"
 
 // Up to so many tiles of rows, packing a panel of B costs more than it saves. Measured.
 #define PACK_ABOVE_TILES 2
@@ -49,7 +50,7 @@ void ln_gemm_f32(ln_cpu_isa isa, const ln_gemm_f32_args *args, float *workspace)
 
     for (size_t col = 0; col < args->n; col += nr) {
         ln_gemm_f32_args panel = *args;
-        panel.n = args->n - col < nr ? args->n - col : nr;
+        panel.n = ln_min(args->n - col, nr);
         panel.c += col;
         if (args->col_bias)
             panel.col_bias += col;

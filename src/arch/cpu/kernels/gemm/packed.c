@@ -68,7 +68,7 @@ typedef struct packed_job {
     size_t panels, sets, tiles, chunk;
     bool is_stream;
     size_t tile_rows, longer_tiles; // rows of a tile, and how many tiles have one more
-    ln_deal pieces;
+    ln_partition pieces;
 } packed_job;
 
 // What the tiles of some panels have in common. The rest is written into `tile` for each of them, a
@@ -136,11 +136,11 @@ static void run_piece(void *user, size_t index)
 {
     const packed_job *job = user;
     const ln_tile_f32_run run = {.k = job->args->k};
-    ln_deal_place at = ln_deal_at(&job->pieces, index);
-    size_t tile_first = ln_share_start(job->tiles, job->pieces.rows, at.row);
-    size_t tile_end = ln_share_start(job->tiles, job->pieces.rows, at.row + 1);
-    size_t panel = ln_share_start(job->sets, job->pieces.columns, at.column) * job->size.panels;
-    size_t panel_end = ln_share_start(job->sets, job->pieces.columns, at.column + 1);
+    ln_partition_task at = ln_partition_at(&job->pieces, index);
+    size_t tile_first = ln_task_start(job->tiles, job->pieces.rows, at.row);
+    size_t tile_end = ln_task_start(job->tiles, job->pieces.rows, at.row + 1);
+    size_t panel = ln_task_start(job->sets, job->pieces.columns, at.column) * job->size.panels;
+    size_t panel_end = ln_task_start(job->sets, job->pieces.columns, at.column + 1);
     panel_end = ln_min(job->panels, panel_end * job->size.panels);
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         panel_tiles panels;
@@ -148,11 +148,11 @@ static void run_piece(void *user, size_t index)
         for (size_t tile = tile_first; tile < tile_end; tile++) {
             size_t first = job->tile_rows * tile + ln_min(job->longer_tiles, tile);
             size_t m = job->tile_rows + (tile < job->longer_tiles);
-            size_t ahead =
-                ln_deal_ahead(tile - tile_first, tile_end - tile_first, chunk == panel,
-                              job->size.panels * job->args->k * LN_TILE_LANES,
-                              ln_min(job->chunk, panel_end - chunk) * job->args->k * LN_TILE_LANES);
-            run_tile(job, &panels, first, m, job->is_stream ? LN_DEAL_STREAM_FLOATS : ahead);
+            size_t ahead = ln_partition_ahead(
+                tile - tile_first, tile_end - tile_first, chunk == panel,
+                job->size.panels * job->args->k * LN_TILE_LANES,
+                ln_min(job->chunk, panel_end - chunk) * job->args->k * LN_TILE_LANES);
+            run_tile(job, &panels, first, m, job->is_stream ? LN_PARTITION_STREAM_FLOATS : ahead);
         }
     }
 }
@@ -169,16 +169,18 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
     }
     job.panels = ln_div_up(a->n, LN_TILE_LANES);
     job.size = ln_tile_f32_choose(job.kernel, a->m, job.panels, a->a_stride);
-    job.is_stream = ln_deal_is_stream(a->m, job.panels * LN_TILE_LANES * a->k);
+    job.is_stream = ln_partition_is_stream(a->m, job.panels * LN_TILE_LANES * a->k);
     if (job.is_stream)
         job.size.panels = 1;
     job.sets = ln_div_up(job.panels, job.size.panels);
     job.tiles = ln_div_up(a->m, job.size.rows);
     job.tile_rows = a->m / job.tiles;
     job.longer_tiles = a->m % job.tiles;
-    job.chunk = job.is_stream ? job.panels : ln_deal_chunk(a->k * LN_TILE_LANES, job.size.panels);
-    job.pieces = ln_deal_pieces(job.tiles, job.sets, a->n > a->m,
-                                ((double)a->m + LN_DEAL_WEIGHT_WORK) * (double)a->n * (double)a->k,
-                                ln_pool_thread_count(pool));
+    job.chunk =
+        job.is_stream ? job.panels : ln_partition_chunk(a->k * LN_TILE_LANES, job.size.panels);
+    job.pieces = ln_partition_product(job.tiles, job.sets, a->n > a->m,
+                                      ((double)a->m + LN_PARTITION_WEIGHT_WORK) * (double)a->n *
+                                          (double)a->k,
+                                      ln_pool_thread_count(pool));
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }

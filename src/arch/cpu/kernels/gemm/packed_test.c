@@ -343,11 +343,10 @@ TEST(shares_are_even_and_complete)
 {
     for (size_t total = 0; total < 40; total++) {
         for (size_t count = 1; count < 9; count++) {
-            CHECK_EQ(ln_share_start(total, count, 0), 0);
-            CHECK_EQ(ln_share_start(total, count, count), total);
+            CHECK_EQ(ln_task_start(total, count, 0), 0);
+            CHECK_EQ(ln_task_start(total, count, count), total);
             for (size_t i = 0; i < count; i++) {
-                size_t share =
-                    ln_share_start(total, count, i + 1) - ln_share_start(total, count, i);
+                size_t share = ln_task_start(total, count, i + 1) - ln_task_start(total, count, i);
                 CHECK(share == total / count || share == ln_div_up(total, count));
             }
         }

@@ -21,7 +21,7 @@ bool ln_grouped_f32_fits(const ln_conv_nhwc_f32_args *a)
 typedef struct grouped_job {
     const ln_conv_nhwc_f32_args *args;
     ln_grouped_f32_fn *run;
-    ln_deal pieces;
+    ln_partition pieces;
 } grouped_job;
 
 // The weights of sixteen channels from `channel` on.
@@ -44,11 +44,11 @@ static void run_piece(void *user, size_t index)
     const ln_conv_shape *s = &job->args->shape;
     size_t rows = s->batch * s->out_h, sets = s->out_channels / LN_GROUPED_LANES;
     size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
-    size_t first = ln_share_start(rows, job->pieces.rows, row);
-    size_t end = ln_share_start(rows, job->pieces.rows, row + 1);
-    size_t set_end = ln_share_start(sets, job->pieces.columns, column + 1);
+    size_t first = ln_task_start(rows, job->pieces.rows, row);
+    size_t end = ln_task_start(rows, job->pieces.rows, row + 1);
+    size_t set_end = ln_task_start(sets, job->pieces.columns, column + 1);
     _Alignas(64) float weights[LN_GROUPED_MAX_TAPS * LN_GROUPED_LANES];
-    for (size_t set = ln_share_start(sets, job->pieces.columns, column); set < set_end; set++) {
+    for (size_t set = ln_task_start(sets, job->pieces.columns, column); set < set_end; set++) {
         gather(job->args, set * LN_GROUPED_LANES, weights);
         for (size_t y = first; y < end; y++)
             job->run(job->args, y, set * LN_GROUPED_LANES, weights);
@@ -61,9 +61,9 @@ void ln_grouped_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *
     size_t rows = s->batch * s->out_h, sets = s->out_channels / LN_GROUPED_LANES;
     double work = (double)(rows * s->out_w * s->out_channels) *
                   (double)(s->kernel_h * s->kernel_w * (s->in_channels / s->group));
-    grouped_job job = {.args = args,
-                       .run = ln_grouped_f32_select(isa),
-                       .pieces =
-                           ln_deal_pieces(rows, sets, false, work, ln_pool_thread_count(pool))};
+    grouped_job job = {
+        .args = args,
+        .run = ln_grouped_f32_select(isa),
+        .pieces = ln_partition_product(rows, sets, false, work, ln_pool_thread_count(pool))};
     ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
 }

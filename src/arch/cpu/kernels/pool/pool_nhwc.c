@@ -3,7 +3,7 @@
 
 #include "arch/cpu/kernels/pool/pool_nhwc.h"
 
-#include "arch/cpu/kernels/pieces.h"
+#include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 
 #define INPUTS_PER_MICROSECOND 30000.0
@@ -25,7 +25,7 @@ static void run_piece(void *user, size_t index)
     size_t channel = x * steps / j->channel_pieces * CHANNEL_STEP;
     size_t channel_end = (x + 1) * steps / j->channel_pieces * CHANNEL_STEP;
     j->kernel(args, y * rows / j->row_pieces, (y + 1) * rows / j->row_pieces, channel,
-              channel_end < args->channels ? channel_end : args->channels);
+              ln_min(channel_end, args->channels));
 }
 
 void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool *pool)
@@ -38,7 +38,7 @@ void ln_pool_nhwc_f32(ln_cpu_isa isa, const ln_pool_nhwc_f32_args *args, ln_pool
     inputs *= (double)ln_min(args->rows.kernel, args->rows.in);
     inputs *= (double)ln_min(args->columns.kernel, args->columns.in);
     size_t steps = (args->channels - 1) / CHANNEL_STEP + 1;
-    size_t pieces = ln_pieces(inputs / INPUTS_PER_MICROSECOND, rows * steps, pool);
+    size_t pieces = ln_task_count(inputs / INPUTS_PER_MICROSECOND, rows * steps, pool);
     job j = {
         .args = args, .kernel = ln_pool_nhwc_f32_select(isa), .row_pieces = ln_min(pieces, rows)};
     j.channel_pieces = ln_min(pieces / j.row_pieces, steps);

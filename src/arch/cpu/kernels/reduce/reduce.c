@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the kernels, and deals rows or blocks of columns to threads.
+// Picks the kernels, and cuts rows or columns into tasks.
 
 #include "arch/cpu/kernels/reduce/reduce.h"
 
 #include <assert.h>
 #include <stdbool.h>
 
+#include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 
-#define BLOCK_COLUMNS 64
-#define BLOCK_ELEMS   8192
-#define MIN_SHARED    65536 // below that one thread is done before another would have begun
+#define BLOCK_COLUMNS         64
+#define BLOCK_ELEMS           8192
+#define ELEMS_PER_MICROSECOND 16384.0
 
 typedef struct reduce_job {
     const ln_reduce_f32_kernels *kernels;
@@ -45,13 +46,9 @@ void ln_reduce_f32(ln_cpu_isa isa, const ln_reduce_f32_args *args, ln_pool *pool
     bool is_row = args->inner == 1;
     size_t whole = is_row ? args->outer : args->inner;
     job.block = is_row ? (args->n < BLOCK_ELEMS ? BLOCK_ELEMS / args->n : 1) : BLOCK_COLUMNS;
-    job.blocks = whole / job.block + (whole % job.block != 0);
+    job.blocks = ln_div_up(whole, job.block);
     size_t count = is_row ? job.blocks : job.blocks * args->outer;
     ln_pool_task *task = is_row ? reduce_rows : reduce_columns;
-    if (pool && args->outer * args->inner * args->n >= MIN_SHARED) {
-        ln_pool_run(pool, count, task, &job);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        task(&job, i);
+    double microseconds = (double)(args->outer * args->inner * args->n) / ELEMS_PER_MICROSECOND;
+    ln_pool_run(ln_tasks_pool(pool, microseconds), count, task, &job);
 }

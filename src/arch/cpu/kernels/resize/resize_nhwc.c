@@ -3,7 +3,7 @@
 
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 
-#include "arch/cpu/kernels/pieces.h"
+#include "arch/cpu/kernels/tasks.h"
 
 #define FLOATS_PER_MICROSECOND 6500.0
 
@@ -28,6 +28,6 @@ void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_
     double floats = (double)(rows * args->out_w * args->channels);
     job j = {.args = args,
              .kernel = ln_resize_nhwc_f32_select(isa),
-             .pieces = ln_pieces(floats / FLOATS_PER_MICROSECOND, rows, pool)};
+             .pieces = ln_task_count(floats / FLOATS_PER_MICROSECOND, rows, pool)};
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }

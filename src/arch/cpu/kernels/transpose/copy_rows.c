@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "arch/cpu/kernels/pieces.h"
+#include "arch/cpu/kernels/tasks.h"
 
 #define BYTES_PER_MICROSECOND 25000.0
 
@@ -55,7 +55,7 @@ void ln_copy_rows(const ln_copy_rows_args *args, ln_pool *pool)
         j.rows.rows = 1;
     }
     double bytes = (double)j.rows.rows * (double)j.rows.row_bytes;
-    j.pieces =
-        ln_pieces(bytes / BYTES_PER_MICROSECOND, j.rows.rows > 1 ? j.rows.rows : SIZE_MAX, pool);
+    j.pieces = ln_task_count(bytes / BYTES_PER_MICROSECOND,
+                             j.rows.rows > 1 ? j.rows.rows : SIZE_MAX, pool);
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }

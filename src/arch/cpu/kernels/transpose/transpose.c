@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "arch/cpu/kernels/pieces.h"
+#include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 
 #define BYTES_PER_MICROSECOND 40000.0
@@ -191,7 +191,7 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
     for (int i = 0; i < j.outer_count; i++)
         j.units *= j.outer[i].dim;
     j.pieces =
-        ln_pieces((double)len * (double)args->elem_size / BYTES_PER_MICROSECOND, j.units, pool);
+        ln_task_count((double)len * (double)args->elem_size / BYTES_PER_MICROSECOND, j.units, pool);
     ln_pool_run(pool, j.pieces, run_piece, &j);
 }
 
@@ -222,6 +222,6 @@ void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *
     double bytes = (double)args->rows * (double)args->columns * 2 * sizeof(uint32_t);
     interleave_job j = {.args = args,
                         .kernel = ln_interleave_u32_select(isa),
-                        .pieces = ln_pieces(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
+                        .pieces = ln_task_count(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
     ln_pool_run(pool, j.pieces, interleave_piece, &j);
 }

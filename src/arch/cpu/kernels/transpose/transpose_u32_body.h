@@ -12,6 +12,7 @@
 
 #include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/simd/unroll.h"
+#include "base/minmax.h"
 
 // ---- Squares ----
 
@@ -43,20 +44,14 @@ VF_VERB void transpose_tile(const float *x, size_t x_step, float *y, size_t y_st
 // Rows of y that are made together: their elements of x are whole cache lines next to each other.
 #define TRANSPOSE_ROWS ((size_t)64)
 
-VF_VERB size_t transpose_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static void transpose_squares(const ln_transpose_matrices *m, const float *x, float *y)
 {
     for (size_t top = 0; top < m->rows; top += TRANSPOSE_ROWS) {
-        size_t bottom = transpose_least(m->rows, top + TRANSPOSE_ROWS);
+        size_t bottom = ln_min(m->rows, top + TRANSPOSE_ROWS);
         for (size_t j = 0; j < m->columns; j += VF_LANES)
             for (size_t i = top; i < bottom; i += VF_LANES)
                 transpose_tile(x + j * m->x_step + i, m->x_step, y + i * m->y_step + j, m->y_step,
-                               transpose_least(VF_LANES, bottom - i),
-                               transpose_least(VF_LANES, m->columns - j));
+                               ln_min(VF_LANES, bottom - i), ln_min(VF_LANES, m->columns - j));
     }
 }
 
@@ -104,7 +99,7 @@ VF_VERB void transpose_mix_vectors(const transpose_mix *mix, const size_t few, c
 // Lanes of vector `j` that are among the first `count` elements.
 VF_VERB size_t transpose_lanes(size_t count, size_t j)
 {
-    return count <= j * VF_LANES ? 0 : transpose_least(VF_LANES, count - j * VF_LANES);
+    return count <= j * VF_LANES ? 0 : ln_min(VF_LANES, count - j * VF_LANES);
 }
 
 // Columns that are next to each other in y become alternating elements.
@@ -112,7 +107,7 @@ VF_VERB void transpose_interleave(const size_t few, const transpose_mix *mix,
                                   const ln_transpose_matrices *m, const float *x, float *y)
 {
     for (size_t i = 0; i < m->rows; i += VF_LANES) {
-        size_t count = transpose_least(VF_LANES, m->rows - i);
+        size_t count = ln_min(VF_LANES, m->rows - i);
         vf in[TRANSPOSE_FEW], out[TRANSPOSE_FEW];
         LN_UNROLL
         for (size_t j = 0; j < few; j++)
@@ -136,7 +131,7 @@ VF_VERB void transpose_separate(const size_t few, const transpose_mix *mix,
                                 const ln_transpose_matrices *m, const float *x, float *y)
 {
     for (size_t i = 0; i < m->columns; i += VF_LANES) {
-        size_t count = transpose_least(VF_LANES, m->columns - i);
+        size_t count = ln_min(VF_LANES, m->columns - i);
         vf in[TRANSPOSE_FEW], out[TRANSPOSE_FEW];
         LN_UNROLL
         for (size_t j = 0; j < few; j++) {

@@ -370,11 +370,11 @@ static void run_blocks(void *user, size_t piece)
 {
     const winograd_job *job = user;
     const block_cut *cut = &job->cut;
-    size_t slot = take_slot(job), end = ln_share_start(cut->block_count, job->pieces, piece + 1);
+    size_t slot = take_slot(job), end = ln_task_start(cut->block_count, job->pieces, piece + 1);
     float *v = job->workspace + slot * (cut->v_floats + cut->m_floats);
-    for (size_t b = ln_share_start(cut->block_count, job->pieces, piece); b < end; b++) {
-        size_t first = ln_share_start(job->plan.tile_count, cut->block_count, b);
-        size_t tiles = ln_share_start(job->plan.tile_count, cut->block_count, b + 1) - first;
+    for (size_t b = ln_task_start(cut->block_count, job->pieces, piece); b < end; b++) {
+        size_t first = ln_task_start(job->plan.tile_count, cut->block_count, b);
+        size_t tiles = ln_task_start(job->plan.tile_count, cut->block_count, b + 1) - first;
         transform_inputs(job, first, 0, tiles, v);
         multiply_channels(job, first, tiles, 0, job->args->shape.out_channels, v,
                           v + cut->v_floats);
@@ -396,8 +396,8 @@ static void run_apart(winograd_job *job, size_t slots, size_t threads, ln_pool *
 static void run_input_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t first = ln_share_start(job->tile_count, job->pieces, piece);
-    size_t end = ln_share_start(job->tile_count, job->pieces, piece + 1);
+    size_t first = ln_task_start(job->tile_count, job->pieces, piece);
+    size_t end = ln_task_start(job->tile_count, job->pieces, piece + 1);
     transform_inputs(job, job->first, first, end - first, job->workspace);
 }
 
@@ -418,11 +418,11 @@ static size_t halves_begin(const winograd_job *job, size_t piece)
 {
     size_t halves = 2 * job->plan.pairs;
     size_t of_share = job->pieces / job->shares, share = piece / of_share;
-    size_t first = ln_share_start(halves, job->shares, share);
-    size_t count = ln_share_start(halves, job->shares, share + 1) - first;
+    size_t first = ln_task_start(halves, job->shares, share);
+    size_t count = ln_task_start(halves, job->shares, share + 1) - first;
     if (piece % of_share == 0)
         return first;
-    return ln_div_up(first + ln_share_start(count, of_share, piece % of_share), 2) * 2;
+    return ln_div_up(first + ln_task_start(count, of_share, piece % of_share), 2) * 2;
 }
 
 static void run_channels_piece(void *user, size_t piece)
@@ -443,8 +443,8 @@ static void run_channels_piece(void *user, size_t piece)
 static void run_tiles_piece(void *user, size_t piece)
 {
     const winograd_job *job = user;
-    size_t first = ln_share_start(job->tile_count, job->pieces, piece);
-    size_t count = ln_share_start(job->tile_count, job->pieces, piece + 1) - first;
+    size_t first = ln_task_start(job->tile_count, job->pieces, piece);
+    size_t count = ln_task_start(job->tile_count, job->pieces, piece + 1) - first;
     transform_inputs(job, job->first + first, 0, count, job->workspace + first * job->plan.v_row);
     multiply_pairs(job, first, count, 0, job->plan.pairs, job->workspace + job->cut.v_floats);
 }
@@ -473,9 +473,8 @@ static void run_shared(winograd_job *job, size_t slots, size_t threads, ln_pool 
     if (threads <= slots)
         of_share = pieces_of_share(2 * plan->pairs / job->shares);
     for (size_t b = 0; b < job->cut.block_count; b++) {
-        job->first = ln_share_start(plan->tile_count, job->cut.block_count, b);
-        job->tile_count =
-            ln_share_start(plan->tile_count, job->cut.block_count, b + 1) - job->first;
+        job->first = ln_task_start(plan->tile_count, job->cut.block_count, b);
+        job->tile_count = ln_task_start(plan->tile_count, job->cut.block_count, b + 1) - job->first;
         size_t parts = ln_min(threads, job->tile_count / LEAST_TILES_OF_PART);
         if (plan->pairs >= threads || parts < 2) {
             run_shared_channels(job, of_share, pool);
@@ -488,8 +487,7 @@ static void run_shared(winograd_job *job, size_t slots, size_t threads, ln_pool 
 
 // ---- The job ----
 
-// Below so many multiplications, some 10 microseconds, it takes as long to hand over a half.
-#define POOL_ABOVE_PRODUCTS 1e6
+#define PRODUCTS_PER_MICROSECOND 250000.0
 
 void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args, ln_pool *pool,
                      float *workspace)
@@ -502,7 +500,8 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
     const winograd_plan plan = plan_of(m, s);
     double products = (double)plan.points * (double)plan.tile_count * (double)s->in_channels *
                       (double)s->out_channels;
-    size_t threads = products < POOL_ABOVE_PRODUCTS ? 1 : ln_pool_thread_count(pool);
+    pool = ln_tasks_pool(pool, products / PRODUCTS_PER_MICROSECOND);
+    size_t threads = ln_pool_thread_count(pool);
     const work_cut work = cut_work(&plan, threads);
     atomic_uint free_slots = (1u << work.slots) - 1;
     winograd_job job = {.args = args,
@@ -516,5 +515,5 @@ void ln_winograd_f32(ln_cpu_isa isa, size_t m, const ln_conv_nhwc_f32_args *args
     if (work.is_shared)
         run_shared(&job, work.slots, threads, pool);
     else
-        run_apart(&job, work.slots, threads, threads == 1 ? NULL : pool);
+        run_apart(&job, work.slots, threads, pool);
 }
