@@ -133,4 +133,12 @@ VF_VERB void few_panels(const ln_few_inputs_f32_row *r, size_t panel, const size
     }
 }
 
+#if VF_LANES < 16
+void VF_KERNEL(ln_k_few_inputs_f32)(const ln_few_inputs_f32_row *r)
+{
+    for (size_t panel = 0; panel * FEW_LANES < r->channels; panel++)
+        few_panels(r, panel, VF_IS_PORTABLE ? 4 : 6, 1, r->distance);
+}
+#endif
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gemm tile and the packing of a panel, written once in vector verbs. A kernel file includes
-// the verbs of its instruction set, then this, and gives constant tile sizes to the bodies below.
+// the verbs of its instruction set, then this.
 
 #ifndef LN_ARCH_CPU_KERNELS_GEMM_F32_BODY_H
 #define LN_ARCH_CPU_KERNELS_GEMM_F32_BODY_H
@@ -11,10 +11,10 @@
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/simd/unroll.h"
 
-#define GEMM_MAX_MR 12
-#ifndef GEMM_MAX_NV // an instruction set may have its own
-#define GEMM_MAX_NV 2
-#endif
+// The tile: 12 or 24 vectors of sums in 16 or 32 registers.
+#define GEMM_MR     (VF_IS_PORTABLE ? 4 : VF_LANES == 16 ? 12 : 6)
+#define GEMM_NR     (VF_IS_PORTABLE ? 8 : VF_LANES == 16 ? 32 : 16)
+#define GEMM_MAX_NV (GEMM_NR / VF_LANES)
 
 // A tile of `rows` <= `mr` rows and `nv` vectors; mr and nv are constants where it is inlined, so
 // that the sums stay in registers. Where `rows` is one, too, nothing is tested. The rows are
@@ -22,10 +22,10 @@
 // registers that one pointer per row would take.
 VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, size_t rows, const size_t nv)
 {
-    vf sum[GEMM_MAX_MR][GEMM_MAX_NV];
+    vf sum[GEMM_MR][GEMM_MAX_NV];
     const float *b = t->b;
     size_t a_stride = t->a_stride;
-    const float *a[GEMM_MAX_MR / 3] = {NULL};
+    const float *a[(GEMM_MR + 2) / 3] = {NULL};
 
     LN_UNROLL
     for (size_t i = 0; i < mr; i++) {
@@ -50,7 +50,7 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, size_t ro
             vf x = vf_set1(a[i / 3][(i % 3) * a_stride]);
             LN_UNROLL
             for (size_t j = 0; j < nv; j++)
-                sum[i][j] = vf_fma(x, row[j], sum[i][j]);
+                sum[i][j] = vf_fma_inline(x, row[j], sum[i][j]);
         }
         LN_UNROLL
         for (size_t i = 0; i < mr && i < rows; i += 3)
@@ -83,10 +83,20 @@ VF_VERB void gemm_f32_rows(const ln_gemm_f32_args *t, const size_t mr, size_t ro
     }
 }
 
-// Packs `cols` <= nr columns; nr is a multiple of VF_LANES.
-VF_VERB void pack_f32_panel(size_t k, size_t cols, const float *b, size_t b_stride, float *panel,
-                            const size_t nr)
+static void run_tile(const ln_gemm_f32_args *tile)
 {
+    assert(tile->m >= 1 && tile->m <= GEMM_MR);
+    assert(tile->n >= 1 && tile->n <= GEMM_NR);
+
+    if (tile->m == GEMM_MR && !VF_IS_PORTABLE)
+        gemm_f32_rows(tile, GEMM_MR, GEMM_MR, GEMM_MAX_NV);
+    else
+        gemm_f32_rows(tile, GEMM_MR - !VF_IS_PORTABLE, tile->m, GEMM_MAX_NV);
+}
+
+static void pack_panel(size_t k, size_t cols, const float *b, size_t b_stride, float *panel)
+{
+    const size_t nr = GEMM_NR;
     assert(cols >= 1 && cols <= nr);
 
     for (size_t p = 0; p < k; p++) {
@@ -108,5 +118,9 @@ VF_VERB void pack_f32_panel(size_t k, size_t cols, const float *b, size_t b_stri
         panel += nr;
     }
 }
+
+_Static_assert(GEMM_NR <= LN_GEMM_F32_MAX_NR, "the workspace is sized for narrower tiles");
+const ln_gemm_f32_kernel VF_KERNEL(ln_k_gemm_f32) = {
+    .mr = GEMM_MR, .nr = GEMM_NR, .tile = run_tile, .pack = pack_panel};
 
 #endif

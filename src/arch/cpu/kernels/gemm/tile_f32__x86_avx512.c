@@ -11,7 +11,6 @@
 #define TILE_SPREAD_MIN_ROWS 12
 #define TILE_LOAD_FOUR       vf_load_four_times
 
-#include "arch/cpu/kernels/gemm/pack_f32.h"
 #include "arch/cpu/kernels/gemm/tile_f32_body.h"
 
 // Tiles that networks are mostly made of have functions of their own; the others share one for each

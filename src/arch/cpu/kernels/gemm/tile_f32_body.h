@@ -13,6 +13,7 @@
 
 #include "arch/cpu/kernels/actf.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/gemm/pack_f32.h"
 #include "arch/cpu/kernels/gemm/tile.h"
 #include "arch/cpu/simd/unroll.h"
 
@@ -46,7 +47,7 @@ VF_VERB vf tile_load_some(const float *p, size_t count)
     return count == VF_LANES ? vf_load(p) : vf_load_n(p, count);
 }
 
-#ifndef TILE_ACT_LIST
+#if !VF_IS_PORTABLE
 
 // Some columns of such sums, from a row on. At hand in copies, since stores to the output could be
 // stores to anything.
@@ -139,6 +140,8 @@ VF_VERB void tile_finish(const tile_waiting *w, const ln_act act)
 TILE_ACT_LIST(TILE_FINISH)
 #undef TILE_FINISH
 
+#else
+#define TILE_ACT_LIST(X) // all are calls of the kernel for rows of them
 #endif
 
 // Any activation, by the kernel for rows of them: sums move together, for it to go over all at
@@ -409,7 +412,7 @@ VF_VERB void tile_add_four(const float *b, uintptr_t ahead, uintptr_t fetch,
         for (int i = 0; i < (int)mr; i++) {
             vf x = i < TILE_SPREAD_ROWS ? vf_spread4(four[i], j)
                                         : vf_set1(((const float *)(at_row[i] + at))[j]);
-            sums->of[i][0] = vf_fma(x, w, sums->of[i][0]);
+            sums->of[i][0] = vf_fma_inline(x, w, sums->of[i][0]);
         }
     }
 }
@@ -452,9 +455,10 @@ VF_VERB void tile_add_run(const ln_tile_f32_args *t, const tile_columns *c,
             vf x = vf_set1(*(const float *)(at_row[i] + at));
             LN_UNROLL
             for (size_t j = 0; j < whole; j++)
-                sums->of[i][j] = vf_fma(x, w[j], sums->of[i][j]);
+                sums->of[i][j] = vf_fma_inline(x, w[j], sums->of[i][j]);
             if (has_pairs && (i % 2 || i + 1 == mr))
-                sums->pairs[i / 2] = vf_fma(tile_pair(before, x, i), w[whole], sums->pairs[i / 2]);
+                sums->pairs[i / 2] =
+                    vf_fma_inline(tile_pair(before, x, i), w[whole], sums->pairs[i / 2]);
             before = x;
         }
     }
@@ -549,5 +553,23 @@ VF_VERB size_t tile_width(const ln_tile_f32_args *t)
 {
     return t->width ? t->width : (t->n + LN_TILE_LANES - 1) / LN_TILE_LANES;
 }
+
+#if VF_LANES < 16
+#define TILE_MR                                                                                    \
+    (VF_IS_PORTABLE ? 4 : 6) // of a panel: 12 or 24 vectors of sums in 16 or 32 registers
+
+static void run_tile(const ln_tile_f32_args *tile)
+{
+    const size_t count = tile->more_tiles + 1;
+    assert(tile->m >= 1 && tile->m <= TILE_MR);
+    if (tile->m == TILE_MR && !VF_IS_PORTABLE)
+        tile_f32(tile, 0, count, 0, tile->n, TILE_MR, TILE_MR, 1, false);
+    else
+        tile_f32(tile, 0, count, 0, tile->n, TILE_MR - !VF_IS_PORTABLE, tile->m, 1, false);
+}
+
+const ln_tile_f32_kernel VF_KERNEL(ln_k_tile_f32) = {
+    .max_rows = {TILE_MR}, .run = run_tile, .pack = pack_panels};
+#endif
 
 #endif

@@ -409,4 +409,30 @@ TRANSFORMS(6)
 #define PRODUCT_TO(most, panels)    PRODUCT(product_to_##most##x##panels, most, place->rows, panels)
 #define PRODUCT_ENTRY(rows, panels) [rows] = product_##rows##x##panels,
 
+#if VF_LANES < 16
+// The tile: 12 or 24 vectors of sums in 16 or 32 registers.
+#if VF_IS_PORTABLE
+#define PRODUCT_MR 4
+PRODUCT_TO(4, 1)
+static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {{product_to_4x1}};
+#else
+#define PRODUCT_MR 6
+PRODUCT_TILE(6, 1)
+PRODUCT_TO(5, 1)
+static product_tile_fn *const tiles[1][PRODUCT_MAX_ROWS + 1] = {
+    {product_to_5x1, PRODUCT_ENTRY(6, 1)}};
+#endif
+
+static void product(const ln_winograd_f32_product *p)
+{
+    winograd_f32_product(p, PRODUCT_MR, 1, tiles);
+}
+
+const ln_winograd_f32_kernel VF_KERNEL(ln_k_winograd_f32) = {
+    .input = {input_2, input_4, input_6},
+    .product = product,
+    .output = {output_2, output_4, output_6},
+};
+#endif
+
 #endif
