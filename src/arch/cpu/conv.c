@@ -13,8 +13,17 @@
 
 #define WORKSPACE 1 // the output after dst
 
-typedef ln_status read_fn(ln_call *call, ln_conv_call *out_conv);
-typedef ln_status check_fn(const ln_conv_shape *shape);
+typedef struct conv_form {
+    ln_status (*read)(ln_call *call, ln_conv_call *out_conv);
+    ln_status (*check)(const ln_conv_shape *shape);
+    size_t (*workspace)(const ln_conv_shape *shape);
+    void (*run)(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace);
+} conv_form;
+
+static const conv_form forward = {ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace,
+                                  ln_conv2d_f32};
+static const conv_form transposed = {ln_deconv_call_read, ln_deconv2d_check,
+                                     ln_deconv2d_f32_workspace, ln_deconv2d_f32};
 
 static ln_conv_shape shape_of(const ln_conv_call *conv)
 {
@@ -38,35 +47,32 @@ static ln_conv_shape shape_of(const ln_conv_call *conv)
                            .pad_left = (size_t)x->pad_begin};
 }
 
-static ln_status accepts(ln_call *call, read_fn *read, check_fn *check)
+static ln_status accepts(ln_call *call, const conv_form *form)
 {
     ln_conv_call conv;
-    LN_TRY(read(call, &conv));
+    LN_TRY(form->read(call, &conv));
     if (conv.src->dtype != TL_FLOAT)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     if (conv.window.axis_count > 2)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for one or two axes here");
     ln_conv_shape shape = shape_of(&conv);
-    if (check(&shape) != LN_OK)
+    if (form->check(&shape) != LN_OK)
         return ln_call_fail(call, LN_UNSUPPORTED, "is not for a shape like this here");
     return LN_OK;
 }
 
-typedef size_t workspace_fn(const ln_conv_shape *shape);
-
 // Of what the kernels do not take, a workspace of nothing.
-static ln_status infer_workspace(ln_call *call, read_fn *read, check_fn *check,
-                                 workspace_fn *workspace)
+static ln_status infer_workspace(ln_call *call, const conv_form *form)
 {
     ln_conv_call conv;
-    LN_TRY(read(call, &conv));
+    LN_TRY(form->read(call, &conv));
     bool is_taken = conv.src->dtype == TL_FLOAT && conv.window.axis_count <= 2;
     ln_conv_shape shape = {0};
     if (is_taken) {
         shape = shape_of(&conv);
-        is_taken = check(&shape) == LN_OK;
+        is_taken = form->check(&shape) == LN_OK;
     }
-    return ln_cpu_call_infer_workspace(call, WORKSPACE, is_taken ? workspace(&shape) : 0);
+    return ln_cpu_call_infer_workspace(call, WORKSPACE, is_taken ? form->workspace(&shape) : 0);
 }
 
 static const float *floats(const tl_tensor *t)
@@ -97,40 +103,21 @@ typedef struct convolution {
     ln_activation activation;
 } convolution;
 
-static ln_status prepare(ln_call *call, read_fn *read)
+static ln_status prepare(ln_call *call, const conv_form *form)
 {
     convolution *kept = ln_call_keep(call, 1, sizeof *kept);
     ln_conv_call conv;
     if (!kept)
         return ln_error_status();
-    LN_TRY(read(call, &conv));
+    LN_TRY(form->read(call, &conv));
     kept->shape = shape_of(&conv);
     return ln_activation_read(call, &kept->activation);
 }
 
-// ---- conv ----
-
-ln_status ln_cpu_infer_conv(ln_call *call)
-{
-    LN_TRY(ln_infer_conv(call));
-    return infer_workspace(call, ln_conv_call_read, ln_conv2d_check, ln_conv2d_f32_workspace);
-}
-
-ln_status ln_cpu_accepts_conv(ln_call *call)
-{
-    return accepts(call, ln_conv_call_read, ln_conv2d_check);
-}
-
-ln_status ln_cpu_prepare_conv(ln_call *call)
-{
-    return prepare(call, ln_conv_call_read);
-}
-
-ln_status ln_cpu_conv(ln_call *call)
+static ln_status run(ln_call *call, const conv_form *form, const tl_tensor *addend)
 {
     const convolution *conv = ln_call_prepared(call);
     tl_tensor *dst = ln_call_dst(call, 0);
-    const tl_tensor *addend = ln_call_in(call, 3);
     if (dst->len == 0)
         return LN_OK;
 
@@ -140,50 +127,54 @@ ln_status ln_cpu_conv(ln_call *call)
                                .bias = floats(ln_call_in(call, 2)),
                                .y = dst->data,
                                .act = act_of_kernel(&conv->activation, addend)};
-    float *workspace = ln_cpu_call_workspace(call, WORKSPACE, ln_conv2d_f32_workspace(&args.shape));
+    float *workspace = ln_cpu_call_workspace(call, WORKSPACE, form->workspace(&args.shape));
     if (!workspace)
         return ln_error_status();
-    ln_conv2d_f32(ln_cpu_isa_get(), &args, workspace);
+    form->run(ln_cpu_isa_get(), &args, workspace);
     finish(call, &conv->activation, addend);
     return LN_OK;
 }
 
-// ---- deconv ----
+// ---- conv, deconv ----
+
+ln_status ln_cpu_infer_conv(ln_call *call)
+{
+    LN_TRY(ln_infer_conv(call));
+    return infer_workspace(call, &forward);
+}
+
+ln_status ln_cpu_accepts_conv(ln_call *call)
+{
+    return accepts(call, &forward);
+}
+
+ln_status ln_cpu_prepare_conv(ln_call *call)
+{
+    return prepare(call, &forward);
+}
+
+ln_status ln_cpu_conv(ln_call *call)
+{
+    return run(call, &forward, ln_call_in(call, 3));
+}
 
 ln_status ln_cpu_infer_deconv(ln_call *call)
 {
     LN_TRY(ln_infer_deconv(call));
-    return infer_workspace(call, ln_deconv_call_read, ln_deconv2d_check, ln_deconv2d_f32_workspace);
+    return infer_workspace(call, &transposed);
 }
 
 ln_status ln_cpu_accepts_deconv(ln_call *call)
 {
-    return accepts(call, ln_deconv_call_read, ln_deconv2d_check);
+    return accepts(call, &transposed);
 }
 
 ln_status ln_cpu_prepare_deconv(ln_call *call)
 {
-    return prepare(call, ln_deconv_call_read);
+    return prepare(call, &transposed);
 }
 
 ln_status ln_cpu_deconv(ln_call *call)
 {
-    const convolution *conv = ln_call_prepared(call);
-    tl_tensor *dst = ln_call_dst(call, 0);
-    if (dst->len == 0)
-        return LN_OK;
-
-    ln_deconv2d_f32_args args = {.shape = conv->shape,
-                                 .x = floats(ln_call_in(call, 0)),
-                                 .weight = floats(ln_call_in(call, 1)),
-                                 .bias = floats(ln_call_in(call, 2)),
-                                 .y = dst->data,
-                                 .act = act_of_kernel(&conv->activation, NULL)};
-    float *workspace =
-        ln_cpu_call_workspace(call, WORKSPACE, ln_deconv2d_f32_workspace(&args.shape));
-    if (!workspace)
-        return ln_error_status();
-    ln_deconv2d_f32(ln_cpu_isa_get(), &args, workspace);
-    finish(call, &conv->activation, NULL);
-    return LN_OK;
+    return run(call, &transposed, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <lightnet/act.h>
 #include <lightnet/status.h>
 
 LN_CPPSTART
@@ -25,6 +26,17 @@ typedef struct ln_conv_shape {
     size_t dilation_h, dilation_w;
     size_t pad_top, pad_left;
 } ln_conv_shape;
+
+// A convolution of channels-first images, or its transpose.
+typedef struct ln_conv2d_f32_args {
+    ln_conv_shape shape;
+    const float *x;      // [batch, in_channels, in_h, in_w]
+    const float *weight; // [out_channels, in_channels / group, kernel_h, kernel_w]; of a transpose
+                         // [in_channels, out_channels / group, kernel_h, kernel_w]
+    const float *bias;   // [out_channels]; NULL: none
+    float *y;            // [batch, out_channels, out_h, out_w], apart from the inputs
+    ln_act act;
+} ln_conv2d_f32_args;
 
 // LN_INVALID, with the reason, for a group, kernel, stride or dilation of 0, a stride above
 // `max_stride`, and channels that the groups do not divide. `name` stands in the message.

@@ -23,15 +23,6 @@
 
 LN_CPPSTART
 
-typedef struct ln_conv2d_f32_args {
-    ln_conv_shape shape;
-    const float *x;      // [batch, in_channels, in_h, in_w]
-    const float *weight; // [out_channels, in_channels / group, kernel_h, kernel_w]
-    const float *bias;   // [out_channels]; NULL: none
-    float *y;            // [batch, out_channels, out_h, out_w], apart from the inputs
-    ln_act act;
-} ln_conv2d_f32_args;
-
 // LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
 // stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
 // Batch, channels and sizes of images may be 0.

@@ -77,7 +77,7 @@ size_t ln_deconv2d_f32_workspace(const ln_conv_shape *shape)
 
 // One group, and one of its phases.
 typedef struct phase_work {
-    const ln_deconv2d_f32_args *args;
+    const ln_conv2d_f32_args *args;
     size_t group;
     size_t channels; // in and out, of the group
     size_t outs;
@@ -177,7 +177,7 @@ static void scatter_run(const phase_work *w, float *y, const pixel_run *run, siz
 static void run_panel(const ln_gemm_f32_kernel *gemm, const phase_work *w, const float *x, float *y,
                       size_t pixel, size_t count)
 {
-    const ln_deconv2d_f32_args *args = w->args;
+    const ln_conv2d_f32_args *args = w->args;
     pixel_run run;
     for (size_t at = 0; at < count; at += run.count) {
         run = find_run(w, pixel + at, at, count - at);
@@ -226,7 +226,7 @@ static bool is_at_border(size_t out, size_t pad, size_t kernel, size_t dilation,
 static void mend_image(ln_deconv2d_pixel_f32_fn *run_pixel, const phase_work *w, const float *x,
                        float *y)
 {
-    const ln_deconv2d_f32_args *args = w->args;
+    const ln_conv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
     size_t taps = s->kernel_h * s->kernel_w;
     for (size_t o = 0; o < w->outs; o++) {
@@ -258,7 +258,7 @@ static void mend_image(ln_deconv2d_pixel_f32_fn *run_pixel, const phase_work *w,
 
 static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t first_y, size_t first_x)
 {
-    const ln_deconv2d_f32_args *args = w->args;
+    const ln_conv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
     size_t in_size = w->channels * s->in_h * s->in_w, out_size = w->outs * s->out_h * s->out_w;
     w->rows = ln_deconv_find_phase(first_y, s->out_h, s->pad_top, s->kernel_h, s->dilation_h,
@@ -275,7 +275,7 @@ static void run_phase(const ln_gemm_f32_kernel *gemm, phase_work *w, size_t firs
 static void run_group(ln_deconv2d_pixel_f32_fn *run_pixel, const ln_gemm_f32_kernel *gemm,
                       phase_work *w)
 {
-    const ln_deconv2d_f32_args *args = w->args;
+    const ln_conv2d_f32_args *args = w->args;
     const ln_conv_shape *s = &args->shape;
     size_t in_size = w->channels * s->in_h * s->in_w, out_size = w->outs * s->out_h * s->out_w;
     for (size_t y = 0; y < s->stride_h && y < s->out_h; y++)
@@ -286,7 +286,7 @@ static void run_group(ln_deconv2d_pixel_f32_fn *run_pixel, const ln_gemm_f32_ker
                    args->y + (n * s->group + w->group) * out_size);
 }
 
-void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace)
+void ln_deconv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace)
 {
     const ln_conv_shape *s = &args->shape;
     ln_deconv2d_pixel_f32_fn *run_pixel = ln_deconv2d_pixel_f32_select(isa);

@@ -22,15 +22,6 @@
 
 LN_CPPSTART
 
-typedef struct ln_deconv2d_f32_args {
-    ln_conv_shape shape;
-    const float *x;      // [batch, in_channels, in_h, in_w]
-    const float *weight; // [in_channels, out_channels / group, kernel_h, kernel_w]
-    const float *bias;   // [out_channels]; NULL: none
-    float *y;            // [batch, out_channels, out_h, out_w], apart from the inputs
-    ln_act act;
-} ln_deconv2d_f32_args;
-
 // LN_INVALID, with the reason, for a shape that the functions below do not take: a group, kernel,
 // stride or dilation of 0, channels that the groups do not divide, or sizes that overflow.
 // Batch, channels and sizes of images may be 0.
@@ -40,7 +31,7 @@ ln_status ln_deconv2d_check(const ln_conv_shape *shape);
 size_t ln_deconv2d_f32_workspace(const ln_conv_shape *shape);
 
 // The shape has passed the check. `workspace` is aligned for float and may hold anything.
-void ln_deconv2d_f32(ln_cpu_isa isa, const ln_deconv2d_f32_args *args, float *workspace);
+void ln_deconv2d_f32(ln_cpu_isa isa, const ln_conv2d_f32_args *args, float *workspace);
 
 // ---- Kernels ----
 

@@ -13,7 +13,7 @@ static size_t count_of(const size_t *dims)
 }
 
 // Every input element spreads over a window; the sums of magnitudes measure the error.
-static void spread(const ln_deconv2d_f32_args *args, double *sums, double *scales)
+static void spread(const ln_conv2d_f32_args *args, double *sums, double *scales)
 {
     const ln_conv_shape *s = &args->shape;
     size_t channels = s->in_channels / s->group, outs = s->out_channels / s->group;
@@ -42,7 +42,7 @@ static void spread(const ln_deconv2d_f32_args *args, double *sums, double *scale
     }
 }
 
-static void check_against_double(const ln_deconv2d_f32_args *args)
+static void check_against_double(const ln_conv2d_f32_args *args)
 {
     const ln_conv_shape *s = &args->shape;
     size_t count = s->batch * s->out_channels * s->out_h * s->out_w;
@@ -86,12 +86,12 @@ static void check_weights(const ln_conv_shape *s, bool with_bias, ln_act act, bo
         guarded workspace = guarded_make(ln_deconv2d_f32_workspace(s) / sizeof(float), at_end);
         fill_nan(workspace.p, workspace.count);
         fill_nan(y.p, y_count);
-        ln_deconv2d_f32_args args = {.shape = *s,
-                                     .x = x.p,
-                                     .weight = weight.p,
-                                     .bias = with_bias ? bias.p : NULL,
-                                     .y = y.p,
-                                     .act = act};
+        ln_conv2d_f32_args args = {.shape = *s,
+                                   .x = x.p,
+                                   .weight = weight.p,
+                                   .bias = with_bias ? bias.p : NULL,
+                                   .y = y.p,
+                                   .act = act};
         ln_deconv2d_f32(isa, &args, workspace.p);
         if (isa == LN_CPU_ISA_generic) {
             check_against_double(&args);
@@ -224,7 +224,7 @@ TEST(wide_strides_with_large_kernels_take_no_longer_than_their_outputs)
     CHECK(x && weight && y && workspace);
     x[3] = 1;
     weight[700 * 700 - 1] = 3;
-    ln_deconv2d_f32_args args = {.shape = s, .x = x, .weight = weight, .y = y};
+    ln_conv2d_f32_args args = {.shape = s, .x = x, .weight = weight, .y = y};
     ln_deconv2d_f32(LN_CPU_ISA_generic, &args, workspace);
     CHECK(y[s.out_h * s.out_w - 1] == 3);
     free(x);
