@@ -19,7 +19,7 @@ bool ln_is_safe_code(uint32_t code)
     return !is_control && !is_direction;
 }
 
-size_t ln_safe_step(const char *text, char out[LN_SAFE_BYTES], size_t *out_len)
+static size_t show_step(const char *text, char out[LN_SAFE_BYTES], size_t *out_len)
 {
     uint32_t code;
     size_t taken = ln_utf8_get(text, &code);
@@ -42,7 +42,7 @@ size_t ln_sprint_safe(char *buf, size_t size, const char *text)
     char shown[LN_SAFE_BYTES];
     bool fits = size > 0;
     for (size_t shown_len; text && *text; len += shown_len) {
-        text += ln_safe_step(text, shown, &shown_len);
+        text += show_step(text, shown, &shown_len);
         fits = fits && len + shown_len < size;
         if (fits)
             memcpy(buf + len, shown, shown_len);
@@ -58,7 +58,7 @@ int ln_fprint_safe(FILE *fp, const char *text)
 {
     char shown[LN_SAFE_BYTES];
     for (size_t len; text && *text;) {
-        text += ln_safe_step(text, shown, &len);
+        text += show_step(text, shown, &len);
         if (fwrite(shown, 1, len, fp) != len)
             return -1;
     }

@@ -15,8 +15,4 @@
 // direction of text.
 bool ln_is_safe_code(uint32_t code);
 
-// Writes to `out` how the character at `text`, which does not end there, is shown; returns how many
-// bytes of `text` it is.
-size_t ln_safe_step(const char *text, char out[LN_SAFE_BYTES], size_t *out_len);
-
 #endif

@@ -81,9 +81,6 @@ void ln_opdesc_put_args(ln_text *text, const ln_opdesc *op, const ln_opdesc_tens
                         size_t count, bool has_prose);
 void ln_opdesc_put_places(ln_text *text, const ln_opdesc *op);
 void ln_opdesc_put_since(ln_text *text, const ln_opdesc *op);
-// In call form: its first output has the elements of an input.
-bool ln_opdesc_is_view(const ln_opdesc *op);
-
 bool ln_opdesc_has_places(const ln_opdesc *op);
 
 // Its LN_ARG_... bits.

@@ -219,7 +219,7 @@ static void put_tensor_names(const printer *p, const char *suffix, const ln_opde
     ln_text_puts(p->text, "NULL};\n");
 }
 
-bool ln_opdesc_is_view(const ln_opdesc *op)
+static bool is_view(const ln_opdesc *op)
 {
     return ln_opdesc_is_call(op) && op->out_count > 0 && op->outs[0].owner;
 }
@@ -229,7 +229,7 @@ bool ln_opdesc_has_places(const ln_opdesc *op)
     bool has_any = false;
     for (size_t i = 0; i < op->out_count; i++)
         has_any = has_any || op->outs[i].inplace || op->outs[i].inplace_first ||
-                  op->outs[i].part_of || op->outs[i].joins || ln_opdesc_is_view(op);
+                  op->outs[i].part_of || op->outs[i].joins || is_view(op);
     return has_any;
 }
 
@@ -254,7 +254,7 @@ void ln_opdesc_put_places(ln_text *text, const ln_opdesc *op)
         put_places_over(text, out->arg_name, out->inplace_first, "OVER_FIRST");
         put_place(text, out->arg_name, out->part_of, "INSIDE");
         put_place(text, out->arg_name, out->joins, "AROUND");
-        put_place(text, out->arg_name, ln_opdesc_is_view(op) ? out->owner : NULL, "VIEW");
+        put_place(text, out->arg_name, is_view(op) ? out->owner : NULL, "VIEW");
     }
     ln_text_puts(text, "    {NULL, NULL, LN_PLACE_OVER},\n");
 }
@@ -353,7 +353,7 @@ static void put_info(const printer *p)
         ln_text_printf(text, "    .cost = %s_cost,\n", op->optype);
     if (ln_opdesc_has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
-    put_name(text, "open_run", op->compute && ln_opdesc_is_view(op) ? "ln_call_run" : NULL);
+    put_name(text, "open_run", op->compute && is_view(op) ? "ln_call_run" : NULL);
     if (op->commutes)
         ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);
     put_name(text, "is_random", op->is_random);
@@ -412,7 +412,7 @@ void ln_opdesc_put_proto(const printer *p)
     if (ln_opdesc_is_call(op)) {
         put_name(text, "pre_run", "ln_call_pre_run");
         bool is_static = op->out_count > 0 && op->outs[0].is_static == LN_DESC_TRUE;
-        const char *run = op->compute && !ln_opdesc_is_view(op) ? "ln_call_run" : NULL;
+        const char *run = op->compute && !is_view(op) ? "ln_call_run" : NULL;
         put_name(text, is_static ? "static_run" : "run", run);
         put_name(text, "post_run", "ln_call_post_run");
         put_name(text, "calc_offset", op->calc_offset);

@@ -37,7 +37,6 @@ typedef struct carried_tensor {
 struct ln_carried {
     atomic_size_t holder_count;
     ln_hash *table; // name -> carried_tensor
-    size_t byte_count;
     kept_block *kept;
     mapped_range *mapped;
 };
@@ -112,7 +111,6 @@ ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, 
         return ln_error_status();
     }
     item->tensor->data = (void *)(uintptr_t)data;
-    carried->byte_count += tl_tensor_size(item->tensor);
     return LN_OK;
 }
 
@@ -120,11 +118,6 @@ const tl_tensor *ln_carried_find(const ln_carried *carried, const char *name)
 {
     const carried_tensor *item = carried ? ln_hash_find(carried->table, name) : NULL;
     return item ? item->tensor : NULL;
-}
-
-size_t ln_carried_byte_count(const ln_carried *carried)
-{
-    return carried ? carried->byte_count : 0;
 }
 
 size_t ln_carried_count(const ln_carried *carried)

@@ -27,7 +27,6 @@ ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, 
 // The tensor of that name, with its data; NULL if there is none or `carried` is NULL.
 const tl_tensor *ln_carried_find(const ln_carried *carried, const char *name);
 
-size_t ln_carried_byte_count(const ln_carried *carried); // of all tensors; 0 for NULL
 size_t ln_carried_count(const ln_carried *carried);
 
 // Calls `release(block)` when the store ends; at once if that cannot be noted.

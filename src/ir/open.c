@@ -14,15 +14,6 @@ static void show_nothing(tl_tensor *tensor)
     tensor->data = NULL;
 }
 
-tl_tensor *ln_open_tensor_create(void)
-{
-    int dims[TL_MAXDIM] = {0};
-    tl_tensor *tensor = tl_tensor_create(NULL, TL_MAXDIM, dims, TL_FLOAT);
-    if (tensor)
-        show_nothing(tensor);
-    return tensor;
-}
-
 void ln_open_hold(ln_tensor_entry *entry, ln_object *object)
 {
     ln_object_retain(object); // first: it may be the one that is held

@@ -10,9 +10,6 @@
 
 #include <lightnet/tensor_entry.h>
 
-// A tensor for an open entry, with room for the shapes to come; NULL when memory is gone.
-tl_tensor *ln_open_tensor_create(void);
-
 // The entry shows `object` and holds it. The entry is open.
 void ln_open_hold(ln_tensor_entry *entry, ln_object *object);
 

@@ -18,7 +18,7 @@
 #include "pass/build.h"
 
 const int ln_layout_to_last[4] = {0, 2, 3, 1};
-const int ln_layout_from_last[4] = {0, 3, 1, 2};
+static const int from_last[4] = {0, 3, 1, 2};
 
 // ---- Tensors ----
 
@@ -81,7 +81,7 @@ static const char *find_origin(const ln_layout_build *build, const char *tname)
         return NULL;
     const ln_param_entry *axes = ln_param_list_find(maker->op_arg->params, "axes");
     if (!axes || axes->array_len != 4 ||
-        memcmp(axes->value_array_int, ln_layout_from_last, sizeof ln_layout_from_last) != 0)
+        memcmp(axes->value_array_int, from_last, sizeof from_last) != 0)
         return NULL;
     return first_in(maker);
 }
@@ -201,8 +201,8 @@ ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, cons
                           outs, params, ins && outs && params);
 }
 
-ln_status ln_layout_emit_reshape(ln_layout_build *build, const char *src, const char *dst,
-                                 const int dims[4])
+static ln_status emit_reshape(ln_layout_build *build, const char *src, const char *dst,
+                              const int dims[4])
 {
     ln_list *ins = ln_tensor_list_append(NULL, "src", src);
     ln_list *outs = ln_tensor_list_append(NULL, "dst", dst);
@@ -216,8 +216,7 @@ const char *ln_layout_lifted(ln_layout_build *build, const char *tname)
         return tname;
     char *image = ln_layout_new_name(build, tname, "image");
     ln_status status =
-        image ? ln_layout_emit_reshape(build, tname, image, ln_layout_dims_of(build, tname).d)
-              : LN_NO_MEMORY;
+        image ? emit_reshape(build, tname, image, ln_layout_dims_of(build, tname).d) : LN_NO_MEMORY;
     ln_free(image);
     return status == LN_OK ? ln_layout_last_made(build) : NULL;
 }
@@ -231,18 +230,18 @@ static ln_status emit_row_back(ln_layout_build *build, const char *nhwc, const c
     const int *dims = ln_layout_find(build, tname)->tensor->dims;
     ln_list *params = ln_param_list_append_array_int(NULL, "dims", 3, dims);
     ln_status status =
-        image ? ln_layout_emit_transpose(build, nhwc, image, ln_layout_from_last) : LN_NO_MEMORY;
+        image ? ln_layout_emit_transpose(build, nhwc, image, from_last) : LN_NO_MEMORY;
     status = ln_layout_emit(build, "reshape", "row", ins, outs, params,
                             status == LN_OK && ins && outs && params);
     ln_free(image);
     return status;
 }
 
-ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
+static ln_status emit_back(ln_layout_build *build, const char *nhwc, const char *tname)
 {
     if (ln_layout_find(build, tname)->tensor->ndim == 3)
         return emit_row_back(build, nhwc, tname);
-    return ln_layout_emit_transpose(build, nhwc, tname, ln_layout_from_last);
+    return ln_layout_emit_transpose(build, nhwc, tname, from_last);
 }
 
 // ---- Names and NHWC forms of an operator's tensors ----
@@ -288,7 +287,7 @@ ln_status ln_layout_emit_nhwc(ln_layout_build *build, const char *optype, const 
     ln_list *outs = nhwc ? ln_tensor_list_append(NULL, out_arg, nhwc) : NULL;
     ln_status status = ln_layout_emit(build, optype, NULL, ins, outs, params, is_complete && outs);
     if (status == LN_OK)
-        status = ln_layout_emit_back(build, nhwc, out);
+        status = emit_back(build, nhwc, out);
     ln_free(nhwc);
     return status;
 }

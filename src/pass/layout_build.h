@@ -65,16 +65,9 @@ ln_status ln_layout_emit(ln_layout_build *build, const char *optype, const char 
 ln_status ln_layout_emit_transpose(ln_layout_build *build, const char *src, const char *dst,
                                    const int axes[4]);
 
-// Appends `reshape(src | dst | dims)`.
-ln_status ln_layout_emit_reshape(ln_layout_build *build, const char *src, const char *dst,
-                                 const int dims[4]);
-
 // The name of the tensor as [N, C, H, W], of which a row becomes a view; NULL with a recorded
 // failure.
 const char *ln_layout_lifted(ln_layout_build *build, const char *tname);
-
-// Appends what makes image `tname` from its NHWC form.
-ln_status ln_layout_emit_back(ln_layout_build *build, const char *nhwc, const char *tname);
 
 // ---- What many rewrites need ----
 
@@ -123,8 +116,7 @@ void ln_layout_add_string(ln_layout_params *p, const char *name, const char *val
                           const char *usual);
 bool ln_layout_are_complete(const ln_layout_params *p);
 
-extern const int ln_layout_to_last[4];   // axes of the transpose that makes an NHWC form
-extern const int ln_layout_from_last[4]; // and of the one that leads back
+extern const int ln_layout_to_last[4]; // axes of the transpose that makes an NHWC form
 
 // ---- Tables: of an arch, and what any arch wants (layout_ops.c) ----
 

@@ -63,11 +63,6 @@ bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name)
     return has_name((const char *const *)op_arg->in_arg_names, arg_name);
 }
 
-bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name)
-{
-    return has_name((const char *const *)op_arg->out_arg_names, arg_name);
-}
-
 bool ln_op_may_be_constant(const ln_op *proto)
 {
     return proto->run || proto->static_run || ln_streq(proto->op_arg->arch, "none");

@@ -18,7 +18,6 @@ const char *ln_op_in_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_
 const char *ln_op_out_name(const ln_op_arg *op_arg, size_t index, char buffer[LN_MAX_NAME_LEN]);
 
 bool ln_op_has_in(const ln_op_arg *op_arg, const char *arg_name);
-bool ln_op_has_out(const ln_op_arg *op_arg, const char *arg_name);
 
 // What operators of the type make is static if all that they read is: they run once, when the model
 // is loaded. Not so where a device runs groups of operators that have no function of their own.

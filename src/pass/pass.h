@@ -47,9 +47,6 @@ typedef struct ln_pass {
     ln_status (*run)(ln_compilation *compilation);
 } ln_pass;
 
-// The pipeline in order; ends with a NULL name.
-extern const ln_pass ln_pipeline[];
-
 // Finds the archs of `target` ("cuda,cpu") and their fallbacks, and reads the files of rules. An
 // unknown arch is an error that lists the known ones. The options are borrowed. Whatever the
 // result, the compilation is released with ln_compilation_deinit.

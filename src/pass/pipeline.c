@@ -19,7 +19,7 @@
 extern const ln_rule_set ln_rules_core;    // src/op: from_*.rules
 extern const ln_rule_set ln_rules_general; // rules/*.rules
 
-const ln_pass ln_pipeline[] = {
+static const ln_pass passes[] = {
     // First, so that nothing is done for what is not needed.
     {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
     // What rules, layout and archs see from here on: one way to say each thing.
@@ -166,7 +166,7 @@ static ln_status fail_unknown_pass(const char *name, size_t len)
     size_t used = 0;
     snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), name);
     ln_nearest nearest = ln_nearest_to(word);
-    for (const ln_pass *pass = ln_pipeline; pass->name && used < sizeof known; pass++) {
+    for (const ln_pass *pass = passes; pass->name && used < sizeof known; pass++) {
         ln_nearest_try(&nearest, pass->name);
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  pass->name);
@@ -180,7 +180,7 @@ static ln_status check_names(const char *names)
 {
     while (names && *names) {
         size_t len = strcspn(names, ",");
-        const ln_pass *pass = ln_pipeline;
+        const ln_pass *pass = passes;
         while (pass->name && !(strlen(pass->name) == len && strncmp(pass->name, names, len) == 0))
             pass++;
         if (!pass->name)
@@ -221,7 +221,7 @@ ln_status ln_passes_run(ln_compilation *compilation)
     const char *last = compilation->options ? compilation->options->stop_after : NULL;
     LN_TRY(check_names(names));
     LN_TRY(check_names(last));
-    for (const ln_pass *pass = ln_pipeline; pass->name; pass++) {
+    for (const ln_pass *pass = passes; pass->name; pass++) {
         if (is_wanted(names, pass))
             LN_TRY(run_pass(compilation, pass));
         if (last && is_named(last, pass->name))

@@ -23,26 +23,20 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const ln_expr_value *
 #define PREDICATE(name) bool ln_predicate_##name(const ln_context *ctx, const ln_expr_value *args)
 
 // Stops at the second reader, so that a tensor with many readers costs no more than one with two.
-const ln_op *ln_only_reader(const ln_context *ctx, const char *tensor, size_t *out_count)
+PREDICATE(single_use)
 {
-    if (out_count)
-        *out_count = 0;
+    const char *tensor = args[0].tensors[0];
     ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tensor);
     const ln_op *reader = NULL, *next;
     while ((next = ln_dfg_next_reader(&readers)) != NULL) {
         if (reader && reader != next)
-            return NULL;
+            return false;
         reader = next;
     }
-    for (const ln_list *l = reader && out_count ? reader->op_arg->tensors_in : NULL; l; l = l->next)
-        *out_count += (size_t)ln_streq(((const ln_tensor_list_entry *)l->data)->name, tensor);
-    return reader;
-}
-
-PREDICATE(single_use)
-{
-    size_t count;
-    return ln_only_reader(ctx, args[0].tensors[0], &count) && count == 1;
+    size_t count = 0;
+    for (const ln_list *l = reader ? reader->op_arg->tensors_in : NULL; l; l = l->next)
+        count += (size_t)ln_streq(((const ln_tensor_list_entry *)l->data)->name, tensor);
+    return count == 1;
 }
 
 PREDICATE(static)

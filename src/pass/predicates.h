@@ -32,8 +32,4 @@ bool ln_predicate_holds(const ln_context *ctx, ln_rule_predicate predicate,
 bool ln_predicate_is_decided(const ln_context *ctx, ln_rule_predicate predicate,
                              const ln_expr_value *args);
 
-// The only operator that reads `tensor`; NULL if there is none or another one. *out_count, which
-// may be NULL, receives how often it reads it.
-const ln_op *ln_only_reader(const ln_context *ctx, const char *tensor, size_t *out_count);
-
 #endif

@@ -150,9 +150,21 @@ ln_status ln_cpu_prepare_scale_shift(ln_call *call)
 ln_status ln_cpu_compute_scale_shift(ln_call *call)
 {
     const arithmetic *a = ln_call_prepared(call);
-    return ln_cpu_scale_shift(ln_cpu_call_pool(call), ln_call_in(call, 0), a->src_first,
-                              ln_call_in(call, 1), ln_call_in(call, 2), ln_call_dst(call, 0),
-                              a->of.act, a->of.alpha, a->of.beta);
+    const tl_tensor *src = ln_call_in(call, 0), *scale = ln_call_in(call, 1);
+    const tl_tensor *dst = ln_call_dst(call, 0);
+    if (dst->len == 0)
+        return LN_OK;
+    ln_scale_shift_f32_args args = {
+        .rows = (size_t)(dst->len / scale->len),
+        .channels = (size_t)scale->len,
+        .x = (const float *)src->data + a->src_first,
+        .x_row = (size_t)src->dims[src->ndim - 1],
+        .scale = scale->data,
+        .offset = ln_call_in(call, 2)->data,
+        .y = dst->data,
+        .act = {.act = a->of.act, .alpha = a->of.alpha, .beta = a->of.beta}};
+    ln_scale_shift_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
+    return LN_OK;
 }
 
 // ---- From tensors to kernels ----
@@ -205,24 +217,6 @@ ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act
 {
     ln_act_f32_args args = {.act = act, .alpha = alpha, .beta = beta};
     ln_act_f32(ln_cpu_isa_get(), &args, (size_t)dst->len, src->data, dst->data, pool);
-    return LN_OK;
-}
-
-ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
-                             const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst,
-                             ln_act act, float alpha, float beta)
-{
-    if (dst->len == 0)
-        return LN_OK;
-    ln_scale_shift_f32_args args = {.rows = (size_t)(dst->len / scale->len),
-                                    .channels = (size_t)scale->len,
-                                    .x = (const float *)src->data + src_first,
-                                    .x_row = (size_t)src->dims[src->ndim - 1],
-                                    .scale = scale->data,
-                                    .offset = offset->data,
-                                    .y = dst->data,
-                                    .act = {.act = act, .alpha = alpha, .beta = beta}};
-    ln_scale_shift_f32(ln_cpu_isa_get(), &args, pool);
     return LN_OK;
 }
 

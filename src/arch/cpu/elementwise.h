@@ -28,11 +28,6 @@ ln_status ln_cpu_elew_rows(ln_call *call, int op);
 ln_status ln_cpu_act(ln_pool *pool, const tl_tensor *src, tl_tensor *dst, ln_act act, float alpha,
                      float beta);
 
-// `scale` and `offset` are for the last axis.
-ln_status ln_cpu_scale_shift(ln_pool *pool, const tl_tensor *src, int src_first,
-                             const tl_tensor *scale, const tl_tensor *offset, tl_tensor *dst,
-                             ln_act act, float alpha, float beta);
-
 // Rows of the last axis, of as many elements as `scale`; `bias` may be NULL.
 ln_status ln_cpu_layernorm(ln_pool *pool, const tl_tensor *src, const tl_tensor *scale,
                            const tl_tensor *bias, tl_tensor *dst, float epsilon, ln_bool centered);

@@ -18,9 +18,9 @@ const ln_quant_places ln_places_dynamic_matmul = {0, -1, -1, 1, 2, 3, -1, -1, 4}
 
 // ---- Parameters along an axis ----
 
-ln_status ln_quant_spread_read(ln_call *call, const char *name, const tl_tensor *values,
-                               double otherwise, int axis, int ndim, const int64_t *dims,
-                               ln_quant_spread *out_spread)
+static ln_status read_spread(ln_call *call, const char *name, const tl_tensor *values,
+                             double otherwise, int axis, int ndim, const int64_t *dims,
+                             ln_quant_spread *out_spread)
 {
     *out_spread = (ln_quant_spread){.values = values, .otherwise = otherwise};
     if (!values || values->len == 1)
@@ -50,7 +50,7 @@ ln_status ln_quant_spread_over(ln_call *call, const char *name, const tl_tensor 
     int64_t dims[TL_MAXDIM];
     for (int d = 0; d < over->ndim; d++)
         dims[d] = over->dims[d];
-    return ln_quant_spread_read(call, name, values, otherwise, axis, over->ndim, dims, out_spread);
+    return read_spread(call, name, values, otherwise, axis, over->ndim, dims, out_spread);
 }
 
 double ln_quant_spread_at(const ln_quant_spread *spread, int64_t i)

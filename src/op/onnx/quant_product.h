@@ -26,9 +26,6 @@ typedef struct ln_quant_spread {
 } ln_quant_spread;
 
 // A vector of more than one value runs along `axis`; another shape broadcasts, last axis to last.
-ln_status ln_quant_spread_read(ln_call *call, const char *name, const tl_tensor *values,
-                               double otherwise, int axis, int ndim, const int64_t *dims,
-                               ln_quant_spread *out_spread);
 ln_status ln_quant_spread_over(ln_call *call, const char *name, const tl_tensor *values,
                                double otherwise, int axis, const tl_tensor *over,
                                ln_quant_spread *out_spread);

@@ -217,7 +217,7 @@ static ln_status tile_axes(ln_call *call, int64_t *repeats, bool *out_is_known)
     return LN_OK;
 }
 
-ln_status ln_tile_find(ln_call *call, int64_t *repeats, bool *out_is_known)
+static ln_status find_repeats(ln_call *call, int64_t *repeats, bool *out_is_known)
 {
     if (ln_call_since(call) < 6)
         return tile_one_axis(call, repeats, out_is_known);
@@ -229,7 +229,7 @@ ln_status ln_infer_tile(ln_call *call)
     const tl_tensor *data = ln_call_in(call, 0);
     int64_t dims[TL_MAXDIM];
     bool is_known;
-    LN_TRY(ln_tile_find(call, dims, &is_known));
+    LN_TRY(find_repeats(call, dims, &is_known));
     if (!is_known)
         return ln_call_out_open(call);
     for (int i = 0; i < data->ndim; i++) {

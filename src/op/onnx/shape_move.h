@@ -31,9 +31,6 @@ typedef struct ln_slice_plan {
 
 ln_status ln_slice_find(ln_call *call, ln_slice_plan *plan);
 
-// What Tile repeats: each axis `repeats` times.
-ln_status ln_tile_find(ln_call *call, int64_t *repeats, bool *out_is_known);
-
 // What Pad puts before and after each axis; negative: what it takes away.
 typedef struct ln_pad_plan {
     bool is_known;

@@ -53,7 +53,7 @@ static ln_attribute_type type_of(const ln_onnx_attribute *a)
 
 // ---- Reading ----
 
-const ln_onnx_given *ln_onnx_find_given(const ln_onnx_current *node, const char *name)
+static const ln_onnx_given *find_given(const ln_onnx_current *node, const char *name)
 {
     for (size_t i = 0; i < node->given_count; i++) {
         if (strcmp(node->given[i].name, name) == 0)
@@ -73,7 +73,7 @@ static ln_status find_referred(ln_onnx_builder *b, const char *name, ln_onnx_att
 {
     ln_onnx_frame *frame = ln_onnx_top(b);
     *out_is_there = 0;
-    const ln_onnx_given *given = frame->call ? ln_onnx_find_given(frame->call, name) : NULL;
+    const ln_onnx_given *given = frame->call ? find_given(frame->call, name) : NULL;
     if (given) {
         *out = given->value;
         *out_is_there = 1;
@@ -100,7 +100,7 @@ static ln_status read_one(ln_onnx_builder *b, ln_onnx_bytes message)
         ln_onnx_arena_text(&frame->node_arena, given->value.name.at, given->value.name.len);
     if (!given->name)
         return ln_error_status();
-    if (ln_onnx_find_given(node, given->name))
+    if (find_given(node, given->name))
         return ln_onnx_problem(b, NULL, "its attribute '%s' is there twice", given->name);
     int is_there = 1;
     ln_onnx_bytes referred = given->value.ref_attr_name;

@@ -175,9 +175,6 @@ ln_status ln_onnx_read_given(ln_onnx_builder *b);                  // the attrib
 ln_status ln_onnx_add_given(ln_onnx_builder *b, ln_list **params); // to params and b->ins
 ln_status ln_onnx_make_constant(ln_onnx_builder *b);               // a node Constant
 
-// The attribute of that name; NULL if there is none.
-const ln_onnx_given *ln_onnx_find_given(const ln_onnx_current *node, const char *name);
-
 // ---- build_value.c ----
 
 // A name that nothing has yet, `wanted` if it is free; lives as long as the builder.

@@ -75,15 +75,6 @@ void ln_onnx_mapping_destroy(void *mapping)
     ln_free(m);
 }
 
-void ln_onnx_mapping_destroy_all(ln_onnx_mapping *first)
-{
-    while (first) {
-        ln_onnx_mapping *next = first->next;
-        ln_onnx_mapping_destroy(first);
-        first = next;
-    }
-}
-
 // Maps `len` bytes of the open file and closes it.
 static ln_status map_and_close(int fd, const char *path, size_t len, ln_onnx_mapping **out_mapping)
 {

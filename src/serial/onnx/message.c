@@ -158,10 +158,3 @@ float ln_onnx_float(uint64_t bits)
     memcpy(&value, &low, sizeof value);
     return value;
 }
-
-double ln_onnx_double(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}

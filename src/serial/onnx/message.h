@@ -146,9 +146,8 @@ typedef struct ln_onnx_number_cursor {
 bool ln_onnx_number_next(const ln_onnx_numbers *numbers, ln_onnx_number_cursor *cursor,
                          uint64_t *out);
 
-// The float or double with these bits.
+// The float with these bits.
 float ln_onnx_float(uint64_t bits);
-double ln_onnx_double(uint64_t bits);
 
 static inline int64_t ln_onnx_int(ln_onnx_scalar scalar)
 {

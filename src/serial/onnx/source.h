@@ -55,8 +55,7 @@ ln_status ln_onnx_map_model(const char *path, ln_onnx_mapping **out_mapping);
 ln_status ln_onnx_external(ln_onnx_source *source, ln_onnx_bytes location, uint64_t offset,
                            uint64_t len, ln_onnx_bytes *out_bytes);
 
-// Frees one mapping (a void * for ln_context_keep), or all that follow it. NULL is fine.
+// Frees one mapping (a void * for ln_context_keep). NULL is fine.
 void ln_onnx_mapping_destroy(void *mapping);
-void ln_onnx_mapping_destroy_all(ln_onnx_mapping *first);
 
 #endif

@@ -59,16 +59,6 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
     }
 }
 
-ln_status ln_cpu_check_floats_but(ln_call *call, int except)
-{
-    for (int i = 0; i < ln_call_in_count(call); i++) {
-        const tl_tensor *in = ln_call_in(call, i);
-        if (in && i != except && in->dtype != TL_FLOAT)
-            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
-    }
-    return LN_OK;
-}
-
 // ---- Queries that see nothing ----
 
 static bool sees_nothing(const ln_cpu_attend *a, size_t b, size_t head, size_t query)

@@ -66,9 +66,6 @@ typedef struct ln_cpu_head_copy {
 
 void ln_cpu_copy_heads(const ln_cpu_head_copy *copy);
 
-// Whether all inputs but `except`, -1: none, have floats.
-ln_status ln_cpu_check_floats_but(ln_call *call, int except);
-
 LN_CPPEND
 
 #endif

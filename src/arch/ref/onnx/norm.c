@@ -20,7 +20,7 @@ ln_shaped ln_shape_of(const tl_tensor *t)
 
 // ---- The frame ----
 
-ln_status ln_norm_init(ln_call *call, ln_norm *norm)
+static ln_status init(ln_call *call, ln_norm *norm)
 {
     norm->part_count = 1;
     for (int d = 0; d < norm->parts.ndim; d++)
@@ -42,7 +42,9 @@ static ln_status walk_parts(ln_call *call, const ln_norm *norm, ln_ref_rows *row
     return LN_OK;
 }
 
-ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered)
+// Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean
+// of squares, if not `is_centered`.
+static ln_status measure(ln_call *call, ln_norm *norm, bool is_centered)
 {
     double count = norm->part_count ? (double)norm->src->len / (double)norm->part_count : 0;
     ln_ref_rows rows;
@@ -65,7 +67,8 @@ ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered)
     return LN_OK;
 }
 
-void ln_norm_invert(ln_norm *norm, double epsilon)
+// inverse = 1 / sqrt(inverse + epsilon)
+static void invert(ln_norm *norm, double epsilon)
 {
     for (size_t p = 0; p < norm->part_count; p++)
         norm->inverse[p] = 1 / sqrt(norm->inverse[p] + epsilon);
@@ -82,7 +85,7 @@ static inline void apply_at(const ln_norm *norm, const ln_ref_rows *rows, size_t
     ln_elem_set_real(norm->dst, rows->start + i, x);
 }
 
-ln_status ln_norm_apply(ln_call *call, const ln_norm *norm)
+static ln_status apply(ln_call *call, const ln_norm *norm)
 {
     ln_ref_rows rows;
     LN_TRY(walk_parts(call, norm, &rows, 3));
@@ -170,7 +173,7 @@ static ln_shaped batch_parts(const ln_call *call, const tl_tensor *src)
 static ln_status measure_batch(ln_call *call, ln_norm *norm)
 {
     double momentum = ln_call_float(call, "momentum");
-    LN_TRY(ln_norm_measure(call, norm, true));
+    LN_TRY(measure(call, norm, true));
     const double *measured[] = {norm->mean, norm->inverse};
     for (int k = 0; k < 2; k++) {
         const tl_tensor *before = ln_call_in(call, 3 + k);
@@ -226,15 +229,15 @@ ln_status ln_ref_onnx_batch_normalization(ln_call *call)
         .bias = ln_call_in(call, 2),
     };
     norm.scale_shape = norm.bias_shape = norm.parts;
-    LN_TRY(ln_norm_init(call, &norm));
+    LN_TRY(init(call, &norm));
     if (ln_call_is_counting(call))
         return LN_OK;
     if (ln_batch_norm_trains(call))
         LN_TRY(measure_batch(call, &norm));
     else
         take_statistics(call, &norm);
-    ln_norm_invert(&norm, ln_call_float(call, "epsilon"));
-    return ln_norm_apply(call, &norm);
+    invert(&norm, ln_call_float(call, "epsilon"));
+    return apply(call, &norm);
 }
 
 // ---- Channels of one element of the batch ----
@@ -261,12 +264,12 @@ ln_status ln_ref_group_norm(ln_call *call)
         .scale_shape = shapes[0],
         .bias_shape = shapes[1],
     };
-    LN_TRY(ln_norm_init(call, &norm));
+    LN_TRY(init(call, &norm));
     if (ln_call_is_counting(call))
         return LN_OK;
-    LN_TRY(ln_norm_measure(call, &norm, true));
-    ln_norm_invert(&norm, ln_call_float(call, "epsilon"));
-    return ln_norm_apply(call, &norm);
+    LN_TRY(measure(call, &norm, true));
+    invert(&norm, ln_call_float(call, "epsilon"));
+    return apply(call, &norm);
 }
 
 ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)
@@ -280,13 +283,13 @@ ln_status ln_ref_onnx_mean_variance_normalization(ln_call *call)
     norm.parts = norm.shape;
     for (int d = 0; d < src->ndim; d++)
         norm.parts.dims[d] = is_reduced[d] ? 1 : src->dims[d];
-    LN_TRY(ln_norm_init(call, &norm));
+    LN_TRY(init(call, &norm));
     if (ln_call_is_counting(call))
         return LN_OK;
-    LN_TRY(ln_norm_measure(call, &norm, true));
+    LN_TRY(measure(call, &norm, true));
     for (size_t p = 0; p < norm.part_count; p++)
         norm.inverse[p] = 1 / (sqrt(norm.inverse[p]) + 1e-9);
-    return ln_norm_apply(call, &norm);
+    return apply(call, &norm);
 }
 
 // ---- Layers ----

@@ -22,18 +22,6 @@ typedef struct ln_norm {
     double *mean, *inverse; // of each part
 } ln_norm;
 
-// Makes room for mean and inverse.
-ln_status ln_norm_init(ln_call *call, ln_norm *norm);
-
-// Fills in `mean`, and into `inverse` the variance; the mean stays 0, and the variance is the mean
-// of squares, if not `is_centered`.
-ln_status ln_norm_measure(ln_call *call, ln_norm *norm, bool is_centered);
-
-// inverse = 1 / sqrt(inverse + epsilon)
-void ln_norm_invert(ln_norm *norm, double epsilon);
-
-ln_status ln_norm_apply(ln_call *call, const ln_norm *norm);
-
 // Measures, inverts and applies over the last dimensions from `axis` on; `mean_dst` and
 // `inverse_dst` may be NULL.
 ln_status ln_norm_layer(ln_call *call, ln_norm *norm, int axis, double epsilon, bool is_centered,

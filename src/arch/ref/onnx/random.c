@@ -62,7 +62,7 @@ double ln_random_uniform(ln_random *random)
 }
 
 // Marsaglia's polar method: a point in the unit circle gives two numbers.
-double ln_random_normal(ln_random *random)
+static double random_normal(ln_random *random)
 {
     if (random->has_spare) {
         random->has_spare = false;
@@ -100,7 +100,7 @@ ln_status ln_ref_onnx_random_normal(ln_call *call)
     ln_random random;
     ln_random_start(call, &random);
     for (size_t i = 0; i < (size_t)dst->len && !ln_deadline_passed_at(i); i++)
-        ln_elem_set_real(dst, i, mean + scale * ln_random_normal(&random));
+        ln_elem_set_real(dst, i, mean + scale * random_normal(&random));
     return LN_OK;
 }
 

@@ -26,7 +26,4 @@ void ln_random_start(const ln_call *call, ln_random *random);
 // In [0, 1), of 53 random bits.
 double ln_random_uniform(ln_random *random);
 
-// Of mean 0 and variance 1.
-double ln_random_normal(ln_random *random);
-
 #endif

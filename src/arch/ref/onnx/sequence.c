@@ -2,8 +2,6 @@
 // Sequences and optionals on arch `ref`. Objects are immutable, so that a changed sequence is a new
 // one which shares its items with the old one.
 
-#include "arch/ref/onnx/sequence.h"
-
 #include <string.h>
 
 #include "arch/ref/functions.h"
@@ -55,7 +53,7 @@ static ln_status get_position(ln_call *call, int index, size_t count, size_t las
     return LN_OK;
 }
 
-ln_status ln_ref_pass_object(ln_call *call)
+static ln_status pass_object(ln_call *call)
 {
     return give(call, ln_call_in_object(call, 0));
 }
@@ -252,7 +250,7 @@ ln_status ln_ref_optional_get_element(ln_call *call)
 {
     ln_object *object = ln_call_object(call, 0);
     if (!object || ln_object_get_kind(object) != LN_OBJECT_OPTIONAL)
-        return ln_ref_pass_object(call);
+        return pass_object(call);
     ln_object *item = ln_object_item(object, 0);
     if (!item)
         return ln_call_fail(call, LN_INVALID, "the optional is empty");

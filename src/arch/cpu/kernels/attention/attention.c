@@ -88,11 +88,6 @@ size_t ln_attention_f32_workspace(const ln_attention_f32_shape *s)
     return range_count(s) * range_floats(s);
 }
 
-size_t ln_attention_f32_workspace_for(const ln_attention_f32_shape *s, size_t thread_count)
-{
-    return thread_count > 1 ? ln_attention_f32_workspace(s) : range_floats(s);
-}
-
 // ---- Running ----
 
 typedef struct attention_job {

@@ -63,9 +63,6 @@ ln_status ln_attention_f32_check(const ln_attention_f32_shape *shape);
 // Floats of workspace, the same on every machine, for a shape that has passed the check.
 size_t ln_attention_f32_workspace(const ln_attention_f32_shape *shape);
 
-// Floats of it that are used when so many threads run: fewer for one.
-size_t ln_attention_f32_workspace_for(const ln_attention_f32_shape *shape, size_t thread_count);
-
 void ln_attention_f32(ln_cpu_isa isa, const ln_attention_f32_args *args, float *workspace,
                       ln_pool *pool);
 
