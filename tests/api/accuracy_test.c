@@ -261,9 +261,8 @@ static const row rows[] = {
      INPUT("[2, 40, 96]") CONSTANT(
          "m",
          "[2, 1, 1, 40]") "attention(q=x, k=x, v=x, mask=m | dst=y | heads=4, head_size=8, k_first=32, v_first=64);\n"},
-    {"Attention_cpu", "40 keys, causal", 0.5, 1,
-     INPUT(
-         "[2, 40, 32]") "Attention(Q=x, K=x, V=x | Y=y | q_num_heads=4, kv_num_heads=4, is_causal=1);\n"},
+    {"attention_cpu", "40 keys, causal", 0.5, 1,
+     INPUT("[2, 40, 32]") "attention(q=x, k=x, v=x | dst=y | heads=4, is_causal=1);\n"},
     {"ms_Attention_cpu", "", 0.5, 1,
      INPUT("[2, 20, 16]") CONSTANT("w", "[16, 48]") CONSTANT(
          "b", "[48]") "ms_Attention(input=x, weights=w, bias=b | output=y | num_heads=4);\n"},

@@ -184,7 +184,7 @@ TEST(attention_tells_what_does_not_fit)
         {"a window of -2", ZEROS PLAIN "left_window_size=-2);", "window of -2"},
         {"more keys in use than there are",
          ZEROS I64("n", "[1]", "[4]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
-         "nonpad_kv_seqlen 4 for 3 keys"},
+         "a length of 4 for 3 keys"},
         {"empty heads with scores without end",
          "input(| dst=q | dtype=TL_FLOAT, dims=[1, 1, 2000000000, 0]);\n"
          "Attention(Q=q, K=q, V=q | Y=y |);",

@@ -131,7 +131,7 @@ static const struct {
          "5, 4") "linear(src=x, weight=w | dst=a | transB=1, act=sigmoid); matmul(src1=x, src2=x | dst=c | transB=1);"},
     {"attention",
      "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3, 8]);"
-     "attention(q=x, k=x, v=x | dst=a | heads=2); attention(q=x, k=x, v=x | dst=b | heads=4, scale=0.3, causal=true);"},
+     "attention(q=x, k=x, v=x | dst=a | heads=2); attention(q=x, k=x, v=x | dst=b | heads=4, scale=0.3, is_causal=1);"},
     {"groups",
      X4 WEIGHT("s", "4") WEIGHT(
          "o",

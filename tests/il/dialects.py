@@ -172,6 +172,10 @@ CASES = [
      "softmax(src=s | dst=p | axis=2);\nmatmul(src1=p, src2=v | dst=y |);",
      "Transpose(data=k | transposed=t | perm=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
      "Softmax(input=s | output=p | axis=2);\nMatMul(A=p, B=v | Y=y |);"),
+    ("attention in a window", Q,
+     "attention(q=q, k=k, v=v | dst=y | is_causal=1, left_window_size=2, qk_matmul_output_mode=0, softcap=0, right_window_size=-1, "
+     "heads=2, kv_heads=2, head_size=4, zero_if_hidden=true);",
+     "Attention(Q=q, K=k, V=v | Y=y | q_num_heads=2, kv_num_heads=2, is_causal=1, left_window_size=2);"),
     ("the greatest of an axis", X, "maxreduce(src=x | dst=y | axis=1);", "ReduceMax(data=x | reduced=y | since=13, axes=[1]);"),
     ("root mean squares in steps", X + SCALE + EPSILON,
      "elew(src1=x, src2=x | dst=q | elew_op=TL_MUL);\nreduce(src=q | dst=m | kind=mean, axes=[-1]);\n"

@@ -190,7 +190,9 @@ def attention_cases():
         scale = params.get('scale', 1 / math.sqrt(size))
 
         def bias(b, h, i, j):
-            if params.get('causal') and j > i:
+            if params.get('is_causal') and j > i:
+                return -INF
+            if i - j > params.get('left_window_size', s) or j - i > params.get('right_window_size', t):
                 return -INF
             if not mask_dims:
                 return 0.0
@@ -212,12 +214,13 @@ def attention_cases():
 
     run('plain', 2, 5, 7, 2, 4)
     run('one_key', 1, 3, 1, 2, 3)
-    run('causal', 1, 6, 6, 1, 8, causal=True)
+    run('causal', 1, 6, 6, 1, 8, is_causal=1)
     run('mask_of_keys', 2, 3, 9, 2, 4, mask_dims=[2, 1, 1, 9], masked=(0, 8, 12))
     run('mask_of_all', 1, 4, 5, 2, 4, mask_dims=[1, 2, 4, 5], masked=(3,))
     run('shared_keys', 1, 4, 6, 4, 4, kv_heads=2, scale=0.75)
     run('parts', 1, 3, 5, 2, 4, extra=3)
     run('many_keys', 1, 2, 70, 1, 16)
+    run('window', 1, 6, 7, 1, 8, left_window_size=2, right_window_size=1)
 
 
 # ---- Channels-last images ----

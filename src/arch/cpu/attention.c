@@ -1,71 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors and parameters of attention to the kernel's arguments.
+// Attention: masks, windows and caches around the kernel.
 
-#include "arch/cpu/attention.h"
+#include "arch/cpu/functions.h"
+#include "op/functions.h"
 
-#include <limits.h>
+#include <math.h>
 
-#include "arch/cpu/isa.h"
-#include "arch/cpu/kernels/attention/attention.h"
+#include "arch/cpu/onnx/attention_core.h"
 
-static ln_attention_f32_shape shape_of(const tl_tensor *q, const tl_tensor *k,
-                                       const ln_attention_heads *h)
+static ln_cpu_attend sizes_of(const ln_attention *a)
 {
-    return (ln_attention_f32_shape){.batch = (size_t)q->dims[0],
-                                    .heads = (size_t)h->heads,
-                                    .kv_heads = (size_t)h->kv_heads,
-                                    .queries = ln_attention_view_of(q, 0, h->head_size).tokens,
-                                    .keys = ln_attention_view_of(k, 0, h->head_size).tokens,
-                                    .size = (size_t)h->head_size};
+    return (ln_cpu_attend){.batch = (size_t)a->q.batch,
+                           .q_heads = (size_t)a->q.heads,
+                           .kv_heads = (size_t)a->k.heads,
+                           .q_len = (size_t)a->q.len,
+                           .kv_len = (size_t)a->kv_len,
+                           .size = (size_t)a->q.size,
+                           .y_view = a->y.view,
+                           .scale = a->scale,
+                           .is_guarded = a->is_guarded,
+                           .zero_if_hidden = a->zero_if_hidden};
 }
 
-ln_status ln_cpu_attention(ln_pool *pool, const ln_cpu_attention_tensors *tensors,
-                           const ln_attention_heads *given, float scale, ln_bool is_causal,
-                           ln_bool is_guarded)
+ln_status ln_cpu_accepts_attention(ln_call *call)
 {
-    const tl_tensor *q = tensors->q, *k = tensors->k, *v = tensors->v;
-    ln_attention_heads h = ln_attention_heads_of(given, q);
-    const ln_attention_view qs = ln_attention_view_of(q, h.q_first, h.head_size);
-    const ln_attention_view ks = ln_attention_view_of(k, h.k_first, h.head_size);
-    const ln_attention_view vs = ln_attention_view_of(v, h.v_first, h.head_size);
-    const ln_attention_view ys = ln_attention_view_of(tensors->dst, 0, h.head_size);
-    ln_attention_f32_args args = {
-        .shape = shape_of(q, k, &h),
-        .q = (const float *)q->data + qs.first,
-        .k = (const float *)k->data + ks.first,
-        .v = (const float *)v->data + vs.first,
-        .q_stride = qs.token,
-        .k_stride = ks.token,
-        .v_stride = vs.token,
-        .y = tensors->dst->data,
-        .y_stride = ys.token,
-        .q_head = qs.head,
-        .k_head = ks.head,
-        .v_head = vs.head,
-        .y_head = ys.head,
-        .q_image = qs.image,
-        .k_image = ks.image,
-        .v_image = vs.image,
-        .y_image = ys.image,
-        .mask = tensors->mask ? tensors->mask->data : NULL,
-        .scale = scale != 0 ? scale : 1 / __builtin_sqrtf((float)h.head_size),
-        .is_causal = is_causal,
-        .is_guarded = is_guarded,
-    };
-    if (tensors->mask)
-        ln_attention_mask_strides(args.mask_strides, tensors->mask);
-    ln_attention_f32(ln_cpu_isa_get(), &args, tensors->workspace->data, pool);
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    const tl_tensor *mask = ln_call_in(call, LN_ATTENTION_MASK);
+    for (int i = 0; i <= LN_ATTENTION_PAST_V; i++) {
+        const tl_tensor *in = ln_call_in(call, i);
+        if (in && i != LN_ATTENTION_MASK && in->dtype != TL_FLOAT)
+            return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
+    }
+    if (mask && mask->dtype != TL_FLOAT && mask->dtype != TL_BOOL)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for masks of float and bool here");
+    if (a.softcap != 0 || ln_call_wants(call, 3))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for plain scores here");
+    if (a.v.size != a.q.size)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for values as long as keys here");
+    ln_cpu_attend attend = sizes_of(&a);
+    return ln_cpu_attend_check(call, &attend);
+}
+
+// ---- What hides keys ----
+
+typedef struct mask {
+    const ln_attention *attention;
+    ln_attention_mask given;
+    bool has_lens;          // the keys of each image that count
+    const int64_t *kv_lens; // they, when computing
+    bool is_banded;         // a key's position matters to a query
+} mask;
+
+// Keys before the first query's own: those of the past, or, where the cache came whole, all but the
+// last `q.len` that are used.
+static int64_t offset_of(const mask *m, size_t b)
+{
+    const ln_attention *a = m->attention;
+    return m->has_lens && a->past_len == 0 ? m->kv_lens[b] - a->q.len : a->past_len;
+}
+
+static mask mask_of(ln_call *call, const ln_attention *a)
+{
+    const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
+    return (mask){.attention = a,
+                  .given = ln_attention_mask_of(call, a),
+                  .has_lens = lens,
+                  .kv_lens = lens ? lens->data : NULL,
+                  // The kernel knows of causal queries after a past, and nothing else.
+                  .is_banded =
+                      a->left_window >= 0 || a->right_window >= 0 || (a->is_causal && lens)};
+}
+
+// Whether the kernel can add the tensor as it is.
+static bool is_plain(const mask *m)
+{
+    const ln_attention_mask *given = &m->given;
+    int64_t keys = m->attention->kv_len;
+    return !m->has_lens && !m->is_banded &&
+           (!given->tensor || (given->tensor->dtype == TL_FLOAT && given->len == keys &&
+                               (given->strides[3] == 1 || keys == 1)));
+}
+
+static float mask_value(const tl_tensor *t, size_t at)
+{
+    if (t->dtype == TL_BOOL)
+        return ((const tl_bool *)t->data)[at] ? 0 : -INFINITY;
+    return ((const float *)t->data)[at];
+}
+
+static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *row)
+{
+    const ln_attention *a = m->attention;
+    int64_t used = m->has_lens ? m->kv_lens[b] : a->kv_len;
+    int64_t position = offset_of(m, b) + (int64_t)query;
+    const ln_attention_mask *given = &m->given;
+    size_t at = b * given->strides[0] + head * given->strides[1] + query * given->strides[2];
+    for (int64_t key = 0; key < a->kv_len; key++, at += given->strides[3]) {
+        float value = 0;
+        if (given->tensor)
+            value = key < given->len ? mask_value(given->tensor, at) : -INFINITY;
+        bool is_out = key >= used || (m->is_banded && ln_attention_hides(a, position, key));
+        row[key] = is_out ? -INFINITY : value;
+    }
+}
+
+// Writes out what is added to each score.
+static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
+                           ln_cpu_carver *room, ln_cpu_mask *out)
+{
+    const size_t *strides = m->given.strides;
+    size_t batch = m->has_lens || strides[0] ? a->batch : 1, heads = strides[1] ? a->q_heads : 1;
+    size_t queries = m->is_banded || strides[2] ? a->q_len : 1, rows, count;
+    if (__builtin_mul_overflow(batch * heads, queries, &rows) ||
+        __builtin_mul_overflow(rows, a->kv_len, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many scores");
+    float *data = ln_cpu_carve(room, count);
+    if (ln_cpu_is_planning(room))
+        return LN_OK;
+    for (size_t row = 0; row < rows; row++)
+        fill_row(m, row / queries / heads, row / queries % heads, row % queries,
+                 data + row * a->kv_len);
+    out->data = data;
+    out->strides[0] = batch > 1 ? heads * queries * a->kv_len : 0;
+    out->strides[1] = heads > 1 ? queries * a->kv_len : 0;
+    out->strides[2] = queries > 1 ? a->kv_len : 0;
     return LN_OK;
 }
 
-int ln_cpu_attention_workspace(int *dims, const tl_tensor *q, const tl_tensor *k,
-                               const ln_attention_heads *given)
+static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_carver *room,
+                          ln_cpu_attend *attend)
 {
-    ln_attention_heads h = ln_attention_heads_of(given, q);
-    ln_attention_f32_shape shape = shape_of(q, k, &h);
-    if (ln_attention_f32_check(&shape) != LN_OK)
-        return -1;
-    size_t count = ln_attention_f32_workspace(&shape);
-    dims[0] = count ? (int)count : 1;
-    return 1;
+    mask m = mask_of(call, a);
+    attend->is_causal = a->is_causal && !m.is_banded;
+    attend->keys_before = (size_t)a->past_len;
+    if (!is_plain(&m))
+        return fill_mask(call, &m, attend, room, &attend->mask);
+    const ln_attention_mask *given = &m.given;
+    if (given->tensor)
+        attend->mask = (ln_cpu_mask){given->tensor->data,
+                                     {given->strides[0], given->strides[1], given->strides[2]}};
+    return LN_OK;
+}
+
+// ---- The operator ----
+
+// The heads of input `index`, after those of the past, in output `present` if that is wanted.
+static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int present,
+                      size_t past_len, ln_cpu_carver *workspace, ln_cpu_heads *out)
+{
+    const tl_tensor *old = ln_call_in(call, past);
+    bool is_present = ln_call_wants(call, present);
+    *out = (ln_cpu_heads){ln_call_in(call, index)->data, x->view};
+    if (!old && !is_present)
+        return LN_OK;
+    size_t heads = (size_t)x->heads, size = (size_t)x->size, len = (size_t)x->len;
+    size_t batch = (size_t)x->batch, room = past_len + len, count;
+    if (__builtin_mul_overflow(batch * heads * size, room, &count))
+        return ln_call_fail(call, LN_LIMIT, "has too many keys");
+    float *joined = is_present ? NULL : ln_cpu_carve(workspace, count);
+    if (ln_cpu_is_planning(workspace))
+        return LN_OK;
+    if (is_present)
+        joined = ln_call_dst(call, present)->data;
+    ln_cpu_head_copy copy = {.from = *out,
+                             .batch = batch,
+                             .heads = heads,
+                             .len = len,
+                             .size = size,
+                             .to = joined,
+                             .room = room,
+                             .start = past_len};
+    ln_cpu_copy_heads(&copy);
+    if (old) {
+        copy.from = (ln_cpu_heads){old->data, ln_cpu_dense_view(heads, past_len, size)};
+        copy.len = past_len;
+        copy.start = 0;
+        ln_cpu_copy_heads(&copy);
+    }
+    *out = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, room, size)};
+    return LN_OK;
+}
+
+static ln_status attention(ln_call *call, ln_cpu_carver *room)
+{
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    ln_cpu_attend attend = sizes_of(&a);
+    size_t past_len = (size_t)a.past_len;
+    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a.q.view};
+    LN_TRY(join(call, &a.k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, room, &attend.k));
+    LN_TRY(join(call, &a.v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, room, &attend.v));
+    LN_TRY(set_mask(call, &a, room, &attend));
+    attend.y = ln_cpu_is_planning(room) ? NULL : ln_call_dst(call, 0)->data;
+    ln_cpu_attend_run(call, &attend, room);
+    return LN_OK;
+}
+
+#define WORKSPACE 4
+
+ln_status ln_cpu_infer_attention(ln_call *call)
+{
+    LN_TRY(ln_infer_attention(call));
+    return ln_cpu_attention_plan(call, WORKSPACE, attention);
+}
+
+ln_status ln_cpu_attention(ln_call *call)
+{
+    ln_attention a;
+    LN_TRY(ln_attention_read(call, &a));
+    LN_TRY(ln_attention_check_lens(call, &a));
+    return ln_cpu_attention_compute(call, WORKSPACE, attention);
 }

@@ -8,27 +8,44 @@
 #include <stdint.h>
 #include <string.h>
 
-ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
-                        ln_heads *out_heads)
+ln_heads ln_heads_packed(int batch, int heads, int len, int size)
 {
-    ln_heads *x = out_heads;
-    *x = (ln_heads){0};
-    if (t->ndim == 4) {
-        *x = (ln_heads){t->dims[0], t->dims[1], t->dims[2], t->dims[3], false};
-    } else if (t->ndim != 3) {
-        return ln_call_fail(call, LN_INVALID, "takes %s of rank 3 or 4, not %d", name, t->ndim);
-    } else if (heads <= 0 || heads > INT32_MAX || t->dims[2] % heads != 0) {
-        return ln_call_fail(call, LN_INVALID, "cannot split %d elements of %s into %lld heads",
-                            t->dims[2], name, (long long)heads);
-    } else {
-        *x = (ln_heads){t->dims[0], (int)heads, t->dims[1], (int)(t->dims[2] / heads), true};
-    }
-    // Tokens without elements would cost time all the same.
+    size_t width = (size_t)heads * (size_t)size;
+    return (ln_heads){batch, heads, len, size, true, {0, (size_t)len * width, width, (size_t)size}};
+}
+
+ln_heads ln_heads_in_front(int batch, int heads, int len, int size)
+{
+    size_t rows = (size_t)len * (size_t)size;
+    return (ln_heads){batch, heads, len,
+                      size,  false, {0, (size_t)heads * rows, (size_t)size, rows}};
+}
+
+// Tokens without elements would cost time all the same.
+static ln_status check_tokens(ln_call *call, const ln_heads *x, const char *name)
+{
     int tokens;
     if (!tl_shape_len(3, (int[]){x->batch, x->heads, x->len}, &tokens))
         return ln_call_fail(call, LN_LIMIT, "has %d x %d x %d tokens in %s", x->batch, x->heads,
                             x->len, name);
     return LN_OK;
+}
+
+ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
+                        ln_heads *out_heads)
+{
+    const int *dims = t->dims;
+    *out_heads = (ln_heads){0};
+    if (t->ndim == 4)
+        *out_heads = ln_heads_in_front(dims[0], dims[1], dims[2], dims[3]);
+    else if (t->ndim != 3)
+        return ln_call_fail(call, LN_INVALID, "takes %s of rank 3 or 4, not %d", name, t->ndim);
+    else if (heads <= 0 || heads > INT32_MAX || dims[2] % heads != 0)
+        return ln_call_fail(call, LN_INVALID, "cannot split %d elements of %s into %lld heads",
+                            dims[2], name, (long long)heads);
+    else
+        *out_heads = ln_heads_packed(dims[0], (int)heads, dims[1], (int)(dims[2] / heads));
+    return check_tokens(call, out_heads, name);
 }
 
 // What holds for queries, keys and values of every kind of attention.
@@ -117,55 +134,159 @@ static double read_scale(const ln_call *call, int head_size)
     return 1 / sqrt((double)head_size);
 }
 
-ln_status ln_attention_read(ln_call *call, ln_attention *out_attention)
+// What q, k and v have in common, whoever says how many heads they have.
+static ln_status read_keys(ln_call *call, ln_attention *a)
 {
-    ln_attention *a = out_attention;
-    *a = (ln_attention){0};
-    int64_t q_heads = ln_call_int(call, "q_num_heads"),
-            kv_heads = ln_call_int(call, "kv_num_heads");
-    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_Q), "Q", q_heads, &a->q));
-    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_K), "K", kv_heads, &a->k));
-    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_V), "V", kv_heads, &a->v));
+    const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
     LN_TRY(check_heads(call, &a->q, &a->k, &a->v));
     LN_TRY(read_past(call, a));
     a->kv_len = a->past_len + a->k.len;
     LN_TRY(check_mask(call, a));
     LN_TRY(read_windows(call, a));
-
-    const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
-    if (lens && (lens->ndim != 1 || lens->dims[0] != a->q.batch))
-        return ln_call_fail(call, LN_INVALID, "needs a nonpad_kv_seqlen for each of %d sequences",
-                            a->q.batch);
     int64_t mode = ln_call_int(call, "qk_matmul_output_mode");
     if (mode < LN_QK_RAW || mode > LN_QK_PROBABILITIES)
         return ln_call_fail(call, LN_INVALID, "has no qk_matmul_output_mode %lld", (long long)mode);
     a->qk_mode = (ln_qk_mode)mode;
-    a->scale = read_scale(call, a->q.size);
     a->softcap = ln_call_float(call, "softcap");
     a->is_causal = ln_call_int(call, "is_causal") != 0;
+    if (lens && (lens->ndim != 1 || lens->dims[0] != a->q.batch))
+        return ln_call_fail(call, LN_INVALID, "needs a length for each of %d sequences",
+                            a->q.batch);
+    a->y = (a->q.is_packed ? ln_heads_packed : ln_heads_in_front)(a->q.batch, a->q.heads, a->q.len,
+                                                                  a->v.size);
     return LN_OK;
+}
+
+// Of ONNX, whose packed heads fill the tokens: shapes only.
+static ln_status read_onnx(ln_call *call, ln_attention *a)
+{
+    int64_t kv_heads = ln_call_int(call, "kv_num_heads");
+    *a = (ln_attention){0};
+    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_Q), "Q",
+                         ln_call_int(call, "q_num_heads"), &a->q));
+    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_K), "K", kv_heads, &a->k));
+    LN_TRY(ln_heads_read(call, ln_call_in(call, LN_ATTENTION_V), "V", kv_heads, &a->v));
+    return read_keys(call, a);
+}
+
+// Parts of tokens, from channel `first` on; 0 heads or a size of 0 are those that are there.
+static ln_status read_part(ln_call *call, int index, const char *name, const char *first_param,
+                           int64_t heads, int64_t size, ln_heads *x)
+{
+    const tl_tensor *t = ln_call_in(call, index);
+    const int64_t first = ln_call_int(call, first_param);
+    *x = (ln_heads){0};
+    if (t->ndim == 4) {
+        if ((heads && heads != t->dims[1]) || (size && size != t->dims[3]) || first)
+            return ln_call_fail(call, LN_INVALID, "has %d heads of %d in %s, not %lld of %lld",
+                                t->dims[1], t->dims[3], name, (long long)heads, (long long)size);
+        *x = ln_heads_in_front(t->dims[0], t->dims[1], t->dims[2], t->dims[3]);
+        return check_tokens(call, x, name);
+    }
+    if (t->ndim != 3)
+        return ln_call_fail(call, LN_INVALID, "takes %s of rank 3 or 4, not %d", name, t->ndim);
+    int64_t width = t->dims[2], room = first >= 0 && first <= width ? width - first : -1;
+    if (heads > 0 && size == 0)
+        size = room / heads;
+    bool fits = room >= 0 && heads > 0 && heads <= INT32_MAX && size >= 0 && size <= width &&
+                (size > 0 || room == 0) && heads * size <= room;
+    if (!fits)
+        return ln_call_fail(
+            call, LN_INVALID, "has %lld channels in %s after %lld, not %lld of %lld",
+            (long long)width, name, (long long)first, (long long)heads, (long long)size);
+    *x = ln_heads_packed(t->dims[0], (int)heads, t->dims[1], (int)size);
+    x->view.first = (size_t)first;
+    x->view.token_stride = (size_t)width;
+    x->view.batch_stride = (size_t)t->dims[1] * (size_t)width;
+    return check_tokens(call, x, name);
+}
+
+ln_status ln_attention_read(ln_call *call, ln_attention *out_attention)
+{
+    ln_attention *a = out_attention;
+    int64_t heads = ln_call_int(call, "heads"), kv_heads = ln_call_int(call, "kv_heads");
+    int64_t size = ln_call_int(call, "head_size"), v_size = ln_call_int(call, "value_size");
+    *a = (ln_attention){0};
+    LN_TRY(read_part(call, LN_ATTENTION_Q, "q", "q_first", heads, size, &a->q));
+    if (kv_heads == 0 && ln_call_in(call, LN_ATTENTION_K)->ndim == 3)
+        kv_heads = a->q.heads;
+    LN_TRY(read_part(call, LN_ATTENTION_K, "k", "k_first", kv_heads, a->q.size, &a->k));
+    LN_TRY(
+        read_part(call, LN_ATTENTION_V, "v", "v_first", a->k.heads, v_size ? v_size : size, &a->v));
+    LN_TRY(read_keys(call, a));
+    a->scale = ln_call_float(call, "scale");
+    a->is_guarded = ln_call_int(call, "guarded") != 0;
+    a->zero_if_hidden = ln_call_int(call, "zero_if_hidden") != 0;
+    a->repeats_mask = ln_call_int(call, "repeat_mask") != 0;
+    return LN_OK;
+}
+
+ln_attention_mask ln_attention_mask_of(const ln_call *call, const ln_attention *a)
+{
+    const tl_tensor *t = ln_call_in(call, LN_ATTENTION_MASK);
+    ln_attention_mask m = {.tensor = t};
+    if (!t)
+        return m;
+    size_t stride = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        m.strides[4 - t->ndim + i] = t->dims[i] == 1 ? 0 : stride;
+        stride *= (size_t)t->dims[i];
+    }
+    int last = t->dims[t->ndim - 1];
+    m.len = last == 1 && a->repeats_mask ? a->kv_len : last;
+    return m;
+}
+
+bool ln_attention_hides(const ln_attention *a, int64_t position, int64_t key)
+{
+    return (a->is_causal && key > position) ||
+           (a->left_window >= 0 && position - key > a->left_window) ||
+           (a->right_window >= 0 && key - a->right_window > position);
+}
+
+ln_status ln_attention_check_lens(ln_call *call, const ln_attention *a)
+{
+    const tl_tensor *t = ln_call_in(call, LN_ATTENTION_KV_LENS);
+    const int64_t *lens = t ? t->data : NULL;
+    for (int b = 0; lens && b < t->len; b++)
+        if (lens[b] < 0 || lens[b] > a->kv_len)
+            return ln_call_fail(call, LN_INVALID, "has a length of %lld for %d keys",
+                                (long long)lens[b], a->kv_len);
+    return LN_OK;
+}
+
+static ln_status give_outputs(ln_call *call, const ln_attention *a)
+{
+    tl_dtype dtype = ln_call_in(call, LN_ATTENTION_Q)->dtype;
+    tl_dtype v_dtype = ln_call_in(call, LN_ATTENTION_V)->dtype;
+    const ln_heads *q = &a->q;
+    if (q->is_packed) {
+        const int64_t y[] = {q->batch, q->len, (int64_t)q->heads * a->v.size};
+        LN_TRY(ln_call_out64(call, 0, dtype, 3, y));
+    } else {
+        const int y[] = {q->batch, q->heads, q->len, a->v.size};
+        LN_TRY(ln_call_out(call, 0, dtype, 4, y));
+    }
+    const int present_k[] = {q->batch, a->k.heads, a->kv_len, a->k.size};
+    const int present_v[] = {q->batch, a->v.heads, a->kv_len, a->v.size};
+    const int qk[] = {q->batch, q->heads, q->len, a->kv_len};
+    LN_TRY(ln_call_out(call, 1, dtype, 4, present_k));
+    LN_TRY(ln_call_out(call, 2, v_dtype, 4, present_v));
+    return ln_call_out(call, 3, dtype, 4, qk);
 }
 
 ln_status ln_infer_attention(ln_call *call)
 {
     ln_attention a;
     LN_TRY(ln_attention_read(call, &a));
-    tl_dtype dtype = ln_call_in(call, LN_ATTENTION_Q)->dtype;
-    tl_dtype v_dtype = ln_call_in(call, LN_ATTENTION_V)->dtype;
-    const ln_heads *q = &a.q;
-    if (q->is_packed) {
-        const int64_t y[] = {q->batch, q->len, (int64_t)q->heads * a.v.size};
-        LN_TRY(ln_call_out64(call, 0, dtype, 3, y));
-    } else {
-        const int y[] = {q->batch, q->heads, q->len, a.v.size};
-        LN_TRY(ln_call_out(call, 0, dtype, 4, y));
-    }
-    const int present_k[] = {q->batch, a.k.heads, a.kv_len, a.k.size};
-    const int present_v[] = {q->batch, a.v.heads, a.kv_len, a.v.size};
-    const int qk[] = {q->batch, q->heads, q->len, a.kv_len};
-    LN_TRY(ln_call_out(call, 1, dtype, 4, present_k));
-    LN_TRY(ln_call_out(call, 2, v_dtype, 4, present_v));
-    return ln_call_out(call, 3, dtype, 4, qk);
+    return give_outputs(call, &a);
+}
+
+ln_status ln_infer_onnx_attention(ln_call *call)
+{
+    ln_attention a;
+    LN_TRY(read_onnx(call, &a));
+    return give_outputs(call, &a);
 }
 
 // Of Q and K with their heads packed or not: each query meets each key with its whole length.
@@ -180,18 +301,40 @@ static double macs_of(const ln_attention *a)
     return scores_of(a) * ((double)a->q.size + a->v.size);
 }
 
-double ln_macs_attention(const ln_call *call)
+typedef ln_status reader(ln_call *call, ln_attention *out_attention);
+
+static double macs_with(const ln_call *call, reader *read)
 {
     ln_attention a;
-    return ln_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
+    return read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
 }
 
 // Heads may be empty, and the scores still many.
-double ln_cost_attention(const ln_call *call)
+static double cost_with(const ln_call *call, reader *read)
 {
     ln_attention a;
-    bool is_read = ln_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK;
+    bool is_read = read((ln_call *)(uintptr_t)call, &a) == LN_OK;
     return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
+}
+
+double ln_macs_attention(const ln_call *call)
+{
+    return macs_with(call, ln_attention_read);
+}
+
+double ln_cost_attention(const ln_call *call)
+{
+    return cost_with(call, ln_attention_read);
+}
+
+double ln_macs_onnx_attention(const ln_call *call)
+{
+    return macs_with(call, read_onnx);
+}
+
+double ln_cost_onnx_attention(const ln_call *call)
+{
+    return cost_with(call, read_onnx);
 }
 
 // ---- FlexAttention ----
@@ -211,15 +354,12 @@ ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention)
 
 double ln_macs_flex_attention(const ln_call *call)
 {
-    ln_attention a;
-    return ln_flex_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK ? macs_of(&a) : 0;
+    return macs_with(call, ln_flex_attention_read);
 }
 
 double ln_cost_flex_attention(const ln_call *call)
 {
-    ln_attention a;
-    bool is_read = ln_flex_attention_read((ln_call *)(uintptr_t)call, &a) == LN_OK;
-    return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
+    return cost_with(call, ln_flex_attention_read);
 }
 
 ln_status ln_infer_flex_attention(ln_call *call)

@@ -9,27 +9,36 @@
 
 #include <lightnet/call.h>
 
+// How a tensor holds vectors for heads of tokens: element e of a head of a token is at
+// first + batch * batch_stride + token * token_stride + head * head_stride + e.
+typedef struct ln_head_view {
+    size_t first, batch_stride, token_stride, head_stride;
+} ln_head_view;
+
 // A tensor of `heads` vectors of `size` elements for each of `len` tokens of a batch, be it packed,
-// [batch, len, heads * size], or not, [batch, heads, len, size].
+// [batch, len, heads * size or more], or not, [batch, heads, len, size].
 typedef struct ln_heads {
     int batch, heads, len, size;
     bool is_packed;
+    ln_head_view view;
 } ln_heads;
 
 // Reads a shape of rank 4, or of rank 3 with `heads` heads; `name` stands in messages.
 ln_status ln_heads_read(ln_call *call, const tl_tensor *t, const char *name, int64_t heads,
                         ln_heads *out_heads);
 
+// Heads of [batch, len, heads * size], and of [batch, heads, len, size].
+ln_heads ln_heads_packed(int batch, int heads, int len, int size);
+ln_heads ln_heads_in_front(int batch, int heads, int len, int size);
+
 // Position of the first element of token `at` of a head.
 static inline size_t ln_heads_at(const ln_heads *x, size_t b, size_t head, size_t at)
 {
-    size_t heads = (size_t)x->heads, len = (size_t)x->len, size = (size_t)x->size;
-    if (x->is_packed)
-        return ((b * len + at) * heads + head) * size;
-    return ((b * heads + head) * len + at) * size;
+    const ln_head_view *v = &x->view;
+    return v->first + b * v->batch_stride + at * v->token_stride + head * v->head_stride;
 }
 
-// ---- Attention ----
+// ---- Attention, of the core and of ONNX ----
 
 enum {
     LN_ATTENTION_Q,
@@ -45,15 +54,35 @@ enum {
 typedef enum ln_qk_mode { LN_QK_RAW, LN_QK_CAPPED, LN_QK_BIASED, LN_QK_PROBABILITIES } ln_qk_mode;
 
 typedef struct ln_attention {
-    ln_heads q, k, v; // of the inputs
+    ln_heads q, k, v, y; // of the inputs and of output 0
     int past_len, kv_len;
-    double scale, softcap;
+    double scale; // 0: 1 / sqrt(size)
+    double softcap;
     bool is_causal;
+    bool is_guarded;                   // weights that are NaN count as 0
+    bool zero_if_hidden;               // a query whose keys are all hidden gives 0
+    bool repeats_mask;                 // of one key
     int64_t left_window, right_window; // -1: unbounded
     ln_qk_mode qk_mode;
 } ln_attention;
 
+// Of the core's operator.
 ln_status ln_attention_read(ln_call *call, ln_attention *out_attention);
+
+// The mask of an attention.
+typedef struct ln_attention_mask {
+    const tl_tensor *tensor; // or NULL
+    size_t strides[4];       // 0 where it is broadcast
+    int64_t len;             // keys it has something to say about
+} ln_attention_mask;
+
+ln_attention_mask ln_attention_mask_of(const ln_call *call, const ln_attention *a);
+
+// Whether a key is out of the causal order or the window of a query at `position`.
+bool ln_attention_hides(const ln_attention *a, int64_t position, int64_t key);
+
+// Fails unless the lengths, which come from data, fit the keys.
+ln_status ln_attention_check_lens(ln_call *call, const ln_attention *a);
 
 // ---- FlexAttention ----
 

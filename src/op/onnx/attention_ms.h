@@ -8,11 +8,7 @@
 
 #include <lightnet/call.h>
 
-// How an input holds vectors for heads of tokens: element e of a head of a token is at
-// first + batch * batch_stride + token * token_stride + head * head_stride + e.
-typedef struct ln_head_view {
-    size_t first, batch_stride, token_stride, head_stride;
-} ln_head_view;
+#include "op/onnx/attention.h"
 
 typedef struct ln_ms_attention {
     int batch, q_heads, kv_heads;

@@ -76,7 +76,8 @@ static bool sees_nothing(const ln_cpu_attend *a, size_t b, size_t head, size_t q
 static void clear_blind(const ln_cpu_attend *a)
 {
     const ln_cpu_heads y = {a->y, a->y_view};
-    for (size_t row = 0; a->mask.data && row < a->batch * a->q_heads * a->q_len; row++) {
+    for (size_t row = 0;
+         a->zero_if_hidden && a->mask.data && row < a->batch * a->q_heads * a->q_len; row++) {
         size_t query = row % a->q_len, head = row / a->q_len % a->q_heads;
         size_t b = row / a->q_len / a->q_heads;
         const float *at = head_at(&y, b, head, query);
@@ -114,8 +115,9 @@ void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *roo
         .y_image = a->y_view.batch_stride,
         .mask = a->mask.data,
         .mask_strides = {a->mask.strides[0], a->mask.strides[1], a->mask.strides[2]},
-        .scale = (float)a->scale,
+        .scale = a->scale != 0 ? (float)a->scale : 1 / __builtin_sqrtf((float)a->size),
         .is_causal = a->is_causal,
+        .is_guarded = a->is_guarded,
         .keys_before = a->keys_before,
     };
     ln_attention_f32(ln_cpu_isa_get(), &args, workspace, pool);

@@ -32,16 +32,18 @@ typedef struct ln_cpu_attend {
     ln_cpu_heads q, k, v;
     float *y;
     ln_head_view y_view;
-    double scale;
+    double scale; // 0: 1 / sqrt(size)
     ln_cpu_mask mask;
     bool is_causal;
-    size_t keys_before; // the first query, if they are causal
+    bool is_guarded;     // weights that are NaN count as 0
+    bool zero_if_hidden; // queries of which the mask hides all keys give 0
+    size_t keys_before;  // the first query, if they are causal
 } ln_cpu_attend;
 
 // LN_UNSUPPORTED with a reason where the kernel does not take the sizes.
 ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
 
-// Queries that see no key give 0. While planning it takes what any number of threads needs.
+// While planning it takes what any number of threads needs.
 void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *room);
 
 // An operator of attention: takes its workspace from `room`, and computes unless that is planning.

@@ -26,6 +26,7 @@ static ln_cpu_attend sizes_of(const ln_ms_attention *a)
                                       .head_stride = size},
                            .scale = a->scale,
                            .is_causal = a->is_causal,
+                           .zero_if_hidden = true,
                            .keys_before = (size_t)a->past_len};
 }
 

@@ -40,6 +40,15 @@ static bool hides_all(const double *bias, size_t count)
     return true;
 }
 
+// Probabilities of a query that sees a key, or should be NaN where it does not.
+static void weigh(const ln_attend *a, size_t head, double *row, size_t count)
+{
+    bool is_blind = !a->zero_if_hidden && hides_all(row, count);
+    ln_ref_softmax_row(row, count, a->sink ? a->sink + head : NULL);
+    for (size_t j = 0; j < count && (is_blind || isnan(row[j])); j++)
+        row[j] = a->is_guarded ? 0 : NAN;
+}
+
 static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, double *row,
                          double *bias)
 {
@@ -57,24 +66,23 @@ static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, d
         row[j] = a->softcap * tanh(row[j] / a->softcap);
     if (qk && a->qk_mode == LN_QK_CAPPED)
         memcpy(qk, row, count * sizeof *row);
-    if (a->bias)
-        a->bias(a->self, b, head, at, bias);
+    size_t seen = a->bias ? a->bias(a->self, b, head, at, bias) : count;
     for (size_t j = 0; a->bias && j < count; j++)
-        row[j] += bias[j];
+        row[j] = j < seen ? row[j] + bias[j] : -INFINITY;
     if (qk && a->qk_mode == LN_QK_BIASED)
         memcpy(qk, row, count * sizeof *row);
 
-    if (a->bias && hides_all(bias, count))
+    if (a->zero_if_hidden && a->bias && hides_all(bias, seen))
         memset(row, 0, count * sizeof *row);
     else
-        ln_ref_softmax_row(row, count, a->sink ? a->sink + head : NULL);
+        weigh(a, head, row, seen);
     if (qk && a->qk_mode == LN_QK_PROBABILITIES)
         memcpy(qk, row, count * sizeof *row);
 
     double *y = a->y + query * a->v_size;
     for (size_t e = 0; e < a->v_size; e++)
         y[e] = 0;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < seen; j++) {
         const double *value = a->v + (first_key + j) * a->v_size;
         for (size_t e = 0; e < a->v_size; e++)
             y[e] += row[j] * value[e];

@@ -4,6 +4,8 @@
 #ifndef LN_ARCH_REF_ONNX_ATTENTION_CORE_H
 #define LN_ARCH_REF_ONNX_ATTENTION_CORE_H
 
+#include <stdbool.h>
+
 #include <lightnet/call.h>
 
 #include "op/onnx/attention.h"
@@ -16,10 +18,12 @@ typedef struct ln_attend {
     double scale;
     double softcap; // scores lie in (-softcap, softcap) before the bias; 0: anywhere
 
-    // Fills in what is added to the scores of query `at`, one number for each key; minus infinity
-    // hides a key. NULL: nothing.
-    void (*bias)(const void *self, size_t b, size_t head, size_t at, double *out_row);
+    // Fills in what is added to the scores of query `at`, one number for each key, and returns how
+    // many keys it may look at; minus infinity hides one of these. NULL: nothing is added.
+    size_t (*bias)(const void *self, size_t b, size_t head, size_t at, double *out_row);
     const void *self;
+    bool is_guarded;     // weights that are NaN count as 0
+    bool zero_if_hidden; // a query whose keys the bias hides gives 0, and not NaN
 
     const double *sink; // of each head: a score that takes its share of the sum; NULL: none
     double *y;          // [batch, q_heads, q_len, v_size]

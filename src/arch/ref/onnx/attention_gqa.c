@@ -46,24 +46,24 @@ static ln_status read_lens(ln_call *call, gqa *g)
     return LN_OK;
 }
 
-static void bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
+static size_t bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
 {
     const gqa *g = self;
-    const ln_ms_attention *a = &g->attention;
     const tl_tensor *scores = g->scores;
     size_t end = g->firsts[b] + at + 1;
     // Queries after the end of a shorter sequence see all of it; nobody reads what they get.
     if (end > g->used[b])
         end = g->used[b];
     int64_t begin = g->window < 0 ? 0 : (int64_t)end - g->window;
-    for (size_t key = 0; key < (size_t)a->kv_len; key++) {
-        out_row[key] = key >= end || (int64_t)key < begin ? -INFINITY : 0;
+    for (size_t key = 0; key < end; key++) {
+        out_row[key] = (int64_t)key < begin ? -INFINITY : 0;
         if (!scores || key >= (size_t)scores->dims[3])
             continue;
         size_t row = scores->dims[0] == 1 ? 0 : b, column = scores->dims[1] == 1 ? 0 : head;
         size_t line = (row * (size_t)scores->dims[1] + column) * (size_t)scores->dims[2] + at;
         out_row[key] += ln_elem_real(scores, line * (size_t)scores->dims[3] + key);
     }
+    return end;
 }
 
 // ---- Rotary embedding ----
@@ -239,6 +239,7 @@ ln_status ln_ref_ms_gqa(ln_call *call)
                               .softcap = a->softcap,
                               .bias = bias_row,
                               .self = &g,
+                              .zero_if_hidden = true,
                               .sink = sink,
                               .y = y,
                               .qk = qk,

@@ -115,7 +115,7 @@ ln_status ln_ref_linear_attention(ln_call *call)
                 run_token(&l, b, head, at);
         }
     }
-    const ln_heads y_heads = {a.q.batch, a.q.heads, a.q.len, a.v.size, true};
+    const ln_heads y_heads = ln_heads_packed(a.q.batch, a.q.heads, a.q.len, a.v.size);
     ln_ref_store_heads(l.y, &y_heads, ln_call_dst(call, 0));
     for (int i = 0; present && i < present->len; i++)
         ln_elem_set_real(present, (size_t)i, l.state[i]);

@@ -30,7 +30,7 @@ void ln_ref_copy_heads(const ln_head_copy *copy, double *out)
 void ln_ref_pack_heads(const double *values, size_t batch, size_t heads, size_t len, size_t size,
                        tl_tensor *t)
 {
-    const ln_heads packed = {(int)batch, (int)heads, (int)len, (int)size, true};
+    const ln_heads packed = ln_heads_packed((int)batch, (int)heads, (int)len, (int)size);
     ln_ref_store_heads(values, &packed, t);
 }
 
@@ -71,17 +71,17 @@ static double score_bias(const tl_tensor *scores, size_t b, size_t head, size_t 
                         ((row * heads + column) * queries + at) * (size_t)scores->dims[3] + key);
 }
 
-static void bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
+static size_t bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
 {
     const ms_mask *m = self;
     const ln_ms_attention *a = m->attention;
-    size_t last_seen = (size_t)(a->kv_len - a->new_len) + at;
-    for (size_t key = 0; key < (size_t)a->kv_len; key++) {
-        double bias = is_masked(m, b, at, key) ? a->hidden_score : 0;
+    size_t seen = (size_t)(a->is_causal ? a->kv_len - a->new_len + (int)at + 1 : a->kv_len);
+    for (size_t key = 0; key < seen && key < (size_t)a->kv_len; key++) {
+        out_row[key] = is_masked(m, b, at, key) ? a->hidden_score : 0;
         if (m->scores)
-            bias += score_bias(m->scores, b, head, at, key);
-        out_row[key] = a->is_causal && key > last_seen ? -INFINITY : bias;
+            out_row[key] += score_bias(m->scores, b, head, at, key);
     }
+    return seen < (size_t)a->kv_len ? seen : (size_t)a->kv_len;
 }
 
 // ---- The operators ----
@@ -174,6 +174,7 @@ static ln_status run_ms(ln_call *call, const ln_ms_attention *a, const ms_inputs
                               .scale = a->scale,
                               .bias = bias_row,
                               .self = &mask,
+                              .zero_if_hidden = true,
                               .y = y,
                               .qk = qk,
                               .qk_mode = LN_QK_BIASED};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of ONNX: masks, windows and caches around the common core.
-//
-// All is double, so that `softmax_precision` has nothing to add.
+// Attention: masks, windows and caches around the common core.
 
 #include "op/onnx/attention.h"
 #include "arch/ref/functions.h"
@@ -14,27 +12,9 @@
 // What hides keys from queries, or weighs them.
 typedef struct mask {
     const ln_attention *attention;
-    const tl_tensor *tensor; // or NULL
-    size_t strides[4];       // 0 where it is broadcast
-    int64_t len;             // keys it has something to say about
+    ln_attention_mask given;
     const tl_tensor *kv_lens;
 } mask;
-
-static void init_mask(ln_call *call, const ln_attention *a, mask *m)
-{
-    const tl_tensor *t = ln_call_in(call, LN_ATTENTION_MASK);
-    *m = (mask){.attention = a, .tensor = t, .kv_lens = ln_call_in(call, LN_ATTENTION_KV_LENS)};
-    if (!t)
-        return;
-    size_t stride = 1;
-    for (int i = t->ndim - 1; i >= 0; i--) {
-        m->strides[4 - t->ndim + i] = t->dims[i] == 1 ? 0 : stride;
-        stride *= (size_t)t->dims[i];
-    }
-    // A last dimension of 1 is repeated; since version 24 it is too short, as any other.
-    int last = t->dims[t->ndim - 1];
-    m->len = last == 1 && ln_call_since(call) < 24 ? a->kv_len : last;
-}
 
 // Keys before the first query's own: those of the past, or, where the cache came whole, all but the
 // last `q.len` that are used.
@@ -45,7 +25,7 @@ static int64_t offset_of(const mask *m, size_t b)
     return is_whole_cache ? ln_elem_int(m->kv_lens, b) - a->q.len : a->past_len;
 }
 
-static double mask_value(const mask *m, size_t b, size_t head, size_t at, size_t key)
+static double mask_value(const ln_attention_mask *m, size_t b, size_t head, size_t at, size_t key)
 {
     if ((int64_t)key >= m->len)
         return -INFINITY;
@@ -55,38 +35,21 @@ static double mask_value(const mask *m, size_t b, size_t head, size_t at, size_t
     return ln_elem_real(m->tensor, i);
 }
 
-static bool is_hidden(const ln_attention *a, int64_t position, int64_t key)
-{
-    return (a->is_causal && key > position) ||
-           (a->left_window >= 0 && position - key > a->left_window) ||
-           (a->right_window >= 0 && key - a->right_window > position);
-}
-
-static void bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
+static size_t bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
 {
     const mask *m = self;
     const ln_attention *a = m->attention;
     int64_t used = m->kv_lens ? ln_elem_int(m->kv_lens, b) : a->kv_len;
     int64_t position = offset_of(m, b) + (int64_t)at;
-    for (size_t j = 0; j < (size_t)a->kv_len; j++) {
-        double bias = m->tensor ? mask_value(m, b, head, at, j) : 0;
-        if ((int64_t)j >= used || is_hidden(a, position, (int64_t)j))
-            bias += -INFINITY;
-        out_row[j] = bias;
+    size_t seen = 0;
+    for (size_t j = 0; (int64_t)j < used; j++) {
+        bool is_out = ln_attention_hides(a, position, (int64_t)j);
+        out_row[j] = is_out            ? -INFINITY
+                     : m->given.tensor ? mask_value(&m->given, b, head, at, j)
+                                       : 0;
+        seen = is_out ? seen : j + 1;
     }
-}
-
-// Lengths come from data, and positions are computed from them.
-static ln_status check_lens(ln_call *call, const ln_attention *a)
-{
-    const tl_tensor *lens = ln_call_in(call, LN_ATTENTION_KV_LENS);
-    for (int b = 0; lens && b < lens->len; b++) {
-        int64_t len = ln_elem_int(lens, (size_t)b);
-        if (len < 0 || len > a->kv_len)
-            return ln_call_fail(call, LN_INVALID, "has nonpad_kv_seqlen %lld for %d keys",
-                                (long long)len, a->kv_len);
-    }
-    return LN_OK;
+    return seen;
 }
 
 static void store_all(tl_tensor *t, const double *values)
@@ -100,11 +63,8 @@ ln_status ln_ref_attention(ln_call *call)
     ln_attention a;
     LN_TRY(ln_attention_read(call, &a));
     if (!ln_call_is_counting(call))
-        LN_TRY(check_lens(call, &a));
-    mask m;
-    init_mask(call, &a, &m);
-
-    const ln_heads y_heads = {a.q.batch, a.q.heads, a.q.len, a.v.size, a.q.is_packed};
+        LN_TRY(ln_attention_check_lens(call, &a));
+    const mask m = {&a, ln_attention_mask_of(call, &a), ln_call_in(call, LN_ATTENTION_KV_LENS)};
     size_t queries = (size_t)a.q.batch * (size_t)a.q.heads * (size_t)a.q.len;
     size_t past_len = (size_t)a.past_len;
     double *q = ln_ref_load_heads(call, ln_call_in(call, LN_ATTENTION_Q), &a.q);
@@ -128,10 +88,12 @@ ln_status ln_ref_attention(ln_call *call)
         .q = q,
         .k = k,
         .v = v,
-        .scale = a.scale,
+        .scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size),
         .softcap = a.softcap,
         .bias = bias_row,
         .self = &m,
+        .is_guarded = a.is_guarded,
+        .zero_if_hidden = a.zero_if_hidden,
         .y = y,
         .qk = qk,
         .qk_mode = a.qk_mode,
@@ -139,7 +101,7 @@ ln_status ln_ref_attention(ln_call *call)
     LN_TRY(ln_ref_attend(call, &attend));
     if (ln_call_is_counting(call))
         return LN_OK;
-    ln_ref_store_heads(y, &y_heads, ln_call_dst(call, 0));
+    ln_ref_store_heads(y, &a.y, ln_call_dst(call, 0));
     store_all(ln_call_dst(call, 1), k);
     store_all(ln_call_dst(call, 2), v);
     store_all(ln_call_dst(call, 3), qk);
