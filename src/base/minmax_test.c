@@ -27,4 +27,12 @@ TEST(quotients_are_rounded_up_without_overflow)
     CHECK(ln_round_up(SIZE_MAX - 20, 16) == SIZE_MAX - 15);
 }
 
-TEST_LIST(the_smaller_and_the_larger, quotients_are_rounded_up_without_overflow)
+TEST(clamping_keeps_what_is_inside)
+{
+    CHECK_EQ(ln_clamp64(5, -3, 7), 5);
+    CHECK_EQ(ln_clamp64(-9, -3, 7), -3);
+    CHECK_EQ(ln_clamp64(INT64_MAX, -3, 7), 7);
+}
+
+TEST_LIST(clamping_keeps_what_is_inside, the_smaller_and_the_larger,
+          quotients_are_rounded_up_without_overflow)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu/kernels/few_outputs/few_outputs.h"
+
 static const char *const names[] = {
 #define LN_CONV_ALGORITHM_NAME(constant, name) name,
     LN_CONV_ALGORITHM_LIST(LN_CONV_ALGORITHM_NAME)
@@ -50,7 +52,7 @@ bool ln_conv_algorithm_fits(ln_conv_algorithm algorithm, const int weight_dims[4
     if (algorithm == LN_CONV_DEPTHWISE)
         return is_depthwise(weight_dims, group);
     if (algorithm == LN_CONV_NARROW)
-        return group == 1 && weight_dims[0] <= LN_CONV_NARROW_OUTS && weight_dims[1] > 0 &&
+        return group == 1 && weight_dims[0] <= LN_FEW_OUTPUTS_MAX && weight_dims[1] > 0 &&
                weight_dims[1] % LN_PACK_LANES == 0;
     return group == 1 && weight_dims[2] == 3 && weight_dims[3] == 3 && stride[0] == 1 &&
            stride[1] == 1 && dilation[0] == 1 && dilation[1] == 1;

@@ -8,8 +8,7 @@
 //   direct      for each group, for each n output channels of it, for each kernel row, kernel
 //               column, input channel:      | o0 ... o15 |          (zeros after the last channel)
 //   depthwise   for each kernel row, kernel column:      | o0 ... o(O-1) |
-//   narrow      (one group, n divides the input channels, at most LN_CONV_NARROW_OUTS output
-//   channels)
+//   narrow      (one group, n divides the input channels, few outputs: kernels/few_outputs)
 //               for each kernel row, kernel column, n input channels, output channel:
 //                                      | c0 ... c15 |
 //   winogradM   (3x3, stride 1, one group) for each of the (M+2)^2 points, for each n output
@@ -24,8 +23,7 @@
 
 LN_CPPSTART
 
-#define LN_PACK_LANES       16
-#define LN_CONV_NARROW_OUTS 4
+#define LN_PACK_LANES 16
 
 /* The one list of algorithms: X(CONSTANT, "name"). */
 #define LN_CONV_ALGORITHM_LIST(X)                                                                  \

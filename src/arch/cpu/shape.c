@@ -189,11 +189,6 @@ ln_status ln_cpu_expand(ln_call *call)
 
 // ---- Trilu ----
 
-static int64_t clamped(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
 ln_status ln_cpu_trilu(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
@@ -203,14 +198,14 @@ ln_status ln_cpu_trilu(ln_call *call)
     LN_TRY(ln_given_int(call, 1, &k, &count));
     if (src->len == 0)
         return LN_OK;
-    k = clamped(k, -rows, columns);
+    k = ln_clamp64(k, -rows, columns);
     size_t size = tl_size_of(src->dtype), row_bytes = (size_t)columns * size;
     for (int64_t row = 0; row < src->len / columns; row++) {
         const char *from = (const char *)src->data + (size_t)row * row_bytes;
         char *to = (char *)ln_call_dst(call, 0)->data + (size_t)row * row_bytes;
         int64_t border = row % rows + k; // the first column that is upper, and the last lower one
-        size_t first = (size_t)(is_upper ? clamped(border, 0, columns) : 0) * size;
-        size_t end = (size_t)(is_upper ? columns : clamped(border + 1, 0, columns)) * size;
+        size_t first = (size_t)(is_upper ? ln_clamp64(border, 0, columns) : 0) * size;
+        size_t end = (size_t)(is_upper ? columns : ln_clamp64(border + 1, 0, columns)) * size;
         memset(to, 0, first);
         memcpy(to + first, from + first, end - first);
         memset(to + end, 0, row_bytes - end);

@@ -4,26 +4,22 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "op/functions.h"
 #include "op/onnx/shape_move.h"
 
 // ---- Slice ----
-
-static int64_t clamped(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
 
 // Elements from `start` to `end` on an axis of `dim`; both may count from its end and lie outside.
 static void slice_axis(ln_slice_plan *plan, int axis, int64_t dim, int64_t start, int64_t end,
                        int64_t step)
 {
     bool is_back = step < 0;
-    step = clamped(step, -INT_MAX, INT_MAX); // beyond any dimension one step leads outside
+    step = ln_clamp64(step, -INT_MAX, INT_MAX); // beyond any dimension one step leads outside
     start += start < 0 ? dim : 0;
     end += end < 0 ? dim : 0;
-    start = is_back ? clamped(start, 0, dim - 1) : clamped(start, 0, dim);
-    end = is_back ? clamped(end, -1, dim - 1) : clamped(end, 0, dim);
+    start = is_back ? ln_clamp64(start, 0, dim - 1) : ln_clamp64(start, 0, dim);
+    end = is_back ? ln_clamp64(end, -1, dim - 1) : ln_clamp64(end, 0, dim);
 
     int64_t span = is_back ? start - end : end - start, stride = is_back ? -step : step;
     plan->starts[axis] = start;
@@ -228,9 +224,9 @@ ln_status ln_infer_crop(ln_call *call)
     int64_t most_rows = src->dims[2] - top, most_columns = src->dims[3] - left;
     int64_t right = ln_call_int_at(call, "border", 2), bottom = ln_call_int_at(call, "border", 3);
     int64_t rows =
-        scales ? ln_call_int_at(call, "scale", 0) : most_rows - clamped(bottom, 0, INT_MAX);
+        scales ? ln_call_int_at(call, "scale", 0) : most_rows - ln_clamp64(bottom, 0, INT_MAX);
     int64_t columns =
-        scales ? ln_call_int_at(call, "scale", 1) : most_columns - clamped(right, 0, INT_MAX);
+        scales ? ln_call_int_at(call, "scale", 1) : most_columns - ln_clamp64(right, 0, INT_MAX);
     if (rows < 0 || rows > most_rows || columns < 0 || columns > most_columns)
         return ln_call_fail(
             call, LN_INVALID, "it takes %lld by %lld pixels from (%d, %d) on of %d by %d",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/move.h"
+#include "base/minmax.h"
 #include "op/onnx/shape_move.h"
 #include "tensor/elem.h"
 
@@ -302,11 +303,6 @@ ln_status ln_ref_onnx_reverse_sequence(ln_call *call)
     return LN_OK;
 }
 
-static int64_t clamped(int64_t x, int64_t low, int64_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
 ln_status ln_ref_trilu(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
@@ -317,11 +313,11 @@ ln_status ln_ref_trilu(ln_call *call)
     LN_TRY(ln_move_fill(call, 0, NULL));
     if (data->len == 0)
         return LN_OK;
-    k = clamped(k, -rows, columns);
+    k = ln_clamp64(k, -rows, columns);
     for (int64_t row = 0; row < data->len / columns; row++) {
         int64_t border = row % rows + k; // the first column that is upper, and the last lower one
-        int64_t from = is_upper ? clamped(border, 0, columns) : 0;
-        int64_t end = is_upper ? columns : clamped(border + 1, 0, columns);
+        int64_t from = is_upper ? ln_clamp64(border, 0, columns) : 0;
+        int64_t end = is_upper ? columns : ln_clamp64(border + 1, 0, columns);
         LN_TRY(ln_move_run(call, 0, row * columns + from, data, row * columns + from, end - from));
     }
     return LN_OK;
