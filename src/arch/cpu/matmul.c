@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "arch/cpu/call.h"
+#include "arch/cpu/elementwise.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/gemm.h"
 #include "arch/cpu/kernels/gemm/packed.h"
@@ -349,11 +350,16 @@ ln_status ln_cpu_infer_matmul(ln_call *call)
                                        workspace_bytes(&matmul, matmul.a.rows >= PACK_FROM_ROWS));
 }
 
-static void scale(tl_tensor *dst, double alpha)
+// A factor that is a float, as most are, is exact in a product of floats.
+static ln_status scale(ln_call *call, tl_tensor *dst, double alpha)
 {
-    float *y = dst->data;
+    float factor = (float)alpha, *y = dst->data;
+    tl_tensor one = {.data = &factor, .dtype = TL_FLOAT, .ndim = 1, .dims = (int[]){1}, .len = 1};
+    if (alpha != 1 && (double)factor == alpha)
+        return ln_cpu_elew(ln_cpu_call_pool(call), dst, &one, dst, TL_MUL, LN_ACT_NONE, 0, 0);
     for (int i = 0; alpha != 1 && i < dst->len; i++)
         y[i] = (float)(alpha * (double)y[i]);
+    return LN_OK;
 }
 
 typedef struct prepared_matmul {
@@ -389,8 +395,7 @@ ln_status ln_cpu_matmul(ln_call *call)
     if (is_packed) {
         multiply_stack(&matmul, &p, &(ln_epilogue_f32){.act = LN_ACT_NONE}, ln_cpu_call_pool(call),
                        workspace);
-        scale(dst, kept->alpha);
-        return LN_OK;
+        return scale(call, dst, kept->alpha);
     }
     carve_product(&(ln_cpu_carver){.block = workspace}, &p);
 
@@ -409,8 +414,7 @@ ln_status ln_cpu_matmul(ln_call *call)
             at[d] = 0;
         }
     } while (d >= 0);
-    scale(dst, kept->alpha);
-    return LN_OK;
+    return scale(call, dst, kept->alpha);
 }
 
 // ---- Rows and a matrix ----
