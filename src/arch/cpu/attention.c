@@ -92,16 +92,16 @@ static float mask_value(const tl_tensor *t, size_t at)
 static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *row)
 {
     const ln_attention *a = m->attention;
-    int64_t used = m->has_lens ? m->kv_lens[b] : a->kv_len;
-    int64_t position = offset_of(m, b) + (int64_t)query;
     const ln_attention_mask *given = &m->given;
     size_t at = b * given->strides[0] + head * given->strides[1] + query * given->strides[2];
+    int64_t begin = 0, end = a->kv_len;
+    if (m->is_banded)
+        ln_attention_span(a, offset_of(m, b) + (int64_t)query, &begin, &end);
+    if (m->has_lens && m->kv_lens[b] < end)
+        end = m->kv_lens[b];
     for (int64_t key = 0; key < a->kv_len; key++, at += given->strides[3]) {
-        float value = 0;
-        if (given->tensor)
-            value = key < given->len ? mask_value(given->tensor, at) : -INFINITY;
-        bool is_out = key >= used || (m->is_banded && ln_attention_hides(a, position, key));
-        row[key] = is_out ? -INFINITY : value;
+        bool is_out = key < begin || key >= end || (given->tensor && key >= given->len);
+        row[key] = is_out ? -INFINITY : given->tensor ? mask_value(given->tensor, at) : 0;
     }
 }
 

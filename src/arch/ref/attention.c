@@ -39,17 +39,15 @@ static size_t bias_row(const void *self, size_t b, size_t head, size_t at, doubl
 {
     const mask *m = self;
     const ln_attention *a = m->attention;
-    int64_t used = m->kv_lens ? ln_elem_int(m->kv_lens, b) : a->kv_len;
-    int64_t position = offset_of(m, b) + (int64_t)at;
-    size_t seen = 0;
-    for (size_t j = 0; (int64_t)j < used; j++) {
-        bool is_out = ln_attention_hides(a, position, (int64_t)j);
-        out_row[j] = is_out            ? -INFINITY
-                     : m->given.tensor ? mask_value(&m->given, b, head, at, j)
-                                       : 0;
-        seen = is_out ? seen : j + 1;
+    int64_t begin, end;
+    ln_attention_span(a, offset_of(m, b) + (int64_t)at, &begin, &end);
+    if (m->kv_lens && ln_elem_int(m->kv_lens, b) < end)
+        end = ln_elem_int(m->kv_lens, b);
+    for (int64_t j = 0; j < end; j++) {
+        double value = m->given.tensor ? mask_value(&m->given, b, head, at, (size_t)j) : 0;
+        out_row[j] = j < begin ? -INFINITY : value;
     }
-    return seen;
+    return (size_t)end;
 }
 
 static void store_all(tl_tensor *t, const double *values)

@@ -237,11 +237,14 @@ ln_attention_mask ln_attention_mask_of(const ln_call *call, const ln_attention *
     return m;
 }
 
-bool ln_attention_hides(const ln_attention *a, int64_t position, int64_t key)
+void ln_attention_span(const ln_attention *a, int64_t position, int64_t *out_begin,
+                       int64_t *out_end)
 {
-    return (a->is_causal && key > position) ||
-           (a->left_window >= 0 && position - key > a->left_window) ||
-           (a->right_window >= 0 && key - a->right_window > position);
+    int64_t end = a->kv_len, after = a->is_causal ? 0 : a->right_window;
+    if (after >= 0 && after < end - position)
+        end = position + after + 1 < 0 ? 0 : position + after + 1;
+    *out_begin = a->left_window >= 0 && a->left_window < position ? position - a->left_window : 0;
+    *out_end = end < a->kv_len ? end : a->kv_len;
 }
 
 ln_status ln_attention_check_lens(ln_call *call, const ln_attention *a)

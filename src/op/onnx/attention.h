@@ -78,8 +78,10 @@ typedef struct ln_attention_mask {
 
 ln_attention_mask ln_attention_mask_of(const ln_call *call, const ln_attention *a);
 
-// Whether a key is out of the causal order or the window of a query at `position`.
-bool ln_attention_hides(const ln_attention *a, int64_t position, int64_t key);
+// The keys that causal order and the window leave to a query at `position`: those from *out_begin
+// on that come before *out_end, which may be none.
+void ln_attention_span(const ln_attention *a, int64_t position, int64_t *out_begin,
+                       int64_t *out_end);
 
 // Fails unless the lengths, which come from data, fit the keys.
 ln_status ln_attention_check_lens(ln_call *call, const ln_attention *a);
