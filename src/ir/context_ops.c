@@ -150,7 +150,11 @@ static ln_status admit_all(ln_context *ctx)
     LN_LIST_FOREACH (op, ctx->ops) {
         if (op && op->op_arg)
             op->op_arg->may_wait = may_wait && ln_streq(op->op_arg->arch, "none");
-        LN_TRY(admit(ctx, op));
+        ln_status status = admit(ctx, op);
+        if (ctx->compiled && (status == LN_INVALID || status == LN_UNSUPPORTED))
+            return ln_fail_prefix("a compiled model that does not fit this version of the library; "
+                                  "compile the model that it came from again");
+        LN_TRY(status);
         LN_TRY(ln_phase_check(ctx, op));
     }
     ln_context_note_random(ctx);

@@ -243,15 +243,39 @@ ln_serializer *ln_serializer_for_path(const char *path)
 
 // ---- Operators of a file ----
 
-static ln_status fail_unknown(const ln_op_source *source)
+// The arch that alone computes the type, which it calls by its own name as well; NULL: none does.
+static const ln_arch *find_only_arch(const char *optype)
 {
+    char variant[LN_MAX_NAME_LEN];
+    const ln_arch *arch;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)); i++) {
+        int len = snprintf(variant, sizeof variant, "%s_%s", optype, arch->arch_name);
+        if (len < (int)sizeof variant && ln_op_find(variant))
+            return arch;
+    }
+    return NULL;
+}
+
+static ln_status fail_unknown(const ln_context *ctx, const ln_op_source *source)
+{
+    static const char remedy[] = "; compile the model that it came from again";
+    const ln_arch *arch = find_only_arch(source->optype);
     ln_nearest nearest = ln_nearest_to(source->optype);
     const ln_op *op;
     for (size_t i = 0; (op = ln_op_find_at(i)); i++)
         ln_nearest_try(&nearest, op->op_arg->optype);
-    ln_fail(LN_UNSUPPORTED, "operator '%s': type '%s' is not registered%s%s%s", source->name,
-            source->optype, nearest.name ? "; did you mean '" : "; `lightnet ops` lists what is",
-            nearest.name ? nearest.name : "", nearest.name ? "'?" : "");
+    if (arch)
+        ln_fail(LN_UNSUPPORTED, "operator '%s': type '%s' is of arch '%s' alone, as '%s_%s'%s",
+                source->name, source->optype, arch->arch_name, source->optype, arch->arch_name,
+                remedy);
+    else
+        ln_fail(LN_UNSUPPORTED, "operator '%s': type '%s' is not registered%s%s%s", source->name,
+                source->optype,
+                ctx->compiled  ? remedy
+                : nearest.name ? "; did you mean '"
+                               : "; `lightnet ops` lists what is",
+                nearest.name && !ctx->compiled ? nearest.name : "",
+                nearest.name && !ctx->compiled ? "'?" : "");
     return source->place ? ln_fail_prefix("%s", source->place) : LN_UNSUPPORTED;
 }
 
@@ -307,6 +331,6 @@ ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
 
     const ln_op *proto = ln_op_find(source->optype);
     if (!proto)
-        return fail_unknown(source);
+        return fail_unknown(ctx, source);
     return add_from_proto(ctx, source, proto);
 }

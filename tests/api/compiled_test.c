@@ -311,6 +311,34 @@ TEST(files_compiled_by_the_old_system_run)
     ln_arch_cleanup();
 }
 
+// linear_cpu once took weights that were packed, as linear_packed_cpu does now.
+TEST(what_another_version_compiled_is_to_be_compiled_again)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text("input(| dst=x | dtype=TL_FLOAT, dims=[2, 3]);\n"
+                              "create(| dst=w | dtype=TL_FLOAT, dims=[3, 4], ran=[-1, 1]);\n"
+                              "linear(src=x, weight=w | dst=y |);\n",
+                              "cpu");
+    static const struct {
+        const char *to, *says;
+    } cases[] = {
+        {"\"linear_cpu\"", "linear_cpu: `linear0` has no argument 'packed'"},
+        {"\"linear_of_old_cpu\"", "'linear_of_old_cpu' is not registered"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char *changed = mutate(json, "\"ops\"", "\"linear_packed_cpu\"", cases[i].to);
+        ln_context *ctx = ln_context_create();
+        ln_status status = ln_context_init_mem(ctx, changed, strlen(changed), "old.json");
+        CHECK(status == LN_INVALID || status == LN_UNSUPPORTED);
+        CHECK_MESSAGE(cases[i].says);
+        CHECK_MESSAGE("compile the model that it came from again");
+        ln_context_free(ctx);
+        free(changed);
+    }
+    ln_free(json);
+    ln_arch_cleanup();
+}
+
 TEST(a_compiled_model_is_bound_by_the_limits_too)
 {
     CHECK_OK(ln_arch_init());
@@ -356,6 +384,7 @@ TEST(moving_elements_is_work_but_no_multiply_accumulate)
 }
 
 TEST_LIST(a_compiled_model_is_bound_by_the_limits_too,
+          what_another_version_compiled_is_to_be_compiled_again,
           moving_elements_is_work_but_no_multiply_accumulate,
           a_compiled_model_reads_back_and_prints_the_same,
           a_context_frees_a_compiled_file_that_was_read_and_not_checked,

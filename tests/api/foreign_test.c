@@ -100,6 +100,15 @@ TEST(a_model_for_another_device_is_told_all_that_it_cannot_run)
     ln_arch_cleanup();
 }
 
+TEST(an_operator_of_one_arch_is_told_with_its_arch)
+{
+    CHECK_OK(ln_arch_init());
+    CHECK_FAILS(read_status(INPUT "linear_pack(weight=x | dst=y |);\n"), LN_UNSUPPORTED);
+    CHECK_MESSAGE("type 'linear_pack' is of arch 'cpu' alone, as 'linear_pack_cpu'");
+    CHECK_MESSAGE("compile the model that it came from again");
+    ln_arch_cleanup();
+}
+
 TEST(one_unknown_operator_is_told_alone)
 {
     CHECK_OK(ln_arch_init());
@@ -127,4 +136,5 @@ TEST_LIST(operators_of_an_arch_mean_the_abstract_ones_where_that_arch_has_none_h
           a_loader_for_such_a_name_comes_first,
           an_operator_of_an_arch_without_its_workspace_is_the_abstract_one,
           a_model_for_another_device_is_told_all_that_it_cannot_run,
-          one_unknown_operator_is_told_alone, many_unknown_types_are_told_in_part)
+          an_operator_of_one_arch_is_told_with_its_arch, one_unknown_operator_is_told_alone,
+          many_unknown_types_are_told_in_part)

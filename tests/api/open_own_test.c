@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open dimensions before LightNet's own operators: shapes are bound first, then they are checked.
+// Open dimensions before LightNet's own operators: bound after reading, or known only in a run.
 
 #include "tests/api/model.h"
 

@@ -443,6 +443,53 @@ TEST(functions_of_an_arch_are_numbered_and_can_be_skipped)
     ln_arch_cleanup();
 }
 
+static char asked[1024]; // "name:type " of each operator that the expander below was offered
+
+// Takes the first relu as it was read, and the second as the core has it.
+static ln_list *expand_some(const ln_context *ctx, const ln_op *op, int *match)
+{
+    const ln_op_arg *arg = op->op_arg;
+    size_t len = strlen(asked);
+    snprintf(asked + len, sizeof asked - len, "%s:%s ", arg->name, arg->optype);
+    *match = (ln_streq(arg->name, "first") && ln_streq(arg->optype, "relu")) ||
+             (ln_streq(arg->name, "second") && ln_streq(arg->optype, "act"));
+    return *match ? make_relu(ctx, arg->name, ln_tensor_list_find_name(arg->tensors_in, "src"),
+                              ln_tensor_list_find_name(arg->tensors_out, "dst"))
+                  : NULL;
+}
+
+TEST(expanders_and_rules_are_asked_before_the_core_and_again_after_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_expander_func ep_funcs[] = {expand_some, NULL};
+    ln_arch hand = {.arch_name = "hand", .ep_funcs = ep_funcs, .fallbacks = "ref"};
+    CHECK_OK(ln_arch_register(&hand));
+    const char *path = write_rules("rule as_read [exact]\n  y = lrelu(x | negslope=0)\n"
+                                   "  => y = act(x | act=\"relu\")\n"
+                                   "rule as_core [rounds]\n  y = act(c | act=\"sigmoid\")\n"
+                                   "  c = act(x | act=\"relu\")\n"
+                                   "  => y = act(x | act=\"sigmoid\")\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    options.passes = "core,fold,expand";
+    seen_firings seen;
+    asked[0] = '\0';
+    CHECK_OK(compile_seen("input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                          "first: relu(src=x | dst=a |); second: relu(src=a | dst=b |);"
+                          "third: lrelu(src=x | dst=c | negslope=0);"
+                          "fourth: sigmoid(src=c | dst=y |);",
+                          "hand", &options, &seen));
+    check_lines("all", &seen,
+                LINES("1 as_read at third", "2 expander 0 of hand at first", "3 relu at second",
+                      "4 sigmoid at fourth", "5 as_core at fourth", "6 input_ref at input0",
+                      "7 expander 0 of hand at second", "8 act_ref at fourth"));
+    CHECK_STR_EQ(asked, "first:relu second:relu fourth:sigmoid "
+                        "input0:input first:act_ref second:act fourth:act ");
+    CHECK_OK(ln_arch_unregister("hand"));
+    ln_arch_cleanup();
+}
+
 // ---- Keeping tensors ----
 
 TEST(kept_tensors_can_be_looked_at_after_a_run)
@@ -570,6 +617,7 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
           rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
           a_firing_that_fails_is_told, functions_of_an_arch_are_numbered_and_can_be_skipped,
+          expanders_and_rules_are_asked_before_the_core_and_again_after_it,
           kept_tensors_can_be_looked_at_after_a_run,
           operators_with_long_arrays_are_merged_if_all_is_equal, tuning_needs_no_reader,
           out_of_memory_leaks_nothing)

@@ -165,7 +165,7 @@ def test_words_in_a_model_that_are_near():
         ("input(| dst=x | dtype=TL_FLOAT, dim=[1]);", "has no param 'dim'; known: dtype, dims, "),
         ("input(| dst=x | dtype=TL_FLOAT, dims=[100000, 100000, 100000]);", "shape [100000, 100000, 100000]"),
         ("create(| dst=x | dtype=f32, dims=[1]);", "'f32' is no element type; did you mean 'TL_FLOAT'?"),
-        (start + 'maxreduce(src=x | dst=y | axis="one");', "`axis` param should be a number, but is a text"),
+        (start + 'maxreduce(src=x | dst=y | axis="one");', "param 'axis' should be a number, but is a text"),
         (start + "relu(srx=x | dst=y |);", "has no argument 'srx'; known: src; did you mean 'src'?"),
         (start + "elew(src1=x, src2=x | dst=y | elew_op=TL_MULT);", "did you mean 'TL_MUL'?"),
         (start + "Zyxw(x=x | y=y |);", "`lightnet ops` lists"),
