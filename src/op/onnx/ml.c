@@ -154,6 +154,26 @@ ln_status ln_infer_ml_category_mapper(ln_call *call)
     return out_of_dtype(call, ln_call_in(call, 0)->dtype == TL_STRING ? TL_INT64 : TL_STRING);
 }
 
+ln_status ln_ml_label_dtype(ln_call *call, tl_dtype *out_dtype)
+{
+    const tl_tensor *values = ln_call_in_named(call, "values_tensor");
+    bool has_strings = ln_call_count(call, "values_strings") > 0;
+    bool has_ints = ln_call_count(call, "values_int64s") > 0;
+    bool has_floats = ln_call_count(call, "values_floats") > 0;
+    *out_dtype = TL_FLOAT;
+    if ((values != NULL) + has_strings + has_ints + has_floats > 1)
+        return ln_call_fail(call, LN_INVALID, "values of more than one type");
+    if (values)
+        *out_dtype = values->dtype;
+    else if (has_strings || (!has_ints && !has_floats && ln_call_has(call, "values_strings")))
+        *out_dtype = TL_STRING;
+    else if (has_ints || (!has_floats && ln_call_has(call, "values_int64s")))
+        *out_dtype = TL_INT64;
+    else if (!has_floats && !ln_call_has(call, "values_floats"))
+        return ln_call_fail(call, LN_INVALID, "there are no values");
+    return LN_OK;
+}
+
 ln_status ln_infer_ml_label_encoder(ln_call *call)
 {
     tl_dtype src = ln_call_in(call, 0)->dtype;
@@ -162,21 +182,9 @@ ln_status ln_infer_ml_label_encoder(ln_call *call)
             return ln_call_fail(call, LN_INVALID, "labels are neither strings nor int64");
         return out_of_dtype(call, src == TL_STRING ? TL_INT64 : TL_STRING);
     }
-    const tl_tensor *values = ln_call_in_named(call, "values_tensor");
-    bool has_strings = ln_call_count(call, "values_strings") > 0;
-    bool has_ints = ln_call_count(call, "values_int64s") > 0;
-    bool has_floats = ln_call_count(call, "values_floats") > 0;
-    if ((values != NULL) + has_strings + has_ints + has_floats > 1)
-        return ln_call_fail(call, LN_INVALID, "values of more than one type");
-    if (values)
-        return out_of_dtype(call, values->dtype);
-    if (has_strings || (!has_ints && !has_floats && ln_call_has(call, "values_strings")))
-        return out_of_dtype(call, TL_STRING);
-    if (has_ints || (!has_floats && ln_call_has(call, "values_int64s")))
-        return out_of_dtype(call, TL_INT64);
-    if (has_floats || ln_call_has(call, "values_floats"))
-        return out_of_dtype(call, TL_FLOAT);
-    return ln_call_fail(call, LN_INVALID, "there are no values");
+    tl_dtype dtype;
+    LN_TRY(ln_ml_label_dtype(call, &dtype));
+    return out_of_dtype(call, dtype);
 }
 
 // ---- Models ----

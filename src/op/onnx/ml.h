@@ -16,6 +16,9 @@ ln_status ln_ml_class_count(ln_call *call, const char *ints, int *out_count);
 // The number of linear functions of a LinearClassifier.
 ln_status ln_ml_function_count(ln_call *call, int *out_count);
 
+// The type of the values of a LabelEncoder of version 2 or later.
+ln_status ln_ml_label_dtype(ln_call *call, tl_dtype *out_dtype);
+
 // Targets of TreeEnsemble and TreeEnsembleRegressor.
 ln_status ln_ml_target_count(ln_call *call, int *out_count);
 

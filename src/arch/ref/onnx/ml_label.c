@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/ref/onnx/ml_lookup.h"
+#include "op/onnx/ml.h"
 #include "op/onnx/param_array.h"
 #include "tensor/elem.h"
 
@@ -258,7 +259,9 @@ ln_status ln_ref_prepare_ml_label_encoder(ln_call *call)
         return ln_error_status();
     if (ln_call_since(call) < 2)
         return keep_positions(call, dtype, e);
-    LN_TRY(keep_values(call, ln_call_dst(call, 0)->dtype, e));
+    tl_dtype values; // that of an output of strings is known in a run only
+    LN_TRY(ln_ml_label_dtype(call, &values));
+    LN_TRY(keep_values(call, values, e));
     return keep_keys(call, dtype, e);
 }
 
