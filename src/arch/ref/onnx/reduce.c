@@ -312,6 +312,23 @@ ln_status ln_ref_reduce(ln_call *call)
 
 // ---- Places ----
 
+// The position in each row of f32.
+static void find_in_rows(const contest *c, const ln_lines *lines, int64_t *out_positions)
+{
+    const float *row = c->data->data;
+    for (size_t i = 0; i < lines->outer; i++, row += lines->count) {
+        size_t best = 0;
+        for (size_t k = 1; k < lines->count; k++) {
+            float x = row[k], y = row[best];
+            bool is_ordered = x < y || x > y;
+            if (is_ordered ? (x > y) == c->is_max
+                           : beats(c, i * lines->count + k, i * lines->count + best))
+                best = k;
+        }
+        out_positions[i] = (int64_t)best;
+    }
+}
+
 static ln_status find_extreme(ln_call *call, bool is_max)
 {
     const tl_tensor *data = ln_call_in(call, 0);
@@ -321,6 +338,14 @@ static ln_status find_extreme(ln_call *call, bool is_max)
         LN_TRY(ln_call_axis(call, "axis", data->ndim, &axis));
         is_reduced[axis] = true;
     }
+    contest c = {data, ln_number_kind_of(data->dtype), is_max,
+                 ln_call_int(call, "select_last_index") != 0};
+    ln_lines lines = ln_lines_along(data, axis);
+    if (lines.inner == 1 && data->dtype == TL_FLOAT && ln_call_dst(call, 0)->dtype == TL_INT64) {
+        if (!ln_call_is_counting(call))
+            find_in_rows(&c, &lines, ln_call_dst(call, 0)->data);
+        return LN_OK;
+    }
     reduction r;
     LN_TRY(start_with_axes(call, &r, is_reduced));
     size_t len = (size_t)r.dst->len;
@@ -329,10 +354,7 @@ static ln_status find_extreme(ln_call *call, bool is_max)
         return LN_NO_MEMORY;
     if (ln_call_is_counting(call))
         return LN_OK;
-    contest c = {data, ln_number_kind_of(data->dtype), is_max,
-                 ln_call_int(call, "select_last_index") != 0};
     hold_contest(&c, &r.rows, winners);
-    ln_lines lines = ln_lines_along(data, axis);
     for (size_t i = 0; i < len; i++)
         ln_elem_set_int(r.dst, i, (int64_t)((winners[i] - 1) / lines.inner % lines.count));
     return LN_OK;
