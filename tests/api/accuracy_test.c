@@ -175,12 +175,6 @@ static const row rows[] = {
     {"linear_cpu", "", 0.5, 1,
      INPUT("[20, 300]") CONSTANT("a", "[30, 300]")
          CONSTANT("b", "[30]") "linear(src=x, weight=a, bias=b | dst=y | transB=1);\n"},
-    {"ml_LinearRegressor_cpu", "", 0.5, 1,
-     INPUT("[10, 3]") "ml_LinearRegressor(X=x | Y=y | coefficients=[0.7, 0.3, 0.9, 1.1, 0.2, 0.6], "
-                      "intercepts=[0.7, 0.6], targets=2);\n"},
-    {"ml_LinearClassifier_cpu", "", 0.5, 1,
-     INPUT("[10, 3]") "ml_LinearClassifier(X=x | Y=c, Z=y | coefficients=[0.7, 0.3, 0.9, 1.1, 0.2, "
-                      "0.6], intercepts=[0.7, 0.6], classlabels_ints=[0, 1]);\n"},
     {"ml_SVMRegressor_cpu", "polynomials", 0.5, 1,
      INPUT(
          "[10, 3]") "ml_SVMRegressor(X=x | Y=y | kernel_type=\"POLY\", kernel_params=[0.5, 0.25, 3], "

@@ -103,6 +103,15 @@ TEST(labels_that_do_not_fit_are_refused)
                 LN_INVALID, "element 0 is in no category");
 }
 
+TEST(numbers_of_a_run_become_texts)
+{
+    ln_context *ctx = run_text("input(| dst=k | dtype=TL_INT64, dims=[2]);\n"
+                               "ml_LabelEncoder(X=k | Y=w | keys_int64s=[4, 0], "
+                               "values_strings=[\"four\", \"none\"]);\n");
+    check_strings(ctx, "w", 1, DIMS(2), STRINGS("none", "none"));
+    close_run(ctx);
+}
+
 // ---- Linear models ----
 
 #define ROWS REALS("x", "TL_FLOAT", "[2, 2]", "[1, 2, -3, 1]")
@@ -451,7 +460,8 @@ TEST(texts_that_are_no_numbers_are_refused)
 TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           rows_are_normalized_unless_that_divides_by_zero, columns_are_picked_and_put_side_by_side,
           labels_are_found_by_the_last_key_that_is_equal, tables_of_labels_may_be_tensors,
-          labels_that_do_not_fit_are_refused, linear_functions_decide_between_classes,
+          labels_that_do_not_fit_are_refused, numbers_of_a_run_become_texts,
+          linear_functions_decide_between_classes,
           coefficients_that_no_function_has_are_left_out_with_one_warning, support_vectors_vote,
           a_machine_has_all_that_it_needs, leaves_vote_for_targets, leaves_vote_for_classes,
           votes_for_one_of_two_classes, one_score_of_two_classes_becomes_two,

@@ -532,7 +532,8 @@ static size_t put_function(char *text, size_t size, const char *name, const char
         (size_t)snprintf(text, size, "ml_LinearRegressor(X=x | Y=%s | coefficients=[", name);
     for (int i = 0; i < 65; i++)
         used += (size_t)snprintf(text + used, size - used, "0.%d, ", i + 1);
-    return used + (size_t)snprintf(text + used, size - used, "%s], targets=1);\n", last);
+    return used + (size_t)snprintf(text + used, size - used,
+                                   "%s], targets=1, post_transform=PROBIT);\n", last);
 }
 
 TEST(operators_with_long_arrays_are_merged_if_all_is_equal)

@@ -44,6 +44,8 @@ VOLUME = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 4, 5, 6]);\n"
 ROWS = ("input(| dst=x | dtype=TL_FLOAT, dims=[3, 5]);\ninput(| dst=z | dtype=TL_FLOAT, dims=[3, 4]);\n"
         "create(| dst=w | dtype=TL_FLOAT, dims=[4, 5], ran=[-1, 1]);\ncreate(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n")
 
+FUNCTIONS = "[1, 2, 3, 4, 5, -1, -2, -3, -4, -5]"
+
 RECURRENT = ("input(| dst=x | dtype=TL_FLOAT, dims=[5, 2, 3]);\n"
              + "".join(f"create(| dst={name} | dtype=TL_FLOAT, dims=[1, {rows}, {columns}], ran=[-1, 1]);\n"
                        for name, rows, columns in (("w", 16, 3), ("r", 16, 4), ("v", 4, 3), ("s", 4, 4))))
@@ -263,6 +265,21 @@ CASES = [
      "CumSum(x=x, axis=k | y=a | reverse=1);\nTrilu(input=a | output=b | upper=0);\nms_Trilu(X=b, k=k | Y=y |);"),
     ("elements in order", X3 + "create(| dst=k | dtype=TL_INT64, dims=[1], data=[2]);\n",
      "topk(src=x, k=k | dst=y, index=i | axis=0, largest=1);", "TopK(X=x, K=k | Values=y, Indices=i | axis=0);"),
+    ("linear regression", ROWS,
+     f"create(| dst=y_weight | dtype=TL_FLOAT, dims=[2, 5], data={FUNCTIONS});\n"
+     "create(| dst=y_bias | dtype=TL_FLOAT, dims=[2], data=[1, 2]);\n"
+     "linear(src=x, weight=y_weight, bias=y_bias | dst=y | transB=1, act=sigmoid);",
+     f"ml_LinearRegressor(X=x | Y=y | coefficients={FUNCTIONS}, intercepts=[1, 2], targets=2, post_transform=LOGISTIC);"),
+    ("linear classes", ROWS,
+     f"create(| dst=c_weight | dtype=TL_FLOAT, dims=[2, 5], data={FUNCTIONS});\n"
+     "create(| dst=c_bias | dtype=TL_FLOAT, dims=[2], data=[1, 2]);\n"
+     "create(| dst=c_labels | dtype=TL_INT64, dims=[2], data=[7, 9]);\n"
+     "linear(src=x, weight=c_weight, bias=c_bias | dst=c_functions | transB=1);\n"
+     "softmax(src=c_functions | dst=y | axis=1);\n"
+     "ArgMax(data=c_functions | reduced=c_best | axis=1, keepdims=0);\n"
+     "take(src=c_labels, index=c_best | dst=c |);",
+     f"ml_LinearClassifier(X=x | Y=c, Z=y | coefficients={FUNCTIONS}, intercepts=[1, 2], classlabels_ints=[7, 9], "
+     "post_transform=SOFTMAX);"),
 ]
 
 

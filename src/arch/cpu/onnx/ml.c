@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear models and support vector machines in f32: all their functions of many rows are products
-// with packed matrices.
+// Support vector machines in f32: all their functions of many rows are products with packed
+// matrices.
 //
 // A machine whose kernel is linear is linear itself: its vectors are added up, times their
 // coefficients, when the model is loaded. Of the others the kernels are one product, with gamma in
@@ -15,11 +15,9 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/gemm/packed.h"
-#include "arch/cpu/kernels/softmax/softmax.h"
 #include "base/checked.h"
 #include "base/deadline.h"
 #include "op/onnx/ml.h"
-#include "op/onnx/ml_linear.h"
 #include "op/onnx/ml_svm.h"
 
 // Rows whose functions are computed together, and the most floats for them.
@@ -62,18 +60,6 @@ static ln_status keep_functions(ln_call *call, const float *matrix, size_t count
     return LN_OK;
 }
 
-static ln_status keep_floats(ln_call *call, const double *values, size_t count,
-                             const float **out_floats)
-{
-    float *floats = ln_call_keep(call, count + 1, sizeof *floats);
-    if (!floats)
-        return ln_error_status();
-    for (size_t i = 0; i < count; i++)
-        floats[i] = (float)values[i];
-    *out_floats = floats;
-    return LN_OK;
-}
-
 static void compute(ln_call *call, const functions *f, ln_act act, size_t rows, const float *x,
                     size_t stride, float *y)
 {
@@ -97,118 +83,6 @@ static ln_status accepts_floats(ln_call *call)
     if (ln_call_in(call, 0)->dtype != TL_FLOAT)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for float32 here");
     return LN_OK;
-}
-
-// ---- Linear models ----
-
-typedef struct linear {
-    ln_linear_model model;
-    functions functions;
-} linear;
-
-static ln_status keep_linear(ln_call *call, linear *l)
-{
-    const ln_linear_model *m = &l->model;
-    int rows, width;
-    LN_TRY(ln_ml_table(call, 0, &rows, &width));
-    size_t columns = (size_t)width;
-    LN_TRY(ln_linear_check_columns(call, m, columns));
-    float *matrix = take_matrix(call, m->function_count, columns);
-    if (!matrix)
-        return ln_error_status();
-    for (size_t i = 0; i < m->function_count * columns; i++)
-        matrix[i] = (float)m->coefficients[i];
-    LN_TRY(keep_functions(call, matrix, m->function_count, columns, &l->functions));
-    if (m->intercept_count)
-        return keep_floats(call, m->intercepts, m->intercept_count, &l->functions.bias);
-    return LN_OK;
-}
-
-ln_status ln_cpu_prepare_ml_linear_regressor(ln_call *call)
-{
-    linear *l = ln_call_keep(call, 1, sizeof *l);
-    if (!l)
-        return ln_error_status();
-    LN_TRY(ln_linear_read_regressor(call, &l->model));
-    return keep_linear(call, l);
-}
-
-ln_status ln_cpu_prepare_ml_linear_classifier(ln_call *call)
-{
-    linear *l = ln_call_keep(call, 1, sizeof *l);
-    if (!l)
-        return ln_error_status();
-    LN_TRY(ln_linear_read_classifier(call, &l->model));
-    return keep_linear(call, l);
-}
-
-ln_status ln_cpu_accepts_ml_linear(ln_call *call)
-{
-    return accepts_floats(call);
-}
-
-static size_t find_largest(const float *values, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        best = values[i] > values[best] ? i : best;
-    return best;
-}
-
-// Whether the functions are the scores, but for a softmax, and the class is that of the largest.
-static bool is_plain(const ln_linear_model *m)
-{
-    return (m->class_count == 0 || m->function_count > 1) &&
-           (m->transform == LN_ML_NONE || m->transform == LN_ML_SOFTMAX);
-}
-
-static ln_status conclude_plain(ln_call *call, const ln_linear_model *m, size_t rows, float *y)
-{
-    size_t n = m->function_count;
-    for (size_t r = 0; m->class_count && r < rows; r++)
-        LN_TRY(ln_ml_classes_set(call, &m->classes, r, find_largest(y + r * n, n)));
-    ln_softmax_f32_args args = {.outer = rows, .n = n, .inner = 1, .x = y, .y = y};
-    if (m->transform == LN_ML_SOFTMAX && n > 1)
-        ln_softmax_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
-    return LN_OK;
-}
-
-static ln_status conclude(ln_call *call, const ln_linear_model *m, size_t rows, const float *y,
-                          double *row)
-{
-    size_t n = m->function_count;
-    for (size_t r = 0; r < rows && !ln_deadline_passed(); r++) {
-        for (size_t i = 0; i < n; i++)
-            row[i] = (double)y[r * n + i];
-        LN_TRY(ln_linear_conclude(call, m, r, row));
-    }
-    return LN_OK;
-}
-
-ln_status ln_cpu_ml_linear(ln_call *call)
-{
-    int rows, columns;
-    size_t n;
-    LN_TRY(ln_ml_table(call, 0, &rows, &columns));
-    LN_TRY(ln_linear_count_functions(call, &n));
-    float *y = ln_call_scratch(call, (size_t)rows * n + 1, sizeof *y);
-    double *row = ln_call_scratch(call, n, sizeof *row);
-    if (!y || !row)
-        return ln_error_status();
-    if (ln_call_is_counting(call))
-        return LN_OK;
-    const linear *l = ln_call_prepared(call);
-    const ln_linear_model *m = &l->model;
-    LN_TRY(ln_linear_check_columns(call, m, (size_t)columns));
-    if (l->functions.length != (size_t)columns)
-        return ln_call_fail(call, LN_INVALID, "%zu coefficients of a function for %d columns",
-                            l->functions.length, columns);
-    tl_tensor *scores = ln_call_dst(call, m->class_count ? 1 : 0);
-    y = scores && is_plain(m) ? scores->data : y;
-    const float *x = ln_call_in(call, 0)->data;
-    compute(call, &l->functions, LN_ACT_NONE, (size_t)rows, x, (size_t)columns, y);
-    return is_plain(m) ? conclude_plain(call, m, (size_t)rows, y)
-                       : conclude(call, m, (size_t)rows, y, row);
 }
 
 // ---- Support vector machines ----
