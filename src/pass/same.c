@@ -307,13 +307,44 @@ static ln_status merge(merger *m, const ln_op *kept, ln_list **position, bool *o
                                     : take_away(ctx, kept, position));
 }
 
+static bool has_long_array(const ln_op_arg *arg)
+{
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->params)
+        if (param->array_len > LONG_ARRAY)
+            return true;
+    return false;
+}
+
+static bool has_info(const ln_op *op, const ln_op_info *info)
+{
+    return op->op_arg->info == info;
+}
+
+// Whether another operator is of its type, looked for after it and then from the start: all
+// operators of a type together walk through the list once.
+static bool has_equal_type(const ln_context *ctx, const ln_list *position)
+{
+    const ln_op_info *info = ((const ln_op *)position->data)->op_arg->info;
+    for (const ln_list *l = position->next; l; l = l->next)
+        if (has_info(l->data, info))
+            return true;
+    for (const ln_list *l = ctx->ops; l != position; l = l->next)
+        if (has_info(l->data, info))
+            return true;
+    return false;
+}
+
 // *position moves on.
 static ln_status visit(merger *m, ln_list **position)
 {
     ln_op *op = (*position)->data;
     bool is_merged = false;
     char *key = NULL;
-    if (is_pure(m->compilation->ctx, op->op_arg))
+    // Where it takes long to write an operator, such as one of many trees, that is not done for
+    // nothing.
+    if (is_pure(m->compilation->ctx, op->op_arg) &&
+        (!has_long_array(op->op_arg) || has_equal_type(m->compilation->ctx, *position)))
         LN_TRY(describe(op->op_arg, &key));
     const ln_op *kept = key ? ln_hash_find(m->seen, key) : NULL;
     ln_status status = LN_OK;
