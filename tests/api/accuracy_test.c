@@ -129,7 +129,7 @@ typedef struct row {
             INPUT(                                                                                                   \
                 "[1, 9, 7, 20]") "resize_nhwc_cpu(src=x | dst=y | out=[20, 11], mode=" what ");\n" ON_REF            \
                 INPUT("[1, 9, 7, 20]") "create(| dst=s | dtype=TL_INT64, dims=[4], data=[1, 20, 20, 11]);\n" AROUND( \
-                    "Resize(X=t, sizes=s | Y=u | mode=" what ");\n")                                                 \
+                    "resize(src=t, sizes=s | dst=u | mode=" what ");\n")                                             \
     }
 
 #define LINEAR(what, src, weight, bias, outputs, params)                                           \

@@ -30,6 +30,7 @@ SLOPE = "create(| dst=p | dtype=TL_FLOAT, dims=[4, 1, 1], ran=[-1, 1]);\n"
 PADS = ("create(| dst=c | dtype=TL_INT64, dims=[4], data=[1, 3, 2, 0]);\n"
         "create(| dst=a | dtype=TL_INT64, dims=[2], data=[-2, 3]);\n")
 SCALES = "create(| dst=y_scales | dtype=TL_FLOAT, dims=[4], data=[1, 1, 2, 1.5]);\n"
+LARGER = "create(| dst=a | dtype=TL_INT64, dims=[2], data=[9, 10]);\n"
 GIVEN = "input(| dst=n | dtype=TL_INT64, dims=[8]);\n"
 Q = "".join(f"input(| dst={name} | dtype=TL_FLOAT, dims=[2, 5, 8]);\n" for name in "qkv")
 
@@ -123,10 +124,18 @@ CASES = [
      "GroupNormalization(X=x, scale=s, bias=o | Y=y | num_groups=2);"),
     ("channels by themselves", X + NORM, "groupnorm(src=x, scale=s, offset=o | dst=y |);",
      "InstanceNormalization(input=x, scale=s, B=o | output=y |);"),
-    ("scales that are attributes", X, SCALES + "Resize(X=x, roi=y_scales | Y=y | mode=linear, since=10);",
+    ("scales that are attributes", X,
+     SCALES + "resize(src=x, scales=y_scales | dst=y | mode=linear, coordinate_transformation_mode=asymmetric, nearest_mode=toward_input);",
      "Upsample(X=x | Y=y | mode=linear, scales=[1, 1, 2, 1.5], since=7);"),
-    ("scales of height and width", X, SCALES + "Resize(X=x, roi=y_scales | Y=y | since=10);",
+    ("scales of height and width", X,
+     SCALES + "resize(src=x, scales=y_scales | dst=y | mode=nearest, coordinate_transformation_mode=asymmetric, nearest_mode=toward_input);",
      "Upsample(X=x | Y=y | height_scale=2, width_scale=1.5, since=1);"),
+    ("scales before there was a choice", X + SCALES,
+     "resize(src=x, scales=y_scales | dst=y | mode=linear, coordinate_transformation_mode=asymmetric, nearest_mode=toward_input);",
+     "Resize(X=x, roi=y_scales | Y=y | mode=linear, since=10);"),
+    ("sizes of two axes", X + LARGER,
+     "resize(src=x, sizes=a | dst=y | mode=cubic, axes=[2, 3], antialias=1, keep_aspect_ratio_policy=not_larger);",
+     "Resize(X=x, sizes=a | Y=y | mode=cubic, antialias=1, axes=[2, 3], keep_aspect_ratio_policy=not_larger);"),
     ("blocks of pixels", X,
      "reshape(src=x | dst=y_parts | dims=[1, 2, 2, 1, 6, 8]);\n"
      "transpose(src=y_parts | dst=y_turned | axes=[0, 3, 4, 1, 5, 2]);\nreshape(src=y_turned | dst=y | dims=[1, 1, 12, 16]);",

@@ -37,7 +37,7 @@ OTHER_BITS = {"onnx_swish", "ms_quick_gelu", "zeros_are_an_input"}
 # What the core's text cannot say, or a test of what is refused.
 NO_TEXT = re.compile(r"the argument 'axes' twice|tensors `stem_wts` and `planes`|`create0` unknown param")
 # Forms that are newer than the checker.
-NEWER = re.compile(r"No Op registered for|has input size 2 not in range \[min=1, max=1\]")
+NEWER = re.compile(r"No Op registered for|Unrecognized attribute: (axes|antialias) for operator Resize|has input size 2 not in range \[min=1, max=1\]")
 
 
 def numbers(match):

@@ -1146,6 +1146,60 @@ def resize_cases():
         case.expect(dst=resized(src, [2, 7], mode))
 
 
+# How far element `i` of the output is along the input, by ONNX's names.
+PLACES = {'half_pixel': lambda i, old, new: (i + 0.5) * old / new - 0.5,
+          'asymmetric': lambda i, old, new: i * old / new,
+          'align_corners': lambda i, old, new: i * (old - 1) / (new - 1)}
+
+
+def cubic(x, a=-0.75):
+    x = abs(x)
+    return ((a + 2) * x - (a + 3)) * x * x + 1 if x <= 1 else ((a * x - 5 * a) * x + 8 * a) * x - 4 * a if x < 2 else 0
+
+
+# The weights of the elements of an axis for element `i` of the output.
+def filter_of(i, old, new, mode, place, widens):
+    at, shrink = PLACES[place](i, old, new), min(1, new / old) if widens else 1
+    reach = math.ceil(2 / shrink) + 1
+    weights = [0.0] * old
+    for k in range(math.floor(at) - reach, math.floor(at) + reach + 1):
+        x = (k - at) * shrink
+        weights[min(max(k, 0), old - 1)] += cubic(x) if mode == 'cubic' else max(0, 1 - abs(x))
+    return [w / sum(weights) for w in weights]
+
+
+def filtered(src, dims, *how):
+    dtype, old, x = src
+
+    def at(*coords):
+        axes = [filter_of(i, o, n, *how) for i, o, n in zip(coords, old, dims)]
+        return rounded(sum(x[index(old, corner)] * math.prod(w[k] for w, k in zip(axes, corner))
+                           for corner in itertools.product(*map(range, old))), dtype)
+
+    return made(dtype, dims, at)
+
+
+def filter_cases():
+    for mode, place, widens, old, new in (
+            ('linear', 'half_pixel', 0, [2, 5, 3], [2, 3, 7]), ('linear', 'align_corners', 0, [3, 4], [5, 9]),
+            ('linear', 'asymmetric', 0, [4, 5], [9, 7]), ('linear', 'half_pixel', 1, [7, 9], [3, 4]),
+            ('cubic', 'half_pixel', 0, [5, 6], [8, 4]), ('cubic', 'align_corners', 0, [4, 5], [7, 6]),
+            ('cubic', 'half_pixel', 1, [9, 8], [4, 11])):
+        case = Case(f'resize_filter_{mode}_{place}' + ('_wide' if widens else ''))
+        src = case.some('src', old)
+        case.op('resize', {'src': 'src'}, {'dst': 'dst'}, mode=mode, dims=new, coordinate_transformation_mode=place,
+                antialias=widens)
+        case.expect(dst=filtered(src, new, mode, place, widens))
+    for rounding, way in (('floor', math.floor), ('ceil', math.ceil), ('toward_input', None)):
+        case = Case(f'resize_nearest_by_{rounding}')
+        dtype, old, x = case.some('src', [5, 6], 'TL_INT16', -50, 50)
+        new = [8, 4]
+        case.op('resize', {'src': 'src'}, {'dst': 'dst'}, mode='nearest', dims=new, nearest_mode=rounding,
+                coordinate_transformation_mode='asymmetric')
+        case.expect(dst=made(dtype, new, lambda *c: x[index(old, [
+            min((way or (math.ceil if n < o else math.floor))(i * o / n), o - 1) for i, o, n in zip(c, old, new)])]))
+
+
 def submean_cases():
     for source, target, low, high in (
             ('TL_UINT8', 'TL_FLOAT', 0, 255), ('TL_UINT8', 'TL_INT8', 0, 255),
@@ -1333,7 +1387,7 @@ def main():
                                                                 'formulas')
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
-                resize_cases, submean_cases, constant_cases, box_cases, yolo_cases,
+                resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
                 fast_formulas.add_all, stack_formulas.add_all):
         add()
     os.makedirs(folder, exist_ok=True)

@@ -108,7 +108,7 @@ static ln_status rewrite_pool(ln_layout_build *build)
 
 // ---- Resizing ----
 
-// Resize of ONNX as the channels-last operator wants it.
+// `resize` as the channels-last operator wants it.
 typedef struct resize {
     const char *src, *mode, *coordinates, *rounding;
     double scale[2]; // 0: the quotient of the sizes
@@ -122,9 +122,9 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 // Scales that are given, and known. False if batch or channels are scaled.
-static bool read_scales(const ln_layout_build *build, const char *arg_name, resize *r)
+static bool read_scales(const ln_layout_build *build, resize *r)
 {
-    const char *name = ln_layout_input(build, arg_name);
+    const char *name = ln_layout_input(build, "scales");
     const ln_tensor_entry *entry = name ? ln_layout_find(build, name) : NULL;
     if (!entry || entry->tensor->len == 0)
         return true;
@@ -160,33 +160,27 @@ static bool read_nearest(const ln_layout_build *build, resize *r)
 
 static bool read_resize(const ln_layout_build *build, resize *r)
 {
-    if (ln_streq(build->op->op_arg->optype, "resize"))
-        return read_nearest(build, r);
     static const char *const modes[] = {"nearest", "linear", NULL};
     static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
                                               "align_corners", NULL};
-    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
-                                            "ceil", NULL};
     ln_call *call = build->op->op_arg->priv;
-    bool has_roi = call && ln_call_since(call) >= 11; // else scales are in its place
-    *r = (resize){.src = ln_layout_input(build, "X"),
-                  .coordinates = "asymmetric", // before it had a choice
-                  .rounding = "floor"};
-    if (!call || !are_images(build, r->src) || !read_scales(build, has_roi ? "scales" : "roi", r))
+    if (read_nearest(build, r))
+        return true;
+    if (!call)
         return false;
-    r->mode = ln_call_string(call, "mode");
+    *r = (resize){.src = ln_layout_input(build, "src"),
+                  .mode = ln_call_string(call, "mode"),
+                  .coordinates = ln_call_string(call, "coordinate_transformation_mode"),
+                  .rounding = ln_call_string(call, "nearest_mode")};
     if (ln_streq(r->mode, "bilinear"))
         r->mode = "linear";
-    if (has_roi) {
-        if (ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0)
-            return false;
-        r->coordinates = ln_call_string(call, "coordinate_transformation_mode");
-        r->rounding = ln_call_string(call, "nearest_mode");
-    }
+    if (!are_images(build, r->src) || !read_scales(build, r) ||
+        ln_call_int(call, "antialias") != 0 || ln_call_count(call, "axes") != 0)
+        return false;
     const ln_layout_dims in = ln_layout_dims_of(build, r->src);
     const ln_layout_dims out = ln_layout_dims_of(build, ln_layout_first_out(build));
     return is_one_of(r->mode, modes) && is_one_of(r->coordinates, coordinates) &&
-           is_one_of(r->rounding, roundings) && memcmp(in.d, out.d, 2 * sizeof *in.d) == 0;
+           memcmp(in.d, out.d, 2 * sizeof *in.d) == 0;
 }
 
 static bool fits_resize(const ln_layout_build *build)
@@ -223,6 +217,5 @@ static ln_status rewrite_resize(ln_layout_build *build)
 const ln_layout_op ln_layout_pools[] = {
     {"pool", fits_pool, rewrite_pool},
     {"resize", fits_resize, rewrite_resize},
-    {"Resize", fits_resize, rewrite_resize},
     {NULL, NULL, NULL},
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing of channels-last images: which pixels of the input one of the result is made of.
 
-#include <limits.h>
 #include <math.h>
 
 #include "arch/cpu/call.h"
@@ -10,23 +9,15 @@
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 #include "arch/cpu/nhwc.h"
 #include "op/functions.h"
+#include "op/resize.h"
 
 enum { NEAREST, LINEAR };
 
-// Where element i of the result is in the input, before it is rounded.
-enum {
-    HALF_PIXEL,         // (i + 0.5) / scale - 0.5
-    PYTORCH_HALF_PIXEL, // the same; 0 for a single element
-    ASYMMETRIC,         // i / scale
-    ALIGN_CORNERS,      // i * (in - 1) / (out - 1); 0 for a single element
-};
-
-enum { PREFER_FLOOR, PREFER_CEIL, FLOOR, CEIL };
-
 typedef struct resizing {
     const tl_tensor *src, *into;
-    int mode, coordinates, rounding;
-    double scale[2]; // 0: the quotient of the sizes
+    int mode;
+    ln_resize_axis words; // what all axes have
+    double scale[2];      // 0: the quotient of the sizes
     ln_channels channels;
     int out[4];
 } resizing;
@@ -62,18 +53,13 @@ static ln_status read_resizing(ln_call *call, resizing *resize)
     static const ln_nhwc_param params[] = {{"out", 2, 1, offsetof(resizing, out) + sizeof(int)},
                                            {NULL, 0, 0, 0}};
     static const char *const modes[] = {"nearest", "linear", NULL};
-    static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
-                                              "align_corners", NULL};
-    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
-                                            "ceil", NULL};
-    *resize = (resizing){0};
+    *resize = (resizing){.words.end = 1};
     set_tensors(call, resize);
     LN_TRY(ln_nhwc_check_ranks(call, 2, (const int[]){4, 4}));
     LN_TRY(ln_nhwc_read(call, params, resize));
     LN_TRY(read_scale(call, resize));
+    LN_TRY(ln_resize_read_words(call, "coordinates", "rounding", &resize->words));
     LN_TRY(ln_nhwc_read_word(call, "mode", modes, &resize->mode));
-    LN_TRY(ln_nhwc_read_word(call, "coordinates", coordinates, &resize->coordinates));
-    LN_TRY(ln_nhwc_read_word(call, "rounding", roundings, &resize->rounding));
     LN_TRY(ln_channels_read(call, &resize->channels));
     int count = ln_channels_count(resize->src, &resize->channels);
     return ln_nhwc_pass_on(
@@ -108,67 +94,34 @@ double ln_cpu_cost_resize_nhwc(const ln_call *call)
 
 // ---- Places ----
 
-// One axis, of `in` elements and of `out`.
-typedef struct axis {
-    int in, out, coordinates;
-    double scale;
-} axis;
-
-static double place_of(const axis *a, int i)
-{
-    double scale = a->scale > 0 ? a->scale : (double)a->out / a->in;
-    double length = a->scale > 0 ? a->scale * a->in : a->out;
-    switch (a->coordinates) {
-    case PYTORCH_HALF_PIXEL: return length > 1 ? (i + 0.5) / scale - 0.5 : 0;
-    case ASYMMETRIC: return i / scale;
-    case ALIGN_CORNERS: return length == 1 ? 0 : i * (a->in - 1.0) / (length - 1);
-    default: return (i + 0.5) / scale - 0.5;
-    }
-}
-
-static int clamp(double place, int in)
-{
-    if (!(place > 0))
-        return 0;
-    return place < in - 1 ? (int)place : in - 1;
-}
-
-// The element that element `i` of the result is a copy of.
-static int nearest_at(const axis *a, int rounding, int i)
-{
-    double place = place_of(a, i);
-    switch (rounding) {
-    case PREFER_CEIL: return clamp(floor(place + 0.5), a->in);
-    case FLOOR: return clamp(floor(place), a->in);
-    case CEIL: return clamp(ceil(place), a->in);
-    default: return clamp(ceil(place - 0.5), a->in);
-    }
-}
-
 // The two neighbours that element `i` of the result lies between, and the weight of the second;
 // that of the first is 1 less it. Both are the outermost one beyond the ends, with weight 0.
-static double linear_at(const axis *a, int i, int32_t out_at[2])
+static double linear_at(const ln_resize_axis *axis, int i, int32_t out_at[2])
 {
-    double place = place_of(a, i), before = floor(place);
-    out_at[0] = out_at[1] = clamp(before, a->in);
-    if (!(before >= 0) || before >= a->in - 1)
+    double place = ln_resize_place(axis, i), before = floor(place);
+    if (!(before >= 0) || before >= axis->in - 1) {
+        out_at[0] = out_at[1] = before >= 0 ? axis->in - 1 : 0;
         return 0;
-    out_at[1]++;
+    }
+    out_at[0] = (int32_t)before;
+    out_at[1] = out_at[0] + 1;
     return place - before;
 }
 
 // Places on one axis, and weights if there are any.
 static void find_places(const resizing *resize, int index, int32_t *places, float *weights)
 {
-    const axis a = {.in = resize->src->dims[1 + index],
-                    .out = resize->out[1 + index],
-                    .coordinates = resize->coordinates,
-                    .scale = resize->scale[index]};
-    for (int i = 0; i < a.out; i++) {
+    ln_resize_axis axis = resize->words;
+    double scale = resize->scale[index];
+    axis.in = resize->src->dims[1 + index];
+    axis.out = resize->out[1 + index];
+    axis.scale = scale > 0 ? scale : (double)axis.out / axis.in;
+    axis.length = scale > 0 ? scale * axis.in : axis.out;
+    for (int i = 0; i < axis.out; i++) {
         if (resize->mode == NEAREST)
-            places[i] = nearest_at(&a, resize->rounding, i);
+            places[i] = ln_resize_nearest(&axis, i);
         else
-            weights[i] = (float)linear_at(&a, i, places + 2 * i);
+            weights[i] = (float)linear_at(&axis, i, places + 2 * i);
     }
 }
 

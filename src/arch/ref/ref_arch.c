@@ -2,7 +2,7 @@
 // The arch `ref`: naive, complete and right. Other archs are measured against it, and fall back to
 // it for what they do not run themselves.
 //
-// kernels.h says what is computed; the .op files tie it to the operators.
+// The .op files name the function of each operator.
 
 #include <lightnet/arch.h>
 

@@ -3,6 +3,7 @@
 
 #include "op/onnx/resample.h"
 #include "op/functions.h"
+#include "op/resize.h"
 
 #include <limits.h>
 #include <string.h>
@@ -205,17 +206,19 @@ ln_status ln_infer_det(ln_call *call)
 static double neighbours(const ln_call *call)
 {
     const char *mode = ln_call_string(call, "mode");
-    if (!mode || strcmp(mode, "nearest") == 0)
+    if (!mode || strcmp(mode, "nearest") == 0 || strcmp(mode, "TL_NEAREST") == 0)
         return 1;
     return strstr(mode, "cubic") ? 4 : 2;
 }
 
 // Axes are resized one after the other, each by its neighbours; with `antialias` every element of
-// an axis that shrinks is one.
+// an axis that shrinks is one. TL_LINEAR looks for neighbours on all axes at each element.
 double ln_cost_resize(const ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
     double count = dst ? neighbours(call) : 0;
+    if (dst && tl_resize_type_from_str(ln_call_string(call, "mode")) >= 0)
+        return 4 * ln_cost_steps(call) + 16.0 * dst->len;
     for (int i = 0; dst && i < dst->ndim && i < src->ndim; i++)
         count *= src->dims[i] > dst->dims[i] ? src->dims[i] : dst->dims[i];
     return ln_cost_steps(call) + count * (dst && neighbours(call) > 1 ? dst->ndim : 1);

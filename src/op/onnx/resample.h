@@ -12,23 +12,9 @@
 
 LN_CPPSTART
 
-// How Resize changes each axis.
-typedef struct ln_resize_plan {
-    bool is_known; // else nothing else is set
-    int out_dims[TL_MAXDIM];
-    double scales[TL_MAXDIM];
-    double lengths[TL_MAXDIM];                 // of the output as the scale has it, maybe not whole
-    double starts[TL_MAXDIM], ends[TL_MAXDIM]; // the part of the input, 0 and 1 for all of it
-} ln_resize_plan;
-
-ln_status ln_resize_find(ln_call *call, ln_resize_plan *plan);
-
 // One of `count` words that a string parameter is, as its place in the list.
 ln_status ln_given_word(ln_call *call, const char *param, const char *const *words, int count,
                         int *out_index);
-
-enum { LN_RESIZE_NEAREST, LN_RESIZE_LINEAR, LN_RESIZE_CUBIC };
-ln_status ln_resize_mode(ln_call *call, int *out_mode); // also of Upsample and GridSample
 
 // The geometry of Col2Im on its `ndim` axes.
 typedef struct ln_col2im_plan {

@@ -99,9 +99,21 @@ static bool is_of_few_bits(const ln_op_arg *arg)
     return (LN_TYPES_SMALL_INT | LN_TYPE(TL_FLOAT4E2M1)) >> dtype & 1;
 }
 
+// Resize has had these attributes since operator set 18, and the last form since 19.
+static bool is_of_last_form(const ln_op_arg *arg)
+{
+    const ln_param_entry *place = ln_param_list_find(arg->params, "coordinate_transformation_mode");
+    return ln_param_list_find(arg->params, "antialias") ||
+           ln_param_list_find(arg->params, "axes") ||
+           ln_param_list_find(arg->params, "keep_aspect_ratio_policy") ||
+           (place && strcmp(place->value_string, "half_pixel_symmetric") == 0);
+}
+
 // INT_MAX: none.
 static int lasting_since(const ln_op_arg *arg)
 {
+    if (strcmp(arg->optype, "Resize") == 0 && is_of_last_form(arg))
+        return 19;
     if (strncmp(arg->optype, "Cast", 4) == 0 && is_of_few_bits(arg))
         return 24;
     char word[64];

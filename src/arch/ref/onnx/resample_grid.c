@@ -8,6 +8,7 @@
 #include "arch/ref/onnx/move.h"
 #include "base/deadline.h"
 #include "op/onnx/resample.h"
+#include "op/resize.h"
 #include "tensor/elem.h"
 
 enum { ZEROS, BORDER, REFLECTION };
