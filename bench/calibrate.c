@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix product by which times are counted, so that machines and noise cancel.
 //
-// 240 x 96 x 240 in f32, in tiles of whole vectors: panels lie in the first level of the cache with
-// room to spare, all of it in the second, so that where pages happen to lie matters little. It uses
+// 240 x 96 x 240 in f32, in tiles of whole vectors: panels are in the first level of the cache with
+// room to spare, all of it in the second, so that where pages happen to be matters little. It uses
 // nothing of the library, and it stays as it is: a baseline is a ratio to it, and a change here
 // would need all baselines measured again. Compiled with -O3 -march=native -ffp-contract=fast.
 // Prints {"p10_ms": ..., "median_ms": ..., "gflops": ...}; usage: calibrate [SECONDS]

@@ -14,7 +14,7 @@
 // READY.
 ln_status bench_close_shapes(ln_context *ctx, const given_inputs *given);
 
-// Sets every input that is not given. Floats lie in [-1, 1), the same on every machine for the same
+// Sets every input that is not given. Floats are in [-1, 1), the same on every machine for the same
 // seed and name, or are all 0; anything else, which may be an index or a length, is 0. The context
 // is LOADED.
 ln_status bench_set_inputs(ln_context *ctx, const given_inputs *given, int is_zero, uint64_t seed);

@@ -25,7 +25,7 @@ ln_status bench_times_add(bench_times *times, double seconds);
 void bench_times_sort(bench_times *times);
 void bench_times_free(bench_times *times);
 
-// The value below which `share` (0 to 1) of the sorted times lie: the nearest rank. 0 without any.
+// The value below which `share` (0 to 1) of the sorted times are: the nearest rank. 0 without any.
 double bench_times_at(const bench_times *sorted, double share);
 
 // The median of `count` values, which it sorts.

@@ -47,7 +47,7 @@ static double window_share(const ln_tensor_entry *entry, double channels)
 static double touched_share(const ln_op *op, const char *arg_name, const ln_tensor_entry *entry)
 {
     if (strcmp(arg_name, "into") == 0)
-        return 0; // dst lies in it
+        return 0; // dst is in it
     if (strcmp(arg_name, "src") == 0)
         return window_share(entry, param_number(op, "src_channels"));
     if (strcmp(arg_name, "dst") == 0 && find_arg(op, "into"))

@@ -13,7 +13,7 @@
 typedef struct bench_op {
     const ln_op *op; // of the context
     double flops;    // of one run; a multiply-add is two
-    double bytes;    // of what it reads and writes, each tensor once; without what lies in place
+    double bytes;    // of what it reads and writes, each tensor once; without what is in place
     double seconds;  // the median of the runs
     double best;     // the fastest
     size_t position; // in the order of a run, from 0

@@ -3,7 +3,7 @@
 //
 // The first n firings of a compilation are the same for every limit of n and more, so "wrong with a
 // limit of n" can be asked for any n. Somewhere between a limit that is right and one that is wrong
-// lies a firing with which it turns wrong, even if it turns back and forth: halving finds one. It
+// is a firing with which it turns wrong, even if it turns back and forth: halving finds one. It
 // is then skipped, and what is still wrong comes from a later one.
 //
 // The operator whose result is wrong first mostly names the firing, so that is asked about before

@@ -146,7 +146,7 @@ static int is_same_file(const char *a, const char *b)
            of_a.st_ino == of_b.st_ino;
 }
 
-// Weights go beside the compiled form, where there is a file to lie beside.
+// Weights go beside the compiled form, where there is a file to be beside.
 static ln_status store_weights(ln_context *ctx, source_options *o)
 {
     static const char ending[] = ".json", weights_ending[] = ".safetensors";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled forms go through files, as those of `lightnet -c` do: the weights of one lie beside it,
+// Compiled forms go through files, as those of `lightnet -c` do: the weights of one are beside it,
 // those of the other in a data file of the model's own names.
 
 #include "compiled_forms.h"

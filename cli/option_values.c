@@ -24,7 +24,7 @@ int take_seed(const char *verb, const char *option, const char *text, uint64_t *
     errno = 0;
     *out_seed = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno != 0)
-        return say_usage_error(verb, "%s takes a whole number from 0 to 2^64 - 1, not '%s'", option,
+        return say_usage_error(verb, "%s takes an integer from 0 to 2^64 - 1, not '%s'", option,
                                text);
     return EXIT_OK;
 }

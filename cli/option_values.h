@@ -10,10 +10,10 @@
 // A finite number from 0 on.
 int take_number(const char *verb, const char *option, const char *text, double *out_value);
 
-// A whole number from 0 to 2^64 - 1.
+// An integer from 0 to 2^64 - 1.
 int take_seed(const char *verb, const char *option, const char *text, uint64_t *out_seed);
 
-// A whole number from 1 to `max`.
+// An integer from 1 to `max`.
 int take_count(const char *verb, const char *option, const char *text, int max, int *out_count);
 
 #endif

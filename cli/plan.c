@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet plan`: where each tensor lies, how long, and what it comes to.
+// `lightnet plan`: where each tensor is, how long, and what it comes to.
 
 #include <errno.h>
 #include <string.h>

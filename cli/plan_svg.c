@@ -10,7 +10,7 @@
 //               step 0  1  2 ...
 //
 // The static region has a scale of its own: it is often much larger, and it does not change. A
-// tensor that lies in another one is drawn inside it, a little narrower. The line is what is alive,
+// tensor that is in another one is drawn inside it, a little narrower. The line is what is alive,
 // so the white below the peak is what the plan could at best have saved.
 
 #include "plan_draw.h"
@@ -266,13 +266,13 @@ static void draw_value(const plot *p, const ln_plan_value *value)
     fputs("</g>\n", p->out);
 }
 
-// Owners first, so that what lies in them is seen.
+// Owners first, so that what is in them is seen.
 static void draw_values(const plot *p)
 {
     for (int is_view = 0; is_view < 2; is_view++) {
         for (size_t i = 0; i < p->plan->value_count; i++) {
             const ln_plan_value *value = &p->plan->values[i];
-            // What is gone before the first run would lie over what comes then.
+            // What is gone before the first run would be over what comes then.
             if (value->mtype == p->mtype && !value->owner == !is_view && value->byte_count > 0 &&
                 !value->is_load)
                 draw_value(p, value);
@@ -393,7 +393,7 @@ static void draw_legend(FILE *out, const palette *seen, double y, double width)
     draw_sample(out, x, y, "fill=\"#fff\" stroke=\"#06609c\" stroke-width=\"2\"", "input");
     draw_sample(out, x + 90, y, "fill=\"#fff\" stroke=\"#b02a1e\" stroke-width=\"2\"", "output");
     draw_sample(out, x + 180, y, "fill=\"#fff\" stroke=\"#555\" stroke-dasharray=\"3 2\"",
-                "lies in another tensor");
+                "is in another tensor");
     fprintf(out,
             "<path stroke=\"#111\" d=\"M%.1f %.1fh22\"/><text x=\"%.1f\" y=\"%.1f\">alive</text>\n"
             "<path stroke=\"#b02a1e\" stroke-dasharray=\"6 3\" d=\"M%.1f %.1fh22\"/>"

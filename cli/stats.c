@@ -82,7 +82,7 @@ static const char *format_name(const source *s)
     }
 }
 
-// Straight from the file where the elements lie there as in memory, else a part at a time.
+// Straight from the file where the elements are there as in memory, else a part at a time.
 static ln_status examine(const source *s, int i, tensor_stats *out_stats)
 {
     enum { PART_BYTES = 16384 };

@@ -148,12 +148,12 @@ static ln_status set_tensors(ln_context *ctx, const trial_data *data)
 static void stop_after(const ln_context *ctx, const char *until)
 {
     const ln_tensor_entry *last = until ? ln_tensor_table_find(ctx->tensor_table, until) : NULL;
-    int is_behind = 0;
+    int is_after = 0;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
-        if (is_behind)
+        if (is_after)
             op->run = op->static_run = NULL;
-        is_behind |= last && strcmp(op->op_arg->name, last->creater) == 0;
+        is_after |= last && strcmp(op->op_arg->name, last->creater) == 0;
     }
 }
 

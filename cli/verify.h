@@ -13,7 +13,7 @@ typedef enum verify_result {
 } verify_result;
 
 typedef struct verify_case {
-    const char *path; // a model, or a folder with one; test_data_set_K lie beside it
+    const char *path; // a model, or a folder with one; test_data_set_K are beside it
     tolerance allowed;
     int is_shape_only; // types and shapes are compared, numbers are not
 } verify_case;

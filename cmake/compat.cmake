@@ -1,7 +1,7 @@
 # ln_compat(NAME): another system's C API over ours, in src/compat/NAME.
 #
 # It becomes a shared library of its own, lightnet-NAME, that is linked with the shared library of
-# LightNet, so it can use the public API only. Its headers lie below `include/` and are installed
+# LightNet, so it can use the public API only. Its headers are below `include/` and are installed
 # beside ours; what they mark is exported. Deleting the folder leaves the rest as it is.
 function(ln_compat name)
   file(GLOB sources CONFIGURE_DEPENDS *.c)

@@ -20,7 +20,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/lightnet-config-version.c
 install(FILES ${PROJECT_BINARY_DIR}/lightnet-config.cmake
   ${PROJECT_BINARY_DIR}/lightnet-config-version.cmake DESTINATION ${config_dir})
 
-# The pkg-config file finds the prefix from where it lies, so the installed tree may move.
+# The pkg-config file finds the prefix from where it is, so the installed tree may move.
 file(RELATIVE_PATH LN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/lightnet.pc.in ${PROJECT_BINARY_DIR}/lightnet.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lightnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

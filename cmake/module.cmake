@@ -121,7 +121,7 @@ function(ln_bench source)
   set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endfunction()
 
-# ln_fuzz(NAME SOURCES ... LIBS ...): a libFuzzer program NAME, x_fuzz; seeds lie in tests/fuzz/x/.
+# ln_fuzz(NAME SOURCES ... LIBS ...): a libFuzzer program NAME, x_fuzz; seeds are in tests/fuzz/x/.
 # All of them: the target `fuzz_targets`.
 add_custom_target(fuzz_targets)
 function(ln_fuzz name)

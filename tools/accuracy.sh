@@ -22,7 +22,7 @@ Written by `tools/accuracy.sh` from what the tests print; `make check` compares.
 
 ## Operators
 
-How far each operator of arch `cpu` lies from `ref`, which sums in double and rounds once, on the same random numbers. Where an
+How far each operator of arch `cpu` is from `ref`, which sums in double and rounds once, on the same random numbers. Where an
 operator sums, the numbers are positive, so that the distance is that of the arithmetic and not of a cancellation.
 `most ulp` counts the floats between the two results where they are farthest apart, `equal` the share of results with the same
 bits. `promised` is the `rtol` of the operator's description; the test `api.accuracy` fails where more than that is found.

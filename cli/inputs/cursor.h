@@ -23,7 +23,7 @@ static inline uint64_t little64(const unsigned char *at)
     return (uint64_t)little32(at) | (uint64_t)little32(at + 4) << 32;
 }
 
-// Whether `size` bytes from `offset` on lie within `count`.
+// Whether `size` bytes from `offset` on are within `count`.
 static inline int is_within(uint64_t offset, uint64_t size, uint64_t count)
 {
     return offset <= count && size <= count - offset;

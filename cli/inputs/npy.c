@@ -26,7 +26,7 @@ int npy_is(const char *bytes, size_t count)
 
 // ---- Reading ----
 
-// Where element `index` in C order lies in a file in Fortran order.
+// Where element `index` in C order is in a file in Fortran order.
 static size_t fortran_index(const npy_header *h, size_t index)
 {
     size_t place = 0, stride = 1, coords[TL_MAXDIM];

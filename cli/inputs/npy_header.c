@@ -156,7 +156,7 @@ static ln_status parse_dictionary(reader *r, npy_header *h)
     return LN_OK;
 }
 
-// Where the dictionary lies.
+// Where the dictionary is.
 static ln_status find_dictionary(const char *path, const unsigned char *bytes, size_t count,
                                  size_t *out_start, size_t *out_size)
 {

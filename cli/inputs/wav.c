@@ -60,7 +60,7 @@ static ln_status parse_format(const char *path, const unsigned char *at, size_t 
     return LN_OK;
 }
 
-// A whole number of `bits`, with the sign of its highest bit, as -1 to 1; 8 bits have no sign.
+// An integer of `bits`, with the sign of its highest bit, as -1 to 1; 8 bits have no sign.
 static double integer_sample(const unsigned char *at, unsigned bits)
 {
     switch (bits) {

@@ -173,7 +173,7 @@ LN_API ln_status ln_call_set_object(ln_call *call, int index, ln_object *object)
 LN_API ln_meter *ln_call_meter(const ln_call *call);
 
 /* Zeroed memory for the rest of this call of `compute` or `infer`; NULL with a recorded failure
- * when `count * size` overflows or memory is gone. In a run it lies where the plan has a place for
+ * when `count * size` overflows or memory is gone. In a run it is where the plan has a place for
  * it, and more than the description's `workspace` has taken fails.
  *
  * `workspace` says what `compute` will take, by taking it: it is called while the model is planned,

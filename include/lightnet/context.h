@@ -78,7 +78,7 @@ struct ln_context {
     ln_list *ops_last;            /* where `ln_context_append_op` goes on; NULL when unknown */
     struct ln_memory *memory;     /* what `mem_starts` points to; NULL before load */
     struct ln_memory
-        *static_memory;     /* where the static tensors lie: the same, or a clone's origin's */
+        *static_memory;     /* where the static tensors are: the same, or a clone's origin's */
     ln_list *retired;       /* of ln_tensor_entry: out of the table, but maybe still looked at */
     struct ln_bound *bound; /* the arrays whose memory inputs use; NULL if there are none */
     int has_input;          /* an operator is an `input`, as found when all were checked last */
@@ -108,7 +108,7 @@ struct ln_context {
     int64_t start_ns;           /* when that was, if there is a timeout */
     int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
     unsigned constants_version; /* counts constants that were set */
-    int plan_reuse;     /* what the plan lets lie in what: an ln_plan_reuse of the library's own */
+    int plan_reuse;     /* what the plan lets be in what: an ln_plan_reuse of the library's own */
     int is_random;      /* of a graph: it may give other numbers when it runs again */
     char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
     double work_done;   /* work units that the last run took, of `limits.work` */
@@ -312,7 +312,7 @@ LN_API ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_nda
  *     - an array in main memory without gaps, from a multiple of LN_MEM_ALIGN bytes on, of the
  *       tensor's own type (int32 for TL_BOOL),
  *     - operators that read it (and views of it) alone, not as a group on a device, and look where
- *       it lies at each run, as all operators of the library do.
+ *       it is at each run, as all operators of the library do.
  * Otherwise the array is copied, as by `ln_context_set_array`, and *out_is_bound is 0; a debug
  * message says why. With `out_is_bound` NULL a copy will not do: LN_UNSUPPORTED instead. Array
  * NULL: the tensor goes back to its own memory and keeps its values. `ln_tensor_table_set_data`
@@ -432,7 +432,7 @@ LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path
  * made them, and the raw weights, are no longer in it. Graphs of `If`, `Loop` and `Scan` keep their
  * operators, and their weights go to the file as they are. The weights are what the model brings
  * or, if it brings none, `datafile`. Then the context is PLANNED again; printed as IR, the model
- * names the file, which has to lie beside it, and a context that reads it uses the constants where
+ * names the file, which has to be beside it, and a context that reads it uses the constants where
  * they lie, without a copy. *out_count receives the number of tensors, 0 if the model has no
  * weights or they are not at hand: then nothing is written or changed. If a failure comes after the
  * file is complete, the context is READY. */

@@ -61,7 +61,7 @@ typedef enum {
     kDLTrn = 18
 } DLDeviceType;
 
-/* Where data lies. `device_id` tells devices of one type apart; 0 for main memory. */
+/* Where data is. `device_id` tells devices of one type apart; 0 for main memory. */
 typedef struct {
     DLDeviceType device_type;
     int32_t device_id;
@@ -95,7 +95,7 @@ typedef struct {
     uint16_t lanes;
 } DLDataType;
 
-/* A tensor, all of it borrowed. Element (i, j, ...) lies at `data` + `byte_offset` +
+/* A tensor, all of it borrowed. Element (i, j, ...) is at `data` + `byte_offset` +
  * (i * strides[0] + j * strides[1] + ...) * the bytes of an element. */
 typedef struct DLTensor {
     void *data; /* may be NULL if there are no elements */

@@ -52,9 +52,9 @@ typedef int32_t tl_bool;
     X(TL_UINT64, uint64_t, UNSIGNED, "%lu", 0, UINT64_MAX)
 
 /* The element types that are only stored, moved and converted: X(name, C type, kind, default
- * format, smallest, largest), with values after those above. C type is how an element lies in
+ * format, smallest, largest), with values after those above. C type is how an element is in
  * memory; the types of 4 and 2 bits take a byte of their own. Kinds: NARROW floating types, which C
- * does not know, lie as their bit pattern; INTEGER ones as their value; COMPLEX ones as real and
+ * does not know, are as their bit pattern; INTEGER ones as their value; COMPLEX ones as real and
  * imaginary part; a STRING is a `const char *` to UTF-8 that ends with a 0 byte, NULL being ""; an
  * OBJECT is an `ln_object *`. The last three kinds have no smallest and largest and convert to no
  * other type. */

@@ -6,7 +6,7 @@
  *     entry = ln_hash_find(table, "conv1.x");
  *
  * Keys and values belong to the table from the moment they are inserted if it has free functions
- * for them, else to the caller. A key may lie inside its value: it is not looked at after the
+ * for them, else to the caller. A key may be inside its value: it is not looked at after the
  * value has been freed. A NULL key is a key like others if hash and comparison take it.
  * Reading from several threads is fine while none changes the table.
  */

@@ -12,7 +12,7 @@
  *     ln_ndarray_release(a);
  *
  * An array is a shape, strides and an offset into a memory. It begins with a DLTensor, so that a
- * pointer to the array is a pointer to its DLTensor and back; what lies after that is private, and
+ * pointer to the array is a pointer to its DLTensor and back; what is after that is private, and
  * the DLTensor is to be read only. Arrays are counted (`retain`, `release`), and so are memories: a
  * view keeps the memory, not the array that it was made from.
  *
@@ -20,7 +20,7 @@
  *
  *     in place      `fill`, `copy`, `convert`, `set_bytes`: into the memory. All arrays that share
  *                   it see the change. Refused for memory that is read only, and for arrays with
- *                   elements that lie upon each other.
+ *                   elements that overlap.
  *     on its own    `write`: gives the holder an array that nobody else has, and copies for that
  *                   only if somebody else might look: another holder, a view, an export, the
  *                   foreign owner of the memory. Nobody sees the change but the holder.
@@ -110,10 +110,10 @@ LN_API size_t ln_ndarray_byte_count(const ln_ndarray *array);
 /* The first element, in main memory; NULL if there is none, or no way to it from the CPU. */
 LN_API const void *ln_ndarray_data(const ln_ndarray *array);
 
-/* True if the elements lie in row-major order without gaps. */
+/* True if the elements are in row-major order without gaps. */
 LN_API bool ln_ndarray_is_contiguous(const ln_ndarray *array);
 
-/* True if nobody may write in place: read-only memory, or elements that lie upon each other. */
+/* True if nobody may write in place: read-only memory, or elements that overlap. */
 LN_API bool ln_ndarray_is_read_only(const ln_ndarray *array);
 
 /* How many hold this array. Other arrays may share its memory all the same. */
@@ -125,7 +125,7 @@ LN_API bool ln_ndarray_is_shared(const ln_ndarray *array);
 /* ---- Views: new arrays on the same memory, which the caller releases ---- */
 
 /* `count` elements on `axis`: at `start`, start + step, ... `step` may be negative; every element
- * lies within the array. */
+ * is within the array. */
 LN_API ln_status ln_ndarray_slice(const ln_ndarray *array, int axis, int64_t start, int64_t count,
                                   int64_t step, ln_ndarray **out_view);
 
@@ -144,7 +144,7 @@ LN_API ln_status ln_ndarray_clone(const ln_ndarray *array, ln_ndarray **out_clon
 
 /* Write access for the holder of *array alone. If anybody else might look at the memory, or nobody
  * may write to it, *array is replaced by a copy and the old one released. *out_data (which may be
- * NULL) receives the first element; the others lie at the array's strides. On failure *array is
+ * NULL) receives the first element; the others are at the array's strides. On failure *array is
  * untouched. Pointers taken from *array before are to be taken again. */
 LN_API ln_status ln_ndarray_write(ln_ndarray **array, void **out_data);
 
@@ -158,7 +158,7 @@ LN_API ln_status ln_ndarray_convert(const ln_ndarray *src, ln_ndarray *dst);
 LN_API ln_status ln_ndarray_fill(ln_ndarray *array, double value);
 
 /* Between the array and `byte_count` bytes in row-major order without gaps. `byte_count` must be
- * the array's; `bytes` lies apart from the array. */
+ * the array's; `bytes` is apart from the array. */
 LN_API ln_status ln_ndarray_set_bytes(ln_ndarray *array, const void *bytes, size_t byte_count);
 LN_API ln_status ln_ndarray_get_bytes(const ln_ndarray *array, void *bytes, size_t byte_count);
 

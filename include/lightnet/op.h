@@ -66,7 +66,7 @@ typedef struct ln_op_arg ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
 
-/* The offset of `te` after the start of the tensor in which it lies, or may lie
+/* The offset of `te` after the start of the tensor in which it is, or may be
  * (`ln_place_info`): an output in an input, or an input in an output. LN_NO_OFFSET if its elements
  * are no row of neighbours there. */
 typedef size_t (*ln_op_offset_func)(ln_op_arg *op_arg, ln_tensor_entry *te);

@@ -39,11 +39,11 @@ typedef struct ln_arg_info {
     const char *same; /* the input before it whose dtype it must have; NULL: none */
 } ln_arg_info;
 
-/* How the bytes of an output may lie to those of an input. */
+/* How the bytes of an output may overlap those of an input. */
 typedef enum ln_place_kind {
     LN_PLACE_OVER = 1,   /* exactly over them: `run` writes over what it has read */
     LN_PLACE_INSIDE,     /* at `calc_offset` in them, which are then what `run` would write */
-    LN_PLACE_AROUND,     /* around them: the input lies at `calc_offset` in the output, and `run`
+    LN_PLACE_AROUND,     /* around them: the input is at `calc_offset` in the output, and `run`
                             leaves it as it is */
     LN_PLACE_OVER_FIRST, /* as LN_PLACE_OVER, but of several such inputs only over the first that is
                           there, and only if `calc_offset` of the output is not LN_NO_OFFSET */
@@ -51,7 +51,7 @@ typedef enum ln_place_kind {
                      operators in call form; others say so in `pre_run` */
 } ln_place_kind;
 
-/* A choice that whoever plans memory has. `run` does the right thing wherever the tensors lie. */
+/* A choice that whoever plans memory has. `run` does the right thing wherever the tensors are. */
 typedef struct ln_place_info {
     const char *out; /* arg_names; variadic ones stand for all their tensors */
     const char *in;
@@ -95,14 +95,14 @@ struct ln_op_info {
      * they are computed. NULL: none. */
     double (*macs)(ln_op_arg *op_arg);
 
-    /* Where outputs may lie; ends with a NULL `out`. NULL: apart from the inputs. */
+    /* Where outputs may be; ends with a NULL `out`. NULL: apart from the inputs. */
     const ln_place_info *places;
 
     /* 1 if the first two inputs of this operator, once it is checked, may change places without
      * changing a bit of the results. NULL: they may not. */
     int (*commutes)(ln_op_arg *op_arg);
 
-    double rtol; /* how far results may lie from those of arch `ref`, relative; 0: same bits */
+    double rtol; /* how far results may be from those of arch `ref`, relative; 0: same bits */
 
     /* For readers; NULL: not said. */
     const char *dtypes; /* which element types it takes, and what it does at their limits */

@@ -29,7 +29,7 @@ LN_API int ln_shape_create(int *dims, const int *given, int dims_len, const doub
                            int data_len);
 
 /* How many numbers start, start + step, ... come before `stop`: ceil((stop - start) / step), none
- * when `stop` lies the other way. -1 if one is not finite or beyond `dtype`, or `step` is 0. */
+ * when `stop` is the other way. -1 if one is not finite or beyond `dtype`, or `step` is 0. */
 LN_API int ln_range_len(double start, double stop, double step, tl_dtype dtype);
 LN_API int ln_shape_arange(int *dims, double start, double stop, double step, tl_dtype dtype);
 
@@ -71,7 +71,7 @@ LN_API int ln_shape_yolov3(int *dims, const tl_tensor *feature, const tl_tensor 
 /* Dimension i is dimension axes[i] of `src`; `axes` is a permutation of all of them. */
 LN_API int ln_shape_transpose(int *dims, const tl_tensor *src, const int *axes, int axes_len);
 
-/* ---- Where parts lie ----
+/* ---- Where parts are ----
  *
  * The offset in bytes of a part after the start of what it is a part of; LN_NO_OFFSET (op.h) if
  * its elements are no row of neighbours there. Shapes have been checked. */

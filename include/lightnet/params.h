@@ -53,7 +53,7 @@ LN_API ln_ndarray *ln_params_array(const ln_params *params, size_t index);
 LN_API size_t ln_params_find(const ln_params *params, const char *name);
 
 /* Makes the bytes of a dictionary, which the caller gives back with `ln_free`. Arrays may have any
- * strides, and lie in main memory. kDLBool is written as the older kind, 1-bit kDLUInt. The same
+ * strides, and are in main memory. kDLBool is written as the older kind, 1-bit kDLUInt. The same
  * arrays give the same bytes. */
 LN_API ln_status ln_params_save(const ln_named_array *arrays, size_t count, char **out_bytes,
                                 size_t *out_byte_count);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A memory plan as plain records, and the checker that proves it again.
  *
- * A plan says where each value lies, how long its bytes are its own, and which values each step of
+ * A plan says where each value is, how long its bytes are its own, and which values each step of
  * the model reads and writes. Each memory type is one space of offsets:
  *
  *     0          64                      S                           T
  *     | reserved | static: weights ...   | workspace: activations ... |
  *
- * The first 64 bytes are nobody's, so that offset 0 means "none". Static values lie in [64, S), all
+ * The first 64 bytes are nobody's, so that offset 0 means "none". Static values are in [64, S), all
  * others in [S, T); S and T are multiples of 64. Steps are counted from 0.
  *
  * Static values that only static values are computed from, such as weights before they are packed,
@@ -32,14 +32,14 @@
 
 LN_CPPSTART
 
-/* How the values that a step writes may lie to the values that it reads. */
+/* How the values that a step writes may overlap the values that it reads. */
 typedef enum ln_plan_aliasing {
     LN_PLAN_APART = 0, /* written bytes are disjoint from read bytes */
     LN_PLAN_VIEW,      /* no byte changes: a written value is a new name of bytes that are read */
     LN_PLAN_IN_PLACE,  /* a written value may take exactly the bytes of a read one, which nobody
                           reads later; both have one owner */
-    LN_PLAN_JOIN,      /* one value is written, and read ones may lie in it: their bytes do not
-                          change, all others of it do; what is read elsewhere lies apart */
+    LN_PLAN_JOIN,      /* one value is written, and read ones may be in it: their bytes do not
+                          change, all others of it do; what is read elsewhere is apart */
 } ln_plan_aliasing;
 
 /* One operator of the model in the order of execution. `reads` and `writes` index the values of
@@ -54,7 +54,7 @@ typedef struct ln_plan_step {
     ln_plan_aliasing aliasing;
 } ln_plan_step;
 
-/* One tensor. `owner` names the value whose memory this one lies in, NULL when it has its own.
+/* One tensor. `owner` names the value whose memory this one is in, NULL when it has its own.
  * Offsets of owners are multiples of 64; a view may start at any byte of its owner. */
 typedef struct ln_plan_value {
     const char *name; /* unique, never NULL */
@@ -76,7 +76,7 @@ typedef struct ln_plan_totals {
     size_t static_byte_count;    /* S, the 64 reserved bytes included */
     size_t workspace_byte_count; /* T - S */
     size_t peak_byte_count;      /* T */
-    size_t load_byte_count;      /* L; 0 when nothing lies there */
+    size_t load_byte_count;      /* L; 0 when nothing is there */
 } ln_plan_totals;
 
 typedef struct ln_plan {

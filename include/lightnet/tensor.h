@@ -14,7 +14,7 @@
  * the right dtype and shape; the result is `dst` or the new tensor. Anything that does not fit
  * (NULL, a wrong dtype, shape, axis or range, a tensor without data) is LN_INVALID, changes nothing
  * and returns NULL; so does LN_NO_MEMORY. In element-wise routines `dst` may be a source; elsewhere
- * the data of `dst` must lie apart from the data of the sources.
+ * the data of `dst` must be apart from the data of the sources.
  *
  * The caller owns returned tensors: `tl_tensor_free_data_too`, or `tl_tensor_free` where the data
  * is someone else's. Data made here comes from `ln_alloc`. A tensor belongs to one thread at a
@@ -87,7 +87,7 @@ LN_API tl_tensor *tl_tensor_clone(const tl_tensor *src);
 LN_API tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times);
 
 /* 1-d: start, start + step, ... up to but without `stop`; ceil((stop - start) / step) elements, 0
- * when `stop` lies the other way. `step` is not 0; all three are finite and in the dtype's range.
+ * when `stop` is the other way. `step` is not 0; all three are finite and in the dtype's range.
  */
 LN_API tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dtype dtype);
 

@@ -35,7 +35,7 @@ LN_CPPSTART
 struct ln_tensor_entry {
     char *name;        /* tensor name */
     tl_tensor *tensor; /* shape and type; its data is NULL until memory is allocated */
-    char *owner;       /* name of the tensor in whose data this one lies; NULL if it has its own */
+    char *owner;       /* name of the tensor in whose data this one is; NULL if it has its own */
     char *creater;     /* name of the operator that makes the tensor */
     size_t offset;     /* planned address of the data; 0: none yet */
     int isstatic; /* 1: the data is there before the first run and stays (weights, constants) */
@@ -70,7 +70,7 @@ LN_API void ln_tensor_entry_free(ln_tensor_entry *entry);
 /* Frees an entry and its tensor, not the data. NULL is fine. */
 LN_API void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry);
 
-/* Says that the data lies in the data of tensor `owner`, which is in the table and may itself lie
+/* Says that the data is in the data of tensor `owner`, which is in the table and may itself be
  * in another one. LN_NOT_FOUND if it is not there. NULL: the tensor has its own data. */
 LN_API ln_status ln_tensor_entry_set_owner(ln_tensor_entry *entry, const ln_hash *tensor_table,
                                            const char *owner);

@@ -92,7 +92,7 @@ LN_API const char *ln_tensor_file_name(const ln_tensor_file *file, int index);
  * until the file is closed. */
 LN_API const tl_tensor *ln_tensor_file_describe(const ln_tensor_file *file, int index);
 
-/* The same with data, which must not be written. The first call for a tensor that does not lie in
+/* The same with data, which must not be written. The first call for a tensor that is not in
  * the file as it does in memory makes a copy, which lives until the file is closed; NULL and
  * LN_NO_MEMORY if it cannot, NULL alone when out of range. */
 LN_API const tl_tensor *ln_tensor_file_tensor(const ln_tensor_file *file, int index);
@@ -110,7 +110,7 @@ LN_API ln_status ln_tensor_file_read_part(const ln_tensor_file *file, int index,
 /* Whether the tensor's bytes in the file are elements of `dtype`: of the dtype that it is described
  * with, or of another that the format has no name for. A model says which: 16-bit floats of a file
  * are TL_FLOAT to whoever does not know better, and TL_FLOAT16 to a model that computes with these;
- * types of 8 bits and fewer may lie in it as bytes. 0 when out of range. */
+ * types of 8 bits and fewer may be in it as bytes. 0 when out of range. */
 LN_API int ln_tensor_file_holds(const ln_tensor_file *file, int index, tl_dtype dtype);
 
 /* As `ln_tensor_file_read`, but with the elements of `dtype` that the file holds; else LN_INVALID.

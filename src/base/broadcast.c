@@ -70,7 +70,7 @@ void ln_broadcast_start(ln_broadcast *walk, int ndim, const int *dims, int a_ndi
                         int b_ndim, const int *b)
 {
     *walk = (ln_broadcast){.step = {1, 1}};
-    size_t size[2] = {1, 1}; // of what lies after the axis in each operand
+    size_t size[2] = {1, 1}; // of what is after the axis in each operand
     for (int i = ndim - 1; i >= 0; i--) {
         if (dims[i] == 0)
             return; // no rows

@@ -16,7 +16,7 @@ size_t ln_cpu_count(void);
 
 // The whole processors that the quota grants; 0: there is none. `membership` is the file that says
 // in which groups the process is (/proc/self/cgroup), `root` the folder where they are mounted
-// (/sys/fs/cgroup). The tightest of a group and those that it lies in counts.
+// (/sys/fs/cgroup). The tightest of a group and those that it is in counts.
 size_t ln_cgroup_cpu_count(const char *membership, const char *root);
 
 LN_CPPEND

@@ -128,7 +128,7 @@ void ln_value_print(const ln_value *value, ln_text *text);
 void ln_value_print_as_read(const ln_value *value, ln_text *text);
 
 // The fewest digits that read back to the same double, at most 32 bytes with the NUL: "1", "-0",
-// "0.1", "1e+20". Whole numbers below 2^53 have neither point nor exponent. Non-finite numbers,
+// "0.1", "1e+20". Integers below 2^53 have neither point nor exponent. Non-finite numbers,
 // which no dialect can read, give "inf", "-inf" and "nan".
 void ln_number_print(double number, char buffer[32]);
 

@@ -139,7 +139,7 @@ ln_status ln_context_get_array(ln_context *ctx, const char *tname, ln_ndarray **
         return ln_error_status();
     if (!is_in_main_memory(entry))
         return LN_FAIL(LN_UNSUPPORTED,
-                       "tensor '%s' lies in %s, which arrays do not show; ln_context_get_data "
+                       "tensor '%s' is in %s, which arrays do not show; ln_context_get_data "
                        "copies it",
                        tname, ln_mem_type_title(entry->mtype));
     if (entry->is_load && !ln_entry_is_in_place(entry))

@@ -174,7 +174,7 @@ ln_status ln_beside_carry(ln_context *ctx, const char *path)
     LN_TRY(check_name(ctx->weights));
     if (!path)
         return LN_FAIL(LN_INVALID,
-                       "the weights '%s' lie beside a model that was read from memory; read it "
+                       "the weights '%s' are beside a model that was read from memory; read it "
                        "from its file, so that it has a folder",
                        ctx->weights);
     carrying c = {.ctx = ctx};

@@ -89,7 +89,7 @@ static ln_status copy_plan(const ln_context *ctx, ln_context *clone)
     return LN_OK;
 }
 
-// What lies in the model's file is shared as the file has it, unless it has been set since.
+// What is in the model's file is shared as the file has it, unless it has been set since.
 static ln_status copy_owned(const ln_context *ctx, ln_context *clone)
 {
     size_t cursor = 0;

@@ -161,11 +161,11 @@ static ln_status take_owner(ln_plan_records *r, const ln_compiled_tensor *stated
         return LN_OK;
     uint32_t owner;
     if (!ln_plan_records_find(r, stated->owner, &owner))
-        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is said to lie in '%s', which does not exist",
+        return LN_FAIL(LN_INVALID, "%s: tensor '%s' is said to be in '%s', which does not exist",
                        stated->place, stated->name, stated->owner);
     if (r->is_described[i] && owner != r->owners[i])
         return LN_FAIL(LN_INVALID,
-                       "%s: tensor '%s' is said to lie in '%s', but its operator puts "
+                       "%s: tensor '%s' is said to be in '%s', but its operator puts "
                        "it in '%s'; compile the model again",
                        stated->place, stated->name, stated->owner, r->values[r->owners[i]].name);
     r->owners[i] = owner;
@@ -173,7 +173,7 @@ static ln_status take_owner(ln_plan_records *r, const ln_compiled_tensor *stated
     return LN_OK;
 }
 
-// A view lies where its operator says; `distances` are those to the owners.
+// A view is where its operator says; `distances` are those to the owners.
 static ln_status check_view(const ln_plan_records *r, const ln_compiled_tensor *stated, uint32_t i,
                             size_t distance)
 {
@@ -181,7 +181,7 @@ static ln_status check_view(const ln_plan_records *r, const ln_compiled_tensor *
     if (!r->is_described[i] || view->offset - owner->offset == distance)
         return LN_OK;
     return LN_FAIL(LN_INVALID,
-                   "%s: tensor '%s' is stated at offset %zu, but it lies %zu bytes after the "
+                   "%s: tensor '%s' is stated at offset %zu, but it is %zu bytes after the "
                    "start of '%s' at %zu; compile the model again",
                    stated->place, view->name, view->offset, distance, owner->name, owner->offset);
 }

@@ -6,7 +6,7 @@
 
 #include <lightnet/context.h>
 
-// What may lie in the memory of what.
+// What may be in the memory of what.
 typedef enum ln_plan_reuse {
     LN_PLAN_REUSE_ALL,       // all that the operators' descriptions allow, but constants are kept
     LN_PLAN_REUSE_CONSTANTS, // constants too: what is computed from them once may take their place

@@ -240,7 +240,7 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     ln_serializer *serializer = ln_serializer_find(serializer_name);
     if (!serializer || !serializer->write)
         return LN_FAIL(LN_UNSUPPORTED, "no writer for format '%s'", serializer_name);
-    // The plan in the text is that of its reader, who has no memory for what lies in the model's
+    // The plan in the text is that of its reader, who has no memory for what is in the model's
     // file.
     bool is_bare = serializer->writes_plan && ctx->state >= LN_CONTEXT_PLANNED && !ctx->outer &&
                    !ctx->weights && ln_carried_count(ctx->carried) > 0;

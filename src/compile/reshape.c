@@ -207,7 +207,7 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(work_done)                                                                           \
     OF_MODEL(params_version)
 
-// The list has all fields, in their order: else a field of this structure and its namesake lie at
+// The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.
 typedef struct listed_fields {
 #define LISTED(field) __typeof__(((ln_context *)0)->field) field;

@@ -153,7 +153,7 @@ static bool has_needed(const store *s, const ln_op *op)
     return false;
 }
 
-// The elements as they lie in memory; those that are there no more, as the model brought them.
+// The elements as they are in memory; those that are there no more, as the model brought them.
 static const tl_tensor *find_tensor(const store *s, const char *tname)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(s->ctx->tensor_table, tname);
@@ -167,7 +167,7 @@ static bool is_taken(const store *s, const ln_op *op, const ln_tensor_list_entry
     return tensor && (!ln_op_is_from_file(op) || tensor->dtype != entry_of(s, out)->tensor->dtype);
 }
 
-// What is needed of its outputs can lie in a file, in the bytes that they have in memory.
+// What is needed of its outputs can be in a file, in the bytes that they have in memory.
 static bool can_store(const store *s, const ln_op *op)
 {
     if (is_text(s, op))

@@ -480,7 +480,7 @@ static ln_status check_names_of_place(const ln_opdesc *op, const char *key, cons
     return LN_OK;
 }
 
-// Where the output may lie: `inplace`, `inplace_first`, `part_of`, `joins`.
+// Where the output may be: `inplace`, `inplace_first`, `part_of`, `joins`.
 static ln_status check_placement(const ln_opdesc *op, const ln_opdesc_tensor *out)
 {
     LN_TRY(check_names_of_place(op, "inplace", out->inplace));
@@ -500,7 +500,7 @@ static ln_status check_placement(const ln_opdesc *op, const ln_opdesc_tensor *ou
                           out->arg_name);
     if ((out->part_of || out->joins || out->inplace_first) && !op->calc_offset)
         return ln_fail_at(out->source->place, LN_INVALID,
-                          "'%s' needs the operator's 'calc_offset', which says where the bytes lie",
+                          "'%s' needs the operator's 'calc_offset', which says where the bytes are",
                           out->arg_name);
     return LN_OK;
 }
@@ -688,8 +688,7 @@ static ln_status check_since(const ln_opdesc *op)
     for (const ln_value *v = op->since ? op->since->first : NULL; v; v = v->next) {
         if (v->kind != LN_VALUE_NUMBER || v->number <= last || v->number > 1000 ||
             v->number != (double)(int)v->number)
-            return ln_fail_at(v->place, LN_INVALID,
-                              "'since' should be whole numbers in rising order");
+            return ln_fail_at(v->place, LN_INVALID, "'since' should be integers in rising order");
         last = v->number;
     }
     return LN_OK;

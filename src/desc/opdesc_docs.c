@@ -106,7 +106,7 @@ static void put_places(ln_text *text, bool *inout_has_facts, const ln_opdesc_ten
     bool is_list = names && names->kind == LN_VALUE_ARRAY;
     for (const ln_value *in = is_list ? names->first : names; in; in = is_list ? in->next : NULL)
         put_relation(text, inout_has_facts, "may overwrite ", in->text);
-    put_relation(text, inout_has_facts, "may lie in ", t->part_of);
+    put_relation(text, inout_has_facts, "may be in ", t->part_of);
     put_relation(text, inout_has_facts, "may hold ", t->joins);
 }
 
@@ -305,7 +305,7 @@ void ln_opdesc_print_docs(const ln_opdesc_set *set, ln_text *text)
         "Generated from the operator descriptions. *Type* is the type of the elements, *rank* the "
         "number of dimensions, which are\ncounted from 0, *length* the number of elements; "
         "*static* is what is computed once, when a model is loaded. What *may overwrite*\nan "
-        "input, lie in it or hold it, does so only where memory is planned so. A parameter with a "
+        "input, are in it or hold it, does so only where memory is planned so. A parameter with a "
         "default may be left out.\nOperators of ONNX have its names; *shape only* is an input whose "
         "elements are not looked at.\nExpressions are those of "
         "[op-description.md](op-description.md).\n");

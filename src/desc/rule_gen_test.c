@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: the text is complete, and the same whatever folder the rules lie in.
+// Rules as C: the text is complete, and the same whatever folder the rules are in.
 
 #include "desc/rule_gen.h"
 

@@ -26,7 +26,7 @@ int ln_context_lies_in(const ln_context *ctx, const ln_tensor_entry *entry,
     return entry != NULL;
 }
 
-// The link to the record of the array in which the tensor lies; to NULL if there is none.
+// The link to the record of the array in which the tensor is; to NULL if there is none.
 static struct ln_bound **find(ln_context *ctx, const ln_tensor_entry *entry)
 {
     struct ln_bound **link = &ctx->bound;
@@ -41,7 +41,7 @@ ln_ndarray *ln_bound_find(ln_context *ctx, const ln_tensor_entry *entry)
     return bound ? bound->array : NULL;
 }
 
-// The tensor begins at `first`, and views of it where they lie after that.
+// The tensor begins at `first`, and views of it where they are after that.
 static void move(const ln_context *ctx, const ln_tensor_entry *entry, void *first)
 {
     size_t cursor = 0;

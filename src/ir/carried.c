@@ -170,7 +170,7 @@ static bool lies_in(const ln_hash *tensor_table, const ln_tensor_entry *view,
 
 ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry)
 {
-    // A view is written where it lies.
+    // A view is written where it is.
     ln_tensor_entry *owner = ln_tensor_table_find(tensor_table, entry->owner);
     for (; owner && ln_entry_is_in_place(owner);
          owner = ln_tensor_table_find(tensor_table, entry->owner))

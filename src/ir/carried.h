@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that a model brings along: the weights inside a model file, used where they lie.
+// Tensors that a model brings along: the weights inside a model file, used where they are.
 //
-// A context and its clones and graphs share one counted store. It also keeps whatever the bytes lie
+// A context and its clones and graphs share one counted store. It also keeps whatever the bytes are
 // in, such as a mapped file, until the last of them is gone. Filled while a model is read, by one
 // thread; afterwards only read.
 
@@ -20,7 +20,7 @@ ln_status ln_carried_create(ln_carried **out_carried);
 ln_carried *ln_carried_retain(ln_carried *carried); // returns `carried`; NULL is fine
 void ln_carried_release(ln_carried *carried);       // NULL is fine
 
-// Adds a tensor whose elements lie at `data`, at any alignment, as long as the store lives.
+// Adds a tensor whose elements are at `data`, at any alignment, as long as the store lives.
 ln_status ln_carried_add(ln_carried *carried, const char *name, tl_dtype dtype, int ndim,
                          const int *dims, const void *data);
 
@@ -48,7 +48,7 @@ int ln_entry_is_in_place(const ln_tensor_entry *entry);
 const char *ln_entry_planned_owner(const ln_tensor_entry *entry);
 
 // Gives a tensor that is in place memory of its own, with the same elements, so that it can be
-// written; views of it follow. A view gets it with the tensor that it lies in. Until the model is
+// written; views of it follow. A view gets it with the tensor that it is in. Until the model is
 // unloaded.
 ln_status ln_carried_own(const ln_hash *tensor_table, ln_tensor_entry *entry);
 

@@ -48,7 +48,7 @@ ln_status ln_context_take_load_memory(ln_context *ctx, ln_memory **out_memory);
 void ln_context_give_load_memory(const ln_context *ctx, ln_memory *memory);
 
 // Gives a tensor of a LOADED context memory of its own until the model is unloaded, if it has none
-// that can be written: because it lies in the model's file, or was there while loading only.
+// that can be written: because it is in the model's file, or was there while loading only.
 ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry);
 
 // Makes the elements of a tensor of a LOADED context that was there while loading only once more,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a context: where its tensors lie once it is loaded.
+// The memory of a context: where its tensors are once it is loaded.
 //
 // A context that loads a model has one block for each memory type, static tensors first, as the
 // plan says. A clone shares the static part of that block and has its workspace in one of its own:
@@ -164,7 +164,7 @@ static ln_tensor_entry *root_of(const ln_context *ctx, ln_tensor_entry *entry)
     return entry;
 }
 
-// A view of what has been set lies there; all others in `memory`, or nowhere if it is NULL.
+// A view of what has been set is there; all others in `memory`, or nowhere if it is NULL.
 static void place_loads(const ln_context *ctx, const ln_memory *memory)
 {
     size_t cursor = 0;
@@ -255,7 +255,7 @@ static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
     return LN_OK;
 }
 
-// The static tensors lie in `memory` from now on.
+// The static tensors are in `memory` from now on.
 static void move_static(ln_context *ctx, ln_memory *memory)
 {
     ctx->static_memory = memory;

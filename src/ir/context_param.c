@@ -56,7 +56,7 @@ static int is_same_place(const ln_op *op, ln_tensor_entry *planned, const ln_op 
            op->calc_offset(op->op_arg, planned) == trial->calc_offset(trial->op_arg, tried);
 }
 
-// Where inputs lie in the output, if they do.
+// Where inputs are in the output, if they do.
 static int are_parts_same(const ln_context *ctx, const ln_op *op, const ln_op *trial)
 {
     const ln_tensor_list_entry *in;

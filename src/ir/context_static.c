@@ -31,7 +31,7 @@ typedef struct walk {
     size_t op_count;
 } walk;
 
-// The name of the tensor in whose memory tensor `tname` lies: its own, unless it is a view.
+// The name of the tensor in whose memory tensor `tname` is: its own, unless it is a view.
 static const char *memory_of(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);

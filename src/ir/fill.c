@@ -116,7 +116,7 @@ static bool is_read_in_file(const ln_context *ctx, const ln_tensor_entry *entry)
     return is_any;
 }
 
-// What lies in the model's file where it cannot be used: the plan has memory for it.
+// What is in the model's file where it cannot be used: the plan has memory for it.
 static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *entry)
 {
     const ln_carried *carried = ln_context_root(fill->ctx)->carried;

@@ -27,7 +27,7 @@ ln_status ln_check_fits(const ln_tensor_file *file, int index, const ln_tensor_e
 ln_status ln_fill_open(ln_fill *fill);
 void ln_fill_close(ln_fill *fill);
 
-// Fills the outputs of `op`, whose tensors have their memory; what is used where it lies needs
+// Fills the outputs of `op`, whose tensors have their memory; what is used where it is needs
 // nothing. Opens the data file if it has to.
 ln_status ln_fill_op(ln_fill *fill, const ln_op *op);
 

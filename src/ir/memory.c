@@ -13,9 +13,9 @@
 
 struct ln_memory {
     atomic_size_t holder_count;
-    atomic_size_t context_count; // whose static tensors lie here
+    atomic_size_t context_count; // whose static tensors are here
     void *starts[LN_MEM_TYPE_SIZE];
-    size_t begins[LN_MEM_TYPE_SIZE]; // the offset that lies at the start
+    size_t begins[LN_MEM_TYPE_SIZE]; // the offset that is at the start
     void (*free_funcs[LN_MEM_TYPE_SIZE])(void *);
 };
 

@@ -22,7 +22,7 @@ ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
 ln_memory *ln_memory_retain(ln_memory *memory); // returns `memory`; NULL is fine
 void ln_memory_release(ln_memory *memory);      // NULL is fine
 
-// The address of a planned offset, which lies in the memory; NULL if none of the type was asked
+// The address of a planned offset, which is in the memory; NULL if none of the type was asked
 // for.
 void *ln_memory_at(const ln_memory *memory, ln_mem_type mtype, size_t offset);
 

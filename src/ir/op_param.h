@@ -9,7 +9,7 @@
 
 LN_CPPSTART
 
-// The whole number `name` of an operator; `usual` if the model does not give it.
+// The integer `name` of an operator; `usual` if the model does not give it.
 static inline int ln_op_int_param(const ln_op *op, const char *name, int usual)
 {
     const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);

@@ -232,7 +232,7 @@ ln_status ln_opck_check_mtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, l
         return fail_missing(op_arg, "tensor");
     if (entry->mtype == expect)
         return LN_OK;
-    // Made by an abstract operator: where it lies is decided when that is lowered, and checked
+    // Made by an abstract operator: where it is is decided when that is lowered, and checked
     // then.
     if (entry->mtype == LN_MEM_NONE && entry->creater)
         return LN_OK;

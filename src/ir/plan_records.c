@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a context. What a step does with its bytes follows from where its tensors lie: a
-// slice whose output lies where it should in the input is a view, else a copy.
+// Records of a context. What a step does with its bytes follows from where its tensors are: a
+// slice whose output is where it should in the input is a view, else a copy.
 
 #include "ir/plan_records.h"
 
@@ -148,7 +148,7 @@ static ln_status add_values(const ln_context *ctx, ln_plan_records *r)
         if (r->entries[i]->is_placed && ctx->state < LN_CONTEXT_PLANNED)
             owner = NULL; // left by a plan that is forgotten
         if (owner && !ln_plan_records_find(r, owner, &r->owners[i]))
-            return LN_FAIL(LN_INVALID, "tensor '%s' lies in '%s', which does not exist",
+            return LN_FAIL(LN_INVALID, "tensor '%s' is in '%s', which does not exist",
                            r->values[i].name, owner);
         r->values[i].owner = owner ? r->values[r->owners[i]].name : NULL;
     }
@@ -237,7 +237,7 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         r->choices[r->choice_count++] = choice;
 }
 
-// An operator that does not compute writes no bytes that could lie anywhere.
+// An operator that does not compute writes no bytes that could be anywhere.
 static void add_choices(ln_plan_records *r, const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
@@ -308,7 +308,7 @@ static bool overlap(const ln_plan_value *a, const ln_plan_value *b)
     return a->offset < b->offset + b->byte_count && b->offset < a->offset + a->byte_count;
 }
 
-// `inner` lies where the choice says.
+// `inner` is where the choice says.
 static bool is_used(const ln_plan_records *r, const ln_share *c)
 {
     const ln_plan_value *inner = &r->values[c->inner], *outer = &r->values[c->outer];
@@ -322,7 +322,7 @@ static ln_status check_joined(const ln_plan_records *r, const ln_share *c)
     if (is_used(r, c) || r->roots[c->inner] != r->roots[c->outer] || !overlap(part, whole))
         return LN_OK;
     return LN_FAIL(LN_INVALID,
-                   "operator '%s' joins '%.200s', which lies at offset %zu, but not where it "
+                   "operator '%s' joins '%.200s', which is at offset %zu, but not where it "
                    "belongs in '%.200s' at offset %zu",
                    r->steps[c->step].op, part->name, part->offset, whole->name, whole->offset);
 }
@@ -386,7 +386,7 @@ static ln_status find_roots(ln_plan_records *r)
 typedef struct reader {
     uint32_t last_step;
     bool is_run;
-    bool is_owner; // other values lie in it
+    bool is_owner; // other values are in it
 } reader;
 
 static bool is_static_step(const ln_plan_records *r, const ln_plan_step *step)
@@ -547,7 +547,7 @@ static void touch(ln_plan_value *value, uint32_t first_step, uint32_t last_step)
 }
 
 // What each value needs is what the steps say, and the memory of an owner is needed as long as
-// anything that lies in it.
+// anything that is in it.
 static void derive_lifetimes(ln_plan_records *r)
 {
     uint32_t last = r->plan.step_count ? (uint32_t)r->plan.step_count - 1 : 0;

@@ -19,10 +19,10 @@ typedef struct ln_plan_records {
     ln_plan plan; // first, so that a pointer to it is one to all
     ln_plan_value *values;
     ln_tensor_entry **entries; // entries[i] is the tensor of value i
-    uint32_t *owners;          // index of the value that value i lies in, or i
+    uint32_t *owners;          // index of the value that value i is in, or i
     uint32_t *roots;           // index of the value at the end of the chain of owners
     uint8_t *aligns;           // bytes of an element
-    bool *is_described;        // the operator itself says in what its output lies
+    bool *is_described;        // the operator itself says in what its output is
     ln_plan_step *steps;
     uint32_t *indexes; // the steps' reads and writes
     ln_share *choices; // in the order of the steps
@@ -59,7 +59,7 @@ ln_status ln_plan_records_measure(ln_plan_records *records, size_t limit, size_t
 
 // The other way round, for offsets and owners that are there: lifetimes as the steps need them, and
 // how steps use their places. LN_INVALID if owners lead round in a circle, or if what an operator
-// would leave alone lies in another place than it should.
+// would leave alone is in another place than it should.
 ln_status ln_plan_records_derive(ln_plan_records *records);
 
 #endif

@@ -49,10 +49,10 @@ struct ln_call {
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
     bool has_read_shapes;         // `prepare`, likewise
     bool has_read_constants;      // `prepare`, likewise
-    ln_tensor_entry *workspace;   // where blocks lie in a run; NULL: none is planned
+    ln_tensor_entry *workspace;   // where blocks are in a run; NULL: none is planned
     size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
     size_t infer_bytes;           // what `infer` takes of it
-    struct ln_scratch *scratch;   // blocks of this call of `compute` or `infer` that lie elsewhere
+    struct ln_scratch *scratch;   // blocks of this call of `compute` or `infer` that are elsewhere
     size_t scratch_bytes;         // sum of all blocks
     struct ln_prepared *prepared; // by `prepare`; NULL: not yet
     ln_object **captured; // values of tensors around graphs, once for each call of `compute`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a call: blocks one after the other. While a model is planned they are only counted; in
-// a run they lie in the tensor that the plan has for them, or come from the meter of the model
+// a run they are in the tensor that the plan has for them, or come from the meter of the model
 // where nobody could know their sizes before.
 
 #include "op/call.h"
@@ -18,7 +18,7 @@
 // Each block begins at a multiple of so many bytes.
 #define BLOCK_ALIGN ((size_t)64)
 
-// What a block lies at that has no bytes, or is only counted. Nobody reads or writes there.
+// What a block is at that has no bytes, or is only counted. Nobody reads or writes there.
 #define NOWHERE ((void *)(uintptr_t)BLOCK_ALIGN)
 
 // ---- Counting ----

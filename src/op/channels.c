@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which channels operators read and write, and where that lets their results lie.
+// Which channels operators read and write, and where that lets their results be.
 
 #include "op/channels.h"
 

@@ -47,7 +47,7 @@ static ln_status out_of_shape(ln_call *call, tl_dtype dtype, const char *shape, 
         double dim = ln_call_float_at(call, shape, d);
         if (!(dim >= least && dim <= INT32_MAX && dim == (double)(int)dim))
             return ln_call_fail(call, LN_INVALID,
-                                "dimension %d is %g; it should be a whole number from 0 to "
+                                "dimension %d is %g; it should be an integer from 0 to "
                                 "2^31 - 1%s",
                                 d, dim, least < 0 ? ", or -1 where it is not known yet" : "");
         dims[d] = (int)dim;

@@ -38,7 +38,7 @@ static double real_between(double unit, double low, double high)
     return low * (1 - unit) + high * unit; // high - low could overflow
 }
 
-// A whole number, unless there is none between `low` and `high`.
+// An integer, unless there is none between `low` and `high`.
 static double whole_between(double unit, double low, double high)
 {
     double first = ceil(low), last = floor(high);

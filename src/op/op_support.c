@@ -275,12 +275,12 @@ static bool is_whole(double number)
 ln_status ln_op_check_whole(ln_op_arg *op_arg, const ln_param_entry *entry)
 {
     if (entry->type == LN_PARAM_NUMBER && !is_whole(entry->value_double))
-        return ln_op_fail(op_arg, LN_INVALID, "param '%s' should be a whole number, but is %g",
+        return ln_op_fail(op_arg, LN_INVALID, "param '%s' should be an integer, but is %g",
                           entry->arg_name, entry->value_double);
     for (int i = 0; entry->type == LN_PARAM_ARRAY_NUMBER && i < entry->array_len; i++)
         if (!is_whole(entry->value_array_double[i]))
             return ln_op_fail(op_arg, LN_INVALID,
-                              "param '%s' should hold whole numbers, but its element %d is %g",
+                              "param '%s' should hold integers, but its element %d is %g",
                               entry->arg_name, i, entry->value_array_double[i]);
     return LN_OK;
 }

@@ -263,7 +263,7 @@ int ln_shape_yolov3(int *dims, const tl_tensor *feature, const tl_tensor *anchor
     return checked(5, dims);
 }
 
-// ---- Where parts lie ----
+// ---- Where parts are ----
 
 static bool is_row(const tl_tensor *t, int axis)
 {
@@ -273,7 +273,7 @@ static bool is_row(const tl_tensor *t, int axis)
     return true;
 }
 
-// Bytes of one element on `axis`, with all that lies after it.
+// Bytes of one element on `axis`, with all that is after it.
 static size_t bytes_on(const tl_tensor *t, int axis)
 {
     size_t bytes = tl_size_of(t->dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core's operators that move elements: what their parameters have to be besides what ONNX's of
-// the same meaning check, and where their tensors may lie in each other.
+// the same meaning check, and where their tensors may be inside each other.
 
 #include <lightnet/opshape.h>
 
@@ -15,7 +15,7 @@ static ln_status give(ln_call *call, int index, int ndim, const int *dims)
                     : ln_call_out(call, index, ln_call_in(call, 0)->dtype, ndim, dims);
 }
 
-// The whole numbers of `param`, at most TL_MAXDIM of them.
+// The integers of `param`, at most TL_MAXDIM of them.
 static int read_ints(const ln_call *call, const char *param, int *numbers)
 {
     int count = ln_call_count(call, param);

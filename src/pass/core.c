@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Into the core: what LightNet's list and ONNX's say in words of their own becomes operators of the
-// types that all later passes know. The rules lie beside the descriptions of the operators that
+// types that all later passes know. The rules are beside the descriptions of the operators that
 // they rewrite: op/from_lightnet.rules, op/onnx/from_onnx.rules.
 //
 // Before them come the user's rules, their `lower` statements and the expanders of the target's

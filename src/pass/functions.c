@@ -337,7 +337,7 @@ FUNCTION(onnx_act_number)
     return give(out, i < args[1].count ? args[1].numbers[i] : usual);
 }
 
-// Whole numbers, `count` of them or, for none, ones.
+// Integers, `count` of them or, for none, ones.
 static bool to_ints(const ln_expr_value *arg, size_t count, int *out)
 {
     if (arg->count != count && arg->count != 0)

@@ -75,7 +75,7 @@ bool ln_param_entries_equal(const ln_param_entry *a, const ln_param_entry *b)
 
 // ---- Expressions ----
 
-// Arrays that steps make lie in `pool`, those of the lower values first; what is taken off the
+// Arrays that steps make are in `pool`, those of the lower values first; what is taken off the
 // stack frees its place.
 #define POOL_NUMBERS 1024
 

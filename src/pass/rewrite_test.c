@@ -186,7 +186,7 @@ TEST(parameters_are_copied_and_overridden)
 
 // ---- What rules leave ----
 
-TEST(new_operators_stand_behind_what_they_read_and_before_their_readers)
+TEST(new_operators_come_after_what_they_read_and_before_their_readers)
 {
     check_rewrite("folding",
                   LINES("in -> x", "const -> w", "convolve x w -> c", "neg x -> n", "const -> s",
@@ -652,7 +652,7 @@ static void release(void *user, void *p)
     free(p);
 }
 
-TEST(one_refused_request_leaves_the_model_before_or_behind_a_firing)
+TEST(one_refused_request_leaves_the_model_before_or_after_a_firing)
 {
     static const char *const states[] = {
         "in()->x; const()->w; const()->s; convolve(x,w)->c; bn(c,s)->n; relu(n)->y; ",
@@ -1143,7 +1143,7 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           an_output_needed_elsewhere_blocks_a_rule, a_name_stands_for_one_tensor,
           variadic_inputs_are_counted_from_one, a_rule_that_saves_no_run_does_not_fire,
           an_absent_parameter_counts_as_its_default, parameters_are_copied_and_overridden,
-          new_operators_stand_behind_what_they_read_and_before_their_readers,
+          new_operators_come_after_what_they_read_and_before_their_readers,
           names_of_the_model_stay_and_new_ones_are_free,
           an_operator_that_the_result_reads_from_stays,
           several_results_may_make_several_outputs_of_the_root,
@@ -1157,7 +1157,7 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           constants_before_and_inside_a_window_go_when_unread, rules_may_lessen_weight_or_sink,
           parameters_are_computed, stages_are_apart, a_firing_that_fails_leaves_the_model_as_before,
           rules_that_do_not_fit_the_operators_are_refused,
-          one_refused_request_leaves_the_model_before_or_behind_a_firing,
+          one_refused_request_leaves_the_model_before_or_after_a_firing,
           out_of_memory_leaks_nothing, lowering_takes_what_the_arch_has_and_accepts,
           lowering_asks_the_arch, no_rule_of_a_user_moves_operators_to_a_later_arch,
           random_models_come_to_an_end_and_compute_the_same, any_rules_come_to_an_end_in_any_model,

@@ -21,7 +21,7 @@ typedef struct ln_interval {
 
 // Fills in `offset` of every interval: multiples of `align`, a power of two, from `first_offset`
 // on, a positive multiple of it (0 is never an offset). *out_byte_count receives the arena size
-// from `first_offset` to the end, a multiple of `align`. Empty intervals lie at `first_offset`.
+// from `first_offset` to the end, a multiple of `align`. Empty intervals are at `first_offset`.
 // LN_INVALID for bad arguments, LN_LIMIT when the arena would not fit into a size_t; offsets are
 // then unchanged. The time grows with `count` times the number alive at once, at worst with its
 // square: seconds for 20 000 intervals of which thousands are alive at once.

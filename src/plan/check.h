@@ -11,7 +11,7 @@
 // Messages say "'conv1.y' [128, 192)". Names are cut, so that a hostile one cannot hide the rest.
 #define PLAN_VALUE         "'%.200s' [%zu, %zu)"
 #define PLAN_VALUE_ARGS(v) (v)->name, (v)->offset, (v)->offset + (v)->byte_count
-// What lies at one offset in different spaces lies apart.
+// What is at one offset in different spaces is apart.
 #define PLAN_SPACE(v)      ((int)(v)->mtype + ((v)->is_load ? LN_MEM_TYPE_SIZE : 0))
 #define PLAN_STEP          "step %u '%.200s'"
 

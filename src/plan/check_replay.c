@@ -7,7 +7,7 @@
 //
 // Time is counted in writes: the values filled before the first step at time 1, then one tick for
 // each write. A view step writes no byte; its values only get a time. A joining step writes what
-// lies between the values that it reads.
+// is between the values that it reads.
 
 #include "plan/check.h"
 
@@ -214,7 +214,7 @@ static ln_status check_step_apart(replay *r, uint32_t at)
     return LN_OK;
 }
 
-// What a joining step reads lies in what it writes, or apart from it.
+// What a joining step reads is in what it writes, or apart from it.
 static ln_status check_parts(const replay *r, uint32_t at)
 {
     const ln_plan_step *step = &r->plan->steps[at];
@@ -228,7 +228,7 @@ static ln_status check_parts(const replay *r, uint32_t at)
                         part->byte_count == 0 || whole->byte_count == 0;
         if (r->roots[step->reads[k]] == r->roots[step->writes[0]] && !is_inside && !is_apart)
             return LN_FAIL(LN_INVALID,
-                           PLAN_STEP " joins " PLAN_VALUE ", which lies partly in " PLAN_VALUE, at,
+                           PLAN_STEP " joins " PLAN_VALUE ", which is partly in " PLAN_VALUE, at,
                            step->op, PLAN_VALUE_ARGS(part), PLAN_VALUE_ARGS(whole));
     }
     return LN_OK;
@@ -282,7 +282,7 @@ static ln_status check_views_are_read(replay *r, uint32_t at)
     return LN_OK;
 }
 
-// How the step's bytes may lie to each other.
+// How the step's bytes may overlap each other.
 static ln_status check_aliasing(replay *r, uint32_t at)
 {
     switch (r->plan->steps[at].aliasing) {
@@ -322,7 +322,7 @@ static ln_status check_static_write(const replay *r, uint32_t at, uint32_t writt
     return LN_OK;
 }
 
-// Stamps what lies between the reads inside of value `i`.
+// Stamps what is between the reads inside of value `i`.
 static void stamp_gaps(replay *r, uint32_t i, uint32_t at)
 {
     const ln_plan_value *v = value_at(r, i);

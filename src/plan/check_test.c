@@ -510,12 +510,12 @@ TEST(a_joined_part_does_not_stick_out)
     make_join(&m);
     m.values[4].owner = m.values[1].owner = m.values[3].owner = "x";
     m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0};
-    m.values[1].offset = 160; // 32 bytes of it lie before 'c'
+    m.values[1].offset = 160; // 32 bytes of it are before 'c'
     m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0};
     m.steps[0].read_count = m.steps[1].read_count = 0;
     m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 384, 448, 0};
     CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
-    CHECK_MESSAGE("step 2 'join' joins 'p' [160, 224), which lies partly in 'c' [192, 288)");
+    CHECK_MESSAGE("step 2 'join' joins 'p' [160, 224), which is partly in 'c' [192, 288)");
 }
 
 // What is stamped between the parts belongs to the whole: a part that was not joined is gone.

@@ -34,7 +34,7 @@ static ln_status check_values(const layout *l)
             return LN_FAIL(LN_INVALID, "value %zu '%.200s' has memory type %d, which holds nothing",
                            i, name, (int)v->mtype);
         if (l->owners[i] >= l->count)
-            return LN_FAIL(LN_INVALID, "value %zu '%.200s' lies in value %u of %zu", i, name,
+            return LN_FAIL(LN_INVALID, "value %zu '%.200s' is in value %u of %zu", i, name,
                            l->owners[i], l->count);
         const ln_plan_value *owner = &l->values[l->owners[i]];
         size_t end;
@@ -125,7 +125,7 @@ static ln_status place_type(layout *l, ln_mem_type mtype)
 }
 
 // A view's offset is relative to its direct owner, which may be a view that is not placed yet: each
-// walk goes up to an owner that is placed, turning the links round, and down again. They lie inside
+// walk goes up to an owner that is placed, turning the links round, and down again. They are inside
 // each other, so nothing overflows.
 static void place_views(layout *l, const ln_plan_value *before)
 {

@@ -14,9 +14,9 @@
 #include <lightnet/status.h>
 
 // Fills in `offset`, `first_step`, `last_step` and `owner` of all values, and the totals.
-// `owners[i]` is the index of the value that value i lies in, or i; a view's `offset` says on entry
+// `owners[i]` is the index of the value that value i is in, or i; a view's `offset` says on entry
 // how many bytes after the start of that owner it begins. `owner` borrows the owner's name.
-// Static values lie in the order of the list, one after the other.
+// Static values are in the order of the list, one after the other.
 // LN_INVALID for records that contradict each other, LN_LIMIT when the sizes overflow; the values
 // are then unchanged.
 ln_status ln_plan_layout(ln_plan_value *values, const uint32_t *owners, size_t value_count,

@@ -103,13 +103,12 @@ static ln_status check_owner(const ln_sharer *s, uint32_t i)
 {
     const ln_plan_value *v = &s->values[i];
     if (s->given_owners[i] >= s->count)
-        return LN_FAIL(LN_INVALID, "value %u lies in value %u of %zu", i, s->given_owners[i],
+        return LN_FAIL(LN_INVALID, "value %u is in value %u of %zu", i, s->given_owners[i],
                        s->count);
     const ln_plan_value *owner = &s->values[s->given_owners[i]];
     if (owner != v && (v->offset > owner->byte_count ||
                        v->byte_count > owner->byte_count - v->offset || v->mtype != owner->mtype))
-        return LN_FAIL(LN_INVALID, "value %u does not lie inside its owner %u", i,
-                       s->given_owners[i]);
+        return LN_FAIL(LN_INVALID, "value %u is not inside its owner %u", i, s->given_owners[i]);
     return LN_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sharing: which values lie in the memory of others, where operators leave the choice.
+// Sharing: which values are in the memory of others, where operators leave the choice.
 //
 // An element-wise operator may write over its input, the parts of a concat may be computed where
 // the whole will be, a slice may be a view. Each such choice saves a copy, or memory, or both; all
@@ -38,7 +38,7 @@ typedef struct ln_share_needs {
 
 // Extends `owners` and the `offset` of values, which are as ln_plan_layout takes them: owners that
 // are given stay, and values without one may get one. `choices` are in the order of the steps;
-// `aligns[i]` divides the offsets at which value i may lie in another. Steps with given owners
+// `aligns[i]` divides the offsets at which value i may be in another. Steps with given owners
 // whose aliasing is not VIEW change bytes, so nothing else is laid there.
 // *out_needs receives what no arena can stay below, all memory types together. LN_INVALID for
 // records that contradict each other; owners and values are then unchanged.

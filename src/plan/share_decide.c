@@ -39,7 +39,7 @@ static uint32_t find_root(ln_sharer *s, uint32_t i, size_t *out_offset)
     return root;
 }
 
-// Lets `root`, the root of its tree, lie in `outer`, which is in another one, at `offset` in it.
+// Lets `root`, the root of its tree, be in `outer`, which is in another one, at `offset` in it.
 static void put_in(ln_sharer *s, uint32_t root, uint32_t outer, size_t offset)
 {
     size_t outer_offset;
@@ -59,8 +59,8 @@ static bool is_ours(const ln_sharer *s, uint32_t i, uint32_t root)
     return !s->values[i].is_static && !s->trees[root].is_fixed;
 }
 
-// Whether the tree of `inner` may lie in that of `outer`, so that `inner` is at `offset` in
-// `outer`. It needs a tree with nothing but the bytes of `inner`: where others would come to lie in
+// Whether the tree of `inner` may be in that of `outer`, so that `inner` is at `offset` in
+// `outer`. It needs a tree with nothing but the bytes of `inner`: where others would come to be in
 // `outer`, there is no place for them.
 static bool can_join(ln_sharer *s, uint32_t inner, uint32_t outer, size_t offset)
 {
@@ -234,7 +234,7 @@ static bool write_over(ln_sharer *s, size_t k)
     if (!is_wanted(s, k, LN_SHARE_OVER) || c->offset != 0 || inner->byte_count == 0 ||
         inner->byte_count != outer->byte_count || !is_free_after(s, c->outer, c->step))
         return false;
-    // What comes later lies in what was there before, unless its place is in a whole.
+    // What comes later is in what was there before, unless its place is in a whole.
     if (find_root(s, c->inner, &offset) == c->inner)
         return join(s, c->inner, c->outer, 0);
     if (find_root(s, c->outer, &offset) == c->outer)

@@ -14,7 +14,7 @@
 
 // What is known about a tree; at its root.
 typedef struct ln_share_tree {
-    uint8_t align;  // divides the offsets at which it may lie in another
+    uint8_t align;  // divides the offsets at which it may be in another
     bool is_fixed;  // bytes change in a way that is not ours to plan
     bool has_input; // holds bytes of the caller
 } ln_share_tree;
@@ -37,7 +37,7 @@ typedef struct ln_sharer {
     bool is_early_first; // of two wholes that want a part, the earlier one gets it
 
     uint32_t *owners; // the decision ...
-    size_t *offsets;  // ... and where in their owners values lie
+    size_t *offsets;  // ... and where in their owners values are
     bool *is_taken;   // of each choice
     uint32_t *up;     // shortcuts to the root ...
     size_t *distance; // ... and how far after its start a value begins

@@ -5,7 +5,7 @@
 //               "tensors_out": [...], "params": [{"arg_name", "value"}]}]}
 //
 // A compiled model adds "format", "version", "target", "memory", and dtype, dims, mtype, static
-// and offset to each output, and "owner" to one that lies in another tensor. The leaves only turn
+// and offset to each output, and "owner" to one that is in another tensor. The leaves only turn
 // texts into this tree and back.
 
 #ifndef LN_SERIAL_MODEL_TREE_H

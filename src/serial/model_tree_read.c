@@ -103,7 +103,7 @@ static ln_status read_size(const ln_value *value, size_t *out_size)
     *out_size = 0;
     if (value->kind != LN_VALUE_NUMBER || !(value->number >= 0) || value->number > 0x1p53 ||
         value->number != floor(value->number))
-        return ln_fail_at(value->place, LN_SYNTAX, "expected a whole number >= 0, found %s",
+        return ln_fail_at(value->place, LN_SYNTAX, "expected an integer >= 0, found %s",
                           value->kind == LN_VALUE_NUMBER ? value->text
                                                          : ln_value_kind_text(value->kind));
     *out_size = (size_t)value->number;

@@ -70,7 +70,7 @@ static ln_status fit(ln_param_entry *param, ln_param_type wanted)
     return LN_OK;
 }
 
-// ---- Whole numbers ----
+// ---- Integers ----
 
 // A number with a fraction whose whole part an int holds; others are left for the checks.
 static bool has_fraction(double number)
@@ -81,8 +81,8 @@ static bool has_fraction(double number)
 static void warn_of_cut(const ln_param_entry *param, const char *opname, const char *place,
                         double number)
 {
-    ln_msg_warn("%s: operator '%s': param '%s' is a whole number; %.17g is cut to %.17g", place,
-                opname, param->arg_name, number, trunc(number));
+    ln_msg_warn("%s: operator '%s': param '%s' is an integer; %.17g is cut to %.17g", place, opname,
+                param->arg_name, number, trunc(number));
 }
 
 static ln_status cut_array(ln_param_entry *param, const char *opname, const char *place)

@@ -2,7 +2,7 @@
 // Saturating conversion between all pairs of element types.
 //
 // Every conversion goes through the widest type of the source's kind (double, int64_t, uint64_t),
-// which holds each source value exactly, a block at a time. Whole numbers then get the range of
+// which holds each source value exactly, a block at a time. Integers then get the range of
 // their type, whichever it is, and are stored by their size. This needs a loop for each type that
 // is loaded and a few for those that are stored, instead of one for each pair.
 
@@ -118,7 +118,7 @@ static inline uint64_t whole_signed(int64_t x, range r)
     }                                                                                              \
     break;
 
-// What is stored of whole numbers, in as many low bits as they have.
+// What is stored of integers, in as many low bits as they have.
 static void make_whole(block *b, range r, size_t count)
 {
     switch (b->kind) {

@@ -111,7 +111,7 @@ static int is_equal(exact a, exact b)
     return a.real == b.real || (isnan(a.real) && isnan(b.real));
 }
 
-// The limits of all types and their neighbours, as doubles and as whole numbers.
+// The limits of all types and their neighbours, as doubles and as integers.
 static const double reals[] = {
     0.0,
     -0.0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLPack in and out.
 //
-// Out: a record that holds the memory, not the array; its shape and strides lie after it in one
+// Out: a record that holds the memory, not the array; its shape and strides are after it in one
 // block. In: an array on a foreign memory whose release is the record's deleter.
 
 #include "tensor/ndarray.h"

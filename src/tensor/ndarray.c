@@ -105,7 +105,7 @@ static int64_t magnitude(int64_t stride)
 }
 
 // Conservative: sorted by stride, each dimension steps over all that the smaller ones reach, or
-// elements are taken to lie upon each other. The strides of an array with elements were checked, so
+// elements are taken to overlap. The strides of an array with elements were checked, so
 // nothing overflows.
 static bool has_overlap(int ndim, const int64_t *shape, const int64_t *strides)
 {
@@ -321,14 +321,14 @@ ln_status ln_ndarray_check_access(const ln_ndarray *array, bool is_write, const 
     if (!array)
         return LN_FAIL(LN_INVALID, "%s is NULL", what);
     if (!ln_dl_is_main_memory(array->tensor.device))
-        return LN_FAIL(LN_UNSUPPORTED, "%s lies on a device of type %d, not in main memory", what,
+        return LN_FAIL(LN_UNSUPPORTED, "%s is on a device of type %d, not in main memory", what,
                        (int)array->tensor.device.device_type);
     if (is_write && array->memory->is_read_only)
         return LN_FAIL(LN_INVALID, "%s is read only; ln_ndarray_write makes a copy to write to",
                        what);
     if (is_write && array->has_overlap)
         return LN_FAIL(LN_INVALID,
-                       "elements of %s lie upon each other; ln_ndarray_write makes a copy to write "
+                       "elements of %s overlap; ln_ndarray_write makes a copy to write "
                        "to",
                        what);
     return LN_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays inside the library: what lies after the DLTensor, and what is checked about one.
+// Arrays inside the library: what is after the DLTensor, and what is checked about one.
 
 #ifndef LN_TENSOR_NDARRAY_H
 #define LN_TENSOR_NDARRAY_H
@@ -8,7 +8,7 @@
 
 #include <lightnet/ndarray.h>
 
-// The memory of one or more arrays. Ours lies after this record, in one block with it:
+// The memory of one or more arrays. Ours is after this record, in one block with it:
 //     | record | padding to 64 | data ... |
 // Other memory is somebody's who wants to hear when it is no longer held.
 typedef struct ln_nd_memory {
@@ -23,7 +23,7 @@ struct ln_ndarray {
     DLTensor tensor; // first: a pointer to one is a pointer to the other
     atomic_size_t count;
     ln_nd_memory *memory;
-    bool has_overlap;       // elements lie upon each other
+    bool has_overlap;       // elements overlap
     const int64_t *strides; // as in `tensor`, where it may be NULL for readers that expect that
     int64_t dims[];         // shape, strides
 };
@@ -51,7 +51,7 @@ bool ln_dl_is_main_memory(DLDevice device);
 #define LN_DL_TEXT_BYTES 40
 char *ln_dl_dtype_text(char text[LN_DL_TEXT_BYTES], DLDataType dtype);
 
-// LN_OK if the type has whole bytes; `is_padded`: fewer than 8 bits lie in a byte of their own.
+// LN_OK if the type has whole bytes; `is_padded`: fewer than 8 bits are in a byte of their own.
 ln_status ln_dl_check_dtype(DLDataType dtype, bool is_padded);
 
 // Dimensions in range whose product, in bytes, fits the address space. *out_elem_count receives the

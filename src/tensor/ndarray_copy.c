@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving the elements of arrays: copies, conversions, filling, write access.
 //
-// All of them walk two layouts of one shape side by side, row by row. Dimensions that lie after
+// All of them walk two layouts of one shape side by side, row by row. Dimensions that are after
 // each other without a gap in both layouts are joined first, so that contiguous arrays are one row.
-// Foreign data may lie at any address, so elements are moved by memcpy only.
+// Foreign data may be at any address, so elements are moved by memcpy only.
 
 #include "tensor/ndarray.h"
 
@@ -24,7 +24,7 @@ typedef struct walk {
     int64_t src_steps[LN_NDARRAY_MAX_NDIM];
 } walk;
 
-// Where a side of the walk lies.
+// Where a side of the walk is.
 typedef struct layout {
     char *first;
     const int64_t *strides; // NULL: row-major

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How elements lie in files, where that differs from how a tensor has them in memory.
+// How elements are in files, where that differs from how a tensor has them in memory.
 
 #ifndef LN_TENSOR_PACKING_H
 #define LN_TENSOR_PACKING_H

@@ -115,7 +115,7 @@ static ln_status read_name(reader *r, size_t index, ln_params_entry *entry)
     return LN_OK;
 }
 
-// The fields of a record between the reserved word and the shape, as they lie in the file.
+// The fields of a record between the reserved word and the shape, as they are in the file.
 typedef struct array_head {
     int32_t device_type;
     int32_t device_id;

@@ -29,7 +29,7 @@ typedef struct ln_params_entry {
     uint64_t offset;   // of the array's record in the bytes; writing ignores it
 } ln_params_entry;
 
-// Finds the arrays of a dictionary. The entries borrow names and data from `bytes`; shapes lie in
+// Finds the arrays of a dictionary. The entries borrow names and data from `bytes`; shapes are in
 // the same block as the entries, which the caller gives back with ln_free. Only headers are read,
 // so that a mapped file is not read as a whole, and memory is taken only when all of them are
 // right, less than twice their size. Names may be empty or appear twice; the

@@ -218,7 +218,7 @@ static ln_status scan_string(scanner *s)
     return expect(s, '"');
 }
 
-// A whole number without sign, fraction or exponent.
+// An integer without sign, fraction or exponent.
 static ln_status scan_size(scanner *s, size_t *out_size)
 {
     skip_space(s);
@@ -231,7 +231,7 @@ static ln_status scan_size(scanner *s, size_t *out_size)
         s->next++;
     }
     if (s->next == first || (*first == '0' && s->next - first > 1))
-        return fail_at(s, LN_SYNTAX, "expected a whole number");
+        return fail_at(s, LN_SYNTAX, "expected an integer");
     *out_size = size;
     return LN_OK;
 }

@@ -39,7 +39,7 @@ tl_tensor *tensor_result(tl_tensor *dst, int ndim, const int *dims, tl_dtype dty
 // permission, so that the pointer must lose its const.
 tl_tensor *tensor_unconst(const tl_tensor *t);
 
-// The dimensions lie in the block of the tensor, which was made here, and are freed with it.
+// The dimensions are in the block of the tensor, which was made here, and are freed with it.
 bool tensor_has_inline_dims(const tl_tensor *t);
 
 #endif

@@ -451,7 +451,7 @@ static ln_status create_beside(const char *path, char **out_temp_path, FILE **ou
         if (error != EEXIST)
             return LN_FAIL(LN_IO, "cannot create a file beside %s: %s", path, strerror(error));
     }
-    return LN_FAIL(LN_IO, "%d temporary files lie beside %s", TRIES, path);
+    return LN_FAIL(LN_IO, "%d temporary files are beside %s", TRIES, path);
 }
 
 ln_status ln_tensor_file_save(const char *path, ln_tensor_file_format format,

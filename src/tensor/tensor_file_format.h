@@ -23,7 +23,7 @@ ln_status ln_params_tensors_write(FILE *fp, const ln_named_tensor *tensors, size
 ln_status ln_tensor_file_add(ln_tensor_file *file, const char *name, size_t name_len,
                              tl_dtype dtype, int ndim, const int *dims, tl_tensor **out_tensor);
 
-// Appends a tensor whose elements lie at `packed`, which the file keeps.
+// Appends a tensor whose elements are at `packed`, which the file keeps.
 ln_status ln_tensor_file_add_packed(ln_tensor_file *file, const char *name, size_t name_len,
                                     tl_dtype dtype, int ndim, const int *dims, const void *packed,
                                     ln_packing packing);

@@ -179,7 +179,7 @@ ln_status tl_tensor_reshape_src(tl_tensor *src, int ndim, const int *dims)
 
 // ---- Transpose ----
 
-// Copies `count` elements that lie `stride` elements apart.
+// Copies `count` elements that are `stride` elements apart.
 static void gather_row(char *dst, const char *src, size_t stride, size_t count, size_t size)
 {
     if (stride == 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far arch cpu lies from arch ref, operator by operator, in units in the last place.
+// How far arch cpu is from arch ref, operator by operator, in units in the last place.
 //
 // Each row runs on both archs with the same numbers. Where an operator sums, they are such that
 // nothing cancels, or else the distance would be that of the numbers and not of the arithmetic.
@@ -294,7 +294,7 @@ static const row rows[] = {
     {"cumsum_cpu", "columns", -8, 8,
      INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
                          "cumsum(src=x, axis=i | dst=y | exclusive=1, reverse=1);\n"},
-    {"cast_cpu", "to whole numbers and back", -80, 80,
+    {"cast_cpu", "to integers and back", -80, 80,
      INPUT("[1000]") "cast(src=x | dst=i | to=TL_INT32);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"layernorm_cpu", "", 2, 8,
      INPUT("[300, 100]")
@@ -536,7 +536,7 @@ static int has_op(const ln_context *ctx, const char *optype)
     return 0;
 }
 
-// How many floats lie between the two, one of them included.
+// How many floats are between the two, one of them included.
 static double ulp_distance(float a, float b)
 {
     int32_t bits[2];

@@ -161,7 +161,7 @@ TEST(lies_in_a_compiled_model_are_found)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
             fail_msg("%s is believed", cases[i].why);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
@@ -177,7 +177,7 @@ TEST(overlapping_tensors_are_found)
 {
     CHECK_OK(ln_arch_init());
     char *json = compile_text(SUM_AND_RELU, "cpu");
-    // `sum` is read while x is alive, so it cannot lie where x does.
+    // `sum` is read while x is alive, so it cannot be where x does.
     ln_context *ctx = open_text(json);
     char x_offset[64], sum_offset[64];
     snprintf(x_offset, sizeof x_offset, "\"offset\": %zu",
@@ -216,7 +216,7 @@ TEST(what_lies_where_is_stated_and_proved_again)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
             fail_msg("%s is believed", cases[i].why);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
@@ -255,7 +255,7 @@ TEST(what_is_stated_to_lie_beside_its_place_is_found)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = move_tensor(json, cases[i].name, cases[i].distance);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
             fail_msg("'%s' moved by %ld is believed", cases[i].name, cases[i].distance);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("\"%s\" lacks \"%s\"", ln_error_message(), cases[i].says);

@@ -143,7 +143,7 @@ TEST(a_change_of_operators_ends_the_plan)
 
 TEST(a_rerun_of_operators_ends_the_plan)
 {
-    // z is a view of y and, as planned, a part of w: where it lies is forgotten with the rerun.
+    // z is a view of y and, as planned, a part of w: where it is is forgotten with the rerun.
     CHECK_OK(ln_arch_init());
     ln_context *ctx = open_text("input(| dst=x | dtype=TL_INT32, dims=[2, 4]);"
                                 "reshape(src=x | dst=y | dims=[8]);"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frozen constants: what is folded lies where the constants were, and nothing computes from what is
+// Frozen constants: what is folded is where the constants were, and nothing computes from what is
 // gone.
 
 #include "tests/api/model.h"

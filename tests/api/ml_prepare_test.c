@@ -328,7 +328,7 @@ TEST(parameters_that_do_not_fit_are_refused_at_load)
         {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"TF\", min_gram_length=1, max_gram_length=2, "
               "max_skip_count=0, ngram_counts=[0, 2], ngram_indexes=[0, 1, 2], "
               "pool_int64s=[1, 2, 3]);\n",
-         "lie from 2 to 3"},
+         "are from 2 to 3"},
         {INTS "TfIdfVectorizer(X=x | Y=y | mode=\"COUNT\", min_gram_length=1, max_gram_length=1, "
               "max_skip_count=0, ngram_counts=[0], ngram_indexes=[0], pool_int64s=[1]);\n",
          "mode \"COUNT\" is none of"},

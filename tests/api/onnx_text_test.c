@@ -177,7 +177,7 @@ TEST(a_pool_that_does_not_divide_is_refused)
                 "TfIdfVectorizer(X=x | Y=y | mode=\"TF\", min_gram_length=1, max_gram_length=2, "
                 "max_skip_count=0, ngram_counts=[0, 2], ngram_indexes=[0, 1, 2], "
                 "pool_int64s=[1, 2, 3]);\n",
-                LN_INVALID, "lie from 2 to 3");
+                LN_INVALID, "are from 2 to 3");
 }
 
 typedef struct token_row {

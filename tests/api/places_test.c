@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that share memory: operators compute the same bits wherever their tensors lie.
+// Tensors that share memory: operators compute the same bits wherever their tensors are.
 //
 // Each model is planned twice, as compiling does it and with every tensor on its own.
 
@@ -282,8 +282,8 @@ TEST(every_operator_that_may_overwrite_an_input_has_a_case_here)
 typedef struct shape_case {
     const char *why;
     const char *text;
-    const char *inner; // lies in ...
-    const char *outer; // ... this one's memory; NULL: it lies apart
+    const char *inner; // is in ...
+    const char *outer; // ... this one's memory; NULL: it is apart
 } shape_case;
 
 #define X "input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 3, 5]);\n"
@@ -360,7 +360,7 @@ TEST(parts_lie_in_wholes_where_they_are_rows)
         ln_context *ctx = run_both_ways(c->text, "cpu", NULL, NULL);
         const ln_tensor_entry *inner = ln_tensor_table_find(ctx->tensor_table, c->inner);
         if (c->outer ? !is_in(ctx, c->inner, c->outer) : inner->owner != NULL)
-            fail_msg("%s: '%s' lies in '%s'", c->why, c->inner,
+            fail_msg("%s: '%s' is in '%s'", c->why, c->inner,
                      inner->owner ? inner->owner : "nothing");
         close_context(run_both_ways(c->text, "ref", NULL, NULL));
         close_context(ctx);

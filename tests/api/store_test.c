@@ -112,7 +112,7 @@ static void check_same(ln_context *a, ln_context *b)
     CHECK_MEM_EQ(y, z, sizeof y);
 }
 
-// Every constant from the file lies in it.
+// Every constant from the file is in it.
 static void check_in_place(const ln_context *ctx)
 {
     size_t count = 0, cursor = 0;

@@ -204,7 +204,7 @@ def test_values_of_options_are_checked():
                       (["compare", "--atol=inf"], "--atol takes a number from 0 on"),
                       (["blame", "--atol="], "--atol takes a number from 0 on"),
                       (["verify", "--rtol=1x"], "--rtol takes a number from 0 on"),
-                      (["compare", "--seed=-1"], "--seed takes a whole number from 0 to 2^64 - 1, not '-1'"),
+                      (["compare", "--seed=-1"], "--seed takes an integer from 0 to 2^64 - 1, not '-1'"),
                       (["blame", "--seed=18446744073709551616"], "--seed takes"),
                       (["opt", "--seed="], "--seed takes"),
                       (["run", "--repeat=0"], "--repeat takes 1 to 1000000, not '0'"),

@@ -84,7 +84,7 @@ def test_what_is_near_is_named():
         (["run", "m.onnx", "photo.jpg"], "'photo.jpg' is too many; give inputs with -i"),
         (["bench", "--runs=0", "m"], "--runs takes 1 to 1000000, not '0'"),
         (["bench", "--min-time=-1", "m"], "--min-time takes a number from 0 on, not '-1'"),
-        (["opt", "--seed=x", "m"], "--seed takes a whole number from 0 to 2^64 - 1, not 'x'"),
+        (["opt", "--seed=x", "m"], "--seed takes an integer from 0 to 2^64 - 1, not 'x'"),
     ):
         done = run(*arguments, code=2)
         assert words in done.stderr and not done.stdout, (arguments, done.stderr)

@@ -91,7 +91,7 @@ graph scores {
 }
 """
 
-# What an operator works in lies in the plan, for its step alone: here 4 x 8 + 8 x 5 floats.
+# What an operator works in is in the plan, for its step alone: here 4 x 8 + 8 x 5 floats.
 PRODUCT = """
 input(| dst=a | dtype=TL_UINT8, dims=[4, 8]);
 input(| dst=b | dtype=TL_UINT8, dims=[8, 5]);

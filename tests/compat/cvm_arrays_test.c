@@ -78,7 +78,7 @@ TEST(an_array_is_a_dltensor_in_main_memory)
         CHECK_EQ(array->byte_offset, 0);
         CHECK_EQ((uintptr_t)array->data % 64, 0);
         CHECK_EQ(((int32_t *)array->data)[5], 0);
-        ((int32_t *)array->data)[5] = 9; // data may be written where it lies
+        ((int32_t *)array->data)[5] = 9; // data may be written where it is
         int32_t numbers[6];
         CHECK_EQ(CVMArrayCopyToBytes(array, numbers, sizeof numbers), SUCCEED);
         CHECK_EQ(numbers[5], 9);

@@ -13,7 +13,7 @@
     run.py [--build=DIR] table                        write table.md: cases for each operator
     run.py [--build=DIR] misses                       write misses.txt anew, to be reviewed as a diff
 
-libonnx is Debian's package libonnx-testdata; the other sets lie beside the checkout. A set that is
+libonnx is Debian's package libonnx-testdata; the other sets are beside the checkout. A set that is
 not there is skipped with a line that says so; exit 77 if none is.
 
 misses.txt names each case that does not pass, with the reason. A case that fails and is not named

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes ONNX models inside valid messages. A model is laid out as a flat array of its fields,
-// each with the message that it lies in; one is replaced, and the lengths around it follow.
+// each with the message that it is in; one is replaced, and the lengths around it follow.
 
 #include "tests/fuzz/onnx_mutate.h"
 
@@ -8,7 +8,7 @@
 
 enum { MAX_FIELDS = 4096, MAX_DEPTH = 12, MAX_NEW = 4096 };
 
-// What lies in a field.
+// What is in a field.
 typedef enum kind {
     NUMBER,
     BYTES,
@@ -286,7 +286,7 @@ static size_t change_bytes(text *t, const layout *l, const field *f, unsigned *s
     size_t width = (size_t)1 << next(seed) % 4;
     unsigned what = next(seed) % 8;
     if (what == 0)
-        len += width; // whatever lies there
+        len += width; // whatever is there
     else if (what == 1)
         len -= len < width ? len : width;
     else if (len >= width)

@@ -5,7 +5,7 @@ set, the number of threads and the batch.
 
     hashes.py fast      some models in small: 1 and 2 threads, batch 1 and 3; one of them also on
                         numbers at the ends of what floats are
-    hashes.py full      all models in small, and ONNX models that lie beside the checkout: 1, 2 and 4
+    hashes.py full      all models in small, and ONNX models that are beside the checkout: 1, 2 and 4
                         threads, batch 1 and 3
     hashes.py large     the models of the zoo as they are, once
 
@@ -18,7 +18,7 @@ set, the number of threads and the batch.
 Batch 3 is compared row by row: row k is what a run on that row alone gives. A NaN is a NaN: its sign
 and payload, which docs/cpu.md leaves open, do not go into a hash. hashes.txt holds what
 other machines have found, so that they are compared too. Weights are drawn by `lightnet genwts`,
-inputs here, both in whole numbers. Exit 77, skipped, without numpy.
+inputs here, both in integers. Exit 77, skipped, without numpy.
 """
 import argparse
 import hashlib
@@ -238,7 +238,7 @@ def tasks(lightnet, kind, isas):
         if (ONNX / name / "model.onnx").exists():
             yield f"onnx {name}", lambda s, n=name: check_onnx(lightnet, n, s, ways)
         else:
-            print(f"skipped: {name}: it does not lie in {ONNX}")
+            print(f"skipped: {name}: it is not in {ONNX}")
 
 
 def read_stored():

@@ -70,7 +70,7 @@ def region_of(tensor, memory):
 
 
 def misplaced(plan):
-    """Tensors outside their region, their owner, or the lifetime of what they lie in."""
+    """Tensors outside their region, their owner, or the lifetime of what they are in."""
     by_name = {t["name"]: t for t in plan["tensors"]}
     for t in plan["tensors"]:
         memory = plan["memory"][t["memory"]]

@@ -46,7 +46,7 @@ MODELS = ROOT / "models"
 SEED = 1
 
 # One operator of `ref`, fed with what `ref` fed it, may differ from the oracle by one rounding to
-# float: both sum in double, so that the exact results lie within 1e-12 of the largest element, and
+# float: both sum in double, so that the exact results are within 1e-12 of the largest element, and
 # two doubles that close round to floats at most one step, 2^-23 of the element, apart.
 STEP = 2.0**-23
 SUM = 1e-12
@@ -263,13 +263,13 @@ def write_safetensors(path, tensors):
 # ---- Comparing ----
 
 def deviation(got, wanted):
-    """The largest difference, as a share of the largest element. Whole numbers have none."""
+    """The largest difference, as a share of the largest element. Integers have none."""
     if got.shape != wanted.shape or got.dtype != wanted.dtype:
         raise Failure(f"{got.dtype} {got.shape} instead of {wanted.dtype} {wanted.shape}")
     if not np.isfinite(got).all():
         raise Failure("not all elements are finite")
     if wanted.dtype.kind in "iu" and not np.array_equal(got, wanted):
-        raise Failure(f"{(got != wanted).sum()} of {got.size} whole numbers differ")
+        raise Failure(f"{(got != wanted).sum()} of {got.size} integers differ")
     got, wanted = got.astype(np.float64), wanted.astype(np.float64)
     return np.abs(got - wanted).max() / max(np.abs(wanted).max(), 1e-30)
 

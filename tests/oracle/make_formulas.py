@@ -5,7 +5,7 @@
     make_formulas.py [FOLDER]
 
 Each case is a model in IL, with inputs and the results that the formulas below give, in Python's
-doubles and whole numbers. They are written from the definitions alone, element by element, and
+doubles and integers. They are written from the definitions alone, element by element, and
 share nothing with the library. See README.md for the files and for adding a case.
 """
 
@@ -73,7 +73,7 @@ def converted(x, dtype):
 
 
 def wrapped(x, dtype):
-    """A whole number in the arithmetic of an integer type."""
+    """An integer in the arithmetic of an integer type."""
     if dtype == 'TL_BOOL':
         return int(x != 0)
     low, high = DTYPES[dtype][2:]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does not compile: CHECK_EQ compares whole numbers, and would call 5.9f and 5 equal.
+// Does not compile: CHECK_EQ compares integers, and would call 5.9f and 5 equal.
 
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instruction sets as sets of features: what a kernel needs, what this machine has, what is in use.
 //
-// Features lie on no line: a processor may have VNNI for 256 bits but not for 512, or matrices of
+// Features are on no line: a processor may have VNNI for 256 bits but not for 512, or matrices of
 // int8 without bfloat16. So a kernel states all that it needs, and runs where nothing is missing.
 // Every kernel of a family computes the same bits, so a choice changes speed alone. Kernels are
 // handed a set and never ask for it.

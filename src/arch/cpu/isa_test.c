@@ -50,7 +50,7 @@ TEST(a_set_is_named_when_all_of_its_features_are_there)
             fail_msg("%s: %s", processors[i].why, ln_cpu_isa_name(processors[i].features));
 }
 
-// A family that has int8 kernels for features which lie on no line.
+// A family that has int8 kernels for features which are on no line.
 TEST(a_row_is_chosen_when_the_processor_has_all_that_it_needs)
 {
     static const struct {

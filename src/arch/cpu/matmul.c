@@ -317,7 +317,7 @@ static size_t workspace_bytes(const ln_matmul_call *matmul, bool is_packed)
 
 // ---- Stacks ----
 
-// A stack of matrices that lie one after the other, times one matrix, is one tall matrix.
+// A stack of matrices that are one after the other, times one matrix, is one tall matrix.
 static void join_batch(ln_matmul_call *matmul)
 {
     int64_t rows = matmul->a.rows;

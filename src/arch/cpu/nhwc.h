@@ -62,7 +62,7 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status);
 ln_status ln_nhwc_out_workspace(ln_call *call, int index, size_t byte_count);
 ln_status ln_nhwc_find_workspace(ln_call *call, int index, size_t byte_count, void **out_bytes);
 
-// Fills dst with `into`, of which channels will be written anew, unless it lies there.
+// Fills dst with `into`, of which channels will be written anew, unless it is there.
 void ln_nhwc_start(const tl_tensor *into, tl_tensor *dst);
 
 // ---- Convolution of images ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels-last transposed convolution: parameters, shapes, the kernel's arguments.
 //
-// The taps of an axis that reach the same outputs lie every `step` from each other, with
+// The taps of an axis that reach the same outputs are every `step` from each other, with
 // step = stride / gcd(stride, dilation); such taps of both axes are a phase. Packed weights, n =
 // LN_PACK_LANES:
 //

@@ -94,7 +94,7 @@ double ln_cpu_cost_resize_nhwc(const ln_call *call)
 
 // ---- Places ----
 
-// The two neighbours that element `i` of the result lies between, and the weight of the second;
+// The two neighbours that element `i` of the result is between, and the weight of the second;
 // that of the first is 1 less it. Both are the outermost one beyond the ends, with weight 0.
 static double linear_at(const ln_resize_axis *axis, int i, int32_t out_at[2])
 {

@@ -9,7 +9,7 @@
 LN_CPPSTART
 
 // The convolutions of the operator; one without `packed` is none. What each reads but the first,
-// and how that lies in memory, follows by ln_separable_nhwc_infer.
+// and how that is in memory, follows by ln_separable_nhwc_infer.
 typedef struct ln_separable_nhwc {
     ln_conv_nhwc expand, depthwise, project; // before, in the middle, after
     tl_tensor expanded, filtered;            // the images between, without data

@@ -38,7 +38,7 @@
 // Whether the switches below are worth a copy: else they are called.
 #define LN_REF_IS_CONSTANT(dtype) __builtin_constant_p(dtype)
 
-// A floating element lies in `real`, any other one in `whole`, in two's complement if signed. The
+// A floating element is in `real`, any other one in `whole`, in two's complement if signed. The
 // other member is 0.
 typedef struct ln_ref_number {
     double real;

@@ -47,7 +47,7 @@ LN_REF_INLINE ln_ref_number summand_at(const product *p, tl_dtype dtype, int64_t
     return ln_ref_load(p->c.data, (size_t)(i * p->c_row_step + j * p->c_column_step), dtype);
 }
 
-// Row i, columns [j, j + count) of sums of whole numbers; the factors are whole, too.
+// Row i, columns [j, j + count) of sums of integers; the factors are whole, too.
 static void store_wholes(const product *p, int64_t i, int64_t j, int64_t count,
                          const ln_ref_sums *sums)
 {

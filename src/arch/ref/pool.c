@@ -2,7 +2,7 @@
 // Pooling over any number of axes: the maximum, the mean or the p-norm of each window, of any
 // numbers. And MaxUnpool.
 //
-// A window is walked row by row; what lies outside of the input is not visited. Floating elements
+// A window is walked row by row; what is outside of the input is not visited. Floating elements
 // are summed in double and rounded once, integers in 64 bits.
 
 #include "arch/ref/functions.h"

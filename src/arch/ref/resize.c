@@ -117,7 +117,7 @@ static void find_coords(const tl_tensor *t, int i, int coords[TL_MAXDIM])
     }
 }
 
-// Where an element lies between two others: `step` elements apart, `weight` of the second.
+// Where an element is between two others: `step` elements apart, `weight` of the second.
 typedef struct blend {
     size_t step;
     double weight;

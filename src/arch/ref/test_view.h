@@ -42,7 +42,7 @@ static inline void test_set(const tl_tensor *t, int i, double x)
         tl_convert((char *)t->data + (size_t)i * tl_size_of(t->dtype), t->dtype, &x, TL_DOUBLE));
 }
 
-// Whole numbers from -range to range, from 0 for unsigned dtypes; floating ones get a fraction.
+// Integers from -range to range, from 0 for unsigned dtypes; floating ones get a fraction.
 static inline void test_fill(const tl_tensor *t, test_random *random, int range)
 {
     int is_floating = t->dtype == TL_DOUBLE || t->dtype == TL_FLOAT;

@@ -89,7 +89,7 @@ int CVMArrayCopyFromTo(CVMArrayHandle from, CVMArrayHandle to, CVMStreamHandle s
     if (byte_count != ln_ndarray_byte_count(array_of(to)))
         return CVM_FAIL(ERROR_RUNTIME, "%zu bytes cannot be copied to an array of %zu", byte_count,
                         ln_ndarray_byte_count(array_of(to)));
-    // Through a copy: both may lie in one memory, in any order.
+    // Through a copy: both may be in one memory, in any order.
     ln_ndarray *apart;
     CVM_TRY(ln_ndarray_clone(array_of(from), &apart));
     ln_status status = ln_ndarray_set_bytes(array_of(to), ln_ndarray_data(apart), byte_count);

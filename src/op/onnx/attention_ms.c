@@ -90,7 +90,7 @@ static void read_mask_params(const ln_call *call, ln_ms_attention *a)
     a->scale = read_scale(call, a->size);
 }
 
-// Rows of `width` elements in which heads of `size` lie `stride` apart, from `first` on.
+// Rows of `width` elements in which heads of `size` are `stride` apart, from `first` on.
 static ln_head_view view_rows(int64_t len, int64_t width, int64_t first, int64_t stride)
 {
     return (ln_head_view){(size_t)first, (size_t)(len * width), (size_t)width, (size_t)stride};

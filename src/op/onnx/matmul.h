@@ -45,7 +45,7 @@ typedef struct ln_gemm_call {
 
 ln_status ln_gemm_call_read(ln_call *call, ln_gemm_call *out_gemm);
 
-// The product of rows, which lie next to each other whatever the rank, with a matrix.
+// The product of rows, which are next to each other whatever the rank, with a matrix.
 typedef struct ln_linear_call {
     ln_matrix_stack a, b;
     const tl_tensor *bias, *addend; // NULL: none

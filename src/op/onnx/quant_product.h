@@ -33,7 +33,7 @@ ln_status ln_quant_spread_over(ln_call *call, const char *name, const tl_tensor 
 // The value for element `i` of that shape.
 double ln_quant_spread_at(const ln_quant_spread *spread, int64_t i);
 
-// ---- Where the inputs of an operator lie ----
+// ---- Where the inputs of an operator are ----
 
 // Positions of the inputs of a product; -1: it has none.
 typedef struct ln_quant_places {

@@ -22,7 +22,7 @@ typedef struct ln_recurrent {
     int seq_len, batch, input, hidden, dirs;
     bool batch_first;      // layout 1
     bool starts_backwards; // direction reverse
-    double clip;           // inputs of activations lie in [-clip, clip]; infinite: anywhere
+    double clip;           // inputs of activations are in [-clip, clip]; infinite: anywhere
     ln_rnn_activation activations[2][LN_RECURRENT_MAX_ACTIVATIONS]; // by direction
 } ln_recurrent;
 

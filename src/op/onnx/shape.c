@@ -52,8 +52,7 @@ static ln_status reshaped(ln_call *call, const tl_tensor *data, int ndim, int64_
     if (wild >= 0) {
         if (given == 0 || wanted % given != 0)
             return ln_call_fail(call, LN_INVALID,
-                                "%d elements leave no whole number for the dimension -1",
-                                data->len);
+                                "%d elements leave no integer for the dimension -1", data->len);
         dims[wild] = wanted / given;
     }
     int64_t len = 1;

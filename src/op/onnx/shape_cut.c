@@ -10,7 +10,7 @@
 
 // ---- Slice ----
 
-// Elements from `start` to `end` on an axis of `dim`; both may count from its end and lie outside.
+// Elements from `start` to `end` on an axis of `dim`; both may count from its end and be outside.
 static void slice_axis(ln_slice_plan *plan, int axis, int64_t dim, int64_t start, int64_t end,
                        int64_t step)
 {

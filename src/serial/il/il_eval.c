@@ -74,7 +74,7 @@ static bool is_true(const ln_il_number *n)
     return n->is_whole ? n->whole != 0 : n->real != 0;
 }
 
-// A double without a fraction, as a whole number when 64 bits hold it.
+// A double without a fraction, as an integer when 64 bits hold it.
 static ln_il_number whole_or_real(double value)
 {
     const double limit = 9223372036854775808.0; // 2^63
@@ -157,7 +157,7 @@ static ln_status check_result(const evaluator *e, const ln_il_token *where, ln_i
         return ln_il_fail(where, LN_INVALID, "the result of '%.*s' is no finite number",
                           (int)where->len, where->text);
     if (e->arithmetic == LN_IL_ARITHMETIC_IF)
-        return ln_il_fail(where, LN_INVALID, "the result of '%.*s' is no whole number of 64 bits",
+        return ln_il_fail(where, LN_INVALID, "the result of '%.*s' is no integer of 64 bits",
                           (int)where->len, where->text);
     return LN_OK;
 }
@@ -185,7 +185,7 @@ static ln_status modulo(const ln_il_token *where, const ln_il_number *a, const l
     ln_il_number x = a->is_whole ? *a : whole_or_real(trunc(a->real));
     ln_il_number y = b->is_whole ? *b : whole_or_real(trunc(b->real));
     if (!x.is_whole || !y.is_whole)
-        return ln_il_fail(where, LN_INVALID, "'%%' works on whole numbers of 64 bits");
+        return ln_il_fail(where, LN_INVALID, "'%%' works on integers of 64 bits");
     if (y.whole == 0)
         return ln_il_fail(where, LN_INVALID, "division by zero");
     int64_t rest = y.whole == -1 ? 0 : x.whole % y.whole;
@@ -219,11 +219,10 @@ static ln_status shift(const ln_il_token *where, operation op, const ln_il_numbe
                        const ln_il_number *b, ln_il_number *out)
 {
     if (!a->is_whole || !b->is_whole || a->whole < 0 || b->whole < 0)
-        return ln_il_fail(where, LN_INVALID, "'%s' works on whole numbers >= 0",
-                          binaries[op].spelling);
+        return ln_il_fail(where, LN_INVALID, "'%s' works on integers >= 0", binaries[op].spelling);
     bool is_left = op == OP_SHL;
     if (is_left && a->whole > 0 && (b->whole > 62 || a->whole > INT64_MAX >> b->whole))
-        return ln_il_fail(where, LN_INVALID, "the result of '<<' is no whole number of 64 bits");
+        return ln_il_fail(where, LN_INVALID, "the result of '<<' is no integer of 64 bits");
     int count = b->whole > 62 ? 63 : (int)b->whole;
     *out = whole(is_left ? (a->whole ? a->whole << count : 0) : a->whole >> count);
     return LN_OK;

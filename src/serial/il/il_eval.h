@@ -14,7 +14,7 @@
 
 LN_CPPSTART
 
-// A whole number as long as it can be one: 64 bits, and a double beyond.
+// An integer as long as it can be one: 64 bits, and a double beyond.
 typedef struct ln_il_number {
     bool is_whole;
     int64_t whole;
@@ -23,7 +23,7 @@ typedef struct ln_il_number {
 
 typedef enum ln_il_arithmetic {
     LN_IL_ARITHMETIC_EVAL, // 7 / 2 is 3.5; a whole result too large for 64 bits becomes a double
-    LN_IL_ARITHMETIC_IF,   // whole numbers only, 7 / 2 is 3, names are 0; overflow is an error
+    LN_IL_ARITHMETIC_IF,   // integers only, 7 / 2 is 3, names are 0; overflow is an error
 } ln_il_arithmetic;
 
 // Computes the expression that all of the tokens form. `start` is what it belongs to, for messages
@@ -32,7 +32,7 @@ typedef enum ln_il_arithmetic {
 ln_status ln_il_eval(const ln_il_token *tokens, size_t count, const ln_il_token *start,
                      ln_il_arithmetic arithmetic, ln_il_number *out_number);
 
-// Prints like Perl: whole numbers in full, others with 15 significant digits, so that 0.29 * 100
+// Prints like Perl: integers in full, others with 15 significant digits, so that 0.29 * 100
 // gives 29 and not 28.999999999999996.
 void ln_il_number_print(const ln_il_number *number, char out_text[32]);
 

@@ -21,7 +21,7 @@ static void write_file(const char *name, const char *text)
     CHECK_OK(ln_text_write_file(in_folder(name), text, strlen(text)));
 }
 
-// root/secret lies outside of root/model, which holds the traps.
+// root/secret is outside of root/model, which holds the traps.
 static void make_traps(void)
 {
     strcpy(root, LN_BUILD_DIR "/il_source_XXXXXX");

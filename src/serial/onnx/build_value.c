@@ -314,7 +314,7 @@ ln_status ln_onnx_resolve(ln_onnx_builder *b, size_t frame_index, ln_onnx_bytes 
     while (!(symbol = ln_onnx_scope_find(&b->frames[at]->scope, name))) {
         if (b->frames[at]->kind != LN_FRAME_BODY)
             return LN_NOT_FOUND;
-        at--; // a body never lies at the bottom
+        at--; // a body never is at the bottom
     }
     if (is_constant(symbol) && !symbol->is_input && at < frame_index)
         return copy_initializer(b, b->frames[frame_index], name, symbol, out_tensor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model on its way into a context.
 //
-// Graphs, bodies of nodes and functions lie in each other, so what is half done is a stack of
+// Graphs, bodies of nodes and functions are nested, so what is half done is a stack of
 // frames. A frame walks its nodes; a node with bodies, or one that calls a function, puts a frame
 // on top and is finished when that is gone.
 //
@@ -139,7 +139,7 @@ static inline ln_onnx_frame *ln_onnx_top(const ln_onnx_builder *b)
 }
 
 // Reads the model of `source`, whose bytes are checked, into `ctx`: weights are carried by it and
-// lie in `source`. Problems of nodes go to `report`, which then has problem_count > 0; the status
+// are in `source`. Problems of nodes go to `report`, which then has problem_count > 0; the status
 // is for what ends reading at once.
 ln_status ln_onnx_build(ln_serializer *serializer, ln_context *ctx, ln_onnx_source *source,
                         ln_preflight *report);

@@ -6,7 +6,7 @@
 
 #include <lightnet/dtype.h>
 
-// Where the elements of a tensor lie when they are not raw bytes.
+// Where the elements of a tensor are when they are not raw bytes.
 typedef enum ln_onnx_store {
     LN_STORE_FLOAT,
     LN_STORE_INT32,

@@ -146,7 +146,7 @@ static ln_status open_mapped(ln_onnx_source *source, const char *location,
     if (*out_mapping)
         return LN_OK;
     if (source->mapped_count >= LN_ONNX_MAX_FILES)
-        return LN_FAIL(LN_LIMIT, "the weights lie in more than %d files", LN_ONNX_MAX_FILES);
+        return LN_FAIL(LN_LIMIT, "the weights are in more than %d files", LN_ONNX_MAX_FILES);
     int fd;
     size_t len;
     LN_TRY(ln_open_below(source->folder, location, "external data", &fd, &len));

@@ -130,7 +130,7 @@ extern const ln_onnx_schema ln_onnx_schemas[LN_ONNX_KIND_COUNT];
 const ln_onnx_field *ln_onnx_field_find(const ln_onnx_schema *schema, uint32_t number);
 
 // Walks all messages in `bytes`, a message of `kind`: every tag, length and number is whole, no
-// field that is there once comes twice, and messages lie at most LN_ONNX_MAX_DEPTH deep.
+// field that is there once comes twice, and messages are at most LN_ONNX_MAX_DEPTH deep.
 // LN_SYNTAX with "<name>: byte <offset>: <path of fields>: <reason>"; LN_LIMIT if too deep.
 ln_status ln_onnx_check(ln_onnx_kind kind, ln_onnx_bytes bytes, const char *name);
 

@@ -36,7 +36,7 @@ static int onnx_probe(const ln_serializer *serializer, const char *path, const c
     return tag == 0x42 && !ln_wire_next(&at, end, &field) ? 40 : 0;
 }
 
-// ---- Where bytes lie ----
+// ---- Where bytes are ----
 
 // The folder of a path, in new memory.
 static char *folder_of(const char *path)

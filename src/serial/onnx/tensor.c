@@ -173,7 +173,7 @@ static ln_status use_numbers(reading *r, const ln_onnx_numbers *numbers, const c
     size_t count = is_complex ? out->elem_count * 2 : out->elem_count;
     LN_TRY(check_count(r, numbers->count, count, field));
     if (numbers->only.at && numbers->width > 0) {
-        out->data = numbers->only.at; // floats, as they lie in memory
+        out->data = numbers->only.at; // floats, as they are in memory
         return LN_OK;
     }
     if (!take(r, out->byte_count))
@@ -315,7 +315,7 @@ static ln_status read_elements(reading *r)
                     (long long)t->data_location.bits);
     if (t->data_location.bits == 1) {
         if (r->dtype->bits == 0)
-            return FAIL(r, LN_INVALID, "external_data: strings cannot lie in another file");
+            return FAIL(r, LN_INVALID, "external_data: strings cannot be in another file");
         return use_external(r);
     }
     if (t->raw_data.len > 0) {
@@ -358,7 +358,7 @@ ln_onnx_bytes ln_onnx_sparse_name(ln_onnx_bytes message)
     return sparse.values.at ? ln_onnx_tensor_name(sparse.values) : (ln_onnx_bytes){0};
 }
 
-// Where element `i` of `indices` lies in the whole tensor; -1 if it is outside.
+// Where element `i` of `indices` is in the whole tensor; -1 if it is outside.
 static int64_t flat_index(const ln_onnx_value *indices, size_t i, const ln_onnx_value *whole)
 {
     int64_t index;

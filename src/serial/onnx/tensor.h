@@ -16,11 +16,11 @@ typedef struct ln_onnx_value {
     size_t elem_count;
     size_t byte_count;
     const void *data; // never NULL; at any address
-    void *owned;      // NULL if `data` lies in the model or a file beside it, as it is
+    void *owned;      // NULL if `data` is in the model or a file beside it, as it is
 } ln_onnx_value;
 
-// Reads a tensor of checked bytes. Elements that lie as ours do are not copied. The caller releases
-// *out with ln_onnx_value_deinit.
+// Reads a tensor of checked bytes. Elements that are stored as ours are are not copied. The caller
+// releases *out with ln_onnx_value_deinit.
 ln_status ln_onnx_tensor_read(ln_onnx_source *source, ln_onnx_bytes message, ln_onnx_value *out);
 
 // The same of a sparse tensor, with all its zeros.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types lie in each other as deep as messages may; they are followed one after the other.
+// Types are nested as deep as messages may; they are followed one after the other.
 
 #include "serial/onnx/type.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants as ONNX keeps them. Elements that lie as ours do are not copied.
+// Constants as ONNX keeps them. Elements that are stored as ours are are not copied.
 
 #include "serial/onnx/writer.h"
 
@@ -32,7 +32,7 @@ static void pack(const uint8_t *from, size_t count, unsigned bits, uint8_t *to)
         to[i / per_byte] = (uint8_t)(to[i / per_byte] | (from[i] & mask) << (i % per_byte * bits));
 }
 
-// Elements that lie in other bytes in files: one byte for a bool, less for what has less bits.
+// Elements that are in other bytes in files: one byte for a bool, less for what has less bits.
 static ln_status put_narrowed(ln_onnx_out *out, const tl_tensor *t, unsigned bits)
 {
     size_t count = (size_t)t->len, len = (count * bits + 7) / 8;
@@ -77,7 +77,7 @@ static void put_external(ln_onnx_writer *w, const void *bytes, size_t len)
     ln_onnx_append_piece(w->external, bytes, len);
 }
 
-// `stays`: the elements lie where they are until all is written.
+// `stays`: the elements are where they are until all is written.
 static ln_status put_elements(ln_onnx_writer *w, const tl_tensor *t, int stays, int may_be_external)
 {
     ln_onnx_out *out = &w->tensor;

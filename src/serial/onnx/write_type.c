@@ -120,7 +120,7 @@ static ln_status take_tensor(type_text *t, ln_onnx_out *out)
     return status != LN_OK ? status : finished;
 }
 
-// What lies around the tensor is put around it from the inside.
+// What is around the tensor is put around it from the inside.
 static ln_status wrap(ln_onnx_out *type, const uint32_t *around, const int *keys, int count)
 {
     ln_onnx_out inner = {0}, outer = {0};

@@ -75,7 +75,7 @@ static inline uint32_t test_random(void)
     return (uint32_t)(test_random_state >> 33);
 }
 
-// Whole numbers in [low, high].
+// Integers in [low, high].
 static inline size_t test_random_in(size_t low, size_t high)
 {
     return low + test_random() % (high - low + 1);

@@ -43,7 +43,7 @@ VF_VERB vf vf_exp_tail(vf r)
 // As vf_exp, of vectors that are not above 89.
 VF_VERB void vf_exp_each(vf *x, const int count)
 {
-    const vf magic = vf_set1(0x1.8p23f); // adding it rounds to a whole number
+    const vf magic = vf_set1(0x1.8p23f); // adding it rounds to an integer
     vf n[VF_ABREAST_MAX], r[VF_ABREAST_MAX], q[VF_ABREAST_MAX];
     VF_EACH(i, count) x[i] = vf_max(vf_set1(-104.0f), x[i]); // NaN stays
 
@@ -323,11 +323,11 @@ VF_VERB vf vf_if_equal(vf x, vf y, vf a, vf b)
     return vf_if_ge(x, y, vf_if_ge(y, x, a, b), b);
 }
 
-// `magnitude` = |x|^y with the sign that it has for x < 0: NaN where y is no whole number.
+// `magnitude` = |x|^y with the sign that it has for x < 0: NaN where y is no integer.
 VF_VERB vf vf_power_below(vf x, vf y, vf magnitude)
 {
     const vf zero = vf_set1(0.0f), infinity = vf_set1(__builtin_inff());
-    const vf magic = vf_set1(0x1p23f); // adding it rounds to a whole number; those above are whole
+    const vf magic = vf_set1(0x1p23f); // adding it rounds to an integer; those above are whole
     vf a = vf_abs(x), t = vf_abs(y), half = vf_mul(t, vf_set1(0.5f));
     vf whole = vf_if_ge(t, magic, t, vf_sub(vf_add(t, magic), magic));
     vf whole_half = vf_if_ge(half, magic, half, vf_sub(vf_add(half, magic), magic));

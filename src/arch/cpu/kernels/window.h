@@ -16,7 +16,7 @@ typedef struct ln_window_1d {
     size_t in, kernel, stride, dilation, pad;
 } ln_window_1d;
 
-// How many of a window's taps, from its first on, lie before input `end`, be it negative or not.
+// How many of a window's taps, from its first on, are before input `end`, be it negative or not.
 static inline size_t ln_window_taps_before(const ln_window_1d *w, size_t i, size_t end)
 {
     size_t start = i * w->stride, limit = end + w->pad;

@@ -16,7 +16,7 @@ typedef struct ln_attend {
     size_t batch, q_heads, kv_heads, q_len, kv_len, size, v_size;
     const double *q, *k, *v;
     double scale;
-    double softcap; // scores lie in (-softcap, softcap) before the bias; 0: anywhere
+    double softcap; // scores are in (-softcap, softcap) before the bias; 0: anywhere
 
     // Fills in what is added to the scores of query `at`, one number for each key, and returns how
     // many keys it may look at; minus infinity hides one of these. NULL: nothing is added.

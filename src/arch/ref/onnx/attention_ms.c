@@ -220,7 +220,7 @@ static double *project(ln_call *call, const tl_tensor *x_zero, const tl_tensor *
     return product;
 }
 
-// Attention to what lies in one product.
+// Attention to what is in one product.
 static ln_status run_projected(ln_call *call, const ln_ms_attention *a, const double *product,
                                const tl_tensor *past, const tl_tensor *mask,
                                const tl_tensor *scores)

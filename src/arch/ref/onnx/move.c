@@ -86,7 +86,7 @@ ln_status ln_move_all(ln_call *call, int out_index, const tl_tensor *src)
     return ln_move_run(call, out_index, 0, src, 0, src->len);
 }
 
-// The box without dimensions of 1, and with neighbouring dimensions joined that lie as one on both
+// The box without dimensions of 1, and with neighbouring dimensions joined that are as one on both
 // sides, so that rows are long.
 static ln_box joined(const ln_box *box)
 {
@@ -157,7 +157,7 @@ ln_status ln_move_fill(ln_call *call, int out_index, const tl_tensor *value)
     return LN_OK;
 }
 
-// One row of `ln_move_mapped`, in pieces that lie side by side in the source.
+// One row of `ln_move_mapped`, in pieces that are side by side in the source.
 static ln_status move_mapped_row(ln_call *call, int out_index, int64_t to, const tl_tensor *src,
                                  int64_t base, const int64_t *map, int64_t count)
 {

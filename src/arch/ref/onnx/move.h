@@ -11,7 +11,7 @@
 
 LN_CPPSTART
 
-// Elements that lie in a regular pattern here and there. A stride may be 0 or negative.
+// Elements that are in a regular pattern here and there. A stride may be 0 or negative.
 typedef struct ln_box {
     int ndim;
     int64_t dims[TL_MAXDIM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger and QLinearConv: row by row as Conv, on differences from zero points. What lies
+// ConvInteger and QLinearConv: row by row as Conv, on differences from zero points. What is
 // outside of the input takes no part, as if it were the zero point.
 
 #include "arch/ref/element.h"

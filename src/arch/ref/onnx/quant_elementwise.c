@@ -92,7 +92,7 @@ ln_status ln_ref_onnx_qlinear_add(ln_call *call)
     return LN_OK;
 }
 
-// The product of whole numbers, scaled by one float.
+// The product of integers, scaled by one float.
 ln_status ln_ref_onnx_qlinear_mul(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);

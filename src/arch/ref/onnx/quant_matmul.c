@@ -51,7 +51,7 @@ static void multiply_batches(const ln_matmul_call *m, const float *a, const floa
     }
 }
 
-// The axes of the output that rows of A and columns of B lie on; -1: there is none.
+// The axes of the output that rows of A and columns of B are on; -1: there is none.
 static void find_axes(const tl_tensor *a, const tl_tensor *b, const tl_tensor *dst, int *out_row,
                       int *out_column)
 {

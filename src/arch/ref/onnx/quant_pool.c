@@ -9,7 +9,7 @@
 #include "base/deadline.h"
 #include "op/onnx/quant_elementwise.h"
 
-// What lies in one window.
+// What is in one window.
 typedef struct summary {
     double sum, most;  // of the elements, as they are stored
     int64_t count;     // of the elements

@@ -18,7 +18,7 @@ typedef struct ln_quant_result {
     tl_tensor *dst;
     double alpha;
     ln_quant_spread a_scale, b_scale, y_scale, y_zero, bias;
-    bool bias_is_scaled; // as whole numbers with the sums; else added after the scales
+    bool bias_is_scaled; // as integers with the sums; else added after the scales
 } ln_quant_result;
 
 // Reads the scales for an output whose rows are on `row_axis` and columns, or channels, on

@@ -20,7 +20,7 @@ size_t ln_real_to_text(double x, tl_dtype dtype, char text[LN_NUMBER_TEXT_BYTES]
 // an exponent, "inf", "infinity" and "nan" in any case, a sign before them. False if it is none.
 bool ln_real_from_text(const char *text, double *out_x);
 
-// The same for a whole number without point and exponent that has 64 bits, signed or unsigned; as
+// The same for an integer without point and exponent that has 64 bits, signed or unsigned; as
 // its bits.
 bool ln_whole_from_text(const char *text, bool *out_is_negative, uint64_t *out_bits);
 

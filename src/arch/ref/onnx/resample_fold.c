@@ -11,7 +11,7 @@
 
 // ---- Col2Im ----
 
-// Where element `element` of block `block` lies in an image; -1: outside of it.
+// Where element `element` of block `block` is in an image; -1: outside of it.
 static int64_t position_of(const ln_col2im_plan *plan, int64_t element, int64_t block)
 {
     int64_t position = 0, stride = 1;

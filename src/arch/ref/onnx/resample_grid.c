@@ -25,7 +25,7 @@ typedef struct sampler {
 
 // ---- One axis ----
 
-// Mirrors `x` at both ends until it lies between them.
+// Mirrors `x` at both ends until it is between them.
 static double reflected(double x, double low, double high)
 {
     double range = high - low;
@@ -50,7 +50,7 @@ static double high_end(const sampler *s, int dim)
     return s->aligns_corners ? dim - 1 : dim - 0.5;
 }
 
-// The place on an axis of `dim` that `x` from -1 to 1 means. What is no number lies outside.
+// The place on an axis of `dim` that `x` from -1 to 1 means. What is no number is outside.
 static double place_of(const sampler *s, double x, int dim, bool is_float)
 {
     double place = s->aligns_corners ? (x + 1) / 2 * (dim - 1) : ((x + 1) * dim - 1) / 2;

@@ -35,7 +35,7 @@ ln_status ln_ref_onnx_transpose(ln_call *call)
     return ln_move_box(call, 0, data, &box);
 }
 
-// Elements of one row of `axis` with all that lies after it.
+// Elements of one row of `axis` with all that is after it.
 static int64_t row_len(const tl_tensor *t, int axis)
 {
     int64_t len = 1;

@@ -105,7 +105,7 @@ static ln_status read_grams(ln_call *call, const vectorizer *v, size_t pool_coun
         if (start < 0 || end < start || end > (int64_t)pool_count || (size_t)(end - start) % n != 0)
             return ln_call_fail(
                 call, LN_INVALID,
-                "the n-grams of %zu elements lie from %lld to %lld in a pool of %zu", n,
+                "the n-grams of %zu elements are from %lld to %lld in a pool of %zu", n,
                 (long long)start, (long long)end, pool_count);
         for (size_t at = (size_t)start; at < (size_t)end; at += n, id++) {
             if (id >= index_count)
@@ -197,7 +197,7 @@ static inline void count_place(counter *c, size_t place)
         c->touched[c->touched_count++] = place;
 }
 
-// Windows of up to `most` elements that lie `distance` apart; those of one element count once,
+// Windows of up to `most` elements that are `distance` apart; those of one element count once,
 // since they are the same at every distance. `items` are numbers of items, -1 for those that the
 // pool does not have.
 static ln_status count_row(ln_call *call, const vectorizer *v, const int64_t *items, size_t len,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution of channels-last images with a 1x1 convolution before it, one after
-// it, or both, band by band: what lies between them is some rows in the cache, never an image.
+// it, or both, band by band: what is between them is some rows in the cache, never an image.
 //
 //     | x: rows |  expand   | some rows, C channels |  depthwise  | some rows |  project  | y |
 //

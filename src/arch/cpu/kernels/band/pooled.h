@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of channels-last images with a max pooling after it, band by band: what lies between
+// Convolution of channels-last images with a max pooling after it, band by band: what is between
 // them is some rows in the cache, never an image.
 //
 //     | x: rows |  convolution  | some rows |  pooling  | y |

@@ -222,7 +222,7 @@ static void run_general(ln_cpu_isa isa, const ln_conv_f32_kernels *set, const gr
 
 // ---- The border ----
 
-// The outputs [*out_first, *out_end) of one axis whose kernel lies inside the input.
+// The outputs [*out_first, *out_end) of one axis whose kernel is inside the input.
 static void find_inner(size_t out, size_t in, size_t reach, size_t stride, size_t pad,
                        size_t *out_first, size_t *out_end)
 {

@@ -49,7 +49,7 @@ typedef struct ln_im2col_run {
     size_t nr;
 } ln_im2col_run;
 
-// Copies one run into all rows of the panel; zeros where the kernel lies outside the input.
+// Copies one run into all rows of the panel; zeros where the kernel is outside the input.
 typedef void ln_im2col_f32_fn(const ln_im2col_run *run);
 
 // One channel of a depthwise convolution over a padded image whose rows are split into `phases`

@@ -159,7 +159,7 @@ static void gather_run(const phase_work *w, const float *x, const pixel_run *run
     }
 }
 
-// Puts the run's columns of the tile where its outputs lie.
+// Puts the run's columns of the tile where its outputs are.
 static void scatter_run(const phase_work *w, float *y, const pixel_run *run, size_t nr)
 {
     const ln_conv_shape *s = &w->args->shape;

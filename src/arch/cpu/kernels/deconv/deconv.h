@@ -41,7 +41,7 @@ typedef struct ln_deconv2d_pixel_f32_args {
     const float *x;      // one image of one group: [channels, in_h, in_w]
     size_t channels;     // of the group
     const float *weight; // of the output channel: [channels] of [kernel_h, kernel_w] ...
-    size_t weight_step;  // ... that lie so many floats apart
+    size_t weight_step;  // ... that are so many floats apart
     const float *bias;   // one float; NULL: none
     size_t out_y, out_x;
     ln_act act;

@@ -228,7 +228,7 @@ static size_t len_of(const shape *s)
     return len;
 }
 
-// Where the element of `whole` at a place lies in an operand of shape `part`.
+// Where the element of `whole` at a place is in an operand of shape `part`.
 static size_t place_in(const shape *part, const shape *whole, size_t place)
 {
     size_t at = 0, step = 1;

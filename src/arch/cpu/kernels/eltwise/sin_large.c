@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // x = m 2^e, and of 2 / pi only those binary digits matter that m 2^e moves to just above the point
-// and after it (Payne and Hanek, 1983). So the angle is found in whole numbers, as quarters of a
+// and after it (Payne and Hanek, 1983). So the angle is found in integers, as quarters of a
 // turn and what is left, and the rest in double. The same bits everywhere.
 
 #include "arch/cpu/kernels/eltwise/sin_large.h"

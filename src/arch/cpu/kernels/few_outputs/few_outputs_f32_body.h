@@ -16,7 +16,7 @@
 // A row of outputs.
 typedef struct few_outputs_row {
     const ln_conv_nhwc_f32_args *args;
-    const float *line; // the image's row that the window starts in; may lie outside of it
+    const float *line; // the image's row that the window starts in; may be outside of it
     ln_taps rows;
 } few_outputs_row;
 

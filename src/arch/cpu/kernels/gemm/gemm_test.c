@@ -18,7 +18,7 @@ static size_t extent(size_t rows, size_t cols, size_t stride)
 }
 
 // The exact element, and in *out_bound how far a sum with one rounding for each of its k products
-// and each bias may lie from it: (k + 2) u times the sum of the magnitudes (Higham, 2002,
+// and each bias may be from it: (k + 2) u times the sum of the magnitudes (Higham, 2002,
 // section 3.1), with a little room for the bound's own second-order terms.
 static double exact(const problem *p, const ln_gemm_f32_args *args, size_t i, size_t j,
                     double *out_bound)

@@ -15,7 +15,7 @@
 // Fewer elements than these are packed by one thread.
 #define PACK_MIN_WORK (double)(1 << 16)
 
-// Columns that are packed at once: their panels may lie in the same set of the nearest cache.
+// Columns that are packed at once: their panels may be in the same set of the nearest cache.
 #define PACK_COLUMNS (size_t)(8 * LN_TILE_LANES)
 
 size_t ln_gemm_packed_len(size_t k, size_t n)

@@ -23,7 +23,7 @@ LN_CPPSTART
 // Floats of packed weights; SIZE_MAX if they are more than memory.
 size_t ln_gemm_packed_len(size_t k, size_t n);
 
-// Packs W[p][j] = w[p * row_step + j * column_step]; w may lie at any address.
+// Packs W[p][j] = w[p * row_step + j * column_step]; w may be at any address.
 void ln_gemm_pack_f32(ln_cpu_isa isa, size_t k, size_t n, const float *w, size_t row_step,
                       size_t column_step, float *packed, ln_pool *pool);
 

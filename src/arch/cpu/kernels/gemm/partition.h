@@ -98,7 +98,7 @@ static inline size_t ln_partition_chunk(size_t panel_floats, size_t tile_panels)
 
 // Floats from what a tile reads of the packed weights to what it should fetch meanwhile: in a
 // piece's first tile the panels after its own, so that these come from memory while others are
-// used; in the second tile of a chunk what lies after the chunk. That is the next one, or, after
+// used; in the second tile of a chunk what is after the chunk. That is the next one, or, after
 // the last, as a rule what the next operators read: packed weights follow each other in their
 // order. Of panels that are too large for that the first tile fetches what it reads itself a little
 // later. 0: everything is near.

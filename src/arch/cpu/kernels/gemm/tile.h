@@ -69,7 +69,7 @@ typedef struct ln_tile_f32_args {
 typedef void ln_tile_f32_fn(const ln_tile_f32_args *tile);
 
 // Packs columns from W[p][j] = w[p * row_step + j * column_step] into panels one after the other;
-// w may lie at any address. Rows are packed `channels` one after the other, those of the second
+// w may be at any address. Rows are packed `channels` one after the other, those of the second
 // channel between them, and so on: 1 leaves them in their order.
 typedef void ln_panel_f32_fn(size_t k, size_t columns, size_t channels, const float *w,
                              size_t row_step, size_t column_step, float *panels);

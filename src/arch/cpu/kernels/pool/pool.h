@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two-dimensional pooling of planes: the maximum or the average of the inputs in a window.
-// What lies outside the input takes no part: it is neither a maximum nor counted.
+// What is outside the input takes no part: it is neither a maximum nor counted.
 //
 // The bits: a column of the window is reduced first, from the top; then the columns from the left.
 // The average starts each of the two at +0 with plain additions and divides by the number of inputs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling of channels-last images: the maximum or the average of the inputs in a window, for each
-// channel. What lies outside the image takes no part, but an average may count it.
+// channel. What is outside the image takes no part, but an average may count it.
 //
 // The bits: each row of the window is reduced from the left, then these from the top. The average
 // starts each of the two at +0 with plain additions and divides by the number of inputs in the

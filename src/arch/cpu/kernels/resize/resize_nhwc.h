@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing of channels-last images: each output pixel is a copy of one pixel of the input, or lies
+// Resizing of channels-last images: each output pixel is a copy of one pixel of the input, or is
 // between four.
 //
 // The bits of the latter, for each channel: fma(b, weight, a * (1 - weight)) in each of the two

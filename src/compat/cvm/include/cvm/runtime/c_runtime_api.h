@@ -56,7 +56,7 @@ CVM_DLL void CVMAPISetLastError(const char *msg);
 
 /* ---- Arrays ---- */
 
-/* A new array of zeros. All arrays lie in main memory, whichever of the device types 1 to 4 is
+/* A new array of zeros. All arrays are in main memory, whichever of the device types 1 to 4 is
  * asked for, and their `ctx` says so. An element is `dtype_lanes` numbers of 8, 16, 32, 64 or 128
  * bits, or a bool (kDLUInt with 1 bit). No dimensions make one element. As in the old library the
  * array's `strides` are NULL: no gaps. */
