@@ -161,7 +161,7 @@ TEST(lies_in_a_compiled_model_are_found)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
             fail_msg("%s is believed", cases[i].why);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
@@ -216,7 +216,7 @@ TEST(what_lies_where_is_stated_and_proved_again)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = mutate(json, cases[i].anchor, cases[i].from, cases[i].to);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
             fail_msg("%s is believed", cases[i].why);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("%s: \"%s\" lacks \"%s\"", cases[i].why, ln_error_message(), cases[i].says);
@@ -255,7 +255,7 @@ TEST(what_is_stated_to_lie_beside_its_place_is_found)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *changed = move_tensor(json, cases[i].name, cases[i].distance);
         ln_context *ctx = ln_context_create();
-        if (ln_context_init_mem(ctx, changed, strlen(changed), "are.json") == LN_OK)
+        if (ln_context_init_mem(ctx, changed, strlen(changed), "lie.json") == LN_OK)
             fail_msg("'%s' moved by %ld is believed", cases[i].name, cases[i].distance);
         if (!strstr(ln_error_message(), cases[i].says))
             fail_msg("\"%s\" lacks \"%s\"", ln_error_message(), cases[i].says);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled models that are: numbers and strings of a good one are exchanged for others.
+// Compiled models that lie: numbers and strings of a good one are exchanged for others.
 //
-// The bytes are read as one byte that chooses the model and the kind of is, then four bytes for
-// each are: which word (two), what to do with it, and an argument. Where only offsets lie, a plan
+// The bytes are read as one byte that chooses the model and the kind of lies, then four bytes for
+// each lie: which word (two), what to do with it, and an argument. Where only offsets do, a plan
 // that is believed must still give the right numbers.
 
 #include "tests/fuzz/fuzz.h"
@@ -146,7 +146,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-// ---- Is ----
+// ---- Lies ----
 
 // What to write in the place of word `w`: `what` chooses, `arg` says more.
 static void tell_lie(const compiled *c, size_t w, unsigned what, unsigned arg, char *out,
@@ -198,7 +198,7 @@ static void tell_lie(const compiled *c, size_t w, unsigned what, unsigned arg, c
     }
 }
 
-// The text of `c` with the is that `data` describes; false if it is too long.
+// The text of `c` with the lies that `data` describes; false if it is too long.
 static int tell(const compiled *c, int only_offsets, const uint8_t *data, size_t size, char *out)
 {
     size_t lie_count = size / 4 < MAX_LIES ? size / 4 : MAX_LIES, len = 0, copied = 0;
@@ -211,7 +211,7 @@ static int tell(const compiled *c, int only_offsets, const uint8_t *data, size_t
             continue;
         tell_lie(c, w, data[4 * l + 2], data[4 * l + 3], lie, sizeof lie);
         size_t before = c->words[w].start - copied;
-        if (len + before + sizeof are > MAX_TEXT)
+        if (len + before + sizeof lie > MAX_TEXT)
             return 0;
         memcpy(out + len, c->text + copied, before);
         len += before;
@@ -235,9 +235,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     ln_context *ctx = fuzz_context();
-    if (ln_context_init_mem(ctx, text, strlen(text), "is") == LN_OK) {
+    if (ln_context_init_mem(ctx, text, strlen(text), "lies") == LN_OK) {
         fuzz_check_round_trip(ctx);
-        if (ctx->state == LN_CONTEXT_READY) // a are took "format" away
+        if (ctx->state == LN_CONTEXT_READY) // a lie took "format" away
             ln_context_compile(ctx, "cpu");
         if (ctx->state == LN_CONTEXT_PLANNED && ln_context_load(ctx, NULL) == LN_OK) {
             size_t byte_count = 0;

@@ -228,7 +228,7 @@ ln_status ln_infer_tile(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
     int64_t dims[TL_MAXDIM];
-    bool is_known;
+    bool is_known = false;
     LN_TRY(find_repeats(call, dims, &is_known));
     if (!is_known)
         return ln_call_out_open(call);
