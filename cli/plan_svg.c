@@ -272,7 +272,7 @@ static void draw_values(const plot *p)
     for (int is_view = 0; is_view < 2; is_view++) {
         for (size_t i = 0; i < p->plan->value_count; i++) {
             const ln_plan_value *value = &p->plan->values[i];
-            // What is gone before the first run would be over what comes then.
+            // What is gone before the first run would be drawn over what comes then.
             if (value->mtype == p->mtype && !value->owner == !is_view && value->byte_count > 0 &&
                 !value->is_load)
                 draw_value(p, value);

@@ -54,10 +54,10 @@ typedef int32_t tl_bool;
 /* The element types that are only stored, moved and converted: X(name, C type, kind, default
  * format, smallest, largest), with values after those above. C type is how an element is in
  * memory; the types of 4 and 2 bits take a byte of their own. Kinds: NARROW floating types, which C
- * does not know, are as their bit pattern; INTEGER ones as their value; COMPLEX ones as real and
- * imaginary part; a STRING is a `const char *` to UTF-8 that ends with a 0 byte, NULL being ""; an
- * OBJECT is an `ln_object *`. The last three kinds have no smallest and largest and convert to no
- * other type. */
+ * does not know, are stored as their bit pattern; INTEGER ones as their value; COMPLEX ones as real
+ * and imaginary part; a STRING is a `const char *` to UTF-8 that ends with a 0 byte, NULL being "";
+ * an OBJECT is an `ln_object *`. The last three kinds have no smallest and largest and convert to
+ * no other type. */
 #define TL_DTYPE_STORED_LIST(X)                                                                    \
     TL_DTYPE_NARROW_LIST(X)                                                                        \
     TL_DTYPE_SMALL_INT_LIST(X)                                                                     \

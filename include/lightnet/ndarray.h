@@ -113,7 +113,7 @@ LN_API const void *ln_ndarray_data(const ln_ndarray *array);
 /* True if the elements are in row-major order without gaps. */
 LN_API bool ln_ndarray_is_contiguous(const ln_ndarray *array);
 
-/* True if nobody may write in place: read-only memory, or elements that overlap. */
+/* True if it must not be written in place: read-only memory, or elements that overlap. */
 LN_API bool ln_ndarray_is_read_only(const ln_ndarray *array);
 
 /* How many hold this array. Other arrays may share its memory all the same. */

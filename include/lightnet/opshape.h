@@ -29,7 +29,8 @@ LN_API int ln_shape_create(int *dims, const int *given, int dims_len, const doub
                            int data_len);
 
 /* How many numbers start, start + step, ... come before `stop`: ceil((stop - start) / step), none
- * when `stop` is the other way. -1 if one is not finite or beyond `dtype`, or `step` is 0. */
+ * when `stop` is on the other side of `start`. -1 if one is not finite or beyond `dtype`, or `step`
+ * is 0. */
 LN_API int ln_range_len(double start, double stop, double step, tl_dtype dtype);
 LN_API int ln_shape_arange(int *dims, double start, double stop, double step, tl_dtype dtype);
 

@@ -7,7 +7,7 @@
  *     0          64                      S                           T
  *     | reserved | static: weights ...   | workspace: activations ... |
  *
- * The first 64 bytes are nobody's, so that offset 0 means "none". Static values are in [64, S), all
+ * The first 64 bytes are reserved, so that offset 0 means "none". Static values are in [64, S), all
  * others in [S, T); S and T are multiples of 64. Steps are counted from 0.
  *
  * Static values that only static values are computed from, such as weights before they are packed,

@@ -87,7 +87,8 @@ LN_API tl_tensor *tl_tensor_clone(const tl_tensor *src);
 LN_API tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times);
 
 /* 1-d: start, start + step, ... up to but without `stop`; ceil((stop - start) / step) elements, 0
- * when `stop` is the other way. `step` is not 0; all three are finite and in the dtype's range.
+ * when `stop` is on the other side of `start`. `step` is not 0; all three are finite and in the
+ * dtype's range.
  */
 LN_API tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dtype dtype);
 

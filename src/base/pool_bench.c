@@ -95,7 +95,7 @@ typedef struct timing {
     double best, median;
 } timing;
 
-// Seconds of one job. `gap_steps` of work that is nobody else's are between jobs.
+// Seconds of one job. `gap_steps` of work of the caller alone are between jobs.
 static timing time_jobs(ln_pool *pool, size_t piece_count, unsigned step_count, unsigned gap_steps)
 {
     work w = {.step_count = step_count}, gap = {.step_count = gap_steps};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a context. What a step does with its bytes follows from where its tensors are: a
-// slice whose output is where it should in the input is a view, else a copy.
+// slice whose output is where it should be in the input is a view, else a copy.
 
 #include "ir/plan_records.h"
 

@@ -177,7 +177,7 @@ TEST(overlapping_tensors_are_found)
 {
     CHECK_OK(ln_arch_init());
     char *json = compile_text(SUM_AND_RELU, "cpu");
-    // `sum` is read while x is alive, so it cannot be where x does.
+    // `sum` is read while x is alive, so it cannot be where x is.
     ln_context *ctx = open_text(json);
     char x_offset[64], sum_offset[64];
     snprintf(x_offset, sizeof x_offset, "\"offset\": %zu",

@@ -22,7 +22,7 @@ typedef struct operands {
 #define BLOCK_ELEMS 32
 
 // Defines a row function: `y` from `x1` and `x2`. Whole blocks go by way of one that nothing else
-// points to: the output may be over an input, and then the compiler would have no vectors.
+// points to: the output may overwrite an input, and then the compiler would have no vectors.
 #define DEFINE_ROW(name, type, result, y, x1, x2)                                                  \
     static void name(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)  \
     {                                                                                              \
@@ -284,7 +284,7 @@ static ln_status add_up(ln_call *call, double scale)
     return LN_OK;
 }
 
-// The output may be over the first operand or over the second.
+// The output may overwrite the first operand or the second.
 static ln_status find_extreme(ln_call *call, tl_elew_op op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);

@@ -17,7 +17,7 @@ LN_CPPSTART
 typedef struct ln_matrix_stack {
     int64_t rows, columns;
     int64_t row_step, column_step;
-    int64_t steps[TL_MAXDIM]; // for each batch axis of the product; 0 where one stands for all
+    int64_t steps[TL_MAXDIM]; // for each batch axis of the product; 0 where it is broadcast
 } ln_matrix_stack;
 
 // A product of stacks: MatMul and its kin.

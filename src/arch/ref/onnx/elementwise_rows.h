@@ -24,7 +24,7 @@ typedef struct ln_ref_rows {
     size_t start; // position of the row in the shape
     size_t len;   // elements of the row, or of a part of a long one
     size_t *at;   // of each operand: where the row begins
-    size_t *step; // and how far its elements are apart: 0 where one stands for all
+    size_t *step; // and how far its elements are apart: 0 where one element is broadcast
     int operand_count;
     int ndim;
     size_t dims[TL_MAXDIM];
