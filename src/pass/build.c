@@ -222,6 +222,7 @@ static bool is_copied(const ln_op *from, const ln_op *proto, const ln_rule_op *s
 static ln_status copy_params(const ln_op *from, const ln_op *proto, const ln_rule_op *statement,
                              ln_list **params)
 {
+    bool is_other = !ln_streq(from->op_arg->optype, statement->optype);
     for (const ln_list *l = from->op_arg->params; l; l = l->next) {
         const ln_param_entry *entry = l->data;
         if (!is_copied(from, proto, statement, entry->arg_name))
@@ -229,7 +230,7 @@ static ln_status copy_params(const ln_op *from, const ln_op *proto, const ln_rul
         ln_param_entry *copy = ln_param_entry_copy(entry);
         if (!copy)
             return LN_NO_MEMORY;
-        LN_TRY(push_entry(params, copy));
+        LN_TRY(is_other ? push_unless_default(proto, params, copy) : push_entry(params, copy));
     }
     return LN_OK;
 }
@@ -246,7 +247,7 @@ static ln_status copy_defaults(const ln_op *from, const ln_op *proto, const ln_r
         ln_param_entry *entry;
         LN_TRY(ln_op_param_default(from->op_arg, info->arg_name, &entry));
         if (entry)
-            LN_TRY(push_entry(params, entry));
+            LN_TRY(push_unless_default(proto, params, entry));
     }
     return LN_OK;
 }

@@ -184,7 +184,7 @@ CASES = [
      "Transpose(data=k | transposed=t | perm=[0, 2, 1]);\nMatMul(A=q, B=t | Y=s |);\n"
      "Softmax(input=s | output=p | axis=2);\nMatMul(A=p, B=v | Y=y |);"),
     ("attention in a window", Q,
-     "attention(q=q, k=k, v=v | dst=y | is_causal=1, left_window_size=2, qk_matmul_output_mode=0, softcap=0, right_window_size=-1, "
+     "attention(q=q, k=k, v=v | dst=y | is_causal=1, left_window_size=2, "
      "heads=2, kv_heads=2, head_size=4, zero_if_hidden=true);",
      "Attention(Q=q, K=k, V=v | Y=y | q_num_heads=2, kv_num_heads=2, is_causal=1, left_window_size=2);"),
     ("the greatest of an axis", X, "maxreduce(src=x | dst=y | axis=1);", "ReduceMax(data=x | reduced=y | since=13, axes=[1]);"),
@@ -264,16 +264,16 @@ CASES = [
      "compare(src1=x, src2=x | dst=a | kind=greater);\nselect(condition=a, src1=x, src2=x | dst=y |);",
      "Greater(A=x, B=x | C=a |);\nWhere(condition=a, X=x, Y=x | output=y |);"),
     ("long short-term memory", RECURRENT, "rnn(src=x, weight=w, recurrence=r | dst=y, last_cell=c | "
-     "direction=reverse, layout=0, input_forget=0, kind=lstm);",
+     "direction=reverse, kind=lstm);",
      "LSTM(X=x, W=w, R=r | Y=y, Y_c=c | hidden_size=4, direction=reverse);"),
     ("the last state of a recurrent network", RECURRENT, 
-     "rnn(src=x, weight=v, recurrence=s | last_hidden=y | direction=forward, layout=0, kind=rnn);",
+     "rnn(src=x, weight=v, recurrence=s | last_hidden=y | kind=rnn);",
      "RNN(X=x, W=v, R=s | Y_h=y |);"),
     ("running sums and triangles", X + "create(| dst=k | dtype=TL_INT64, dims=[1], data=[1]);\n",
      "cumsum(src=x, axis=k | dst=a | reverse=1);\ntrilu(src=a | dst=b | upper=0);\ntrilu(src=b, k=k | dst=y |);",
      "CumSum(x=x, axis=k | y=a | reverse=1);\nTrilu(input=a | output=b | upper=0);\nms_Trilu(X=b, k=k | Y=y |);"),
     ("elements in order", X3 + "create(| dst=k | dtype=TL_INT64, dims=[1], data=[2]);\n",
-     "topk(src=x, k=k | dst=y, index=i | axis=0, largest=1);", "TopK(X=x, K=k | Values=y, Indices=i | axis=0);"),
+     "topk(src=x, k=k | dst=y, index=i | axis=0);", "TopK(X=x, K=k | Values=y, Indices=i | axis=0);"),
     ("linear regression", ROWS,
      f"create(| dst=y_weight | dtype=TL_FLOAT, dims=[2, 5], data={FUNCTIONS});\n"
      "create(| dst=y_bias | dtype=TL_FLOAT, dims=[2], data=[1, 2]);\n"
