@@ -12,6 +12,7 @@
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
 #include <lightnet/msg.h>
+#include <lightnet/op_support.h>
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
@@ -36,10 +37,10 @@
 
 // ---- Steps ----
 
-// One step of a run: a group on a device, or a single operator.
+// One step of a run: a group on a device, an operator in call form, or one of a user.
 typedef struct run_step {
-    ln_op *op;           // the only, or the first operator of the group
-    const ln_arch *arch; // not NULL: `group` runs on it
+    struct ln_call *call; // has the function, the prepared block and the tensors
+    const ln_arch *arch;  // not NULL: `group` runs on it
     void *group;
     ln_tensor_entry **ended; // open tensors that nobody reads any more; in `runner.ended`
     size_t ended_count;
@@ -48,7 +49,9 @@ typedef struct run_step {
 typedef struct runner {
     struct ln_runner base;
     run_step *steps;
+    ln_op **ops; // of each step the only or first one, for messages and observers
     size_t step_count;
+    unsigned version; // of the parameters and constants, for which calls know what to do
     ln_tensor_entry **ended;
     ln_tensor_entry **made; // open tensors that a run gives values
     size_t made_count;
@@ -68,6 +71,7 @@ static void runner_destroy(struct ln_runner *base)
             step->arch->release(step->arch->priv, step->group);
     }
     ln_free(r->steps);
+    ln_free(r->ops);
     ln_free(r->ended);
     ln_free(r->made);
     ln_free(r);
@@ -76,6 +80,12 @@ static void runner_destroy(struct ln_runner *base)
 int ln_runs_groups(const ln_arch *arch)
 {
     return arch && arch->prepare && (arch->run || (arch->run_async && arch->wait));
+}
+
+static void add_step(runner *r, ln_op *op, run_step step)
+{
+    r->ops[r->step_count] = op;
+    r->steps[r->step_count++] = step;
 }
 
 // Makes one group of the operators from *position on that share its arch, and moves past them.
@@ -90,12 +100,12 @@ static ln_status add_group(runner *r, const ln_arch *arch, ln_list **position)
             break;
         status = ln_list_push(&ops, l->data);
     }
-    run_step step = {.op = (*position)->data, .arch = arch};
+    run_step step = {.arch = arch};
     if (status == LN_OK)
         status = arch->prepare(arch->priv, ops, &step.group);
     ln_list_free(ops);
     if (status == LN_OK)
-        r->steps[r->step_count++] = step;
+        add_step(r, (*position)->data, step);
     *position = l;
     return status;
 }
@@ -111,7 +121,8 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
             continue;
         }
         if (op->run && !ln_op_is_constant(op))
-            r->steps[r->step_count++] = (run_step){.op = op};
+            add_step(r, op,
+                     (run_step){.call = op->run == ln_call_run ? ln_call_of(op->op_arg) : NULL});
         position = position->next;
     }
     return LN_OK;
@@ -157,7 +168,7 @@ static ln_status note_ended(runner *r, const ln_context *ctx, ln_hash *seen,
             continue;
         step->ended = ended ? ended + count : NULL;
         const ln_tensor_list_entry *in;
-        LN_LIST_FOREACH (in, step->op->op_arg->tensors_in) {
+        LN_LIST_FOREACH (in, r->ops[s]->op_arg->tensors_in) {
             ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
             if (!entry->is_open || ln_hash_find(seen, entry->name))
                 continue;
@@ -211,6 +222,20 @@ static ln_status find_made(runner *r, const ln_context *ctx)
     return LN_OK;
 }
 
+static unsigned version_of(const ln_context *ctx)
+{
+    const ln_context *root = ln_context_root((ln_context *)(uintptr_t)ctx);
+    return root->params_version + root->constants_version;
+}
+
+static void reset_calls(runner *r, unsigned version)
+{
+    for (size_t i = 0; i < r->step_count; i++)
+        if (r->steps[i].call)
+            ln_call_reset_step(r->steps[i].call);
+    r->version = version;
+}
+
 static ln_status rebuild(struct ln_runner **runner_p, const ln_context *ctx)
 {
     struct ln_runner *new_runner;
@@ -230,7 +255,8 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
     r->base =
         (struct ln_runner){.destroy = runner_destroy, .rebuild = rebuild, .run = ln_context_run};
     r->steps = ln_alloc_array(op_count, sizeof *r->steps);
-    ln_status status = r->steps ? add_steps(r, ctx) : LN_NO_MEMORY;
+    r->ops = ln_alloc_array(op_count, sizeof(ln_op *));
+    ln_status status = r->steps && r->ops ? add_steps(r, ctx) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = find_ended(r, ctx);
     if (status == LN_OK)
@@ -240,6 +266,7 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
         return status;
     }
     r->cost = cost_of(ctx);
+    reset_calls(r, version_of(ctx));
     *out_runner = &r->base;
     return LN_OK;
 }
@@ -435,25 +462,28 @@ static ln_status run_group(const run_step *step)
     return arch->wait(arch->priv, step->group);
 }
 
-static ln_status call_op(ln_op *op, ln_op_func function)
+static ln_status run_op(const ln_op *op)
 {
     op->op_arg->status = LN_OK;
-    function(op->op_arg);
+    op->run(op->op_arg);
     return op->op_arg->status;
 }
 
-static ln_status run_step_alone(const run_step *step)
+static ln_status run_step_alone(const run_step *step, const ln_op *op)
 {
-    return step->arch ? run_group(step) : call_op(step->op, step->op->run);
+    if (step->call)
+        return ln_call_run_step(step->call);
+    return step->arch ? run_group(step) : run_op(op);
 }
 
-static ln_status run_step_observed(const run_step *step, const ln_observer *observer)
+static ln_status run_step_observed(const run_step *step, const ln_op *op,
+                                   const ln_observer *observer)
 {
     if (observer->before)
-        observer->before(observer->user, step->op);
-    LN_TRY(run_step_alone(step));
+        observer->before(observer->user, op);
+    LN_TRY(run_step_alone(step, op));
     if (observer->after)
-        observer->after(observer->user, step->op);
+        observer->after(observer->user, op);
     return LN_OK;
 }
 
@@ -465,15 +495,18 @@ void ln_context_set_observer(ln_context *ctx, const ln_observer *observer)
 
 static ln_status run_steps(const ln_context *ctx)
 {
-    const runner *r = (const runner *)ctx->runner;
+    runner *r = (runner *)ctx->runner;
+    if (r->version != version_of(ctx))
+        reset_calls(r, version_of(ctx));
     // What the last run left, outputs or all if it failed, is not to stand in the way of this one.
     for (size_t i = 0; i < r->made_count; i++)
         ln_open_drop(r->made[i]);
     for (size_t i = 0; i < r->step_count; i++) {
         const run_step *step = &r->steps[i];
+        const ln_op *op = r->ops[i];
         ln_status status =
-            ctx->observer ? run_step_observed(step, ctx->observer) : run_step_alone(step);
-        LN_TRY(finish(ctx, step->op, status));
+            ctx->observer ? run_step_observed(step, op, ctx->observer) : run_step_alone(step, op);
+        LN_TRY(finish(ctx, op, status));
         for (size_t k = 0; k < step->ended_count; k++)
             ln_open_drop(step->ended[k]);
     }

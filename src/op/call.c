@@ -18,6 +18,7 @@
 #include "ir/open.h"
 #include "ir/param_words.h"
 #include "ir/phase.h"
+#include "op/call_prepare.h"
 
 // The most tensors a variadic argument of an operator in call form takes.
 #define MAX_VARIADIC 4096
@@ -174,6 +175,7 @@ static ln_status fill_ins(ln_call *call)
         if (call->ins[position])
             return ln_call_fail(call, LN_INVALID, "input '%s' is there twice", l->arg_name);
         call->ins[position] = entry;
+        call->step.tensors[position] = entry->tensor;
     }
     return LN_OK;
 }
@@ -361,7 +363,7 @@ static bool has_open_input(const ln_op_arg *arg)
     return false;
 }
 
-// One block:   | ln_call | outputs ... | inputs ... |
+// One block:   | ln_call | outputs ... | inputs ... | tensors of both ... |
 static ln_call *alloc_call(ln_op_arg *op_arg)
 {
     ln_call counted = {.op_arg = op_arg, .info = op_arg->info};
@@ -369,7 +371,8 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
         return NULL;
     size_t out_count = (size_t)counted.out_count, in_count = (size_t)counted.in_count;
     ln_call *call = ln_alloc(sizeof *call + out_count * sizeof *call->outs +
-                             in_count * sizeof *call->ins); // at most MAX_VARIADIC and a few
+                             in_count * sizeof *call->ins + // at most MAX_VARIADIC and a few
+                             (in_count + out_count) * sizeof *call->step.tensors);
     if (!call) {
         (void)ln_op_fail_recorded(op_arg);
         return NULL;
@@ -380,6 +383,7 @@ static ln_call *alloc_call(ln_op_arg *op_arg)
     call->takes_open = has_open_input(op_arg);
     call->outs = (ln_call_output *)(call + 1);
     call->ins = (ln_tensor_entry **)(call->outs + out_count);
+    call->step.tensors = (tl_tensor **)(call->ins + in_count);
     return call;
 }
 
@@ -663,17 +667,37 @@ static ln_status compute(ln_call *call)
     ln_status status = call->by->compute(call);
     if (status != LN_OK)
         return ln_op_fail(call->op_arg, status, "%s", ln_error_message());
+    if (call->is_settled && ln_call_stays_prepared(call))
+        call->step.compute = call->by->compute;
     return call->is_settled ? LN_OK : ln_call_finish_outputs(call);
+}
+
+static ln_status run(ln_call *call, ln_call_func function)
+{
+    call->is_run = true;
+    ln_status status = function(call);
+    call->is_run = false;
+    ln_call_release_scratch(call);
+    ln_call_release_captured(call);
+    return status;
 }
 
 void ln_call_run(ln_op_arg *op_arg)
 {
-    ln_call *call = op_arg->priv;
-    call->is_run = true;
-    (void)compute(call);
-    call->is_run = false;
-    ln_call_release_scratch(call);
-    ln_call_release_captured(call);
+    (void)run(op_arg->priv, compute);
+}
+
+ln_status ln_call_run_step(ln_call *call)
+{
+    ln_op_arg *arg = call->op_arg;
+    arg->status = LN_OK;
+    ln_status status = run(call, call->step.compute ? call->step.compute : compute);
+    return status == LN_OK ? arg->status : ln_op_fail(arg, status, "%s", ln_error_message());
+}
+
+void ln_call_reset_step(ln_call *call)
+{
+    call->step.compute = NULL;
 }
 
 void ln_call_post_run(ln_op_arg *op_arg)

@@ -26,7 +26,15 @@ typedef struct ln_call_output {
     int dims[TL_MAXDIM];
 } ln_call_output;
 
+// All that a run needs of a call once nothing is left to find out in it.
+typedef struct ln_call_step {
+    ln_call_func compute; // NULL: the run checks, infers, chooses or prepares something first
+    const void *block;    // the first that `prepare` has kept; NULL: none
+    tl_tensor **tensors;  // by position: the inputs, then the outputs; NULL: left out
+} ln_call_step;
+
 struct ln_call {
+    ln_call_step step;
     ln_op_arg *op_arg;
     const ln_op_info *info;
     int since;
@@ -86,6 +94,9 @@ unsigned ln_call_version(const ln_call *call);
 // Has `prepare` of `info`, whose `compute` comes next, run where that is needed. In a run.
 ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info);
 void ln_call_drop_prepared(ln_call *call);
+
+// That has run, and will not until a parameter or a constant is set.
+bool ln_call_stays_prepared(const ln_call *call);
 
 // Finds out what a run will take, once the outputs are there, where `info` computes it.
 void ln_call_count_workspace(ln_call *call, const ln_op_info *info);

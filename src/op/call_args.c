@@ -72,6 +72,11 @@ static const ln_tensor_entry *entry_at(const ln_call *call, int index)
     return index >= 0 && index < call->in_count ? call->ins[index] : NULL;
 }
 
+static const tl_tensor *tensor_at(const ln_call *call, int index)
+{
+    return index >= 0 && index < call->in_count ? call->step.tensors[index] : NULL;
+}
+
 static const ln_tensor_entry *entry_named(const ln_call *call, const char *arg_name)
 {
     return ln_tensor_list_find_entry(call->op_arg->tensors_in, call->op_arg->tensor_table,
@@ -92,16 +97,15 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
 
 const tl_tensor *ln_call_in(const ln_call *call, int index)
 {
-    const ln_tensor_entry *entry = entry_at(call, index);
     if (call->is_preparing)
         ((ln_call *)(uintptr_t)call)->has_read_shapes = true; // perhaps
-    return entry ? entry->tensor : NULL;
+    return tensor_at(call, index);
 }
 
 tl_dtype ln_call_in_dtype(const ln_call *call, int index)
 {
-    const ln_tensor_entry *entry = entry_at(call, index);
-    return entry ? entry->tensor->dtype : TL_DTYPE_INVALID;
+    const tl_tensor *tensor = tensor_at(call, index);
+    return tensor ? tensor->dtype : TL_DTYPE_INVALID;
 }
 
 const tl_tensor *ln_call_in_named(const ln_call *call, const char *arg_name)

@@ -143,6 +143,7 @@ static ln_status define_output(ln_call *call, int index)
                                      mem_type_of(call, index), 0, owner_of(call, is_open));
     if (!out->entry)
         return call->op_arg->status;
+    call->step.tensors[call->in_count + index] = out->entry->tensor;
     if (is_open) {
         out->entry->is_open = 1;
         ln_open_drop(out->entry);
@@ -236,8 +237,8 @@ ln_status ln_call_finish_outputs(ln_call *call)
 
 tl_tensor *ln_call_dst(const ln_call *call, int index)
 {
-    const ln_tensor_entry *entry = ln_call_wants(call, index) ? call->outs[index].entry : NULL;
-    return entry ? entry->tensor : NULL;
+    bool is_listed = index >= 0 && index < call->out_count;
+    return is_listed ? call->step.tensors[call->in_count + index] : NULL;
 }
 
 ln_status ln_call_set_string(ln_call *call, int index, size_t at, const char *bytes, size_t len)

@@ -31,8 +31,8 @@ typedef struct ln_prepared {
     bool is_for_shapes; // it was made of more of the inputs than their types
     bool is_for_values; // of which some are computed in each run
     bool is_for_constants;
-    ln_scratch *blocks; // the last one first
-    const void *first;
+    ln_scratch *blocks;    // the last one first
+    const void *first;     // of them
     ln_input_form forms[]; // of the inputs it was made for, if some are open
 } ln_prepared;
 
@@ -53,7 +53,8 @@ void *ln_call_keep(ln_call *call, size_t count, size_t size)
         return NULL;
     }
     ln_prepared *p = call->prepared;
-    p->first = p->blocks ? p->first : block->bytes;
+    if (!p->blocks)
+        call->step.block = p->first = block->bytes;
     block->next = p->blocks;
     p->blocks = block;
     return block->bytes;
@@ -61,13 +62,14 @@ void *ln_call_keep(ln_call *call, size_t count, size_t size)
 
 const void *ln_call_prepared(const ln_call *call)
 {
-    return call->prepared ? call->prepared->first : NULL;
+    return call->step.block;
 }
 
 void ln_call_drop_prepared(ln_call *call)
 {
     ln_prepared *p = call->prepared;
     call->prepared = NULL;
+    call->step.block = NULL;
     if (!p || atomic_fetch_sub_explicit(&p->holders, 1, memory_order_acq_rel) != 1)
         return;
     while (p->blocks) {
@@ -76,6 +78,11 @@ void ln_call_drop_prepared(ln_call *call)
         p->blocks = next;
     }
     ln_free(p);
+}
+
+bool ln_call_stays_prepared(const ln_call *call)
+{
+    return !call->by->prepare || call->prepared->stays;
 }
 
 unsigned ln_call_version(const ln_call *call)
@@ -168,15 +175,14 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
     return LN_OK;
 }
 
-// NULL: it is not in call form, or has not been checked.
-static ln_call *call_of(const ln_op_arg *op_arg)
+ln_call *ln_call_of(const ln_op_arg *op_arg)
 {
     return op_arg->info && op_arg->info->infer ? op_arg->priv : NULL;
 }
 
 void ln_call_prepare(ln_op_arg *op_arg)
 {
-    ln_call *call = call_of(op_arg);
+    ln_call *call = ln_call_of(op_arg);
     if (!call || call->takes_open || !call->by)
         return;
     call->is_run = true;
@@ -187,17 +193,18 @@ void ln_call_prepare(ln_op_arg *op_arg)
 
 void ln_call_unprepare(ln_op_arg *op_arg)
 {
-    ln_call *call = call_of(op_arg);
+    ln_call *call = ln_call_of(op_arg);
     if (call)
         ln_call_drop_prepared(call);
 }
 
 void ln_call_share_prepared(ln_op_arg *to, const ln_op_arg *from)
 {
-    const ln_call *origin = call_of(from);
-    ln_call *call = call_of(to);
+    const ln_call *origin = ln_call_of(from);
+    ln_call *call = ln_call_of(to);
     if (!origin || !call || !origin->prepared || call->prepared)
         return;
     atomic_fetch_add_explicit(&origin->prepared->holders, 1, memory_order_relaxed);
     call->prepared = origin->prepared;
+    call->step.block = origin->step.block;
 }
