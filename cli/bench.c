@@ -106,7 +106,7 @@ static ln_status prepare(ln_context *ctx, const bench_options *o, given_inputs *
 {
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
-    if (ctx->state >= LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
         return LN_OK;
     LN_TRY(given_inputs_bind_shapes(ctx, given));
     return bench_close_shapes(ctx, given);
@@ -141,7 +141,7 @@ static ln_status time_runs(const ln_context *ctx, const bench_options *o, bench_
 static void measure_peak(const ln_context *ctx, bench_result *r)
 {
     char first[64];
-    const char *target = ctx->target ? ctx->target : "";
+    const char *target = ln_context_target(ctx) ? ln_context_target(ctx) : "";
     snprintf(first, sizeof first, "%.*s", (int)strcspn(target, ","), target);
     bench_peak_measure(first, r->thread_count, PEAK_SECONDS, &r->peak);
 }
@@ -159,7 +159,7 @@ static ln_status run_watched(ln_context *ctx, const bench_options *o, bench_resu
 static ln_status make_runnable(ln_context *ctx, bench_options *o, bench_result *r)
 {
     double start = bench_clock();
-    if (ctx->state < LN_CONTEXT_PLANNED) {
+    if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED) {
         LN_TRY(compile_if_needed(ctx, o->model, o->target, compile_flags_options(&o->flags)));
         r->compile = bench_clock() - start;
     } else {
@@ -179,8 +179,8 @@ static ln_status measure(ln_context *ctx, bench_options *o, const given_inputs *
     r->thread_count = ln_context_thread_count(ctx);
     r->work = ln_context_macs(ctx);
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
-        r->static_bytes += ctx->static_sizes[m];
-        r->workspace_bytes += ctx->mem_sizes[m] - ctx->static_sizes[m];
+        r->static_bytes += ln_context_static_bytes(ctx, (ln_mem_type)m);
+        r->workspace_bytes += ln_context_workspace_bytes(ctx, (ln_mem_type)m);
     }
     progress_begin("measuring %s", o->model);
     measure_peak(ctx, r);
@@ -209,9 +209,9 @@ static double gflops(const bench_result *r)
 static void print_result(const ln_context *ctx, const bench_options *o, const bench_result *r)
 {
     put_printable(o->model, stdout);
-    printf(" on %s%s%s%s, %zu thread%s, %zu runs\n", ctx->target, r->peak.isa ? " (" : "",
-           r->peak.isa ? r->peak.isa : "", r->peak.isa ? ")" : "", r->thread_count,
-           r->thread_count == 1 ? "" : "s", r->times.count);
+    printf(" on %s%s%s%s, %zu thread%s, %zu runs\n", ln_context_target(ctx),
+           r->peak.isa ? " (" : "", r->peak.isa ? r->peak.isa : "", r->peak.isa ? ")" : "",
+           r->thread_count, r->thread_count == 1 ? "" : "s", r->times.count);
     printf("load       %.3f ms\n", r->load * 1e3);
     printf("compile    %.3f ms\n", r->compile * 1e3);
     printf("first run  %.3f ms\n", r->first * 1e3);
@@ -244,7 +244,7 @@ static ln_status put_json(FILE *out, const ln_context *ctx, const bench_options 
     fprintf(out, "  \"plan_bytes\": %zu,\n  \"rss_bytes\": %zu,\n",
             r->static_bytes + r->workspace_bytes, r->rss_bytes);
     fputs("  \"target\": ", out);
-    print_json_string(out, ctx->target ? ctx->target : "");
+    print_json_string(out, ln_context_target(ctx) ? ln_context_target(ctx) : "");
     fputs(",\n  \"isa\": ", out);
     print_json_string(out, r->peak.isa ? r->peak.isa : "");
     fprintf(out, ",\n  \"peak_gflops\": %.3f,\n  \"work\": %.0f,\n  \"min_ms\": %.6f,\n",

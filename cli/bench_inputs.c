@@ -72,7 +72,7 @@ static ln_status set_input(ln_context *ctx, const ln_tensor_entry *entry, int is
         status = fill_floats(bytes, tensor->dtype, (size_t)tensor->len,
                              random_stream_start(seed, entry->name));
     if (status == LN_OK)
-        status = ln_context_set_data(ctx, entry->name, bytes);
+        status = ln_context_set_data_n(ctx, entry->name, bytes, byte_count);
     free(bytes);
     return status;
 }

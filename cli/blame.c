@@ -323,7 +323,7 @@ static ln_status judge(const suspect *s, blame_options *o, int *out_code)
 
 static ln_status blame(ln_context *model, blame_options *o, int *out_code)
 {
-    if (model->state >= LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(model) >= LN_CONTEXT_PLANNED)
         return LN_FAIL(LN_STATE, "%s is compiled already; blame needs what it was compiled from",
                        o->model);
     LN_TRY(model_set_shapes(model, &o->shapes));

@@ -305,15 +305,17 @@ static ln_status bring_in(ln_context *ctx, const ln_tensor_entry *entry, tl_tens
     *out_copy = NULL;
     if (entry->mtype == LN_MEM_CPU)
         return LN_OK;
-    *out_copy = malloc(tl_tensor_size(entry->tensor) + 1);
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    *out_copy = malloc(byte_count + 1);
     if (!*out_copy)
         return LN_FAIL(LN_NO_MEMORY, "no memory for tensor '%s'", entry->name);
     out_view->data = *out_copy;
-    if (ln_context_get_data(ctx, entry->name, *out_copy))
+    ln_status status = ln_context_get_data_n(ctx, entry->name, *out_copy, byte_count);
+    if (status == LN_OK)
         return LN_OK;
     free(*out_copy);
     *out_copy = NULL;
-    return ln_error_status();
+    return status;
 }
 
 static ln_status compare_entries(ln_context *got, const ln_tensor_entry *got_entry,

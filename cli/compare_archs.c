@@ -113,7 +113,7 @@ static ln_status run_both(const compare_options *o, ln_context *model, const tri
 
 static ln_status compare(const compare_options *o, ln_context *model, int *out_code)
 {
-    if (model->state != LN_CONTEXT_READY)
+    if (ln_context_get_state(model) != LN_CONTEXT_READY)
         return LN_FAIL(LN_STATE, "%s is compiled already; compare the model it came from",
                        o->model);
     LN_TRY(model_set_shapes(model, &o->shapes));

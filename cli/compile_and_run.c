@@ -176,16 +176,16 @@ static ln_status store_weights(ln_context *ctx, source_options *o)
 static ln_status compile(ln_context *ctx, source_options *o)
 {
     if (!o->compile) {
-        if (ctx->state >= LN_CONTEXT_PLANNED)
+        if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
             return check_only_run(o);
         return LN_FAIL(LN_STATE,
                        "%s is not compiled, so it cannot only be run; leave out -r, or "
                        "compile it first: lightnet -c -o compiled.json %s",
                        o->source, o->source);
     }
-    if (ctx->state >= LN_CONTEXT_PLANNED && !o->writes)
+    if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED && !o->writes)
         return check_only_run(o);
-    if (ctx->state >= LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED)
         return LN_FAIL(LN_STATE, "%s is compiled already; run it with: lightnet -r %s", o->source,
                        o->source);
     LN_TRY(compile_model(ctx, o->target, compile_flags_options(&o->flags)));
@@ -200,14 +200,14 @@ static ln_status compile(ln_context *ctx, source_options *o)
 // Inputs, before compiling: what is planned depends on their shapes.
 static ln_status prepare(ln_context *ctx, source_options *o)
 {
-    if (ctx->state < LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (!o->run)
         return LN_OK;
     if (o->labels_file)
         LN_TRY(labels_read(o->labels_file, &o->names));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &o->given));
-    if (ctx->state < LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, &o->given));
     return LN_OK;
 }

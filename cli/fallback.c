@@ -41,7 +41,7 @@ fallback fallback_of(const ln_context *ctx)
     double all = 0, ref = 0;
     int is_known = 1;
     const ln_op *op;
-    if (!ctx->target || strncmp(ctx->target, "ref", 3) == 0)
+    if (!ln_context_target(ctx) || strncmp(ln_context_target(ctx), "ref", 3) == 0)
         return f;
     LN_LIST_FOREACH (op, ctx->ops) {
         double cost = ln_op_cost(op);
@@ -98,7 +98,8 @@ void fallback_text(const ln_context *ctx, char *text, size_t size)
     if (f.work >= 0)
         snprintf(share, sizeof share, ", %.0f %% of the work,", 100 * f.work);
     int len = snprintf(text, size, "%zu of %zu operators%s have no kernel on %.*s and run on ref",
-                       f.ref_count, f.op_count, share, (int)strcspn(ctx->target, ","), ctx->target);
+                       f.ref_count, f.op_count, share, (int)strcspn(ln_context_target(ctx), ","),
+                       ln_context_target(ctx));
     for (size_t i = 0; i < count && i < MAX_NAMED && len > 0 && (size_t)len < size; i++)
         len += snprintf(text + len, size - (size_t)len, "%s%.*s %zu", i ? ", " : ": ",
                         (int)strlen(types[i].optype) - 4, types[i].optype, types[i].count);

@@ -195,10 +195,12 @@ static int has_open_input(const ln_context *ctx)
 static void print_memory(const ln_context *ctx)
 {
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
-        if (ctx->mem_sizes[m] > 0)
+        if (ln_context_peak_bytes(ctx, (ln_mem_type)m) > 0)
             printf("memory     %s on %s: static %s + workspace %s = peak %s bytes\n",
-                   ln_mem_type_title((ln_mem_type)m), ctx->target, grouped(ctx->static_sizes[m]),
-                   grouped(ctx->mem_sizes[m] - ctx->static_sizes[m]), grouped(ctx->mem_sizes[m]));
+                   ln_mem_type_title((ln_mem_type)m), ln_context_target(ctx),
+                   grouped(ln_context_static_bytes(ctx, (ln_mem_type)m)),
+                   grouped(ln_context_workspace_bytes(ctx, (ln_mem_type)m)),
+                   grouped(ln_context_peak_bytes(ctx, (ln_mem_type)m)));
     }
 }
 
@@ -222,7 +224,7 @@ static ln_status print_costs(ln_context *ctx, const char *target)
     else
         printf("work       %s%.0f multiply-accumulates a run%s\n", unknown_count ? "at least " : "",
                macs, unknown_count ? ", without what has a dynamic shape" : "");
-    LN_TRY(compile_if_needed(ctx, ctx->source, target, NULL));
+    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), target, NULL));
     print_memory(ctx);
     print_fallback(ctx);
     size_t open_count = ln_context_unplanned(ctx).tensor_count;

@@ -46,9 +46,9 @@ static void put_steps(FILE *out, const ln_context *ctx, const ln_plan *plan)
 void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
 {
     fputs("{\n  \"source\": ", out);
-    print_json_string(out, ctx->source ? ctx->source : "");
+    print_json_string(out, ln_context_source(ctx) ? ln_context_source(ctx) : "");
     fputs(",\n  \"target\": ", out);
-    print_json_string(out, ctx->target ? ctx->target : "");
+    print_json_string(out, ln_context_target(ctx) ? ln_context_target(ctx) : "");
     fputs(",\n  \"memory\": {", out);
     int is_first = 1;
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {

@@ -427,9 +427,9 @@ static int panel_count(const ln_plan *plan)
 static void draw_title(FILE *out, const ln_context *ctx, const ln_plan *plan)
 {
     fprintf(out, "<text x=\"%d\" y=\"%d\" font-size=\"17\">Memory plan of ", MARGIN, MARGIN + 8);
-    put_text(out, ctx->source ? ctx->source : "a model");
+    put_text(out, ln_context_source(ctx) ? ln_context_source(ctx) : "a model");
     fputs(" for ", out);
-    put_text(out, ctx->target ? ctx->target : "?");
+    put_text(out, ln_context_target(ctx) ? ln_context_target(ctx) : "?");
     fprintf(out, ", %zu operators</text>\n", plan->step_count);
 }
 

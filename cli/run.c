@@ -129,7 +129,7 @@ static void warn_of_stated(const ln_context *ctx, const given_inputs *given)
 // Shapes first: what is planned depends on them.
 static ln_status bind(ln_context *ctx, const run_options *o, const given_inputs *given)
 {
-    if (ctx->state < LN_CONTEXT_PLANNED)
+    if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, given));
     warn_of_stated(ctx, given);
     return given_inputs_check(ctx, given, o->takes_zeros);
@@ -226,7 +226,7 @@ static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input 
         o->inputs.items[folder->at] = folder->texts[i];
         ln_status status =
             given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &given);
-        ln_status fatal = status == LN_OK && ctx->state < LN_CONTEXT_LOADED
+        ln_status fatal = status == LN_OK && ln_context_get_state(ctx) < LN_CONTEXT_LOADED
                               ? load_for_folder(ctx, o, &given, names)
                               : LN_OK;
         if (status == LN_OK && fatal == LN_OK)

@@ -282,7 +282,8 @@ ln_status compile_model(ln_context *ctx, const char *target, const ln_optimize_o
     // them.
     ln_optimize_options frozen = options ? *options : ln_optimize_options_default();
     frozen.freezes_constants = 1;
-    progress_begin("compiling %s for %s", ctx->source ? ctx->source : "the model", target);
+    progress_begin("compiling %s for %s",
+                   ln_context_source(ctx) ? ln_context_source(ctx) : "the model", target);
     ln_status status = ln_context_compile_with(ctx, target, &frozen);
     progress_end();
     return status;
@@ -314,8 +315,8 @@ static ln_status check_uncompiled(const char *source, const ln_optimize_options 
 ln_status compile_if_needed(ln_context *ctx, const char *source, const char *target,
                             const ln_optimize_options *options)
 {
-    return ctx->state >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
-                                            : compile_model(ctx, target, options);
+    return ln_context_get_state(ctx) >= LN_CONTEXT_PLANNED ? check_uncompiled(source, options)
+                                                           : compile_model(ctx, target, options);
 }
 
 void close_model(ln_context *ctx)

@@ -134,7 +134,7 @@ static ln_status set_tensor(ln_context *ctx, const char *name, const tl_tensor *
 {
     if (!ln_tensor_table_find(ctx->tensor_table, name))
         return LN_OK;
-    return ln_context_set_data(ctx, name, tensor->data);
+    return ln_context_set_data_n(ctx, name, tensor->data, tl_tensor_size(tensor));
 }
 
 static ln_status set_tensors(ln_context *ctx, const trial_data *data)

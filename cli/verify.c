@@ -262,7 +262,7 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
             LN_TRY(model_through(ctx, v->o->through));
     }
     LN_TRY(read_inputs(v, *ctx, set, given));
-    if ((*ctx)->state < LN_CONTEXT_LOADED) {
+    if (ln_context_get_state(*ctx) < LN_CONTEXT_LOADED) {
         if (!v->o->keeps_open)
             LN_TRY(given_inputs_bind_shapes(*ctx, given));
         LN_TRY(compile_model(*ctx, v->o->target, NULL));

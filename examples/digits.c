@@ -154,7 +154,8 @@ static void show_bar(const ln_tensor_entry *entry, size_t fixed, size_t peak)
 // Where every tensor of a run is, as the plan said before anything was allocated.
 static void show_plan(const ln_context *ctx)
 {
-    size_t peak = ctx->mem_sizes[LN_MEM_CPU], fixed = ctx->static_sizes[LN_MEM_CPU];
+    size_t peak = ln_context_peak_bytes(ctx, LN_MEM_CPU);
+    size_t fixed = ln_context_static_bytes(ctx, LN_MEM_CPU);
     printf("\n3. The memory it takes, known before any of it is allocated: %zu bytes of weights\n"
            "   and %zu for the tensors of a run, in the order in which they are computed.\n"
            "   A tensor that is no longer needed makes way for the next: they share memory.\n\n"
@@ -188,9 +189,9 @@ static answer read_image(ln_context *ctx, const unsigned char *pixels)
         image[i] = (float)pixels[i] / 16;
 
     double start = now();
-    check(ln_context_set_data(ctx, "image", image), "setting the image");
+    check(ln_context_set_data_n(ctx, "image", image, sizeof image), "setting the image");
     check(ln_context_run(ctx), "running the model");
-    require(ln_context_get_data(ctx, "prob", prob) != NULL, "reading 'prob'", ln_error_message());
+    check(ln_context_get_data_n(ctx, "prob", prob, sizeof prob), "reading 'prob'");
     answer result = {.seconds = now() - start};
 
     for (int digit = 1; digit < CLASSES; digit++)

@@ -20,8 +20,9 @@ int main(int argc, char **argv)
     if (ln_context_init(ctx, model) != LN_OK ||    /* read */
         ln_context_compile(ctx, "cpu") != LN_OK || /* rewrite, plan the memory */
         ln_context_load(ctx, weights) != LN_OK ||  /* allocate it */
-        ln_context_set_data(ctx, "image", pixels) != LN_OK || ln_context_run(ctx) != LN_OK ||
-        !ln_context_get_data(ctx, "prob", prob)) {
+        ln_context_set_data_n(ctx, "image", pixels, sizeof pixels) != LN_OK ||
+        ln_context_run(ctx) != LN_OK ||
+        ln_context_get_data_n(ctx, "prob", prob, sizeof prob) != LN_OK) {
         fprintf(stderr, "%s\n", ln_error_message());
         return 1;
     }

@@ -116,6 +116,28 @@ struct ln_context {
 };
 typedef struct ln_context ln_context;
 
+/* ---- What a context says about itself; none of it fails, NULL is an EMPTY context ---- */
+
+LN_API ln_context_state ln_context_get_state(const ln_context *ctx);
+
+/* What was read: a path, or the name that memory was given. NULL before `init`, and for a model
+ * that was made in memory. Borrowed, until the context is changed. */
+LN_API const char *ln_context_source(const ln_context *ctx);
+
+/* The archs that it was compiled for, such as "cpu,ref"; NULL before. Borrowed likewise. */
+LN_API const char *ln_context_target(const ln_context *ctx);
+
+/* Bytes that a PLANNED or LOADED model takes in memory of type `mtype`, such as LN_MEM_CPU; 0
+ * before and for other types: peak       what `load` allocates and a run needs: static + workspace
+ *     static     weights and constants, and 64 bytes that are reserved; clones share it
+ *     workspace  all else; each clone has its own
+ *     load       what loading takes besides, and gives back
+ * What `ln_context_unplanned` names is not in these sums. */
+LN_API size_t ln_context_peak_bytes(const ln_context *ctx, ln_mem_type mtype);
+LN_API size_t ln_context_static_bytes(const ln_context *ctx, ln_mem_type mtype);
+LN_API size_t ln_context_workspace_bytes(const ln_context *ctx, ln_mem_type mtype);
+LN_API size_t ln_context_load_bytes(const ln_context *ctx, ln_mem_type mtype);
+
 /* ---- Life ---- */
 
 /* An empty context with default limits; NULL when memory is gone. */
@@ -288,6 +310,19 @@ LN_API void *ln_context_get_data(ln_context *ctx, const char *tname, void *data)
  * Needs READY only. */
 LN_API size_t ln_context_data_size(ln_context *ctx, const char *tname);
 
+/* The same with the size of the buffer. LN_INVALID, with both sizes, if it is not the tensor's:
+ * nothing is copied then. */
+LN_API ln_status ln_context_set_data_n(ln_context *ctx, const char *tname, const void *data,
+                                       size_t byte_count);
+LN_API ln_status ln_context_get_data_n(ln_context *ctx, const char *tname, void *data,
+                                       size_t byte_count);
+
+/* The tensor's own bytes, without a copy, as `ln_context_get_data` gives them for NULL, and how
+ * many they are. *out_data is NULL if there are none. LN_STATE if the tensor has no bytes of its
+ * own, LN_UNSUPPORTED if they are not in main memory. */
+LN_API ln_status ln_context_borrow_data(ln_context *ctx, const char *tname, const void **out_data,
+                                        size_t *out_byte_count);
+
 /* ---- Data as arrays; the context must be LOADED ---- */
 
 /* Copies the array into tensor `tname`, like `ln_context_set_data`; any strides. The shape must be
@@ -337,6 +372,34 @@ LN_API const ln_tensor_entry *ln_context_input(const ln_context *ctx, size_t ind
 LN_API size_t ln_context_output_count(const ln_context *ctx);
 LN_API const ln_tensor_entry *ln_context_output(const ln_context *ctx, size_t index);
 
+/* The names of inputs and outputs, for all functions that take one; NULL past the end. Borrowed
+ * likewise. */
+LN_API const char *ln_context_input_name(const ln_context *ctx, size_t index);
+LN_API const char *ln_context_output_name(const ln_context *ctx, size_t index);
+
+/* ---- What a tensor is, from READY on ----
+ *
+ * As the model says it, so it stays the same from run to run: a dynamic dimension is -1, whatever
+ * a run has made of it; the value has a shape of its own (`ln_context_get_object`). `tname` is an
+ * input, an output, or any other tensor. If there is none of that name, LN_NOT_FOUND is recorded
+ * besides what is returned. The size in bytes is `ln_context_data_size`. */
+
+/* Its element type; TL_DTYPE_INVALID if only a run knows. */
+LN_API tl_dtype ln_context_tensor_dtype(const ln_context *ctx, const char *tname);
+
+/* How many dimensions it has; -1 if only a run knows. */
+LN_API int ln_context_tensor_rank(const ln_context *ctx, const char *tname);
+
+/* Dimension `axis`, from 0 on; -1 if it is dynamic, or there is none. */
+LN_API int64_t ln_context_tensor_dim(const ln_context *ctx, const char *tname, int axis);
+
+/* The symbol of dimension `axis` of an input, such as "batch", which `ln_context_set_symbol` binds;
+ * also when it is bound. NULL if it has none. Borrowed from the context, until it is changed. */
+LN_API const char *ln_context_tensor_symbol(const ln_context *ctx, const char *tname, int axis);
+
+/* 1 if it is the same in all runs: a weight, or what only constants make. */
+LN_API int ln_context_tensor_is_static(const ln_context *ctx, const char *tname);
+
 /* Makes exactly these tensors the inputs of a READY model, where reading an old model, which has
  * `create` for inputs and weights alike, has found others. Each is what a `create` or an `input`
  * makes. A `create` among them becomes an `input` that holds the same after loading; an `input`
@@ -354,6 +417,9 @@ LN_API double ln_context_macs(const ln_context *ctx);
  * each. It is never measured, so it is the same on every machine, and is what `ln_limits.work`
  * limits. The same operators are not in the sum: what they do is counted while they run. */
 LN_API double ln_context_cost(const ln_context *ctx);
+
+/* Work units that the last run took of `ln_limits.work`: its cost, and what only data tell. */
+LN_API double ln_context_work_done(const ln_context *ctx);
 
 /* ---- Inputs whose shape is open, and values of any kind ---- */
 

@@ -10,11 +10,11 @@
  *     ln_context *ctx = ln_context_create();
  *     ln_context_init(ctx, "model.net");                 // read: ONNX, JSON IR or IL
  *     ln_context_compile(ctx, "cpu");                    // lower, fuse, plan memory
- *     printf("%zu bytes\n", ctx->mem_sizes[LN_MEM_CPU]); // the peak, known before running
+ *     printf("%zu bytes\n", ln_context_peak_bytes(ctx, LN_MEM_CPU)); // known before running
  *     ln_context_load(ctx, "model.safetensors");         // allocate, load weights, static part
- *     ln_context_set_data(ctx, "image", pixels);
+ *     ln_context_set_data_n(ctx, "image", pixels, sizeof pixels);
  *     ln_context_run(ctx);                               // as often as needed; allocates nothing
- *     ln_context_get_data(ctx, "prob", answers);
+ *     ln_context_get_data_n(ctx, "prob", answers, sizeof answers);
  *     ln_context_unload(ctx);
  *     ln_context_cleanup(ctx);
  *     ln_context_free(ctx);

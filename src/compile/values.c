@@ -81,3 +81,74 @@ ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_obj
     *out_object = NULL;
     return ln_error_status();
 }
+
+// ---- Bytes with their number ----
+
+// Strings and objects are held by pointers, which mean nothing elsewhere.
+static ln_status check_has_bytes(const ln_tensor_entry *entry)
+{
+    tl_dtype dtype = entry->tensor->dtype;
+    if (dtype != TL_STRING && dtype != TL_OBJECT)
+        return LN_OK;
+    return LN_FAIL(
+        LN_UNSUPPORTED,
+        "tensor '%s' is %s, which has no bytes of its own; use ln_context_get_object and "
+        "ln_context_set_object",
+        entry->name, tl_dtype_title(dtype));
+}
+
+static ln_status check_size(const ln_context *ctx, const char *tname, const void *data,
+                            size_t byte_count, const char *what)
+{
+    ln_tensor_entry *entry;
+    LN_TRY(find_loaded(ctx, tname, &entry));
+    LN_TRY(check_has_bytes(entry));
+    size_t wanted = tl_tensor_size(entry->tensor);
+    if (byte_count != wanted)
+        return LN_FAIL(LN_INVALID, "tensor '%s' has %zu bytes, the %s %zu", tname, wanted, what,
+                       byte_count);
+    if (!data && byte_count > 0)
+        return LN_FAIL(LN_INVALID, "the %s for tensor '%s' is NULL", what, tname);
+    return LN_OK;
+}
+
+ln_status ln_context_set_data_n(ln_context *ctx, const char *tname, const void *data,
+                                size_t byte_count)
+{
+    LN_TRY(check_size(ctx, tname, data, byte_count, "data"));
+    return ln_context_set_data(ctx, tname, data ? data : "");
+}
+
+ln_status ln_context_get_data_n(ln_context *ctx, const char *tname, void *data, size_t byte_count)
+{
+    LN_TRY(check_size(ctx, tname, data, byte_count, "buffer"));
+    if (byte_count == 0)
+        return LN_OK;
+    return ln_context_get_data(ctx, tname, data) ? LN_OK : ln_error_status();
+}
+
+ln_status ln_context_borrow_data(ln_context *ctx, const char *tname, const void **out_data,
+                                 size_t *out_byte_count)
+{
+    if (!out_data || !out_byte_count)
+        return LN_FAIL(LN_INVALID, "the place for the bytes of tensor '%s' is NULL",
+                       tname ? tname : "(null)");
+    *out_data = NULL;
+    *out_byte_count = 0;
+    ln_tensor_entry *entry;
+    LN_TRY(find_loaded(ctx, tname, &entry));
+    LN_TRY(check_has_bytes(entry));
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    if (entry->mtype != LN_MEM_CPU && entry->mtype != LN_MEM_NONE)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s' is in %s; ln_context_get_data_n copies it",
+                       tname, ln_mem_type_title(entry->mtype));
+    if (byte_count == 0)
+        return LN_OK;
+    if (!entry->tensor->data && !entry->is_load)
+        return LN_FAIL(LN_STATE, "tensor '%s' has no value", tname);
+    *out_data = ln_context_get_data(ctx, tname, NULL);
+    if (!*out_data)
+        return ln_error_status();
+    *out_byte_count = byte_count;
+    return LN_OK;
+}

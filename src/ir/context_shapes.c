@@ -90,6 +90,70 @@ static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
     return stated->array_len;
 }
 
+// ---- What a tensor is ----
+
+static const ln_tensor_entry *find_tensor(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *entry =
+        ctx && tname ? ln_tensor_table_find(ctx->tensor_table, tname) : NULL;
+    if (!entry)
+        ln_fail(LN_NOT_FOUND, "the model has no tensor '%s'", tname ? tname : "(null)");
+    return entry;
+}
+
+tl_dtype ln_context_tensor_dtype(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *entry = find_tensor(ctx, tname);
+    if (!entry || !entry->is_open)
+        return entry ? entry->tensor->dtype : TL_DTYPE_INVALID;
+    const ln_op *op = find_input_op(ctx, tname);
+    const ln_param_entry *dtype = op ? ln_param_list_find(op->op_arg->params, "dtype") : NULL;
+    return dtype ? tl_dtype_from_str(dtype->value_string) : TL_DTYPE_INVALID;
+}
+
+// The rank, with the dimensions as far as they are known; -1 if not even the rank is.
+static int shape_of(const ln_context *ctx, const char *tname, int dims[TL_MAXDIM])
+{
+    const ln_tensor_entry *entry = find_tensor(ctx, tname);
+    if (!entry)
+        return -1;
+    if (entry->is_open) {
+        const ln_op *op = find_input_op(ctx, tname);
+        return op ? dims_so_far(op, dims) : -1;
+    }
+    for (int d = 0; d < entry->tensor->ndim; d++)
+        dims[d] = entry->tensor->dims[d];
+    return entry->tensor->ndim;
+}
+
+int ln_context_tensor_rank(const ln_context *ctx, const char *tname)
+{
+    int dims[TL_MAXDIM];
+    return shape_of(ctx, tname, dims);
+}
+
+int64_t ln_context_tensor_dim(const ln_context *ctx, const char *tname, int axis)
+{
+    int dims[TL_MAXDIM];
+    return axis >= 0 && axis < shape_of(ctx, tname, dims) ? dims[axis] : -1;
+}
+
+const char *ln_context_tensor_symbol(const ln_context *ctx, const char *tname, int axis)
+{
+    int dims[TL_MAXDIM];
+    if (axis < 0 || axis >= shape_of(ctx, tname, dims))
+        return NULL;
+    const ln_op *op = find_input_op(ctx, tname);
+    const char *symbol = op ? symbol_at(op, axis) : NULL;
+    return symbol && *symbol ? symbol : NULL;
+}
+
+int ln_context_tensor_is_static(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *entry = find_tensor(ctx, tname);
+    return entry && entry->isstatic;
+}
+
 // ---- Binding ----
 
 static void note_old(binding *b)
