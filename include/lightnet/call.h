@@ -207,7 +207,8 @@ LN_API ln_status ln_call_graph_arity(ln_call *call, const char *param, int *out_
 
 /* Counts steps that depend on data and so are not in the `cost` of the operator's description: to
  * be called before they are done, in parts that last no longer than milliseconds. LN_LIMIT once the
- * limit of the context is passed, LN_TIMEOUT once its time is up. */
+ * limit of the context is passed, LN_TIMEOUT once its time is up, LN_CANCELLED once its end was
+ * requested. */
 LN_API ln_status ln_call_charge(ln_call *call, double steps);
 
 /* Input `index` as an object, retained: without a copy where it is one already. */

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lightnet/cancel.h>
 #include <lightnet/dfg.h>
 #include <lightnet/export.h>
 #include <lightnet/hash.h>
@@ -113,6 +114,7 @@ struct ln_context {
     char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
     double work_done;   /* work units that the last run took, of `limits.work` */
     unsigned params_version; /* counts parameters that were set */
+    ln_cancel *cancel;       /* `ln_context_set_cancel`, held; NULL: none */
 };
 typedef struct ln_context ln_context;
 
@@ -164,6 +166,13 @@ LN_API ln_status ln_context_set_timeout(ln_context *ctx, double seconds);
  * limits of contexts hold as well. What goes on beyond it, or begins after it, returns LN_TIMEOUT.
  * LN_INVALID for a negative number or NaN. */
 LN_API ln_status ln_thread_set_timeout(double seconds);
+
+/* Lets `cancel` end each call from now on that reads, binds shapes, compiles, loads or runs,
+ * wherever a time limit is looked at: once it is requested, they return LN_CANCELLED, with the
+ * operator, and leave the context as a failure does: a LOADED one stays LOADED, and may run again
+ * with another one; its outputs are undefined until then. Held until it is replaced; NULL: none,
+ * which is how contexts and clones begin. LN_INVALID if `ctx` is NULL. */
+LN_API ln_status ln_context_set_cancel(ln_context *ctx, ln_cancel *cancel);
 
 /* Readers take some faults of model files that their format forbids but that other engines accept,
  * such as a constant that is defined twice, with a warning (`lightnet/msg.h`). A strict context

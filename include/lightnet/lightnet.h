@@ -34,6 +34,7 @@
 /* Errors, memory, messages. */
 #include <lightnet/act.h>
 #include <lightnet/allocator.h>
+#include <lightnet/cancel.h>
 #include <lightnet/msg.h>
 #include <lightnet/status.h>
 #include <lightnet/version.h>

@@ -31,7 +31,8 @@ LN_CPPSTART
     X(LN_LIMIT, "over a limit")                                                                    \
     X(LN_STATE, "called in the wrong state")                                                       \
     X(LN_INTERNAL, "defect in the library")                                                        \
-    X(LN_TIMEOUT, "out of time")
+    X(LN_TIMEOUT, "out of time")                                                                   \
+    X(LN_CANCELLED, "cancelled")
 
 /* Where a program defines LN_CHECK_STATUS before it includes this header, clang warns of statuses
  * that are ignored; `(void)call()` says that one is dropped on purpose. */

@@ -206,6 +206,7 @@ static void run_with_workers(ln_pool *pool, size_t count, ln_pool_task *task, vo
     pool->task = task;
     pool->job = job;
     pool->deadline_ns = ln_deadline_get();
+    pool->cancel = ln_cancel_watched();
     pool->has_dealt = true;
     deal(pool, count, thread_count);
     ln_pool_do_pieces(pool, me);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <lightnet/cancel.h>
+
 #include "base/pool.h"
 
 #define LN_LINE_BYTES 128 // two lines: some processors fetch them in pairs
@@ -42,9 +44,10 @@ struct ln_pool {
     // What jobs change.
     _Alignas(LN_LINE_BYTES) ln_pool_task *task;
     void *job;
-    int64_t deadline_ns; // of the thread that deals: pieces after it are not done; 0: none
-    size_t given_count;  // pieces that workers have done, since the pool was made
-    size_t depth;        // of begin and end
+    int64_t deadline_ns;     // of the thread that deals: pieces after it are not done; 0: none
+    const ln_cancel *cancel; // that the thread looks at which deals, likewise; NULL: none
+    size_t given_count;      // pieces that workers have done, since the pool was made
+    size_t depth;            // of begin and end
     bool is_dealing;
     bool has_dealt; // in this row of jobs
     bool will_deal; // the row before did

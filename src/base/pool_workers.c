@@ -69,7 +69,8 @@ static bool take(_Atomic ln_piece_range *range, bool is_from_end, size_t *out_in
 
 static void do_piece(ln_pool *pool, ln_pool_worker *me, size_t index)
 {
-    if (pool->deadline_ns == 0 || ln_now_ns() < pool->deadline_ns)
+    bool is_late = pool->deadline_ns != 0 && ln_now_ns() >= pool->deadline_ns;
+    if (!is_late && !(pool->cancel && ln_cancel_is_requested(pool->cancel)))
         pool->task(pool->job, index);
     size_t done = atomic_load_explicit(&me->done_count, memory_order_relaxed);
     atomic_store_explicit(&me->done_count, done + 1, memory_order_release);

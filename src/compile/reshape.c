@@ -205,7 +205,8 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(is_random)                                                                            \
     OF_MODEL(weights_from)                                                                         \
     OF_CALLER(work_done)                                                                           \
-    OF_MODEL(params_version)
+    OF_MODEL(params_version)                                                                       \
+    OF_CALLER(cancel)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

@@ -59,6 +59,7 @@ void ln_context_free(ln_context *ctx)
     if (!ctx->outer) // a graph has that of its root
         ln_pool_release(ctx->pool);
     ln_writes_release(ctx->writes);
+    ln_cancel_release(ctx->cancel);
     ln_free(ctx);
 }
 
@@ -125,6 +126,16 @@ ln_status ln_context_set_timeout(ln_context *ctx, double seconds)
     if (!ctx || !(seconds >= 0))
         return LN_FAIL(LN_INVALID, "no context, or a time limit of %g s", seconds);
     ctx->timeout = seconds;
+    return LN_OK;
+}
+
+ln_status ln_context_set_cancel(ln_context *ctx, ln_cancel *cancel)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    ln_cancel_retain(cancel); // first: it may be the one that is held
+    ln_cancel_release(ctx->cancel);
+    ctx->cancel = cancel;
     return LN_OK;
 }
 

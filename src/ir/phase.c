@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets and deadlines of planning, loading and running.
+// Budgets, deadlines and ends on request of planning, loading and running.
 
 #include "ir/phase.h"
 
@@ -44,19 +44,25 @@ static void set_deadline(const ln_context *root, int64_t outer_ns)
     ln_deadline_set(earliest);
 }
 
+static bool is_stopped(ln_status status)
+{
+    return status == LN_TIMEOUT || status == LN_CANCELLED;
+}
+
 void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
 {
     *out_phase = (ln_phase){0};
     if (!ctx || ctx->outer || ctx->phase == (int)kind)
         return;
-    if (ln_error_status() == LN_TIMEOUT)
+    if (is_stopped(ln_error_status()))
         ln_error_clear(); // of an earlier phase
     *out_phase = (ln_phase){.root = ctx,
                             .kind = ctx->phase,
                             .work_left = ctx->work_left,
                             .work_limit = ctx->work_limit,
                             .start_ns = ctx->start_ns,
-                            .deadline_ns = ln_deadline_get()};
+                            .deadline_ns = ln_deadline_get(),
+                            .cancel = ln_cancel_watched()};
     ctx->phase = (int)kind;
     ctx->work_limit = ctx->limits.work;
     if (kind == LN_PHASE_PLAN && ctx->work_limit > LN_PLAN_WORK)
@@ -64,6 +70,8 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase)
     ctx->work_left = ctx->work_limit;
     ctx->start_ns = ctx->timeout > 0 ? ln_now_ns() : 0;
     set_deadline(ctx, out_phase->deadline_ns);
+    if (ctx->cancel)
+        ln_cancel_watch(ctx->cancel);
 }
 
 static const char *name_of(int kind)
@@ -71,11 +79,16 @@ static const char *name_of(int kind)
     return kind == LN_PHASE_LOAD ? "loading" : kind == LN_PHASE_RUN ? "the run" : "planning";
 }
 
-ln_status ln_phase_check(const ln_context *ctx, const ln_op *op)
+static ln_status fail_cancelled(const ln_context *root, const ln_op *op)
 {
-    if (!ln_deadline_passed() || ln_error_status() == LN_TIMEOUT)
-        return ln_deadline_passed() ? LN_TIMEOUT : LN_OK;
-    const ln_context *root = ln_context_root((ln_context *)(uintptr_t)ctx);
+    if (!op)
+        return LN_FAIL(LN_CANCELLED, "%s was cancelled", name_of(root->phase));
+    return LN_FAIL(LN_CANCELLED, "%s was cancelled in operator '%s' (%s)", name_of(root->phase),
+                   op->op_arg->name, op->op_arg->optype);
+}
+
+static ln_status fail_late(const ln_context *root, const ln_op *op)
+{
     bool is_whole = of_thread.deadline_ns != 0 && ln_deadline_get() == of_thread.deadline_ns;
     int64_t start = is_whole ? of_thread.start_ns : root->start_ns;
     char words[160];
@@ -90,6 +103,17 @@ ln_status ln_phase_check(const ln_context *ctx, const ln_op *op)
                    name_of(root->phase), elapsed, op->op_arg->name, op->op_arg->optype, words);
 }
 
+ln_status ln_phase_check(const ln_context *ctx, const ln_op *op)
+{
+    if (!ln_deadline_passed())
+        return LN_OK;
+    if (is_stopped(ln_error_status()))
+        return ln_error_status();
+    const ln_context *root = ln_context_root((ln_context *)(uintptr_t)ctx);
+    return ln_cancel_is_requested(ln_cancel_watched()) ? fail_cancelled(root, op)
+                                                       : fail_late(root, op);
+}
+
 ln_status ln_phase_end(const ln_phase *phase, ln_status status)
 {
     ln_context *root = phase->root;
@@ -100,6 +124,7 @@ ln_status ln_phase_end(const ln_phase *phase, ln_status status)
     root->work_limit = phase->work_limit;
     root->start_ns = phase->start_ns;
     ln_deadline_set(phase->deadline_ns);
+    ln_cancel_watch(phase->cancel);
     return status;
 }
 

@@ -30,6 +30,7 @@ typedef struct ln_phase {
     int kind;
     double work_left, work_limit;
     int64_t start_ns, deadline_ns;
+    const ln_cancel *cancel;
 } ln_phase;
 
 // `ctx` may be NULL, a graph, or in a phase of this kind already: then nothing begins.
@@ -38,8 +39,8 @@ void ln_phase_begin(ln_context *ctx, ln_phase_kind kind, ln_phase *out_phase);
 // Ends what began. Returns `status`.
 ln_status ln_phase_end(const ln_phase *phase, ln_status status);
 
-// LN_TIMEOUT once the deadline has passed, with the operator at which that was found; `op` may be
-// NULL. The message of a failure with LN_TIMEOUT stays.
+// LN_TIMEOUT once the deadline has passed, LN_CANCELLED once the end was requested, with the
+// operator at which that was found; `op` may be NULL. The message of such a failure stays.
 ln_status ln_phase_check(const ln_context *ctx, const ln_op *op);
 
 // Takes work units from the budget; false if there are no longer as many.

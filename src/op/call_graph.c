@@ -186,7 +186,7 @@ static ln_status run_on(ln_call *call, ln_context *graph, int in_count, ln_objec
 {
     LN_TRY(set_inputs(call, graph, in_count, ins));
     ln_status status = graph->runner->run(graph);
-    if (status == LN_TIMEOUT)
+    if (status == LN_TIMEOUT || status == LN_CANCELLED)
         return call->op_arg->status = status; // the message names the operator inside
     if (status != LN_OK)
         return ln_call_fail(call, status, "%s", ln_error_message());
