@@ -39,13 +39,14 @@ static ln_status generate_table(const request *r, char **out_text)
     return ln_opdesc_generate_table(r->arch, r->paths, r->path_count, r->base_count, out_text);
 }
 
-// What runs untrusted models has to know what each operator may cost.
-static ln_status check_costs(const ln_opdesc_set *set)
+// Rows have functions by name; snippets are for operators of users.
+static ln_status check_form(const ln_opdesc_set *set)
 {
     for (const ln_opdesc *op = set->first; op; op = op->next)
-        if ((op->run || op->static_run || op->compute) && ln_opdesc_is_generated(op) && !op->cost)
+        if (ln_opdesc_is_generated(op) && !ln_opdesc_is_call(op))
             return ln_fail_at(op->source->place, LN_INVALID,
-                              "'%s' runs, but neither it nor its base says its 'cost'", op->optype);
+                              "'%s' is not in call form: neither it nor its base has 'infer'",
+                              op->optype);
     return LN_OK;
 }
 
@@ -72,10 +73,10 @@ static ln_status read_descriptions(const request *r, ln_opdesc_set *set)
     for (ln_opdesc *op = set->first; op; op = op->next) {
         if (!op->author)
             op->author = "LightNet";
-        if (!op->cost && ln_opdesc_is_call(op))
+        if (!op->cost)
             op->cost = "ln_cost_steps"; // of each element and multiply-accumulate one
     }
-    return check_costs(set);
+    return check_form(set);
 }
 
 // A header that is as it was keeps its time, so that nobody is compiled again who includes it.

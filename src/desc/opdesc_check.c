@@ -730,6 +730,7 @@ static ln_status check_call(const ln_opdesc *op)
     LN_TRY(check_function(op, "calc_offset", op->calc_offset));
     LN_TRY(check_function(op, "macs", op->macs));
     LN_TRY(check_function(op, "cost", op->cost));
+    LN_TRY(check_function(op, "commutes", op->commutes));
     if (op->prepare && !op->compute)
         return ln_fail_at(key_or_value_place(op->source, "prepare"), LN_INVALID,
                           "an operator with 'prepare' has 'compute'");

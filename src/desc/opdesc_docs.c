@@ -229,7 +229,10 @@ static void put_op(ln_text *text, const ln_opdesc *op)
         ln_text_printf(text, "\nElement types: %s\n", op->dtypes);
     if (op->nan)
         ln_text_printf(text, "\nNaN and infinity: %s\n", op->nan);
-    if (op->commutes)
+    if (op->commutes && op->infer)
+        ln_text_puts(text,
+                     "\nThe first two inputs may change places where no bit changes by it.\n");
+    else if (op->commutes)
         ln_text_printf(text, "\nThe first two inputs may change places if `%s`.\n", op->commutes);
     if (op->macs && !op->infer)
         ln_text_printf(text, "\nMultiply-accumulates of a run: `%s`.\n", op->macs);

@@ -21,6 +21,7 @@ static const struct {
      "(ln_op_arg *op_arg, ln_tensor_entry *te);\n"},
     {offsetof(ln_opdesc, macs), true, "double ", "(const ln_call *call);\n"},
     {offsetof(ln_opdesc, cost), true, "double ", "(const ln_call *call);\n"},
+    {offsetof(ln_opdesc, commutes), true, "int ", "(ln_op_arg *op_arg);\n"},
     {offsetof(ln_opdesc, is_random), false, "int ", "(const ln_op_arg *op_arg);\n"},
 };
 

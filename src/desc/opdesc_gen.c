@@ -469,47 +469,6 @@ static void put_prepare(printer *p)
     ln_gen_put(p, 8, "@_post_run(op_arg);\n}\n", "");
 }
 
-// Of an operator in call form: over `call`.
-static void put_call_commutes(printer *p)
-{
-    if (!p->op->commutes)
-        return;
-    ln_gen_put(p, 0, "static int @_commutes(ln_op_arg *op_arg)\n{", "");
-    ln_gen_put(p, 4, "const ln_call *call = op_arg->priv;", "");
-    ln_text_printf(p->text, "    return call && (%s) ? 1 : 0;\n", p->op->commutes);
-    ln_gen_put(p, 0, "}\n", "");
-}
-
-// All that comes before `run`, and what gives it back, for an operator of type `name`.
-static void print_beginning(const ln_opdesc *op, const char *name, ln_text *text)
-{
-    ln_opdesc named = *op;
-    named.optype = name;
-    printer p = {.op = &named, .text = text, .keeps_all = true};
-    ln_gen_scope_of_prepare(&p.scope, op);
-    if (p.scope.status != LN_OK)
-        text->status = p.scope.status;
-    put_priv_struct(&p);
-    put_prepare(&p);
-    ln_opdesc_put_post_run(&p);
-    ln_text_deinit(&p.scope);
-}
-
-bool ln_opdesc_shares_beginning(const ln_opdesc *op, const ln_opdesc *base)
-{
-    if (!base || ln_opdesc_is_call(op) || ln_opdesc_is_call(base) || !ln_c_is_blank(op->post_run) ||
-        !ln_c_is_blank(base->post_run))
-        return false;
-    ln_text text = {0}, base_text = {0};
-    print_beginning(op, base->optype, &text);
-    print_beginning(base, base->optype, &base_text);
-    bool is_same = text.status == LN_OK && base_text.status == LN_OK &&
-                   strcmp(text.bytes, base_text.bytes) == 0;
-    ln_text_deinit(&text);
-    ln_text_deinit(&base_text);
-    return is_same;
-}
-
 const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op)
 {
     if (strcmp(op->arch, "none") == 0)
@@ -526,34 +485,27 @@ const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op)
 
 static void put_functions(printer *p)
 {
-    if (ln_opdesc_is_call(p->op)) {
-        put_call_commutes(p);
-        return;
-    }
     if (ln_gen_has_priv(p))
         put_priv_struct(p);
-    if (!p->base)
-        put_prepare(p);
+    put_prepare(p);
     ln_opdesc_put_life(p);
 }
 
-static void put_op(printer *p, bool has_tables)
+static void put_op(printer *p)
 {
     const ln_opdesc *op = p->op;
-    if (!ln_opdesc_is_call(op)) {
+    bool is_call = ln_opdesc_is_call(op);
+    if (!is_call) {
         ln_gen_scope_of_prepare(&p->scope, op);
         ln_gen_scope_of_life(&p->life, op);
-    } else if (!has_tables && !op->commutes) {
-        return;
     }
     if (p->scope.status != LN_OK || p->life.status != LN_OK)
         p->text->status = LN_NO_MEMORY;
     ln_text_printf(p->text, "// ---- %s ----\n\n", op->optype);
-    if (has_tables)
-        ln_opdesc_put_tables(p);
-    put_functions(p);
-    if (has_tables)
-        ln_opdesc_put_proto(p);
+    ln_opdesc_put_tables(p);
+    if (!is_call)
+        put_functions(p);
+    ln_opdesc_put_proto(p);
     ln_text_deinit(&p->scope);
     ln_text_deinit(&p->life);
 }
@@ -604,21 +556,16 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
     ln_opdesc_put_prototypes(set, NULL, text);
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op))
-            put_op(&(printer){.op = op, .text = text}, true);
+            put_op(&(printer){.op = op, .text = text});
 }
 
-void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text)
+void ln_opdesc_put_head(const ln_opdesc_set *set, const char *arch, ln_text *text)
 {
     ln_text_printf(text,
                    "// The operators of arch '%s'. Made by lightnet-gen from their descriptions: "
                    "change those, not this file.\n\n"
-                   "#include <string.h>\n\n"
-                   "#include <lightnet/allocator.h>\n"
                    "#include <lightnet/call.h>\n"
-                   "#include <lightnet/op.h>\n"
-                   "#include <lightnet/op_info.h>\n"
                    "#include <lightnet/op_support.h>\n"
-                   "#include <lightnet/opck.h>\n"
                    "#include \"ir/op_rows.h\"\n",
                    arch);
     for (const ln_opdesc *op = set->first; op; op = op->next)
@@ -626,13 +573,6 @@ void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_te
             put_all_includes(op, text);
     ln_text_puts(text, "\n");
     ln_opdesc_put_prototypes(set, arch, text);
-    for (const ln_opdesc *op = set->first; op; op = op->next) {
-        const ln_opdesc *base = ln_opdesc_base(set, op);
-        printer p = {.op = op, .text = text, .keeps_all = true};
-        p.base = ln_opdesc_shares_beginning(op, base) ? base : NULL;
-        if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
-            put_op(&p, false);
-    }
 }
 
 void ln_opdesc_print_table(const ln_opdesc_set *set, const char *arch, ln_text *text)

@@ -14,9 +14,9 @@ LN_CPPSTART
 // the snippets do. Failures go to `text->status`.
 void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *text);
 
-// The functions of every generated operator of the set whose arch is `arch`, for tables that are
-// rows (opdesc_rows.h).
-void ln_opdesc_print_functions(const ln_opdesc_set *set, const char *arch, ln_text *text);
+// What comes before the rows (opdesc_rows.h) of the generated operators of the set whose arch is
+// `arch`: headers, and the prototypes of functions.
+void ln_opdesc_put_head(const ln_opdesc_set *set, const char *arch, ln_text *text);
 
 // Prototypes of the functions that the generated operators whose arch is `arch`, or of all archs
 // when it is NULL, name: `infer`, `prepare`, `compute` and the like, each once.
@@ -29,10 +29,6 @@ void ln_opdesc_print_header(const ln_opdesc_set *set, const char *arch, ln_text 
 
 // The operator of arch `none` of which `op` is the variant by its name; NULL if there is none.
 const ln_opdesc *ln_opdesc_base(const ln_opdesc_set *set, const ln_opdesc *op);
-
-// Whether pre_run, check and post_run of `op` in ln_opdesc_print_functions are those of `base`.
-// Then so are the other functions whose snippets are the same, but for static_run and run.
-bool ln_opdesc_shares_beginning(const ln_opdesc *op, const ln_opdesc *base);
 
 // Declarations of the generated operators whose arch is `arch`, and
 // `ln_op *ln_arch_ops_<arch>[]`, which ends with NULL.

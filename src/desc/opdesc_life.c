@@ -106,7 +106,7 @@ static void put_run(printer *p, const char *suffix, const char *snippet)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-void ln_opdesc_put_post_run(printer *p)
+static void put_post_run(printer *p)
 {
     const ln_opdesc *op = p->op;
     const ln_opdesc_tensor *variadic = ln_gen_variadic(op);
@@ -132,8 +132,7 @@ void ln_opdesc_put_post_run(printer *p)
 static void put_calc_offset(printer *p)
 {
     const char *snippet = p->op->calc_offset;
-    if (ln_c_is_blank(snippet) ||
-        ln_gen_is_of_base(p, snippet, p->base ? p->base->calc_offset : NULL))
+    if (ln_c_is_blank(snippet))
         return;
     ln_gen_put(p, 0, "static size_t @_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)\n{", "");
     put_priv_local(p, snippet, "return 0;");
@@ -146,10 +145,9 @@ static void put_calc_offset(printer *p)
     ln_gen_put(p, 0, "}\n", "");
 }
 
-// `snippet` and `of_base` are an estimate of this description and of its base.
-static void put_estimate(printer *p, const char *suffix, const char *snippet, const char *of_base)
+static void put_estimate(printer *p, const char *suffix, const char *snippet)
 {
-    if (!snippet || ln_gen_is_of_base(p, snippet, of_base))
+    if (!snippet)
         return;
     ln_text_printf(p->text, "static double %s_%s(ln_op_arg *op_arg)\n{\n", p->op->optype, suffix);
     put_priv_local(p, snippet, "return 0;");
@@ -159,8 +157,7 @@ static void put_estimate(printer *p, const char *suffix, const char *snippet, co
 
 static void put_commutes(printer *p)
 {
-    if (!p->op->commutes ||
-        ln_gen_is_of_base(p, p->op->commutes, p->base ? p->base->commutes : NULL))
+    if (!p->op->commutes)
         return;
     ln_gen_put(p, 0, "static int @_commutes(ln_op_arg *op_arg)\n{", "");
     put_priv_local(p, p->op->commutes, "return 0;");
@@ -175,10 +172,9 @@ void ln_opdesc_put_life(printer *p)
     put_run(p, "run", op->run);
     if (!ln_c_is_blank(op->post_run))
         put_run(p, "release", op->post_run);
-    if (!p->base)
-        ln_opdesc_put_post_run(p);
+    put_post_run(p);
     put_calc_offset(p);
-    put_estimate(p, "macs", op->macs, p->base ? p->base->macs : NULL);
-    put_estimate(p, "cost", op->cost, p->base ? p->base->cost : NULL);
+    put_estimate(p, "macs", op->macs);
+    put_estimate(p, "cost", op->cost);
     put_commutes(p);
 }

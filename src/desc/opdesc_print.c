@@ -77,8 +77,6 @@ bool ln_gen_mentions_part(const char *scope, const char *name, const char *suffi
 bool ln_gen_is_kept(const printer *p, const char *arg_name)
 {
     static const char *const suffixes[] = {"", "_entry", "_name", "_len", "_count"};
-    if (p->keeps_all)
-        return true;
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (ln_gen_mentions_part(p->life.bytes, arg_name, suffixes[i]))
             return true;

@@ -19,17 +19,7 @@ typedef struct printer {
     ln_text scope; // every snippet of <op>_prepare
     ln_text
         life; // every snippet of static_run, run, post_run, calc_offset, macs, cost and commutes
-    bool keeps_all; // the private struct has all arguments, whatever the life functions look at
-    const ln_opdesc *base; // has the functions up to `run`, and those whose snippets are the same;
-                           // NULL: none
 } printer;
-
-// A snippet whose function is the base's.
-static inline bool ln_gen_is_of_base(const printer *p, const char *snippet,
-                                     const char *base_snippet)
-{
-    return p->base && snippet && base_snippet && strcmp(snippet, base_snippet) == 0;
-}
 
 // ---- opdesc_print.c ----
 
@@ -66,9 +56,6 @@ static inline bool ln_gen_is_true(ln_desc_flag flag)
 
 // static_run, run, post_run, calc_offset, macs, cost and commutes.
 void ln_opdesc_put_life(printer *p);
-
-// post_run alone.
-void ln_opdesc_put_post_run(printer *p);
 
 // ---- opdesc_tables.c ----
 

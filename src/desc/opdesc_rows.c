@@ -175,64 +175,16 @@ static size_t put_since(row_printer *p, const ln_opdesc *op)
     return put_array(p, "int", &body);
 }
 
-// ---- Members that are structs ----
-
-// `members` end with ", "; they are freed.
-static void put_struct(row_printer *p, const char *member, const char *type, const char *first,
-                       ln_text *members)
-{
-    size_t len = members->len;
-    ln_text_printf(&p->rows, "        .%s = &(const %s){%s%.*s},\n", member, type, first, (int)len,
-                   members->bytes ? members->bytes : "");
-    if (members->status != LN_OK)
-        p->status = members->status;
-    ln_text_deinit(members);
-}
-
 // ---- Functions ----
 
 // A member of a struct, unless it is that of the base. What a base has cannot be left out.
 static void put_member(row_printer *p, ln_text *text, const ln_opdesc *op, const char *member,
-                       const char *name, const char *base_name, bool may_be_of_base)
+                       const char *name, const char *base_name)
 {
-    if (may_be_of_base && base_name && !name)
+    if (base_name && !name)
         p->status = LN_FAIL(LN_INVALID, "'%s' has no '%s', but its base has", op->optype, member);
-    else if (name && !(may_be_of_base && same_text(name, base_name)))
+    else if (name && !same_text(name, base_name))
         ln_text_printf(text, ".%s = %s, ", member, name);
-}
-
-// The same of a function that is made of a snippet.
-static void put_made(row_printer *p, ln_text *text, const ln_opdesc *op, const char *member,
-                     const char *snippet, const char *base_snippet, bool may_be_of_base)
-{
-    char name[512];
-    snprintf(name, sizeof name, "%s_%s", op->optype, member);
-    bool is_of_base = may_be_of_base && same_text(snippet, base_snippet);
-    if (!is_of_base)
-        put_member(p, text, op, member, snippet ? name : NULL, base_snippet, may_be_of_base);
-}
-
-static const char *unless_blank(const char *snippet)
-{
-    return ln_c_is_blank(snippet) ? NULL : snippet;
-}
-
-static void put_life(row_printer *p, const ln_opdesc *op, const ln_opdesc *base, bool is_of_base)
-{
-    static const ln_opdesc none;
-    const ln_opdesc *from = is_of_base ? base : &none;
-    const char *beginning = is_of_base ? "" : NULL;
-    ln_text life = {0};
-    put_made(p, &life, op, "pre_run", "", beginning, is_of_base);
-    put_made(p, &life, op, "static_run", op->static_run, NULL, false);
-    put_made(p, &life, op, "run", op->run, NULL, false);
-    put_made(p, &life, op, "post_run", "", beginning, is_of_base);
-    put_made(p, &life, op, "calc_offset", unless_blank(op->calc_offset),
-             unless_blank(from->calc_offset), is_of_base);
-    put_made(p, &life, op, "check", "", beginning, is_of_base);
-    put_made(p, &life, op, "macs", op->macs, from->macs, is_of_base);
-    put_made(p, &life, op, "cost", op->cost, from->cost, is_of_base);
-    put_struct(p, "life", "ln_op_life", is_of_base ? ".is_of_base = true, " : "", &life);
 }
 
 // ---- Facts ----
@@ -256,24 +208,28 @@ static void put_lists(row_printer *p, ln_text *facts, const ln_opdesc *op, const
         ln_text_printf(&p->rows, "        .mtype = %s,\n", mtype);
 }
 
-// `shares_life`: its life begins as that of the base.
-static void put_facts(row_printer *p, const ln_opdesc *op, const ln_opdesc *base, bool shares_life)
+// `members` end with ", "; they are freed.
+static void put_struct(row_printer *p, const char *member, const char *type, ln_text *members)
+{
+    if (members->len > 0)
+        ln_text_printf(&p->rows, "        .%s = &(const %s){%s},\n", member, type, members->bytes);
+    if (members->status != LN_OK)
+        p->status = members->status;
+    ln_text_deinit(members);
+}
+
+static void put_facts(row_printer *p, const ln_opdesc *op, const ln_opdesc *base)
 {
     static const ln_opdesc none;
-    bool is_call = ln_opdesc_is_call(op), has_base = base && ln_opdesc_is_call(base);
-    const ln_opdesc *from = has_base ? base : &none;
+    const ln_opdesc *from = base ? base : &none;
     ln_text facts = {0};
     put_lists(p, &facts, op, base);
-    if (is_call) {
-        put_member(p, &facts, op, "infer", op->infer, from->infer, has_base);
-        put_member(p, &facts, op, "call_macs", op->macs, from->macs, has_base);
-        put_member(p, &facts, op, "call_cost", op->cost, from->cost, has_base);
-    }
-    put_made(p, &facts, op, "commutes", op->commutes, base ? base->commutes : NULL, shares_life);
-    put_member(p, &facts, op, "is_random", op->is_random, base ? base->is_random : NULL,
-               base != NULL);
-    if (facts.len > 0)
-        put_struct(p, "facts", "ln_op_facts", "", &facts);
+    put_member(p, &facts, op, "infer", op->infer, from->infer);
+    put_member(p, &facts, op, "call_macs", op->macs, from->macs);
+    put_member(p, &facts, op, "call_cost", op->cost, from->cost);
+    put_member(p, &facts, op, "commutes", op->commutes, from->commutes);
+    put_member(p, &facts, op, "is_random", op->is_random, from->is_random);
+    put_struct(p, "facts", "ln_op_facts", &facts);
 }
 
 static void put_number(row_printer *p, const char *member, double number)
@@ -296,17 +252,12 @@ static void put_row(row_printer *p, const ln_opdesc *op)
     ln_text_printf(&p->rows, "    {\n        .optype = \"%s\",\n", op->optype);
     if (base)
         ln_text_printf(&p->rows, "        .base = \"%s\",\n", base->optype);
-    bool shares_life = ln_opdesc_shares_beginning(op, base);
-    put_facts(p, op, base, shares_life);
-    if (ln_opdesc_is_call(op)) {
-        put_function(p, "accepts", op->accepts);
-        put_function(p, "prepare", op->prepare);
-        put_function(p, "workspace", op->workspace);
-        put_function(p, "compute", op->compute);
-        put_function(p, "calc_offset", op->calc_offset);
-    } else {
-        put_life(p, op, base, shares_life);
-    }
+    put_facts(p, op, base);
+    put_function(p, "accepts", op->accepts);
+    put_function(p, "prepare", op->prepare);
+    put_function(p, "workspace", op->workspace);
+    put_function(p, "compute", op->compute);
+    put_function(p, "calc_offset", op->calc_offset);
     put_number(p, "rtol", op->rtol);
     put_number(p, "step_cost", op->step_cost);
     if (op->any_address == LN_DESC_TRUE)
@@ -339,7 +290,7 @@ static void put_set(row_printer *p)
 void ln_opdesc_print_rows(const ln_opdesc_set *set, const char *arch, ln_text *text)
 {
     row_printer p = {.set = set, .arch = arch, .text = text};
-    ln_opdesc_print_functions(set, arch, text);
+    ln_opdesc_put_head(set, arch, text);
     for (const ln_opdesc *op = set->first; op && p.status == LN_OK; op = op->next)
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)
             put_row(&p, op);

@@ -8,20 +8,15 @@
 #include "tests/test.h"
 
 #define BASE                                                                                       \
-    "half {optype: 'half', author: 'x', arch: 'none', doc: 'what it does', dtypes: 'floats',"      \
-    "tensors_in: [{arg_name: 'src', mtype: 'LN_MEM_NONE', doc: 'any shape'}],"                     \
-    "tensors_out: [{arg_name: 'dst', mtype: 'LN_MEM_NONE', ndim: 'src->ndim', dims: 'src->dims',"  \
-    "dtype: 'src->dtype'}], params: [{arg_name: 'k', ptype: 'LN_PARAM_NUMBER', realtype: 'int',"   \
-    "default: 2, doc: 'a number'}]}\n"
+    "half {optype: 'half', arch: 'none', doc: 'what it does', dtypes: 'floats',"                   \
+    "tensors_in: [{arg_name: 'src', doc: 'any shape'}], tensors_out: [{arg_name: 'dst'}],"         \
+    "params: [{int: 'k', default: 2, doc: 'a number'}], infer: 'infer_half'}\n"
 
-#define VARIANT                                                                                    \
-    "half_cpu : half {optype: 'half_cpu', arch: 'cpu', tensors_in: [{mtype: 'LN_MEM_CPU'}],"       \
-    "tensors_out: [{mtype: 'LN_MEM_CPU'}], run: 'half(src, dst, k)'}"
+#define VARIANT "half_cpu {compute: 'compute_half', tensors_in: [{}], tensors_out: [{}]}"
 
 #define OTHER                                                                                      \
-    "half_cpu : half {optype: 'half_cpu', arch: 'cpu', doc: 'in another way', tensors_in: "        \
-    "[{mtype: 'LN_MEM_CPU', optional: true}], tensors_out: [{mtype: 'LN_MEM_CPU'}], run: "         \
-    "'half(dst, k)'}"
+    "half_cpu {doc: 'in another way', tensors_in: [{optional: true}], tensors_out: [{}],"          \
+    "compute: 'compute_half', commutes: 'commutes_half'}"
 
 typedef void print_fn(const ln_opdesc_set *set, const char *arch, ln_text *code);
 
@@ -50,17 +45,16 @@ static void check_parts(const ln_text *code, const char *const *parts, bool is_t
 
 TEST(a_variant_says_what_differs_from_its_base)
 {
-    static const char *const has[] = {
-        "#include \"ir/op_rows.h\"\n",
-        "static void half_cpu_run(ln_op_arg *op_arg)\n",
-        ".optype = \"half_cpu\"",
-        ".base = \"half\"",
-        ".mtype = LN_MEM_CPU",
-        ".life = &(const ln_op_life){.is_of_base = true, .run = half_cpu_run, },",
-        "ln_op_rows ln_ops_cpu = {\n",
-        "    .base = &ln_ops_none,\n",
-        NULL};
-    static const char *const lacks[] = {"ln_arg_info", "ln_param_row", ".facts", ".pre_run", NULL};
+    static const char *const has[] = {"#include \"ir/op_rows.h\"\n",
+                                      "ln_status compute_half(ln_call *call);\n",
+                                      ".optype = \"half_cpu\"",
+                                      ".base = \"half\"",
+                                      ".mtype = LN_MEM_CPU",
+                                      ".compute = compute_half,",
+                                      "ln_op_rows ln_ops_cpu = {\n",
+                                      "    .base = &ln_ops_none,\n",
+                                      NULL};
+    static const char *const lacks[] = {"ln_arg_info", "ln_param_row", ".facts", ".infer", NULL};
     ln_text code = {0};
     print(ln_opdesc_print_rows, BASE VARIANT, "cpu", &code);
     check_parts(&code, has, true);
@@ -72,9 +66,9 @@ TEST(a_list_that_differs_is_written_and_the_others_are_not)
 {
     static const char *const has[] = {
         "static const ln_arg_info t0[] = {\n    {\"src\", NULL, LN_ARG_OPTIONAL, LN_MEM_CPU,",
-        ".facts = &(const ln_op_facts){.ins = t0, },",
-        ".life = &(const ln_op_life){.pre_run = half_cpu_pre_run, ", NULL};
-    static const char *const lacks[] = {"ln_param_row", ".outs", "any shape", "is_of_base", NULL};
+        "int commutes_half(ln_op_arg *op_arg);\n",
+        ".facts = &(const ln_op_facts){.ins = t0, .commutes = commutes_half, },", NULL};
+    static const char *const lacks[] = {"ln_param_row", ".outs", "any shape", ".infer", NULL};
     ln_text code = {0};
     print(ln_opdesc_print_rows, BASE OTHER, "cpu", &code);
     check_parts(&code, has, true);
@@ -85,12 +79,12 @@ TEST(a_list_that_differs_is_written_and_the_others_are_not)
 TEST(equal_lists_are_there_once)
 {
     static const char second[] =
-        "third {optype: 'third', author: 'x', arch: 'none', tensors_in: [{arg_name: 'src', mtype: "
-        "'LN_MEM_NONE'}], tensors_out: [{arg_name: 'dst', mtype: 'LN_MEM_NONE', ndim: 'src->ndim',"
-        "dims: 'src->dims', dtype: 'src->dtype'}], params: []}";
-    static const char *const has[] = {"{.ins = t0, .outs = t1, .params = t2, }",
-                                      "{.ins = t0, .outs = t1, .params = t3, }",
-                                      "{\"k\", \"2\", LN_PARAM_NUMBER, false, true}", NULL};
+        "third {optype: 'third', arch: 'none', tensors_in: [{arg_name: 'src'}],"
+        "tensors_out: [{arg_name: 'dst'}], params: [], infer: 'infer_third'}";
+    static const char *const has[] = {
+        "{.ins = t0, .outs = t1, .params = t2, .infer = infer_half, }",
+        "{.ins = t0, .outs = t1, .params = t3, .infer = infer_third, }",
+        "{\"k\", \"2\", LN_PARAM_NUMBER, false, true}", NULL};
     char text[2048];
     snprintf(text, sizeof text, "%s%s", BASE, second);
     ln_text code = {0};

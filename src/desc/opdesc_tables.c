@@ -354,7 +354,9 @@ static void put_info(const printer *p)
     if (ln_opdesc_has_places(op))
         ln_text_printf(text, "    .places = %s_places,\n", op->optype);
     put_name(text, "open_run", op->compute && is_view(op) ? "ln_call_run" : NULL);
-    if (op->commutes)
+    if (op->commutes && ln_opdesc_is_call(op))
+        put_name(text, "commutes", op->commutes);
+    else if (op->commutes)
         ln_text_printf(text, "    .commutes = %s_commutes,\n", op->optype);
     put_name(text, "is_random", op->is_random);
     if (op->any_address == LN_DESC_TRUE)

@@ -257,8 +257,6 @@ static void make_facts(maker *m, made_op *made, const ln_op_row *row, const made
     info->domain = FACT(domain);
     info->commutes = FACT(commutes);
     info->is_random = FACT(is_random);
-    if (row->life)
-        return;
     info->infer = FACT(infer);
     info->call_macs = FACT(call_macs);
     info->call_cost = FACT(call_cost);
@@ -266,23 +264,7 @@ static void make_facts(maker *m, made_op *made, const ln_op_row *row, const made
 
 // ---- Functions ----
 
-static void set_life(made_op *made, const ln_op_life *life, const made_op *base)
-{
-    static const made_op none;
-    const made_op *from = life->is_of_base ? base : &none;
-    ln_op *op = &made->op;
-    ln_op_info *info = &made->info;
-    op->pre_run = life->pre_run ? life->pre_run : from->op.pre_run;
-    op->static_run = life->static_run;
-    op->run = life->run;
-    op->post_run = life->post_run ? life->post_run : from->op.post_run;
-    op->calc_offset = life->calc_offset ? life->calc_offset : from->op.calc_offset;
-    info->check = life->check ? life->check : from->info.check;
-    info->macs = life->macs ? life->macs : from->info.macs;
-    info->cost = life->cost ? life->cost : from->info.cost;
-}
-
-static void set_call(made_op *made, const ln_op_row *row, const ln_call_life *life)
+static void set_functions(made_op *made, const ln_op_row *row, const ln_call_life *life)
 {
     ln_op_info *info = &made->info;
     made->op.pre_run = life->pre_run;
@@ -336,10 +318,7 @@ static void make_op(maker *m, made_op *made, const ln_op_row *row)
     if (!made->arg.optype)
         m->status = LN_NO_MEMORY;
     make_facts(m, made, row, base);
-    if (row->life)
-        set_life(made, row->life, base);
-    else
-        set_call(made, row, m->rows->call_life);
+    set_functions(made, row, m->rows->call_life);
     info->rtol = row->rtol;
     info->step_cost = row->step_cost;
     info->takes_any_address = row->takes_any_address;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of an arch as the build writes them down: one row of constants for each
-// (desc/opdesc_rows.c). Their prototypes are made of the rows when the arch is registered.
+// The operators of an arch, in call form, as the build writes them down: one row of constants for
+// each (desc/opdesc_rows.c). Their prototypes are made of the rows when the arch is registered.
 //
 // A row holds what is the operator's own. What it leaves out, it has from the operator of arch
 // `none` that it is a variant of.
@@ -34,43 +34,29 @@ typedef struct ln_op_facts {
     const ln_place_info *places;
     const int *since;
     const char *domain;
-    ln_call_func infer; // of operators in call form, as the next two
+    ln_call_func infer;
     double (*call_macs)(const struct ln_call *call);
     double (*call_cost)(const struct ln_call *call);
     int (*commutes)(ln_op_arg *op_arg);
     int (*is_random)(const ln_op_arg *op_arg);
 } ln_op_facts;
 
-// The functions of an operator that is described by snippets of C. NULL: as `base` says.
-typedef struct ln_op_life {
-    bool is_of_base; // what is NULL, but for the runs, is the base's; else there is none
-    ln_op_func pre_run;
-    ln_op_func static_run;
-    ln_op_func run;
-    ln_op_func post_run;
-    ln_op_offset_func calc_offset;
-    ln_op_func check;
-    double (*macs)(ln_op_arg *op_arg);
-    double (*cost)(ln_op_arg *op_arg);
-} ln_op_life;
-
 typedef struct ln_op_row {
     const char *optype;
     const char *base;         // the type that it is a variant of; NULL: none
     const ln_op_facts *facts; // NULL: all as the base has it
-    const ln_op_life *life;   // NULL: the operator has call form
-    ln_call_func accepts;     // of operators in call form, as the next three
+    ln_call_func accepts;
     ln_call_func prepare;
     ln_call_func workspace;
     ln_call_func compute;
-    ln_op_offset_func calc_offset; // likewise
+    ln_op_offset_func calc_offset;
     double rtol;
     double step_cost;
     ln_mem_type mtype; // of inputs and outputs that are the base's; LN_MEM_NONE: its
     bool takes_any_address;
 } ln_op_row;
 
-// The pre_run, post_run, check, macs, cost and run that all operators in call form have.
+// The pre_run, post_run, check, macs, cost and run that all of them have.
 typedef struct ln_call_life {
     ln_op_func pre_run;
     ln_op_func post_run;

@@ -99,10 +99,10 @@ ln_status ln_infer_elew(ln_call *call)
     return ln_infer_broadcast(call);
 }
 
-int ln_elew_commutes(const ln_call *call)
+int ln_elew_commutes(ln_op_arg *op_arg)
 {
-    const char *name = ln_call_string(call, "elew_op");
-    tl_elew_op op = tl_elew_op_from_str(name);
+    const ln_call *call = op_arg->priv;
+    tl_elew_op op = call ? tl_elew_op_from_str(ln_call_string(call, "elew_op")) : TL_SUB;
     return op == TL_SUM || op == TL_MUL;
 }
 

@@ -68,9 +68,6 @@ enum { LN_IS_LESS = 1, LN_IS_EQUAL = 2, LN_IS_GREATER = 4, LN_IS_UNORDERED = 8 }
 // Those relations that the parameter `kind` of a comparison asks for.
 ln_status ln_compare_read(ln_call *call, int *out_relations);
 
-// For `commutes`.
-int ln_elew_commutes(const ln_call *call);
-
 LN_CPPEND
 
 #endif

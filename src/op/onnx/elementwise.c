@@ -35,6 +35,13 @@ static void shape_of(const tl_tensor *t, ln_shaped *out_shape)
         out_shape->dims[d] = t->dims[d];
 }
 
+// Before version 7 the shape of the first input is that of the output.
+int ln_commutes_since_7(ln_op_arg *op_arg)
+{
+    const ln_call *call = op_arg->priv;
+    return call && ln_call_since(call) >= 7;
+}
+
 ln_status ln_second_operand(ln_call *call, ln_shaped *out_shape)
 {
     const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1);
