@@ -7,7 +7,8 @@ set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lightnet)
 install(TARGETS lightnet_shared lightnet_static EXPORT lightnet_targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/lightnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/lightnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN "*.hpp")
 install(EXPORT lightnet_targets NAMESPACE lightnet:: DESTINATION ${config_dir})
 if(LN_COMMAND OR LN_TESTS)
   install(FILES docs/il2json.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

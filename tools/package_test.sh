@@ -33,6 +33,10 @@ g++ -std=c++17 -Wall -Wextra -Werror "$source/tests/package/program.cc" -o "$wor
     $(pkg-config --cflags --libs lightnet)
 "$work/cxx"
 # shellcheck disable=SC2046
+g++ -std=c++20 -Wall -Wextra -Werror "$source/tests/cxx/hpp_test.cc" -o "$work/hpp" \
+    $(pkg-config --cflags --libs lightnet) -lpthread
+"$work/hpp" >/dev/null
+# shellcheck disable=SC2046
 gcc -std=c99 -Wall -Wextra -Werror "$source/tests/package/cvm.c" -o "$work/cvm" \
     $(pkg-config --cflags --libs lightnet-cvm)
 "$work/cvm"

@@ -22,6 +22,7 @@ of its own, in which its blocks are carried out in order:
     ```rules refused    files of rules, each with the message below it that refuses it
     ```c file=NAME      a program, kept and compiled with all warnings, which are errors
     ```c                statements of a function that has an `ln_context *ctx`; compiled
+    ```cpp file=NAME    a program in C++20, likewise
     ```cmake file=NAME  kept
     ```sh               `$ command` lines are run by sh; the lines below must be their output, where
                         `...` alone stands for any lines, and in a line for any text. A last line
@@ -252,6 +253,12 @@ def check_c(block, folder, environment):
     must(["cc", *WARNINGS, "-c", "-o", "snippet.o", name, *include_flags(environment)], folder, environment)
 
 
+def check_cpp(block, folder, environment):
+    name = keep(block, folder)
+    must(["c++", "-std=c++20", *WARNINGS[1:], "-c", "-o", "snippet.o", name, *include_flags(environment)], folder,
+         environment)
+
+
 def matches(wanted, got):
     """Lines against lines; `...` is any text, and alone in its line any lines."""
     pattern = ""
@@ -319,7 +326,7 @@ def check_excerpt(block, _folder, _environment):
 
 
 CHECKS = {"il": check_model, "json": check_json, "message": check_message, "op": check_op, "rules": check_rules,
-          "c": check_c, "ebnf": check_grammar,
+          "c": check_c, "cpp": check_cpp, "ebnf": check_grammar,
           "cmake": lambda block, folder, environment: keep(block, folder),
           "text": lambda block, folder, environment: None}
 
@@ -477,7 +484,7 @@ def main():
     if not arguments:
         sys.exit(__doc__)
     build, pages = os.path.abspath(arguments[0]), arguments[1:] or list(all_pages())
-    for tool in ("cc", "pkg-config", "cmake"):
+    for tool in ("cc", "c++", "pkg-config", "cmake"):
         if not shutil.which(tool):
             print("skipped: there is no %s" % tool)
             sys.exit(77)

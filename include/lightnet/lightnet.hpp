@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LightNet in C++20: handles that free what they own, spans, exceptions.
+ *
+ *     lightnet::library library;                       // lives longer than all below
+ *     lightnet::context model = lightnet::context::read("model.onnx");
+ *     model.compile("cpu");
+ *     model.load();
+ *     model.set("image", pixels);                      // a std::vector<float>, std::array,
+ * std::span model.run(); std::span<const float> prob = model.view<float>("prob"); // valid until
+ * the next run
+ *
+ * What fails throws `lightnet::error`, which has the status and the library's message: constructors
+ * can fail, and C++20 has no `std::expected`. A program without exceptions uses the C functions,
+ * which this header only calls. Handles are moved, never copied; what is moved from is empty, and
+ * may only be assigned to and destroyed. `get()` is the C object, for all functions that are not
+ * here; `release()` gives it away. Threads: as the C functions say.
+ */
+
+#ifndef LIGHTNET_LIGHTNET_HPP
+#define LIGHTNET_LIGHTNET_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lightnet/arch.h>
+#include <lightnet/cancel.h>
+#include <lightnet/context.h>
+#include <lightnet/object.h>
+#include <lightnet/optimize.h>
+
+namespace lightnet {
+
+// ---- Errors ----
+
+class error : public std::runtime_error {
+public:
+    error(ln_status status, const std::string &message)
+        : std::runtime_error(message), status_(status) {}
+    ln_status status() const noexcept { return status_; }
+
+private:
+    ln_status status_;
+};
+
+// Throws what the calling thread's last failure says, unless all is well.
+inline void check(ln_status status) {
+    if (status != LN_OK)
+        throw error(status, ln_error_message());
+}
+
+// ---- Handles ----
+
+// Owns one `T`, which `Free` gives back. The base of all below; other C objects fit it, too.
+template <class T, void (*Free)(T *)> class handle {
+public:
+    explicit handle(T *owned = nullptr) noexcept : owned_(owned) {}
+    T *get() const noexcept { return owned_.get(); }
+    T *release() noexcept { return owned_.release(); }
+    explicit operator bool() const noexcept { return bool(owned_); }
+
+protected:
+    // Takes what a C function returned; NULL is its failure.
+    static T *take(T *made) {
+        if (!made)
+            throw error(ln_error_status() != LN_OK ? ln_error_status() : LN_NO_MEMORY,
+                        ln_error_message());
+        return made;
+    }
+
+private:
+    struct freer {
+        void operator()(T *owned) const noexcept { Free(owned); }
+    };
+    std::unique_ptr<T, freer> owned_;
+};
+
+// Archs, operators and formats are registered as long as one of these lives.
+class library {
+public:
+    library() { check(ln_arch_init()); }
+    ~library() { ln_arch_cleanup(); }
+    library(const library &) = delete;
+    library &operator=(const library &) = delete;
+};
+
+// ---- Elements ----
+
+// The element type of C++ elements; bytes are those of any.
+template <class T> constexpr tl_dtype dtype_of() {
+    if constexpr (std::is_same_v<T, float>)
+        return TL_FLOAT;
+    else if constexpr (std::is_same_v<T, double>)
+        return TL_DOUBLE;
+    else if constexpr (std::is_same_v<T, std::byte>)
+        return TL_DTYPE_INVALID;
+    else {
+        static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                      "elements are float, double, integers, or std::byte for all others");
+        constexpr bool is_signed = std::is_signed_v<T>;
+        return sizeof(T) == 1   ? (is_signed ? TL_INT8 : TL_UINT8)
+               : sizeof(T) == 2 ? (is_signed ? TL_INT16 : TL_UINT16)
+               : sizeof(T) == 4 ? (is_signed ? TL_INT32 : TL_UINT32)
+                                : (is_signed ? TL_INT64 : TL_UINT64);
+    }
+}
+
+template <class T> void check_dtype(tl_dtype dtype, const std::string &name) {
+    const bool has_bytes = dtype != TL_STRING && dtype != TL_OBJECT;
+    if (std::is_same_v<T, std::byte> ? !has_bytes : dtype != dtype_of<T>())
+        throw error(LN_INVALID, "tensor '" + name + "' is " + tl_dtype_title(dtype) + ", not " +
+                                    tl_dtype_title(dtype_of<T>()));
+}
+
+// ---- Values ----
+
+// A tensor with a shape of its own, or a sequence, an optional, a map; see object.h.
+class object : public handle<ln_object, ln_object_release> {
+public:
+    using handle::handle;
+
+    // A tensor with a copy of the elements, in row-major order.
+    template <std::ranges::contiguous_range R>
+    static object tensor(const R &elements, const std::vector<int> &dims) {
+        using T = std::ranges::range_value_t<R>;
+        static_assert(!std::is_same_v<T, std::byte>, "bytes do not say their element type");
+        object made(take(ln_object_new_tensor(dtype_of<T>(), static_cast<int>(dims.size()),
+                                              dims.data(), nullptr)));
+        const std::span<const T> from(elements);
+        const std::span<T> to(static_cast<T *>(ln_object_tensor(made.get())->data),
+                              static_cast<std::size_t>(ln_object_tensor(made.get())->len));
+        if (from.size() != to.size())
+            throw error(LN_INVALID, "the tensor has " + std::to_string(to.size()) +
+                                        " elements, the data " + std::to_string(from.size()));
+        std::ranges::copy(from, to.begin());
+        return made;
+    }
+
+    // Both are empty unless it is a tensor; a scalar has no dimensions, and one element.
+    std::vector<int> dims() const {
+        const tl_tensor *t = ln_object_tensor(get());
+        return t ? std::vector<int>(t->dims, t->dims + t->ndim) : std::vector<int>();
+    }
+    template <class T> std::span<const T> elements() const & {
+        const tl_tensor *t = ln_object_tensor(get());
+        if (!t)
+            return {};
+        check_dtype<T>(t->dtype, "of an object");
+        return {static_cast<const T *>(t->data), tl_tensor_size(t) / sizeof(T)};
+    }
+};
+
+// ---- Ending what goes on, from another thread ----
+
+class cancel : public handle<ln_cancel, ln_cancel_release> {
+public:
+    cancel() : handle(take(ln_cancel_create())) {}
+    void request() noexcept { ln_cancel_request(get()); }
+    bool is_requested() const noexcept { return ln_cancel_is_requested(get()); }
+};
+
+// ---- Models ----
+
+struct dimension {
+    std::int64_t size;  // -1: dynamic
+    std::string symbol; // "": none
+};
+
+// What the model says of an input or output.
+struct tensor_info {
+    std::string name;
+    tl_dtype dtype;              // TL_DTYPE_INVALID: only a run knows
+    bool has_rank;               // false: only a run knows the shape
+    std::vector<dimension> dims; // of a scalar: none
+};
+
+class context : public handle<ln_context, ln_context_free> {
+public:
+    context() : handle(take(ln_context_create())) {}
+    explicit context(ln_context *owned) noexcept : handle(owned) {}
+
+    // ---- Life ----
+
+    static context read(const std::string &path) {
+        context made;
+        made.init(path);
+        return made;
+    }
+    static context read(std::span<const std::byte> bytes, const std::string &name = "<memory>") {
+        context made;
+        check(ln_context_init_mem(made.get(), bytes.data(), bytes.size(), name.c_str()));
+        return made;
+    }
+    void init(const std::string &path) { check(ln_context_init(get(), path.c_str())); }
+    void compile(const std::string &target = "cpu", const ln_optimize_options *options = nullptr) {
+        check(ln_context_compile_with(get(), target.c_str(), options));
+    }
+    void load() { check(ln_context_load(get(), nullptr)); }
+    void load(const std::string &datafile) { check(ln_context_load(get(), datafile.c_str())); }
+    void run() { check(ln_context_run(get())); }
+    void unload() noexcept { ln_context_unload(get()); }
+
+    // For another thread; shares the weights.
+    context clone() const {
+        ln_context *made;
+        check(ln_context_clone(get(), &made));
+        return context(made);
+    }
+
+    // ---- What is said before ----
+
+    void set_limits(const ln_limits &limits) noexcept { ln_context_set_limits(get(), &limits); }
+    void set_threads(std::size_t count) { check(ln_context_set_threads(get(), count)); }
+    void set_timeout(double seconds) { check(ln_context_set_timeout(get(), seconds)); }
+    void set_cancel(const lightnet::cancel &wish) {
+        check(ln_context_set_cancel(get(), wish.get()));
+    }
+    void set_symbol(const std::string &symbol, int size) {
+        check(ln_context_set_symbol(get(), symbol.c_str(), size));
+    }
+    void set_shape(const std::string &name, const std::vector<int> &dims) {
+        check(
+            ln_context_set_shape(get(), name.c_str(), static_cast<int>(dims.size()), dims.data()));
+    }
+
+    // ---- What it says ----
+
+    ln_context_state state() const noexcept { return ln_context_get_state(get()); }
+    std::size_t peak_bytes(ln_mem_type mtype = LN_MEM_CPU) const noexcept {
+        return ln_context_peak_bytes(get(), mtype);
+    }
+    std::vector<tensor_info> inputs() const { return infos(ln_context_input_name); }
+    std::vector<tensor_info> outputs() const { return infos(ln_context_output_name); }
+    tensor_info info(const std::string &name) const {
+        const int rank = ln_context_tensor_rank(get(), name.c_str());
+        tensor_info made{name, ln_context_tensor_dtype(get(), name.c_str()), rank >= 0, {}};
+        for (int axis = 0; axis < rank; axis++) {
+            const char *symbol = ln_context_tensor_symbol(get(), name.c_str(), axis);
+            made.dims.push_back(
+                {ln_context_tensor_dim(get(), name.c_str(), axis), symbol ? symbol : ""});
+        }
+        return made;
+    }
+
+    // ---- Data, of exactly the tensor's type and size ----
+
+    template <std::ranges::contiguous_range R>
+    void set(const std::string &name, const R &elements) {
+        using T = std::ranges::range_value_t<R>;
+        const std::span<const T> from(elements);
+        check_elements<T>(name);
+        check(ln_context_set_data_n(get(), name.c_str(), from.data(), from.size_bytes()));
+    }
+    template <std::ranges::contiguous_range R>
+    void get_into(const std::string &name, R &&elements) {
+        using T = std::ranges::range_value_t<R>;
+        const std::span<T> to(elements);
+        check_elements<T>(name);
+        check(ln_context_get_data_n(get(), name.c_str(), to.data(), to.size_bytes()));
+    }
+    template <class T> std::vector<T> copy(const std::string &name) {
+        std::vector<T> elements(ln_context_data_size(get(), name.c_str()) / sizeof(T));
+        get_into(name, elements);
+        return elements;
+    }
+
+    // The tensor's own elements, until the next run, or the model is unloaded or freed.
+    template <class T> std::span<const T> view(const std::string &name) & {
+        check_elements<T>(name);
+        const void *bytes;
+        std::size_t byte_count;
+        check(ln_context_borrow_data(get(), name.c_str(), &bytes, &byte_count));
+        return {static_cast<const T *>(bytes), byte_count / sizeof(T)};
+    }
+
+    // Values of dynamic shape; the context holds what it was given.
+    void set(const std::string &name, const object &value) {
+        check(ln_context_set_object(get(), name.c_str(), value.get()));
+    }
+    object get_object(const std::string &name) const {
+        ln_object *value;
+        check(ln_context_get_object(get(), name.c_str(), &value));
+        return object(value);
+    }
+
+private:
+    template <class T> void check_elements(const std::string &name) const {
+        const tl_dtype dtype = ln_context_tensor_dtype(get(), name.c_str());
+        if (dtype != TL_DTYPE_INVALID) // others are refused by the function that follows
+            check_dtype<T>(dtype, name);
+    }
+    std::vector<tensor_info> infos(const char *(*name_at)(const ln_context *, std::size_t)) const {
+        std::vector<tensor_info> made;
+        const char *name;
+        for (std::size_t i = 0; (name = name_at(get(), i)) != nullptr; i++)
+            made.push_back(info(name));
+        return made;
+    }
+};
+
+} // namespace lightnet
+
+#endif
