@@ -1,5 +1,5 @@
 /* Reads a handwritten digit. Usage: hello [FOLDER], where FOLDER holds digits.net. */
-#include <lightnet/lightnet.h>
+#include <lightnet/use.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)

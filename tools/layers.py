@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Proves src/LAYERS: a module includes only modules of lower layers, and nobody names a leaf, nor an
-operator of a leaf: "relu_cpu" stands in src/arch/cpu alone. Passes and the arch cpu know the types of the
+operator of a leaf: "relu_cpu" stands in src/arch/cpu alone. Each public header is in one circle. Passes and the arch cpu know the types of the
 core (src/desc/core_types.inc), and those that they describe themselves, but none of a format's.
 
 Silent when all is well; else one line a finding, and exit 1.
@@ -124,10 +124,23 @@ def beyond_the_core():
         yield f"tools/layers.py: '{name}' is named nowhere any more: take it out of NO_WORD_YET"
 
 
+def circles():
+    """Each public header is named by one of the three that make lightnet.h; none is lost, none stands twice."""
+    umbrellas = ("use", "extend", "classic")
+    named = []
+    for circle in umbrellas:
+        lines = (ROOT / f"include/lightnet/{circle}.h").read_text().splitlines()
+        names = [m.group(2)[len("lightnet/"):-2] for m in map(INCLUDE.match, lines) if m]
+        named += [name for name in names if name not in umbrellas]
+    for name in sorted(p.stem for p in (ROOT / "include/lightnet").glob("*.h")):
+        if name not in (*umbrellas, "lightnet") and named.count(name) != 1:
+            yield f"include/lightnet/{name}.h: in {named.count(name)} of the circles {', '.join(umbrellas)}, not in one"
+
+
 def main():
     layers, headers = read_layers()
     finder = leaf_op_finder()
-    findings = list(beyond_the_core())
+    findings = [*beyond_the_core(), *circles()]
     files = [p for folder in ("src", "cli") for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h", ".inc")]
     for path in sorted(files):
         module = module_of(path, layers)

@@ -13,6 +13,7 @@
 #include <lightnet/context.h>
 #include <lightnet/export.h>
 #include <lightnet/hash.h>
+#include <lightnet/library.h>
 #include <lightnet/list.h>
 #include <lightnet/mem.h>
 #include <lightnet/op.h>
@@ -123,11 +124,6 @@ typedef struct ln_arch_info ln_arch_info;
 /* Filled in by `ln_arch_init`; read it freely, change it only through the functions below. */
 LN_API extern ln_arch_info ln_global_arch_info;
 #define LN_ARCH ln_global_arch_info
-
-/* Registers the archs and serializers that the library was built with. Called once before anything
- * else; further calls only count, and as many `ln_arch_cleanup` calls undo them. Thread-safe. */
-LN_API ln_status ln_arch_init(void);
-LN_API void ln_arch_cleanup(void);
 
 /* Adds an arch and its operators, and opens it. The struct is borrowed and must outlive its
  * registration. A second arch of that name, or an operator type that exists already, is refused

@@ -25,60 +25,18 @@
  * what `print` operators of a model say. A context belongs to one thread at a time; different
  * contexts run side by side.
  *
- * The headers below stand in reading order.
+ * The names are in three circles, and this header has them all, as documented programs expect:
+ *
+ *     lightnet/use.h       running models; all that most programs need
+ *     lightnet/extend.h    operators, archs and formats of one's own
+ *     lightnet/classic.h   the documented containers, tensors and tensor routines
  */
 
 #ifndef LIGHTNET_LIGHTNET_H
 #define LIGHTNET_LIGHTNET_H
 
-/* Errors, memory, messages. */
-#include <lightnet/act.h>
-#include <lightnet/allocator.h>
-#include <lightnet/cancel.h>
-#include <lightnet/msg.h>
-#include <lightnet/status.h>
-#include <lightnet/version.h>
-
-/* Models: from reading to running. */
-#include <lightnet/context.h>
-#include <lightnet/optimize.h>
-#include <lightnet/plan.h>
-#include <lightnet/pool.h>
-
-/* Tensors, arrays that are handed around, and files of them. */
-#include <lightnet/dlpack.h>
-#include <lightnet/dtype.h>
-#include <lightnet/ndarray.h>
-#include <lightnet/params.h>
-#include <lightnet/tensor.h>
-#include <lightnet/tensor_file.h>
-
-/* What a model is made of. */
-#include <lightnet/dfg.h>
-#include <lightnet/op.h>
-#include <lightnet/op_info.h>
-#include <lightnet/opck.h>
-#include <lightnet/opshape.h>
-#include <lightnet/param.h>
-#include <lightnet/tensor_entry.h>
-
-/* Extending: archs, operators, formats. */
-#include <lightnet/arch.h>
-#include <lightnet/easyjson.h>
-#include <lightnet/expander.h>
-#include <lightnet/il.h>
-#include <lightnet/onnx_data.h>
-#include <lightnet/preflight.h>
-#include <lightnet/serializer.h>
-
-/* Containers and small things that the others use. */
-#include <lightnet/graph.h>
-#include <lightnet/hash.h>
-#include <lightnet/list.h>
-#include <lightnet/mem.h>
-#include <lightnet/queue.h>
-#include <lightnet/spelling.h>
-#include <lightnet/stack.h>
-#include <lightnet/util.h>
+#include <lightnet/classic.h>
+#include <lightnet/extend.h>
+#include <lightnet/use.h>
 
 #endif

@@ -31,11 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include <lightnet/arch.h>
-#include <lightnet/cancel.h>
-#include <lightnet/context.h>
-#include <lightnet/object.h>
-#include <lightnet/optimize.h>
+#include <lightnet/use.h>
 
 namespace lightnet {
 
