@@ -161,15 +161,12 @@ static ln_status push_entry(ln_list **params, ln_param_entry *entry)
 // Takes `entry`. What is the default needs no saying, so that models stay short.
 static ln_status push_unless_default(const ln_op *proto, ln_list **params, ln_param_entry *entry)
 {
-    ln_param_entry *usual = NULL;
-    ln_status status = ln_op_param_default(proto->op_arg, entry->arg_name, &usual);
-    bool is_default = usual && ln_param_entries_equal(usual, entry);
-    if (usual)
-        ln_param_entry_free(usual);
-    if (status == LN_OK && !is_default)
+    ln_param_entry version;
+    const ln_param_entry *usual = ln_op_param_default(proto->op_arg, entry->arg_name, &version);
+    if (!usual || !ln_param_entries_equal(usual, entry))
         return push_entry(params, entry);
     ln_param_entry_free(entry);
-    return status;
+    return LN_OK;
 }
 
 static ln_status push_param(const builder *b, const ln_op *proto, const ln_rule_param *param,
@@ -244,10 +241,14 @@ static ln_status copy_defaults(const ln_op *from, const ln_op *proto, const ln_r
         if (ln_param_list_find(from->op_arg->params, info->arg_name) ||
             !is_copied(from, proto, statement, info->arg_name))
             continue;
-        ln_param_entry *entry;
-        LN_TRY(ln_op_param_default(from->op_arg, info->arg_name, &entry));
-        if (entry)
-            LN_TRY(push_unless_default(proto, params, entry));
+        ln_param_entry version;
+        const ln_param_entry *usual = ln_op_param_default(from->op_arg, info->arg_name, &version);
+        if (!usual)
+            continue;
+        ln_param_entry *entry = ln_param_entry_copy(usual);
+        if (!entry)
+            return LN_NO_MEMORY;
+        LN_TRY(push_unless_default(proto, params, entry));
     }
     return LN_OK;
 }

@@ -95,11 +95,23 @@ static inline void fake_check_k(ln_op_arg *op_arg)
     static ln_op fake_##type = {                                                                   \
         .op_arg = &fake_##type##_arg, .pre_run = pre_run_, .post_run = ln_op_undefine_outputs};
 
+static char fake_act_text[] = "act", fake_k_text[] = "k", fake_e_text[] = "e";
+static char fake_act_default_text[] = "none";
+static const ln_param_entry fake_act_default = {
+    .arg_name = fake_act_text, .type = LN_PARAM_STRING, .value_string = fake_act_default_text};
+static const ln_param_entry fake_k_default = {.arg_name = fake_k_text,
+                                              .type = LN_PARAM_NUMBER,
+                                              .value_double = 3,
+                                              .value_float = 3,
+                                              .value_int = 3};
+static const ln_param_entry fake_e_default = {
+    .arg_name = fake_e_text, .type = LN_PARAM_NUMBER, .value_double = 0.5, .value_float = 0.5F};
+
 #define FAKE_CONV_PARAMS                                                                           \
-    FAKE_ARGS({"act", "", LN_PARAM_STRING, "\"none\"", NULL, 0, 0},                                \
-              {"k", "", LN_PARAM_NUMBER, "3", NULL, 0, 0}, )
+    FAKE_ARGS({"act", "", LN_PARAM_STRING, "\"none\"", &fake_act_default, 0, 0},                   \
+              {"k", "", LN_PARAM_NUMBER, "3", &fake_k_default, 0, 0}, )
 #define FAKE_CONV_PTYPES FAKE_ARGS(LN_PARAM_STRING, LN_PARAM_NUMBER, )
-#define FAKE_E           FAKE_ARGS({"e", "", LN_PARAM_NUMBER, "0.5", NULL, 0, 0}, )
+#define FAKE_E           FAKE_ARGS({"e", "", LN_PARAM_NUMBER, "0.5", &fake_e_default, 0, 0}, )
 #define FAKE_DST         FAKE_ARGS({.arg_name = "dst"}, )
 #define FAKE_STATIC_DST  FAKE_ARGS({.arg_name = "dst", .flags = LN_ARG_STATIC}, )
 #define FAKE_SRC         FAKE_ARGS({.arg_name = "src"}, )

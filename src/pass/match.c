@@ -236,51 +236,32 @@ static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op
 
 // ---- Parameters ----
 
-// The default is kept until the match ends, as a name may be bound to it.
-static ln_status find_param(ln_match *match, const ln_op_arg *op_arg, const char *arg_name,
-                            const ln_param_entry **out_entry)
+static bool match_params(ln_match *match, size_t index, const ln_op_arg *op_arg)
 {
-    *out_entry = ln_param_list_find(op_arg->params, arg_name);
-    if (*out_entry)
-        return LN_OK;
-    ln_param_entry *entry;
-    LN_TRY(ln_op_param_default(op_arg, arg_name, &entry));
-    if (entry && match->default_count == LN_RULE_MAX_NAMES) {
-        ln_param_entry_free(entry);
-        return LN_FAIL(LN_LIMIT, "a rule compares at most %d defaults", LN_RULE_MAX_NAMES);
-    }
-    if (entry)
-        match->defaults[match->default_count++] = entry;
-    *out_entry = entry;
-    return LN_OK;
-}
-
-static ln_status match_params(ln_match *match, const ln_rule_op *statement, const ln_op_arg *op_arg,
-                              bool *out_matched)
-{
-    *out_matched = false;
+    const ln_rule_op *statement = &match->rule->pattern[index];
     for (size_t i = 0; i < statement->param_count; i++) {
         const ln_rule_value *value = &statement->params[i].value;
-        const ln_param_entry *entry;
+        const char *arg_name = statement->params[i].arg_name;
+        const ln_param_entry *entry = ln_param_list_find(op_arg->params, arg_name);
         if (value->kind == LN_RULE_ABSENT) {
-            if (ln_param_list_find(op_arg->params, statement->params[i].arg_name))
-                return LN_OK;
+            if (entry)
+                return false;
             continue;
         }
-        LN_TRY(find_param(match, op_arg, statement->params[i].arg_name, &entry));
         if (!entry)
-            return LN_OK;
+            entry = ln_op_param_default(op_arg, arg_name, &match->versions[index]);
+        if (!entry)
+            return false;
         if (value->kind != LN_RULE_NAME) {
             if (!ln_rule_value_equals(value, entry))
-                return LN_OK;
+                return false;
         } else if (!match->values[value->name]) {
             match->values[value->name] = entry;
         } else if (!ln_param_entries_equal(match->values[value->name], entry)) {
-            return LN_OK;
+            return false;
         }
     }
-    *out_matched = true;
-    return LN_OK;
+    return true;
 }
 
 // ---- Operators ----
@@ -337,11 +318,9 @@ static bool has_open_tensor(const ln_context *ctx, const ln_op *op)
     return false;
 }
 
-static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t index, choice *c,
-                                 bool *out_matched)
+static bool match_statement(const ln_context *ctx, ln_match *match, size_t index, choice *c)
 {
     const ln_rule_op *statement = &match->rule->pattern[index];
-    *out_matched = false;
     ln_op *op = match->ops[0];
     if (index > 0 && statement->is_producer) {
         const char *made = find_bound(match, statement->outs, statement->out_count);
@@ -350,12 +329,10 @@ static ln_status match_statement(const ln_context *ctx, ln_match *match, size_t 
         op = find_reader(ctx, match, statement, c);
     }
     if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
-        return LN_OK;
+        return false;
     match->ops[index] = op;
-    if (!match_outs(match, statement, op->op_arg, c) || ln_match_reads_output(ctx, match, op) ||
-        !match_ins(match, statement, op, c))
-        return LN_OK;
-    return match_params(match, statement, op->op_arg, out_matched);
+    return match_outs(match, statement, op->op_arg, c) && !ln_match_reads_output(ctx, match, op) &&
+           match_ins(match, statement, op, c) && match_params(match, index, op->op_arg);
 }
 
 // ---- The whole ----
@@ -367,24 +344,21 @@ typedef struct search {
     size_t reached; // statements whose counts are known
 } search;
 
-static ln_status match_all(const ln_context *ctx, ln_match *match, search *s, bool *out_matched)
+static bool match_all(const ln_context *ctx, ln_match *match, search *s)
 {
     const ln_rule *rule = match->rule;
-    *out_matched = false;
     for (s->reached = 0; s->reached < rule->pattern_count;) {
         choice c = {.left = s->chosen[s->reached], .count = 1};
-        bool matched;
-        LN_TRY(match_statement(ctx, match, s->reached, &c, &matched));
+        bool matched = match_statement(ctx, match, s->reached, &c);
         s->counts[s->reached++] = c.count;
         if (!matched)
-            return LN_OK;
+            return false;
     }
     bool is_renaming = rule->stage == LN_RULE_TO_CORE || rule->stage == LN_RULE_TO_ONNX;
     for (size_t i = 0; i < rule->pattern_count && !is_renaming; i++)
         if (has_open_tensor(ctx, match->ops[i]))
-            return LN_OK;
-    *out_matched = ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
-    return LN_OK;
+            return false;
+    return ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
 }
 
 // The next combination; false if all have been tried.
@@ -398,37 +372,30 @@ static bool advance(search *s)
     return false;
 }
 
+// Clears what the rule has names and statements for: arrays are much longer.
 static void start(ln_match *match, const ln_rule *rule, ln_op *root)
 {
-    // Not all of it: `several` is large, and says nothing until it is counted.
-    memset(match, 0, offsetof(ln_match, several));
+    memset(match->ops, 0, rule->pattern_count * sizeof match->ops[0]);
+    memset(match->stays, 0, rule->pattern_count * sizeof match->stays[0]);
+    memset(match->tensors, 0, rule->name_count * sizeof match->tensors[0]);
+    memset(match->values, 0, rule->name_count * sizeof match->values[0]);
+    memset(match->lists, 0, rule->name_count * sizeof match->lists[0]);
     match->several_count = match->unused_count = 0;
     match->rule = rule;
     match->ops[0] = root;
 }
 
-ln_status ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_match *match,
-                        bool *out_matched)
+bool ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_match *match)
 {
-    *out_matched = false;
     if (!ln_streq(root->op_arg->optype, rule->pattern[0].optype))
-        return LN_OK;
+        return false;
     search s = {.reached = 0};
     for (size_t attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         start(match, rule, root);
-        ln_status status = match_all(ctx, match, &s, out_matched);
-        if (status == LN_OK && *out_matched)
-            return LN_OK;
-        ln_match_deinit(match);
-        if (status != LN_OK || !advance(&s))
-            return status;
+        if (match_all(ctx, match, &s))
+            return true;
+        if (!advance(&s))
+            return false;
     }
-    return LN_OK;
-}
-
-void ln_match_deinit(ln_match *match)
-{
-    for (size_t i = 0; i < match->default_count; i++)
-        ln_param_entry_free(match->defaults[i]);
-    match->default_count = 0;
+    return false;
 }

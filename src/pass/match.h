@@ -15,14 +15,12 @@
 #define LN_MATCH_MAX_UNUSED  256  // operators that nobody reads any more after a firing
 
 // What the statements and names of a rule stand for. Names of tensors and values are borrowed from
-// the matched operators.
+// the matched operators and their descriptions.
 typedef struct ln_match {
     const ln_rule *rule;
     ln_op *ops[LN_RULE_MAX_STATEMENTS];
     const char *tensors[LN_RULE_MAX_NAMES]; // NULL: not bound, or several
     const ln_param_entry *values[LN_RULE_MAX_NAMES];
-    ln_param_entry *defaults[LN_RULE_MAX_NAMES]; // owned: values that operators left out
-    size_t default_count;
 
     // `xs...` and `x?`: neighbours in `several`.
     struct {
@@ -33,6 +31,9 @@ typedef struct ln_match {
     // Operators of the pattern that stay: the result reads from them, or somebody else does.
     bool stays[LN_RULE_MAX_STATEMENTS];
 
+    // The newest versions of operators that leave them out, for their statements' `since`.
+    ln_param_entry versions[LN_RULE_MAX_STATEMENTS];
+
     const char *several[LN_MATCH_MAX_TENSORS];
     size_t several_count;
 
@@ -42,11 +43,8 @@ typedef struct ln_match {
 } ln_match;
 
 // Whether `rule` applies with `root` as its root. The time does not depend on the size of the
-// model. If it does, *match is to be released with ln_match_deinit. Fails only when memory is gone.
-ln_status ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_match *match,
-                        bool *out_matched);
-
-void ln_match_deinit(ln_match *match);
+// model.
+bool ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_match *match);
 
 // The tensors that a name stands for: one, or several, or none.
 const char *const *ln_match_tensors(const ln_match *match, int name, size_t *out_count);

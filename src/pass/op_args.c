@@ -4,13 +4,11 @@
 
 #include "pass/op_args.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <lightnet/allocator.h>
 #include <lightnet/util.h>
-
-#include "base/value.h"
 
 // ---- Tensors ----
 
@@ -98,106 +96,23 @@ ln_param_type ln_op_param_type(const ln_op_arg *op_arg, const char *arg_name)
     return LN_PARAM_INVALID;
 }
 
-static ln_status set_numbers(ln_param_entry *entry, const ln_value *array)
+const ln_param_entry *ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
+                                          ln_param_entry *version)
 {
-    double *numbers = ln_alloc_array(array->count, sizeof *numbers);
-    if (!numbers)
-        return LN_NO_MEMORY;
-    size_t count = 0;
-    for (const ln_value *v = array->first; v; v = v->next)
-        numbers[count++] = v->number;
-    ln_status status = ln_param_set_satu_array_number(entry, (int)count, numbers);
-    ln_free(numbers);
-    return status;
-}
-
-static ln_status set_strings(ln_param_entry *entry, const ln_value *array)
-{
-    const char **strings = ln_alloc_array(array->count, sizeof *strings);
-    if (!strings)
-        return LN_NO_MEMORY;
-    size_t count = 0;
-    for (const ln_value *v = array->first; v; v = v->next)
-        strings[count++] = v->text ? v->text : "";
-    ln_status status = ln_param_set_array_string(entry, (int)count, strings);
-    ln_free(strings);
-    return status;
-}
-
-static ln_status set_bools(ln_param_entry *entry, const ln_value *array)
-{
-    ln_bool *bools = ln_alloc_array(array->count, sizeof *bools);
-    if (!bools)
-        return LN_NO_MEMORY;
-    size_t count = 0;
-    for (const ln_value *v = array->first; v; v = v->next)
-        bools[count++] = v->boolean;
-    ln_status status = ln_param_set_array_bool(entry, (int)count, bools);
-    ln_free(bools);
-    return status;
-}
-
-static ln_status set_value(ln_param_entry *entry, const ln_value *value)
-{
-    switch (value->kind) {
-    case LN_VALUE_NULL: return ln_param_set_null(entry);
-    case LN_VALUE_BOOL: return ln_param_set_bool(entry, value->boolean);
-    case LN_VALUE_NUMBER: return ln_param_set_satu_number(entry, value->number);
-    case LN_VALUE_STRING: return ln_param_set_string(entry, value->text);
-    default: break;
-    }
-    if (value->kind == LN_VALUE_ARRAY && entry->type == LN_PARAM_ARRAY_NUMBER)
-        return set_numbers(entry, value);
-    if (value->kind == LN_VALUE_ARRAY && entry->type == LN_PARAM_ARRAY_STRING)
-        return set_strings(entry, value);
-    if (value->kind == LN_VALUE_ARRAY && entry->type == LN_PARAM_ARRAY_BOOL)
-        return set_bools(entry, value);
-    return LN_FAIL(LN_INTERNAL, "the default of '%s' is %s", entry->arg_name,
-                   ln_value_kind_text(value->kind));
-}
-
-static ln_status make_default(const ln_param_info *info, ln_param_entry **out_entry)
-{
-    ln_document *document;
-    LN_TRY(ln_document_parse(info->default_text, strlen(info->default_text), info->arg_name,
-                             LN_DIALECT_JSON, &document));
-    ln_param_entry *entry = ln_param_entry_create(info->arg_name, info->ptype);
-    ln_status status = entry ? set_value(entry, ln_document_root(document)) : LN_NO_MEMORY;
-    ln_document_destroy(document);
-    if (status != LN_OK) {
-        ln_param_entry_free(entry);
-        return status;
-    }
-    *out_entry = entry;
-    return LN_OK;
-}
-
-// The newest version.
-static ln_status make_version(const int *since, ln_param_entry **out_entry)
-{
-    while (since[1])
-        since++;
-    ln_param_entry *entry = ln_param_entry_create("since", LN_PARAM_NUMBER);
-    if (!entry)
-        return LN_NO_MEMORY;
-    ln_status status = ln_param_set_satu_number(entry, *since);
-    if (status == LN_OK)
-        *out_entry = entry;
-    else
-        ln_param_entry_free(entry);
-    return status;
-}
-
-ln_status ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
-                              ln_param_entry **out_entry)
-{
-    *out_entry = NULL;
     const int *since = find_versions(op_arg, arg_name);
-    if (since)
-        return make_version(since, out_entry);
+    if (since) {
+        while (since[1])
+            since++;
+        *version = (ln_param_entry){.arg_name = (char *)(uintptr_t)arg_name,
+                                    .type = LN_PARAM_NUMBER,
+                                    .value_double = *since,
+                                    .value_float = (float)*since,
+                                    .value_int = *since};
+        return version;
+    }
     const ln_param_info *info = op_arg->info ? op_arg->info->params : NULL;
     for (; info && info->arg_name; info++)
-        if (ln_streq(info->arg_name, arg_name) && info->default_text)
-            return make_default(info, out_entry);
-    return LN_OK;
+        if (info->default_entry && ln_streq(info->arg_name, arg_name))
+            return info->default_entry;
+    return NULL;
 }

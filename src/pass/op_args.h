@@ -26,10 +26,10 @@ bool ln_op_may_be_constant(const ln_op *proto);
 // The type of a parameter; LN_PARAM_INVALID if there is no such parameter.
 ln_param_type ln_op_param_type(const ln_op_arg *op_arg, const char *arg_name);
 
-// A new parameter with the default value that the description gives; NULL if it gives none. The
-// caller frees it with ln_param_entry_free.
-ln_status ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
-                              ln_param_entry **out_entry);
+// The default value that the description gives; NULL if it gives none. That of `since`, the newest
+// version, is written to *version; others are the description's.
+const ln_param_entry *ln_op_param_default(const ln_op_arg *op_arg, const char *arg_name,
+                                          ln_param_entry *version);
 
 // The operator computes something in each run: an output is not static.
 bool ln_op_runs(const ln_op *op);

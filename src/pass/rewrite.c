@@ -161,12 +161,9 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     const ln_rule *rule = c->rule;
     ln_match match;
     ln_window *window = NULL;
-    bool matched;
     *out_fired = false;
-    if (!is_for_core(w->compilation, rule, w->position->data))
-        return LN_OK;
-    LN_TRY(ln_match_rule(ctx, rule, w->position->data, &match, &matched));
-    if (!matched)
+    if (!is_for_core(w->compilation, rule, w->position->data) ||
+        !ln_match_rule(ctx, rule, w->position->data, &match))
         return LN_OK;
     ln_list *new_ops = NULL;
     ln_status status = rule->is_wide ? ln_window_create(ctx, &match, &window) : LN_OK;
@@ -175,7 +172,6 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     if (status == LN_OK && new_ops)
         status = fire(w, c->set, &match, window, new_ops, out_fired);
     ln_window_destroy(window);
-    ln_match_deinit(&match);
     return status;
 }
 

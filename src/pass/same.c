@@ -94,13 +94,11 @@ static void add_value(ln_text *text, const ln_param_entry *param)
     }
 }
 
-static ln_status is_default(const ln_op_arg *arg, const ln_param_entry *param, bool *out_is)
+static bool is_default(const ln_op_arg *arg, const ln_param_entry *param)
 {
-    ln_param_entry *usual;
-    LN_TRY(ln_op_param_default(arg, param->arg_name, &usual));
-    *out_is = usual && ln_param_entries_equal(usual, param);
-    ln_param_entry_free(usual);
-    return LN_OK;
+    ln_param_entry version;
+    const ln_param_entry *usual = ln_op_param_default(arg, param->arg_name, &version);
+    return usual && ln_param_entries_equal(usual, param);
 }
 
 // The parameter whose name follows `after` in the alphabet; NULL: none.
@@ -114,18 +112,15 @@ static const ln_param_entry *next_param(const ln_op_arg *arg, const char *after)
     return next;
 }
 
-static ln_status add_params(ln_text *text, const ln_op_arg *arg)
+static void add_params(ln_text *text, const ln_op_arg *arg)
 {
     const ln_param_entry *param = next_param(arg, NULL);
     for (; param; param = next_param(arg, param->arg_name)) {
-        bool is_usual;
-        LN_TRY(is_default(arg, param, &is_usual));
-        if (is_usual)
+        if (is_default(arg, param))
             continue;
         ln_text_printf(text, "|%s=%d:", param->arg_name, (int)param->type);
         add_value(text, param);
     }
-    return LN_OK;
 }
 
 static void add_inputs(ln_text *text, ln_op_arg *arg)
@@ -154,11 +149,8 @@ static ln_status describe(ln_op_arg *arg, char **out_key)
     ln_text text = {0};
     ln_text_puts(&text, arg->optype);
     add_inputs(&text, arg);
-    ln_status status = add_params(&text, arg);
-    if (status == LN_OK)
-        return ln_text_take(&text, out_key, NULL);
-    ln_text_deinit(&text);
-    return status;
+    add_params(&text, arg);
+    return ln_text_take(&text, out_key, NULL);
 }
 
 // ---- Merging ----
