@@ -11,6 +11,7 @@
 #include <lightnet/allocator.h>
 #include <lightnet/mem.h>
 
+#include "base/checked.h"
 #include "plan/share_inside.h"
 
 // The search ends after so many steps of work, some hundredths of a second, and so many decisions.
@@ -78,21 +79,84 @@ static bool give_up_some(ln_sharer *s)
     return is_better;
 }
 
+// ---- What no decision saves ----
+
+// Marks in `content` the values that may be the same bytes as another one under its own name.
+static void mark_shared(ln_sharer *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        s->content[i] = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->given_owners[i] != i)
+            s->content[i] = s->content[s->given_owners[i]] = 1;
+    for (size_t k = 0; k < s->choice_count; k++)
+        if (s->choices[k].kind != LN_SHARE_OVER)
+            s->content[s->choices[k].inner] = s->content[s->choices[k].outer] = 1;
+}
+
+// Marks in `sharers` the values that a step may write over what it reads.
+static void mark_overwriting(ln_sharer *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        s->sharers[i] = 0;
+    for (size_t k = 0; k < s->choice_count; k++)
+        if (s->choices[k].kind == LN_SHARE_OVER)
+            s->sharers[s->choices[k].inner] = 1;
+}
+
+static size_t find_floor_of(ln_sharer *s, ln_mem_type mtype)
+{
+    uint32_t end = s->step_count ? (uint32_t)s->step_count - 1 : 0;
+    memset(s->change, 0, (s->step_count + 1) * sizeof *s->change);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const ln_plan_value *v = &s->values[i];
+        uint32_t first = s->first[i] + (s->sharers[i] != 0), last = s->last[i];
+        size_t size;
+        if (v->is_static || v->mtype != mtype || s->content[i] || s->first[i] > end ||
+            first > last || first > end || !ln_size_align(v->byte_count, LN_MEM_ALIGN, &size) ||
+            size > INT64_MAX / 2)
+            continue;
+        s->change[first] += (int64_t)size;
+        if (last < end)
+            s->change[last + 1] -= (int64_t)size;
+    }
+    int64_t alive = 0, peak = 0;
+    for (uint32_t step = 0; step < s->step_count; step++) {
+        alive += s->change[step];
+        peak = alive > peak ? alive : peak;
+    }
+    return (size_t)peak;
+}
+
+// A lower bound of the peak: values that different steps need at one step are apart in every
+// decision, unless they may be views or parts of each other, or one is written over the other.
+static size_t find_floor(ln_sharer *s)
+{
+    size_t sum = 0;
+    mark_shared(s);
+    mark_overwriting(s);
+    for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)
+        sum += find_floor_of(s, (ln_mem_type)mtype);
+    return sum;
+}
+
 // Returns the peak without any choice.
 static size_t search(ln_sharer *s)
 {
-    size_t best = 0;
+    size_t best = 0, floor = find_floor(s);
     s->best_peak = SIZE_MAX;
     // Without choices there is one way only, the last.
-    size_t first = s->choice_count ? 0 : sizeof variants / sizeof variants[0] - 1;
-    for (size_t i = first; i < sizeof variants / sizeof variants[0]; i++) {
+    size_t end = sizeof variants / sizeof variants[0], first = s->choice_count ? 0 : end - 1;
+    for (size_t i = first; i < end; i++) {
+        if (s->best_peak <= floor && i + 1 < end)
+            continue;
         set_variant(s, &variants[i]);
         if (ln_share_try(s))
             best = i;
     }
     size_t apart_peak = s->last_peak;
     set_variant(s, &variants[best]);
-    while (!is_over_budget(s) && give_up_some(s))
+    while (s->best_peak > floor && !is_over_budget(s) && give_up_some(s))
         continue;
     return apart_peak;
 }
