@@ -56,6 +56,7 @@ struct ln_tensor_entry {
     ln_meter *known_meter; /* what `known` is charged to; NULL: nothing */
     size_t known_cost;     /* as it is charged */
     int is_load;           /* 1: planned to be there while the model is loaded only */
+    int is_shared;         /* 1: planned to be where a plan for another shape has it */
 };
 typedef struct ln_tensor_entry ln_tensor_entry;
 

@@ -8,6 +8,7 @@
 #include <lightnet/util.h>
 
 #include "compile/budget.h"
+#include "compile/constants.h"
 #include "compile/load_part.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
@@ -110,6 +111,8 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
     ln_plan_records *r;
     LN_TRY(ln_context_sink_constants(ctx));
     LN_TRY(ln_plan_records_create(ctx, &r));
+    for (size_t i = 0; i < r->plan.value_count; i++)
+        r->entries[i]->is_shared = 0;
     if (reuse == LN_PLAN_REUSE_NOTHING)
         make_all_outputs(r);
     ln_plan_records_ask_offsets(ctx, r);
@@ -119,6 +122,8 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
         status = ln_plan_mark_load(ctx, r);
     if (status == LN_OK)
         status = ln_plan_records_layout(r, is_sharing);
+    if (status == LN_OK && ctx->constants)
+        status = ln_constants_pin(ctx->constants, ctx, r);
     if (status == LN_OK)
         status = ln_plan_check_budget(&r->plan, ctx->limits.memory_byte_count);
     if (status == LN_OK)

@@ -7,6 +7,7 @@
 #include <lightnet/context.h>
 
 #include <fenv.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -19,6 +20,7 @@
 #include "base/checked.h"
 #include "base/name_hash.h"
 #include "base/pool.h"
+#include "compile/constants.h"
 #include "compile/given_again.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
@@ -303,10 +305,13 @@ static ln_status finish(const ln_context *ctx, const ln_op *op, ln_status status
 }
 
 // Runs the operators' static part, each once what it takes from a file is there.
-static ln_status run_static(ln_context *ctx, ln_fill *fill)
+static ln_status run_static(ln_context *ctx, const bool *needed, ln_fill *fill)
 {
+    size_t index = 0;
     ln_op *op;
     LN_LIST_FOREACH (op, ctx->ops) {
+        if (needed && !needed[index++])
+            continue;
         LN_TRY(ln_preset_input(ctx, op));
         LN_TRY(ln_fill_op(fill, op));
         LN_TRY(finish(ctx, op, ln_op_run_static(op)));
@@ -319,16 +324,20 @@ static ln_status make_constants(ln_context *ctx)
 {
     ln_fill fill = {.ctx = ctx};
     ln_memory *memory = NULL;
+    bool *needed = NULL; // NULL: all are
     ln_status status = ln_fill_open(&fill);
+    if (status == LN_OK && ctx->constants)
+        status = ln_constants_find_needed(ctx, &needed);
     if (status == LN_OK)
         status = ln_context_take_load_memory(ctx, &memory);
     fenv_t callers;
     begin_run(ctx, &callers);
     if (status == LN_OK)
-        status = run_static(ctx, &fill);
+        status = run_static(ctx, needed, &fill);
     end_run(ctx, &callers);
     ln_context_give_load_memory(ctx, memory);
     ln_fill_close(&fill);
+    ln_free(needed);
     if (status == LN_OK)
         warn_about_missing_weights(fill.missing_count);
     return status;
@@ -427,7 +436,7 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (status != LN_OK) {
         (void)ln_context_each_graph(ctx, unload_graph, NULL);
         unprepare_ops(ctx);
-        ln_context_dealloc_mem(ctx);
+        ln_context_free_mem(ctx);
         return status;
     }
     ctx->state = LN_CONTEXT_LOADED;
@@ -441,13 +450,22 @@ ln_status ln_context_load(ln_context *ctx, const char *datafile)
     return ln_phase_end(&phase, load(ctx, datafile));
 }
 
+void ln_context_unload_alone(ln_context *ctx)
+{
+    if (ctx->state != LN_CONTEXT_LOADED)
+        return;
+    (void)ln_context_each_graph(ctx, unload_graph, NULL);
+    unprepare_ops(ctx);
+    ln_context_free_mem(ctx);
+}
+
 void ln_context_unload(ln_context *ctx)
 {
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
-    (void)ln_context_each_graph(ctx, unload_graph, NULL);
-    unprepare_ops(ctx);
-    ln_context_dealloc_mem(ctx);
+    ln_context_unload_alone(ctx);
+    if (ctx->plans)
+        ctx->plans->unload(ctx->plans, ctx);
 }
 
 // ---- Running ----

@@ -7,8 +7,10 @@
 
 #include <lightnet/mem.h>
 
+#include "compile/runner.h"
 #include "ir/context.h"
 #include "ir/fill.h"
+#include "ir/open.h"
 #include "op/first_values.h"
 
 static const double no_ran[2] = {0, 0};
@@ -58,6 +60,39 @@ ln_status ln_preset_input(const ln_context *ctx, const ln_op *op)
     }
     return LN_OK;
 }
+
+// ---- Again ----
+
+static void clear(ln_tensor_entry *entry)
+{
+    ln_mem_info info = ln_mem_type_info(entry->mtype);
+    if (entry->is_open)
+        ln_open_drop(entry);
+    else if (entry->tensor->data && info.memset_func)
+        info.memset_func(entry->tensor->data, 0, tl_tensor_size(entry->tensor));
+}
+
+static ln_status reset_input(const ln_context *ctx, const char *tname, ln_fill *fill)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
+    const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
+    clear(entry);
+    LN_TRY(ln_preset_input(ctx, op));
+    return ctx->datafile && ln_op_is_first_from_file(op) ? ln_fill_op(fill, op) : LN_OK;
+}
+
+ln_status ln_context_reset_inputs(ln_context *ctx)
+{
+    ln_fill fill = {.ctx = ctx};
+    ln_status status = LN_OK;
+    const ln_tensor_entry *input;
+    for (size_t i = 0; status == LN_OK && (input = ln_context_input(ctx, i)); i++)
+        status = reset_input(ctx, input->name, &fill);
+    ln_fill_close(&fill);
+    return status;
+}
+
+// ---- In clones ----
 
 static ln_status copy_input(const ln_tensor_entry *from, const ln_tensor_entry *to)
 {

@@ -8,18 +8,27 @@
 //     ctx  ->  plans:   model as read | "x=1x3" compiled | "x=2x3" (is ctx now) | ...
 //
 // To change over, the contents of `ctx` and of a plan change places, so pointers to `ctx` stay
-// right. Only the plan in use has memory.
+// right. A plan that was loaded once stays so: constants that plans have in common are in memory
+// once (constants.h), and one workspace serves all of them, as only one is in use. Models with
+// graphs, and plans whose constants were set, are loaded each time.
 
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 
+#include "base/checked.h"
+#include "base/error_state.h"
 #include "base/text.h"
+#include "compile/constants.h"
+#include "compile/context_plan.h"
 #include "compile/reshape.h"
+#include "compile/runner.h"
+#include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/phase.h"
 
@@ -28,8 +37,10 @@
 
 typedef struct shape_plan {
     char *key;
-    ln_context *ctx; // PLANNED; NULL while it is in use
+    ln_context *ctx; // PLANNED or LOADED, then maybe without workspace; NULL while it is in use
     size_t last_use;
+    unsigned constants_version; // when it was loaded
+    unsigned params_version;
 } shape_plan;
 
 typedef struct shape_plans {
@@ -41,7 +52,91 @@ typedef struct shape_plans {
     size_t count;
     size_t current;
     size_t use_count;
+    ln_constants *constants; // what all plans may share; NULL: nothing yet
+    ln_memory *statics;      // where that is
+    ln_memory *workspace;    // of the plan in use; the others have the same, or none
 } shape_plans;
+
+// ---- Memory ----
+
+static void forget_constants(shape_plans *p, ln_context *ctx)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->plans[i].ctx)
+            p->plans[i].ctx->constants = NULL;
+    if (ctx)
+        ctx->constants = NULL;
+    ln_constants_destroy(p->constants);
+    p->constants = NULL;
+    ln_memory_leave(p->statics);
+    ln_memory_release(p->statics);
+    p->statics = NULL;
+}
+
+static void unload(struct ln_plans *base, ln_context *ctx)
+{
+    shape_plans *p = (shape_plans *)base;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->plans[i].ctx)
+            ln_context_unload_alone(p->plans[i].ctx);
+    forget_constants(p, ctx);
+    ln_memory_release(p->workspace);
+    p->workspace = NULL;
+}
+
+// What a plan needs and, so that lengths that grow by one do not each move it, a quarter more than
+// there was, if the limit allows that.
+static void find_workspace_sizes(const shape_plans *p, const ln_context *ctx,
+                                 size_t sizes[LN_MEM_TYPE_SIZE])
+{
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t need = ctx->mem_sizes[m] - ctx->static_sizes[m];
+        size_t had = ln_memory_size(p->workspace, (ln_mem_type)m), more = had + had / 4;
+        size_t limit = ctx->limits.memory_byte_count;
+        size_t most = limit > ctx->static_sizes[m] ? limit - ctx->static_sizes[m] : 0;
+        more = more < most ? more : most;
+        sizes[m] = ln_size_align(more, LN_MEM_ALIGN, &more) && had > 0 && more > need ? more : need;
+    }
+}
+
+// A plan that is not in use gets the new one when it is its turn.
+static ln_status need_workspace(shape_plans *p, const ln_context *ctx)
+{
+    if (ln_memory_has_room(p->workspace, ctx->static_sizes, ctx->mem_sizes))
+        return LN_OK;
+    size_t sizes[LN_MEM_TYPE_SIZE];
+    ln_memory *workspace;
+    find_workspace_sizes(p, ctx, sizes);
+    LN_TRY(ln_memory_create(NULL, sizes, &workspace));
+    for (size_t i = 0; i < p->count; i++)
+        if (p->plans[i].ctx)
+            ln_context_take_workspace(p->plans[i].ctx);
+    ln_memory_release(p->workspace);
+    p->workspace = workspace;
+    return LN_OK;
+}
+
+static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memory **out_statics,
+                          ln_memory **out_workspace)
+{
+    shape_plans *p = (shape_plans *)base;
+    const size_t *begins = ctx->constants ? ln_constants_ends(ctx->constants) : NULL;
+    *out_workspace = NULL;
+    LN_TRY(
+        ln_memory_create_after(begins ? p->statics : NULL, begins, ctx->static_sizes, out_statics));
+    ln_status status = need_workspace(p, ctx);
+    if (status == LN_OK)
+        status =
+            ln_memory_create_window(p->workspace, ctx->static_sizes, ctx->mem_sizes, out_workspace);
+    if (status != LN_OK) {
+        ln_memory_release(*out_statics);
+        *out_statics = NULL;
+        return status;
+    }
+    p->plans[p->current].constants_version = ctx->constants_version;
+    p->plans[p->current].params_version = ctx->params_version;
+    return LN_OK;
+}
 
 // ---- Life ----
 
@@ -50,6 +145,7 @@ static void plans_destroy(struct ln_plans *base)
     shape_plans *p = (shape_plans *)base;
     if (!p)
         return;
+    unload(base, NULL);
     ln_context_free(p->model);
     ln_free(p->target);
     for (size_t i = 0; i < p->count; i++) {
@@ -113,7 +209,7 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
     shape_plans *p = ln_alloc(sizeof *p);
     if (!p)
         return LN_NO_MEMORY;
-    p->base.destroy = plans_destroy;
+    p->base = (struct ln_plans){plans_destroy, allocate, unload};
     p->options = ln_optimize_options_default();
     if (options) {
         p->options.freezes_constants = options->freezes_constants;
@@ -206,7 +302,8 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(weights_from)                                                                         \
     OF_CALLER(work_done)                                                                           \
     OF_MODEL(params_version)                                                                       \
-    OF_CALLER(cancel)
+    OF_CALLER(cancel)                                                                              \
+    OF_MODEL(constants)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.
@@ -269,6 +366,7 @@ static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t c
     LN_TRY(ln_context_clone(p->model, out_plan));
     ln_context_set_limits(*out_plan, &ctx->limits);
     (*out_plan)->timeout = ctx->timeout;
+    (*out_plan)->constants = p->constants;
     ln_status status = bind_shapes(*out_plan, ctx, count, shapes);
     if (status == LN_OK)
         status = ln_context_compile_once(*out_plan, p->target, &p->options);
@@ -315,19 +413,86 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
     return LN_OK;
 }
 
-static ln_status change_over(ln_context *ctx, shape_plans *p, shape_plan *row)
+static bool is_as_loaded(const shape_plans *p, const ln_context *ctx)
 {
-    bool was_loaded = ctx->state == LN_CONTEXT_LOADED;
-    char *datafile = ctx->datafile ? ln_strdup(ctx->datafile) : NULL;
-    if (ctx->datafile && !datafile)
-        return LN_NO_MEMORY;
-    ln_context_unload(ctx);
+    const shape_plan *row = &p->plans[p->current];
+    return row->constants_version == ctx->constants_version &&
+           row->params_version == ctx->params_version;
+}
+
+// The plan that is loaded when shapes change first has the constants that others share.
+static ln_status begin_sharing(shape_plans *p, ln_context *ctx)
+{
+    if (ctx->state != LN_CONTEXT_LOADED || p->constants || !is_as_loaded(p, ctx))
+        return LN_OK;
+    LN_TRY(ln_constants_create(ctx, &p->constants));
+    if (!p->constants)
+        return LN_OK;
+    p->statics = ln_memory_retain(ctx->static_memory);
+    ln_memory_join(p->statics);
+    return LN_OK;
+}
+
+// Leaves a LOADED plan so that it can be used again as it is, if it can.
+static void leave(const shape_plans *p, ln_context *ctx)
+{
+    if (ctx->graphs || !is_as_loaded(p, ctx)) {
+        ln_context_unload_alone(ctx);
+        return;
+    }
+    ln_bound_remove_all(ctx);
+}
+
+// `ctx` has been left.
+static ln_status enter(const shape_plans *p, ln_context *ctx, const char *datafile)
+{
+    if (ctx->state == LN_CONTEXT_PLANNED && p->constants && ctx->constants != p->constants) {
+        ctx->constants = p->constants;
+        LN_TRY(ln_context_plan_memory(ctx, ctx->target, (ln_plan_reuse)ctx->plan_reuse));
+    }
+    if (ctx->state == LN_CONTEXT_PLANNED)
+        return ln_context_load(ctx, datafile);
+    if (!ctx->memory) {
+        ln_memory *window;
+        LN_TRY(ln_memory_create_window(p->workspace, ctx->static_sizes, ctx->mem_sizes, &window));
+        ln_status status = ln_context_give_workspace(ctx, window);
+        ln_memory_release(window);
+        LN_TRY(status);
+    }
+    return ln_context_reset_inputs(ctx);
+}
+
+// `ctx` and the plan change places.
+static void exchange(ln_context *ctx, shape_plans *p, shape_plan *row)
+{
     shape_plan *old = &p->plans[p->current];
     swap_contents(ctx, row->ctx);
     old->ctx = row->ctx;
     row->ctx = NULL;
     p->current = (size_t)(row - p->plans);
-    ln_status status = was_loaded ? ln_context_load(ctx, datafile) : LN_OK;
+}
+
+static ln_status change_over(ln_context *ctx, shape_plans *p, shape_plan *row)
+{
+    shape_plan *old = &p->plans[p->current];
+    if (ctx->state != LN_CONTEXT_LOADED) {
+        exchange(ctx, p, row);
+        return LN_OK;
+    }
+    char *datafile = ctx->datafile ? ln_strdup(ctx->datafile) : NULL;
+    if (ctx->datafile && !datafile)
+        return LN_NO_MEMORY;
+    leave(p, ctx);
+    exchange(ctx, p, row);
+    ln_status status = enter(p, ctx, datafile);
+    if (status != LN_OK) {
+        ln_error_state reason;
+        ln_error_save(&reason);
+        ln_context_unload_alone(ctx);
+        exchange(ctx, p, old);
+        (void)enter(p, ctx, datafile); // else it is PLANNED
+        ln_error_restore(&reason);
+    }
     ln_free(datafile);
     return status;
 }
@@ -373,6 +538,11 @@ static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *sh
                                  "elsewhere: its shapes cannot change");
     }
     shape_plan *row;
+    ln_status status = begin_sharing(p, ctx);
+    if (status != LN_OK) {
+        ln_free(key);
+        return status;
+    }
     LN_TRY(find_plan(ctx, p, key, count, shapes, &row));
     row->last_use = ++p->use_count;
     if (!row->ctx)

@@ -18,6 +18,12 @@ ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx);
 // True if operators of the arch run as groups, which `prepare` has seen with their addresses.
 int ln_runs_groups(const ln_arch *arch);
 
+// `ln_context_unload` of this plan alone, not of plans for other shapes.
+void ln_context_unload_alone(ln_context *ctx);
+
+// The inputs of a LOADED context have the values that they have after loading.
+ln_status ln_context_reset_inputs(ln_context *ctx);
+
 #define LN_GONE_AFTER_LOAD                                                                          \
     "tensor '%s' was only needed while the model was loaded and has no bytes of its own; copy it, " \
     "or compile the model with all its tensors kept"

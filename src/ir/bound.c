@@ -89,6 +89,12 @@ void ln_bound_remove(ln_context *ctx, const ln_tensor_entry *entry)
     forget(link);
 }
 
+void ln_bound_remove_all(ln_context *ctx)
+{
+    while (ctx->bound)
+        ln_bound_remove(ctx, ctx->bound->entry);
+}
+
 void ln_bound_drop(ln_context *ctx)
 {
     while (ctx->bound)

@@ -22,6 +22,9 @@ ln_status ln_bound_add(ln_context *ctx, ln_tensor_entry *entry, ln_ndarray *arra
 // bytes that the array has. Nothing happens to a tensor that is in no array.
 void ln_bound_remove(ln_context *ctx, const ln_tensor_entry *entry);
 
+// The same for all arrays.
+void ln_bound_remove_all(ln_context *ctx);
+
 // Gives all arrays back when the context's memory goes, without placing tensors.
 void ln_bound_drop(ln_context *ctx);
 

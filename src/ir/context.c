@@ -88,6 +88,7 @@ void ln_context_forget(ln_context *ctx)
     if (ctx->plans)
         ctx->plans->destroy(ctx->plans);
     ctx->plans = NULL;
+    ctx->constants = NULL;
     ln_free(ctx->datafile);
     ctx->datafile = NULL;
     ln_carried_release(ctx->carried);

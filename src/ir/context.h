@@ -32,11 +32,24 @@ struct ln_runner {
 // Plans of the model for other shapes; `compile/` has more after this.
 struct ln_plans {
     void (*destroy)(struct ln_plans *plans);
+    // The memory for the plan that `ctx` has now.
+    ln_status (*allocate)(struct ln_plans *plans, const ln_context *ctx, ln_memory **out_statics,
+                          ln_memory **out_workspace);
+    // Gives back what the plans that are not in use hold, and what they share with `ctx`.
+    void (*unload)(struct ln_plans *plans, ln_context *ctx);
 };
 
 // Places the tensors of `ctx`, a copy of `from`, whose static tensors it then shares; the workspace
 // is its own. The opposite is ln_context_dealloc_mem.
 ln_status ln_context_share_mem(ln_context *ctx, const ln_context *from);
+
+// Gives back the memory of `ctx` alone, not that of its plans for other shapes.
+void ln_context_free_mem(ln_context *ctx);
+
+// Takes the workspace from a context, which stays LOADED, and gives it one again, as `give` from
+// the same plan. What has addresses in it is made anew.
+void ln_context_take_workspace(ln_context *ctx);
+ln_status ln_context_give_workspace(ln_context *ctx, ln_memory *workspace);
 
 // Where the plan has put a tensor of a context whose memory is allocated, and in which memory.
 ln_memory *ln_context_memory_of(const ln_context *ctx, const ln_tensor_entry *entry);

@@ -8,7 +8,8 @@
 //                     shared ^            own:  | workspace ... |      of a clone
 //
 // Before a context writes a shared static tensor, it takes a copy of all of them. What is only
-// there while loading has a block that is given back.
+// there while loading has a block that is given back. Where a context has plans for several shapes,
+// they say where its memory is (compile/reshape.c).
 
 #include "ir/context.h"
 
@@ -81,7 +82,7 @@ static ln_status check_unallocated(const ln_context *ctx)
 {
     if (!ctx)
         return LN_FAIL(LN_INVALID, "the context is NULL");
-    if (ctx->memory)
+    if (ctx->static_memory)
         return LN_FAIL(LN_STATE, "the memory of the context is allocated already");
     return LN_OK;
 }
@@ -90,15 +91,23 @@ static ln_status place_or_undo(ln_context *ctx)
 {
     ln_status status = place_tensors(ctx);
     if (status != LN_OK)
-        ln_context_dealloc_mem(ctx);
+        ln_context_free_mem(ctx);
     return status;
+}
+
+static ln_status allocate(ln_context *ctx)
+{
+    if (ctx->plans)
+        return ctx->plans->allocate(ctx->plans, ctx, &ctx->static_memory, &ctx->memory);
+    LN_TRY(ln_memory_create(NULL, ctx->mem_sizes, &ctx->memory));
+    ctx->static_memory = ln_memory_retain(ctx->memory);
+    return LN_OK;
 }
 
 ln_status ln_context_alloc_mem(ln_context *ctx)
 {
     LN_TRY(check_unallocated(ctx));
-    LN_TRY(ln_memory_create(NULL, ctx->mem_sizes, &ctx->memory));
-    ctx->static_memory = ln_memory_retain(ctx->memory);
+    LN_TRY(allocate(ctx));
     ln_memory_join(ctx->static_memory);
     return place_or_undo(ctx);
 }
@@ -125,15 +134,13 @@ static void leave_static(ln_memory *memory)
     ln_memory_release(memory);
 }
 
-void ln_context_dealloc_mem(ln_context *ctx)
+void ln_context_free_mem(ln_context *ctx)
 {
-    if (!ctx)
-        return;
     destroy_runner(ctx); // it knows addresses
     ln_scratch_free_kept(ctx);
     if (ctx->state == LN_CONTEXT_LOADED)
         ctx->state = LN_CONTEXT_PLANNED;
-    if (!ctx->memory)
+    if (!ctx->static_memory)
         return;
     ln_bound_drop(ctx);
     leave_static(ctx->static_memory);
@@ -148,6 +155,28 @@ void ln_context_dealloc_mem(ln_context *ctx)
         if (entry->is_open)
             ln_open_drop(entry);
     }
+}
+
+void ln_context_dealloc_mem(ln_context *ctx)
+{
+    if (!ctx)
+        return;
+    ln_context_free_mem(ctx);
+    if (ctx->plans)
+        ctx->plans->unload(ctx->plans, ctx);
+}
+
+void ln_context_take_workspace(ln_context *ctx)
+{
+    ln_memory_release(ctx->memory);
+    ctx->memory = NULL;
+}
+
+ln_status ln_context_give_workspace(ln_context *ctx, ln_memory *workspace)
+{
+    ctx->memory = ln_memory_retain(workspace);
+    LN_TRY(place_tensors(ctx));
+    return ctx->runner->rebuild(&ctx->runner, ctx);
 }
 
 // ---- While loading ----
@@ -235,24 +264,13 @@ ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry)
 
 static ln_status copy_static(const ln_context *ctx, ln_memory **out_copy)
 {
-    *out_copy = NULL;
     LN_TRY(ln_memory_create(NULL, ctx->static_sizes, out_copy));
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        if (ctx->static_sizes[m] == 0)
-            continue;
-        ln_copy_func copy = ln_mem_type_copy_func((ln_mem_type)m, (ln_mem_type)m);
-        if (!copy) {
-            ln_memory_release(*out_copy);
-            *out_copy = NULL;
-            return LN_FAIL(LN_UNSUPPORTED,
-                           "static tensors are shared with clones, and memory of type %s cannot be "
-                           "copied within the device",
-                           ln_mem_type_title((ln_mem_type)m));
-        }
-        copy(ln_memory_start(*out_copy, (ln_mem_type)m),
-             ln_memory_start(ctx->static_memory, (ln_mem_type)m), ctx->static_sizes[m]);
-    }
-    return LN_OK;
+    ln_status status = ln_memory_copy(*out_copy, ctx->static_memory);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_memory_release(*out_copy);
+    *out_copy = NULL;
+    return ln_fail_prefix("static tensors, shared with clones or plans for other shapes");
 }
 
 // The static tensors are in `memory` from now on.
@@ -279,7 +297,7 @@ ln_status ln_context_own_static(ln_context *ctx)
     if (status != LN_OK) {
         move_static(ctx, shared);
         ln_memory_release(own);
-        return ln_fail_prefix("static tensors, until now shared with clones");
+        return ln_fail_prefix("static tensors, until now shared");
     }
     ln_memory_join(own);
     leave_static(shared);

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <lightnet/allocator.h>
@@ -16,7 +17,10 @@ struct ln_memory {
     atomic_size_t context_count; // whose static tensors are here
     void *starts[LN_MEM_TYPE_SIZE];
     size_t begins[LN_MEM_TYPE_SIZE]; // the offset that is at the start
+    size_t ends[LN_MEM_TYPE_SIZE];   // the offset after the last
     void (*free_funcs[LN_MEM_TYPE_SIZE])(void *);
+    ln_memory *before; // where the offsets below `begins` are; NULL: nowhere
+    ln_memory *block;  // of a window: whose bytes these are; NULL: its own
 };
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
@@ -57,21 +61,31 @@ static ln_status alloc_type(ln_memory *memory, ln_mem_type mtype, size_t byte_co
     return LN_OK;
 }
 
-ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
-                           const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+static ln_memory *create(const size_t *begins, const size_t *ends)
 {
-    *out_memory = NULL;
     ln_memory *memory = ln_alloc(sizeof *memory);
     if (!memory)
-        return LN_NO_MEMORY;
+        return NULL;
     atomic_init(&memory->holder_count, 1);
     atomic_init(&memory->context_count, 0);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        size_t begin = begins ? begins[m] : 0;
-        if (ends[m] <= begin)
-            continue;
-        memory->begins[m] = begin;
-        ln_status status = alloc_type(memory, (ln_mem_type)m, ends[m] - begin);
+        memory->begins[m] = begins ? begins[m] : 0;
+        memory->ends[m] = ends[m] > memory->begins[m] ? ends[m] : memory->begins[m];
+    }
+    return memory;
+}
+
+ln_status ln_memory_create_after(ln_memory *before, const size_t begins[LN_MEM_TYPE_SIZE],
+                                 const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+{
+    *out_memory = NULL;
+    ln_memory *memory = create(begins, ends);
+    if (!memory)
+        return LN_NO_MEMORY;
+    memory->before = ln_memory_retain(before);
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t byte_count = memory->ends[m] - memory->begins[m];
+        ln_status status = byte_count ? alloc_type(memory, (ln_mem_type)m, byte_count) : LN_OK;
         if (status != LN_OK) {
             ln_memory_release(memory);
             return status;
@@ -80,6 +94,41 @@ ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
     *out_memory = memory;
     return LN_OK;
 }
+
+ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
+                           const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+{
+    return ln_memory_create_after(NULL, begins, ends, out_memory);
+}
+
+// ---- Windows ----
+
+bool ln_memory_has_room(const ln_memory *block, const size_t begins[LN_MEM_TYPE_SIZE],
+                        const size_t ends[LN_MEM_TYPE_SIZE])
+{
+    for (int m = LN_MEM_NONE + 1; block && m < LN_MEM_TYPE_SIZE; m++)
+        if (ends[m] > begins[m] && ends[m] - begins[m] > block->ends[m] - block->begins[m])
+            return false;
+    return block != NULL;
+}
+
+ln_status ln_memory_create_window(ln_memory *block, const size_t begins[LN_MEM_TYPE_SIZE],
+                                  const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+{
+    *out_memory = ln_memory_has_room(block, begins, ends) ? create(begins, ends) : NULL;
+    if (!*out_memory)
+        return LN_NO_MEMORY;
+    (*out_memory)->block = ln_memory_retain(block);
+    memcpy((*out_memory)->starts, block->starts, sizeof block->starts);
+    return LN_OK;
+}
+
+size_t ln_memory_size(const ln_memory *memory, ln_mem_type mtype)
+{
+    return memory ? memory->ends[mtype] - memory->begins[mtype] : 0;
+}
+
+// ---- Holding ----
 
 ln_memory *ln_memory_retain(ln_memory *memory)
 {
@@ -93,15 +142,21 @@ void ln_memory_release(ln_memory *memory)
     if (!memory || atomic_fetch_sub_explicit(&memory->holder_count, 1, memory_order_acq_rel) != 1)
         return;
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
-        if (memory->starts[m])
+        if (memory->starts[m] && !memory->block)
             memory->free_funcs[m](memory->starts[m]);
     }
+    ln_memory_release(memory->before);
+    ln_memory_release(memory->block);
     ln_free(memory);
 }
 
+// ---- Addresses ----
+
 void *ln_memory_at(const ln_memory *memory, ln_mem_type mtype, size_t offset)
 {
-    char *start = memory->starts[mtype];
+    while (memory && offset < memory->begins[mtype])
+        memory = memory->before;
+    char *start = memory ? memory->starts[mtype] : NULL;
     return start ? start + (offset - memory->begins[mtype]) : NULL;
 }
 
@@ -110,19 +165,44 @@ void *ln_memory_start(const ln_memory *memory, ln_mem_type mtype)
     return memory->starts[mtype];
 }
 
+ln_status ln_memory_copy(ln_memory *to, const ln_memory *from)
+{
+    for (; from; from = from->before) {
+        for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
+            size_t begin = from->begins[m];
+            size_t end = from->ends[m] < to->ends[m] ? from->ends[m] : to->ends[m];
+            if (end <= begin)
+                continue;
+            ln_copy_func copy = ln_mem_type_copy_func((ln_mem_type)m, (ln_mem_type)m);
+            if (!copy)
+                return LN_FAIL(LN_UNSUPPORTED,
+                               "memory of type %s cannot be copied within the device",
+                               ln_mem_type_title((ln_mem_type)m));
+            copy(ln_memory_at(to, (ln_mem_type)m, begin), from->starts[m], end - begin);
+        }
+    }
+    return LN_OK;
+}
+
+// ---- Sharing ----
+
 void ln_memory_join(ln_memory *memory)
 {
-    atomic_fetch_add_explicit(&memory->context_count, 1, memory_order_relaxed);
+    for (; memory; memory = memory->before)
+        atomic_fetch_add_explicit(&memory->context_count, 1, memory_order_relaxed);
 }
 
 // What a context read before it left happens before another, alone now, writes there.
 void ln_memory_leave(ln_memory *memory)
 {
-    if (memory)
+    for (; memory; memory = memory->before)
         atomic_fetch_sub_explicit(&memory->context_count, 1, memory_order_release);
 }
 
 int ln_memory_is_shared(const ln_memory *memory)
 {
-    return memory && atomic_load_explicit(&memory->context_count, memory_order_acquire) > 1;
+    for (; memory; memory = memory->before)
+        if (atomic_load_explicit(&memory->context_count, memory_order_acquire) > 1)
+            return 1;
+    return 0;
 }

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a constant is made is a number of 128 bits, SipHash with a key drawn once per process, of its
+// operator's type and parameters and of the numbers of what that reads.
+
+#include "compile/constants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/util.h>
+
+#include "base/checked.h"
+#include "base/name_hash.h"
+#include "base/text.h"
+#include "compile/context_plan.h"
+#include "ir/context.h"
+#include "ir/op_life.h"
+
+typedef struct recipe {
+    uint64_t words[2];
+} recipe;
+
+typedef struct place {
+    recipe made;
+    size_t offset;
+    ln_mem_type mtype;
+} place;
+
+struct ln_constants {
+    place *places; // sorted by `made`
+    size_t count;
+    size_t ends[LN_MEM_TYPE_SIZE];
+};
+
+// ---- How tensors are made ----
+
+typedef struct recipes {
+    const ln_context *ctx;
+    ln_hash *by_name; // tensor name -> recipe, in `all`
+    recipe *all;
+    size_t count;
+    ln_text text; // of one operator
+} recipes;
+
+static void recipes_deinit(recipes *r)
+{
+    ln_hash_free(r->by_name);
+    ln_free(r->all);
+    ln_text_deinit(&r->text);
+}
+
+static ln_status recipes_init(recipes *r, const ln_context *ctx)
+{
+    *r = (recipes){.ctx = ctx,
+                   .by_name = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL),
+                   .all =
+                       ln_alloc_array((size_t)ln_hash_size(ctx->tensor_table) + 1, sizeof *r->all)};
+    return r->by_name && r->all ? LN_OK : LN_NO_MEMORY;
+}
+
+// With its end, so that no two texts run together.
+static void put_string(ln_text *text, const char *string)
+{
+    ln_text_append(text, string ? string : "", string ? strlen(string) + 1 : 1);
+}
+
+static void put_bytes(ln_text *text, const void *bytes, size_t count, size_t size)
+{
+    if (bytes && count > 0)
+        ln_text_append(text, bytes, count * size);
+}
+
+static void put_param(ln_text *text, const ln_param_entry *param)
+{
+    size_t len = param->array_len > 0 ? (size_t)param->array_len : 0;
+    put_string(text, param->arg_name);
+    put_bytes(text, &param->type, 1, sizeof param->type);
+    put_bytes(text, &len, 1, sizeof len);
+    put_bytes(text, &param->value_double, 1, sizeof param->value_double);
+    put_bytes(text, &param->value_bool, 1, sizeof param->value_bool);
+    put_string(text, param->value_string);
+    put_bytes(text, param->value_array_double, len, sizeof *param->value_array_double);
+    put_bytes(text, param->value_array_bool, len, sizeof *param->value_array_bool);
+    for (size_t i = 0; i < len && param->value_array_string; i++)
+        put_string(text, param->value_array_string[i]);
+}
+
+// False if an input is made in a way that is not known.
+static bool put_inputs(recipes *r, const ln_op *op)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        const recipe *made = ln_hash_find(r->by_name, in->name);
+        if (!made)
+            return false;
+        put_string(&r->text, in->arg_name);
+        put_bytes(&r->text, made, 1, sizeof *made);
+    }
+    return true;
+}
+
+static bool put_op(recipes *r, const ln_op *op)
+{
+    const ln_op_arg *arg = op->op_arg;
+    r->text.len = 0;
+    put_string(&r->text, arg->optype);
+    const ln_param_entry *param;
+    LN_LIST_FOREACH (param, arg->params)
+        put_param(&r->text, param);
+    return put_inputs(r, op);
+}
+
+static recipe recipe_of_text(const ln_text *text)
+{
+    static const uint64_t keys[2][2] = {{UINT64_C(0x636f6e7374616e74), UINT64_C(0x6d616465)},
+                                        {UINT64_C(0x726563697065), UINT64_C(0x736861726564)}};
+    recipe made;
+    for (int i = 0; i < 2; i++)
+        made.words[i] = ln_siphash(keys[i], text->bytes, text->len, 2, 4);
+    return made;
+}
+
+// What has no inputs takes its elements by the name of its tensor, from a file or at random.
+static ln_status note_outputs(recipes *r, const ln_op *op)
+{
+    size_t len = r->text.len;
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, out->name);
+        if (!entry || entry->is_open || !entry->isstatic || entry->is_input)
+            continue;
+        const tl_tensor *tensor = entry->tensor;
+        r->text.len = len;
+        put_string(&r->text, out->arg_name);
+        put_string(&r->text, op->op_arg->tensors_in ? "" : out->name);
+        put_bytes(&r->text, &tensor->dtype, 1, sizeof tensor->dtype);
+        put_bytes(&r->text, tensor->dims, (size_t)tensor->ndim, sizeof *tensor->dims);
+        LN_TRY(r->text.status);
+        recipe *made = &r->all[r->count++];
+        *made = recipe_of_text(&r->text);
+        if (ln_hash_insert(r->by_name, entry->name, made) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+// Operators that have a description promise that their constants follow from what they are given.
+static ln_status find_recipes(recipes *r)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, r->ctx->ops) {
+        const ln_op_arg *arg = op->op_arg;
+        if (arg->info && !ln_op_is_random(arg) && put_op(r, op))
+            LN_TRY(note_outputs(r, op));
+        LN_TRY(r->text.status);
+    }
+    return LN_OK;
+}
+
+// ---- The constants of a plan ----
+
+static int compare_places(const void *a, const void *b)
+{
+    return memcmp(&((const place *)a)->made, &((const place *)b)->made, sizeof(recipe));
+}
+
+static bool has_graphs(const ln_context *ctx)
+{
+    return ctx->graphs && ln_hash_size(ctx->graphs) > 0;
+}
+
+static bool is_region_of(const ln_tensor_entry *entry)
+{
+    return entry->isstatic && !entry->is_input && !entry->is_open && !entry->is_load &&
+           !entry->owner && entry->offset != 0 && entry->tensor->len > 0;
+}
+
+static ln_status list_places(ln_constants *c, const recipes *r)
+{
+    c->places = ln_alloc_array(r->count + 1, sizeof *c->places);
+    if (!c->places)
+        return LN_NO_MEMORY;
+    size_t cursor = 0;
+    const void *name;
+    void *made;
+    while (ln_hash_next(r->by_name, &cursor, &name, &made)) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, name);
+        if (is_region_of(entry) && entry->tensor->data)
+            c->places[c->count++] = (place){
+                .made = *(const recipe *)made, .offset = entry->offset, .mtype = entry->mtype};
+    }
+    qsort(c->places, c->count, sizeof *c->places, compare_places);
+    return LN_OK;
+}
+
+// Where a constant was computed over another one, that one is not what its operator makes.
+static bool is_lasting(const ln_context *ctx)
+{
+    return !has_graphs(ctx) && ctx->plan_reuse != LN_PLAN_REUSE_CONSTANTS;
+}
+
+ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constants)
+{
+    *out_constants = NULL;
+    if (!is_lasting(ctx))
+        return LN_OK;
+    ln_constants *c = ln_alloc(sizeof *c);
+    if (!c)
+        return LN_NO_MEMORY;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        c->ends[m] = ctx->static_sizes[m] ? ctx->static_sizes[m] : LN_MEM_ALIGN;
+    recipes r;
+    ln_status status = recipes_init(&r, ctx);
+    if (status == LN_OK)
+        status = find_recipes(&r);
+    if (status == LN_OK)
+        status = list_places(c, &r);
+    recipes_deinit(&r);
+    if (status != LN_OK || c->count == 0) {
+        ln_constants_destroy(c);
+        return status;
+    }
+    *out_constants = c;
+    return LN_OK;
+}
+
+void ln_constants_destroy(ln_constants *c)
+{
+    if (!c)
+        return;
+    ln_free(c->places);
+    ln_free(c);
+}
+
+const size_t *ln_constants_ends(const ln_constants *c)
+{
+    return c->ends;
+}
+
+// ---- A later plan ----
+
+typedef struct pinning {
+    const ln_constants *constants;
+    ln_plan_records *r;
+    bool *is_taken;     // of each place
+    bool *is_shared;    // of each value that has its own memory
+    size_t *old_offset; // of each value
+    size_t ends[LN_MEM_TYPE_SIZE];
+} pinning;
+
+static bool is_region(const ln_plan_records *r, size_t i)
+{
+    const ln_plan_value *v = &r->values[i];
+    return r->roots[i] == i && v->is_static && !v->is_load && v->byte_count > 0;
+}
+
+static void pin_value(pinning *p, const recipes *made_by, size_t i)
+{
+    ln_plan_value *v = &p->r->values[i];
+    const recipe *made = ln_hash_find(made_by->by_name, v->name);
+    const place key = {.made = made ? *made : (recipe){{0}}};
+    const place *found =
+        made ? bsearch(&key, p->constants->places, p->constants->count, sizeof key, compare_places)
+             : NULL;
+    size_t at = found ? (size_t)(found - p->constants->places) : 0;
+    if (!found || p->is_taken[at] || found->mtype != v->mtype)
+        return;
+    p->is_taken[at] = p->is_shared[i] = true;
+    v->offset = found->offset;
+    if (v->offset + v->byte_count > p->ends[v->mtype])
+        p->ends[v->mtype] = v->offset + v->byte_count;
+}
+
+// The others come after the whole region of the first plan.
+static ln_status place_value(pinning *p, size_t i)
+{
+    ln_plan_value *v = &p->r->values[i];
+    size_t *end = &p->ends[v->mtype], begin = p->constants->ends[v->mtype];
+    v->offset = *end > begin ? *end : begin;
+    if (!ln_size_add(v->offset, v->byte_count, end) || !ln_size_align(*end, LN_MEM_ALIGN, end))
+        return LN_FAIL(LN_LIMIT, "the static values up to '%.200s' overflow", v->name);
+    return LN_OK;
+}
+
+static ln_status place_regions(pinning *p, const recipes *made_by)
+{
+    size_t count = p->r->plan.value_count;
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        p->ends[m] = LN_MEM_ALIGN;
+    for (size_t i = 0; i < count; i++)
+        if (is_region(p->r, i))
+            pin_value(p, made_by, i);
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++)
+        (void)ln_size_align(p->ends[m], LN_MEM_ALIGN, &p->ends[m]); // inside a region that is there
+    for (size_t i = 0; i < count; i++)
+        if (is_region(p->r, i) && !p->is_shared[i])
+            LN_TRY(place_value(p, i));
+    return LN_OK;
+}
+
+// Views follow, and the workspace begins where the static values end now.
+static ln_status place_rest(pinning *p)
+{
+    ln_plan_records *r = p->r;
+    for (size_t i = 0; i < r->plan.value_count; i++) {
+        ln_plan_value *v = &r->values[i];
+        const ln_plan_totals *t = &r->plan.totals[v->mtype];
+        if (v->is_static && !v->is_load && !is_region(r, i))
+            v->offset = v->offset - p->old_offset[r->roots[i]] + r->values[r->roots[i]].offset;
+        else if (!v->is_static)
+            v->offset = v->offset - t->static_byte_count + p->ends[v->mtype];
+    }
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        ln_plan_totals *t = &r->plan.totals[m];
+        if (t->static_byte_count == 0)
+            continue;
+        t->static_byte_count = p->ends[m];
+        if (!ln_size_add(t->static_byte_count, t->workspace_byte_count, &t->peak_byte_count))
+            return LN_FAIL(LN_LIMIT, "the plan for another shape overflows");
+    }
+    return LN_OK;
+}
+
+static ln_status pin(pinning *p, const recipes *made_by)
+{
+    size_t count = p->r->plan.value_count;
+    p->is_taken = ln_alloc_array(p->constants->count + 1, sizeof *p->is_taken);
+    p->is_shared = ln_alloc_array(count + 1, sizeof *p->is_shared);
+    p->old_offset = ln_alloc_array(count + 1, sizeof *p->old_offset);
+    if (!p->is_taken || !p->is_shared || !p->old_offset)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        p->old_offset[i] = p->r->values[i].offset;
+    LN_TRY(place_regions(p, made_by));
+    LN_TRY(place_rest(p));
+    for (size_t i = 0; i < count; i++)
+        p->r->entries[i]->is_shared = p->is_shared[p->r->roots[i]];
+    return LN_OK;
+}
+
+ln_status ln_constants_pin(const ln_constants *constants, const ln_context *ctx,
+                           ln_plan_records *records)
+{
+    recipes made_by;
+    ln_status status = recipes_init(&made_by, ctx);
+    if (status == LN_OK && !has_graphs(ctx))
+        status = find_recipes(&made_by);
+    pinning p = {.constants = constants, .r = records};
+    if (status == LN_OK)
+        status = pin(&p, &made_by);
+    ln_free(p.is_taken);
+    ln_free(p.is_shared);
+    ln_free(p.old_offset);
+    recipes_deinit(&made_by);
+    return status;
+}
+
+// ---- What loading still does ----
+
+// What runs load makes for others only, and what is there, need not be made.
+static bool makes_needed(const ln_context *ctx, const ln_op *op, const ln_hash *wanted)
+{
+    if (!op->op_arg->tensors_out)
+        return true;
+    const ln_tensor_list_entry *out;
+    LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
+        if (!entry || ln_hash_find(wanted, out->name) || (!entry->is_shared && !entry->is_load))
+            return true;
+    }
+    return false;
+}
+
+static ln_status find_needed(const ln_context *ctx, const ln_op **ops, size_t count,
+                             ln_hash *wanted, bool *needed)
+{
+    for (size_t k = count; k-- > 0;) {
+        const ln_op *op = ops[k];
+        needed[k] = makes_needed(ctx, op, wanted);
+        if (!needed[k] || !(op->static_run || ln_op_is_constant(op)))
+            continue;
+        const ln_tensor_list_entry *in;
+        LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
+            if (entry && !entry->is_shared && ln_hash_insert(wanted, entry->name, wanted) < 0)
+                return ln_error_status();
+        }
+    }
+    return LN_OK;
+}
+
+ln_status ln_constants_find_needed(const ln_context *ctx, bool **out_needed)
+{
+    size_t count = (size_t)ln_list_length(ctx->ops), k = 0;
+    ln_hash *wanted = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    const ln_op **ops = ln_alloc_array(count + 1, sizeof *ops);
+    bool *needed = ln_alloc_array(count + 1, sizeof *needed);
+    ln_status status = wanted && ops && needed ? LN_OK : LN_NO_MEMORY;
+    for (const ln_list *l = ctx->ops; l && status == LN_OK; l = l->next)
+        ops[k++] = l->data;
+    if (status == LN_OK)
+        status = find_needed(ctx, ops, count, wanted, needed);
+    ln_hash_free(wanted);
+    ln_free(ops);
+    if (status == LN_OK)
+        *out_needed = needed;
+    else
+        ln_free(needed);
+    return status;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that the plans of one model for several shapes have in common: packed weights, mostly.
+//
+// A constant is known by how it is made: by which operator, with which parameters, from which
+// constants. The first plan that is loaded has its constants in its static region; a later one puts
+// those that are made in the same way at the same offsets, and its own after that region:
+//
+//     first plan    | reserved | a | b | c |  workspace ...
+//     a later one   | reserved | a |   | c | d |  workspace ...        a and c are not made again
+//                                          ^ end of the first's static region
+
+#ifndef LN_COMPILE_CONSTANTS_H
+#define LN_COMPILE_CONSTANTS_H
+
+#include <stdbool.h>
+
+#include <lightnet/context.h>
+
+#include "ir/plan_records.h"
+
+typedef struct ln_constants ln_constants;
+
+// Those in the static region of `ctx`, which is LOADED; NULL if there are none that another plan
+// can use: of a model with graphs, and where constants were computed over each other.
+ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constants);
+void ln_constants_destroy(ln_constants *constants); // NULL is fine
+
+// Where their static region ends, for each memory type.
+const size_t *ln_constants_ends(const ln_constants *constants);
+
+// Moves the static values of a plan that is laid out as above, the workspace after them, and marks
+// the tensors that are there already (`is_shared`).
+ln_status ln_constants_pin(const ln_constants *constants, const ln_context *ctx,
+                           ln_plan_records *records);
+
+// For a context whose plan has them: which operators, in the order of the list, loading has to run
+// all the same. The caller frees *out_needed.
+ln_status ln_constants_find_needed(const ln_context *ctx, bool **out_needed);
+
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of a loaded model for several shapes: constants are made once, the workspace is one, and
+// what is computed is what a context that never had another shape computes.
+
+#include <malloc.h>
+
+#include "tests/api/model.h"
+#include "tests/oom.h"
+#include "tests/random.h"
+
+#define WIDTH 64
+
+// Two layers whose weights are packed, and a table as long as the input, which no two plans share.
+#define LAYERS                                                                                     \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 64], names=[\"rows\", \"\"]);\n"                    \
+    "create(| dst=w1 | dtype=TL_FLOAT, dims=[64, 256], ran=[-1, 1]);\n"                            \
+    "create(| dst=w2 | dtype=TL_FLOAT, dims=[256, 64], ran=[-1, 1]);\n"                            \
+    "create(| dst=one | dtype=TL_FLOAT, dims=[1], ran=[0, 0], data=[0.5]);\n"                      \
+    "MatMul(A=x, B=w1 | Y=a |);\n"                                                                 \
+    "Relu(X=a | Y=b |);\n"                                                                         \
+    "MatMul(A=b, B=w2 | Y=c |);\n"                                                                 \
+    "Shape(data=x | shape=s |);\n"                                                                 \
+    "Expand(input=one, shape=s | output=t |);\n"                                                   \
+    "Exp(input=t | output=e |);\n"                                                                 \
+    "Add(A=c, B=e | C=y |);\n"                                                                     \
+    "output(src=y | |);\n"
+
+static ln_status reshape(ln_context *ctx, int rows)
+{
+    int dims[2] = {rows, WIDTH};
+    return ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 2, .dims = dims});
+}
+
+static ln_context *load_for(int rows)
+{
+    ln_context *ctx = open_text(LAYERS);
+    CHECK_OK(ln_context_set_symbol(ctx, "rows", rows));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+#define MAX_ROWS 40
+
+static void run(ln_context *ctx, int rows, float y[MAX_ROWS * WIDTH])
+{
+    float x[MAX_ROWS * WIDTH];
+    for (int i = 0; i < rows * WIDTH; i++)
+        x[i] = (float)((i * 37 + rows) % 19 - 9) / 8;
+    CHECK_EQ(ln_context_data_size(ctx, "y"), (size_t)rows * WIDTH * sizeof *y);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+}
+
+// The context, which has that shape, computes what a fresh one does.
+static void check_as_fresh(ln_context *ctx, int rows)
+{
+    float y[MAX_ROWS * WIDTH], expected[MAX_ROWS * WIDTH];
+    ln_context *fresh = load_for(rows);
+    run(ctx, rows, y);
+    run(fresh, rows, expected);
+    CHECK(memcmp(y, expected, (size_t)rows * WIDTH * sizeof *y) == 0);
+    close_context(fresh);
+}
+
+// The longest constant that runs read.
+static const void *largest_constant(const ln_context *ctx)
+{
+    const void *data = NULL;
+    int len = 1000;
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        if (!entry->isstatic || !entry->tensor->data || entry->tensor->len <= len)
+            continue;
+        len = entry->tensor->len;
+        data = entry->tensor->data;
+    }
+    return data;
+}
+
+TEST(constants_are_made_once_for_all_shapes)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_for(3);
+    const void *first = largest_constant(ctx);
+    CHECK_NOT_NULL(first);
+    for (int rows = 1; rows <= MAX_ROWS; rows += 3) {
+        CHECK_OK(reshape(ctx, rows));
+        CHECK(largest_constant(ctx) == first);
+        check_as_fresh(ctx, rows);
+        ln_plan *plan;
+        CHECK_OK(ln_context_plan_create(ctx, &plan));
+        CHECK_OK(ln_plan_check(plan));
+        ln_context_plan_free(plan);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// ---- Memory ----
+
+static size_t used;
+
+static void *count_resize(void *user, void *p, size_t size)
+{
+    (void)user;
+    size_t before = p ? malloc_usable_size(p) : 0;
+    void *resized = realloc(p, size);
+    if (resized)
+        used += malloc_usable_size(resized) - before;
+    return resized;
+}
+
+static void count_release(void *user, void *p)
+{
+    (void)user;
+    used -= p ? malloc_usable_size(p) : 0;
+    free(p);
+}
+
+TEST(a_thousand_lengths_in_random_order_take_no_more_memory_than_twenty)
+{
+    ln_allocator_set(&(ln_allocator){.resize = count_resize, .release = count_release});
+    CHECK_OK(ln_arch_init());
+    test_random random = test_random_start();
+    ln_context *ctx = load_for(MAX_ROWS);
+    size_t after_twenty = 0;
+    for (int i = 0; i < 1000; i++) {
+        CHECK_OK(reshape(ctx, 1 + (int)test_random_below(&random, MAX_ROWS)));
+        if (i == 20)
+            after_twenty = used;
+        CHECK(i < 20 || used < after_twenty + after_twenty / 10);
+    }
+    CHECK_OK(reshape(ctx, 7));
+    check_as_fresh(ctx, 7);
+    close_context(ctx);
+    ln_arch_cleanup();
+    ln_allocator_set(NULL);
+    CHECK_EQ(used, 0);
+}
+
+TEST(a_model_that_is_unloaded_and_loaded_shares_anew)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_for(MAX_ROWS);
+    CHECK_OK(reshape(ctx, 5));
+    CHECK_OK(reshape(ctx, 6));
+    ln_context_unload(ctx);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    const void *constant = largest_constant(ctx);
+    check_as_fresh(ctx, 6);
+    for (int rows = 5; rows < 9; rows++) {
+        CHECK_OK(reshape(ctx, rows));
+        CHECK(largest_constant(ctx) == constant);
+        check_as_fresh(ctx, rows);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(inputs_that_are_not_set_are_zero_after_each_change)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_for(4);
+    float y[MAX_ROWS * WIDTH];
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(reshape(ctx, 9 + i % 2));
+        const float *x = ln_context_get_data(ctx, "x", NULL);
+        for (int k = 0; k < 9 * WIDTH; k++)
+            CHECK(x[k] == 0);
+        run(ctx, 9 + i % 2, y);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// ---- Constants that change ----
+
+// The first element of y for an input of zeros.
+static float constant_of(ln_context *ctx)
+{
+    CHECK_OK(ln_context_run(ctx));
+    const float *y = ln_context_get_data(ctx, "y", NULL);
+    return y[0];
+}
+
+#define SUM                                                                                        \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2], names=[\"rows\", \"\"]);\n"                     \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], data=[3, 5]);\n"                       \
+    "Add(A=x, B=w | C=y |);\n"                                                                     \
+    "output(src=y | |);\n"
+
+static ln_status reshape_sum(ln_context *ctx, int rows)
+{
+    int dims[2] = {rows, 2};
+    return ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 2, .dims = dims});
+}
+
+TEST(a_constant_that_is_set_is_that_of_its_context_and_shape)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SUM), *clone;
+    CHECK_OK(ln_context_set_symbol(ctx, "rows", 1));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(reshape_sum(ctx, 2));
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    CHECK_OK(ln_context_set_data(clone, "w", (float[]){7, 7}));
+    CHECK_NEAR(constant_of(clone), 7, 0);
+    CHECK_NEAR(constant_of(ctx), 3, 0);
+    CHECK_OK(ln_context_set_data(ctx, "w", (float[]){8, 8}));
+    CHECK_NEAR(constant_of(ctx), 8, 0);
+    for (int i = 0; i < 3; i++) { // from the model again
+        CHECK_OK(reshape_sum(ctx, 1 + i));
+        CHECK_NEAR(constant_of(ctx), 3, 0);
+    }
+    CHECK_OK(ln_context_set_data(ctx, "w", (float[]){9, 9}));
+    CHECK_OK(reshape_sum(ctx, 4));
+    CHECK_NEAR(constant_of(ctx), 3, 0);
+    close_context(ctx);
+    CHECK_NEAR(constant_of(clone), 7, 0);
+    close_context(clone);
+    ln_arch_cleanup();
+}
+
+TEST(a_constant_that_is_set_before_the_first_change_is_not_shared)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(SUM);
+    CHECK_OK(ln_context_set_symbol(ctx, "rows", 1));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_set_data(ctx, "w", (float[]){8, 8}));
+    CHECK_OK(reshape_sum(ctx, 2));
+    CHECK_NEAR(constant_of(ctx), 3, 0);
+    CHECK_OK(reshape_sum(ctx, 3));
+    CHECK_NEAR(constant_of(ctx), 3, 0);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// ---- Failure ----
+
+// A context that has had two shapes is given a third while memory runs out.
+static size_t check_without_memory(size_t n, int is_single, int step)
+{
+    ln_context *ctx = load_for(3);
+    CHECK_OK(reshape(ctx, 8));
+    test_oom oom = {0};
+    if (is_single)
+        test_oom_start_single(&oom, n);
+    else
+        test_oom_start(&oom, n);
+    ln_status status = reshape(ctx, step);
+    test_oom_stop();
+    CHECK(status == LN_OK || status == LN_NO_MEMORY);
+    if (ctx->state == LN_CONTEXT_PLANNED)
+        CHECK_OK(ln_context_load(ctx, NULL));
+    check_as_fresh(ctx, status == LN_OK ? step : 8);
+    CHECK_OK(reshape(ctx, 3));
+    check_as_fresh(ctx, 3);
+    close_context(ctx);
+    return oom.refused;
+}
+
+TEST(a_change_that_lacks_memory_leaves_the_model_as_it_was)
+{
+    CHECK_OK(ln_arch_init());
+    for (int is_single = 0; is_single < 2; is_single++) {
+        size_t n = 0;
+        while (check_without_memory(n, is_single, 3) > 0) // was there before
+            n++;
+        for (n = 0; check_without_memory(n, is_single, 12) > 0; n += 1 + n / 8)
+            ;
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(constants_are_made_once_for_all_shapes,
+          a_thousand_lengths_in_random_order_take_no_more_memory_than_twenty,
+          a_model_that_is_unloaded_and_loaded_shares_anew,
+          inputs_that_are_not_set_are_zero_after_each_change,
+          a_constant_that_is_set_is_that_of_its_context_and_shape,
+          a_constant_that_is_set_before_the_first_change_is_not_shared,
+          a_change_that_lacks_memory_leaves_the_model_as_it_was)
