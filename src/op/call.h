@@ -67,6 +67,13 @@ struct ln_call {
     int captured_count;
 };
 
+// Input `index` is there, and the same in all runs until somebody sets it.
+static inline bool ln_call_is_constant(const ln_call *call, int index)
+{
+    const ln_tensor_entry *entry = index < call->in_count ? call->ins[index] : NULL;
+    return entry && entry->isstatic && !entry->is_input;
+}
+
 // Position i of the description's `infos` and, after a variadic one, of what it stands for.
 const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position);
 

@@ -11,6 +11,7 @@
 #include <lightnet/tensor_entry.h>
 
 #include "op/functions.h"
+#include "op/prepare.h"
 
 // ---- Parameters and shapes ----
 
@@ -105,20 +106,21 @@ ln_status ln_infer_put_channels(ln_call *call)
     return ln_call_out(call, 0, src->dtype, 4, dims);
 }
 
+LN_PREPARE(ln_prepare_put_channels, ln_channels, ln_channels_read)
+
 ln_status ln_put_channels(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *into = ln_call_in(call, 1);
     tl_tensor *dst = ln_call_dst(call, 0);
-    ln_channels channels;
-    LN_TRY(ln_channels_read(call, &channels));
+    const ln_channels *channels = ln_call_prepared(call);
     if (dst->len == 0)
         return LN_OK;
     if (into && into->data != dst->data)
         memcpy(dst->data, into->data, (size_t)dst->len * sizeof(float));
     size_t from_step = (size_t)src->dims[3], to_step = (size_t)dst->dims[3];
-    size_t count = (size_t)ln_channels_count(src, &channels);
-    const float *from = (const float *)src->data + channels.src_first;
-    float *to = (float *)dst->data + channels.dst_first;
+    size_t count = (size_t)ln_channels_count(src, channels);
+    const float *from = (const float *)src->data + channels->src_first;
+    float *to = (float *)dst->data + channels->dst_first;
     for (size_t pixels = (size_t)dst->len / to_step; pixels > 0; pixels--) {
         memmove(to, from, count * sizeof(float));
         from += from_step;

@@ -29,7 +29,8 @@ static inline int ln_channels_count(const tl_tensor *src, const ln_channels *cha
 ln_status ln_channels_shape(int dims[4], const tl_tensor *src, const tl_tensor *into,
                             const ln_channels *channels, int count);
 
-// `compute` of put_channels, on any arch whose tensors are in main memory.
+// put_channels, on any arch whose tensors are in main memory.
+ln_status ln_prepare_put_channels(ln_call *call);
 ln_status ln_put_channels(ln_call *call);
 
 LN_CPPEND

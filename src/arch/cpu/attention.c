@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "arch/cpu/onnx/attention_core.h"
+#include "op/prepare.h"
 
 static ln_cpu_attend sizes_of(const ln_attention *a)
 {
@@ -182,16 +183,15 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
     return LN_OK;
 }
 
-static ln_status attention(ln_call *call, ln_cpu_carver *room)
+static ln_status attention(ln_call *call, const void *block, ln_cpu_carver *room)
 {
-    ln_attention a;
-    LN_TRY(ln_attention_read(call, &a));
-    ln_cpu_attend attend = sizes_of(&a);
-    size_t past_len = (size_t)a.past_len;
-    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a.q.view};
-    LN_TRY(join(call, &a.k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, room, &attend.k));
-    LN_TRY(join(call, &a.v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, room, &attend.v));
-    LN_TRY(set_mask(call, &a, room, &attend));
+    const ln_attention *a = block;
+    ln_cpu_attend attend = sizes_of(a);
+    size_t past_len = (size_t)a->past_len;
+    attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a->q.view};
+    LN_TRY(join(call, &a->k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, room, &attend.k));
+    LN_TRY(join(call, &a->v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, room, &attend.v));
+    LN_TRY(set_mask(call, a, room, &attend));
     attend.y = ln_cpu_is_planning(room) ? NULL : ln_call_dst(call, 0)->data;
     ln_cpu_attend_run(call, &attend, room);
     return LN_OK;
@@ -201,14 +201,16 @@ static ln_status attention(ln_call *call, ln_cpu_carver *room)
 
 ln_status ln_cpu_infer_attention(ln_call *call)
 {
+    ln_attention a;
     LN_TRY(ln_infer_attention(call));
-    return ln_cpu_attention_plan(call, WORKSPACE, attention);
+    LN_TRY(ln_attention_read(call, &a));
+    return ln_cpu_attention_plan(call, WORKSPACE, &a, attention);
 }
+
+LN_PREPARE(ln_cpu_prepare_attention, ln_attention, ln_attention_read)
 
 ln_status ln_cpu_attention(ln_call *call)
 {
-    ln_attention a;
-    LN_TRY(ln_attention_read(call, &a));
-    LN_TRY(ln_attention_check_lens(call, &a));
+    LN_TRY(ln_attention_check_lens(call, ln_call_prepared(call)));
     return ln_cpu_attention_compute(call, WORKSPACE, attention);
 }

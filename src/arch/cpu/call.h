@@ -64,20 +64,18 @@ static inline size_t ln_cpu_carved_bytes(const ln_cpu_carver *carver)
 static inline ln_status ln_cpu_call_infer_workspace(ln_call *call, int index, size_t byte_count)
 {
     size_t floats = byte_count / sizeof(float) + (byte_count % sizeof(float) != 0);
-    if (floats == 0)
-        floats = 1;
     if (floats > INT_MAX)
         return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace", byte_count);
     return ln_call_out(call, index, TL_FLOAT, 1, (const int[]){(int)floats});
 }
 
-// The workspace while running; NULL with a recorded failure.
+// The workspace while running, not NULL if it has no bytes; NULL with a recorded failure.
 static inline float *ln_cpu_call_workspace(ln_call *call, int index, size_t byte_count)
 {
     tl_tensor *planned = ln_call_dst(call, index);
-    if (planned && tl_tensor_size(planned) >= byte_count)
+    if (planned && byte_count > 0 && tl_tensor_size(planned) >= byte_count)
         return planned->data;
-    return ln_call_scratch(call, byte_count ? byte_count : 1, 1);
+    return ln_call_scratch(call, byte_count, 1);
 }
 
 #endif

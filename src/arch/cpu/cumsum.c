@@ -10,6 +10,8 @@
 #include "arch/cpu/kernels/tasks.h"
 #include "base/minmax.h"
 #include "op/onnx/reduce.h"
+#include "op/prepare.h"
+#include "tensor/elem.h"
 
 #define COLUMNS               ((size_t)64)
 #define ELEMS_PER_MICROSECOND 4096.0
@@ -46,19 +48,25 @@ ln_status ln_cpu_accepts_cumsum(ln_call *call)
     return LN_OK;
 }
 
+static ln_status prepare_cumsum(ln_call *call, running *r)
+{
+    *r = (running){.lines = {1, 1, 1},
+                   .is_exclusive = ln_call_int(call, "exclusive") != 0,
+                   .is_reverse = ln_call_int(call, "reverse") != 0};
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_cumsum, running, prepare_cumsum)
+
 ln_status ln_cpu_cumsum(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *axes = ln_call_in(call, 1);
-    running r = {.x = src->data,
-                 .y = ln_call_dst(call, 0)->data,
-                 .lines = {1, 1, 1},
-                 .is_exclusive = ln_call_int(call, "exclusive") != 0,
-                 .is_reverse = ln_call_int(call, "reverse") != 0};
+    running r = *(const running *)ln_call_prepared(call);
+    r.x = src->data;
+    r.y = ln_call_dst(call, 0)->data;
     if (src->ndim > 0) {
-        int64_t given =
-            axes->dtype == TL_INT64 ? *(const int64_t *)axes->data : *(const int32_t *)axes->data;
         int axis;
-        LN_TRY(ln_call_check_axis(call, "axis", given, src->ndim, &axis));
+        LN_TRY(ln_call_check_axis(call, "axis", ln_elem_int(axes, 0), src->ndim, &axis));
         r.lines = ln_lines_along(src, axis);
     }
     if (src->len == 0)

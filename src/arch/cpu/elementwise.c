@@ -10,6 +10,7 @@
 #include "arch/cpu/kernels/norm/norm.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 #include "op/elementwise.h"
+#include "op/prepare.h"
 
 // ---- act, elew, scale_shift, func ----
 
@@ -59,23 +60,14 @@ static ln_status run_act(ln_call *call, const tl_tensor *src, const ln_act_of *o
                       of->beta);
 }
 
-ln_status ln_cpu_prepare_act(ln_call *call)
-{
-    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
-    return a ? ln_act_read(call, &a->of) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_act, ln_act_of, ln_act_read)
 
 ln_status ln_cpu_compute_act(ln_call *call)
 {
-    const arithmetic *a = ln_call_prepared(call);
-    return run_act(call, ln_call_in(call, 0), &a->of);
+    return run_act(call, ln_call_in(call, 0), ln_call_prepared(call));
 }
 
-ln_status ln_cpu_prepare_elew(ln_call *call)
-{
-    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
-    return a ? read_elew(call, a) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_elew, arithmetic, read_elew)
 
 ln_status ln_cpu_workspace_elew(ln_call *call)
 {
@@ -118,11 +110,7 @@ ln_status ln_cpu_accepts_func(ln_call *call)
     return ln_cpu_accepts_floats(call);
 }
 
-ln_status ln_cpu_prepare_func(ln_call *call)
-{
-    ln_func *func = ln_call_keep(call, 1, sizeof *func);
-    return func ? ln_func_read(call, func) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_func, ln_func, ln_func_read)
 
 ln_status ln_cpu_compute_func(ln_call *call)
 {
@@ -138,14 +126,13 @@ ln_status ln_cpu_compute_func(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_cpu_prepare_scale_shift(ln_call *call)
+static ln_status prepare_scale_shift(ln_call *call, arithmetic *a)
 {
-    arithmetic *a = ln_call_keep(call, 1, sizeof *a);
-    if (!a)
-        return ln_error_status();
     a->src_first = (int)ln_call_int(call, "src_first");
     return ln_act_read(call, &a->of);
 }
+
+LN_PREPARE(ln_cpu_prepare_scale_shift, arithmetic, prepare_scale_shift)
 
 ln_status ln_cpu_compute_scale_shift(ln_call *call)
 {

@@ -13,6 +13,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "op/elementwise.h"
+#include "op/prepare.h"
 
 typedef struct operands {
     const void *src[LN_CPU_ROWS_INPUTS];
@@ -98,11 +99,7 @@ ln_status ln_cpu_accepts_compare(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_cpu_prepare_compare(ln_call *call)
-{
-    int *relations = ln_call_keep(call, 1, sizeof *relations);
-    return relations ? ln_compare_read(call, relations) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_compare, int, ln_compare_read)
 
 ln_status ln_cpu_compute_compare(ln_call *call)
 {

@@ -13,6 +13,7 @@
 #include "base/minmax.h"
 #include "ir/context.h"
 #include "op/call.h"
+#include "op/prepare.h"
 
 // Floats of packed weights [k, n].
 static ln_status find_packed_len(ln_call *call, int k, int n, int *out_len)
@@ -141,11 +142,7 @@ double ln_cpu_macs_linear_packed(const ln_call *call)
     return (double)ln_call_in(call, 0)->len * ln_call_float(call, "outputs");
 }
 
-ln_status ln_cpu_prepare_linear_packed(ln_call *call)
-{
-    product *p = ln_call_keep(call, 1, sizeof *p);
-    return p ? read_product(call, p) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_linear_packed, product, read_product)
 
 ln_status ln_cpu_linear_packed(ln_call *call)
 {

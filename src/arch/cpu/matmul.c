@@ -22,6 +22,7 @@
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "base/checked.h"
 #include "op/onnx/matmul.h"
+#include "op/prepare.h"
 
 // From so many rows on the right side is packed. Measured.
 #define PACK_FROM_ROWS 6
@@ -367,14 +368,13 @@ typedef struct prepared_matmul {
     double alpha;
 } prepared_matmul;
 
-ln_status ln_cpu_prepare_matmul(ln_call *call)
+static ln_status prepare_matmul(ln_call *call, prepared_matmul *kept)
 {
-    prepared_matmul *kept = ln_call_keep(call, 1, sizeof *kept);
-    if (!kept)
-        return ln_error_status();
     kept->alpha = ln_call_float(call, "alpha");
     return read_matmul(call, &kept->shape);
 }
+
+LN_PREPARE(ln_cpu_prepare_matmul, prepared_matmul, prepare_matmul)
 
 ln_status ln_cpu_matmul(ln_call *call)
 {
@@ -441,11 +441,7 @@ ln_status ln_cpu_infer_linear(ln_call *call)
     return ln_cpu_call_infer_workspace(call, 1, workspace_bytes(&one, is_packed(&linear)));
 }
 
-ln_status ln_cpu_prepare_linear(ln_call *call)
-{
-    ln_linear_call *linear = ln_call_keep(call, 1, sizeof *linear);
-    return linear ? ln_linear_call_read(call, linear) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_linear, ln_linear_call, ln_linear_call_read)
 
 ln_status ln_cpu_linear(ln_call *call)
 {

@@ -18,6 +18,7 @@
 #include "arch/cpu/kernels/transpose/transpose.h"
 #include "arch/cpu/kernels/winograd/winograd.h"
 #include "op/call.h"
+#include "op/prepare.h"
 
 // ---- Reading ----
 
@@ -101,21 +102,6 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status)
 }
 
 // ---- Outputs ----
-
-ln_status ln_nhwc_out_workspace(ln_call *call, int index, size_t byte_count)
-{
-    size_t count = byte_count / sizeof(float);
-    if (count > INT_MAX)
-        return ln_call_fail(call, LN_LIMIT,
-                            "needs a workspace of %zu bytes, too large for a tensor", byte_count);
-    return ln_call_out(call, index, TL_FLOAT, 1, (const int[]){(int)count});
-}
-
-ln_status ln_nhwc_find_workspace(ln_call *call, int index, size_t byte_count, void **out_bytes)
-{
-    *out_bytes = byte_count > 0 ? ln_cpu_call_workspace(call, index, byte_count) : NULL;
-    return byte_count == 0 || *out_bytes ? LN_OK : ln_error_status();
-}
 
 void ln_nhwc_start(const tl_tensor *into, tl_tensor *dst)
 {
@@ -331,7 +317,7 @@ ln_status ln_cpu_infer_conv2d_nhwc(ln_call *call)
     ln_conv_nhwc conv;
     LN_TRY(read_conv(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, conv.out));
-    return ln_nhwc_out_workspace(call, 1, ln_conv_nhwc_workspace(&conv));
+    return ln_cpu_call_infer_workspace(call, 1, ln_conv_nhwc_workspace(&conv));
 }
 
 double ln_cpu_macs_conv2d_nhwc(const ln_call *call)
@@ -341,21 +327,18 @@ double ln_cpu_macs_conv2d_nhwc(const ln_call *call)
 }
 
 // Small convolutions take no longer than reading their parameters does.
-ln_status ln_cpu_prepare_conv2d_nhwc(ln_call *call)
-{
-    ln_conv_nhwc *conv = ln_call_keep(call, 1, sizeof *conv);
-    return conv ? read_conv(call, conv) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_conv2d_nhwc, ln_conv_nhwc, read_conv)
 
 ln_status ln_cpu_conv2d_nhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_conv_nhwc conv = *(const ln_conv_nhwc *)ln_call_prepared(call);
-    void *workspace;
     set_tensors(call, &conv);
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, ln_conv_nhwc_workspace(&conv));
+    if (!workspace)
+        return ln_error_status();
     ln_nhwc_start(conv.into, dst);
     ln_conv_nhwc_run(ln_cpu_call_pool(call), &conv, dst, workspace);
     return LN_OK;

@@ -58,10 +58,6 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status);
 
 // ---- Outputs ----
 
-// States a workspace as output `index`, and finds it in a run: NULL if no bytes are needed.
-ln_status ln_nhwc_out_workspace(ln_call *call, int index, size_t byte_count);
-ln_status ln_nhwc_find_workspace(ln_call *call, int index, size_t byte_count, void **out_bytes);
-
 // Fills dst with `into`, of which channels will be written anew, unless it is there.
 void ln_nhwc_start(const tl_tensor *into, tl_tensor *dst);
 

@@ -17,6 +17,7 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "arch/cpu/nhwc.h"
+#include "op/prepare.h"
 
 // ---- Packing ----
 
@@ -49,7 +50,7 @@ ln_status ln_cpu_infer_conv3d_pack(ln_call *call)
     LN_TRY(read_pack(call, &pack));
     int64_t len = (int64_t)pack.depth_packed_len * ln_call_in(call, 0)->dims[2];
     LN_TRY(ln_call_out64(call, 0, TL_FLOAT, 1, &len));
-    return ln_nhwc_out_workspace(call, 1, pack.plane_len * sizeof(float));
+    return ln_cpu_call_infer_workspace(call, 1, pack.plane_len * sizeof(float));
 }
 
 static void copy_depth(const tl_tensor *weight, int depth, size_t taps, float *to)
@@ -67,11 +68,12 @@ ln_status ln_cpu_conv3d_pack(ln_call *call)
 {
     const tl_tensor *weight = ln_call_in(call, 0);
     volume_pack pack;
-    void *workspace;
     LN_TRY(read_pack(call, &pack));
-    LN_TRY(ln_nhwc_find_workspace(call, 1, pack.plane_len * sizeof(float), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, pack.plane_len * sizeof(float));
+    if (!workspace)
+        return ln_error_status();
     float *packed = ln_call_dst(call, 0)->data;
-    for (int depth = 0; workspace && depth < weight->dims[2]; depth++) {
+    for (int depth = 0; pack.plane_len > 0 && depth < weight->dims[2]; depth++) {
         copy_depth(weight, depth, (size_t)pack.plane[2] * (size_t)pack.plane[3], workspace);
         ln_conv_nhwc_pack(ln_cpu_call_pool(call), pack.plane, workspace, pack.group, pack.algorithm,
                           packed);
@@ -167,7 +169,7 @@ ln_status ln_cpu_infer_conv3d_ndhwc(ln_call *call)
     volume_conv conv;
     LN_TRY(read_volume(call, &conv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 5, conv.out));
-    return ln_nhwc_out_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane));
+    return ln_cpu_call_infer_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane));
 }
 
 double ln_cpu_macs_conv3d_ndhwc(const ln_call *call)
@@ -245,21 +247,18 @@ static void run_plane(ln_pool *pool, const volume_conv *volume, const tl_tensor 
     }
 }
 
-ln_status ln_cpu_prepare_conv3d_ndhwc(ln_call *call)
-{
-    volume_conv *conv = ln_call_keep(call, 1, sizeof *conv);
-    return conv ? read_volume(call, conv) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_conv3d_ndhwc, volume_conv, read_volume)
 
 ln_status ln_cpu_conv3d_ndhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     volume_conv conv = *(const volume_conv *)ln_call_prepared(call);
-    void *workspace;
     set_tensors(call, &conv);
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, ln_conv_nhwc_workspace(&conv.plane));
+    if (!workspace)
+        return ln_error_status();
     for (int at = 0; at < conv.out[0] * conv.out[1]; at++)
         run_plane(ln_cpu_call_pool(call), &conv, ln_call_in(call, 0), ln_call_in(call, 1)->data,
                   dst, at, workspace);

@@ -21,6 +21,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/deconv/deconv_nhwc.h"
 #include "arch/cpu/nhwc.h"
+#include "op/prepare.h"
 
 // ---- Packed weights ----
 
@@ -156,7 +157,7 @@ ln_status ln_cpu_infer_deconv2d_nhwc(ln_call *call)
     ln_conv_nhwc deconv;
     LN_TRY(read_deconv(call, &deconv));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, deconv.out));
-    return ln_nhwc_out_workspace(call, 1, workspace_of(&deconv));
+    return ln_cpu_call_infer_workspace(call, 1, workspace_of(&deconv));
 }
 
 double ln_cpu_macs_deconv2d_nhwc(const ln_call *call)
@@ -168,21 +169,18 @@ double ln_cpu_macs_deconv2d_nhwc(const ln_call *call)
     return ln_conv_nhwc_macs(&deconv);
 }
 
-ln_status ln_cpu_prepare_deconv2d_nhwc(ln_call *call)
-{
-    ln_conv_nhwc *deconv = ln_call_keep(call, 1, sizeof *deconv);
-    return deconv ? read_deconv(call, deconv) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_deconv2d_nhwc, ln_conv_nhwc, read_deconv)
 
 ln_status ln_cpu_deconv2d_nhwc(ln_call *call)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
     ln_conv_nhwc deconv = *(const ln_conv_nhwc *)ln_call_prepared(call);
-    void *workspace;
     set_tensors(call, &deconv);
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&deconv), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_of(&deconv));
+    if (!workspace)
+        return ln_error_status();
     ln_nhwc_start(deconv.into, dst);
     const ln_conv_nhwc_f32_args args = ln_conv_nhwc_args(&deconv, dst);
     ln_deconv_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);

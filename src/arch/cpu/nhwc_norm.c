@@ -6,6 +6,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/groupnorm/groupnorm.h"
 #include "arch/cpu/nhwc.h"
+#include "op/prepare.h"
 
 static ln_status check_rows(ln_call *call)
 {
@@ -40,15 +41,12 @@ ln_status ln_cpu_infer_groupnorm_nhwc(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "epsilon is %g, but should be 0 or more",
                             ln_call_float(call, "epsilon"));
     LN_TRY(ln_call_out_like(call, 0, 0));
-    return ln_nhwc_out_workspace(call, 1, workspace_of(src));
+    return ln_cpu_call_infer_workspace(call, 1, workspace_of(src));
 }
 
-ln_status ln_cpu_prepare_groupnorm_nhwc(ln_call *call)
+static ln_status prepare_groupnorm_nhwc(ln_call *call, ln_groupnorm_f32_args *args)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    ln_groupnorm_f32_args *args = ln_call_keep(call, 1, sizeof *args);
-    if (!args)
-        return ln_error_status();
     *args = (ln_groupnorm_f32_args){
         .batch = (size_t)src->dims[0],
         .pixels = (size_t)src->dims[1] * (size_t)src->dims[2],
@@ -59,16 +57,19 @@ ln_status ln_cpu_prepare_groupnorm_nhwc(ln_call *call)
     return ln_nhwc_read_act(call, "act", "alpha", "beta", &args->act);
 }
 
+LN_PREPARE(ln_cpu_prepare_groupnorm_nhwc, ln_groupnorm_f32_args, prepare_groupnorm_nhwc)
+
 ln_status ln_cpu_groupnorm_nhwc(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
     ln_groupnorm_f32_args args = *(const ln_groupnorm_f32_args *)ln_call_prepared(call);
-    void *workspace;
     args.x = src->data;
     args.scale = ln_call_in(call, 1)->data;
     args.offset = ln_call_in(call, 2)->data;
     args.y = ln_call_dst(call, 0)->data;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(src), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_of(src));
+    if (!workspace)
+        return ln_error_status();
     ln_groupnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call), workspace);
     return LN_OK;
 }

@@ -9,6 +9,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/kernels/gemm/partition.h"
 #include "arch/cpu/nhwc.h"
+#include "op/prepare.h"
 
 // Floats that are copied in about 20 microseconds.
 #define PIECE_FLOATS ((size_t)128 << 10)
@@ -110,11 +111,7 @@ static void run_piece(void *user, size_t index)
         put_row(pad, row);
 }
 
-ln_status ln_cpu_prepare_pad_nhwc(ln_call *call)
-{
-    padding *pad = ln_call_keep(call, 1, sizeof *pad);
-    return pad ? read_padding(call, pad) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_pad_nhwc, padding, read_padding)
 
 ln_status ln_cpu_pad_nhwc(ln_call *call)
 {

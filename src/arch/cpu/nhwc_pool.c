@@ -8,6 +8,7 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
 #include "op/functions.h"
+#include "op/prepare.h"
 
 ln_status ln_pool_nhwc_infer(ln_pool_nhwc *pooling)
 {
@@ -103,11 +104,7 @@ double ln_cpu_cost_pool2d_nhwc(const ln_call *call)
     return ln_cost_steps(call) + count;
 }
 
-ln_status ln_cpu_prepare_pool2d_nhwc(ln_call *call)
-{
-    ln_pool_nhwc *pooling = ln_call_keep(call, 1, sizeof *pooling);
-    return pooling ? read_pooling(call, pooling) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_pool2d_nhwc, ln_pool_nhwc, read_pooling)
 
 static ln_status run(ln_call *call, ln_pool2d_kind kind)
 {

@@ -9,6 +9,7 @@
 #include "arch/cpu/kernels/resize/resize_nhwc.h"
 #include "arch/cpu/nhwc.h"
 #include "op/functions.h"
+#include "op/prepare.h"
 #include "op/resize.h"
 
 enum { NEAREST, LINEAR };
@@ -20,6 +21,8 @@ typedef struct resizing {
     double scale[2];      // 0: the quotient of the sizes
     ln_channels channels;
     int out[4];
+    int32_t *places; // rows of src, then columns, that those of the result are made of; made once
+    float *weights;  // their fractions
 } resizing;
 
 // ---- Reading ----
@@ -76,10 +79,7 @@ ln_status ln_cpu_infer_resize_nhwc(ln_call *call)
 {
     resizing resize;
     LN_TRY(read_resizing(call, &resize));
-    const int64_t count = (int64_t)place_count(&resize);
-    LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, resize.out));
-    LN_TRY(ln_call_out64(call, 1, TL_INT32, 1, &count));
-    return ln_call_out64(call, 2, TL_FLOAT, 1, &count);
+    return ln_call_out(call, 0, TL_FLOAT, 4, resize.out);
 }
 
 double ln_cpu_cost_resize_nhwc(const ln_call *call)
@@ -127,11 +127,21 @@ static void find_places(const resizing *resize, int index, int32_t *places, floa
 
 // ---- Running ----
 
-ln_status ln_cpu_prepare_resize_nhwc(ln_call *call)
+static ln_status prepare_resize_nhwc(ln_call *call, resizing *resize)
 {
-    resizing *resize = ln_call_keep(call, 1, sizeof *resize);
-    return resize ? read_resizing(call, resize) : ln_error_status();
+    LN_TRY(read_resizing(call, resize));
+    if (ln_call_dst(call, 0)->len == 0)
+        return LN_OK;
+    resize->places = ln_call_keep(call, place_count(resize), sizeof *resize->places);
+    resize->weights = ln_call_keep(call, place_count(resize), sizeof *resize->weights);
+    if (!resize->places || !resize->weights)
+        return ln_error_status();
+    find_places(resize, 0, resize->places, resize->weights);
+    find_places(resize, 1, resize->places + 2 * resize->out[1], resize->weights + resize->out[1]);
+    return LN_OK;
 }
+
+LN_PREPARE(ln_cpu_prepare_resize_nhwc, resizing, prepare_resize_nhwc)
 
 ln_status ln_cpu_resize_nhwc(ln_call *call)
 {
@@ -141,15 +151,7 @@ ln_status ln_cpu_resize_nhwc(ln_call *call)
     if (dst->len == 0)
         return LN_OK;
     const tl_tensor *src = resize.src;
-    size_t byte_count = place_count(&resize) * sizeof(float);
     size_t out_h = (size_t)resize.out[1], out_w = (size_t)resize.out[2];
-    void *place_bytes, *weight_bytes;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, byte_count, &place_bytes));
-    LN_TRY(ln_nhwc_find_workspace(call, 2, byte_count, &weight_bytes));
-    int32_t *places = place_bytes;
-    float *weights = weight_bytes;
-    find_places(&resize, 0, places, weights);
-    find_places(&resize, 1, places + 2 * out_h, weights + out_h);
     bool is_linear = resize.mode == LINEAR;
     ln_nhwc_start(resize.into, dst);
     ln_resize_nhwc_f32_args args = {
@@ -159,10 +161,10 @@ ln_status ln_cpu_resize_nhwc(ln_call *call)
         .in_w = (size_t)src->dims[2],
         .out_h = out_h,
         .out_w = out_w,
-        .rows = places,
-        .columns = places + 2 * out_h,
-        .row_weights = is_linear ? weights : NULL,
-        .column_weights = is_linear ? weights + out_h : NULL,
+        .rows = resize.places,
+        .columns = resize.places + 2 * out_h,
+        .row_weights = is_linear ? resize.weights : NULL,
+        .column_weights = is_linear ? resize.weights + out_h : NULL,
         .x = (const float *)src->data + resize.channels.src_first,
         .x_stride = (size_t)src->dims[3],
         .y = (float *)dst->data + resize.channels.dst_first,

@@ -8,6 +8,7 @@
 #include "arch/cpu/kernels/eltwise/eltwise.h"
 #include "arch/cpu/kernels/softmax/softmax.h"
 #include "op/onnx/reduce.h"
+#include "op/prepare.h"
 
 // ---- Batches ----
 
@@ -19,22 +20,28 @@ ln_status ln_cpu_accepts_batchnorm(ln_call *call)
     return LN_OK;
 }
 
+static ln_status prepare_batchnorm(ln_call *call, ln_batchnorm_f32_args *args)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    *args = (ln_batchnorm_f32_args){.batch = (size_t)src->dims[0],
+                                    .channels = (size_t)src->dims[1],
+                                    .inner = ln_lines_along(src, 1).inner,
+                                    .epsilon = (float)ln_call_float(call, "epsilon")};
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_batchnorm, ln_batchnorm_f32_args, prepare_batchnorm)
+
 ln_status ln_cpu_batchnorm(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    size_t inner = 1;
-    for (int d = 2; d < src->ndim; d++)
-        inner *= (size_t)src->dims[d];
-    ln_batchnorm_f32_args args = {.batch = (size_t)src->dims[0],
-                                  .channels = (size_t)src->dims[1],
-                                  .inner = inner,
-                                  .x = src->data,
-                                  .scale = ln_call_in(call, 1)->data,
-                                  .offset = ln_call_in(call, 2)->data,
-                                  .mean = ln_call_in(call, 3)->data,
-                                  .var = ln_call_in(call, 4)->data,
-                                  .epsilon = (float)ln_call_float(call, "epsilon"),
-                                  .y = ln_call_dst(call, 0)->data};
+    ln_batchnorm_f32_args args = *(const ln_batchnorm_f32_args *)ln_call_prepared(call);
+    args.x = src->data;
+    args.scale = ln_call_in(call, 1)->data;
+    args.offset = ln_call_in(call, 2)->data;
+    args.mean = ln_call_in(call, 3)->data;
+    args.var = ln_call_in(call, 4)->data;
+    args.y = ln_call_dst(call, 0)->data;
     if (src->len > 0)
         ln_batchnorm_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;
@@ -64,15 +71,14 @@ typedef struct normalization {
     ln_bool is_centered;
 } normalization;
 
-ln_status ln_cpu_prepare_layer(ln_call *call)
+static ln_status prepare_layer(ln_call *call, normalization *n)
 {
-    normalization *n = ln_call_keep(call, 1, sizeof *n);
-    if (!n)
-        return ln_error_status();
     n->epsilon = (float)ln_call_float(call, "epsilon");
     n->is_centered = ln_call_int(call, "centered") ? LN_TRUE : LN_FALSE;
     return LN_OK;
 }
+
+LN_PREPARE(ln_cpu_prepare_layer, normalization, prepare_layer)
 
 ln_status ln_cpu_layer(ln_call *call)
 {
@@ -91,11 +97,7 @@ ln_status ln_cpu_accepts_softmax(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_cpu_prepare_softmax(ln_call *call)
-{
-    ln_lines *lines = ln_call_keep(call, 1, sizeof *lines);
-    return lines ? ln_softmax_lines(call, lines) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_softmax, ln_lines, ln_softmax_lines)
 
 ln_status ln_cpu_softmax(ln_call *call)
 {

@@ -9,6 +9,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/band/pooled.h"
 #include "op/functions.h"
+#include "op/prepare.h"
 
 static void set_between(ln_pooled_nhwc *op)
 {
@@ -72,7 +73,7 @@ ln_status ln_cpu_infer_pooled_nhwc(ln_call *call)
     ln_pooled_nhwc op;
     LN_TRY(read_pooled(call, &op));
     LN_TRY(ln_call_out(call, 0, TL_FLOAT, 4, op.pooling.out));
-    return ln_nhwc_out_workspace(call, 1, workspace_of(&op));
+    return ln_cpu_call_infer_workspace(call, 1, workspace_of(&op));
 }
 
 double ln_cpu_macs_pooled_nhwc(const ln_call *call)
@@ -89,21 +90,18 @@ double ln_cpu_cost_pooled_nhwc(const ln_call *call)
     return ln_cost_steps(call) + (dst ? dst->len * taps : 0);
 }
 
-ln_status ln_cpu_prepare_pooled_nhwc(ln_call *call)
-{
-    ln_pooled_nhwc *op = ln_call_keep(call, 1, sizeof *op);
-    return op ? read_pooled(call, op) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_pooled_nhwc, ln_pooled_nhwc, read_pooled)
 
 ln_status ln_cpu_pooled_nhwc(ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
     ln_pooled_nhwc op = *(const ln_pooled_nhwc *)ln_call_prepared(call);
-    void *workspace;
     set_tensors(call, &op);
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_of(&op));
+    if (!workspace)
+        return ln_error_status();
     const ln_conv_nhwc_f32_args conv = ln_conv_nhwc_args(&op.conv, NULL);
     const ln_pool_nhwc_f32_args pooling = ln_pool_nhwc_args(&op.pooling, dst);
     const ln_pooled_nhwc_f32_args args = {.winograd =

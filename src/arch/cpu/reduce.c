@@ -7,6 +7,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/reduce/reduce.h"
+#include "op/prepare.h"
 
 // The data as [outer, count, inner], where the reduced axes are neighbours. Axes of one element are
 // either, as it fits.
@@ -70,14 +71,13 @@ typedef struct reduction {
     ln_lines lines;
 } reduction;
 
-ln_status ln_cpu_prepare_reduce(ln_call *call)
+static ln_status prepare_reduce(ln_call *call, reduction *r)
 {
-    reduction *r = ln_call_keep(call, 1, sizeof *r);
-    if (!r)
-        return ln_error_status();
     LN_TRY(ln_reduce_kind_of(call, &r->kind));
     return lines_of(call, &r->lines);
 }
+
+LN_PREPARE(ln_cpu_prepare_reduce, reduction, prepare_reduce)
 
 ln_status ln_cpu_reduce(ln_call *call)
 {

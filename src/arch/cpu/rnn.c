@@ -2,8 +2,9 @@
 // GRU and LSTM: what the steps get from the input is computed for all of them at once, then one
 // step of all sequences at a time, so that the weights are read once for several.
 //
-// Weights are packed in each run, unless its steps are so few that this would take longer than they
-// do. Both ways a product is a sum in a stated order: a chain, or the lanes of recurrent.h.
+// Weights are packed, once if they are constants, unless the steps are so few that this would take
+// longer than they do. Both ways a product is a sum in a stated order: a chain, or the lanes of
+// recurrent.h.
 
 #include "arch/cpu/functions.h"
 #include "op/functions.h"
@@ -20,6 +21,7 @@
 #include "arch/cpu/kernels/tasks.h"
 #include "base/checked.h"
 #include "base/minmax.h"
+#include "op/prepare.h"
 
 // One direction of one operator.
 typedef struct pass {
@@ -39,6 +41,14 @@ typedef struct pass {
     float *from_h;        // [batch, gates * hidden]
     float *h, *c, *reset; // [batch, hidden]
 } pass;
+
+// What is made once.
+typedef struct kept_layer {
+    ln_recurrent layer;
+    bool is_linear_before_reset; // GRU
+    bool is_input_forget;        // LSTM
+    float *panels;               // of each direction; NULL: a run packs them, if anybody does
+} kept_layer;
 
 static size_t gate_rows(const ln_recurrent *layer)
 {
@@ -352,9 +362,9 @@ static size_t packed_floats(const ln_recurrent *layer)
 }
 
 // SIZE_MAX if they are too many.
-static size_t workspace_bytes(const ln_recurrent *layer)
+static size_t workspace_bytes(const ln_recurrent *layer, bool is_kept)
 {
-    size_t rows = gate_rows(layer), packed = packed_floats(layer), floats, bytes;
+    size_t rows = gate_rows(layer), packed = is_kept ? 0 : packed_floats(layer), floats, bytes;
     if (!ln_size_mul((size_t)layer->seq_len, rows, &floats) ||
         !ln_size_add(floats, rows + 3 * (size_t)layer->hidden, &floats) ||
         !ln_size_mul(floats, (size_t)layer->batch, &floats) ||
@@ -363,48 +373,19 @@ static size_t workspace_bytes(const ln_recurrent *layer)
     return bytes;
 }
 
-static ln_status check_lens(ln_call *call, const ln_recurrent *layer)
+static bool keeps_panels(const ln_call *call, const ln_recurrent *layer)
 {
-    for (size_t b = 0; b < (size_t)layer->batch; b++) {
-        size_t len;
-        LN_TRY(ln_recurrent_len(call, layer, b, &len));
-    }
-    return LN_OK;
+    return is_packed(layer) && ln_call_is_constant(call, LN_RNN_IN_W) &&
+           ln_call_is_constant(call, LN_RNN_IN_R);
 }
 
-// The first direction; `p` stays valid until `compute` returns.
-static ln_status init_pass(ln_call *call, const ln_recurrent *layer, pass *p)
+static void set_panels(pass *p, float *panels)
 {
-    size_t hidden = (size_t)layer->hidden, rows = gate_rows(layer), batch = (size_t)layer->batch;
-    const tl_tensor *lens = ln_call_in(call, LN_RNN_IN_LENS);
-    *p = (pass){.kernels = ln_recurrent_f32_select(ln_cpu_isa_get()),
-                .layer = layer,
-                .pool = ln_cpu_call_pool(call)};
-    p->w = floats(ln_call_in(call, LN_RNN_IN_W));
-    p->r = floats(ln_call_in(call, LN_RNN_IN_R));
-    p->w_bias = floats(ln_call_in(call, LN_RNN_IN_B));
-    p->r_bias = p->w_bias ? p->w_bias + rows : NULL;
-    p->lens = lens ? lens->data : NULL;
-    p->is_backwards = layer->starts_backwards;
-    p->from_x = ln_call_scratch(call, workspace_bytes(layer), 1);
-    if (!p->from_x)
-        return ln_error_status();
-    p->from_h = p->from_x + (size_t)layer->seq_len * batch * rows;
-    p->h = p->from_h + batch * rows;
-    p->c = p->h + batch * hidden;
-    p->reset = p->c + batch * hidden;
-    if (is_packed(layer)) {
-        p->packed_w = p->reset + batch * hidden;
-        p->packed_r[0] = p->packed_w + ln_gemm_packed_len((size_t)layer->input, rows);
-        p->packed_r[1] = p->packed_r[0] + ln_gemm_packed_len(hidden, part_at(layer, 0).rows);
-    }
-    if (layer->gate_count == 4) {
-        p->peephole = floats(ln_call_in(call, LN_RNN_IN_P));
-        p->is_input_forget = ln_call_int(call, "input_forget") != 0;
-    } else {
-        p->is_linear_before_reset = ln_call_int(call, "linear_before_reset") != 0;
-    }
-    return LN_OK;
+    const ln_recurrent *layer = p->layer;
+    p->packed_w = panels;
+    p->packed_r[0] = panels + ln_gemm_packed_len((size_t)layer->input, gate_rows(layer));
+    p->packed_r[1] =
+        p->packed_r[0] + ln_gemm_packed_len((size_t)layer->hidden, part_at(layer, 0).rows);
 }
 
 static void pack_weights(const pass *p)
@@ -419,35 +400,91 @@ static void pack_weights(const pass *p)
     }
 }
 
-static void next_direction(pass *p)
+// Direction `d`, with its weights and what is kept.
+static pass pass_of(const ln_call *call, const kept_layer *k, size_t d)
 {
-    size_t hidden = (size_t)p->layer->hidden, rows = gate_rows(p->layer);
-    p->is_backwards = true;
-    p->w += rows * (size_t)p->layer->input;
-    p->r += rows * hidden;
-    if (p->w_bias) {
-        p->w_bias += 2 * rows;
-        p->r_bias += 2 * rows;
+    const ln_recurrent *layer = &k->layer;
+    size_t hidden = (size_t)layer->hidden, rows = gate_rows(layer);
+    const tl_tensor *lens = ln_call_in(call, LN_RNN_IN_LENS);
+    const float *bias = floats(ln_call_in(call, LN_RNN_IN_B));
+    const float *peephole = floats(ln_call_in(call, LN_RNN_IN_P));
+    pass p = {.kernels = ln_recurrent_f32_select(ln_cpu_isa_get()),
+              .layer = layer,
+              .pool = ln_cpu_call_pool(call),
+              .w =
+                  (const float *)ln_call_value(call, LN_RNN_IN_W) + d * rows * (size_t)layer->input,
+              .r = (const float *)ln_call_value(call, LN_RNN_IN_R) + d * rows * hidden,
+              .w_bias = bias ? bias + 2 * d * rows : NULL,
+              .r_bias = bias ? bias + (2 * d + 1) * rows : NULL,
+              .peephole = peephole ? peephole + 3 * d * hidden : NULL,
+              .is_linear_before_reset = k->is_linear_before_reset,
+              .is_input_forget = k->is_input_forget,
+              .lens = lens ? lens->data : NULL,
+              .is_backwards = d == 1 || layer->starts_backwards};
+    if (k->panels)
+        set_panels(&p, k->panels + d * packed_floats(layer));
+    return p;
+}
+
+static ln_status prepare_rnn(ln_call *call, kept_layer *k)
+{
+    LN_TRY(ln_recurrent_read(call, &k->layer));
+    k->is_linear_before_reset = ln_call_int(call, "linear_before_reset") != 0;
+    k->is_input_forget = ln_call_int(call, "input_forget") != 0;
+    if (!keeps_panels(call, &k->layer))
+        return LN_OK;
+    size_t dirs = (size_t)k->layer.dirs, count = packed_floats(&k->layer);
+    k->panels = ln_call_keep(call, count, dirs * sizeof *k->panels);
+    if (!k->panels)
+        return ln_error_status();
+    for (size_t d = 0; d < dirs; d++) {
+        const pass p = pass_of(call, k, d);
+        pack_weights(&p);
     }
-    if (p->peephole)
-        p->peephole += 3 * hidden;
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_rnn, kept_layer, prepare_rnn)
+
+ln_status ln_cpu_workspace_rnn(ln_call *call)
+{
+    ln_recurrent layer;
+    LN_TRY(ln_recurrent_read(call, &layer));
+    size_t byte_count = workspace_bytes(&layer, keeps_panels(call, &layer));
+    return ln_call_scratch(call, byte_count, 1) ? LN_OK : ln_error_status();
+}
+
+static ln_status check_lens(ln_call *call, const ln_recurrent *layer)
+{
+    for (size_t b = 0; b < (size_t)layer->batch; b++) {
+        size_t len;
+        LN_TRY(ln_recurrent_len(call, layer, b, &len));
+    }
+    return LN_OK;
 }
 
 ln_status ln_cpu_rnn(ln_call *call)
 {
-    ln_recurrent layer;
-    LN_TRY(ln_recurrent_read(call, &layer));
-    pass p;
-    LN_TRY(init_pass(call, &layer, &p));
-    if (ln_call_is_counting(call))
-        return LN_OK;
-    LN_TRY(check_lens(call, &layer));
-    for (size_t d = 0; d < (size_t)layer.dirs; d++) {
-        if (p.packed_w)
+    const kept_layer *k = ln_call_prepared(call);
+    const ln_recurrent *layer = &k->layer;
+    size_t hidden = (size_t)layer->hidden, batch = (size_t)layer->batch;
+    float *workspace = ln_call_scratch(call, workspace_bytes(layer, k->panels), 1);
+    if (!workspace)
+        return ln_error_status();
+    LN_TRY(check_lens(call, layer));
+    for (size_t d = 0; d < (size_t)layer->dirs; d++) {
+        pass p = pass_of(call, k, d);
+        p.from_x = workspace;
+        p.from_h = p.from_x + (size_t)layer->seq_len * batch * gate_rows(layer);
+        p.h = p.from_h + batch * gate_rows(layer);
+        p.c = p.h + batch * hidden;
+        p.reset = p.c + batch * hidden;
+        if (is_packed(layer) && !k->panels) {
+            set_panels(&p, p.reset + batch * hidden);
             pack_weights(&p);
+        }
         multiply_all_inputs(call, &p);
         run_sequences(call, &p, d);
-        next_direction(&p);
     }
     return LN_OK;
 }

@@ -8,6 +8,7 @@
 #include "arch/cpu/functions.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/band/band.h"
+#include "op/prepare.h"
 
 // ---- Shapes ----
 
@@ -116,7 +117,7 @@ ln_status ln_cpu_infer_separable_nhwc(ln_call *call)
     LN_TRY(read_separable(call, &op));
     LN_TRY(
         ln_call_out(call, 0, TL_FLOAT, 4, op.project.packed ? op.project.out : op.depthwise.out));
-    return ln_nhwc_out_workspace(call, 1, workspace_of(&op));
+    return ln_cpu_call_infer_workspace(call, 1, workspace_of(&op));
 }
 
 double ln_cpu_macs_separable_nhwc(const ln_call *call)
@@ -126,21 +127,18 @@ double ln_cpu_macs_separable_nhwc(const ln_call *call)
     return is_read ? ln_separable_nhwc_macs(&op) : 0;
 }
 
-ln_status ln_cpu_prepare_separable_nhwc(ln_call *call)
-{
-    ln_separable_nhwc *op = ln_call_keep(call, 1, sizeof *op);
-    return op ? read_separable(call, op) : ln_error_status();
-}
+LN_PREPARE(ln_cpu_prepare_separable_nhwc, ln_separable_nhwc, read_separable)
 
 ln_status ln_cpu_separable_nhwc(ln_call *call)
 {
     const tl_tensor *dst = ln_call_dst(call, 0);
     ln_separable_nhwc op = *(const ln_separable_nhwc *)ln_call_prepared(call);
-    void *workspace;
     set_tensors(call, &op);
     if (dst->len == 0)
         return LN_OK;
-    LN_TRY(ln_nhwc_find_workspace(call, 1, workspace_of(&op), &workspace));
+    float *workspace = ln_cpu_call_workspace(call, 1, workspace_of(&op));
+    if (!workspace)
+        return ln_error_status();
     ln_conv_nhwc_f32_args expand, project;
     ln_conv_nhwc_f32_args depthwise = ln_conv_nhwc_args(&op.depthwise, dst);
     ln_band_nhwc_f32_args args = {.depthwise = &depthwise};

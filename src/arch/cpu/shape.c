@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "op/onnx/given.h"
 #include "op/onnx/shape_move.h"
+#include "op/prepare.h"
 
 ln_status ln_cpu_accepts_moved(ln_call *call)
 {
@@ -25,13 +26,10 @@ ln_status ln_cpu_accepts_moved(ln_call *call)
     return ln_call_fail(call, LN_UNSUPPORTED, "is not for this type here");
 }
 
-ln_status ln_cpu_prepare_transpose(ln_call *call)
+static ln_status prepare_transpose(ln_call *call, ln_transpose_args *args)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    ln_transpose_args *args = ln_call_keep(call, 1, sizeof *args);
     int axes[TL_MAXDIM];
-    if (!args)
-        return ln_error_status();
     LN_TRY(ln_transpose_perm(call, src->ndim, axes));
     *args = (ln_transpose_args){.elem_size = tl_size_of(src->dtype), .ndim = src->ndim};
     for (int i = 0; i < src->ndim; i++) {
@@ -42,6 +40,8 @@ ln_status ln_cpu_prepare_transpose(ln_call *call)
     }
     return LN_OK;
 }
+
+LN_PREPARE(ln_cpu_prepare_transpose, ln_transpose_args, prepare_transpose)
 
 ln_status ln_cpu_transpose(ln_call *call)
 {
@@ -69,14 +69,13 @@ typedef struct along_axis {
     size_t start;
 } along_axis;
 
-ln_status ln_cpu_prepare_along_axis(ln_call *call)
+static ln_status prepare_along_axis(ln_call *call, along_axis *along)
 {
-    along_axis *along = ln_call_keep(call, 1, sizeof *along);
-    if (!along)
-        return ln_error_status();
     *along = (along_axis){(int)ln_call_int(call, "axis"), (size_t)ln_call_int(call, "start")};
     return LN_OK;
 }
+
+LN_PREPARE(ln_cpu_prepare_along_axis, along_axis, prepare_along_axis)
 
 ln_status ln_cpu_slice(ln_call *call)
 {
@@ -130,18 +129,19 @@ static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int c
     return LN_OK;
 }
 
+static ln_status prepare_take(ln_call *call, int *axis)
+{
+    return ln_call_axis(call, "axis", ln_call_in(call, 0)->ndim, axis);
+}
+
+LN_PREPARE(ln_cpu_prepare_take, int, prepare_take)
+
 ln_status ln_cpu_take(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *indices = ln_call_in(call, 1);
-    size_t outer = 1, inner = tl_size_of(data->dtype), count = (size_t)indices->len, row = 0;
-    int axis;
-    LN_TRY(ln_call_axis(call, "axis", data->ndim, &axis));
-    for (int d = 0; d < data->ndim; d++) {
-        if (d < axis)
-            outer *= (size_t)data->dims[d];
-        else if (d > axis)
-            inner *= (size_t)data->dims[d];
-    }
+    int axis = *(const int *)ln_call_prepared(call);
+    size_t outer = product(data, 0, axis), count = (size_t)indices->len, row = 0;
+    size_t inner = product(data, axis + 1, data->ndim) * tl_size_of(data->dtype);
     size_t rows = (size_t)data->dims[axis];
     char *dst = ln_call_dst(call, 0)->data;
     for (size_t i = 0; i < count; i++) {
@@ -189,10 +189,18 @@ ln_status ln_cpu_expand(ln_call *call)
 
 // ---- Trilu ----
 
+static ln_status prepare_trilu(ln_call *call, bool *is_upper)
+{
+    *is_upper = ln_call_int(call, "upper") != 0;
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_trilu, bool, prepare_trilu)
+
 ln_status ln_cpu_trilu(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    bool is_upper = ln_call_int(call, "upper") != 0;
+    bool is_upper = *(const bool *)ln_call_prepared(call);
     int64_t rows = src->dims[src->ndim - 2], columns = src->dims[src->ndim - 1], k = 0;
     int count;
     LN_TRY(ln_given_int(call, 1, &k, &count));

@@ -126,17 +126,19 @@ void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *roo
 
 // ---- Planning and computing ----
 
-ln_status ln_cpu_attention_plan(ln_call *call, int index, ln_cpu_attention_fn *attention)
+ln_status ln_cpu_attention_plan(ln_call *call, int index, const void *block,
+                                ln_cpu_attention_fn *attention)
 {
     ln_cpu_carver room = {0};
-    LN_TRY(attention(call, &room));
+    LN_TRY(attention(call, block, &room));
     return ln_cpu_call_infer_workspace(call, index, ln_cpu_carved_bytes(&room));
 }
 
 ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention)
 {
+    const void *block = ln_call_prepared(call);
     ln_cpu_carver room = {0};
-    LN_TRY(attention(call, &room));
+    LN_TRY(attention(call, block, &room));
     room = (ln_cpu_carver){.block = ln_cpu_call_workspace(call, index, ln_cpu_carved_bytes(&room))};
-    return room.block ? attention(call, &room) : ln_error_status();
+    return room.block ? attention(call, block, &room) : ln_error_status();
 }

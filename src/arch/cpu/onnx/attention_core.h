@@ -47,10 +47,12 @@ ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
 void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *room);
 
 // An operator of attention: takes its workspace from `room`, and computes unless that is planning.
-typedef ln_status ln_cpu_attention_fn(ln_call *call, ln_cpu_carver *room);
+// `block` is what its `prepare` makes, or would make.
+typedef ln_status ln_cpu_attention_fn(ln_call *call, const void *block, ln_cpu_carver *room);
 
 // `infer` and `compute` of such an operator with its workspace as output `index`.
-ln_status ln_cpu_attention_plan(ln_call *call, int index, ln_cpu_attention_fn *attention);
+ln_status ln_cpu_attention_plan(ln_call *call, int index, const void *block,
+                                ln_cpu_attention_fn *attention);
 ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention);
 
 // Heads that stand as [batch, heads, room, size].

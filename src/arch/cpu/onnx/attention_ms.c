@@ -11,6 +11,7 @@
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "arch/cpu/onnx/attention_core.h"
+#include "op/prepare.h"
 
 static ln_cpu_attend sizes_of(const ln_ms_attention *a)
 {
@@ -214,8 +215,30 @@ static const float *floats(const tl_tensor *t)
     return t ? t->data : NULL;
 }
 
+// What is made once.
+typedef struct kept_attention {
+    ln_ms_attention sizes;
+    float *panels; // of the weights of Attention; NULL: a run packs them
+} kept_attention;
+
+static ln_status prepare_ms_attention(ln_call *call, kept_attention *kept)
+{
+    LN_TRY(ln_ms_attention_read(call, &kept->sizes));
+    if (!ln_call_is_constant(call, LN_MS_ATTENTION_WEIGHTS))
+        return LN_OK;
+    const tl_tensor *w = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
+    size_t k = (size_t)w->dims[0], n = (size_t)w->dims[1];
+    kept->panels = ln_call_keep(call, ln_gemm_packed_len(k, n), sizeof *kept->panels);
+    if (!kept->panels)
+        return ln_error_status();
+    ln_gemm_pack_f32(ln_cpu_isa_get(), k, n, ln_call_value(call, LN_MS_ATTENTION_WEIGHTS), n, 1,
+                     kept->panels, ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
 // Rows of the input times the weights, plus the bias.
-static ln_status project(ln_call *call, ln_cpu_carver *room, const float **out_product)
+static ln_status project(ln_call *call, float *panels, ln_cpu_carver *room,
+                         const float **out_product)
 {
     const tl_tensor *x = ln_call_in(call, LN_MS_ATTENTION_X);
     const tl_tensor *w = ln_call_in(call, LN_MS_ATTENTION_WEIGHTS);
@@ -224,12 +247,14 @@ static ln_status project(ln_call *call, ln_cpu_carver *room, const float **out_p
     if (__builtin_mul_overflow(rows, n, &count))
         return ln_call_fail(call, LN_LIMIT, "has %zu rows of %zu", rows, n);
     float *product = ln_cpu_carve(room, count);
-    float *packed = ln_cpu_carve(room, ln_gemm_packed_len(k, n));
+    bool is_kept = ln_call_is_constant(call, LN_MS_ATTENTION_WEIGHTS);
+    float *packed = is_kept ? panels : ln_cpu_carve(room, ln_gemm_packed_len(k, n));
     *out_product = product;
     if (ln_cpu_is_planning(room))
         return LN_OK;
     ln_pool *pool = ln_cpu_call_pool(call);
-    ln_gemm_pack_f32(ln_cpu_isa_get(), k, n, w->data, n, 1, packed, pool);
+    if (!is_kept)
+        ln_gemm_pack_f32(ln_cpu_isa_get(), k, n, w->data, n, 1, packed, pool);
     const ln_gemm_packed_f32_args args = {
         .m = rows,
         .n = n,
@@ -250,10 +275,9 @@ static const float *second_half(const tl_tensor *t)
     return t && t->data ? (const float *)t->data + t->len / 2 : NULL;
 }
 
-static ln_status attention(ln_call *call, ln_cpu_carver *room)
+static ln_status attention(ln_call *call, const void *block, ln_cpu_carver *room)
 {
-    ln_ms_attention a;
-    LN_TRY(ln_ms_attention_read(call, &a));
+    const kept_attention *kept = block;
     const tl_tensor *past = ln_call_in(call, LN_MS_ATTENTION_PAST);
     inputs in = {.mask = ln_call_in(call, LN_MS_ATTENTION_MASK),
                  .scores = ln_call_in(call, LN_MS_ATTENTION_SCORES),
@@ -268,9 +292,9 @@ static ln_status attention(ln_call *call, ln_cpu_carver *room)
         in.present_k = present->data;
         in.present_v = in.present_k + present->len / 2;
     }
-    LN_TRY(project(call, room, &in.q));
+    LN_TRY(project(call, kept->panels, room, &in.q));
     in.k = in.v = in.q;
-    return run(call, &a, &in, room);
+    return run(call, &kept->sizes, &in, room);
 }
 
 static float *dst_floats(ln_call *call, int index)
@@ -279,10 +303,8 @@ static float *dst_floats(ln_call *call, int index)
     return dst ? dst->data : NULL;
 }
 
-static ln_status multi_head_attention(ln_call *call, ln_cpu_carver *room)
+static ln_status multi_head_attention(ln_call *call, const void *block, ln_cpu_carver *room)
 {
-    ln_ms_attention a;
-    LN_TRY(ln_ms_mha_read(call, &a));
     inputs in = {.q = floats(ln_call_in(call, LN_MHA_Q)),
                  .k = floats(ln_call_in(call, LN_MHA_K)),
                  .v = floats(ln_call_in(call, LN_MHA_V)),
@@ -302,7 +324,7 @@ static ln_status multi_head_attention(ln_call *call, ln_cpu_carver *room)
         in.k = in.q;
     if (!in.v)
         in.v = in.k;
-    return run(call, &a, &in, room);
+    return run(call, block, &in, room);
 }
 
 #define ATTENTION_WORKSPACE 2
@@ -310,9 +332,13 @@ static ln_status multi_head_attention(ln_call *call, ln_cpu_carver *room)
 
 ln_status ln_cpu_infer_ms_attention(ln_call *call)
 {
+    kept_attention kept = {.panels = NULL};
     LN_TRY(ln_infer_ms_attention(call));
-    return ln_cpu_attention_plan(call, ATTENTION_WORKSPACE, attention);
+    LN_TRY(ln_ms_attention_read(call, &kept.sizes));
+    return ln_cpu_attention_plan(call, ATTENTION_WORKSPACE, &kept, attention);
 }
+
+LN_PREPARE(ln_cpu_prepare_ms_attention, kept_attention, prepare_ms_attention)
 
 ln_status ln_cpu_ms_attention(ln_call *call)
 {
@@ -321,9 +347,13 @@ ln_status ln_cpu_ms_attention(ln_call *call)
 
 ln_status ln_cpu_infer_ms_mha(ln_call *call)
 {
+    ln_ms_attention a;
     LN_TRY(ln_infer_ms_mha(call));
-    return ln_cpu_attention_plan(call, MHA_WORKSPACE, multi_head_attention);
+    LN_TRY(ln_ms_mha_read(call, &a));
+    return ln_cpu_attention_plan(call, MHA_WORKSPACE, &a, multi_head_attention);
 }
+
+LN_PREPARE(ln_cpu_prepare_ms_mha, ln_ms_attention, ln_ms_mha_read)
 
 ln_status ln_cpu_ms_mha(ln_call *call)
 {

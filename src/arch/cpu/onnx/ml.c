@@ -19,6 +19,7 @@
 #include "base/deadline.h"
 #include "op/onnx/ml.h"
 #include "op/onnx/ml_svm.h"
+#include "op/prepare.h"
 
 // Rows whose functions are computed together, and the most floats for them.
 #define BLOCK_ROWS   56
@@ -221,23 +222,21 @@ static ln_status keep_machine(ln_call *call, machine *s)
     return keep_sums(call, s);
 }
 
-ln_status ln_cpu_prepare_ml_svm_regressor(ln_call *call)
+static ln_status prepare_ml_svm_regressor(ln_call *call, machine *s)
 {
-    machine *s = ln_call_keep(call, 1, sizeof *s);
-    if (!s)
-        return ln_error_status();
     LN_TRY(ln_svm_read_regressor(call, &s->model));
     return keep_machine(call, s);
 }
 
-ln_status ln_cpu_prepare_ml_svm_classifier(ln_call *call)
+LN_PREPARE(ln_cpu_prepare_ml_svm_regressor, machine, prepare_ml_svm_regressor)
+
+static ln_status prepare_ml_svm_classifier(ln_call *call, machine *s)
 {
-    machine *s = ln_call_keep(call, 1, sizeof *s);
-    if (!s)
-        return ln_error_status();
     LN_TRY(ln_svm_read_classifier(call, &s->model));
     return keep_machine(call, s);
 }
+
+LN_PREPARE(ln_cpu_prepare_ml_svm_classifier, machine, prepare_ml_svm_classifier)
 
 ln_status ln_cpu_accepts_ml_svm(ln_call *call)
 {

@@ -5,6 +5,7 @@
 
 #include "arch/cpu/call.h"
 #include "arch/cpu/elementwise.h"
+#include "op/prepare.h"
 
 enum { IDS, SEGMENT_IDS, WORDS, POSITIONS, SEGMENTS, GAMMA, BETA, MASK, POSITION_IDS };
 
@@ -62,8 +63,17 @@ static void count_masks(const tl_tensor *ids, const tl_tensor *mask, tl_tensor *
     }
 }
 
+static ln_status read_epsilon(ln_call *call, float *epsilon)
+{
+    *epsilon = (float)ln_call_float(call, "epsilon");
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_ms_embed_layer_norm, float, read_epsilon)
+
 ln_status ln_cpu_ms_embed_layer_norm(ln_call *call)
 {
+    const float *epsilon = ln_call_prepared(call);
     const tl_tensor *ids = ln_call_in(call, IDS);
     tl_tensor *dst = ln_call_dst(call, 0), *kept = ln_call_dst(call, 2), *sum = kept ? kept : dst;
     size_t width = (size_t)dst->dims[dst->ndim - 1];
@@ -72,6 +82,5 @@ ln_status ln_cpu_ms_embed_layer_norm(ln_call *call)
     if (ln_call_dst(call, 1))
         count_masks(ids, ln_call_in(call, MASK), ln_call_dst(call, 1));
     return ln_cpu_layernorm(ln_cpu_call_pool(call), sum, ln_call_in(call, GAMMA),
-                            ln_call_in(call, BETA), dst, (float)ln_call_float(call, "epsilon"),
-                            LN_TRUE);
+                            ln_call_in(call, BETA), dst, *epsilon, LN_TRUE);
 }

@@ -8,6 +8,7 @@
 #include "arch/ref/onnx/ml_lookup.h"
 #include "op/onnx/ml.h"
 #include "op/onnx/param_array.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 // ---- OneHotEncoder ----
@@ -18,15 +19,14 @@ typedef struct categories {
     size_t count;
 } categories;
 
-ln_status ln_ref_prepare_ml_one_hot_encoder(ln_call *call)
+static ln_status prepare_ml_one_hot_encoder(ln_call *call, categories *c)
 {
-    categories *c = ln_call_keep(call, 1, sizeof *c);
-    if (!c)
-        return ln_error_status();
     bool is_string = ln_call_in_dtype(call, 0) == TL_STRING;
     return ln_ml_lookup_keep_param(call, is_string ? "cats_strings" : "cats_int64s", is_string,
                                    &c->lookup, &c->count);
 }
+
+LN_PREPARE(ln_ref_prepare_ml_one_hot_encoder, categories, prepare_ml_one_hot_encoder)
 
 ln_status ln_ref_ml_one_hot_encoder(ln_call *call)
 {
@@ -118,11 +118,8 @@ static ln_status encode(ln_call *call)
 
 // ---- CategoryMapper ----
 
-ln_status ln_ref_prepare_ml_category_mapper(ln_call *call)
+static ln_status prepare_ml_category_mapper(ln_call *call, encoder *e)
 {
-    encoder *e = ln_call_keep(call, 1, sizeof *e);
-    if (!e)
-        return ln_error_status();
     const char *const *strings;
     const int64_t *numbers;
     size_t number_count;
@@ -138,6 +135,8 @@ ln_status ln_ref_prepare_ml_category_mapper(ln_call *call)
     return is_string ? keep_ints(call, e, numbers, ln_call_int(call, "default_int64"))
                      : keep_strings(call, e, strings, ln_call_string(call, "default_string"));
 }
+
+LN_PREPARE(ln_ref_prepare_ml_category_mapper, encoder, prepare_ml_category_mapper)
 
 ln_status ln_ref_ml_category_mapper(ln_call *call)
 {
@@ -251,12 +250,9 @@ static ln_status keep_positions(ln_call *call, tl_dtype dtype, encoder *e)
                      : keep_strings(call, e, strings, ln_call_string(call, "default_string"));
 }
 
-ln_status ln_ref_prepare_ml_label_encoder(ln_call *call)
+static ln_status prepare_ml_label_encoder(ln_call *call, encoder *e)
 {
     tl_dtype dtype = ln_call_in_dtype(call, 0);
-    encoder *e = ln_call_keep(call, 1, sizeof *e);
-    if (!e)
-        return ln_error_status();
     if (ln_call_since(call) < 2)
         return keep_positions(call, dtype, e);
     tl_dtype values; // that of an output of strings is known in a run only
@@ -264,6 +260,8 @@ ln_status ln_ref_prepare_ml_label_encoder(ln_call *call)
     LN_TRY(keep_values(call, values, e));
     return keep_keys(call, dtype, e);
 }
+
+LN_PREPARE(ln_ref_prepare_ml_label_encoder, encoder, prepare_ml_label_encoder)
 
 ln_status ln_ref_ml_label_encoder(ln_call *call)
 {

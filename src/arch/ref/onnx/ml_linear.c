@@ -6,6 +6,7 @@
 #include "op/onnx/ml.h"
 #include "op/onnx/ml_scores.h"
 #include "op/onnx/param_array.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 // What `prepare` makes of the parameters.
@@ -40,27 +41,25 @@ static ln_status count_functions(ln_call *call, size_t *out_count)
     return LN_OK;
 }
 
-ln_status ln_ref_prepare_ml_linear_regressor(ln_call *call)
+static ln_status prepare_ml_linear_regressor(ln_call *call, linear *m)
 {
-    linear *m = ln_call_keep(call, 1, sizeof *m);
-    if (!m)
-        return ln_error_status();
     LN_TRY(count_functions(call, &m->function_count));
     return read_model(call, m);
 }
 
-ln_status ln_ref_prepare_ml_linear_classifier(ln_call *call)
+LN_PREPARE(ln_ref_prepare_ml_linear_regressor, linear, prepare_ml_linear_regressor)
+
+static ln_status prepare_ml_linear_classifier(ln_call *call, linear *m)
 {
     int class_count;
-    linear *m = ln_call_keep(call, 1, sizeof *m);
-    if (!m)
-        return ln_error_status();
     LN_TRY(ln_ml_class_count(call, "classlabels_ints", &class_count));
     m->class_count = (size_t)class_count;
     LN_TRY(count_functions(call, &m->function_count));
     LN_TRY(read_model(call, m));
     return ln_ml_classes_keep(call, "classlabels_ints", &m->classes);
 }
+
+LN_PREPARE(ln_ref_prepare_ml_linear_classifier, linear, prepare_ml_linear_classifier)
 
 static ln_status check_columns(ln_call *call, const linear *m, size_t columns)
 {

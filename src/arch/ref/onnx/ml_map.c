@@ -12,6 +12,7 @@
 #include "arch/ref/onnx/quant_text.h"
 #include "op/onnx/ml.h"
 #include "op/onnx/param_array.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 // *out_keys, *out_values = the tensors of the map that is input 0.
@@ -166,11 +167,8 @@ typedef struct vocabulary {
     size_t string_count, number_count;
 } vocabulary;
 
-ln_status ln_ref_prepare_ml_dict_vectorizer(ln_call *call)
+static ln_status prepare_ml_dict_vectorizer(ln_call *call, vocabulary *v)
 {
-    vocabulary *v = ln_call_keep(call, 1, sizeof *v);
-    if (!v)
-        return ln_error_status();
     v->string_count = (size_t)ln_call_count(call, "string_vocabulary");
     v->number_count = (size_t)ln_call_count(call, "int64_vocabulary");
     bool is_string = v->string_count > 0;
@@ -178,6 +176,8 @@ ln_status ln_ref_prepare_ml_dict_vectorizer(ln_call *call)
     return ln_ml_lookup_keep_param(call, is_string ? "string_vocabulary" : "int64_vocabulary",
                                    is_string, &v->words, &count);
 }
+
+LN_PREPARE(ln_ref_prepare_ml_dict_vectorizer, vocabulary, prepare_ml_dict_vectorizer)
 
 // Each key puts its value where its word is in the vocabulary; of equal keys the last one stays.
 static ln_status put_values(ln_object *result, const ln_ml_lookup *words, const tl_tensor *keys,

@@ -5,6 +5,7 @@
 #include "arch/ref/functions.h"
 #include "base/deadline.h"
 #include "op/onnx/ml.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 // Support vectors whose kernels are computed at once, each of them as if it were alone.
@@ -51,23 +52,21 @@ static ln_status keep_blocks(ln_call *call, model *m)
     return LN_OK;
 }
 
-ln_status ln_ref_prepare_ml_svm_regressor(ln_call *call)
+static ln_status prepare_ml_svm_regressor(ln_call *call, model *m)
 {
-    model *m = ln_call_keep(call, 1, sizeof *m);
-    if (!m)
-        return ln_error_status();
     LN_TRY(ln_svm_read_regressor(call, &m->svm));
     return keep_blocks(call, m);
 }
 
-ln_status ln_ref_prepare_ml_svm_classifier(ln_call *call)
+LN_PREPARE(ln_ref_prepare_ml_svm_regressor, model, prepare_ml_svm_regressor)
+
+static ln_status prepare_ml_svm_classifier(ln_call *call, model *m)
 {
-    model *m = ln_call_keep(call, 1, sizeof *m);
-    if (!m)
-        return ln_error_status();
     LN_TRY(ln_svm_read_classifier(call, &m->svm));
     return keep_blocks(call, m);
 }
+
+LN_PREPARE(ln_ref_prepare_ml_svm_classifier, model, prepare_ml_svm_classifier)
 
 // ---- Kernels ----
 

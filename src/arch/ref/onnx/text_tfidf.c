@@ -8,6 +8,7 @@
 
 #include "arch/ref/onnx/ml_lookup.h"
 #include "op/onnx/param_array.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 // What `prepare` makes of the parameters. Node 0 is the root, node i + 1 the path of item i alone.
@@ -167,11 +168,8 @@ static ln_status build_trie(ln_call *call, vectorizer *v, const ln_ml_key *pool,
     return ln_ml_lookup_keep(call, keys, key_count, &v->children);
 }
 
-ln_status ln_ref_prepare_tf_idf_vectorizer(ln_call *call)
+static ln_status prepare_tf_idf_vectorizer(ln_call *call, vectorizer *v)
 {
-    vectorizer *v = ln_call_keep(call, 1, sizeof *v);
-    if (!v)
-        return ln_error_status();
     LN_TRY(read_length(call, "min_gram_length", 1, &v->least));
     LN_TRY(read_length(call, "max_gram_length", 1, &v->most));
     LN_TRY(read_length(call, "max_skip_count", 0, &v->skips));
@@ -181,6 +179,8 @@ ln_status ln_ref_prepare_tf_idf_vectorizer(ln_call *call)
     LN_TRY(read_pool(call, ln_call_in_dtype(call, 0) == TL_STRING, &pool_count, &pool));
     return build_trie(call, v, pool, pool_count);
 }
+
+LN_PREPARE(ln_ref_prepare_tf_idf_vectorizer, vectorizer, prepare_tf_idf_vectorizer)
 
 // ---- Counting ----
 
