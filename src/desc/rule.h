@@ -2,7 +2,8 @@
 // Rewrite rules as structs: what a .rules file says. docs/rules.md explains the language.
 //
 // The library's own rules are text in it too, without comments (rule_gen.h), which the build has
-// parsed once to see that it is right.
+// parsed once to see that it is right. It wrote an index of them by the type of the root, so that a
+// compilation parses those only whose roots the model has.
 //
 // The names of a rule are numbered. A number stands for a tensor (`x`) or for a parameter's value
 // (`epsilon=e`); `names` has the spelling, for messages and for names of new tensors.
@@ -193,15 +194,30 @@ typedef struct ln_rule_text {
     const char *text;
 } ln_rule_text;
 
+// Where the text of a rule, or of a `lower` statement, is. A rule with rows is there once for each
+// type of their roots.
+typedef struct ln_rule_entry {
+    unsigned root; // in `roots` of the set; an empty string for a `lower` statement
+    unsigned at;   // in the text: its first byte ...
+    unsigned len;  // ... and how many there are
+    unsigned short text;
+    unsigned short line;
+    unsigned short stage;
+} ln_rule_entry;
+
 typedef struct ln_rule_set {
     const char *file; // for messages
     const ln_rule *rules;
     size_t rule_count;
     const ln_rule_lower *lowers;
     size_t lower_count;
-    // Of a set that the build has made, in place of the members above; see ln_rule_set_parse_own.
-    const ln_rule_text *texts; // ends with NULL
-    struct ln_document *arena; // of a set that was parsed: where it lives
+    // Of a set that the build has made, in place of the members above; see ln_rule_set_open.
+    const ln_rule_text *texts;    // ends with NULL
+    const ln_rule_entry *entries; // by root, those of one root in the order of the texts
+    size_t entry_count;
+    const char *roots;             // types of roots, one after the other
+    struct ln_rule_reader *reader; // of a set that was opened: what was parsed of the texts
+    struct ln_document *arena;     // of a set that was parsed or opened: where it lives
 } ln_rule_set;
 
 // Reads the rules of a file, or of an optimizer description (lightnet/expander.h), where places are
@@ -217,10 +233,23 @@ ln_status ln_rule_text_read(const char *file, char **out_text, size_t *out_len);
 // The same as `read` from a text that messages call `file`.
 ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_rule_set **out_set);
 
-// The same from the texts of a set that the build has made, as one set.
-ln_status ln_rule_set_parse_own(const ln_rule_set *set, ln_rule_set **out_set);
+// The same from texts, which end with NULL, as one set of the name `file`.
+ln_status ln_rule_set_parse_texts(const char *file, const ln_rule_text *texts,
+                                  ln_rule_set **out_set);
 
-// Frees a set that was parsed, with all it points to. NULL is fine.
+// A set that the build has made, to be used by one thread: its `lower` statements are parsed, and
+// its rules when ln_rule_set_read_root asks for them.
+ln_status ln_rule_set_open(const ln_rule_set *own, ln_rule_set **out_set);
+
+// The rules of a set whose root is of type `optype`, in their order; others may be between them.
+// They live as long as the set.
+ln_status ln_rule_set_read_root(const ln_rule_set *set, const char *optype,
+                                const ln_rule **out_rules, size_t *out_count);
+
+bool ln_rule_set_has_root(const ln_rule_set *set, const char *optype);
+bool ln_rule_set_has_stage(const ln_rule_set *set, ln_rule_stage stage);
+
+// Frees a set that was parsed or opened, with all it points to. NULL is fine.
 void ln_rule_set_destroy(ln_rule_set *set);
 
 const char *ln_rule_tag_name(ln_rule_tag tag);

@@ -9,8 +9,8 @@
 
 LN_CPPSTART
 
-// C that defines `const ln_rule_set ln_rules_<name>` with the texts, which end with NULL. Lines
-// keep their numbers. Failures go to `text->status`.
+// C that defines `const ln_rule_set ln_rules_<name>` with the texts, which end with NULL, and an
+// index of their rules. Lines keep their numbers. Failures, also of parsing, go to `text->status`.
 void ln_rule_print_code(const ln_rule_text *texts, const char *name, ln_text *text);
 
 // The same from files. LN_INVALID when `name` is no C identifier, LN_SYNTAX also when two files

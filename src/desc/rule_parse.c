@@ -458,23 +458,26 @@ static ln_status parse_stage(ln_rule_parser *p, size_t row)
     return ln_rule_next(p);
 }
 
+static ln_status parse_statement(ln_rule_parser *p)
+{
+    size_t stage = find_stage(p);
+    if (stage < STAGE_COUNT)
+        return parse_stage(p, stage);
+    if (ln_rule_at_word(p, "rule"))
+        return parse_rule(p);
+    if (ln_rule_at_word(p, "lower"))
+        return parse_lower(p);
+    return ln_rule_fail_expected(p, "'rule', 'lower', 'into', 'after' or 'before'");
+}
+
 // Messages call the text `file`, which lasts as long as the arena.
 static ln_status parse_text(ln_rule_parser *p, const char *text, size_t len, const char *file)
 {
     p->lexer = (ln_rule_lexer){.at = text, .end = text + len, .place = {file, 1, 1}};
     p->stage = LN_RULE_BEFORE_EXPAND;
     LN_TRY(ln_rule_next(p));
-    while (p->token.kind != LN_RULE_TOKEN_END) {
-        size_t stage = find_stage(p);
-        if (stage < STAGE_COUNT)
-            LN_TRY(parse_stage(p, stage));
-        else if (ln_rule_at_word(p, "rule"))
-            LN_TRY(parse_rule(p));
-        else if (ln_rule_at_word(p, "lower"))
-            LN_TRY(parse_lower(p));
-        else
-            return ln_rule_fail_expected(p, "'rule', 'lower', 'into', 'after' or 'before'");
-    }
+    while (p->token.kind != LN_RULE_TOKEN_END)
+        LN_TRY(parse_statement(p));
     return LN_OK;
 }
 
@@ -501,7 +504,160 @@ static ln_status parse_texts(ln_rule_parser *p, const ln_rule_text *texts)
     return LN_OK;
 }
 
+// ---- Sets that the build has made ----
+
+// What was parsed for a type of root.
+typedef struct root_rules root_rules;
+struct root_rules {
+    const char *optype;
+    const ln_rule *rules;
+    size_t count;
+    const root_rules *next;
+};
+
+struct ln_rule_reader {
+    ln_rule_parser parser;
+    const root_rules *first;
+};
+
+// The first entry whose root is not before `optype` in the alphabet.
+static size_t find_entry(const ln_rule_set *set, const char *optype)
+{
+    size_t from = 0, to = set->entry_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (strcmp(set->roots + set->entries[middle].root, optype) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static bool is_of_root(const ln_rule_set *set, size_t i, const char *optype)
+{
+    return i < set->entry_count && strcmp(set->roots + set->entries[i].root, optype) == 0;
+}
+
+// Parses the entries of a type of root, or the `lower` statements.
+static ln_status parse_entries(const ln_rule_set *set, const char *optype)
+{
+    ln_rule_parser *p = &set->reader->parser;
+    p->rule_count = p->lower_count = 0;
+    for (size_t i = find_entry(set, optype); is_of_root(set, i, optype); i++) {
+        const ln_rule_entry *e = &set->entries[i];
+        const ln_rule_text *text = &set->texts[e->text];
+        p->lexer = (ln_rule_lexer){.at = text->text + e->at,
+                                   .end = text->text + e->at + e->len,
+                                   .place = {text->file, e->line, 1}};
+        p->stage = (ln_rule_stage)e->stage;
+        LN_TRY(ln_rule_next(p));
+        while (p->token.kind != LN_RULE_TOKEN_END)
+            LN_TRY(parse_statement(p));
+    }
+    return LN_OK;
+}
+
+static void free_arrays(ln_rule_parser *p)
+{
+    ln_free(p->rules);
+    ln_free(p->lowers);
+    p->rules = NULL;
+    p->lowers = NULL;
+}
+
+static ln_status open_set(ln_rule_set *set, ln_document *arena)
+{
+    set->arena = arena;
+    set->reader = ln_document_alloc(arena, sizeof *set->reader);
+    if (!set->reader)
+        return LN_NO_MEMORY;
+    memset(set->reader, 0, sizeof *set->reader);
+    ln_rule_parser *p = &set->reader->parser;
+    p->arena = arena;
+    ln_status status = parse_entries(set, "");
+    ln_status kept = LN_OK;
+    set->lower_count = p->lower_count;
+    if (status == LN_OK)
+        set->lowers = ln_rule_keep(p, p->lowers, p->lower_count, sizeof *p->lowers, &kept);
+    free_arrays(p);
+    return status == LN_OK ? kept : status;
+}
+
+static ln_status read_root(const ln_rule_set *set, const char *optype, root_rules *root)
+{
+    ln_rule_parser *p = &set->reader->parser;
+    ln_status kept = LN_OK, status = parse_entries(set, optype);
+    root->count = p->rule_count;
+    if (status == LN_OK)
+        root->rules = ln_rule_keep(p, p->rules, p->rule_count, sizeof *p->rules, &kept);
+    free_arrays(p);
+    return status == LN_OK ? kept : status;
+}
+
 // ---- Public functions ----
+
+ln_status ln_rule_set_open(const ln_rule_set *own, ln_rule_set **out_set)
+{
+    *out_set = NULL;
+    ln_document *arena;
+    LN_TRY(ln_document_create(own->file, &arena));
+    ln_rule_set *set = ln_document_alloc(arena, sizeof *set);
+    ln_status status = LN_NO_MEMORY;
+    if (set) {
+        *set = *own;
+        status = open_set(set, arena);
+    }
+    if (status == LN_OK)
+        *out_set = set;
+    else
+        ln_document_destroy(arena);
+    return status;
+}
+
+ln_status ln_rule_set_read_root(const ln_rule_set *set, const char *optype,
+                                const ln_rule **out_rules, size_t *out_count)
+{
+    *out_rules = set->rules;
+    *out_count = set->rule_count;
+    size_t i = find_entry(set, optype);
+    if (!set->reader || !is_of_root(set, i, optype))
+        return LN_OK;
+    const char *spelled = set->roots + set->entries[i].root;
+    const root_rules *known = set->reader->first;
+    while (known && known->optype != spelled)
+        known = known->next;
+    if (!known) {
+        root_rules *root = ln_document_alloc(set->arena, sizeof *root);
+        if (!root)
+            return LN_NO_MEMORY;
+        *root = (root_rules){.optype = spelled, .next = set->reader->first};
+        LN_TRY(read_root(set, optype, root));
+        set->reader->first = known = root;
+    }
+    *out_rules = known->rules;
+    *out_count = known->count;
+    return LN_OK;
+}
+
+bool ln_rule_set_has_root(const ln_rule_set *set, const char *optype)
+{
+    for (size_t i = 0; i < set->rule_count; i++)
+        if (strcmp(set->rules[i].pattern[0].optype, optype) == 0)
+            return true;
+    return is_of_root(set, find_entry(set, optype), optype);
+}
+
+bool ln_rule_set_has_stage(const ln_rule_set *set, ln_rule_stage stage)
+{
+    for (size_t i = 0; i < set->rule_count; i++)
+        if (set->rules[i].stage == stage)
+            return true;
+    for (size_t i = find_entry(set, ""); i < set->entry_count; i++)
+        if (set->entries[i].stage == stage && set->roots[set->entries[i].root])
+            return true;
+    return false;
+}
 
 // The set is called `file`, and so is `text`; without one, `texts` are parsed.
 static ln_status parse_set(const char *file, const char *text, size_t len,
@@ -535,10 +691,11 @@ ln_status ln_rule_set_parse(const char *text, size_t len, const char *file, ln_r
     return parse_set(file, text, len, NULL, out_set);
 }
 
-ln_status ln_rule_set_parse_own(const ln_rule_set *set, ln_rule_set **out_set)
+ln_status ln_rule_set_parse_texts(const char *file, const ln_rule_text *texts,
+                                  ln_rule_set **out_set)
 {
     *out_set = NULL;
-    return parse_set(set->file, NULL, 0, set->texts, out_set);
+    return parse_set(file, NULL, 0, texts, out_set);
 }
 
 ln_status ln_rule_text_read(const char *file, char **out_text, size_t *out_len)

@@ -27,12 +27,12 @@ ln_status ln_rewrite_to_onnx(ln_context *ctx, const ln_rule_set *rules)
 {
     ln_compilation compilation = {.ctx = ctx};
     ln_rule_set *set = NULL;
-    ln_status status = ln_rule_set_parse_own(&ln_rules_core, &compilation.core_rules);
+    ln_status status = ln_rule_set_open(&ln_rules_core, &compilation.core_rules);
     const ln_rule_set *core = compilation.core_rules;
     if (status == LN_OK)
         status = ln_rewrite_rules(&compilation, &core, 1, LN_RULE_TO_CORE);
     if (status == LN_OK)
-        status = ln_rule_set_parse_own(rules, &set);
+        status = ln_rule_set_open(rules, &set);
     const ln_rule_set *own = set;
     if (status == LN_OK)
         status = ln_rewrite_rules(&compilation, &own, 1, LN_RULE_TO_ONNX);

@@ -209,14 +209,6 @@ ln_status ln_pass_expand(ln_compilation *compilation)
 
 // ---- Before the core ----
 
-static bool is_rewritten(const ln_rule_set *core, const char *optype)
-{
-    for (size_t i = 0; i < core->rule_count; i++)
-        if (ln_streq(core->rules[i].pattern[0].optype, optype))
-            return true;
-    return false;
-}
-
 static bool is_named(const ln_rule_set *set, const char *optype)
 {
     for (size_t i = 0; i < set->lower_count; i++)
@@ -248,7 +240,7 @@ ln_status ln_pass_expand_as_read(ln_compilation *compilation)
     while (position) {
         const ln_op *op = position->data;
         int matched = 0;
-        if (is_abstract(op) && is_rewritten(compilation->core_rules, op->op_arg->optype))
+        if (is_abstract(op) && ln_rule_set_has_root(compilation->core_rules, op->op_arg->optype))
             LN_TRY(offer_as_read(compilation, &position, &matched));
         if (!matched)
             position = position->next;

@@ -26,7 +26,7 @@ typedef struct ln_compilation {
     struct ln_rule_set *core_rules;     // those of pass `core`
     struct ln_rule_set *general_rules;  // the library's others
     const struct ln_rule_set *arch_rules[LN_MAX_ARCHS]; // of `archs`; NULL: none
-    struct ln_rule_set *own_arch_rules[LN_MAX_ARCHS]; // those that were parsed for this compilation
+    struct ln_rule_set *own_arch_rules[LN_MAX_ARCHS]; // those that were opened for this compilation
     const struct ln_pass *pass;                       // that runs; NULL: none
     bool is_rechecked; // all operators were checked again after the last change
 

@@ -103,14 +103,14 @@ static ln_status add_archs(ln_compilation *compilation, const char *names, int m
     return LN_OK;
 }
 
-static ln_status parse_own_rules(ln_compilation *compilation)
+static ln_status open_own_rules(ln_compilation *compilation)
 {
-    LN_TRY(ln_rule_set_parse_own(&ln_rules_core, &compilation->core_rules));
-    LN_TRY(ln_rule_set_parse_own(&ln_rules_general, &compilation->general_rules));
+    LN_TRY(ln_rule_set_open(&ln_rules_core, &compilation->core_rules));
+    LN_TRY(ln_rule_set_open(&ln_rules_general, &compilation->general_rules));
     for (size_t i = 0; i < compilation->arch_count; i++) {
         const ln_rule_set *rules = compilation->archs[i]->rules;
         if (rules && rules->texts)
-            LN_TRY(ln_rule_set_parse_own(rules, &compilation->own_arch_rules[i]));
+            LN_TRY(ln_rule_set_open(rules, &compilation->own_arch_rules[i]));
         compilation->arch_rules[i] = rules && rules->texts ? compilation->own_arch_rules[i] : rules;
     }
     return LN_OK;
@@ -126,7 +126,7 @@ ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, cons
     // The list grows while it is read: fallbacks may have fallbacks.
     for (size_t i = 0; i < compilation->arch_count; i++)
         LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
-    LN_TRY(parse_own_rules(compilation));
+    LN_TRY(open_own_rules(compilation));
     if (!options || options->rule_file_count == 0)
         return LN_OK;
     return ln_rule_files_read(options->rule_files, options->rule_file_count,

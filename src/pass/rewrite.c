@@ -26,19 +26,21 @@
 
 // ---- General rules ----
 
-// A rule of one of the sets that are walked with.
+// A rule of one of the sets that are walked with. Those of one root end with one without a rule.
 typedef struct candidate {
     const ln_rule_set *set;
     const ln_rule *rule;
-    size_t next; // the next candidate with the same type of root, from 1; 0: none
 } candidate;
 
 typedef struct walker {
     ln_compilation *compilation;
-    candidate *candidates; // set by set, each in file order
+    const ln_rule_set *const *sets;
+    size_t set_count;
+    ln_rule_stage stage;
+    candidate *candidates; // root by root, set by set, each in file order
     size_t candidate_count;
     ln_hash *nodes;   // ln_op -> its node of ctx->ops
-    ln_hash *by_root; // type of the root -> the first of its candidates, counted from 1
+    ln_hash *by_root; // type of a root that was met -> the first of its candidates
     ln_list *position;
     size_t limit; // of firings
     size_t firing_count;
@@ -137,16 +139,17 @@ bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule)
 // An arch that computes an operator as it was read, but not the core's, gets it as it was read.
 // When every operator goes to the last arch that takes it, only what that needs is rewritten. What
 // is written in ONNX has no archs, and keeps operators of ONNX.
-static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule, const ln_op *op)
+static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule)
 {
+    const char *optype = rule->pattern[0].optype;
     size_t count = rule->stage == LN_RULE_TO_CORE ? compilation->arch_count : 0;
     if (rule->stage == LN_RULE_TO_CORE && count == 0)
-        return ln_rule_level(op->op_arg->optype) > 0;
+        return ln_rule_level(optype) > 0;
     bool is_from_last = compilation->is_forced;
     for (size_t i = 0; i < count; i++) {
         const ln_arch *arch = compilation->archs[is_from_last ? count - 1 - i : i];
         bool has_result = ln_rewrite_has_result(arch, rule);
-        if (ln_pass_has_variant(arch, op->op_arg->optype) && (is_from_last || !has_result))
+        if (ln_pass_has_variant(arch, optype) && (is_from_last || !has_result))
             return false;
         if (has_result)
             return true;
@@ -162,8 +165,7 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     ln_match match;
     ln_window *window = NULL;
     *out_fired = false;
-    if (!is_for_core(w->compilation, rule, w->position->data) ||
-        !ln_match_rule(ctx, rule, w->position->data, &match))
+    if (!ln_match_rule(ctx, rule, w->position->data, &match))
         return LN_OK;
     ln_list *new_ops = NULL;
     ln_status status = rule->is_wide ? ln_window_create(ctx, &match, &window) : LN_OK;
@@ -175,14 +177,66 @@ static ln_status try_rule(walker *w, const candidate *c, bool *out_fired)
     return status;
 }
 
+// ---- The rules of a root ----
+
+static ln_status push_candidate(walker *w, const ln_rule_set *set, const ln_rule *rule)
+{
+    size_t count = w->candidate_count;
+    if ((count & (count - 1)) == 0) { // no room is left at powers of two
+        candidate *grown = ln_realloc(w->candidates, (count ? 2 * count : 1) * sizeof *grown);
+        if (!grown)
+            return LN_NO_MEMORY;
+        w->candidates = grown;
+    }
+    w->candidates[w->candidate_count++] = (candidate){.set = set, .rule = rule};
+    return LN_OK;
+}
+
+static ln_status push_rules(walker *w, const ln_rule_set *set, const char *optype)
+{
+    const ln_rule *rules;
+    size_t count;
+    LN_TRY(ln_rule_set_read_root(set, optype, &rules, &count));
+    for (size_t i = 0; i < count; i++) {
+        const ln_rule *rule = &rules[i];
+        if (rule->stage != w->stage || !ln_streq(rule->pattern[0].optype, optype) ||
+            !is_for_core(w->compilation, rule))
+            continue;
+        if (set->reader)
+            LN_TRY(ln_rule_check(set, rule));
+        LN_TRY(push_candidate(w, set, rule));
+    }
+    return LN_OK;
+}
+
+// The candidates for an operator, gathered when the first one of its type is met.
+static ln_status find_candidates(walker *w, const char *optype, size_t *out_first)
+{
+    size_t first = (size_t)(uintptr_t)ln_hash_find(w->by_root, optype);
+    if (first > 0) {
+        *out_first = first - 1;
+        return LN_OK;
+    }
+    *out_first = w->candidate_count;
+    for (size_t i = 0; i < w->set_count; i++)
+        LN_TRY(push_rules(w, w->sets[i], optype));
+    LN_TRY(push_candidate(w, NULL, NULL));
+    char *key = ln_strdup(optype); // the operator goes when a rule fires
+    if (key && ln_hash_insert(w->by_root, key, (void *)(uintptr_t)(*out_first + 1)) >= 0)
+        return LN_OK;
+    ln_free(key);
+    return ln_error_status();
+}
+
 // Tries the candidates at the position in their order, up to the first that fires.
 static ln_status try_rules(walker *w, bool *out_fired)
 {
     *out_fired = false;
     const ln_op *op = w->position->data;
-    size_t i = (size_t)(uintptr_t)ln_hash_find(w->by_root, op->op_arg->optype);
-    for (; i > 0 && !*out_fired; i = w->candidates[i - 1].next)
-        LN_TRY(try_rule(w, &w->candidates[i - 1], out_fired));
+    size_t i;
+    LN_TRY(find_candidates(w, op->op_arg->optype, &i));
+    for (; w->candidates[i].rule && !*out_fired; i++)
+        LN_TRY(try_rule(w, &w->candidates[i], out_fired));
     return LN_OK;
 }
 
@@ -207,19 +261,6 @@ static ln_status walk_until_none_fires(walker *w)
     return LN_OK;
 }
 
-// From the last candidate to the first, so that the chains are in order.
-static ln_status index_candidates(walker *w)
-{
-    for (size_t i = w->candidate_count; i > 0; i--) {
-        candidate *c = &w->candidates[i - 1];
-        const char *optype = c->rule->pattern[0].optype;
-        c->next = (size_t)(uintptr_t)ln_hash_find(w->by_root, optype);
-        if (ln_hash_insert(w->by_root, optype, (void *)(uintptr_t)i) < 0)
-            return ln_error_status();
-    }
-    return LN_OK;
-}
-
 // More firings than the measure of desc/rule_weight.h allows are a defect. Into ONNX an operator of
 // the highest level becomes many of the next, and so on.
 static void find_limit(walker *w)
@@ -234,7 +275,7 @@ static void find_limit(walker *w)
         weight += ln_rule_weight(op->op_arg->optype);
     }
     double limit = (count + 1) * (weight + 64 * count + 1) * (count * count + 1);
-    if (w->candidates[0].rule->stage == LN_RULE_TO_ONNX)
+    if (w->stage == LN_RULE_TO_ONNX)
         limit = count * tree;
     w->limit = limit < 1e15 ? (size_t)limit : SIZE_MAX;
 }
@@ -242,43 +283,13 @@ static void find_limit(walker *w)
 static ln_status prepare(walker *w)
 {
     w->nodes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    w->by_root = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    w->by_root = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     if (!w->nodes || !w->by_root)
         return LN_NO_MEMORY;
     for (ln_list *l = w->compilation->ctx->ops; l; l = l->next)
         if (ln_hash_insert(w->nodes, l->data, l) < 0)
             return ln_error_status();
     find_limit(w);
-    return index_candidates(w);
-}
-
-static size_t count_rules(const ln_rule_set *set, ln_rule_stage stage)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < set->rule_count; i++)
-        count += set->rules[i].stage == stage;
-    return count;
-}
-
-// Room for all rules of the stage, and the rules of those sets that have any.
-static ln_status gather_candidates(walker *w, const ln_rule_set *const *sets, size_t set_count,
-                                   ln_rule_stage stage)
-{
-    size_t count = 0;
-    for (size_t s = 0; s < set_count; s++)
-        count += count_rules(sets[s], stage);
-    w->candidates = ln_alloc_array(count, sizeof *w->candidates);
-    if (!w->candidates)
-        return LN_NO_MEMORY;
-    for (size_t s = 0; s < set_count; s++) {
-        if (count_rules(sets[s], stage) == 0)
-            continue;
-        LN_TRY(ln_rule_set_check(sets[s]));
-        for (size_t i = 0; i < sets[s]->rule_count; i++)
-            if (sets[s]->rules[i].stage == stage)
-                w->candidates[w->candidate_count++] =
-                    (candidate){.set = sets[s], .rule = &sets[s]->rules[i]};
-    }
     return LN_OK;
 }
 
@@ -289,14 +300,28 @@ static void release(const walker *w)
     ln_free(w->candidates);
 }
 
+static ln_status check_sets(const walker *w, bool *out_has_rules)
+{
+    *out_has_rules = false;
+    for (size_t i = 0; i < w->set_count; i++) {
+        if (!ln_rule_set_has_stage(w->sets[i], w->stage))
+            continue;
+        *out_has_rules = true;
+        if (!w->sets[i]->reader)
+            LN_TRY(ln_rule_set_check(w->sets[i]));
+    }
+    return LN_OK;
+}
+
 ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,
                            size_t set_count, ln_rule_stage stage)
 {
-    walker w = {.compilation = compilation};
-    ln_status status = gather_candidates(&w, sets, set_count, stage);
-    if (status == LN_OK && w.candidate_count > 0)
+    walker w = {.compilation = compilation, .sets = sets, .set_count = set_count, .stage = stage};
+    bool has_rules;
+    ln_status status = check_sets(&w, &has_rules);
+    if (status == LN_OK && has_rules)
         status = prepare(&w);
-    if (status == LN_OK && w.candidate_count > 0)
+    if (status == LN_OK && has_rules)
         status = walk_until_none_fires(&w);
     release(&w);
     return status;
@@ -304,12 +329,14 @@ ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const
 
 ln_status ln_rewrite_to_core(ln_compilation *compilation, ln_list **position, int *out_matched)
 {
-    walker w = {.compilation = compilation, .position = *position};
     const ln_rule_set *const set = compilation->core_rules;
+    walker w = {.compilation = compilation,
+                .sets = &set,
+                .set_count = 1,
+                .stage = LN_RULE_TO_CORE,
+                .position = *position};
     bool fired = false;
-    ln_status status = gather_candidates(&w, &set, 1, LN_RULE_TO_CORE);
-    if (status == LN_OK)
-        status = prepare(&w);
+    ln_status status = prepare(&w);
     if (status == LN_OK)
         status = try_rules(&w, &fired);
     *position = w.position;

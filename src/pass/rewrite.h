@@ -15,6 +15,9 @@
 // `lower` statements need no check: what does not exist does not match.
 ln_status ln_rule_set_check(const ln_rule_set *set);
 
+// The same of one rule of the set.
+ln_status ln_rule_check(const ln_rule_set *set, const ln_rule *rule);
+
 // Applies the rules of the sets that are for the stage, each at each operator, until none fires. At
 // an operator the rules are tried in the order of the sets, and of the lines in each.
 ln_status ln_rewrite_rules(ln_compilation *compilation, const ln_rule_set *const *sets,

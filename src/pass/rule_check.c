@@ -353,18 +353,23 @@ static ln_status check_measure(checker *c)
     return fail_here(c);
 }
 
+ln_status ln_rule_check(const ln_rule_set *set, const ln_rule *rule)
+{
+    checker c = {.set = set, .rule = rule};
+    ln_param_type types[LN_RULE_MAX_NAMES] = {LN_PARAM_NULL};
+    LN_TRY(check_statements(&c, rule->pattern, rule->pattern_count, types));
+    LN_TRY(check_statements(&c, rule->result, rule->result_count, types));
+    LN_TRY(check_measure(&c));
+    c.statement = &rule->pattern[0];
+    return check_conditions(rule->conditions, rule->condition_count, types) == LN_OK
+               ? LN_OK
+               : fail_here(&c);
+}
+
 ln_status ln_rule_set_check(const ln_rule_set *set)
 {
-    for (size_t i = 0; i < set->rule_count; i++) {
-        checker c = {.set = set, .rule = &set->rules[i]};
-        ln_param_type types[LN_RULE_MAX_NAMES] = {LN_PARAM_NULL};
-        LN_TRY(check_statements(&c, c.rule->pattern, c.rule->pattern_count, types));
-        LN_TRY(check_statements(&c, c.rule->result, c.rule->result_count, types));
-        LN_TRY(check_measure(&c));
-        c.statement = &c.rule->pattern[0];
-        if (check_conditions(c.rule->conditions, c.rule->condition_count, types) != LN_OK)
-            return fail_here(&c);
-    }
+    for (size_t i = 0; i < set->rule_count; i++)
+        LN_TRY(ln_rule_check(set, &set->rules[i]));
     for (size_t i = 0; i < set->lower_count; i++) {
         const ln_rule_lower *lower = &set->lowers[i];
         if (check_conditions(lower->conditions, lower->condition_count, NULL) != LN_OK)

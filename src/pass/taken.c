@@ -19,16 +19,21 @@ static bool is_abstract(const ln_op *op)
 }
 
 // What the core has for an operator that no arch of the target computes as it is; NULL: nothing.
-static const ln_rule *find_core_rule(const ln_compilation *compilation, const char *optype)
+static ln_status find_core_rule(const ln_compilation *compilation, const char *optype,
+                                const ln_rule **out_rule)
 {
-    const ln_rule_set *core = compilation->core_rules;
+    *out_rule = NULL;
     for (size_t i = 0; i < compilation->arch_count; i++)
         if (ln_pass_has_variant(compilation->archs[i], optype))
-            return NULL;
-    for (size_t i = 0; core && i < core->rule_count; i++)
-        if (ln_streq(core->rules[i].pattern[0].optype, optype))
-            return &core->rules[i];
-    return NULL;
+            return LN_OK;
+    const ln_rule *rules;
+    size_t count = 0;
+    if (compilation->core_rules)
+        LN_TRY(ln_rule_set_read_root(compilation->core_rules, optype, &rules, &count));
+    for (size_t i = 0; i < count && !*out_rule; i++)
+        if (ln_streq(rules[i].pattern[0].optype, optype))
+            *out_rule = &rules[i];
+    return LN_OK;
 }
 
 // The position in the target of the arch that takes the operator; 0 also where it takes another
@@ -40,7 +45,8 @@ static ln_status find_taker(const ln_compilation *compilation, const ln_op *op, 
     if (!is_abstract(op) || ln_rule_steps(optype) == 0 ||
         ln_layout_op_find(compilation->archs[0], optype))
         return LN_OK;
-    const ln_rule *rule = find_core_rule(compilation, optype);
+    const ln_rule *rule;
+    LN_TRY(find_core_rule(compilation, optype, &rule));
     if (!rule)
         return ln_rewrite_find_taker(compilation, op, out_index);
     while (*out_index < compilation->arch_count &&

@@ -18,7 +18,7 @@ static ln_rule_set *core_rules;
 
 static void open_ops(void)
 {
-    CHECK_OK(ln_rule_set_parse_own(&ln_rules_core, &core_rules));
+    CHECK_OK(ln_rule_set_open(&ln_rules_core, &core_rules));
     CHECK_OK(ln_op_rows_open(&ln_ops_ref, &ref_ops));
     CHECK_OK(ln_op_rows_open(&ln_ops_none, &none_ops));
 }
@@ -56,10 +56,7 @@ static int is_left_to_others(const char *optype)
 {
     if (strcmp(optype, "ImageDecoder") == 0)
         return 1;
-    for (size_t i = 0; i < core_rules->rule_count && !find(optype); i++)
-        if (strcmp(core_rules->rules[i].pattern[0].optype, optype) == 0)
-            return 1;
-    return 0;
+    return !find(optype) && ln_rule_set_has_root(core_rules, optype);
 }
 
 static size_t count(ln_op **ops)
