@@ -239,9 +239,9 @@ static ln_status find_medians(bench_profile *p)
 ln_status bench_profile_run(bench_profile *profile, ln_context *ctx, int runs)
 {
     ln_observer observer = {before, after, profile};
-    ln_context_set_observer(ctx, &observer);
+    LN_TRY(ln_context_set_observer(ctx, &observer));
     ln_status status = watch(profile, ctx, runs);
-    ln_context_set_observer(ctx, NULL);
+    (void)ln_context_set_observer(ctx, NULL);
     return status == LN_OK ? find_medians(profile) : status;
 }
 

@@ -252,12 +252,13 @@ int take_timeout(void *unused, const char *verb, const char *text)
 
 static void apply_limits(ln_context *ctx)
 {
-    ln_limits limits = ctx->limits;
+    ln_limits limits;
+    ln_context_get_limits(ctx, &limits);
     if (budget_byte_count)
         limits.memory_byte_count = budget_byte_count;
     if (work_limit > 0)
         limits.work = work_limit;
-    ln_context_set_limits(ctx, &limits);
+    (void)ln_context_set_limits(ctx, &limits);
 }
 
 ln_context *open_model(const char *source)

@@ -130,6 +130,13 @@ LN_API extern ln_arch_info ln_global_arch_info;
  * with LN_EXISTS and changes nothing. Thread-safe, as are all functions below. */
 LN_API ln_status ln_arch_register(ln_arch *arch);
 
+/* The same for an arch of `byte_count` bytes, as the program knows the structure; the macro says so
+ * for all who compile against this header. Fields beyond it are 0: what is registered, and what
+ * `ln_arch_find` and the functions of operators see, is then a copy. LN_UNSUPPORTED if it is longer
+ * than the library's and what is beyond is not 0. */
+LN_API ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count);
+#define ln_arch_register(arch) ln_arch_register_sized(arch, sizeof(ln_arch))
+
 /* Closes an arch and removes it with its operators. No context may use it any more. */
 LN_API ln_status ln_arch_unregister(const char *arch_name);
 
@@ -139,7 +146,8 @@ LN_API size_t ln_arch_count(void);
 LN_API void ln_arch_release(void); /* unregisters all */
 
 /* Adds one operator prototype, borrowed like an arch. Its arch must be registered; its type must
- * be new, and end in "_<arch>" unless its arch is "none". */
+ * be new, and end in "_<arch>" unless its arch is "none". What is known about it (`op_arg->info`)
+ * says its own size; of `op_arg` the fields up to `info` are read. */
 LN_API ln_status ln_op_register(ln_op *op);
 LN_API ln_status ln_op_unregister(const char *optype);
 LN_API ln_op *ln_op_find(const char *optype);

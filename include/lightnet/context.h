@@ -44,8 +44,17 @@ typedef struct ln_limits {
                                  (`ln_context_cost`); default 6e11, ten minutes */
 } ln_limits;
 
-/* The defaults named above. */
+/* The defaults named above; the second form for structures of `byte_count` bytes. */
 LN_API ln_limits ln_limits_default(void);
+LN_API void ln_limits_init(ln_limits *out_limits, size_t byte_count);
+
+static inline ln_limits ln_limits_default_inline(void)
+{
+    ln_limits limits;
+    ln_limits_init(&limits, sizeof limits);
+    return limits;
+}
+#define ln_limits_default() ln_limits_default_inline()
 
 typedef enum ln_context_state {
     LN_CONTEXT_EMPTY = 0, /* created, or cleaned up */
@@ -98,17 +107,17 @@ struct ln_context {
     struct ln_ends *ends;       /* its inputs and outputs; NULL until they are asked for */
     size_t load_sizes[LN_MEM_TYPE_SIZE]; /* memory that `load` takes and gives back */
     char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
-    const struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
-    int is_strict;                      /* see `ln_context_set_strict` */
-    struct ln_scratch *scratch;         /* blocks that operators of dynamic shape took before */
-    size_t scratch_byte_count;          /* what these take, of `meter` */
-    struct ln_writes *writes;           /* the files that its operators may write; NULL: none */
-    int is_storing;                     /* its constants are computed to be stored, nothing runs */
-    double timeout;                     /* seconds, `ln_context_set_timeout`; 0: none */
-    double work_limit;          /* what `work_left` was when what the context is doing began */
-    int64_t start_ns;           /* when that was, if there is a timeout */
-    int phase;                  /* what that is: 0 nothing, or planning, loading, a run */
-    unsigned constants_version; /* counts constants that were set */
+    struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
+    int is_strict;                /* see `ln_context_set_strict` */
+    struct ln_scratch *scratch;   /* blocks that operators of dynamic shape took before */
+    size_t scratch_byte_count;    /* what these take, of `meter` */
+    struct ln_writes *writes;     /* the files that its operators may write; NULL: none */
+    int is_storing;               /* its constants are computed to be stored, nothing runs */
+    double timeout;               /* seconds, `ln_context_set_timeout`; 0: none */
+    double work_limit;            /* what `work_left` was when what the context is doing began */
+    int64_t start_ns;             /* when that was, if there is a timeout */
+    int phase;                    /* what that is: 0 nothing, or planning, loading, a run */
+    unsigned constants_version;   /* counts constants that were set */
     int plan_reuse;     /* what the plan lets be in what: an ln_plan_reuse of the library's own */
     int is_random;      /* of a graph: it may give other numbers when it runs again */
     char *weights_from; /* of a compiled file: what its constants come from; NULL: not stated */
@@ -155,6 +164,20 @@ LN_API void ln_context_free(ln_context *ctx);
  * the text and the number of operators, `compile` (`init` of a compiled model) memory and work, so
  * what has passed is not refused later. */
 LN_API void ln_context_set_limits(ln_context *ctx, const ln_limits *limits);
+
+/* The same for limits of `byte_count` bytes, as the program knows the structure; the macro says so
+ * for all who compile against this header. What they do not have is as by default. LN_UNSUPPORTED
+ * if they are longer than the library's and what is beyond is not 0: nothing has changed then. */
+LN_API ln_status ln_context_set_limits_sized(ln_context *ctx, const ln_limits *limits,
+                                             size_t byte_count);
+#define ln_context_set_limits(ctx, limits)                                                         \
+    ln_context_set_limits_sized(ctx, limits, sizeof(ln_limits))
+
+/* What `ctx` has; NULL: the defaults. Fills in `byte_count` bytes at most. */
+LN_API void ln_context_get_limits_sized(const ln_context *ctx, ln_limits *out_limits,
+                                        size_t byte_count);
+#define ln_context_get_limits(ctx, out_limits)                                                     \
+    ln_context_get_limits_sized(ctx, out_limits, sizeof(ln_limits))
 
 /* How many seconds each call that reads, binds shapes, compiles, loads or runs may last; 0, the
  * default: as long as it takes. In any state; a clone starts with what its origin has. Time is
@@ -273,9 +296,16 @@ typedef struct ln_observer {
     void *user;
 } ln_observer;
 
-/* From the next run on. The observer is borrowed until it is replaced; NULL: nobody, which costs a
- * run nothing. A clone starts with none. */
+/* From the next run on. The observer is copied; what `user` points to is looked at until it is
+ * replaced. NULL: nobody, which costs a run nothing. A clone starts with none. */
 LN_API void ln_context_set_observer(ln_context *ctx, const ln_observer *observer);
+
+/* The same for an observer of `byte_count` bytes; fails as `ln_context_set_limits_sized`, or with
+ * LN_NO_MEMORY: the observer of before stays then. */
+LN_API ln_status ln_context_set_observer_sized(ln_context *ctx, const ln_observer *observer,
+                                               size_t byte_count);
+#define ln_context_set_observer(ctx, observer)                                                     \
+    ln_context_set_observer_sized(ctx, observer, sizeof(ln_observer))
 
 /* ---- Threads; pool.h says more ---- */
 
@@ -292,6 +322,11 @@ LN_API ln_status ln_context_set_threads(ln_context *ctx, size_t count);
 /* The caller's own threads instead. `*pool` is copied; what it points to has to live as long as the
  * context and its clones. NULL: back to the default. */
 LN_API ln_status ln_context_set_pool(ln_context *ctx, const ln_thread_pool *pool);
+
+/* The same for a pool of `byte_count` bytes; fails as `ln_context_set_limits_sized`. */
+LN_API ln_status ln_context_set_pool_sized(ln_context *ctx, const ln_thread_pool *pool,
+                                           size_t byte_count);
+#define ln_context_set_pool(ctx, pool) ln_context_set_pool_sized(ctx, pool, sizeof(ln_thread_pool))
 
 /* How many threads run a LOADED context. */
 LN_API size_t ln_context_thread_count(const ln_context *ctx);

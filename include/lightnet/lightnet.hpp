@@ -213,7 +213,7 @@ public:
 
     // ---- What is said before ----
 
-    void set_limits(const ln_limits &limits) noexcept { ln_context_set_limits(get(), &limits); }
+    void set_limits(const ln_limits &limits) { check(ln_context_set_limits(get(), &limits)); }
     void set_threads(std::size_t count) { check(ln_context_set_threads(get(), count)); }
     void set_timeout(double seconds) { check(ln_context_set_timeout(get(), seconds)); }
     void set_cancel(const lightnet::cancel &wish) {

@@ -5,6 +5,8 @@
 #ifndef LIGHTNET_OP_INFO_H
 #define LIGHTNET_OP_INFO_H
 
+#include <stddef.h>
+
 #include <lightnet/export.h>
 #include <lightnet/mem.h>
 #include <lightnet/op.h>
@@ -76,6 +78,8 @@ struct ln_call;
 typedef ln_status (*ln_call_func)(struct ln_call *call);
 
 struct ln_op_info {
+    size_t byte_count; /* sizeof(ln_op_info), as who fills it knows it */
+
     /* What it says to people, and its arguments and parameters likewise: NULL of the library's own
      * operators, for which the command has it. */
     const char *doc;     /* one sentence first */

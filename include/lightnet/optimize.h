@@ -96,8 +96,18 @@ typedef struct ln_optimize_options {
     int avoids_winograd;
 } ln_optimize_options;
 
-/* Every pass, no files of rules, nothing skipped, nobody told. */
+/* Every pass, no files of rules, nothing skipped, nobody told; the second form for structures of
+ * `byte_count` bytes. */
 LN_API ln_optimize_options ln_optimize_options_default(void);
+LN_API void ln_optimize_options_init(ln_optimize_options *out_options, size_t byte_count);
+
+static inline ln_optimize_options ln_optimize_options_default_inline(void)
+{
+    ln_optimize_options options;
+    ln_optimize_options_init(&options, sizeof options);
+    return options;
+}
+#define ln_optimize_options_default() ln_optimize_options_default_inline()
 
 /* `ln_context_optimize` and `ln_context_compile` with options; NULL: the defaults. The options and
  * what they point to are borrowed for the call. If it fails, the context stays READY, with the
@@ -106,6 +116,20 @@ LN_API ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
                                           const ln_optimize_options *options);
 LN_API ln_status ln_context_compile_with(ln_context *ctx, const char *target,
                                          const ln_optimize_options *options);
+
+/* The same for options of `byte_count` bytes, as the program knows the structure; the macros say so
+ * for all who compile against this header. What they do not have is as by default. LN_UNSUPPORTED
+ * if they are longer than the library's and what is beyond is not 0. */
+LN_API ln_status ln_context_optimize_with_sized(ln_context *ctx, const char *target,
+                                                const ln_optimize_options *options,
+                                                size_t byte_count);
+LN_API ln_status ln_context_compile_with_sized(ln_context *ctx, const char *target,
+                                               const ln_optimize_options *options,
+                                               size_t byte_count);
+#define ln_context_optimize_with(ctx, target, options)                                             \
+    ln_context_optimize_with_sized(ctx, target, options, sizeof(ln_optimize_options))
+#define ln_context_compile_with(ctx, target, options)                                              \
+    ln_context_compile_with_sized(ctx, target, options, sizeof(ln_optimize_options))
 
 LN_CPPEND
 

@@ -97,6 +97,13 @@ struct ln_serializer {
 /* Adds a serializer; the struct is borrowed and must outlive its registration. A second one of
  * that name is refused with LN_EXISTS. Thread-safe, as are all functions here. */
 LN_API ln_status ln_serializer_register(ln_serializer *serializer);
+
+/* The same for a structure of `byte_count` bytes, as `ln_arch_register_sized`: what is registered,
+ * and what its functions are given, is a copy if the program's is shorter than the library's. */
+LN_API ln_status ln_serializer_register_sized(ln_serializer *serializer, size_t byte_count);
+#define ln_serializer_register(serializer)                                                         \
+    ln_serializer_register_sized(serializer, sizeof(ln_serializer))
+
 LN_API ln_status ln_serializer_unregister(const char *name);
 LN_API ln_serializer *ln_serializer_find(const char *name);
 LN_API ln_serializer *ln_serializer_find_at(size_t index);
@@ -120,6 +127,12 @@ LN_API ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, c
  * nearest in spelling. */
 LN_API ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
                                       const ln_op_source *source);
+
+/* The same for a structure of `byte_count` bytes; fields beyond it are 0. */
+LN_API ln_status ln_serializer_add_op_sized(ln_serializer *serializer, ln_context *ctx,
+                                            const ln_op_source *source, size_t byte_count);
+#define ln_serializer_add_op(serializer, ctx, source)                                              \
+    ln_serializer_add_op_sized(serializer, ctx, source, sizeof(ln_op_source))
 
 LN_CPPEND
 

@@ -13,6 +13,7 @@
 
 #include "base/name_hash.h"
 #include "base/registry.h"
+#include "base/sized.h"
 #include "ir/op_rows.h"
 
 static const char *arch_name_of(const void *item)
@@ -79,11 +80,37 @@ static ln_status check_op(const ln_op *op)
     return LN_OK;
 }
 
+// The information in the size that this library knows.
+static ln_status adopt_info(ln_op_arg *arg)
+{
+    if (!arg->info)
+        return LN_OK;
+    size_t byte_count = arg->info->byte_count, least = LN_SIZE_UP_TO(ln_op_info, params);
+    if (byte_count == 0)
+        return LN_FAIL(LN_INVALID,
+                       "operator '%s': info->byte_count is 0, it should be sizeof(ln_op_info)",
+                       arg->optype);
+    void *given = (void *)(uintptr_t)arg->info, *whole;
+    LN_TRY(ln_sized_adopt(given, byte_count, sizeof *arg->info, least, "ln_op_info", &whole));
+    arg->info = whole;
+    return LN_OK;
+}
+
+static void give_back_info(ln_op_arg *arg)
+{
+    arg->info = ln_sized_give_back((void *)(uintptr_t)arg->info);
+}
+
 static ln_status add_op(ln_op *op)
 {
     LN_TRY(check_op(op));
     LN_TRY(ln_registry_add(&ops, op));
-    ln_status status = table_insert(&LN_ARCH.op_proto_table, op->op_arg->optype, op);
+    ln_status status = adopt_info(op->op_arg);
+    if (status == LN_OK) {
+        status = table_insert(&LN_ARCH.op_proto_table, op->op_arg->optype, op);
+        if (status != LN_OK)
+            give_back_info(op->op_arg);
+    }
     if (status != LN_OK)
         (void)ln_registry_remove(&ops, op->op_arg->optype, NULL);
     return status;
@@ -91,8 +118,10 @@ static ln_status add_op(ln_op *op)
 
 static ln_status remove_op(const char *optype)
 {
-    LN_TRY(ln_registry_remove(&ops, optype, NULL));
+    void *op;
+    LN_TRY(ln_registry_remove(&ops, optype, &op));
     table_remove(&LN_ARCH.op_proto_table, optype);
+    give_back_info(((ln_op *)op)->op_arg);
     return LN_OK;
 }
 
@@ -144,8 +173,9 @@ size_t ln_op_count(void)
 
 static void release_ops(void)
 {
-    while (ln_registry_pop(&ops))
-        ;
+    ln_op *op;
+    while ((op = ln_registry_pop(&ops)))
+        give_back_info(op->op_arg);
     ln_hash_free(LN_ARCH.op_proto_table);
     LN_ARCH.op_proto_table = NULL;
 }
@@ -221,8 +251,6 @@ static void close_ops(ln_arch *arch)
 
 static ln_status add_arch(ln_arch *arch)
 {
-    if (!arch)
-        return LN_FAIL(LN_INVALID, "cannot register a NULL arch");
     LN_TRY(ln_registry_add(&archs, arch));
 
     ln_status status = open_ops(arch);
@@ -252,14 +280,28 @@ static void close_arch(ln_arch *arch)
         arch->cleanup_func(&arch->priv);
     remove_memory(arch);
     close_ops(arch);
+    (void)ln_sized_give_back(arch);
 }
 
-ln_status ln_arch_register(ln_arch *arch)
+ln_status ln_arch_register_sized(ln_arch *arch, size_t byte_count)
 {
+    if (!arch)
+        return LN_FAIL(LN_INVALID, "cannot register a NULL arch");
+    void *whole;
+    size_t least = LN_SIZE_UP_TO(ln_arch, arch_name);
+    LN_TRY(ln_sized_adopt(arch, byte_count, sizeof *arch, least, "ln_arch", &whole));
     pthread_mutex_lock(&writer);
-    ln_status status = add_arch(arch);
+    ln_status status = add_arch(whole);
     pthread_mutex_unlock(&writer);
+    if (status != LN_OK)
+        (void)ln_sized_give_back(whole);
     return status;
+}
+
+// For programs that were linked before the structure's size came along.
+ln_status(ln_arch_register)(ln_arch *arch)
+{
+    return ln_arch_register_sized(arch, LN_SIZE_UP_TO(ln_arch, choices));
 }
 
 ln_status ln_arch_unregister(const char *arch_name)

@@ -5,6 +5,7 @@
 #include <lightnet/context.h>
 #include <lightnet/optimize.h>
 
+#include "base/sized.h"
 #include "compile/context_plan.h"
 #include "compile/limits.h"
 #include "compile/reshape.h"
@@ -42,11 +43,21 @@ static ln_status rewrite(ln_context *ctx, const char *target, const ln_optimize_
     return status;
 }
 
-ln_status ln_context_optimize_with(ln_context *ctx, const char *target,
-                                   const ln_optimize_options *options)
+ln_status ln_context_optimize_with_sized(ln_context *ctx, const char *target,
+                                         const ln_optimize_options *options, size_t byte_count)
 {
     LN_TRY(check_ready(ctx));
-    return rewrite(ctx, target, options);
+    ln_optimize_options whole;
+    LN_TRY(ln_optimize_options_read(options, byte_count, &whole));
+    return rewrite(ctx, target, &whole);
+}
+
+// For programs that were linked before the structure's size came along, as is its like below.
+ln_status(ln_context_optimize_with)(ln_context *ctx, const char *target,
+                                    const ln_optimize_options *options)
+{
+    return ln_context_optimize_with_sized(ctx, target, options,
+                                          LN_SIZE_UP_TO(ln_optimize_options, avoids_winograd));
 }
 
 static ln_plan_reuse reuse_of(const ln_optimize_options *options)
@@ -132,12 +143,21 @@ static ln_status compile_with(ln_context *ctx, const char *target,
     return status;
 }
 
-ln_status ln_context_compile_with(ln_context *ctx, const char *target,
-                                  const ln_optimize_options *options)
+ln_status ln_context_compile_with_sized(ln_context *ctx, const char *target,
+                                        const ln_optimize_options *options, size_t byte_count)
 {
+    ln_optimize_options whole;
+    LN_TRY(ln_optimize_options_read(options, byte_count, &whole));
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
-    return ln_phase_end(&phase, compile_with(ctx, target, options));
+    return ln_phase_end(&phase, compile_with(ctx, target, &whole));
+}
+
+ln_status(ln_context_compile_with)(ln_context *ctx, const char *target,
+                                   const ln_optimize_options *options)
+{
+    return ln_context_compile_with_sized(ctx, target, options,
+                                         LN_SIZE_UP_TO(ln_optimize_options, avoids_winograd));
 }
 
 ln_status ln_context_optimize(ln_context *ctx, const char *target, const char *passes)

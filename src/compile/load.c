@@ -505,12 +505,6 @@ static ln_status run_step_observed(const run_step *step, const ln_op *op,
     return LN_OK;
 }
 
-void ln_context_set_observer(ln_context *ctx, const ln_observer *observer)
-{
-    if (ctx)
-        ctx->observer = observer;
-}
-
 static ln_status run_steps(const ln_context *ctx)
 {
     runner *r = (runner *)ctx->runner;

@@ -364,7 +364,7 @@ static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t c
                            const ln_input_shape *shapes, ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(p->model, out_plan));
-    ln_context_set_limits(*out_plan, &ctx->limits);
+    (void)ln_context_set_limits(*out_plan, &ctx->limits);
     (*out_plan)->timeout = ctx->timeout;
     (*out_plan)->constants = p->constants;
     ln_status status = bind_shapes(*out_plan, ctx, count, shapes);

@@ -7,6 +7,7 @@
 #include "compile/threads.h"
 
 #include "base/pool.h"
+#include "base/sized.h"
 #include "ir/context.h"
 
 static ln_status point_to_pool(ln_context *graph, void *user)
@@ -70,16 +71,26 @@ ln_status ln_context_set_threads(ln_context *ctx, size_t count)
     return LN_OK;
 }
 
-ln_status ln_context_set_pool(ln_context *ctx, const ln_thread_pool *functions)
+ln_status ln_context_set_pool_sized(ln_context *ctx, const ln_thread_pool *functions,
+                                    size_t byte_count)
 {
     LN_TRY(check_settable(ctx));
     if (!functions)
         return ln_context_set_threads(ctx, 0);
+    ln_thread_pool whole = {0};
+    size_t least = LN_SIZE_UP_TO(ln_thread_pool, run);
+    LN_TRY(ln_sized_read(&whole, sizeof whole, functions, byte_count, least, "ln_thread_pool"));
     ln_pool *pool;
-    LN_TRY(ln_pool_create_foreign(functions, &pool));
+    LN_TRY(ln_pool_create_foreign(&whole, &pool));
     set_pool(ctx, pool);
-    ctx->thread_count = functions->thread_count;
+    ctx->thread_count = whole.thread_count;
     return LN_OK;
+}
+
+// For programs that were linked before the structure's size came along.
+ln_status(ln_context_set_pool)(ln_context *ctx, const ln_thread_pool *functions)
+{
+    return ln_context_set_pool_sized(ctx, functions, LN_SIZE_UP_TO(ln_thread_pool, user));
 }
 
 size_t ln_context_thread_count(const ln_context *ctx)

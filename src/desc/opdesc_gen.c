@@ -541,7 +541,7 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
 {
     ln_text_puts(text, "// Generated from ");
     ln_c_comment(text, title);
-    ln_text_puts(text, " by lightnet-gen. Change the description, not this file.\n\n"
+    ln_text_puts(text, " by lightnet-gen. Change the description, not this file.\n// clang-format off\n\n"
                        "#include <string.h>\n\n"
                        "#include <lightnet/allocator.h>\n"
                        "#include <lightnet/call.h>\n"

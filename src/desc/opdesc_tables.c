@@ -335,7 +335,10 @@ static void put_info(const printer *p)
     ln_text *text = p->text;
     char rtol[32];
     ln_number_print(op->rtol, rtol);
-    ln_text_printf(text, "static const ln_op_info %s_info = {\n    .doc = ", op->optype);
+    ln_text_printf(
+        text,
+        "static const ln_op_info %s_info = {\n    .byte_count = sizeof(ln_op_info),\n    .doc = ",
+        op->optype);
     ln_c_string(text, op->doc ? op->doc : "");
     ln_text_puts(text, ",\n    .author = ");
     ln_c_string(text, op->author);

@@ -11,6 +11,7 @@
 
 #include "base/name_hash.h"
 #include "base/pool.h"
+#include "base/sized.h"
 #include "ir/carried.h"
 #include "ir/compiled.h"
 #include "ir/phase.h"
@@ -19,14 +20,22 @@
 
 // ---- Life ----
 
-ln_limits ln_limits_default(void)
+static const ln_limits default_limits = {
+    .source_byte_count = (size_t)256 << 20,
+    .memory_byte_count = (size_t)4 << 30,
+    .op_count = 1000000,
+    .work = 6e11,
+};
+
+void ln_limits_init(ln_limits *out_limits, size_t byte_count)
 {
-    return (ln_limits){
-        .source_byte_count = (size_t)256 << 20,
-        .memory_byte_count = (size_t)4 << 30,
-        .op_count = 1000000,
-        .work = 6e11,
-    };
+    ln_sized_write(out_limits, byte_count, &default_limits, sizeof default_limits);
+}
+
+// For programs that were linked before the structure's size came along, as are its likes below.
+ln_limits(ln_limits_default)(void)
+{
+    return default_limits;
 }
 
 ln_context *ln_context_create(void)
@@ -34,7 +43,7 @@ ln_context *ln_context_create(void)
     ln_context *ctx = ln_alloc(sizeof *ctx);
     if (!ctx)
         return NULL;
-    ctx->limits = ln_limits_default();
+    ctx->limits = default_limits;
     ctx->work_left = ctx->work_limit = LN_PLAN_WORK;
     ctx->tensor_table = ln_tensor_table_create();
     ctx->op_table = ln_op_table_create();
@@ -60,6 +69,7 @@ void ln_context_free(ln_context *ctx)
         ln_pool_release(ctx->pool);
     ln_writes_release(ctx->writes);
     ln_cancel_release(ctx->cancel);
+    ln_free(ctx->observer);
     ln_free(ctx);
 }
 
@@ -100,15 +110,56 @@ void ln_context_forget(ln_context *ctx)
     ctx->known_meter = NULL;
 }
 
-void ln_context_set_limits(ln_context *ctx, const ln_limits *limits)
+ln_status ln_context_set_limits_sized(ln_context *ctx, const ln_limits *limits, size_t byte_count)
 {
     if (!ctx)
-        return;
-    ctx->limits = limits ? *limits : ln_limits_default();
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    ln_limits whole = default_limits;
+    size_t least = LN_SIZE_UP_TO(ln_limits, source_byte_count);
+    if (limits)
+        LN_TRY(ln_sized_read(&whole, sizeof whole, limits, byte_count, least, "ln_limits"));
+    ctx->limits = whole;
     size_t cursor = 0;
     void *graph;
     while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
         ((ln_context *)graph)->limits = ctx->limits;
+    return LN_OK;
+}
+
+void(ln_context_set_limits)(ln_context *ctx, const ln_limits *limits)
+{
+    (void)ln_context_set_limits_sized(ctx, limits, LN_SIZE_UP_TO(ln_limits, work));
+}
+
+void ln_context_get_limits_sized(const ln_context *ctx, ln_limits *out_limits, size_t byte_count)
+{
+    const ln_limits *limits = ctx ? &ctx->limits : &default_limits;
+    ln_sized_write(out_limits, byte_count, limits, sizeof *limits);
+}
+
+ln_status ln_context_set_observer_sized(ln_context *ctx, const ln_observer *observer,
+                                        size_t byte_count)
+{
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
+    ln_observer *whole = NULL;
+    if (observer) {
+        size_t least = LN_SIZE_UP_TO(ln_observer, before);
+        ln_observer read = {0};
+        LN_TRY(ln_sized_read(&read, sizeof read, observer, byte_count, least, "ln_observer"));
+        whole = ln_alloc(sizeof *whole);
+        if (!whole)
+            return LN_NO_MEMORY;
+        *whole = read;
+    }
+    ln_free(ctx->observer);
+    ctx->observer = whole;
+    return LN_OK;
+}
+
+void(ln_context_set_observer)(ln_context *ctx, const ln_observer *observer)
+{
+    (void)ln_context_set_observer_sized(ctx, observer, LN_SIZE_UP_TO(ln_observer, user));
 }
 
 void ln_context_set_strict(ln_context *ctx, int is_strict)

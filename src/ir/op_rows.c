@@ -313,6 +313,7 @@ static void make_op(maker *m, made_op *made, const ln_op_row *row)
     ln_op_info *info = &made->info;
     made->op.op_arg = &made->arg;
     made->arg.info = info;
+    info->byte_count = sizeof *info;
     made->arg.arch = m->rows->arch;
     made->arg.optype = ln_document_strdup(m->arena, row->optype, strlen(row->optype));
     if (!made->arg.optype)

@@ -90,7 +90,8 @@ static const char *test_dims_names[] = {"dims", NULL};
 static const char *test_fail_names[] = {"fail", NULL};
 static const ln_param_type test_dims_types[] = {LN_PARAM_ARRAY_NUMBER};
 static const ln_param_type test_fail_types[] = {LN_PARAM_NUMBER};
-static const ln_op_info test_copy_info = {.check = NULL, .macs = test_copy_macs};
+static const ln_op_info test_copy_info = {
+    .byte_count = sizeof(ln_op_info), .check = NULL, .macs = test_copy_macs};
 
 #define TEST_OP(type, type_arch, pre, ins, par_names, par_types, op_info)                          \
     static char test_##type##_optype[] = #type;                                                    \

@@ -80,7 +80,8 @@ static inline void fake_check_k(ln_op_arg *op_arg)
     static const char *fake_##type##_out_names[] = {out_names_ NULL};                              \
     static const char *fake_##type##_param_names[] = {param_names_ NULL};                          \
     static const ln_param_type fake_##type##_ptypes[] = {ptypes_ LN_PARAM_NULL};                   \
-    static const ln_op_info fake_##type##_info = {.ins = fake_##type##_ins,                        \
+    static const ln_op_info fake_##type##_info = {.byte_count = sizeof(ln_op_info),                \
+                                                  .ins = fake_##type##_ins,                        \
                                                   .outs = fake_##type##_outs,                      \
                                                   .params = fake_##type##_params,                  \
                                                   .check = check_};                                \

@@ -47,6 +47,10 @@ typedef struct ln_pass {
     ln_status (*run)(ln_compilation *compilation);
 } ln_pass;
 
+// *out_options are `options` of `byte_count` bytes; NULL: the defaults.
+ln_status ln_optimize_options_read(const ln_optimize_options *options, size_t byte_count,
+                                   ln_optimize_options *out_options);
+
 // Finds the archs of `target` ("cuda,cpu") and their fallbacks, and reads the files of rules. An
 // unknown arch is an error that lists the known ones. The options are borrowed. Whatever the
 // result, the compilation is released with ln_compilation_deinit.

@@ -11,6 +11,7 @@
 #include <lightnet/spelling.h>
 #include <lightnet/util.h>
 
+#include "base/sized.h"
 #include "desc/rule.h"
 #include "ir/phase.h"
 #include "pass/firing.h"
@@ -44,9 +45,28 @@ static const ln_pass passes[] = {
     {NULL, NULL, NULL},
 };
 
-ln_optimize_options ln_optimize_options_default(void)
+static const ln_optimize_options default_options = {.firing_limit = SIZE_MAX};
+
+void ln_optimize_options_init(ln_optimize_options *out_options, size_t byte_count)
 {
-    return (ln_optimize_options){.firing_limit = SIZE_MAX};
+    ln_sized_write(out_options, byte_count, &default_options, sizeof default_options);
+}
+
+// For programs that were linked before the structure's size came along.
+ln_optimize_options(ln_optimize_options_default)(void)
+{
+    return default_options;
+}
+
+ln_status ln_optimize_options_read(const ln_optimize_options *options, size_t byte_count,
+                                   ln_optimize_options *out_options)
+{
+    *out_options = default_options;
+    size_t least = LN_SIZE_UP_TO(ln_optimize_options, passes);
+    if (!options)
+        return LN_OK;
+    return ln_sized_read(out_options, sizeof *out_options, options, byte_count, least,
+                         "ln_optimize_options");
 }
 
 // ---- The archs of a target ----

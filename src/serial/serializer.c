@@ -14,6 +14,7 @@
 #include <lightnet/util.h>
 
 #include "base/registry.h"
+#include "base/sized.h"
 #include "serial/choose.h"
 #include "serial/foreign.h"
 #include "serial/unknown_types.h"
@@ -91,6 +92,7 @@ ln_status ln_serializer_register_op_loader(ln_serializer *serializer, const char
 {
     if (!serializer || !optype || !loader)
         return LN_FAIL(LN_INVALID, "an operator loader needs a serializer, a type and a function");
+    serializer = ln_sized_whole(serializer);
     pthread_mutex_lock(&loaders_lock);
     ln_status status = add_row(serializer, optype, version, loader, user);
     pthread_mutex_unlock(&loaders_lock);
@@ -102,6 +104,7 @@ ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const ch
 {
     if (!serializer || !optype)
         return LN_FAIL(LN_INVALID, "an operator loader is named by a serializer and a type");
+    serializer = ln_sized_whole(serializer);
     pthread_mutex_lock(&loaders_lock);
     loader_row *row = find_row(serializer, optype, version);
     if (row) {
@@ -119,15 +122,33 @@ ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, const ch
 
 // ---- The registry ----
 
-ln_status ln_serializer_register(ln_serializer *serializer)
+static ln_status add_serializer(ln_serializer *serializer)
 {
-    if (!serializer)
-        return LN_FAIL(LN_INVALID, "cannot register a NULL serializer");
     LN_TRY(ln_registry_add(&serializers, serializer));
     ln_status status = serializer->init ? serializer->init(serializer) : LN_OK;
     if (status != LN_OK)
         (void)ln_registry_remove(&serializers, serializer->name, NULL);
     return status;
+}
+
+ln_status ln_serializer_register_sized(ln_serializer *serializer, size_t byte_count)
+{
+    if (!serializer)
+        return LN_FAIL(LN_INVALID, "cannot register a NULL serializer");
+    void *whole;
+    size_t least = LN_SIZE_UP_TO(ln_serializer, extensions);
+    LN_TRY(
+        ln_sized_adopt(serializer, byte_count, sizeof *serializer, least, "ln_serializer", &whole));
+    ln_status status = add_serializer(whole);
+    if (status != LN_OK)
+        (void)ln_sized_give_back(whole);
+    return status;
+}
+
+// For programs that were linked before the structure's size came along.
+ln_status(ln_serializer_register)(ln_serializer *serializer)
+{
+    return ln_serializer_register_sized(serializer, LN_SIZE_UP_TO(ln_serializer, rules));
 }
 
 static void close_serializer(ln_serializer *serializer)
@@ -137,6 +158,7 @@ static void close_serializer(ln_serializer *serializer)
     pthread_mutex_lock(&loaders_lock);
     free_loaders(serializer);
     pthread_mutex_unlock(&loaders_lock);
+    (void)ln_sized_give_back(serializer);
 }
 
 ln_status ln_serializer_unregister(const char *name)
@@ -319,10 +341,9 @@ int ln_serializer_knows(ln_serializer *serializer, const char *optype)
     return find_loader(serializer, optype, 0).loader != NULL || ln_op_find(optype) != NULL;
 }
 
-ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
-                               const ln_op_source *source)
+static ln_status add_source(ln_serializer *serializer, ln_context *ctx, const ln_op_source *source)
 {
-    if (!ctx || !source || !source->name || !source->optype)
+    if (!ctx || !source->name || !source->optype)
         return LN_FAIL(LN_INVALID, "an operator needs a context, a name and a type");
 
     loader_row row = find_loader(serializer, source->optype, source->version);
@@ -333,4 +354,22 @@ ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
     if (!proto)
         return fail_unknown(ctx, source);
     return add_from_proto(ctx, source, proto);
+}
+
+ln_status ln_serializer_add_op_sized(ln_serializer *serializer, ln_context *ctx,
+                                     const ln_op_source *source, size_t byte_count)
+{
+    if (!source)
+        return LN_FAIL(LN_INVALID, "an operator needs a context, a name and a type");
+    ln_op_source whole = {0};
+    size_t least = LN_SIZE_UP_TO(ln_op_source, place);
+    LN_TRY(ln_sized_read(&whole, sizeof whole, source, byte_count, least, "ln_op_source"));
+    return add_source(serializer, ctx, &whole);
+}
+
+// For programs that were linked before the structure's size came along.
+ln_status(ln_serializer_add_op)(ln_serializer *serializer, ln_context *ctx,
+                                const ln_op_source *source)
+{
+    return ln_serializer_add_op_sized(serializer, ctx, source, LN_SIZE_UP_TO(ln_op_source, place));
 }

@@ -249,7 +249,8 @@ static const ln_arg_info copy_ins[] = {{.arg_name = "src", .mtype = LN_MEM_CPU},
 static const ln_arg_info copy_outs[] = {{.arg_name = "dst", .mtype = LN_MEM_CPU},
                                         {.arg_name = NULL}};
 static const ln_param_info copy_params[] = {{.arg_name = NULL}};
-static const ln_op_info copy_info = {.ins = copy_ins, .outs = copy_outs, .params = copy_params};
+static const ln_op_info copy_info = {
+    .byte_count = sizeof(ln_op_info), .ins = copy_ins, .outs = copy_outs, .params = copy_params};
 
 static void define_copy(ln_op_arg *arg)
 {

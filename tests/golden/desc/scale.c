@@ -1,4 +1,5 @@
 // Generated from scale.op by lightnet-gen. Change the description, not this file.
+// clang-format off
 
 #include <string.h>
 
@@ -146,6 +147,7 @@ static const char *scale_param_arg_names[] = {"axis", "factors", NULL};
 static const ln_param_type scale_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_ARRAY_NUMBER, LN_PARAM_INVALID};
 
 static const ln_op_info scale_info = {
+    .byte_count = sizeof(ln_op_info),
     .doc = "x * factor on one axis.",
     .author = "LightNet",
     .example = NULL,
