@@ -103,7 +103,7 @@ ln_status trial_data_create(const ln_context *model, const trial_source *source,
         return LN_NO_MEMORY;
     data->datafile = source->datafile;
     ln_status status = make_inputs(model, source, data);
-    if (status == LN_OK && !source->datafile && !model->carried)
+    if (status == LN_OK && !source->datafile && !ln_context_has_weights(model))
         status = random_weights_create(model, source->seed, &data->weights, &data->weight_count);
     if (status != LN_OK) {
         trial_data_destroy(data);

@@ -32,8 +32,7 @@ static void silence_ops(const ln_context *ctx)
 void silence_model(const ln_context *ctx)
 {
     silence_ops(ctx);
-    size_t cursor = 0;
-    void *graph;
-    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+    const ln_context *graph;
+    for (size_t i = 0; (graph = ln_context_graph(ctx, i)); i++)
         silence_ops(graph);
 }

@@ -140,6 +140,9 @@ LN_API const char *ln_context_source(const ln_context *ctx);
 /* The archs that it was compiled for, such as "cpu,ref"; NULL before. Borrowed likewise. */
 LN_API const char *ln_context_target(const ln_context *ctx);
 
+/* 1 if the model brings constants along, as ONNX does, so that they are not in a data file. */
+LN_API int ln_context_has_weights(const ln_context *ctx);
+
 /* Bytes that a PLANNED or LOADED model takes in memory of type `mtype`, such as LN_MEM_CPU; 0
  * before and for other types: peak       what `load` allocates and a run needs: static + workspace
  *     static     weights and constants, and 64 bytes that are reserved; clones share it
@@ -566,6 +569,9 @@ LN_API ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size
  * of that name. The names of all graphs, and those of tensors across them, differ. */
 LN_API ln_status ln_context_add_graph(ln_context *ctx, const char *name, ln_context **out_graph);
 LN_API ln_context *ln_context_find_graph(const ln_context *ctx, const char *name);
+
+/* Graph `index`, from 0 on, in no order that means anything; NULL past the end. */
+LN_API ln_context *ln_context_graph(const ln_context *ctx, size_t index);
 
 /* ---- Changing the operators; for optimizer functions ---- */
 

@@ -18,6 +18,21 @@ const char *ln_context_target(const ln_context *ctx)
     return ctx ? ctx->target : NULL;
 }
 
+int ln_context_has_weights(const ln_context *ctx)
+{
+    return ctx && ctx->carried;
+}
+
+ln_context *ln_context_graph(const ln_context *ctx, size_t index)
+{
+    size_t cursor = 0;
+    void *graph = NULL;
+    for (size_t i = 0; i <= index; i++)
+        if (!ctx || !ctx->graphs || !ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+            return NULL;
+    return graph;
+}
+
 double ln_context_work_done(const ln_context *ctx)
 {
     return ctx ? ctx->work_done : 0;

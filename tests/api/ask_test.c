@@ -161,6 +161,42 @@ TEST(what_is_bound_is_known_and_keeps_its_symbol)
     ln_arch_cleanup();
 }
 
+// ---- What a model has besides ----
+
+#define BODY(name)                                                                                 \
+    "graph " name " {\n" CAPTURED "Neg(X=x | Y=" name "_y |);\noutput(src=" name "_y | |);\n}\n"
+#define CAPTURED "input(| dst=x | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+
+TEST(graphs_are_found_one_by_one)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=c | dtype=TL_BOOL, dims=[]);\n"
+                                "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                                "If(cond=c, capture1=x | outputs1=y | then_branch=\"a\", "
+                                "else_branch=\"b\");\n" BODY("a") BODY("b"));
+    ln_context *first = ln_context_graph(ctx, 0), *second = ln_context_graph(ctx, 1);
+    const ln_context *a = ln_context_find_graph(ctx, "a"), *b = ln_context_find_graph(ctx, "b");
+    CHECK(a && b && ((first == a && second == b) || (first == b && second == a)));
+    CHECK(!ln_context_graph(ctx, 2) && !ln_context_graph(first, 0) && !ln_context_graph(NULL, 0));
+    CHECK(!ln_context_has_weights(ctx) && !ln_context_has_weights(NULL));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(a_model_that_brings_constants_says_so)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                                "create(| dst=w | dtype=TL_FLOAT, dims=[2], from_file=true);\n"
+                                "Add(A=x, B=w | C=y |);\n");
+    static const float w[2] = {1, 2};
+    CHECK(!ln_context_has_weights(ctx));
+    CHECK_OK(ln_context_carry(ctx, "w", TL_FLOAT, 1, (int[]){2}, w));
+    CHECK(ln_context_has_weights(ctx));
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 // ---- Bytes with their number ----
 
 TEST(a_buffer_of_another_size_is_refused_with_both)
@@ -233,6 +269,6 @@ TEST(strings_are_no_bytes)
 
 TEST_LIST(what_is_known_follows_the_state, memory_is_what_the_plan_says,
           tensors_are_described_by_name, dynamic_dimensions_have_symbols_and_stay_dynamic_in_runs,
-          what_is_bound_is_known_and_keeps_its_symbol,
-          a_buffer_of_another_size_is_refused_with_both,
+          what_is_bound_is_known_and_keeps_its_symbol, graphs_are_found_one_by_one,
+          a_model_that_brings_constants_says_so, a_buffer_of_another_size_is_refused_with_both,
           no_bytes_are_none_of_a_tensor_without_elements, strings_are_no_bytes)
