@@ -541,14 +541,15 @@ void ln_opdesc_print_code(const ln_opdesc_set *set, const char *title, ln_text *
 {
     ln_text_puts(text, "// Generated from ");
     ln_c_comment(text, title);
-    ln_text_puts(text, " by lightnet-gen. Change the description, not this file.\n// clang-format off\n\n"
-                       "#include <string.h>\n\n"
-                       "#include <lightnet/allocator.h>\n"
-                       "#include <lightnet/call.h>\n"
-                       "#include <lightnet/op.h>\n"
-                       "#include <lightnet/op_info.h>\n"
-                       "#include <lightnet/op_support.h>\n"
-                       "#include <lightnet/opck.h>\n");
+    ln_text_puts(text,
+                 " by lightnet-gen. Change the description, not this file.\n// clang-format off\n\n"
+                 "#include <string.h>\n\n"
+                 "#include <lightnet/allocator.h>\n"
+                 "#include <lightnet/call.h>\n"
+                 "#include <lightnet/op.h>\n"
+                 "#include <lightnet/op_info.h>\n"
+                 "#include <lightnet/op_support.h>\n"
+                 "#include <lightnet/opck.h>\n");
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op))
             put_all_includes(op, text);
