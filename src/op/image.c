@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <lightnet/opshape.h>
+#include <lightnet/shape.h>
 
 #include "op/functions.h"
 
@@ -34,26 +35,22 @@ static ln_status check_sizes(ln_call *call, int count, const char *const *params
     return LN_OK;
 }
 
-// `ndim` as functions of opshape.h give it: below 0 there is a message already.
-static ln_status give(ln_call *call, int index, tl_dtype dtype, int ndim, const int *dims)
-{
-    return ndim < 0 ? ln_call_fail(call, ln_error_status(), "%s", ln_error_message())
-                    : ln_call_out(call, index, dtype, ndim, dims);
-}
-
 // ---- Pictures ----
 
 ln_status ln_infer_submean(ln_call *call)
 {
-    int dims[TL_MAXDIM], count = ln_call_count(call, "mean");
+    const tl_tensor *src = ln_call_in(call, 0);
+    int count = ln_call_count(call, "mean");
     tl_dtype dtype;
+    if (src->ndim != 3 || src->dims[2] != 3 || src->dtype == TL_BOOL)
+        return ln_call_fail(call, LN_INVALID, "takes a picture [height, width, 3] of numbers");
     if (count != 3)
         return ln_call_fail(call, LN_INVALID, "param 'mean' has %d numbers, but should have 3",
                             count);
     LN_TRY(ln_call_dtype(call, "dtype", &dtype));
     if (!TL_DTYPE_IS_NATIVE(dtype) || dtype == TL_BOOL)
         return ln_call_fail(call, LN_INVALID, "dtype should not be %s", tl_dtype_name(dtype));
-    return give(call, 0, dtype, ln_shape_submean(dims, ln_call_in(call, 0)), dims);
+    return ln_call_out(call, 0, dtype, 3, (const int[]){3, src->dims[0], src->dims[1]});
 }
 
 // ---- Boxes ----
@@ -76,13 +73,19 @@ ln_status ln_infer_transform_bbox(ln_call *call)
 ln_status ln_infer_yolov3(ln_call *call)
 {
     static const char *const sizes[] = {"img_width", "img_height"};
-    static const int channels[] = {2, 2, 4, 1, -1}; // of the outputs; -1: the classes
+    const tl_tensor *feature = ln_call_in(call, 0), *anchors = ln_call_in(call, 1);
     LN_TRY(check_sizes(call, 2, sizes));
-    for (int i = 0; i < 5; i++) {
-        int dims[TL_MAXDIM];
-        int ndim = ln_shape_yolov3(dims, ln_call_in(call, 0), ln_call_in(call, 1), channels[i]);
-        LN_TRY(give(call, i, TL_FLOAT, ndim, dims));
-    }
+    if (feature->ndim != 4 || feature->dims[0] != 1 || anchors->ndim != 2 || anchors->dims[1] != 2)
+        return ln_call_fail(call, LN_INVALID, "takes one image of features, and anchors [A, 2]");
+    int count = anchors->dims[0], all = feature->dims[1];
+    if (count < 1 || all % count != 0 || all / count < 5)
+        return ln_call_fail(call, LN_INVALID, "%d channels are not %d anchors times 5 or more", all,
+                            count);
+    const int channels[] = {2, 2, 4, 1, all / count - 5}; // of the outputs
+    for (int i = 0; i < 5; i++)
+        LN_TRY(
+            ln_call_out(call, i, TL_FLOAT, 5,
+                        (const int[]){1, count, channels[i], feature->dims[2], feature->dims[3]}));
     return LN_OK;
 }
 
@@ -91,12 +94,12 @@ ln_status ln_infer_yolov3(ln_call *call)
 ln_status ln_infer_pick1d(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0), *index = ln_call_in(call, 1);
-    int stride, len, dims[TL_MAXDIM];
+    int stride, len;
     if (src->ndim != 1 || index->ndim != 1)
         return ln_call_fail(call, LN_INVALID, "takes tensors of rank 1");
     LN_TRY(read_int(call, "stride", 1, INT_MAX, &stride));
     LN_TRY(read_int(call, "len", 0, index->len, &len));
-    return give(call, 0, src->dtype, ln_shape_pick1d(dims, index, stride, len), dims);
+    return ln_call_out64(call, 0, src->dtype, 1, (const int64_t[]){(int64_t)len * stride});
 }
 
 ln_status ln_infer_maxreduce(ln_call *call)
@@ -104,9 +107,14 @@ ln_status ln_infer_maxreduce(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     int axis, dims[TL_MAXDIM];
     LN_TRY(read_int(call, "axis", 0, src->ndim - 1, &axis));
-    int ndim = ln_shape_reduce(dims, src, axis);
-    LN_TRY(give(call, 0, src->dtype, ndim, dims));
-    return give(call, 1, TL_INT32, ndim, dims);
+    int ndim = ln_shape_with_dim(dims, src, axis, 1);
+    if (ndim < 0)
+        return ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+    if (src->dims[axis] == 0 && ln_compute_length(ndim, dims) > 0)
+        return ln_call_fail(call, LN_INVALID, "axis %d has no elements to find the largest of",
+                            axis);
+    LN_TRY(ln_call_out(call, 0, src->dtype, ndim, dims));
+    return ln_call_out(call, 1, TL_INT32, ndim, dims);
 }
 
 ln_status ln_infer_dot_product(ln_call *call)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <lightnet/opshape.h>
+#include <lightnet/shape.h>
 
 #include "op/functions.h"
 #include "op/onnx/given.h"
@@ -231,34 +231,61 @@ static bool is_given(const ln_call *call, int index)
     return ln_call_in(call, index) && ln_call_in(call, index)->len > 0;
 }
 
+// As many numbers as the input has axes.
+static ln_status check_count(ln_call *call, const char *param)
+{
+    int count = ln_call_count(call, param), ndim = ln_call_in(call, 0)->ndim;
+    return count == ndim
+               ? LN_OK
+               : ln_call_fail(call, LN_INVALID, "param '%s' has %d numbers for a tensor of rank %d",
+                              param, count, ndim);
+}
+
+static ln_status check_elements(ln_call *call, const int *dims)
+{
+    const tl_tensor *x = ln_call_in(call, 0);
+    int len = ln_compute_length(x->ndim, dims);
+    if (len < 0)
+        return ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+    return len == 0 || x->len > 0
+               ? LN_OK
+               : ln_call_fail(call, LN_INVALID, "%d elements cannot be made from 0", len);
+}
+
 // Dimensions that are multiplied by parameter `param`.
 static ln_status find_multiplied(ln_call *call, const char *param, int *dims)
 {
-    size_t count;
-    const double *factors = ln_call_floats(call, param, &count);
-    if (ln_shape_upsample(dims, ln_call_in(call, 0), factors, (int)count) < 0)
-        return ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
-    return LN_OK;
+    const tl_tensor *x = ln_call_in(call, 0);
+    LN_TRY(check_count(call, param));
+    for (int i = 0; i < x->ndim; i++) {
+        double scale = ln_call_float_at(call, param, i), dim = floor(scale * x->dims[i]);
+        if (!(scale > 0) || !(dim <= INT_MAX))
+            return ln_call_fail(call, LN_INVALID,
+                                "scale %g of axis %d, which has %d elements, is out of range",
+                                scale, i, x->dims[i]);
+        dims[i] = (int)dim;
+    }
+    return check_elements(call, dims);
 }
 
 // Parameters dims and factors of the core.
 static ln_status use_params(ln_call *call, ln_resizing *r)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    int dims[TL_MAXDIM], given[TL_MAXDIM], count = ln_call_count(call, "dims");
+    int dims[TL_MAXDIM];
     if (ln_call_count(call, "factors") > 0) {
-        if (count > 0)
+        if (ln_call_count(call, "dims") > 0)
             return ln_call_fail(call, LN_INVALID, "there are dims and factors");
         LN_TRY(find_multiplied(call, "factors", dims));
     } else {
-        for (int i = 0; i < count && i < TL_MAXDIM; i++) {
-            given[i] = (int)ln_call_int_at(call, "dims", i);
-            if (given[i] != ln_call_float_at(call, "dims", i))
+        LN_TRY(check_count(call, "dims"));
+        for (int i = 0; i < x->ndim; i++) {
+            dims[i] = (int)ln_call_int_at(call, "dims", i);
+            if (dims[i] != ln_call_float_at(call, "dims", i))
                 return ln_call_fail(call, LN_INVALID, "%g is no dimension",
                                     ln_call_float_at(call, "dims", i));
         }
-        if (ln_shape_resize(dims, x, given, count) < 0)
-            return ln_call_fail(call, ln_error_status(), "%s", ln_error_message());
+        LN_TRY(check_elements(call, dims));
     }
     for (int i = 0; i < x->ndim; i++)
         LN_TRY(size_axis(call, r, i, dims[i]));

@@ -2,18 +2,13 @@
 // The core's operators that move elements: what their parameters have to be besides what ONNX's of
 // the same meaning check, and where their tensors may be inside each other.
 
+#include <string.h>
+
 #include <lightnet/opshape.h>
 
 #include "op/functions.h"
 
 // ---- Shapes ----
-
-// The output has the type of the first input; `ndim` -1: there is a message already.
-static ln_status give(ln_call *call, int index, int ndim, const int *dims)
-{
-    return ndim < 0 ? ln_error_status()
-                    : ln_call_out(call, index, ln_call_in(call, 0)->dtype, ndim, dims);
-}
 
 // The integers of `param`, at most TL_MAXDIM of them.
 static int read_ints(const ln_call *call, const char *param, int *numbers)
@@ -31,7 +26,9 @@ ln_status ln_infer_core_reshape(ln_call *call)
     if (count > TL_MAXDIM)
         return ln_call_fail(call, LN_LIMIT, "param 'dims' has %d dimensions; the most is %d", count,
                             TL_MAXDIM);
-    return give(call, 0, ln_shape_reshape(dims, ln_call_in(call, 0), given, count), dims);
+    const tl_tensor *src = ln_call_in(call, 0);
+    int ndim = ln_shape_reshape(dims, src, given, count);
+    return ndim < 0 ? ln_error_status() : ln_call_out(call, 0, src->dtype, ndim, dims);
 }
 
 // Unlike ONNX's, axes count from the front only: rules and the layout read them as they are.
@@ -75,22 +72,26 @@ ln_status ln_infer_core_transpose(ln_call *call)
 ln_status ln_infer_stack(ln_call *call)
 {
     const tl_tensor *first = ln_call_in(call, 0);
-    int dims[TL_MAXDIM], count = ln_call_in_count(call);
-    for (int i = 1; i < count; i++)
+    int dims[TL_MAXDIM + 1] = {ln_call_in_count(call)};
+    for (int i = 1; i < dims[0]; i++)
         if (!tl_tensor_issameshape(first, ln_call_in(call, i)))
             return ln_call_fail(call, LN_INVALID, "input %d has another shape than the first", i);
-    return give(call, 0, ln_shape_gather(dims, first, count), dims);
+    memcpy(dims + 1, first->dims, (size_t)first->ndim * sizeof *dims);
+    return ln_call_out(call, 0, first->dtype, first->ndim + 1, dims);
 }
 
 ln_status ln_infer_unstack(ln_call *call)
 {
-    int dims[TL_MAXDIM], count = ln_call_out_count(call);
+    const tl_tensor *src = ln_call_in(call, 0);
+    int count = ln_call_out_count(call);
     for (int i = 0; i < count; i++)
         if (!ln_call_wants(call, i))
             return ln_call_fail(call, LN_INVALID, "output dst%d is missing", i + 1);
-    int ndim = ln_shape_scatter(dims, ln_call_in(call, 0), count);
+    if (src->ndim < 1 || src->dims[0] != count)
+        return ln_call_fail(call, LN_INVALID, "the first axis has %d elements for %d parts",
+                            src->ndim < 1 ? 0 : src->dims[0], count);
     for (int i = 0; i < count; i++)
-        LN_TRY(give(call, i, ndim, dims));
+        LN_TRY(ln_call_out(call, i, src->dtype, src->ndim - 1, src->dims + 1));
     return LN_OK;
 }
 
