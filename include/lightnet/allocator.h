@@ -41,6 +41,9 @@ LN_API void *ln_realloc(void *p, size_t size);
 LN_API void *ln_alloc_aligned(size_t size, size_t align);
 LN_API void ln_free_aligned(void *p);
 
+/* The same, but the bytes may hold anything. */
+LN_API void *ln_alloc_aligned_raw(size_t size, size_t align);
+
 /* A copy of the string; NULL for NULL and on failure. Given back with `ln_free`. */
 LN_API char *ln_strdup(const char *s);
 

@@ -204,7 +204,7 @@ public:
     void run() { check(ln_context_run(get())); }
     void unload() noexcept { ln_context_unload(get()); }
 
-    // For another thread; shares the weights.
+    // A context of its own that shares the weights; for many threads see `program`.
     context clone() const {
         ln_context *made;
         check(ln_context_clone(get(), &made));
@@ -298,6 +298,48 @@ private:
         const char *name;
         for (std::size_t i = 0; (name = name_at(get(), i)) != nullptr; i++)
             made.push_back(info(name));
+        return made;
+    }
+};
+
+// ---- Many threads ----
+
+// Runs a program, in one thread at a time.
+class session : public handle<ln_session, ln_session_free> {
+public:
+    explicit session(ln_session *owned) noexcept : handle(owned) {}
+    void run() { check(ln_session_run(get())); }
+    template <std::ranges::contiguous_range R>
+    void set(const std::string &name, const R &elements) {
+        const std::span<const std::ranges::range_value_t<R>> from(elements);
+        check(ln_session_set_data(get(), name.c_str(), from.data(), from.size_bytes()));
+    }
+    template <std::ranges::contiguous_range R>
+    void get_into(const std::string &name, R &&elements) {
+        const std::span<std::ranges::range_value_t<R>> to(elements);
+        check(ln_session_get_data(get(), name.c_str(), to.data(), to.size_bytes()));
+    }
+    void set_timeout(double seconds) { check(ln_session_set_timeout(get(), seconds)); }
+    void set_cancel(const lightnet::cancel &wish) {
+        check(ln_session_set_cancel(get(), wish.get()));
+    }
+};
+
+// A loaded model that does not change any more; all threads may use one at once.
+class program : public handle<ln_program, ln_program_release> {
+public:
+    explicit program(const context &loaded) : handle(make(loaded)) {}
+    class session session() const {
+        ln_session *made;
+        check(ln_session_create(get(), &made));
+        return lightnet::session(made);
+    }
+    bool is_fixed() const noexcept { return ln_program_is_fixed(get()); }
+
+private:
+    static ln_program *make(const context &loaded) {
+        ln_program *made;
+        check(ln_program_create(loaded.get(), &made));
         return made;
     }
 };

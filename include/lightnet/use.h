@@ -23,6 +23,7 @@
 #include <lightnet/plan.h>
 #include <lightnet/pool.h>
 #include <lightnet/preflight.h>
+#include <lightnet/program.h>
 
 /* Values that are handed around, and files of them. */
 #include <lightnet/dlpack.h>

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ void *ln_alloc_array(size_t count, size_t size)
 }
 
 // Layout:   | start of block ... | address of the block | aligned bytes ... |
-void *ln_alloc_aligned(size_t size, size_t align)
+static void *alloc_aligned(size_t size, size_t align, bool is_raw)
 {
     assert(align >= sizeof(void *) && (align & (align - 1)) == 0);
 
@@ -82,7 +83,7 @@ void *ln_alloc_aligned(size_t size, size_t align)
         ln_fail(LN_NO_MEMORY, "out of memory: %zu bytes aligned to %zu overflow", size, align);
         return NULL;
     }
-    char *block = ln_alloc(byte_count);
+    char *block = is_raw ? ln_realloc(NULL, byte_count) : ln_alloc(byte_count);
     if (!block)
         return NULL;
 
@@ -90,6 +91,16 @@ void *ln_alloc_aligned(size_t size, size_t align)
     size_t shift = (size_t)(-first & (align - 1)) + sizeof(void *);
     memcpy(block + shift - sizeof(void *), &block, sizeof block);
     return block + shift;
+}
+
+void *ln_alloc_aligned(size_t size, size_t align)
+{
+    return alloc_aligned(size, align, false);
+}
+
+void *ln_alloc_aligned_raw(size_t size, size_t align)
+{
+    return alloc_aligned(size, align, true);
 }
 
 void ln_free_aligned(void *p)

@@ -6,7 +6,6 @@
 
 #include <lightnet/context.h>
 
-#include <fenv.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@
 
 #include "base/checked.h"
 #include "base/name_hash.h"
-#include "base/pool.h"
 #include "compile/constants.h"
 #include "compile/given_again.h"
 #include "compile/preset.h"
@@ -36,6 +34,7 @@
 #include "ir/phase.h"
 #include "ir/scratch.h"
 #include "op/call_prepare.h"
+#include "run/run.h"
 
 // ---- Steps ----
 
@@ -283,20 +282,6 @@ static void warn_about_missing_weights(size_t count)
                     count, count == 1 ? "" : "s");
 }
 
-// Numbers are rounded as the operators promise, in every thread, whatever the caller has set.
-static void begin_run(const ln_context *ctx, fenv_t *out_callers)
-{
-    fegetenv(out_callers);
-    fesetenv(FE_DFL_ENV);
-    ln_pool_begin(ctx->pool);
-}
-
-static void end_run(const ln_context *ctx, const fenv_t *callers)
-{
-    ln_pool_end(ctx->pool);
-    fesetenv(callers);
-}
-
 // An operator that leaves early because time is up may say so in any way.
 static ln_status finish(const ln_context *ctx, const ln_op *op, ln_status status)
 {
@@ -331,10 +316,10 @@ static ln_status make_constants(ln_context *ctx)
     if (status == LN_OK)
         status = ln_context_take_load_memory(ctx, &memory);
     fenv_t callers;
-    begin_run(ctx, &callers);
+    ln_run_begin(ctx->pool, &callers);
     if (status == LN_OK)
         status = run_static(ctx, needed, &fill);
-    end_run(ctx, &callers);
+    ln_run_end(ctx->pool, &callers);
     ln_context_give_load_memory(ctx, memory);
     ln_fill_close(&fill);
     ln_free(needed);
@@ -548,12 +533,12 @@ ln_status ln_context_run(const ln_context *ctx)
     ln_phase phase;
     ln_phase_begin((ln_context *)(uintptr_t)ctx, LN_PHASE_RUN, &phase);
     fenv_t callers;
-    begin_run(ctx, &callers);
+    ln_run_begin(ctx->pool, &callers);
     ln_status status = charge_stated(ctx);
     if (status == LN_OK)
         status = run_steps(ctx);
     ((ln_context *)(uintptr_t)ctx)->work_done = ctx->work_limit - ctx->work_left;
-    end_run(ctx, &callers);
+    ln_run_end(ctx->pool, &callers);
     return ln_phase_end(&phase, status);
 }
 

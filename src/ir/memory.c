@@ -101,6 +101,26 @@ ln_status ln_memory_create(const size_t begins[LN_MEM_TYPE_SIZE],
     return ln_memory_create_after(NULL, begins, ends, out_memory);
 }
 
+ln_status ln_memory_create_raw(const size_t begins[LN_MEM_TYPE_SIZE],
+                               const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
+{
+    ln_memory *memory = *out_memory = create(begins, ends);
+    if (!memory)
+        return LN_NO_MEMORY;
+    size_t byte_count = memory->ends[LN_MEM_CPU] - memory->begins[LN_MEM_CPU];
+    if (byte_count == 0)
+        return LN_OK;
+    memory->free_funcs[LN_MEM_CPU] = ln_free_aligned;
+    memory->starts[LN_MEM_CPU] = ln_alloc_aligned_raw(byte_count, LN_MEM_ALIGN);
+    if (memory->starts[LN_MEM_CPU]) {
+        ask_for_large_pages(memory->starts[LN_MEM_CPU], byte_count);
+        return LN_OK;
+    }
+    ln_memory_release(memory);
+    *out_memory = NULL;
+    return LN_NO_MEMORY;
+}
+
 // ---- Windows ----
 
 bool ln_memory_has_room(const ln_memory *block, const size_t begins[LN_MEM_TYPE_SIZE],

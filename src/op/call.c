@@ -672,6 +672,19 @@ static ln_status compute(ln_call *call)
     return call->is_settled ? LN_OK : ln_call_finish_outputs(call);
 }
 
+bool ln_call_is_complete(const ln_call *call)
+{
+    bool is_prepared =
+        call->by && (!call->by->prepare || (call->prepared && ln_call_stays_prepared(call)));
+    return call->is_settled && call->version == ln_call_version(call) && is_prepared;
+}
+
+void ln_call_complete(ln_call *call)
+{
+    call->step_cost = step_cost_of(call->by);
+    call->step.compute = call->by->compute;
+}
+
 static ln_status run(ln_call *call, ln_call_func function)
 {
     call->is_run = true;

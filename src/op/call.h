@@ -31,6 +31,7 @@ typedef struct ln_call_step {
     ln_call_func compute; // NULL: the run checks, infers, chooses or prepares something first
     const void *block;    // the first that `prepare` has kept; NULL: none
     tl_tensor **tensors;  // by position: the inputs, then the outputs; NULL: left out
+    tl_tensor *workspace; // where blocks are in a run; NULL: none is planned
 } ln_call_step;
 
 struct ln_call {
@@ -57,7 +58,6 @@ struct ln_call {
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
     bool has_read_shapes;         // `prepare`, likewise
     bool has_read_constants;      // `prepare`, likewise
-    ln_tensor_entry *workspace;   // where blocks are in a run; NULL: none is planned
     size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
     size_t infer_bytes;           // what `infer` takes of it
     struct ln_scratch *scratch;   // blocks of this call of `compute` or `infer` that are elsewhere
@@ -104,6 +104,11 @@ void ln_call_drop_prepared(ln_call *call);
 
 // That has run, and will not until a parameter or a constant is set.
 bool ln_call_stays_prepared(const ln_call *call);
+
+// Whether each run of the call is the same function of the same block, whatever inputs hold; then
+// `complete` makes its step so, before it has run.
+bool ln_call_is_complete(const ln_call *call);
+void ln_call_complete(ln_call *call);
 
 // Finds out what a run will take, once the outputs are there, where `info` computes it.
 void ln_call_count_workspace(ln_call *call, const ln_op_info *info);

@@ -83,7 +83,9 @@ static const ln_tensor_entry *entry_named(const ln_call *call, const char *arg_n
                                      arg_name);
 }
 
-static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
+// `tensor` is that of the entry, or of the frame that the call is in.
+static const void *value_of(const ln_call *call, const ln_tensor_entry *entry,
+                            const tl_tensor *tensor)
 {
     if (!entry)
         return NULL;
@@ -91,7 +93,7 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry)
     ln_call *noted = (ln_call *)(uintptr_t)call;
     *(is_constant ? &noted->has_read_constants : &noted->has_read_values) = true;
     if (call->is_run)
-        return entry->tensor->len == 0 ? (const void *)entry->tensor->dims : entry->tensor->data;
+        return tensor->len == 0 ? (const void *)tensor->dims : tensor->data;
     return entry->is_input ? NULL : entry->known;
 }
 
@@ -116,12 +118,13 @@ const tl_tensor *ln_call_in_named(const ln_call *call, const char *arg_name)
 
 const void *ln_call_value(const ln_call *call, int index)
 {
-    return value_of(call, entry_at(call, index));
+    return value_of(call, entry_at(call, index), tensor_at(call, index));
 }
 
 const void *ln_call_value_named(const ln_call *call, const char *arg_name)
 {
-    return value_of(call, entry_named(call, arg_name));
+    const ln_tensor_entry *entry = entry_named(call, arg_name);
+    return value_of(call, entry, entry ? entry->tensor : NULL);
 }
 
 int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
@@ -163,7 +166,7 @@ ln_object *ln_call_in_object(ln_call *call, int index)
     }
     if (entry->held)
         return ln_object_retain(entry->held);
-    return ln_object_copy_tensor(entry->tensor, ln_call_meter(call));
+    return ln_object_copy_tensor(tensor_at(call, index), ln_call_meter(call));
 }
 
 // ---- Parameters ----

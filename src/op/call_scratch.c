@@ -78,12 +78,12 @@ static ln_call *call_of(const ln_op_arg *op_arg)
 size_t ln_call_unplanned_workspace(const ln_op_arg *op_arg)
 {
     const ln_call *call = call_of(op_arg);
-    return call && !call->workspace ? call->workspace_bytes : 0;
+    return call && !call->step.workspace ? call->workspace_bytes : 0;
 }
 
 ln_status ln_call_define_workspace(ln_call *call)
 {
-    call->workspace = NULL;
+    call->step.workspace = NULL;
     if (!ln_tensor_list_find_by_arg_name(call->op_arg->tensors_out, LN_SCRATCH))
         return LN_OK;
     size_t byte_count = call->workspace_bytes == SIZE_MAX ? 0 : call->workspace_bytes;
@@ -91,9 +91,12 @@ ln_status ln_call_define_workspace(ln_call *call)
     if (byte_count > most)
         return ln_call_fail(call, LN_LIMIT, "needs %zu bytes of workspace, over the limit of %zu",
                             byte_count, most);
-    call->workspace = ln_op_define_output(call->op_arg, LN_SCRATCH, 1, (const int[]){(int)count},
-                                          TL_DOUBLE, LN_MEM_CPU, 0, NULL);
-    return call->workspace ? LN_OK : call->op_arg->status;
+    const ln_tensor_entry *entry = ln_op_define_output(
+        call->op_arg, LN_SCRATCH, 1, (const int[]){(int)count}, TL_DOUBLE, LN_MEM_CPU, 0, NULL);
+    if (!entry)
+        return call->op_arg->status;
+    call->step.workspace = entry->tensor;
+    return LN_OK;
 }
 
 // ---- Taking ----
@@ -147,8 +150,7 @@ void *ln_call_scratch(ln_call *call, size_t count, size_t size)
     call->scratch_bytes = sum;
     if (call->is_counting || sum == begin)
         return NOWHERE;
-    const tl_tensor *planned =
-        call->is_run && !call->is_preparing && call->workspace ? call->workspace->tensor : NULL;
+    const tl_tensor *planned = call->is_run && !call->is_preparing ? call->step.workspace : NULL;
     if (!planned || !planned->data || sum > tl_tensor_size(planned))
         return take_from_meter(call, count * size);
     void *block = (char *)planned->data + begin;

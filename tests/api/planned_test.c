@@ -11,6 +11,7 @@
 #include <lightnet/call.h>
 #include <lightnet/onnx_data.h>
 #include <lightnet/op_info.h>
+#include <lightnet/program.h>
 
 #include "tests/api/model.h"
 #include "tests/oom.h"
@@ -51,7 +52,7 @@ static ln_status set_input(ln_context *ctx, const char *folder, size_t index)
 }
 
 typedef struct counts {
-    size_t exact, unplanned, failed;
+    size_t exact, unplanned, failed, sessions;
 } counts;
 
 static void note_unplanned(const ln_context *ctx, const ln_unplanned *u, const char *folder,
@@ -89,6 +90,52 @@ static void run_set(ln_context *ctx, const char *folder, counts *c)
     c->failed++;
 }
 
+// A session gives what the context has given.
+static void compare_output(const ln_context *ctx, ln_session *session, const char *folder, size_t i,
+                           counts *c)
+{
+    const ln_tensor_entry *output = ln_context_output(ctx, i);
+    const void *data;
+    size_t size;
+    CHECK_OK(ln_session_borrow_data(session, output->name, &data, &size));
+    CHECK_EQ(size, tl_tensor_size(output->tensor));
+    if (memcmp(data, output->tensor->data, size) == 0 || strstr(folder, "bernoulli"))
+        return; // or draws other numbers in each run
+    print_error("%s: output '%s' of a session differs\n", folder, output->name);
+    c->failed++;
+}
+
+static ln_status run_session(ln_context *ctx, ln_session *session, test_oom *counter)
+{
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        const ln_tensor_entry *input = ln_context_input(ctx, i);
+        LN_TRY(ln_session_set_data(session, input->name, input->tensor->data,
+                                   tl_tensor_size(input->tensor)));
+    }
+    LN_TRY(ln_context_run(ctx));
+    test_oom_start(counter, SIZE_MAX);
+    ln_status status = ln_session_run(session);
+    test_oom_stop();
+    return status;
+}
+
+static void check_session(ln_context *ctx, const char *folder, counts *c)
+{
+    ln_program *program;
+    ln_session *session;
+    test_oom counter = {0};
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK_OK(ln_session_create(program, &session));
+    if (ln_program_is_fixed(program) && run_session(ctx, session, &counter) == LN_OK) {
+        c->sessions++;
+        c->failed += counter.requests > 0;
+        for (size_t i = 0; i < ln_context_output_count(ctx); i++)
+            compare_output(ctx, session, folder, i, c);
+    }
+    ln_session_free(session);
+    ln_program_release(program);
+}
+
 // The model and a clone, which has workspace of its own.
 static void run_planned(ln_context *ctx, const char *folder, counts *c)
 {
@@ -99,6 +146,7 @@ static void run_planned(ln_context *ctx, const char *folder, counts *c)
     CHECK_OK(ln_context_clone(ctx, &clone));
     run_set(clone, folder, c);
     ln_context_free(clone);
+    check_session(ctx, folder, c);
 }
 
 static void check_case(const char *folder, const char *target, counts *c)
@@ -140,8 +188,9 @@ static void check_target(const char *target)
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         check_set(sets[i], target, &c);
     ln_arch_cleanup();
-    print_message("%s: %zu runs as planned, %zu with workspace that only a run knows\n", target,
-                  c.exact, c.unplanned);
+    print_message("%s: %zu runs as planned, %zu with workspace that only a run knows; %zu fixed "
+                  "sessions\n",
+                  target, c.exact, c.unplanned, c.sessions);
     CHECK_EQ(c.failed, 0);
     if (c.exact == 0)
         SKIP("the package libonnx-testdata is not installed");

@@ -130,6 +130,34 @@ static void clones_run_in_threads_and_outlive_their_origin() {
         CHECK(clone.view<float>("y")[5] == 1);
 }
 
+static void sessions_run_in_threads_and_outlive_their_context() {
+    std::optional<lightnet::program> program;
+    {
+        context model = context::read(bytes_of(small));
+        model.compile();
+        model.load();
+        program.emplace(model);
+    }
+    CHECK(program->is_fixed());
+    std::vector<std::thread> threads;
+    std::array<float, 8> results{};
+    for (float &result : results)
+        threads.emplace_back([&program, &result] {
+            lightnet::session session = program->session();
+            std::array<float, 6> y;
+            session.set("x", std::array<float, 6>{1, 1, 1, 1, 1, 1});
+            session.run();
+            session.get_into("y", y);
+            result = y[5];
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    for (const float result : results)
+        CHECK(result == 1);
+    lightnet::session session = program->session();
+    CHECK(status_of([&] { session.set("x", std::array<float, 2>{}); }) == LN_INVALID);
+}
+
 static void values_of_dynamic_shape() {
     context model = context::read(bytes_of(dynamic));
     const lightnet::tensor_info x = model.info("x");
@@ -181,6 +209,7 @@ int main() {
     what_fails_throws_with_the_reason();
     handles_move();
     clones_run_in_threads_and_outlive_their_origin();
+    sessions_run_in_threads_and_outlive_their_context();
     values_of_dynamic_shape();
     another_thread_cancels();
     if (failure_count == 0)

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making frames and copying them.
+
+#include "run/frame.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/op_info.h>
+#include <lightnet/op_support.h>
+
+#include "ir/context.h"
+#include "ir/op_life.h"
+#include "op/call.h"
+#include "op/call_prepare.h"
+
+struct ln_frame {
+    size_t byte_count;
+    size_t tensor_count, step_count, address_count;
+    tl_tensor *tensors;
+    ln_op_arg *args;
+    ln_call *calls;
+    tl_tensor **addresses;
+    // Of the first frame alone: the tensor of the context, and its offset in the workspace.
+    const tl_tensor **sources;
+    size_t *offsets; // NOT_THERE: it is elsewhere
+};
+
+#define NOT_THERE SIZE_MAX
+
+// ---- Which models fit ----
+
+static bool is_step(const ln_op *op)
+{
+    return op->run && !ln_op_is_constant(op);
+}
+
+// An attribute is found by its name, in the table of the context, so only a constant will do.
+static bool has_open_attribute(const ln_op_arg *arg)
+{
+    for (const ln_arg_info *info = arg->info->ins; info->arg_name; info++) {
+        const ln_tensor_entry *entry =
+            info->flags & LN_ARG_ATTRIBUTE
+                ? ln_tensor_list_find_entry(arg->tensors_in, arg->tensor_table, info->arg_name)
+                : NULL;
+        if (entry && (!entry->isstatic || entry->is_input))
+            return true;
+    }
+    return false;
+}
+
+static bool fits(const ln_op *op)
+{
+    const ln_call *call = op->run == ln_call_run ? ln_call_of(op->op_arg) : NULL;
+    return call && ln_call_is_complete(call) && !has_open_attribute(op->op_arg);
+}
+
+bool ln_frame_fits(const ln_context *ctx)
+{
+    ln_unplanned unplanned = ln_context_unplanned(ctx);
+    bool has_graphs = ctx->graphs && ln_hash_size(ctx->graphs) > 0;
+    if (has_graphs || ctx->writes || unplanned.tensor_count > 0 || unplanned.op_count > 0)
+        return false;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (is_step(op) && !fits(op))
+            return false;
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        if (entry->is_open || entry->mtype != LN_MEM_CPU)
+            return false;
+    }
+    return true;
+}
+
+// ---- Which tensors it has ----
+
+// Number of each, plus 1, so that it is no NULL.
+static ln_status number_tensor(ln_hash *numbers, const tl_tensor *tensor)
+{
+    size_t next = (size_t)ln_hash_size(numbers) + 1;
+    if (!tensor || ln_hash_find(numbers, tensor))
+        return LN_OK;
+    return ln_hash_insert(numbers, tensor, (void *)next) < 0 ? ln_error_status() : LN_OK;
+}
+
+static ln_status number_call(ln_hash *numbers, const ln_call *call)
+{
+    for (int k = 0; k < call->in_count + call->out_count; k++)
+        LN_TRY(number_tensor(numbers, call->step.tensors[k]));
+    return number_tensor(numbers, call->step.workspace);
+}
+
+static ln_status number_tensors(const ln_context *ctx, ln_hash *numbers)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (is_step(op))
+            LN_TRY(number_call(numbers, ln_call_of(op->op_arg)));
+    const ln_tensor_entry *end;
+    for (size_t i = 0; (end = ln_context_input(ctx, i)); i++)
+        LN_TRY(number_tensor(numbers, end->tensor));
+    for (size_t i = 0; (end = ln_context_output(ctx, i)); i++)
+        LN_TRY(number_tensor(numbers, end->tensor));
+    return LN_OK;
+}
+
+size_t ln_frame_find(const ln_frame *frame, const tl_tensor *tensor)
+{
+    size_t i = 0;
+    while (frame->sources[i] != tensor)
+        i++;
+    return i;
+}
+
+tl_tensor *ln_frame_tensor(ln_frame *frame, size_t index)
+{
+    return &frame->tensors[index];
+}
+
+// ---- The first frame ----
+
+static size_t address_count_of(const ln_call *call)
+{
+    return (size_t)call->in_count + (size_t)call->out_count;
+}
+
+static void count(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!is_step(op))
+            continue;
+        f->step_count++;
+        f->address_count += address_count_of(ln_call_of(op->op_arg));
+    }
+    f->tensor_count = (size_t)ln_hash_size(numbers);
+    f->byte_count = sizeof *f + f->tensor_count * sizeof *f->tensors +
+                    f->step_count * (sizeof *f->args + sizeof *f->calls) +
+                    f->address_count * sizeof *f->addresses;
+}
+
+static void lay_out(ln_frame *f)
+{
+    f->tensors = (tl_tensor *)(f + 1);
+    f->args = (ln_op_arg *)(f->tensors + f->tensor_count);
+    f->calls = (ln_call *)(f->args + f->step_count);
+    f->addresses = (tl_tensor **)(f->calls + f->step_count);
+}
+
+// A context that was loaded by itself has its static tensors first in the same block.
+static void fill_tensors(const ln_context *ctx, const ln_hash *numbers, ln_frame *f)
+{
+    uintptr_t start = (uintptr_t)ln_memory_start(ctx->memory, LN_MEM_CPU);
+    size_t size = start ? ln_memory_size(ctx->memory, LN_MEM_CPU) : 0;
+    size_t first = ctx->memory == ctx->static_memory ? ctx->static_sizes[LN_MEM_CPU] : 0;
+    size_t cursor = 0;
+    const void *tensor;
+    void *number;
+    while (ln_hash_next(numbers, &cursor, &tensor, &number)) {
+        size_t i = (size_t)number - 1;
+        f->sources[i] = tensor;
+        f->tensors[i] = *f->sources[i];
+        size_t at = (uintptr_t)f->tensors[i].data - start;
+        bool is_there = f->tensors[i].data && at >= first && at < size;
+        f->offsets[i] = is_there ? at - first : NOT_THERE;
+    }
+}
+
+static tl_tensor *numbered(ln_frame *f, const ln_hash *numbers, const tl_tensor *tensor)
+{
+    size_t number = tensor ? (size_t)ln_hash_find(numbers, tensor) : 0;
+    return number > 0 ? &f->tensors[number - 1] : NULL;
+}
+
+static void fill_call(ln_frame *f, size_t step, tl_tensor **addresses, const ln_call *call,
+                      const ln_hash *numbers)
+{
+    ln_call *copy = &f->calls[step];
+    *copy = *call;
+    copy->op_arg = &f->args[step];
+    *copy->op_arg = *call->op_arg;
+    copy->op_arg->priv = copy;
+    ln_call_complete(copy);
+    copy->step.tensors = addresses;
+    for (size_t k = 0; k < address_count_of(call); k++)
+        addresses[k] = numbered(f, numbers, call->step.tensors[k]);
+    copy->step.workspace = numbered(f, numbers, call->step.workspace);
+}
+
+static void fill_calls(const ln_context *ctx, ln_frame *f, const ln_hash *numbers)
+{
+    size_t step = 0;
+    tl_tensor **addresses = f->addresses;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!is_step(op))
+            continue;
+        const ln_call *call = ln_call_of(op->op_arg);
+        fill_call(f, step++, addresses, call, numbers);
+        addresses += address_count_of(call);
+    }
+}
+
+static ln_status create(const ln_context *ctx, const ln_hash *numbers, ln_frame **out_frame)
+{
+    ln_frame counted = {0};
+    count(ctx, numbers, &counted);
+    size_t more = counted.tensor_count * (sizeof *counted.sources + sizeof *counted.offsets);
+    ln_frame *f = ln_alloc(counted.byte_count + more);
+    *out_frame = f;
+    if (!f)
+        return LN_NO_MEMORY;
+    *f = counted;
+    lay_out(f);
+    f->sources = (void *)(f->addresses + f->address_count);
+    f->offsets = (size_t *)(f->sources + f->tensor_count);
+    fill_tensors(ctx, numbers, f);
+    fill_calls(ctx, f, numbers);
+    return LN_OK;
+}
+
+ln_status ln_frame_create(const ln_context *ctx, ln_frame **out_frame)
+{
+    *out_frame = NULL;
+    ln_hash *numbers = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    ln_status status = numbers ? number_tensors(ctx, numbers) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = create(ctx, numbers, out_frame);
+    ln_hash_free(numbers);
+    return status;
+}
+
+// ---- Copies ----
+
+static tl_tensor *moved(const ln_frame *from, const ln_frame *to, const tl_tensor *tensor)
+{
+    return tensor ? &to->tensors[tensor - from->tensors] : NULL;
+}
+
+static void move_calls(const ln_frame *from, const ln_frame *to, ln_context *ctx)
+{
+    for (size_t k = 0; k < to->address_count; k++)
+        to->addresses[k] = moved(from, to, from->addresses[k]);
+    for (size_t s = 0; s < to->step_count; s++) {
+        ln_call *call = &to->calls[s];
+        call->op_arg = &to->args[s];
+        call->op_arg->priv = call;
+        call->op_arg->context = ctx;
+        call->step.tensors = to->addresses + (from->calls[s].step.tensors - from->addresses);
+        call->step.workspace = moved(from, to, call->step.workspace);
+    }
+}
+
+ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
+                        ln_frame **out_frame)
+{
+    ln_frame *to = ln_realloc(NULL, from->byte_count); // all of it is copied
+    *out_frame = to;
+    if (!to)
+        return LN_NO_MEMORY;
+    memcpy(to, from, from->byte_count);
+    lay_out(to);
+    for (size_t i = 0; i < to->tensor_count; i++)
+        if (from->offsets[i] != NOT_THERE)
+            to->tensors[i].data = (char *)workspace + from->offsets[i];
+    move_calls(from, to, ctx);
+    return LN_OK;
+}
+
+// ---- Running ----
+
+size_t ln_frame_step_count(const ln_frame *frame)
+{
+    return frame->step_count;
+}
+
+ln_status ln_frame_run_step(ln_frame *frame, size_t step)
+{
+    return ln_call_run_step(&frame->calls[step]);
+}
+
+const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step)
+{
+    return &frame->args[step];
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame: the tensors that one run works on and the calls that work on them, in one block, so that
+// another run's frame is a copy whose addresses are shifted.
+//
+//     | ln_frame | tensors ... | arguments ... | calls ... | addresses of tensors ... |
+//
+// What does not change from run to run (names, lists, parameters, prepared blocks, constants) is
+// borrowed from the loaded context that the first frame is made of.
+
+#ifndef LN_RUN_FRAME_H
+#define LN_RUN_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <lightnet/context.h>
+
+typedef struct ln_frame ln_frame;
+
+// Whether all that `ctx`, LOADED, does in a run are calls that find out nothing more.
+bool ln_frame_fits(const ln_context *ctx);
+
+// A frame of such a context. ln_free frees it.
+ln_status ln_frame_create(const ln_context *ctx, ln_frame **out_frame);
+
+// A copy whose tensors, where they are in the workspace, are at `workspace`, and whose calls belong
+// to `ctx`.
+ln_status ln_frame_copy(const ln_frame *from, void *workspace, ln_context *ctx,
+                        ln_frame **out_frame);
+
+// The steps of a run, in order.
+size_t ln_frame_step_count(const ln_frame *frame);
+ln_status ln_frame_run_step(ln_frame *frame, size_t step);
+const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step);
+
+// Of the first frame: the number of a tensor that a step works on, or that is an input or output of
+// the context. It is the same in all copies.
+size_t ln_frame_find(const ln_frame *frame, const tl_tensor *tensor);
+tl_tensor *ln_frame_tensor(ln_frame *frame, size_t index);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs: a clone of a context that nobody else can change, and a frame made of it.
+
+#include "run/program.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "ir/context.h"
+
+// ---- Life ----
+
+static void destroy(ln_program *program)
+{
+    for (size_t i = 0; program->ends && i < program->input_count + program->output_count; i++) {
+        ln_free(program->ends[i].name);
+        ln_free(program->ends[i].first);
+    }
+    ln_free(program->ends);
+    ln_free(program->frame);
+    ln_context_free(program->ctx);
+    ln_free(program);
+}
+
+ln_program *ln_program_retain(ln_program *program)
+{
+    if (program)
+        atomic_fetch_add_explicit(&program->holder_count, 1, memory_order_relaxed);
+    return program;
+}
+
+void ln_program_release(ln_program *program)
+{
+    if (program && atomic_fetch_sub_explicit(&program->holder_count, 1, memory_order_acq_rel) == 1)
+        destroy(program);
+}
+
+// ---- Making ----
+
+// An input that the model gives a value, or the caller has before, begins with that in each
+// session.
+static ln_status copy_first(ln_program_end *end, const ln_tensor_entry *entry)
+{
+    size_t byte_count = tl_tensor_size(entry->tensor);
+    const char *data = entry->tensor->data;
+    if (!data || byte_count == 0 || (data[0] == 0 && memcmp(data, data + 1, byte_count - 1) == 0))
+        return LN_OK;
+    end->first = ln_alloc(byte_count);
+    if (!end->first)
+        return LN_NO_MEMORY;
+    memcpy(end->first, data, byte_count);
+    return LN_OK;
+}
+
+static ln_status note_end(const ln_program *program, ln_program_end *end,
+                          const ln_tensor_entry *entry, bool is_input)
+{
+    end->is_input = is_input;
+    end->tensor = *entry->tensor;
+    end->tensor.data = NULL;
+    end->name = ln_strdup(entry->name);
+    if (!end->name)
+        return LN_NO_MEMORY;
+    if (!program->frame)
+        return LN_OK;
+    end->index = ln_frame_find(program->frame, entry->tensor);
+    return is_input ? copy_first(end, entry) : LN_OK;
+}
+
+static ln_status note_ends(ln_program *program)
+{
+    const ln_context *ctx = program->ctx;
+    size_t input_count = ln_context_input_count(ctx), output_count = ln_context_output_count(ctx);
+    program->ends = ln_alloc_array(input_count + output_count + 1, sizeof *program->ends);
+    if (!program->ends)
+        return LN_NO_MEMORY;
+    program->input_count = input_count;
+    program->output_count = output_count;
+    for (size_t i = 0; i < input_count; i++)
+        LN_TRY(note_end(program, &program->ends[i], ln_context_input(ctx, i), true));
+    for (size_t i = 0; i < output_count; i++)
+        LN_TRY(
+            note_end(program, &program->ends[input_count + i], ln_context_output(ctx, i), false));
+    return LN_OK;
+}
+
+static ln_status fill(ln_program *program, const ln_context *ctx)
+{
+    LN_TRY(ln_context_clone(ctx, &program->ctx));
+    if (ln_frame_fits(program->ctx))
+        LN_TRY(ln_frame_create(program->ctx, &program->frame));
+    LN_TRY(note_ends(program));
+    program->cost = ln_context_cost(program->ctx);
+    if (program->frame)
+        ln_context_take_workspace(program->ctx);
+    return LN_OK;
+}
+
+ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)
+{
+    if (!out_program)
+        return LN_FAIL(LN_INVALID, "the place for the program is NULL");
+    *out_program = NULL;
+    if (!ctx || ctx->state != LN_CONTEXT_LOADED)
+        return LN_FAIL(LN_STATE, "the model is not loaded; call ln_context_load first");
+    ln_program *program = ln_alloc(sizeof *program);
+    if (!program)
+        return LN_NO_MEMORY;
+    atomic_init(&program->holder_count, 1);
+    ln_status status = fill(program, ctx);
+    if (status != LN_OK) {
+        destroy(program);
+        return status;
+    }
+    *out_program = program;
+    return LN_OK;
+}
+
+// ---- Asking ----
+
+size_t ln_program_input_count(const ln_program *program)
+{
+    return program ? program->input_count : 0;
+}
+
+size_t ln_program_output_count(const ln_program *program)
+{
+    return program ? program->output_count : 0;
+}
+
+int ln_program_is_fixed(const ln_program *program)
+{
+    return program && program->frame;
+}
+
+static ln_status find_end(const ln_program *program, size_t index, bool is_input,
+                          const char **out_name, const tl_tensor **out_tensor)
+{
+    if (out_name)
+        *out_name = NULL;
+    if (out_tensor)
+        *out_tensor = NULL;
+    size_t count = is_input ? ln_program_input_count(program) : ln_program_output_count(program);
+    if (index >= count)
+        return LN_FAIL(LN_NOT_FOUND, "%s %zu of a program that has %zu",
+                       is_input ? "input" : "output", index, count);
+    const ln_program_end *end = &program->ends[is_input ? index : program->input_count + index];
+    if (out_name)
+        *out_name = end->name;
+    if (out_tensor)
+        *out_tensor = &end->tensor;
+    return LN_OK;
+}
+
+ln_status ln_program_input(const ln_program *program, size_t index, const char **out_name,
+                           const tl_tensor **out_tensor)
+{
+    return find_end(program, index, true, out_name, out_tensor);
+}
+
+ln_status ln_program_output(const ln_program *program, size_t index, const char **out_name,
+                            const tl_tensor **out_tensor)
+{
+    return find_end(program, index, false, out_name, out_tensor);
+}
