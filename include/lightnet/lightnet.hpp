@@ -289,9 +289,14 @@ public:
 
 private:
     template <class T> void check_elements(const std::string &name) const {
+        ln_error_clear();
         const tl_dtype dtype = ln_context_tensor_dtype(get(), name.c_str());
-        if (dtype != TL_DTYPE_INVALID) // others are refused by the function that follows
-            check_dtype<T>(dtype, name);
+        if (dtype != TL_DTYPE_INVALID)
+            return check_dtype<T>(dtype, name);
+        check(ln_error_status()); // there is no such tensor
+        if (!std::is_same_v<T, std::byte>)
+            throw error(LN_UNSUPPORTED, "only a run knows the type of tensor '" + name +
+                                            "': use get_object()");
     }
     std::vector<tensor_info> infos(const char *(*name_at)(const ln_context *, std::size_t)) const {
         std::vector<tensor_info> made;

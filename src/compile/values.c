@@ -51,6 +51,14 @@ ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *o
     return ln_context_set_data(ctx, tname, given->data ? given->data : given);
 }
 
+static ln_status fail_no_value(const ln_tensor_entry *entry)
+{
+    return LN_FAIL(LN_STATE,
+                   "tensor '%s' has no value: it was not set, the model has not run, or "
+                   "the value was needed no more",
+                   entry->name);
+}
+
 ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_object **out_object)
 {
     if (!out_object)
@@ -63,10 +71,7 @@ ln_status ln_context_get_object(const ln_context *ctx, const char *tname, ln_obj
         return LN_OK;
     }
     if (entry->is_open)
-        return LN_FAIL(LN_STATE,
-                       "tensor '%s' has no value: it was not set, the model has not run, or "
-                       "the value was needed no more",
-                       tname);
+        return fail_no_value(entry);
     if (entry->mtype == LN_MEM_CPU) {
         *out_object = ln_object_copy_tensor(entry->tensor, NULL);
         return *out_object ? LN_OK : ln_error_status();
@@ -97,31 +102,44 @@ static ln_status check_has_bytes(const ln_tensor_entry *entry)
         entry->name, tl_dtype_title(dtype));
 }
 
-static ln_status check_size(const ln_context *ctx, const char *tname, const void *data,
-                            size_t byte_count, const char *what)
+static ln_status check_size(const ln_tensor_entry *entry, const void *data, size_t byte_count,
+                            const char *what)
 {
-    ln_tensor_entry *entry;
-    LN_TRY(find_loaded(ctx, tname, &entry));
-    LN_TRY(check_has_bytes(entry));
     size_t wanted = tl_tensor_size(entry->tensor);
     if (byte_count != wanted)
-        return LN_FAIL(LN_INVALID, "tensor '%s' has %zu bytes, the %s %zu", tname, wanted, what,
-                       byte_count);
+        return LN_FAIL(LN_INVALID, "tensor '%s' has %zu bytes, the %s %zu", entry->name, wanted,
+                       what, byte_count);
     if (!data && byte_count > 0)
-        return LN_FAIL(LN_INVALID, "the %s for tensor '%s' is NULL", what, tname);
+        return LN_FAIL(LN_INVALID, "the %s for tensor '%s' is NULL", what, entry->name);
     return LN_OK;
 }
 
 ln_status ln_context_set_data_n(ln_context *ctx, const char *tname, const void *data,
                                 size_t byte_count)
 {
-    LN_TRY(check_size(ctx, tname, data, byte_count, "data"));
+    ln_tensor_entry *entry;
+    LN_TRY(find_loaded(ctx, tname, &entry));
+    if (!entry->is_open) { // else it has no size yet, and is refused with what to do
+        LN_TRY(check_has_bytes(entry));
+        LN_TRY(check_size(entry, data, byte_count, "data"));
+    }
     return ln_context_set_data(ctx, tname, data ? data : "");
+}
+
+// A tensor whose bytes can be looked at.
+static ln_status find_bytes(const ln_context *ctx, const char *tname, ln_tensor_entry **out_entry)
+{
+    LN_TRY(find_loaded(ctx, tname, out_entry));
+    if ((*out_entry)->is_open && !(*out_entry)->held)
+        return fail_no_value(*out_entry);
+    return check_has_bytes(*out_entry);
 }
 
 ln_status ln_context_get_data_n(ln_context *ctx, const char *tname, void *data, size_t byte_count)
 {
-    LN_TRY(check_size(ctx, tname, data, byte_count, "buffer"));
+    ln_tensor_entry *entry;
+    LN_TRY(find_bytes(ctx, tname, &entry));
+    LN_TRY(check_size(entry, data, byte_count, "buffer"));
     if (byte_count == 0)
         return LN_OK;
     return ln_context_get_data(ctx, tname, data) ? LN_OK : ln_error_status();
@@ -136,8 +154,7 @@ ln_status ln_context_borrow_data(ln_context *ctx, const char *tname, const void 
     *out_data = NULL;
     *out_byte_count = 0;
     ln_tensor_entry *entry;
-    LN_TRY(find_loaded(ctx, tname, &entry));
-    LN_TRY(check_has_bytes(entry));
+    LN_TRY(find_bytes(ctx, tname, &entry));
     size_t byte_count = tl_tensor_size(entry->tensor);
     if (entry->mtype != LN_MEM_CPU && entry->mtype != LN_MEM_NONE)
         return LN_FAIL(LN_UNSUPPORTED, "tensor '%s' is in %s; ln_context_get_data_n copies it",
@@ -145,7 +162,7 @@ ln_status ln_context_borrow_data(ln_context *ctx, const char *tname, const void 
     if (byte_count == 0)
         return LN_OK;
     if (!entry->tensor->data && !entry->is_load)
-        return LN_FAIL(LN_STATE, "tensor '%s' has no value", tname);
+        return fail_no_value(entry);
     *out_data = ln_context_get_data(ctx, tname, NULL);
     if (!*out_data)
         return ln_error_status();

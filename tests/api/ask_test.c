@@ -128,6 +128,11 @@ TEST(dynamic_dimensions_have_symbols_and_stay_dynamic_in_runs)
     CHECK_OK(ln_context_compile(ctx, "cpu"));
     check_signature(ctx);
     CHECK_OK(ln_context_load(ctx, NULL));
+    double one = 1;
+    CHECK_FAILS(ln_context_set_data_n(ctx, "x", &one, sizeof one), LN_STATE);
+    CHECK_MESSAGE("the shape of tensor 'x' is open; bind it before compiling");
+    CHECK_FAILS(ln_context_get_data_n(ctx, "y", &one, sizeof one), LN_STATE);
+    CHECK_MESSAGE("tensor 'y' has no value");
     int dims[] = {2, 3, 1, 1};
     ln_object *x = ln_object_new_tensor(TL_DOUBLE, 4, dims, NULL);
     ln_object *ids = ln_object_new_tensor(TL_INT64, 1, dims, NULL);
@@ -140,6 +145,12 @@ TEST(dynamic_dimensions_have_symbols_and_stay_dynamic_in_runs)
     size_t byte_count;
     CHECK_OK(ln_context_borrow_data(ctx, "y", &bytes, &byte_count));
     CHECK_EQ(byte_count, 48);
+    double y[6];
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+    CHECK_FAILS(ln_context_get_data_n(ctx, "y", y, 40), LN_INVALID);
+    ln_context_unload(ctx);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_FAILS(ln_context_borrow_data(ctx, "y", &bytes, &byte_count), LN_STATE);
     ln_object_release(x);
     ln_object_release(ids);
     close_context(ctx);
