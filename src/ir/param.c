@@ -13,6 +13,7 @@
 
 #include <lightnet/allocator.h>
 
+#include "base/checked.h"
 #include "ir/name.h"
 #include "ir/param_number.h"
 #include "ir/param_value.h"
@@ -42,15 +43,15 @@ ln_param_type ln_param_type_from_str(const char *name)
 
 float ln_param_saturate_float(double number)
 {
-    if (isfinite(number) && number > (double)FLT_MAX)
-        return FLT_MAX;
-    if (isfinite(number) && number < -(double)FLT_MAX)
-        return -FLT_MAX;
-    return (float)number;
+    if (fabs(number) <= (double)FLT_MAX || !isfinite(number))
+        return (float)number;
+    return number > 0 ? FLT_MAX : -FLT_MAX;
 }
 
 int ln_param_saturate_int(double number)
 {
+    if (fabs(number) < (double)INT_MAX)
+        return (int)number;
     if (isnan(number))
         return 0;
     if (number >= (double)INT_MAX)
@@ -65,9 +66,7 @@ int ln_param_saturate_int(double number)
 static void free_value(ln_param_entry *entry)
 {
     ln_free(entry->value_string);
-    for (int i = 0; entry->value_array_string && i < entry->array_len; i++)
-        ln_free(entry->value_array_string[i]);
-    ln_free(entry->value_array_string);
+    ln_free(entry->value_array_string); // with the strings
     ln_free(entry->value_array_double);
     ln_free(entry->value_array_float);
     ln_free(entry->value_array_int);
@@ -144,14 +143,25 @@ ln_status ln_param_set_satu_number(ln_param_entry *entry, double number)
                                             .value_int = ln_param_saturate_int(number)});
 }
 
+// Memory that is written at once, so that it need not be zero before.
+static void *alloc_unset(size_t count, size_t size)
+{
+    size_t byte_count;
+    if (!ln_size_mul(count, size, &byte_count)) {
+        ln_fail(LN_NO_MEMORY, "an array of %zu elements of %zu bytes", count, size);
+        return NULL;
+    }
+    return ln_realloc(NULL, byte_count ? byte_count : 1);
+}
+
 // Room for the three forms of a number array.
 static ln_status alloc_numbers(ln_param_entry *value, int array_len)
 {
     size_t count = (size_t)array_len;
     *value = (ln_param_entry){.type = LN_PARAM_ARRAY_NUMBER, .array_len = array_len};
-    value->value_array_double = ln_alloc_array(count, sizeof(double));
-    value->value_array_float = ln_alloc_array(count, sizeof(float));
-    value->value_array_int = ln_alloc_array(count, sizeof(int));
+    value->value_array_double = alloc_unset(count, sizeof(double));
+    value->value_array_float = alloc_unset(count, sizeof(float));
+    value->value_array_int = alloc_unset(count, sizeof(int));
     if (!value->value_array_double || !value->value_array_float || !value->value_array_int)
         return discard(value);
     return LN_OK;
@@ -202,6 +212,24 @@ ln_status ln_param_set_satu_array_int(ln_param_entry *entry, int array_len, cons
     return publish(entry, &value);
 }
 
+// One block: the pointers, and after them the strings.
+static char **copy_strings(size_t count, const char *const *strings)
+{
+    size_t byte_count = 0;
+    for (size_t i = 0; i < count; i++)
+        byte_count += strlen(strings[i]) + 1; // all of them are in memory
+    char **copies = ln_realloc(NULL, count * sizeof *copies + byte_count + 1);
+    if (!copies)
+        return NULL;
+    char *at = (char *)(copies + count);
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(strings[i]) + 1;
+        copies[i] = memcpy(at, strings[i], len);
+        at += len;
+    }
+    return copies;
+}
+
 ln_status ln_param_set_array_string(ln_param_entry *entry, int array_len,
                                     const char *const *array_string)
 {
@@ -209,17 +237,9 @@ ln_status ln_param_set_array_string(ln_param_entry *entry, int array_len,
     for (int i = 0; i < array_len; i++)
         if (!array_string[i])
             return LN_FAIL(LN_INVALID, "parameter '%s': string %d is NULL", entry->arg_name, i);
-    ln_param_entry value = {.type = LN_PARAM_ARRAY_STRING};
-    value.value_array_string = ln_alloc_array((size_t)array_len, sizeof(char *));
-    if (!value.value_array_string)
-        return LN_NO_MEMORY;
-    value.array_len = array_len;
-    for (int i = 0; i < array_len; i++) {
-        value.value_array_string[i] = ln_strdup(array_string[i]);
-        if (!value.value_array_string[i])
-            return discard(&value);
-    }
-    return publish(entry, &value);
+    ln_param_entry value = {.type = LN_PARAM_ARRAY_STRING, .array_len = array_len};
+    value.value_array_string = copy_strings((size_t)array_len, array_string);
+    return value.value_array_string ? publish(entry, &value) : LN_NO_MEMORY;
 }
 
 ln_status ln_param_set_array_bool(ln_param_entry *entry, int array_len, const ln_bool *array_bool)
@@ -299,6 +319,18 @@ void ln_param_entry_free(ln_param_entry *entry)
     ln_free(entry);
 }
 
+// Operators keep in the ints of an array what its doubles stand for, so these are copied too.
+static ln_status copy_numbers(ln_param_entry *to, const ln_param_entry *from)
+{
+    size_t count = (size_t)from->array_len;
+    ln_param_entry value;
+    LN_TRY(alloc_numbers(&value, from->array_len));
+    memcpy(value.value_array_double, from->value_array_double, count * sizeof(double));
+    memcpy(value.value_array_float, from->value_array_float, count * sizeof(float));
+    memcpy(value.value_array_int, from->value_array_int, count * sizeof(int));
+    return publish(to, &value);
+}
+
 // What `from` has, `to`, which has no value yet, gets. A string or an array that was never set
 // stays unset.
 static ln_status copy_value(ln_param_entry *to, const ln_param_entry *from)
@@ -312,10 +344,7 @@ static ln_status copy_value(ln_param_entry *to, const ln_param_entry *from)
                    ? ln_param_set_array_string(to, len,
                                                (const char *const *)from->value_array_string)
                    : LN_OK;
-    case LN_PARAM_ARRAY_NUMBER:
-        return from->value_array_double
-                   ? ln_param_set_satu_array_double(to, len, from->value_array_double)
-                   : LN_OK;
+    case LN_PARAM_ARRAY_NUMBER: return from->value_array_double ? copy_numbers(to, from) : LN_OK;
     case LN_PARAM_ARRAY_BOOL:
         return from->value_array_bool ? ln_param_set_array_bool(to, len, from->value_array_bool)
                                       : LN_OK;
@@ -337,7 +366,5 @@ ln_param_entry *ln_param_entry_copy(const ln_param_entry *pe)
     copy->value_float = pe->value_float;
     copy->value_int = pe->value_int;
     copy->value_bool = pe->value_bool;
-    for (int i = 0; copy->value_array_int && i < pe->array_len; i++)
-        copy->value_array_int[i] = pe->value_array_int[i];
     return copy;
 }

@@ -111,10 +111,8 @@ static ln_status step(walk *w)
         return LN_OK;
     }
     ln_wire_field got;
-    f->field = NULL;
     const char *reason = ln_wire_next(&f->at, f->end, &got);
-    if (got.number)
-        f->field = ln_onnx_field_find(f->schema, got.number);
+    f->field = got.number ? ln_onnx_field_find_from(f->schema, f->field, got.number) : NULL;
     if (!f->field)
         return reason ? fail_here(w, LN_SYNTAX, f->at, reason) : LN_OK;
 

@@ -86,8 +86,9 @@ ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *
     const uint8_t *end = bytes.at + bytes.len;
     int has_lists = 0;
     ln_wire_field got;
+    const ln_onnx_field *field = NULL;
     for (const uint8_t *at = bytes.at; ln_wire_step(&at, end, &got);) {
-        const ln_onnx_field *field = ln_onnx_field_find(schema, got.number);
+        field = ln_onnx_field_find_from(schema, field, got.number);
         if (!field)
             continue;
         read_field(field, &got, bytes, out);
@@ -99,7 +100,7 @@ ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *
     ln_onnx_bytes *fill[LN_ONNX_MAX_FIELDS] = {0};
     LN_TRY(make_lists(schema, arena, out, fill));
     for (const uint8_t *at = bytes.at; ln_wire_step(&at, end, &got);) {
-        const ln_onnx_field *field = ln_onnx_field_find(schema, got.number);
+        field = ln_onnx_field_find_from(schema, field, got.number);
         if (field && is_list(field->kind))
             *fill[field - schema->fields]++ = got.bytes;
     }

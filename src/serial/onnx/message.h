@@ -129,6 +129,14 @@ extern const ln_onnx_schema ln_onnx_schemas[LN_ONNX_KIND_COUNT];
 // NULL: a field that is not known, which is skipped.
 const ln_onnx_field *ln_onnx_field_find(const ln_onnx_schema *schema, uint32_t number);
 
+// The same after a field, which may be NULL: elements of a repeated one come together.
+static inline const ln_onnx_field *ln_onnx_field_find_from(const ln_onnx_schema *schema,
+                                                           const ln_onnx_field *last,
+                                                           uint32_t number)
+{
+    return last && last->number == number ? last : ln_onnx_field_find(schema, number);
+}
+
 // Walks all messages in `bytes`, a message of `kind`: every tag, length and number is whole, no
 // field that is there once comes twice, and messages are at most LN_ONNX_MAX_DEPTH deep.
 // LN_SYNTAX with "<name>: byte <offset>: <path of fields>: <reason>"; LN_LIMIT if too deep.

@@ -22,6 +22,15 @@ bool ln_wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
     return false;
 }
 
+// Most tags and lengths are one byte.
+static inline bool read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    if (*at == end || **at >= 0x80)
+        return ln_wire_varint(at, end, out);
+    *out = *(*at)++;
+    return true;
+}
+
 uint32_t ln_wire_fixed32(const uint8_t *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -37,7 +46,7 @@ const char *ln_wire_next(const uint8_t **at, const uint8_t *end, ln_wire_field *
     const uint8_t *p = *at;
     uint64_t tag;
     *out = (ln_wire_field){.at = p};
-    if (!ln_wire_varint(&p, end, &tag))
+    if (!read_varint(&p, end, &tag))
         return "the tag of a field is cut off";
     if (tag > UINT32_MAX || tag >> 3 == 0)
         return "a tag without a field number";
@@ -45,7 +54,7 @@ const char *ln_wire_next(const uint8_t **at, const uint8_t *end, ln_wire_field *
     out->type = (ln_wire_type)(tag & 7);
     switch (tag & 7) {
     case LN_WIRE_VARINT:
-        if (!ln_wire_varint(&p, end, &out->bits))
+        if (!read_varint(&p, end, &out->bits))
             return "a number that does not end, or has more than 64 bits";
         break;
     case LN_WIRE_FIXED64:
@@ -56,7 +65,7 @@ const char *ln_wire_next(const uint8_t **at, const uint8_t *end, ln_wire_field *
         break;
     case LN_WIRE_BYTES: {
         uint64_t len;
-        if (!ln_wire_varint(&p, end, &len))
+        if (!read_varint(&p, end, &len))
             return "a length is cut off";
         if (len > (uint64_t)(end - p))
             return "a length goes beyond the end";
