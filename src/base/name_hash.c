@@ -17,7 +17,7 @@ static uint64_t rotated(uint64_t x, int bits)
     return x << bits | x >> (64 - bits);
 }
 
-static void mix(uint64_t v[4], int rounds)
+static inline void mix(uint64_t v[4], int rounds)
 {
     for (int i = 0; i < rounds; i++) {
         v[0] += v[1];
@@ -36,6 +36,10 @@ static void mix(uint64_t v[4], int rounds)
 static uint64_t read_little_endian(const unsigned char *bytes, size_t byte_count)
 {
     uint64_t word = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (byte_count == 8)
+        return memcpy(&word, bytes, 8), word;
+#endif
     for (size_t i = 0; i < byte_count; i++)
         word |= (uint64_t)bytes[i] << (8 * i);
     return word;

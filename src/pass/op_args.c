@@ -5,7 +5,6 @@
 #include "pass/op_args.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <lightnet/util.h>
@@ -28,14 +27,27 @@ static bool has_name(const char *const *names, const char *name)
     return false;
 }
 
+// `prefix` and `number`, as far as they fit in `buffer`.
+static const char *print_name(const char *prefix, size_t number, char buffer[LN_MAX_NAME_LEN])
+{
+    char digits[24];
+    size_t len = 0, digit_count = 0;
+    for (; number > 0 || digit_count == 0; number /= 10)
+        digits[digit_count++] = (char)('0' + number % 10);
+    for (; prefix[len] && len + 1 < LN_MAX_NAME_LEN; len++)
+        buffer[len] = prefix[len];
+    while (digit_count > 0 && len + 1 < LN_MAX_NAME_LEN)
+        buffer[len++] = digits[--digit_count];
+    buffer[len] = '\0';
+    return buffer;
+}
+
 static const char *arg_name_at(const ln_arg_info *arg, const char *const *names, size_t index,
                                char buffer[LN_MAX_NAME_LEN])
 {
     for (size_t i = 0; arg && arg->arg_name && i <= index; i++, arg++) {
-        if (arg->flags & LN_ARG_VARIADIC) {
-            snprintf(buffer, LN_MAX_NAME_LEN, "%s%zu", arg->arg_name, index - i + 1);
-            return buffer;
-        }
+        if (arg->flags & LN_ARG_VARIADIC)
+            return print_name(arg->arg_name, index - i + 1, buffer);
     }
     return name_at(names, index);
 }
