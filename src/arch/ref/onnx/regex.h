@@ -13,17 +13,22 @@
 #include <lightnet/call.h>
 
 typedef struct ln_regex ln_regex;
+typedef struct ln_regex_search ln_regex_search;
 
-// Lives in the scratch memory of `call`. LN_INVALID with the place in the pattern.
-ln_status ln_regex_compile(ln_call *call, const char *pattern, ln_regex **out_regex);
+// In `prepare`, which keeps it. LN_INVALID with the place in the pattern.
+ln_status ln_regex_compile(ln_call *call, const char *pattern, const ln_regex **out_regex);
+
+// What the functions below work with, in the scratch memory of `call`.
+ln_status ln_regex_begin(ln_call *call, const ln_regex *regex, ln_regex_search **out_search);
 
 // Whether the whole of `text` is in the language.
-ln_status ln_regex_matches(ln_call *call, ln_regex *regex, const char *text, bool *out_matches);
+ln_status ln_regex_matches(ln_call *call, ln_regex_search *search, const char *text,
+                           bool *out_matches);
 
 // The leftmost match in text[0, len) that does not start before `from`, and of those from there the
 // longest; *out_is_found is false if there is none. `from` is at a character. Time may grow with
 // the square of the text, and is charged to `call`.
-ln_status ln_regex_find(ln_call *call, ln_regex *regex, const char *text, size_t len, size_t from,
-                        bool *out_is_found, size_t *out_start, size_t *out_len);
+ln_status ln_regex_find(ln_call *call, ln_regex_search *search, const char *text, size_t len,
+                        size_t from, bool *out_is_found, size_t *out_start, size_t *out_len);
 
 #endif

@@ -48,9 +48,6 @@ struct ln_regex {
     int step_count;
     ln_regex_range *ranges;
     int range_count, range_room;
-    int *now, *next, *stack; // steps that a match is at
-    uint64_t *marks;         // of each step: when it was reached last
-    uint64_t time;
 };
 
 #endif

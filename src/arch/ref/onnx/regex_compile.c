@@ -533,7 +533,22 @@ static ln_status compile_all(compiler *c)
     return LN_OK;
 }
 
-ln_status ln_regex_compile(ln_call *call, const char *pattern, ln_regex **out_regex)
+static ln_status keep(ln_call *call, const ln_regex *regex, const ln_regex **out_regex)
+{
+    size_t step_count = (size_t)regex->step_count, range_count = (size_t)regex->range_count;
+    ln_regex *kept = ln_call_keep(call, 1, sizeof *kept);
+    ln_regex_step *steps = ln_call_keep(call, step_count, sizeof *steps);
+    ln_regex_range *ranges = ln_call_keep(call, range_count + 1, sizeof *ranges);
+    if (!kept || !steps || !ranges)
+        return ln_error_status();
+    memcpy(steps, regex->steps, step_count * sizeof *steps);
+    memcpy(ranges, regex->ranges, range_count * sizeof *ranges);
+    *kept = (ln_regex){.steps = steps, .step_count = (int)step_count, .ranges = ranges};
+    *out_regex = kept;
+    return LN_OK;
+}
+
+ln_status ln_regex_compile(ln_call *call, const char *pattern, const ln_regex **out_regex)
 {
     *out_regex = NULL;
     // A class of two characters, such as \W, adds five ranges at most.
@@ -552,14 +567,5 @@ ln_status ln_regex_compile(ln_call *call, const char *pattern, ln_regex **out_re
     if (!regex->ranges || !regex->steps)
         return ln_error_status();
     LN_TRY(compile_all(&c));
-
-    size_t count = (size_t)regex->step_count;
-    regex->now = ln_call_scratch(call, count, sizeof *regex->now);
-    regex->next = ln_call_scratch(call, count, sizeof *regex->next);
-    regex->stack = ln_call_scratch(call, count, sizeof *regex->stack);
-    regex->marks = ln_call_scratch(call, count, sizeof *regex->marks);
-    if (!regex->now || !regex->next || !regex->stack || !regex->marks)
-        return ln_error_status();
-    *out_regex = regex;
-    return LN_OK;
+    return keep(call, regex, out_regex);
 }

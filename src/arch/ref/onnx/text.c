@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "op/onnx/letters.h"
 #include "op/onnx/text.h"
+#include "op/prepare.h"
 #include "tensor/elem.h"
 
 static const char *string_at(const tl_tensor *tensor, size_t index)
@@ -147,16 +148,24 @@ ln_status ln_ref_string_normalizer(ln_call *call)
     return count ? LN_OK : ln_call_set_string(call, 0, 0, "", 0);
 }
 
+static ln_status read_pattern(ln_call *call, const ln_regex **pattern)
+{
+    return ln_regex_compile(call, ln_call_string(call, "pattern"), pattern);
+}
+
+LN_PREPARE(ln_ref_prepare_regex_full_match, const ln_regex *, read_pattern)
+
 // ---- RegexFullMatch ----
 
 ln_status ln_ref_regex_full_match(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    ln_regex *regex;
-    LN_TRY(ln_regex_compile(call, ln_call_string(call, "pattern"), &regex));
+    const ln_regex *const *pattern = ln_call_prepared(call);
+    ln_regex_search *search;
+    LN_TRY(ln_regex_begin(call, *pattern, &search));
     for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         bool matches;
-        LN_TRY(ln_regex_matches(call, regex, string_at(src, i), &matches));
+        LN_TRY(ln_regex_matches(call, search, string_at(src, i), &matches));
         ln_elem_set_int(ln_call_dst(call, 0), i, matches);
     }
     return LN_OK;

@@ -7,6 +7,7 @@
 
 #include "arch/ref/onnx/regex.h"
 #include "base/utf8.h"
+#include "op/prepare.h"
 
 // A part of a string of the input.
 typedef struct piece {
@@ -14,14 +15,19 @@ typedef struct piece {
     size_t len;
 } piece;
 
+// What is made once.
+typedef struct patterns {
+    size_t min_chars;
+    bool has_marks, is_by_chars, has_separators;
+    int count;
+    const ln_regex **regexes; // separators, or one for tokens
+} patterns;
+
 typedef struct tokenizer {
     ln_call *call;
-    size_t min_chars;
-    bool has_marks, is_by_chars;
-    int regex_count;
-    ln_regex **regexes; // separators, or one for tokens
-    bool has_separators;
-    piece *tokens, *cut; // of the string at hand: a string of n bytes has at most n + 1
+    const patterns *patterns;
+    ln_regex_search **searches; // one for each pattern
+    piece *tokens, *cut;        // of the string at hand: a string of n bytes has at most n + 1
 } tokenizer;
 
 static size_t next_char(piece p, size_t at)
@@ -34,9 +40,9 @@ static size_t next_char(piece p, size_t at)
 static bool is_long_enough(const tokenizer *t, piece p)
 {
     size_t chars = 0;
-    for (size_t at = 0; at < p.len && chars < t->min_chars; at = next_char(p, at))
+    for (size_t at = 0; at < p.len && chars < t->patterns->min_chars; at = next_char(p, at))
         chars++;
-    return chars >= t->min_chars;
+    return chars >= t->patterns->min_chars;
 }
 
 static void add(const tokenizer *t, piece p, piece *tokens, size_t *count)
@@ -55,7 +61,8 @@ static void split_chars(const tokenizer *t, piece all, size_t *count)
 
 // A separator of no characters divides, and its next character belongs to no token, as in ONNX
 // Runtime.
-static ln_status cut_at(const tokenizer *t, ln_regex *separator, piece p, piece *out, size_t *count)
+static ln_status cut_at(const tokenizer *t, ln_regex_search *separator, piece p, piece *out,
+                        size_t *count)
 {
     size_t at = 0, match = 0, len = 0;
     bool is_found;
@@ -73,10 +80,10 @@ static ln_status split_at_separators(tokenizer *t, piece all, size_t *count)
 {
     t->tokens[0] = all;
     *count = 1;
-    for (int s = 0; s < t->regex_count; s++) {
+    for (int s = 0; s < t->patterns->count; s++) {
         size_t cut_count = 0;
         for (size_t i = 0; i < *count; i++)
-            LN_TRY(cut_at(t, t->regexes[s], t->tokens[i], t->cut, &cut_count));
+            LN_TRY(cut_at(t, t->searches[s], t->tokens[i], t->cut, &cut_count));
         piece *cut = t->cut;
         t->cut = t->tokens;
         t->tokens = cut;
@@ -91,7 +98,7 @@ static ln_status find_tokens(const tokenizer *t, piece all, size_t *count)
     bool is_found = true;
     while (at < all.len && is_found) {
         LN_TRY(
-            ln_regex_find(t->call, t->regexes[0], all.text, all.len, at, &is_found, &match, &len));
+            ln_regex_find(t->call, t->searches[0], all.text, all.len, at, &is_found, &match, &len));
         if (!is_found)
             break;
         add(t, (piece){all.text + match, len}, t->tokens, count);
@@ -105,39 +112,48 @@ static ln_status split(tokenizer *t, const char *string, size_t *out_count)
 {
     piece all = {string ? string : "", string ? strlen(string) : 0};
     *out_count = 0;
-    if (t->has_separators && !t->is_by_chars)
+    if (t->patterns->has_separators && !t->patterns->is_by_chars)
         return split_at_separators(t, all, out_count);
-    if (!t->is_by_chars)
+    if (!t->patterns->is_by_chars)
         return find_tokens(t, all, out_count);
     split_chars(t, all, out_count);
     return LN_OK;
 }
 
-static ln_status compile_all(tokenizer *t)
+static ln_status prepare_ms_tokenizer(ln_call *call, patterns *p)
 {
-    ln_call *call = t->call;
     int separators = ln_call_count(call, "separators");
-    t->has_separators = separators > 0;
-    t->is_by_chars = separators == 1 && !*ln_call_string_at(call, "separators", 0);
-    t->regex_count = t->is_by_chars ? 0 : separators ? separators : 1;
-    t->regexes = ln_call_scratch(call, (size_t)t->regex_count + 1, sizeof(ln_regex *));
-    if (!t->regexes)
+    bool is_by_chars = separators == 1 && !*ln_call_string_at(call, "separators", 0);
+    *p = (patterns){.min_chars = (size_t)ln_call_int(call, "mincharnum"),
+                    .has_marks = ln_call_int(call, "mark") != 0,
+                    .is_by_chars = is_by_chars,
+                    .has_separators = separators > 0,
+                    .count = is_by_chars  ? 0
+                             : separators ? separators
+                                          : 1};
+    p->regexes = ln_call_keep(call, (size_t)p->count + 1, sizeof *p->regexes);
+    if (!p->regexes)
         return ln_error_status();
-    for (int i = 0; i < t->regex_count; i++)
+    for (int i = 0; i < p->count; i++)
         LN_TRY(ln_regex_compile(call,
                                 separators ? ln_call_string_at(call, "separators", i)
                                            : ln_call_string(call, "tokenexp"),
-                                &t->regexes[i]));
+                                &p->regexes[i]));
     return LN_OK;
 }
+
+LN_PREPARE(ln_ref_prepare_ms_tokenizer, patterns, prepare_ms_tokenizer)
 
 static ln_status make_tokenizer(ln_call *call, tokenizer *t)
 {
     const tl_tensor *src = ln_call_in(call, 0);
-    *t = (tokenizer){.call = call,
-                     .min_chars = (size_t)ln_call_int(call, "mincharnum"),
-                     .has_marks = ln_call_int(call, "mark") != 0};
-    LN_TRY(compile_all(t));
+    const patterns *p = ln_call_prepared(call);
+    *t = (tokenizer){.call = call, .patterns = p};
+    t->searches = ln_call_scratch(call, (size_t)p->count + 1, sizeof *t->searches);
+    if (!t->searches)
+        return ln_error_status();
+    for (int i = 0; i < p->count; i++)
+        LN_TRY(ln_regex_begin(call, p->regexes[i], &t->searches[i]));
     size_t longest = 0;
     for (int i = 0; i < src->len; i++) {
         const char *string = ((const char *const *)src->data)[i];
@@ -154,11 +170,11 @@ static ln_status fill_row(const tokenizer *t, size_t count, ln_object *dst, size
 {
     const char *pad = ln_call_string(t->call, "pad_value");
     size_t end = at + width;
-    if (t->has_marks)
+    if (t->patterns->has_marks)
         LN_TRY(ln_object_set_string(dst, at++, "\x02", 1));
     for (size_t i = 0; i < count; i++)
         LN_TRY(ln_object_set_string(dst, at++, t->tokens[i].text, t->tokens[i].len));
-    if (t->has_marks)
+    if (t->patterns->has_marks)
         LN_TRY(ln_object_set_string(dst, at++, "\x03", 1));
     while (at < end)
         LN_TRY(ln_object_set_string(dst, at++, pad, strlen(pad)));
@@ -187,7 +203,7 @@ ln_status ln_ref_ms_tokenizer(ln_call *call)
         LN_TRY(split(&t, ((const char *const *)src->data)[i], &count));
         width = count > width ? count : width;
     }
-    width += width > 0 && t.has_marks ? 2 : 0;
+    width += width > 0 && t.patterns->has_marks ? 2 : 0;
     if (width > INT32_MAX)
         return ln_call_fail(call, LN_LIMIT, "a string of %zu tokens", width);
     int dims[] = {src->dims[0], src->ndim == 2 ? src->dims[1] : (int)width, (int)width};
