@@ -140,6 +140,31 @@ TEST(what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another)
     close_run(ctx);
 }
 
+// Taking values by the order of the keys would leave out what is too much.
+TEST(sorted_values_are_as_many_as_their_keys)
+{
+    CHECK_OK(ln_arch_init());
+    for (int cpu = 0; cpu < 2; cpu++) {
+        ln_context *ctx = load_text("input(| dst=k | dtype=TL_FLOAT, dims=[-1]);\n"
+                                    "input(| dst=v | dtype=TL_FLOAT, dims=[-1]);\n"
+                                    "sort1d_by_key(src_key=k, src_val=v | dst_key=y, dst_val=z | "
+                                    "dir=TL_SORT_DIR_DESCENDING);\n"
+                                    "output(src=y | |); output(src=z | |);\n",
+                                    cpu ? "cpu" : "ref");
+        set_floats(ctx, "k", 1, DIMS(4), (float[]){1, NAN, 3, 1});
+        set_floats(ctx, "v", 1, DIMS(4), (float[]){5, 6, 7, 8});
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "z", TL_FLOAT, 1, DIMS(4), NUMBERS(7, 5, 8, 6));
+        set_floats(ctx, "v", 1, DIMS(5), (float[]){5, 6, 7, 8, 9});
+        CHECK_FAILS(ln_context_run(ctx), LN_INVALID);
+        CHECK_MESSAGE("rank 1 and one length");
+        set_floats(ctx, "v", 1, DIMS(3), (float[]){5, 6, 7});
+        CHECK_FAILS(ln_context_run(ctx), LN_INVALID);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST(values_go_after_their_last_reader)
 {
     CHECK_OK(ln_arch_init());
@@ -423,7 +448,8 @@ TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
           a_shape_that_does_not_fit_is_refused_with_both,
           an_open_input_takes_another_shape_in_each_run,
           what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
-          values_go_after_their_last_reader, a_value_that_is_kept_outlives_the_context,
+          sorted_values_are_as_many_as_their_keys, values_go_after_their_last_reader,
+          a_value_that_is_kept_outlives_the_context,
           operators_of_lightnet_take_another_shape_in_each_run,
           open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
           only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,

@@ -120,6 +120,13 @@ static bool comes_first(const void *context, int a, int b)
     return c->is_largest ? order > 0 : order < 0;
 }
 
+static void sort_column(const column *c, int *order, int count)
+{
+    for (int i = 0; i < count; i++)
+        order[i] = i;
+    ln_sort_positions(order, order + count, count, comes_first, c);
+}
+
 ln_status ln_ref_topk(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0);
@@ -140,15 +147,15 @@ ln_status ln_ref_topk(ln_call *call)
         return LN_OK;
 
     size_t size = tl_size_of(data->dtype);
+    column c = {.stride = (size_t)inner * size,
+                .dtype = data->dtype,
+                .is_largest = ln_call_int(call, "largest") != 0,
+                .has_nan_last = ln_call_int(call, "nan_last") != 0};
     for (int64_t row = 0; row < data->len / count; row++) {
         int64_t from = row / inner * count * inner + row % inner;
         int64_t to = row / inner * k * inner + row % inner;
-        column c = {(const char *)data->data + (size_t)from * size, (size_t)inner * size,
-                    data->dtype, ln_call_int(call, "largest") != 0,
-                    ln_call_int(call, "nan_last") != 0};
-        for (int i = 0; i < count; i++)
-            order[i] = i;
-        ln_sort_positions(order, order + count, count, comes_first, &c);
+        c.data = (const char *)data->data + (size_t)from * size;
+        sort_column(&c, order, count);
         for (int64_t i = 0; i < k; i++) {
             if (values)
                 LN_TRY(ln_move_run(call, 0, to + i * inner, data, from + order[i] * inner, 1));
@@ -156,6 +163,28 @@ ln_status ln_ref_topk(ln_call *call)
                 ((int64_t *)positions->data)[to + i * inner] = order[i];
         }
     }
+    return LN_OK;
+}
+
+// Of keys whose number is known in a run only; elsewhere it is topk and take.
+ln_status ln_ref_sort1d_by_key(ln_call *call)
+{
+    const tl_tensor *keys = ln_call_in(call, 0);
+    int *order = ln_call_scratch(call, (size_t)keys->len, 2 * sizeof *order);
+    if (!order)
+        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    const column c = {.data = keys->data,
+                      .stride = tl_size_of(keys->dtype),
+                      .dtype = keys->dtype,
+                      .is_largest = tl_sort_dir_from_str(ln_call_string(call, "dir")) ==
+                                    TL_SORT_DIR_DESCENDING,
+                      .has_nan_last = true};
+    sort_column(&c, order, keys->len);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < keys->len; i++)
+            LN_TRY(ln_move_run(call, side, i, ln_call_in(call, side), order[i], 1));
     return LN_OK;
 }
 
