@@ -119,14 +119,20 @@ static ln_status check_sum(ln_context *ctx)
                    ctx->limits.memory_byte_count);
 }
 
+ln_status ln_context_plan_once(ln_context *ctx, const char *target,
+                               const ln_optimize_options *options)
+{
+    LN_TRY(ln_context_check_limits(ctx));
+    LN_TRY(ln_context_plan_memory(ctx, target, reuse_of(options)));
+    return check_sum(ctx);
+}
+
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options)
 {
     LN_TRY(compile_graphs(ctx, target, options));
     LN_TRY(ln_context_optimize_with(ctx, target, options));
-    LN_TRY(ln_context_check_limits(ctx));
-    LN_TRY(ln_context_plan_memory(ctx, target, reuse_of(options)));
-    return check_sum(ctx);
+    return ln_context_plan_once(ctx, target, options);
 }
 
 static ln_status compile_with(ln_context *ctx, const char *target,
@@ -135,7 +141,8 @@ static ln_status compile_with(ln_context *ctx, const char *target,
     LN_TRY(check_ready(ctx));
     struct ln_plans *plans;
     LN_TRY(ln_plans_begin(ctx, target, options, &plans));
-    ln_status status = ln_context_compile_once(ctx, target, options);
+    ln_status status = plans ? ln_plans_compile(plans, ctx, options)
+                             : ln_context_compile_once(ctx, target, options);
     if (status != LN_OK)
         ln_plans_abandon(plans);
     else if (plans)

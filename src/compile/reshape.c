@@ -28,6 +28,7 @@
 #include "compile/context_plan.h"
 #include "compile/reshape.h"
 #include "compile/runner.h"
+#include "compile/template.h"
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/phase.h"
@@ -46,6 +47,7 @@ typedef struct shape_plan {
 typedef struct shape_plans {
     struct ln_plans base;
     ln_context *model; // READY, as it was read
+    ln_templates *templates;
     char *target;
     ln_optimize_options options;
     shape_plan plans[MAX_PLANS];
@@ -146,6 +148,7 @@ static void plans_destroy(struct ln_plans *base)
     if (!p)
         return;
     unload(base, NULL);
+    ln_templates_destroy(p->templates);
     ln_context_free(p->model);
     ln_free(p->target);
     for (size_t i = 0; i < p->count; i++) {
@@ -204,7 +207,7 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
                          struct ln_plans **out_plans)
 {
     *out_plans = NULL;
-    if (ctx->outer || ctx->plans || !is_reshapable(ctx))
+    if (!target || ctx->outer || ctx->plans || !is_reshapable(ctx))
         return LN_OK;
     shape_plans *p = ln_alloc(sizeof *p);
     if (!p)
@@ -216,11 +219,13 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
         p->options.keeps_tensors = options->keeps_tensors;
         p->options.tunes = options->tunes;
     }
-    p->target = ln_strdup(target ? target : "cpu");
+    p->target = ln_strdup(target);
     p->count = 1;
     p->plans[0].key = make_key(ctx, 0, NULL);
     ln_status status =
         p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_templates_create(p->model, p->target, &p->options, &p->templates);
     if (status != LN_OK) {
         plans_destroy(&p->base);
         return status;
@@ -234,7 +239,7 @@ void ln_plans_abandon(struct ln_plans *plans)
     plans_destroy(plans);
 }
 
-// ---- Changing over ----
+// ---- Exchanging contents ----
 
 static void own_ops(ln_context *ctx)
 {
@@ -335,9 +340,12 @@ static void swap_contents(ln_context *a, ln_context *b)
     own_ops(b);
 }
 
-// The shapes that `ctx` has now, where `shapes` does not say others.
-static ln_status bind_shapes(ln_context *plan, const ln_context *ctx, size_t count,
-                             const ln_input_shape *shapes)
+// ---- Making a plan ----
+
+// The shapes that `ctx` has now, where `shapes` does not say others. The names and dimensions are
+// borrowed, the array is the caller's.
+static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input_shape *shapes,
+                             size_t *out_total, ln_input_shape **out_all)
 {
     size_t total = 0, room = ln_context_input_count(ctx) + count;
     ln_input_shape *all = ln_alloc_array(room, sizeof *all);
@@ -355,27 +363,85 @@ static ln_status bind_shapes(ln_context *plan, const ln_context *ctx, size_t cou
     }
     for (size_t k = 0; k < count; k++)
         all[total++] = shapes[k];
-    ln_status status = ln_context_set_shapes(plan, total, all);
-    ln_free(all);
-    return status;
+    *out_total = total;
+    *out_all = all;
+    return LN_OK;
 }
 
-static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t count,
-                           const ln_input_shape *shapes, ln_context **out_plan)
+static ln_status compile_plan(const shape_plans *p, const ln_context *ctx, size_t count,
+                              const ln_input_shape *shapes, ln_context **out_plan)
 {
     LN_TRY(ln_context_clone(p->model, out_plan));
     (void)ln_context_set_limits(*out_plan, &ctx->limits);
     (*out_plan)->timeout = ctx->timeout;
     (*out_plan)->constants = p->constants;
-    ln_status status = bind_shapes(*out_plan, ctx, count, shapes);
+    LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
+    return ln_context_compile_once(*out_plan, p->target, &p->options);
+}
+
+static ln_status plan_instance(const shape_plans *p, ln_context *instance)
+{
+    instance->constants = p->constants;
+    return ln_context_plan_once(instance, p->target, &p->options);
+}
+
+static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t count,
+                           const ln_input_shape *shapes, ln_context **out_plan)
+{
+    size_t total;
+    ln_input_shape *all;
+    LN_TRY(list_shapes(ctx, count, shapes, &total, &all));
+    ln_status status = ln_templates_make(p->templates, ctx, total, all, out_plan);
     if (status == LN_OK)
-        status = ln_context_compile_once(*out_plan, p->target, &p->options);
+        status =
+            *out_plan ? plan_instance(p, *out_plan) : compile_plan(p, ctx, total, all, out_plan);
+    ln_free(all);
     if (status == LN_OK)
         return LN_OK;
     ln_context_free(*out_plan);
     *out_plan = NULL;
     return status;
 }
+
+// Options that change nothing in what is compiled. What they tell of is told of this very shape.
+static bool is_usual(const ln_optimize_options *options)
+{
+    return !options || (!options->passes && !options->stop_after && options->rule_file_count == 0 &&
+                        options->skip_count == 0 && options->firing_limit == SIZE_MAX &&
+                        !options->wants_firing && !options->avoids_winograd);
+}
+
+static ln_status take_instance(ln_context *ctx, const shape_plans *p,
+                               const ln_optimize_options *options, ln_context *instance)
+{
+    if (options && (options->on_firing || options->on_pass))
+        LN_TRY(ln_context_optimize_with(ctx, p->target, options));
+    LN_TRY(ln_context_plan_once(instance, p->target, &p->options));
+    swap_contents(ctx, instance);
+    return LN_OK;
+}
+
+ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
+                           const ln_optimize_options *options)
+{
+    const shape_plans *p = (const shape_plans *)plans;
+    ln_context *instance = NULL;
+    if (is_usual(options)) {
+        size_t total;
+        ln_input_shape *all;
+        LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
+        ln_status status = ln_templates_make(p->templates, ctx, total, all, &instance);
+        ln_free(all);
+        LN_TRY(status);
+    }
+    if (!instance)
+        return ln_context_compile_once(ctx, p->target, options);
+    ln_status status = take_instance(ctx, p, options, instance);
+    ln_context_free(instance);
+    return status;
+}
+
+// ---- Changing over ----
 
 // A free row, or that of the plan unused for longest.
 static shape_plan *take_row(shape_plans *p)

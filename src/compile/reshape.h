@@ -14,8 +14,17 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
                          struct ln_plans **out_plans);
 void ln_plans_abandon(struct ln_plans *plans); // NULL is fine
 
+// Compiles `ctx` as it has been at `begin`, with the same options: the plan that another shape's
+// context would get if it were reshaped.
+ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
+                           const ln_optimize_options *options);
+
 // ln_context_compile_with for a READY context that needs no plans for other shapes.
 ln_status ln_context_compile_once(ln_context *ctx, const char *target,
                                   const ln_optimize_options *options);
+
+// What is left to do after the passes: limits, and the memory plan.
+ln_status ln_context_plan_once(ln_context *ctx, const char *target,
+                               const ln_optimize_options *options);
 
 #endif

@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates from two witnesses.
+//
+// A witness is a set of shapes whose dynamic dimensions are primes, so that what is equal for two
+// different witnesses is equal for a reason. The model is rewritten for both. Where the results
+// differ in nothing but numbers of parameters, each of which is a quantity of the model as read
+// (compile/facts.h), a multiple of one or of the product of two, they are a template.
+//
+// Sizes of 0 and 1 are special to rules, so each choice of dimensions that have one is a class
+// with a template of its own.
+
+#include "compile/template.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "base/error_state.h"
+#include "base/text.h"
+#include "compile/facts.h"
+#include "ir/context.h"
+#include "ir/param_number.h"
+
+// Classes whose templates are kept; the one made first is dropped for a new one.
+#define MAX_TEMPLATES 8
+#define MAX_SYMBOLS   16
+
+// A number of a parameter: factor * value of `quantities[0]` * value of `quantities[1]`.
+typedef struct expression {
+    ln_param_entry *param; // of the template
+    int index;             // in an array; -1: a number
+    double factor;
+    int quantities[2]; // the second is -1 if there is one only
+} expression;
+
+typedef struct template
+{
+    char *class_key;
+    ln_context *rewritten; // READY; NULL: shapes of this class are compiled one by one
+    ln_facts facts;
+    expression *expressions;
+    size_t expression_count, expression_capacity;
+}
+template;
+
+struct ln_templates {
+    const ln_context *source; // the model as read
+    ln_context *model;        // a copy, bound to the shapes that are looked at; NULL: none yet
+    char *target;
+    ln_optimize_options options;
+    template *templates[MAX_TEMPLATES];
+    size_t made_count;
+};
+
+// ---- Life ----
+
+static void template_destroy(template *t)
+{
+    if (!t)
+        return;
+    ln_free(t->class_key);
+    ln_context_free(t->rewritten);
+    ln_facts_deinit(&t->facts);
+    ln_free(t->expressions);
+    ln_free(t);
+}
+
+ln_status ln_templates_create(const ln_context *model, const char *target,
+                              const ln_optimize_options *options, ln_templates **out_templates)
+{
+    *out_templates = NULL;
+    ln_templates *templates = ln_alloc(sizeof *templates);
+    if (!templates)
+        return LN_NO_MEMORY;
+    *templates = (ln_templates){.source = model, .target = ln_strdup(target), .options = *options};
+    if (!templates->target) {
+        ln_free(templates);
+        return LN_NO_MEMORY;
+    }
+    *out_templates = templates;
+    return LN_OK;
+}
+
+void ln_templates_destroy(ln_templates *templates)
+{
+    if (!templates)
+        return;
+    for (size_t i = 0; i < MAX_TEMPLATES; i++)
+        template_destroy(templates->templates[i]);
+    ln_context_free(templates->model);
+    ln_free(templates->target);
+    ln_free(templates);
+}
+
+// What must not count as "there is no template".
+static bool is_fatal(ln_status status)
+{
+    return status == LN_NO_MEMORY || status == LN_TIMEOUT || status == LN_CANCELLED ||
+           status == LN_INTERNAL;
+}
+
+// ---- Symbols ----
+
+typedef struct symbol {
+    const char *name; // NULL: a dimension that is equal to no other one by name
+    int size;
+    bool is_first; // of nothing but first dimensions, such as a batch
+} symbol;
+
+// The inputs of the model for one set of shapes, and which of their dimensions are symbols.
+typedef struct binding {
+    size_t count;
+    ln_input_shape *shapes;
+    int (*dims)[TL_MAXDIM];
+    int (*symbol_of)[TL_MAXDIM]; // -1: fixed
+    symbol symbols[MAX_SYMBOLS];
+    size_t symbol_count;
+} binding;
+
+static void binding_deinit(binding *b)
+{
+    ln_free(b->shapes);
+    ln_free(b->dims);
+    ln_free(b->symbol_of);
+}
+
+static bool add_symbol(binding *b, const char *name, int d, int size, int *out_index)
+{
+    for (size_t i = 0; i < b->symbol_count && name && *name; i++) {
+        symbol *s = &b->symbols[i];
+        if (!ln_streq(s->name, name))
+            continue;
+        s->is_first = s->is_first && d == 0;
+        *out_index = (int)i;
+        return s->size == size;
+    }
+    if (b->symbol_count == MAX_SYMBOLS)
+        return false;
+    *out_index = (int)b->symbol_count;
+    b->symbols[b->symbol_count++] =
+        (symbol){.name = name && *name ? name : NULL, .size = size, .is_first = d == 0};
+    return true;
+}
+
+// false: its shape is not a matter of symbols.
+static bool read_input(binding *b, const ln_op *op, const ln_input_shape *shape)
+{
+    const ln_param_entry *any = ln_param_list_find(op->op_arg->params, "open");
+    const ln_param_entry *stated = ln_param_list_find(op->op_arg->params, "dims");
+    const ln_param_entry *names = ln_param_list_find(op->op_arg->params, "names");
+    if ((any && any->value_bool) || !stated || stated->array_len != shape->ndim)
+        return false;
+    for (int d = 0; d < shape->ndim; d++) {
+        int *symbol_of = &b->symbol_of[b->count][d];
+        b->dims[b->count][d] = shape->dims[d];
+        *symbol_of = -1;
+        if (stated->value_array_int[d] >= 0)
+            continue;
+        const char *name = names && d < names->array_len ? names->value_array_string[d] : NULL;
+        if (!add_symbol(b, name, d, shape->dims[d], symbol_of))
+            return false;
+    }
+    b->shapes[b->count] =
+        (ln_input_shape){.tname = shape->tname, .ndim = shape->ndim, .dims = b->dims[b->count]};
+    b->count++;
+    return true;
+}
+
+static const ln_input_shape *find_shape(const char *tname, size_t count,
+                                        const ln_input_shape *shapes)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ln_streq(shapes[i].tname, tname))
+            return &shapes[i];
+    return NULL;
+}
+
+// *out_is_fit: the shapes are given, and follow from symbols.
+static ln_status binding_init(binding *b, const ln_context *model, size_t count,
+                              const ln_input_shape *shapes, bool *out_is_fit)
+{
+    size_t input_count = ln_context_input_count(model);
+    *out_is_fit = false;
+    b->shapes = ln_alloc_array(input_count + 1, sizeof *b->shapes);
+    b->dims = ln_alloc_array(input_count + 1, sizeof *b->dims);
+    b->symbol_of = ln_alloc_array(input_count + 1, sizeof *b->symbol_of);
+    if (!b->shapes || !b->dims || !b->symbol_of)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < input_count; i++) {
+        const ln_tensor_entry *entry = ln_context_input(model, i);
+        const ln_op *op = ln_op_table_find(model->op_table, entry->creater);
+        if (!op || !ln_op_is_type(op->op_arg, "input"))
+            continue;
+        const ln_input_shape *shape = find_shape(entry->name, count, shapes);
+        if (!shape || !read_input(b, op, shape))
+            return LN_OK;
+    }
+    *out_is_fit = true;
+    return LN_OK;
+}
+
+// A character for each symbol: its size if that is special, else 'n'. NULL: memory is gone.
+static char *make_class_key(const binding *b)
+{
+    char key[MAX_SYMBOLS + 1] = "";
+    for (size_t i = 0; i < b->symbol_count; i++)
+        key[i] = b->symbols[i].size < 2 ? (char)('0' + b->symbols[i].size) : 'n';
+    return ln_strdup(key);
+}
+
+// ---- Witnesses ----
+
+// A batch multiplies what all tensors take, so symbols of first dimensions have small sizes of
+// their own, unless constants have that length. The others are long enough for no constant to be
+// made of them, but not longer than what is cut out of a table, which often has 512 rows; for
+// models that have less come short ones.
+#define TRY_COUNT 3
+typedef struct witness_sizes {
+    int of_first[MAX_SYMBOLS + 1], of_others[MAX_SYMBOLS + 1]; // end with 0
+} witness_sizes;
+
+#define SMALL_A                                                                                    \
+    {                                                                                              \
+        11, 13, 17, 19                                                                             \
+    }
+#define SMALL_B                                                                                    \
+    {                                                                                              \
+        29, 31, 37, 41                                                                             \
+    }
+#define LARGE_A                                                                                    \
+    {                                                                                              \
+        263, 269, 271, 277, 281, 283, 293, 307                                                     \
+    }
+#define LARGE_B                                                                                    \
+    {                                                                                              \
+        311, 313, 317, 331, 337, 347, 349, 353                                                     \
+    }
+static const witness_sizes sizes[TRY_COUNT][LN_WITNESS_COUNT] = {
+    {{SMALL_A, LARGE_A}, {SMALL_B, LARGE_B}},
+    {{{367, 373, 379, 383}, LARGE_A}, {{389, 397, 401, 409}, LARGE_B}},
+    {{SMALL_A, {47, 53, 59, 61}}, {SMALL_B, {67, 71, 73, 79}}},
+};
+
+// Binds the model to the shapes of a witness. LN_UNSUPPORTED: there are not so many primes.
+static ln_status bind_witness(ln_templates *templates, binding *b, int attempt, int witness)
+{
+    const int *first = sizes[attempt][witness].of_first, *other = sizes[attempt][witness].of_others;
+    int of_symbol[MAX_SYMBOLS];
+    for (size_t i = 0; i < b->symbol_count; i++) {
+        const int **next = b->symbols[i].is_first ? &first : &other;
+        of_symbol[i] = b->symbols[i].size;
+        if (of_symbol[i] < 2)
+            continue;
+        if (**next == 0)
+            return LN_FAIL(LN_UNSUPPORTED, "more dynamic dimensions than witnesses have primes");
+        of_symbol[i] = *(*next)++;
+    }
+    for (size_t k = 0; k < b->count; k++)
+        for (int d = 0; d < b->shapes[k].ndim; d++)
+            if (b->symbol_of[k][d] >= 0)
+                b->dims[k][d] = of_symbol[b->symbol_of[k][d]];
+    return ln_context_set_shapes(templates->model, b->count, b->shapes);
+}
+
+// The limits are those of the real shapes' plans.
+static void lift_limits(ln_context *ctx)
+{
+    ln_limits limits = ln_limits_default();
+    limits.op_count = ctx->limits.op_count;
+    ln_context_set_limits(ctx, &limits);
+}
+
+// *out_is_fit: the facts are those of both witnesses, to whose second the model is bound.
+static ln_status list_facts(ln_templates *templates, template *t, binding *b, int attempt,
+                            bool *out_is_fit)
+{
+    *out_is_fit = false;
+    for (int witness = 0; witness < LN_WITNESS_COUNT; witness++) {
+        ln_status status = bind_witness(templates, b, attempt, witness);
+        if (status != LN_OK)
+            return is_fatal(status) ? status : LN_OK;
+        LN_TRY(ln_facts_list(&t->facts, templates->model, witness));
+    }
+    return ln_facts_compare(&t->facts, out_is_fit);
+}
+
+// ---- Two lists of operators ----
+
+// The rewritten operators of the witnesses.
+typedef struct witnesses {
+    ln_context *ctx[LN_WITNESS_COUNT];
+    ln_status status[LN_WITNESS_COUNT];
+} witnesses;
+
+static bool has_same_tensors(const ln_list *a, const ln_list *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        const ln_tensor_list_entry *x = a->data, *y = b->data;
+        if (!ln_streq(x->name, y->name) || !ln_streq(x->arg_name, y->arg_name))
+            return false;
+    }
+    return !a && !b;
+}
+
+static bool is_multiple(const ln_quantity *p, const ln_quantity *q, const double numbers[2],
+                        double *out_factor)
+{
+    double unit[LN_WITNESS_COUNT];
+    for (int w = 0; w < LN_WITNESS_COUNT; w++)
+        unit[w] = p->at[w] * (q ? q->at[w] : 1);
+    *out_factor = numbers[0] / unit[0];
+    return *out_factor >= 1 && *out_factor == floor(*out_factor) &&
+           *out_factor * unit[0] == numbers[0] && *out_factor * unit[1] == numbers[1];
+}
+
+// What both numbers are; false: nothing that is known.
+static bool find_expression(const ln_facts *facts, const double numbers[2], expression *e)
+{
+    const ln_quantity *all = facts->quantities;
+    int count = (int)facts->quantity_count;
+    e->factor = 1;
+    e->quantities[1] = -1;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        if (all[e->quantities[0]].at[0] == numbers[0] && all[e->quantities[0]].at[1] == numbers[1])
+            return true;
+    if (numbers[0] != floor(numbers[0]) || numbers[1] != floor(numbers[1]))
+        return false;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        if (is_multiple(&all[e->quantities[0]], NULL, numbers, &e->factor))
+            return true;
+    for (e->quantities[0] = 0; e->quantities[0] < count; e->quantities[0]++)
+        for (e->quantities[1] = 0; e->quantities[1] <= e->quantities[0]; e->quantities[1]++)
+            if (is_multiple(&all[e->quantities[0]], &all[e->quantities[1]], numbers, &e->factor))
+                return true;
+    return false;
+}
+
+// *out_is_fit stays unless the numbers are no expression.
+static ln_status compare_numbers(template *t, ln_param_entry *param, int index, double a, double b,
+                                 bool *out_is_fit)
+{
+    if (memcmp(&a, &b, sizeof a) == 0)
+        return LN_OK;
+    expression e = {.param = param, .index = index};
+    *out_is_fit = find_expression(&t->facts, (double[]){a, b}, &e);
+    if (!*out_is_fit)
+        return LN_OK;
+    if (t->expression_count == t->expression_capacity) {
+        size_t capacity = 2 * t->expression_capacity + 64;
+        expression *more = ln_realloc(t->expressions, capacity * sizeof *more);
+        if (!more)
+            return LN_NO_MEMORY;
+        t->expressions = more;
+        t->expression_capacity = capacity;
+    }
+    t->expressions[t->expression_count++] = e;
+    return LN_OK;
+}
+
+static bool has_same_words(const ln_param_entry *a, const ln_param_entry *b)
+{
+    for (int i = 0; i < a->array_len; i++)
+        if (!ln_streq(a->value_array_string[i], b->value_array_string[i]))
+            return false;
+    return true;
+}
+
+static ln_status compare_param(template *t, ln_param_entry *a, const ln_param_entry *b,
+                               bool *out_is_fit)
+{
+    *out_is_fit =
+        ln_streq(a->arg_name, b->arg_name) && a->type == b->type && a->array_len == b->array_len;
+    if (!*out_is_fit)
+        return LN_OK;
+    switch (a->type) {
+    case LN_PARAM_NUMBER:
+        return compare_numbers(t, a, -1, a->value_double, b->value_double, out_is_fit);
+    case LN_PARAM_ARRAY_NUMBER:
+        for (int i = 0; i < a->array_len && *out_is_fit; i++)
+            LN_TRY(compare_numbers(t, a, i, a->value_array_double[i], b->value_array_double[i],
+                                   out_is_fit));
+        return LN_OK;
+    case LN_PARAM_STRING: *out_is_fit = ln_streq(a->value_string, b->value_string); return LN_OK;
+    case LN_PARAM_BOOL: *out_is_fit = a->value_bool == b->value_bool; return LN_OK;
+    case LN_PARAM_ARRAY_STRING: *out_is_fit = has_same_words(a, b); return LN_OK;
+    case LN_PARAM_ARRAY_BOOL:
+        *out_is_fit = a->array_len == 0 || memcmp(a->value_array_bool, b->value_array_bool,
+                                                  (size_t)a->array_len * sizeof(ln_bool)) == 0;
+        return LN_OK;
+    case LN_PARAM_NULL:
+    case LN_PARAM_INVALID: break;
+    }
+    return LN_OK;
+}
+
+static bool has_same_inner_shape(const witnesses *w, const ln_list *listed_tensors)
+{
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, listed_tensors) {
+        const ln_tensor_entry *a = ln_tensor_table_find(w->ctx[0]->tensor_table, listed->name);
+        const ln_tensor_entry *b = ln_tensor_table_find(w->ctx[1]->tensor_table, listed->name);
+        if (!a || !b || a->is_open != b->is_open || a->tensor->ndim != b->tensor->ndim)
+            return false;
+        for (int d = 1; d < a->tensor->ndim; d++)
+            if (a->tensor->dims[d] != b->tensor->dims[d])
+                return false;
+    }
+    return true;
+}
+
+// Of several algorithms the arch has chosen one by the sizes, without that of the batch: it might
+// choose another one elsewhere.
+static bool is_chosen_by_size(const witnesses *w, const ln_op *op)
+{
+    return ln_param_list_find(op->op_arg->params, "algorithm") &&
+           !(has_same_inner_shape(w, op->op_arg->tensors_in) &&
+             has_same_inner_shape(w, op->op_arg->tensors_out));
+}
+
+static ln_status compare_op(template *t, const witnesses *w, const ln_op *op, bool *out_is_fit)
+{
+    const ln_op *other = ln_op_table_find(w->ctx[1]->op_table, op->op_arg->name);
+    *out_is_fit = other && ln_streq(op->op_arg->optype, other->op_arg->optype) &&
+                  ln_streq(op->op_arg->arch, other->op_arg->arch) &&
+                  has_same_tensors(op->op_arg->tensors_in, other->op_arg->tensors_in) &&
+                  has_same_tensors(op->op_arg->tensors_out, other->op_arg->tensors_out) &&
+                  !is_chosen_by_size(w, op);
+    const ln_list *a = op->op_arg->params, *b = *out_is_fit ? other->op_arg->params : NULL;
+    for (; a && b && *out_is_fit; a = a->next, b = b->next)
+        LN_TRY(compare_param(t, a->data, b->data, out_is_fit));
+    *out_is_fit = *out_is_fit && !a && !b;
+    return LN_OK;
+}
+
+static ln_status compare_lists(template *t, const witnesses *w, bool *out_is_fit)
+{
+    *out_is_fit = ln_list_length(w->ctx[0]->ops) == ln_list_length(w->ctx[1]->ops);
+    const ln_op *op;
+    LN_LIST_FOREACH (op, w->ctx[0]->ops) {
+        if (!*out_is_fit)
+            break;
+        LN_TRY(compare_op(t, w, op, out_is_fit));
+    }
+    return LN_OK;
+}
+
+// ---- Making a template ----
+
+// The second is only compared by names: its order does not matter.
+static void rewrite_witness(const ln_templates *templates, witnesses *w, int witness)
+{
+    ln_optimize_options options = templates->options;
+    options.stop_after = witness == 0 ? NULL : "schedule";
+    w->status[witness] = ln_context_optimize_with(w->ctx[witness], templates->target, &options);
+}
+
+static ln_status clone_witness(const ln_templates *templates, witnesses *w, int witness)
+{
+    LN_TRY(ln_context_clone(templates->model, &w->ctx[witness]));
+    w->ctx[witness]->timeout = templates->model->timeout;
+    lift_limits(w->ctx[witness]);
+    return LN_OK;
+}
+
+static ln_status rewrite_witnesses(ln_templates *templates, template *t, binding *b, int attempt,
+                                   witnesses *w, bool *out_is_fit)
+{
+    *out_is_fit = false;
+    LN_TRY(clone_witness(templates, w, 1));
+    LN_TRY(bind_witness(templates, b, attempt, 0));
+    LN_TRY(clone_witness(templates, w, 0));
+    for (int witness = 0; witness < LN_WITNESS_COUNT; witness++) {
+        rewrite_witness(templates, w, witness);
+        if (w->status[witness] != LN_OK)
+            return is_fatal(w->status[witness]) ? w->status[witness] : LN_OK;
+    }
+    LN_TRY(compare_lists(t, w, out_is_fit));
+    if (*out_is_fit) {
+        t->rewritten = w->ctx[0];
+        w->ctx[0] = NULL;
+    }
+    return LN_OK;
+}
+
+static ln_status fill_template(ln_templates *templates, template *t, binding *b)
+{
+    bool is_fit = false;
+    int attempt = 0;
+    for (; attempt < TRY_COUNT && !is_fit; attempt++) {
+        ln_facts_deinit(&t->facts);
+        LN_TRY(list_facts(templates, t, b, attempt, &is_fit));
+    }
+    if (!is_fit)
+        return LN_OK;
+    witnesses w = {0};
+    ln_status status = rewrite_witnesses(templates, t, b, attempt - 1, &w, &is_fit);
+    ln_context_free(w.ctx[0]);
+    ln_context_free(w.ctx[1]);
+    return status;
+}
+
+// Takes `class_key` over. The model may be bound to another shape afterwards.
+static ln_status make_template(ln_templates *templates, char *class_key, binding *b,
+                               template **out_template)
+{
+    template *t = ln_alloc(sizeof *t);
+    if (!t) {
+        ln_free(class_key);
+        return LN_NO_MEMORY;
+    }
+    *t = (template){.class_key = class_key};
+    ln_limits limits = templates->model->limits;
+    lift_limits(templates->model);
+    ln_error_state earlier;
+    ln_error_save(&earlier);
+    ln_status status = fill_template(templates, t, b);
+    ln_context_set_limits(templates->model, &limits);
+    if (status != LN_OK) {
+        template_destroy(t);
+        return status;
+    }
+    ln_error_restore(&earlier); // of a witness that fails nobody hears
+    template **row = &templates->templates[templates->made_count++ % MAX_TEMPLATES];
+    template_destroy(*row);
+    *row = *out_template = t;
+    return LN_OK;
+}
+
+static ln_status find_template(ln_templates *templates, binding *b, template **out_template)
+{
+    char *class_key = make_class_key(b);
+    if (!class_key)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < MAX_TEMPLATES; i++) {
+        if (!templates->templates[i] || !ln_streq(templates->templates[i]->class_key, class_key))
+            continue;
+        ln_free(class_key);
+        *out_template = templates->templates[i];
+        return LN_OK;
+    }
+    return make_template(templates, class_key, b, out_template);
+}
+
+// ---- Instances ----
+
+static bool set_numbers(const template *t)
+{
+    for (size_t i = 0; i < t->expression_count; i++) {
+        const expression *e = &t->expressions[i];
+        double x = e->factor * t->facts.quantities[e->quantities[0]].value;
+        if (e->quantities[1] >= 0)
+            x *= t->facts.quantities[e->quantities[1]].value;
+        if (fabs(x) > INT32_MAX)
+            return false;
+        ln_param_entry *p = e->param;
+        *(e->index < 0 ? &p->value_double : &p->value_array_double[e->index]) = x;
+        *(e->index < 0 ? &p->value_float : &p->value_array_float[e->index]) =
+            ln_param_saturate_float(x);
+        *(e->index < 0 ? &p->value_int : &p->value_array_int[e->index]) = ln_param_saturate_int(x);
+    }
+    return true;
+}
+
+// A tensor that has kept its name has the shape that the model as read gives it.
+static bool agrees(const ln_context *instance, const ln_context *model)
+{
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(instance->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *made = value;
+        const ln_tensor_entry *read = ln_tensor_table_find(model->tensor_table, made->name);
+        if (read && (made->is_open != read->is_open || made->tensor->dtype != read->tensor->dtype ||
+                     !tl_tensor_issameshape(made->tensor, read->tensor)))
+            return false;
+    }
+    return true;
+}
+
+static ln_status make_instance(const ln_templates *templates, template *t, const ln_context *ctx,
+                               ln_context **out_instance)
+{
+    bool is_fit = false;
+    LN_TRY(ln_facts_derive(&t->facts, templates->model, &is_fit));
+    if (!is_fit || !set_numbers(t))
+        return LN_OK;
+    ln_error_state earlier;
+    ln_error_save(&earlier);
+    ln_context_set_limits(t->rewritten, &ctx->limits);
+    t->rewritten->timeout = ctx->timeout;
+    ln_context *instance = NULL;
+    ln_status status = ln_context_clone(t->rewritten, &instance);
+    if (is_fatal(status))
+        return status;
+    ln_error_restore(&earlier);
+    if (status == LN_OK && agrees(instance, templates->model))
+        *out_instance = instance;
+    else
+        ln_context_free(instance);
+    return LN_OK;
+}
+
+// ---- From a model to an instance ----
+
+static bool can_have_templates(const ln_templates *templates, const binding *b)
+{
+    bool is_any_generic = false;
+    for (size_t i = 0; i < b->symbol_count; i++)
+        is_any_generic = is_any_generic || b->symbols[i].size >= 2;
+    return is_any_generic && !templates->source->graphs && !templates->options.tunes;
+}
+
+static ln_status need_model(ln_templates *templates, const ln_context *ctx)
+{
+    if (templates->model && templates->model->state != LN_CONTEXT_READY) {
+        ln_context_free(templates->model);
+        templates->model = NULL;
+    }
+    if (!templates->model)
+        LN_TRY(ln_context_clone(templates->source, &templates->model));
+    ln_context_set_limits(templates->model, &ctx->limits);
+    templates->model->timeout = ctx->timeout;
+    return LN_OK;
+}
+
+static ln_status make_for(ln_templates *templates, const ln_context *ctx, binding *b, size_t count,
+                          const ln_input_shape *shapes, ln_context **out_instance)
+{
+    LN_TRY(need_model(templates, ctx));
+    template *t;
+    LN_TRY(find_template(templates, b, &t));
+    if (!t->rewritten)
+        return LN_OK;
+    LN_TRY(ln_context_set_shapes(templates->model, count, shapes));
+    return make_instance(templates, t, ctx, out_instance);
+}
+
+ln_status ln_templates_make(ln_templates *templates, const ln_context *ctx, size_t count,
+                            const ln_input_shape *shapes, ln_context **out_instance)
+{
+    *out_instance = NULL;
+    binding b = {0};
+    bool is_fit;
+    ln_status status = binding_init(&b, templates->source, count, shapes, &is_fit);
+    if (status == LN_OK && is_fit && can_have_templates(templates, &b))
+        status = make_for(templates, ctx, &b, count, shapes, out_instance);
+    binding_deinit(&b);
+    return status;
+}
