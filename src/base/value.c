@@ -223,8 +223,36 @@ ln_status ln_value_append(ln_document *document, ln_value *parent, const char *k
 
 // ---- Numbers ----
 
+// Up to 15 digits, of which some are after the point: both their integer and the power of ten are
+// exact doubles, so that the quotient is the nearest one (Clinger's fast path). False: it is none.
+static bool read_short(const char *spelling, size_t len, double *out_number)
+{
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    bool is_negative = len > 0 && spelling[0] == '-';
+    size_t i = is_negative, point = len;
+    if (len == i || len > 16)
+        return false;
+    int64_t digits = 0;
+    for (; i < len; i++) {
+        if (spelling[i] == '.')
+            point = i + 1;
+        else if (spelling[i] >= '0' && spelling[i] <= '9')
+            digits = digits * 10 + (spelling[i] - '0');
+        else
+            return false;
+    }
+    if (digits >= INT64_C(1000000000000000))
+        return false;
+    double number = (double)digits / powers[len - point];
+    *out_number = is_negative ? -number : number;
+    return true;
+}
+
 bool ln_number_read(const char *spelling, size_t len, double *out_number)
 {
+    if (read_short(spelling, len, out_number))
+        return true;
     // 12.5e3 and 125e2 are the same number, and the second has no decimal point that strtod would
     // look up in the process locale.
     char digits[LN_VALUE_MAX_DIGITS + 32];

@@ -7,6 +7,7 @@
 #include "base/value.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,8 +118,25 @@ bool ln_value_is_utf8(const char *text)
     return len > 0;
 }
 
+// Whether all bytes are ASCII and none is NUL.
+static bool is_plain(const char *p, const char *end)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080), ones = high >> 7;
+    uint64_t word;
+    for (; (size_t)(end - p) >= sizeof word; p += sizeof word) {
+        memcpy(&word, p, sizeof word);
+        if ((word | (word - ones)) & high)
+            return false;
+    }
+    while (p<end && * p> 0 && *p < 0x7f)
+        p++;
+    return p == end;
+}
+
 static ln_status check_utf8(reader r)
 {
+    if (is_plain(r.p, r.end))
+        return LN_OK;
     while (r.p < r.end) {
         int len = utf8_len(r.p, r.end);
         if (len == 0 && *r.p == '\0')
@@ -140,6 +158,8 @@ static ln_status skip_space(reader *r)
         int c = peek(r);
         if (is_blank(c) || c == '\n') {
             advance(r);
+        } else if (c != '/') {
+            return LN_OK;
         } else if (starts_with(r, "//")) {
             while (peek(r) >= 0 && peek(r) != '\n')
                 advance(r);
@@ -222,11 +242,14 @@ static ln_status read_escape(reader *r, char *out, size_t *inout_len)
 }
 
 // The quote that ends the string whose content starts at `p`; NULL when there is none.
-static const char *find_quote(const reader *r, char quote)
+// *out_is_plain is set where the content is the string as it is, on one line.
+static const char *find_quote(const reader *r, char quote, bool *out_is_plain)
 {
+    *out_is_plain = true;
     for (const char *p = r->p; p < r->end; p++) {
         if (*p == quote)
             return p;
+        *out_is_plain = *out_is_plain && *p != '\\' && (unsigned char)*p >= ' ';
         if (*p == '\\' && p + 1 < r->end && (quote == '"' || p[1] == quote))
             p++;
     }
@@ -238,7 +261,8 @@ static ln_status read_quoted(reader *r, const char **out_text, size_t *out_len)
 {
     ln_place start = here(r);
     char quote = *r->p++;
-    const char *close = find_quote(r, quote);
+    bool is_plain_text;
+    const char *close = find_quote(r, quote, &is_plain_text);
     if (!close)
         return ln_fail_at(start, LN_SYNTAX, "this string has no end, add %c", quote);
     char *text = ln_document_alloc(r->document, (size_t)(close - r->p) + 1);
@@ -246,6 +270,11 @@ static ln_status read_quoted(reader *r, const char **out_text, size_t *out_len)
         return LN_NO_MEMORY;
 
     size_t len = 0;
+    if (is_plain_text) {
+        len = (size_t)(close - r->p);
+        memcpy(text, r->p, len);
+        r->p = close;
+    }
     while (r->p < close) {
         int c = peek(r);
         if (c == '\\' && quote == '"') {
@@ -272,7 +301,7 @@ static ln_status read_quoted(reader *r, const char **out_text, size_t *out_len)
 // ''' and a line end: the start of a heredoc.
 static bool at_heredoc(const reader *r)
 {
-    if (r->dialect == LN_DIALECT_JSON || !starts_with(r, "'''"))
+    if (r->dialect == LN_DIALECT_JSON || peek(r) != '\'' || !starts_with(r, "'''"))
         return false;
     const char *p = r->p + 3;
     while (p < r->end && is_blank((unsigned char)*p))

@@ -264,7 +264,14 @@ TEST(numbers_read_as_strtod_reads_them)
                                             "9007199254740992.9999999999999999999999",
                                             "1E+05",
                                             "-0.0",
-                                            "1e-0"};
+                                            "1e-0",
+                                            "-0",
+                                            "0.3",
+                                            "-3.14159265358979",
+                                            "999999999999999",
+                                            "1000000000000000",
+                                            "0.00000000000007",
+                                            "12345.6789012345"};
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         ln_document *document;
         CHECK_OK(parse(spellings[i], LN_DIALECT_JSON, &document));
