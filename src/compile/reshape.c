@@ -118,12 +118,47 @@ static ln_status need_workspace(shape_plans *p, const ln_context *ctx)
     return LN_OK;
 }
 
+// Of the plans that are not in use and hold memory: the one unused for longest. NULL: none.
+static shape_plan *oldest_loaded(shape_plans *p)
+{
+    shape_plan *oldest = NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        shape_plan *row = &p->plans[i];
+        bool is_loaded = row->ctx && row->ctx->state == LN_CONTEXT_LOADED;
+        if (is_loaded && (!oldest || row->last_use < oldest->last_use))
+            oldest = row;
+    }
+    return oldest;
+}
+
+// Whether the constants that only plans out of use have, and what `ctx` has planned, are within
+// the limit for each memory.
+static bool is_within_limit(const shape_plans *p, const ln_context *ctx)
+{
+    for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t sum = ctx->mem_sizes[m];
+        for (size_t i = 0; i < p->count; i++) {
+            const ln_context *other = p->plans[i].ctx;
+            bool has_own = other && other->static_memory != p->statics;
+            size_t own = has_own ? ln_memory_size(other->static_memory, (ln_mem_type)m) : 0;
+            if (!ln_size_add(sum, own, &sum))
+                return false;
+        }
+        if (sum > ctx->limits.memory_byte_count)
+            return false;
+    }
+    return true;
+}
+
 static ln_status allocate(struct ln_plans *base, const ln_context *ctx, ln_memory **out_statics,
                           ln_memory **out_workspace)
 {
     shape_plans *p = (shape_plans *)base;
     const size_t *begins = ctx->constants ? ln_constants_ends(ctx->constants) : NULL;
     *out_workspace = NULL;
+    shape_plan *oldest;
+    while (!is_within_limit(p, ctx) && (oldest = oldest_loaded(p)))
+        ln_context_unload_alone(oldest->ctx);
     LN_TRY(
         ln_memory_create_after(begins ? p->statics : NULL, begins, ctx->static_sizes, out_statics));
     ln_status status = need_workspace(p, ctx);
