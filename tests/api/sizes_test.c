@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "tests/oom.h"
+
 #define UP_TO(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
 
 // The first `byte_count` bytes of a structure, and nothing after them; or all of it, and a tail.
@@ -92,6 +94,35 @@ TEST(functions_without_a_size_are_there_for_linked_programs)
     ln_context_get_limits(ctx, &got);
     CHECK_EQ(got.op_count, 7);
     ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(memory_that_runs_out_leaves_no_arch_observer_or_request)
+{
+    CHECK_OK(ln_arch_init());
+    size_t byte_count = UP_TO(ln_arch, arch_name);
+    ln_arch *old = cut(&toy, sizeof toy, byte_count, 0);
+    CHECK_OK(ln_arch_register_sized(old, byte_count)); // the registry has capacity from now on
+    CHECK_OK(ln_arch_unregister("toy"));
+    const ln_observer observer = {.user = old};
+    OOM_SWEEP(n)
+    {
+        ln_status status = ln_arch_register_sized(old, byte_count);
+        CHECK_EQ(opened, status == LN_OK);
+        if (status == LN_OK)
+            CHECK_OK(ln_arch_unregister("toy"));
+        ln_context *ctx = ln_context_create();
+        ln_cancel *cancel = ln_cancel_create();
+        if (ctx && cancel) {
+            ln_status set = ln_context_set_observer(ctx, &observer);
+            CHECK(set == LN_OK || set == LN_NO_MEMORY);
+            CHECK_OK(ln_context_set_cancel(ctx, cancel));
+        }
+        ln_cancel_release(cancel);
+        ln_context_free(ctx);
+        CHECK(status == LN_OK || status == LN_NO_MEMORY);
+    }
+    free(old);
     ln_arch_cleanup();
 }
 
@@ -318,6 +349,7 @@ TEST(observers_and_pools_of_another_version_work_or_are_refused)
 TEST_LIST(an_arch_of_an_older_program_has_zeros_beyond,
           an_arch_of_a_newer_program_says_nothing_new_or_is_refused,
           functions_without_a_size_are_there_for_linked_programs,
+          memory_that_runs_out_leaves_no_arch_observer_or_request,
           what_is_known_about_an_operator_says_its_size, a_format_of_an_older_program_reads,
           limits_of_another_version_keep_the_defaults_or_are_refused,
           options_of_another_version_keep_the_defaults_or_are_refused,
