@@ -171,7 +171,7 @@ static ln_status parse_out(ln_rule_parser *p, bool is_result, bool is_first, ln_
     size_t before = p->name_count;
     LN_TRY(ln_rule_take_known_or_new(p, false, &out->name));
     bool is_new = p->name_count > before;
-    if (is_result && is_new && (ln_rule_at_sign(p, LN_RULE_SIGN_REST) || ln_rule_at_sign(p, '?')))
+    if (is_result && is_new && ln_rule_at_sign(p, LN_RULE_SIGN_REST))
         return ln_fail_at(place, LN_SYNTAX, "'%s' is new; how many tensors would it stand for?",
                           p->names[out->name]);
     LN_TRY(parse_mark(p, place, is_new, out));

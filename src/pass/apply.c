@@ -397,11 +397,16 @@ static ln_status bypass(site *s, ln_op *forward)
     return status == LN_OK ? remove_forward(s, forward) : status;
 }
 
-static ln_status bypass_aliases(site *s, const ln_rule *rule, ln_op *const *new_ops)
+static ln_status bypass_aliases(site *s, const ln_match *match, ln_op *const *new_ops)
 {
-    for (size_t i = 0; i < rule->result_count; i++)
+    const ln_rule *rule = match->rule;
+    for (size_t i = 0, made = 0; i < rule->result_count; i++) {
+        if (match->is_left_out[i])
+            continue;
         if (rule->result[i].is_alias)
-            LN_TRY(bypass(s, new_ops[i]));
+            LN_TRY(bypass(s, new_ops[made]));
+        made++;
+    }
     return LN_OK;
 }
 
@@ -418,14 +423,13 @@ ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window
     ln_status status = push_removed(&removed, match);
     for (const ln_list *l = new_ops; l && result_count < LN_RULE_MAX_STATEMENTS; l = l->next)
         results[result_count++] = l->data;
-    const ln_rule *rule = match->rule; // the match's names go with the operators
     if (status == LN_OK)
         status = exchange(&s, window, removed.list, new_ops);
     else
         ln_op_list_free_lists_too(new_ops);
     ln_list_free(removed.list);
     if (status == LN_OK)
-        status = bypass_aliases(&s, rule, results);
+        status = bypass_aliases(&s, match, results); // its names have gone with the operators
     *position = ctx->ops ? s.position : NULL;
     return status;
 }

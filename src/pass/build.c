@@ -269,7 +269,6 @@ static ln_status build_params(const builder *b, const ln_op *proto, const ln_rul
 
 // ---- Tensors ----
 
-// Positions count on after `xs...` by its tensors, after an absent `x?` by one.
 static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_op *statement,
                            ln_list **ins)
 {
@@ -287,7 +286,7 @@ static ln_status build_ins(const builder *b, const ln_op *proto, const ln_rule_o
                                position + j);
             LN_TRY(ln_tensor_list_push(ins, arg_name, tensors[j]));
         }
-        position += count == 0 && !in->is_rest ? 1 : count;
+        position = ln_match_next_position(proto->op_arg, in, position, count);
     }
     return LN_OK;
 }
@@ -386,7 +385,8 @@ static ln_status build_ops(builder *b, ln_list **ops)
 {
     for (size_t i = 0; i < b->match->rule->result_count; i++) {
         const ln_rule_op *statement = &b->match->rule->result[i];
-        for (size_t j = 0; ln_match_each(b->match, statement, j); j++) {
+        for (size_t j = 0; !b->match->is_left_out[i] && ln_match_each(b->match, statement, j);
+             j++) {
             ln_op *op;
             LN_TRY(build_op(b, statement, *ops, &op));
             ln_status status = ln_list_push(ops, op);

@@ -28,6 +28,8 @@ typedef struct ln_match {
         size_t first;
         size_t count;
     } lists[LN_RULE_MAX_NAMES];
+    // Statements of the result that make no operator (match_left_out.c).
+    bool is_left_out[LN_RULE_MAX_STATEMENTS];
     // Operators of the pattern that stay: the result reads from them, or somebody else does.
     bool stays[LN_RULE_MAX_STATEMENTS];
 
@@ -55,6 +57,16 @@ bool ln_match_each(ln_match *match, const ln_rule_op *statement, size_t i);
 
 // Whether a firing removes `op`.
 bool ln_match_removes(const ln_match *match, const ln_op *op);
+
+// ---- match_left_out.c: what is made of an optional tensor that is not there? ----
+
+// Fills in `match->is_left_out`, and gives names of tensors that are not made no tensor.
+void ln_match_find_left_out(ln_match *match);
+
+// The position of the input after `in`, which stands at `position` and for `count` tensors. One
+// that is absent leaves a gap, but not among those of a variadic argument.
+size_t ln_match_next_position(const ln_op_arg *proto, const ln_rule_arg *in, size_t position,
+                              size_t count);
 
 // ---- match_guard.c: may the rule fire? ----
 

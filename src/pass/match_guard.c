@@ -43,7 +43,7 @@ static bool result_reads(const ln_match *match, const char *tensor)
 {
     for (size_t i = 0; i < match->rule->result_count; i++) {
         const ln_rule_op *op = &match->rule->result[i];
-        if (stand_for(match, op->ins, op->in_count, tensor))
+        if (!match->is_left_out[i] && stand_for(match, op->ins, op->in_count, tensor))
             return true;
     }
     return false;
@@ -410,7 +410,7 @@ static bool has_values(const ln_context *ctx, ln_match *match)
 {
     for (size_t i = 0; i < match->rule->result_count; i++) {
         const ln_rule_op *op = &match->rule->result[i];
-        for (size_t j = 0; ln_match_each(match, op, j); j++)
+        for (size_t j = 0; !match->is_left_out[i] && ln_match_each(match, op, j); j++)
             if (!has_values_of(ctx, match, op))
                 return false;
     }
@@ -420,6 +420,7 @@ static bool has_values(const ln_context *ctx, ln_match *match)
 bool ln_match_is_allowed(const ln_context *ctx, ln_match *match)
 {
     const ln_rule *rule = match->rule;
+    ln_match_find_left_out(match);
     for (size_t i = 0; i < rule->result_count; i++)
         if (rule->result[i].is_alias && !alias_fits(ctx, match, &rule->result[i]))
             return false;

@@ -447,6 +447,29 @@ TEST(an_input_may_be_absent)
                   "in()->x; in()->b; neg(x)->n; opt(n,b)->y; ");
 }
 
+TEST(what_an_absent_tensor_would_become_is_left_out)
+{
+#define NEGATED "rule r [exact] y = opt(l, b?) l = neg(m) m = neg(n) n = neg(x)\n"
+    const char *rule = NEGATED "  => c? = neg(b?) s = cat(c?, x) y = relu(s)\n";
+    check_rewrite(
+        "present",
+        LINES("in -> x", "in -> b", "neg x -> n", "neg n -> m", "neg m -> l", "opt l b -> y"), rule,
+        "in()->x; in()->b; neg(b)->y_c; cat(y_c,x)->y_s; relu(y_s)->y; ");
+    check_rewrite("absent",
+                  LINES("in -> x", "neg x -> n", "neg n -> m", "neg m -> l", "opt l -> y"), rule,
+                  "in()->x; cat(x)->y_s; relu(y_s)->y; ");
+    check_rewrite("and what only that reads",
+                  LINES("in -> x", "neg x -> n", "neg n -> m", "neg m -> l", "opt l -> y"),
+                  NEGATED "  => u? = neg(x) c? = add(b?, u?) y = cat(x, c?)\n",
+                  "in()->x; cat(x)->y; ");
+    check_rewrite("an output",
+                  LINES("in -> x", "neg x -> n", "neg n -> m", "split m -> a", "relu a -> z"),
+                  "rule r [exact] a, b? = split(m) m = neg(n) n = neg(x)\n"
+                  "  => a = relu(x) b? = neg(x)\n",
+                  "in()->x; relu(x)->a; relu(a)->z; ");
+#undef NEGATED
+}
+
 // ---- Wide rules: several roots ----
 
 TEST(a_result_makes_outputs_of_any_operator_it_replaces)
@@ -1152,6 +1175,7 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           no_tensor_becomes_an_output_by_a_firing,
           operands_that_may_change_places_are_tried_both_ways, some_inputs_are_named_together,
           each_of_several_outputs_gets_an_operator, an_input_may_be_absent,
+          what_an_absent_tensor_would_become_is_left_out,
           a_result_makes_outputs_of_any_operator_it_replaces,
           a_result_never_reads_what_depends_on_it,
           constants_before_and_inside_a_window_go_when_unread, rules_may_lessen_weight_or_sink,
