@@ -257,12 +257,6 @@ static const row rows[] = {
          "[2, 1, 1, 40]") "attention(q=x, k=x, v=x, mask=m | dst=y | heads=4, head_size=8, k_first=32, v_first=64);\n"},
     {"attention_cpu", "40 keys, causal", 0.5, 1,
      INPUT("[2, 40, 32]") "attention(q=x, k=x, v=x | dst=y | heads=4, is_causal=1);\n"},
-    {"ms_Attention_cpu", "", 0.5, 1,
-     INPUT("[2, 20, 16]") CONSTANT("w", "[16, 48]") CONSTANT(
-         "b", "[48]") "ms_Attention(input=x, weights=w, bias=b | output=y | num_heads=4);\n"},
-    {"ms_MultiHeadAttention_cpu", "", 0.5, 1,
-     INPUT(
-         "[2, 40, 32]") "ms_MultiHeadAttention(query=x, key=x, value=x | output=y | num_heads=4);\n"},
     {"ms_EmbedLayerNormalization_cpu", "", 2, 8,
      INPUT("[10, 100]") CONSTANT("s", "[100]") OFFSET
      "create(| dst=ids | dtype=TL_INT32, dims=[1, 3], data=[9, 2, 0]);\n"

@@ -93,6 +93,7 @@ static const source sources[] = {
     {"Multinomial", "odds", "input", "TL_FLOAT", "[2, 3]"},
     {"NegativeLogLikelihoodLoss", "target", "create", "TL_INT64", "[1, 2, 2]"},
     {"SoftmaxCrossEntropyLoss", "target", "create", "TL_INT64", "[1, 2, 2]"},
+    {"attention_mask", "i", "create", "TL_INT32", "[2]"},
     {"ms_EmbedLayerNormalization", "beta", "create", "TL_FLOAT", "[4]"},
     {"ms_EmbedLayerNormalization", "gamma", "create", "TL_FLOAT", "[4]"},
     {"ms_EmbedLayerNormalization", "ids", "create", "TL_INT32", "[2, 3]"},

@@ -1365,6 +1365,26 @@ def yolo_cases():
         [(9 * k + at, x) for k in range(7) for at, x in ((k, NAN), (8, INF), (7, -INF))])
 
 
+def attention_mask_cases():
+    """Two sequences of two queries and three keys after a past of two: five keys."""
+    keys, nothing = range(5), [[[0] * 5]] * 2
+    for name, dims, mask, hidden in (
+            ('ends', [2], [4, 1], [[[k >= 4 for k in keys]], [[k >= 1 for k in keys]]]),
+            ('ends_and_starts', [4], [4, 5, 2, 0], [[[k >= 4 or k < 2 for k in keys]], nothing[0]]),
+            ('keys', [2, 5], [1, 0, 1, 1, 0, 2, -1, 1, 1, 1], [[[0, 1, 0, 0, 1]], [[0, 1, 0, 0, 0]]]),
+            ('new_keys', [2, 3], [0, 1, 1, 1, 1, 0], [[[0, 0, 1, 0, 0]], [[0, 0, 0, 0, 1]]]),
+            ('queries', [2, 2, 5], [1, 0, 0, 0, 0] * 4, [[[0, 1, 1, 1, 1]] * 2] * 2),
+            ('nothing', [2, 1], [0, 0], nothing)):
+        case = Case(f'attention_mask_{name}')
+        case.give('mask', tensor('TL_INT32', dims, mask))
+        case.give('q', tensor('TL_FLOAT', [2, 2, 4], [NAN] * 16))
+        case.give('k', tensor('TL_FLOAT', [2, 2, 3, 2], [NAN] * 24))
+        case.give('past', tensor('TL_FLOAT', [2, 2, 2, 2], [NAN] * 16))
+        case.op('attention_mask', {'mask': 'mask', 'q': 'q', 'k': 'k', 'past': 'past'}, {'dst': 'dst'}, value=-2.5)
+        case.expect(dst=tensor('TL_FLOAT', [2, 1, len(hidden[0]), 5],
+                               [-2.5 if x else 0 for rows in hidden for row in rows for x in row]))
+
+
 # ---- Writing ----
 
 def safetensors_bytes(tensors):
@@ -1388,7 +1408,7 @@ def main():
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
-                fast_formulas.add_all, stack_formulas.add_all):
+                fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases):
         add()
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):  # of cases that are no more

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "arch/cpu/onnx/attention_core.h"
+#include "arch/cpu/attention_core.h"
 #include "op/prepare.h"
 
 static ln_cpu_attend sizes_of(const ln_attention *a)
@@ -183,9 +183,9 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
     return LN_OK;
 }
 
-static ln_status attention(ln_call *call, const void *block, ln_cpu_carver *room)
+// Takes its workspace from `room`, and computes unless that is planning.
+static ln_status attention(ln_call *call, const ln_attention *a, ln_cpu_carver *room)
 {
-    const ln_attention *a = block;
     ln_cpu_attend attend = sizes_of(a);
     size_t past_len = (size_t)a->past_len;
     attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a->q.view};
@@ -202,15 +202,22 @@ static ln_status attention(ln_call *call, const void *block, ln_cpu_carver *room
 ln_status ln_cpu_infer_attention(ln_call *call)
 {
     ln_attention a;
+    ln_cpu_carver room = {0};
     LN_TRY(ln_infer_attention(call));
     LN_TRY(ln_attention_read(call, &a));
-    return ln_cpu_attention_plan(call, WORKSPACE, &a, attention);
+    LN_TRY(attention(call, &a, &room));
+    return ln_cpu_call_infer_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&room));
 }
 
 LN_PREPARE(ln_cpu_prepare_attention, ln_attention, ln_attention_read)
 
 ln_status ln_cpu_attention(ln_call *call)
 {
-    LN_TRY(ln_attention_check_lens(call, ln_call_prepared(call)));
-    return ln_cpu_attention_compute(call, WORKSPACE, attention);
+    const ln_attention *a = ln_call_prepared(call);
+    ln_cpu_carver room = {0};
+    LN_TRY(ln_attention_check_lens(call, a));
+    LN_TRY(attention(call, a, &room));
+    room = (ln_cpu_carver){.block =
+                               ln_cpu_call_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&room))};
+    return room.block ? attention(call, a, &room) : ln_error_status();
 }

@@ -82,14 +82,6 @@ static ln_status check_scores(ln_call *call, const tl_tensor *t, const ln_ms_att
     return fits ? LN_OK : ln_call_fail(call, LN_INVALID, "has an attention_bias of another shape");
 }
 
-static void read_mask_params(const ln_call *call, ln_ms_attention *a)
-{
-    a->is_causal = ln_call_int(call, "unidirectional") != 0;
-    a->hidden_score =
-        ln_call_has(call, "mask_filter_value") ? ln_call_float(call, "mask_filter_value") : -10000;
-    a->scale = read_scale(call, a->size);
-}
-
 // Rows of `width` elements in which heads of `size` are `stride` apart, from `first` on.
 static ln_head_view view_rows(int64_t len, int64_t width, int64_t first, int64_t stride)
 {
@@ -134,16 +126,13 @@ static ln_status read_projected(ln_call *call, const tl_tensor *past, const tl_t
         return ln_call_fail(call, LN_INVALID, "needs a bias of %d", weights->dims[1]);
     LN_TRY(read_heads(call, "num_heads", &a->q_heads));
     a->kv_heads = a->q_heads;
-    int64_t widths[3], width = weights->dims[1];
+    int64_t widths[3];
     LN_TRY(read_widths(call, a, widths));
 
     a->batch = x->dims[0];
     a->q_len = a->new_len = x->dims[1];
     a->size = (int)(widths[0] / a->q_heads);
     a->v_size = (int)(widths[2] / a->q_heads);
-    a->q = view_rows(a->q_len, width, 0, a->size);
-    a->k = view_rows(a->q_len, width, widths[0], a->size);
-    a->v = view_rows(a->q_len, width, 2 * widths[0], a->v_size);
     if (past) {
         bool fits = past->ndim == 5 && past->dims[0] == 2 && past->dims[1] == a->batch &&
                     past->dims[2] == a->kv_heads && past->dims[4] == a->size &&
@@ -156,11 +145,10 @@ static ln_status read_projected(ln_call *call, const tl_tensor *past, const tl_t
     LN_TRY(set_total(call, a));
     LN_TRY(check_counts(call, a));
     LN_TRY(check_mask(call, mask, a));
-    read_mask_params(call, a);
     return LN_OK;
 }
 
-ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention)
+static ln_status read_ms_attention(ln_call *call, ln_ms_attention *out_attention)
 {
     if (ln_call_in(call, LN_MS_ATTENTION_PAST_LEN))
         return ln_call_fail(call, LN_UNSUPPORTED, "has past_sequence_length");
@@ -178,7 +166,7 @@ static ln_status check_spread(ln_call *call, const char *name, const tl_tensor *
     return ln_call_fail(call, LN_INVALID, "needs a %s of 1 or %d elements", name, columns);
 }
 
-ln_status ln_ms_qattention_read(ln_call *call, ln_ms_attention *out_attention)
+static ln_status read_ms_qattention(ln_call *call, ln_ms_attention *out_attention)
 {
     LN_TRY(read_projected(call, ln_call_in(call, LN_QATTENTION_PAST),
                           ln_call_in(call, LN_QATTENTION_MASK), out_attention));
@@ -205,14 +193,14 @@ static ln_status give_attention(ln_call *call, const ln_ms_attention *a, tl_dtyp
 ln_status ln_infer_ms_attention(ln_call *call)
 {
     ln_ms_attention a;
-    LN_TRY(ln_ms_attention_read(call, &a));
+    LN_TRY(read_ms_attention(call, &a));
     return give_attention(call, &a, ln_call_in(call, LN_MS_ATTENTION_X)->dtype);
 }
 
 ln_status ln_infer_ms_qattention(ln_call *call)
 {
     ln_ms_attention a;
-    LN_TRY(ln_ms_qattention_read(call, &a));
+    LN_TRY(read_ms_qattention(call, &a));
     return give_attention(call, &a, ln_call_in(call, LN_QATTENTION_X_SCALE)->dtype);
 }
 
@@ -237,12 +225,8 @@ static ln_status read_packed_qkv(ln_call *call, ln_ms_attention *a)
         return ln_call_fail(call, LN_INVALID, "needs a key, or query in five dimensions");
     int size = q->dims[4];
     LN_TRY(check_width(call, a->q_heads, size));
-    int64_t width = (int64_t)a->q_heads * 3 * size;
     a->q_len = a->new_len = q->dims[1];
     a->size = a->v_size = size;
-    a->q = view_rows(a->q_len, width, 0, 3 * (int64_t)size);
-    a->k = view_rows(a->q_len, width, size, 3 * (int64_t)size);
-    a->v = view_rows(a->q_len, width, 2 * (int64_t)size, 3 * (int64_t)size);
     return LN_OK;
 }
 
@@ -254,11 +238,8 @@ static ln_status read_packed_kv(ln_call *call, const tl_tensor *k, ln_ms_attenti
         return ln_call_fail(call, LN_INVALID, "needs keys and values for %d heads of %d",
                             a->kv_heads, a->size);
     LN_TRY(check_width(call, a->kv_heads, a->size));
-    int64_t width = (int64_t)a->kv_heads * 2 * a->size;
     a->new_len = k->dims[1];
     a->v_size = a->size;
-    a->k = view_rows(a->new_len, width, 0, 2 * (int64_t)a->size);
-    a->v = view_rows(a->new_len, width, a->size, 2 * (int64_t)a->size);
     return LN_OK;
 }
 
@@ -294,7 +275,6 @@ static ln_status read_q_k_v(ln_call *call, ln_ms_attention *a)
         return ln_call_fail(call, LN_INVALID, "needs a query of rank 3 for %d heads", a->q_heads);
     a->q_len = q->dims[1];
     a->size = q->dims[2] / a->q_heads;
-    a->q = view_rows(a->q_len, q->dims[2], 0, a->size);
     if (k->ndim == 5)
         return read_packed_kv(call, k, a);
     if (!v)
@@ -321,7 +301,7 @@ static ln_status read_mha_past(ln_call *call, ln_ms_attention *a)
     return set_total(call, a);
 }
 
-ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention)
+static ln_status read_ms_mha(ln_call *call, ln_ms_attention *out_attention)
 {
     ln_ms_attention *a = out_attention;
     const tl_tensor *q = ln_call_in(call, LN_MHA_Q), *bias = ln_call_in(call, LN_MHA_BIAS);
@@ -342,14 +322,13 @@ ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention)
     LN_TRY(check_counts(call, a));
     LN_TRY(check_mask(call, ln_call_in(call, LN_MHA_MASK), a));
     LN_TRY(check_scores(call, ln_call_in(call, LN_MHA_SCORES), a, a->kv_len));
-    read_mask_params(call, a);
     return LN_OK;
 }
 
 ln_status ln_infer_ms_mha(ln_call *call)
 {
     ln_ms_attention a;
-    LN_TRY(ln_ms_mha_read(call, &a));
+    LN_TRY(read_ms_mha(call, &a));
     tl_dtype dtype = ln_call_in(call, LN_MHA_Q)->dtype;
     const int64_t y[] = {a.batch, a.q_len, (int64_t)a.q_heads * a.v_size};
     const int k[] = {a.batch, a.kv_heads, a.kv_len, a.size};
@@ -479,6 +458,34 @@ ln_status ln_infer_ms_gqa(ln_call *call)
     return ln_call_out(call, 3, dtype, 4, qk);
 }
 
+// ---- What masks add ----
+
+ln_status ln_attention_mask_read(ln_call *call, ln_ms_attention *out_attention)
+{
+    ln_ms_attention *a = out_attention;
+    const tl_tensor *q = ln_call_in(call, LN_MASK_Q), *k = ln_call_in(call, LN_MASK_K);
+    const tl_tensor *past = ln_call_in(call, LN_MASK_PAST);
+    *a = (ln_ms_attention){0};
+    if (q->ndim < 2 || k->ndim < 2 || (past && past->ndim < 2))
+        return ln_call_fail(call, LN_INVALID, "takes no queries, keys or past of rank %d, %d, %d",
+                            q->ndim, k->ndim, past ? past->ndim : 0);
+    a->batch = q->dims[0];
+    a->q_len = q->dims[1];
+    a->new_len = k->dims[k->ndim == 4 ? 2 : 1];
+    a->past_len = past ? past->dims[past->ndim - 2] : 0;
+    LN_TRY(set_total(call, a));
+    return check_mask(call, ln_call_in(call, LN_MASK_MASK), a);
+}
+
+ln_status ln_infer_attention_mask(ln_call *call)
+{
+    ln_ms_attention a;
+    LN_TRY(ln_attention_mask_read(call, &a));
+    const int dims[] = {a.batch, 1, ln_call_in(call, LN_MASK_MASK)->ndim == 3 ? a.q_len : 1,
+                        a.kv_len};
+    return ln_call_out(call, 0, ln_call_in(call, LN_MASK_Q)->dtype, 4, dims);
+}
+
 // ---- Cost ----
 
 static double scores_of(const ln_ms_attention *a)
@@ -523,32 +530,32 @@ static double cost_with(const ln_call *call, reader *read)
 
 double ln_macs_ms_attention(const ln_call *call)
 {
-    return projection_macs(call) + macs_with(call, ln_ms_attention_read);
+    return projection_macs(call) + macs_with(call, read_ms_attention);
 }
 
 double ln_cost_ms_attention(const ln_call *call)
 {
-    return cost_with(call, ln_ms_attention_read);
+    return cost_with(call, read_ms_attention);
 }
 
 double ln_macs_ms_qattention(const ln_call *call)
 {
-    return projection_macs(call) + macs_with(call, ln_ms_qattention_read);
+    return projection_macs(call) + macs_with(call, read_ms_qattention);
 }
 
 double ln_cost_ms_qattention(const ln_call *call)
 {
-    return cost_with(call, ln_ms_qattention_read);
+    return cost_with(call, read_ms_qattention);
 }
 
 double ln_macs_ms_mha(const ln_call *call)
 {
-    return macs_with(call, ln_ms_mha_read);
+    return macs_with(call, read_ms_mha);
 }
 
 double ln_cost_ms_mha(const ln_call *call)
 {
-    return cost_with(call, ln_ms_mha_read);
+    return cost_with(call, read_ms_mha);
 }
 
 double ln_macs_ms_gqa(const ln_call *call)

@@ -18,7 +18,6 @@ typedef struct ln_ms_attention {
     int kv_len;   // keys of the present state, or the room for them
     int size, v_size;
     double scale, softcap;
-    double hidden_score; // what is added to the scores of keys that a mask hides
     bool is_causal;
     ln_head_view q, k, v; // k and v of the new keys
 } ln_ms_attention;
@@ -75,10 +74,10 @@ enum {
     LN_GQA_V_SCALE
 };
 
-// Views of ms_Attention are of the product of input and weights, [batch, queries, q + k + v].
-ln_status ln_ms_attention_read(ln_call *call, ln_ms_attention *out_attention);
-ln_status ln_ms_qattention_read(ln_call *call, ln_ms_attention *out_attention);
-ln_status ln_ms_mha_read(ln_call *call, ln_ms_attention *out_attention);
+enum { LN_MASK_MASK, LN_MASK_Q, LN_MASK_K, LN_MASK_PAST };
+
+// Lengths alone.
+ln_status ln_attention_mask_read(ln_call *call, ln_ms_attention *out_attention);
 
 // *out_total is the number of keys after the longest past, -1 if it is not known yet; kv_len is
 // then not known either.

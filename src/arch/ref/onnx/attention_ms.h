@@ -10,9 +10,9 @@
 #include "op/onnx/attention_ms.h"
 
 // Copies the heads that `view` finds in `data` to [batch, heads, room, size] in `out`; tokens of
-// sequence b go to place starts[b], 0 if `starts` is NULL. `bias`, [heads, size] or NULL, is added.
+// sequence b go to place starts[b], 0 if `starts` is NULL.
 typedef struct ln_head_copy {
-    const double *data, *bias;
+    const double *data;
     ln_head_view view;
     size_t batch, heads, len, size, room;
     const size_t *starts;

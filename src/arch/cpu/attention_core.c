@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heads, masks and workspace for the attention kernel.
 
-#include "arch/cpu/onnx/attention_core.h"
+#include "arch/cpu/attention_core.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,15 +47,9 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
 {
     for (size_t row = 0; row < c->batch * c->heads; row++) {
         size_t b = row / c->heads, head = row % c->heads;
-        const float *bias = c->bias ? c->bias + head * c->size : NULL;
         float *to = c->to + (row * c->room + c->start) * c->size;
-        for (size_t at = 0; at < c->len; at++, to += c->size) {
-            const float *from = head_at(&c->from, b, head, at);
-            if (!bias)
-                memcpy(to, from, c->size * sizeof *to);
-            for (size_t i = 0; bias && i < c->size; i++)
-                to[i] = from[i] + bias[i];
-        }
+        for (size_t at = 0; at < c->len; at++, to += c->size)
+            memcpy(to, head_at(&c->from, b, head, at), c->size * sizeof *to);
     }
 }
 
@@ -122,23 +116,4 @@ void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *roo
     };
     ln_attention_f32(ln_cpu_isa_get(), &args, workspace, pool);
     clear_blind(a);
-}
-
-// ---- Planning and computing ----
-
-ln_status ln_cpu_attention_plan(ln_call *call, int index, const void *block,
-                                ln_cpu_attention_fn *attention)
-{
-    ln_cpu_carver room = {0};
-    LN_TRY(attention(call, block, &room));
-    return ln_cpu_call_infer_workspace(call, index, ln_cpu_carved_bytes(&room));
-}
-
-ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention)
-{
-    const void *block = ln_call_prepared(call);
-    ln_cpu_carver room = {0};
-    LN_TRY(attention(call, block, &room));
-    room = (ln_cpu_carver){.block = ln_cpu_call_workspace(call, index, ln_cpu_carved_bytes(&room))};
-    return room.block ? attention(call, block, &room) : ln_error_status();
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From heads in memory, wherever they stand, to the attention kernel; every operator of that kind
-// ends here.
+// From heads in memory, wherever they stand, to the attention kernel.
 
-#ifndef LN_ARCH_CPU_ONNX_ATTENTION_CORE_H
-#define LN_ARCH_CPU_ONNX_ATTENTION_CORE_H
+#ifndef LN_ARCH_CPU_ATTENTION_CORE_H
+#define LN_ARCH_CPU_ATTENTION_CORE_H
 
 #include <stdbool.h>
 
@@ -11,7 +10,6 @@
 
 #include "arch/cpu/call.h"
 #include "op/onnx/attention.h"
-#include "op/onnx/attention_ms.h"
 
 LN_CPPSTART
 
@@ -46,24 +44,13 @@ ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
 // While planning it takes what any number of threads needs.
 void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *room);
 
-// An operator of attention: takes its workspace from `room`, and computes unless that is planning.
-// `block` is what its `prepare` makes, or would make.
-typedef ln_status ln_cpu_attention_fn(ln_call *call, const void *block, ln_cpu_carver *room);
-
-// `infer` and `compute` of such an operator with its workspace as output `index`.
-ln_status ln_cpu_attention_plan(ln_call *call, int index, const void *block,
-                                ln_cpu_attention_fn *attention);
-ln_status ln_cpu_attention_compute(ln_call *call, int index, ln_cpu_attention_fn *attention);
-
 // Heads that stand as [batch, heads, room, size].
 ln_head_view ln_cpu_dense_view(size_t heads, size_t room, size_t size);
 
-// Copies `len` tokens from `from` into such memory, from token `start` on; adds `bias`, [heads *
-// size], unless it is NULL.
+// Copies `len` tokens from `from` into such memory, from token `start` on.
 typedef struct ln_cpu_head_copy {
     ln_cpu_heads from;
     size_t batch, heads, len, size;
-    const float *bias;
     float *to;
     size_t room, start;
 } ln_cpu_head_copy;
