@@ -116,6 +116,20 @@ template <class T> void check_dtype(tl_dtype dtype, const std::string &name) {
                                     tl_dtype_title(dtype_of<T>()));
 }
 
+// The same for a tensor of a context or session. Where only a run knows the type, bytes alone pass.
+template <class T, class Owner>
+void check_tensor(const Owner *owner, tl_dtype (*dtype_in)(const Owner *, const char *),
+                  const std::string &name) {
+    ln_error_clear();
+    const tl_dtype dtype = dtype_in(owner, name.c_str());
+    if (dtype != TL_DTYPE_INVALID)
+        return check_dtype<T>(dtype, name);
+    check(ln_error_status()); // there is no such tensor
+    if (!std::is_same_v<T, std::byte>)
+        throw error(LN_UNSUPPORTED,
+                    "only a run knows the type of tensor '" + name + "': use get_object()");
+}
+
 // ---- Values ----
 
 // A tensor with a shape of its own, or a sequence, an optional, a map; see object.h.
@@ -289,14 +303,7 @@ public:
 
 private:
     template <class T> void check_elements(const std::string &name) const {
-        ln_error_clear();
-        const tl_dtype dtype = ln_context_tensor_dtype(get(), name.c_str());
-        if (dtype != TL_DTYPE_INVALID)
-            return check_dtype<T>(dtype, name);
-        check(ln_error_status()); // there is no such tensor
-        if (!std::is_same_v<T, std::byte>)
-            throw error(LN_UNSUPPORTED, "only a run knows the type of tensor '" + name +
-                                            "': use get_object()");
+        check_tensor<T>(get(), ln_context_tensor_dtype, name);
     }
     std::vector<tensor_info> infos(const char *(*name_at)(const ln_context *, std::size_t)) const {
         std::vector<tensor_info> made;
@@ -316,13 +323,35 @@ public:
     void run() { check(ln_session_run(get())); }
     template <std::ranges::contiguous_range R>
     void set(const std::string &name, const R &elements) {
-        const std::span<const std::ranges::range_value_t<R>> from(elements);
+        using T = std::ranges::range_value_t<R>;
+        const std::span<const T> from(elements);
+        check_tensor<T>(get(), ln_session_tensor_dtype, name);
         check(ln_session_set_data(get(), name.c_str(), from.data(), from.size_bytes()));
     }
     template <std::ranges::contiguous_range R>
     void get_into(const std::string &name, R &&elements) {
-        const std::span<std::ranges::range_value_t<R>> to(elements);
+        using T = std::ranges::range_value_t<R>;
+        const std::span<T> to(elements);
+        check_tensor<T>(get(), ln_session_tensor_dtype, name);
         check(ln_session_get_data(get(), name.c_str(), to.data(), to.size_bytes()));
+    }
+
+    // The tensor's own elements, until the session runs again or is freed.
+    template <class T> std::span<const T> view(const std::string &name) & {
+        check_tensor<T>(get(), ln_session_tensor_dtype, name);
+        const void *bytes;
+        std::size_t byte_count;
+        check(ln_session_borrow_data(get(), name.c_str(), &bytes, &byte_count));
+        return {static_cast<const T *>(bytes), byte_count / sizeof(T)};
+    }
+
+    void set(const std::string &name, const object &value) {
+        check(ln_session_set_object(get(), name.c_str(), value.get()));
+    }
+    object get_object(const std::string &name) const {
+        ln_object *value;
+        check(ln_session_get_object(get(), name.c_str(), &value));
+        return object(value);
     }
     void set_timeout(double seconds) { check(ln_session_set_timeout(get(), seconds)); }
     void set_cancel(const lightnet::cancel &wish) {

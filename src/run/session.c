@@ -101,6 +101,14 @@ static ln_status find_end(const ln_session *session, const char *tname,
     return LN_OK;
 }
 
+tl_dtype ln_session_tensor_dtype(const ln_session *session, const char *tname)
+{
+    const ln_program_end *end;
+    if (find_end(session, tname, &end) != LN_OK)
+        return TL_DTYPE_INVALID;
+    return session->clone ? ln_context_tensor_dtype(session->clone, tname) : end->tensor.dtype;
+}
+
 static ln_status find_input(const ln_session *session, const char *tname,
                             const ln_program_end **out_end)
 {

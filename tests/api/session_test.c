@@ -266,6 +266,9 @@ TEST(names_and_sizes_are_checked)
     ln_program *program = program_of(NETWORK, "cpu");
     ln_session *session = session_of(program);
     float data[X_COUNT] = {0};
+    CHECK_EQ(ln_session_tensor_dtype(session, "x"), TL_FLOAT);
+    CHECK_EQ(ln_session_tensor_dtype(session, "nobody"), TL_DTYPE_INVALID);
+    CHECK_EQ(ln_session_tensor_dtype(NULL, "x"), TL_DTYPE_INVALID);
     CHECK_FAILS(ln_session_set_data(session, "x", data, 4), LN_INVALID);
     CHECK_MESSAGE("has 1728 bytes, the data 4");
     CHECK_FAILS(ln_session_set_data(session, "x", NULL, sizeof data), LN_INVALID);

@@ -156,6 +156,27 @@ static void sessions_run_in_threads_and_outlive_their_context() {
         CHECK(result == 1);
     lightnet::session session = program->session();
     CHECK(status_of([&] { session.set("x", std::array<float, 2>{}); }) == LN_INVALID);
+    CHECK(status_of([&] { session.set("x", std::array<int, 6>{}); }, "is float32, not int32") == LN_INVALID);
+    CHECK(status_of([&] { session.view<int>("y"); }, "is float32, not int32") == LN_INVALID);
+    CHECK(status_of([&] { session.view<float>("nobody"); }, "nobody") == LN_NOT_FOUND);
+    session.set("x", object::tensor(std::array<float, 6>{2, 2, 2, 2, 2, 2}, {2, 3}));
+    session.run();
+    CHECK(session.view<float>("y")[4] == 2);
+    CHECK(session.get_object("y").elements<float>()[0] == 2);
+}
+
+static void sessions_of_dynamic_shape() {
+    context model = context::read(bytes_of(dynamic));
+    model.compile();
+    model.load();
+    const lightnet::program program(model);
+    lightnet::session session = program.session();
+    CHECK(!program.is_fixed());
+    session.set("x", object::tensor(std::array{-1, 2, -3, 4}, {2, 2}));
+    session.run();
+    CHECK((session.get_object("y").dims() == std::vector<int>{2, 2}));
+    CHECK(status_of([&] { session.view<float>("y"); }, "use get_object()") == LN_UNSUPPORTED);
+    CHECK(session.view<std::byte>("y").size() == 16);
 }
 
 static void values_of_dynamic_shape() {
@@ -214,6 +235,7 @@ int main() {
     handles_move();
     clones_run_in_threads_and_outlive_their_origin();
     sessions_run_in_threads_and_outlive_their_context();
+    sessions_of_dynamic_shape();
     values_of_dynamic_shape();
     another_thread_cancels();
     if (failure_count == 0)
