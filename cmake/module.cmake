@@ -21,8 +21,9 @@ if(LN_WERROR)
   target_compile_options(ln_flags INTERFACE -Werror)
 endif()
 if(LN_SANITIZE)
+  # Reports need functions and lines, and -g1 writes those alone.
   target_compile_options(ln_flags INTERFACE
-    -fsanitize=${LN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+    -fsanitize=${LN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   target_link_options(ln_flags INTERFACE -fsanitize=${LN_SANITIZE})
   # Programs at fixed addresses: what sanitizers note of each place in the code are millions of bytes
   # of pointers, which would be relocated whenever a program starts, and tests start thousands.
