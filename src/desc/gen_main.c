@@ -32,13 +32,6 @@ static ln_status generate_op(const request *r, char **out_text)
     return ln_opdesc_generate(r->paths, r->path_count, r->base_count, out_text);
 }
 
-static ln_status generate_table(const request *r, char **out_text)
-{
-    if (!r->arch)
-        return LN_FAIL(LN_INVALID, "say which arch with --arch NAME");
-    return ln_opdesc_generate_table(r->arch, r->paths, r->path_count, r->base_count, out_text);
-}
-
 // Rows have functions by name; snippets are for operators of users.
 static ln_status check_form(const ln_opdesc_set *set)
 {
@@ -148,7 +141,6 @@ static const struct verb {
     const char *usage;
 } verbs[] = {
     {"op", generate_op, "op [--base FILE]... -o OUT.c FILE..."},
-    {"table", generate_table, "table --arch NAME [--base FILE]... -o OUT.c FILE..."},
     {"rows", generate_rows_of_arch,
      "rows --arch NAME [--mtype TYPE] [--base FILE]... -o OUT.c [--header OUT.h] FILE..."},
     {"prose", generate_prose, "prose -o OUT.c FILE..."},

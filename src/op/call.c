@@ -54,8 +54,7 @@ const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position)
     return &infos[position < fixed ? position : fixed];
 }
 
-// The number after `prefix` in `name`, from 1; 0 if it is no such name.
-static int number_after(const char *name, const char *prefix)
+int ln_arg_number(const char *name, const char *prefix)
 {
     size_t len = strlen(prefix);
     if (strncmp(name, prefix, len) != 0)
@@ -77,7 +76,7 @@ static int position_of(const ln_arg_info *infos, const char *arg_name)
             return i;
     const ln_arg_info *rest = &infos[fixed];
     if (rest->arg_name && is_variadic(rest)) {
-        int number = number_after(arg_name, rest->arg_name);
+        int number = ln_arg_number(arg_name, rest->arg_name);
         if (number > 0)
             return number <= MAX_VARIADIC ? fixed + number - 1 : -2;
     }
@@ -103,7 +102,7 @@ static bool is_extra(const ln_op_arg *arg, const ln_list *listed, const char *ar
 {
     if (listed == arg->tensors_out)
         return ln_op_is_scratch(arg, arg_name);
-    return number_after(arg_name, "capture") > 0 && has_graph(arg);
+    return ln_arg_number(arg_name, "capture") > 0 && has_graph(arg);
 }
 
 // Names that are known, for the message about one that is not.

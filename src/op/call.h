@@ -77,6 +77,10 @@ static inline bool ln_call_is_constant(const ln_call *call, int index)
 // Position i of the description's `infos` and, after a variadic one, of what it stands for.
 const ln_arg_info *ln_call_info_at(const ln_arg_info *infos, int position);
 
+// The number after `prefix` in `name`, from 1 to 9999 without leading zeros; 0 if it is no such
+// name.
+int ln_arg_number(const char *name, const char *prefix);
+
 // What the description says of a parameter; NULL: it has none of that name.
 const ln_param_info *ln_op_info_find_param(const ln_op_info *info, const char *name);
 

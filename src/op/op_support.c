@@ -6,33 +6,24 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/opck.h>
 #include <lightnet/spelling.h>
 
-#include "ir/param_words.h"
-
 #include "base/open_below.h"
+#include "ir/param_words.h"
+#include "op/call.h"
 
 #define NAMES_BYTES 1024
 
 // ---- Which arguments there are ----
 
-// `name` is <prefix><number> with a number of 1 to LN_OP_MAX_VARIADIC and no leading zero; gives
-// the number, else 0.
+// <prefix><number> gives the number, if it is at most LN_OP_MAX_VARIADIC; else 0.
 static int variadic_number(const char *name, const char *prefix)
 {
-    size_t len = strlen(prefix);
-    if (strncmp(name, prefix, len) != 0)
-        return 0;
-    const char *digits = name + len;
-    size_t digit_count = strspn(digits, "0123456789");
-    if (digit_count == 0 || digit_count > 3 || digits[digit_count] || digits[0] == '0')
-        return 0;
-    int number = (int)strtol(digits, NULL, 10);
+    int number = ln_arg_number(name, prefix);
     return number <= LN_OP_MAX_VARIADIC ? number : 0;
 }
 

@@ -346,21 +346,33 @@ ln_status ln_cpu_conv2d_nhwc(ln_call *call)
 
 // ---- Pairs of channels ----
 
+typedef struct pairing {
+    int64_t first[2];
+} pairing;
+
+static ln_status read_pairing(ln_call *call, pairing *p)
+{
+    *p = (pairing){{ln_call_int(call, "src1_first"), ln_call_int(call, "src2_first")}};
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_interleave, pairing, read_pairing)
+
 ln_status ln_cpu_interleave(ln_call *call)
 {
+    const pairing *p = ln_call_prepared(call);
     const tl_tensor *src1 = ln_call_in(call, 0), *src2 = ln_call_in(call, 1);
     tl_tensor *dst = ln_call_dst(call, 0);
     const size_t columns = (size_t)dst->dims[3] / 2;
     if (dst->len == 0)
         return LN_OK;
-    const ln_interleave_rows rows = {
-        .rows = (size_t)dst->len / (2 * columns),
-        .columns = columns,
-        .a = (const float *)src1->data + ln_call_int(call, "src1_first"),
-        .a_step = (size_t)src1->dims[3],
-        .b = (const float *)src2->data + ln_call_int(call, "src2_first"),
-        .b_step = (size_t)src2->dims[3],
-        .y = dst->data};
+    const ln_interleave_rows rows = {.rows = (size_t)dst->len / (2 * columns),
+                                     .columns = columns,
+                                     .a = (const float *)src1->data + p->first[0],
+                                     .a_step = (size_t)src1->dims[3],
+                                     .b = (const float *)src2->data + p->first[1],
+                                     .b_step = (size_t)src2->dims[3],
+                                     .y = dst->data};
     ln_interleave_u32(ln_cpu_isa_get(), &rows, ln_cpu_call_pool(call));
     return LN_OK;
 }

@@ -320,25 +320,20 @@ static double cost_with(const ln_call *call, reader *read)
     return ln_cost_steps(call) + (is_read ? scores_of(&a) : 0);
 }
 
-double ln_macs_attention(const ln_call *call)
-{
-    return macs_with(call, ln_attention_read);
-}
+// Estimates of an operator whose parameters `read` reads.
+#define ESTIMATES(name, read)                                                                      \
+    double ln_macs_##name(const ln_call *call)                                                     \
+    {                                                                                              \
+        return macs_with(call, read);                                                              \
+    }                                                                                              \
+    double ln_cost_##name(const ln_call *call)                                                     \
+    {                                                                                              \
+        return cost_with(call, read);                                                              \
+    }
 
-double ln_cost_attention(const ln_call *call)
-{
-    return cost_with(call, ln_attention_read);
-}
+ESTIMATES(attention, ln_attention_read)
 
-double ln_macs_onnx_attention(const ln_call *call)
-{
-    return macs_with(call, read_onnx);
-}
-
-double ln_cost_onnx_attention(const ln_call *call)
-{
-    return cost_with(call, read_onnx);
-}
+ESTIMATES(onnx_attention, read_onnx)
 
 // ---- FlexAttention ----
 
@@ -355,15 +350,7 @@ ln_status ln_flex_attention_read(ln_call *call, ln_attention *out_attention)
     return LN_OK;
 }
 
-double ln_macs_flex_attention(const ln_call *call)
-{
-    return macs_with(call, ln_flex_attention_read);
-}
-
-double ln_cost_flex_attention(const ln_call *call)
-{
-    return cost_with(call, ln_flex_attention_read);
-}
+ESTIMATES(flex_attention, ln_flex_attention_read)
 
 ln_status ln_infer_flex_attention(ln_call *call)
 {

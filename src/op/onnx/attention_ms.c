@@ -548,22 +548,17 @@ double ln_cost_ms_qattention(const ln_call *call)
     return cost_with(call, read_ms_qattention);
 }
 
-double ln_macs_ms_mha(const ln_call *call)
-{
-    return macs_with(call, read_ms_mha);
-}
+// Estimates of an operator whose parameters `read` reads.
+#define ESTIMATES(name, read)                                                                      \
+    double ln_macs_##name(const ln_call *call)                                                     \
+    {                                                                                              \
+        return macs_with(call, read);                                                              \
+    }                                                                                              \
+    double ln_cost_##name(const ln_call *call)                                                     \
+    {                                                                                              \
+        return cost_with(call, read);                                                              \
+    }
 
-double ln_cost_ms_mha(const ln_call *call)
-{
-    return cost_with(call, read_ms_mha);
-}
+ESTIMATES(ms_mha, read_ms_mha)
 
-double ln_macs_ms_gqa(const ln_call *call)
-{
-    return macs_with(call, read_gqa);
-}
-
-double ln_cost_ms_gqa(const ln_call *call)
-{
-    return cost_with(call, read_gqa);
-}
+ESTIMATES(ms_gqa, read_gqa)

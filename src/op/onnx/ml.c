@@ -76,11 +76,6 @@ ln_status ln_ml_target_count(ln_call *call, int *out_count)
 
 // ---- Features ----
 
-ln_status ln_infer_ml_like_first(ln_call *call)
-{
-    return ln_call_out_like(call, 0, 0);
-}
-
 ln_status ln_infer_ml_float_like_first(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);

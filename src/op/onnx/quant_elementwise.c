@@ -23,11 +23,6 @@ ln_status ln_quant_tensor_read(ln_call *call, int values, int scale, int zero_po
     return LN_OK;
 }
 
-ln_status ln_infer_qlinear_unary(ln_call *call)
-{
-    return ln_call_out_like(call, 0, 0);
-}
-
 static ln_status give_broadcast(ln_call *call, int count, const tl_tensor *const *tensors,
                                 tl_dtype dtype)
 {

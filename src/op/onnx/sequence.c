@@ -13,11 +13,6 @@ ln_status ln_infer_in_run(ln_call *call)
     return ln_call_out_open(call);
 }
 
-ln_status ln_infer_sequence_length(ln_call *call)
-{
-    return ln_call_out(call, 0, TL_INT64, 0, NULL);
-}
-
 ln_status ln_infer_optional_has_element(ln_call *call)
 {
     return ln_call_out(call, 0, TL_BOOL, 0, NULL);

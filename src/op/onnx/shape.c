@@ -177,7 +177,7 @@ ln_status ln_infer_shape(ln_call *call)
     return ln_call_out(call, 0, TL_INT64, 1, &count);
 }
 
-ln_status ln_infer_size(ln_call *call)
+ln_status ln_infer_one_int64(ln_call *call)
 {
     return ln_call_out(call, 0, TL_INT64, 0, NULL);
 }

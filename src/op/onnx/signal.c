@@ -156,29 +156,30 @@ ln_status ln_irfft_read(ln_call *call, ln_signal_lines *out_lines)
     return LN_OK;
 }
 
-ln_status ln_infer_rfft(ln_call *call)
+// The input with lines of another length, in `parts` parts along a last axis; 1: without that axis.
+static ln_status give_lines(ln_call *call, const ln_signal_lines *lines, int parts)
 {
     const tl_tensor *x = ln_call_in(call, 0);
-    ln_signal_lines lines;
-    LN_TRY(ln_rfft_read(call, &lines));
-    int64_t dims[TL_MAXDIM];
+    int64_t dims[TL_MAXDIM + 1];
     for (int i = 0; i < x->ndim; i++)
         dims[i] = x->dims[i];
-    dims[lines.axis] = lines.out_len;
-    dims[lines.axis + 1] = 2;
-    return ln_call_out64(call, 0, x->dtype, x->ndim + 1, dims);
+    dims[lines->axis] = lines->out_len;
+    dims[lines->axis + 1] = parts;
+    return ln_call_out64(call, 0, x->dtype, lines->axis + parts, dims);
+}
+
+ln_status ln_infer_rfft(ln_call *call)
+{
+    ln_signal_lines lines;
+    LN_TRY(ln_rfft_read(call, &lines));
+    return give_lines(call, &lines, 2);
 }
 
 ln_status ln_infer_irfft(ln_call *call)
 {
-    const tl_tensor *x = ln_call_in(call, 0);
     ln_signal_lines lines;
     LN_TRY(ln_irfft_read(call, &lines));
-    int64_t dims[TL_MAXDIM];
-    for (int i = 0; i < x->ndim; i++)
-        dims[i] = x->dims[i];
-    dims[lines.axis] = lines.out_len;
-    return ln_call_out64(call, 0, x->dtype, x->ndim - 1, dims);
+    return give_lines(call, &lines, 1);
 }
 
 // ---- STFT ----

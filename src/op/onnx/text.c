@@ -36,12 +36,6 @@ ln_status ln_infer_string_concat(ln_call *call)
     return ln_call_out(call, 0, TL_STRING, ndim, dims);
 }
 
-ln_status ln_infer_regex_full_match(ln_call *call)
-{
-    const tl_tensor *src = ln_call_in(call, 0);
-    return ln_call_out(call, 0, TL_BOOL, src->ndim, src->dims);
-}
-
 ln_status ln_infer_tf_idf_vectorizer(ln_call *call)
 {
     const tl_tensor *src = ln_call_in(call, 0);

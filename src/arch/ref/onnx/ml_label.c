@@ -96,7 +96,7 @@ static ln_status keep_reals(ln_call *call, encoder *e, const double *reals, doub
     return LN_OK;
 }
 
-static ln_status encode(ln_call *call)
+ln_status ln_ref_ml_encode(ln_call *call)
 {
     const encoder *e = ln_call_prepared(call);
     const tl_tensor *src = ln_call_in(call, 0);
@@ -137,11 +137,6 @@ static ln_status prepare_ml_category_mapper(ln_call *call, encoder *e)
 }
 
 LN_PREPARE(ln_ref_prepare_ml_category_mapper, encoder, prepare_ml_category_mapper)
-
-ln_status ln_ref_ml_category_mapper(ln_call *call)
-{
-    return encode(call);
-}
 
 // ---- LabelEncoder ----
 
@@ -262,8 +257,3 @@ static ln_status prepare_ml_label_encoder(ln_call *call, encoder *e)
 }
 
 LN_PREPARE(ln_ref_prepare_ml_label_encoder, encoder, prepare_ml_label_encoder)
-
-ln_status ln_ref_ml_label_encoder(ln_call *call)
-{
-    return encode(call);
-}
