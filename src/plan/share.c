@@ -305,6 +305,7 @@ ln_status ln_plan_share(ln_plan_value *values, uint32_t *owners, const uint8_t *
     if (status == LN_OK) {
         out_needs->apart = search(&s);
         out_needs->shared = s.best_peak;
+        out_needs->decision_count = s.decision_count;
         memcpy(owners, s.best_owners, value_count * sizeof *owners);
         for (size_t i = 0; i < value_count; i++)
             values[i].offset = s.best_offsets[i];

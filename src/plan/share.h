@@ -32,8 +32,9 @@ typedef struct ln_share {
 
 // Bytes that are alive at once.
 typedef struct ln_share_needs {
-    size_t shared; // with the choices that are taken
-    size_t apart;  // without any
+    size_t shared;         // with the choices that are taken
+    size_t apart;          // without any
+    size_t decision_count; // that were made to find out, each as long as the model
 } ln_share_needs;
 
 // Extends `owners` and the `offset` of values, which are as ln_plan_layout takes them: owners that

@@ -645,6 +645,28 @@ TEST(every_allocation_may_fail)
     }
 }
 
+// The search ends where no decision needs less than what steps need at one time.
+TEST(a_chain_needs_no_search)
+{
+    static model m;
+    m = (model){0};
+    uint32_t last = add_value(&m, 64);
+    m.values[last].is_input = 1;
+    for (uint32_t i = 0; i < MAX_STEPS; i++) {
+        add_step(&m, "unary");
+        add_read(&m, last);
+        uint32_t next = add_write(&m, 64);
+        add_choice(&m, LN_SHARE_OVER, next, last, 0);
+        last = next;
+    }
+    ln_share_needs needs;
+    CHECK_OK(ln_plan_share(m.values, m.owners, m.aligns, m.plan.value_count, m.steps,
+                           m.plan.step_count, m.choices, m.choice_count, &needs));
+    CHECK_EQ(needs.shared, 128); // the input, and one that all others are
+    CHECK_EQ(needs.apart, 192);
+    CHECK_EQ(needs.decision_count, 2); // with all choices, and with none
+}
+
 TEST_LIST(element_wise_chains_need_one_buffer,
           inputs_outputs_and_what_is_read_later_are_not_overwritten,
           another_name_of_the_input_keeps_it_from_being_overwritten, parts_are_made_in_their_whole,
@@ -654,4 +676,4 @@ TEST_LIST(element_wise_chains_need_one_buffer,
           a_choice_that_costs_memory_is_not_taken, places_keep_to_the_size_of_elements,
           what_is_shared_the_checker_accepts_and_it_costs_no_memory,
           small_models_get_the_best_of_all_combinations, choices_of_nothing_are_refused,
-          every_allocation_may_fail)
+          a_chain_needs_no_search, every_allocation_may_fail)

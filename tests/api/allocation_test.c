@@ -192,6 +192,52 @@ TEST(a_compile_without_memory_leaves_the_old_model_or_none)
     ln_arch_cleanup();
 }
 
+// ---- Compiling ----
+
+#define MAX_REQUESTS 100 // for one operator
+
+// A chain of operators that rules match and passes lower.
+static char *write_chain(size_t count)
+{
+    static const char *const rows[] = {
+        "sigmoid(src=t%zu | dst=t%zu |);\n", "transpose(src=t%zu | dst=t%zu | axes=[1, 0, 2]);\n",
+        "relu(src=t%zu | dst=t%zu |);\n", "reshape(src=t%zu | dst=t%zu | dims=[2, 2, 2]);\n"};
+    char *text = malloc(64 * (count + 2)), *at = text;
+    CHECK_NOT_NULL(text);
+    at += sprintf(at, "input(| dst=t0 | dtype=TL_FLOAT, dims=[2, 2, 2]);\n");
+    for (size_t i = 0; i < count; i++)
+        at += sprintf(at, rows[i % 4], i, i + 1);
+    return text;
+}
+
+// Requests for memory while a chain is compiled.
+static size_t count_requests(size_t op_count)
+{
+    char *text = write_chain(op_count);
+    ln_context *ctx = open_text(text);
+    test_oom counter;
+    test_oom_start(&counter, SIZE_MAX);
+    ln_status status = ln_context_compile(ctx, "cpu");
+    test_oom_stop();
+    CHECK_OK(status);
+    close_context(ctx);
+    free(text);
+    return counter.requests;
+}
+
+// What a rule or a pass does at each operator does not depend on how many there are; and it is
+// little: to parse defaults at each match would make about a hundred requests more.
+TEST(compiling_takes_memory_in_proportion_to_the_operators)
+{
+    CHECK_OK(ln_arch_init());
+    size_t none = count_requests(4), some = count_requests(200), many = count_requests(800);
+    printf("%zu requests for 4 operators, %zu for 200, %zu for 800\n", none, some, many);
+    CHECK((some - none) / 196 <= MAX_REQUESTS);
+    CHECK((many - some) / 600 <= (some - none) / 196 + 1);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(a_run_allocates_nothing, models_run_without_allocating, the_counter_of_mallocs_counts,
           running_out_of_memory_neither_crashes_nor_leaks,
-          a_compile_without_memory_leaves_the_old_model_or_none)
+          a_compile_without_memory_leaves_the_old_model_or_none,
+          compiling_takes_memory_in_proportion_to_the_operators)
