@@ -567,7 +567,8 @@ void ln_opdesc_put_head(const ln_opdesc_set *set, const char *arch, ln_text *tex
                    "change those, not this file.\n\n"
                    "#include <lightnet/call.h>\n"
                    "#include <lightnet/op_support.h>\n"
-                   "#include \"ir/op_rows.h\"\n",
+                   "#include \"ir/op_rows.h\"\n"
+                   "#include \"op/types.h\"\n",
                    arch);
     for (const ln_opdesc *op = set->first; op; op = op->next)
         if (ln_opdesc_is_generated(op) && strcmp(op->arch, arch) == 0)

@@ -9,9 +9,6 @@
 
 LN_CPPSTART
 
-// What can be computed with element by element.
-#define LN_TYPES_ELEMENT (LN_TYPES_NUMBER | LN_TYPE(TL_BOOL))
-
 // An activation with its numbers.
 typedef struct ln_act_of {
     ln_act act;

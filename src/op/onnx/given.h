@@ -11,10 +11,6 @@
 
 LN_CPPSTART
 
-// All element types but objects: what operators that only move elements take.
-#define LN_TYPES_MOVED (LN_TYPES_ANY & ~LN_TYPE(TL_OBJECT))
-#define LN_TYPES_INDEX (LN_TYPE(TL_INT32) | LN_TYPE(TL_INT64))
-
 // What `*out_count` says when there is no list of numbers.
 enum { LN_GIVEN_ABSENT = -2, LN_GIVEN_UNKNOWN = -1 };
 

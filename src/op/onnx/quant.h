@@ -9,19 +9,9 @@
 
 #include <lightnet/call.h>
 
+#include "op/types.h"
+
 LN_CPPSTART
-
-// What Cast takes and gives.
-#define LN_TYPES_CAST (LN_TYPES_ANY & ~(LN_TYPES_COMPLEX | LN_TYPE(TL_OBJECT)))
-
-#define LN_TYPES_BYTE (LN_TYPE(TL_UINT8) | LN_TYPE(TL_INT8))
-
-// What QuantizeLinear gives and DequantizeLinear takes.
-#define LN_TYPES_QUANT                                                                             \
-    (LN_TYPES_BYTE | LN_TYPE(TL_UINT16) | LN_TYPE(TL_INT16) | LN_TYPES_FLOAT8 |                    \
-     LN_TYPES_SMALL_INT | LN_TYPE(TL_FLOAT4E2M1))
-#define LN_TYPES_SCALE                                                                             \
-    (LN_TYPE(TL_FLOAT) | LN_TYPE(TL_FLOAT16) | LN_TYPE(TL_BFLOAT16) | LN_TYPE(TL_FLOAT8E8M0))
 
 // ---- Cast, CastLike, BitCast: quant_cast.c ----
 
