@@ -33,7 +33,7 @@ static bool result_makes(const ln_match *match, const char *tensor)
 {
     for (size_t i = 0; i < match->rule->result_count; i++) {
         const ln_rule_op *op = &match->rule->result[i];
-        if (stand_for(match, op->outs, op->out_count, tensor))
+        if (!match->is_left_out[i] && stand_for(match, op->outs, op->out_count, tensor))
             return true;
     }
     return false;

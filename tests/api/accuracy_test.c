@@ -257,11 +257,6 @@ static const row rows[] = {
          "[2, 1, 1, 40]") "attention(q=x, k=x, v=x, mask=m | dst=y | heads=4, head_size=8, k_first=32, v_first=64);\n"},
     {"attention_cpu", "40 keys, causal", 0.5, 1,
      INPUT("[2, 40, 32]") "attention(q=x, k=x, v=x | dst=y | heads=4, is_causal=1);\n"},
-    {"ms_EmbedLayerNormalization_cpu", "", 2, 8,
-     INPUT("[10, 100]") CONSTANT("s", "[100]") OFFSET
-     "create(| dst=ids | dtype=TL_INT32, dims=[1, 3], data=[9, 2, 0]);\n"
-     "ms_EmbedLayerNormalization(input_ids=ids, word_embedding=x, position_embedding=x, gamma=s, "
-     "beta=o | output=y |);\n"},
     COMPARISON("equal"),
     COMPARISON("not_equal"),
     COMPARISON("less"),

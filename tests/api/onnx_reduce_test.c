@@ -527,7 +527,13 @@ TEST(axes_shapes_and_labels_that_do_not_fit_are_refused)
              "g", "[2]",
              "[1]") "ms_EmbedLayerNormalization(input_ids=i, word_embedding=x, position_embedding=x, gamma=g, "
                     "beta=g | output=y |);",
-         TL_FLOAT, S(2, 2), "word id"},
+         TL_FLOAT, S(2, 2), "index 9 at 0 is outside 2 rows"},
+        {"a word from the end",
+         "create(| dst=i | dtype=TL_INT32, dims=[1, 1], data=[-1]);\n" FLOATS(
+             "g", "[2]",
+             "[1]") "ms_EmbedLayerNormalization(input_ids=i, word_embedding=x, position_embedding=x, gamma=g, "
+                    "beta=g | output=y |);",
+         TL_FLOAT, S(2, 2), "index -1 at 0 is outside 2 rows"},
     };
     ONNX_CHECK_FAILURES(cases);
 }

@@ -1365,6 +1365,14 @@ def yolo_cases():
         [(9 * k + at, x) for k in range(7) for at, x in ((k, NAN), (8, INF), (7, -INF))])
 
 
+def plain_take_cases():
+    case = Case('take_nonnegative')
+    case.give('src', tensor('TL_FLOAT', [3, 2], [1, 2, 3, 4, 5, 6]))
+    case.give('index', tensor('TL_INT32', [2, 2], [2, 0, 1, 2]))
+    case.op('take', {'src': 'src', 'index': 'index'}, {'dst': 'dst'}, nonnegative=True)
+    case.expect(dst=tensor('TL_FLOAT', [2, 2, 2], [5, 6, 1, 2, 3, 4, 5, 6]))
+
+
 def attention_mask_cases():
     """Two sequences of two queries and three keys after a past of two: five keys."""
     keys, nothing = range(5), [[[0] * 5]] * 2
@@ -1408,7 +1416,7 @@ def main():
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
-                fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases):
+                fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases, plain_take_cases):
         add()
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):  # of cases that are no more

@@ -116,12 +116,13 @@ ln_status ln_cpu_concat(ln_call *call)
 
 // ---- Rows by index ----
 
-// Index number `i`, which may count from the end, as a row of `count`.
-static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int count, size_t *out)
+// Index number `i`, which counts from the end if it is negative, as a row of `count`.
+static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int count, bool is_plain,
+                        size_t *out)
 {
     int64_t index = indices->dtype == TL_INT64 ? ((const int64_t *)indices->data)[i]
                                                : ((const int32_t *)indices->data)[i];
-    int64_t row = index < 0 ? index + count : index;
+    int64_t row = index < 0 && !is_plain ? index + count : index;
     if (row < 0 || row >= count)
         return ln_call_fail(call, LN_INVALID, "index %lld at %zu is outside %d rows",
                             (long long)index, i, count);
@@ -143,9 +144,10 @@ ln_status ln_cpu_take(ln_call *call)
     size_t outer = product(data, 0, axis), count = (size_t)indices->len, row = 0;
     size_t inner = product(data, axis + 1, data->ndim) * tl_size_of(data->dtype);
     size_t rows = (size_t)data->dims[axis];
+    bool is_plain = ln_call_int(call, "nonnegative") != 0;
     char *dst = ln_call_dst(call, 0)->data;
     for (size_t i = 0; i < count; i++) {
-        LN_TRY(row_of(call, indices, i, data->dims[axis], &row));
+        LN_TRY(row_of(call, indices, i, data->dims[axis], is_plain, &row));
         for (size_t o = 0; inner > 0 && o < outer; o++)
             memcpy(dst + (o * count + i) * inner,
                    (const char *)data->data + (o * rows + row) * inner, inner);

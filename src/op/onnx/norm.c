@@ -307,6 +307,9 @@ ln_status ln_infer_embed_layer_normalization(ln_call *call)
         return ln_call_fail(call, LN_INVALID, "has segment ids that do not fit");
     if (position_ids && position_ids->len != ids->len && position_ids->len != ids->dims[1])
         return ln_call_fail(call, LN_INVALID, "has position ids that do not fit");
+    if (!position_ids && ln_call_in(call, POSITIONS)->dims[0] < ids->dims[1])
+        return ln_call_fail(call, LN_INVALID, "has %d positions for sequences of %d",
+                            ln_call_in(call, POSITIONS)->dims[0], ids->dims[1]);
     if (mask && mask->len != ids->len)
         return ln_call_fail(call, LN_INVALID, "has a mask that does not fit");
     LN_TRY(check_len(call, GAMMA, words->dims[1]));

@@ -10,13 +10,15 @@
 #include "base/deadline.h"
 #include "tensor/elem.h"
 
-// Index number `at`, which may count from the end, as a row of `count`.
+// Index number `at` as a row of `count`. A negative one counts from the end, unless the operator
+// refuses it.
 static ln_status checked_index(ln_call *call, const tl_tensor *indices, size_t at, int count,
                                int64_t *out_row)
 {
     int64_t index = ln_elem_int(indices, at);
+    bool is_refused = index < 0 && ln_call_int(call, "nonnegative") != 0;
     *out_row = index < 0 ? index + count : index;
-    if (*out_row >= 0 && *out_row < count)
+    if (!is_refused && *out_row >= 0 && *out_row < count)
         return LN_OK;
     return ln_call_fail(call, LN_INVALID, "index %lld at %zu is outside %d rows", (long long)index,
                         at, count);
