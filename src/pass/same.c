@@ -59,6 +59,17 @@ static bool is_long(const ln_param_entry *param)
     return param->type == LN_PARAM_ARRAY_NUMBER && param->array_len > LONG_ARRAY;
 }
 
+// The bits of a double, of a fixed length and without printf.
+static void add_number(ln_text *text, double number)
+{
+    uint64_t bits;
+    char digits[17] = "";
+    memcpy(&bits, &number, sizeof bits);
+    for (size_t i = 0; i < 16; i++)
+        digits[i] = (char)('a' + (bits >> (60 - 4 * i) & 15));
+    ln_text_puts(text, digits);
+}
+
 // Of a long array a digest, which equal ones share; they are compared before anything goes.
 static void add_numbers(ln_text *text, const ln_param_entry *param)
 {
@@ -71,14 +82,14 @@ static void add_numbers(ln_text *text, const ln_param_entry *param)
         return;
     }
     for (int i = 0; i < param->array_len; i++)
-        ln_text_printf(text, "%.17g ", numbers[i]);
+        add_number(text, numbers[i]);
 }
 
 static void add_value(ln_text *text, const ln_param_entry *param)
 {
     switch (param->type) {
     case LN_PARAM_STRING: ln_text_printf(text, "\"%s\"", param->value_string); break;
-    case LN_PARAM_NUMBER: ln_text_printf(text, "%.17g", param->value_double); break;
+    case LN_PARAM_NUMBER: add_number(text, param->value_double); break;
     case LN_PARAM_BOOL: ln_text_printf(text, "b%d", param->value_bool); break;
     case LN_PARAM_ARRAY_STRING:
         for (int i = 0; i < param->array_len; i++)
@@ -139,7 +150,10 @@ static void add_inputs(ln_text *text, ln_op_arg *arg)
         for (size_t i = 0; i < 2 && is_turned; i++)
             if (ln_streq(in->arg_name, args[i]))
                 name = tensors[1 - i];
-        ln_text_printf(text, "|%s<%s", in->arg_name, name);
+        ln_text_puts(text, "|");
+        ln_text_puts(text, in->arg_name);
+        ln_text_puts(text, "<");
+        ln_text_puts(text, name);
     }
 }
 
