@@ -270,7 +270,7 @@ static void lift_limits(ln_context *ctx)
 {
     ln_limits limits = ln_limits_default();
     limits.op_count = ctx->limits.op_count;
-    ln_context_set_limits(ctx, &limits);
+    (void)ln_context_set_limits(ctx, &limits);
 }
 
 // *out_is_fit: the facts are those of both witnesses, to whose second the model is bound.
@@ -517,7 +517,7 @@ static ln_status make_template(ln_templates *templates, char *class_key, binding
     ln_error_state earlier;
     ln_error_save(&earlier);
     ln_status status = fill_template(templates, t, b);
-    ln_context_set_limits(templates->model, &limits);
+    (void)ln_context_set_limits(templates->model, &limits);
     if (status != LN_OK) {
         template_destroy(t);
         return status;
@@ -588,7 +588,7 @@ static ln_status make_instance(const ln_templates *templates, template *t, const
         return LN_OK;
     ln_error_state earlier;
     ln_error_save(&earlier);
-    ln_context_set_limits(t->rewritten, &ctx->limits);
+    (void)ln_context_set_limits(t->rewritten, &ctx->limits);
     t->rewritten->timeout = ctx->timeout;
     ln_context *instance = NULL;
     ln_status status = ln_context_clone(t->rewritten, &instance);
@@ -620,7 +620,7 @@ static ln_status need_model(ln_templates *templates, const ln_context *ctx)
     }
     if (!templates->model)
         LN_TRY(ln_context_clone(templates->source, &templates->model));
-    ln_context_set_limits(templates->model, &ctx->limits);
+    (void)ln_context_set_limits(templates->model, &ctx->limits);
     templates->model->timeout = ctx->timeout;
     return LN_OK;
 }
