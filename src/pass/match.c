@@ -377,6 +377,7 @@ static void start(ln_match *match, const ln_rule *rule, ln_op *root)
 {
     memset(match->ops, 0, rule->pattern_count * sizeof match->ops[0]);
     memset(match->stays, 0, rule->pattern_count * sizeof match->stays[0]);
+    memset(match->is_left_out, 0, rule->result_count * sizeof match->is_left_out[0]);
     memset(match->tensors, 0, rule->name_count * sizeof match->tensors[0]);
     memset(match->values, 0, rule->name_count * sizeof match->values[0]);
     memset(match->lists, 0, rule->name_count * sizeof match->lists[0]);
