@@ -20,8 +20,8 @@
 #include "ir/context.h"
 #include "tensor/elem.h"
 
-// More different sizes than any model has; finding one is linear.
-#define MAX_QUANTITIES 256
+// More different sizes than models have; pairs of them are tried.
+#define MAX_QUANTITIES 64
 // Elements that are compared one by one; rules read fewer.
 #define MAX_ELEMENTS   4096
 // Of what is known and no longer, pass `dead` makes a constant.
