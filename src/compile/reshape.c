@@ -50,6 +50,7 @@ typedef struct shape_plans {
     ln_templates *templates;
     char *target;
     ln_optimize_options options;
+    char **rule_files; // of the options
     shape_plan plans[MAX_PLANS];
     size_t count;
     size_t current;
@@ -186,6 +187,9 @@ static void plans_destroy(struct ln_plans *base)
     ln_templates_destroy(p->templates);
     ln_context_free(p->model);
     ln_free(p->target);
+    for (size_t i = 0; i < p->options.rule_file_count; i++)
+        ln_free(p->rule_files[i]);
+    ln_free(p->rule_files);
     for (size_t i = 0; i < p->count; i++) {
         ln_free(p->plans[i].key);
         ln_context_free(p->plans[i].ctx);
@@ -238,6 +242,28 @@ static char *make_key(const ln_context *ctx, size_t count, const ln_input_shape 
     return key;
 }
 
+// What holds for any shape. Firings that are skipped are numbered for one shape.
+static ln_status copy_options(shape_plans *p, const ln_optimize_options *options)
+{
+    if (!options)
+        return LN_OK;
+    p->options.freezes_constants = options->freezes_constants;
+    p->options.keeps_tensors = options->keeps_tensors;
+    p->options.tunes = options->tunes;
+    p->options.avoids_winograd = options->avoids_winograd;
+    p->rule_files = ln_alloc_array(options->rule_file_count + 1, sizeof *p->rule_files);
+    if (!p->rule_files)
+        return LN_NO_MEMORY;
+    p->options.rule_files = (const char *const *)p->rule_files;
+    for (size_t i = 0; i < options->rule_file_count; i++) {
+        p->options.rule_file_count++;
+        p->rule_files[i] = ln_strdup(options->rule_files[i]);
+        if (!p->rule_files[i] && options->rule_files[i]) // NULL is refused where files are read
+            return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
 ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_options *options,
                          struct ln_plans **out_plans)
 {
@@ -249,16 +275,12 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
         return LN_NO_MEMORY;
     p->base = (struct ln_plans){plans_destroy, allocate, unload};
     p->options = ln_optimize_options_default();
-    if (options) {
-        p->options.freezes_constants = options->freezes_constants;
-        p->options.keeps_tensors = options->keeps_tensors;
-        p->options.tunes = options->tunes;
-    }
     p->target = ln_strdup(target);
     p->count = 1;
     p->plans[0].key = make_key(ctx, 0, NULL);
-    ln_status status =
-        p->target && p->plans[0].key ? ln_context_clone(ctx, &p->model) : LN_NO_MEMORY;
+    ln_status status = p->target && p->plans[0].key ? copy_options(p, options) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_context_clone(ctx, &p->model);
     if (status == LN_OK)
         status = ln_templates_create(p->model, p->target, &p->options, &p->templates);
     if (status != LN_OK) {
@@ -438,12 +460,11 @@ static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t c
     return status;
 }
 
-// Options that change nothing in what is compiled. What they tell of is told of this very shape.
+// Options that hold for any shape. What they tell of is told of this very shape.
 static bool is_usual(const ln_optimize_options *options)
 {
-    return !options || (!options->passes && !options->stop_after && options->rule_file_count == 0 &&
-                        options->skip_count == 0 && options->firing_limit == SIZE_MAX &&
-                        !options->wants_firing && !options->avoids_winograd);
+    return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
+                        options->firing_limit == SIZE_MAX && !options->wants_firing);
 }
 
 static ln_status take_instance(ln_context *ctx, const shape_plans *p,

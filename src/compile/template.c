@@ -36,28 +36,26 @@ typedef struct expression {
     int quantities[2]; // the second is -1 if there is one only
 } expression;
 
-typedef struct template
-{
+typedef struct class_template {
     char *class_key;
     ln_context *rewritten; // READY; NULL: shapes of this class are compiled one by one
     ln_facts facts;
     expression *expressions;
     size_t expression_count, expression_capacity;
-}
-template;
+} class_template;
 
 struct ln_templates {
     const ln_context *source; // the model as read
     ln_context *model;        // a copy, bound to the shapes that are looked at; NULL: none yet
     char *target;
     ln_optimize_options options;
-    template *templates[MAX_TEMPLATES];
+    class_template *templates[MAX_TEMPLATES];
     size_t made_count;
 };
 
 // ---- Life ----
 
-static void template_destroy(template *t)
+static void template_destroy(class_template *t)
 {
     if (!t)
         return;
@@ -222,26 +220,12 @@ typedef struct witness_sizes {
     int of_first[MAX_SYMBOLS + 1], of_others[MAX_SYMBOLS + 1]; // end with 0
 } witness_sizes;
 
-#define SMALL_A                                                                                    \
-    {                                                                                              \
-        11, 13, 17, 19                                                                             \
-    }
-#define SMALL_B                                                                                    \
-    {                                                                                              \
-        29, 31, 37, 41                                                                             \
-    }
-#define LARGE_A                                                                                    \
-    {                                                                                              \
-        263, 269, 271, 277, 281, 283, 293, 307                                                     \
-    }
-#define LARGE_B                                                                                    \
-    {                                                                                              \
-        311, 313, 317, 331, 337, 347, 349, 353                                                     \
-    }
 static const witness_sizes sizes[TRY_COUNT][LN_WITNESS_COUNT] = {
-    {{SMALL_A, LARGE_A}, {SMALL_B, LARGE_B}},
-    {{{367, 373, 379, 383}, LARGE_A}, {{389, 397, 401, 409}, LARGE_B}},
-    {{SMALL_A, {47, 53, 59, 61}}, {SMALL_B, {67, 71, 73, 79}}},
+    {{{11, 13, 17, 19}, {263, 269, 271, 277, 281, 283, 293, 307}},
+     {{29, 31, 37, 41}, {311, 313, 317, 331, 337, 347, 349, 353}}},
+    {{{367, 373, 379, 383}, {263, 269, 271, 277, 281, 283, 293, 307}},
+     {{389, 397, 401, 409}, {311, 313, 317, 331, 337, 347, 349, 353}}},
+    {{{11, 13, 17, 19}, {47, 53, 59, 61}}, {{29, 31, 37, 41}, {67, 71, 73, 79}}},
 };
 
 // Binds the model to the shapes of a witness. LN_UNSUPPORTED: there are not so many primes.
@@ -274,7 +258,7 @@ static void lift_limits(ln_context *ctx)
 }
 
 // *out_is_fit: the facts are those of both witnesses, to whose second the model is bound.
-static ln_status list_facts(ln_templates *templates, template *t, binding *b, int attempt,
+static ln_status list_facts(ln_templates *templates, class_template *t, binding *b, int attempt,
                             bool *out_is_fit)
 {
     *out_is_fit = false;
@@ -339,8 +323,8 @@ static bool find_expression(const ln_facts *facts, const double numbers[2], expr
 }
 
 // *out_is_fit stays unless the numbers are no expression.
-static ln_status compare_numbers(template *t, ln_param_entry *param, int index, double a, double b,
-                                 bool *out_is_fit)
+static ln_status compare_numbers(class_template *t, ln_param_entry *param, int index, double a,
+                                 double b, bool *out_is_fit)
 {
     if (memcmp(&a, &b, sizeof a) == 0)
         return LN_OK;
@@ -368,7 +352,7 @@ static bool has_same_words(const ln_param_entry *a, const ln_param_entry *b)
     return true;
 }
 
-static ln_status compare_param(template *t, ln_param_entry *a, const ln_param_entry *b,
+static ln_status compare_param(class_template *t, ln_param_entry *a, const ln_param_entry *b,
                                bool *out_is_fit)
 {
     *out_is_fit =
@@ -420,7 +404,8 @@ static bool is_chosen_by_size(const witnesses *w, const ln_op *op)
              has_same_inner_shape(w, op->op_arg->tensors_out));
 }
 
-static ln_status compare_op(template *t, const witnesses *w, const ln_op *op, bool *out_is_fit)
+static ln_status compare_op(class_template *t, const witnesses *w, const ln_op *op,
+                            bool *out_is_fit)
 {
     const ln_op *other = ln_op_table_find(w->ctx[1]->op_table, op->op_arg->name);
     *out_is_fit = other && ln_streq(op->op_arg->optype, other->op_arg->optype) &&
@@ -435,7 +420,7 @@ static ln_status compare_op(template *t, const witnesses *w, const ln_op *op, bo
     return LN_OK;
 }
 
-static ln_status compare_lists(template *t, const witnesses *w, bool *out_is_fit)
+static ln_status compare_lists(class_template *t, const witnesses *w, bool *out_is_fit)
 {
     *out_is_fit = ln_list_length(w->ctx[0]->ops) == ln_list_length(w->ctx[1]->ops);
     const ln_op *op;
@@ -465,8 +450,8 @@ static ln_status clone_witness(const ln_templates *templates, witnesses *w, int 
     return LN_OK;
 }
 
-static ln_status rewrite_witnesses(ln_templates *templates, template *t, binding *b, int attempt,
-                                   witnesses *w, bool *out_is_fit)
+static ln_status rewrite_witnesses(ln_templates *templates, class_template *t, binding *b,
+                                   int attempt, witnesses *w, bool *out_is_fit)
 {
     *out_is_fit = false;
     LN_TRY(clone_witness(templates, w, 1));
@@ -485,7 +470,7 @@ static ln_status rewrite_witnesses(ln_templates *templates, template *t, binding
     return LN_OK;
 }
 
-static ln_status fill_template(ln_templates *templates, template *t, binding *b)
+static ln_status fill_template(ln_templates *templates, class_template *t, binding *b)
 {
     bool is_fit = false;
     int attempt = 0;
@@ -504,14 +489,14 @@ static ln_status fill_template(ln_templates *templates, template *t, binding *b)
 
 // Takes `class_key` over. The model may be bound to another shape afterwards.
 static ln_status make_template(ln_templates *templates, char *class_key, binding *b,
-                               template **out_template)
+                               class_template **out_template)
 {
-    template *t = ln_alloc(sizeof *t);
+    class_template *t = ln_alloc(sizeof *t);
     if (!t) {
         ln_free(class_key);
         return LN_NO_MEMORY;
     }
-    *t = (template){.class_key = class_key};
+    *t = (class_template){.class_key = class_key};
     ln_limits limits = templates->model->limits;
     lift_limits(templates->model);
     ln_error_state earlier;
@@ -523,13 +508,13 @@ static ln_status make_template(ln_templates *templates, char *class_key, binding
         return status;
     }
     ln_error_restore(&earlier); // of a witness that fails nobody hears
-    template **row = &templates->templates[templates->made_count++ % MAX_TEMPLATES];
+    class_template **row = &templates->templates[templates->made_count++ % MAX_TEMPLATES];
     template_destroy(*row);
     *row = *out_template = t;
     return LN_OK;
 }
 
-static ln_status find_template(ln_templates *templates, binding *b, template **out_template)
+static ln_status find_template(ln_templates *templates, binding *b, class_template **out_template)
 {
     char *class_key = make_class_key(b);
     if (!class_key)
@@ -546,7 +531,7 @@ static ln_status find_template(ln_templates *templates, binding *b, template **o
 
 // ---- Instances ----
 
-static bool set_numbers(const template *t)
+static bool set_numbers(const class_template *t)
 {
     for (size_t i = 0; i < t->expression_count; i++) {
         const expression *e = &t->expressions[i];
@@ -579,8 +564,8 @@ static bool agrees(const ln_context *instance, const ln_context *model)
     return true;
 }
 
-static ln_status make_instance(const ln_templates *templates, template *t, const ln_context *ctx,
-                               ln_context **out_instance)
+static ln_status make_instance(const ln_templates *templates, class_template *t,
+                               const ln_context *ctx, ln_context **out_instance)
 {
     bool is_fit = false;
     LN_TRY(ln_facts_derive(&t->facts, templates->model, &is_fit));
@@ -629,7 +614,7 @@ static ln_status make_for(ln_templates *templates, const ln_context *ctx, bindin
                           const ln_input_shape *shapes, ln_context **out_instance)
 {
     LN_TRY(need_model(templates, ctx));
-    template *t;
+    class_template *t;
     LN_TRY(find_template(templates, b, &t));
     if (!t->rewritten)
         return LN_OK;

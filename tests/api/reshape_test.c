@@ -298,6 +298,38 @@ TEST(inputs_whose_shapes_are_not_given_stay_dynamic)
     ln_arch_cleanup();
 }
 
+// y = -x by a rule of the caller, where the model says y = relu(-x).
+TEST(rules_of_the_caller_hold_for_all_shapes)
+{
+    static const char text[] = "rule kept [rounds]\n  y = Relu(a)\n  a = Neg(x)\n  => y = Neg(x)\n";
+    const char *path = LN_BUILD_DIR "/reshape_test.rules";
+    FILE *file = fopen(path, "w");
+    CHECK_NOT_NULL(file);
+    CHECK(fputs(text, file) >= 0);
+    CHECK_EQ(fclose(file), 0);
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    ln_context *ctx =
+        open_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 2], names=[\"N\", "
+                  "\"\"]);\nNeg(X=x | Y=a |);\nRelu(X=a | Y=y |);\noutput(src=y | |);\n");
+    CHECK_OK(ln_context_set_symbol(ctx, "N", 3));
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    path = NULL; // the context has its own
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int rows = 3; rows > 0; rows--) {
+        float x[6] = {1, 2, 3, 4, 5, 6}, y[6];
+        CHECK_OK(reshape(ctx, rows));
+        CHECK_OK(ln_context_set_data_n(ctx, "x", x, (size_t)rows * 8));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y, (size_t)rows * 8));
+        CHECK_NEAR(y[2 * rows - 1], -2.0F * (float)rows, 0);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(limits_stay_those_of_the_context)
 {
     CHECK_OK(ln_arch_init());
@@ -342,5 +374,5 @@ TEST_LIST(a_loaded_model_runs_on_other_shapes, shapes_that_were_there_before_are
           what_cannot_be_a_shape_is_refused, rows_may_be_none,
           an_input_of_any_rank_can_be_bound_too, limits_stay_those_of_the_context,
           what_the_program_set_outlasts_a_change_of_shape,
-          inputs_whose_shapes_are_not_given_stay_dynamic,
+          inputs_whose_shapes_are_not_given_stay_dynamic, rules_of_the_caller_hold_for_all_shapes,
           running_out_of_memory_leaves_the_old_shape)
