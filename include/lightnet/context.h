@@ -107,7 +107,7 @@ struct ln_context {
     struct ln_ends *ends;       /* its inputs and outputs; NULL until they are asked for */
     size_t load_sizes[LN_MEM_TYPE_SIZE]; /* memory that `load` takes and gives back */
     char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
-    struct ln_observer *observer; /* told of each operator of a run; NULL: nobody is */
+    struct ln_observer *observer; /* called around each operator of a run; NULL: none */
     int is_strict;                /* see `ln_context_set_strict` */
     struct ln_scratch *scratch;   /* blocks that operators of dynamic shape took before */
     size_t scratch_byte_count;    /* what these take, of `meter` */
@@ -300,7 +300,7 @@ typedef struct ln_observer {
 } ln_observer;
 
 /* From the next run on. The observer is copied; what `user` points to is looked at until it is
- * replaced. NULL: nobody, which costs a run nothing. A clone starts with none. */
+ * replaced. NULL: none, which costs a run nothing. A clone starts with none. */
 LN_API void ln_context_set_observer(ln_context *ctx, const ln_observer *observer);
 
 /* The same for an observer of `byte_count` bytes; fails as `ln_context_set_limits_sized`, or with

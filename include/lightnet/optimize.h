@@ -96,8 +96,8 @@ typedef struct ln_optimize_options {
     int avoids_winograd;
 } ln_optimize_options;
 
-/* Every pass, no files of rules, nothing skipped, nobody told; the second form for structures of
- * `byte_count` bytes. */
+/* Every pass, no files of rules, nothing skipped, no function called; the second form for
+ * structures of `byte_count` bytes. */
 LN_API ln_optimize_options ln_optimize_options_default(void);
 LN_API void ln_optimize_options_init(ln_optimize_options *out_options, size_t byte_count);
 

@@ -67,8 +67,9 @@ LN_API void ln_session_free(ln_session *session); /* NULL is fine */
 /* The element type of an input or output, as `ln_context_tensor_dtype`. */
 LN_API tl_dtype ln_session_tensor_dtype(const ln_session *session, const char *tname);
 
-/* Copies `byte_count` bytes into an input, or out of an input or output: as many as the tensor has,
- * else LN_INVALID with both numbers. LN_NOT_FOUND if the program has no such input or output. */
+/* Copies `byte_count` bytes into an input, or out of an input or output. LN_INVALID, with both
+ * numbers, if the tensor has another size. LN_NOT_FOUND if the program has no such input or output.
+ */
 LN_API ln_status ln_session_set_data(ln_session *session, const char *tname, const void *data,
                                      size_t byte_count);
 LN_API ln_status ln_session_get_data(ln_session *session, const char *tname, void *data,

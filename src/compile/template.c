@@ -507,7 +507,7 @@ static ln_status make_template(ln_templates *templates, char *class_key, binding
         template_destroy(t);
         return status;
     }
-    ln_error_restore(&earlier); // of a witness that fails nobody hears
+    ln_error_restore(&earlier); // a witness that fails is no failure of the call
     class_template **row = &templates->templates[templates->made_count++ % MAX_TEMPLATES];
     template_destroy(*row);
     *row = *out_template = t;
