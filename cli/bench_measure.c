@@ -34,14 +34,15 @@ double bench_cpu_clock(void)
 
 ln_status bench_times_add(bench_times *times, double seconds)
 {
-    if (times->count == times->room) {
-        size_t room = times->room ? times->room * 2 : 64;
-        double *items =
-            room < SIZE_MAX / sizeof *items ? realloc(times->items, room * sizeof *items) : NULL;
+    if (times->count == times->capacity) {
+        size_t capacity = times->capacity ? times->capacity * 2 : 64;
+        double *items = capacity < SIZE_MAX / sizeof *items
+                            ? realloc(times->items, capacity * sizeof *items)
+                            : NULL;
         if (!items)
-            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu times", room);
+            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu times", capacity);
         times->items = items;
-        times->room = room;
+        times->capacity = capacity;
     }
     times->items[times->count++] = seconds;
     return LN_OK;

@@ -18,7 +18,7 @@ double bench_cpu_clock(void);
 typedef struct bench_times {
     double *items;
     size_t count;
-    size_t room;
+    size_t capacity;
 } bench_times;
 
 ln_status bench_times_add(bench_times *times, double seconds);

@@ -162,13 +162,14 @@ static ln_status meet(bench_profile *p, const ln_op *op)
                    : LN_FAIL(LN_INVALID, "runs of the model have different operators");
     if (p->run_count > 0)
         return LN_FAIL(LN_INVALID, "runs of the model have different lengths");
-    if (p->count == p->room) {
-        size_t room = p->room ? p->room * 2 : 64;
-        bench_op *ops = room < SIZE_MAX / sizeof *ops ? realloc(p->ops, room * sizeof *ops) : NULL;
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity ? p->capacity * 2 : 64;
+        bench_op *ops =
+            capacity < SIZE_MAX / sizeof *ops ? realloc(p->ops, capacity * sizeof *ops) : NULL;
         if (!ops)
-            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu operators", room);
+            return LN_FAIL(LN_NO_MEMORY, "out of memory for %zu operators", capacity);
         p->ops = ops;
-        p->room = room;
+        p->capacity = capacity;
     }
     p->ops[p->count] = (bench_op){.op = op, .position = p->count};
     p->count++;

@@ -22,7 +22,7 @@ typedef struct bench_op {
 typedef struct bench_profile {
     bench_op *ops; // in the order of a run
     size_t count;
-    size_t room;
+    size_t capacity;
     size_t run_count;
     bench_times starts;    // of run r and operator i at r * count + i, in seconds of bench_clock
     bench_times ends;      // the same

@@ -11,7 +11,7 @@
 
 #include <lightnet/lightnet.h>
 
-// Saves the weights of `from` and lets `to` carry them.
+// Saves the weights of `from` and attaches them to `to`.
 static ln_status move_weights(const ln_context *from, ln_context *to)
 {
     const char *folder = getenv("TMPDIR");

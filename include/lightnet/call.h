@@ -85,8 +85,8 @@ LN_API const void *ln_call_value(const ln_call *call, int index);
 LN_API const void *ln_call_value_named(const ln_call *call, const char *arg_name);
 
 /* All elements of a short int64 or int32 input as int64: their number, or -1 if they are not known
- * yet. At most `room` are allowed: LN_LIMIT with -2, as any failure. The input is present. */
-LN_API int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values);
+ * yet. At most `capacity` are allowed: LN_LIMIT with -2, as any failure. The input is present. */
+LN_API int ln_call_value_ints(ln_call *call, int index, int capacity, int64_t *out_values);
 
 /* The object of an input of dtype TL_OBJECT, borrowed; NULL for others. In a run only. */
 LN_API ln_object *ln_call_object(const ln_call *call, int index);

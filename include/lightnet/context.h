@@ -93,18 +93,18 @@ struct ln_context {
     struct ln_bound *bound; /* the arrays whose memory inputs use; NULL if there are none */
     int has_input;          /* an operator is an `input`, as found when all were checked last */
     int has_output;         /* the same for `output` */
-    struct ln_carried *carried; /* tensors that the model file brings along; NULL: none */
-    ln_hash *graphs;            /* name -> ln_context: bodies of If, Loop, Scan; NULL: none */
-    struct ln_context *outer;   /* of a graph: the context that it belongs to; else NULL */
-    ln_meter *meter;            /* what open tensors take; NULL before a run needs it */
-    ln_meter *known_meter;      /* what values take that are known early; NULL: none are */
-    double work_left;           /* work units that operators may still charge in this run */
-    int running_graphs;         /* how many run inside each other; of a graph: whether it runs */
-    struct ln_plans *plans;     /* plans for other shapes; NULL: none can be made */
-    char *datafile;             /* what was loaded; NULL: none */
-    struct ln_pool *pool;       /* the threads that run it; NULL: the caller's alone */
-    size_t thread_count;        /* how many it is to have; 0: the default */
-    struct ln_ends *ends;       /* its inputs and outputs; NULL until they are asked for */
+    struct ln_attached *attached; /* attached weights; NULL: none */
+    ln_hash *graphs;              /* name -> ln_context: bodies of If, Loop, Scan; NULL: none */
+    struct ln_context *outer;     /* of a graph: the context that it belongs to; else NULL */
+    ln_meter *meter;              /* what open tensors take; NULL before a run needs it */
+    ln_meter *known_meter;        /* what values take that are known early; NULL: none are */
+    double work_left;             /* work units that operators may still charge in this run */
+    int running_graphs;           /* how many run inside each other; of a graph: whether it runs */
+    struct ln_plans *plans;       /* plans for other shapes; NULL: none can be made */
+    char *datafile;               /* what was loaded; NULL: none */
+    struct ln_pool *pool;         /* the threads that run it; NULL: the caller's alone */
+    size_t thread_count;          /* how many it is to have; 0: the default */
+    struct ln_ends *ends;         /* its inputs and outputs; NULL until they are asked for */
     size_t load_sizes[LN_MEM_TYPE_SIZE]; /* memory that `load` takes and gives back */
     char *weights; /* of a compiled file: the file beside it with its constants; NULL: none */
     struct ln_observer *observer; /* called around each operator of a run; NULL: none */
@@ -530,20 +530,19 @@ LN_API size_t ln_context_open_peak(const ln_context *ctx);
 
 /* ---- What readers of models add ---- */
 
-/* A tensor that the model brings along: `create` operators that are `from_file` take it when no
- * data file is given. `data` stays where it is until the store ends; `ln_context_keep` tells what
- * then. */
+/* Attaches a tensor to the model: `create` operators that are `from_file` take it when no data file
+ * is given. `data` stays where it is until the store ends; `ln_context_keep` tells what then. */
 LN_API ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
                                   const int *dims, const void *data);
 LN_API ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block));
 
-/* Carries the tensors of `datafile` that `create` operators take `from_file`, in all graphs, so
- * that the model brings its weights along from here on. The context must be READY. */
+/* Attaches the tensors of `datafile` that `create` operators take `from_file`, in all graphs, so
+ * that the model has its weights from here on. The context must be READY. */
 LN_API ln_status ln_context_carry_file(ln_context *ctx, const char *datafile);
 
 /* The opposite: writes the tensors that `create` operators take `from_file`, in all graphs, into a
- * file whose format its name says (tensor_file.h). The model brings them along, or has carried
- * them. *out_count is their number; nothing is written where it is 0. */
+ * file whose format its name says (tensor_file.h). They are attached, by the reader or by
+ * `ln_context_carry_file`. *out_count is their number; nothing is written where it is 0. */
 LN_API ln_status ln_context_save_weights(const ln_context *ctx, const char *path,
                                          size_t *out_count);
 

@@ -20,10 +20,10 @@ LN_CPPSTART
 /* The most threads that a pool has. */
 #define LN_MAX_THREADS 256
 
-/* Does piece `index` of a job. */
+/* Does task `index` of a job. */
 typedef void ln_pool_task(void *job, size_t index);
 
-/* A program's own threads. `thread_count` is how many pieces run at the same time, at most; work is
+/* A program's own threads. `thread_count` is how many tasks run at the same time, at most; work is
  * cut for that many. The functions are called by the thread that runs the context, and never by two
  * threads at once, also where clones share the pool: who finds it taken works alone. */
 typedef struct ln_thread_pool {

@@ -50,8 +50,7 @@ struct ln_tensor_entry {
     const void
         *known; /* the elements, where they are known before the model is loaded: a constant's,
                    or what follows from constants and shapes; NULL: they are not */
-    const void
-        *carried; /* the elements as the model brings them along, maybe not aligned; NULL: no */
+    const void *attached;  /* the elements attached to the model, maybe not aligned; NULL: no */
     void *known_block;     /* the memory of `known`, if it is the entry's own */
     ln_meter *known_meter; /* what `known` is charged to; NULL: nothing */
     size_t known_cost;     /* as it is charged */

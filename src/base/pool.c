@@ -8,16 +8,16 @@
 // free than the pool has threads.
 //
 // A word may be taken for one of an older job that looks alike. That does no harm: `task` and `job`
-// are read after a piece is taken, and stay until all pieces of their job are done.
+// are read after a task is taken, and stay until all tasks of their job are done.
 //
-// Workers that find nothing for a while sleep. `sleeper_count` keeps a piece from being dealt to
+// Workers that find nothing for a while sleep. `sleeper_count` keeps a task from being dealt to
 // one that falls asleep: the worker announces itself there before it looks a last time, the dealer
 // looks there after it has dealt, and of two read-modify-writes of one word one sees the other.
 //
 // A worker that is found on the processor of the thread that deals is sent away from it
 // (base/place.h), because there it does its part when the other has done it.
 //
-// A worker that loses its processor in the middle of a piece holds up the job. Where that lasts far
+// A worker that loses its processor in the middle of a task holds up the job. Where that lasts far
 // longer than what the workers have done since the time before, the pool rests: for some time its
 // jobs get by with fewer threads.
 
@@ -161,7 +161,7 @@ static void deal(ln_pool *pool, size_t count, size_t thread_count)
     for (size_t t = thread_count; t-- > 0;) {
         uint64_t first = (uint64_t)t * count / thread_count;
         uint64_t end = ((uint64_t)t + 1) * count / thread_count;
-        atomic_store_explicit(&pool->workers[t].range, ln_piece_range_make(first, end),
+        atomic_store_explicit(&pool->workers[t].range, ln_task_range_make(first, end),
                               memory_order_release);
     }
     if (atomic_fetch_add_explicit(&pool->sleeper_count, 0, memory_order_acq_rel) == 0)
@@ -178,7 +178,7 @@ static bool is_given_done(const ln_pool *pool)
     return done == pool->given_count;
 }
 
-// Workers that have taken a piece finish it; on a machine that is busy with other things that may
+// Workers that have taken a task finish it; on a machine that is busy with other things that may
 // last.
 static void wait_for_workers(ln_pool *pool)
 {
@@ -209,7 +209,7 @@ static void run_with_workers(ln_pool *pool, size_t count, ln_pool_task *task, vo
     pool->cancel = ln_cancel_watched();
     pool->has_dealt = true;
     deal(pool, count, thread_count);
-    ln_pool_do_pieces(pool, me);
+    ln_pool_do_tasks(pool, me);
     size_t done = atomic_load_explicit(&me->done_count, memory_order_relaxed) - done_before;
     pool->given_count += count - done;
     if (done == count)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pool of threads that share the work of one operator at a time.
 //
-// A job is `count` pieces, each of which a thread does whole. Pieces are dealt as contiguous
+// A job is `count` tasks, each of which a thread does whole. Tasks are dealt as contiguous
 // ranges, thread t of n gets those from t * count / n on, the same ones for the same count, so that
-// a core finds in its cache what it wrote in the step before; a thread that is done takes pieces
-// from the end of another's range. Which thread does a piece never changes what it computes.
+// a core finds in its cache what it wrote in the step before; a thread that is done takes tasks
+// from the end of another's range. Which thread does a task never changes what it computes.
 //
 // The thread that runs a job works too: a pool of n threads has n - 1 workers. Between
 // `ln_pool_begin` and `ln_pool_end` workers wait awake for the next job, unless none comes for
@@ -50,7 +50,7 @@ size_t ln_pool_thread_count(const ln_pool *pool);
 void ln_pool_begin(ln_pool *pool);
 void ln_pool_end(ln_pool *pool);
 
-// Does all pieces and returns when they are done. Allocates nothing. Jobs of a task on the same
+// Does all tasks and returns when they are done. Allocates nothing. Jobs of a task on the same
 // pool run whole in its thread.
 void ln_pool_run(ln_pool *pool, size_t count, ln_pool_task *task, void *job);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it costs to hand a job to other threads.
 //
-// A run is 50 jobs back to back, as a network is; each is two pieces of the same work. One thread
-// needs 2 * piece for a job, two that share it for nothing need one; what is measured beyond that
+// A run is 50 jobs back to back, as a network is; each is two tasks of the same work. One thread
+// needs 2 * task for a job, two that share it for nothing need one; what is measured beyond that
 // is the hand-over. How far the processors are from each other decides it, and virtual machines
 // move: so the time that a cache line takes to the other thread and back is shown beside it.
 
@@ -96,7 +96,7 @@ typedef struct timing {
 } timing;
 
 // Seconds of one job. `gap_steps` of work of the caller alone are between jobs.
-static timing time_jobs(ln_pool *pool, size_t piece_count, unsigned step_count, unsigned gap_steps)
+static timing time_jobs(ln_pool *pool, size_t task_count, unsigned step_count, unsigned gap_steps)
 {
     work w = {.step_count = step_count}, gap = {.step_count = gap_steps};
     double seconds[ROUNDS];
@@ -104,7 +104,7 @@ static timing time_jobs(ln_pool *pool, size_t piece_count, unsigned step_count, 
         double start = now();
         ln_pool_begin(pool);
         for (int i = 0; i < JOBS; i++) {
-            ln_pool_run(pool, piece_count, do_work, &w);
+            ln_pool_run(pool, task_count, do_work, &w);
             if (gap_steps)
                 do_work(&gap, 0);
         }
@@ -115,20 +115,20 @@ static timing time_jobs(ln_pool *pool, size_t piece_count, unsigned step_count, 
     return (timing){.best = seconds[0], .median = seconds[ROUNDS / 2]};
 }
 
-static unsigned steps_of(double piece_seconds)
+static unsigned steps_of(double task_seconds)
 {
     double seconds = time_jobs(NULL, 1, 100000, 0).best;
-    return (unsigned)(piece_seconds / seconds * 100000);
+    return (unsigned)(task_seconds / seconds * 100000);
 }
 
-static void print_row(ln_pool *pool, double piece_us, double gap_us)
+static void print_row(ln_pool *pool, double task_us, double gap_us)
 {
-    unsigned steps = piece_us > 0 ? steps_of(piece_us * 1e-6) : 0;
+    unsigned steps = task_us > 0 ? steps_of(task_us * 1e-6) : 0;
     unsigned gap_steps = gap_us > 0 ? steps_of(gap_us * 1e-6) : 0;
     timing one = time_jobs(NULL, 2, steps, gap_steps);
     timing two = time_jobs(pool, 2, steps, gap_steps);
     double ideal = time_jobs(NULL, 1, steps, gap_steps).best;
-    printf("%8.0f %8.0f %10.2f %10.2f %10.2f   %+9.2f %+9.2f\n", piece_us, gap_us, one.best * 1e6,
+    printf("%8.0f %8.0f %10.2f %10.2f %10.2f   %+9.2f %+9.2f\n", task_us, gap_us, one.best * 1e6,
            two.best * 1e6, two.median * 1e6, (two.best - ideal) * 1e6, (two.median - ideal) * 1e6);
 }
 
@@ -138,8 +138,8 @@ int main(void)
     if (ln_pool_create(2, &pool) != LN_OK)
         return 1;
     printf("a cache line to the other thread: %.0f ns\n", line_seconds() * 1e9);
-    printf("jobs of 2 pieces, microseconds a job:\n"
-           "   piece      gap   1 thread  2 threads     median   hand-over    median\n");
+    printf("jobs of 2 tasks, microseconds a job:\n"
+           "   task      gap   1 thread  2 threads     median   hand-over    median\n");
     static const double rows[][2] = {{0, 0}, {5, 0}, {20, 0}, {100, 0}, {20, 20}, {20, 100}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         print_row(pool, rows[i][0], rows[i][1]);

@@ -15,12 +15,12 @@
 
 #define LN_LINE_BYTES 128 // two lines: some processors fetch them in pairs
 
-// The last pieces dealt and not taken: the first in the low half, the end in the high half.
-typedef uint_least64_t ln_piece_range;
+// The last tasks dealt and not taken: the first in the low half, the end in the high half.
+typedef uint_least64_t ln_task_range;
 
 typedef struct ln_pool_worker {
-    _Alignas(LN_LINE_BYTES) _Atomic ln_piece_range range;
-    atomic_size_t done_count; // pieces, since the pool was made
+    _Alignas(LN_LINE_BYTES) _Atomic ln_task_range range;
+    atomic_size_t done_count; // tasks, since the pool was made
 
     _Alignas(LN_LINE_BYTES) atomic_bool is_asleep;
     atomic_int place; // where it last looked for work
@@ -44,9 +44,9 @@ struct ln_pool {
     // What jobs change.
     _Alignas(LN_LINE_BYTES) ln_pool_task *task;
     void *job;
-    int64_t deadline_ns;     // of the thread that deals: pieces after it are not done; 0: none
+    int64_t deadline_ns;     // of the thread that deals: tasks after it are not done; 0: none
     const ln_cancel *cancel; // that the thread looks at which deals, likewise; NULL: none
-    size_t given_count;      // pieces that workers have done, since the pool was made
+    size_t given_count;      // tasks that workers have done, since the pool was made
     size_t depth;            // of begin and end
     bool is_dealing;
     bool has_dealt; // in this row of jobs
@@ -70,7 +70,7 @@ struct ln_pool {
 
 // ---- pool_workers.c ----
 
-static inline ln_piece_range ln_piece_range_make(uint64_t first, uint64_t end)
+static inline ln_task_range ln_task_range_make(uint64_t first, uint64_t end)
 {
     return end << 32 | first;
 }
@@ -84,8 +84,8 @@ typedef struct ln_patience {
 // How long the wait has lasted, and -1 when it is not worth to look.
 int64_t ln_wait_a_little(ln_patience *p, int64_t polite_after);
 
-// Does pieces until none is left to be taken: those of its own, then of those who come after it.
-void ln_pool_do_pieces(ln_pool *pool, ln_pool_worker *me);
+// Does tasks until none is left to be taken: those of its own, then of those who come after it.
+void ln_pool_do_tasks(ln_pool *pool, ln_pool_worker *me);
 
 // Both in the thread that deals.
 void ln_pool_wake(ln_pool_worker *w);

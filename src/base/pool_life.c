@@ -118,7 +118,7 @@ static void destroy(ln_pool *pool)
     ln_free_aligned(pool);
 }
 
-// Workers find the pool complete: they look at nothing of it before they find pieces, or that it
+// Workers find the pool complete: they look at nothing of it before they find tasks, or that it
 // ends. Signals are for the threads of the program.
 static void start_workers(ln_pool *pool, size_t thread_count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools: every piece once, whoever does it; shared, nested, taken, forked, ended.
+// Pools: every task once, whoever does it; shared, nested, taken, forked, ended.
 
 #include "base/pool.h"
 
@@ -26,17 +26,17 @@
 #define IS_TSAN 0
 #endif
 
-#define MAX_PIECES 1000
+#define MAX_TASKS 1000
 
 // ---- A job that counts ----
 
 typedef struct tally {
-    atomic_int done[MAX_PIECES];
-    pthread_t doer[MAX_PIECES];
-    unsigned nap_us; // of each piece
+    atomic_int done[MAX_TASKS];
+    pthread_t doer[MAX_TASKS];
+    unsigned nap_us; // of each task
 } tally;
 
-static void count_piece(void *job, size_t index)
+static void count_task(void *job, size_t index)
 {
     tally *t = job;
     t->doer[index] = pthread_self();
@@ -47,16 +47,16 @@ static void count_piece(void *job, size_t index)
 
 static void check_once(const tally *t, size_t count)
 {
-    for (size_t i = 0; i < MAX_PIECES; i++)
+    for (size_t i = 0; i < MAX_TASKS; i++)
         if (atomic_load(&t->done[i]) != (i < count))
-            fail_msg("piece %zu of %zu is done %d times", i, count, atomic_load(&t->done[i]));
+            fail_msg("task %zu of %zu is done %d times", i, count, atomic_load(&t->done[i]));
 }
 
 static void check_job(ln_pool *pool, size_t count)
 {
     static tally t;
     memset(&t, 0, sizeof t);
-    ln_pool_run(pool, count, count_piece, &t);
+    ln_pool_run(pool, count, count_task, &t);
     check_once(&t, count);
 }
 
@@ -80,11 +80,11 @@ static ln_pool *pool_of(size_t thread_count)
     return pool;
 }
 
-// ---- Pieces ----
+// ---- Tasks ----
 
-TEST(every_piece_is_done_once)
+TEST(every_task_is_done_once)
 {
-    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 9, 64, MAX_PIECES};
+    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 9, 64, MAX_TASKS};
     for (size_t threads = 1; threads <= 8; threads++) {
         ln_pool *pool = pool_of(threads);
         for (int round = 0; round < 20; round++) {
@@ -132,7 +132,7 @@ TEST(workers_do_their_part)
     tally *t = calloc(1, sizeof *t);
     CHECK_NOT_NULL(t);
     t->nap_us = 2000;
-    ln_pool_run(pool, 30, count_piece, t);
+    ln_pool_run(pool, 30, count_task, t);
     check_once(t, 30);
     CHECK(count_doers(t, 30) > 1);
     free(t);
@@ -151,7 +151,7 @@ TEST(sleeping_workers_are_woken)
         memset(t->done, 0, sizeof t->done);
         if (round % 2)
             ln_pool_begin(pool);
-        ln_pool_run(pool, 50, count_piece, t);
+        ln_pool_run(pool, 50, count_task, t);
         if (round % 2)
             ln_pool_end(pool);
         check_once(t, 50);
@@ -186,7 +186,7 @@ TEST(workers_without_work_use_no_processor)
 
 typedef struct stall {
     pthread_t owner;
-    int worker_count; // pieces
+    int worker_count; // tasks
 } stall;
 
 // As if the worker had lost its processor.
@@ -271,7 +271,7 @@ static void *run_elsewhere(void *argument)
     ln_pool *pool = argument;
     memset(&t, 0, sizeof t);
     ln_pool_begin(pool);
-    ln_pool_run(pool, 50, count_piece, &t);
+    ln_pool_run(pool, 50, count_task, &t);
     ln_pool_end(pool);
     check_once(&t, 50);
     return count_doers(&t, 50) == 1 ? NULL : "not alone";
@@ -303,7 +303,7 @@ static void run_inner(void *job, size_t index)
 {
     nest *n = job;
     ln_pool_begin(n->pool);
-    ln_pool_run(n->pool, 20, count_piece, &n->inner[index]);
+    ln_pool_run(n->pool, 20, count_task, &n->inner[index]);
     ln_pool_end(n->pool);
 }
 
@@ -550,7 +550,7 @@ TEST(workers_round_to_nearest)
     ln_pool_release(pool);
 }
 
-TEST_LIST(every_piece_is_done_once, jobs_follow_each_other_in_order, workers_do_their_part,
+TEST_LIST(every_task_is_done_once, jobs_follow_each_other_in_order, workers_do_their_part,
           sleeping_workers_are_woken, workers_without_work_use_no_processor,
           workers_that_only_hold_up_jobs_are_left_alone, threads_share_a_pool,
           who_finds_the_pool_taken_works_alone, jobs_of_a_task_run_in_its_thread,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers of a pool: taking pieces, waiting for them, sleeping. pool.c says how.
+// Workers of a pool: taking tasks, waiting for them, sleeping. pool.c says how.
 
 #include "base/pool_inside.h"
 
@@ -13,7 +13,7 @@
 #define PAUSES          64 // between two looks at the clock, about a microsecond
 // Then a thread that waits lets others have its processor. Where there are others it does not get
 // it back for milliseconds: so not as long as the wait may be for a short operator in one thread,
-// or for the end of a piece.
+// or for the end of a task.
 #define POLITE_AFTER_NS 100000
 #define SLEEP_AFTER_NS  200000 // without work in a row of jobs
 #define PARK_AFTER_NS   50000  // the same after it: rows that follow each other need no waking
@@ -43,21 +43,21 @@ int64_t ln_wait_a_little(ln_patience *p, int64_t polite_after)
     return waited;
 }
 
-// ---- Pieces ----
+// ---- Tasks ----
 
-static bool is_empty(ln_piece_range range)
+static bool is_empty(ln_task_range range)
 {
     return (uint32_t)range >= range >> 32;
 }
 
-// Takes a piece from the front of a range, or from its end.
-static bool take(_Atomic ln_piece_range *range, bool is_from_end, size_t *out_index)
+// Takes a task from the front of a range, or from its end.
+static bool take(_Atomic ln_task_range *range, bool is_from_end, size_t *out_index)
 {
-    ln_piece_range old = atomic_load_explicit(range, memory_order_relaxed);
+    ln_task_range old = atomic_load_explicit(range, memory_order_relaxed);
     while (!is_empty(old)) {
         uint64_t first = (uint32_t)old, end = old >> 32;
-        ln_piece_range left =
-            is_from_end ? ln_piece_range_make(first, end - 1) : ln_piece_range_make(first + 1, end);
+        ln_task_range left =
+            is_from_end ? ln_task_range_make(first, end - 1) : ln_task_range_make(first + 1, end);
         if (atomic_compare_exchange_weak_explicit(range, &old, left, memory_order_acquire,
                                                   memory_order_relaxed)) {
             *out_index = (size_t)(is_from_end ? end - 1 : first);
@@ -67,7 +67,7 @@ static bool take(_Atomic ln_piece_range *range, bool is_from_end, size_t *out_in
     return false;
 }
 
-static void do_piece(ln_pool *pool, ln_pool_worker *me, size_t index)
+static void do_task(ln_pool *pool, ln_pool_worker *me, size_t index)
 {
     bool is_late = pool->deadline_ns != 0 && ln_now_ns() >= pool->deadline_ns;
     if (!is_late && !(pool->cancel && ln_cancel_is_requested(pool->cancel)))
@@ -76,16 +76,16 @@ static void do_piece(ln_pool *pool, ln_pool_worker *me, size_t index)
     atomic_store_explicit(&me->done_count, done + 1, memory_order_release);
 }
 
-void ln_pool_do_pieces(ln_pool *pool, ln_pool_worker *me)
+void ln_pool_do_tasks(ln_pool *pool, ln_pool_worker *me)
 {
     size_t index;
     while (take(&me->range, false, &index))
-        do_piece(pool, me, index);
+        do_task(pool, me, index);
     size_t victim = me->index;
     for (size_t i = 1; i < pool->thread_count; i++) {
         victim = victim + 1 < pool->thread_count ? victim + 1 : 0;
         while (take(&pool->workers[victim].range, true, &index))
-            do_piece(pool, me, index);
+            do_task(pool, me, index);
     }
 }
 
@@ -138,9 +138,9 @@ void ln_pool_keep_apart(ln_pool *pool)
     }
 }
 
-// False when the pool ends. Who sees pieces sees the pool as the dealer does, even if others take
+// False when the pool ends. Who sees tasks sees the pool as the dealer does, even if others take
 // them first.
-static bool wait_for_pieces(ln_pool_worker *me)
+static bool wait_for_tasks(ln_pool_worker *me)
 {
     ln_pool *pool = me->pool;
     ln_patience p = {0};
@@ -164,7 +164,7 @@ void *ln_pool_worker_main(void *argument)
 {
     ln_pool_worker *me = argument;
     fesetenv(FE_DFL_ENV); // rounds as the thread that runs the job does
-    while (wait_for_pieces(me))
-        ln_pool_do_pieces(me->pool, me);
+    while (wait_for_tasks(me))
+        ln_pool_do_tasks(me->pool, me);
     return NULL;
 }

@@ -194,15 +194,15 @@ ln_status ln_text_read_file(const char *path, size_t max_byte_count, char **out_
     return ln_text_take(&text, out_bytes, out_len);
 }
 
-static ln_status read_start(int fd, const char *path, char *buf, size_t room, size_t *out_len)
+static ln_status read_start(int fd, const char *path, char *buf, size_t capacity, size_t *out_len)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return fail_system("read", path, errno);
     if (!S_ISREG(info.st_mode))
         return LN_FAIL(LN_IO, "cannot read '%s': not a regular file", path);
-    while (*out_len < room) {
-        ssize_t got = read(fd, buf + *out_len, room - *out_len);
+    while (*out_len < capacity) {
+        ssize_t got = read(fd, buf + *out_len, capacity - *out_len);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -214,13 +214,13 @@ static ln_status read_start(int fd, const char *path, char *buf, size_t room, si
     return LN_OK;
 }
 
-ln_status ln_text_read_start(const char *path, char *buf, size_t room, size_t *out_len)
+ln_status ln_text_read_start(const char *path, char *buf, size_t capacity, size_t *out_len)
 {
     *out_len = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_system("open", path, errno);
-    ln_status status = read_start(fd, path, buf, room, out_len);
+    ln_status status = read_start(fd, path, buf, capacity, out_len);
     close(fd);
     return status;
 }

@@ -46,8 +46,8 @@ void ln_text_deinit(ln_text *text);
 ln_status ln_text_read_file(const char *path, size_t max_byte_count, char **out_bytes,
                             size_t *out_len);
 
-// Reads the first bytes of a regular file, at most `room` of them, to `buf`.
-ln_status ln_text_read_start(const char *path, char *buf, size_t room, size_t *out_len);
+// Reads the first bytes of a regular file, at most `capacity` of them, to `buf`.
+ln_status ln_text_read_start(const char *path, char *buf, size_t capacity, size_t *out_len);
 
 // Writes through a temporary file beside `path` and renames it, so that a failure leaves the old
 // file; "-" is standard output.

@@ -15,8 +15,8 @@
 #include <lightnet/util.h>
 
 #include "compile/runner.h"
+#include "ir/attached.h"
 #include "ir/bound.h"
-#include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/op_life.h"
 #include "tensor/ndarray.h"

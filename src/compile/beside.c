@@ -14,7 +14,7 @@
 #include <lightnet/util.h>
 
 #include "base/open_below.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/fill.h"
 
@@ -122,7 +122,7 @@ typedef struct carrying {
 // What the file has must be what the text says; the operator says so again when it is checked.
 static ln_status carry_tensor(const carrying *c, const char *name, tl_dtype dtype)
 {
-    const tl_tensor *there = ln_carried_find(c->ctx->carried, name);
+    const tl_tensor *there = ln_attached_find(c->ctx->attached, name);
     if (there && there->dtype == dtype)
         return LN_OK; // graphs may read what the model around them reads
     int index = ln_tensor_file_find(c->file, name);
@@ -169,7 +169,7 @@ static ln_status carry_graph(ln_context *graph, void *user)
     return LN_OK;
 }
 
-ln_status ln_beside_carry(ln_context *ctx, const char *path)
+ln_status ln_beside_attach(ln_context *ctx, const char *path)
 {
     LN_TRY(check_name(ctx->weights));
     if (!path)

@@ -11,6 +11,6 @@ const char *ln_beside_name(const char *path);
 
 // Lets `ctx`, which is read from the file `path` and not checked yet, take the tensors that it
 // wants from a file from the one that it names, in the same folder. The context keeps that mapped.
-ln_status ln_beside_carry(ln_context *ctx, const char *path);
+ln_status ln_beside_attach(ln_context *ctx, const char *path);
 
 #endif

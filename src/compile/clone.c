@@ -13,7 +13,7 @@
 #include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/graph_order.h"
 #include "ir/open.h"
@@ -97,7 +97,7 @@ static ln_status copy_owned(const ln_context *ctx, ln_context *clone)
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *from = value;
         bool is_in_place = ln_entry_is_in_place(from);
-        if (is_in_place ? from->owner || from->tensor->data == from->carried
+        if (is_in_place ? from->owner || from->tensor->data == from->attached
                         : !from->is_load || !from->tensor->data)
             continue;
         ln_tensor_entry *to = ln_tensor_table_find(clone->tensor_table, from->name);
@@ -176,7 +176,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
     clone->limits = ctx->limits;
     clone->timeout = ctx->timeout;
     if (!clone->outer && has_weights)
-        clone->carried = ln_carried_retain(ctx->carried);
+        clone->attached = ln_attached_retain(ctx->attached);
     if (!clone->outer)
         clone->writes = ln_writes_retain(ctx->writes);
     LN_TRY(copy_string(ctx->source, &clone->source));

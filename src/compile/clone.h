@@ -6,7 +6,7 @@
 
 #include <lightnet/context.h>
 
-// The compiled model `ctx`, loaded or not, without the weights that it carries: PLANNED as by
+// The compiled model `ctx`, loaded or not, without its attached weights: PLANNED as by
 // whoever reads its compiled form, which holds none. LN_UNSUPPORTED if shapes depend on them.
 ln_status ln_context_clone_bare(const ln_context *ctx, ln_context **out_bare);
 

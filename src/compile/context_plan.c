@@ -10,7 +10,7 @@
 #include "compile/budget.h"
 #include "compile/constants.h"
 #include "compile/load_part.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
 

@@ -16,7 +16,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 
 static ln_status add_tensor(const ln_tensor_file *file, int index, uint64_t *sum)
@@ -114,7 +114,7 @@ static ln_status check_tensor(const ln_context *ctx, const ln_tensor_file *file,
         return LN_OK;
     }
     f->weight_count++;
-    const tl_tensor *own = ln_carried_find(ctx->carried, name);
+    const tl_tensor *own = ln_attached_find(ctx->attached, name);
     if (!own)
         return LN_OK;
     bool is_same;

@@ -23,8 +23,8 @@
 #include "compile/preset.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
+#include "ir/attached.h"
 #include "ir/bound.h"
-#include "ir/carried.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
 #include "ir/fill.h"
@@ -399,7 +399,7 @@ static ln_status load(ln_context *ctx, const char *datafile)
     if (ctx->state == LN_CONTEXT_LOADED)
         return LN_FAIL(LN_STATE, "the model is loaded already");
 
-    if (datafile && !ctx->outer && ln_carried_count(ctx->carried) > 0)
+    if (datafile && !ctx->outer && ln_attached_count(ctx->attached) > 0)
         LN_TRY(ln_context_check_given_again(ctx, datafile));
     char *kept = datafile ? ln_strdup(datafile) : NULL;
     if (datafile && !kept)

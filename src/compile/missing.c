@@ -16,7 +16,7 @@ static const char *find_in_graph(const ln_context *ctx, size_t *left)
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
             const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
-            if (entry && !entry->carried && (*left)-- == 0)
+            if (entry && !entry->attached && (*left)-- == 0)
                 return entry->name;
         }
     }

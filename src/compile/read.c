@@ -17,7 +17,7 @@
 #include "compile/context_plan.h"
 #include "compile/limits.h"
 #include "desc/rule_weight.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/compiled.h"
 #include "ir/context.h"
 #include "ir/phase.h"
@@ -63,7 +63,7 @@ static ln_status adopt_graph_plan(ln_context *graph, void *user)
 static ln_status make_ready(ln_context *ctx, const char *path)
 {
     if (ctx->weights)
-        LN_TRY(ln_beside_carry(ctx, path));
+        LN_TRY(ln_beside_attach(ctx, path));
     LN_TRY(ln_context_init_ops(ctx));
     if (!ctx->compiled)
         return LN_OK; // limits are checked by compiling
@@ -243,7 +243,7 @@ ln_status ln_context_write(const ln_context *ctx, const char *serializer_name, c
     // The plan in the text is that of its reader, who has no memory for what is in the model's
     // file.
     bool is_bare = serializer->writes_plan && ctx->state >= LN_CONTEXT_PLANNED && !ctx->outer &&
-                   !ctx->weights && ln_carried_count(ctx->carried) > 0;
+                   !ctx->weights && ln_attached_count(ctx->attached) > 0;
     if (!is_bare)
         return write_mem(serializer, ctx, out_bytes, out_byte_count);
     ln_context *bare;

@@ -334,7 +334,7 @@ static void own_ops(ln_context *ctx)
     OF_MODEL(bound)                                                                                \
     OF_MODEL(has_input)                                                                            \
     OF_MODEL(has_output)                                                                           \
-    OF_MODEL(carried)                                                                              \
+    OF_MODEL(attached)                                                                             \
     OF_MODEL(graphs)                                                                               \
     OF_MODEL(outer)                                                                                \
     OF_MODEL(meter)                                                                                \

@@ -24,7 +24,7 @@
 #include "compile/context_plan.h"
 #include "compile/given_again.h"
 #include "compile/load_part.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
 #include "ir/fill.h"
@@ -34,7 +34,7 @@
 
 typedef struct store {
     ln_context *ctx;
-    const char *datafile; // of the weights; NULL: the model carries them
+    const char *datafile; // of the weights; NULL: they are attached to the model
     ln_tensor_file *file; // the same, opened when a graph needs it
     ln_list_builder read; // tensors that were read from it
     ln_hash *kept;        // names of weights that operators go on reading from a file -> tensors
@@ -99,7 +99,7 @@ static ln_status keep_weight(store *s, const char *name, tl_dtype dtype)
                        name, tl_dtype_title(tensor->dtype), tl_dtype_title(dtype));
     if (tensor)
         return LN_OK;
-    tensor = ln_carried_find(s->ctx->carried, name);
+    tensor = ln_attached_find(s->ctx->attached, name);
     if (!tensor)
         LN_TRY(read_from_file(s, name, dtype, &tensor));
     if (ln_hash_insert(s->kept, (void *)(uintptr_t)name, (void *)(uintptr_t)tensor) < 0)
@@ -157,7 +157,7 @@ static bool has_needed(const store *s, const ln_op *op)
 static const tl_tensor *find_tensor(const store *s, const char *tname)
 {
     const ln_tensor_entry *entry = ln_tensor_table_find(s->ctx->tensor_table, tname);
-    return entry->tensor->data ? entry->tensor : ln_carried_find(s->ctx->carried, tname);
+    return entry->tensor->data ? entry->tensor : ln_attached_find(s->ctx->attached, tname);
 }
 
 // A weight of a graph that is called the same, and is not the same.
@@ -410,9 +410,9 @@ static ln_status plan_graph_again(ln_context *graph, void *user)
 static ln_status plan_again(ln_context *ctx, const char *path, const char *target)
 {
     ln_plan_reuse reuse = (ln_plan_reuse)ctx->plan_reuse;
-    ln_carried_release(ctx->carried);
-    ctx->carried = NULL;
-    LN_TRY(ln_beside_carry(ctx, path));
+    ln_attached_release(ctx->attached);
+    ctx->attached = NULL;
+    LN_TRY(ln_beside_attach(ctx, path));
     LN_TRY(ln_context_each_graph(ctx, plan_graph_again, NULL));
     LN_TRY(ln_context_rerun_ops(ctx));
     return ln_context_plan_memory(ctx, target, reuse);
@@ -446,7 +446,7 @@ static ln_status exchange(store *s, const char *path)
 
 typedef struct weight_count {
     size_t count;
-    size_t carried_count;
+    size_t attached_count;
 } weight_count;
 
 static ln_status count_weights(ln_context *ctx, void *user)
@@ -458,8 +458,8 @@ static ln_status count_weights(ln_context *ctx, void *user)
         for (; out; out = out->next) {
             const ln_tensor_list_entry *listed = out->data;
             found->count++;
-            if (ln_tensor_table_find(ctx->tensor_table, listed->name)->carried)
-                found->carried_count++;
+            if (ln_tensor_table_find(ctx->tensor_table, listed->name)->attached)
+                found->attached_count++;
         }
     }
     return LN_OK;
@@ -471,7 +471,7 @@ static bool has_weights(ln_context *ctx, const char *datafile)
     weight_count found = {0};
     (void)count_weights(ctx, &found);
     (void)ln_context_each_graph(ctx, count_weights, &found);
-    return found.count > 0 && (datafile || found.carried_count == found.count);
+    return found.count > 0 && (datafile || found.attached_count == found.count);
 }
 
 static ln_status run_store(store *s, const char *path)

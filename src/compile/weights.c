@@ -8,7 +8,7 @@
 #include <lightnet/tensor_file.h>
 #include <lightnet/util.h>
 
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/fill.h"
 
@@ -67,10 +67,10 @@ static ln_status carry_tensor(ln_context *ctx, const ln_tensor_file *file, int i
     return ln_context_carry(ctx, entry->name, t->dtype, t->ndim, t->dims, copy);
 }
 
-static ln_status carry(void *user, ln_context *ctx, const ln_tensor_entry *entry)
+static ln_status attach(void *user, ln_context *ctx, const ln_tensor_entry *entry)
 {
     const carrying *c = user;
-    if (ln_carried_find(ln_context_root(ctx)->carried, entry->name))
+    if (ln_attached_find(ln_context_root(ctx)->attached, entry->name))
         return LN_OK;
     int index = ln_tensor_file_find(c->file, entry->name);
     if (index < 0)
@@ -89,12 +89,12 @@ ln_status ln_context_carry_file(ln_context *ctx, const char *datafile)
     if (!ctx || !datafile)
         return LN_FAIL(LN_INVALID, "carrying weights needs a context and a data file");
     if (ctx->state != LN_CONTEXT_READY)
-        return LN_FAIL(LN_STATE, "weights are carried by a model that is read and not compiled");
+        return LN_FAIL(LN_STATE, "weights are attached to a model that is read and not compiled");
     ln_tensor_file *file;
     LN_TRY(ln_tensor_file_open(datafile, &file));
     LN_TRY(ln_context_keep(ctx, file, close_file));
     carrying c = {.file = file, .path = datafile};
-    return visit_weights(ctx, (weight_walk){.visit = carry, .user = &c});
+    return visit_weights(ctx, (weight_walk){.visit = attach, .user = &c});
 }
 
 // ---- Out of it ----
@@ -107,10 +107,10 @@ typedef struct saving {
 static ln_status save(void *user, ln_context *ctx, const ln_tensor_entry *entry)
 {
     saving *s = user;
-    const tl_tensor *carried = ln_carried_find(ln_context_root(ctx)->carried, entry->name);
-    if (carried && s->tensors)
-        s->tensors[s->count] = (ln_named_tensor){entry->name, carried};
-    s->count += carried != NULL;
+    const tl_tensor *attached = ln_attached_find(ln_context_root(ctx)->attached, entry->name);
+    if (attached && s->tensors)
+        s->tensors[s->count] = (ln_named_tensor){entry->name, attached};
+    s->count += attached != NULL;
     return LN_OK;
 }
 

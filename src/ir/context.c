@@ -12,7 +12,7 @@
 #include "base/name_hash.h"
 #include "base/pool.h"
 #include "base/sized.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/compiled.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
@@ -101,8 +101,8 @@ void ln_context_forget(ln_context *ctx)
     ctx->constants = NULL;
     ln_free(ctx->datafile);
     ctx->datafile = NULL;
-    ln_carried_release(ctx->carried);
-    ctx->carried = NULL;
+    ln_attached_release(ctx->attached);
+    ctx->attached = NULL;
     ln_scratch_free_kept(ctx);
     ln_meter_release(ctx->meter);
     ctx->meter = NULL;

@@ -104,7 +104,7 @@ int ln_op_is_input(const ln_op_arg *op_arg);
 // The outermost context: itself, or what it is a graph of.
 ln_context *ln_context_root(ln_context *ctx);
 
-// `ln_carried_let_go` of what the model carries; NULL is a model that carries nothing.
+// `ln_attached_let_go` of what is attached to the model; NULL is a model without.
 void ln_context_let_go(const ln_context *ctx, const void *bytes, size_t byte_count);
 
 // Notes in `is_random` whether an operator of `ctx` is, once they are checked or have changed.

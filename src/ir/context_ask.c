@@ -20,7 +20,7 @@ const char *ln_context_target(const ln_context *ctx)
 
 int ln_context_has_weights(const ln_context *ctx)
 {
-    return ctx && ctx->carried;
+    return ctx && ctx->attached;
 }
 
 ln_context *ln_context_graph(const ln_context *ctx, size_t index)

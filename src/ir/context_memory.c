@@ -18,8 +18,8 @@
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
+#include "ir/attached.h"
 #include "ir/bound.h"
-#include "ir/carried.h"
 #include "ir/memory.h"
 #include "ir/open.h"
 #include "ir/scratch.h"
@@ -67,7 +67,7 @@ static ln_status place_tensors(ln_context *ctx)
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         ln_tensor_entry *entry = value;
         if (ln_entry_is_in_place(entry)) {
-            entry->tensor->data = (void *)(uintptr_t)entry->carried;
+            entry->tensor->data = (void *)(uintptr_t)entry->attached;
             continue;
         }
         LN_TRY(check_place(ctx, entry));
@@ -256,7 +256,7 @@ static ln_status own_load(ln_context *ctx, ln_tensor_entry *entry)
 ln_status ln_context_make_writable(ln_context *ctx, ln_tensor_entry *entry)
 {
     if (ln_entry_is_in_place(entry))
-        return ln_carried_own(ctx->tensor_table, entry);
+        return ln_attached_own(ctx->tensor_table, entry);
     return entry->is_load ? own_load(ctx, entry) : LN_OK;
 }
 

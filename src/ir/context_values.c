@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context offers beyond its operators: tensors that a model brings along, and graphs.
+// What a context offers beyond its operators: attached weights, and graphs.
 
 #include "ir/context.h"
 
 #include <lightnet/allocator.h>
 
 #include "base/name_hash.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "tensor/meter.h"
 
 // ---- Open tensors ----
@@ -37,27 +37,27 @@ int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost)
 
 // ---- What readers add ----
 
-static ln_status need_carried(ln_context *root)
+static ln_status need_attached(ln_context *root)
 {
-    return root->carried ? LN_OK : ln_carried_create(&root->carried);
+    return root->attached ? LN_OK : ln_attached_create(&root->attached);
 }
 
 ln_status ln_context_carry(ln_context *ctx, const char *tname, tl_dtype dtype, int ndim,
                            const int *dims, const void *data)
 {
     if (!ctx || !tname)
-        return LN_FAIL(LN_INVALID, "a carried tensor needs a context and a name");
+        return LN_FAIL(LN_INVALID, "an attached tensor needs a context and a name");
     ln_context *root = ln_context_root(ctx);
-    LN_TRY(need_carried(root));
-    return ln_carried_add(root->carried, tname, dtype, ndim, dims, data);
+    LN_TRY(need_attached(root));
+    return ln_attached_add(root->attached, tname, dtype, ndim, dims, data);
 }
 
 ln_status ln_context_keep(ln_context *ctx, void *block, void (*release)(void *block))
 {
     ln_context *root = ctx ? ln_context_root(ctx) : NULL;
-    ln_status status = root ? need_carried(root) : LN_INVALID;
+    ln_status status = root ? need_attached(root) : LN_INVALID;
     if (status == LN_OK)
-        return ln_carried_keep(root->carried, block, release);
+        return ln_attached_keep(root->attached, block, release);
     release(block);
     return root ? status : LN_FAIL(LN_INVALID, "the context is NULL");
 }
@@ -67,15 +67,15 @@ ln_status ln_context_keep_mapped(ln_context *ctx, const void *bytes, size_t byte
     if (!ctx || !bytes)
         return LN_FAIL(LN_INVALID, "no context, or no bytes");
     ln_context *root = ln_context_root(ctx);
-    LN_TRY(need_carried(root));
-    return ln_carried_note_mapped(root->carried, bytes, byte_count);
+    LN_TRY(need_attached(root));
+    return ln_attached_note_mapped(root->attached, bytes, byte_count);
 }
 
 void ln_context_let_go(const ln_context *ctx, const void *bytes, size_t byte_count)
 {
     if (ctx)
-        ln_carried_let_go(ln_context_root((ln_context *)(uintptr_t)ctx)->carried, bytes,
-                          byte_count);
+        ln_attached_let_go(ln_context_root((ln_context *)(uintptr_t)ctx)->attached, bytes,
+                           byte_count);
 }
 
 // ---- Graphs ----

@@ -6,7 +6,7 @@
 
 #include <lightnet/op_info.h>
 
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/dfg.h"
 
@@ -117,9 +117,9 @@ static bool is_read_in_file(const ln_context *ctx, const ln_tensor_entry *entry)
 }
 
 // What is in the model's file where it cannot be used: the plan has memory for it.
-static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *entry)
+static ln_status fill_from_attached(const ln_fill *fill, const ln_tensor_entry *entry)
 {
-    const ln_carried *carried = ln_context_root(fill->ctx)->carried;
+    const ln_attached *attached = ln_context_root(fill->ctx)->attached;
     ln_copy_func copy = ln_mem_type_copy_func(entry->mtype, LN_MEM_CPU);
     size_t byte_count = tl_tensor_size(entry->tensor);
     if (!copy)
@@ -128,11 +128,11 @@ static ln_status fill_from_carried(const ln_fill *fill, const ln_tensor_entry *e
     size_t most = entry->mtype == LN_MEM_CPU ? CHUNK_BYTES : byte_count;
     for (size_t at = 0; at < byte_count;) {
         size_t count = byte_count - at < most ? byte_count - at : most;
-        const char *from = (const char *)entry->carried + at;
+        const char *from = (const char *)entry->attached + at;
         if (!copy((char *)entry->tensor->data + at, from, count))
             return LN_FAIL(LN_IO, "tensor '%s' could not be copied to %s", entry->name,
                            ln_mem_type_title(entry->mtype));
-        ln_carried_let_go(carried, from, count);
+        ln_attached_let_go(attached, from, count);
         at += count;
     }
     return LN_OK;
@@ -147,19 +147,19 @@ ln_status ln_fill_op(ln_fill *fill, const ln_op *op)
     int is_input = ln_op_is_input(op->op_arg), has_file = fill->ctx->datafile != NULL;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(fill->ctx->tensor_table, out->name);
-        if (has_file && (is_input || ln_carried_count(root->carried) == 0))
+        if (has_file && (is_input || ln_attached_count(root->attached) == 0))
             LN_TRY(fill_from_file(fill, entry, is_input));
         else if (is_input)
             continue;
-        else if (!entry->carried && root->weights)
+        else if (!entry->attached && root->weights)
             return LN_FAIL(LN_INVALID, "%s: tensor '%s' has another shape than the model says",
                            root->weights, entry->name);
-        else if (!entry->carried)
+        else if (!entry->attached)
             fill->missing_count++;
         else if (is_read_in_file(fill->ctx, entry))
-            entry->tensor->data = (void *)(uintptr_t)entry->carried;
+            entry->tensor->data = (void *)(uintptr_t)entry->attached;
         else if (!ln_entry_is_in_place(entry))
-            LN_TRY(fill_from_carried(fill, entry));
+            LN_TRY(fill_from_attached(fill, entry));
     }
     return LN_OK;
 }
@@ -169,7 +169,7 @@ void ln_fill_let_go(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *in;
     LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
         const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, in->name);
-        if (entry && entry->is_load && entry->carried && entry->tensor->data == entry->carried)
-            ln_context_let_go(ctx, entry->carried, tl_tensor_size(entry->tensor));
+        if (entry && entry->is_load && entry->attached && entry->tensor->data == entry->attached)
+            ln_context_let_go(ctx, entry->attached, tl_tensor_size(entry->tensor));
     }
 }

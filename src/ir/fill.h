@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the tensors that a model takes from a file: from the data file, or from what it carries.
+// Fills the tensors that a model takes from a file: from the data file, or from what is attached to
+// it.
 
 #ifndef LN_IR_FILL_H
 #define LN_IR_FILL_H

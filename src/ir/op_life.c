@@ -85,11 +85,11 @@ static void adopt_static(const ln_op *op, ln_tensor_entry *entry)
     if (!op->run && owner && owner->isstatic)
         entry->isstatic = 1;
     entry->is_input = ln_op_is_input(op->op_arg) || (owner && owner->is_input);
-    // What the model brings along is used where it is, and so is a view of it.
-    if (!op->run && owner && owner->carried && entry->isstatic) {
+    // What is attached to the model is used where it is, and so is a view of it.
+    if (!op->run && owner && owner->attached && entry->isstatic) {
         size_t offset = op->calc_offset ? op->calc_offset(op->op_arg, entry) : 0;
         if (offset != LN_NO_OFFSET)
-            entry->carried = (const char *)owner->carried + offset;
+            entry->attached = (const char *)owner->attached + offset;
     }
 }
 

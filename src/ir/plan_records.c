@@ -11,7 +11,7 @@
 #include <lightnet/util.h>
 
 #include "base/name_hash.h"
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "plan/layout.h"
 

@@ -127,7 +127,7 @@ const void *ln_call_value_named(const ln_call *call, const char *arg_name)
     return value_of(call, entry, entry ? entry->tensor : NULL);
 }
 
-int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
+int ln_call_value_ints(ln_call *call, int index, int capacity, int64_t *out_values)
 {
     const tl_tensor *tensor = ln_call_in(call, index);
     const void *value = ln_call_value(call, index);
@@ -138,9 +138,9 @@ int ln_call_value_ints(ln_call *call, int index, int room, int64_t *out_values)
                            index, tl_dtype_title(tensor->dtype));
         return -2;
     }
-    if (tensor->len > room) {
+    if (tensor->len > capacity) {
         (void)ln_call_fail(call, LN_LIMIT, "input %d has %d elements, at most %d make sense", index,
-                           tensor->len, room);
+                           tensor->len, capacity);
         return -2;
     }
     for (int i = 0; i < tensor->len; i++)

@@ -11,7 +11,7 @@
 #include <lightnet/op_support.h>
 #include <lightnet/opshape.h>
 
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "op/call.h"
 
@@ -79,28 +79,28 @@ ln_status ln_infer_output(ln_call *call)
 
 // ---- Constants ----
 
-static void know_carried(ln_op_arg *op_arg, ln_tensor_entry *entry)
+static void know_attached(ln_op_arg *op_arg, ln_tensor_entry *entry)
 {
     const ln_context *ctx = op_arg->context ? ln_context_root(op_arg->context) : NULL;
-    const tl_tensor *carried = ctx ? ln_carried_find(ctx->carried, entry->name) : NULL;
-    if (!carried || carried->dtype != entry->tensor->dtype ||
-        !tl_tensor_issameshape(carried, entry->tensor))
+    const tl_tensor *attached = ctx ? ln_attached_find(ctx->attached, entry->name) : NULL;
+    if (!attached || attached->dtype != entry->tensor->dtype ||
+        !tl_tensor_issameshape(attached, entry->tensor))
         return;
-    entry->carried = carried->data;
-    if ((uintptr_t)carried->data % tl_size_of(carried->dtype) == 0)
-        entry->known = carried->data;
-    else if (tl_tensor_size(carried) <= MAX_KNOWN_BYTES &&
-             ln_context_take_known(op_arg->context, entry, tl_tensor_size(carried)))
-        (void)ln_call_know(entry, carried->data); // without it, more is found out in the run only
+    entry->attached = attached->data;
+    if ((uintptr_t)attached->data % tl_size_of(attached->dtype) == 0)
+        entry->known = attached->data;
+    else if (tl_tensor_size(attached) <= MAX_KNOWN_BYTES &&
+             ln_context_take_known(op_arg->context, entry, tl_tensor_size(attached)))
+        (void)ln_call_know(entry, attached->data); // without it, more is found out in the run only
 }
 
-// Notes what is known of the elements before the run: those that the model brings along, or short
+// Notes what is known of the elements before the run: attached ones, or short
 // `data`.
 static void know_created(ln_call *call)
 {
     ln_tensor_entry *entry = call->outs[0].entry;
     if (ln_call_int(call, "from_file")) {
-        know_carried(call->op_arg, entry);
+        know_attached(call->op_arg, entry);
         return;
     }
     size_t byte_count = tl_tensor_size(entry->tensor), count;

@@ -6,7 +6,7 @@
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/open.h"
 #include "serial/param_fit.h"
 

@@ -452,7 +452,7 @@ static void write_initializer(pb *p, const char *name, size_t count)
     pb_end(p);
 }
 
-TEST(small_constants_stand_in_the_text_and_large_ones_are_carried)
+TEST(small_constants_stand_in_the_text_and_large_ones_are_attached)
 {
     pb p;
     begin(&p, 22);
@@ -725,7 +725,7 @@ TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
           names_are_held_to_what_contexts_take, all_problems_are_told_at_once,
           a_hundred_problems_are_kept_and_all_are_counted, versions_that_are_not_known_are_told,
           old_forms_are_marked_with_their_version,
-          small_constants_stand_in_the_text_and_large_ones_are_carried,
+          small_constants_stand_in_the_text_and_large_ones_are_attached,
           functions_are_inlined_each_time, a_function_that_calls_itself_is_refused,
           functions_that_double_are_stopped, bodies_capture_what_they_read,
           a_model_full_of_small_nodes_is_read_in_time,

@@ -119,10 +119,10 @@ static void check_in_place(const ln_context *ctx)
     void *value;
     while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *entry = value;
-        if (!entry->carried)
+        if (!entry->attached)
             continue;
-        CHECK_PTR_EQ(entry->tensor->data, entry->carried);
-        CHECK_EQ((uintptr_t)entry->carried % 16, 0);
+        CHECK_PTR_EQ(entry->tensor->data, entry->attached);
+        CHECK_EQ((uintptr_t)entry->attached % 16, 0);
         count++;
     }
     CHECK(count >= 2);

@@ -163,11 +163,11 @@ static ln_context *read_file(const char *name)
     return ctx;
 }
 
-static ln_context *compiled(const char *model, const char *carried)
+static ln_context *compiled(const char *model, const char *attached)
 {
     ln_context *ctx = open_text(model);
-    if (carried)
-        CHECK_OK(ln_context_carry_file(ctx, carried));
+    if (attached)
+        CHECK_OK(ln_context_carry_file(ctx, attached));
     CHECK_OK(ln_context_compile(ctx, "cpu"));
     return ctx;
 }

@@ -108,7 +108,7 @@ static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *
 
 // Writes out what is added to each score.
 static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
-                           ln_cpu_carver *room, ln_cpu_mask *out)
+                           ln_cpu_carver *carver, ln_cpu_mask *out)
 {
     const size_t *strides = m->given.strides;
     size_t batch = m->has_lens || strides[0] ? a->batch : 1, heads = strides[1] ? a->q_heads : 1;
@@ -116,8 +116,8 @@ static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
     if (__builtin_mul_overflow(batch * heads, queries, &rows) ||
         __builtin_mul_overflow(rows, a->kv_len, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many scores");
-    float *data = ln_cpu_carve(room, count);
-    if (ln_cpu_is_planning(room))
+    float *data = ln_cpu_carve(carver, count);
+    if (ln_cpu_is_planning(carver))
         return LN_OK;
     for (size_t row = 0; row < rows; row++)
         fill_row(m, row / queries / heads, row / queries % heads, row % queries,
@@ -129,14 +129,14 @@ static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
     return LN_OK;
 }
 
-static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_carver *room,
+static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_carver *carver,
                           ln_cpu_attend *attend)
 {
     mask m = mask_of(call, a);
     attend->is_causal = a->is_causal && !m.is_banded;
     attend->keys_before = (size_t)a->past_len;
     if (!is_plain(&m))
-        return fill_mask(call, &m, attend, room, &attend->mask);
+        return fill_mask(call, &m, attend, carver, &attend->mask);
     const ln_attention_mask *given = &m.given;
     if (given->tensor)
         attend->mask = (ln_cpu_mask){given->tensor->data,
@@ -156,8 +156,8 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
     if (!old && !is_present)
         return LN_OK;
     size_t heads = (size_t)x->heads, size = (size_t)x->size, len = (size_t)x->len;
-    size_t batch = (size_t)x->batch, room = past_len + len, count;
-    if (__builtin_mul_overflow(batch * heads * size, room, &count))
+    size_t batch = (size_t)x->batch, capacity = past_len + len, count;
+    if (__builtin_mul_overflow(batch * heads * size, capacity, &count))
         return ln_call_fail(call, LN_LIMIT, "has too many keys");
     float *joined = is_present ? NULL : ln_cpu_carve(workspace, count);
     if (ln_cpu_is_planning(workspace))
@@ -170,7 +170,7 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
                              .len = len,
                              .size = size,
                              .to = joined,
-                             .room = room,
+                             .capacity = capacity,
                              .start = past_len};
     ln_cpu_copy_heads(&copy);
     if (old) {
@@ -179,21 +179,21 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
         copy.start = 0;
         ln_cpu_copy_heads(&copy);
     }
-    *out = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, room, size)};
+    *out = (ln_cpu_heads){joined, ln_cpu_dense_view(heads, capacity, size)};
     return LN_OK;
 }
 
-// Takes its workspace from `room`, and computes unless that is planning.
-static ln_status attention(ln_call *call, const ln_attention *a, ln_cpu_carver *room)
+// Takes its workspace from `carver`, and computes unless that is planning.
+static ln_status attention(ln_call *call, const ln_attention *a, ln_cpu_carver *carver)
 {
     ln_cpu_attend attend = sizes_of(a);
     size_t past_len = (size_t)a->past_len;
     attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a->q.view};
-    LN_TRY(join(call, &a->k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, room, &attend.k));
-    LN_TRY(join(call, &a->v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, room, &attend.v));
-    LN_TRY(set_mask(call, a, room, &attend));
-    attend.y = ln_cpu_is_planning(room) ? NULL : ln_call_dst(call, 0)->data;
-    ln_cpu_attend_run(call, &attend, room);
+    LN_TRY(join(call, &a->k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, carver, &attend.k));
+    LN_TRY(join(call, &a->v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, carver, &attend.v));
+    LN_TRY(set_mask(call, a, carver, &attend));
+    attend.y = ln_cpu_is_planning(carver) ? NULL : ln_call_dst(call, 0)->data;
+    ln_cpu_attend_run(call, &attend, carver);
     return LN_OK;
 }
 
@@ -202,11 +202,11 @@ static ln_status attention(ln_call *call, const ln_attention *a, ln_cpu_carver *
 ln_status ln_cpu_infer_attention(ln_call *call)
 {
     ln_attention a;
-    ln_cpu_carver room = {0};
+    ln_cpu_carver carver = {0};
     LN_TRY(ln_infer_attention(call));
     LN_TRY(ln_attention_read(call, &a));
-    LN_TRY(attention(call, &a, &room));
-    return ln_cpu_call_infer_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&room));
+    LN_TRY(attention(call, &a, &carver));
+    return ln_cpu_call_infer_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&carver));
 }
 
 LN_PREPARE(ln_cpu_prepare_attention, ln_attention, ln_attention_read)
@@ -214,10 +214,10 @@ LN_PREPARE(ln_cpu_prepare_attention, ln_attention, ln_attention_read)
 ln_status ln_cpu_attention(ln_call *call)
 {
     const ln_attention *a = ln_call_prepared(call);
-    ln_cpu_carver room = {0};
+    ln_cpu_carver carver = {0};
     LN_TRY(ln_attention_check_lens(call, a));
-    LN_TRY(attention(call, a, &room));
-    room = (ln_cpu_carver){.block =
-                               ln_cpu_call_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&room))};
-    return room.block ? attention(call, a, &room) : ln_error_status();
+    LN_TRY(attention(call, a, &carver));
+    carver = (ln_cpu_carver){
+        .block = ln_cpu_call_workspace(call, WORKSPACE, ln_cpu_carved_bytes(&carver))};
+    return carver.block ? attention(call, a, &carver) : ln_error_status();
 }

@@ -30,10 +30,11 @@ ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *a)
     return LN_OK;
 }
 
-ln_head_view ln_cpu_dense_view(size_t heads, size_t room, size_t size)
+ln_head_view ln_cpu_dense_view(size_t heads, size_t capacity, size_t size)
 {
-    return (ln_head_view){
-        .batch_stride = heads * room * size, .token_stride = size, .head_stride = room * size};
+    return (ln_head_view){.batch_stride = heads * capacity * size,
+                          .token_stride = size,
+                          .head_stride = capacity * size};
 }
 
 static const float *head_at(const ln_cpu_heads *heads, size_t b, size_t head, size_t token)
@@ -47,7 +48,7 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
 {
     for (size_t row = 0; row < c->batch * c->heads; row++) {
         size_t b = row / c->heads, head = row % c->heads;
-        float *to = c->to + (row * c->room + c->start) * c->size;
+        float *to = c->to + (row * c->capacity + c->start) * c->size;
         for (size_t at = 0; at < c->len; at++, to += c->size)
             memcpy(to, head_at(&c->from, b, head, at), c->size * sizeof *to);
     }
@@ -80,13 +81,13 @@ static void clear_blind(const ln_cpu_attend *a)
     }
 }
 
-void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *room)
+void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *carver)
 {
     if (a->batch == 0 || a->q_len == 0)
         return;
     ln_attention_f32_shape shape = shape_of(a);
-    float *workspace = ln_cpu_carve(room, ln_attention_f32_workspace(&shape));
-    if (ln_cpu_is_planning(room))
+    float *workspace = ln_cpu_carve(carver, ln_attention_f32_workspace(&shape));
+    if (ln_cpu_is_planning(carver))
         return;
     ln_pool *pool = ln_cpu_call_pool(call);
     ln_attention_f32_args args = {

@@ -42,17 +42,17 @@ typedef struct ln_cpu_attend {
 ln_status ln_cpu_attend_check(ln_call *call, const ln_cpu_attend *attend);
 
 // While planning it takes what any number of threads needs.
-void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *room);
+void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *attend, ln_cpu_carver *carver);
 
-// Heads that stand as [batch, heads, room, size].
-ln_head_view ln_cpu_dense_view(size_t heads, size_t room, size_t size);
+// Heads that stand as [batch, heads, capacity, size].
+ln_head_view ln_cpu_dense_view(size_t heads, size_t capacity, size_t size);
 
 // Copies `len` tokens from `from` into such memory, from token `start` on.
 typedef struct ln_cpu_head_copy {
     ln_cpu_heads from;
     size_t batch, heads, len, size;
     float *to;
-    size_t room, start;
+    size_t capacity, start;
 } ln_cpu_head_copy;
 
 void ln_cpu_copy_heads(const ln_cpu_head_copy *copy);

@@ -12,7 +12,7 @@
 #include "op/prepare.h"
 
 // Floats that are copied in about 20 microseconds.
-#define PIECE_FLOATS ((size_t)128 << 10)
+#define TASK_FLOATS ((size_t)128 << 10)
 
 typedef enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP } pad_mode;
 
@@ -22,7 +22,7 @@ typedef struct padding {
     int pads[4];
     int mode; // pad_mode
     float value;
-    size_t rows, pieces;
+    size_t rows, tasks;
 } padding;
 
 static ln_status read_padding(ln_call *call, padding *pad)
@@ -103,11 +103,11 @@ static void put_row(const padding *pad, size_t row)
     put_pixels(pad, line, in[2], in[2] + (int64_t)pad->pads[3], to + (size_t)in[2] * channels);
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const padding *pad = user;
-    size_t end = ln_task_start(pad->rows, pad->pieces, index + 1);
-    for (size_t row = ln_task_start(pad->rows, pad->pieces, index); row < end; row++)
+    size_t end = ln_task_start(pad->rows, pad->tasks, index + 1);
+    for (size_t row = ln_task_start(pad->rows, pad->tasks, index); row < end; row++)
         put_row(pad, row);
 }
 
@@ -121,8 +121,8 @@ ln_status ln_cpu_pad_nhwc(ln_call *call)
     if (pad.dst->len == 0)
         return LN_OK;
     pad.rows = (size_t)pad.dst->dims[0] * (size_t)pad.dst->dims[1];
-    size_t pieces = (size_t)pad.dst->len / PIECE_FLOATS;
-    pad.pieces = ln_min(pieces ? pieces : 1, pad.rows);
-    ln_pool_run(ln_cpu_call_pool(call), pad.pieces, run_piece, &pad);
+    size_t tasks = (size_t)pad.dst->len / TASK_FLOATS;
+    pad.tasks = ln_min(tasks ? tasks : 1, pad.rows);
+    ln_pool_run(ln_cpu_call_pool(call), pad.tasks, run_task, &pad);
     return LN_OK;
 }

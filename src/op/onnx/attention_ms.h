@@ -14,8 +14,8 @@ typedef struct ln_ms_attention {
     int batch, q_heads, kv_heads;
     int q_len;    // queries of each sequence
     int new_len;  // keys that this call brings
-    int past_len; // keys that are there already, or the room for them
-    int kv_len;   // keys of the present state, or the room for them
+    int past_len; // keys that are there already, or the capacity for them
+    int kv_len;   // keys of the present state, or the capacity for them
     int size, v_size;
     double scale, softcap;
     bool is_causal;

@@ -7,32 +7,32 @@
 
 #include "tensor/elem.h"
 
-static ln_status ints_of_param(ln_call *call, const char *param, int room, int64_t *out_values,
+static ln_status ints_of_param(ln_call *call, const char *param, int capacity, int64_t *out_values,
                                int *out_count)
 {
     int count = ln_call_count(call, param);
-    if (count > room)
+    if (count > capacity)
         return ln_call_fail(call, LN_INVALID, "%s has %d numbers, at most %d make sense", param,
-                            count, room);
+                            count, capacity);
     for (int i = 0; i < count; i++)
         out_values[i] = ln_call_int_at(call, param, i);
     *out_count = count;
     return LN_OK;
 }
 
-ln_status ln_given_ints(ln_call *call, int index, const char *param, int room, int64_t *out_values,
-                        int *out_count)
+ln_status ln_given_ints(ln_call *call, int index, const char *param, int capacity,
+                        int64_t *out_values, int *out_count)
 {
     *out_count = LN_GIVEN_ABSENT;
     if (index >= 0 && ln_call_in(call, index)) {
-        int count = ln_call_value_ints(call, index, room, out_values);
+        int count = ln_call_value_ints(call, index, capacity, out_values);
         if (count < -1)
             return ln_error_status();
         *out_count = count < 0 ? LN_GIVEN_UNKNOWN : count;
         return LN_OK;
     }
     if (param && ln_call_has(call, param))
-        return ints_of_param(call, param, room, out_values, out_count);
+        return ints_of_param(call, param, capacity, out_values, out_count);
     return LN_OK;
 }
 

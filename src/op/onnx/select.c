@@ -33,10 +33,11 @@ static int at_most(int64_t x, int limit)
     return x < limit ? (int)x : limit;
 }
 
-void ln_sort_positions(int *order, int *room, int count, ln_position_less less, const void *context)
+void ln_sort_positions(int *order, int *buffer, int count, ln_position_less less,
+                       const void *context)
 {
     // What is late keeps the order of the last whole pass: each position is there once.
-    int *src = order, *dst = room;
+    int *src = order, *dst = buffer;
     bool is_late = false;
     for (int64_t width = 1; width < count && !is_late; width *= 2) {
         for (int64_t from = 0; from < count && !is_late; from += 2 * width)

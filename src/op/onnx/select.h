@@ -14,10 +14,10 @@
 LN_CPPSTART
 
 // Sorts `order`, `count` positions, so that less(context, a, b) holds for none that stands after.
-// Positions that are equal keep their order. `room` has as many places. O(n log n) without
+// Positions that are equal keep their order. `buffer` has as many elements. O(n log n) without
 // recursion.
 typedef bool (*ln_position_less)(const void *context, int a, int b);
-void ln_sort_positions(int *order, int *room, int count, ln_position_less less,
+void ln_sort_positions(int *order, int *buffer, int count, ln_position_less less,
                        const void *context);
 
 // An element that is not 0, false or "".

@@ -70,12 +70,12 @@ static bool score_is_higher(const void *context, int a, int b)
 static ln_status choose(ln_call *call, const float *boxes, const float *scores, int box_count,
                         const box_limits *limits, int *order, int *out_count)
 {
-    int candidate_count = 0, *room = order + box_count;
+    int candidate_count = 0, *buffer = order + box_count;
     *out_count = 0;
     for (int i = 0; i < box_count; i++)
         if (!isnan(scores[i]) && (!limits->has_score || (double)scores[i] > limits->score))
             order[candidate_count++] = i;
-    ln_sort_positions(order, room, candidate_count, score_is_higher, scores);
+    ln_sort_positions(order, buffer, candidate_count, score_is_higher, scores);
 
     for (int i = 0; i < candidate_count && *out_count < limits->most; i++) {
         box candidate = box_at(boxes + 4 * (size_t)order[i], limits->is_center);

@@ -91,17 +91,17 @@ static void group_rows(const rows *all, const int *order, ln_unique *unique)
 }
 
 // Numbers the groups anew in the order of their first rows.
-static void order_by_first(ln_unique *unique, int *order, int *room)
+static void order_by_first(ln_unique *unique, int *order, int *buffer)
 {
     int count = unique->group_count;
     for (int i = 0; i < count; i++)
         order[i] = i;
-    ln_sort_positions(order, room, count, first_less, unique->first_of);
+    ln_sort_positions(order, buffer, count, first_less, unique->first_of);
 
     for (int i = 0; i < count; i++)
-        room[order[i]] = i;
+        buffer[order[i]] = i;
     for (int i = 0; i < unique->row_count; i++)
-        unique->group_of[i] = room[unique->group_of[i]];
+        unique->group_of[i] = buffer[unique->group_of[i]];
     memset(unique->counts, 0, (size_t)count * sizeof *unique->counts);
     for (int i = unique->row_count - 1; i >= 0; i--) {
         unique->first_of[unique->group_of[i]] = i;
@@ -124,17 +124,17 @@ ln_status ln_unique_find(ln_call *call, const tl_tensor *data, ln_unique *unique
         return LN_NO_MEMORY;
     if (ln_call_is_counting(call))
         return LN_OK;
-    int *order = scratch, *room = order + all.row_count;
-    unique->group_of = room + all.row_count;
+    int *order = scratch, *buffer = order + all.row_count;
+    unique->group_of = buffer + all.row_count;
     unique->first_of = unique->group_of + all.row_count;
     unique->counts = unique->first_of + all.row_count;
 
     for (int i = 0; i < unique->row_count; i++)
         order[i] = i;
-    ln_sort_positions(order, room, unique->row_count, row_less, &all);
+    ln_sort_positions(order, buffer, unique->row_count, row_less, &all);
     group_rows(&all, order, unique);
     if (ln_call_int(call, "sorted") == 0)
-        order_by_first(unique, order, room);
+        order_by_first(unique, order, buffer);
     return LN_OK;
 }
 

@@ -13,7 +13,7 @@
 
 #include "tensor/elem.h"
 
-// Constants of so few elements stand in the model's text, the others are carried beside it.
+// Constants of so few elements are in the model's text, the others are attached.
 #define MAX_INLINE 16
 
 // ---- Names ----
@@ -178,7 +178,7 @@ ln_status ln_onnx_param_shape(ln_list **params, tl_dtype dtype, int ndim, const 
 }
 
 // The context takes over what the value owns.
-static ln_status carry(ln_context *ctx, const char *tensor, ln_onnx_value *value)
+static ln_status attach(ln_context *ctx, const char *tensor, ln_onnx_value *value)
 {
     if (value->owned) {
         void *owned = value->owned;
@@ -201,7 +201,7 @@ static ln_status make_params(ln_context *ctx, const char *tensor, ln_onnx_value 
         return LN_OK;
     if (is_inline(value, numbers))
         return ln_onnx_param_numbers(params, "data", value->elem_count, numbers);
-    LN_TRY(carry(ctx, tensor, value));
+    LN_TRY(attach(ctx, tensor, value));
     return ln_onnx_param_bool(params, "from_file", 1);
 }
 

@@ -138,7 +138,7 @@ static inline ln_onnx_frame *ln_onnx_top(const ln_onnx_builder *b)
     return b->frames[b->depth - 1];
 }
 
-// Reads the model of `source`, whose bytes are checked, into `ctx`: weights are carried by it and
+// Reads the model of `source`, whose bytes are checked, into `ctx`: weights are attached to it and
 // are in `source`. Problems of nodes go to `report`, which then has problem_count > 0; the status
 // is for what ends reading at once.
 ln_status ln_onnx_build(ln_serializer *serializer, ln_context *ctx, ln_onnx_source *source,

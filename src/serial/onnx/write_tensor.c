@@ -11,7 +11,7 @@
 #include <lightnet/param.h>
 #include <lightnet/tensor_entry.h>
 
-#include "ir/carried.h"
+#include "ir/attached.h"
 #include "ir/context.h"
 #include "serial/onnx/dtype.h"
 
@@ -143,9 +143,9 @@ static ln_status write_strings(ln_onnx_writer *w, const ln_op *op, const char *n
 }
 
 // What the data file has, or would have.
-static ln_status write_carried(ln_onnx_writer *w, const ln_tensor_entry *entry, const char *name)
+static ln_status write_attached(ln_onnx_writer *w, const ln_tensor_entry *entry, const char *name)
 {
-    const tl_tensor *t = ln_carried_find(w->root->carried, entry->name);
+    const tl_tensor *t = ln_attached_find(w->root->attached, entry->name);
     if (!t)
         return ln_onnx_write_fail(
             w, LN_NOT_FOUND, "tensor '%s' comes from a data file, which is not given", entry->name);
@@ -206,7 +206,7 @@ ln_status ln_onnx_write_constant(ln_onnx_writer *w, const ln_op *op, const char 
                                   out->name);
     const ln_param_entry *from_file = param_of(op, "from_file");
     if (from_file && from_file->value_bool)
-        return write_carried(w, entry, name);
+        return write_attached(w, entry, name);
     return write_filled(w, op, entry, name);
 }
 

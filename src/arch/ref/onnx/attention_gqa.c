@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention of com.microsoft: sequences of different lengths in one state with room.
+// GroupQueryAttention of com.microsoft: sequences of different lengths in one growing state.
 
 #include <math.h>
 
@@ -97,8 +97,8 @@ static void rotate_head(ln_call *call, size_t position, bool is_interleaved, dou
     }
 }
 
-// Turns the new tokens in [batch, heads, room, size].
-static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t room,
+// Turns the new tokens in [batch, heads, capacity, size].
+static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t capacity,
                         const size_t *starts, double *x)
 {
     const ln_ms_attention *a = &g->attention;
@@ -111,7 +111,7 @@ static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t room,
             size_t position = 0;
             LN_TRY(position_of(call, g, b, at, &position));
             rotate_head(call, position, is_interleaved,
-                        x + (row * room + start + at) * (size_t)a->size);
+                        x + (row * capacity + start + at) * (size_t)a->size);
         }
     }
     return LN_OK;
@@ -124,11 +124,11 @@ static ln_status rotate(ln_call *call, const gqa *g, size_t heads, size_t room,
 static double *join(ln_call *call, const gqa *g, const ln_head_view *view, int data, int past)
 {
     const ln_ms_attention *a = &g->attention;
-    size_t heads = (size_t)a->kv_heads, size = (size_t)a->size, room = (size_t)a->kv_len;
+    size_t heads = (size_t)a->kv_heads, size = (size_t)a->size, capacity = (size_t)a->kv_len;
     size_t rows = (size_t)a->batch * heads, past_len = (size_t)a->past_len;
     const tl_tensor *old = ln_call_in(call, past), *given = ln_call_in(call, data);
     const double *fresh = ln_ref_doubles(call, given ? given : ln_call_in(call, LN_GQA_Q));
-    double *state = ln_ref_new_doubles(call, rows * room * size);
+    double *state = ln_ref_new_doubles(call, rows * capacity * size);
     if (!fresh || !state)
         return NULL;
     if (ln_call_is_counting(call))
@@ -137,7 +137,7 @@ static double *join(ln_call *call, const gqa *g, const ln_head_view *view, int d
     for (size_t row = 0; old && row < rows; row++) {
         size_t start = g->starts[row / heads], kept = start < past_len ? start : past_len;
         for (size_t i = 0; i < kept * size; i++)
-            state[row * room * size + i] = ln_elem_real(old, row * past_len * size + i);
+            state[row * capacity * size + i] = ln_elem_real(old, row * past_len * size + i);
     }
     const ln_head_copy copy = {.data = fresh,
                                .view = *view,
@@ -145,7 +145,7 @@ static double *join(ln_call *call, const gqa *g, const ln_head_view *view, int d
                                .heads = heads,
                                .len = (size_t)a->new_len,
                                .size = size,
-                               .room = room,
+                               .capacity = capacity,
                                .starts = g->starts};
     ln_ref_copy_heads(&copy, state);
     return state;
@@ -165,9 +165,9 @@ static ln_status read_sink(ln_call *call, const gqa *g, const double **out_sink)
 
 static void store_qk(const gqa *g, const double *qk, tl_tensor *t)
 {
-    size_t room = (size_t)g->attention.kv_len;
+    size_t capacity = (size_t)g->attention.kv_len;
     for (size_t i = 0; t && i < (size_t)t->len; i++)
-        ln_elem_set_real(t, i, qk[i / g->total * room + i % g->total]);
+        ln_elem_set_real(t, i, qk[i / g->total * capacity + i % g->total]);
 }
 
 static void store(tl_tensor *t, const double *values)
@@ -193,7 +193,7 @@ static double *load_queries(ln_call *call, const gqa *g)
                                .heads = heads,
                                .len = len,
                                .size = (size_t)a->size,
-                               .room = len};
+                               .capacity = len};
     ln_ref_copy_heads(&copy, q);
     return q;
 }

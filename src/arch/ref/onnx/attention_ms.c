@@ -17,7 +17,7 @@ void ln_ref_copy_heads(const ln_head_copy *copy, double *out)
         for (size_t at = 0; at < copy->len; at++) {
             const double *from = copy->data + view->first + b * view->batch_stride +
                                  at * view->token_stride + head * view->head_stride;
-            double *to = out + (row * copy->room + start + at) * size;
+            double *to = out + (row * copy->capacity + start + at) * size;
             for (size_t e = 0; e < size; e++)
                 to[e] = from[e];
         }

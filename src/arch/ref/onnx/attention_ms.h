@@ -9,12 +9,12 @@
 #include "op/onnx/attention.h" // the estimates that descriptions inherit
 #include "op/onnx/attention_ms.h"
 
-// Copies the heads that `view` finds in `data` to [batch, heads, room, size] in `out`; tokens of
-// sequence b go to place starts[b], 0 if `starts` is NULL.
+// Copies the heads that `view` finds in `data` to [batch, heads, capacity, size] in `out`; tokens
+// of sequence b go to place starts[b], 0 if `starts` is NULL.
 typedef struct ln_head_copy {
     const double *data;
     ln_head_view view;
-    size_t batch, heads, len, size, room;
+    size_t batch, heads, len, size, capacity;
     const size_t *starts;
 } ln_head_copy;
 

@@ -9,18 +9,18 @@
 #include "arch/ref/onnx/pieces.h"
 #include "tensor/elem.h"
 
-enum { FIRST_ROOM = 16 };
+enum { FIRST_CAPACITY = 16 };
 
 static ln_status grow(ln_run_stack *stack)
 {
-    size_t room = stack->room ? 2 * stack->room : FIRST_ROOM;
-    ln_object **items = ln_call_scratch(stack->call, room, stack->width * sizeof *items);
+    size_t capacity = stack->capacity ? 2 * stack->capacity : FIRST_CAPACITY;
+    ln_object **items = ln_call_scratch(stack->call, capacity, stack->width * sizeof *items);
     if (!items)
         return ln_error_status();
     if (stack->count)
         memcpy(items, stack->items, stack->count * stack->width * sizeof *items);
     stack->items = items;
-    stack->room = room;
+    stack->capacity = capacity;
     return LN_OK;
 }
 
@@ -30,7 +30,7 @@ ln_status ln_run_stack_push(ln_run_stack *stack, ln_object **row)
         stack->count++;
         return LN_OK;
     }
-    if (stack->count == stack->room) {
+    if (stack->count == stack->capacity) {
         ln_status status = grow(stack);
         if (status != LN_OK) {
             ln_ref_release_all(row, stack->width);

@@ -16,7 +16,7 @@ enum { LN_RUN_WORK = 1000 };
 typedef struct ln_run_stack {
     ln_call *call;
     size_t width;
-    size_t count, room; // rows
+    size_t count, capacity; // rows
     ln_object **items;
     ln_object **sample; // a row of a trial, for shapes where no run was made; or NULL
 } ln_run_stack;

@@ -30,15 +30,15 @@ ln_status ln_ref_strings(ln_call *call)
 
 // ---- StringConcat ----
 
-// *buffer, which has `room` bytes, gets room for `needed`; scratch memory cannot grow.
-static ln_status make_room(ln_call *call, char **buffer, size_t *room, size_t needed)
+// *buffer, which has `capacity` bytes, gets space for `needed`; scratch memory cannot grow.
+static ln_status reserve(ln_call *call, char **buffer, size_t *capacity, size_t needed)
 {
-    if (needed <= *room)
+    if (needed <= *capacity)
         return LN_OK;
     if (needed > SIZE_MAX / 2)
         return ln_call_fail(call, LN_LIMIT, "a string of %zu bytes", needed);
     *buffer = ln_call_scratch(call, 2 * needed, 1);
-    *room = *buffer ? 2 * needed : 0;
+    *capacity = *buffer ? 2 * needed : 0;
     return *buffer ? LN_OK : ln_error_status();
 }
 
@@ -50,7 +50,7 @@ ln_status ln_ref_string_concat(ln_call *call)
     ln_broadcast_strides(a, dst->ndim, strides_a);
     ln_broadcast_strides(b, dst->ndim, strides_b);
     char *buffer = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     for (int i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
         int64_t at_a = 0, at_b = 0;
         for (int d = dst->ndim - 1, left = i; d >= 0; d--) {
@@ -60,7 +60,7 @@ ln_status ln_ref_string_concat(ln_call *call)
         }
         const char *head = string_at(a, (size_t)at_a), *tail = string_at(b, (size_t)at_b);
         size_t head_len = strlen(head), tail_len = strlen(tail);
-        LN_TRY(make_room(call, &buffer, &room, head_len + tail_len + 1));
+        LN_TRY(reserve(call, &buffer, &capacity, head_len + tail_len + 1));
         memcpy(buffer, head, head_len);
         memcpy(buffer + head_len, tail, tail_len);
         LN_TRY(ln_call_set_string(call, 0, (size_t)i, buffer, head_len + tail_len));
@@ -124,7 +124,7 @@ static ln_status set_in_case(ln_call *call, size_t at, const char *string, recas
         return ln_call_set_string(call, 0, at, string, len);
     if (len >= SIZE_MAX / LN_UTF8_MAX_LEN)
         return ln_call_fail(call, LN_LIMIT, "a string of %zu bytes", len);
-    LN_TRY(make_room(call, &r->buffer, &r->capacity, (len + 1) * LN_UTF8_MAX_LEN));
+    LN_TRY(reserve(call, &r->buffer, &r->capacity, (len + 1) * LN_UTF8_MAX_LEN));
     while (*string) {
         uint32_t code;
         string += ln_utf8_get(string, &code);

@@ -2,9 +2,9 @@
 // Drives the drivers of direct/ and depthwise/ over bands of rows.
 //
 // A band of outputs is a convolution of its own: of those rows of the image that its windows look
-// at, with as many rows of padding above as are not there. A piece is a run of bands; it goes
+// at, with as many rows of padding above as are not there. A task is a run of bands; it goes
 // downwards, so that it makes each row of the expanded image once, moving the rows that it needs
-// again to the front of its buffer. The rows that two pieces look at, the edges, are made before.
+// again to the front of its buffer. The rows that two tasks look at, the edges, are made before.
 
 #include "arch/cpu/kernels/band/band.h"
 
@@ -23,13 +23,13 @@
 #define EXPANDED_BYTES ((size_t)400 << 10)
 #define FILTERED_BYTES ((size_t)128 << 10)
 
-#define MAX_PIECES       8 // with a buffer each
-#define PIECES_A_THREAD  2
-#define LEAST_PIECE_ROWS 4 // of outputs: below, edges would be most of a piece
-#define LEAST_BAND_ROWS  2 // of outputs, where all pieces have buffers
+#define MAX_TASKS      8 // with a buffer each
+#define TASKS_A_THREAD 2
+#define MIN_TASK_ROWS  4 // of outputs: below, edges would be most of a task
+#define MIN_BAND_ROWS  2 // of outputs, where all tasks have buffers
 
 // Multiplications that take about 10 microseconds.
-#define LEAST_PIECE_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
+#define MIN_TASK_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
 
 // ---- Sizes ----
 
@@ -39,7 +39,7 @@ typedef struct band_size {
     size_t first, more; // in front: for one row of outputs, and for each other one
     size_t row;         // after: for each row of outputs
     size_t most;        // in all, if a band has several rows
-    size_t edge_rows;   // that two pieces look at, at most
+    size_t edge_rows;   // that two tasks look at, at most
     size_t edge;        // floats of these
 } band_size;
 
@@ -94,10 +94,10 @@ static size_t rows_within(const band_size *size, size_t floats, size_t most)
     return ln_min(rows, most);
 }
 
-// Between pieces.
-static size_t edge_floats(const band_size *size, size_t pieces)
+// Between tasks.
+static size_t edge_floats(const band_size *size, size_t tasks)
 {
-    return ln_size_times(size->edge, pieces - 1);
+    return ln_size_times(size->edge, tasks - 1);
 }
 
 // ---- Planning ----
@@ -105,7 +105,7 @@ static size_t edge_floats(const band_size *size, size_t pieces)
 typedef struct band_plan {
     band_size size;
     size_t total;  // rows of outputs of all images
-    size_t pieces; // at most
+    size_t tasks;  // at most
     size_t floats; // of workspace
 } band_plan;
 
@@ -116,17 +116,17 @@ static band_plan plan_of(const ln_conv_shape *s, bool has_expand, bool has_proje
     if (plan.total == 0)
         return plan;
     size_t rows = rows_within(&plan.size, SIZE_MAX, s->out_h);
-    size_t least = ln_size_plus(floats_of(&plan.size, ln_min(LEAST_BAND_ROWS, s->out_h)), SLACK);
+    size_t least = ln_size_plus(floats_of(&plan.size, ln_min(MIN_BAND_ROWS, s->out_h)), SLACK);
     size_t image = has_expand ? ln_size_times(ln_size_times(s->batch, s->in_h),
                                               ln_size_times(s->in_w, s->in_channels))
                               : ln_size_times(plan.total, plan.size.row);
     // Not more than the image has that is not stored.
-    plan.pieces = ln_min(plan.total / LEAST_PIECE_ROWS, MAX_PIECES);
-    plan.pieces = ln_min(plan.pieces, image / ln_size_plus(least, plan.size.edge));
-    plan.pieces += plan.pieces == 0;
+    plan.tasks = ln_min(plan.total / MIN_TASK_ROWS, MAX_TASKS);
+    plan.tasks = ln_min(plan.tasks, image / ln_size_plus(least, plan.size.edge));
+    plan.tasks += plan.tasks == 0;
     size_t one = floats_of(&plan.size, rows);
     size_t all =
-        ln_size_plus(ln_size_times(plan.pieces, least), edge_floats(&plan.size, plan.pieces));
+        ln_size_plus(ln_size_times(plan.tasks, least), edge_floats(&plan.size, plan.tasks));
     plan.floats = ln_max(one, all);
     return plan;
 }
@@ -174,12 +174,12 @@ typedef struct band_job {
     ln_cpu_isa isa;
     band_size size;
     size_t rows; // of outputs in a band, at most
-    size_t total, pieces;
-    float *slots, *edges; // a slot for each piece, and edges between them
+    size_t total, tasks;
+    float *slots, *edges; // a slot for each task, and edges between them
     size_t slot;          // floats
 } band_job;
 
-// What a piece has at hand.
+// What a task has at hand.
 typedef struct band_buffers {
     float *in, *out;
     row_range rows; // of the expanded image that are in `in`
@@ -206,11 +206,11 @@ static void expand_rows(const band_job *job, size_t image, row_range rows, float
 
 // ---- Edges ----
 
-// The rows of the expanded image that both this piece and the one above look at.
-static row_range edge_above(const band_job *job, size_t piece)
+// The rows of the expanded image that both this task and the one above look at.
+static row_range edge_above(const band_job *job, size_t task)
 {
     const ln_conv_shape *s = &job->args->depthwise->shape;
-    const size_t row = ln_task_start(job->total, job->pieces, piece) % s->out_h;
+    const size_t row = ln_task_start(job->total, job->tasks, task) % s->out_h;
     const row_range none = {0, 0};
     if (!job->args->expand || row == 0)
         return none;
@@ -221,37 +221,37 @@ static row_range edge_above(const band_job *job, size_t piece)
     return (row_range){below.first, above.end};
 }
 
-static float *edge_floats_above(const band_job *job, size_t piece)
+static float *edge_floats_above(const band_job *job, size_t task)
 {
-    return job->edges + (piece - 1) * job->size.edge;
+    return job->edges + (task - 1) * job->size.edge;
 }
 
 // One row, so that all threads have some.
 static void run_edge_row(void *user, size_t index)
 {
     const band_job *job = user;
-    const size_t piece = 1 + index / job->size.edge_rows, i = index % job->size.edge_rows;
+    const size_t task = 1 + index / job->size.edge_rows, i = index % job->size.edge_rows;
     const size_t image =
-        ln_task_start(job->total, job->pieces, piece) / job->args->depthwise->shape.out_h;
-    const row_range edge = edge_above(job, piece);
+        ln_task_start(job->total, job->tasks, task) / job->args->depthwise->shape.out_h;
+    const row_range edge = edge_above(job, task);
     const row_range row = {edge.first + i, edge.first + i + 1};
     if (row.end <= edge.end)
-        expand_rows(job, image, row, edge_floats_above(job, piece) + i * line_of(job));
+        expand_rows(job, image, row, edge_floats_above(job, task) + i * line_of(job));
 }
 
-// ---- Pieces ----
+// ---- Tasks ----
 
-// What a piece does in an image.
+// What a task does in an image.
 typedef struct band_part {
-    size_t piece, image;
+    size_t task, image;
     row_range out;
 } band_part;
 
-static void take_edge_above(const band_job *job, size_t piece, band_buffers *at)
+static void take_edge_above(const band_job *job, size_t task, band_buffers *at)
 {
-    at->rows = edge_above(job, piece);
+    at->rows = edge_above(job, task);
     if (at->rows.first < at->rows.end)
-        memcpy(at->in, edge_floats_above(job, piece),
+        memcpy(at->in, edge_floats_above(job, task),
                (at->rows.end - at->rows.first) * line_of(job) * sizeof(float));
 }
 
@@ -268,12 +268,12 @@ static void advance(const band_job *job, const band_part *part, row_range wanted
     }
     at->rows = wanted;
     const bool is_cut = part->out.end < job->args->depthwise->shape.out_h;
-    const row_range edge = is_cut ? edge_above(job, part->piece + 1) : (row_range){0, 0};
+    const row_range edge = is_cut ? edge_above(job, part->task + 1) : (row_range){0, 0};
     const bool has_edge = edge.first < edge.end;
     if (has_edge && edge.first < new.end &&new.first < new.end) {
         row_range shared = {ln_max(edge.first, new.first), new.end};
         memcpy(at->in + (shared.first - wanted.first) * line,
-               edge_floats_above(job, part->piece + 1) + (shared.first - edge.first) * line,
+               edge_floats_above(job, part->task + 1) + (shared.first - edge.first) * line,
                (shared.end - shared.first) * line * sizeof(float));
         new.end = shared.first;
     }
@@ -326,7 +326,7 @@ static void run_part(const band_job *job, const band_part *part, band_buffers *a
     const size_t total = out.end - out.first, bands = ln_div_up(total, job->rows);
     at->rows = (row_range){0, 0};
     if (out.first > 0)
-        take_edge_above(job, part->piece, at);
+        take_edge_above(job, part->task, at);
     for (size_t i = 0; i < bands; i++) {
         const row_range band = {out.first + ln_task_start(total, bands, i),
                                 out.first + ln_task_start(total, bands, i + 1)};
@@ -339,17 +339,17 @@ static void run_part(const band_job *job, const band_part *part, band_buffers *a
     }
 }
 
-static void run_piece(void *user, size_t piece)
+static void run_task(void *user, size_t task)
 {
     const band_job *job = user;
     const size_t out_h = job->args->depthwise->shape.out_h;
-    const size_t end = ln_task_start(job->total, job->pieces, piece + 1);
-    band_buffers at = {.in = job->slots + piece * job->slot};
+    const size_t end = ln_task_start(job->total, job->tasks, task + 1);
+    band_buffers at = {.in = job->slots + task * job->slot};
     at.out = at.in + floats_in_front(&job->size, job->rows);
-    for (size_t row = ln_task_start(job->total, job->pieces, piece); row < end;) {
+    for (size_t row = ln_task_start(job->total, job->tasks, task); row < end;) {
         const size_t image = row / out_h, first = row % out_h;
         const size_t count = ln_min(end - row, out_h - first);
-        const band_part part = {piece, image, {first, first + count}};
+        const band_part part = {task, image, {first, first + count}};
         run_part(job, &part, &at);
         row += count;
     }
@@ -363,18 +363,18 @@ static double work_of(const ln_conv_nhwc_f32_args *conv)
 }
 
 // One for one thread; for more some for each, but not more than their work is worth.
-static size_t count_pieces(const ln_band_nhwc_f32_args *args, const band_plan *plan, size_t threads)
+static size_t count_tasks(const ln_band_nhwc_f32_args *args, const band_plan *plan, size_t threads)
 {
     double work = work_of(args->depthwise);
     if (args->expand)
         work += work_of(args->expand);
     if (args->project)
         work += work_of(args->project);
-    double worth = work / LEAST_PIECE_WORK;
-    size_t count = threads == 1 ? 1 : ln_min(threads, MAX_PIECES) * PIECES_A_THREAD;
+    double worth = work / MIN_TASK_WORK;
+    size_t count = threads == 1 ? 1 : ln_min(threads, MAX_TASKS) * TASKS_A_THREAD;
     if (worth < (double)count)
         count = worth < 2 ? 1 : (size_t)worth;
-    return ln_min(count, plan->pieces);
+    return ln_min(count, plan->tasks);
 }
 
 void ln_band_nhwc_f32(ln_cpu_isa isa, const ln_band_nhwc_f32_args *args, ln_pool *pool,
@@ -390,12 +390,12 @@ void ln_band_nhwc_f32(ln_cpu_isa isa, const ln_band_nhwc_f32_args *args, ln_pool
                     .isa = isa,
                     .size = plan.size,
                     .total = plan.total,
-                    .pieces = count_pieces(args, &plan, ln_pool_thread_count(pool)),
+                    .tasks = count_tasks(args, &plan, ln_pool_thread_count(pool)),
                     .edges = workspace};
-    const size_t edges = edge_floats(&plan.size, job.pieces);
+    const size_t edges = edge_floats(&plan.size, job.tasks);
     job.slots = workspace + edges;
-    job.slot = (plan.floats - edges) / job.pieces / 16 * 16;
+    job.slot = (plan.floats - edges) / job.tasks / 16 * 16;
     job.rows = rows_within(&plan.size, job.slot, s->out_h);
-    ln_pool_run(pool, (job.pieces - 1) * plan.size.edge_rows, run_edge_row, &job);
-    ln_pool_run(pool, job.pieces, run_piece, &job);
+    ln_pool_run(pool, (job.tasks - 1) * plan.size.edge_rows, run_edge_row, &job);
+    ln_pool_run(pool, job.tasks, run_task, &job);
 }

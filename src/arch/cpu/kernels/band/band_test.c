@@ -281,7 +281,7 @@ TEST(threads_change_no_bit)
                                            test_random_in(1, 2), kernel / 2));
         check(&c, pools, 4);
     }
-    for (int i = 0; i < 10; i++) { // pieces share rows, or leave some out
+    for (int i = 0; i < 10; i++) { // tasks share rows, or leave some out
         ln_conv_shape s = depthwise_shape(test_random_in(1, 3), 700, test_random_in(8, 30),
                                           test_random_in(6, 12), 1, 1, test_random_in(0, 5));
         s.kernel_h = test_random_in(1, 6);

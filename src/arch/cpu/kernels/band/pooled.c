@@ -2,10 +2,10 @@
 // Drives the drivers of direct/, winograd/ and pool/ over bands of rows.
 //
 // A band is a convolution of its own: of those rows of its input that its windows look at, with as
-// many rows of padding above as are not there. A piece is a run of bands; it goes downwards, pools
+// many rows of padding above as are not there. A task is a run of bands; it goes downwards, pools
 // what it has whole windows of, and moves the rows that it needs again to the front of its buffer.
-// No row is made twice: where a window looks at rows of two pieces, an edge, both copy theirs, and
-// such windows are pooled when the pieces are done.
+// No row is made twice: where a window looks at rows of two tasks, an edge, both copy theirs, and
+// such windows are pooled when the tasks are done.
 
 #include "arch/cpu/kernels/band/pooled.h"
 
@@ -23,12 +23,12 @@
 // tiles.
 #define BAND_BYTES ((size_t)256 << 10)
 
-#define MAX_PIECES       8 // with a buffer each
-#define PIECES_A_THREAD  2
-#define LEAST_PIECE_ROWS 4
+#define MAX_TASKS      8 // with a buffer each
+#define TASKS_A_THREAD 2
+#define MIN_TASK_ROWS  4
 
 // Multiplications that take about 10 microseconds.
-#define LEAST_PIECE_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
+#define MIN_TASK_WORK (8 * LN_PRODUCTS_PER_MICROSECOND)
 
 // ---- Sizes ----
 
@@ -41,63 +41,63 @@ static size_t round_up(size_t floats)
 // Rows are made by units, the rows of Winograd's tiles, since these begin at the first row of an
 // image.
 typedef struct pooled_plan {
-    size_t unit;        // rows
-    size_t units;       // of an image
-    size_t total;       // of all images
-    size_t line;        // floats of a row
-    size_t window;      // rows that a window of the pooling spans
-    size_t band_units;  // at most, without pieces that are smaller
-    size_t least_units; // of a band and of a piece
-    size_t room;        // floats of workspace that several pieces may have
-    size_t edge;        // floats
-    size_t tiles;       // floats of Winograd's workspace
-    size_t pieces;      // at most
-    size_t floats;      // of workspace
+    size_t unit;       // rows
+    size_t units;      // of an image
+    size_t total;      // of all images
+    size_t line;       // floats of a row
+    size_t window;     // rows that a window of the pooling spans
+    size_t band_units; // at most, without tasks that are smaller
+    size_t min_units;  // of a band and of a task
+    size_t max_floats; // floats of workspace that several tasks may have
+    size_t edge;       // floats
+    size_t tiles;      // floats of Winograd's workspace
+    size_t tasks;      // at most
+    size_t floats;     // of workspace
 } pooled_plan;
 
-static size_t units_of_band(const pooled_plan *plan, size_t pieces)
+static size_t units_of_band(const pooled_plan *plan, size_t tasks)
 {
-    const size_t units = ln_min(plan->band_units, ln_div_up(plan->total, pieces));
-    if (pieces == 1)
+    const size_t units = ln_min(plan->band_units, ln_div_up(plan->total, tasks));
+    if (tasks == 1)
         return units;
     const size_t again = round_up(ln_size_times(plan->window - 1, plan->line));
     const size_t other = ln_size_plus(ln_size_plus(plan->tiles, plan->edge), again),
-                 each = plan->room / pieces;
+                 each = plan->max_floats / tasks;
     const size_t fit = each < other ? 0 : (each - other) / ln_size_times(plan->unit, plan->line);
-    return ln_min(units, fit < plan->least_units ? plan->least_units : fit);
+    return ln_min(units, fit < plan->min_units ? plan->min_units : fit);
 }
 
 // With the rows that a window needs again in front of those of the band.
-static size_t floats_of_rows(const pooled_plan *plan, size_t pieces)
+static size_t floats_of_rows(const pooled_plan *plan, size_t tasks)
 {
     size_t rows =
-        ln_size_plus(ln_size_times(units_of_band(plan, pieces), plan->unit), plan->window - 1);
+        ln_size_plus(ln_size_times(units_of_band(plan, tasks), plan->unit), plan->window - 1);
     return round_up(
         ln_size_times(ln_min(rows, ln_size_times(plan->units, plan->unit)), plan->line));
 }
 
-static size_t floats_of_slot(const pooled_plan *plan, size_t pieces)
+static size_t floats_of_slot(const pooled_plan *plan, size_t tasks)
 {
-    return ln_size_plus(floats_of_rows(plan, pieces), plan->tiles);
+    return ln_size_plus(floats_of_rows(plan, tasks), plan->tiles);
 }
 
-static size_t floats_of_pieces(const pooled_plan *plan, size_t pieces)
+static size_t floats_of_tasks(const pooled_plan *plan, size_t tasks)
 {
-    return ln_size_plus(ln_size_times(pieces, floats_of_slot(plan, pieces)),
-                        ln_size_times(plan->edge, pieces - 1));
+    return ln_size_plus(ln_size_times(tasks, floats_of_slot(plan, tasks)),
+                        ln_size_times(plan->edge, tasks - 1));
 }
 
-// One piece, or as many as there is room for.
-static void plan_pieces(pooled_plan *plan)
+// One task, or as many as the workspace holds.
+static void plan_tasks(pooled_plan *plan)
 {
-    const size_t most = ln_min(plan->total / plan->least_units, MAX_PIECES);
-    plan->pieces = 1;
-    plan->floats = floats_of_pieces(plan, 1);
-    for (size_t pieces = 2; pieces <= most; pieces++) {
-        size_t floats = floats_of_pieces(plan, pieces);
-        if (floats > plan->room)
+    const size_t most = ln_min(plan->total / plan->min_units, MAX_TASKS);
+    plan->tasks = 1;
+    plan->floats = floats_of_tasks(plan, 1);
+    for (size_t tasks = 2; tasks <= most; tasks++) {
+        size_t floats = floats_of_tasks(plan, tasks);
+        if (floats > plan->max_floats)
             break;
-        plan->pieces = pieces;
+        plan->tasks = tasks;
         plan->floats = floats > plan->floats ? floats : plan->floats;
     }
 }
@@ -113,24 +113,25 @@ static pooled_plan plan_of(size_t winograd, const ln_conv_shape *s, const ln_win
         return plan;
 
     // An edge has no more rows than a band.
-    size_t least = ln_max(plan.window, LEAST_PIECE_ROWS);
-    plan.least_units = ln_div_up(least, plan.unit);
+    size_t least = ln_max(plan.window, MIN_TASK_ROWS);
+    plan.min_units = ln_div_up(least, plan.unit);
     plan.band_units = BAND_BYTES / sizeof(float) / ln_size_times(plan.line, plan.unit);
-    if (plan.band_units < plan.least_units)
-        plan.band_units = plan.least_units;
+    if (plan.band_units < plan.min_units)
+        plan.band_units = plan.min_units;
     plan.edge =
         round_up(ln_size_times(ln_min(ln_size_times(2, plan.window - 1), s->out_h), plan.line));
 
     // Half of the image that is not there: the result is, meanwhile.
-    plan.room = ln_size_times(ln_size_times(s->batch, s->out_h), plan.line) / 2;
+    plan.max_floats = ln_size_times(ln_size_times(s->batch, s->out_h), plan.line) / 2;
     if (winograd) {
         ln_conv_shape band = *s;
         band.batch = 1;
         band.out_h = ln_min(ln_size_times(plan.band_units, plan.unit), s->out_h);
         plan.tiles = round_up(ln_winograd_f32_thread_workspace(winograd, &band) / sizeof(float));
-        plan.room = ln_size_plus(plan.room, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
+        plan.max_floats =
+            ln_size_plus(plan.max_floats, ln_winograd_f32_workspace(winograd, s) / sizeof(float));
     }
-    plan_pieces(&plan);
+    plan_tasks(&plan);
     return plan;
 }
 
@@ -150,8 +151,8 @@ typedef struct pooled_job {
     const ln_pooled_nhwc_f32_args *args;
     ln_cpu_isa isa;
     pooled_plan plan;
-    size_t pieces, band_rows;
-    float *slots, *edges; // a slot for each piece, and edges between them
+    size_t tasks, band_rows;
+    float *slots, *edges; // a slot for each task, and edges between them
     size_t slot;          // floats
 } pooled_job;
 
@@ -227,16 +228,16 @@ static void make_rows(const pooled_job *job, size_t image, row_range rows, float
 
 // ---- Edges ----
 
-// The place where a piece begins.
-typedef struct piece_start {
+// Where a task begins.
+typedef struct task_start {
     size_t image, row;
-} piece_start;
+} task_start;
 
-static piece_start start_of_piece(const pooled_job *job, size_t piece)
+static task_start start_of_task(const pooled_job *job, size_t task)
 {
     const pooled_plan *plan = &job->plan;
-    const size_t unit = ln_task_start(plan->total, job->pieces, piece);
-    return (piece_start){unit / plan->units, unit % plan->units * plan->unit};
+    const size_t unit = ln_task_start(plan->total, job->tasks, task);
+    return (task_start){unit / plan->units, unit % plan->units * plan->unit};
 }
 
 // The windows that look at rows on both sides of a row.
@@ -253,8 +254,8 @@ static row_range rows_of_windows(const pooled_job *job, row_range windows)
     return (row_range){start_of(job, windows.first), ln_min(end, job->args->conv->shape.out_h)};
 }
 
-// Copies to an edge, that in front of a piece, what it needs of some rows of the image.
-static void give_edge(const pooled_job *job, size_t piece, size_t edge_row, row_range rows,
+// Copies to an edge, that in front of a task, what it needs of some rows of the image.
+static void give_edge(const pooled_job *job, size_t task, size_t edge_row, row_range rows,
                       const float *from)
 {
     const row_range windows = windows_across(job, edge_row);
@@ -264,7 +265,7 @@ static void give_edge(const pooled_job *job, size_t piece, size_t edge_row, row_
     const row_range edge = rows_of_windows(job, windows);
     const size_t first = ln_max(edge.first, rows.first);
     const size_t end = ln_min(edge.end, rows.end);
-    float *to = job->edges + (piece - 1) * job->plan.edge;
+    float *to = job->edges + (task - 1) * job->plan.edge;
     if (first < end)
         memcpy(to + (first - edge.first) * line, from + (first - rows.first) * line,
                (end - first) * line * sizeof(float));
@@ -273,7 +274,7 @@ static void give_edge(const pooled_job *job, size_t piece, size_t edge_row, row_
 static void run_edge(void *user, size_t index)
 {
     const pooled_job *job = user;
-    const piece_start at = start_of_piece(job, index + 1);
+    const task_start at = start_of_task(job, index + 1);
     const row_range windows = windows_across(job, at.row);
     if (at.row == 0 || windows.first == windows.end)
         return;
@@ -282,13 +283,13 @@ static void run_edge(void *user, size_t index)
                  rows.end - rows.first);
 }
 
-// ---- Pieces ----
+// ---- Tasks ----
 
-// Rows [out.first, out.end) of an image, all that the piece has of it.
-static void run_part(const pooled_job *job, size_t piece, size_t image, row_range out)
+// Rows [out.first, out.end) of an image, all that the task has of it.
+static void run_part(const pooled_job *job, size_t task, size_t image, row_range out)
 {
     const size_t line = job->plan.line;
-    float *const buffer = job->slots + piece * job->slot;
+    float *const buffer = job->slots + task * job->slot;
     float *const tiles = buffer + (job->slot - job->plan.tiles);
     row_range have = {out.first, out.first};
     size_t window = windows_from_above(job, out.first);
@@ -298,9 +299,9 @@ static void run_part(const pooled_job *job, size_t piece, size_t image, row_rang
         make_rows(job, image, band, tiles, made);
         have.end = band.end;
         if (band.first == out.first && out.first > 0)
-            give_edge(job, piece, out.first, band, made);
+            give_edge(job, task, out.first, band, made);
         if (band.end == out.end && out.end < job->args->conv->shape.out_h)
-            give_edge(job, piece + 1, out.end, have, buffer);
+            give_edge(job, task + 1, out.end, have, buffer);
 
         const row_range windows = {window, windows_above(job, have.end)};
         if (windows.first < windows.end) {
@@ -318,17 +319,17 @@ static void run_part(const pooled_job *job, size_t piece, size_t image, row_rang
     }
 }
 
-static void run_piece(void *user, size_t piece)
+static void run_task(void *user, size_t task)
 {
     const pooled_job *job = user;
     const pooled_plan *plan = &job->plan;
     const size_t out_h = job->args->conv->shape.out_h;
-    const size_t end = ln_task_start(plan->total, job->pieces, piece + 1);
-    for (size_t unit = ln_task_start(plan->total, job->pieces, piece); unit < end;) {
+    const size_t end = ln_task_start(plan->total, job->tasks, task + 1);
+    for (size_t unit = ln_task_start(plan->total, job->tasks, task); unit < end;) {
         const size_t image = unit / plan->units, first = unit % plan->units;
         const size_t count = ln_min(end - unit, plan->units - first);
         const row_range out = {first * plan->unit, ln_min((first + count) * plan->unit, out_h)};
-        run_part(job, piece, image, out);
+        run_part(job, task, image, out);
         unit += count;
     }
 }
@@ -336,16 +337,16 @@ static void run_piece(void *user, size_t piece)
 // ---- The job ----
 
 // One for one thread; for more some for each, but not more than their work is worth.
-static size_t count_pieces(const ln_pooled_nhwc_f32_args *args, const pooled_plan *plan,
-                           size_t threads)
+static size_t count_tasks(const ln_pooled_nhwc_f32_args *args, const pooled_plan *plan,
+                          size_t threads)
 {
     const ln_conv_shape *s = &args->conv->shape;
     const double outputs = (double)plan->total * (double)(plan->unit * plan->line);
     const double taps = args->winograd ? (double)((plan->unit + 2) * (plan->unit + 2)) /
                                              (double)(plan->unit * plan->unit)
                                        : (double)(s->kernel_h * s->kernel_w);
-    const double worth = outputs * taps * (double)(s->in_channels / s->group) / LEAST_PIECE_WORK;
-    size_t count = ln_min(ln_min(threads, MAX_PIECES) * PIECES_A_THREAD, plan->pieces);
+    const double worth = outputs * taps * (double)(s->in_channels / s->group) / MIN_TASK_WORK;
+    size_t count = ln_min(ln_min(threads, MAX_TASKS) * TASKS_A_THREAD, plan->tasks);
     if (threads == 1 || worth < 2)
         return 1;
     if (count > threads)
@@ -366,11 +367,11 @@ void ln_pooled_nhwc_f32(ln_cpu_isa isa, const ln_pooled_nhwc_f32_args *args, ln_
         ln_pool_nhwc_f32(isa, p, pool);
         return;
     }
-    job.pieces = count_pieces(args, &job.plan, ln_pool_thread_count(pool));
-    job.band_rows = units_of_band(&job.plan, job.pieces) * job.plan.unit;
+    job.tasks = count_tasks(args, &job.plan, ln_pool_thread_count(pool));
+    job.band_rows = units_of_band(&job.plan, job.tasks) * job.plan.unit;
     job.edges = workspace;
-    job.slots = workspace + job.plan.edge * (job.pieces - 1);
-    job.slot = floats_of_slot(&job.plan, job.pieces);
-    ln_pool_run(pool, job.pieces, run_piece, &job);
-    ln_pool_run(pool, job.pieces - 1, run_edge, &job);
+    job.slots = workspace + job.plan.edge * (job.tasks - 1);
+    job.slot = floats_of_slot(&job.plan, job.tasks);
+    ln_pool_run(pool, job.tasks, run_task, &job);
+    ln_pool_run(pool, job.tasks - 1, run_edge, &job);
 }

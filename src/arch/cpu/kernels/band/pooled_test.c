@@ -324,7 +324,7 @@ TEST(threads_change_no_bit)
             check(&c, pools, 4);
         }
     }
-    for (int i = 0; i < 4; i++) { // windows look at rows of two pieces, or of none
+    for (int i = 0; i < 4; i++) { // windows look at rows of two tasks, or of none
         for (size_t m = 0; m <= 6; m += 2) {
             chain c = chain_of(m, shape_of(16, 100, test_random_in(20, 60), 12, 3, 1, 1));
             c.conv.batch = test_random_in(1, 3);

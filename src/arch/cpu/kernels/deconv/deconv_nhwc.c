@@ -20,8 +20,8 @@
 // Floats of a band, unless a row has more: they stay in the cache of the second level.
 #define BAND_FLOATS ((size_t)32 << 10)
 #define MAX_SLOTS   ((size_t)8)
-// Multiplications that are worth a piece.
-#define PIECE_WORK  2e6
+// Multiplications that are worth a task.
+#define TASK_WORK   2e6
 
 // ---- Packing ----
 
@@ -193,8 +193,8 @@ static bool make_plan(const ln_conv_shape *s, plan *out)
     if (!ln_size_mul(row, out->band_rows, &out->slot_floats) ||
         !ln_size_mul(in_batch, s->batch, &out->items))
         return false;
-    double pieces = work_of(s) / PIECE_WORK;
-    out->slots = pieces < (double)MAX_SLOTS ? (size_t)pieces + 1 : MAX_SLOTS;
+    double tasks = work_of(s) / TASK_WORK;
+    out->slots = tasks < (double)MAX_SLOTS ? (size_t)tasks + 1 : MAX_SLOTS;
     out->slots = ln_min(out->slots, out->items ? out->items : 1);
     return true;
 }
@@ -216,7 +216,7 @@ typedef struct deconv_job {
     const ln_conv_nhwc_f32_args *args;
     plan plan;
     float *workspace;
-    size_t pieces;
+    size_t tasks;
 } deconv_job;
 
 // Rows [row, row_end) of a phase.
@@ -322,11 +322,11 @@ static void run_item(const deconv_job *job, size_t item, float *slot)
     copy_band(job, &b, slot);
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const deconv_job *job = user;
-    size_t end = ln_task_start(job->plan.items, job->pieces, index + 1);
-    for (size_t i = ln_task_start(job->plan.items, job->pieces, index); i < end; i++)
+    size_t end = ln_task_start(job->plan.items, job->tasks, index + 1);
+    for (size_t i = ln_task_start(job->plan.items, job->tasks, index); i < end; i++)
         run_item(job, i, job->workspace + index * job->plan.slot_floats);
 }
 
@@ -337,6 +337,6 @@ void ln_deconv_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_po
     deconv_job job = {.isa = isa, .args = args, .workspace = workspace};
     if (s->batch * s->out_h * s->out_w * s->out_channels == 0 || !make_plan(s, &job.plan))
         return;
-    job.pieces = ln_pool_thread_count(pool) == 1 ? 1 : job.plan.slots;
-    ln_pool_run(pool, job.pieces, run_piece, &job);
+    job.tasks = ln_pool_thread_count(pool) == 1 ? 1 : job.plan.slots;
+    ln_pool_run(pool, job.tasks, run_task, &job);
 }

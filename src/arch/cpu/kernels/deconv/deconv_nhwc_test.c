@@ -164,7 +164,7 @@ TEST(random_shapes_are_right)
     }
 }
 
-// Large enough for several pieces and bands.
+// Large enough for several tasks and bands.
 TEST(threads_change_no_bit)
 {
     const ln_conv_shape s = square_shape(2, 1, 40, 48, 40, 80, 4, 2, 1, 1);

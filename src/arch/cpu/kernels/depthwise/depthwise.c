@@ -22,13 +22,13 @@ void ln_depthwise_nhwc_f32_pack(const ln_conv_shape *s, const float *weight, flo
 #define PRODUCTS_PER_MICROSECOND 128000.0
 #define PRODUCTS_OF_AN_OUTPUT    8.0
 #define PRODUCTS_OF_AN_INPUT     4.0
-// Channels of a piece are a multiple of this, whole cache lines; the last one has the rest.
+// Channels of a task are a multiple of this, whole cache lines; the last one has the rest.
 #define CHANNEL_STEP             ((size_t)32)
 
 typedef struct job {
     const ln_conv_nhwc_f32_args *args;
     ln_depthwise_nhwc_f32_fn *kernel;
-    size_t pieces;
+    size_t tasks;
 } job;
 
 static size_t row_count(const job *j)
@@ -40,7 +40,7 @@ static void run_rows(void *user, size_t index)
 {
     const job *j = user;
     size_t rows = row_count(j);
-    j->kernel(j->args, index * rows / j->pieces, (index + 1) * rows / j->pieces);
+    j->kernel(j->args, index * rows / j->tasks, (index + 1) * rows / j->tasks);
 }
 
 static void run_channels(void *user, size_t index)
@@ -48,9 +48,9 @@ static void run_channels(void *user, size_t index)
     const job *j = user;
     ln_conv_nhwc_f32_args part = *j->args;
     size_t channels = part.shape.out_channels, steps = channels / CHANNEL_STEP;
-    size_t first = index * steps / j->pieces * CHANNEL_STEP;
-    size_t end = (index + 1) * steps / j->pieces * CHANNEL_STEP;
-    if (index + 1 == j->pieces)
+    size_t first = index * steps / j->tasks * CHANNEL_STEP;
+    size_t end = (index + 1) * steps / j->tasks * CHANNEL_STEP;
+    if (index + 1 == j->tasks)
         end = channels;
     part.shape.in_channels = part.shape.out_channels = part.shape.group = end - first;
     part.tap_stride = part.tap_stride ? part.tap_stride : channels;
@@ -76,7 +76,7 @@ void ln_depthwise_nhwc_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln
     double products = outputs * ((double)(s->kernel_h * s->kernel_w) + PRODUCTS_OF_AN_OUTPUT) +
                       inputs * PRODUCTS_OF_AN_INPUT;
     bool is_by_channels = s->out_channels > s->out_h * s->out_w && steps > 1;
-    j.pieces =
+    j.tasks =
         ln_task_count(products / PRODUCTS_PER_MICROSECOND, is_by_channels ? steps : rows, pool);
-    ln_pool_run(pool, j.pieces, is_by_channels ? run_channels : run_rows, &j);
+    ln_pool_run(pool, j.tasks, is_by_channels ? run_channels : run_rows, &j);
 }

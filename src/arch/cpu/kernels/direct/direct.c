@@ -58,9 +58,9 @@ typedef struct direct_job {
     // Tiles of the columns of outputs on both sides of these, from top to bottom of an image.
     size_t columns, column_tiles;
     bool is_stream;
-    size_t chunk; // panels that all tiles of a piece meet before the next ones
+    size_t chunk; // panels that all tiles of a task meet before the next ones
     size_t sets;  // of panels that a tile takes, in a group
-    ln_partition pieces;
+    ln_partition tasks;
     ln_tile_f32_run runs[MAX_RUNS]; // of a window inside the image
     size_t run_count;               // 0: they are more than MAX_RUNS
 } direct_job;
@@ -383,16 +383,16 @@ static void run_tiles(const direct_job *job, size_t tile, size_t tile_end, size_
     }
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const direct_job *job = user;
     size_t groups = job->args->shape.group, tiles = tile_count(job);
-    ln_partition_task at = ln_partition_at(&job->pieces, index);
-    size_t tile = ln_task_start(tiles, job->pieces.rows, at.row);
-    size_t tile_end = ln_task_start(tiles, job->pieces.rows, at.row + 1);
+    ln_partition_task at = ln_partition_at(&job->tasks, index);
+    size_t tile = ln_task_start(tiles, job->tasks.rows, at.row);
+    size_t tile_end = ln_task_start(tiles, job->tasks.rows, at.row + 1);
     size_t sets = job->sets;
-    size_t first = ln_task_start(groups * sets, job->pieces.columns, at.column);
-    size_t end = ln_task_start(groups * sets, job->pieces.columns, at.column + 1);
+    size_t first = ln_task_start(groups * sets, job->tasks.columns, at.column);
+    size_t end = ln_task_start(groups * sets, job->tasks.columns, at.column + 1);
     while (first < end) {
         size_t group = first / sets, set = first % sets;
         size_t set_end = ln_min(sets, set + end - first);
@@ -461,14 +461,14 @@ static void plan_tiles(direct_job *job)
                         s->pad_left == 0 && s->in_h == s->out_h && s->in_w == s->out_w;
 }
 
-static void plan_pieces(direct_job *job, size_t threads)
+static void plan_tasks(direct_job *job, size_t threads)
 {
     const ln_conv_shape *s = &job->args->shape;
     double k = (double)(job->in * s->kernel_h * s->kernel_w);
     double outputs = (double)(s->batch * s->out_h * s->out_w), o = (double)s->out_channels;
     double image = (double)(s->batch * s->in_h * s->in_w) * (double)s->in_channels;
     double lanes = (double)(job->panels * s->group) * LN_TILE_LANES;
-    job->pieces = ln_partition_product(
+    job->tasks = ln_partition_product(
         tile_count(job), job->sets * s->group, k * o > image,
         (outputs + LN_PARTITION_WEIGHT_WORK) * (k + LN_PARTITION_SUM_WORK) * lanes, threads);
 }
@@ -494,7 +494,7 @@ void ln_direct_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *pool
     job.panel_stride = s->kernel_h * s->kernel_w * job.in * LN_TILE_LANES;
     list_runs(&job);
     plan_tiles(&job);
-    plan_pieces(&job, ln_pool_thread_count(pool));
+    plan_tasks(&job, ln_pool_thread_count(pool));
     job.chunk = job.is_stream ? job.panels : ln_partition_chunk(job.panel_stride, job.size.panels);
-    ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
+    ln_pool_run(pool, job.tasks.rows * job.tasks.columns, run_task, &job);
 }

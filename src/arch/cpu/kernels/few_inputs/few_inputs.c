@@ -39,7 +39,7 @@ typedef struct few_inputs_job {
     const ln_conv_nhwc_f32_args *args;
     ln_few_inputs_f32_row row; // what all rows have in common
     size_t inner, inner_end;   // columns whose windows are inside from left to right
-    size_t pieces;
+    size_t tasks;
 } few_inputs_job;
 
 // Outputs [column, column_end) of a row, whose windows have the kernel columns [first, end) inside.
@@ -95,12 +95,12 @@ static void run_row(const few_inputs_job *job, size_t index)
     }
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const few_inputs_job *job = user;
     const ln_conv_shape *s = &job->args->shape;
-    size_t end = ln_task_start(s->batch * s->out_h, job->pieces, index + 1);
-    for (size_t i = ln_task_start(s->batch * s->out_h, job->pieces, index); i < end; i++)
+    size_t end = ln_task_start(s->batch * s->out_h, job->tasks, index + 1);
+    for (size_t i = ln_task_start(s->batch * s->out_h, job->tasks, index); i < end; i++)
         run_row(job, i);
 }
 
@@ -139,8 +139,8 @@ void ln_few_inputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *a, ln_pool *
 
     double outputs = (double)(s->batch * s->out_h * s->out_w) * (double)s->out_channels;
     double k = (double)(s->kernel_h * s->kernel_w * s->in_channels);
-    job.pieces =
+    job.tasks =
         ln_partition_product(s->batch * s->out_h, 1, false, outputs * k, ln_pool_thread_count(pool))
             .rows;
-    ln_pool_run(pool, job.pieces, run_piece, &job);
+    ln_pool_run(pool, job.tasks, run_task, &job);
 }

@@ -23,7 +23,7 @@ typedef struct few_outputs_job {
     ln_cpu_isa isa;
     const ln_conv_nhwc_f32_args *args;
     ln_few_outputs_f32_fn *kernel;
-    size_t pieces;
+    size_t tasks;
 } few_outputs_job;
 
 static void add(float *sums, const float *addend, size_t addend_stride, size_t pixels, size_t outs)
@@ -66,12 +66,12 @@ static void run_row(const few_outputs_job *job, size_t row)
         run_with_epilogue(job, row, first, ln_min(RUN_PIXELS, width - first));
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const few_outputs_job *job = user;
     size_t rows = job->args->shape.batch * job->args->shape.out_h;
-    size_t end = ln_task_start(rows, job->pieces, index + 1);
-    for (size_t row = ln_task_start(rows, job->pieces, index); row < end; row++)
+    size_t end = ln_task_start(rows, job->tasks, index + 1);
+    for (size_t row = ln_task_start(rows, job->tasks, index); row < end; row++)
         run_row(job, row);
 }
 
@@ -87,6 +87,6 @@ void ln_few_outputs_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_po
         .isa = isa,
         .args = args,
         .kernel = ln_few_outputs_f32_select(isa),
-        .pieces = ln_partition_product(rows, 1, false, work, ln_pool_thread_count(pool)).rows};
-    ln_pool_run(pool, job.pieces, run_piece, &job);
+        .tasks = ln_partition_product(rows, 1, false, work, ln_pool_thread_count(pool)).rows};
+    ln_pool_run(pool, job.tasks, run_task, &job);
 }

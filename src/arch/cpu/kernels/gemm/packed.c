@@ -68,7 +68,7 @@ typedef struct packed_job {
     size_t panels, sets, tiles, chunk;
     bool is_stream;
     size_t tile_rows, longer_tiles; // rows of a tile, and how many tiles have one more
-    ln_partition pieces;
+    ln_partition tasks;
 } packed_job;
 
 // What the tiles of some panels have in common. The rest is written into `tile` for each of them, a
@@ -132,15 +132,15 @@ static void run_tile(const packed_job *job, panel_tiles *panels, size_t first, s
         activate(job, tile);
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const packed_job *job = user;
     const ln_tile_f32_run run = {.k = job->args->k};
-    ln_partition_task at = ln_partition_at(&job->pieces, index);
-    size_t tile_first = ln_task_start(job->tiles, job->pieces.rows, at.row);
-    size_t tile_end = ln_task_start(job->tiles, job->pieces.rows, at.row + 1);
-    size_t panel = ln_task_start(job->sets, job->pieces.columns, at.column) * job->size.panels;
-    size_t panel_end = ln_task_start(job->sets, job->pieces.columns, at.column + 1);
+    ln_partition_task at = ln_partition_at(&job->tasks, index);
+    size_t tile_first = ln_task_start(job->tiles, job->tasks.rows, at.row);
+    size_t tile_end = ln_task_start(job->tiles, job->tasks.rows, at.row + 1);
+    size_t panel = ln_task_start(job->sets, job->tasks.columns, at.column) * job->size.panels;
+    size_t panel_end = ln_task_start(job->sets, job->tasks.columns, at.column + 1);
     panel_end = ln_min(job->panels, panel_end * job->size.panels);
     for (size_t chunk = panel; chunk < panel_end; chunk += job->chunk) {
         panel_tiles panels;
@@ -178,9 +178,9 @@ void ln_gemm_packed_f32(ln_cpu_isa isa, const ln_gemm_packed_f32_args *a, ln_poo
     job.longer_tiles = a->m % job.tiles;
     job.chunk =
         job.is_stream ? job.panels : ln_partition_chunk(a->k * LN_TILE_LANES, job.size.panels);
-    job.pieces = ln_partition_product(job.tiles, job.sets, a->n > a->m,
-                                      ((double)a->m + LN_PARTITION_WEIGHT_WORK) * (double)a->n *
-                                          (double)a->k,
-                                      ln_pool_thread_count(pool));
-    ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
+    job.tasks = ln_partition_product(job.tiles, job.sets, a->n > a->m,
+                                     ((double)a->m + LN_PARTITION_WEIGHT_WORK) * (double)a->n *
+                                         (double)a->k,
+                                     ln_pool_thread_count(pool));
+    ln_pool_run(pool, job.tasks.rows * job.tasks.columns, run_task, &job);
 }

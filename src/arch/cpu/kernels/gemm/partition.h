@@ -85,7 +85,7 @@ static inline bool ln_partition_is_stream(size_t rows, size_t weight_floats)
     return rows == 1 && weight_floats > LN_PARTITION_CHUNK_BYTES / sizeof(float);
 }
 
-// Panels that all tiles of a piece meet before the next ones: a multiple of those of a tile.
+// Panels that all tiles of a task meet before the next ones: a multiple of those of a tile.
 static inline size_t ln_partition_chunk(size_t panel_floats, size_t tile_panels)
 {
     size_t tile_bytes = panel_floats * tile_panels * sizeof(float);
@@ -97,7 +97,7 @@ static inline size_t ln_partition_chunk(size_t panel_floats, size_t tile_panels)
 #define LN_PARTITION_AHEAD_TILES (size_t)2
 
 // Floats from what a tile reads of the packed weights to what it should fetch meanwhile: in a
-// piece's first tile the panels after its own, so that these come from memory while others are
+// task's first tile the panels after its own, so that these come from memory while others are
 // used; in the second tile of a chunk what is after the chunk. That is the next one, or, after
 // the last, as a rule what the next operators read: packed weights follow each other in their
 // order. Of panels that are too large for that the first tile fetches what it reads itself a little

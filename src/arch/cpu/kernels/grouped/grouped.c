@@ -21,7 +21,7 @@ bool ln_grouped_f32_fits(const ln_conv_nhwc_f32_args *a)
 typedef struct grouped_job {
     const ln_conv_nhwc_f32_args *args;
     ln_grouped_f32_fn *run;
-    ln_partition pieces;
+    ln_partition tasks;
 } grouped_job;
 
 // The weights of sixteen channels from `channel` on.
@@ -38,17 +38,17 @@ static void gather(const ln_conv_nhwc_f32_args *a, size_t channel, float *weight
     }
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const grouped_job *job = user;
     const ln_conv_shape *s = &job->args->shape;
     size_t rows = s->batch * s->out_h, sets = s->out_channels / LN_GROUPED_LANES;
-    size_t row = index / job->pieces.columns, column = index % job->pieces.columns;
-    size_t first = ln_task_start(rows, job->pieces.rows, row);
-    size_t end = ln_task_start(rows, job->pieces.rows, row + 1);
-    size_t set_end = ln_task_start(sets, job->pieces.columns, column + 1);
+    size_t row = index / job->tasks.columns, column = index % job->tasks.columns;
+    size_t first = ln_task_start(rows, job->tasks.rows, row);
+    size_t end = ln_task_start(rows, job->tasks.rows, row + 1);
+    size_t set_end = ln_task_start(sets, job->tasks.columns, column + 1);
     _Alignas(64) float weights[LN_GROUPED_MAX_TAPS * LN_GROUPED_LANES];
-    for (size_t set = ln_task_start(sets, job->pieces.columns, column); set < set_end; set++) {
+    for (size_t set = ln_task_start(sets, job->tasks.columns, column); set < set_end; set++) {
         gather(job->args, set * LN_GROUPED_LANES, weights);
         for (size_t y = first; y < end; y++)
             job->run(job->args, y, set * LN_GROUPED_LANES, weights);
@@ -64,6 +64,6 @@ void ln_grouped_f32(ln_cpu_isa isa, const ln_conv_nhwc_f32_args *args, ln_pool *
     grouped_job job = {
         .args = args,
         .run = ln_grouped_f32_select(isa),
-        .pieces = ln_partition_product(rows, sets, false, work, ln_pool_thread_count(pool))};
-    ln_pool_run(pool, job.pieces.rows * job.pieces.columns, run_piece, &job);
+        .tasks = ln_partition_product(rows, sets, false, work, ln_pool_thread_count(pool))};
+    ln_pool_run(pool, job.tasks.rows * job.tasks.columns, run_task, &job);
 }

@@ -10,14 +10,14 @@
 typedef struct job {
     const ln_resize_nhwc_f32_args *args;
     ln_resize_nhwc_f32_fn *kernel;
-    size_t pieces;
+    size_t tasks;
 } job;
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const job *j = user;
     size_t rows = j->args->batch * j->args->out_h;
-    j->kernel(j->args, index * rows / j->pieces, (index + 1) * rows / j->pieces);
+    j->kernel(j->args, index * rows / j->tasks, (index + 1) * rows / j->tasks);
 }
 
 void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_pool *pool)
@@ -28,6 +28,6 @@ void ln_resize_nhwc_f32(ln_cpu_isa isa, const ln_resize_nhwc_f32_args *args, ln_
     double floats = (double)(rows * args->out_w * args->channels);
     job j = {.args = args,
              .kernel = ln_resize_nhwc_f32_select(isa),
-             .pieces = ln_task_count(floats / FLOATS_PER_MICROSECOND, rows, pool)};
-    ln_pool_run(pool, j.pieces, run_piece, &j);
+             .tasks = ln_task_count(floats / FLOATS_PER_MICROSECOND, rows, pool)};
+    ln_pool_run(pool, j.tasks, run_task, &j);
 }

@@ -12,7 +12,7 @@
 
 typedef struct job {
     ln_copy_rows_args rows;
-    size_t pieces;
+    size_t tasks;
 } job;
 
 static void copy_row(char *y, const char *x, size_t byte_count)
@@ -28,20 +28,20 @@ static void copy_row(char *y, const char *x, size_t byte_count)
     }
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const job *j = user;
     const ln_copy_rows_args *a = &j->rows;
     const char *x = a->x;
     char *y = a->y;
     if (a->rows == 1) {
-        size_t first = a->row_bytes / j->pieces * index;
-        size_t end = index + 1 < j->pieces ? first + a->row_bytes / j->pieces : a->row_bytes;
+        size_t first = a->row_bytes / j->tasks * index;
+        size_t end = index + 1 < j->tasks ? first + a->row_bytes / j->tasks : a->row_bytes;
         memcpy(y + first, x + first, end - first);
         return;
     }
-    size_t end = (index + 1) * a->rows / j->pieces;
-    for (size_t i = index * a->rows / j->pieces; i < end; i++)
+    size_t end = (index + 1) * a->rows / j->tasks;
+    for (size_t i = index * a->rows / j->tasks; i < end; i++)
         copy_row(y + i * a->y_step, x + i * a->x_step, a->row_bytes);
 }
 
@@ -55,7 +55,7 @@ void ln_copy_rows(const ln_copy_rows_args *args, ln_pool *pool)
         j.rows.rows = 1;
     }
     double bytes = (double)j.rows.rows * (double)j.rows.row_bytes;
-    j.pieces = ln_task_count(bytes / BYTES_PER_MICROSECOND,
-                             j.rows.rows > 1 ? j.rows.rows : SIZE_MAX, pool);
-    ln_pool_run(pool, j.pieces, run_piece, &j);
+    j.tasks = ln_task_count(bytes / BYTES_PER_MICROSECOND, j.rows.rows > 1 ? j.rows.rows : SIZE_MAX,
+                            pool);
+    ln_pool_run(pool, j.tasks, run_task, &j);
 }

@@ -73,7 +73,7 @@ static ln_transpose_u32_fn *matrix_function(ln_cpu_isa isa, size_t elem_size)
     }
 }
 
-// ---- Pieces ----
+// ---- Tasks ----
 
 // Units of work are numbered through `outer` axes; each is some rows of a matrix, or copied rows.
 typedef struct job {
@@ -82,7 +82,7 @@ typedef struct job {
     axis outer[LN_TRANSPOSE_MAX_AXES];
     int outer_count;
     axis rows, columns; // of y; a copied row is `columns`
-    size_t unit_rows, units_of_matrix, units, pieces;
+    size_t unit_rows, units_of_matrix, units, tasks;
 } job;
 
 // The unit at the given places, and of those that follow on the last outer axis `count` in all.
@@ -112,11 +112,11 @@ static void run_units(const job *j, size_t of_matrix, size_t x, size_t y, size_t
                    from + (n * next.x_step + i * j->rows.x_step) * size, j->columns.dim * size);
 }
 
-static void run_piece(void *user, size_t index)
+static void run_task(void *user, size_t index)
 {
     const job *j = user;
     const int last = j->outer_count - 1;
-    size_t unit = index * j->units / j->pieces, end = (index + 1) * j->units / j->pieces;
+    size_t unit = index * j->units / j->tasks, end = (index + 1) * j->units / j->tasks;
     size_t of_matrix = unit % j->units_of_matrix, rest = unit / j->units_of_matrix;
     size_t at[LN_TRANSPOSE_MAX_AXES], x = 0, y = 0;
     for (int i = last; i >= 0; i--) {
@@ -190,9 +190,9 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
     j.units = j.units_of_matrix;
     for (int i = 0; i < j.outer_count; i++)
         j.units *= j.outer[i].dim;
-    j.pieces =
+    j.tasks =
         ln_task_count((double)len * (double)args->elem_size / BYTES_PER_MICROSECOND, j.units, pool);
-    ln_pool_run(pool, j.pieces, run_piece, &j);
+    ln_pool_run(pool, j.tasks, run_task, &j);
 }
 
 // ---- Pairs ----
@@ -200,14 +200,14 @@ void ln_transpose(ln_cpu_isa isa, const ln_transpose_args *args, ln_pool *pool)
 typedef struct interleave_job {
     const ln_interleave_rows *args;
     ln_interleave_u32_fn *kernel;
-    size_t pieces;
+    size_t tasks;
 } interleave_job;
 
-static void interleave_piece(void *user, size_t index)
+static void interleave_task(void *user, size_t index)
 {
     const interleave_job *j = user;
     ln_interleave_rows rows = *j->args;
-    size_t first = index * rows.rows / j->pieces, end = (index + 1) * rows.rows / j->pieces;
+    size_t first = index * rows.rows / j->tasks, end = (index + 1) * rows.rows / j->tasks;
     rows.rows = end - first;
     rows.a = (const uint32_t *)rows.a + first * rows.a_step;
     rows.b = (const uint32_t *)rows.b + first * rows.b_step;
@@ -222,6 +222,6 @@ void ln_interleave_u32(ln_cpu_isa isa, const ln_interleave_rows *args, ln_pool *
     double bytes = (double)args->rows * (double)args->columns * 2 * sizeof(uint32_t);
     interleave_job j = {.args = args,
                         .kernel = ln_interleave_u32_select(isa),
-                        .pieces = ln_task_count(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
-    ln_pool_run(pool, j.pieces, interleave_piece, &j);
+                        .tasks = ln_task_count(bytes / BYTES_PER_MICROSECOND, args->rows, pool)};
+    ln_pool_run(pool, j.tasks, interleave_task, &j);
 }

@@ -30,7 +30,7 @@
 // Measured: more tiles in a block gain nothing, fewer read the weights too often; more channels at
 // a time gain nothing either, and an odd number of panels costs a tenth to a third.
 #define BLOCK_TILES 28
-#define LEAST_TILES 12 // of a block that a thread has for itself
+#define MIN_TILES   12 // of a block that a thread has for itself
 #define CHUNK       64
 #define PAIR        (size_t)(2 * LANES)
 #define MAX_SLOTS   8
@@ -54,11 +54,11 @@ typedef struct winograd_plan {
     size_t tiles_y, tiles_x; // of an image
     size_t tile_count;
     size_t v_row;
-    size_t zeros;  // floats of the row that stands for pixels outside
-    size_t pairs;  // of panels of output channels
-    bool is_near;  // the weights
-    size_t room;   // bytes
-    block_cut cut; // for one thread
+    size_t zeros;     // floats of the row that stands for pixels outside
+    size_t pairs;     // of panels of output channels
+    bool is_near;     // the weights
+    size_t max_bytes; // of workspace
+    block_cut cut;    // for one thread
 } winograd_plan;
 
 // How so many threads do it.
@@ -113,16 +113,16 @@ static winograd_plan plan_of(size_t m, const ln_conv_shape *s)
     plan.pairs = ln_div_up(out, PAIR);
     plan.is_near =
         (double)plan.points * (double)s->in_channels * (double)out <= NEAR_BYTES / sizeof(float);
-    plan.room = plan.is_near ? MAX_BYTES_NEAR : MAX_BYTES;
+    plan.max_bytes = plan.is_near ? MAX_BYTES_NEAR : MAX_BYTES;
     plan.cut =
         cut_blocks(&plan, ln_div_up(plan.tile_count, tiles_of_block(&plan)), ln_min(out, CHUNK));
     return plan;
 }
 
-// The tiles that a block may have for as many of them as there are threads to fit the room.
+// The tiles that a block may have for as many of them as there are threads to fit the workspace.
 static size_t tiles_that_fit(const winograd_plan *plan, size_t threads, size_t chunk)
 {
-    size_t most = tiles_of_block(plan), floats = plan->room / sizeof(float) / threads;
+    size_t most = tiles_of_block(plan), floats = plan->max_bytes / sizeof(float) / threads;
     size_t of_point = floats / plan->points, lines = 4 * LANES; // that planes are rounded up by
     size_t tiles = of_point < lines ? 0 : (of_point - lines) / (plan->v_row + odd_lines(chunk));
     if (tiles >= most)
@@ -134,27 +134,27 @@ static size_t tiles_that_fit(const winograd_plan *plan, size_t threads, size_t c
 static size_t blocks_apart(const winograd_plan *plan, size_t threads, size_t chunk)
 {
     size_t tiles = tiles_that_fit(plan, threads, chunk);
-    if (tiles < LEAST_TILES)
+    if (tiles < MIN_TILES)
         return 0;
     size_t count = ln_div_up(plan->tile_count, tiles);
     if (count / threads < MAX_SLOTS && plan->tile_count < SIZE_MAX / 2)
         count = ln_div_up(count, threads) * threads;
-    return plan->tile_count / count < LEAST_TILES ? 0 : count;
+    return plan->tile_count / count < MIN_TILES ? 0 : count;
 }
 
 static work_cut cut_shared(const winograd_plan *plan, size_t chunk)
 {
     work_cut work = {.is_shared = true};
     work.blocks = cut_blocks(plan, plan->cut.block_count, chunk);
-    size_t floats = plan->room / sizeof(float), v_floats = work.blocks.v_floats;
+    size_t floats = plan->max_bytes / sizeof(float), v_floats = work.blocks.v_floats;
     size_t left = floats - ln_min(v_floats, floats);
     work.slots = ln_min(left / work.blocks.m_floats, ln_min(plan->pairs, MAX_SLOTS));
     work.slots += work.slots == 0;
     return work;
 }
 
-// With half as many channels at a time, if they are a pair, where there is no room for all threads
-// otherwise.
+// With half as many channels at a time, if they are a pair, where the workspace does not hold all
+// threads otherwise.
 static work_cut cut_work(const winograd_plan *plan, size_t threads)
 {
     size_t chunk = plan->cut.chunk, half = plan->is_near && chunk == CHUNK ? CHUNK / 2 : chunk;
@@ -224,12 +224,12 @@ typedef struct winograd_job {
     const float *zeros;
     float *workspace;        // after the zeros
     atomic_uint *free_slots; // a bit for each
-    size_t pieces;
-    size_t shares;            // of the channels of a block that threads share
+    size_t tasks;
+    size_t parts;             // of the channels of a block that threads share
     size_t first, tile_count; // of that block
 } winograd_job;
 
-// The slot of a piece while it runs. The lowest one that is free: where threads take turns it is
+// The slot of a task while it runs. The lowest one that is free: where threads take turns it is
 // the one that the thread had before, which is in its cache.
 static size_t take_slot(const winograd_job *job)
 {
@@ -237,7 +237,7 @@ static size_t take_slot(const winograd_job *job)
     while (old == 0 ||
            !atomic_compare_exchange_weak_explicit(job->free_slots, &old, old & (old - 1),
                                                   memory_order_acquire, memory_order_relaxed)) {
-        if (old == 0) // more pieces at the same time than the pool has threads
+        if (old == 0) // more tasks at the same time than the pool has threads
             old = atomic_load_explicit(job->free_slots, memory_order_relaxed);
     }
     return (size_t)__builtin_ctz(old);
@@ -366,13 +366,13 @@ static void multiply_channels(const winograd_job *job, size_t block, size_t tile
 
 // ---- Blocks of one thread ----
 
-static void run_blocks(void *user, size_t piece)
+static void run_blocks(void *user, size_t task)
 {
     const winograd_job *job = user;
     const block_cut *cut = &job->cut;
-    size_t slot = take_slot(job), end = ln_task_start(cut->block_count, job->pieces, piece + 1);
+    size_t slot = take_slot(job), end = ln_task_start(cut->block_count, job->tasks, task + 1);
     float *v = job->workspace + slot * (cut->v_floats + cut->m_floats);
-    for (size_t b = ln_task_start(cut->block_count, job->pieces, piece); b < end; b++) {
+    for (size_t b = ln_task_start(cut->block_count, job->tasks, task); b < end; b++) {
         size_t first = ln_task_start(job->plan.tile_count, cut->block_count, b);
         size_t tiles = ln_task_start(job->plan.tile_count, cut->block_count, b + 1) - first;
         transform_inputs(job, first, 0, tiles, v);
@@ -384,20 +384,20 @@ static void run_blocks(void *user, size_t piece)
 
 static void run_apart(winograd_job *job, size_t slots, size_t threads, ln_pool *pool)
 {
-    job->pieces = threads <= slots ? job->cut.block_count : ln_min(job->cut.block_count, slots);
-    ln_pool_run(pool, job->pieces, run_blocks, job);
+    job->tasks = threads <= slots ? job->cut.block_count : ln_min(job->cut.block_count, slots);
+    ln_pool_run(pool, job->tasks, run_blocks, job);
 }
 
 // ---- Blocks that threads share ----
 
 // Tiles of a part that a thread has for itself, where there are fewer pairs of panels than threads.
-#define LEAST_TILES_OF_PART 6
+#define MIN_TILES_OF_PART 6
 
-static void run_input_piece(void *user, size_t piece)
+static void run_input_task(void *user, size_t task)
 {
     const winograd_job *job = user;
-    size_t first = ln_task_start(job->tile_count, job->pieces, piece);
-    size_t end = ln_task_start(job->tile_count, job->pieces, piece + 1);
+    size_t first = ln_task_start(job->tile_count, job->tasks, task);
+    size_t end = ln_task_start(job->tile_count, job->tasks, task + 1);
     transform_inputs(job, job->first, first, end - first, job->workspace);
 }
 
@@ -411,24 +411,24 @@ static void multiply_pairs(const winograd_job *job, size_t tile, size_t count, s
                       m + tile * job->cut.m_row);
 }
 
-// Where a piece begins, in halves: pairs of panels with the first or the second half of the tiles.
+// Where a task begins, in halves: pairs of panels with the first or the second half of the tiles.
 // Each thread has as many of them as the others, so that an odd number of pairs is no loss; inside
-// its share pieces are whole pairs, because a half reads all weights of its pair.
-static size_t halves_begin(const winograd_job *job, size_t piece)
+// its part tasks are whole pairs, because a half reads all weights of its pair.
+static size_t halves_begin(const winograd_job *job, size_t task)
 {
     size_t halves = 2 * job->plan.pairs;
-    size_t of_share = job->pieces / job->shares, share = piece / of_share;
-    size_t first = ln_task_start(halves, job->shares, share);
-    size_t count = ln_task_start(halves, job->shares, share + 1) - first;
-    if (piece % of_share == 0)
+    size_t of_part = job->tasks / job->parts, part = task / of_part;
+    size_t first = ln_task_start(halves, job->parts, part);
+    size_t count = ln_task_start(halves, job->parts, part + 1) - first;
+    if (task % of_part == 0)
         return first;
-    return ln_div_up(first + ln_task_start(count, of_share, piece % of_share), 2) * 2;
+    return ln_div_up(first + ln_task_start(count, of_part, task % of_part), 2) * 2;
 }
 
-static void run_channels_piece(void *user, size_t piece)
+static void run_channels_task(void *user, size_t task)
 {
     const winograd_job *job = user;
-    size_t first = halves_begin(job, piece), end = halves_begin(job, piece + 1);
+    size_t first = halves_begin(job, task), end = halves_begin(job, task + 1);
     size_t slot = take_slot(job), half = job->tile_count / 2;
     float *m = job->workspace + job->cut.v_floats + slot * job->cut.m_floats;
     if (first % 2)
@@ -440,26 +440,26 @@ static void run_channels_piece(void *user, size_t piece)
 }
 
 // Some tiles of the block, with all channels.
-static void run_tiles_piece(void *user, size_t piece)
+static void run_tiles_task(void *user, size_t task)
 {
     const winograd_job *job = user;
-    size_t first = ln_task_start(job->tile_count, job->pieces, piece);
-    size_t count = ln_task_start(job->tile_count, job->pieces, piece + 1) - first;
+    size_t first = ln_task_start(job->tile_count, job->tasks, task);
+    size_t count = ln_task_start(job->tile_count, job->tasks, task + 1) - first;
     transform_inputs(job, job->first + first, 0, count, job->workspace + first * job->plan.v_row);
     multiply_pairs(job, first, count, 0, job->plan.pairs, job->workspace + job->cut.v_floats);
 }
 
-static void run_shared_channels(winograd_job *job, size_t of_share, ln_pool *pool)
+static void run_shared_channels(winograd_job *job, size_t of_part, ln_pool *pool)
 {
-    job->pieces = ln_min(job->tile_count, MAX_SLOTS);
-    ln_pool_run(pool, job->pieces, run_input_piece, job);
-    job->pieces = job->shares * of_share;
-    ln_pool_run(pool, job->pieces, run_channels_piece, job);
+    job->tasks = ln_min(job->tile_count, MAX_SLOTS);
+    ln_pool_run(pool, job->tasks, run_input_task, job);
+    job->tasks = job->parts * of_part;
+    ln_pool_run(pool, job->tasks, run_channels_task, job);
 }
 
-// How many pieces a thread's share is cut into: two or more, and of as many channels as are made at
+// How many tasks a thread's part is cut into: two or more, and of as many channels as are made at
 // a time, since V is read again for those that follow.
-static size_t pieces_of_share(size_t halves)
+static size_t tasks_of_part(size_t halves)
 {
     size_t chunks = halves * PAIR / 2 / CHUNK;
     return chunks >= 2 ? chunks : halves >= 4 ? 2 : 1;
@@ -468,20 +468,20 @@ static size_t pieces_of_share(size_t halves)
 static void run_shared(winograd_job *job, size_t slots, size_t threads, ln_pool *pool)
 {
     const winograd_plan *plan = &job->plan;
-    job->shares = ln_min(ln_min(threads, plan->pairs), slots);
-    size_t of_share = 1;
+    job->parts = ln_min(ln_min(threads, plan->pairs), slots);
+    size_t of_part = 1;
     if (threads <= slots)
-        of_share = pieces_of_share(2 * plan->pairs / job->shares);
+        of_part = tasks_of_part(2 * plan->pairs / job->parts);
     for (size_t b = 0; b < job->cut.block_count; b++) {
         job->first = ln_task_start(plan->tile_count, job->cut.block_count, b);
         job->tile_count = ln_task_start(plan->tile_count, job->cut.block_count, b + 1) - job->first;
-        size_t parts = ln_min(threads, job->tile_count / LEAST_TILES_OF_PART);
-        if (plan->pairs >= threads || parts < 2) {
-            run_shared_channels(job, of_share, pool);
+        size_t tasks = ln_min(threads, job->tile_count / MIN_TILES_OF_PART);
+        if (plan->pairs >= threads || tasks < 2) {
+            run_shared_channels(job, of_part, pool);
             continue;
         }
-        job->pieces = parts;
-        ln_pool_run(pool, parts, run_tiles_piece, job);
+        job->tasks = tasks;
+        ln_pool_run(pool, tasks, run_tiles_task, job);
     }
 }
 

@@ -116,7 +116,7 @@ TEST(what_the_weights_lie_in_ends_with_the_last_context)
     ln_arch_cleanup();
 }
 
-TEST(a_carried_tensor_has_one_name_and_one_shape)
+TEST(a_attached_tensor_has_one_name_and_one_shape)
 {
     CHECK_OK(ln_arch_init());
     static const _Alignas(16) float w[4] = {1, 2, 3, 4};
@@ -157,5 +157,5 @@ TEST(a_constant_that_would_change_a_shape_stops_the_run)
 TEST_LIST(weights_stay_where_the_model_has_them, weights_that_are_not_aligned_are_copied,
           weights_that_are_set_are_the_contexts_own,
           what_the_weights_lie_in_ends_with_the_last_context,
-          a_carried_tensor_has_one_name_and_one_shape,
+          a_attached_tensor_has_one_name_and_one_shape,
           a_constant_that_would_change_a_shape_stops_the_run)
