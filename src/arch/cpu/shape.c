@@ -10,6 +10,7 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/transpose/copy_rows.h"
+#include "arch/cpu/kernels/transpose/take_rows.h"
 #include "arch/cpu/kernels/transpose/transpose.h"
 #include "base/minmax.h"
 #include "op/onnx/given.h"
@@ -116,42 +117,41 @@ ln_status ln_cpu_concat(ln_call *call)
 
 // ---- Rows by index ----
 
-// Index number `i`, which counts from the end if it is negative, as a row of `count`.
-static ln_status row_of(ln_call *call, const tl_tensor *indices, size_t i, int count, bool is_plain,
-                        size_t *out)
+typedef struct taking {
+    int axis;
+    bool is_from_end;
+} taking;
+
+static ln_status prepare_take(ln_call *call, taking *t)
 {
-    int64_t index = indices->dtype == TL_INT64 ? ((const int64_t *)indices->data)[i]
-                                               : ((const int32_t *)indices->data)[i];
-    int64_t row = index < 0 && !is_plain ? index + count : index;
-    if (row < 0 || row >= count)
-        return ln_call_fail(call, LN_INVALID, "index %lld at %zu is outside %d rows",
-                            (long long)index, i, count);
-    *out = (size_t)row;
-    return LN_OK;
+    t->is_from_end = ln_call_int(call, "nonnegative") == 0;
+    return ln_call_axis(call, "axis", ln_call_in(call, 0)->ndim, &t->axis);
 }
 
-static ln_status prepare_take(ln_call *call, int *axis)
-{
-    return ln_call_axis(call, "axis", ln_call_in(call, 0)->ndim, axis);
-}
-
-LN_PREPARE(ln_cpu_prepare_take, int, prepare_take)
+LN_PREPARE(ln_cpu_prepare_take, taking, prepare_take)
 
 ln_status ln_cpu_take(ln_call *call)
 {
     const tl_tensor *data = ln_call_in(call, 0), *indices = ln_call_in(call, 1);
-    int axis = *(const int *)ln_call_prepared(call);
-    size_t outer = product(data, 0, axis), count = (size_t)indices->len, row = 0;
-    size_t inner = product(data, axis + 1, data->ndim) * tl_size_of(data->dtype);
-    size_t rows = (size_t)data->dims[axis];
-    bool is_plain = ln_call_int(call, "nonnegative") != 0;
-    char *dst = ln_call_dst(call, 0)->data;
-    for (size_t i = 0; i < count; i++) {
-        LN_TRY(row_of(call, indices, i, data->dims[axis], is_plain, &row));
-        for (size_t o = 0; inner > 0 && o < outer; o++)
-            memcpy(dst + (o * count + i) * inner,
-                   (const char *)data->data + (o * rows + row) * inner, inner);
+    const taking *t = ln_call_prepared(call);
+    const ln_take_rows_args args = {.outer = product(data, 0, t->axis),
+                                    .rows = (size_t)data->dims[t->axis],
+                                    .row_bytes = product(data, t->axis + 1, data->ndim) *
+                                                 tl_size_of(data->dtype),
+                                    .x = data->data,
+                                    .numbers = indices->data,
+                                    .is_wide = indices->dtype == TL_INT64,
+                                    .is_from_end = t->is_from_end,
+                                    .count = (size_t)indices->len,
+                                    .y = ln_call_dst(call, 0)->data};
+    size_t bad = ln_take_rows_find_bad(&args);
+    if (bad < args.count) {
+        long long index = args.is_wide ? (long long)((const int64_t *)args.numbers)[bad]
+                                       : (long long)((const int32_t *)args.numbers)[bad];
+        return ln_call_fail(call, LN_INVALID, "index %lld at %zu is outside %zu rows", index, bad,
+                            args.rows);
     }
+    ln_take_rows(&args, ln_cpu_call_pool(call));
     return LN_OK;
 }
 

@@ -103,6 +103,35 @@ TEST(the_place_of_the_axis_does_not_change_a_bit)
     }
 }
 
+// Many short rows are turned into columns and back; a row alone is not.
+TEST(the_number_of_rows_does_not_change_a_bit)
+{
+    enum { MAX_N = 17, ROWS = 700 };
+    static float x[ROWS * MAX_N], alone[ROWS * MAX_N], y[ROWS * MAX_N];
+    for (size_t n = 1; n <= MAX_N; n++) {
+        fill_random(x, ROWS * n);
+        x[3 * n] = NAN;
+        x[20 * n] = -INFINITY;
+        FOR_EACH_ISA(isa)
+        {
+            for (size_t row = 0; row < ROWS; row++)
+                ln_softmax_f32(
+                    isa,
+                    &(ln_softmax_f32_args){
+                        .outer = 1, .n = n, .inner = 1, .x = x + row * n, .y = alone + row * n},
+                    NULL);
+            for (size_t rows = 15; rows <= ROWS; rows = rows < 18 ? rows + 1 : rows + 681) {
+                memcpy(y, x, rows * n * sizeof *y);
+                ln_softmax_f32(
+                    isa, &(ln_softmax_f32_args){.outer = rows, .n = n, .inner = 1, .x = y, .y = y},
+                    NULL);
+                for (size_t i = 0; i < rows * n; i++)
+                    CHECK(same_bits(y[i], alone[i]) || (isnan(y[i]) && isnan(alone[i])));
+            }
+        }
+    }
+}
+
 TEST(one_element_gets_everything)
 {
     const float x[] = {-1e30f};
@@ -153,6 +182,6 @@ TEST(a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
 
 TEST_LIST(rows_around_every_vector_are_right_and_in_place,
           columns_around_every_vector_are_right_and_in_place, empty_shapes_touch_nothing,
-          the_place_of_the_axis_does_not_change_a_bit, one_element_gets_everything,
-          large_values_do_not_overflow,
+          the_place_of_the_axis_does_not_change_a_bit, the_number_of_rows_does_not_change_a_bit,
+          one_element_gets_everything, large_values_do_not_overflow,
           a_row_without_a_defined_result_becomes_nan_and_its_neighbours_do_not)
