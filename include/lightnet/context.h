@@ -506,7 +506,9 @@ LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int 
 
 /* Gives an input its value in a LOADED context: a tensor of its type and of its shape but for
  * dimensions of 1 (`ln_shape_fit`), or, if it is open, whatever the operators that read it take.
- * The object is retained. */
+ * The object is retained. A run with open inputs is planned for the shapes of their values, like
+ * `ln_context_reshape`, where that pays (docs/embed.md, "Shapes that are open"): the first run with
+ * such shapes takes as long as that and a run. */
 LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object);
 
 /* The value of a tensor after a run as an object, without a copy if the tensor is open. The caller

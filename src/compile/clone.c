@@ -11,6 +11,7 @@
 
 #include "compile/context_plan.h"
 #include "compile/preset.h"
+#include "compile/reshape.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
 #include "ir/attached.h"
@@ -142,8 +143,10 @@ static ln_status share_memory(const ln_context *ctx, ln_context *clone)
 // What planning and loading have made; inner graphs have theirs.
 static ln_status copy_work(const ln_context *ctx, ln_context *clone)
 {
-    if (ctx->state >= LN_CONTEXT_PLANNED)
+    if (ctx->state >= LN_CONTEXT_PLANNED) {
         LN_TRY(copy_plan(ctx, clone));
+        LN_TRY(ln_plans_share(ctx, clone));
+    }
     return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
 }
 

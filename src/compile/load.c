@@ -19,6 +19,7 @@
 #include "base/checked.h"
 #include "base/name_hash.h"
 #include "compile/constants.h"
+#include "compile/follow.h"
 #include "compile/given_again.h"
 #include "compile/preset.h"
 #include "compile/runner.h"
@@ -521,6 +522,18 @@ static ln_status charge_stated(const ln_context *ctx)
                    r->cost, ctx->work_limit);
 }
 
+static ln_status run_loaded(const ln_context *ctx)
+{
+    fenv_t callers;
+    ln_run_begin(ctx->pool, &callers);
+    ln_status status = charge_stated(ctx);
+    if (status == LN_OK)
+        status = run_steps(ctx);
+    ((ln_context *)(uintptr_t)ctx)->work_done = ctx->work_limit - ctx->work_left;
+    ln_run_end(ctx->pool, &callers);
+    return status;
+}
+
 ln_status ln_context_run(const ln_context *ctx)
 {
     if (!ctx)
@@ -530,15 +543,10 @@ ln_status ln_context_run(const ln_context *ctx)
     if (ctx->outer)
         return run_steps(ctx); // in a run of its root
 
+    ln_context *root = (ln_context *)(uintptr_t)ctx;
     ln_phase phase;
-    ln_phase_begin((ln_context *)(uintptr_t)ctx, LN_PHASE_RUN, &phase);
-    fenv_t callers;
-    ln_run_begin(ctx->pool, &callers);
-    ln_status status = charge_stated(ctx);
-    if (status == LN_OK)
-        status = run_steps(ctx);
-    ((ln_context *)(uintptr_t)ctx)->work_done = ctx->work_limit - ctx->work_left;
-    ln_run_end(ctx->pool, &callers);
+    ln_phase_begin(root, LN_PHASE_RUN, &phase);
+    ln_status status = ln_follows(ctx) ? ln_follow_run(root, run_loaded) : run_loaded(ctx);
     return ln_phase_end(&phase, status);
 }
 

@@ -13,7 +13,6 @@
 // graphs, and plans whose constants were set, are loaded each time.
 
 #include <lightnet/context.h>
-#include <lightnet/optimize.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,15 +25,18 @@
 #include "base/text.h"
 #include "compile/constants.h"
 #include "compile/context_plan.h"
+#include "compile/exchange.h"
+#include "compile/plan_source.h"
 #include "compile/reshape.h"
 #include "compile/runner.h"
-#include "compile/template.h"
 #include "ir/bound.h"
 #include "ir/context.h"
 #include "ir/phase.h"
 
 // The plans that a context keeps; the one unused for longest is dropped for a new one.
 #define MAX_PLANS 16
+
+#define NO_PLAN SIZE_MAX
 
 typedef struct shape_plan {
     char *key;
@@ -46,11 +48,7 @@ typedef struct shape_plan {
 
 typedef struct shape_plans {
     struct ln_plans base;
-    ln_context *model; // READY, as it was read
-    ln_templates *templates;
-    char *target;
-    ln_optimize_options options;
-    char **rule_files; // of the options
+    ln_plan_source *source;
     shape_plan plans[MAX_PLANS];
     size_t count;
     size_t current;
@@ -58,6 +56,8 @@ typedef struct shape_plans {
     ln_constants *constants; // what all plans may share; NULL: nothing yet
     ln_memory *statics;      // where that is
     ln_memory *workspace;    // of the plan in use; the others have the same, or none
+    size_t home;             // the plan that a run comes back to; NO_PLAN: there is no such run
+    char *refused;           // the key of the last shapes for which a run got no plan; NULL: none
 } shape_plans;
 
 // ---- Memory ----
@@ -119,13 +119,13 @@ static ln_status need_workspace(shape_plans *p, const ln_context *ctx)
     return LN_OK;
 }
 
-// Of the plans that are not in use and hold memory: the one unused for longest. NULL: none.
+// Of the plans that are not needed and hold memory: the one unused for longest. NULL: none.
 static shape_plan *oldest_loaded(shape_plans *p)
 {
     shape_plan *oldest = NULL;
     for (size_t i = 0; i < p->count; i++) {
         shape_plan *row = &p->plans[i];
-        bool is_loaded = row->ctx && row->ctx->state == LN_CONTEXT_LOADED;
+        bool is_loaded = row->ctx && row->ctx->state == LN_CONTEXT_LOADED && i != p->home;
         if (is_loaded && (!oldest || row->last_use < oldest->last_use))
             oldest = row;
     }
@@ -184,12 +184,8 @@ static void plans_destroy(struct ln_plans *base)
     if (!p)
         return;
     unload(base, NULL);
-    ln_templates_destroy(p->templates);
-    ln_context_free(p->model);
-    ln_free(p->target);
-    for (size_t i = 0; i < p->options.rule_file_count; i++)
-        ln_free(p->rule_files[i]);
-    ln_free(p->rule_files);
+    ln_plan_source_release(p->source);
+    ln_free(p->refused);
     for (size_t i = 0; i < p->count; i++) {
         ln_free(p->plans[i].key);
         ln_context_free(p->plans[i].ctx);
@@ -242,26 +238,23 @@ static char *make_key(const ln_context *ctx, size_t count, const ln_input_shape 
     return key;
 }
 
-// What holds for any shape. Firings that are skipped are numbered for one shape.
-static ln_status copy_options(shape_plans *p, const ln_optimize_options *options)
+// With the plan that `ctx` has, or is about to get, as the only one.
+static ln_status plans_create(const ln_context *ctx, ln_plan_source *source, shape_plans **out_p)
 {
-    if (!options)
-        return LN_OK;
-    p->options.freezes_constants = options->freezes_constants;
-    p->options.keeps_tensors = options->keeps_tensors;
-    p->options.tunes = options->tunes;
-    p->options.avoids_winograd = options->avoids_winograd;
-    p->rule_files = ln_alloc_array(options->rule_file_count + 1, sizeof *p->rule_files);
-    if (!p->rule_files)
+    shape_plans *p = ln_alloc(sizeof *p);
+    *out_p = p;
+    if (!p)
         return LN_NO_MEMORY;
-    p->options.rule_files = (const char *const *)p->rule_files;
-    for (size_t i = 0; i < options->rule_file_count; i++) {
-        p->options.rule_file_count++;
-        p->rule_files[i] = ln_strdup(options->rule_files[i]);
-        if (!p->rule_files[i] && options->rule_files[i]) // NULL is refused where files are read
-            return LN_NO_MEMORY;
-    }
-    return LN_OK;
+    p->base = (struct ln_plans){plans_destroy, allocate, unload};
+    p->source = ln_plan_source_retain(source);
+    p->home = NO_PLAN;
+    p->count = 1;
+    p->plans[0].key = make_key(ctx, 0, NULL);
+    if (p->plans[0].key)
+        return LN_OK;
+    plans_destroy(&p->base);
+    *out_p = NULL;
+    return LN_NO_MEMORY;
 }
 
 ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_options *options,
@@ -270,24 +263,25 @@ ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_
     *out_plans = NULL;
     if (!target || ctx->outer || ctx->plans || !is_reshapable(ctx))
         return LN_OK;
-    shape_plans *p = ln_alloc(sizeof *p);
-    if (!p)
-        return LN_NO_MEMORY;
-    p->base = (struct ln_plans){plans_destroy, allocate, unload};
-    p->options = ln_optimize_options_default();
-    p->target = ln_strdup(target);
-    p->count = 1;
-    p->plans[0].key = make_key(ctx, 0, NULL);
-    ln_status status = p->target && p->plans[0].key ? copy_options(p, options) : LN_NO_MEMORY;
-    if (status == LN_OK)
-        status = ln_context_clone(ctx, &p->model);
-    if (status == LN_OK)
-        status = ln_templates_create(p->model, p->target, &p->options, &p->templates);
-    if (status != LN_OK) {
-        plans_destroy(&p->base);
-        return status;
-    }
-    *out_plans = &p->base;
+    ln_plan_source *source;
+    shape_plans *p;
+    LN_TRY(ln_plan_source_create(ctx, target, options, &source));
+    ln_status status = plans_create(ctx, source, &p);
+    ln_plan_source_release(source);
+    *out_plans = p ? &p->base : NULL;
+    return status;
+}
+
+ln_status ln_plans_share(const ln_context *ctx, ln_context *clone)
+{
+    const shape_plans *from = (const shape_plans *)ctx->plans;
+    shape_plans *p;
+    if (!from)
+        return LN_OK;
+    LN_TRY(plans_create(clone, from->source, &p));
+    p->plans[0].constants_version = from->plans[from->current].constants_version;
+    p->plans[0].params_version = from->plans[from->current].params_version;
+    clone->plans = &p->base;
     return LN_OK;
 }
 
@@ -296,205 +290,10 @@ void ln_plans_abandon(struct ln_plans *plans)
     plans_destroy(plans);
 }
 
-// ---- Exchanging contents ----
-
-static void own_ops(ln_context *ctx)
-{
-    ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        op->op_arg->context = ctx;
-    size_t cursor = 0;
-    void *graph;
-    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph)) {
-        ((ln_context *)graph)->outer = ctx;
-        ((ln_context *)graph)->pool = ctx->pool;
-    }
-}
-
-// Every field of a context: OF_MODEL is exchanged with the plan, OF_CALLER stays where it is, being
-// what the program set or what a call is doing.
-#define FIELDS(OF_MODEL, OF_CALLER)                                                                \
-    OF_MODEL(tensor_table)                                                                         \
-    OF_MODEL(op_table)                                                                             \
-    OF_MODEL(dfg)                                                                                  \
-    OF_MODEL(ops)                                                                                  \
-    OF_MODEL(mem_starts)                                                                           \
-    OF_MODEL(mem_sizes)                                                                            \
-    OF_MODEL(static_sizes)                                                                         \
-    OF_MODEL(state)                                                                                \
-    OF_CALLER(limits)                                                                              \
-    OF_MODEL(source)                                                                               \
-    OF_MODEL(target)                                                                               \
-    OF_MODEL(runner)                                                                               \
-    OF_MODEL(compiled)                                                                             \
-    OF_MODEL(ops_last)                                                                             \
-    OF_MODEL(memory)                                                                               \
-    OF_MODEL(static_memory)                                                                        \
-    OF_MODEL(retired)                                                                              \
-    OF_MODEL(bound)                                                                                \
-    OF_MODEL(has_input)                                                                            \
-    OF_MODEL(has_output)                                                                           \
-    OF_MODEL(attached)                                                                             \
-    OF_MODEL(graphs)                                                                               \
-    OF_MODEL(outer)                                                                                \
-    OF_MODEL(meter)                                                                                \
-    OF_MODEL(known_meter)                                                                          \
-    OF_CALLER(work_left)                                                                           \
-    OF_MODEL(running_graphs)                                                                       \
-    OF_CALLER(plans)                                                                               \
-    OF_MODEL(datafile)                                                                             \
-    OF_CALLER(pool)                                                                                \
-    OF_CALLER(thread_count)                                                                        \
-    OF_MODEL(ends)                                                                                 \
-    OF_MODEL(load_sizes)                                                                           \
-    OF_MODEL(weights)                                                                              \
-    OF_CALLER(observer)                                                                            \
-    OF_CALLER(is_strict)                                                                           \
-    OF_MODEL(scratch)                                                                              \
-    OF_MODEL(scratch_byte_count)                                                                   \
-    OF_CALLER(writes)                                                                              \
-    OF_MODEL(is_storing)                                                                           \
-    OF_CALLER(timeout)                                                                             \
-    OF_CALLER(work_limit)                                                                          \
-    OF_CALLER(start_ns)                                                                            \
-    OF_CALLER(phase)                                                                               \
-    OF_MODEL(constants_version)                                                                    \
-    OF_MODEL(plan_reuse)                                                                           \
-    OF_MODEL(is_random)                                                                            \
-    OF_MODEL(weights_from)                                                                         \
-    OF_CALLER(work_done)                                                                           \
-    OF_MODEL(params_version)                                                                       \
-    OF_CALLER(cancel)                                                                              \
-    OF_MODEL(constants)
-
-// The list has all fields, in their order: else a field of this structure and its namesake are at
-// different offsets, or the sizes differ.
-typedef struct listed_fields {
-#define LISTED(field) __typeof__(((ln_context *)0)->field) field;
-    FIELDS(LISTED, LISTED)
-#undef LISTED
-} listed_fields;
-_Static_assert(sizeof(listed_fields) == sizeof(ln_context), "FIELDS lacks a field of ln_context");
-#define LISTED(field)                                                                              \
-    _Static_assert(offsetof(listed_fields, field) == offsetof(ln_context, field),                  \
-                   "FIELDS lacks a field of ln_context before " #field);
-FIELDS(LISTED, LISTED)
-#undef LISTED
-
-static void swap_contents(ln_context *a, ln_context *b)
-{
-    const ln_context of_a = *a, of_b = *b;
-    *a = of_b;
-    *b = of_a;
-#define EXCHANGED(field)
-#define STAYS(field)                                                                               \
-    memcpy(&a->field, &of_a.field, sizeof a->field);                                               \
-    memcpy(&b->field, &of_b.field, sizeof b->field);
-    FIELDS(EXCHANGED, STAYS)
-#undef EXCHANGED
-#undef STAYS
-    own_ops(a);
-    own_ops(b);
-}
-
-// ---- Making a plan ----
-
-// The shapes that `ctx` has now, where `shapes` does not say others. The names and dimensions are
-// borrowed, the array is the caller's.
-static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input_shape *shapes,
-                             size_t *out_total, ln_input_shape **out_all)
-{
-    size_t total = 0, room = ln_context_input_count(ctx) + count;
-    ln_input_shape *all = ln_alloc_array(room, sizeof *all);
-    if (!all)
-        return LN_NO_MEMORY;
-    const ln_tensor_entry *entry;
-    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
-        const tl_tensor *now = entry->tensor;
-        bool stays = !entry->is_open;
-        for (size_t k = 0; k < count; k++)
-            stays = stays && !ln_streq(shapes[k].tname, entry->name);
-        if (stays)
-            all[total++] =
-                (ln_input_shape){.tname = entry->name, .ndim = now->ndim, .dims = now->dims};
-    }
-    for (size_t k = 0; k < count; k++)
-        all[total++] = shapes[k];
-    *out_total = total;
-    *out_all = all;
-    return LN_OK;
-}
-
-static ln_status compile_plan(const shape_plans *p, const ln_context *ctx, size_t count,
-                              const ln_input_shape *shapes, ln_context **out_plan)
-{
-    LN_TRY(ln_context_clone(p->model, out_plan));
-    (void)ln_context_set_limits(*out_plan, &ctx->limits);
-    (*out_plan)->timeout = ctx->timeout;
-    (*out_plan)->constants = p->constants;
-    LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
-    return ln_context_compile_once(*out_plan, p->target, &p->options);
-}
-
-static ln_status plan_instance(const shape_plans *p, ln_context *instance)
-{
-    instance->constants = p->constants;
-    return ln_context_plan_once(instance, p->target, &p->options);
-}
-
-static ln_status make_plan(const ln_context *ctx, const shape_plans *p, size_t count,
-                           const ln_input_shape *shapes, ln_context **out_plan)
-{
-    size_t total;
-    ln_input_shape *all;
-    LN_TRY(list_shapes(ctx, count, shapes, &total, &all));
-    ln_status status = ln_templates_make(p->templates, ctx, total, all, out_plan);
-    if (status == LN_OK)
-        status =
-            *out_plan ? plan_instance(p, *out_plan) : compile_plan(p, ctx, total, all, out_plan);
-    ln_free(all);
-    if (status == LN_OK)
-        return LN_OK;
-    ln_context_free(*out_plan);
-    *out_plan = NULL;
-    return status;
-}
-
-// Options that hold for any shape. What they tell of is told of this very shape.
-static bool is_usual(const ln_optimize_options *options)
-{
-    return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
-                        options->firing_limit == SIZE_MAX && !options->wants_firing);
-}
-
-static ln_status take_instance(ln_context *ctx, const shape_plans *p,
-                               const ln_optimize_options *options, ln_context *instance)
-{
-    if (options && (options->on_firing || options->on_pass))
-        LN_TRY(ln_context_optimize_with(ctx, p->target, options));
-    LN_TRY(ln_context_plan_once(instance, p->target, &p->options));
-    swap_contents(ctx, instance);
-    return LN_OK;
-}
-
 ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
                            const ln_optimize_options *options)
 {
-    const shape_plans *p = (const shape_plans *)plans;
-    ln_context *instance = NULL;
-    if (is_usual(options)) {
-        size_t total;
-        ln_input_shape *all;
-        LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
-        ln_status status = ln_templates_make(p->templates, ctx, total, all, &instance);
-        ln_free(all);
-        LN_TRY(status);
-    }
-    if (!instance)
-        return ln_context_compile_once(ctx, p->target, options);
-    ln_status status = take_instance(ctx, p, options, instance);
-    ln_context_free(instance);
-    return status;
+    return ln_plan_source_compile(((shape_plans *)plans)->source, ctx, options);
 }
 
 // ---- Changing over ----
@@ -525,7 +324,7 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
         return LN_OK;
     }
     ln_context *plan;
-    ln_status status = make_plan(ctx, p, count, shapes, &plan);
+    ln_status status = ln_plan_source_make(p->source, ctx, p->constants, count, shapes, &plan);
     if (status != LN_OK) {
         ln_free(key);
         return status;
@@ -542,15 +341,40 @@ static bool is_as_loaded(const shape_plans *p, const ln_context *ctx)
            row->params_version == ctx->params_version;
 }
 
-// The plan that is loaded when shapes change first has the constants that others share.
-static ln_status begin_sharing(shape_plans *p, ln_context *ctx)
+static bool has_open_inputs(const ln_context *ctx)
 {
-    if (ctx->state != LN_CONTEXT_LOADED || p->constants || !is_as_loaded(p, ctx))
+    bool is_any = false;
+    for (size_t i = 0; !is_any && ln_context_input(ctx, i); i++)
+        is_any = ln_context_input_is_open(ctx, i);
+    return is_any;
+}
+
+// The first plan with shapes that is loaded, be it in use or not; NULL: there is none. Without
+// shapes, weights are not packed as the others want them.
+static const ln_context *find_first_loaded(const shape_plans *p, const ln_context *ctx)
+{
+    if (!has_open_inputs(ctx))
+        return is_as_loaded(p, ctx) ? ctx : NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        const ln_context *other = p->plans[i].ctx;
+        if (other && other->state == LN_CONTEXT_LOADED && !has_open_inputs(other))
+            return other;
+    }
+    return NULL;
+}
+
+// The plan that is loaded when shapes change first has the constants that others share.
+static ln_status begin_sharing(shape_plans *p, const ln_context *ctx)
+{
+    if (ctx->state != LN_CONTEXT_LOADED || p->constants)
         return LN_OK;
-    LN_TRY(ln_constants_create(ctx, &p->constants));
+    const ln_context *first = find_first_loaded(p, ctx);
+    if (!first)
+        return LN_OK;
+    LN_TRY(ln_constants_create(first, &p->constants));
     if (!p->constants)
         return LN_OK;
-    p->statics = ln_memory_retain(ctx->static_memory);
+    p->statics = ln_memory_retain(first->static_memory);
     ln_memory_join(p->statics);
     return LN_OK;
 }
@@ -588,7 +412,7 @@ static ln_status enter(const shape_plans *p, ln_context *ctx, const char *datafi
 static void exchange(ln_context *ctx, shape_plans *p, shape_plan *row)
 {
     shape_plan *old = &p->plans[p->current];
-    swap_contents(ctx, row->ctx);
+    ln_context_exchange(ctx, row->ctx);
     old->ctx = row->ctx;
     row->ctx = NULL;
     p->current = (size_t)(row - p->plans);
@@ -637,6 +461,23 @@ static ln_status check_names(const ln_context *ctx, size_t count, const ln_input
     return LN_OK;
 }
 
+// Takes `key` over.
+static ln_status change_to(ln_context *ctx, shape_plans *p, char *key, size_t count,
+                           const ln_input_shape *shapes)
+{
+    shape_plan *row;
+    ln_status status = begin_sharing(p, ctx);
+    if (status != LN_OK) {
+        ln_free(key);
+        return status;
+    }
+    LN_TRY(find_plan(ctx, p, key, count, shapes, &row));
+    row->last_use = ++p->use_count;
+    if (!row->ctx)
+        return LN_OK; // in use: an input of any kind has no shape of its own to compare
+    return change_over(ctx, p, row);
+}
+
 static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
 {
     if (!ctx || (count > 0 && !shapes))
@@ -654,22 +495,11 @@ static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *sh
         return is_same ? LN_OK : LN_NO_MEMORY;
     }
     shape_plans *p = (shape_plans *)ctx->plans;
-    if (!p) {
-        ln_free(key);
-        return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
-                                 "elsewhere: its shapes cannot change");
-    }
-    shape_plan *row;
-    ln_status status = begin_sharing(p, ctx);
-    if (status != LN_OK) {
-        ln_free(key);
-        return status;
-    }
-    LN_TRY(find_plan(ctx, p, key, count, shapes, &row));
-    row->last_use = ++p->use_count;
-    if (!row->ctx)
-        return LN_OK; // in use: an input of any kind has no shape of its own to compare
-    return change_over(ctx, p, row);
+    if (p)
+        return change_to(ctx, p, key, count, shapes);
+    ln_free(key);
+    return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
+                             "elsewhere: its shapes cannot change");
 }
 
 ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape *shapes)
@@ -677,4 +507,60 @@ ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_input_shape
     ln_phase phase;
     ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
     return ln_phase_end(&phase, reshape(ctx, count, shapes));
+}
+
+// ---- For one run ----
+
+bool ln_plans_are_as_loaded(const ln_context *ctx)
+{
+    return is_as_loaded((const shape_plans *)ctx->plans, ctx);
+}
+
+// What holds whatever the limits are.
+static bool is_refusal(ln_status status)
+{
+    return status == LN_INVALID || status == LN_UNSUPPORTED;
+}
+
+static ln_status leave_home(ln_context *ctx, shape_plans *p, size_t count,
+                            const ln_input_shape *shapes)
+{
+    char *key = make_key(ctx, count, shapes);
+    if (!key)
+        return LN_NO_MEMORY;
+    bool is_refused = p->refused && ln_streq(key, p->refused);
+    char *copy = is_refused ? NULL : ln_strdup(key);
+    if (!copy) {
+        ln_free(key);
+        return is_refused ? LN_FAIL(LN_UNSUPPORTED, "there is no plan for these shapes")
+                          : LN_NO_MEMORY;
+    }
+    ln_status status = change_to(ctx, p, key, count, shapes);
+    if (is_refusal(status)) {
+        ln_free(p->refused);
+        p->refused = copy;
+    } else {
+        ln_free(copy);
+    }
+    return status;
+}
+
+ln_status ln_plans_leave_home(ln_context *ctx, size_t count, const ln_input_shape *shapes)
+{
+    shape_plans *p = (shape_plans *)ctx->plans;
+    ln_phase phase;
+    ln_phase_begin(ctx, LN_PHASE_PLAN, &phase);
+    p->home = p->current;
+    ln_status status = leave_home(ctx, p, count, shapes);
+    if (status != LN_OK)
+        p->home = NO_PLAN;
+    return ln_phase_end(&phase, status);
+}
+
+ln_status ln_plans_go_home(ln_context *ctx)
+{
+    shape_plans *p = (shape_plans *)ctx->plans;
+    shape_plan *home = &p->plans[p->home];
+    p->home = NO_PLAN;
+    return change_over(ctx, p, home);
 }

@@ -70,6 +70,8 @@ static ln_status place_tensors(ln_context *ctx)
             entry->tensor->data = (void *)(uintptr_t)entry->attached;
             continue;
         }
+        if (entry->is_open && entry->held)
+            continue; // it shows what it holds
         LN_TRY(check_place(ctx, entry));
         entry->tensor->data = entry->is_load ? NULL : ln_context_planned_address(ctx, entry);
     }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making plans: from a template where the model has one for such shapes, else by compiling.
+
+#include "compile/plan_source.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <lightnet/allocator.h>
+
+#include "compile/exchange.h"
+#include "compile/reshape.h"
+#include "compile/template.h"
+#include "ir/context.h"
+
+struct ln_plan_source {
+    atomic_size_t holder_count;
+    ln_context *model; // READY, as it was read; nobody changes it
+    char *target;
+    ln_optimize_options options;
+    char **rule_files;    // of the options
+    pthread_mutex_t lock; // of the templates
+    ln_templates *templates;
+};
+
+// ---- Life ----
+
+static void destroy(ln_plan_source *s)
+{
+    ln_templates_destroy(s->templates);
+    ln_context_free(s->model);
+    ln_free(s->target);
+    for (size_t i = 0; i < s->options.rule_file_count; i++)
+        ln_free(s->rule_files[i]);
+    ln_free(s->rule_files);
+    pthread_mutex_destroy(&s->lock);
+    ln_free(s);
+}
+
+ln_plan_source *ln_plan_source_retain(ln_plan_source *source)
+{
+    atomic_fetch_add_explicit(&source->holder_count, 1, memory_order_relaxed);
+    return source;
+}
+
+void ln_plan_source_release(ln_plan_source *source)
+{
+    if (source && atomic_fetch_sub_explicit(&source->holder_count, 1, memory_order_acq_rel) == 1)
+        destroy(source);
+}
+
+// What holds for any shape. Firings that are skipped are numbered for one shape.
+static ln_status copy_options(ln_plan_source *s, const ln_optimize_options *options)
+{
+    if (!options)
+        return LN_OK;
+    s->options.freezes_constants = options->freezes_constants;
+    s->options.keeps_tensors = options->keeps_tensors;
+    s->options.tunes = options->tunes;
+    s->options.avoids_winograd = options->avoids_winograd;
+    s->rule_files = ln_alloc_array(options->rule_file_count + 1, sizeof *s->rule_files);
+    if (!s->rule_files)
+        return LN_NO_MEMORY;
+    s->options.rule_files = (const char *const *)s->rule_files;
+    for (size_t i = 0; i < options->rule_file_count; i++) {
+        s->options.rule_file_count++;
+        s->rule_files[i] = ln_strdup(options->rule_files[i]);
+        if (!s->rule_files[i] && options->rule_files[i]) // NULL is refused where files are read
+            return LN_NO_MEMORY;
+    }
+    return LN_OK;
+}
+
+ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
+                                const ln_optimize_options *options, ln_plan_source **out_source)
+{
+    *out_source = NULL;
+    ln_plan_source *s = ln_alloc(sizeof *s);
+    if (!s)
+        return LN_NO_MEMORY;
+    if (pthread_mutex_init(&s->lock, NULL) != 0) {
+        ln_free(s);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
+    }
+    atomic_init(&s->holder_count, 1);
+    s->options = ln_optimize_options_default();
+    s->target = ln_strdup(target);
+    ln_status status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = ln_context_clone(ctx, &s->model);
+    if (status == LN_OK)
+        status = ln_templates_create(s->model, s->target, &s->options, &s->templates);
+    if (status != LN_OK) {
+        destroy(s);
+        return status;
+    }
+    *out_source = s;
+    return LN_OK;
+}
+
+// ---- Plans ----
+
+// The shapes that `ctx` has now, where `shapes` does not say others. The names and dimensions are
+// borrowed, the array is the caller's.
+static ln_status list_shapes(const ln_context *ctx, size_t count, const ln_input_shape *shapes,
+                             size_t *out_total, ln_input_shape **out_all)
+{
+    size_t total = 0, most = ln_context_input_count(ctx) + count;
+    ln_input_shape *all = ln_alloc_array(most, sizeof *all);
+    if (!all)
+        return LN_NO_MEMORY;
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
+        const tl_tensor *now = entry->tensor;
+        bool stays = !entry->is_open;
+        for (size_t k = 0; k < count; k++)
+            stays = stays && !ln_streq(shapes[k].tname, entry->name);
+        if (stays)
+            all[total++] =
+                (ln_input_shape){.tname = entry->name, .ndim = now->ndim, .dims = now->dims};
+    }
+    for (size_t k = 0; k < count; k++)
+        all[total++] = shapes[k];
+    *out_total = total;
+    *out_all = all;
+    return LN_OK;
+}
+
+// *out_instance is NULL if there is no template for such shapes.
+static ln_status make_instance(ln_plan_source *s, const ln_context *ctx, size_t count,
+                               const ln_input_shape *shapes, ln_context **out_instance)
+{
+    pthread_mutex_lock(&s->lock);
+    ln_status status = ln_templates_make(s->templates, ctx, count, shapes, out_instance);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static ln_status compile_plan(const ln_plan_source *s, const ln_context *ctx,
+                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
+                              ln_context **out_plan)
+{
+    LN_TRY(ln_context_clone(s->model, out_plan));
+    (void)ln_context_set_limits(*out_plan, &ctx->limits);
+    (*out_plan)->timeout = ctx->timeout;
+    (*out_plan)->constants = constants;
+    LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
+    return ln_context_compile_once(*out_plan, s->target, &s->options);
+}
+
+static ln_status make_plan(ln_plan_source *s, const ln_context *ctx, ln_constants *constants,
+                           size_t count, const ln_input_shape *shapes, ln_context **out_plan)
+{
+    LN_TRY(make_instance(s, ctx, count, shapes, out_plan));
+    if (!*out_plan)
+        return compile_plan(s, ctx, constants, count, shapes, out_plan);
+    (*out_plan)->constants = constants;
+    return ln_context_plan_once(*out_plan, s->target, &s->options);
+}
+
+ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
+                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
+                              ln_context **out_plan)
+{
+    size_t total;
+    ln_input_shape *all;
+    *out_plan = NULL;
+    LN_TRY(list_shapes(ctx, count, shapes, &total, &all));
+    ln_status status = make_plan(source, ctx, constants, total, all, out_plan);
+    ln_free(all);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_context_free(*out_plan);
+    *out_plan = NULL;
+    return status;
+}
+
+// ---- The first plan ----
+
+// Options that hold for any shape. What they tell of is told of this very shape.
+static bool is_usual(const ln_optimize_options *options)
+{
+    return !options || (!options->passes && !options->stop_after && options->skip_count == 0 &&
+                        options->firing_limit == SIZE_MAX && !options->wants_firing);
+}
+
+static ln_status take_instance(ln_plan_source *s, ln_context *ctx,
+                               const ln_optimize_options *options, ln_context *instance)
+{
+    if (options && (options->on_firing || options->on_pass))
+        LN_TRY(ln_context_optimize_with(ctx, s->target, options));
+    LN_TRY(ln_context_plan_once(instance, s->target, &s->options));
+    ln_context_exchange(ctx, instance);
+    return LN_OK;
+}
+
+ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
+                                 const ln_optimize_options *options)
+{
+    ln_context *instance = NULL;
+    if (is_usual(options)) {
+        size_t total;
+        ln_input_shape *all;
+        LN_TRY(list_shapes(ctx, 0, NULL, &total, &all));
+        ln_status status = make_instance(source, ctx, total, all, &instance);
+        ln_free(all);
+        LN_TRY(status);
+    }
+    if (!instance)
+        return ln_context_compile_once(ctx, source->target, options);
+    ln_status status = take_instance(source, ctx, options, instance);
+    ln_context_free(instance);
+    return status;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans for other shapes of a model are made from: the model as it was read, and how it was
+// compiled. A context and its clones share one; any of their threads may ask it.
+
+#ifndef LN_COMPILE_PLAN_SOURCE_H
+#define LN_COMPILE_PLAN_SOURCE_H
+
+#include <lightnet/context.h>
+#include <lightnet/optimize.h>
+
+#include "compile/constants.h"
+
+typedef struct ln_plan_source ln_plan_source;
+
+// Of `ctx`, READY, which is copied.
+ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
+                                const ln_optimize_options *options, ln_plan_source **out_source);
+ln_plan_source *ln_plan_source_retain(ln_plan_source *source);
+void ln_plan_source_release(ln_plan_source *source); // NULL is fine
+
+// Compiles `ctx`, READY as it was at `create`, with the same options: the plan that `make` makes
+// for its shapes, unless the options are for these shapes alone.
+ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
+                                 const ln_optimize_options *options);
+
+// A plan for the shapes that `ctx` has, where `shapes` does not say others, with its limits and
+// time; `constants`, which may be NULL, are where they are. The caller frees *out_plan, PLANNED.
+ln_status ln_plan_source_make(ln_plan_source *source, const ln_context *ctx,
+                              ln_constants *constants, size_t count, const ln_input_shape *shapes,
+                              ln_context **out_plan);
+
+#endif
