@@ -22,8 +22,8 @@ LN_CPPSTART
 
 typedef struct ln_serializer ln_serializer;
 
-/* One operator as it stands in a file, before it is looked up. All of it is borrowed for the call.
- */
+/* One operator as it stands in a file, before it is looked up. All but `own_params`
+ * is borrowed for the call. */
 typedef struct ln_op_source {
     const char *name;
     const char *optype;
@@ -32,6 +32,8 @@ typedef struct ln_op_source {
     ln_list *tensors_out; /* of ln_tensor_list_entry */
     ln_list *params;      /* of ln_param_entry */
     const char *place;    /* "file:line:column" for messages; NULL if unknown */
+    ln_list **own_params; /* NULL, or in place of `params` a list that the operator takes, since it
+                           * may be long: *own_params is NULL after that */
 } ln_op_source;
 
 /* Turns an operator of a file into operators of `ctx`, with `ln_serializer_add_op` for each.
@@ -123,8 +125,8 @@ LN_API ln_status ln_serializer_unregister_op_loader(ln_serializer *serializer, c
                                                     int version);
 
 /* Appends one operator to `ctx->ops`: through a registered loader for its type, else by its
- * prototype. The lists are copied. Fails if the type is unknown, naming the place and the type
- * nearest in spelling. */
+ * prototype. The lists are copied, but for `own_params`. Fails if the type is unknown, naming the
+ * place and the type nearest in spelling. */
 LN_API ln_status ln_serializer_add_op(ln_serializer *serializer, ln_context *ctx,
                                       const ln_op_source *source);
 

@@ -413,46 +413,80 @@ ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_
     return status;
 }
 
-// ln_tensor_list_copy and ln_param_list_copy give NULL for an empty list and for a failure.
-static ln_status copy_lists(const ln_op_arg *from, ln_list **ins, ln_list **outs, ln_list **params)
+// An operator of type `proto` with name, tensors and place of `op`, scratch memory, and no
+// parameters.
+static ln_status build_like(const ln_context *ctx, const ln_op *proto, const ln_op *op,
+                            ln_status (*scratch)(const ln_context *ctx, const ln_op *proto,
+                                                 const char *op_name, ln_list **outs),
+                            ln_op **out_op)
 {
-    *ins = ln_tensor_list_copy(from->tensors_in);
-    *outs = ln_tensor_list_copy(from->tensors_out);
-    *params = ln_param_list_copy(from->params);
-    bool is_complete =
-        (*ins || !from->tensors_in) && (*outs || !from->tensors_out) && (*params || !from->params);
-    return is_complete ? LN_OK : LN_NO_MEMORY;
+    const ln_op_arg *from = op->op_arg;
+    ln_list *ins = ln_tensor_list_copy(from->tensors_in);
+    ln_list *outs = ln_tensor_list_copy(from->tensors_out);
+    // NULL is a copy of an empty list, and a failure.
+    bool is_whole = (ins || !from->tensors_in) && (outs || !from->tensors_out);
+    ln_status status = is_whole ? scratch(ctx, proto, from->name, &outs) : LN_NO_MEMORY;
+    LN_TRY(make_op(ctx, proto, from->name, status, ins, outs, NULL, out_op));
+    ln_op_arg *to = (*out_op)->op_arg;
+    to->place = ln_strdup(from->place);
+    to->context = from->context;
+    if (to->place || !from->place)
+        return LN_OK;
+    ln_op_free_lists_too(*out_op);
+    *out_op = NULL;
+    return LN_NO_MEMORY;
 }
 
-ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
-                           ln_op **out_op)
+// Gives `to` the parameters of `from`, which has none then if its functions are ours: they may be
+// long.
+static ln_status hand_over_params(ln_op_arg *from, ln_op_arg *to)
 {
-    ln_list *ins, *outs, *params;
-    ln_status status = copy_lists(op->op_arg, &ins, &outs, &params);
+    bool is_ours = from->info && from->info->infer;
+    to->params = is_ours ? from->params : ln_param_list_copy(from->params);
+    if (is_ours)
+        from->params = NULL;
+    return to->params || is_ours || !from->params ? LN_OK : LN_NO_MEMORY;
+}
+
+// Puts `new_op` where an operator is that has its parameters. Takes it, also on failure.
+static ln_status put_in_place(ln_context *ctx, ln_list **position, ln_op *new_op)
+{
+    ln_op *old = (*position)->data;
+    ln_list *new_ops = NULL;
+    ln_status status = hand_over_params(old->op_arg, new_op->op_arg);
     if (status == LN_OK)
-        status = ln_build_scratch(ctx, proto, op->op_arg->name, &outs);
-    LN_TRY(make_op(ctx, proto, op->op_arg->name, status, ins, outs, params, out_op));
-    if (op->op_arg->place) {
-        (*out_op)->op_arg->place = ln_strdup(op->op_arg->place);
-        if (!(*out_op)->op_arg->place) {
-            ln_op_free_lists_too(*out_op);
-            *out_op = NULL;
-            return LN_NO_MEMORY;
-        }
+        status = ln_list_push(&new_ops, new_op);
+    if (status == LN_OK)
+        status = ln_context_replace_ops(ctx, position, 1, new_ops);
+    if (status == LN_OK)
+        return LN_OK;
+    ln_list_free(new_ops);
+    bool is_back = *position && (*position)->data == old; // else the model was dropped
+    if (is_back && !old->op_arg->params) {
+        old->op_arg->params = new_op->op_arg->params;
+        new_op->op_arg->params = NULL;
     }
-    return LN_OK;
+    ln_op_free_lists_too(new_op);
+    return status;
 }
 
-ln_status ln_build_with_scratch(const ln_context *ctx, const ln_op *op, ln_op **out_op)
+ln_status ln_build_in_place(ln_context *ctx, const ln_op *proto, ln_list **position)
 {
-    *out_op = ln_op_copy(op);
-    if (!*out_op)
-        return ln_error_status();
-    ln_status status =
-        push_scratch(ctx, op->op_arg->name, LN_SCRATCH, &(*out_op)->op_arg->tensors_out);
-    if (status != LN_OK) {
-        ln_op_free_lists_too(*out_op);
-        *out_op = NULL;
-    }
-    return status;
+    ln_op *new_op;
+    LN_TRY(build_like(ctx, proto, (*position)->data, ln_build_scratch, &new_op));
+    return put_in_place(ctx, position, new_op);
+}
+
+static ln_status scratch_of_call(const ln_context *ctx, const ln_op *proto, const char *op_name,
+                                 ln_list **outs)
+{
+    (void)proto;
+    return push_scratch(ctx, op_name, LN_SCRATCH, outs);
+}
+
+ln_status ln_build_with_scratch(ln_context *ctx, ln_list **position)
+{
+    ln_op *new_op, *op = (*position)->data;
+    LN_TRY(build_like(ctx, op, op, scratch_of_call, &new_op));
+    return put_in_place(ctx, position, new_op);
 }

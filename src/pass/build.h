@@ -12,16 +12,15 @@
 // part of the context. The caller frees them with ln_op_list_free_lists_too.
 ln_status ln_build_result(const ln_context *ctx, ln_match *match, ln_list **out_ops);
 
-// A new operator of type `proto` with name, tensors and parameters of `op`, and with the scratch
-// outputs that `proto` has and `op` does not.
-ln_status ln_build_lowered(const ln_context *ctx, const ln_op *proto, const ln_op *op,
-                           ln_op **out_op);
+// Exchanges the operator at *position for one of type `proto` with its name, tensors and
+// parameters, and with the scratch outputs that `proto` has and it has not.
+ln_status ln_build_in_place(ln_context *ctx, const ln_op *proto, ln_list **position);
 
 // Adds the scratch outputs of `proto` that are not in the list; they are named after the operator.
 ln_status ln_build_scratch(const ln_context *ctx, const ln_op *proto, const char *op_name,
                            ln_list **outs);
 
-// A copy of `op` that lists its scratch memory.
-ln_status ln_build_with_scratch(const ln_context *ctx, const ln_op *op, ln_op **out_op);
+// Exchanges the operator at *position for one that lists its scratch memory.
+ln_status ln_build_with_scratch(ln_context *ctx, ln_list **position);
 
 #endif

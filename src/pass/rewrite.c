@@ -429,20 +429,7 @@ ln_status ln_rewrite_find_taker(const ln_compilation *compilation, const ln_op *
 static ln_status exchange_lowered(ln_compilation *compilation, const ln_op *proto,
                                   ln_list **position)
 {
-    ln_context *ctx = compilation->ctx;
-    ln_op *new_op;
-    LN_TRY(ln_build_lowered(ctx, proto, (*position)->data, &new_op));
-    ln_list *new_ops = NULL;
-    ln_status status = ln_list_push(&new_ops, new_op);
-    if (status != LN_OK) {
-        ln_op_free_lists_too(new_op);
-        return status;
-    }
-    status = ln_context_replace_ops(ctx, position, 1, new_ops);
-    if (status != LN_OK) {
-        ln_op_list_free_lists_too(new_ops);
-        return status;
-    }
+    LN_TRY(ln_build_in_place(compilation->ctx, proto, position));
     *position = (*position)->next;
     return LN_OK;
 }

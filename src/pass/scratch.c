@@ -9,28 +9,13 @@
 #include "op/call.h"
 #include "pass/build.h"
 
-static ln_status add_scratch(ln_context *ctx, ln_list **position)
-{
-    ln_op *op;
-    ln_list *ops = NULL;
-    LN_TRY(ln_build_with_scratch(ctx, (*position)->data, &op));
-    ln_status status = ln_list_push(&ops, op);
-    if (status == LN_OK)
-        status = ln_context_replace_ops(ctx, position, 1, ops);
-    if (status != LN_OK) {
-        ln_list_free(ops);
-        ln_op_free_lists_too(op);
-    }
-    return status;
-}
-
 ln_status ln_pass_scratch(ln_compilation *compilation)
 {
     for (ln_list *position = compilation->ctx->ops; position; position = position->next) {
         const ln_op *op = position->data;
         size_t byte_count = ln_call_unplanned_workspace(op->op_arg);
         if (byte_count > 0 && byte_count != SIZE_MAX)
-            LN_TRY(add_scratch(compilation->ctx, &position));
+            LN_TRY(ln_build_with_scratch(compilation->ctx, &position));
     }
     return LN_OK;
 }

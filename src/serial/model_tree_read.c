@@ -474,12 +474,14 @@ static ln_status read_op(ln_serializer *serializer, ln_context *ctx, const ln_va
         status = ln_params_fit(source.params, ln_op_find(source.optype), op.name, place);
     if (status == LN_OK && ctx->compiled && !ctx->compiled->is_old)
         status = read_compiled_tensors(value, &op, ctx->compiled);
+    ln_list *params = source.params;
+    source.own_params = &params;
     if (status == LN_OK)
         status = ln_serializer_add_op(serializer, ctx, &source);
 
     ln_tensor_list_free(source.tensors_in);
     ln_tensor_list_free(source.tensors_out);
-    ln_param_list_free(source.params);
+    ln_param_list_free(params);
     return status;
 }
 

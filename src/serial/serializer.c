@@ -309,7 +309,9 @@ static ln_status add_from_proto(ln_context *ctx, const ln_op_source *source, con
     ln_op_arg *arg = op->op_arg;
     arg->tensors_in = ln_tensor_list_copy(source->tensors_in);
     arg->tensors_out = ln_tensor_list_copy(source->tensors_out);
-    arg->params = ln_param_list_copy(source->params);
+    arg->params = source->own_params ? source->params : ln_param_list_copy(source->params);
+    if (source->own_params)
+        *source->own_params = NULL;
     arg->place = ln_strdup(source->place);
 
     int is_whole = (arg->tensors_in || !source->tensors_in) &&
@@ -347,8 +349,11 @@ static ln_status add_source(ln_serializer *serializer, ln_context *ctx, const ln
         return LN_FAIL(LN_INVALID, "an operator needs a context, a name and a type");
 
     loader_row row = find_loader(serializer, source->optype, source->version);
-    if (row.loader)
-        return row.loader(serializer, ctx, source, row.user);
+    if (row.loader) {
+        ln_op_source lent = *source; // with other parameters, it may be what the loader adds
+        lent.own_params = NULL;
+        return row.loader(serializer, ctx, &lent, row.user);
+    }
 
     const ln_op *proto = ln_op_find(source->optype);
     if (!proto)
@@ -364,6 +369,8 @@ ln_status ln_serializer_add_op_sized(ln_serializer *serializer, ln_context *ctx,
     ln_op_source whole = {0};
     size_t least = LN_SIZE_UP_TO(ln_op_source, place);
     LN_TRY(ln_sized_read(&whole, sizeof whole, source, byte_count, least, "ln_op_source"));
+    if (whole.own_params)
+        whole.params = *whole.own_params;
     return add_source(serializer, ctx, &whole);
 }
 

@@ -417,6 +417,52 @@ TEST(an_operator_loader_reads_what_the_library_does_not_know)
     ln_arch_cleanup();
 }
 
+static ln_status load_slope(ln_serializer *serializer, ln_context *ctx, const ln_op_source *source,
+                            void *user)
+{
+    ln_op_source lrelu = *source;
+    lrelu.optype = "lrelu";
+    lrelu.params = user;
+    return ln_serializer_add_op(serializer, ctx, &lrelu);
+}
+
+TEST(a_loader_gives_parameters_of_its_own)
+{
+    CHECK_OK(ln_arch_init());
+    ln_serializer *il = ln_serializer_find("il");
+    ln_list *params = ln_param_list_append_number(NULL, "negslope", 0.25);
+    CHECK_OK(ln_serializer_register_op_loader(il, "my_lrelu", 0, load_slope, params));
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);"
+                                "my_lrelu(src=x | dst=y | percent=50);");
+    const ln_op *op = ctx->ops->next->data;
+    CHECK_NEAR(ln_param_list_find(op->op_arg->params, "negslope")->value_double, 0.25, 0);
+    CHECK_NULL(ln_param_list_find(op->op_arg->params, "percent"));
+    close_context(ctx);
+    CHECK_OK(ln_serializer_unregister_op_loader(il, "my_lrelu", 0));
+    ln_param_list_free(params);
+    ln_arch_cleanup();
+}
+
+TEST(parameters_change_hands_where_the_operator_is_made)
+{
+    CHECK_OK(ln_arch_init());
+    ln_list *params = ln_param_list_append_string(NULL, "dtype", "TL_FLOAT"), *given;
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", "x");
+    params = given = ln_param_list_append_array_int(params, "dims", 1, (int[]){3});
+    ln_op_source source = {
+        .name = "x", .optype = "no_such_type", .tensors_out = outs, .own_params = &params};
+    ln_context *ctx = ln_context_create();
+    CHECK_FAILS(ln_serializer_add_op(ln_serializer_find("il"), ctx, &source), LN_UNSUPPORTED);
+    CHECK_PTR_EQ(params, given);
+    source.optype = "input";
+    CHECK_OK(ln_serializer_add_op(ln_serializer_find("il"), ctx, &source));
+    CHECK_NULL(params);
+    CHECK_PTR_EQ(((const ln_op *)ctx->ops->data)->op_arg->params, given);
+    ln_tensor_list_free(outs);
+    ln_context_free(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(formats_are_told_apart_by_content)
 {
     CHECK_OK(ln_arch_init());
@@ -453,4 +499,5 @@ TEST_LIST(a_function_that_returns_an_operator_of_the_model_is_refused,
           a_schedule_that_breaks_the_data_flow_is_refused, a_combiner_without_end_is_stopped,
           a_device_has_memory_and_groups_of_its_own,
           an_operator_loader_reads_what_the_library_does_not_know,
+          a_loader_gives_parameters_of_its_own, parameters_change_hands_where_the_operator_is_made,
           formats_are_told_apart_by_content)

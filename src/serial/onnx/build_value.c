@@ -121,7 +121,7 @@ ln_status ln_onnx_add_op(ln_onnx_builder *b, ln_context *ctx, const char *name, 
         snprintf(place, sizeof place, "%.200s: byte %zu", b->source->name,
                  (size_t)(at - b->source->bytes.at));
     ln_op_source op = {
-        .name = name, .optype = optype, .params = params, .place = at ? place : NULL};
+        .name = name, .optype = optype, .own_params = &params, .place = at ? place : NULL};
     ln_status status = make_list(&b->ins, &op.tensors_in);
     if (status == LN_OK)
         status = make_list(&b->outs, &op.tensors_out);
