@@ -9,6 +9,16 @@ page=${1:-docs/ops.md}
 build/lightnet-gen docs -o "$page" src/op/*.op src/op/onnx/*.op
 cat >>"$page" <<'END'
 
+## The core
+
+Which of ONNX's operators become operators of the core ([0012](decisions/0012-core.md)), and by which rules of
+`src/op/onnx/from_onnx.rules`; written by `tools/lowering.py`. *Always*: nothing else computes them. *In some cases*: `ref` has an
+implementation for what the rules' conditions leave, and for what is known before a run. *Never*: the core has no word for them.
+
+END
+tools/lowering.py >>"$page"
+cat >>"$page" <<'END'
+
 ## Conformance
 
 Cases of ONNX's own tests that pass on arch `ref`, for each operator by the operator set in which the tested form of it
