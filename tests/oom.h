@@ -27,16 +27,17 @@
 
 #include <lightnet/allocator.h>
 
+#include "tests/sanitizer.h"
 #include "tests/test.h"
 
-#if defined(__SANITIZE_THREAD__)
+#if TEST_TSAN
 #define TEST_OOM_FIRST SIZE_MAX
 #else
 #define TEST_OOM_FIRST 0
 #endif
 
 // Rounds without steps, and then the step, of both sweeps.
-#if defined(__SANITIZE_ADDRESS__)
+#if TEST_ASAN
 static const size_t test_oom_all[2] = {30, 30}, test_oom_step[2] = {3, 12};
 #else
 static const size_t test_oom_all[2] = {200, 100}, test_oom_step[2] = {2, 4};

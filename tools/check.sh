@@ -20,6 +20,9 @@ step "build"
 cmake --preset release -DLN_TESTS=ON -DLN_WERROR=ON >/dev/null
 cmake --build build -j "$(nproc)"
 
+step "warnings of clang"
+tools/clang.py build
+
 if [ -z "$(tools/deps.sh aarch64 --missing)" ]; then
     step "kernels for aarch64"
     cmake --preset aarch64 >/dev/null

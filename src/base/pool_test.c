@@ -18,13 +18,8 @@
 
 #include "base/cpu_count.h"
 #include "tests/oom.h"
+#include "tests/sanitizer.h"
 #include "tests/test.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define IS_TSAN 1
-#else
-#define IS_TSAN 0
-#endif
 
 #define MAX_TASKS 1000
 
@@ -116,7 +111,7 @@ TEST(jobs_follow_each_other_in_order)
     chain c = {0};
     unsigned expected = 0;
     ln_pool_begin(pool);
-    for (int i = 0; i < (IS_TSAN ? 2000 : 20000); i++) {
+    for (int i = 0; i < (TEST_TSAN ? 2000 : 20000); i++) {
         ln_pool_run(pool, 64, step_chain, &c);
         expected = expected * 1664525u + 1013904223u;
     }
@@ -507,7 +502,7 @@ static void meet(ln_pool *pool)
 
 TEST(a_child_works_alone)
 {
-    if (IS_TSAN)
+    if (TEST_TSAN)
         SKIP("the sanitizer takes no threads in a child of threads");
     CHECK_EQ(setenv("LN_THREADS", "3", 1), 0);
     ln_pool *pool = pool_of(4), *shared;

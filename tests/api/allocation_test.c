@@ -6,12 +6,13 @@
 
 #include "tests/api/model.h"
 #include "tests/oom.h"
+#include "tests/sanitizer.h"
 
 #define DIGITS LN_SOURCE_DIR "/models/digits/"
 
 // ---- Counting the C library's own allocator ----
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if TEST_ASAN || TEST_TSAN || !defined(__GLIBC__)
 #define COUNTS_MALLOC 0
 static atomic_size_t malloc_count;
 #else

@@ -10,19 +10,11 @@
 
 #include <lightnet/lightnet.h>
 
+#include "tests/sanitizer.h"
 #include "tests/test.h"
 
 // Sanitizers reserve address space and take time.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
+#define IS_SANITIZED (TEST_ASAN || TEST_TSAN)
 
 #define MAX_BYTES ((rlim_t)1 << 30)
 #define SECONDS   (IS_SANITIZED ? 120 : 10) // what is quadratic takes minutes
