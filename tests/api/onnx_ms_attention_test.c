@@ -13,6 +13,8 @@
 #define MHA(inputs, params)                                                                        \
     "ms_MultiHeadAttention(query=q, key=k, value=v" inputs " | output=y | num_heads=1" params ");"
 
+#define CAPTURE(name) "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true, capture=true);\n"
+
 TEST(masks_come_in_several_shapes)
 {
     static const onnx_output cases[] = {
@@ -76,6 +78,18 @@ TEST(inputs_are_packed_in_several_ways)
          ZEROS F32("b", "[3]", "[0, 5, 100]") MHA(", bias=b", ""),
          "1x2x1",
          {104, 104}},
+        {"of values that are wider, in a graph whose ranks come in the run",
+         "create(| dst=c | dtype=TL_BOOL, dims=[], data=[1]);\n" F32("q", "[1, 1, 1]", "[0]")
+             F32("k", "[1, 2, 1]", "[0, 0]") F32("v", "[1, 2, 2]", "[1, 2, 3, 4]") F32(
+                 "b", "[4]",
+                 "[0, 5, 100, 200]") "If(cond=c, capture1=q, capture2=k, capture3=v, capture4=b | outputs1=y | then_branch=\"t\", "
+                                     "else_branch=\"t\");\n"
+                                     "graph t {\n" CAPTURE("q") CAPTURE("k") CAPTURE("v") CAPTURE(
+                                         "b") "ms_MultiHeadAttention(query=q, key=k, value=v, bias=b | "
+                                              "output=o | num_heads=1);\n"
+                                              "output(src=o | |);\n}\n",
+         "1x1x2",
+         {102, 203}},
         {"behind a past",
          ZEROS F32("pk", "[1, 1, 1, 1]", "[0]") F32("pv", "[1, 1, 1, 1]", "[8]")
              MHA(", past_key=pk, past_value=pv", ", unidirectional=1"),
