@@ -95,12 +95,47 @@ static int parse_shape(const char *text, int *out_ndim, int dims[TL_MAXDIM])
     return has_bracket ? text[0] == ']' && !text[1] : !*text;
 }
 
+// "1..32"
+static int parse_range(const char *text, int *out_from, int *out_to)
+{
+    int ndim, from[TL_MAXDIM], to[TL_MAXDIM];
+    const char *dots = strstr(text, "..");
+    char first[16];
+    if (!dots || dots == text || (size_t)(dots - text) >= sizeof first || !dots[2])
+        return 0;
+    memcpy(first, text, (size_t)(dots - text));
+    first[dots - text] = '\0';
+    if (!parse_shape(first, &ndim, from) || ndim != 1 || !parse_shape(dots + 2, &ndim, to) ||
+        ndim != 1)
+        return 0;
+    *out_from = from[0];
+    *out_to = to[0];
+    return 1;
+}
+
+static ln_status set_range(ln_context *ctx, const char *text, const char *equals)
+{
+    int from, to;
+    if (!parse_range(equals + 1, &from, &to))
+        return LN_FAIL(LN_INVALID, "-s takes a range as SYMBOL=1..32, not '%s'", text);
+    char *name = ln_strdup(text);
+    if (!name)
+        return LN_NO_MEMORY;
+    name[equals - text] = '\0';
+    ln_status status = ln_context_set_range(ctx, name, from, to);
+    ln_free(name);
+    return status;
+}
+
 ln_status model_set_shape(ln_context *ctx, const char *text)
 {
     const char *equals = strchr(text, '=');
     int ndim, dims[TL_MAXDIM];
+    if (equals && strstr(equals, ".."))
+        return set_range(ctx, text, equals);
     if (!equals || !parse_shape(equals + 1, &ndim, dims))
-        return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224 or SYMBOL=4, not '%s'", text);
+        return LN_FAIL(LN_INVALID, "-s takes NAME=1x3x224x224, SYMBOL=4 or SYMBOL=1..32, not '%s'",
+                       text);
     char *name = ln_strdup(text);
     if (!name)
         return LN_NO_MEMORY;

@@ -49,7 +49,24 @@ static void print_unplanned(FILE *out, const ln_unplanned *u)
     }
 }
 
-static void print_plan(FILE *out, const ln_plan *plan, const ln_unplanned *unplanned, int is_short)
+// What holds for all shapes that were given as ranges.
+static void print_range(FILE *out, const ln_context *ctx, int is_all_planned)
+{
+    const char *worst = ln_context_range_worst(ctx);
+    double count = ln_context_range_shape_count(ctx);
+    size_t checked = ln_context_range_checked_count(ctx);
+    for (int m = 1; worst && m < LN_MEM_TYPE_SIZE; m++)
+        if (ln_context_range_peak_bytes(ctx, (ln_mem_type)m) > 0)
+            fprintf(out, "%s: peak %s%zu bytes for each of %.0f shapes (%s%zu looked at)\n",
+                    ln_mem_type_title((ln_mem_type)m), is_all_planned ? "" : "of what is fixed ",
+                    ln_context_range_peak_bytes(ctx, (ln_mem_type)m), count,
+                    count > (double)checked ? "" : "all ", checked);
+    if (worst)
+        fprintf(out, "most is needed by %s\n", worst);
+}
+
+static void print_plan(FILE *out, const ln_context *ctx, const ln_plan *plan,
+                       const ln_unplanned *unplanned, int is_short)
 {
     int is_all = unplanned->tensor_count == 0 && unplanned->op_count == 0;
     for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
@@ -72,6 +89,7 @@ static void print_plan(FILE *out, const ln_plan *plan, const ln_unplanned *unpla
             fprintf(out, "%s: while loading static %zu + %zu bytes\n", name,
                     totals->static_byte_count, totals->load_byte_count);
     }
+    print_range(out, ctx, is_all);
     print_unplanned(out, unplanned);
 }
 
@@ -126,7 +144,7 @@ static ln_status write_plan(FILE *out, const plan_options *o, const ln_context *
     if (o->json)
         plan_write_json(out, ctx, plan);
     else
-        print_plan(out, plan, &unplanned, o->is_short);
+        print_plan(out, ctx, plan, &unplanned, o->is_short);
     return LN_OK;
 }
 

@@ -43,6 +43,26 @@ static void put_steps(FILE *out, const ln_context *ctx, const ln_plan *plan)
     }
 }
 
+// What holds for all shapes that were given as ranges.
+static void put_range(FILE *out, const ln_context *ctx)
+{
+    if (!ln_context_range_worst(ctx))
+        return;
+    fputs("  \"range\": {\"worst\": ", out);
+    print_json_string(out, ln_context_range_worst(ctx));
+    fprintf(out, ", \"shapes\": %.0f, \"looked_at\": %zu, \"peak\": {",
+            ln_context_range_shape_count(ctx), ln_context_range_checked_count(ctx));
+    const char *comma = "";
+    for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
+        size_t peak = ln_context_range_peak_bytes(ctx, (ln_mem_type)m);
+        if (peak == 0)
+            continue;
+        fprintf(out, "%s\"%s\": %zu", comma, ln_mem_type_name((ln_mem_type)m), peak);
+        comma = ", ";
+    }
+    fputs("}},\n", out);
+}
+
 void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
 {
     fputs("{\n  \"source\": ", out);
@@ -63,9 +83,10 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
         is_first = 0;
     }
     ln_unplanned unplanned = ln_context_unplanned(ctx);
-    fprintf(out,
-            "\n  },\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n  \"steps\": [\n",
+    fprintf(out, "\n  },\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n",
             unplanned.tensor_count, unplanned.op_count);
+    put_range(out, ctx);
+    fputs("  \"steps\": [\n", out);
     put_steps(out, ctx, plan);
     fputs("\n  ],\n  \"tensors\": [\n", out);
     for (size_t i = 0; i < plan->value_count; i++) {

@@ -126,6 +126,9 @@ struct ln_context {
     ln_cancel *cancel;                    /* `ln_context_set_cancel`, held; NULL: none */
     const struct ln_constants *constants; /* those that the plan shares with one for another shape;
                                              NULL: none */
+    struct ln_range_base *range;          /* `ln_context_set_range`; NULL: none */
+    const struct ln_envelope *envelope;   /* sizes that the plan of any shape in range has;
+                                             NULL: its own */
 };
 typedef struct ln_context ln_context;
 
@@ -503,6 +506,29 @@ LN_API ln_status ln_context_reshape(ln_context *ctx, size_t count, const ln_inpu
 /* Binds the symbolic dimension `symbol` of all inputs that have it. An input is bound once all its
  * dimensions are. LN_NOT_FOUND, with the symbols there are, if no input has it. */
 LN_API ln_status ln_context_set_symbol(ln_context *ctx, const char *symbol, int dim);
+
+/* States from where to where the symbolic dimension `symbol` may go, in a READY context, and binds
+ * it to `to`. Compiling then makes one plan for all shapes in the ranges: each tensor has the place
+ * and the bytes that the largest shape needs. `ln_context_reshape` to any of them plans nothing and
+ * takes no more memory; other shapes are LN_INVALID. Dimensions without a range are bound as ever.
+ * At most 4 symbols. LN_INVALID if `from` is negative or above `to`; LN_NOT_FOUND, with the symbols
+ * there are, if no input has it. */
+LN_API ln_status ln_context_set_range(ln_context *ctx, const char *symbol, int from, int to);
+
+/* What one memory needs at most, whatever shapes in the ranges of a compiled context follow each
+ * other: the static region, the workspace, which is asked for once and never grows, and constants
+ * that depend on shapes, of the 16 that are kept ready. 0 without ranges. */
+LN_API size_t ln_context_range_peak_bytes(const ln_context *ctx, ln_mem_type mtype);
+
+/* The shape in the ranges that needs most, such as "batch=32, seq=512"; NULL without ranges.
+ * Borrowed, as long as the context is compiled. */
+LN_API const char *ln_context_range_worst(const ln_context *ctx);
+
+/* Of how many shapes in the ranges compiling has looked at the sizes of tensors; all of them up to
+ * 64, else those at the ends of each range: a shape in between whose plan needed more would be
+ * refused by `ln_context_reshape` with LN_LIMIT. */
+LN_API size_t ln_context_range_checked_count(const ln_context *ctx);
+LN_API double ln_context_range_shape_count(const ln_context *ctx);
 
 /* Gives an input its value in a LOADED context: a tensor of its type and of its shape but for
  * dimensions of 1 (`ln_shape_fit`), or, if it is open, whatever the operators that read it take.

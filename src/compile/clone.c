@@ -11,6 +11,7 @@
 
 #include "compile/context_plan.h"
 #include "compile/preset.h"
+#include "compile/range.h"
 #include "compile/reshape.h"
 #include "compile/runner.h"
 #include "compile/threads.h"
@@ -146,6 +147,11 @@ static ln_status copy_work(const ln_context *ctx, ln_context *clone)
     if (ctx->state >= LN_CONTEXT_PLANNED) {
         LN_TRY(copy_plan(ctx, clone));
         LN_TRY(ln_plans_share(ctx, clone));
+        clone->envelope = ctx->envelope;
+        if (ctx->range)
+            clone->range = (struct ln_range_base *)ln_range_retain(ln_range_of(ctx));
+    } else {
+        LN_TRY(ln_range_copy(ctx, clone));
     }
     return ctx->state == LN_CONTEXT_LOADED ? share_memory(ctx, clone) : LN_OK;
 }

@@ -186,7 +186,7 @@ static ln_status list_places(ln_constants *c, const recipes *r)
     void *made;
     while (ln_hash_next(r->by_name, &cursor, &name, &made)) {
         const ln_tensor_entry *entry = ln_tensor_table_find(r->ctx->tensor_table, name);
-        if (is_region_of(entry) && entry->tensor->data)
+        if (is_region_of(entry) && (entry->tensor->data || r->ctx->state == LN_CONTEXT_PLANNED))
             c->places[c->count++] = (place){
                 .made = *(const recipe *)made, .offset = entry->offset, .mtype = entry->mtype};
     }

@@ -20,8 +20,9 @@
 
 typedef struct ln_constants ln_constants;
 
-// Those in the static region of `ctx`, which is LOADED; NULL if there are none that another plan
-// can use: of a model with graphs, and where constants were computed over each other.
+// Those in the static region of `ctx`, which is LOADED, or PLANNED and about to be; NULL if there
+// are none that another plan can use: of a model with graphs, and where constants were computed
+// over each other.
 ln_status ln_constants_create(const ln_context *ctx, ln_constants **out_constants);
 void ln_constants_destroy(ln_constants *constants); // NULL is fine
 

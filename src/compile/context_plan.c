@@ -10,6 +10,7 @@
 #include "compile/budget.h"
 #include "compile/constants.h"
 #include "compile/load_part.h"
+#include "compile/range.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
 #include "ir/plan_records.h"
@@ -116,6 +117,8 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
     if (reuse == LN_PLAN_REUSE_NOTHING)
         make_all_outputs(r);
     ln_plan_records_ask_offsets(ctx, r);
+    if (ctx->envelope)
+        ln_envelope_apply(ctx->envelope, r);
     bool is_sharing = reuse == LN_PLAN_REUSE_ALL || reuse == LN_PLAN_REUSE_CONSTANTS;
     ln_status status = reuse == LN_PLAN_REUSE_CONSTANTS ? ln_plan_records_freeze(r) : LN_OK;
     if (status == LN_OK && is_sharing)

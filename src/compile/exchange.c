@@ -75,7 +75,9 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(work_done)                                                                           \
     OF_MODEL(params_version)                                                                       \
     OF_CALLER(cancel)                                                                              \
-    OF_MODEL(constants)
+    OF_MODEL(constants)                                                                            \
+    OF_CALLER(range)                                                                               \
+    OF_MODEL(envelope)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

@@ -22,6 +22,7 @@ struct ln_plan_source {
     char **rule_files;    // of the options
     pthread_mutex_t lock; // of the templates
     ln_templates *templates;
+    ln_range *range; // NULL: none
 };
 
 // ---- Life ----
@@ -29,6 +30,7 @@ struct ln_plan_source {
 static void destroy(ln_plan_source *s)
 {
     ln_templates_destroy(s->templates);
+    ln_range_release(s->range);
     ln_context_free(s->model);
     ln_free(s->target);
     for (size_t i = 0; i < s->options.rule_file_count; i++)
@@ -55,7 +57,7 @@ static ln_status copy_options(ln_plan_source *s, const ln_optimize_options *opti
 {
     if (!options)
         return LN_OK;
-    s->options.freezes_constants = options->freezes_constants;
+    s->options.freezes_constants = options->freezes_constants && !s->range; // plans share them
     s->options.keeps_tensors = options->keeps_tensors;
     s->options.tunes = options->tunes;
     s->options.avoids_winograd = options->avoids_winograd;
@@ -84,6 +86,7 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
         return LN_FAIL(LN_NO_MEMORY, "out of memory for a lock");
     }
     atomic_init(&s->holder_count, 1);
+    s->range = ln_range_retain(ln_range_of(ctx));
     s->options = ln_optimize_options_default();
     s->target = ln_strdup(target);
     ln_status status = s->target ? copy_options(s, options) : LN_NO_MEMORY;
@@ -97,6 +100,16 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
     }
     *out_source = s;
     return LN_OK;
+}
+
+const ln_context *ln_plan_source_model(const ln_plan_source *source)
+{
+    return source->model;
+}
+
+ln_range *ln_plan_source_range(const ln_plan_source *source)
+{
+    return source->range;
 }
 
 // ---- Plans ----
@@ -146,6 +159,8 @@ static ln_status compile_plan(const ln_plan_source *s, const ln_context *ctx,
     (*out_plan)->timeout = ctx->timeout;
     (*out_plan)->constants = constants;
     LN_TRY(ln_context_set_shapes(*out_plan, count, shapes));
+    if (s->range)
+        ln_range_apply(s->range, *out_plan);
     return ln_context_compile_once(*out_plan, s->target, &s->options);
 }
 
@@ -156,6 +171,8 @@ static ln_status make_plan(ln_plan_source *s, const ln_context *ctx, ln_constant
     if (!*out_plan)
         return compile_plan(s, ctx, constants, count, shapes, out_plan);
     (*out_plan)->constants = constants;
+    if (s->range)
+        ln_range_apply(s->range, *out_plan);
     return ln_context_plan_once(*out_plan, s->target, &s->options);
 }
 
@@ -190,6 +207,8 @@ static ln_status take_instance(ln_plan_source *s, ln_context *ctx,
 {
     if (options && (options->on_firing || options->on_pass))
         LN_TRY(ln_context_optimize_with(ctx, s->target, options));
+    if (s->range)
+        ln_range_apply(s->range, instance);
     LN_TRY(ln_context_plan_once(instance, s->target, &s->options));
     ln_context_exchange(ctx, instance);
     return LN_OK;
@@ -199,6 +218,8 @@ ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
                                  const ln_optimize_options *options)
 {
     ln_context *instance = NULL;
+    if (source->range)
+        LN_TRY(ln_range_measure(source->range, source, ctx));
     if (is_usual(options)) {
         size_t total;
         ln_input_shape *all;
@@ -207,6 +228,8 @@ ln_status ln_plan_source_compile(ln_plan_source *source, ln_context *ctx,
         ln_free(all);
         LN_TRY(status);
     }
+    if (!instance && source->range)
+        ln_range_apply(source->range, ctx);
     if (!instance)
         return ln_context_compile_once(ctx, source->target, options);
     ln_status status = take_instance(source, ctx, options, instance);

@@ -9,6 +9,7 @@
 #include <lightnet/optimize.h>
 
 #include "compile/constants.h"
+#include "compile/range.h"
 
 typedef struct ln_plan_source ln_plan_source;
 
@@ -17,6 +18,12 @@ ln_status ln_plan_source_create(const ln_context *ctx, const char *target,
                                 const ln_optimize_options *options, ln_plan_source **out_source);
 ln_plan_source *ln_plan_source_retain(ln_plan_source *source);
 void ln_plan_source_release(ln_plan_source *source); // NULL is fine
+
+// The model as it was read, with the shapes that it was bound to.
+const ln_context *ln_plan_source_model(const ln_plan_source *source);
+
+// The ranges of `ctx`; NULL: none.
+ln_range *ln_plan_source_range(const ln_plan_source *source);
 
 // Compiles `ctx`, READY as it was at `create`, with the same options: the plan that `make` makes
 // for its shapes, unless the options are for these shapes alone.

@@ -33,9 +33,6 @@
 #include "ir/context.h"
 #include "ir/phase.h"
 
-// The plans that a context keeps; the one unused for longest is dropped for a new one.
-#define MAX_PLANS 16
-
 #define NO_PLAN SIZE_MAX
 
 typedef struct shape_plan {
@@ -49,7 +46,7 @@ typedef struct shape_plan {
 typedef struct shape_plans {
     struct ln_plans base;
     ln_plan_source *source;
-    shape_plan plans[MAX_PLANS];
+    shape_plan plans[LN_PLANS_KEPT];
     size_t count;
     size_t current;
     size_t use_count;
@@ -92,8 +89,13 @@ static void unload(struct ln_plans *base, ln_context *ctx)
 static void find_workspace_sizes(const shape_plans *p, const ln_context *ctx,
                                  size_t sizes[LN_MEM_TYPE_SIZE])
 {
+    const ln_range *range = ln_plan_source_range(p->source);
     for (int m = 0; m < LN_MEM_TYPE_SIZE; m++) {
         size_t need = ctx->mem_sizes[m] - ctx->static_sizes[m];
+        if (range) {
+            sizes[m] = ln_range_workspace(range)[m];
+            continue;
+        }
         size_t had = ln_memory_size(p->workspace, (ln_mem_type)m), more = had + had / 4;
         size_t limit = ctx->limits.memory_byte_count;
         size_t most = limit > ctx->static_sizes[m] ? limit - ctx->static_sizes[m] : 0;
@@ -301,7 +303,7 @@ ln_status ln_plans_compile(struct ln_plans *plans, ln_context *ctx,
 // A free row, or that of the plan unused for longest.
 static shape_plan *take_row(shape_plans *p)
 {
-    if (p->count < MAX_PLANS)
+    if (p->count < LN_PLANS_KEPT)
         return &p->plans[p->count++];
     size_t oldest = p->current == 0;
     for (size_t i = 0; i < p->count; i++)
@@ -311,6 +313,21 @@ static shape_plan *take_row(shape_plans *p)
     ln_context_free(p->plans[oldest].ctx);
     p->plans[oldest] = (shape_plan){0};
     return &p->plans[oldest];
+}
+
+// Whether a plan is within what was said of its range.
+static ln_status check_in_range(const shape_plans *p, const ln_context *plan)
+{
+    const ln_range *range = ln_plan_source_range(p->source);
+    for (int m = 0; range && m < LN_MEM_TYPE_SIZE; m++) {
+        size_t need = plan->mem_sizes[m] - plan->static_sizes[m];
+        if (need > ln_range_workspace(range)[m])
+            return LN_FAIL(LN_LIMIT,
+                           "these shapes need %zu bytes of workspace, the plan for the range has "
+                           "%zu; compile the model for a smaller range",
+                           need, ln_range_workspace(range)[m]);
+    }
+    return LN_OK;
 }
 
 static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t count,
@@ -325,6 +342,11 @@ static ln_status find_plan(ln_context *ctx, shape_plans *p, char *key, size_t co
     }
     ln_context *plan;
     ln_status status = ln_plan_source_make(p->source, ctx, p->constants, count, shapes, &plan);
+    if (status == LN_OK) {
+        status = check_in_range(p, plan);
+        if (status != LN_OK)
+            ln_context_free(plan);
+    }
     if (status != LN_OK) {
         ln_free(key);
         return status;
@@ -495,9 +517,13 @@ static ln_status reshape(ln_context *ctx, size_t count, const ln_input_shape *sh
         return is_same ? LN_OK : LN_NO_MEMORY;
     }
     shape_plans *p = (shape_plans *)ctx->plans;
-    if (p)
+    const ln_range *range = p ? ln_plan_source_range(p->source) : NULL;
+    ln_status status =
+        range ? ln_range_check(range, ln_plan_source_model(p->source), count, shapes) : LN_OK;
+    if (p && status == LN_OK)
         return change_to(ctx, p, key, count, shapes);
     ln_free(key);
+    LN_TRY(status);
     return LN_FAIL(LN_STATE, "the inputs of this model have fixed shapes, or it was compiled "
                              "elsewhere: its shapes cannot change");
 }

@@ -10,6 +10,9 @@
 
 #include "ir/context.h"
 
+// The plans that a context keeps; the one unused for longest is dropped for a new one.
+#define LN_PLANS_KEPT 16
+
 // Before the operators of a READY context are rewritten: keeps what planning it again needs, in
 // *out_plans; NULL if the shapes of its inputs are fixed.
 ln_status ln_plans_begin(ln_context *ctx, const char *target, const ln_optimize_options *options,

@@ -99,6 +99,10 @@ void ln_context_forget(ln_context *ctx)
         ctx->plans->destroy(ctx->plans);
     ctx->plans = NULL;
     ctx->constants = NULL;
+    if (ctx->range)
+        ctx->range->release(ctx->range);
+    ctx->range = NULL;
+    ctx->envelope = NULL;
     ln_free(ctx->datafile);
     ctx->datafile = NULL;
     ln_attached_release(ctx->attached);

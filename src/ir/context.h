@@ -29,6 +29,11 @@ struct ln_runner {
     ln_status (*run)(const ln_context *ctx);
 };
 
+// Ranges of symbolic dimensions, counted; `compile/` has more after this.
+struct ln_range_base {
+    void (*release)(struct ln_range_base *range);
+};
+
 // Plans of the model for other shapes; `compile/` has more after this.
 struct ln_plans {
     void (*destroy)(struct ln_plans *plans);

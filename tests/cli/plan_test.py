@@ -115,6 +115,27 @@ def check_scratch(folder):
     subprocess.run([LIGHTNET, "run", "--zero", compiled], check=True, capture_output=True)
 
 
+def check_range(folder):
+    """One plan for all sizes, that of the largest; what a range cannot be is said."""
+    path = os.path.join(folder, "range.net")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(OPEN)
+    largest = json.loads(run("--json", "-s", "N=9", path)[0])["memory"]["LN_MEM_CPU"]["peak"]
+    text = run("--short", "-s", "N=2..9", path)[0].decode()
+    assert "peak %d bytes for each of 8 shapes (all 8 looked at)" % largest in text, text
+    assert "most is needed by N=9" in text, text
+    plan = json.loads(run("--json", "-s", "N=0..1000", path)[0])["range"]
+    assert plan["worst"] == "N=1000" and plan["shapes"] == 1001 and plan["looked_at"] < 10, plan
+    _, message = run("--budget=%d" % (largest - 1), "-s", "N=2..9", path, code=1)
+    assert "N=9" in message and "the limit is" in message, message
+    for bad in ("N=9..2", "N=..2", "N=2..", "N=1..x", "N=1x2..3", "N=-1..2", "x=1..2"):
+        _, message = run("-s", bad, path, code=1)
+        assert "range" in message or "no input has a dimension" in message, (bad, message)
+    compiled = os.path.join(folder, "range.json")
+    done = subprocess.run([LIGHTNET, "-c", "-o", compiled, "-s", "N=2..9", path], capture_output=True, check=False)
+    assert done.returncode == 1 and b"without a range" in done.stderr and not os.path.exists(compiled), done.stderr
+
+
 def check_unplanned(folder):
     """What a plan lacks is said, and then no budget is kept."""
     paths = []
@@ -149,6 +170,7 @@ def main():
             check_drawing(model)
             check_budget(model, check_json(model))
         check_scratch(folder)
+        check_range(folder)
         check_unplanned(folder)
         assert facts(odd)["tensors"][1]["name"] == "\u00e9y"
         target = os.path.join(folder, "plan.svg")

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// One plan for all shapes in ranges of symbolic dimensions.
+
+#include "tests/api/values.h"
+#include "tests/oom.h"
+
+// Two symbols, operators whose lists differ for one row, constants that depend on the shape.
+#define NETWORK                                                                                    \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1, 24], names=[\"batch\", \"seq\", \"\"]);\n"      \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[24, 40], ran=[-1, 1]);\n"                              \
+    "create(| dst=v | dtype=TL_FLOAT, dims=[40, 24], ran=[-1, 1]);\n"                              \
+    "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
+    "Relu(X=m | Y=r |);\n"                                                                         \
+    "MatMul(A=r, B=v | Y=n |);\n"                                                                  \
+    "Add(A=n, B=x | C=s |);\n"                                                                     \
+    "transpose(src=s | dst=t | axes=[0, 2, 1]);\n"                                                 \
+    "MatMul(A=s, B=t | Y=scores |);\n"                                                             \
+    "Softmax(input=scores | output=p | axis=-1);\n"                                                \
+    "MatMul(A=p, B=s | Y=y |);\n"                                                                  \
+    "output(src=y | |);\n"
+
+static ln_context *compile_range(int batch_from, int batch_to, int seq_from, int seq_to)
+{
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_OK(ln_context_set_range(ctx, "batch", batch_from, batch_to));
+    CHECK_OK(ln_context_set_range(ctx, "seq", seq_from, seq_to));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    return ctx;
+}
+
+static ln_context *compile_shape(int batch, int seq)
+{
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_OK(ln_context_set_symbol(ctx, "batch", batch));
+    CHECK_OK(ln_context_set_symbol(ctx, "seq", seq));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    return ctx;
+}
+
+static ln_status reshape(ln_context *ctx, int batch, int seq)
+{
+    int dims[3] = {batch, seq, 24};
+    return ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 3, .dims = dims});
+}
+
+static const float *run(ln_context *ctx, int batch, int seq)
+{
+    static float x[32 * 64 * 24];
+    for (int i = 0; i < batch * seq * 24; i++)
+        x[i] = (float)(i * 5 % 17) * 0.125F - 1;
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, sizeof *x * (size_t)(batch * seq * 24)));
+    CHECK_OK(ln_context_run(ctx));
+    return ln_context_get_data(ctx, "y", NULL);
+}
+
+static void check_shape(ln_context *ctx, int batch, int seq)
+{
+    CHECK_OK(reshape(ctx, batch, seq));
+    CHECK(ln_context_check(ctx));
+    const float *y = run(ctx, batch, seq);
+    ln_context *alone = compile_shape(batch, seq);
+    CHECK_OK(ln_context_load(alone, NULL));
+    const float *expected = run(alone, batch, seq);
+    CHECK_EQ(ln_context_data_size(ctx, "y"), ln_context_data_size(alone, "y"));
+    CHECK(memcmp(y, expected, ln_context_data_size(alone, "y")) == 0);
+    close_context(alone);
+}
+
+TEST(every_shape_in_range_has_the_bits_of_its_own_plan)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = compile_range(1, 7, 1, 9);
+    CHECK_NEAR(ln_context_range_shape_count(ctx), 63, 0);
+    CHECK_EQ(ln_context_range_checked_count(ctx), 63);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int i = 0; i < 200; i++)
+        check_shape(ctx, 1 + i * 5 % 7, 1 + i * 7 % 9);
+    close_run(ctx);
+}
+
+TEST(the_peak_is_that_of_the_worst_shape)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = compile_range(1, 32, 1, 64), *worst = compile_shape(32, 64);
+    CHECK(strcmp(ln_context_range_worst(ctx), "batch=32, seq=64") == 0);
+    CHECK_EQ(ln_context_range_peak_bytes(ctx, LN_MEM_CPU),
+             ln_context_peak_bytes(worst, LN_MEM_CPU));
+    CHECK_EQ(ln_context_range_peak_bytes(ctx, LN_MEM_NONE), 0);
+    CHECK_EQ(ln_context_range_peak_bytes(worst, LN_MEM_CPU), 0);
+    CHECK(!ln_context_range_worst(worst));
+    close_context(worst);
+    close_run(ctx);
+}
+
+TEST(no_shape_takes_more_than_was_said)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = compile_range(0, 16, 0, 32);
+    CHECK(ln_context_range_checked_count(ctx) < ln_context_range_shape_count(ctx));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    const void *workspace = ctx->mem_starts[LN_MEM_CPU]; // of the largest; it never moves
+    for (int i = 0; i < 100; i++) {
+        int batch = 1 + i * 11 % 16, seq = 1 + i * 13 % 32;
+        CHECK_OK(reshape(ctx, batch, seq));
+        CHECK(ctx->mem_starts[LN_MEM_CPU] == workspace);
+        CHECK_EQ(ln_context_peak_bytes(ctx, LN_MEM_CPU),
+                 batch > 1 && seq > 1 ? ln_context_range_peak_bytes(ctx, LN_MEM_CPU)
+                                      : ln_context_peak_bytes(ctx, LN_MEM_CPU));
+        (void)run(ctx, batch, seq);
+    }
+    CHECK_OK(reshape(ctx, 0, 3));
+    CHECK_OK(reshape(ctx, 16, 32));
+    close_run(ctx);
+}
+
+TEST(shapes_out_of_range_are_refused_with_it)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = compile_range(2, 4, 3, 3);
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_FAILS(reshape(ctx, 5, 3), LN_INVALID);
+    CHECK_MESSAGE("batch is 5, but the model was compiled for 2 to 4");
+    CHECK_FAILS(reshape(ctx, 2, 4), LN_INVALID);
+    CHECK_MESSAGE("seq is 4, but the model was compiled for 3 to 3");
+    check_shape(ctx, 2, 3);
+    close_run(ctx);
+}
+
+TEST(ranges_that_cannot_be_are_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(NETWORK);
+    CHECK_FAILS(ln_context_set_range(ctx, "batch", 3, 2), LN_INVALID);
+    CHECK_FAILS(ln_context_set_range(ctx, "batch", -1, 2), LN_INVALID);
+    CHECK_FAILS(ln_context_set_range(ctx, NULL, 1, 2), LN_INVALID);
+    CHECK_FAILS(ln_context_set_range(NULL, "batch", 1, 2), LN_INVALID);
+    CHECK_FAILS(ln_context_set_range(ctx, "width", 1, 2), LN_NOT_FOUND);
+    CHECK_OK(ln_context_set_range(ctx, "batch", 1, 2));
+    CHECK_OK(ln_context_set_range(ctx, "batch", 1, 3)); // the last one holds
+    CHECK_OK(ln_context_set_range(ctx, "seq", 1, 3));
+    ln_limits limits = ctx->limits;
+    limits.memory_byte_count = 4096;
+    CHECK_OK(ln_context_set_limits(ctx, &limits));
+    CHECK_FAILS(ln_context_compile(ctx, "cpu"), LN_LIMIT);
+    CHECK_MESSAGE("batch=3");
+    limits.memory_byte_count = 1 << 20;
+    CHECK_OK(ln_context_set_limits(ctx, &limits));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_NEAR(ln_context_range_shape_count(ctx), 9, 0);
+    CHECK_FAILS(ln_context_set_range(ctx, "batch", 1, 2), LN_STATE);
+    close_run(ctx);
+}
+
+TEST(clones_have_the_range_too)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ready = open_text(NETWORK), *clone, *second;
+    CHECK_OK(ln_context_set_range(ready, "batch", 1, 4));
+    CHECK_OK(ln_context_set_range(ready, "seq", 1, 4));
+    CHECK_OK(ln_context_clone(ready, &clone));
+    close_context(ready);
+    CHECK_OK(ln_context_compile(clone, "cpu"));
+    CHECK_OK(ln_context_load(clone, NULL));
+    CHECK_OK(ln_context_clone(clone, &second));
+    size_t peak = ln_context_range_peak_bytes(clone, LN_MEM_CPU);
+    close_context(clone);
+    CHECK_EQ(ln_context_range_peak_bytes(second, LN_MEM_CPU), peak);
+    CHECK_FAILS(reshape(second, 5, 3), LN_INVALID);
+    check_shape(second, 3, 2);
+    check_shape(second, 1, 4);
+    close_run(second);
+}
+
+TEST(running_out_of_memory_is_no_crash)
+{
+    CHECK_OK(ln_arch_init());
+    OOM_SWEEP(n)
+    {
+        ln_context *ctx = ln_context_create();
+        ln_status status =
+            ctx ? ln_context_init_mem(ctx, NETWORK, strlen(NETWORK), "model.net") : LN_NO_MEMORY;
+        if (status == LN_OK)
+            status = ln_context_set_range(ctx, "batch", 2, 2);
+        if (status == LN_OK)
+            status = ln_context_set_range(ctx, "seq", 2, 3);
+        if (status == LN_OK)
+            status = ln_context_compile(ctx, "ref");
+        if (status == LN_OK && ln_context_load(ctx, NULL) == LN_OK)
+            CHECK(reshape(ctx, 2, 2) == LN_OK || ln_error_status() == LN_NO_MEMORY);
+        ln_context_free(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
+          no_shape_takes_more_than_was_said, shapes_out_of_range_are_refused_with_it,
+          ranges_that_cannot_be_are_refused, clones_have_the_range_too,
+          running_out_of_memory_is_no_crash)
