@@ -210,10 +210,12 @@ static ln_status check_all_made(const ln_rule_parser *p, ln_place place)
     return LN_OK;
 }
 
+// A new tensor that may be absent, `t?`, is where nobody reads it.
 static ln_status check_new_read(const ln_rule_parser *p, ln_place place)
 {
     for (size_t i = 0; i < p->name_count; i++)
-        if (p->infos[i].is_made && p->infos[i].maker < 0 && !p->infos[i].is_read)
+        if (p->infos[i].is_made && p->infos[i].maker < 0 && !p->infos[i].is_read &&
+            !p->infos[i].is_list)
             return ln_fail_at(
                 place, LN_SYNTAX,
                 "nobody reads '%s', which the result makes: it would become an output "

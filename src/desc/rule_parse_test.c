@@ -111,6 +111,15 @@ TEST(an_operator_that_the_result_reads_from_is_kept)
     ln_rule_set_destroy(set);
 }
 
+TEST(a_new_tensor_that_nobody_reads_may_be_absent)
+{
+    ln_rule_set *set;
+    CHECK_OK(parse("rule r [exact] a = f(b) b = g(x) => best?, a = h(x)", &set));
+    CHECK_EQ(set->rules[0].result[0].out_count, 2);
+    CHECK(set->rules[0].result[0].outs[0].is_maybe);
+    ln_rule_set_destroy(set);
+}
+
 TEST(an_empty_file_has_no_rules)
 {
     ln_rule_set *set;
@@ -383,6 +392,7 @@ TEST(a_file_reads_like_its_text)
 }
 
 TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables, rows_are_rules_of_one_text,
-          an_operator_that_the_result_reads_from_is_kept, an_empty_file_has_no_rules,
+          an_operator_that_the_result_reads_from_is_kept,
+          a_new_tensor_that_nobody_reads_may_be_absent, an_empty_file_has_no_rules,
           errors_have_a_place_and_a_reason, limits_are_stated, a_file_reads_like_its_text,
           out_of_memory_gives_no_rules)

@@ -283,6 +283,8 @@ static const row rows[] = {
     {"cumsum_cpu", "columns", -8, 8,
      INPUT("[100, 300]") "create(| dst=i | dtype=TL_INT64, dims=[], data=[0]);\n"
                          "cumsum(src=x, axis=i | dst=y | exclusive=1, reverse=1);\n"},
+    {"topk_cpu", "positions", -8, 8,
+     INPUT("[30, 20]") "topk(src=x | index=i | k=1);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"cast_cpu", "to integers and back", -80, 80,
      INPUT("[1000]") "cast(src=x | dst=i | to=TL_INT32);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"layernorm_cpu", "", 2, 8,

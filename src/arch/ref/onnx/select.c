@@ -120,11 +120,16 @@ static bool comes_first(const void *context, int a, int b)
     return c->is_largest ? order > 0 : order < 0;
 }
 
-static void sort_column(const column *c, int *order, int count)
+// The first `wanted` of `count` positions in order.
+static void sort_column(const column *c, int *order, int count, int64_t wanted)
 {
     for (int i = 0; i < count; i++)
         order[i] = i;
-    ln_sort_positions(order, order + count, count, comes_first, c);
+    if (wanted > 1)
+        ln_sort_positions(order, order + count, count, comes_first, c);
+    for (int i = 1; wanted == 1 && i < count; i++)
+        if (comes_first(c, i, order[0]))
+            order[0] = i;
 }
 
 ln_status ln_ref_topk(ln_call *call)
@@ -155,7 +160,7 @@ ln_status ln_ref_topk(ln_call *call)
         int64_t from = row / inner * count * inner + row % inner;
         int64_t to = row / inner * k * inner + row % inner;
         c.data = (const char *)data->data + (size_t)from * size;
-        sort_column(&c, order, count);
+        sort_column(&c, order, count, k);
         for (int64_t i = 0; i < k; i++) {
             if (values)
                 LN_TRY(ln_move_run(call, 0, to + i * inner, data, from + order[i] * inner, 1));
@@ -181,7 +186,7 @@ ln_status ln_ref_sort1d_by_key(ln_call *call)
                       .is_largest = tl_sort_dir_from_str(ln_call_string(call, "dir")) ==
                                     TL_SORT_DIR_DESCENDING,
                       .has_nan_last = true};
-    sort_column(&c, order, keys->len);
+    sort_column(&c, order, keys->len, keys->len);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < keys->len; i++)
             LN_TRY(ln_move_run(call, side, i, ln_call_in(call, side), order[i], 1));
