@@ -14,9 +14,11 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/few_outputs/few_outputs.h"
 #include "arch/cpu/kernels/gemm/packed.h"
 #include "base/checked.h"
 #include "base/deadline.h"
+#include "base/minmax.h"
 #include "op/onnx/ml.h"
 #include "op/onnx/ml_svm.h"
 #include "op/prepare.h"
@@ -24,6 +26,8 @@
 // Rows whose functions are computed together, and the most floats for them.
 #define BLOCK_ROWS   56
 #define BLOCK_FLOATS ((size_t)1 << 22)
+
+#define POWER_FLOATS 2048
 
 // ---- Functions of rows ----
 
@@ -45,6 +49,32 @@ static float *take_matrix(ln_call *call, size_t count, size_t length)
     return ln_call_scratch(call, len + 1, sizeof(float));
 }
 
+// One function of as many numbers as fill the lanes of a sum: no panel, of which most would be
+// empty.
+static bool is_one_sum(size_t count, size_t length)
+{
+    return count == 1 && length % LN_FEW_OUTPUTS_LANES == 0;
+}
+
+// As a convolution of a line of pixels.
+static ln_conv_shape shape_of_sums(size_t rows, size_t length)
+{
+    return (ln_conv_shape){.batch = 1,
+                           .in_h = 1,
+                           .in_w = rows,
+                           .in_channels = length,
+                           .out_h = 1,
+                           .out_w = rows,
+                           .out_channels = 1,
+                           .group = 1,
+                           .kernel_h = 1,
+                           .kernel_w = 1,
+                           .stride_h = 1,
+                           .stride_w = 1,
+                           .dilation_h = 1,
+                           .dilation_w = 1};
+}
+
 // In `prepare`: `matrix` is [count, length].
 static ln_status keep_functions(ln_call *call, const float *matrix, size_t count, size_t length,
                                 functions *out_functions)
@@ -52,11 +82,17 @@ static ln_status keep_functions(ln_call *call, const float *matrix, size_t count
     *out_functions = (functions){.count = count, .length = length};
     if (count == 0 || length == 0)
         return LN_OK;
-    float *packed = ln_call_keep(call, ln_gemm_packed_len(length, count), sizeof *packed);
+    bool is_one = is_one_sum(count, length);
+    size_t len = is_one ? length : ln_gemm_packed_len(length, count);
+    float *packed = ln_call_keep(call, len, sizeof *packed);
     if (!packed)
         return ln_error_status();
-    ln_gemm_pack_f32(ln_cpu_isa_get(), length, count, matrix, 1, length, packed,
-                     ln_cpu_call_pool(call));
+    const ln_conv_shape shape = shape_of_sums(1, length);
+    if (is_one)
+        ln_few_outputs_f32_pack(&shape, matrix, packed);
+    else
+        ln_gemm_pack_f32(ln_cpu_isa_get(), length, count, matrix, 1, length, packed,
+                         ln_cpu_call_pool(call));
     out_functions->packed = packed;
     return LN_OK;
 }
@@ -73,7 +109,17 @@ static void compute(ln_call *call, const functions *f, ln_act act, size_t rows, 
                                     .y = y,
                                     .y_stride = f->count,
                                     .epilogue = {.bias = f->bias, .act = act}};
-    if (f->packed)
+    if (f->packed && is_one_sum(f->count, f->length))
+        ln_few_outputs_f32(ln_cpu_isa_get(),
+                           &(ln_conv_nhwc_f32_args){.shape = shape_of_sums(rows, f->length),
+                                                    .x = x,
+                                                    .x_stride = stride,
+                                                    .packed = f->packed,
+                                                    .y = y,
+                                                    .y_stride = 1,
+                                                    .epilogue = args.epilogue},
+                           ln_cpu_call_pool(call));
+    else if (f->packed)
         ln_gemm_packed_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     else
         memset(y, 0, rows * f->count * sizeof *y);
@@ -99,7 +145,6 @@ typedef struct rows {
     const machine *machine; // NULL while memory is counted
     size_t columns, count;  // of rows, computed together
     float *kernels;         // [rows, vectors]
-    float *squares;         // of them, for third powers
     float *sums;            // [class, rows, functions]
     double *functions;      // of one row
 } rows;
@@ -112,6 +157,13 @@ static bool is_linear(const ln_svm_model *m)
 static size_t sum_count(const ln_svm_model *m)
 {
     return is_linear(m) || m->class_count == 0 ? 1 : m->class_count;
+}
+
+// Kernels of a row. A regressor has as many as fill the lanes of its one sum; those of vectors that
+// are not there count 0 times.
+static size_t kernel_count(const ln_svm_model *m)
+{
+    return m->class_count ? m->vector_count : ln_round_up(m->vector_count, LN_FEW_OUTPUTS_LANES);
 }
 
 // Functions of all sums.
@@ -177,16 +229,16 @@ static ln_status keep_linear_machine(ln_call *call, machine *s)
 static ln_status keep_kernels(ln_call *call, machine *s)
 {
     const ln_svm_model *m = &s->model;
-    size_t columns = m->value_count / m->vector_count;
-    float *matrix = take_matrix(call, m->vector_count, columns);
-    float *bias = ln_call_keep(call, m->vector_count, sizeof *bias);
+    size_t columns = m->value_count / m->vector_count, count = kernel_count(m);
+    float *matrix = take_matrix(call, count, columns);
+    float *bias = ln_call_keep(call, count, sizeof *bias);
     if (!matrix || !bias)
         return ln_error_status();
-    for (size_t i = 0; i < m->value_count; i++)
-        matrix[i] = (float)(m->gamma * m->vectors[i]);
-    for (size_t v = 0; v < m->vector_count; v++)
+    for (size_t i = 0; i < count * columns; i++)
+        matrix[i] = i < m->value_count ? (float)(m->gamma * m->vectors[i]) : 0;
+    for (size_t v = 0; v < count; v++)
         bias[v] = (float)m->coef0;
-    LN_TRY(keep_functions(call, matrix, m->vector_count, columns, &s->kernels));
+    LN_TRY(keep_functions(call, matrix, count, columns, &s->kernels));
     s->kernels.bias = bias;
     return LN_OK;
 }
@@ -198,14 +250,14 @@ static ln_status keep_sums(ln_call *call, machine *s)
     size_t n = m->class_count ? m->class_count - 1 : 1;
     for (size_t i = 0; i < sum_count(&s->model); i++) {
         size_t start = m->class_count ? m->class_starts[i] : 0;
-        size_t end = m->class_count ? m->class_starts[i + 1] : m->vector_count;
+        size_t end = m->class_count ? m->class_starts[i + 1] : kernel_count(m);
         float *matrix = take_matrix(call, n, end - start);
         if (!matrix)
             return ln_error_status();
         for (size_t f = 0; f < n; f++)
             for (size_t v = start; v < end; v++)
                 matrix[f * (end - start) + v - start] =
-                    (float)m->coefficients[f * m->vector_count + v];
+                    v < m->vector_count ? (float)m->coefficients[f * m->vector_count + v] : 0;
         LN_TRY(keep_functions(call, matrix, n, end - start, &s->sums[i]));
     }
     return LN_OK;
@@ -253,16 +305,14 @@ static ln_status open_rows(ln_call *call, const ln_svm_model *sizes, rows *r, si
     LN_TRY(ln_ml_table(call, 0, &row_count, &columns));
     *out_row_count = (size_t)row_count;
     *r = (rows){.call = call, .columns = (size_t)columns};
-    size_t kernels = is_linear(sizes) ? 0 : sizes->vector_count, sums = all_sums(sizes);
+    size_t kernels = is_linear(sizes) ? 0 : kernel_count(sizes), sums = all_sums(sizes);
     size_t most = BLOCK_FLOATS / (kernels + sums + 1);
     most = most < BLOCK_ROWS ? most : BLOCK_ROWS;
     r->count = most < 1 ? 1 : most < *out_row_count ? most : *out_row_count;
-    size_t squares = sizes->kind == LN_SVM_POLY && sizes->degree == 3 ? r->count * kernels : 0;
     r->kernels = ln_call_scratch(call, r->count * kernels + 1, sizeof *r->kernels);
-    r->squares = ln_call_scratch(call, squares + 1, sizeof *r->squares);
     r->sums = ln_call_scratch(call, r->count * sums + 1, sizeof *r->sums);
     r->functions = ln_call_scratch(call, ln_svm_function_count(sizes), sizeof *r->functions);
-    if (!r->kernels || !r->squares || !r->sums || !r->functions)
+    if (!r->kernels || !r->sums || !r->functions)
         return ln_error_status();
     if (ln_call_is_counting(call))
         return LN_OK;
@@ -286,17 +336,20 @@ static void multiply(size_t count, const float *a, const float *b, float *to)
     ln_binary_f32(ln_cpu_isa_get(), &args, NULL);
 }
 
-// Small whole powers are products; `squares` has room for as many.
-static void raise(float *x, size_t count, double degree, float *squares)
+// Small integer powers are products, of as many at a time as stay in the nearest cache.
+static void raise(float *x, size_t count, double degree)
 {
-    float power = (float)degree;
+    float power = (float)degree, squares[POWER_FLOATS];
     if (degree != 2 && degree != 3) {
         ln_power_f32(ln_cpu_isa_get(), count, x, 1, &power, 0, x);
         return;
     }
-    multiply(count, x, x, degree == 2 ? x : squares);
-    if (degree == 3)
-        multiply(count, squares, x, x);
+    for (size_t done = 0; done < count; done += POWER_FLOATS) {
+        size_t part = ln_min(count - done, POWER_FLOATS);
+        multiply(part, x + done, x + done, degree == 2 ? x + done : squares);
+        if (degree == 3)
+            multiply(part, squares, x + done, x + done);
+    }
 }
 
 // The sums of `count` rows from `first` on.
@@ -312,11 +365,11 @@ static void compute_sums(const rows *r, size_t first, size_t count)
     ln_act act = m->kind == LN_SVM_SIGMOID ? LN_ACT_TANH : LN_ACT_NONE;
     compute(r->call, &s->kernels, act, count, x, r->columns, r->kernels);
     if (m->kind == LN_SVM_POLY)
-        raise(r->kernels, count * m->vector_count, m->degree, r->squares);
+        raise(r->kernels, count * s->kernels.count, m->degree);
     float *sums = r->sums;
     for (size_t i = 0; i < sum_count(&s->model); i++) {
         size_t start = m->class_count ? m->class_starts[i] : 0;
-        compute(r->call, &s->sums[i], LN_ACT_NONE, count, r->kernels + start, m->vector_count,
+        compute(r->call, &s->sums[i], LN_ACT_NONE, count, r->kernels + start, s->kernels.count,
                 sums);
         sums += count * s->sums[i].count;
     }
