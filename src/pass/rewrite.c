@@ -125,12 +125,13 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
     return LN_OK;
 }
 
+// Constants are there when a run begins, whatever the arch.
 bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule)
 {
     for (size_t i = 0; i < rule->result_count; i++) {
         const ln_rule_op *op = &rule->result[i];
-        if (!op->is_alias && ln_rule_steps(op->optype) > 0 &&
-            !ln_pass_has_variant(arch, op->optype))
+        bool runs = !op->is_alias && !ln_streq(op->optype, "create");
+        if (runs && ln_rule_steps(op->optype) > 0 && !ln_pass_has_variant(arch, op->optype))
             return false;
     }
     return true;

@@ -185,6 +185,26 @@ TEST(support_vectors_vote)
     close_run(ctx);
 }
 
+// In f32 the second vector would be lost beside the first one.
+TEST(vectors_of_a_linear_kernel_are_added_up_in_double)
+{
+#define CANCELLING "coefficients=[16777216, 1, -16777216], support_vectors=[1, 1, 1], n_supports=3"
+    static const char *const targets[] = {"ref", "cpu"};
+    static const char text[] = REALS("x", "TL_FLOAT", "[2, 1]", "[3, -0.5]") //
+        "ml_SVMRegressor(X=x | Y=y | " CANCELLING ", rho=[0.25]);\n"
+        "ml_SVMRegressor(X=x | Y=o | " CANCELLING ", rho=[0], one_class=1);\n";
+    CHECK_OK(ln_arch_init());
+    for (int t = 0; t < 2; t++) {
+        ln_context *ctx = load_text(text, targets[t]);
+        CHECK_OK(ln_context_run(ctx));
+        check_numbers(ctx, "y", TL_FLOAT, 2, DIMS(2, 1), NUMBERS(3.25, -0.25));
+        check_numbers(ctx, "o", TL_FLOAT, 2, DIMS(2, 1), NUMBERS(1, -1));
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+#undef CANCELLING
+}
+
 TEST(a_machine_has_all_that_it_needs)
 {
     check_fails(ROWS
@@ -463,8 +483,8 @@ TEST_LIST(features_are_scaled_replaced_and_told_from_a_threshold,
           labels_that_do_not_fit_are_refused, numbers_of_a_run_become_texts,
           linear_functions_decide_between_classes,
           coefficients_that_no_function_has_are_left_out_with_one_warning, support_vectors_vote,
-          a_machine_has_all_that_it_needs, leaves_vote_for_targets, leaves_vote_for_classes,
-          votes_for_one_of_two_classes, one_score_of_two_classes_becomes_two,
-          nodes_and_leaves_may_be_listed_apart, trees_that_lie_are_refused, rows_become_maps,
-          maps_become_rows, maps_have_decimal_points_whatever_the_locale,
-          texts_that_are_no_numbers_are_refused)
+          vectors_of_a_linear_kernel_are_added_up_in_double, a_machine_has_all_that_it_needs,
+          leaves_vote_for_targets, leaves_vote_for_classes, votes_for_one_of_two_classes,
+          one_score_of_two_classes_becomes_two, nodes_and_leaves_may_be_listed_apart,
+          trees_that_lie_are_refused, rows_become_maps, maps_become_rows,
+          maps_have_decimal_points_whatever_the_locale, texts_that_are_no_numbers_are_refused)

@@ -279,6 +279,11 @@ CASES = [
      "create(| dst=y_bias | dtype=TL_FLOAT, dims=[2], data=[1, 2]);\n"
      "linear(src=x, weight=y_weight, bias=y_bias | dst=y | transB=1, act=sigmoid);",
      f"ml_LinearRegressor(X=x | Y=y | coefficients={FUNCTIONS}, intercepts=[1, 2], targets=2, post_transform=LOGISTIC);"),
+    ("a support vector machine that is linear", ROWS,
+     "create(| dst=y_weight | dtype=TL_FLOAT, dims=[1, 5], data=[1, -2, 0.5, 3, -1]);\n"
+     "create(| dst=y_bias | dtype=TL_FLOAT, dims=[1], data=[0.25]);\n"
+     "linear(src=x, weight=y_weight, bias=y_bias | dst=y | transB=1, act=sigmoid);",
+     "ml_SVMRegressor(X=x | Y=y | coefficients=[1, -2, 0.5, 3, -1], rho=[0.25], post_transform=LOGISTIC);"),
     ("linear classes", ROWS,
      f"create(| dst=c_weight | dtype=TL_FLOAT, dims=[2, 5], data={FUNCTIONS});\n"
      "create(| dst=c_bias | dtype=TL_FLOAT, dims=[2], data=[1, 2]);\n"

@@ -19,8 +19,10 @@ import sys
 import tempfile
 
 REWRITE = re.compile(r"firing (\d+): (?:core|fold|settle): (\S+) \[\w+\] at '([^']*)'")
-# The type of a statement in IL.
-TYPE = re.compile(r"^(?:[\w.\-/]+: )?(\w+)\(", re.MULTILINE)
+# The type of a statement in IL, its inputs and its outputs; what an argument says; a name in a model.
+STATEMENT = re.compile(r"^(?:[\w.\-/]+: )?(\w+)\(([^|\n]*)\|([^|\n]*)", re.MULTILINE)
+ARGUMENT = re.compile(r"=\s*([\w.\-/]+)")
+WORD = re.compile(r"[\w.\-/]+")
 # One operator under two names: the core has one type for them; or what stays on ref of one that becomes several.
 SAME = {"Clip_ref": "act_ref", "Abs_ref": "act_ref", "Neg_ref": "act_ref", "Sqrt_ref": "act_ref",
         "Add_ref": "elew_ref", "Sub_ref": "elew_ref", "Mul_ref": "elew_ref", "Div_ref": "elew_ref",
@@ -100,6 +102,22 @@ def models():
 
 # ---- The count ----
 
+def run_each_time(lowered, model):
+    """The types of the statements of `lowered`, less those that read nothing but constants which rewrites made of
+    parameters: such are computed once, when a model is loaded. Constants of the model itself may be its inputs here."""
+    named = {name for line in model.splitlines() if not line.startswith("//") for name in WORD.findall(line)}
+    once, types = set(), []
+    for op, inputs, outputs in STATEMENT.findall(lowered):
+        made = ARGUMENT.findall(outputs)
+        read = ARGUMENT.findall(inputs)
+        is_made_here = op == "create_ref" and not named & set(made)
+        if is_made_here or (read and once.issuperset(read)):
+            once.update(made)
+        else:
+            types.append(op)
+    return types
+
+
 def lower(lightnet, path, skipped=None):
     """(types of the operators on `ref`, rewrites), or (None, message) if the model is refused."""
     arguments = [lightnet, "opt", "--verbose", "-o", "-", str(path)]
@@ -108,7 +126,7 @@ def lower(lightnet, path, skipped=None):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         return None, done.stderr
-    types = collections.Counter(SAME.get(t, t) for t in TYPE.findall(done.stdout))
+    types = collections.Counter(SAME.get(t, t) for t in run_each_time(done.stdout, path.read_text()))
     found = collections.Counter({t: n for t, n in types.items() if t.endswith("_ref") and t not in FREE})
     return found, REWRITE.findall(done.stderr)
 

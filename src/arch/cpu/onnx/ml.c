@@ -2,10 +2,11 @@
 // Support vector machines in f32: all their functions of many rows are products with packed
 // matrices.
 //
-// A machine whose kernel is linear is linear itself: its vectors are added up, times their
-// coefficients, when the model is loaded. Of the others the kernels are one product, with gamma in
-// the vectors and coef0 as bias, and the sums over the vectors of each class another. Their
-// distances from the vectors are left to `ref`: a product would cancel digits.
+// A classifier whose kernel is linear is linear itself: its vectors are added up, times their
+// coefficients, when the model is loaded; rules do the same of a regressor. Of the others the
+// kernels are one product, with gamma in the vectors and coef0 as bias, and the sums over the
+// vectors of each class another. Their distances from the vectors are left to `ref`: a product
+// would cancel digits.
 
 #include "arch/cpu/functions.h"
 
@@ -190,13 +191,9 @@ static void round_function(double *function, size_t columns, float *to)
     memset(function, 0, columns * sizeof *function);
 }
 
-// The functions of a machine with a linear kernel, one after another; `function` is zeros.
+// The functions of a classifier with a linear kernel, one after another; `function` is zeros.
 static void add_up_linear(const ln_svm_model *m, size_t columns, double *function, float *matrix)
 {
-    if (m->class_count == 0) {
-        add_vectors(m, columns, m->coefficients, 0, m->vector_count, function);
-        round_function(function, columns, matrix);
-    }
     const size_t *starts = m->class_starts;
     for (size_t i = 0; i + 1 < m->class_count; i++) {
         for (size_t j = i + 1; j < m->class_count; j++, matrix += columns) {
@@ -290,12 +287,22 @@ static ln_status prepare_ml_svm_classifier(ln_call *call, machine *s)
 
 LN_PREPARE(ln_cpu_prepare_ml_svm_classifier, machine, prepare_ml_svm_classifier)
 
-ln_status ln_cpu_accepts_ml_svm(ln_call *call)
+ln_status ln_cpu_accepts_ml_svm_classifier(ln_call *call)
 {
     const char *kernel = ln_call_string(call, "kernel_type");
     if (kernel && strcmp(kernel, "RBF") == 0)
         return ln_call_fail(call, LN_UNSUPPORTED, "is for products of vectors here");
     return accepts_floats(call);
+}
+
+// Linear ones are the core's; those that no rule says are left to `ref`.
+ln_status ln_cpu_accepts_ml_svm_regressor(ln_call *call)
+{
+    const char *kernel = ln_call_string(call, "kernel_type");
+    bool is_linear = kernel && strcmp(kernel, "LINEAR") == 0;
+    if (is_linear || ln_call_int(call, "n_supports") == 0)
+        return ln_call_fail(call, LN_UNSUPPORTED, "is for kernels that are not linear here");
+    return ln_cpu_accepts_ml_svm_classifier(call);
 }
 
 // `sizes` are those of the model.
