@@ -36,6 +36,7 @@
 #include "ir/scratch.h"
 #include "op/call_prepare.h"
 #include "run/run.h"
+#include "tensor/meter.h"
 
 // ---- Steps ----
 
@@ -349,7 +350,9 @@ ln_status ln_context_need_meter(ln_context *ctx, const ln_context *planned_ctx)
     if (!meter)
         return LN_NO_MEMORY;
     ln_scratch_free_kept(ctx);
+    ln_meter_keep_at_most(ctx->meter, 0);
     ln_meter_release(ctx->meter); // objects of an earlier load may still be charged to it
+    ln_meter_keep_at_most(meter, ln_scratch_max_kept(limit));
     ctx->meter = meter;
     return LN_OK;
 }
@@ -450,6 +453,7 @@ void ln_context_unload(ln_context *ctx)
     if (!ctx || ctx->state != LN_CONTEXT_LOADED)
         return;
     ln_context_unload_alone(ctx);
+    ln_meter_keep_at_most(ctx->meter, 0);
     if (ctx->plans)
         ctx->plans->unload(ctx->plans, ctx);
 }

@@ -17,6 +17,7 @@
 #include "ir/phase.h"
 #include "ir/scratch.h"
 #include "ir/writes.h"
+#include "tensor/meter.h"
 
 // ---- Life ----
 
@@ -108,6 +109,7 @@ void ln_context_forget(ln_context *ctx)
     ln_attached_release(ctx->attached);
     ctx->attached = NULL;
     ln_scratch_free_kept(ctx);
+    ln_meter_keep_at_most(ctx->meter, 0); // values that the program holds on to keep the meter
     ln_meter_release(ctx->meter);
     ctx->meter = NULL;
     ln_meter_release(ctx->known_meter);

@@ -15,7 +15,7 @@
 #include "tensor/meter.h"
 
 // What is kept at most: so many bytes, and such a fraction of the memory limit.
-#define MAX_KEPT_BYTES    ((size_t)16 << 20)
+#define MAX_KEPT_BYTES    ((size_t)64 << 20)
 #define MAX_KEPT_FRACTION 16
 
 // What ln_alloc_aligned adds.
@@ -99,13 +99,18 @@ ln_scratch *ln_scratch_take_new(ln_context *ctx, size_t byte_count)
     return allocate(ctx ? ln_context_root(ctx) : NULL, byte_count);
 }
 
+size_t ln_scratch_max_kept(size_t limit_byte_count)
+{
+    size_t most = limit_byte_count / MAX_KEPT_FRACTION;
+    return most < MAX_KEPT_BYTES ? most : MAX_KEPT_BYTES;
+}
+
 // Before a model is loaded there is nothing to charge, and no next call soon.
 static bool is_worth_keeping(const ln_context *root, const ln_scratch *block)
 {
     if (!root || !root->meter || block->meter != root->meter)
         return false;
-    size_t most = root->limits.memory_byte_count / MAX_KEPT_FRACTION;
-    most = most < MAX_KEPT_BYTES ? most : MAX_KEPT_BYTES;
+    size_t most = ln_scratch_max_kept(root->limits.memory_byte_count);
     size_t bytes = charge_of(block->byte_count);
     return bytes <= most && root->scratch_byte_count <= most - bytes;
 }

@@ -29,6 +29,10 @@ void ln_scratch_give(ln_context *ctx, ln_scratch *block);
 // Frees a block that is not to be kept. NULL is fine.
 void ln_scratch_free(ln_scratch *block);
 
+// How much a context keeps at most for its next call, of a memory limit of so many bytes: that of
+// workspace, and as much again for values.
+size_t ln_scratch_max_kept(size_t limit_byte_count);
+
 // Frees what a context keeps.
 void ln_scratch_free_kept(ln_context *ctx);
 

@@ -348,6 +348,7 @@ static void destroy(ln_call *call)
     ln_call_release_scratch(call);
     ln_call_drop_prepared(call);
     ln_call_release_captured(call);
+    ln_free(call->captured);
     ln_free(call);
 }
 

@@ -89,13 +89,13 @@ static ln_status take_captured(ln_call *call, const char *name, ln_object **out_
     return LN_OK;
 }
 
+// The list itself stays for the next call.
 void ln_call_release_captured(ln_call *call)
 {
-    for (int i = 0; i < call->captured_count; i++)
+    for (int i = 0; i < call->captured_count; i++) {
         ln_object_release(call->captured[i]);
-    ln_free(call->captured);
-    call->captured = NULL;
-    call->captured_count = 0;
+        call->captured[i] = NULL;
+    }
 }
 
 static ln_status set_inputs(ln_call *call, ln_context *graph, int in_count, ln_object *const *ins)

@@ -1,105 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted, immutable values: tensors, sequences, optionals, maps; and the meters they are charged
-// to.
+// Counted, immutable values: tensors, sequences, optionals, maps.
 //
-// A model may nest containers as deep as it likes, so an object is taken apart with a list of what
-// has lost its last holder, never by recursion.
+// An object is one block with all that is its own, but for strings, so that a meter can keep it for
+// the next object of that size. A model may nest containers as deep as it likes, so an object is
+// taken apart with a list of what has lost its last holder, never by recursion.
 
 #include <lightnet/object.h>
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
 
 #include "base/checked.h"
 #include "tensor/meter.h"
+#include "tensor/object.h"
 
-// ---- Meters ----
-
-struct ln_meter {
-    atomic_size_t holders;
-    atomic_size_t bytes;
-    atomic_size_t peak;
-    size_t limit;
-};
-
-ln_meter *ln_meter_create(size_t limit)
-{
-    ln_meter *meter = ln_alloc(sizeof *meter);
-    if (!meter)
-        return NULL;
-    atomic_init(&meter->holders, 1);
-    atomic_init(&meter->bytes, 0);
-    atomic_init(&meter->peak, 0);
-    meter->limit = limit;
-    return meter;
-}
-
-ln_meter *ln_meter_retain(ln_meter *meter)
-{
-    if (meter)
-        atomic_fetch_add_explicit(&meter->holders, 1, memory_order_relaxed);
-    return meter;
-}
-
-void ln_meter_release(ln_meter *meter)
-{
-    if (meter && atomic_fetch_sub_explicit(&meter->holders, 1, memory_order_acq_rel) == 1)
-        ln_free(meter);
-}
-
-size_t ln_meter_bytes(const ln_meter *meter)
-{
-    return meter ? atomic_load(&meter->bytes) : 0;
-}
-
-size_t ln_meter_peak(const ln_meter *meter)
-{
-    return meter ? atomic_load(&meter->peak) : 0;
-}
-
-void ln_meter_reset_peak(ln_meter *meter)
-{
-    if (meter)
-        atomic_store(&meter->peak, atomic_load(&meter->bytes));
-}
-
-bool ln_meter_take(ln_meter *meter, size_t byte_count)
-{
-    size_t before = atomic_load(&meter->bytes), after;
-    do {
-        if (!ln_size_add(before, byte_count, &after) || after > meter->limit)
-            return false;
-    } while (!atomic_compare_exchange_weak(&meter->bytes, &before, after));
-
-    size_t peak = atomic_load(&meter->peak);
-    while (after > peak && !atomic_compare_exchange_weak(&meter->peak, &peak, after))
-        continue;
-    return true;
-}
-
-size_t ln_meter_block(size_t byte_count)
-{
-    // A word for the size, then the next multiple of 16, and 32 at least: glibc's, and no other
-    // takes much more.
-    size_t rounded;
-    if (!ln_size_add(byte_count, sizeof(size_t) + 15, &rounded))
-        return SIZE_MAX;
-    rounded &= ~(size_t)15;
-    return rounded < 32 ? 32 : rounded;
-}
-
-size_t ln_meter_left(const ln_meter *meter)
-{
-    return meter ? meter->limit - ln_meter_bytes(meter) : SIZE_MAX;
-}
-
-void ln_meter_give_back(ln_meter *meter, size_t byte_count)
-{
-    atomic_fetch_sub(&meter->bytes, byte_count);
-}
+// ---- Charging ----
 
 static ln_status meter_charge(ln_meter *meter, size_t byte_count)
 {
@@ -110,7 +27,7 @@ static ln_status meter_charge(ln_meter *meter, size_t byte_count)
         "%zu bytes beside %zu are over the %zu that the memory limit leaves to values of "
         "dynamic shape and workspace; raise the limit (`--budget=BYTES`, or `ln_limits` in a "
         "program), or take a smaller input",
-        byte_count, ln_meter_bytes(meter), meter->limit);
+        byte_count, ln_meter_bytes(meter), ln_meter_bytes(meter) + ln_meter_left(meter));
 }
 
 static void meter_discharge(ln_meter *meter, size_t byte_count)
@@ -127,41 +44,59 @@ struct ln_object {
     tl_dtype elem_dtype;
     ln_meter *meter;      // NULL: nobody is charged
     size_t charged_bytes; // to the meter
-    tl_tensor *tensor;    // of a tensor
+    size_t byte_count;    // of the object's block
+    tl_tensor *tensor;    // of a tensor: in the block, with its dimensions
     ln_object *base;      // retained: the tensor whose data this one shares
     ln_object *next_dead; // while it is taken apart
     size_t item_count;
     ln_object *items[]; // retained; the one of an optional may be NULL
 };
 
-// A tensor with its shape, without elements.
-#define TENSOR_BYTES (sizeof(tl_tensor) + (TL_MAXDIM + 1) * sizeof(int))
+// Elements begin at such a multiple of bytes in the block of their object.
+#define DATA_ALIGN 16
 
-// An object with capacity for items that are not there yet, charged with what it and
-// `other_bytes`, its other blocks, take.
+// A kept block may be so much longer than an object needs, as a fraction of that.
+#define SLACK_DIVISOR 4
+
+// A block of zeros, charged to the meter; *out_byte_count is its length.
+static ln_object *take_block(ln_meter *meter, size_t size, size_t *out_byte_count)
+{
+    ln_object *block = ln_meter_reuse(meter, size, size + size / SLACK_DIVISOR, out_byte_count);
+    if (meter_charge(meter, ln_meter_block(*out_byte_count)) != LN_OK) {
+        ln_free(block);
+        return NULL;
+    }
+    if (block) {
+        memset(block, 0, size);
+        return block;
+    }
+    block = ln_alloc(size);
+    if (!block)
+        meter_discharge(meter, ln_meter_block(size));
+    return block;
+}
+
+// An object with capacity for items that are not there yet, and with `other_bytes` after them.
 static ln_object *object_create(ln_object_kind kind, tl_dtype elem_dtype, size_t item_count,
                                 size_t other_bytes, ln_meter *meter)
 {
-    size_t size, charged;
+    size_t size, byte_count;
     if (!ln_size_mul(item_count, sizeof(ln_object *), &size) ||
-        !ln_size_add(size, sizeof(ln_object), &size) ||
-        !ln_size_add(ln_meter_block(size), other_bytes, &charged)) {
+        !ln_size_add(size, sizeof(ln_object), &size) || !ln_size_add(size, other_bytes, &size) ||
+        ln_meter_block(size) == SIZE_MAX) {
         ln_fail(LN_LIMIT, "an object of %zu items and %zu bytes is too large", item_count,
                 other_bytes);
         return NULL;
     }
-    if (meter_charge(meter, charged) != LN_OK)
+    ln_object *object = take_block(meter, size, &byte_count);
+    if (!object)
         return NULL;
-    ln_object *object = ln_alloc(size);
-    if (!object) {
-        meter_discharge(meter, charged);
-        return NULL;
-    }
     atomic_init(&object->holders, 1);
     object->kind = kind;
     object->elem_dtype = elem_dtype;
     object->meter = ln_meter_retain(meter);
-    object->charged_bytes = charged;
+    object->charged_bytes = ln_meter_block(byte_count);
+    object->byte_count = byte_count;
     object->item_count = item_count;
     return object;
 }
@@ -182,19 +117,47 @@ static void let_go(ln_object *object, ln_object **dead)
     *dead = object;
 }
 
-static void free_tensor(ln_object *object)
+// The block of a string: all that an allocator would give for it, so that its length tells it.
+static size_t string_block_bytes(size_t len)
 {
-    tl_tensor *tensor = object->tensor;
-    if (!tensor)
+    return ln_meter_block(len + 1) - sizeof(size_t);
+}
+
+// A string of which nothing but the end is set. The meter is charged by whoever takes it.
+static char *take_string(ln_meter *meter, size_t len)
+{
+    size_t byte_count = string_block_bytes(len);
+    char *string = ln_meter_reuse(meter, byte_count, byte_count, &byte_count);
+    if (!string)
+        string = ln_alloc(byte_count);
+    if (string)
+        string[len] = 0;
+    return string;
+}
+
+static void give_string(ln_meter *meter, char *string)
+{
+    if (string && !ln_meter_keep(meter, string, string_block_bytes(strlen(string))))
+        ln_free(string);
+}
+
+static void free_strings(ln_object *object)
+{
+    const tl_tensor *tensor = object->tensor;
+    if (!tensor || tensor->dtype != TL_STRING || object->base)
         return;
-    if (object->base) {
-        tl_tensor_free(tensor);
-        return;
-    }
-    char **strings = tensor->dtype == TL_STRING ? tensor->data : NULL;
-    for (int i = 0; strings && i < tensor->len; i++)
-        ln_free(strings[i]);
-    tl_tensor_free_data_too(tensor);
+    char **strings = tensor->data;
+    for (int i = 0; i < tensor->len; i++)
+        give_string(object->meter, strings[i]);
+}
+
+static void give_block(ln_object *object)
+{
+    ln_meter *meter = object->meter;
+    meter_discharge(meter, object->charged_bytes);
+    if (!ln_meter_keep(meter, object, object->byte_count))
+        ln_free(object);
+    ln_meter_release(meter);
 }
 
 void ln_object_release(ln_object *object)
@@ -206,15 +169,34 @@ void ln_object_release(ln_object *object)
         dead = current->next_dead;
         for (size_t i = 0; i < current->item_count; i++)
             let_go(current->items[i], &dead);
-        free_tensor(current);
+        free_strings(current);
         let_go(current->base, &dead);
-        meter_discharge(current->meter, current->charged_bytes);
-        ln_meter_release(current->meter);
-        ln_free(current);
+        give_block(current);
     }
 }
 
 // ---- Tensors ----
+
+// An object with a tensor that has no elements yet; *out_data is where `byte_count` bytes may be.
+static ln_object *tensor_create(tl_dtype dtype, int ndim, const int *dims, size_t byte_count,
+                                ln_meter *meter, void **out_data)
+{
+    size_t data_at = sizeof(tl_tensor) + (size_t)ndim * sizeof *dims + sizeof(ln_object);
+    data_at = (data_at + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
+    size_t other_bytes;
+    if (!ln_size_add(byte_count, data_at - sizeof(ln_object), &other_bytes))
+        other_bytes = SIZE_MAX; // refused below
+    ln_object *object = object_create(LN_OBJECT_TENSOR, dtype, 0, other_bytes, meter);
+    if (!object)
+        return NULL;
+    tl_tensor *tensor = (tl_tensor *)(object + 1);
+    *tensor = (tl_tensor){.dtype = dtype, .ndim = ndim, .dims = (int *)(tensor + 1)};
+    if (ndim > 0)
+        memcpy(tensor->dims, dims, (size_t)ndim * sizeof *dims);
+    object->tensor = tensor;
+    *out_data = (char *)object + data_at;
+    return object;
+}
 
 ln_object *ln_object_new_tensor(tl_dtype dtype, int ndim, const int *dims, ln_meter *meter)
 {
@@ -231,17 +213,12 @@ ln_object *ln_object_new_tensor(tl_dtype dtype, int ndim, const int *dims, ln_me
         ln_fail(LN_LIMIT, "%d elements of %s are too large", len, tl_dtype_title(dtype));
         return NULL;
     }
-    size_t blocks;
-    if (!ln_size_add(ln_meter_block(byte_count), ln_meter_block(TENSOR_BYTES), &blocks))
-        blocks = SIZE_MAX; // refused below
-    ln_object *object = object_create(LN_OBJECT_TENSOR, dtype, 0, blocks, meter);
+    void *data;
+    ln_object *object = tensor_create(dtype, ndim, dims, byte_count, meter, &data);
     if (!object)
         return NULL;
-    object->tensor = tl_tensor_zeros(ndim, dims, dtype);
-    if (!object->tensor) {
-        ln_object_release(object);
-        return NULL;
-    }
+    object->tensor->len = len;
+    object->tensor->data = data;
     return object;
 }
 
@@ -298,16 +275,13 @@ ln_object *ln_object_reshape(ln_object *object, int ndim, const int *dims)
                 tensor ? "a tensor" : "an object", tensor ? tensor->len : 0, len);
         return NULL;
     }
-    ln_object *view = object_create(LN_OBJECT_TENSOR, object->elem_dtype, 0,
-                                    ln_meter_block(TENSOR_BYTES), object->meter);
+    void *unused;
+    ln_object *view = tensor_create(tensor->dtype, ndim, dims, 0, object->meter, &unused);
     if (!view)
         return NULL;
     view->base = ln_object_retain(owner_of(object));
-    view->tensor = tl_tensor_create(tensor->data, ndim, dims, tensor->dtype);
-    if (!view->tensor) {
-        ln_object_release(view);
-        return NULL;
-    }
+    view->tensor->len = len;
+    view->tensor->data = tensor->data;
     return view;
 }
 
@@ -325,7 +299,7 @@ ln_status ln_object_set_string(ln_object *object, size_t index, const char *byte
     ln_object *owner = owner_of(object);
     size_t new_bytes = ln_meter_block(len + 1);
     LN_TRY(meter_charge(owner->meter, new_bytes));
-    char *copy = ln_alloc(len + 1);
+    char *copy = take_string(owner->meter, len);
     if (!copy) {
         meter_discharge(owner->meter, new_bytes);
         return LN_NO_MEMORY;
@@ -334,7 +308,7 @@ ln_status ln_object_set_string(ln_object *object, size_t index, const char *byte
 
     char **slot = (char **)tensor->data + index;
     size_t old_bytes = *slot ? ln_meter_block(strlen(*slot) + 1) : 0;
-    ln_free(*slot);
+    give_string(owner->meter, *slot);
     *slot = copy;
     meter_discharge(owner->meter, old_bytes);
     owner->charged_bytes += new_bytes - old_bytes;
@@ -343,18 +317,22 @@ ln_status ln_object_set_string(ln_object *object, size_t index, const char *byte
 
 // ---- Containers ----
 
-// A container is charged to the meter of its first item.
-static ln_object *container_create(ln_object_kind kind, tl_dtype elem_dtype, size_t count,
-                                   ln_object *const *items)
+static ln_meter *meter_of(const ln_object *item)
 {
-    ln_meter *meter = count && items[0] ? items[0]->meter : NULL;
+    return item ? item->meter : NULL;
+}
+
+static ln_object *container_create(ln_object_kind kind, tl_dtype elem_dtype, size_t count,
+                                   ln_object *const *items, ln_meter *meter)
+{
     ln_object *object = object_create(kind, elem_dtype, count, 0, meter);
     for (size_t i = 0; object && i < count; i++)
         object->items[i] = ln_object_retain(items[i]);
     return object;
 }
 
-ln_object *ln_object_new_sequence(tl_dtype elem_dtype, size_t count, ln_object *const *items)
+ln_object *ln_object_make_sequence(tl_dtype elem_dtype, size_t count, ln_object *const *items,
+                                   ln_meter *meter)
 {
     if (!tl_size_of(elem_dtype) || (count && !items)) {
         ln_fail(LN_INVALID, "a sequence needs a dtype and its items");
@@ -368,12 +346,23 @@ ln_object *ln_object_new_sequence(tl_dtype elem_dtype, size_t count, ln_object *
             return NULL;
         }
     }
-    return container_create(LN_OBJECT_SEQUENCE, elem_dtype, count, items);
+    return container_create(LN_OBJECT_SEQUENCE, elem_dtype, count, items, meter);
+}
+
+ln_object *ln_object_new_sequence(tl_dtype elem_dtype, size_t count, ln_object *const *items)
+{
+    return ln_object_make_sequence(elem_dtype, count, items,
+                                   count && items ? meter_of(items[0]) : NULL);
+}
+
+ln_object *ln_object_make_optional(ln_object *item, ln_meter *meter)
+{
+    return container_create(LN_OBJECT_OPTIONAL, TL_DTYPE_INVALID, 1, &item, meter);
 }
 
 ln_object *ln_object_new_optional(ln_object *item)
 {
-    return container_create(LN_OBJECT_OPTIONAL, TL_DTYPE_INVALID, 1, &item);
+    return ln_object_make_optional(item, meter_of(item));
 }
 
 ln_object *ln_object_new_map(ln_object *keys, ln_object *values)
@@ -383,7 +372,8 @@ ln_object *ln_object_new_map(ln_object *keys, ln_object *values)
         ln_fail(LN_INVALID, "a map needs a tensor of keys and one of as many values");
         return NULL;
     }
-    return container_create(LN_OBJECT_MAP, TL_DTYPE_INVALID, 2, (ln_object *[]){keys, values});
+    return container_create(LN_OBJECT_MAP, TL_DTYPE_INVALID, 2, (ln_object *[]){keys, values},
+                            meter_of(keys));
 }
 
 // ---- Asking ----

@@ -3,6 +3,7 @@
 
 #include <lightnet/object.h>
 
+#include <pthread.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -171,6 +172,108 @@ TEST(what_is_charged_is_what_the_blocks_take)
     CHECK_EQ(ln_meter_left(NULL), SIZE_MAX);
 }
 
+// ---- Blocks that a meter keeps ----
+
+TEST(what_was_let_go_is_used_again)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_meter_keep_at_most(meter, 10000);
+    test_oom counter;
+    for (int round = 0; round < 3; round++) {
+        test_oom_start(&counter, SIZE_MAX);
+        ln_object *vector = new_vector(100, meter);
+        ln_object *words = ln_object_new_tensor(TL_STRING, 1, (int[]){3}, meter);
+        CHECK_OK(ln_object_set_string(words, 0, "a word of some length", 21));
+        CHECK_OK(ln_object_set_string(words, 0, "another", 7));
+        CHECK_NULL(((char **)ln_object_tensor(words)->data)[2]); // zeros, as new
+        ln_object_release(vector);
+        ln_object_release(words);
+        test_oom_stop();
+        CHECK_EQ(counter.requests > 0, round == 0);
+        CHECK_EQ(ln_meter_bytes(meter), 0);
+        CHECK(ln_meter_kept_bytes(meter) > 400);
+    }
+    ln_meter_keep_at_most(meter, 0);
+    CHECK_EQ(ln_meter_kept_bytes(meter), 0);
+    ln_object_release(new_vector(100, meter));
+    CHECK_EQ(ln_meter_kept_bytes(meter), 0);
+    ln_meter_release(meter);
+}
+
+static size_t requests_for(int len, ln_meter *meter)
+{
+    test_oom counter;
+    test_oom_start(&counter, SIZE_MAX);
+    ln_object_release(new_vector(len, meter));
+    test_oom_stop();
+    return counter.requests;
+}
+
+TEST(a_kept_block_may_be_a_little_longer_than_needed)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_meter_keep_at_most(meter, 10000);
+    CHECK_EQ(requests_for(200, meter), 1);
+    CHECK_EQ(requests_for(190, meter), 0);
+    CHECK_EQ(requests_for(200, meter), 0); // it has stayed as long as it was
+    CHECK_EQ(requests_for(20, meter), 1);
+    CHECK_EQ(requests_for(201, meter), 1);
+    ln_meter_release(meter);
+}
+
+// What sizes leave behind that do not come again makes way for those that do.
+TEST(kept_blocks_stay_within_their_bound)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_meter_keep_at_most(meter, 20000);
+    for (int len = 1; len < 4000; len += 7) {
+        ln_object_release(new_vector(len, meter));
+        CHECK(ln_meter_kept_bytes(meter) > 0);
+        CHECK(ln_meter_kept_bytes(meter) <= 20000);
+    }
+    size_t kept = ln_meter_kept_bytes(meter);
+    ln_object_release(new_vector(10000, meter)); // alone above the bound
+    CHECK_EQ(ln_meter_kept_bytes(meter), kept);
+    ln_meter_release(meter);
+}
+
+TEST(kept_blocks_never_stand_in_the_way_of_the_limit)
+{
+    ln_meter *meter = ln_meter_create(100000);
+    ln_meter_keep_at_most(meter, 100000);
+    ln_object_release(new_vector(10000, meter));
+    CHECK(ln_meter_kept_bytes(meter) > 40000);
+    ln_object *large = new_vector(20000, meter);
+    CHECK_NOT_NULL(large);
+    CHECK(ln_meter_bytes(meter) + ln_meter_kept_bytes(meter) <= 100000);
+    ln_object_release(large);
+    ln_meter_release(meter);
+}
+
+static void *make_and_release(void *user)
+{
+    for (int i = 0; i < 2000; i++) {
+        ln_object *a = new_vector(1 + i % 50, user), *b = new_vector(1 + i % 7, user);
+        ln_object_release(a);
+        ln_object_release(b);
+    }
+    return NULL;
+}
+
+TEST(threads_share_what_a_meter_keeps)
+{
+    ln_meter *meter = ln_meter_create(SIZE_MAX);
+    ln_meter_keep_at_most(meter, 1000);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, make_and_release, meter), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    CHECK_EQ(ln_meter_bytes(meter), 0);
+    CHECK(ln_meter_kept_bytes(meter) <= 1000);
+    ln_meter_release(meter);
+}
+
 TEST(deep_nesting_is_taken_apart_without_a_deep_stack)
 {
     ln_object *object = ln_object_new_optional(NULL);
@@ -217,4 +320,7 @@ TEST_LIST(tensors_start_as_zeros_and_copies_are_apart,
           strings_are_copied_and_replaced, containers_hold_their_items,
           items_that_do_not_fit_are_refused, a_tensor_of_an_object_is_copied_as_that_object,
           a_meter_counts_refuses_and_remembers_its_peak, what_is_charged_is_what_the_blocks_take,
-          deep_nesting_is_taken_apart_without_a_deep_stack, every_allocation_may_fail)
+          what_was_let_go_is_used_again, a_kept_block_may_be_a_little_longer_than_needed,
+          kept_blocks_stay_within_their_bound, kept_blocks_never_stand_in_the_way_of_the_limit,
+          threads_share_what_a_meter_keeps, deep_nesting_is_taken_apart_without_a_deep_stack,
+          every_allocation_may_fail)

@@ -8,6 +8,7 @@
 
 #include "arch/ref/onnx/pieces.h"
 #include "tensor/elem.h"
+#include "tensor/object.h"
 
 enum { FIRST_CAPACITY = 16 };
 
@@ -97,8 +98,8 @@ ln_object *ln_run_stack_sequence(ln_run_stack *stack, size_t column, tl_dtype dt
     ln_object **items = column_items(stack, column, false);
     if (!items)
         return NULL;
-    return ln_object_new_sequence(stack->count ? ln_object_elem_dtype(items[0]) : dtype,
-                                  stack->count, items);
+    return ln_object_make_sequence(stack->count ? ln_object_elem_dtype(items[0]) : dtype,
+                                   stack->count, items, ln_call_meter(stack->call));
 }
 
 void ln_run_stack_clear(ln_run_stack *stack)

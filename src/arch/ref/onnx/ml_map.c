@@ -14,6 +14,7 @@
 #include "op/onnx/param_array.h"
 #include "op/prepare.h"
 #include "tensor/elem.h"
+#include "tensor/object.h"
 
 // *out_keys, *out_values = the tensors of the map that is input 0.
 static ln_status get_map(ln_call *call, const tl_tensor **out_keys, const tl_tensor **out_values)
@@ -269,8 +270,9 @@ ln_status ln_ref_ml_zip_map(ln_call *call)
     while (count < (size_t)rows && (maps[count] = row_map(call, table, (int)count, names)))
         count++;
     ln_object_release(names);
-    ln_object *sequence =
-        count == (size_t)rows ? ln_object_new_sequence(TL_FLOAT, count, maps) : NULL;
+    ln_object *sequence = count == (size_t)rows
+                              ? ln_object_make_sequence(TL_FLOAT, count, maps, ln_call_meter(call))
+                              : NULL;
     ln_ref_release_all(maps, count);
     return sequence ? give(call, sequence, LN_OK) : ln_error_status();
 }

@@ -7,6 +7,7 @@
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/pieces.h"
 #include "tensor/elem.h"
+#include "tensor/object.h"
 
 // Gives `object`, which may be NULL after a failure, as output 0.
 static ln_status give(ln_call *call, ln_object *object)
@@ -69,7 +70,7 @@ ln_status ln_ref_sequence_construct(ln_call *call)
     ln_object *sequence = NULL;
     if (made == count) {
         tl_dtype dtype = count ? ln_object_elem_dtype(items[0]) : TL_FLOAT;
-        sequence = ln_object_new_sequence(dtype, count, items);
+        sequence = ln_object_make_sequence(dtype, count, items, ln_call_meter(call));
     }
     ln_ref_release_all(items, made);
     return give(call, sequence);
@@ -80,7 +81,7 @@ ln_status ln_ref_sequence_empty(ln_call *call)
     tl_dtype dtype = TL_FLOAT;
     if (ln_call_has(call, "dtype"))
         LN_TRY(ln_call_dtype(call, "dtype", &dtype));
-    return give(call, ln_object_new_sequence(dtype, 0, NULL));
+    return give(call, ln_object_make_sequence(dtype, 0, NULL, ln_call_meter(call)));
 }
 
 ln_status ln_ref_sequence_insert(ln_call *call)
@@ -103,7 +104,7 @@ ln_status ln_ref_sequence_insert(ln_call *call)
     } else if (items) {
         for (size_t i = 0; i <= count; i++)
             items[i] = i == at ? item : ln_object_item(sequence, i - (i > at));
-        longer = ln_object_new_sequence(dtype, count + 1, items);
+        longer = ln_object_make_sequence(dtype, count + 1, items, ln_call_meter(call));
     }
     ln_object_release(item);
     return give(call, longer);
@@ -123,7 +124,8 @@ ln_status ln_ref_sequence_erase(ln_call *call)
         return ln_error_status();
     for (size_t i = 0; i + 1 < count; i++)
         items[i] = ln_object_item(sequence, i + (i >= at));
-    return give(call, ln_object_new_sequence(ln_object_elem_dtype(sequence), count - 1, items));
+    return give(call, ln_object_make_sequence(ln_object_elem_dtype(sequence), count - 1, items,
+                                              ln_call_meter(call)));
 }
 
 ln_status ln_ref_sequence_at(ln_call *call)
@@ -197,7 +199,9 @@ ln_status ln_ref_split_to_sequence(ln_call *call)
         if (!items[made])
             break;
     }
-    ln_object *sequence = made == count ? ln_object_new_sequence(src->dtype, count, items) : NULL;
+    ln_object *sequence =
+        made == count ? ln_object_make_sequence(src->dtype, count, items, ln_call_meter(call))
+                      : NULL;
     ln_ref_release_all(items, made);
     return give(call, sequence);
 }
@@ -227,11 +231,11 @@ ln_status ln_ref_concat_from_sequence(ln_call *call)
 ln_status ln_ref_optional(ln_call *call)
 {
     if (!ln_call_in(call, 0))
-        return give(call, ln_object_new_optional(NULL));
+        return give(call, ln_object_make_optional(NULL, ln_call_meter(call)));
     ln_object *item = ln_call_in_object(call, 0);
     if (!item)
         return ln_error_status();
-    ln_object *optional = ln_object_new_optional(item);
+    ln_object *optional = ln_object_make_optional(item, ln_call_meter(call));
     ln_object_release(item);
     return give(call, optional);
 }
