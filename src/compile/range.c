@@ -464,7 +464,7 @@ static ln_status fail_shape(const ln_range *range, const symbol_values values)
         snprintf(words + len, sizeof words - len, "%s%s=%d", i ? ", " : "", range->symbols[i].name,
                  values[i]);
     }
-    return ln_fail_prefix(words);
+    return ln_fail_prefix("%s", words);
 }
 
 // The plan of one shape, alone or, once envelopes are complete, with its envelope.
