@@ -282,6 +282,32 @@ TEST(the_paths_agree_bit_for_bit)
     }
 }
 
+// Many outputs of a channel go the general way, each alone the depthwise one.
+TEST(a_channel_with_many_outputs_gives_the_bits_of_each_output_alone)
+{
+    enum { IN = 9, KERNEL = 3, OUT = 5, COUNT = 20 };
+    float x[IN * IN], weight[COUNT * KERNEL * KERNEL], workspace[4096];
+    float together[COUNT * OUT * OUT], alone[COUNT * OUT * OUT];
+    fill_random(x, IN * IN);
+    fill_random(weight, COUNT * KERNEL * KERNEL);
+    FOR_EACH_ISA(isa)
+    {
+        ln_conv2d_f32_args args = {.shape = square(1, 1, 1, COUNT, IN, KERNEL, 2, 1, 1),
+                                   .x = x,
+                                   .weight = weight,
+                                   .y = together};
+        CHECK(ln_conv2d_f32_workspace(&args.shape) <= sizeof workspace);
+        ln_conv2d_f32(isa, &args, workspace);
+        args.shape.out_channels = 1;
+        for (int i = 0; i < COUNT; i++) {
+            args.weight = weight + i * KERNEL * KERNEL;
+            args.y = alone + i * OUT * OUT;
+            ln_conv2d_f32(isa, &args, workspace);
+        }
+        check_same_bits("outputs", isa, together, alone, COUNT * OUT * OUT);
+    }
+}
+
 TEST(shapes_that_cannot_be_run_are_refused)
 {
     static const size_t huge = (size_t)1 << 62;
@@ -324,4 +350,5 @@ TEST_LIST(results_are_right_around_the_panel, strides_dilations_padding_and_grou
           one_by_one_with_stride_or_padding_is_not_taken_for_a_product,
           empty_shapes_touch_nothing_or_give_the_bias,
           random_shapes_are_right_and_equal_on_all_instruction_sets, the_paths_agree_bit_for_bit,
+          a_channel_with_many_outputs_gives_the_bits_of_each_output_alone,
           shapes_that_cannot_be_run_are_refused)
