@@ -64,7 +64,7 @@ const ln_optimize_options *compile_flags_options(compile_flags *flags)
 int compile_flags_any(const compile_flags *flags)
 {
     return flags->options.rule_file_count > 0 || flags->options.skip_count > 0 ||
-           flags->options.tunes;
+           flags->options.tunes || flags->options.keeps_halves;
 }
 
 void say_firing(void *user, const ln_firing *firing)

@@ -144,6 +144,8 @@
     X(SKIP, "skip", 0, "LIST", OPTION_CALL, 0, "rewrites that are not to happen, such as 3,7-9") \
     X(TUNE, "tune", 0, NULL, OPTION_FLAG, 0, \
       "measure which algorithm is fastest for each convolution") \
+    X(KEEP_HALVES, "keep-halves", 0, NULL, OPTION_FLAG, 0, \
+      "round float16 and bfloat16 after each operator, as the model says, instead of computing them in floats") \
     X(VERBOSE, "verbose", 0, NULL, OPTION_FLAG, 0, \
       "list the rewrites: what the compiler changes, numbered") \
     /* What is said. */ \

@@ -110,6 +110,10 @@ struct ln_arch {
     /* Operators whose algorithm can be chosen by measuring (src/pass/choice.h); the last has a NULL
      * optype. NULL: none. */
     const struct ln_choice *choices;
+
+    /* 1: it computes floats faster than halves (TL_FLOAT16, TL_BFLOAT16), so models of halves are
+     * computed in floats between their inputs and outputs. */
+    int is_faster_in_floats;
 };
 typedef struct ln_arch ln_arch;
 

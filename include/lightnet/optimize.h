@@ -94,6 +94,11 @@ typedef struct ln_optimize_options {
     /* Convolutions take no Winograd algorithm, with the same firings: to tell a fault of its
      * kernels from one of the passes that bring convolutions to them. */
     int avoids_winograd;
+
+    /* Operators on halves (TL_FLOAT16, TL_BFLOAT16) round after each operator, as the model says.
+     * Else archs that are faster in floats compute such models in floats, and round at inputs,
+     * constants and outputs alone. */
+    int keeps_halves;
 } ln_optimize_options;
 
 /* Every pass, no files of rules, nothing skipped, no function called; the second form for

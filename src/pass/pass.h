@@ -77,6 +77,7 @@ ln_status ln_pass_expand_as_read(ln_compilation *compilation);
 
 ln_status ln_pass_dead(ln_compilation *compilation);
 ln_status ln_pass_core(ln_compilation *compilation);
+ln_status ln_pass_widen(ln_compilation *compilation);
 ln_status ln_pass_fold(ln_compilation *compilation);
 ln_status ln_pass_layout(ln_compilation *compilation);
 ln_status ln_pass_join(ln_compilation *compilation);

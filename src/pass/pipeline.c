@@ -25,6 +25,8 @@ static const ln_pass passes[] = {
     {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
     // What rules, layout and archs see from here on: one way to say each thing.
     {"core", "operators of LightNet's and ONNX's lists become those of the core", ln_pass_core},
+    // Before the rules, which join operators on floats.
+    {"widen", "halves are computed as floats, for archs that are faster so", ln_pass_widen},
     // Before lowering, so that one rule serves every arch.
     {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
     {"layout", "convolution stacks on channels-last images, for archs that are fastest so",

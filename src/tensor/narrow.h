@@ -52,6 +52,34 @@ static inline float ln_half_value(uint16_t half)
     return value;
 }
 
+// The binary16 nearest to `x`, as `ln_narrow_encode` without saturating.
+static inline uint16_t ln_half_nearest(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    bits &= 0x7fffffff;
+    if (bits >= 0x477ff000) // 65520 and more, or NaN
+        return (uint16_t)ln_narrow_encode((double)x, TL_FLOAT16, 0);
+    if (bits >= 0x38800000) // 2^-14: the exponent moves, and ties go to even
+        return sign | (uint16_t)((bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13);
+    float sum; // beside 0.5 the last bit is 2^-24
+    memcpy(&sum, &bits, sizeof sum);
+    sum += 0.5f;
+    memcpy(&bits, &sum, sizeof bits);
+    return sign | (uint16_t)(bits - 0x3f000000);
+}
+
+// The same for bfloat16.
+static inline uint16_t ln_bfloat_nearest(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return (uint16_t)ln_narrow_encode((double)x, TL_BFLOAT16, 0);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
 static inline float ln_bfloat_value(uint16_t upper)
 {
     uint32_t bits = (uint32_t)upper << 16;

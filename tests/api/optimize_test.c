@@ -267,13 +267,13 @@ TEST(each_pass_is_told)
 {
     CHECK_OK(ln_arch_init());
     seen_passes seen = see_passes(NULL, NULL, LN_OK, LN_OK);
-    CHECK_NOT_NULL(
-        strstr(seen.names,
-               "core fold layout settle join tune expand fuse combine subgraph scratch schedule "));
+    CHECK_NOT_NULL(strstr(
+        seen.names, "core widen fold layout settle join tune expand fuse combine subgraph scratch "
+                    "schedule "));
     CHECK_EQ(seen.op_counts[2], 8); // conv2d, and two folding operators for batchnorm and relu
     CHECK_STR_EQ(see_passes("expand,fold", NULL, LN_OK, LN_OK).names, "core fold expand ");
     CHECK_STR_EQ(see_passes(NULL, "expand", LN_OK, LN_OK).names,
-                 "dead core fold layout settle join tune expand ");
+                 "dead core widen fold layout settle join tune expand ");
     CHECK_STR_EQ(see_passes("combine,fold", "expand", LN_OK, LN_OK).names, "fold ");
     CHECK_STR_EQ(see_passes(NULL, NULL, LN_STATE, LN_STATE).names, "dead ");
     see_passes(NULL, "fould", LN_OK, LN_NOT_FOUND);

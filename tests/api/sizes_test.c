@@ -82,7 +82,7 @@ TEST(functions_without_a_size_are_there_for_linked_programs)
     CHECK_OK(ln_arch_init());
     ln_arch arch = toy;
     CHECK_OK((ln_arch_register)(&arch));
-    CHECK_PTR_EQ(ln_arch_find("toy"), &arch);
+    CHECK_NOT_NULL(ln_arch_find("toy")); // a copy: the structure has grown since
     CHECK_OK(ln_arch_unregister("toy"));
     CHECK_NEAR((ln_limits_default)().work, ln_limits_default().work, 0);
     CHECK_EQ((ln_optimize_options_default)().firing_limit, SIZE_MAX);

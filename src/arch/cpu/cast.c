@@ -6,6 +6,7 @@
 #include "arch/cpu/broadcast_rows.h"
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
+#include "tensor/narrow.h"
 
 typedef struct conversion {
     const void *src;
@@ -27,12 +28,16 @@ static int32_t whole32(double x)
     return x >= 0x1p31 ? INT32_MAX : x <= -0x1p31 ? INT32_MIN : (int32_t)x;
 }
 
-#define TO_REAL(type, x)  (type)(x)
-#define TO_WHOLE(type, x) (type)(x) // the low bits
-#define TO_INT32(type, x) whole32((double)(x))
-#define TO_INT64(type, x) whole64((double)(x))
-#define TO_BYTE(type, x)  (type)(uint64_t) whole64((double)(x)) // of an integer the low bits
-#define TO_BOOL(type, x)  (x) != 0
+#define TO_REAL(type, x)   (type)(x)
+#define TO_WHOLE(type, x)  (type)(x) // the low bits
+#define TO_INT32(type, x)  whole32((double)(x))
+#define TO_INT64(type, x)  whole64((double)(x))
+#define TO_BYTE(type, x)   (type)(uint64_t) whole64((double)(x)) // of an integer the low bits
+#define TO_BOOL(type, x)   (x) != 0
+#define OF_HALF(type, x)   ln_half_value(x)
+#define OF_BFLOAT(type, x) ln_bfloat_value(x)
+#define TO_HALF(type, x)   ln_half_nearest(x)
+#define TO_BFLOAT(type, x) ln_bfloat_nearest(x)
 
 #define DEFINE_CAST(from, to, from_type, to_type, convert)                                         \
     static void from##_to_##to(const void *self, size_t n, const size_t *at, const size_t *step,   \
@@ -55,6 +60,10 @@ static int32_t whole32(double x)
     X(FLOAT, UINT8, float, uint8_t, TO_BYTE)                                                       \
     X(FLOAT, INT8, float, int8_t, TO_BYTE)                                                         \
     X(FLOAT, BOOL, float, tl_bool, TO_BOOL)                                                        \
+    X(FLOAT, FLOAT16, float, uint16_t, TO_HALF)                                                    \
+    X(FLOAT, BFLOAT16, float, uint16_t, TO_BFLOAT)                                                 \
+    X(FLOAT16, FLOAT, uint16_t, float, OF_HALF)                                                    \
+    X(BFLOAT16, FLOAT, uint16_t, float, OF_BFLOAT)                                                 \
     X(DOUBLE, FLOAT, double, float, TO_REAL)                                                       \
     X(DOUBLE, INT64, double, int64_t, TO_INT64)                                                    \
     X(INT32, FLOAT, int32_t, float, TO_REAL)                                                       \

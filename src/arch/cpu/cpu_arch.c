@@ -55,4 +55,5 @@ ln_arch ln_arch_cpu = {
     .measure_peak = measure_peak,
     .layout_ops = layout_ops,
     .choices = ln_cpu_choices,
+    .is_faster_in_floats = 1,
 };
