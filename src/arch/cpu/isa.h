@@ -78,6 +78,23 @@ typedef uint32_t ln_cpu_isa;
 #define LN_CPU_ISA_LIST(X, ...) X(generic, "generic", 0, __VA_ARGS__)
 #endif
 
+// The same for products of bytes: X as above. A set that is forced by name has none of these
+// features but its own.
+#if LN_CPU_ARM64
+#define LN_CPU_I8_LIST(X, ...)                                                                     \
+    X(generic, "generic", 0, __VA_ARGS__)                                                          \
+    X(arm_neon, "neon", LN_CPU_HAS_NEON, __VA_ARGS__)                                              \
+    X(arm_dotprod, "neon+dotprod", LN_CPU_HAS_NEON | LN_CPU_HAS_DOTPROD, __VA_ARGS__)
+#elif LN_CPU_X86
+#define LN_CPU_I8_LIST(X, ...)                                                                     \
+    X(generic, "generic", 0, __VA_ARGS__)                                                          \
+    X(x86_avx2, "avx2", LN_CPU_SET_AVX2, __VA_ARGS__)                                              \
+    X(x86_avxvnni, "avx2+vnni", LN_CPU_SET_AVX2 | LN_CPU_HAS_AVX_VNNI, __VA_ARGS__)                \
+    X(x86_avx512vnni, "avx512+vnni", LN_CPU_SET_AVX512 | LN_CPU_HAS_AVX512_VNNI, __VA_ARGS__)
+#else
+#define LN_CPU_I8_LIST(X, ...) X(generic, "generic", 0, __VA_ARGS__)
+#endif
+
 enum {
 #define LN_CPU_ISA_ENUM(isa, name, features, ...) LN_CPU_ISA_##isa = (features),
     LN_CPU_ISA_LIST(LN_CPU_ISA_ENUM, )

@@ -30,14 +30,17 @@ static inline size_t ln_last_usable(const ln_cpu_isa *first, size_t count, size_
 // A kernel that there is for every instruction set of the build, from one source: declares
 // ln_k_NAME__ISA of a type, a function's or a struct's, and defines ln_NAME_select, which picks
 // one.
-#define LN_KERNELS(type, name)                                                                     \
-    LN_CPU_ISA_LIST(LN_KERNEL_DECLARE, type, name)                                                 \
+#define LN_KERNELS(type, name) LN_KERNELS_OF(LN_CPU_ISA_LIST, type, name)
+
+// The same for the sets of another list.
+#define LN_KERNELS_OF(LIST, type, name)                                                            \
+    LIST(LN_KERNEL_DECLARE, type, name)                                                            \
     static inline type *ln_##name##_select(ln_cpu_isa has)                                         \
     {                                                                                              \
         static const struct {                                                                      \
             ln_cpu_isa isa;                                                                        \
             type *kernel;                                                                          \
-        } kernels[] = {LN_CPU_ISA_LIST(LN_KERNEL_ROW, name)};                                      \
+        } kernels[] = {LIST(LN_KERNEL_ROW, name)};                                                 \
         return LN_SELECT_KERNEL(kernels, has)->kernel;                                             \
     }
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives the tile of bytes over a matrix.
+//
+// Of (a - zero) * (w - zeros) only a * w is summed; what is left depends on columns alone, or on
+// the sum of a row times a number of the column:
+//
+//     sum (a - z)(w - v) = sum a w  -  z sum w  -  v (sum a - k z)
+
+#include "arch/cpu/kernels/gemm_i8/packed_i8.h"
+
+#include <string.h>
+
+#include "arch/cpu/kernels/gemm/partition.h"
+#include "base/checked.h"
+
+// Tasks that have a part of the workspace for the rows that they expand.
+#define MAX_TASKS 8
+
+// How many products take as long as one of floats.
+#define PRODUCTS_PER_PRODUCT 3.0
+
+static size_t fours_of(size_t k)
+{
+    return ln_div_up(k, 4);
+}
+
+static size_t panel_bytes(size_t k)
+{
+    return fours_of(k) * 4 * LN_TILE_I8_LANES;
+}
+
+size_t ln_gemm_i8_columns(size_t n)
+{
+    return ln_div_up(n, LN_TILE_I8_LANES) * LN_TILE_I8_LANES;
+}
+
+// ---- Packing ----
+
+size_t ln_gemm_i8_packed_bytes(size_t k, size_t n)
+{
+    size_t panels = ln_div_up(n, LN_TILE_I8_LANES), len;
+    if (k > SIZE_MAX / 128 ||
+        !ln_size_mul(panels, panel_bytes(k) + LN_TILE_I8_LANES * sizeof(int32_t), &len))
+        return SIZE_MAX;
+    return len;
+}
+
+static int32_t *column_sums(const int8_t *packed, size_t k, size_t n)
+{
+    return (int32_t *)(uintptr_t)(packed + ln_div_up(n, LN_TILE_I8_LANES) * panel_bytes(k));
+}
+
+typedef struct pack_job {
+    size_t k, n;
+    const uint8_t *w;
+    uint8_t flip;
+    size_t row_step, column_step;
+    int8_t *packed;
+} pack_job;
+
+static void pack_panel(void *user, size_t panel)
+{
+    const pack_job *job = user;
+    const size_t first = panel * LN_TILE_I8_LANES, n = ln_min(job->n - first, LN_TILE_I8_LANES);
+    int8_t *to = job->packed + panel * panel_bytes(job->k);
+    int32_t *sums = column_sums(job->packed, job->k, job->n) + first;
+    memset(to, 0, panel_bytes(job->k));
+    memset(sums, 0, LN_TILE_I8_LANES * sizeof *sums);
+    for (size_t p = 0; p < job->k; p++) {
+        const uint8_t *row = job->w + p * job->row_step + first * job->column_step;
+        int8_t *four = to + p / 4 * 4 * LN_TILE_I8_LANES + p % 4;
+        for (size_t j = 0; j < n; j++) {
+            int8_t w = (int8_t)(row[j * job->column_step] ^ job->flip);
+            four[4 * j] = w;
+            sums[j] += w;
+        }
+    }
+}
+
+void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t row_step,
+                     size_t column_step, int8_t *packed, ln_pool *pool)
+{
+    pack_job job = {k, n, w, is_signed ? 0 : 128, row_step, column_step, packed};
+    const double microseconds = (double)k * (double)n / 1000;
+    ln_pool_run(ln_tasks_pool(pool, microseconds), ln_div_up(n, LN_TILE_I8_LANES), pack_panel,
+                &job);
+}
+
+// ---- The product ----
+
+// What one task works with.
+static size_t task_bytes(size_t k)
+{
+    return LN_TILE_I8_MAX_ROWS * fours_of(k) * LN_TILE_I8_FOURS_BYTES + 64;
+}
+
+static size_t addend_bytes(size_t n)
+{
+    return ln_gemm_i8_columns(n) * sizeof(int32_t);
+}
+
+size_t ln_gemm_i8_workspace(size_t k, size_t n)
+{
+    size_t bytes;
+    if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
+        !ln_size_add(MAX_TASKS * task_bytes(k), addend_bytes(n), &bytes))
+        return SIZE_MAX;
+    return bytes;
+}
+
+typedef struct product {
+    const ln_gemm_i8_args *args;
+    const ln_tile_i8_kernel *kernel;
+    ln_epilogue_i8 epilogue;
+    uint8_t flip;
+    int32_t zero; // of A as it is unsigned
+    bool expands;
+    size_t tiles, sets;             // of rows, and of panels that a tile makes at once
+    size_t row_tasks, column_tasks; // how these are divided
+    char *expanded;                 // of the first task
+} product;
+
+// What is added to the sums of each column.
+static void find_addends(const product *p, int32_t *addends)
+{
+    const ln_gemm_i8_args *a = p->args;
+    const int32_t *sums = column_sums(a->packed, a->k, a->n);
+    const uint32_t zero = (uint32_t)p->zero - (uint32_t)p->kernel->offset;
+    for (size_t j = 0; j < ln_gemm_i8_columns(a->n); j++)
+        addends[j] = (int32_t)((a->bias ? (uint32_t)a->bias[j] : 0) - zero * (uint32_t)sums[j]);
+}
+
+// Sums of rows less those of their zero point.
+static void find_row_sums(const product *p, size_t first, size_t m, int32_t *row_sums)
+{
+    const ln_gemm_i8_args *a = p->args;
+    for (size_t i = 0; i < m; i++) {
+        const uint8_t *row = (const uint8_t *)a->a + (first + i) * a->a_step;
+        uint32_t sum = 0;
+        for (size_t q = 0; q < a->k; q++)
+            sum += (uint8_t)(row[q] ^ p->flip);
+        row_sums[i] = (int32_t)(sum - (uint32_t)a->k * (uint32_t)p->zero);
+    }
+}
+
+// Rows [first, first + m), of which some panels follow.
+static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, size_t m,
+                       char *expanded, int32_t *row_sums)
+{
+    const ln_gemm_i8_args *a = p->args;
+    const uint8_t *rows = (const uint8_t *)a->a + first * a->a_step;
+    tile->m = m;
+    tile->a = (const char *)rows;
+    tile->a_step = a->a_step;
+    if (p->expands) {
+        tile->a = expanded;
+        tile->a_step = tile->fours * p->kernel->fours_bytes;
+        for (size_t i = 0; i < m; i++)
+            p->kernel->expand(expanded + i * tile->a_step, rows + i * a->a_step, a->k, p->flip);
+    }
+    if (a->zeros)
+        find_row_sums(p, first, m, row_sums);
+}
+
+static size_t element_bytes(ln_i8_result result)
+{
+    return result == LN_I8_TO_BYTES ? 1 : 4;
+}
+
+// Some panels, for all rows of a task.
+static void run_chunk(const product *p, size_t row, size_t row_end, size_t column,
+                      size_t column_end, char *expanded)
+{
+    const ln_gemm_i8_args *a = p->args;
+    int32_t row_sums[LN_TILE_I8_MAX_ROWS];
+    ln_tile_i8_args tile = {
+        .n = column_end - column,
+        .fours = fours_of(a->k),
+        .panels = a->packed + column / LN_TILE_I8_LANES * panel_bytes(a->k),
+        .panel_step = panel_bytes(a->k),
+        .y_step = a->y_step,
+        .epilogue = p->epilogue,
+    };
+    tile.epilogue.addends += column;
+    tile.epilogue.factors = a->epilogue.factors ? a->epilogue.factors + column : NULL;
+    tile.epilogue.bias = a->epilogue.bias ? a->epilogue.bias + column : NULL;
+    tile.epilogue.column_zeros = a->zeros ? a->zeros + column : NULL;
+    tile.epilogue.row_sums = a->zeros ? row_sums : NULL;
+    for (size_t i = row; i < row_end; i += tile.m) {
+        begin_rows(p, &tile, i, ln_min(row_end - i, p->kernel->rows), expanded, row_sums);
+        tile.y = (char *)a->y + (i * a->y_step + column) * element_bytes(p->epilogue.result);
+        p->kernel->run(&tile);
+    }
+}
+
+static void run_task(void *user, size_t index)
+{
+    const product *p = user;
+    const ln_gemm_i8_args *a = p->args;
+    const size_t row_task = index / p->column_tasks, column_task = index % p->column_tasks;
+    const size_t rows = p->kernel->rows, set = p->kernel->panels * LN_TILE_I8_LANES;
+    size_t row = ln_task_start(p->tiles, p->row_tasks, row_task) * rows;
+    size_t row_end = ln_min(a->m, ln_task_start(p->tiles, p->row_tasks, row_task + 1) * rows);
+    size_t column = ln_task_start(p->sets, p->column_tasks, column_task) * set;
+    size_t end = ln_min(a->n, ln_task_start(p->sets, p->column_tasks, column_task + 1) * set);
+    size_t chunk = LN_PARTITION_CHUNK_BYTES / (panel_bytes(a->k) * p->kernel->panels + 1);
+    chunk = (chunk ? chunk : 1) * set;
+    char *expanded = p->expanded + index * task_bytes(a->k);
+    for (; column < end; column += chunk)
+        run_chunk(p, row, row_end, column, ln_min(end, column + chunk), expanded);
+}
+
+// Of rows and columns the side with more memory is divided.
+static void divide(product *p, const ln_pool *pool)
+{
+    const ln_gemm_i8_args *a = p->args;
+    const size_t threads = ln_pool_thread_count(pool);
+    const double products = (double)a->m * (double)a->n * (double)a->k;
+    size_t count =
+        ln_tasks_wanted(products / (PRODUCTS_PER_PRODUCT * LN_PRODUCTS_PER_MICROSECOND), threads);
+    count = ln_min(count, MAX_TASKS);
+    p->tiles = ln_div_up(a->m, p->kernel->rows);
+    p->sets = ln_div_up(ln_div_up(a->n, LN_TILE_I8_LANES), p->kernel->panels);
+    if (a->n > a->m && p->sets >= threads) {
+        p->column_tasks = ln_min(p->sets, count);
+        p->row_tasks = ln_min(p->tiles, count / p->column_tasks);
+    } else {
+        p->row_tasks = ln_min(p->tiles, count);
+        p->column_tasks = ln_min(p->sets, count / p->row_tasks);
+    }
+}
+
+void ln_gemm_i8(ln_cpu_isa isa, const ln_gemm_i8_args *args, void *workspace, ln_pool *pool)
+{
+    if (args->m == 0 || args->n == 0)
+        return;
+    int32_t *addends = workspace;
+    product p = {
+        .args = args,
+        .kernel = ln_tile_i8_select(isa),
+        .epilogue = args->epilogue,
+        .flip = args->is_signed ? 128 : 0,
+        .zero = args->zero + (args->is_signed ? 128 : 0),
+        .expanded = (char *)workspace + addend_bytes(args->n),
+    };
+    p.expands = p.kernel->fours_bytes != 4 || p.kernel->offset != 0 || p.flip || args->k % 4;
+    p.epilogue.addends = addends;
+    find_addends(&p, addends);
+    divide(&p, pool);
+    ln_pool_run(pool, p.row_tasks * p.column_tasks, run_task, &p);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of bytes against sums in 64 bits, for every set of instructions of this machine: extreme
+// bytes, all epilogues, nothing read or written outside.
+
+#include "arch/cpu/kernels/gemm_i8/packed_i8.h"
+
+#include "arch/cpu/kernels/kernel_test.h"
+
+static const struct {
+    ln_cpu_isa isa;
+    const char *name;
+} sets[] = {
+#define SET(set, word, features, ...) {features, word},
+    LN_CPU_I8_LIST(SET, )
+#undef SET
+};
+
+typedef struct problem {
+    size_t m, n, k, gap;
+    bool is_signed, w_is_signed, is_transposed, has_bias, has_zeros, has_float_bias, extremes;
+    int32_t zero;
+    ln_i8_result result;
+} problem;
+
+// What a problem has, in buffers of their own.
+typedef struct data {
+    guarded a, w, packed, zeros, bias, factors, float_bias, workspace;
+    size_t a_step, row_step, column_step;
+} data;
+
+static guarded bytes_make(size_t byte_count, bool at_end)
+{
+    return guarded_make((byte_count + 3) / 4, at_end);
+}
+
+// The first byte of such that ends where the buffer ends.
+static uint8_t *last_bytes(const guarded *g, size_t byte_count, bool at_end)
+{
+    return (uint8_t *)g->p + (at_end ? g->count * 4 - byte_count : 0);
+}
+
+static uint8_t random_byte(bool is_extreme)
+{
+    static const uint8_t ends[] = {0, 255, 127, 128};
+    return is_extreme ? ends[test_random() % 4] : (uint8_t)test_random();
+}
+
+static int at(const uint8_t *p, bool is_signed)
+{
+    return is_signed ? (int8_t)*p : *p;
+}
+
+static int32_t wrapped(int64_t sum)
+{
+    return (int32_t)(uint32_t)(uint64_t)sum;
+}
+
+static int32_t expected_sum(const problem *p, const data *d, const uint8_t *a, const uint8_t *w,
+                            size_t i, size_t j)
+{
+    int64_t sum = p->has_bias ? ((int32_t *)(void *)d->bias.p)[j] : 0;
+    int zero = p->has_zeros     ? ((int32_t *)(void *)d->zeros.p)[j] + (p->w_is_signed ? 0 : 128)
+               : p->w_is_signed ? 0
+                                : 128;
+    for (size_t q = 0; q < p->k; q++)
+        sum += (int64_t)(at(a + i * d->a_step + q, p->is_signed) - p->zero) *
+               (at(w + q * d->row_step + j * d->column_step, p->w_is_signed) - zero);
+    return wrapped(sum);
+}
+
+static uint8_t expected_byte(float v, const ln_epilogue_i8 *e)
+{
+    v = !(v > e->low) ? e->low : v > e->high ? e->high : v;
+    return (uint8_t)((int)rintf(v) + e->zero);
+}
+
+static void check_element(const problem *p, const data *d, const ln_gemm_i8_args *args,
+                          const uint8_t *w, size_t i, size_t j, const char *isa)
+{
+    int32_t sum = expected_sum(p, d, args->a, w, i, j);
+    float scaled = p->result == LN_I8_TO_SUMS ? 0 : (float)sum * d->factors.p[j];
+    size_t index = i * args->y_step + j;
+    bool is_right = false;
+    double got = 0;
+    switch (p->result) {
+    case LN_I8_TO_SUMS:
+        got = ((int32_t *)args->y)[index];
+        is_right = ((int32_t *)args->y)[index] == sum;
+        break;
+    case LN_I8_TO_FLOATS:
+        got = (double)((float *)args->y)[index];
+        is_right = same_bits(((float *)args->y)[index],
+                             p->has_float_bias ? scaled + d->float_bias.p[j] : scaled);
+        break;
+    case LN_I8_TO_BYTES:
+        got = ((uint8_t *)args->y)[index];
+        is_right = ((uint8_t *)args->y)[index] == expected_byte(scaled, &args->epilogue);
+        break;
+    }
+    if (!is_right)
+        fail_msg("%zux%zux%zu, %s: [%zu, %zu] is %.9g, sum %d, scaled %.9g", p->m, p->n, p->k, isa,
+                 i, j, got, sum, (double)scaled);
+}
+
+static void check_set(const problem *p, const data *d, const uint8_t *a, const uint8_t *w, size_t s,
+                      bool at_end)
+{
+    size_t y_step = p->n + p->gap, extent = p->m ? (p->m - 1) * y_step + p->n : 0;
+    size_t size = p->result == LN_I8_TO_BYTES ? 1 : 4;
+    guarded y = bytes_make(extent * size, at_end);
+    uint8_t *first = last_bytes(&y, extent * size, at_end);
+    memset(first, 77, extent * size);
+    ln_gemm_i8_args args = {
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .a = a,
+        .a_step = d->a_step,
+        .is_signed = p->is_signed,
+        .zero = p->zero,
+        .packed = (int8_t *)d->packed.p,
+        .zeros = p->has_zeros ? (int32_t *)(void *)d->zeros.p : NULL,
+        .bias = p->has_bias ? (int32_t *)(void *)d->bias.p : NULL,
+        .y = first,
+        .y_step = y_step,
+        .epilogue = {.result = p->result,
+                     .factors = d->factors.p,
+                     .bias = p->has_float_bias ? d->float_bias.p : NULL,
+                     .low = -37,
+                     .high = 218,
+                     .zero = 37},
+    };
+    ln_gemm_i8(sets[s].isa, &args, d->workspace.p, NULL);
+    for (size_t i = 0; i < p->m; i++) {
+        for (size_t j = 0; j < p->n; j++)
+            check_element(p, d, &args, w, i, j, sets[s].name);
+        for (size_t b = p->n * size; b < y_step * size && i + 1 < p->m; b++)
+            CHECK_EQ(first[i * y_step * size + b], 77); // between the rows
+    }
+    guarded_free(&y);
+}
+
+static void check_side(const problem *p, bool at_end)
+{
+    size_t columns = ln_gemm_i8_columns(p->n), a_step = p->k + p->gap;
+    size_t a_extent = p->m ? (p->m - 1) * a_step + p->k : 0;
+    data d = {
+        .a = bytes_make(a_extent, at_end),
+        .w = bytes_make(p->k * p->n, at_end),
+        .packed = bytes_make(ln_gemm_i8_packed_bytes(p->k, p->n), at_end),
+        .zeros = guarded_make(columns, at_end),
+        .bias = guarded_make(columns, at_end),
+        .factors = guarded_make(columns, at_end),
+        .float_bias = guarded_make(columns, at_end),
+        .workspace = bytes_make(ln_gemm_i8_workspace(p->k, p->n), false),
+        .a_step = a_step,
+        .row_step = p->is_transposed ? 1 : p->n,
+        .column_step = p->is_transposed ? p->k : 1,
+    };
+    uint8_t *a = last_bytes(&d.a, a_extent, at_end), *w = last_bytes(&d.w, p->k * p->n, at_end);
+    for (size_t i = 0; i < a_extent; i++)
+        a[i] = random_byte(p->extremes);
+    for (size_t i = 0; i < p->k * p->n; i++)
+        w[i] = random_byte(p->extremes);
+    for (size_t j = 0; j < columns; j++) {
+        ((int32_t *)(void *)d.zeros.p)[j] = (int32_t)(test_random() % 256) - 128;
+        ((int32_t *)(void *)d.bias.p)[j] =
+            p->extremes ? INT32_MAX : (int32_t)(test_random() % 4000) - 2000;
+        d.factors.p[j] = (float)(test_random() % 1000) * 1e-5f;
+        d.float_bias.p[j] = (float)(test_random() % 1000) * 0.1f - 50;
+    }
+    if (columns)
+        d.factors.p[0] = 0.5f; // ties
+    ln_gemm_pack_i8(p->k, p->n, w, p->w_is_signed, d.row_step, d.column_step, (int8_t *)d.packed.p,
+                    NULL);
+    for (size_t s = 0; s < sizeof sets / sizeof sets[0]; s++)
+        if (ln_cpu_isa_runs(ln_cpu_isa_get(), sets[s].isa))
+            check_set(p, &d, a, w, s, at_end);
+    guarded_free(&d.a);
+    guarded_free(&d.w);
+    guarded_free(&d.packed);
+    guarded_free(&d.zeros);
+    guarded_free(&d.bias);
+    guarded_free(&d.factors);
+    guarded_free(&d.float_bias);
+    guarded_free(&d.workspace);
+}
+
+static void check_problem(problem p)
+{
+    check_side(&p, true);
+    check_side(&p, false);
+}
+
+TEST(tiles_of_all_sizes_are_right)
+{
+    for (size_t m = 1; m <= 2 * LN_TILE_I8_MAX_ROWS + 1; m++) {
+        for (size_t n = 1; n <= 80; n += 1 + n / 3 + m % 2)
+            check_problem((problem){.m = m,
+                                    .n = n,
+                                    .k = 1 + (m + n) % 9,
+                                    .gap = m % 3,
+                                    .w_is_signed = true,
+                                    .zero = 3});
+    }
+}
+
+TEST(every_kind_of_byte_and_result_is_right)
+{
+    for (unsigned kind = 0; kind < 256; kind++) {
+        check_problem((problem){.m = 1 + kind % 14,
+                                .n = 1 + kind % 37,
+                                .k = 1 + kind * 7 % 130,
+                                .gap = kind % 5,
+                                .is_signed = kind & 1,
+                                .w_is_signed = kind & 2,
+                                .is_transposed = kind & 4,
+                                .has_bias = kind & 8,
+                                .has_zeros = kind & 16,
+                                .has_float_bias = kind & 32,
+                                .extremes = kind & 64,
+                                .zero = kind & 1 ? -128 + (int)(kind % 256) : (int)(kind % 256),
+                                .result = (ln_i8_result)(kind % 3)});
+    }
+}
+
+// Sums of what saturates in 16 bits, and what leaves 32.
+TEST(nothing_saturates)
+{
+    for (size_t k = 1; k <= 140000; k = k * 5 + 3)
+        check_problem((problem){.m = 2,
+                                .n = 17,
+                                .k = k,
+                                .w_is_signed = true,
+                                .has_bias = true,
+                                .extremes = true,
+                                .zero = 255});
+}
+
+TEST(nothing_is_a_product_too)
+{
+    check_problem((problem){.m = 3, .n = 5, .k = 0, .has_bias = true, .zero = 9});
+    check_problem((problem){.m = 0, .n = 5, .k = 4});
+    check_problem((problem){.m = 3, .n = 0, .k = 4});
+}
+
+TEST(sizes_beyond_memory_have_no_workspace)
+{
+    CHECK_EQ(ln_gemm_i8_packed_bytes(SIZE_MAX / 4, SIZE_MAX / 4), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(SIZE_MAX / 4, 1), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4), SIZE_MAX);
+}
+
+TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,
+          nothing_is_a_product_too, sizes_beyond_memory_have_no_workspace)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost product of bytes: a tile of rows of A times panels of packed weights, summed
+// exactly in 32 bits, which wrap, then an epilogue.
+//
+// A is unsigned; signed bytes are flipped to unsigned ones when a row is expanded. Packed weights
+// are signed, in panels of 16 columns whatever the instruction set, four following ones of a column
+// together:
+//
+//     | k0..k3 of c0 | k0..k3 of c1 | ... c15 | k4..k7 of c0 | ...     (zeros after the last)
+//
+// The bits: a sum is the integer that it is modulo 2^32. To floats: (float)sum * factor, then
+// + bias, each rounded to nearest. To bytes: (float)sum * factor, rounded to nearest; bounded from
+// below, then from above, NaN being the lower bound; rounded to an integer, ties to even; + zero.
+
+#ifndef LN_ARCH_CPU_KERNELS_TILE_I8_H
+#define LN_ARCH_CPU_KERNELS_TILE_I8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/select.h"
+
+LN_CPPSTART
+
+#define LN_TILE_I8_LANES 16
+
+// The largest tile of all instruction sets, and bytes of four expanded bytes of A.
+#define LN_TILE_I8_MAX_ROWS    12
+#define LN_TILE_I8_MAX_PANELS  2
+#define LN_TILE_I8_FOURS_BYTES 8
+
+typedef enum ln_i8_result {
+    LN_I8_TO_SUMS,   // int32_t
+    LN_I8_TO_FLOATS, // float
+    LN_I8_TO_BYTES,  // uint8_t, or int8_t
+} ln_i8_result;
+
+// What becomes of a sum. Arrays of columns have 16 for each panel.
+typedef struct ln_epilogue_i8 {
+    ln_i8_result result;
+    const int32_t *addends;      // of columns, added to sums
+    const int32_t *row_sums;     // of rows of A; NULL: weights have no zero point
+    const int32_t *column_zeros; // of columns: times the row's sum, subtracted from sums
+    const float *factors;        // of columns
+    const float *bias;           // of columns, for floats; NULL: none
+    float low, high; // bounds of bytes, less the zero point: whole numbers of [-255, 255]
+    int32_t zero;
+} ln_epilogue_i8;
+
+typedef struct ln_tile_i8_args {
+    size_t m;      // rows, up to those of the kernel
+    size_t n;      // columns
+    size_t fours;  // of a row
+    const char *a; // expanded, or as it is
+    size_t a_step; // bytes from row to row
+    const int8_t *panels;
+    size_t panel_step; // bytes from panel to panel
+    void *y;
+    size_t y_step; // elements from row to row
+    ln_epilogue_i8 epilogue;
+} ln_tile_i8_args;
+
+typedef void ln_tile_i8_fn(const ln_tile_i8_args *tile);
+
+// `k` bytes, each exclusive-or `flip`, to as many fours as they are begun.
+typedef void ln_expand_i8_fn(void *to, const uint8_t *from, size_t k, uint8_t flip);
+
+typedef struct ln_tile_i8_kernel {
+    size_t rows, panels; // of a tile, at most
+    size_t fours_bytes;
+    int32_t offset; // what is taken from each byte of A when it is expanded
+    ln_tile_i8_fn *run;
+    ln_expand_i8_fn *expand;
+} ln_tile_i8_kernel;
+
+LN_KERNELS_OF(LN_CPU_I8_LIST, const ln_tile_i8_kernel, tile_i8)
+
+LN_CPPEND
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile of bytes, written once in verbs. A kernel file includes those of its instruction set,
+// then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_TILE_I8_BODY_H
+#define LN_ARCH_CPU_KERNELS_TILE_I8_BODY_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+#include "arch/cpu/simd/unroll.h"
+
+#define TILE_VECTORS (LN_TILE_I8_LANES / VF_LANES) // of a panel
+#define TILE_COLUMNS (VI_PANELS * LN_TILE_I8_LANES)
+
+// Sums of a tile.
+typedef struct tile_sums {
+    _Alignas(64) int32_t of[VI_ROWS][TILE_COLUMNS];
+} tile_sums;
+
+// `mr` rows, of which `rows` are there, times `np` panels; mr and np are constants where it is
+// inlined, so that the sums stay in registers.
+VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, const size_t mr,
+                           const size_t np, tile_sums *out)
+{
+    const size_t nv = np * TILE_VECTORS;
+    vi_sum sum[VI_ROWS][VI_PANELS * TILE_VECTORS];
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            sum[i][j] = vi_zero();
+    }
+    const size_t a_step = t->a_step, panel_step = t->panel_step;
+    // Rows are addressed from every third one: addresses reach the step once and twice.
+    const char *a[(VI_ROWS + 2) / 3];
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i += 3)
+        a[i / 3] = t->a + (row + i) * a_step;
+    const int8_t *panel = t->panels + column / LN_TILE_I8_LANES * panel_step;
+    for (size_t p = 0; p < t->fours; p++) {
+        vi_bytes w[VI_PANELS * TILE_VECTORS];
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            w[j] = vi_load_bytes(panel + j / TILE_VECTORS * panel_step +
+                                 j % TILE_VECTORS * 4 * VF_LANES);
+        panel += 4 * LN_TILE_I8_LANES;
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            vi_fours x = vi_load_fours(a[i / 3] + i % 3 * a_step);
+            LN_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                sum[i][j] = vi_dot(sum[i][j], x, w[j]);
+        }
+        LN_UNROLL
+        for (size_t i = 0; i < mr; i += 3)
+            a[i / 3] += VI_FOURS_BYTES;
+    }
+    LN_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        LN_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            vi_store(&out->of[row + i][j * VF_LANES], sum[i][j]);
+    }
+}
+
+// ---- Epilogue ----
+
+// Some columns of a tile, a vector of them or fewer.
+typedef struct tile_columns {
+    size_t m, n; // rows, columns
+    size_t step; // elements of the result from row to row
+    const int32_t *sums;
+    const ln_epilogue_i8 *epilogue;
+    size_t column;
+} tile_columns;
+
+// Weights with zero points are rare: their part is taken from the sums in memory.
+static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args *t, size_t column,
+                                                          size_t columns, tile_sums *sums)
+{
+    const ln_epilogue_i8 *e = &t->epilogue;
+    for (size_t i = 0; i < t->m; i++)
+        for (size_t j = 0; j < columns; j++)
+            sums->of[i][j] =
+                (int32_t)((uint32_t)sums->of[i][j] -
+                          (uint32_t)e->column_zeros[column + j] * (uint32_t)e->row_sums[i]);
+}
+
+VF_VERB void tile_put_sums(const tile_columns *c, int32_t *y)
+{
+    const int32_t *sums = c->sums;
+    for (size_t i = 0; i < c->m; i++, y += c->step, sums += TILE_COLUMNS) {
+        int32_t of[VF_LANES];
+        vi_add(of, sums, c->epilogue->addends + c->column);
+        memcpy(y, of, c->n * sizeof *y);
+    }
+}
+
+VF_VERB void tile_put_floats(const tile_columns *c, float *y)
+{
+    const ln_epilogue_i8 *e = c->epilogue;
+    const vf factor = vf_load(e->factors + c->column);
+    const vf bias = e->bias ? vf_load(e->bias + c->column) : vf_set1(-0.0f); // no change
+    const int32_t *sums = c->sums;
+    for (size_t i = 0; i < c->m; i++, y += c->step, sums += TILE_COLUMNS) {
+        vf v = vi_sum_real(sums, e->addends + c->column);
+        v = vf_add(vf_mul(v, factor), bias);
+        if (c->n == VF_LANES)
+            vf_store(y, v);
+        else
+            vf_store_n(y, v, c->n);
+    }
+}
+
+// Adding this brings a whole number, of less than 2^22, into the lowest bits, rounded.
+#define TILE_ROUNDING 12582912.0f
+
+VF_VERB void tile_put_bytes(const tile_columns *c, const size_t n, uint8_t *y)
+{
+    const ln_epilogue_i8 *e = c->epilogue;
+    const vf factor = vf_load(e->factors + c->column);
+    const vf low = vf_set1(e->low), high = vf_set1(e->high), rounding = vf_set1(TILE_ROUNDING);
+    const int32_t zero = e->zero, *sums = c->sums, *addends = e->addends + c->column;
+    const size_t m = c->m, step = c->step;
+    for (size_t i = 0; i < m; i++, y += step, sums += TILE_COLUMNS) {
+        vf v = vf_mul(vi_sum_real(sums, addends), factor);
+        v = vf_min(vf_max(v, low), high);
+        vi_store_bytes(y, vf_add(v, rounding), zero, n);
+    }
+}
+
+static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size_t column,
+                                                  tile_sums *sums)
+{
+    const size_t left = t->n - column, columns = left < TILE_COLUMNS ? left : TILE_COLUMNS;
+    if (t->epilogue.row_sums)
+        tile_subtract_zeros(t, column, columns, sums);
+    for (size_t j = 0; j < columns; j += VF_LANES) {
+        const tile_columns c = {.m = t->m,
+                                .n = columns - j < VF_LANES ? columns - j : VF_LANES,
+                                .step = t->y_step,
+                                .sums = &sums->of[0][j],
+                                .epilogue = &t->epilogue,
+                                .column = column + j};
+        switch (t->epilogue.result) {
+        case LN_I8_TO_SUMS: tile_put_sums(&c, (int32_t *)t->y + c.column); break;
+        case LN_I8_TO_FLOATS: tile_put_floats(&c, (float *)t->y + c.column); break;
+        case LN_I8_TO_BYTES:
+            if (c.n == VF_LANES)
+                tile_put_bytes(&c, VF_LANES, (uint8_t *)t->y + c.column);
+            else
+                tile_put_bytes(&c, c.n, (uint8_t *)t->y + c.column);
+            break;
+        }
+    }
+}
+
+// ---- Rows ----
+
+// Fewer rows than a whole tile are made in parts of these sizes.
+#define TILE_PARTS(X) X(8) X(4) X(2) X(1)
+
+#define TILE_PART(count, np)                                                                       \
+    for (; count <= VI_ROWS && row + count <= t->m; row += count)                                  \
+        tile_multiply(t, column, row, count <= VI_ROWS ? count : 1, np, &sums);
+#define TILE_PART_OF_ONE(count)  TILE_PART(count, 1)
+#define TILE_PART_OF_MANY(count) TILE_PART(count, VI_PANELS)
+
+static __attribute__((noinline)) void tile_one_panel(const ln_tile_i8_args *t, size_t column)
+{
+    tile_sums sums;
+    size_t row = 0;
+    if (t->m == VI_ROWS) {
+        tile_multiply(t, column, 0, VI_ROWS, 1, &sums);
+        row = VI_ROWS;
+    }
+    TILE_PARTS(TILE_PART_OF_ONE)
+    tile_finish(t, column, &sums);
+}
+
+#if VI_PANELS > 1
+static __attribute__((noinline)) void tile_many_panels(const ln_tile_i8_args *t, size_t column)
+{
+    tile_sums sums;
+    size_t row = 0;
+    if (t->m == VI_ROWS) {
+        tile_multiply(t, column, 0, VI_ROWS, VI_PANELS, &sums);
+        row = VI_ROWS;
+    }
+    TILE_PARTS(TILE_PART_OF_MANY)
+    tile_finish(t, column, &sums);
+}
+#endif
+
+static void tile_run(const ln_tile_i8_args *t)
+{
+    assert(t->m >= 1 && t->m <= VI_ROWS && t->n >= 1);
+    size_t column = 0;
+#if VI_PANELS > 1
+    for (; column + TILE_COLUMNS - LN_TILE_I8_LANES < t->n; column += TILE_COLUMNS)
+        tile_many_panels(t, column);
+#endif
+    for (; column < t->n; column += LN_TILE_I8_LANES)
+        tile_one_panel(t, column);
+}
+
+_Static_assert(VI_ROWS <= LN_TILE_I8_MAX_ROWS && VI_PANELS <= LN_TILE_I8_MAX_PANELS &&
+                   VI_FOURS_BYTES <= LN_TILE_I8_FOURS_BYTES,
+               "workspaces are sized for smaller tiles");
+const ln_tile_i8_kernel VI_KERNEL(ln_k_tile_i8) = {
+    .rows = VI_ROWS,
+    .panels = VI_PANELS,
+    .fours_bytes = VI_FOURS_BYTES,
+    .offset = VI_OFFSET,
+    .run = tile_run,
+    .expand = vi_expand,
+};
+
+#endif

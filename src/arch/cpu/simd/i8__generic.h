@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of byte products, for any processor. A kernel is written once in these and in those of
+// floats, which this includes, and compiled once per set of instructions.
+//
+//     vi_sum    VF_LANES sums in 32 bits, which wrap: those of so many columns
+//     vi_fours  four following bytes of a row of A, for all lanes
+//     vi_bytes  four following bytes of each of VF_LANES columns of packed weights
+//
+// A row of A is expanded to fours first, VI_FOURS_BYTES each: a set may want words for bytes, or
+// signed bytes, whose sums then lack VI_OFFSET times those of the weights. Everything is exact.
+
+#ifndef LN_ARCH_CPU_SIMD_I8_GENERIC_H
+#define LN_ARCH_CPU_SIMD_I8_GENERIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arch/cpu/simd/f32__generic.h"
+
+#define VI_KERNEL(name) name##__generic
+
+#define VI_FOURS_BYTES 4
+#define VI_OFFSET      0
+#define VI_ROWS        4 // of a tile
+#define VI_PANELS      1
+
+typedef uint32_t vi_sum __attribute__((vector_size(16)));
+typedef struct vi_fours {
+    const uint8_t *at;
+} vi_fours;
+typedef struct vi_bytes {
+    const int8_t *at;
+} vi_bytes;
+
+VF_VERB vi_sum vi_zero(void)
+{
+    return (vi_sum){0};
+}
+
+VF_VERB vi_fours vi_load_fours(const void *p)
+{
+    return (vi_fours){p};
+}
+
+VF_VERB vi_bytes vi_load_bytes(const int8_t *p)
+{
+    return (vi_bytes){p};
+}
+
+VF_VERB vi_sum vi_dot(vi_sum sum, vi_fours a, vi_bytes w)
+{
+    for (int lane = 0; lane < 4; lane++)
+        for (int q = 0; q < 4; q++)
+            sum[lane] += (uint32_t)(a.at[q] * w.at[4 * lane + q]);
+    return sum;
+}
+
+VF_VERB void vi_store(int32_t *p, vi_sum sum)
+{
+    memcpy(p, &sum, sizeof sum);
+}
+
+// p[i] = a[i] + b[i], which wraps.
+VF_VERB void vi_add(int32_t *p, const int32_t *a, const int32_t *b)
+{
+    for (int lane = 0; lane < 4; lane++)
+        p[lane] = (int32_t)((uint32_t)a[lane] + (uint32_t)b[lane]);
+}
+
+// a[i] + b[i], which wraps, as floats, rounded to nearest, ties to even.
+VF_VERB vf vi_sum_real(const int32_t *a, const int32_t *b)
+{
+    int32_t sum[4];
+    vi_add(sum, a, b);
+    return (vf){(float)sum[0], (float)sum[1], (float)sum[2], (float)sum[3]};
+}
+
+// The lowest byte of each lane's bits, `zero` added.
+VF_VERB void vi_store_bytes(uint8_t *p, vf v, int32_t zero, size_t n)
+{
+    uint32_t bits[4];
+    memcpy(bits, &v, sizeof bits);
+    for (size_t lane = 0; lane < n; lane++)
+        p[lane] = (uint8_t)(bits[lane] + (uint32_t)zero);
+}
+
+// `k` bytes to fours, with zeros after the last; those of `flip` are exclusive-ored.
+VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
+{
+    uint8_t *bytes = to;
+    for (size_t i = 0; i < k; i++)
+        bytes[i] = from[i] ^ flip;
+    memset(bytes + k, 0, (0 - k) & 3);
+}
+
+#endif
