@@ -458,7 +458,8 @@ static ln_status change_over(ln_context *ctx, shape_plans *p, shape_plan *row)
         ln_error_save(&reason);
         ln_context_unload_alone(ctx);
         exchange(ctx, p, old);
-        (void)enter(p, ctx, datafile); // else it is PLANNED
+        if (enter(p, ctx, datafile) != LN_OK)
+            ln_context_unload_alone(ctx);
         ln_error_restore(&reason);
     }
     ln_free(datafile);
@@ -587,6 +588,11 @@ ln_status ln_plans_go_home(ln_context *ctx)
 {
     shape_plans *p = (shape_plans *)ctx->plans;
     shape_plan *home = &p->plans[p->home];
+    leave(p, ctx);
+    exchange(ctx, p, home);
     p->home = NO_PLAN;
-    return change_over(ctx, p, home);
+    ln_status status = enter(p, ctx, NULL); // it has stayed loaded
+    if (status != LN_OK)
+        ln_context_unload_alone(ctx);
+    return status;
 }

@@ -31,8 +31,8 @@ ln_status ln_plans_share(const ln_context *ctx, ln_context *clone);
 bool ln_plans_are_as_loaded(const ln_context *ctx);
 
 // `ctx`, LOADED with plans, has the plan for `shapes`, of inputs that are open, until it goes home:
-// then the one that it has now. What inputs hold is gone each time. On failure it has stayed, or,
-// when memory is short for that too, is PLANNED.
+// then the one that it has now. What inputs hold is gone each time. On failure it is at home, or,
+// when memory is short for that too, PLANNED there.
 ln_status ln_plans_leave_home(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 ln_status ln_plans_go_home(ln_context *ctx);
 

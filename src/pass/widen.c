@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -224,14 +225,15 @@ static bool read_elements(const ln_context *ctx, const ln_op *op, double numbers
     const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, out->name);
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
-    tl_tensor shown = {.dtype = entry->tensor->dtype,
-                       .len = entry->tensor->len,
-                       .data = (void *)(uintptr_t)entry->attached};
+    uint16_t halves[MAX_ELEMENTS]; // attached ones may be at any address
+    tl_tensor shown = {.dtype = entry->tensor->dtype, .len = entry->tensor->len, .data = halves};
     bool is_written = data && data->type == LN_PARAM_ARRAY_NUMBER && data->array_len == shown.len;
     // Where no output is named, a constant that nobody reads would be one.
     if (!ctx->has_output || !ln_op_is_type(op->op_arg, "create") || entry->is_input ||
         shown.len > MAX_ELEMENTS || (!is_written && !entry->attached))
         return false;
+    if (!is_written)
+        memcpy(halves, entry->attached, (size_t)shown.len * sizeof *halves);
     for (int i = 0; i < shown.len; i++) {
         numbers[i] = is_written ? ln_elem_round(data->value_array_double[i], shown.dtype, 0)
                                 : ln_elem_real(&shown, (size_t)i);
