@@ -52,7 +52,7 @@ bool ln_follows(const ln_context *ctx)
     return is_any_open;
 }
 
-// ---- What is carried over ----
+// ---- Values that move ----
 
 // The value of an input or output, while another plan is in use.
 typedef struct value {

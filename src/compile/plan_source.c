@@ -16,7 +16,7 @@
 
 struct ln_plan_source {
     atomic_size_t holder_count;
-    ln_context *model; // READY, as it was read; nobody changes it
+    ln_context *model; // READY, as it was read; constant
     char *target;
     ln_optimize_options options;
     char **rule_files;    // of the options
