@@ -53,4 +53,44 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     memset(bytes + k, 0, (0 - k) & 3);
 }
 
+#define VI_TAP_CHANNELS 16
+#define VI_TAP_SUMS     4
+
+VF_VERB int8x16_t vi_load_taps(const uint8_t *p, size_t n, uint8x16_t flips)
+{
+    if (n >= 16)
+        return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), flips));
+    uint8_t all[16] = {0};
+    memcpy(all, p, n);
+    return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(all), flips));
+}
+
+VF_VERB void vi_dot_taps(vi_sum sums[VI_TAP_SUMS], const uint8_t *const taps[4], size_t n,
+                         uint8_t flip, const int8_t *w)
+{
+    const uint8x16_t flips = vdupq_n_u8(flip ^ VI_OFFSET);
+    int8x16_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = vi_load_taps(taps[i], n, flips);
+    const int16x8_t low01 = vreinterpretq_s16_s8(vzip1q_s8(t[0], t[1]));
+    const int16x8_t low23 = vreinterpretq_s16_s8(vzip1q_s8(t[2], t[3]));
+    const int16x8_t high01 = vreinterpretq_s16_s8(vzip2q_s8(t[0], t[1]));
+    const int16x8_t high23 = vreinterpretq_s16_s8(vzip2q_s8(t[2], t[3]));
+    sums[0] = vi_dot(sums[0], vreinterpretq_s8_s16(vzip1q_s16(low01, low23)), vld1q_s8(w));
+    sums[1] = vi_dot(sums[1], vreinterpretq_s8_s16(vzip2q_s16(low01, low23)), vld1q_s8(w + 16));
+    sums[2] = vi_dot(sums[2], vreinterpretq_s8_s16(vzip1q_s16(high01, high23)), vld1q_s8(w + 32));
+    sums[3] = vi_dot(sums[3], vreinterpretq_s8_s16(vzip2q_s16(high01, high23)), vld1q_s8(w + 48));
+}
+
+VF_VERB void vi_store_taps(int32_t *p, const vi_sum sums[VI_TAP_SUMS])
+{
+    for (size_t q = 0; q < VI_TAP_SUMS; q++)
+        vi_store(p + 4 * q, sums[q]);
+}
+
+VF_VERB size_t vi_tap_place(size_t channel)
+{
+    return channel;
+}
+
 #endif

@@ -49,6 +49,12 @@ VF_VERB void vi_expand(void *to, const uint8_t *from, size_t k, uint8_t flip)
     memset(bytes + k, 0, (0 - k) & 3);
 }
 
+// Of four bytes of each lane.
+VF_VERB vi_fours vi_fours_of(__m256i bytes)
+{
+    return bytes;
+}
+
 #include "arch/cpu/simd/i8__x86_256.h"
 
 #endif

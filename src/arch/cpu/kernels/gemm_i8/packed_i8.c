@@ -88,10 +88,16 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
 
 // ---- The product ----
 
-// What one task works with.
-static size_t task_bytes(size_t k)
+// Rows as they are expanded, then as they are gathered.
+static size_t expanded_bytes(size_t k)
 {
     return LN_TILE_I8_MAX_ROWS * fours_of(k) * LN_TILE_I8_FOURS_BYTES + 64;
+}
+
+// What one task works with.
+static size_t task_bytes(size_t k, bool gathers)
+{
+    return expanded_bytes(k) + (gathers ? LN_TILE_I8_MAX_ROWS * fours_of(k) * 4 + 64 : 0);
 }
 
 static size_t addend_bytes(size_t n)
@@ -99,11 +105,11 @@ static size_t addend_bytes(size_t n)
     return ln_gemm_i8_columns(n) * sizeof(int32_t);
 }
 
-size_t ln_gemm_i8_workspace(size_t k, size_t n)
+size_t ln_gemm_i8_workspace(size_t k, size_t n, bool gathers)
 {
     size_t bytes;
     if (k > SIZE_MAX / 1024 || n > SIZE_MAX / 1024 ||
-        !ln_size_add(MAX_TASKS * task_bytes(k), addend_bytes(n), &bytes))
+        !ln_size_add(MAX_TASKS * task_bytes(k, gathers), addend_bytes(n), &bytes))
         return SIZE_MAX;
     return bytes;
 }
@@ -131,11 +137,12 @@ static void find_addends(const product *p, int32_t *addends)
 }
 
 // Sums of rows less those of their zero point.
-static void find_row_sums(const product *p, size_t first, size_t m, int32_t *row_sums)
+static void find_row_sums(const product *p, const uint8_t *rows, size_t step, size_t m,
+                          int32_t *row_sums)
 {
     const ln_gemm_i8_args *a = p->args;
     for (size_t i = 0; i < m; i++) {
-        const uint8_t *row = (const uint8_t *)a->a + (first + i) * a->a_step;
+        const uint8_t *row = rows + i * step;
         uint32_t sum = 0;
         for (size_t q = 0; q < a->k; q++)
             sum += (uint8_t)(row[q] ^ p->flip);
@@ -149,17 +156,25 @@ static void begin_rows(const product *p, ln_tile_i8_args *tile, size_t first, si
 {
     const ln_gemm_i8_args *a = p->args;
     const uint8_t *rows = (const uint8_t *)a->a + first * a->a_step;
+    size_t step = a->a_step;
+    if (a->gather) {
+        uint8_t *gathered = (uint8_t *)expanded + expanded_bytes(a->k);
+        step = fours_of(a->k) * 4;
+        for (size_t i = 0; i < m; i++)
+            a->gather(a->gathered, first + i, gathered + i * step);
+        rows = gathered;
+    }
     tile->m = m;
     tile->a = (const char *)rows;
-    tile->a_step = a->a_step;
+    tile->a_step = step;
     if (p->expands) {
         tile->a = expanded;
         tile->a_step = tile->fours * p->kernel->fours_bytes;
         for (size_t i = 0; i < m; i++)
-            p->kernel->expand(expanded + i * tile->a_step, rows + i * a->a_step, a->k, p->flip);
+            p->kernel->expand(expanded + i * tile->a_step, rows + i * step, a->k, p->flip);
     }
     if (a->zeros)
-        find_row_sums(p, first, m, row_sums);
+        find_row_sums(p, rows, step, m, row_sums);
 }
 
 static size_t element_bytes(ln_i8_result result)
@@ -205,7 +220,7 @@ static void run_task(void *user, size_t index)
     size_t end = ln_min(a->n, ln_task_start(p->sets, p->column_tasks, column_task + 1) * set);
     size_t chunk = LN_PARTITION_CHUNK_BYTES / (panel_bytes(a->k) * p->kernel->panels + 1);
     chunk = (chunk ? chunk : 1) * set;
-    char *expanded = p->expanded + index * task_bytes(a->k);
+    char *expanded = p->expanded + index * task_bytes(a->k, a->gather != NULL);
     for (; column < end; column += chunk)
         run_chunk(p, row, row_end, column, ln_min(end, column + chunk), expanded);
 }

@@ -27,12 +27,15 @@ void ln_gemm_pack_i8(size_t k, size_t n, const void *w, bool is_signed, size_t r
                      size_t column_step, int8_t *packed, ln_pool *pool);
 
 // Bytes of workspace, the same on every machine; SIZE_MAX if they are more than memory.
-size_t ln_gemm_i8_workspace(size_t k, size_t n);
+size_t ln_gemm_i8_workspace(size_t k, size_t n, bool gathers);
 
 typedef struct ln_gemm_i8_args {
     size_t m, n, k;
     const void *a;
-    size_t a_step;  // bytes from row to row
+    size_t a_step; // bytes from row to row
+    // In the place of both: writes the k bytes of a row. NULL: there is A.
+    void (*gather)(const void *gathered, size_t row, uint8_t *to);
+    const void *gathered;
     bool is_signed; // A
     int32_t zero;   // of A
     const int8_t *packed;

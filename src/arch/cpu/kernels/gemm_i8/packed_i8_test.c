@@ -152,7 +152,7 @@ static void check_side(const problem *p, bool at_end)
         .bias = guarded_make(columns, at_end),
         .factors = guarded_make(columns, at_end),
         .float_bias = guarded_make(columns, at_end),
-        .workspace = bytes_make(ln_gemm_i8_workspace(p->k, p->n), false),
+        .workspace = bytes_make(ln_gemm_i8_workspace(p->k, p->n, false), false),
         .a_step = a_step,
         .row_step = p->is_transposed ? 1 : p->n,
         .column_step = p->is_transposed ? p->k : 1,
@@ -247,8 +247,8 @@ TEST(nothing_is_a_product_too)
 TEST(sizes_beyond_memory_have_no_workspace)
 {
     CHECK_EQ(ln_gemm_i8_packed_bytes(SIZE_MAX / 4, SIZE_MAX / 4), SIZE_MAX);
-    CHECK_EQ(ln_gemm_i8_workspace(SIZE_MAX / 4, 1), SIZE_MAX);
-    CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(SIZE_MAX / 4, 1, false), SIZE_MAX);
+    CHECK_EQ(ln_gemm_i8_workspace(1, SIZE_MAX / 4, false), SIZE_MAX);
 }
 
 TEST_LIST(tiles_of_all_sizes_are_right, every_kind_of_byte_and_result_is_right, nothing_saturates,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/cpu/kernels/gemm_i8/epilogue_i8.h"
 #include "arch/cpu/kernels/gemm_i8/tile_i8.h"
 #include "arch/cpu/simd/unroll.h"
 
@@ -68,15 +69,6 @@ VF_VERB void tile_multiply(const ln_tile_i8_args *t, size_t column, size_t row, 
 
 // ---- Epilogue ----
 
-// Some columns of a tile, a vector of them or fewer.
-typedef struct tile_columns {
-    size_t m, n; // rows, columns
-    size_t step; // elements of the result from row to row
-    const int32_t *sums;
-    const ln_epilogue_i8 *epilogue;
-    size_t column;
-} tile_columns;
-
 // Weights with zero points are rare: their part is taken from the sums in memory.
 static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args *t, size_t column,
                                                           size_t columns, tile_sums *sums)
@@ -89,49 +81,6 @@ static __attribute__((noinline)) void tile_subtract_zeros(const ln_tile_i8_args 
                           (uint32_t)e->column_zeros[column + j] * (uint32_t)e->row_sums[i]);
 }
 
-VF_VERB void tile_put_sums(const tile_columns *c, int32_t *y)
-{
-    const int32_t *sums = c->sums;
-    for (size_t i = 0; i < c->m; i++, y += c->step, sums += TILE_COLUMNS) {
-        int32_t of[VF_LANES];
-        vi_add(of, sums, c->epilogue->addends + c->column);
-        memcpy(y, of, c->n * sizeof *y);
-    }
-}
-
-VF_VERB void tile_put_floats(const tile_columns *c, float *y)
-{
-    const ln_epilogue_i8 *e = c->epilogue;
-    const vf factor = vf_load(e->factors + c->column);
-    const vf bias = e->bias ? vf_load(e->bias + c->column) : vf_set1(-0.0f); // no change
-    const int32_t *sums = c->sums;
-    for (size_t i = 0; i < c->m; i++, y += c->step, sums += TILE_COLUMNS) {
-        vf v = vi_sum_real(sums, e->addends + c->column);
-        v = vf_add(vf_mul(v, factor), bias);
-        if (c->n == VF_LANES)
-            vf_store(y, v);
-        else
-            vf_store_n(y, v, c->n);
-    }
-}
-
-// Adding this brings a whole number, of less than 2^22, into the lowest bits, rounded.
-#define TILE_ROUNDING 12582912.0f
-
-VF_VERB void tile_put_bytes(const tile_columns *c, const size_t n, uint8_t *y)
-{
-    const ln_epilogue_i8 *e = c->epilogue;
-    const vf factor = vf_load(e->factors + c->column);
-    const vf low = vf_set1(e->low), high = vf_set1(e->high), rounding = vf_set1(TILE_ROUNDING);
-    const int32_t zero = e->zero, *sums = c->sums, *addends = e->addends + c->column;
-    const size_t m = c->m, step = c->step;
-    for (size_t i = 0; i < m; i++, y += step, sums += TILE_COLUMNS) {
-        vf v = vf_mul(vi_sum_real(sums, addends), factor);
-        v = vf_min(vf_max(v, low), high);
-        vi_store_bytes(y, vf_add(v, rounding), zero, n);
-    }
-}
-
 static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size_t column,
                                                   tile_sums *sums)
 {
@@ -139,22 +88,14 @@ static __attribute__((noinline)) void tile_finish(const ln_tile_i8_args *t, size
     if (t->epilogue.row_sums)
         tile_subtract_zeros(t, column, columns, sums);
     for (size_t j = 0; j < columns; j += VF_LANES) {
-        const tile_columns c = {.m = t->m,
-                                .n = columns - j < VF_LANES ? columns - j : VF_LANES,
-                                .step = t->y_step,
-                                .sums = &sums->of[0][j],
-                                .epilogue = &t->epilogue,
-                                .column = column + j};
-        switch (t->epilogue.result) {
-        case LN_I8_TO_SUMS: tile_put_sums(&c, (int32_t *)t->y + c.column); break;
-        case LN_I8_TO_FLOATS: tile_put_floats(&c, (float *)t->y + c.column); break;
-        case LN_I8_TO_BYTES:
-            if (c.n == VF_LANES)
-                tile_put_bytes(&c, VF_LANES, (uint8_t *)t->y + c.column);
-            else
-                tile_put_bytes(&c, c.n, (uint8_t *)t->y + c.column);
-            break;
-        }
+        const epilogue_columns c = {.m = t->m,
+                                    .n = columns - j < VF_LANES ? columns - j : VF_LANES,
+                                    .step = t->y_step,
+                                    .sums = &sums->of[0][j],
+                                    .sums_step = TILE_COLUMNS,
+                                    .epilogue = &t->epilogue,
+                                    .column = column + j};
+        epilogue_put(&c, t->y);
     }
 }
 

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution of bytes: a product whose rows are gathered from the image, or, of depthwise ones,
+// taps.
+
+#include "arch/cpu/kernels/conv_i8/conv_i8.h"
+
+#include <string.h>
+
+#include "arch/cpu/kernels/conv_i8/taps_i8.h"
+#include "arch/cpu/kernels/tasks.h"
+#include "arch/cpu/kernels/window.h"
+#include "base/checked.h"
+
+#define MAX_TAPS 128 // of a depthwise convolution, a multiple of four
+
+bool ln_conv_i8_is_depthwise(const ln_conv_shape *s)
+{
+    return s->group > 1 && s->group == s->in_channels && s->group == s->out_channels &&
+           s->kernel_h <= MAX_TAPS && s->kernel_w <= MAX_TAPS / s->kernel_h;
+}
+
+static size_t products_of(const ln_conv_shape *s) // that an output sums up
+{
+    return s->in_channels / s->group * s->kernel_h * s->kernel_w;
+}
+
+static size_t fours_of(const ln_conv_shape *s)
+{
+    return ln_div_up(s->kernel_h * s->kernel_w, 4);
+}
+
+size_t ln_conv_i8_channels(const ln_conv_shape *s)
+{
+    return ln_gemm_i8_columns(s->out_channels) + LN_TILE_I8_LANES;
+}
+
+// ---- Packing ----
+
+static size_t depthwise_bytes(const ln_conv_shape *s)
+{
+    return ln_gemm_i8_columns(s->out_channels) * 4 * fours_of(s);
+}
+
+static int32_t *depthwise_sums(const ln_conv_shape *s, const int8_t *packed)
+{
+    return (int32_t *)(uintptr_t)(packed + depthwise_bytes(s));
+}
+
+size_t ln_conv_i8_packed_bytes(const ln_conv_shape *s)
+{
+    size_t bytes;
+    if (ln_conv_i8_is_depthwise(s))
+        return depthwise_bytes(s) + ln_gemm_i8_columns(s->out_channels) * sizeof(int32_t);
+    size_t of_group = ln_gemm_i8_packed_bytes(products_of(s), s->out_channels / s->group);
+    return of_group != SIZE_MAX && ln_size_mul(of_group, s->group, &bytes) ? bytes : SIZE_MAX;
+}
+
+static void pack_depthwise(const ln_conv_shape *s, const uint8_t *weight, uint8_t flip,
+                           int8_t *packed)
+{
+    const size_t taps = s->kernel_h * s->kernel_w, padded = ln_gemm_i8_columns(s->out_channels);
+    int32_t *sums = depthwise_sums(s, packed);
+    memset(packed, 0, depthwise_bytes(s));
+    memset(sums, 0, padded * sizeof *sums);
+    for (size_t c = 0; c < s->out_channels; c++) {
+        for (size_t t = 0; t < taps; t++) {
+            int8_t w = (int8_t)(weight[c * taps + t] ^ flip);
+            packed[4 * (t / 4 * padded + c) + t % 4] = w;
+            sums[c] += w;
+        }
+    }
+}
+
+void ln_conv_i8_pack(const ln_conv_shape *s, const void *weight, bool is_signed, uint8_t *scratch,
+                     int8_t *packed, ln_pool *pool)
+{
+    const size_t taps = s->kernel_h * s->kernel_w, in = s->in_channels / s->group;
+    const size_t out = s->out_channels / s->group, k = in * taps;
+    const uint8_t *from = weight;
+    if (ln_conv_i8_is_depthwise(s)) {
+        pack_depthwise(s, from, is_signed ? 0 : 128, packed);
+        return;
+    }
+    // The channels of a tap next to each other, as in the image.
+    for (size_t o = 0; o < s->out_channels; o++)
+        for (size_t c = 0; c < in; c++)
+            for (size_t t = 0; t < taps; t++)
+                scratch[o * k + t * in + c] = from[o * k + c * taps + t];
+    for (size_t g = 0; g < s->group; g++)
+        ln_gemm_pack_i8(k, out, scratch + g * out * k, is_signed, 1, k,
+                        packed + g * ln_gemm_i8_packed_bytes(k, out), pool);
+}
+
+// ---- Rows of the product ----
+
+typedef struct gathering {
+    const ln_conv_i8_args *args;
+    const uint8_t *x; // from the first channel of the group on
+    size_t channels;  // of the group
+    uint8_t outside;
+} gathering;
+
+static void gather_line(const gathering *g, const uint8_t *line, size_t column, uint8_t *to)
+{
+    const ln_conv_shape *s = &g->args->shape;
+    const ln_window_1d columns = ln_conv_columns(s);
+    size_t first, end;
+    ln_window_taps_inside(&columns, column, &first, &end);
+    memset(to, g->outside, first * g->channels);
+    memset(to + end * g->channels, g->outside, (s->kernel_w - end) * g->channels);
+    if (first == end)
+        return;
+    const uint8_t *from = line + ln_window_at(&columns, column, first) * s->in_channels;
+    to += first * g->channels;
+    if (s->dilation_w == 1 && s->group == 1) {
+        memcpy(to, from, (end - first) * g->channels);
+        return;
+    }
+    const size_t step = s->dilation_w * s->in_channels;
+    for (size_t t = first; t < end; t++, from += step, to += g->channels)
+        memcpy(to, from, g->channels);
+}
+
+// One row of the product: all taps of an output.
+static void gather_row(const void *self, size_t index, uint8_t *to)
+{
+    const gathering *g = self;
+    const ln_conv_shape *s = &g->args->shape;
+    const size_t column = index % s->out_w, row = index / s->out_w % s->out_h;
+    const uint8_t *image = g->x + index / s->out_w / s->out_h * s->in_h * s->in_w * s->in_channels;
+    const ln_window_1d rows = ln_conv_rows(s);
+    const size_t line_bytes = s->kernel_w * g->channels;
+    size_t first, end;
+    ln_window_taps_inside(&rows, row, &first, &end);
+    for (size_t t = 0; t < s->kernel_h; t++, to += line_bytes) {
+        if (t < first || t >= end)
+            memset(to, g->outside, line_bytes);
+        else
+            gather_line(g, image + ln_window_at(&rows, row, t) * s->in_w * s->in_channels, column,
+                        to);
+    }
+}
+
+// Outputs are as many as pixels, and each reads its own.
+static bool is_pointwise(const ln_conv_shape *s)
+{
+    return s->kernel_h == 1 && s->kernel_w == 1 && s->stride_h == 1 && s->stride_w == 1 &&
+           s->pad_top == 0 && s->pad_left == 0 && s->out_h == s->in_h && s->out_w == s->in_w;
+}
+
+static void run_group(ln_cpu_isa isa, const ln_conv_i8_args *a, size_t group, void *workspace,
+                      ln_pool *pool)
+{
+    const ln_conv_shape *s = &a->shape;
+    const size_t in = s->in_channels / s->group, out = s->out_channels / s->group;
+    const size_t k = products_of(s), column = group * out;
+    const size_t y_bytes = a->epilogue.result == LN_I8_TO_BYTES ? 1 : 4;
+    const gathering rows = {a, (const uint8_t *)a->x + group * in, in, (uint8_t)a->zero};
+    ln_gemm_i8_args product = {
+        .m = s->batch * s->out_h * s->out_w,
+        .n = out,
+        .k = k,
+        .a = rows.x,
+        .a_step = s->in_channels,
+        .gather = is_pointwise(s) ? NULL : gather_row,
+        .gathered = &rows,
+        .is_signed = a->is_signed,
+        .zero = a->zero,
+        .packed = a->packed + group * ln_gemm_i8_packed_bytes(k, out),
+        .zeros = a->zeros ? a->zeros + column : NULL,
+        .bias = a->bias ? a->bias + column : NULL,
+        .y = (char *)a->y + column * y_bytes,
+        .y_step = s->out_channels,
+        .epilogue = a->epilogue,
+    };
+    product.epilogue.factors = a->epilogue.factors ? a->epilogue.factors + column : NULL;
+    product.epilogue.bias = a->epilogue.bias ? a->epilogue.bias + column : NULL;
+    ln_gemm_i8(isa, &product, workspace, pool);
+}
+
+// ---- Depthwise ----
+
+// What the workspace holds: all of it, or how much.
+typedef struct depthwise_parts {
+    int8_t *weights, *ones;
+    int32_t *addends;
+    uint8_t *outside;
+} depthwise_parts;
+
+static size_t divide_workspace(const ln_conv_shape *s, char *block, depthwise_parts *parts)
+{
+    const size_t blocks = ln_div_up(s->out_channels, LN_TAPS_I8_MAX_CHANNELS);
+    const size_t four_bytes = 4 * LN_TAPS_I8_MAX_CHANNELS, fours = fours_of(s);
+    size_t taken = 0;
+    parts->weights = (int8_t *)block;
+    taken += blocks * fours * four_bytes;
+    parts->ones = (int8_t *)(block ? block + taken : NULL);
+    taken += fours * four_bytes;
+    parts->addends = (int32_t *)(void *)(block ? block + taken : NULL);
+    taken += ln_conv_i8_channels(s) * sizeof(int32_t);
+    parts->outside = (uint8_t *)(block ? block + taken : NULL);
+    taken += blocks * LN_TAPS_I8_MAX_CHANNELS;
+    return taken;
+}
+
+size_t ln_conv_i8_workspace(const ln_conv_shape *s)
+{
+    depthwise_parts parts;
+    if (s->out_channels > SIZE_MAX / 4096 / (fours_of(s) + 1))
+        return SIZE_MAX;
+    if (ln_conv_i8_is_depthwise(s))
+        return divide_workspace(s, NULL, &parts);
+    return ln_gemm_i8_workspace(products_of(s), s->out_channels / s->group, !is_pointwise(s));
+}
+
+typedef struct depthwise {
+    const ln_conv_i8_args *args;
+    const ln_taps_i8_kernel *kernel;
+    ln_taps_i8_args taps;
+    const uint8_t *outside;
+    size_t row_count, task_count;
+} depthwise;
+
+// Addresses of the taps of an output, and by how much they move to the next one.
+static void find_taps(const depthwise *d, size_t image, size_t row, size_t column,
+                      const uint8_t **taps, size_t *steps)
+{
+    const ln_conv_shape *s = &d->args->shape;
+    const ln_window_1d rows = ln_conv_rows(s), columns = ln_conv_columns(s);
+    const uint8_t *x = (const uint8_t *)d->args->x + image * s->in_h * s->in_w * s->in_channels;
+    const ln_taps y = ln_window_taps(&rows, row), at = ln_window_taps(&columns, column);
+    size_t i = 0;
+    for (size_t t = 0; t < s->kernel_h; t++) {
+        for (size_t u = 0; u < s->kernel_w; u++, i++) {
+            bool is_inside = t >= y.first && t < y.end && u >= at.first && u < at.end;
+            steps[i] = is_inside ? s->stride_w * s->in_channels : 0;
+            taps[i] = is_inside ? x + (ln_window_at(&rows, row, t) * s->in_w +
+                                       ln_window_at(&columns, column, u)) *
+                                          s->in_channels
+                                : d->outside;
+        }
+    }
+    for (; i % 4 != 0; i++) {
+        taps[i] = d->outside;
+        steps[i] = 0;
+    }
+}
+
+static bool is_whole(const ln_window_1d *columns, size_t column)
+{
+    const ln_taps taps = ln_window_taps(columns, column);
+    return taps.first == 0 && taps.end == columns->kernel;
+}
+
+static void run_row(const depthwise *d, size_t row)
+{
+    const ln_conv_shape *s = &d->args->shape;
+    const ln_window_1d columns = ln_conv_columns(s);
+    const uint8_t *taps[MAX_TAPS];
+    size_t steps[MAX_TAPS], count = 4 * d->taps.fours;
+    ln_taps_i8_args args = d->taps;
+    const size_t y_step =
+        s->out_channels * (args.epilogue.result == LN_I8_TO_BYTES ? 1 : sizeof(int32_t));
+    args.taps = taps;
+    args.y = (char *)d->args->y + row * s->out_w * y_step;
+    bool was_whole = false;
+    for (size_t x = 0; x < s->out_w; x++) {
+        bool whole = is_whole(&columns, x);
+        if (whole && was_whole)
+            for (size_t i = 0; i < count; i++)
+                taps[i] += steps[i];
+        else
+            find_taps(d, row / s->out_h, row % s->out_h, x, taps, steps);
+        was_whole = whole;
+        d->kernel->run(&args);
+        args.y = (char *)args.y + y_step;
+    }
+}
+
+static void run_rows(void *user, size_t index)
+{
+    const depthwise *d = user;
+    size_t end = ln_task_start(d->row_count, d->task_count, index + 1);
+    for (size_t row = ln_task_start(d->row_count, d->task_count, index); row < end; row++)
+        run_row(d, row);
+}
+
+// The weights of a block of so many channels with 1 in the place of each tap.
+static void make_ones(const ln_conv_shape *s, size_t channels, int8_t *ones)
+{
+    const size_t taps = s->kernel_h * s->kernel_w;
+    for (size_t t = 0; t < 4 * fours_of(s); t++)
+        for (size_t c = 0; c < channels; c++)
+            ones[t / 4 * 4 * channels + 4 * c + t % 4] = t < taps;
+}
+
+static void run_depthwise(ln_cpu_isa isa, const ln_conv_i8_args *a, char *workspace, ln_pool *pool)
+{
+    const ln_conv_shape *s = &a->shape;
+    const ln_taps_i8_kernel *kernel = ln_taps_i8_select(isa);
+    const size_t taps = s->kernel_h * s->kernel_w, fours = fours_of(s);
+    const uint32_t zero = (uint32_t)a->zero + (a->is_signed ? 128 : 0) - (uint32_t)kernel->offset;
+    const int32_t *sums = depthwise_sums(s, a->packed);
+    depthwise_parts parts;
+    divide_workspace(s, workspace, &parts);
+    kernel->arrange(s->out_channels, fours, a->packed, parts.weights);
+    memset(parts.outside, (uint8_t)a->zero,
+           ln_div_up(s->out_channels, LN_TAPS_I8_MAX_CHANNELS) * LN_TAPS_I8_MAX_CHANNELS);
+    for (size_t c = 0; c < ln_gemm_i8_columns(s->out_channels); c++)
+        parts.addends[c] =
+            (int32_t)((a->bias ? (uint32_t)a->bias[c] : 0) - zero * (uint32_t)sums[c]);
+    if (a->zeros)
+        make_ones(s, kernel->channels, parts.ones);
+    depthwise d = {
+        .args = a,
+        .kernel = kernel,
+        .taps = {.channels = s->out_channels,
+                 .fours = fours,
+                 .flip = a->is_signed ? 128 : 0,
+                 .weights = parts.weights,
+                 .ones = a->zeros ? parts.ones : NULL,
+                 .row_zero = (int32_t)((uint32_t)taps * zero),
+                 .epilogue = a->epilogue},
+        .outside = parts.outside,
+        .row_count = s->batch * s->out_h,
+    };
+    d.taps.epilogue.addends = parts.addends;
+    d.taps.epilogue.column_zeros = a->zeros;
+    const double outputs = (double)d.row_count * (double)(s->out_w * s->out_channels);
+    d.task_count = ln_task_count(outputs * (double)fours / 16 / 1000, d.row_count, pool);
+    ln_pool_run(pool, d.task_count, run_rows, &d);
+}
+
+// ---- Both ----
+
+void ln_conv_i8(ln_cpu_isa isa, const ln_conv_i8_args *args, void *workspace, ln_pool *pool)
+{
+    const ln_conv_shape *s = &args->shape;
+    if (s->batch * s->out_h * s->out_w * s->out_channels == 0)
+        return;
+    if (ln_conv_i8_is_depthwise(s)) {
+        run_depthwise(isa, args, workspace, pool);
+        return;
+    }
+    for (size_t g = 0; g < s->group; g++)
+        run_group(isa, args, g, workspace, pool);
+}

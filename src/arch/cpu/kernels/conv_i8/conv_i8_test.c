@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of bytes against sums in 64 bits, for every set of instructions of this machine.
+
+#include "arch/cpu/kernels/conv_i8/conv_i8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/cpu/kernels/kernel_test.h"
+
+static const struct {
+    ln_cpu_isa isa;
+    const char *name;
+} sets[] = {
+#define SET(set, word, features, ...) {features, word},
+    LN_CPU_I8_LIST(SET, )
+#undef SET
+};
+
+typedef struct problem {
+    ln_conv_shape shape;
+    bool is_signed, w_is_signed, has_zeros;
+    int32_t zero;
+    ln_i8_result result;
+} problem;
+
+// Bytes that end at a page without access.
+typedef struct bytes {
+    guarded all;
+    uint8_t *p;
+} bytes;
+
+static bytes bytes_make(size_t count)
+{
+    bytes b = {.all = guarded_make((count + 3) / 4, true)};
+    b.p = (uint8_t *)b.all.p + (count + 3) / 4 * 4 - count;
+    for (size_t i = 0; i < count; i++)
+        b.p[i] = test_random() % 4 ? (uint8_t)test_random() : test_random() % 2 ? 255 : 128;
+    return b;
+}
+
+static int value_of(uint8_t byte, bool is_signed)
+{
+    return is_signed ? (int8_t)byte : byte;
+}
+
+typedef struct data {
+    bytes x, w;
+    int32_t zeros[256], bias[256];
+    float factors[256];
+} data;
+
+static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y, size_t x, size_t o)
+{
+    const ln_conv_shape *s = &p->shape;
+    const size_t in = s->in_channels / s->group, first = o / (s->out_channels / s->group) * in;
+    int64_t sum = d->bias[o];
+    const int w_zero = (p->has_zeros ? d->zeros[o] : 0) + (p->w_is_signed ? 0 : 128);
+    for (size_t t = 0; t < s->kernel_h; t++) {
+        for (size_t u = 0; u < s->kernel_w; u++) {
+            size_t iy = y * s->stride_h + t * s->dilation_h - s->pad_top;
+            size_t ix = x * s->stride_w + u * s->dilation_w - s->pad_left;
+            if (iy >= s->in_h || ix >= s->in_w)
+                continue;
+            for (size_t c = 0; c < in; c++) {
+                size_t at = ((n * s->in_h + iy) * s->in_w + ix) * s->in_channels + first + c;
+                size_t w = ((o * in + c) * s->kernel_h + t) * s->kernel_w + u;
+                sum += (int64_t)(value_of(d->x.p[at], p->is_signed) - p->zero) *
+                       (value_of(d->w.p[w], p->w_is_signed) - w_zero);
+            }
+        }
+    }
+    return (int32_t)(uint32_t)(uint64_t)sum;
+}
+
+static bool is_expected(const problem *p, const data *d, const ln_epilogue_i8 *e, const void *y,
+                        size_t i, size_t o, int32_t sum)
+{
+    float number = (float)sum * d->factors[o];
+    if (p->result == LN_I8_TO_SUMS)
+        return ((const int32_t *)y)[i] == sum;
+    if (p->result == LN_I8_TO_FLOATS)
+        return memcmp((const float *)y + i, &number, sizeof number) == 0;
+    float kept = !(number > e->low) ? e->low : number > e->high ? e->high : number;
+    return ((const uint8_t *)y)[i] == (uint8_t)((int)rintf(kept) + e->zero);
+}
+
+static void check_results(const problem *p, const data *d, const ln_epilogue_i8 *e, const void *y,
+                          const char *isa)
+{
+    const ln_conv_shape *s = &p->shape;
+    size_t i = 0;
+    for (size_t n = 0; n < s->batch; n++)
+        for (size_t row = 0; row < s->out_h; row++)
+            for (size_t x = 0; x < s->out_w; x++)
+                for (size_t o = 0; o < s->out_channels; o++, i++)
+                    if (!is_expected(p, d, e, y, i, o, expected_sum(p, d, n, row, x, o))) {
+                        fprintf(stderr, "%s: image %zu, row %zu, column %zu, channel %zu\n", isa, n,
+                                row, x, o);
+                        CHECK(0);
+                    }
+}
+
+static void run_sets(const problem *p, const data *d, const int8_t *packed)
+{
+    const ln_conv_shape *s = &p->shape;
+    const size_t count = s->batch * s->out_h * s->out_w * s->out_channels;
+    const size_t y_bytes = count * (p->result == LN_I8_TO_BYTES ? 1 : 4);
+    guarded y = guarded_make((y_bytes + 3) / 4, true);
+    guarded workspace = guarded_make((ln_conv_i8_workspace(s) + 63) / 64 * 16 + 16, false);
+    void *to = (char *)y.p + (y_bytes + 3) / 4 * 4 - y_bytes;
+    const ln_conv_i8_args args = {
+        .shape = *s,
+        .x = d->x.p,
+        .is_signed = p->is_signed,
+        .zero = p->zero,
+        .packed = packed,
+        .zeros = p->has_zeros ? d->zeros : NULL,
+        .bias = d->bias,
+        .y = to,
+        .epilogue =
+            {.result = p->result, .factors = d->factors, .low = -100, .high = 100, .zero = 3},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        if (!ln_cpu_isa_runs(ln_cpu_isa_get(), sets[i].isa))
+            continue;
+        memset(to, 0x33, y_bytes);
+        ln_conv_i8(sets[i].isa, &args, workspace.p, NULL);
+        check_results(p, d, &args.epilogue, to, sets[i].name);
+    }
+    guarded_free(&y);
+    guarded_free(&workspace);
+}
+
+static void check_problem(const problem *p)
+{
+    const ln_conv_shape *s = &p->shape;
+    data d = {.x = bytes_make(s->batch * s->in_h * s->in_w * s->in_channels)};
+    const size_t w_count =
+        s->out_channels * (s->in_channels / s->group) * s->kernel_h * s->kernel_w;
+    d.w = bytes_make(w_count);
+    for (size_t o = 0; o < 256; o++) {
+        d.zeros[o] = (int32_t)(test_random() % 256) - 128;
+        d.bias[o] = (int32_t)(test_random() % 2000) - 1000;
+        d.factors[o] = (float)(test_random() % 1000 + 1) / 1e6f;
+    }
+    bytes scratch = bytes_make(w_count);
+    guarded packed = guarded_make((ln_conv_i8_packed_bytes(s) + 3) / 4, true);
+    ln_conv_i8_pack(s, d.w.p, p->w_is_signed, scratch.p, (int8_t *)packed.p, NULL);
+    run_sets(p, &d, (const int8_t *)packed.p);
+    guarded_free(&packed);
+    guarded_free(&scratch.all);
+    guarded_free(&d.w.all);
+    guarded_free(&d.x.all);
+}
+
+static size_t out_of(size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad)
+{
+    size_t all = in + 2 * pad, reach = (kernel - 1) * dilation + 1;
+    return all < reach ? 0 : (all - reach) / stride + 1;
+}
+
+static problem random_problem(bool is_depthwise)
+{
+    ln_conv_shape s = {.batch = 1 + test_random() % 2,
+                       .group = 1 + test_random() % 2,
+                       .in_h = 1 + test_random() % 9,
+                       .in_w = 1 + test_random() % 9,
+                       .kernel_h = 1 + test_random() % 4,
+                       .kernel_w = 1 + test_random() % 5,
+                       .stride_h = 1 + test_random() % 2,
+                       .stride_w = 1 + test_random() % 2,
+                       .dilation_h = 1 + test_random() % 2,
+                       .dilation_w = 1 + test_random() % 2,
+                       .pad_top = test_random() % 3,
+                       .pad_left = test_random() % 3};
+    s.in_channels = s.group * (1 + test_random() % 9);
+    s.out_channels = s.group * (1 + test_random() % 40);
+    if (is_depthwise)
+        s.group = s.in_channels = s.out_channels = 2 + test_random() % 150;
+    s.out_h = out_of(s.in_h, s.kernel_h, s.stride_h, s.dilation_h, s.pad_top);
+    s.out_w = out_of(s.in_w, s.kernel_w, s.stride_w, s.dilation_w, s.pad_left);
+    problem p = {.shape = s,
+                 .is_signed = test_random() % 2,
+                 .w_is_signed = test_random() % 4 != 0,
+                 .has_zeros = test_random() % 4 == 0,
+                 .result = (ln_i8_result)(test_random() % 3)};
+    p.zero = (int32_t)(test_random() % 256) - (p.is_signed ? 128 : 0);
+    return p;
+}
+
+TEST(convolutions_are_exact)
+{
+    for (int i = 0; i < 150; i++) {
+        problem p = random_problem(false);
+        if (p.shape.out_h > 0 && p.shape.out_w > 0)
+            check_problem(&p);
+    }
+}
+
+TEST(depthwise_convolutions_are_exact)
+{
+    for (int i = 0; i < 150; i++) {
+        problem p = random_problem(true);
+        if (p.shape.out_h > 0 && p.shape.out_w > 0)
+            check_problem(&p);
+    }
+}
+
+TEST(kernels_of_many_taps_are_exact)
+{
+    for (size_t side = 9; side <= 13; side += 2) {
+        problem p = {.shape = {.batch = 1,
+                               .group = 20,
+                               .in_channels = 20,
+                               .out_channels = 20,
+                               .in_h = 6,
+                               .in_w = 7,
+                               .out_h = 6,
+                               .out_w = 7,
+                               .kernel_h = side,
+                               .kernel_w = side,
+                               .stride_h = 1,
+                               .stride_w = 1,
+                               .dilation_h = 1,
+                               .dilation_w = 1,
+                               .pad_top = side / 2,
+                               .pad_left = side / 2},
+                     .w_is_signed = true,
+                     .zero = 17,
+                     .result = LN_I8_TO_BYTES};
+        check_problem(&p);
+    }
+}
+
+TEST_LIST(convolutions_are_exact, depthwise_convolutions_are_exact, kernels_of_many_taps_are_exact)

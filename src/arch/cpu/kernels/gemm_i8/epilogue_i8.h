@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of sums of byte products, as tile_i8.h says, in verbs. A kernel file includes those
+// of its instruction set, then this.
+
+#ifndef LN_ARCH_CPU_KERNELS_EPILOGUE_I8_H
+#define LN_ARCH_CPU_KERNELS_EPILOGUE_I8_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "arch/cpu/kernels/gemm_i8/tile_i8.h"
+
+// Some columns of rows of sums, a vector of them or fewer.
+typedef struct epilogue_columns {
+    size_t m, n; // rows, columns
+    size_t step; // elements of the result from row to row
+    const int32_t *sums;
+    size_t sums_step; // from row to row
+    const ln_epilogue_i8 *epilogue;
+    size_t column;
+} epilogue_columns;
+
+VF_VERB void epilogue_put_sums(const epilogue_columns *c, int32_t *y)
+{
+    const int32_t *sums = c->sums;
+    for (size_t i = 0; i < c->m; i++, y += c->step, sums += c->sums_step) {
+        int32_t of[VF_LANES];
+        vi_add(of, sums, c->epilogue->addends + c->column);
+        memcpy(y, of, c->n * sizeof *y);
+    }
+}
+
+VF_VERB void epilogue_put_floats(const epilogue_columns *c, float *y)
+{
+    const ln_epilogue_i8 *e = c->epilogue;
+    const vf factor = vf_load(e->factors + c->column);
+    const vf bias = e->bias ? vf_load(e->bias + c->column) : vf_set1(-0.0f); // no change
+    const int32_t *sums = c->sums;
+    for (size_t i = 0; i < c->m; i++, y += c->step, sums += c->sums_step) {
+        vf v = vi_sum_real(sums, e->addends + c->column);
+        v = vf_add(vf_mul(v, factor), bias);
+        if (c->n == VF_LANES)
+            vf_store(y, v);
+        else
+            vf_store_n(y, v, c->n);
+    }
+}
+
+// Adding this brings a whole number, of less than 2^22, into the lowest bits, rounded.
+#define EPILOGUE_ROUNDING 12582912.0f
+
+VF_VERB void epilogue_put_bytes(const epilogue_columns *c, const size_t n, uint8_t *y)
+{
+    const ln_epilogue_i8 *e = c->epilogue;
+    const vf factor = vf_load(e->factors + c->column);
+    const vf low = vf_set1(e->low), high = vf_set1(e->high), rounding = vf_set1(EPILOGUE_ROUNDING);
+    const int32_t zero = e->zero, *sums = c->sums, *addends = e->addends + c->column;
+    const size_t m = c->m, step = c->step;
+    for (size_t i = 0; i < m; i++, y += step, sums += c->sums_step) {
+        vf v = vf_mul(vi_sum_real(sums, addends), factor);
+        v = vf_min(vf_max(v, low), high);
+        vi_store_bytes(y, vf_add(v, rounding), zero, n);
+    }
+}
+
+// To the rows of y, from the first column of all on.
+VF_VERB void epilogue_put(const epilogue_columns *c, void *y)
+{
+    switch (c->epilogue->result) {
+    case LN_I8_TO_SUMS: epilogue_put_sums(c, (int32_t *)y + c->column); break;
+    case LN_I8_TO_FLOATS: epilogue_put_floats(c, (float *)y + c->column); break;
+    case LN_I8_TO_BYTES:
+        if (c->n == VF_LANES)
+            epilogue_put_bytes(c, VF_LANES, (uint8_t *)y + c->column);
+        else
+            epilogue_put_bytes(c, c->n, (uint8_t *)y + c->column);
+        break;
+    }
+}
+
+#endif
