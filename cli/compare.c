@@ -80,7 +80,8 @@ static double largest_finite(const tl_tensor *tensor)
 
 int is_quantizing(const char *optype)
 {
-    return strstr(optype, "QLinear") || strstr(optype, "QuantizeLinear");
+    return strstr(optype, "QLinear") || strncmp(optype, "quant", strlen("quant")) == 0 ||
+           strstr(optype, "QuantizeLinear");
 }
 
 // The tolerance with numbers in place of what follows from the tensor.

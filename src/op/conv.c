@@ -71,6 +71,11 @@ ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv)
     return read_conv(call, ln_call_in(call, 2), out_conv);
 }
 
+ln_status ln_conv_call_read_plain(ln_call *call, ln_conv_call *out_conv)
+{
+    return read_conv(call, NULL, out_conv);
+}
+
 static ln_status check_addend(ln_call *call, const tl_tensor *addend, const ln_conv_call *conv)
 {
     bool fits = addend->ndim == conv->src->ndim && addend->dims[0] == conv->src->dims[0] &&

@@ -26,6 +26,9 @@ typedef struct ln_conv_call {
 ln_status ln_conv_call_read(ln_call *call, ln_conv_call *out_conv);
 ln_status ln_deconv_call_read(ln_call *call, ln_conv_call *out_conv);
 
+// The first without a bias, where what comes after the weights is something else.
+ln_status ln_conv_call_read_plain(ln_call *call, ln_conv_call *out_conv);
+
 // DeformConv: `conv` without the offsets.
 typedef struct ln_deform_conv_call {
     ln_conv_call conv;

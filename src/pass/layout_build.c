@@ -15,6 +15,7 @@
 
 #include "ir/context.h"
 #include "ir/dfg.h"
+#include "op/types.h"
 #include "pass/build.h"
 
 const int ln_layout_to_last[4] = {0, 2, 3, 1};
@@ -32,7 +33,8 @@ bool ln_layout_is_image(const ln_tensor_entry *entry)
     if (!entry || entry->is_open || !entry->tensor)
         return false;
     const tl_tensor *t = entry->tensor;
-    return t->dtype == TL_FLOAT && (t->ndim == 3 || t->ndim == 4) && t->len > 0;
+    const uint64_t types = LN_TYPE(TL_FLOAT) | LN_TYPES_BYTE;
+    return (types >> t->dtype & 1) && (t->ndim == 3 || t->ndim == 4) && t->len > 0;
 }
 
 ln_layout_dims ln_layout_dims_of(const ln_layout_build *build, const char *tname)

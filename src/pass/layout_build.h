@@ -33,7 +33,7 @@ typedef struct ln_layout_build {
 // The tensor of the model that an input or output stands for; NULL if there is none.
 const ln_tensor_entry *ln_layout_tensor(const ln_layout_build *build, const char *arg_name);
 
-// A tensor of floats, [N, C, H, W] or [N, C, W] with elements, whose shape is settled.
+// A tensor of floats or bytes, [N, C, H, W] or [N, C, W] with elements, whose shape is settled.
 bool ln_layout_is_image(const ln_tensor_entry *entry);
 
 // The dimensions of an image as [N, C, H, W].

@@ -8,6 +8,8 @@
 #include <lightnet/allocator.h>
 #include <lightnet/util.h>
 
+#include "op/types.h"
+
 static int rank_of(const ln_layout_build *build, const char *tname)
 {
     return ln_layout_find(build, tname)->tensor->ndim;
@@ -23,7 +25,9 @@ static bool is_operand(const ln_layout_build *build, const char *tname, bool *ha
         return false;
     if (entry->tensor->len == 1 && entry->tensor->ndim < ndim)
         return true;
-    if (entry->tensor->dtype != TL_FLOAT || entry->tensor->ndim > ndim || entry->tensor->len == 0)
+    const uint64_t types = LN_TYPE(TL_FLOAT) | LN_TYPES_BYTE;
+    if (!(types >> entry->tensor->dtype & 1) || entry->tensor->ndim > ndim ||
+        entry->tensor->len == 0)
         return false;
     *has_nhwc = *has_nhwc || (entry->tensor->ndim == ndim && ln_layout_has_nhwc(build, tname));
     return true;

@@ -102,6 +102,12 @@ PREDICATE(contiguous)
     return true;
 }
 
+PREDICATE(single)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    return tensor && tensor->len == 1;
+}
+
 // A second cache as many processors have it; no property of this machine, since the model that
 // comes out should not depend on one.
 #define CACHE_BYTES ((size_t)1 << 20)

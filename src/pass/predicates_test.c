@@ -89,6 +89,9 @@ TEST(what_is_large_outgrows_the_cache)
     tl_tensor *w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
     const int len = w->len;
     CHECK(!ln_predicate_outgrows_cache(ctx, args));
+    CHECK(!ln_predicate_single(ctx, args));
+    w->len = 1;
+    CHECK(ln_predicate_single(ctx, args));
     w->len = 1 << 18;
     CHECK(!ln_predicate_outgrows_cache(ctx, args));
     w->len++;
@@ -131,6 +134,8 @@ static const struct {
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(0)}, true},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(1)}, false},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_single, {TENSOR("x")}, false},
+    {LN_RULE_PREDICATE_single, {TENSOR("nowhere")}, false},
     {LN_RULE_PREDICATE_outgrows_cache, {TENSOR("x")}, false},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 0, 1)}, true},
     {LN_RULE_PREDICATE_keeps_order, {TENSOR("x"), ARRAY(2, 1, 0)}, false},

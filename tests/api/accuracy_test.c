@@ -51,6 +51,19 @@ typedef struct row {
                 CONSTANT("b", "[1000]") "elew(src1=x, src2=a, src3=b | dst=y | elew_op=" op ");\n" \
     }
 
+// Numbers as bytes, and bytes as numbers.
+#define SCALES                                                                                     \
+    "create(| dst=s | dtype=TL_FLOAT, dims=[], data=[0.37]);\n"                                    \
+    "create(| dst=z | dtype=TL_UINT8, dims=[], data=[117]);\n"
+#define BYTES(dims) INPUT(dims) SCALES "quantize(src=x, scale=s, zero=z | dst=q |);\n"
+#define NUMBERS     "dequantize(src=r, scale=s, zero=z | dst=y |);\n"
+#define BYTE_CONSTANT(dims)                                                                        \
+    "create(| dst=w | dtype=TL_INT8, dims=" dims ", ran=[-127, 127], data=[0], "                   \
+    "from_file=false);\n"
+#define BYTE_SCALES "src_scale=s, src_zero=z, weight_scale=s"
+#define BYTE_CONV   BYTES("[1, 9, 9, 20]") BYTE_CONSTANT("[24, 20, 3, 3]")
+#define BYTE_MATMUL BYTES("[20, 30]") BYTE_CONSTANT("[30, 20]")
+
 // On ref, the plain operator between transposes: from `t` to `u`, which are channels-first.
 #define AROUND(statements)                                                                         \
     "transpose(src=x | dst=t | axes=[0, 3, 1, 2]);\n" statements                                   \
@@ -287,6 +300,52 @@ static const row rows[] = {
      INPUT("[30, 20]") "topk(src=x | index=i | k=1);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
     {"cast_cpu", "to integers and back", -80, 80,
      INPUT("[1000]") "cast(src=x | dst=i | to=TL_INT32);\ncast(src=i | dst=y | to=TL_FLOAT);\n"},
+    {"quantize_cpu", "", -80, 80,
+     BYTES("[1000]") "reshape(src=q | dst=r | dims=[1000]);\n" NUMBERS},
+    {"dequantize_cpu", "", -80, 80,
+     BYTES("[1000]") "reshape(src=q | dst=r | dims=[1000]);\n" NUMBERS},
+    {"quantize_dynamic_cpu", "", -3, 80,
+     INPUT("[1000]") "quantize_dynamic(src=x | dst=q, scale=s, zero=z |);\n"
+                     "dequantize(src=q, scale=s, zero=z | dst=y |);\n"},
+    {"quant_elew_cpu", "sum", -40, 40,
+     BYTES(
+         "[1000]") "quant_elew(src1=q, scale1=s, src2=q, scale2=s, dst_scale=s, zero1=z, zero2=z, "
+                   "dst_zero=z | dst=r | elew_op=TL_SUM, act=clip, alpha=-9, beta=30);\n" NUMBERS},
+    {"quant_act_cpu", "lrelu", -40, 40,
+     BYTES("[1000]") "quant_act(src=q, src_scale=s, dst_scale=s, src_zero=z, dst_zero=z | dst=r | "
+                     "act=lrelu, alpha=0.2);\n" NUMBERS},
+    {"quant_matmul_cpu", "both in the run", -40, 40,
+     BYTES("[3, 30, 30]") "quant_matmul(src=q, weight=q, " BYTE_SCALES
+                          ", weight_zero=z | dst=y | transB=1);\n"},
+    {"quant_pack_cpu", "", -40, 40,
+     BYTE_MATMUL
+     "quant_pack_cpu(weight=w | dst=p |);\nquant_matmul_packed_cpu(src=q, packed=p, " BYTE_SCALES
+     " | dst=y | outputs=20);\n" ON_REF BYTE_MATMUL "quant_matmul(src=q, weight=w, " BYTE_SCALES
+     " | dst=y |);\n"},
+    {"quant_matmul_packed_cpu", "to bytes", -40, 40,
+     BYTE_MATMUL
+     "quant_pack_cpu(weight=w | dst=p |);\nquant_matmul_packed_cpu(src=q, packed=p, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=r | outputs=20, act=relu);\n" NUMBERS ON_REF BYTE_MATMUL
+     "quant_matmul(src=q, weight=w, " BYTE_SCALES
+     ", dst_scale=s, dst_zero=z | dst=r | act=relu);\n" NUMBERS},
+    {"quant_conv_pack_cpu", "", -40, 40,
+     BYTE_CONV
+     "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_nhwc_cpu(src=q, packed=p, " BYTE_SCALES
+     " | dst=y | channels=24, size=[3, 3], " SAME_3X3 ");\n" ON_REF BYTE_CONV
+     "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\nquant_conv(src=t, weight=w, " BYTE_SCALES
+     " | dst=u | " SAME_3X3 ");\ntranspose(src=u | dst=y | axes=[0, 2, 3, 1]);\n"},
+    {"quant_conv_nhwc_cpu", "stride 2", -40, 40,
+     BYTE_CONV
+     "quant_conv_pack_cpu(weight=w | dst=p |);\nquant_conv_nhwc_cpu(src=q, packed=p, " BYTE_SCALES
+     " | dst=y | channels=24, size=[3, 3], stride=[2, 2], act=relu);\n" ON_REF BYTE_CONV
+     "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\nquant_conv(src=t, weight=w, " BYTE_SCALES
+     " | dst=u | stride=[2, 2], act=relu);\ntranspose(src=u | dst=y | axes=[0, 2, 3, 1]);\n"},
+    {"maxpool2d_nhwc_cpu", "bytes, 3x3", -40, 40,
+     BYTES(
+         "[1, 9, 9, 20]") "maxpool2d_nhwc_cpu(src=q | dst=r | size=[3, 3], stride=[2, 2], " SAME_3X3 ");\n" NUMBERS
+         ON_REF BYTES(
+             "[1, 9, 9, 20]") "transpose(src=q | dst=t | axes=[0, 3, 1, 2]);\npool(src=t | dst=u | size=[3, 3], stride=[2, 2], " SAME_3X3
+                              ");\ntranspose(src=u | dst=r | axes=[0, 2, 3, 1]);\n" NUMBERS},
     {"layernorm_cpu", "", 2, 8,
      INPUT("[300, 100]")
          CONSTANT("s", "[100]") "create(| dst=o | dtype=TL_FLOAT, dims=[100], ran=[4, 5]);\n"

@@ -91,11 +91,13 @@ graph scores {
 }
 """
 
-# What an operator works in is in the plan, for its step alone: here 4 x 8 + 8 x 5 floats.
+# What an operator works in is in the plan, for its step alone: here 4 x 8 + 8 x 5 floats. Zero
+# points of rows are left to `ref`.
 PRODUCT = """
 input(| dst=a | dtype=TL_UINT8, dims=[4, 8]);
 input(| dst=b | dtype=TL_UINT8, dims=[8, 5]);
-MatMulInteger(A=a, B=b | Y=y |);
+create(| dst=az | dtype=TL_UINT8, dims=[4], data=[1, 2, 3, 4]);
+MatMulInteger(A=a, B=b, a_zero_point=az | Y=y |);
 Neg(X=y | Y=z |);
 """
 

@@ -1393,6 +1393,144 @@ def attention_mask_cases():
                                [-2.5 if x else 0 for rows in hidden for row in rows for x in row]))
 
 
+# ---- Quantized tensors ----
+
+def single(x):
+    return round_float(x)
+
+
+def to_byte(number, zero, dtype, low=None, high=None):
+    """A number that is divided by its scale: to the nearest, ties to even; NaN is the least."""
+    least, most = DTYPES[dtype][2:]
+    low = least - zero if low is None else max(low, least - zero)
+    high = most - zero if high is None else min(high, most - zero)
+    if not number > low:
+        return low + zero
+    return round(min(number, high)) + zero
+
+
+def quantize_cases():
+    for name, dtype, scale, zero in (('uint8', 'TL_UINT8', 0.05, 117), ('int8', 'TL_INT8', 0.3, -4), ('ties', 'TL_UINT8', 2.0, 0)):
+        case = Case(f'quantize_{name}')
+        dtype_x, dims, x = case.some('x', [2, 3, 17], low=-20, high=20)
+        if name == 'ties':
+            x[:] = [float(i - 9) for i in range(len(x))]
+        x[3:6] = [INF, -INF, NAN]
+        scale = single(scale)
+        case.give('s', tensor('TL_FLOAT', [], [scale]), True)
+        case.give('z', tensor(dtype, [], [zero]), True)
+        case.op('quantize', {'src': 'x', 'scale': 's', 'zero': 'z'}, {'dst': 'q'})
+        case.op('dequantize', {'src': 'q', 'scale': 's', 'zero': 'z'}, {'dst': 'dst'})
+        q = [to_byte(single(v / scale), zero, dtype) for v in (single(v) for v in x)]
+        case.expect(dst=tensor('TL_FLOAT', dims, [single((v - zero) * scale) for v in q]))
+    case = Case('quantize_channels')
+    _, dims, x = case.some('x', [2, 3, 5], low=-20, high=20)
+    scales, zeros = [single(s) for s in (0.1, 0.25, 0.5)], [0, 128, 255]
+    case.give('s', tensor('TL_FLOAT', [3], scales), True)
+    case.give('z', tensor('TL_UINT8', [3], zeros), True)
+    case.op('quantize', {'src': 'x', 'scale': 's', 'zero': 'z'}, {'dst': 'dst'})
+    case.expect(dst=tensor('TL_UINT8', dims, [to_byte(single(single(v) / scales[i // 5 % 3]), zeros[i // 5 % 3], 'TL_UINT8')
+                                             for i, v in enumerate(x)]))
+    case = Case('quantize_dynamic')
+    _, dims, x = case.some('x', [4, 50], low=-1, high=3)
+    x = [single(v) for v in x]
+    low, high = min(0, min(x)), max(0, max(x))
+    scale = single(single(high - low) / 255)
+    zero = round(min(max(single(0 - single(low / scale)), 0), 255))
+    case.op('quantize_dynamic', {'src': 'x'}, {'dst': 'dst', 'scale': 'scale', 'zero': 'zero'})
+    case.expect(dst=tensor('TL_UINT8', dims, [to_byte(single(v / scale), zero, 'TL_UINT8') for v in x]),
+                scale=tensor('TL_FLOAT', [], [scale]), zero=tensor('TL_UINT8', [], [zero]))
+
+
+def quant_result(total, factor, dtype, zero=0, low=None, high=None):
+    if dtype == 'TL_INT32':
+        return (total + 2**31) % 2**32 - 2**31
+    number = single(single((total + 2**31) % 2**32 - 2**31) * factor)
+    return number if dtype == 'TL_FLOAT' else to_byte(number, zero, dtype, low, high)
+
+
+def quant_product_cases():
+    # name, types of both sides, of the result, zero points, act
+    kinds = (('sums', 'TL_UINT8', 'TL_INT8', 'TL_INT32', 7, 0, 'none'), ('floats', 'TL_INT8', 'TL_INT8', 'TL_FLOAT', -128, 0, 'none'),
+             ('bytes', 'TL_UINT8', 'TL_INT8', 'TL_UINT8', 255, 0, 'none'), ('relu', 'TL_INT8', 'TL_UINT8', 'TL_INT8', 5, 128, 'relu'),
+             ('zeros', 'TL_UINT8', 'TL_UINT8', 'TL_UINT8', 3, 255, 'none'))
+    for name, a_type, b_type, dtype, a_zero, b_zero, act in kinds:
+        for product in ('matmul', 'conv'):
+            case = Case(f'quant_{product}_{name}')
+            a_dims, b_dims = ([5, 37], [37, 19]) if product == 'matmul' else ([1, 6, 5, 7], [19, 6, 3, 3])
+            _, _, a = case.some('a', a_dims, a_type, *DTYPES[a_type][2:])
+            _, _, b = case.some('b', b_dims, b_type, *DTYPES[b_type][2:], is_static=True)
+            _, _, bias = case.some('bias', [19], 'TL_INT32', -5000, 5000, is_static=True)
+            case.give('az', tensor(a_type, [], [a_zero]), True)
+            case.give('bz', tensor(b_type, [], [b_zero]), True)
+            ins = {'src': 'a', 'weight': 'b', 'src_zero': 'az', 'weight_zero': 'bz', 'bias': 'bias'}
+            factors, zero = [1] * 19, 10
+            if dtype != 'TL_INT32':
+                a_scale, b_scales = single(0.02), [single(0.001 * (i + 1)) for i in range(19)]
+                case.give('as', tensor('TL_FLOAT', [], [a_scale]), True)
+                case.give('bs', tensor('TL_FLOAT', [19], b_scales), True)
+                ins.update({'src_scale': 'as', 'weight_scale': 'bs'})
+                factors = [single(a_scale * s) for s in b_scales]
+                if dtype != 'TL_FLOAT':
+                    y_scale = single(0.3)
+                    case.give('ys', tensor('TL_FLOAT', [], [y_scale]), True)
+                    case.give('yz', tensor(dtype, [], [zero]), True)
+                    ins.update({'dst_scale': 'ys', 'dst_zero': 'yz'})
+                    factors = [single(f / y_scale) for f in factors]
+            low = 0 if act == 'relu' else None
+            params = {'act': act}
+            if product == 'conv':
+                params['padding'] = [1, 1, 1, 1]
+            case.op(f'quant_{product}', ins, {'dst': 'dst'}, **params)
+
+            def rows(i, j):
+                return sum((a[i * 37 + k] - a_zero) * (b[k * 19 + j] - b_zero) for k in range(37))
+
+            def pixel(n, o, y, x):
+                total = 0
+                for c, v, u in places((6, 3, 3)):
+                    if 0 <= y + v - 1 < 5 and 0 <= x + u - 1 < 7:
+                        total += (a[index(a_dims, (0, c, y + v - 1, x + u - 1))] - a_zero) * \
+                            (b[index(b_dims, (o, c, v, u))] - b_zero)
+                return total
+
+            def at(*place):
+                j = place[1]
+                total = (rows if product == 'matmul' else pixel)(*place) + bias[j]
+                return quant_result(total, factors[j], dtype, zero, low)
+            case.expect(dst=made(dtype, [5, 19] if product == 'matmul' else [1, 19, 5, 7], at))
+
+
+def quant_elew_cases():
+    for op, f in (('TL_SUM', lambda x, y: x + y), ('TL_SUB', lambda x, y: x - y), ('TL_MUL', lambda x, y: x * y)):
+        case = Case(f'quant_elew_{op[3:].lower()}')
+        _, dims, a = case.some('a', [3, 40], 'TL_UINT8', 0, 255)
+        _, _, b = case.some('b', [40], 'TL_INT8', -128, 127)
+        scales, zeros = [single(0.05), single(0.02), single(0.1)], [100, -3, 9]
+        for i, name in enumerate('abd'):
+            case.give(f's{name}', tensor('TL_FLOAT', [], [scales[i]]), True)
+            case.give(f'z{name}', tensor(('TL_UINT8', 'TL_INT8', 'TL_INT8')[i], [], [zeros[i]]), True)
+        case.op('quant_elew', {'src1': 'a', 'scale1': 'sa', 'src2': 'b', 'scale2': 'sb', 'dst_scale': 'sd', 'zero1': 'za',
+                               'zero2': 'zb', 'dst_zero': 'zd'}, {'dst': 'dst'}, elew_op=op)
+        case.expect(dst=tensor('TL_INT8', dims, [
+            to_byte(single(single(f(single((a[i] - zeros[0]) * scales[0]), single((b[i % 40] - zeros[1]) * scales[1]))) / scales[2]),
+                    zeros[2], 'TL_INT8') for i in range(len(a))]))
+
+
+def quant_act_cases():
+    for act in ('none', 'relu'):
+        case = Case(f'quant_act_{act}')
+        _, dims, x = case.give('x', tensor('TL_INT8', [2, 128], list(range(-128, 128))))
+        case.give('s', tensor('TL_FLOAT', [], [single(0.04)]), True)
+        case.give('t', tensor('TL_FLOAT', [], [single(0.03)]), True)
+        case.give('z', tensor('TL_INT8', [], [-20]), True)
+        case.give('y', tensor('TL_UINT8', [], [130]), True)
+        case.op('quant_act', {'src': 'x', 'src_scale': 's', 'dst_scale': 't', 'src_zero': 'z', 'dst_zero': 'y'}, {'dst': 'dst'}, act=act)
+        reals = [single((v + 20) * single(0.04)) for v in x]
+        case.expect(dst=tensor('TL_UINT8', dims, [to_byte(single((max(r, 0) if act == 'relu' else r) / single(0.03)), 130, 'TL_UINT8')
+                                                 for r in reals]))
+
+
 # ---- Writing ----
 
 def safetensors_bytes(tensors):
@@ -1416,7 +1554,8 @@ def main():
     for add in (conv_cases, core_conv_cases, deconv_cases, core_deconv_cases, batchnorm_cases, fold_cases, pool_cases, unary_cases,
                 line_cases, recurrent_cases, function_cases, compare_cases, expand_take_and_cast_cases, elew_of_any_cases, elew_cases, broadcast_cases, reduce_cases, dot_cases, matmul_cases, softmax_cases, moving_cases, sort_cases,
                 resize_cases, filter_cases, submean_cases, constant_cases, box_cases, yolo_cases,
-                fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases, plain_take_cases):
+                fast_formulas.add_all, stack_formulas.add_all, attention_mask_cases, plain_take_cases,
+                quantize_cases, quant_product_cases, quant_elew_cases, quant_act_cases):
         add()
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):  # of cases that are no more

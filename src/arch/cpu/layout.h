@@ -18,6 +18,14 @@ extern const ln_layout_op ln_layout_pools[];   // layout_pool.c
 extern const ln_layout_op ln_layout_pads[];    // layout_pad.c
 extern const ln_layout_op ln_layout_norms[];   // layout_norm.c
 extern const ln_layout_op ln_layout_prelus[];  // layout_prelu.c
+extern const ln_layout_op ln_layout_quants[];  // layout_quant.c
+
+// An image of floats that may take another form.
+static inline bool ln_layout_is_float_image(const ln_layout_build *build, const char *tname)
+{
+    return ln_layout_is_free(build, tname) &&
+           ln_layout_find(build, tname)->tensor->dtype == TL_FLOAT;
+}
 
 LN_CPPEND
 

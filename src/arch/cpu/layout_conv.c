@@ -48,8 +48,12 @@ bool ln_layout_read_conv(const ln_layout_build *build, int axis_count, ln_layout
                                  .bias = ln_layout_input(build, "bias"),
                                  .addend = ln_layout_input(build, "addend"),
                                  .axis_count = axis_count};
-    bool is_transposed = ln_streq(build->op->op_arg->optype, "deconv");
-    if (!call || (is_transposed ? ln_deconv_call_read : ln_conv_call_read)(call, &found) != LN_OK)
+    const char *optype = build->op->op_arg->optype;
+    ln_status (*read)(ln_call *, ln_conv_call *) = ln_streq(optype, "deconv") ? ln_deconv_call_read
+                                                   : ln_streq(optype, "quant_conv")
+                                                       ? ln_conv_call_read_plain
+                                                       : ln_conv_call_read;
+    if (!call || read(call, &found) != LN_OK)
         return false;
     out_conv->group = (int)found.group;
     return read_window(&found.window, out_conv) && read_activation(call, out_conv);
@@ -110,11 +114,11 @@ ln_list *ln_layout_conv_ins(const ln_layout_conv *conv, const char *src, const c
 
 static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
 {
-    return ln_layout_is_free(build, ln_layout_input(build, "src")) &&
-           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+    return ln_layout_is_float_image(build, ln_layout_input(build, "src")) &&
+           ln_layout_is_float_image(build, ln_layout_first_out(build)) &&
            ln_layout_read_conv(build, 2, c) &&
            ln_layout_is_image(ln_layout_find(build, c->weight)) &&
-           (!c->addend || ln_layout_is_free(build, c->addend));
+           (!c->addend || ln_layout_is_float_image(build, c->addend));
 }
 
 static bool fits_conv(const ln_layout_build *build)

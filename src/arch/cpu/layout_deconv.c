@@ -7,8 +7,8 @@
 
 static bool read_deconv(const ln_layout_build *build, ln_layout_conv *d)
 {
-    return ln_layout_is_free(build, ln_layout_input(build, "src")) &&
-           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+    return ln_layout_is_float_image(build, ln_layout_input(build, "src")) &&
+           ln_layout_is_float_image(build, ln_layout_first_out(build)) &&
            ln_layout_read_conv(build, 2, d) && ln_layout_is_image(ln_layout_find(build, d->weight));
 }
 

@@ -34,8 +34,8 @@ static bool read_norm(const ln_layout_build *build, norm *n)
             entry->tensor->ndim != 1)
             return false;
     }
-    return ln_layout_is_free(build, n->src) &&
-           ln_layout_is_free(build, ln_layout_first_out(build)) &&
+    return ln_layout_is_float_image(build, n->src) &&
+           ln_layout_is_float_image(build, ln_layout_first_out(build)) &&
            ln_layout_has_nhwc(build, n->src);
 }
 
@@ -115,7 +115,8 @@ static bool read_group_norm(const ln_layout_build *build, group_norm *g)
                       .offset = ln_layout_input(build, "offset"),
                       .groups = (int)number_param(build, "groups", 0),
                       .epsilon = number_param(build, "epsilon", 1e-5)};
-    if (!ln_layout_is_free(build, g->src) || !ln_layout_is_free(build, ln_layout_first_out(build)))
+    if (!ln_layout_is_float_image(build, g->src) ||
+        !ln_layout_is_float_image(build, ln_layout_first_out(build)))
         return false;
     int channels = ln_layout_find(build, g->src)->tensor->dims[1];
     g->groups = g->groups ? g->groups : channels;

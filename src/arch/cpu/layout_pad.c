@@ -50,8 +50,8 @@ static bool read_pad(const ln_layout_build *build, pad *p)
 {
     ln_call *call = build->op->op_arg->priv;
     *p = (pad){.src = ln_layout_input(build, "src")};
-    if (!call || !ln_layout_is_free(build, p->src) ||
-        !ln_layout_is_free(build, ln_layout_first_out(build)))
+    if (!call || !ln_layout_is_float_image(build, p->src) ||
+        !ln_layout_is_float_image(build, ln_layout_first_out(build)))
         return false;
     p->mode = ln_call_string(call, "mode");
     return read_pads(call, ln_layout_find(build, p->src)->tensor->ndim, p) && read_value(build, p);

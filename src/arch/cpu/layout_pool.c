@@ -56,16 +56,19 @@ static bool read_pool(const ln_layout_build *build, pool *p)
         pooling.kind == LN_POOL_OF_NORM)
         return false;
     bool is_max = pooling.kind == LN_POOL_OF_MAX;
+    if (!is_max && !ln_layout_is_float_image(build, p->src))
+        return false;
     p->optype = is_max ? "maxpool2d_nhwc_cpu" : "avgpool2d_nhwc_cpu";
     p->counts_padding = !is_max && pooling.counts_padding;
     return read_window(&pooling.window, p);
 }
 
-// Alone, a pooling is not worth two transposes.
+// Alone, a pooling of floats is not worth two transposes; that of bytes has no other form.
 static bool fits_pool(const ln_layout_build *build)
 {
     pool p;
-    return read_pool(build, &p) && ln_layout_has_nhwc(build, p.src);
+    return read_pool(build, &p) &&
+           (ln_layout_has_nhwc(build, p.src) || !ln_layout_is_float_image(build, p.src));
 }
 
 // As many windows as fit, or as the operator has where that differs.
@@ -186,7 +189,8 @@ static bool read_resize(const ln_layout_build *build, resize *r)
 static bool fits_resize(const ln_layout_build *build)
 {
     resize r;
-    return read_resize(build, &r) && ln_layout_has_nhwc(build, r.src);
+    return read_resize(build, &r) && ln_layout_is_float_image(build, r.src) &&
+           ln_layout_has_nhwc(build, r.src);
 }
 
 static ln_status rewrite_resize(ln_layout_build *build)

@@ -106,7 +106,7 @@ ln_status ln_nhwc_pass_on(ln_call *call, ln_status status)
 void ln_nhwc_start(const tl_tensor *into, tl_tensor *dst)
 {
     if (into && into->data != dst->data)
-        memcpy(dst->data, into->data, (size_t)dst->len * sizeof(float));
+        memcpy(dst->data, into->data, tl_tensor_size(dst));
 }
 
 // ---- Packing ----

@@ -3,10 +3,14 @@
 
 #include "arch/cpu/nhwc_pool.h"
 
+#include <string.h>
+
 #include <lightnet/convdim.h>
 
 #include "arch/cpu/call.h"
 #include "arch/cpu/functions.h"
+#include "arch/cpu/kernels/quant/quant.h"
+#include "arch/cpu/kernels/tasks.h"
 #include "op/functions.h"
 #include "op/prepare.h"
 
@@ -86,7 +90,7 @@ ln_status ln_cpu_infer_pool2d_nhwc(ln_call *call)
 {
     ln_pool_nhwc pooling;
     LN_TRY(read_pooling(call, &pooling));
-    return ln_call_out(call, 0, TL_FLOAT, 4, pooling.out);
+    return ln_call_out(call, 0, pooling.src->dtype, 4, pooling.out);
 }
 
 // What is outside of the image costs nothing.
@@ -106,6 +110,68 @@ double ln_cpu_cost_pool2d_nhwc(const ln_call *call)
 
 LN_PREPARE(ln_cpu_prepare_pool2d_nhwc, ln_pool_nhwc, read_pooling)
 
+// ---- Bytes ----
+
+typedef struct byte_pooling {
+    const ln_pool_nhwc *pooling;
+    const ln_quant_kernels *kernels;
+    const uint8_t *src;
+    uint8_t *dst;
+    size_t src_step, dst_step, channels; // from pixel to pixel; that are pooled
+    bool is_signed;
+} byte_pooling;
+
+static void keep_pixel(const byte_pooling *b, size_t pixel, bool *has_some, uint8_t *to)
+{
+    const uint8_t *from = b->src + pixel * b->src_step;
+    if (*has_some)
+        b->kernels->keep_greater(b->is_signed, b->channels, from, to);
+    else
+        memcpy(to, from, b->channels);
+    *has_some = true;
+}
+
+// One row of the output.
+static void pool_bytes(void *user, size_t index)
+{
+    const byte_pooling *b = user;
+    const ln_pool_nhwc *p = b->pooling;
+    const ln_window_1d rows = window_of(p, 0), columns = window_of(p, 1);
+    const size_t out_h = (size_t)p->out[1], out_w = (size_t)p->out[2];
+    const size_t image = index / out_h * rows.in;
+    const ln_taps down = ln_window_taps(&rows, index % out_h);
+    uint8_t *to = b->dst + index * out_w * b->dst_step;
+    for (size_t x = 0; x < out_w; x++, to += b->dst_step) {
+        const ln_taps across = ln_window_taps(&columns, x);
+        bool has_some = false;
+        for (size_t t = down.first; t < down.end; t++) {
+            size_t line = (image + ln_window_at(&rows, index % out_h, t)) * columns.in;
+            for (size_t u = across.first; u < across.end; u++)
+                keep_pixel(b, line + ln_window_at(&columns, x, u), &has_some, to);
+        }
+        if (!has_some)
+            memset(to, b->is_signed ? 128 : 0, b->channels);
+    }
+}
+
+static void run_bytes(const ln_pool_nhwc *pooling, tl_tensor *dst, ln_pool *pool)
+{
+    const tl_tensor *src = pooling->src;
+    byte_pooling b = {
+        .pooling = pooling,
+        .kernels = ln_quant_select(ln_cpu_isa_get()),
+        .src = (const uint8_t *)src->data + pooling->channels.src_first,
+        .dst = (uint8_t *)dst->data + pooling->channels.dst_first,
+        .src_step = (size_t)src->dims[3],
+        .dst_step = (size_t)dst->dims[3],
+        .channels = (size_t)ln_channels_count(src, &pooling->channels),
+        .is_signed = src->dtype == TL_INT8,
+    };
+    const double bytes = (double)dst->len * pooling->size[0] * pooling->size[1];
+    ln_pool_run(ln_tasks_pool(pool, bytes / 16000),
+                (size_t)pooling->out[0] * (size_t)pooling->out[1], pool_bytes, &b);
+}
+
 static ln_status run(ln_call *call, ln_pool2d_kind kind)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -115,6 +181,10 @@ static ln_status run(ln_call *call, ln_pool2d_kind kind)
     if (dst->len == 0)
         return LN_OK;
     ln_nhwc_start(pooling.into, dst);
+    if (dst->dtype != TL_FLOAT) {
+        run_bytes(&pooling, dst, ln_cpu_call_pool(call));
+        return LN_OK;
+    }
     const ln_pool_nhwc_f32_args args = ln_pool_nhwc_args(&pooling, dst);
     ln_pool_nhwc_f32(ln_cpu_isa_get(), &args, ln_cpu_call_pool(call));
     return LN_OK;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger and QLinearConv: row by row as Conv, on differences from zero points. What is
+// Convolution of quantized tensors: row by row as conv, on differences from zero points. What is
 // outside of the input takes no part, as if it were the zero point.
 
 #include "arch/ref/element.h"
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/taps.h"
+#include "arch/ref/quant.h"
 #include "base/deadline.h"
 
 typedef struct conv {
     ln_conv_call args;
     const float *src, *weight;
-    ln_quant_result result;
+    ln_ref_quant_sums result;
     ln_taps taps;
     int64_t in_len, out_len, tap_count; // elements of a channel, of its results, of its weights
 } conv;
@@ -52,25 +53,26 @@ static void convolve_row(const conv *c, int64_t n, int64_t row)
             ln_ref_start_sums(&sums, TL_FLOAT, count, NULL, 0);
             sum_row(c, src, weight, x, count, &sums);
             for (int64_t i = 0; i < count; i++)
-                ln_quant_result_put(&c->result, to + x + i, sums.real[i]);
+                ln_ref_quant_put(&c->result, to + x + i, sums.real[i]);
         }
     }
 }
 
-static ln_status convolve(ln_call *call, const ln_quant_places *places)
+ln_status ln_ref_quant_conv(ln_call *call)
 {
     conv c;
     const tl_tensor *dst = ln_call_dst(call, 0);
-    LN_TRY(ln_quant_conv_read(call, places, &c.args));
-    LN_TRY(ln_quant_result_read(call, places, -1, 1, &c.result));
+    LN_TRY(ln_conv_call_read_plain(call, &c.args));
+    LN_TRY(ln_ref_quant_sums_start(call, c.args.weight->dims[0], &c.result));
     if (dst->len == 0)
         return LN_OK;
-    c.src = ln_quant_centred(call, c.args.src, ln_quant_in(call, places->a_zero), -1);
-    c.weight = ln_quant_centred(call, c.args.weight, ln_quant_in(call, places->b_zero), 0);
+    c.src = ln_quant_centred(call, c.args.src, ln_call_in(call, 3), -1);
+    c.weight = ln_quant_centred(call, c.args.weight, ln_call_in(call, 5), 0);
     if (!c.src || !c.weight)
         return ln_error_status();
     c.in_len = ln_window_in_len(&c.args.window);
     c.out_len = ln_window_out_len(&c.args.window);
+    c.result.inner = c.out_len;
     c.tap_count = ln_window_tap_count(&c.args.window);
     LN_TRY(ln_taps_create(call, &c.args.window, &c.taps));
     if (ln_call_is_counting(call))
@@ -85,14 +87,4 @@ static ln_status convolve(ln_call *call, const ln_quant_places *places)
         }
     }
     return LN_OK;
-}
-
-ln_status ln_ref_onnx_conv_integer(ln_call *call)
-{
-    return convolve(call, &ln_places_conv_integer);
-}
-
-ln_status ln_ref_onnx_qlinear_conv(ln_call *call)
-{
-    return convolve(call, &ln_places_qlinear_conv);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
+// Numbers and their quantized forms: quantize, dequantize and quantize_dynamic.
 
 #include "arch/ref/functions.h"
 
@@ -29,7 +29,7 @@ static void put_float(tl_tensor *dst, size_t i, double x, int saturates)
     ((uint8_t *)dst->data)[i] = (uint8_t)ln_narrow_encode(x, dst->dtype, saturates);
 }
 
-ln_status ln_ref_onnx_quantize(ln_call *call)
+ln_status ln_ref_quantize(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0), *scale = ln_call_in(call, 1);
     const tl_tensor *zero_point = ln_call_in(call, 2);
@@ -55,7 +55,7 @@ ln_status ln_ref_onnx_quantize(ln_call *call)
     return LN_OK;
 }
 
-ln_status ln_ref_onnx_dequantize(ln_call *call)
+ln_status ln_ref_dequantize(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0), *scale = ln_call_in(call, 1);
     const tl_tensor *zero_point = ln_call_in(call, 2);
@@ -87,7 +87,7 @@ void ln_dynamic_scale(const tl_tensor *x, float *out_scale, float *out_zero_poin
     *out_zero_point = rintf(fminf(fmaxf(0 - least / *out_scale, 0), 255));
 }
 
-ln_status ln_ref_onnx_dynamic_quantize(ln_call *call)
+ln_status ln_ref_quantize_dynamic(ln_call *call)
 {
     const tl_tensor *x = ln_call_in(call, 0);
     const float *numbers = x->data;

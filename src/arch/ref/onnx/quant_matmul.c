@@ -6,10 +6,17 @@
 #include "arch/ref/functions.h"
 #include "arch/ref/onnx/quant_result.h"
 #include "arch/ref/onnx/quant_round.h"
+#include "arch/ref/quant.h"
 #include "base/deadline.h"
 
+// Where sums go.
+typedef struct sink {
+    void (*put)(const void *self, int64_t i, double sum);
+    const void *self;
+} sink;
+
 static void multiply(const ln_matmul_call *m, const float *a, const float *b, int64_t to,
-                     const ln_quant_result *result)
+                     const sink *result)
 {
     ln_ref_sums sums;
     int64_t count;
@@ -24,13 +31,13 @@ static void multiply(const ln_matmul_call *m, const float *a, const float *b, in
                                     ln_ref_real((double)left));
             }
             for (int64_t x = 0; x < count; x++)
-                ln_quant_result_put(result, to + i * m->b.columns + j + x, sums.real[x]);
+                result->put(result->self, to + i * m->b.columns + j + x, sums.real[x]);
         }
     }
 }
 
 static void multiply_batches(const ln_matmul_call *m, const float *a, const float *b,
-                             const ln_quant_result *result)
+                             const sink *result)
 {
     int64_t at[TL_MAXDIM] = {0}, to = 0;
     for (;;) {
@@ -84,7 +91,26 @@ static ln_status multiply_quantized(ln_call *call, const ln_quant_places *places
         return ln_error_status();
     if (ln_call_is_counting(call))
         return LN_OK;
-    multiply_batches(&matmul, centred_a, centred_b, &result);
+    multiply_batches(&matmul, centred_a, centred_b, &(sink){ln_quant_result_put, &result});
+    return LN_OK;
+}
+
+ln_status ln_ref_quant_matmul(ln_call *call)
+{
+    const tl_tensor *a = ln_call_in(call, 0), *b = ln_call_in(call, 1), *dst = ln_call_dst(call, 0);
+    ln_matmul_call matmul;
+    ln_ref_quant_sums sums;
+    LN_TRY(ln_matmul_call_read(call, &matmul));
+    LN_TRY(ln_ref_quant_sums_start(call, matmul.b.columns, &sums));
+    if (dst->len == 0)
+        return LN_OK;
+    int b_axis = ln_call_int(call, "transB") ? b->ndim - 2 : b->ndim - 1;
+    float *centred_a = ln_quant_centred(call, a, ln_call_in(call, 3), -1);
+    float *centred_b = ln_quant_centred(call, b, ln_call_in(call, 5), b_axis);
+    if (!centred_a || !centred_b)
+        return ln_error_status();
+    if (!ln_call_is_counting(call))
+        multiply_batches(&matmul, centred_a, centred_b, &(sink){ln_ref_quant_put, &sums});
     return LN_OK;
 }
 

@@ -45,8 +45,9 @@ ln_status ln_quant_result_read(ln_call *call, const ln_quant_places *places, int
     return LN_OK;
 }
 
-void ln_quant_result_put(const ln_quant_result *r, int64_t i, double sum)
+void ln_quant_result_put(const void *result, int64_t i, double sum)
 {
+    const ln_quant_result *r = result;
     tl_tensor *dst = r->dst;
     if (r->bias_is_scaled)
         sum += ln_quant_spread_at(&r->bias, i);

@@ -27,6 +27,7 @@ ln_status ln_quant_result_read(ln_call *call, const ln_quant_places *places, int
                                int column_axis, ln_quant_result *out_result);
 
 // Writes `sum`, exact, as element `i` of the output.
-void ln_quant_result_put(const ln_quant_result *result, int64_t i, double sum);
+// `result` is a ln_quant_result.
+void ln_quant_result_put(const void *result, int64_t i, double sum);
 
 #endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout of quantized convolutions, and of what goes element by element over bytes.
+
+#include "arch/cpu/layout_conv.h"
+
+#include <string.h>
+
+#include <lightnet/allocator.h>
+
+#include "op/types.h"
+
+static bool is_byte(const ln_layout_build *build, const char *tname)
+{
+    const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
+    return entry && (LN_TYPES_BYTE >> entry->tensor->dtype & 1);
+}
+
+// Weights that are no constants are packed in each run.
+static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
+{
+    const char *src = ln_layout_input(build, "src"), *weight = ln_layout_input(build, "weight");
+    const ln_tensor_entry *entry = weight ? ln_layout_find(build, weight) : NULL;
+    return is_byte(build, src) && ln_layout_is_free(build, src) &&
+           ln_layout_is_free(build, ln_layout_first_out(build)) && entry &&
+           entry->tensor->ndim == 4 && ln_layout_read_conv(build, 2, c);
+}
+
+static bool fits_conv(const ln_layout_build *build)
+{
+    ln_layout_conv c;
+    return read_conv(build, &c);
+}
+
+static ln_status emit_pack(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
+{
+    ln_list *ins = ln_tensor_list_append(NULL, "weight", c->weight);
+    ln_list *outs = ln_tensor_list_append(NULL, "dst", packed);
+    ln_layout_params said = {0};
+    ln_layout_add_int(&said, "group", c->group, 1);
+    return ln_layout_emit(build, "quant_conv_pack_cpu", "pack", ins, outs, said.list,
+                          ins && outs && ln_layout_are_complete(&said));
+}
+
+// The operands of the convolution, with the image and the weights in their new forms.
+static ln_list *conv_ins(const ln_layout_build *build, const char *src, const char *packed,
+                         bool *out_is_complete)
+{
+    const ln_list *old = build->op->op_arg->tensors_in;
+    const ln_tensor_list_entry *in;
+    ln_list *ins = NULL;
+    LN_LIST_FOREACH (in, old) {
+        if (ln_streq(in->arg_name, "src"))
+            ins = ln_tensor_list_append(ins, "src", src);
+        else if (ln_streq(in->arg_name, "weight"))
+            ins = ln_tensor_list_append(ins, "packed", packed);
+        else
+            ins = ln_tensor_list_append(ins, in->arg_name, in->name);
+    }
+    *out_is_complete = ln_list_length(ins) == ln_list_length(old);
+    return ins;
+}
+
+static ln_status emit_conv(ln_layout_build *build, const ln_layout_conv *c, const char *packed)
+{
+    const tl_tensor *weight = ln_layout_find(build, c->weight)->tensor;
+    const char *src = ln_layout_nhwc(build, c->src);
+    bool is_complete = false;
+    LN_TRY(src ? emit_pack(build, c, packed) : ln_error_status());
+    ln_list *ins = conv_ins(build, src, packed, &is_complete);
+    ln_layout_params said = ln_layout_conv_params(c, weight->dims[0], "direct");
+    if (weight->dtype == TL_UINT8) {
+        said.list = ln_param_list_append_bool(said.list, "unsigned_weights", 1);
+        said.count++;
+    }
+    return ln_layout_emit_nhwc(build, "quant_conv_nhwc_cpu", "dst", ins, said.list,
+                               is_complete && ln_layout_are_complete(&said));
+}
+
+static ln_status rewrite_conv(ln_layout_build *build)
+{
+    ln_layout_conv c;
+    if (!read_conv(build, &c))
+        return LN_FAIL(LN_INTERNAL, "'%s' is no convolution any more", build->op->op_arg->name);
+    char *packed = ln_layout_new_name(build, ln_layout_first_out(build), "packed");
+    ln_status status = packed ? emit_conv(build, &c, packed) : ln_error_status();
+    ln_free(packed);
+    return status;
+}
+
+// One scale for all, so that it does not matter where an element is.
+static bool fits_elementwise(const ln_layout_build *build)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, build->op->op_arg->tensors_in) {
+        const ln_tensor_entry *entry = ln_layout_find(build, in->name);
+        bool is_source = ln_streq(in->arg_name, "src") || ln_streq(in->arg_name, "src1") ||
+                         ln_streq(in->arg_name, "src2");
+        if (!is_source && (!entry || entry->is_open || entry->tensor->len != 1))
+            return false;
+    }
+    return ln_layout_fits_elementwise(build);
+}
+
+const ln_layout_op ln_layout_quants[] = {
+    {"quant_conv", fits_conv, rewrite_conv},
+    {"quant_elew", fits_elementwise, ln_layout_rewrite_elementwise},
+    {"quant_act", fits_elementwise, ln_layout_rewrite_elementwise},
+    {"quantize", fits_elementwise, ln_layout_rewrite_elementwise},
+    {"dequantize", fits_elementwise, ln_layout_rewrite_elementwise},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized tensors element by element.
+
+#include "op/quant.h"
+
+#include <math.h>
+
+#include "arch/cpu/broadcast_rows.h"
+#include "arch/cpu/call.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/quant/quant.h"
+#include "arch/cpu/kernels/tasks.h"
+#include "op/elementwise.h"
+#include "op/onnx/quant.h"
+#include "op/prepare.h"
+#include "op/types.h"
+
+// Elements that one thread converts in a microsecond, about.
+#define ELEMENTS_PER_MICROSECOND 2000.0
+
+static const ln_quant_kernels *kernels(void)
+{
+    return ln_quant_select(ln_cpu_isa_get());
+}
+
+static bool is_signed(const tl_tensor *t)
+{
+    return t && t->dtype == TL_INT8;
+}
+
+// ---- Numbers to bytes and back ----
+
+static bool has_own_dtype(const ln_call *call, const char *param)
+{
+    return ln_call_string(call, param) || ln_call_int(call, param) != 0;
+}
+
+// Between bytes and floats, without blocks. Output types are those of the zero point, or of the
+// scale.
+static ln_status accept(ln_call *call, tl_dtype bytes, tl_dtype floats)
+{
+    if (!(LN_TYPES_BYTE >> bytes & 1) || floats != TL_FLOAT ||
+        ln_call_in_dtype(call, 1) != TL_FLOAT || ln_call_int(call, "block_size") != 0 ||
+        has_own_dtype(call, "output_dtype"))
+        return ln_call_fail(call, LN_UNSUPPORTED, "is not for these types here");
+    return LN_OK;
+}
+
+ln_status ln_cpu_accepts_quantize(ln_call *call)
+{
+    tl_dtype zero = ln_call_in_dtype(call, 2);
+    if (has_own_dtype(call, "precision"))
+        return ln_call_fail(call, LN_UNSUPPORTED, "divides in TL_FLOAT here");
+    return accept(call, zero == TL_DTYPE_INVALID ? TL_UINT8 : zero, ln_call_in_dtype(call, 0));
+}
+
+ln_status ln_cpu_accepts_dequantize(ln_call *call)
+{
+    return accept(call, ln_call_in_dtype(call, 0), TL_FLOAT);
+}
+
+// Elements in rows of `inner`, each of which has a scale.
+typedef struct conversion {
+    const ln_quant_kernels *kernels;
+    const tl_tensor *scale, *zero;
+    const float *floats; // from or to which
+    uint8_t *bytes;
+    bool is_to_bytes, is_signed;
+    size_t inner, axis_len;   // of a row; of the scales
+    size_t row_count, pieces; // rows, and into how many pieces each is cut
+} conversion;
+
+static void convert_piece(void *user, size_t index)
+{
+    const conversion *c = user;
+    const size_t row = index / c->pieces, piece = index % c->pieces;
+    const size_t first = row * c->inner + ln_task_start(c->inner, c->pieces, piece);
+    const size_t end = row * c->inner + ln_task_start(c->inner, c->pieces, piece + 1);
+    const size_t at = c->axis_len > 1 ? row % c->axis_len : 0;
+    const ln_quant_of of = {
+        .scale = ((const float *)c->scale->data)[at],
+        .zero = !c->zero       ? 0
+                : c->is_signed ? ((const int8_t *)c->zero->data)[at]
+                               : ((const uint8_t *)c->zero->data)[at],
+        .is_signed = c->is_signed,
+    };
+    float *floats = (float *)(uintptr_t)c->floats + first;
+    if (c->is_to_bytes)
+        c->kernels->to_bytes(&of, end - first, floats, c->bytes + first);
+    else
+        c->kernels->to_floats(&of, end - first, c->bytes + first, floats);
+}
+
+static ln_status convert(ln_call *call, const tl_tensor *bytes, const tl_tensor *floats,
+                         bool is_to_bytes)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    ln_quant_grid grid;
+    conversion c = {.kernels = kernels(),
+                    .scale = ln_call_in(call, 1),
+                    .zero = ln_call_in(call, 2),
+                    .floats = floats->data,
+                    .bytes = bytes->data,
+                    .is_to_bytes = is_to_bytes,
+                    .is_signed = is_signed(bytes)};
+    LN_TRY(ln_quant_grid_read(call, src, c.scale, c.zero, &grid));
+    if (src->len == 0)
+        return LN_OK;
+    c.inner = grid.is_single ? (size_t)src->len : (size_t)grid.inner;
+    c.axis_len = grid.is_single ? 1 : (size_t)grid.axis_len;
+    c.row_count = (size_t)src->len / c.inner;
+    ln_pool *pool =
+        ln_tasks_pool(ln_cpu_call_pool(call), (double)src->len / ELEMENTS_PER_MICROSECOND);
+    c.pieces = ln_task_count((double)c.inner / ELEMENTS_PER_MICROSECOND, c.inner, pool);
+    ln_pool_run(pool, c.row_count * c.pieces, convert_piece, &c);
+    return LN_OK;
+}
+
+ln_status ln_cpu_quantize(ln_call *call)
+{
+    return convert(call, ln_call_dst(call, 0), ln_call_in(call, 0), true);
+}
+
+ln_status ln_cpu_dequantize(ln_call *call)
+{
+    return convert(call, ln_call_in(call, 0), ln_call_dst(call, 0), false);
+}
+
+// ---- The range comes in the run ----
+
+#define MAX_PIECES 64
+
+typedef struct range {
+    const ln_quant_kernels *kernels;
+    const float *x;
+    size_t n, pieces;
+    float low[MAX_PIECES], high[MAX_PIECES];
+} range;
+
+static void find_range(void *user, size_t index)
+{
+    range *r = user;
+    size_t first = ln_task_start(r->n, r->pieces, index);
+    r->low[index] = r->high[index] = 0;
+    r->kernels->range(ln_task_start(r->n, r->pieces, index + 1) - first, r->x + first,
+                      &r->low[index], &r->high[index]);
+}
+
+ln_status ln_cpu_quantize_dynamic(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    tl_tensor *dst = ln_call_dst(call, 0), *scale = ln_call_dst(call, 1);
+    tl_tensor *zero = ln_call_dst(call, 2);
+    range r = {.kernels = kernels(), .x = src->data, .n = (size_t)src->len};
+    ln_pool *pool =
+        ln_tasks_pool(ln_cpu_call_pool(call), (double)src->len / ELEMENTS_PER_MICROSECOND);
+    r.pieces = ln_task_count((double)r.n / ELEMENTS_PER_MICROSECOND, MAX_PIECES, pool);
+    ln_pool_run(pool, r.pieces, find_range, &r);
+    for (size_t i = 1; i < r.pieces; i++) {
+        r.low[0] = fminf(r.low[0], r.low[i]);
+        r.high[0] = fmaxf(r.high[0], r.high[i]);
+    }
+    ln_quant_of of = {.scale = (r.high[0] - r.low[0]) / 255};
+    if (!(of.scale > 0))
+        of.scale = 1; // nothing but zeros
+    of.zero = (int32_t)rintf(fminf(fmaxf(0 - r.low[0] / of.scale, 0), 255));
+    if (scale)
+        *(float *)scale->data = of.scale;
+    if (zero)
+        *(uint8_t *)zero->data = (uint8_t)of.zero;
+    if (!dst || dst->len == 0)
+        return LN_OK;
+    const float same[1] = {of.scale};
+    const uint8_t same_zero[1] = {(uint8_t)of.zero};
+    const tl_tensor scale_now = {.dtype = TL_FLOAT, .len = 1, .data = (void *)(uintptr_t)same};
+    const tl_tensor zero_now = {.dtype = TL_UINT8, .len = 1, .data = (void *)(uintptr_t)same_zero};
+    conversion c = {.kernels = r.kernels,
+                    .scale = &scale_now,
+                    .zero = &zero_now,
+                    .floats = src->data,
+                    .bytes = dst->data,
+                    .is_to_bytes = true,
+                    .inner = r.n,
+                    .axis_len = 1,
+                    .row_count = 1,
+                    .pieces = r.pieces};
+    ln_pool_run(pool, c.pieces, convert_piece, &c);
+    return LN_OK;
+}
+
+// ---- Sums and products ----
+
+typedef struct elew {
+    ln_quant_op op;
+    float low, high;
+} elew;
+
+static ln_status read_elew(ln_call *call, elew *e)
+{
+    int op;
+    ln_activation activation;
+    LN_TRY(ln_elew_op_read(call, &op));
+    LN_TRY(ln_activation_read(call, &activation));
+    bool is_clip = activation.act == LN_ACT_CLIP;
+    e->op = op == TL_SUM ? LN_QUANT_SUM : op == TL_SUB ? LN_QUANT_DIFFERENCE : LN_QUANT_PRODUCT;
+    e->low = activation.act == LN_ACT_RELU ? 0 : is_clip ? (float)activation.alpha : -INFINITY;
+    e->high = is_clip ? (float)activation.beta : INFINITY;
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_quant_elew, elew, read_elew)
+
+typedef struct joining {
+    const ln_quant_kernels *kernels;
+    ln_quant_pair pair;
+    const uint8_t *src[2];
+    uint8_t *dst;
+} joining;
+
+static void join_row(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
+{
+    const joining *j = self;
+    ln_quant_pair pair = j->pair;
+    pair.a_step = step[0];
+    pair.b_step = step[1];
+    j->kernels->join(&pair, n, j->src[0] + at[0], j->src[1] + at[1], j->dst + to);
+}
+
+ln_status ln_cpu_quant_elew(ln_call *call)
+{
+    const elew *e = ln_call_prepared(call);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_quant_map map;
+    ln_quant_elew_read(call, &map);
+    const joining j = {.kernels = kernels(),
+                       .pair = {.op = e->op,
+                                .a = {map.scale[0], map.zero[0], is_signed(map.src[0])},
+                                .b = {map.scale[1], map.zero[1], is_signed(map.src[1])},
+                                .y = {map.dst_scale, map.dst_zero, is_signed(dst)},
+                                .low = e->low,
+                                .high = e->high},
+                       .src = {map.src[0]->data, map.src[1]->data},
+                       .dst = dst->data};
+    ln_cpu_rows rows;
+    ln_cpu_rows_init(&rows, dst, map.src, 2);
+    ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), join_row, &j);
+    return LN_OK;
+}
+
+// ---- Functions, as tables ----
+
+static ln_status read_act(ln_call *call, ln_act_f32_args *act)
+{
+    ln_activation activation;
+    LN_TRY(ln_activation_read(call, &activation));
+    *act = (ln_act_f32_args){activation.act, (float)activation.alpha, (float)activation.beta};
+    return LN_OK;
+}
+
+LN_PREPARE(ln_cpu_prepare_quant_act, ln_act_f32_args, read_act)
+
+typedef struct lookup {
+    const uint8_t *src;
+    uint8_t *dst, table[256];
+} lookup;
+
+static void look_up(const void *self, size_t n, const size_t *at, const size_t *step, size_t to)
+{
+    const lookup *l = self;
+    const uint8_t *from = l->src + at[0];
+    uint8_t *into = l->dst + to;
+    (void)step;
+    for (size_t i = 0; i < n; i++)
+        into[i] = l->table[from[i]];
+}
+
+ln_status ln_cpu_quant_act(ln_call *call)
+{
+    const ln_act_f32_args *act = ln_call_prepared(call);
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_quant_map map;
+    uint8_t all[256];
+    float numbers[256];
+    ln_quant_act_read(call, &map);
+    const ln_quant_of from = {map.scale[0], map.zero[0], is_signed(map.src[0])};
+    const ln_quant_of to = {map.dst_scale, map.dst_zero, is_signed(dst)};
+    lookup l = {.src = map.src[0]->data, .dst = dst->data};
+    for (int i = 0; i < 256; i++)
+        all[i] = (uint8_t)i;
+    kernels()->to_floats(&from, 256, all, numbers);
+    if (act->act != LN_ACT_NONE)
+        ln_act_f32(ln_cpu_isa_get(), act, 256, numbers, numbers, NULL);
+    kernels()->to_bytes(&to, 256, numbers, l.table);
+    ln_cpu_rows rows;
+    ln_cpu_rows_init(&rows, dst, map.src, 1);
+    ln_cpu_rows_run(&rows, ln_cpu_call_pool(call), look_up, &l);
+    return LN_OK;
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of bytes: from tensors and parameters to the kernels. What depends on scales, zero
+// points and biases alone is made once where these are constants, else in each run.
+
+#include "op/quant.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <lightnet/convdim.h>
+
+#include "arch/cpu/call.h"
+#include "arch/cpu/functions.h"
+#include "arch/cpu/isa.h"
+#include "arch/cpu/kernels/conv_i8/conv_i8.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
+#include "arch/cpu/kernels/gemm_i8/packed_i8.h"
+#include "arch/cpu/nhwc.h"
+#include "op/call.h"
+#include "op/functions.h"
+#include "op/prepare.h"
+#include "op/types.h"
+
+// Bytes that blocks of a workspace are aligned to.
+#define BLOCK_BYTES 64
+
+static size_t rounded(size_t bytes)
+{
+    return bytes > SIZE_MAX - BLOCK_BYTES ? SIZE_MAX
+                                          : (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+}
+
+// ---- What the epilogue takes of each column ----
+
+typedef struct columns {
+    size_t count, len; // columns; numbers of each array, some of which are past the last column
+    float *factors, *float_bias;
+    int32_t *bias, *zeros;
+    bool has_zeros, has_float_bias, is_ready;
+} columns;
+
+static size_t column_len(size_t count)
+{
+    return ln_gemm_i8_columns(count) + LN_TILE_I8_LANES;
+}
+
+static size_t column_bytes(size_t count)
+{
+    return rounded(4 * column_len(count) * sizeof(float));
+}
+
+static void columns_place(columns *c, size_t count, void *block)
+{
+    float *floats = block;
+    c->count = count;
+    c->len = column_len(count);
+    c->factors = floats;
+    c->float_bias = floats ? floats + c->len : NULL;
+    c->bias = (int32_t *)(void *)(floats ? floats + 2 * c->len : NULL);
+    c->zeros = (int32_t *)(void *)(floats ? floats + 3 * c->len : NULL);
+}
+
+static int32_t zero_at(const tl_tensor *zero, size_t i)
+{
+    if (!zero)
+        return 0;
+    size_t at = zero->len > 1 ? i : 0;
+    return zero->dtype == TL_INT8 ? ((const int8_t *)zero->data)[at]
+                                  : ((const uint8_t *)zero->data)[at];
+}
+
+static void columns_fill(columns *c, const ln_quant_product *p, bool are_weights_unsigned)
+{
+    memset(c->factors, 0, 4 * c->len * sizeof *c->factors);
+    ln_quant_columns_find(p, (int64_t)c->count, c->factors, c->bias);
+    c->has_zeros = false;
+    for (size_t i = 0; i < c->count; i++) {
+        c->zeros[i] = zero_at(p->weight_zero, i) - (are_weights_unsigned ? 128 : 0);
+        c->has_zeros = c->has_zeros || c->zeros[i] != 0;
+    }
+    c->has_float_bias = p->kind == LN_QUANT_TO_FLOAT && p->bias && p->bias->dtype == TL_FLOAT;
+    if (c->has_float_bias)
+        memcpy(c->float_bias, p->bias->data, c->count * sizeof *c->float_bias);
+}
+
+// All that the columns depend on is there before the first run.
+static bool are_constant(ln_call *call)
+{
+    static const int places[] = {2, 4, 5, 6, 7, 8};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (ln_call_in(call, places[i]) &&
+            (!ln_call_is_constant(call, places[i]) || !ln_call_value(call, places[i])))
+            return false;
+    return true;
+}
+
+// In `prepare`.
+static ln_status columns_prepare(ln_call *call, size_t count, bool are_weights_unsigned, columns *c)
+{
+    ln_quant_product p;
+    columns_place(c, count, NULL);
+    LN_TRY(ln_quant_product_read(call, (int64_t)count, &p));
+    if (!are_constant(call))
+        return LN_OK;
+    void *block = ln_call_keep(call, 4 * c->len, sizeof(float));
+    if (!block)
+        return ln_error_status();
+    columns_place(c, count, block);
+    columns_fill(c, &p, are_weights_unsigned);
+    c->is_ready = true;
+    return LN_OK;
+}
+
+// ---- Products of all shapes ----
+
+// What is alike for all operators here, once they are prepared.
+typedef struct product_block {
+    bool is_unsigned; // the weights
+    ln_act_f32_args act;
+    columns columns;
+} product_block;
+
+static ln_status read_act(ln_call *call, ln_act_f32_args *act)
+{
+    return ln_nhwc_read_act(call, "act", "alpha", "beta", act);
+}
+
+static ln_i8_result result_of(ln_quant_kind kind)
+{
+    return kind == LN_QUANT_TO_SUM     ? LN_I8_TO_SUMS
+           : kind == LN_QUANT_TO_FLOAT ? LN_I8_TO_FLOATS
+                                       : LN_I8_TO_BYTES;
+}
+
+// In a run: the columns, in `block` if they have to be made now, and the epilogue that uses them.
+static ln_status start(ln_call *call, const product_block *prepared, void *block, columns *c,
+                       ln_quant_product *p, ln_epilogue_i8 *e)
+{
+    *c = prepared->columns;
+    LN_TRY(ln_quant_product_read(call, (int64_t)c->count, p));
+    if (!c->is_ready) {
+        columns_place(c, c->count, block);
+        columns_fill(c, p, prepared->is_unsigned);
+    }
+    *e = (ln_epilogue_i8){.result = result_of(p->kind),
+                          .factors = c->factors,
+                          .bias = c->has_float_bias ? c->float_bias : NULL,
+                          .zero = ln_quant_zero(p->dst_zero)};
+    if (p->kind == LN_QUANT_TO_BYTE) {
+        int32_t low, high;
+        ln_quant_bounds(&p->activation, *(const float *)p->dst_scale->data, p->dtype, e->zero, &low,
+                        &high);
+        e->low = (float)low;
+        e->high = (float)high;
+    }
+    return LN_OK;
+}
+
+// An activation of floats comes after them.
+static void finish(ln_call *call, const product_block *prepared, const ln_quant_product *p)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    if (p->kind == LN_QUANT_TO_FLOAT && prepared->act.act != LN_ACT_NONE)
+        ln_act_f32(ln_cpu_isa_get(), &prepared->act, (size_t)dst->len, dst->data, dst->data,
+                   ln_cpu_call_pool(call));
+}
+
+static ln_status infer_packed(ln_call *call, size_t bytes)
+{
+    if (bytes > INT_MAX)
+        return ln_call_fail(call, LN_LIMIT, "packed weights of %zu bytes do not fit a tensor",
+                            bytes);
+    return ln_call_out(call, 0, TL_INT8, 1, (const int[]){(int)bytes});
+}
+
+static ln_status check_packed(ln_call *call, size_t bytes)
+{
+    const tl_tensor *packed = ln_call_in(call, 1);
+    if (packed->ndim == 1 && (size_t)packed->len == bytes)
+        return LN_OK;
+    return ln_call_fail(call, LN_INVALID, "the packed weights have %d bytes instead of %zu",
+                        packed->len, bytes);
+}
+
+// ---- Packed matrices ----
+
+ln_status ln_cpu_infer_quant_pack(ln_call *call)
+{
+    const int *dims = ln_call_in(call, 0)->dims;
+    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){2}));
+    int is_turned = ln_call_int(call, "transB") != 0;
+    return infer_packed(call,
+                        ln_gemm_i8_packed_bytes((size_t)dims[is_turned], (size_t)dims[!is_turned]));
+}
+
+ln_status ln_cpu_quant_pack(ln_call *call)
+{
+    const tl_tensor *weight = ln_call_in(call, 0);
+    int is_turned = ln_call_int(call, "transB") != 0;
+    size_t k = (size_t)weight->dims[is_turned], n = (size_t)weight->dims[!is_turned];
+    ln_gemm_pack_i8(k, n, weight->data, weight->dtype == TL_INT8, is_turned ? 1 : n,
+                    is_turned ? k : 1, ln_call_dst(call, 0)->data, ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
+typedef struct packed_product {
+    product_block product;
+    int outputs;
+} packed_product;
+
+static ln_status read_packed(ln_call *call, packed_product *p)
+{
+    static const ln_nhwc_param params[] = {{"outputs", 0, 1, offsetof(packed_product, outputs)},
+                                           {NULL, 0, 0, 0}};
+    const tl_tensor *src = ln_call_in(call, 0);
+    LN_TRY(ln_nhwc_read(call, params, p));
+    LN_TRY(read_act(call, &p->product.act));
+    p->product.is_unsigned = ln_call_int(call, "unsigned_weights") != 0;
+    if (src->ndim < 1)
+        return ln_call_fail(call, LN_INVALID, "src is a scalar");
+    return check_packed(
+        call, ln_gemm_i8_packed_bytes((size_t)src->dims[src->ndim - 1], (size_t)p->outputs));
+}
+
+static size_t packed_workspace(size_t k, size_t n)
+{
+    size_t bytes = ln_gemm_i8_workspace(k, n, false);
+    return bytes < SIZE_MAX / 2 ? column_bytes(n) + rounded(bytes) : SIZE_MAX;
+}
+
+ln_status ln_cpu_infer_quant_matmul_packed(ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    packed_product p = {0};
+    ln_quant_product product;
+    int dims[TL_MAXDIM];
+    LN_TRY(read_packed(call, &p));
+    LN_TRY(ln_quant_product_read(call, p.outputs, &product));
+    memcpy(dims, src->dims, (size_t)src->ndim * sizeof *dims);
+    dims[src->ndim - 1] = p.outputs;
+    LN_TRY(ln_call_out(call, 0, product.dtype, src->ndim, dims));
+    return ln_cpu_call_infer_workspace(
+        call, 1, packed_workspace((size_t)src->dims[src->ndim - 1], (size_t)p.outputs));
+}
+
+static ln_status prepare_packed(ln_call *call, packed_product *p)
+{
+    LN_TRY(read_packed(call, p));
+    return columns_prepare(call, (size_t)p->outputs, p->product.is_unsigned, &p->product.columns);
+}
+
+LN_PREPARE(ln_cpu_prepare_quant_matmul_packed, packed_product, prepare_packed)
+
+ln_status ln_cpu_quant_matmul_packed(ln_call *call)
+{
+    const packed_product *prepared = ln_call_prepared(call);
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    const size_t k = (size_t)src->dims[src->ndim - 1], n = (size_t)prepared->outputs;
+    char *workspace = (void *)ln_cpu_call_workspace(call, 1, packed_workspace(k, n));
+    columns c;
+    ln_quant_product p;
+    if (!workspace)
+        return ln_error_status();
+    ln_gemm_i8_args args = {.m = (size_t)dst->len / n,
+                            .n = n,
+                            .k = k,
+                            .a = src->data,
+                            .a_step = k,
+                            .is_signed = src->dtype == TL_INT8,
+                            .packed = ln_call_in(call, 1)->data,
+                            .y = dst->data,
+                            .y_step = n};
+    LN_TRY(start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
+    args.zero = ln_quant_zero(p.src_zero);
+    args.zeros = c.has_zeros ? c.zeros : NULL;
+    args.bias = c.bias;
+    ln_gemm_i8(ln_cpu_isa_get(), &args, workspace + column_bytes(n), ln_cpu_call_pool(call));
+    finish(call, &prepared->product, &p);
+    return LN_OK;
+}
+
+// ---- Stacks of matrices whose weights come in the run ----
+
+ln_status ln_cpu_accepts_quant_matmul(ln_call *call)
+{
+    if (ln_call_in(call, 0)->ndim >= 2 && ln_call_in(call, 1)->ndim >= 2)
+        return LN_OK;
+    return ln_call_fail(call, LN_UNSUPPORTED, "leaves vectors to arch ref");
+}
+
+// Columns, packed weights, and what the product works with.
+static size_t stack_workspace(const ln_matmul_call *m, size_t *out_packed, size_t *out_product)
+{
+    const size_t k = (size_t)m->b.rows, n = (size_t)m->b.columns;
+    const size_t packed = ln_gemm_i8_packed_bytes(k, n),
+                 product = ln_gemm_i8_workspace(k, n, false);
+    if (packed > SIZE_MAX / 4 || product > SIZE_MAX / 4)
+        return SIZE_MAX;
+    *out_packed = column_bytes(n);
+    *out_product = *out_packed + rounded(packed);
+    return *out_product + rounded(product);
+}
+
+ln_status ln_cpu_infer_quant_matmul(ln_call *call)
+{
+    ln_matmul_call matmul;
+    size_t packed, product;
+    LN_TRY(ln_infer_quant_matmul(call));
+    LN_TRY(ln_matmul_call_read(call, &matmul));
+    return ln_cpu_call_infer_workspace(call, 1, stack_workspace(&matmul, &packed, &product));
+}
+
+static ln_status prepare_stack(ln_call *call, product_block *p)
+{
+    ln_matmul_call matmul;
+    LN_TRY(ln_matmul_call_read(call, &matmul));
+    LN_TRY(read_act(call, &p->act));
+    p->is_unsigned = ln_call_in(call, 1)->dtype == TL_UINT8;
+    return columns_prepare(call, (size_t)matmul.b.columns, p->is_unsigned, &p->columns);
+}
+
+LN_PREPARE(ln_cpu_prepare_quant_matmul, product_block, prepare_stack)
+
+// One matrix of each side.
+static void multiply(const ln_matmul_call *m, ln_gemm_i8_args *args, const uint8_t *b,
+                     bool is_b_signed, int8_t *packed, void *workspace, ln_pool *pool)
+{
+    ln_gemm_pack_i8(args->k, args->n, b, is_b_signed, (size_t)m->b.row_step,
+                    (size_t)m->b.column_step, packed, pool);
+    args->packed = packed;
+    ln_gemm_i8(ln_cpu_isa_get(), args, workspace, pool);
+}
+
+static void multiply_stack(ln_call *call, const ln_matmul_call *m, ln_gemm_i8_args *args,
+                           int8_t *packed, void *workspace)
+{
+    const tl_tensor *weight = ln_call_in(call, 1);
+    const bool is_b_signed = weight->dtype == TL_INT8;
+    const size_t y_bytes = args->m * args->n * (args->epilogue.result == LN_I8_TO_BYTES ? 1 : 4);
+    const uint8_t *a = args->a, *b = weight->data;
+    int64_t at[TL_MAXDIM] = {0};
+    for (;;) {
+        args->a = a;
+        multiply(m, args, b, is_b_signed, packed, workspace, ln_cpu_call_pool(call));
+        args->y = (char *)args->y + y_bytes;
+        int d = m->batch_ndim - 1;
+        for (; d >= 0; d--) {
+            a += m->a.steps[d];
+            b += m->b.steps[d];
+            if (++at[d] < m->batch_dims[d])
+                break;
+            a -= m->a.steps[d] * at[d];
+            b -= m->b.steps[d] * at[d];
+            at[d] = 0;
+        }
+        if (d < 0)
+            return;
+    }
+}
+
+ln_status ln_cpu_quant_matmul(ln_call *call)
+{
+    const product_block *prepared = ln_call_prepared(call);
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    ln_matmul_call m;
+    size_t packed_at, product_at;
+    LN_TRY(ln_matmul_call_read(call, &m));
+    size_t bytes = stack_workspace(&m, &packed_at, &product_at);
+    char *workspace = (void *)ln_cpu_call_workspace(call, 1, bytes);
+    columns c;
+    ln_quant_product p;
+    if (!workspace)
+        return ln_error_status();
+    if (dst->len == 0)
+        return LN_OK;
+    ln_gemm_i8_args args = {.m = (size_t)m.a.rows,
+                            .n = (size_t)m.b.columns,
+                            .k = (size_t)m.a.columns,
+                            .a = src->data,
+                            .a_step = (size_t)m.a.row_step,
+                            .is_signed = src->dtype == TL_INT8,
+                            .y = dst->data,
+                            .y_step = (size_t)m.b.columns};
+    LN_TRY(start(call, prepared, workspace, &c, &p, &args.epilogue));
+    args.zero = ln_quant_zero(p.src_zero);
+    args.zeros = c.has_zeros ? c.zeros : NULL;
+    args.bias = c.bias;
+    multiply_stack(call, &m, &args, (int8_t *)workspace + packed_at, workspace + product_at);
+    finish(call, prepared, &p);
+    return LN_OK;
+}
+
+// ---- Convolutions ----
+
+static ln_conv_shape weight_shape(const int dims[4], int group)
+{
+    return (ln_conv_shape){.group = (size_t)group,
+                           .in_channels = (size_t)dims[1] * (size_t)group,
+                           .out_channels = (size_t)dims[0],
+                           .kernel_h = (size_t)dims[2],
+                           .kernel_w = (size_t)dims[3]};
+}
+
+static ln_status read_pack_shape(ln_call *call, ln_conv_shape *shape)
+{
+    static const ln_nhwc_param params[] = {{"group", 0, 1, 0}, {NULL, 0, 0, 0}};
+    const tl_tensor *weight = ln_call_in(call, 0);
+    int group;
+    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){4}));
+    LN_TRY(ln_nhwc_read(call, params, &group));
+    if (weight->dims[0] % group != 0 || weight->len == 0)
+        return ln_call_fail(call, LN_INVALID, "%d output channels cannot be shared by %d groups",
+                            weight->dims[0], group);
+    *shape = weight_shape(weight->dims, group);
+    return LN_OK;
+}
+
+ln_status ln_cpu_infer_quant_conv_pack(ln_call *call)
+{
+    ln_conv_shape shape;
+    LN_TRY(read_pack_shape(call, &shape));
+    LN_TRY(infer_packed(call, ln_conv_i8_packed_bytes(&shape)));
+    return ln_cpu_call_infer_workspace(call, 1, (size_t)ln_call_in(call, 0)->len);
+}
+
+ln_status ln_cpu_quant_conv_pack(ln_call *call)
+{
+    const tl_tensor *weight = ln_call_in(call, 0);
+    ln_conv_shape shape;
+    LN_TRY(read_pack_shape(call, &shape));
+    void *scratch = ln_cpu_call_workspace(call, 1, (size_t)weight->len);
+    if (!scratch)
+        return ln_error_status();
+    ln_conv_i8_pack(&shape, weight->data, weight->dtype == TL_INT8, scratch,
+                    ln_call_dst(call, 0)->data, ln_cpu_call_pool(call));
+    return LN_OK;
+}
+
+typedef struct convolution {
+    product_block product;
+    int group, channels, size[2], stride[2], padding[4], dilation[2];
+    int out[4];
+    ln_conv_shape shape;
+} convolution;
+
+static ln_status read_shape(ln_call *call, convolution *c)
+{
+    const tl_tensor *src = ln_call_in(call, 0);
+    c->out[0] = src->dims[0];
+    c->out[3] = c->channels;
+    for (int i = 0; i < 2; i++) {
+        c->out[1 + i] = ln_output_dim_conv(src->dims[1 + i], c->size[i], c->stride[i],
+                                           c->padding[i], c->padding[2 + i], c->dilation[i]);
+        if (c->out[1 + i] < 0)
+            return ln_nhwc_pass_on(call, ln_error_status());
+    }
+    if (src->dims[3] % c->group != 0 || c->channels % c->group != 0)
+        return ln_call_fail(call, LN_INVALID, "%d channels and %d outputs, %d groups", src->dims[3],
+                            c->channels, c->group);
+    c->shape = weight_shape(
+        (const int[]){c->channels, src->dims[3] / c->group, c->size[0], c->size[1]}, c->group);
+    c->shape.batch = (size_t)src->dims[0];
+    c->shape.in_h = (size_t)src->dims[1];
+    c->shape.in_w = (size_t)src->dims[2];
+    c->shape.out_h = (size_t)c->out[1];
+    c->shape.out_w = (size_t)c->out[2];
+    c->shape.stride_h = (size_t)c->stride[0];
+    c->shape.stride_w = (size_t)c->stride[1];
+    c->shape.dilation_h = (size_t)c->dilation[0];
+    c->shape.dilation_w = (size_t)c->dilation[1];
+    c->shape.pad_top = (size_t)c->padding[0];
+    c->shape.pad_left = (size_t)c->padding[1];
+    return check_packed(call, ln_conv_i8_packed_bytes(&c->shape));
+}
+
+static ln_status read_convolution(ln_call *call, convolution *c)
+{
+    static const ln_nhwc_param params[] = {
+        {"group", 0, 1, offsetof(convolution, group)},
+        {"channels", 0, 1, offsetof(convolution, channels)},
+        {"size", 2, 1, offsetof(convolution, size)},
+        {"stride", 2, 1, offsetof(convolution, stride)},
+        {"padding", 4, 0, offsetof(convolution, padding)},
+        {"dilation", 2, 1, offsetof(convolution, dilation)},
+        {NULL, 0, 0, 0},
+    };
+    LN_TRY(ln_nhwc_check_ranks(call, 1, (const int[]){4}));
+    LN_TRY(ln_nhwc_read(call, params, c));
+    LN_TRY(read_act(call, &c->product.act));
+    c->product.is_unsigned = ln_call_int(call, "unsigned_weights") != 0;
+    return read_shape(call, c);
+}
+
+static size_t conv_workspace(const ln_conv_shape *shape)
+{
+    size_t bytes = ln_conv_i8_workspace(shape);
+    return bytes < SIZE_MAX / 2 ? column_bytes(shape->out_channels) + rounded(bytes) : SIZE_MAX;
+}
+
+ln_status ln_cpu_infer_quant_conv_nhwc(ln_call *call)
+{
+    convolution c = {0};
+    ln_quant_product p;
+    LN_TRY(read_convolution(call, &c));
+    LN_TRY(ln_quant_product_read(call, c.channels, &p));
+    LN_TRY(ln_call_out(call, 0, p.dtype, 4, c.out));
+    return ln_cpu_call_infer_workspace(call, 1, conv_workspace(&c.shape));
+}
+
+double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
+{
+    const tl_tensor *src = ln_call_in(call, 0), *dst = ln_call_dst(call, 0);
+    double products = src->dims[3] / ln_call_float(call, "group");
+    for (int i = 0; i < 2; i++)
+        products *= ln_call_float_at(call, "size", i);
+    return dst ? dst->len * products : 0;
+}
+
+static ln_status prepare_convolution(ln_call *call, convolution *c)
+{
+    LN_TRY(read_convolution(call, c));
+    return columns_prepare(call, (size_t)c->channels, c->product.is_unsigned, &c->product.columns);
+}
+
+LN_PREPARE(ln_cpu_prepare_quant_conv_nhwc, convolution, prepare_convolution)
+
+ln_status ln_cpu_quant_conv_nhwc(ln_call *call)
+{
+    const convolution *prepared = ln_call_prepared(call);
+    const ln_conv_shape *shape = &prepared->shape;
+    const tl_tensor *src = ln_call_in(call, 0);
+    char *workspace = (void *)ln_cpu_call_workspace(call, 1, conv_workspace(shape));
+    columns c;
+    ln_quant_product p;
+    if (!workspace)
+        return ln_error_status();
+    ln_conv_i8_args args = {.shape = *shape,
+                            .x = src->data,
+                            .is_signed = src->dtype == TL_INT8,
+                            .packed = ln_call_in(call, 1)->data,
+                            .y = ln_call_dst(call, 0)->data};
+    LN_TRY(start(call, &prepared->product, workspace, &c, &p, &args.epilogue));
+    args.zero = ln_quant_zero(p.src_zero);
+    args.zeros = c.has_zeros ? c.zeros : NULL;
+    args.bias = c.bias;
+    ln_conv_i8(ln_cpu_isa_get(), &args, workspace + column_bytes(shape->out_channels),
+               ln_cpu_call_pool(call));
+    finish(call, &prepared->product, &p);
+    return LN_OK;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantized tensors element by element, and what becomes of exact sums.
+
+#include "arch/ref/quant.h"
+
+#include <math.h>
+
+#include "arch/ref/act.h"
+#include "arch/ref/functions.h"
+#include "arch/ref/onnx/quant_round.h"
+#include "base/deadline.h"
+#include "op/elementwise.h"
+
+// ---- Sums ----
+
+ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, ln_ref_quant_sums *out_sums)
+{
+    *out_sums = (ln_ref_quant_sums){.dst = ln_call_dst(call, 0), .columns = columns, .inner = 1};
+    LN_TRY(ln_quant_product_read(call, columns, &out_sums->product));
+    out_sums->factors = ln_call_scratch(call, (size_t)columns, sizeof *out_sums->factors);
+    out_sums->bias = ln_call_scratch(call, (size_t)columns, sizeof *out_sums->bias);
+    if (!out_sums->factors || !out_sums->bias)
+        return ln_error_status();
+    if (ln_call_is_counting(call))
+        return LN_OK;
+    const ln_quant_product *p = &out_sums->product;
+    ln_quant_columns_find(p, columns, out_sums->factors, out_sums->bias);
+    out_sums->zero = ln_quant_zero(p->dst_zero);
+    if (p->kind == LN_QUANT_TO_BYTE)
+        ln_quant_bounds(&p->activation, *(const float *)p->dst_scale->data, p->dtype,
+                        out_sums->zero, &out_sums->low, &out_sums->high);
+    return LN_OK;
+}
+
+static void put_byte(tl_tensor *dst, int64_t i, float number, int32_t low, int32_t high,
+                     int32_t zero)
+{
+    float kept = !(number > (float)low) ? (float)low : number > (float)high ? (float)high : number;
+    ((uint8_t *)dst->data)[i] = (uint8_t)((int32_t)rintf(kept) + zero);
+}
+
+void ln_ref_quant_put(const void *sums, int64_t i, double exact)
+{
+    const ln_ref_quant_sums *s = sums;
+    const ln_quant_product *p = &s->product;
+    const int64_t column = i / s->inner % s->columns;
+    int32_t sum = (int32_t)((uint32_t)(int64_t)exact + (uint32_t)s->bias[column]);
+    if (p->kind == LN_QUANT_TO_SUM) {
+        ((int32_t *)s->dst->data)[i] = sum;
+        return;
+    }
+    float number = (float)sum * s->factors[column];
+    if (p->kind == LN_QUANT_TO_BYTE) {
+        put_byte(s->dst, i, number, s->low, s->high, s->zero);
+        return;
+    }
+    if (p->bias && p->bias->dtype == TL_FLOAT)
+        number += ((const float *)p->bias->data)[column];
+    const ln_activation *a = &p->activation;
+    if (a->act != LN_ACT_NONE)
+        number = (float)ln_ref_act(a->act, a->alpha, a->beta, (double)number);
+    ((float *)s->dst->data)[i] = number;
+}
+
+// ---- Element by element ----
+
+static float real_of(const ln_quant_map *map, int which, int64_t i)
+{
+    const tl_tensor *t = map->src[which];
+    int32_t q = t->dtype == TL_INT8 ? ((const int8_t *)t->data)[i] : ((const uint8_t *)t->data)[i];
+    return (float)(q - map->zero[which]) * map->scale[which];
+}
+
+static void put_real(tl_tensor *dst, const ln_quant_map *map, const ln_activation *activation,
+                     int64_t i, float number)
+{
+    if (activation->act != LN_ACT_NONE)
+        number =
+            (float)ln_ref_act(activation->act, activation->alpha, activation->beta, (double)number);
+    ln_put_quantized(dst->data, dst->dtype, (size_t)i, (double)(number / map->dst_scale),
+                     (double)map->dst_zero);
+}
+
+static float join(int op, float a, float b)
+{
+    return op == TL_SUM ? a + b : op == TL_SUB ? a - b : a * b;
+}
+
+ln_status ln_ref_quant_elew(ln_call *call)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_quant_map map;
+    ln_activation activation;
+    int op;
+    int64_t steps[2][TL_MAXDIM];
+    ln_quant_elew_read(call, &map);
+    LN_TRY(ln_elew_op_read(call, &op));
+    LN_TRY(ln_activation_read(call, &activation));
+    for (int s = 0; s < 2; s++)
+        ln_broadcast_strides(map.src[s], dst->ndim, steps[s]);
+    for (int64_t i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++) {
+        int64_t at[2] = {0}, left = i;
+        for (int d = dst->ndim - 1; d >= 0; d--) {
+            for (int s = 0; s < 2; s++)
+                at[s] += left % dst->dims[d] * steps[s][d];
+            left /= dst->dims[d];
+        }
+        put_real(dst, &map, &activation, i,
+                 join(op, real_of(&map, 0, at[0]), real_of(&map, 1, at[1])));
+    }
+    return LN_OK;
+}
+
+ln_status ln_ref_quant_act(ln_call *call)
+{
+    tl_tensor *dst = ln_call_dst(call, 0);
+    ln_quant_map map;
+    ln_activation activation;
+    ln_quant_act_read(call, &map);
+    LN_TRY(ln_activation_read(call, &activation));
+    for (int64_t i = 0; i < dst->len && !ln_deadline_passed_at((size_t)i); i++)
+        put_real(dst, &map, &activation, i, real_of(&map, 0, i));
+    return LN_OK;
+}

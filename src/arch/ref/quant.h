@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the exact sums of quantized products.
+
+#ifndef LN_ARCH_REF_QUANT_H
+#define LN_ARCH_REF_QUANT_H
+
+#include "op/quant.h"
+
+// Of `columns` columns, each of which takes `inner` neighbouring elements of the result.
+typedef struct ln_ref_quant_sums {
+    tl_tensor *dst;
+    ln_quant_product product;
+    int64_t columns, inner;
+    float *factors;
+    int32_t *bias;
+    int32_t low, high, zero; // of bytes
+} ln_ref_quant_sums;
+
+ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, ln_ref_quant_sums *out_sums);
+
+// Element `i` of the result, from a sum without its bias. `sums` are ln_ref_quant_sums.
+void ln_ref_quant_put(const void *sums, int64_t i, double exact);
+
+#endif
