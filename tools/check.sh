@@ -13,6 +13,9 @@ step "format"
 git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format --dry-run --Werror ||
     { echo "run: make format"; exit 1; }
 
+step "tree"
+tools/tree.sh
+
 step "layers"
 python3 tools/layers.py
 

@@ -110,6 +110,7 @@ for isa in generic avx2; do
     # But for what runs no kernels, or sees to instruction sets itself.
     LN_CPU_ISA=$isa suite build -E "$no_kernels|$all_kernels|$no_instructions|zoo_large|hashes"
 done
+count "tree" tools/tree.sh
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so
 count "symbols" tools/symbols.sh build/liblightnet.a
