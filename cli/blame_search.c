@@ -39,6 +39,7 @@ static int copy_text(const char **text)
 static int firing_copy(const ln_firing *from, ln_firing *to)
 {
     *to = *from;
+    to->reason = NULL;
     const char **texts[] = {&to->pass, &to->rule, &to->tag, &to->file, &to->op, &to->optype};
     int is_whole = 1;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

@@ -70,10 +70,12 @@ int compile_flags_any(const compile_flags *flags)
 void say_firing(void *user, const ln_firing *firing)
 {
     (void)user;
-    say_info("firing %zu: %s: %s%s%s%s at '%s' (%s)%s", firing->number, firing->pass, firing->rule,
-             firing->tag ? " [" : "", firing->tag ? firing->tag : "", firing->tag ? "]" : "",
-             firing->op, firing->optype,
-             firing->is_skipped  ? " is skipped"
-             : firing->is_failed ? " fails"
-                                 : "");
+    say_info("firing %zu: %s: %s%s%s%s at '%s' (%s)%s%s", firing->number, firing->pass,
+             firing->rule, firing->tag ? " [" : "", firing->tag ? firing->tag : "",
+             firing->tag ? "]" : "", firing->op, firing->optype,
+             firing->is_skipped   ? " is skipped"
+             : firing->is_failed  ? " fails"
+             : firing->is_refused ? " is refused: "
+                                  : "",
+             firing->reason ? firing->reason : "");
 }

@@ -213,6 +213,24 @@ static void print_fallback(const ln_context *ctx)
     printf("on ref     %s\n", text);
 }
 
+static void count_refused(void *user, const ln_firing *firing)
+{
+    *(size_t *)user += firing->is_refused != 0;
+}
+
+static ln_status compile(ln_context *ctx, const char *target)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    size_t refused_count = 0;
+    options.on_firing = count_refused;
+    options.user = &refused_count;
+    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), target, &options));
+    if (refused_count > 0)
+        printf("refused    %zu rewrite%s: `lightnet opt --verbose` lists the reasons\n",
+               refused_count, refused_count == 1 ? "" : "s");
+    return LN_OK;
+}
+
 static ln_status print_costs(ln_context *ctx, const char *target)
 {
     int is_bound = !has_open_input(ctx);
@@ -224,7 +242,7 @@ static ln_status print_costs(ln_context *ctx, const char *target)
     else
         printf("work       %s%.0f multiply-accumulates a run%s\n", unknown_count ? "at least " : "",
                macs, unknown_count ? ", without what has a dynamic shape" : "");
-    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), target, NULL));
+    LN_TRY(compile(ctx, target));
     print_memory(ctx);
     print_fallback(ctx);
     size_t open_count = ln_context_unplanned(ctx).tensor_count;

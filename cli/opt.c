@@ -74,6 +74,7 @@ typedef struct watcher {
     ln_context *before;   // the model before the pass, LOADED, and run
     int is_exact;         // all that fired in the pass keeps the bits
     size_t firing_count;  // in the pass
+    size_t refused_count; // in all passes
     double total_seconds; // of all passes
     int has_dumped;
     ln_nearest nearest; // to the pass of --dump-after, of those that have run
@@ -84,7 +85,8 @@ static void note_firing(void *user, const ln_firing *firing)
     watcher *w = user;
     if (w->o->flags.is_verbose)
         say_firing(NULL, firing);
-    if (firing->is_skipped)
+    w->refused_count += firing->is_refused != 0;
+    if (firing->is_skipped || firing->is_refused)
         return;
     w->firing_count++;
     // Kernels of another arch may sum in another order.
@@ -236,6 +238,9 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
     o->flags.options.on_pass = watch_pass;
     o->flags.options.user = w;
     LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
+    if (o->flags.is_verbose && w->refused_count > 0)
+        say_info("%zu rewrite%s refused", w->refused_count,
+                 w->refused_count == 1 ? " was" : "s were");
     if (o->dump_after && !w->has_dumped)
         return LN_FAIL(LN_NOT_FOUND, "no pass '%s' has run, so there was nothing to dump%s%s%s",
                        o->dump_after, w->nearest.name ? "; did you mean '" : "",

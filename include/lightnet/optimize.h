@@ -40,7 +40,9 @@ typedef struct ln_firing {
     const char *optype; /* its type before the firing */
     int is_lowering;    /* 1: takes the operator from arch `none` to another */
     int is_skipped;     /* 1: it was found, and did not happen */
-    int is_failed;      /* 1: its result was refused, and the compilation ends */
+    int is_failed;      /* 1: it has failed, and the compilation ends */
+    int is_refused;     /* 1: an operator of its result refused its inputs, and the model stayed */
+    const char *reason; /* of the refusal; NULL: none */
 } ln_firing;
 
 typedef struct ln_optimize_options {
@@ -82,7 +84,8 @@ typedef struct ln_optimize_options {
      * and printed stays as it is. */
     int tunes;
 
-    /* Told of each firing after it has happened, was skipped or has failed. May be NULL. */
+    /* Told of each firing after it has happened, was skipped, was refused or has failed. May be
+     * NULL. */
     void (*on_firing)(void *user, const ln_firing *firing);
 
     /* Told after each pass: how long it took, and the model as it is now. Another status than LN_OK

@@ -410,9 +410,16 @@ static ln_status bypass_aliases(site *s, const ln_match *match, ln_op *const *ne
     return LN_OK;
 }
 
-ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window *window,
-                         ln_list *new_ops, ln_hash *nodes, ln_list **position)
+// The exchange has been undone unless undoing failed, which empties the context.
+static bool is_refusal(const ln_context *ctx, ln_status status)
 {
+    return (status == LN_INVALID || status == LN_UNSUPPORTED) && ctx->state != LN_CONTEXT_EMPTY;
+}
+
+ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window *window,
+                         ln_list *new_ops, ln_hash *nodes, ln_list **position, bool *out_is_refused)
+{
+    *out_is_refused = false;
     site s = {.ctx = ctx,
               .nodes = nodes,
               .position = *position,
@@ -428,6 +435,7 @@ ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window
     else
         ln_op_list_free_lists_too(new_ops);
     ln_list_free(removed.list);
+    *out_is_refused = is_refusal(ctx, status);
     if (status == LN_OK)
         status = bypass_aliases(&s, match, results); // its names have gone with the operators
     *position = ctx->ops ? s.position : NULL;

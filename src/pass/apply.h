@@ -30,8 +30,10 @@ void ln_window_destroy(ln_window *window); // accepts NULL
 // of ctx->ops for every operator, and follows. `window` is NULL for a rule that is not wide; the
 // root then stands at *position. *position becomes the first node whose operator may match anew. On
 // failure the model is as before, or as after the firing with an operator `forward` left that could
-// go.
+// go. *out_is_refused: a new operator has refused its inputs, types or parameters (LN_INVALID,
+// LN_UNSUPPORTED), and the model is as before.
 ln_status ln_match_apply(ln_context *ctx, const ln_match *match, const ln_window *window,
-                         ln_list *new_ops, ln_hash *nodes, ln_list **position);
+                         ln_list *new_ops, ln_hash *nodes, ln_list **position,
+                         bool *out_is_refused);
 
 #endif

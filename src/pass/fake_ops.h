@@ -55,9 +55,11 @@ static inline void fake_pre_run(ln_op_arg *op_arg)
     }
 }
 
+static ln_status fake_refusal = LN_UNSUPPORTED; // of `refuse`
+
 static inline void fake_fails(ln_op_arg *op_arg)
 {
-    ln_op_fail(op_arg, LN_UNSUPPORTED, "is refused");
+    ln_op_fail(op_arg, fake_refusal, "is refused");
 }
 
 static inline void fake_check_k(ln_op_arg *op_arg)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbering firings, and skipping some.
+// Numbering firings, and leaving some out.
 //
-// What is skipped has to be remembered, since rules are tried until none fires: the key is the rule
-// and the operator, by their names, since both may be asked about again in a later walk.
+// What is skipped or refused has to be remembered, since rules are tried until none fires: the key
+// is the rule and the operator, by their names, since both may be asked about again in a later
+// walk.
 
 #include "pass/firing.h"
 
@@ -55,28 +56,28 @@ static char *key_of(const ln_firing *firing)
     return ln_strcat_delim_alloc(rule, firing->op, ' ');
 }
 
-static ln_status find_skipped(const ln_compilation *compilation, const ln_firing *firing,
-                              bool *out_found)
+static ln_status find_left_out(const ln_compilation *compilation, const ln_firing *firing,
+                               bool *out_found)
 {
     *out_found = false;
-    if (!compilation->skipped)
+    if (!compilation->left_out)
         return LN_OK;
     char *key = key_of(firing);
     if (!key)
         return LN_NO_MEMORY;
-    *out_found = ln_hash_find(compilation->skipped, key) != NULL;
+    *out_found = ln_hash_find(compilation->left_out, key) != NULL;
     ln_free(key);
     return LN_OK;
 }
 
-static ln_status remember_skipped(ln_compilation *compilation, const ln_firing *firing)
+static ln_status remember_left_out(ln_compilation *compilation, const ln_firing *firing)
 {
-    if (!compilation->skipped)
-        compilation->skipped = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
-    char *key = compilation->skipped ? key_of(firing) : NULL;
+    if (!compilation->left_out)
+        compilation->left_out = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
+    char *key = compilation->left_out ? key_of(firing) : NULL;
     if (!key)
         return LN_NO_MEMORY;
-    if (ln_hash_insert(compilation->skipped, key, compilation) < 0) {
+    if (ln_hash_insert(compilation->left_out, key, compilation) < 0) {
         ln_free(key);
         return LN_NO_MEMORY;
     }
@@ -94,10 +95,12 @@ static bool is_to_skip(const ln_compilation *compilation, const ln_firing *firin
 
 static void tell(const ln_compilation *compilation, const ln_firing *firing)
 {
-    ln_msg_debug("firing %zu: %s at '%s'%s", firing->number, firing->rule, firing->op,
-                 firing->is_skipped  ? " is skipped"
-                 : firing->is_failed ? " fails"
-                                     : "");
+    ln_msg_debug("firing %zu: %s at '%s'%s%s", firing->number, firing->rule, firing->op,
+                 firing->is_skipped   ? " is skipped"
+                 : firing->is_failed  ? " fails"
+                 : firing->is_refused ? " is refused: "
+                                      : "",
+                 firing->reason ? firing->reason : "");
     if (compilation->options && compilation->options->on_firing)
         compilation->options->on_firing(compilation->options->user, firing);
 }
@@ -108,7 +111,7 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
     bool was_skipped;
     *out_fires = false;
     if (!compilation->is_forced) {
-        LN_TRY(find_skipped(compilation, firing, &was_skipped));
+        LN_TRY(find_left_out(compilation, firing, &was_skipped));
         if (was_skipped)
             return LN_OK;
     }
@@ -127,7 +130,7 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
         compilation->has_reached_limit = true;
     else
         compilation->last_skipped = firing->number;
-    LN_TRY(remember_skipped(compilation, firing));
+    LN_TRY(remember_left_out(compilation, firing));
     tell(compilation, firing);
     return LN_OK;
 }
@@ -140,6 +143,15 @@ ln_status ln_firing_done(ln_compilation *compilation, ln_firing *firing, ln_stat
     }
     tell(compilation, firing);
     return status;
+}
+
+ln_status ln_firing_refuse(ln_compilation *compilation, ln_firing *firing)
+{
+    firing->is_refused = 1;
+    firing->reason = ln_error_message();
+    tell(compilation, firing);
+    firing->reason = NULL;
+    return compilation->is_forced ? LN_OK : remember_left_out(compilation, firing);
 }
 
 ln_status ln_firing_check_skipped(const ln_compilation *compilation)

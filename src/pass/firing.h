@@ -41,6 +41,11 @@ ln_status ln_firing_decide(ln_compilation *compilation, ln_firing *firing, bool 
 // does not count.
 ln_status ln_firing_done(ln_compilation *compilation, ln_firing *firing, ln_status status);
 
+// Tells that an operator of the result has refused its inputs, with the thread's message as the
+// reason, so that the model is as before. It keeps its number, and is not tried again. Fails only
+// when memory is gone.
+ln_status ln_firing_refuse(ln_compilation *compilation, ln_firing *firing);
+
 // LN_NOT_FOUND if a number that was to be skipped has not been given out.
 ln_status ln_firing_check_skipped(const ln_compilation *compilation);
 

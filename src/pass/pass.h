@@ -35,7 +35,7 @@ typedef struct ln_compilation {
 
     // Firings, see firing.h.
     size_t firing_count;    // numbers given out so far; some may have been skipped
-    ln_hash *skipped;       // names of what was skipped; NULL: nothing yet
+    ln_hash *left_out;      // names of what was skipped or refused; NULL: nothing yet
     size_t last_skipped;    // number of the last one skipped on demand; 0: none
     bool has_reached_limit; // something was skipped because of the limit
     bool is_forced;         // what is tried now happens, whatever the options say

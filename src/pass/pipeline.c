@@ -162,7 +162,7 @@ void ln_compilation_deinit(ln_compilation *compilation)
     ln_rule_set_destroy(compilation->general_rules);
     for (size_t i = 0; i < compilation->arch_count; i++)
         ln_rule_set_destroy(compilation->own_arch_rules[i]);
-    ln_hash_free(compilation->skipped);
+    ln_hash_free(compilation->left_out);
 }
 
 // ---- Running ----

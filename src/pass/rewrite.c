@@ -15,6 +15,7 @@
 #include <lightnet/msg.h>
 #include <lightnet/util.h>
 
+#include "base/error_state.h"
 #include "desc/rule_weight.h"
 #include "pass/apply.h"
 #include "pass/build.h"
@@ -44,6 +45,8 @@ typedef struct walker {
     ln_list *position;
     size_t limit; // of firings
     size_t firing_count;
+    bool refused;          // a rule's result at the operator in hand
+    ln_error_state reason; // why the first one was
 } walker;
 
 static bool is_users(const ln_compilation *compilation, const ln_rule_set *set)
@@ -97,8 +100,24 @@ static ln_status decide(ln_compilation *compilation, const ln_rule *rule, ln_fir
         firing->number, firing->op, firing->optype);
 }
 
+// An operator of the result refused what the rule gives it: that is no match.
+static ln_status refuse(walker *w, const ln_rule *rule, ln_firing *firing)
+{
+    ln_error_state reason;
+    ln_error_save(&reason);
+    LN_TRY(ln_firing_refuse(w->compilation, firing));
+    if (!w->refused) {
+        ln_error_restore(&reason);
+        (void)ln_fail_prefix("rule '%s' at '%s'", rule->name, firing->op);
+        ln_error_save(&w->reason);
+    }
+    w->refused = true;
+    ln_error_clear();
+    return LN_OK;
+}
+
 // Takes `new_ops`. `window` is NULL unless the rule is wide. *out_fired is false if the firing is
-// to be skipped.
+// to be skipped, or is refused.
 static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
                       const ln_window *window, ln_list *new_ops, bool *out_fired)
 {
@@ -112,10 +131,14 @@ static ln_status fire(walker *w, const ln_rule_set *set, const ln_match *match,
         ln_op_list_free_lists_too(new_ops);
         return status;
     }
-    status = ln_match_apply(w->compilation->ctx, match, window, new_ops, w->nodes, &w->position);
+    bool is_refused;
+    status = ln_match_apply(w->compilation->ctx, match, window, new_ops, w->nodes, &w->position,
+                            &is_refused);
+    *out_fired = status == LN_OK;
+    if (is_refused)
+        return refuse(w, rule, &firing);
     (void)ln_firing_done(w->compilation, &firing, status);
     if (status != LN_OK) {
-        *out_fired = false;
         (void)ln_fail_prefix("rule '%s' at '%s'", rule->name, names.op);
         return status;
     }
@@ -229,16 +252,28 @@ static ln_status find_candidates(walker *w, const char *optype, size_t *out_firs
     return ln_error_status();
 }
 
+// Nothing else can become of an operator that only the rules of this stage rewrite.
+static ln_status check_refused(const walker *w, const ln_op *op)
+{
+    bool is_needed = w->stage == LN_RULE_TO_CORE || w->stage == LN_RULE_TO_ONNX;
+    if (!is_needed ||
+        (!w->compilation->is_forced && is_computed(w->compilation, op->op_arg->optype)))
+        return LN_OK;
+    ln_error_restore(&w->reason);
+    return w->reason.status;
+}
+
 // Tries the candidates at the position in their order, up to the first that fires.
 static ln_status try_rules(walker *w, bool *out_fired)
 {
     *out_fired = false;
+    w->refused = false;
     const ln_op *op = w->position->data;
     size_t i;
     LN_TRY(find_candidates(w, op->op_arg->optype, &i));
     for (; w->candidates[i].rule && !*out_fired; i++)
         LN_TRY(try_rule(w, &w->candidates[i], out_fired));
-    return LN_OK;
+    return w->refused && !*out_fired ? check_refused(w, op) : LN_OK;
 }
 
 static ln_status walk(walker *w)

@@ -582,18 +582,45 @@ TEST(stages_are_apart)
 
 // ---- Failures ----
 
-TEST(a_firing_that_fails_leaves_the_model_as_before)
+#define REFUSED "rule r [exact] b = neg(a) a = neg(x) => b = refuse(x)\n"
+
+TEST(a_result_that_its_operator_refuses_is_no_match)
 {
     CHECK_OK(fake_register());
     ln_context *ctx = fake_model(LINES("in -> x", "neg x -> a", "neg a -> b", "relu b -> y"));
     char before[512];
     snprintf(before, sizeof before, "%s", fake_print(ctx));
-    CHECK_EQ(rewrite(ctx, "rule r [exact] b = neg(a) a = neg(x) => b = refuse(x)", LN_UNSUPPORTED),
-             0);
-    CHECK_MESSAGE("rule 'r' at 'op_b'");
+    fake_refusal = LN_UNSUPPORTED;
+    CHECK_EQ(rewrite(ctx, REFUSED, LN_OK), 1);
+    CHECK_STR_EQ(ln_error_message(), "");
     CHECK_STR_EQ(fake_print(ctx), before);
-    CHECK_EQ(rewrite(ctx, "rule r [exact] b = neg(a) a = neg(x) => b = relu(x)", LN_OK), 1);
+    fake_refusal = LN_INVALID;
+    CHECK_EQ(rewrite(ctx, REFUSED, LN_OK), 1);
+    CHECK_STR_EQ(fake_print(ctx), before);
+    // The next rule for the operator has its turn.
+    CHECK_EQ(rewrite(ctx, REFUSED "rule s [exact] b = neg(a) a = neg(x) => b = relu(x)\n" RELU_RELU,
+                     LN_OK),
+             3);
+    CHECK_STR_EQ(fake_print(ctx), "in()->x; relu(x)->y; ");
     ln_context_free(ctx);
+}
+
+TEST(a_failure_that_is_no_refusal_ends_and_leaves_the_model_as_before)
+{
+    static const ln_status ends[] = {LN_NO_MEMORY, LN_LIMIT,   LN_INTERNAL,
+                                     LN_CANCELLED, LN_TIMEOUT, LN_STATE};
+    CHECK_OK(fake_register());
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        ln_context *ctx = fake_model(LINES("in -> x", "neg x -> a", "neg a -> b", "relu b -> y"));
+        char before[512];
+        snprintf(before, sizeof before, "%s", fake_print(ctx));
+        fake_refusal = ends[i];
+        CHECK_EQ(rewrite(ctx, REFUSED, ends[i]), 0);
+        CHECK_MESSAGE("rule 'r' at 'op_b'");
+        CHECK_STR_EQ(fake_print(ctx), before);
+        ln_context_free(ctx);
+    }
+    fake_refusal = LN_UNSUPPORTED;
 }
 
 static const struct {
@@ -1179,7 +1206,8 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           a_result_makes_outputs_of_any_operator_it_replaces,
           a_result_never_reads_what_depends_on_it,
           constants_before_and_inside_a_window_go_when_unread, rules_may_lessen_weight_or_sink,
-          parameters_are_computed, stages_are_apart, a_firing_that_fails_leaves_the_model_as_before,
+          parameters_are_computed, stages_are_apart, a_result_that_its_operator_refuses_is_no_match,
+          a_failure_that_is_no_refusal_ends_and_leaves_the_model_as_before,
           rules_that_do_not_fit_the_operators_are_refused,
           one_refused_request_leaves_the_model_before_or_after_a_firing,
           out_of_memory_leaks_nothing, lowering_takes_what_the_arch_has_and_accepts,

@@ -12,7 +12,7 @@
 #define MAX_SEEN 64
 
 // The firings of a compilation, as text: "3 conv_relu at relu0", with a minus before what was
-// skipped, and a "!" before what has failed.
+// skipped, a "!" before what has failed, and a "?" before what was refused.
 typedef struct seen_firings {
     char lines[MAX_SEEN][160];
     size_t count;
@@ -24,7 +24,11 @@ static void note_firing(void *user, const ln_firing *firing)
     CHECK(seen->count < MAX_SEEN);
     CHECK_NOT_NULL(firing->pass);
     CHECK_NOT_NULL(firing->optype);
-    const char *mark = firing->is_skipped ? "-" : firing->is_failed ? "!" : "";
+    CHECK_EQ(firing->is_refused, firing->reason != NULL);
+    const char *mark = firing->is_skipped   ? "-"
+                       : firing->is_failed  ? "!"
+                       : firing->is_refused ? "?"
+                                            : "";
     snprintf(seen->lines[seen->count++], sizeof seen->lines[0], "%s%zu %s at %s", mark,
              firing->number, firing->rule, firing->op);
 }
@@ -343,7 +347,7 @@ TEST(what_built_in_rules_make_is_offered_to_rules_of_a_file)
     ln_arch_cleanup();
 }
 
-TEST(a_firing_that_fails_is_told)
+TEST(a_refused_rewrite_is_told_and_the_model_stays)
 {
     CHECK_OK(ln_arch_init());
     const char *path = write_rules("rule swapped [exact]\n  y = relu(c)\n"
@@ -352,10 +356,25 @@ TEST(a_firing_that_fails_is_told)
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
     options.rule_file_count = 1;
-    seen_firings seen;
-    CHECK(compile_seen(CONV_MODEL, "ref", &options, &seen) != LN_OK);
-    CHECK_MESSAGE("rule 'swapped' at 'relu0'");
-    check_lines("failed", &seen, LINES("!1 swapped at relu0"));
+    seen_firings seen, usual;
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &seen));
+    CHECK_STR_EQ(ln_error_message(), "");
+    CHECK_STR_EQ(seen.lines[0], "?1 swapped at relu0");
+    options.rule_file_count = 0;
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &usual));
+    CHECK_EQ(seen.count, usual.count + 1); // it was tried once
+    for (size_t i = 0; i < usual.count; i++)
+        CHECK_STR_EQ(strchr(seen.lines[i + 1], ' '), strchr(usual.lines[i], ' '));
+
+    // It has its number also where it is skipped.
+    options.rule_file_count = 1;
+    options.skip = (const size_t[]){1};
+    options.skip_count = 1;
+    CHECK_OK(compile_seen(CONV_MODEL, "ref", &options, &usual));
+    CHECK_STR_EQ(usual.lines[0], "-1 swapped at relu0");
+    CHECK_EQ(seen.count, usual.count);
+    for (size_t i = 1; i < usual.count; i++)
+        CHECK_STR_EQ(seen.lines[i], usual.lines[i]);
     ln_arch_cleanup();
 }
 
@@ -617,7 +636,8 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           what_cannot_be_skipped_is_said, a_function_may_refuse_firings,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
           rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
-          a_firing_that_fails_is_told, functions_of_an_arch_are_numbered_and_can_be_skipped,
+          a_refused_rewrite_is_told_and_the_model_stays,
+          functions_of_an_arch_are_numbered_and_can_be_skipped,
           expanders_and_rules_are_asked_before_the_core_and_again_after_it,
           kept_tensors_can_be_looked_at_after_a_run,
           operators_with_long_arrays_are_merged_if_all_is_equal, tuning_needs_no_reader,
