@@ -36,11 +36,19 @@ LN_CPPSTART
 typedef enum ln_plan_aliasing {
     LN_PLAN_APART = 0, /* written bytes are disjoint from read bytes */
     LN_PLAN_VIEW,      /* no byte changes: a written value is a new name of bytes that are read */
-    LN_PLAN_IN_PLACE,  /* a written value may take exactly the bytes of a read one, which nobody
-                          reads later; both have one owner */
+    LN_PLAN_IN_PLACE,  /* a written value may take exactly the bytes of read ones as `overs` says,
+                          which nobody reads later; all have one owner */
     LN_PLAN_JOIN,      /* one value is written, and read ones may be in it: their bytes do not
                           change, all others of it do; what is read elsewhere is apart */
 } ln_plan_aliasing;
+
+/* What a step reads at one place of its reads is read element by element, each one before the
+ * element at the same place in what it writes there is written. So the written value may take its
+ * bytes; what else the step reads has others, or stands in such a pair too. */
+typedef struct ln_plan_over {
+    uint32_t write; /* positions in `writes` ... */
+    uint32_t read;  /* ... and `reads`, not values */
+} ln_plan_over;
 
 /* One operator of the model in the order of execution. `reads` and `writes` index the values of
  * the plan. A value is written by at most one step; a view too is written, by the step that makes
@@ -52,6 +60,8 @@ typedef struct ln_plan_step {
     const uint32_t *writes; /* outputs and scratch memory */
     size_t write_count;
     ln_plan_aliasing aliasing;
+    const ln_plan_over *overs; /* rising, first by `write`; used if `aliasing` is IN_PLACE */
+    size_t over_count;
 } ln_plan_step;
 
 /* One tensor. `owner` names the value whose memory this one is in, NULL when it has its own.
@@ -99,6 +109,8 @@ typedef struct ln_plan {
  * - When the steps are followed, every read finds the bytes that were written for that value,
  *   and so does the end for inputs, outputs and static values.
  * - What a view step writes is made of bytes that it reads.
+ * - Where a step writes over what it reads, each of its operands that has these bytes is one that
+ *   may be written over.
  * - The totals are exact. */
 LN_API ln_status ln_plan_check(const ln_plan *plan);
 

@@ -13,6 +13,7 @@
 #include "base/name_hash.h"
 #include "ir/attached.h"
 #include "ir/context.h"
+#include "ir/plan_overs.h"
 #include "plan/layout.h"
 
 // ---- Memory ----
@@ -41,6 +42,7 @@ void ln_plan_records_destroy(ln_plan_records *r)
     ln_free(r->values);
     ln_free(r->owners);
     ln_free(r->steps);
+    ln_free(r->overs);
     ln_free(r->indexes);
     ln_free(r);
 }
@@ -237,6 +239,15 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         r->choices[r->choice_count++] = choice;
 }
 
+// An operator that has looked at all that it reads has answered for each operand that is `name`.
+static void add_first_choices(ln_plan_records *r, const ln_op *op, const char *name, uint32_t out)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in)
+        if (ln_streq(in->name, name))
+            add_choice(r, op, LN_PLACE_OVER_FIRST, index_of(r, in), out);
+}
+
 // An operator that does not compute writes no bytes that could be anywhere.
 static void add_choices(ln_plan_records *r, const ln_op *op)
 {
@@ -253,8 +264,12 @@ static void add_choices(ln_plan_records *r, const ln_op *op)
             for (const ln_list *in = op->op_arg->tensors_in; in; in = in->next) {
                 if (!stands_for(in->data, info->ins, place->in))
                     continue;
+                if (!is_first)
+                    add_choice(r, op, place->kind, index_of(r, in->data), index_of(r, out->data));
+                else if (!has_first)
+                    add_first_choices(r, op, ((const ln_tensor_list_entry *)in->data)->name,
+                                      index_of(r, out->data));
                 has_first = has_first || is_first;
-                add_choice(r, op, place->kind, index_of(r, in->data), index_of(r, out->data));
             }
         }
     }
@@ -283,7 +298,7 @@ static ln_status fill_records(const ln_context *ctx, ln_plan_records *r)
         add_choices(r, l->data);
     }
     mark_outputs(ctx, r);
-    return LN_OK;
+    return ln_plan_records_add_overs(ctx, r);
 }
 
 ln_status ln_plan_records_create(const ln_context *ctx, ln_plan_records **out_records)
@@ -385,6 +400,7 @@ static ln_status find_roots(ln_plan_records *r)
 // Which steps read a value last, and whether one of them runs more than once.
 typedef struct reader {
     uint32_t last_step;
+    uint32_t last_count; // operands of that step that it is
     bool is_run;
     bool is_owner; // other values are in it
 } reader;
@@ -405,12 +421,25 @@ static void find_readers(const ln_plan_records *r, reader *readers)
         bool is_static = is_static_step(r, step);
         for (size_t k = 0; k < step->read_count; k++) {
             reader *found = &readers[step->reads[k]];
+            found->last_count = found->last_step == s ? found->last_count + 1 : 1;
             found->last_step = s;
             found->is_run = found->is_run || !is_static;
         }
     }
     for (uint32_t i = 0; i < r->plan.value_count; i++)
         readers[r->owners[i]].is_owner = readers[r->owners[i]].is_owner || r->owners[i] != i;
+}
+
+// The step may write over the constant wherever it is among its operands.
+static bool is_choice_for_all(const ln_plan_records *r, const reader *readers, const ln_share *c)
+{
+    const ln_share *k = c, *end = r->choices + r->choice_count;
+    size_t count = 0;
+    while (k > r->choices && k[-1].step == c->step)
+        k--;
+    for (; k < end && k->step == c->step; k++)
+        count += k->kind == c->kind && k->inner == c->inner && k->outer == c->outer;
+    return count >= readers[c->outer].last_count;
 }
 
 // The constant is the step's to overwrite: whatever reads it does so once, before.
@@ -422,7 +451,7 @@ static bool can_freeze(const ln_plan_records *r, const reader *readers, const ln
            !outer->is_load && inner->byte_count == outer->byte_count &&
            inner->mtype == outer->mtype && r->owners[c->inner] == c->inner &&
            r->owners[c->outer] == c->outer && found->last_step == c->step && !found->is_run &&
-           !found->is_owner;
+           !found->is_owner && is_choice_for_all(r, readers, c);
 }
 
 ln_status ln_plan_records_freeze(ln_plan_records *r)

@@ -24,7 +24,10 @@ typedef struct ln_plan_records {
     uint8_t *aligns;           // bytes of an element
     bool *is_described;        // the operator itself says in what its output is
     ln_plan_step *steps;
-    uint32_t *indexes; // the steps' reads and writes
+    uint32_t *indexes;   // the steps' reads and writes
+    ln_plan_over *overs; // of all steps, one after the other
+    size_t over_count;
+    size_t over_room;
     ln_share *choices; // in the order of the steps
     size_t choice_count;
     ln_hash *index_of; // tensor name -> index + 1

@@ -57,6 +57,22 @@ static ln_status check_value(const ln_plan *plan, size_t i)
     return LN_OK;
 }
 
+static ln_status check_overs(const ln_plan_step *step, uint32_t at)
+{
+    if (step->over_count && !step->overs)
+        return LN_FAIL(LN_INVALID, PLAN_STEP " has a count without a list", at, step->op);
+    for (size_t k = 0; k < step->over_count; k++) {
+        ln_plan_over o = step->overs[k], last = k > 0 ? step->overs[k - 1] : o;
+        bool is_rising = o.write > last.write || (o.write == last.write && o.read > last.read);
+        if (o.write >= step->write_count || o.read >= step->read_count || (k > 0 && !is_rising))
+            return LN_FAIL(LN_INVALID,
+                           PLAN_STEP " may write at place %u of %zu over what it reads at place "
+                                     "%u of %zu, which is no pair of it or out of order",
+                           at, step->op, o.write, step->write_count, o.read, step->read_count);
+    }
+    return LN_OK;
+}
+
 static ln_status check_step(const ln_plan *plan, size_t i)
 {
     const ln_plan_step *step = &plan->steps[i];
@@ -70,6 +86,7 @@ static ln_status check_step(const ln_plan *plan, size_t i)
     if (step->aliasing == LN_PLAN_JOIN && step->write_count != 1)
         return LN_FAIL(LN_INVALID, PLAN_STEP " joins values, but writes %zu instead of 1",
                        (uint32_t)i, step->op, step->write_count);
+    LN_TRY(check_overs(step, (uint32_t)i));
     for (size_t k = 0; k < step->read_count; k++) {
         if (step->reads[k] >= plan->value_count)
             return LN_FAIL(LN_INVALID, PLAN_STEP " reads value %u of %zu", (uint32_t)i, step->op,

@@ -32,6 +32,7 @@ typedef struct segment {
 typedef struct access {
     uint32_t root;
     uint32_t value;
+    uint32_t position; // in the reads or writes of the step
     bool is_write;
     size_t start;
     size_t end;
@@ -164,8 +165,9 @@ static size_t collect(const replay *r, const uint32_t *values, size_t count, boo
     for (size_t k = 0; k < count; k++) {
         const ln_plan_value *v = value_at(r, values[k]);
         if (v->byte_count)
-            out[found++] = (access){r->roots[values[k]], values[k], is_write, v->offset,
-                                    v->offset + v->byte_count};
+            out[found++] =
+                (access){r->roots[values[k]],      values[k], (uint32_t)k, is_write, v->offset,
+                         v->offset + v->byte_count};
     }
     return found;
 }
@@ -173,6 +175,37 @@ static size_t collect(const replay *r, const uint32_t *values, size_t count, boo
 static bool is_same_place(const access *a, const access *b)
 {
     return a->root == b->root && a->start == b->start && a->end == b->end;
+}
+
+// The step says that `written` may be over `read`.
+static bool may_be_over(const ln_plan_step *step, const access *written, const access *read)
+{
+    size_t low = 0, high = step->over_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        const ln_plan_over *o = &step->overs[mid];
+        if (o->write != written->position ? o->write < written->position : o->read < read->position)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < step->over_count && step->overs[low].write == written->position &&
+           step->overs[low].read == read->position;
+}
+
+// `written`, the last of the accesses of its place, takes the bytes of each one before it there.
+static ln_status check_operands_under(const replay *r, uint32_t at, const access *written)
+{
+    const ln_plan_step *step = &r->plan->steps[at];
+    for (const access *a = written; a > r->accesses && is_same_place(a - 1, written); a--) {
+        if (!may_be_over(step, written, a - 1))
+            return LN_FAIL(LN_INVALID,
+                           PLAN_STEP " writes " PLAN_VALUE " over " PLAN_VALUE
+                                     ", which it needs to the end as operand %u",
+                           at, step->op, PLAN_VALUE_ARGS(value_at(r, written->value)),
+                           PLAN_VALUE_ARGS(value_at(r, a[-1].value)), a[-1].position + 1);
+    }
+    return LN_OK;
 }
 
 // Accesses of one step to one owner: a written one overlaps no other, but in place it may take
@@ -207,6 +240,8 @@ static ln_status check_step_apart(replay *r, uint32_t at)
                 step->op, hit->is_write ? "writes" : "reads",
                 PLAN_VALUE_ARGS(value_at(r, hit->value)), a->is_write ? "writes" : "reads",
                 PLAN_VALUE_ARGS(value_at(r, a->value)), value_at(r, a->root)->name);
+        if (a->is_write)
+            LN_TRY(check_operands_under(r, at, a));
         const access **furthest = a->is_write ? &written : &read_here;
         if (!*furthest || a->end > (*furthest)->end)
             *furthest = a;

@@ -12,6 +12,9 @@
 enum { W, X, T, V, C, P, Q, SCRATCH, Y, G, VALUE_COUNT };
 enum { CONV, RESHAPE, LEFT, RIGHT, CONCAT, RELU, UPLOAD, STEP_COUNT };
 
+// What one operand may be written over by one result, in place.
+static const ln_plan_over only_pair[] = {{0, 0}};
+
 typedef struct model {
     ln_plan_value values[VALUE_COUNT];
     ln_plan_step steps[STEP_COUNT];
@@ -60,6 +63,8 @@ static void make_good(model *m)
         m->steps[s].reads = m->lists[s];
         m->steps[s].writes = m->lists[s] + m->steps[s].read_count;
     }
+    m->steps[RELU].overs = only_pair;
+    m->steps[RELU].over_count = 1;
 }
 
 TEST(a_good_plan_passes)
@@ -340,6 +345,41 @@ BREAK(static_from_input)
     m->values[T].first_step = 1;
 }
 
+BREAK(not_over)
+{
+    m->steps[RELU].over_count = 0;
+}
+BREAK(over_another)
+{
+    static const uint32_t lists[] = {Q, C, Y};
+    m->steps[RELU].reads = lists;
+    m->steps[RELU].read_count = 2;
+    m->steps[RELU].writes = lists + 2;
+    m->values[Q].last_step = RELU;
+}
+BREAK(over_twice)
+{
+    static const uint32_t lists[] = {C, C, Y};
+    m->steps[RELU].reads = lists;
+    m->steps[RELU].read_count = 2;
+    m->steps[RELU].writes = lists + 2;
+}
+BREAK(over_nothing)
+{
+    static const ln_plan_over pair[] = {{0, 1}};
+    m->steps[RELU].overs = pair;
+}
+BREAK(over_without_list)
+{
+    m->steps[LEFT].over_count = 1;
+}
+BREAK(over_out_of_order)
+{
+    static const ln_plan_over pairs[] = {{0, 0}, {0, 0}};
+    m->steps[RELU].overs = pairs;
+    m->steps[RELU].over_count = 2;
+}
+
 static const broken all_broken[] = {
     {"no name", no_name, {"value 2"}},
     {"same name", same_name, {"two values", "'x'"}},
@@ -400,6 +440,12 @@ static const broken all_broken[] = {
     {"in place elsewhere",
      in_place_elsewhere,
      {"step 5 'relu'", "'c' [384, 484)", "'y' [388, 484)"}},
+    {"not over", not_over, {"step 5 'relu' writes 'y' [384, 484) over 'c'", "operand 1"}},
+    {"over another", over_another, {"step 5 'relu' writes 'y'", "over 'c'", "operand 2"}},
+    {"over twice", over_twice, {"step 5 'relu' writes 'y'", "over 'c'", "operand 2"}},
+    {"over nothing", over_nothing, {"step 5 'relu'", "place 0 of 1", "place 1 of 1"}},
+    {"over without list", over_without_list, {"step 2 'left'", "without a list"}},
+    {"over out of order", over_out_of_order, {"step 5 'relu'", "out of order"}},
     {"read after in place",
      read_after_in_place,
      {"step 6 'upload' needs 'c'", "'y' [384, 484)", "step 5 'relu'"}},

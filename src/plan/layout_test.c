@@ -14,6 +14,8 @@
 
 enum { MAX_VALUES = 120, MAX_STEPS = 60, MAX_LIST = 8, MAX_BYTES = 1 << 16 };
 
+static const ln_plan_over only_pair[] = {{0, 0}};
+
 typedef struct model {
     ln_plan_value values[MAX_VALUES];
     uint32_t owners[MAX_VALUES];
@@ -66,8 +68,12 @@ static uint32_t add_view(model *m, uint32_t owner, size_t displacement, size_t b
 static ln_plan_step *add_step(model *m, const char *op, ln_plan_aliasing aliasing)
 {
     size_t s = m->plan.step_count++;
-    m->steps[s] = (ln_plan_step){
-        .op = op, .reads = m->lists[s][0], .writes = m->lists[s][1], .aliasing = aliasing};
+    m->steps[s] = (ln_plan_step){.op = op,
+                                 .reads = m->lists[s][0],
+                                 .writes = m->lists[s][1],
+                                 .aliasing = aliasing,
+                                 .overs = only_pair,
+                                 .over_count = aliasing == LN_PLAN_IN_PLACE};
     return &m->steps[s];
 }
 
@@ -383,25 +389,41 @@ static void write_bytes(const ln_plan *plan, uint32_t i, uint32_t time)
     }
 }
 
-static bool may_meet(const ln_plan *plan, const ln_plan_step *step, uint32_t a, uint32_t b,
-                     bool is_read)
+static bool are_apart(const ln_plan *plan, uint32_t a, uint32_t b)
 {
     const ln_plan_value *x = &plan->values[a], *y = &plan->values[b];
-    if (space_of(x) != space_of(y) || !overlap(x, y))
-        return true;
-    return is_read && step->aliasing == LN_PLAN_IN_PLACE && x->offset == y->offset &&
-           x->byte_count == y->byte_count;
+    return space_of(x) != space_of(y) || !overlap(x, y);
+}
+
+// All pairs are of operands and results.
+static bool are_pairs_sane(const ln_plan_step *step)
+{
+    bool is_sane = true;
+    for (size_t n = 0; n < step->over_count; n++)
+        is_sane = is_sane && step->overs[n].write < step->write_count &&
+                  step->overs[n].read < step->read_count;
+    return is_sane;
+}
+
+// Write `w` of the step takes exactly the bytes of read `k`, which it may be written over.
+static bool is_over(const ln_plan *plan, const ln_plan_step *step, size_t w, size_t k)
+{
+    const ln_plan_value *x = &plan->values[step->writes[w]], *y = &plan->values[step->reads[k]];
+    bool is_allowed = false;
+    for (size_t n = 0; n < step->over_count && step->aliasing == LN_PLAN_IN_PLACE; n++)
+        is_allowed = is_allowed || (step->overs[n].write == w && step->overs[n].read == k);
+    return is_allowed && x->offset == y->offset && x->byte_count == y->byte_count;
 }
 
 static bool is_step_apart(const ln_plan *plan, const ln_plan_step *step)
 {
     for (size_t w = 0; w < step->write_count; w++) {
         for (size_t k = 0; k < step->read_count; k++) {
-            if (!may_meet(plan, step, step->writes[w], step->reads[k], true))
+            if (!are_apart(plan, step->writes[w], step->reads[k]) && !is_over(plan, step, w, k))
                 return false;
         }
         for (size_t k = 0; k < w; k++) {
-            if (!may_meet(plan, step, step->writes[w], step->writes[k], false))
+            if (!are_apart(plan, step->writes[w], step->writes[k]))
                 return false;
         }
     }
@@ -551,6 +573,8 @@ static bool is_really_right(const ln_plan *plan)
     for (size_t s = 0; s < plan->step_count; s++) {
         if (plan->steps[s].aliasing == LN_PLAN_JOIN && plan->steps[s].write_count != 1)
             return false;
+        if (!are_pairs_sane(&plan->steps[s]))
+            return false;
     }
     for (int is_run = 0; is_run < 2; is_run++) {
         for (uint32_t s = 0; s < plan->step_count; s++) {
@@ -694,7 +718,7 @@ static void break_step(model *m)
     uint32_t s = random_below((uint32_t)m->plan.step_count);
     uint32_t t = random_below((uint32_t)m->plan.step_count);
     ln_plan_step *step = &m->steps[s], old = *step;
-    switch (random_below(7)) {
+    switch (random_below(9)) {
     case 0:
         *step = m->steps[t];
         m->steps[t] = old;
@@ -708,6 +732,11 @@ static void break_step(model *m)
             m->lists[s][1][random_below((uint32_t)step->write_count)] = random_below(count);
         break;
     case 3: step->aliasing = (ln_plan_aliasing)random_below(4); break;
+    case 7: step->over_count = !step->over_count; break;
+    case 8:
+        if (step->read_count && step->read_count < MAX_LIST)
+            add_read(step, step->reads[0]);
+        break;
     case 4:
         if (step->read_count)
             step->read_count--;

@@ -2,7 +2,8 @@
 // Buffer aliasing by union-find with byte offsets, in two rounds. Round 1 merges values with equal
 // contents: inputs of a concat into its output, views into their base tensor. No byte changes, so
 // nothing can go wrong. Round 2 runs steps in place, the last step first: allowed when every alias
-// of the input is read for the last time before, and the input itself by this step.
+// of the input is read for the last time before, and the input itself by this step, at operands
+// only that it may write over.
 //
 // A set is a tree of owners; each value knows its offset in its owner. Two sets are merged by
 // making the root of one an alias inside a value of the other.
@@ -226,13 +227,32 @@ static bool is_free_after(const ln_sharer *s, uint32_t outer, uint32_t step)
     return true;
 }
 
+// The step may write over `outer` wherever it is among its operands: there is a choice for each.
+static bool is_choice_for_all(const ln_sharer *s, size_t k)
+{
+    const ln_share *c = &s->choices[k];
+    const ln_plan_step *step = &s->steps[c->step];
+    size_t operand_count = 0, choice_count = 0, from = k;
+    for (size_t i = 0; i < step->read_count; i++)
+        operand_count += step->reads[i] == c->outer;
+    while (from > 0 && s->choices[from - 1].step == c->step)
+        from--;
+    for (size_t n = from; n < s->choice_count && s->choices[n].step == c->step; n++) {
+        const ln_share *other = &s->choices[n];
+        choice_count += other->kind == LN_SHARE_OVER && other->inner == c->inner &&
+                        other->outer == c->outer && other->offset == 0;
+    }
+    return choice_count >= operand_count;
+}
+
 static bool write_over(ln_sharer *s, size_t k)
 {
     const ln_share *c = &s->choices[k];
     const ln_plan_value *inner = &s->values[c->inner], *outer = &s->values[c->outer];
     size_t offset;
     if (!is_wanted(s, k, LN_SHARE_OVER) || c->offset != 0 || inner->byte_count == 0 ||
-        inner->byte_count != outer->byte_count || !is_free_after(s, c->outer, c->step))
+        inner->byte_count != outer->byte_count || !is_choice_for_all(s, k) ||
+        !is_free_after(s, c->outer, c->step))
         return false;
     // What comes later is in what was there before, unless its place is in a whole.
     if (find_root(s, c->inner, &offset) == c->inner)

@@ -20,6 +20,7 @@ typedef struct model {
     char names[MAX_VALUES][8];
     ln_plan_step steps[MAX_STEPS];
     uint32_t lists[MAX_STEPS][2][MAX_LIST];
+    ln_plan_over overs[MAX_STEPS][MAX_LIST]; // of the only result, over operands
     ln_share choices[MAX_CHOICES];
     size_t choice_count;
     ln_plan plan;
@@ -48,7 +49,8 @@ static uint32_t add_value(model *m, size_t byte_count)
 static ln_plan_step *add_step(model *m, const char *op)
 {
     size_t s = m->plan.step_count++;
-    m->steps[s] = (ln_plan_step){.op = op, .reads = m->lists[s][0], .writes = m->lists[s][1]};
+    m->steps[s] = (ln_plan_step){
+        .op = op, .reads = m->lists[s][0], .writes = m->lists[s][1], .overs = m->overs[s]};
     return &m->steps[s];
 }
 
@@ -65,6 +67,13 @@ static uint32_t add_write(model *m, size_t byte_count)
     uint32_t i = add_value(m, byte_count);
     m->lists[m->plan.step_count - 1][1][step->write_count++] = i;
     return i;
+}
+
+// Of the last step, for the checker: its result may be over operand `read`.
+static void add_over(model *m, uint32_t read)
+{
+    ln_plan_step *step = &m->steps[m->plan.step_count - 1];
+    m->overs[m->plan.step_count - 1][step->over_count++] = (ln_plan_over){0, read};
 }
 
 static void add_choice(model *m, ln_share_kind kind, uint32_t inner, uint32_t outer, size_t offset)
@@ -102,6 +111,7 @@ static uint32_t add_relu(model *m, uint32_t x)
     add_read(m, x);
     uint32_t y = add_write(m, m->values[x].byte_count);
     add_choice(m, LN_SHARE_OVER, y, x, 0);
+    add_over(m, 0);
     return y;
 }
 
@@ -112,8 +122,23 @@ static uint32_t add_sum(model *m, uint32_t a, uint32_t b)
     add_read(m, b);
     uint32_t y = add_write(m, m->values[a].byte_count);
     add_choice(m, LN_SHARE_OVER, y, a, 0);
-    if (m->values[b].byte_count == m->values[a].byte_count)
+    add_over(m, 0);
+    if (m->values[b].byte_count == m->values[a].byte_count) {
         add_choice(m, LN_SHARE_OVER, y, b, 0);
+        add_over(m, 1);
+    }
+    return y;
+}
+
+// As a convolution with an addend, which alone it reads element by element.
+static uint32_t add_residual(model *m, uint32_t x, uint32_t addend)
+{
+    add_step(m, "residual");
+    add_read(m, x);
+    add_read(m, addend);
+    uint32_t y = add_write(m, m->values[addend].byte_count);
+    add_choice(m, LN_SHARE_OVER, y, addend, 0);
+    add_over(m, 1);
     return y;
 }
 
@@ -179,6 +204,7 @@ static uint32_t add_fixed(model *m, uint32_t x)
 {
     add_step(m, "fixed")->aliasing = LN_PLAN_IN_PLACE;
     add_read(m, x);
+    add_over(m, 0);
     uint32_t y = add_write(m, m->values[x].byte_count);
     m->owners[y] = x;
     return y;
@@ -203,8 +229,9 @@ static uint32_t pick_of_size(const model *m, size_t byte_count)
 static void add_random_step(model *m)
 {
     uint32_t x = pick(m), parts[4], count = 1 + random_below(4);
-    switch (random_below(9)) {
+    switch (random_below(10)) {
     case 0: add_relu(m, x); break;
+    case 9: add_residual(m, x, random_below(2) ? x : pick(m)); break;
     case 1: add_sum(m, x, pick_of_size(m, m->values[x].byte_count)); break;
     case 2: add_reshape(m, x); break;
     case 3:
@@ -328,6 +355,7 @@ static void copy_model(model *to, const model *from)
     for (size_t s = 0; s < to->plan.step_count; s++) {
         to->steps[s].reads = to->lists[s][0];
         to->steps[s].writes = to->lists[s][1];
+        to->steps[s].overs = to->overs[s];
     }
 }
 
@@ -375,6 +403,46 @@ TEST(inputs_outputs_and_what_is_read_later_are_not_overwritten)
     m.values[a].is_output = 1;
     share_and_check(&m);
     CHECK_EQ(m.owners[b], b);
+}
+
+// Lays value `inner` over `outer`, which the planner would not do, in a model without parts.
+static void force_over(model *m, uint32_t inner, uint32_t outer)
+{
+    for (size_t i = 0; i < m->plan.value_count; i++)
+        m->values[i].offset = 0;
+    m->owners[inner] = outer;
+    CHECK_OK(lay_out(m));
+}
+
+TEST(an_operand_that_is_read_elsewhere_too_is_not_overwritten)
+{
+    static model m;
+    uint32_t x = start_model(&m), a = add_plain(&m, x, 128), b = add_plain(&m, x, 128);
+    uint32_t apart = add_residual(&m, b, a), same = add_residual(&m, apart, apart);
+    share_and_check(&m);
+    CHECK_EQ(m.owners[apart], a);
+    CHECK_EQ(m.owners[same], same);
+    CHECK_EQ(m.steps[3].aliasing, LN_PLAN_APART);
+
+    force_over(&m, same, apart);
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("step 3 'residual' writes 'v4'");
+    CHECK_MESSAGE("needs to the end as operand 1");
+
+    x = start_model(&m);
+    a = add_plain(&m, x, 128);
+    b = add_residual(&m, add_reshape(&m, a), a); // by another name
+    share_and_check(&m);
+    CHECK_EQ(m.owners[b], b);
+    force_over(&m, b, a);
+    CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
+    CHECK_MESSAGE("needs to the end as operand 1");
+
+    x = start_model(&m);
+    a = add_plain(&m, x, 128);
+    b = add_sum(&m, a, a); // element by element both times
+    share_and_check(&m);
+    CHECK_EQ(m.owners[b], a);
 }
 
 TEST(another_name_of_the_input_keeps_it_from_being_overwritten)
@@ -669,6 +737,7 @@ TEST(a_chain_needs_no_search)
 
 TEST_LIST(element_wise_chains_need_one_buffer,
           inputs_outputs_and_what_is_read_later_are_not_overwritten,
+          an_operand_that_is_read_elsewhere_too_is_not_overwritten,
           another_name_of_the_input_keeps_it_from_being_overwritten, parts_are_made_in_their_whole,
           wholes_lie_in_wholes, of_two_wholes_one_gets_the_part,
           a_part_that_is_there_twice_is_copied_once, inputs_and_static_values_stay_out_of_wholes,

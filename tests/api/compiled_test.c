@@ -266,6 +266,46 @@ TEST(what_is_stated_to_lie_beside_its_place_is_found)
     ln_arch_cleanup();
 }
 
+// The plan of one model as that of another, whose operator reads what it overwrites elsewhere too.
+TEST(a_result_over_what_is_read_elsewhere_too_is_found)
+{
+    static const char *const models[] = {
+        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
+        "input(| dst=u | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 1, 1, 3], ran=[-1, 1]);\n"
+        "conv3d_pack_cpu(weight=w | dst=p |);\n"
+        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+        "conv3d_ndhwc_cpu(src=u, packed=p, addend=t | dst=y | channels=4, size=[1, 1, 3], "
+        "padding=[0, 0, 1, 0, 0, 1]);\n",
+        "input(| dst=x | dtype=TL_FLOAT, dims=[7, 7]);\n"
+        "input(| dst=u | dtype=TL_FLOAT, dims=[7, 7]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[-1, 1]);\n"
+        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+        "linear_ref(src=u, weight=w, addend=t | dst=y |);\n",
+        "input(| dst=x | dtype=TL_FLOAT, dims=[7]);\n"
+        "input(| dst=u | dtype=TL_FLOAT, dims=[7]);\n"
+        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+        "layernorm_ref(src=t, scale=u | dst=y |);\n",
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        char *json = compile_text(models[i], "cpu");
+        char *over = strstr(json, "\"name\": \"y\"");
+        CHECK_NOT_NULL(over);
+        CHECK_NOT_NULL(strstr(over, "\"owner\": \"t\""));
+        close_context(open_text(json));
+        char *changed = mutate(json, "elew0", "\"name\": \"u\"}", "\"name\": \"t\"}");
+        ln_context *ctx = ln_context_create();
+        CHECK_FAILS(ln_context_init_mem(ctx, changed, strlen(changed), "lie.json"), LN_INVALID);
+        CHECK_MESSAGE("over 't'");
+        CHECK_MESSAGE("needs to the end as operand");
+        ln_context_free(ctx);
+        free(changed);
+        ln_free(json);
+    }
+    ln_arch_cleanup();
+}
+
 // Files from before tensors shared memory state no owners, not even of views.
 TEST(a_compiled_model_without_owners_is_read)
 {
@@ -391,5 +431,6 @@ TEST_LIST(a_compiled_model_is_bound_by_the_limits_too,
           a_compiled_model_runs_to_the_same_bits, a_plain_model_prints_to_itself,
           lies_in_a_compiled_model_are_found, overlapping_tensors_are_found,
           what_lies_where_is_stated_and_proved_again,
-          what_is_stated_to_lie_beside_its_place_is_found, a_compiled_model_without_owners_is_read,
-          files_compiled_by_the_old_system_run)
+          what_is_stated_to_lie_beside_its_place_is_found,
+          a_result_over_what_is_read_elsewhere_too_is_found,
+          a_compiled_model_without_owners_is_read, files_compiled_by_the_old_system_run)

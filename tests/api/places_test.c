@@ -277,6 +277,141 @@ TEST(every_operator_that_may_overwrite_an_input_has_a_case_here)
     ln_arch_cleanup();
 }
 
+// ---- One tensor on two operands ----
+
+// What may be overwritten is read elsewhere too, under its name or another. `y` is not over `t`.
+static const struct two_operands {
+    const char *why;
+    const char *text;
+    const char *target;
+} two_operands[] = {
+    {"a convolution of volumes and its addend",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 5, 6, 7, 4]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3, 3], ran=[-1, 1]);\n"
+     "conv3d_pack_cpu(weight=w | dst=p |);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "conv3d_ndhwc_cpu(src=t, packed=p, addend=t | dst=y | channels=4, size=[3, 3, 3], "
+     "padding=[1, 1, 1, 1, 1, 1], act=relu);",
+     "cpu"},
+    {"the same under another name",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 5, 6, 7, 4]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3, 3], ran=[-1, 1]);\n"
+     "conv3d_pack_cpu(weight=w | dst=p |);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "reshape(src=t | dst=r | dims=[1, 5, 6, 7, 4]);\n"
+     "conv3d_ndhwc_cpu(src=r, packed=p, addend=t | dst=y | channels=4, size=[3, 3, 3], "
+     "padding=[1, 1, 1, 1, 1, 1], act=relu);",
+     "cpu"},
+    {"a convolution of planes and its addend",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 9, 7, 4]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);\n"
+     "conv2d_pack_cpu(weight=w | dst=p |);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "conv2d_nhwc_cpu(src=t, packed=p, addend=t | dst=y | channels=4, size=[3, 3], "
+     "padding=[1, 1, 1, 1], act=relu);",
+     "cpu"},
+    {"a convolution of planes and a view of its addend",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 9, 7, 4]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);\n"
+     "conv2d_pack_cpu(weight=w | dst=p |);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "reshape(src=t | dst=r | dims=[1, 9, 7, 4]);\n"
+     "conv2d_nhwc_cpu(src=t, packed=p, addend=r | dst=y | channels=4, size=[3, 3], "
+     "padding=[1, 1, 1, 1], act=relu);",
+     "cpu"},
+    {"a product and its addend",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[9, 130]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[130, 130], ran=[-1, 1]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "linear(src=t, weight=w, addend=t | dst=y |);",
+     "ref"},
+    {"a product of packed weights and its addend",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[9, 130]);\n"
+     "create(| dst=w | dtype=TL_FLOAT, dims=[130, 130], ran=[-1, 1]);\n"
+     "linear_pack_cpu(weight=w | dst=p |);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "linear_packed_cpu(src=t, packed=p, addend=t | dst=y | outputs=130);",
+     "cpu"},
+    {"rows and their own scales",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 7]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "layernorm(src=t, scale=t, bias=t | dst=y |);",
+     "ref"},
+    {"negative numbers and their own slopes",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[5, 7]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "prelu(src=t, slope=t | dst=y |);",
+     "cpu"},
+    {"a third operand of a sum",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[5, 7]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "elew(src1=t, src2=x, src3=t | dst=y | elew_op=TL_SUM);",
+     "ref"},
+};
+
+TEST(what_is_read_elsewhere_too_is_not_overwritten)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof two_operands / sizeof two_operands[0]; i++) {
+        const struct two_operands *c = &two_operands[i];
+        ln_context *ctx = run_both_ways(c->text, c->target, "expand", NULL);
+        if (tensor_of(ctx, "y")->data == tensor_of(ctx, "t")->data)
+            fail_msg("%s: 'y' is in place", c->why);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+enum { R_C = 3, R_D = 3, R_H = 4, R_W = 5, R_LEN = R_C * R_D * R_H * R_W };
+
+// Small whole numbers, so that sums are exact in every order.
+static int residual_at(const int *x, int c, int d, int h, int w)
+{
+    if (d < 0 || d >= R_D || h < 0 || h >= R_H || w < 0 || w >= R_W)
+        return 0;
+    return x[((c * R_D + d) * R_H + h) * R_W + w];
+}
+
+static int convolve_at(const int *x, const int *weight, int o, int d, int h, int w)
+{
+    int sum = 0;
+    for (int c = 0; c < R_C; c++)
+        for (int k = 0; k < 27; k++)
+            sum += weight[(o * R_C + c) * 27 + k] *
+                   residual_at(x, c, d + k / 9 - 1, h + k / 3 % 3 - 1, w + k % 3 - 1);
+    return sum;
+}
+
+TEST(a_residual_block_of_volumes_is_right_to_the_number)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx =
+        load_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 3, 4, 5]);\n"
+                  "create(| dst=w | dtype=TL_FLOAT, dims=[3, 3, 3, 3, 3], ran=[0, 1]);\n"
+                  "conv(src=x, weight=w | dst=c | padding=[1, 1, 1, 1, 1, 1]);\n"
+                  "elew(src1=c, src2=x | dst=s | elew_op=TL_SUM);\n"
+                  "relu(src=s | dst=y |);\n",
+                  "cpu");
+    int x[R_LEN], weight[R_C * R_C * 27];
+    float xs[R_LEN], weights[R_C * R_C * 27], y[R_LEN];
+    for (int i = 0; i < R_LEN; i++)
+        xs[i] = (float)(x[i] = i * 37 % 11 - 5);
+    for (int i = 0; i < R_C * R_C * 27; i++)
+        weights[i] = (float)(weight[i] = i * 29 % 7 - 3);
+    CHECK_OK(ln_context_set_data(ctx, "x", xs));
+    CHECK_OK(ln_context_set_data(ctx, "w", weights));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_NOT_NULL(ln_context_get_data(ctx, "y", y));
+    for (int i = 0; i < R_LEN; i++) {
+        int sum = x[i] + convolve_at(x, weight, i / (R_D * R_H * R_W), i / (R_H * R_W) % R_D,
+                                     i / R_W % R_H, i % R_W);
+        if (y[i] != (float)(sum > 0 ? sum : 0))
+            fail_msg("element %d is %g instead of %d", i, (double)y[i], sum > 0 ? sum : 0);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 // ---- Parts and wholes ----
 
 typedef struct shape_case {
@@ -549,6 +684,8 @@ TEST(compiling_with_sharing_survives_every_failed_allocation)
 
 TEST_LIST(operators_that_may_overwrite_an_input_compute_the_same_there,
           every_operator_that_may_overwrite_an_input_has_a_case_here,
+          what_is_read_elsewhere_too_is_not_overwritten,
+          a_residual_block_of_volumes_is_right_to_the_number,
           parts_lie_in_wholes_where_they_are_rows, random_models_compute_the_same_with_less_memory,
           parameters_change_where_no_view_moves, clones_know_which_owners_are_the_plans,
           bound_inputs_take_their_views_along,
