@@ -7,6 +7,10 @@
 //
 // Numbers that both witnesses have are constants, others quantities: those of one pair are one. A
 // tensor whose length depends on the shape has no elements to compare, but one for all of them.
+//
+// Windows with padding SAME, windows that may reach past the end (`ceil_mode`) and scales of images
+// are rewritten to numbers that depend on a size modulo the stride, or on whether a size times the
+// scale is whole. These remainders are no quantities: they have to be the same for all shapes.
 
 #include "compile/facts.h"
 
@@ -39,6 +43,7 @@ void ln_facts_deinit(ln_facts *facts)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         ln_free(all[i]->values);
         ln_free(all[i]->ends);
+        ln_free(all[i]->remainders);
     }
     ln_free(facts->quantity_of);
     ln_free(facts->quantities);
@@ -113,6 +118,75 @@ static ln_status list_tensor(ln_numbers *numbers, const ln_tensor_entry *entry)
     return end_block(numbers);
 }
 
+static ln_status add_remainder(ln_numbers *numbers, double remainder)
+{
+    if (numbers->remainder_count == numbers->remainder_capacity) {
+        size_t capacity = 2 * numbers->remainder_capacity + 16;
+        double *remainders = ln_realloc(numbers->remainders, capacity * sizeof *remainders);
+        if (!remainders)
+            return LN_NO_MEMORY;
+        numbers->remainders = remainders;
+        numbers->remainder_capacity = capacity;
+    }
+    numbers->remainders[numbers->remainder_count++] = remainder;
+    return LN_OK;
+}
+
+// A parameter that is called one way in ONNX and another one in the core.
+static const ln_param_entry *find_param(const ln_op *op, const char *name, const char *core_name)
+{
+    const ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
+    return param ? param : ln_param_list_find(op->op_arg->params, core_name);
+}
+
+static bool has_window_of_remainders(const ln_op *op)
+{
+    const ln_param_entry *mode = find_param(op, "auto_pad", "autopad");
+    const ln_param_entry *ceil_mode = ln_param_list_find(op->op_arg->params, "ceil_mode");
+    return (mode && mode->value_string && strncmp(mode->value_string, "SAME", 4) == 0) ||
+           (ceil_mode && ceil_mode->value_double != 0);
+}
+
+// Of each dimension but the batch, by each stride, wherever the channels are.
+static ln_status list_window(ln_numbers *numbers, const ln_op *op, const ln_tensor_entry *src)
+{
+    const ln_param_entry *strides = find_param(op, "strides", "stride");
+    for (int i = 0; strides && i < strides->array_len; i++)
+        for (int d = 1; d < src->tensor->ndim && strides->value_array_int[i] > 1; d++)
+            LN_TRY(add_remainder(numbers, src->tensor->dims[d] % strides->value_array_int[i]));
+    return LN_OK;
+}
+
+// Whether each size times its scale is whole.
+static ln_status list_scales(ln_numbers *numbers, const ln_tensor_entry *src,
+                             const ln_tensor_entry *scales)
+{
+    for (int d = 0; d < src->tensor->ndim && d < scales->tensor->len; d++) {
+        double product = known_number(scales, (size_t)d) * src->tensor->dims[d];
+        LN_TRY(add_remainder(numbers, product == floor(product)));
+    }
+    return LN_OK;
+}
+
+static ln_status list_remainders(ln_numbers *numbers, const ln_context *model, const ln_op *op)
+{
+    const ln_tensor_list_entry *first =
+        op->op_arg->tensors_in ? op->op_arg->tensors_in->data : NULL;
+    const ln_tensor_entry *src =
+        first ? ln_tensor_table_find(model->tensor_table, first->name) : NULL;
+    const char *scales_name = ln_tensor_list_find_name(op->op_arg->tensors_in, "scales");
+    const ln_tensor_entry *scales =
+        scales_name ? ln_tensor_table_find(model->tensor_table, scales_name) : NULL;
+    if (!src || src->is_open)
+        return LN_OK;
+    if (has_window_of_remainders(op))
+        LN_TRY(list_window(numbers, op, src));
+    if (scales && scales->known && !scales->is_open &&
+        (LN_TYPES_FLOAT >> scales->tensor->dtype & 1))
+        LN_TRY(list_scales(numbers, src, scales));
+    return LN_OK;
+}
+
 // What inputs lead to; the rest no shape can change.
 static ln_status list_all(ln_numbers *numbers, const ln_context *model, ln_hash *followers)
 {
@@ -124,6 +198,7 @@ static ln_status list_all(ln_numbers *numbers, const ln_context *model, ln_hash 
             follows = follows || ln_hash_find(followers, listed->name);
         if (!follows)
             continue;
+        LN_TRY(list_remainders(numbers, model, op));
         LN_LIST_FOREACH (listed, op->op_arg->tensors_out) {
             const ln_tensor_entry *entry = ln_tensor_table_find(model->tensor_table, listed->name);
             if (!entry)
@@ -138,7 +213,7 @@ static ln_status list_all(ln_numbers *numbers, const ln_context *model, ln_hash 
 
 static ln_status list_numbers(ln_numbers *numbers, const ln_context *model)
 {
-    numbers->count = numbers->tensor_count = 0;
+    numbers->count = numbers->tensor_count = numbers->remainder_count = 0;
     ln_hash *followers = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
     ln_status status = followers ? list_all(numbers, model, followers) : ln_error_status();
     ln_hash_free(followers);
@@ -177,6 +252,16 @@ static bool find_quantity(ln_facts *facts, double a, double b, int *out_index)
     return true;
 }
 
+static bool has_same_remainders(const ln_numbers *a, const ln_numbers *b)
+{
+    if (a->remainder_count != b->remainder_count)
+        return false;
+    for (size_t i = 0; i < a->remainder_count; i++)
+        if (a->remainders[i] != b->remainders[i])
+            return false;
+    return true;
+}
+
 static size_t start_of(const ln_numbers *numbers, size_t tensor)
 {
     return tensor > 0 ? numbers->ends[tensor - 1] : 0;
@@ -211,7 +296,7 @@ ln_status ln_facts_compare(ln_facts *facts, bool *out_is_fit)
 {
     const ln_numbers *first = &facts->of_witness[0], *second = &facts->of_witness[1];
     *out_is_fit = false;
-    if (first->tensor_count != second->tensor_count)
+    if (first->tensor_count != second->tensor_count || !has_same_remainders(first, second))
         return LN_OK;
     facts->quantity_of = ln_alloc_array(first->count + 1, sizeof *facts->quantity_of);
     facts->quantities = ln_alloc_array(MAX_QUANTITIES, sizeof *facts->quantities);
@@ -262,7 +347,8 @@ ln_status ln_facts_derive(ln_facts *facts, const ln_context *model, bool *out_is
     LN_TRY(list_numbers(&facts->now, model));
     for (size_t i = 0; i < facts->quantity_count; i++)
         facts->quantities[i].is_derived = false;
-    bool is_fit = facts->now.tensor_count == facts->of_witness[0].tensor_count;
+    bool is_fit = facts->now.tensor_count == facts->of_witness[0].tensor_count &&
+                  has_same_remainders(&facts->now, &facts->of_witness[0]);
     for (size_t t = 0; t < facts->now.tensor_count && is_fit; t++)
         is_fit = derive_tensor(facts, t);
     *out_is_fit = is_fit;

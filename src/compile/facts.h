@@ -3,7 +3,8 @@
 //
 // Passes see no more of a shape than these numbers. So a list of operators that was rewritten for
 // one shape is right for another one, if no two numbers that were equal differ there, and none that
-// was of no special value is 0 or 1.
+// was of no special value is 0 or 1. What passes calculate from sizes by remainders, such as the
+// padding of SAME, is no such number: of those the remainders are listed.
 
 #ifndef LN_COMPILE_FACTS_H
 #define LN_COMPILE_FACTS_H
@@ -28,6 +29,8 @@ typedef struct ln_numbers {
     size_t count, capacity;
     size_t *ends; // of each tensor
     size_t tensor_count, tensor_capacity;
+    double *remainders; // the same for all shapes that one list of operators is right for
+    size_t remainder_count, remainder_capacity;
 } ln_numbers;
 
 typedef struct ln_facts {

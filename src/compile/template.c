@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Templates from two witnesses.
 //
-// A witness is a set of shapes whose dynamic dimensions are primes, so that what is equal for two
-// different witnesses is equal for a reason. The model is rewritten for both. Where the results
-// differ in nothing but numbers of parameters, each of which is a quantity of the model as read
-// (compile/facts.h), a multiple of one or of the product of two, they are a template.
+// A witness is a set of shapes whose dynamic dimensions are primes, or twice primes in the second,
+// so that what is equal for both is equal for a reason, be it a remainder. The model is rewritten
+// for both. Where the results differ in nothing but numbers of parameters, each of which is a
+// quantity of the model as read (compile/facts.h), a multiple of one or of the product of two, they
+// are a template.
 //
 // Sizes of 0 and 1 are special to rules, so each choice of dimensions that have one is a class
 // with a template of its own.
@@ -23,6 +24,7 @@
 #include "compile/facts.h"
 #include "ir/context.h"
 #include "ir/param_number.h"
+#include "op/call.h"
 
 // Classes whose templates are kept; the one made first is dropped for a new one.
 #define MAX_TEMPLATES 8
@@ -214,19 +216,23 @@ static char *make_class_key(const binding *b)
 // A batch multiplies what all tensors take, so symbols of first dimensions have small sizes of
 // their own, unless constants have that length. The others are long enough for no constant to be
 // made of them, but not longer than what is cut out of a table, which often has 512 rows; for
-// models that have less come short ones.
+// models that have less come short ones. The two sizes of a symbol have different remainders for
+// each divisor from 2 to 9.
 #define TRY_COUNT 3
 typedef struct witness_sizes {
     int of_first[MAX_SYMBOLS + 1], of_others[MAX_SYMBOLS + 1]; // end with 0
 } witness_sizes;
 
+// clang-format off
 static const witness_sizes sizes[TRY_COUNT][LN_WITNESS_COUNT] = {
-    {{{11, 13, 17, 19}, {263, 269, 271, 277, 281, 283, 293, 307}},
-     {{29, 31, 37, 41}, {311, 313, 317, 331, 337, 347, 349, 353}}},
+    {{{ 11,  13,  17,  19}, {263, 269, 271, 277, 281, 283, 293, 307}},
+     {{ 34,  86,  46,  62}, {334, 358, 302, 314, 382, 326, 346, 386}}},
     {{{367, 373, 379, 383}, {263, 269, 271, 277, 281, 283, 293, 307}},
-     {{389, 397, 401, 409}, {311, 313, 317, 331, 337, 347, 349, 353}}},
-    {{{11, 13, 17, 19}, {47, 53, 59, 61}}, {{29, 31, 37, 41}, {67, 71, 73, 79}}},
+     {{398, 446, 422, 394}, {334, 358, 302, 314, 382, 326, 346, 386}}},
+    {{{ 11,  13,  17,  19}, { 47,  53,  59,  61}},
+     {{ 34,  86,  46,  62}, { 58,  76,  78,  74}}},
 };
+// clang-format on
 
 // Binds the model to the shapes of a witness. LN_UNSUPPORTED: there are not so many primes.
 static ln_status bind_witness(ln_templates *templates, binding *b, int attempt, int witness)
@@ -395,13 +401,19 @@ static bool has_same_inner_shape(const witnesses *w, const ln_list *listed_tenso
     return true;
 }
 
+static bool has_algorithms(const ln_op *op)
+{
+    const ln_op_info *info = op->op_arg->info;
+    return info ? ln_op_info_find_param(info, "algorithm") != NULL
+                : ln_param_list_find(op->op_arg->params, "algorithm") != NULL;
+}
+
 // Of several algorithms the arch has chosen one by the sizes, without that of the batch: it might
 // choose another one elsewhere.
 static bool is_chosen_by_size(const witnesses *w, const ln_op *op)
 {
-    return ln_param_list_find(op->op_arg->params, "algorithm") &&
-           !(has_same_inner_shape(w, op->op_arg->tensors_in) &&
-             has_same_inner_shape(w, op->op_arg->tensors_out));
+    return has_algorithms(op) && !(has_same_inner_shape(w, op->op_arg->tensors_in) &&
+                                   has_same_inner_shape(w, op->op_arg->tensors_out));
 }
 
 static ln_status compare_op(class_template *t, const witnesses *w, const ln_op *op,

@@ -86,6 +86,12 @@
                                         "GlobalAveragePool(X=e | Y=y |);\n"                        \
                                         "output(src=y | |);\n"
 
+// Algorithm `direct`, which is the default and not written.
+#define DIRECT                                                                                            \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 8, -1, -1], names=[\"\", \"\", \"h\", \"w\"]);\n" CONSTANT( \
+        "w", "[16, 8, 3, 3]") "Conv(X=x, W=w | Y=y | pads=[1, 1, 1, 1], strides=[2, 2]);\n"               \
+                              "output(src=y | |);\n"
+
 // The mean of the first rows, `limit` if there are as many.
 #define FIRST_ROWS(limit)                                                                          \
     "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4], names=[\"rows\", \"\"]);\n"                     \
@@ -221,7 +227,7 @@ static const char encoder[] = ENCODER, decoder[] = DECODER, perceptron[] = PERCE
 static const char open_batch[] = CONVOLUTIONS("[-1, 8, 12, 12]", "[\"n\", \"\", \"\", \"\"]");
 static const char open_image[] = CONVOLUTIONS("[1, 8, -1, -1]", "[\"\", \"\", \"h\", \"w\"]");
 static const char first_20[] = FIRST_ROWS("20"), first_300[] = FIRST_ROWS("300"), branch[] = BRANCH,
-                  shorter[] = SHORTER;
+                  shorter[] = SHORTER, direct[] = DIRECT;
 static const char row_numbers[] = ROW_NUMBERS;
 
 // A model with what its symbols are and how large they may be.
@@ -236,6 +242,7 @@ static const struct {
     {perceptron, {{"rows", 50}, {NULL, 0}}, true, "rows pass through"},
     {open_batch, {{"n", 6}, {NULL, 0}}, true, "the algorithm is chosen without the batch"},
     {open_image, {{"h", 60}, {"w", 60}, {NULL, 0}}, false, "the algorithm is chosen by sizes"},
+    {direct, {{"h", 60}, {"w", 60}, {NULL, 0}}, false, "the default algorithm is chosen by sizes"},
     {first_20, {{"rows", 60}, {NULL, 0}}, false, "a limit below both witnesses"},
     {first_300, {{"rows", 600}, {NULL, 0}}, true, "a limit between the witnesses"},
     {branch, {{"rows", 200}, {NULL, 0}}, true, "a comparison, the same for both witnesses"},
