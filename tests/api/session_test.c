@@ -2,9 +2,15 @@
 // Programs and sessions: what they share, what is each one's own, and what they refuse.
 
 #include <pthread.h>
+#include <stdlib.h>
 
+#include <lightnet/call.h>
+#include <lightnet/op_info.h>
+#include <lightnet/op_support.h>
 #include <lightnet/program.h>
+#include <lightnet/util.h>
 
+#include "base/deadline.h"
 #include "tests/api/model.h"
 #include "tests/oom.h"
 
@@ -174,6 +180,180 @@ TEST(a_hundred_threads_run_one_program)
     ln_arch_cleanup();
 }
 
+// ---- Workspace ----
+
+// Operators that compute in workspace: a packed convolution, a sort, attention, a recurrence.
+#define WITH_WORKSPACE                                                                             \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 3, 12, 12]);\n"                                      \
+    "create(| dst=w1 | dtype=TL_FLOAT, dims=[16, 3, 3, 3], ran=[-1, 1]);\n"                        \
+    "create(| dst=w2 | dtype=TL_FLOAT, dims=[64, 8], ran=[-1, 1]);\n"                              \
+    "create(| dst=w3 | dtype=TL_FLOAT, dims=[1, 64, 64], ran=[-1, 1]);\n"                          \
+    "create(| dst=r3 | dtype=TL_FLOAT, dims=[1, 64, 16], ran=[-1, 1]);\n"                          \
+    "Conv(X=x, W=w1 | Y=a | pads=[1, 1, 1, 1]);\n"                                                 \
+    "reshape(src=a | dst=b | dims=[36, 1, 64]);\n"                                                 \
+    "LSTM(X=b, W=w3, R=r3 | Y=c | hidden_size=16);\n"                                              \
+    "reshape(src=b | dst=e | dims=[36, 64]);\n"                                                    \
+    "MatMul(A=e, B=w2 | Y=f |);\n"                                                                 \
+    "reshape(src=f | dst=q | dims=[1, 1, 36, 8]);\n"                                               \
+    "Attention(Q=q, K=q, V=q | Y=g |);\n"                                                          \
+    "reshape(src=g | dst=h | dims=[288]);\n"                                                       \
+    "reshape(src=c | dst=i | dims=[576]);\n"                                                       \
+    "Concat(inputs1=h, inputs2=i | concat_result=j | axis=0);\n"                                   \
+    "topk(src=j | dst=y | k=100);\n"                                                               \
+    "output(src=y | |);\n"
+
+#define BUSY_THREADS 4
+#define BUSY_ROUNDS  40
+#define SORTED_COUNT 100
+
+typedef struct busy_job {
+    ln_session *session;
+    int seed;
+    ln_status status;
+    float y[BUSY_ROUNDS][SORTED_COUNT];
+} busy_job;
+
+static ln_status run_sorted(ln_session *session, int seed, float y[SORTED_COUNT])
+{
+    float x[X_COUNT];
+    fill(x, seed);
+    LN_TRY(ln_session_set_data(session, "x", x, sizeof x));
+    LN_TRY(ln_session_run(session));
+    return ln_session_get_data(session, "y", y, SORTED_COUNT * sizeof *y);
+}
+
+static void *work_busily(void *argument)
+{
+    busy_job *j = argument;
+    for (int i = 0; i < BUSY_ROUNDS && j->status == LN_OK; i++)
+        j->status = run_sorted(j->session, j->seed + i, j->y[i]);
+    return NULL;
+}
+
+static void check_busy(const char *target)
+{
+    ln_program *program = program_of(WITH_WORKSPACE, target);
+    CHECK(ln_program_is_fixed(program));
+    ln_session *alone = session_of(program);
+    static busy_job jobs[BUSY_THREADS];
+    pthread_t threads[BUSY_THREADS];
+    for (int i = 0; i < BUSY_THREADS; i++) {
+        jobs[i] = (busy_job){.session = session_of(program), .seed = 5 * i};
+        CHECK_EQ(pthread_create(&threads[i], NULL, work_busily, &jobs[i]), 0);
+    }
+    for (int i = 0; i < BUSY_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < BUSY_THREADS; i++) {
+        CHECK_OK(jobs[i].status);
+        for (int k = 0; k < BUSY_ROUNDS; k++) {
+            float y[SORTED_COUNT];
+            CHECK_OK(run_sorted(alone, 5 * i + k, y));
+            CHECK_MEM_EQ(jobs[i].y[k], y, sizeof y);
+        }
+        ln_session_free(jobs[i].session);
+    }
+    ln_session_free(alone);
+    ln_program_release(program);
+}
+
+TEST(sessions_that_run_at_once_do_not_share_workspace)
+{
+    CHECK_OK(ln_arch_init());
+    check_busy("cpu");
+    check_busy("ref");
+    ln_arch_cleanup();
+}
+
+// A type with one input X and one output Y, and what computes it on ref.
+typedef struct own_type {
+    char names[2][16];
+    ln_op_info infos[2];
+    ln_op_arg args[2];
+    ln_op ops[2];
+} own_type;
+
+static void register_own(own_type *own, const char *optype, ln_call_func infer,
+                         ln_call_func compute, ln_call_func workspace)
+{
+    static char archs[][5] = {"none", "ref"};
+    const ln_op *relu = ln_op_find("Relu");
+    for (int i = 0; i < 2; i++) {
+        snprintf(own->names[i], sizeof own->names[i], "%s%s", optype, i ? "_ref" : "");
+        own->infos[i] = *relu->op_arg->info;
+        own->infos[i].infer = infer;
+        own->infos[i].compute = i ? compute : NULL;
+        own->infos[i].workspace = workspace;
+        own->args[i] = *relu->op_arg;
+        own->args[i].optype = own->names[i];
+        own->args[i].arch = archs[i];
+        own->args[i].info = &own->infos[i];
+        own->ops[i] = *relu;
+        own->ops[i].op_arg = &own->args[i];
+        own->ops[i].run = i ? ln_call_run : NULL;
+        CHECK_OK(ln_op_register(&own->ops[i]));
+    }
+}
+
+static void unregister_own(const own_type *own)
+{
+    CHECK_OK(ln_op_unregister(own->names[1]));
+    CHECK_OK(ln_op_unregister(own->names[0]));
+}
+
+// Its output is the address of its workspace.
+static ln_status infer_address(ln_call *call)
+{
+    return ln_call_out(call, 0, TL_INT64, 1, (const int[]){1});
+}
+
+static ln_status take_block(ln_call *call)
+{
+    return ln_call_scratch(call, 1000, 1) ? LN_OK : LN_NO_MEMORY;
+}
+
+static ln_status compute_address(ln_call *call)
+{
+    char *block = ln_call_scratch(call, 1000, 1);
+    if (!block)
+        return LN_NO_MEMORY;
+    memset(block, 1, 1000);
+    *(int64_t *)ln_call_dst(call, 0)->data = (int64_t)(uintptr_t)block;
+    return LN_OK;
+}
+
+TEST(each_session_has_the_address_of_its_own_workspace)
+{
+    CHECK_OK(ln_arch_init());
+    own_type own;
+    register_own(&own, "Address", infer_address, compute_address, take_block);
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                                "Address(X=x | Y=y |);\n",
+                                "ref");
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK(ln_program_is_fixed(program));
+    int64_t addresses[4];
+    ln_session *sessions[3];
+    for (int i = 0; i < 3; i++) {
+        sessions[i] = session_of(program);
+        for (int round = 0; round < 2; round++) { // the same in each run
+            CHECK_OK(ln_session_run(sessions[i]));
+            CHECK_OK(ln_session_get_data(sessions[i], "y", &addresses[i], sizeof *addresses));
+        }
+    }
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", &addresses[3], sizeof *addresses));
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            CHECK(llabs(addresses[i] - addresses[k]) >= 1000);
+    for (int i = 0; i < 3; i++)
+        ln_session_free(sessions[i]);
+    ln_program_release(program);
+    close_context(ctx);
+    unregister_own(&own);
+    ln_arch_cleanup();
+}
+
 // ---- Inputs and constants ----
 
 TEST(what_the_context_does_afterwards_is_its_own)
@@ -255,6 +435,126 @@ TEST(a_model_of_dynamic_shape_has_sessions_too)
     }
     ln_session_free(session);
     ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+// An argument that is found by its name is in the table of one context: a frame would always read
+// what that one holds.
+static ln_status infer_added(ln_call *call)
+{
+    return ln_call_out_like(call, 0, 0);
+}
+
+static ln_status compute_added(ln_call *call)
+{
+    const float *x = ln_call_in(call, 0)->data, *added = ln_call_value_named(call, "added");
+    float *y = ln_call_dst(call, 0)->data;
+    for (int i = 0; i < ln_call_in(call, 0)->len; i++)
+        y[i] = x[i] + added[0];
+    return LN_OK;
+}
+
+#define ADDED                                                                                      \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1]);\n"                                                 \
+    "Added(X=x, added=v | Y=y |);\n"
+
+TEST(an_attribute_that_is_an_input_is_each_sessions_own)
+{
+    static const ln_arg_info ins[] = {
+        {.arg_name = "X"}, {.arg_name = "added", .flags = LN_ARG_ATTRIBUTE}, {.arg_name = NULL}};
+    static const char *const names[] = {"X", "added", NULL};
+    static const char *const models[] = {"input(| dst=v | dtype=TL_FLOAT, dims=[1]);\n" ADDED,
+                                         "create(| dst=v | dtype=TL_FLOAT, dims=[1], ran=[0, 0], "
+                                         "data=[2], from_file=false);\n" ADDED};
+    CHECK_OK(ln_arch_init());
+    own_type own;
+    register_own(&own, "Added", infer_added, compute_added, NULL);
+    for (int i = 0; i < 2; i++) {
+        own.infos[i].ins = ins;
+        own.args[i].in_arg_names = (const char **)(uintptr_t)names;
+    }
+    for (int is_constant = 0; is_constant < 2; is_constant++) {
+        ln_program *program = program_of(models[is_constant], "ref");
+        CHECK_EQ(ln_program_is_fixed(program), is_constant);
+        ln_session *sessions[2] = {session_of(program), session_of(program)};
+        for (int i = 0; i < 2 && !is_constant; i++)
+            CHECK_OK(ln_session_set_data(sessions[i], "v", (float[]){(float)i + 3}, sizeof(float)));
+        for (int i = 0; i < 2; i++) {
+            float y;
+            CHECK_OK(ln_session_run(sessions[i]));
+            CHECK_OK(ln_session_get_data(sessions[i], "y", &y, sizeof y));
+            CHECK_NEAR(y, is_constant ? 2 : i + 3, 0);
+            ln_session_free(sessions[i]);
+        }
+        ln_program_release(program);
+    }
+    unregister_own(&own);
+    ln_arch_cleanup();
+}
+
+// ---- Limits and time ----
+
+// Limits that are set after loading are those of a run: of the context's and of each session's.
+TEST(sessions_have_the_limits_of_the_context)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(NETWORK, "ref");
+    ln_limits limits = ln_limits_default();
+    limits.work = 1000;
+    ln_context_set_limits(ctx, &limits);
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK(ln_program_is_fixed(program));
+    ln_session *session = session_of(program);
+    CHECK_FAILS(ln_session_run(session), LN_LIMIT);
+    CHECK_MESSAGE("over the limit of 1000 (");
+    ln_session_free(session);
+    ln_program_release(program);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// An operator that runs until its time is over, or for some seconds.
+static ln_status infer_wait(ln_call *call)
+{
+    return ln_call_out_like(call, 0, 0);
+}
+
+static ln_status compute_wait(ln_call *call)
+{
+    double start = ln_clock();
+    while (!ln_deadline_passed() && ln_clock() - start < 10)
+        continue;
+    memset(ln_call_dst(call, 0)->data, 0, tl_tensor_size(ln_call_dst(call, 0)));
+    return LN_OK;
+}
+
+TEST(sessions_begin_with_the_timeout_of_the_context)
+{
+    static const char *const models[] = {"input(| dst=x | dtype=TL_FLOAT, dims=[1]);\n"
+                                         "Wait(X=x | Y=y |);\n",
+                                         "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+                                         "Wait(X=x | Y=y |);\n"};
+    CHECK_OK(ln_arch_init());
+    own_type own;
+    register_own(&own, "Wait", infer_wait, compute_wait, NULL);
+    for (int i = 0; i < 2; i++) {
+        ln_context *ctx = load_text(models[i], "ref");
+        CHECK_OK(ln_context_set_timeout(ctx, 0.25));
+        ln_program *program;
+        CHECK_OK(ln_program_create(ctx, &program));
+        CHECK_EQ(ln_program_is_fixed(program), i == 0);
+        ln_session *session = session_of(program);
+        ln_object *x = ln_object_new_tensor(TL_FLOAT, 1, (const int[]){1}, NULL);
+        CHECK_OK(ln_session_set_object(session, "x", x));
+        ln_object_release(x);
+        CHECK_FAILS(ln_session_run(session), LN_TIMEOUT);
+        CHECK_MESSAGE("the limit is 0.25 s");
+        ln_session_free(session);
+        ln_program_release(program);
+        close_context(ctx);
+    }
+    unregister_own(&own);
     ln_arch_cleanup();
 }
 
@@ -355,7 +655,11 @@ TEST(without_memory_nothing_is_made)
 }
 
 TEST_LIST(sessions_compute_what_the_context_does, a_run_takes_no_memory,
-          a_hundred_threads_run_one_program, what_the_context_does_afterwards_is_its_own,
-          inputs_begin_with_their_first_values, a_model_of_dynamic_shape_has_sessions_too,
+          a_hundred_threads_run_one_program, sessions_that_run_at_once_do_not_share_workspace,
+          each_session_has_the_address_of_its_own_workspace,
+          what_the_context_does_afterwards_is_its_own, inputs_begin_with_their_first_values,
+          a_model_of_dynamic_shape_has_sessions_too,
+          an_attribute_that_is_an_input_is_each_sessions_own,
+          sessions_have_the_limits_of_the_context, sessions_begin_with_the_timeout_of_the_context,
           names_and_sizes_are_checked, a_session_can_be_stopped_and_run_again,
           without_memory_nothing_is_made)

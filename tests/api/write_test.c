@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <lightnet/program.h>
+
 #include "tests/api/model.h"
 
 #define X             "input(| dst=x | dtype=TL_INT32, dims=[2]);\n"
@@ -256,7 +258,31 @@ TEST(storing_constants_writes_nothing_else)
     end();
 }
 
-TEST_LIST(without_permission_a_model_is_read_and_compiled_but_not_loaded,
+// What may be written belongs to the context that a session is a clone of.
+TEST(sessions_of_a_model_that_writes_write_too)
+{
+    begin();
+    ln_context *ctx = compiled(X FPRINT("out.txt"), "ref");
+    CHECK_OK(ln_context_allow_write(ctx, folder));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK(!ln_program_is_fixed(program));
+    close_context(ctx);
+    for (int i = 0; i < 2; i++) {
+        ln_session *session;
+        CHECK_OK(ln_session_create(program, &session));
+        CHECK_OK(ln_session_set_data(session, "x", (int32_t[]){i + 3, i + 5}, 8));
+        CHECK_OK(ln_session_run(session));
+        ln_session_free(session);
+    }
+    ln_program_release(program);
+    CHECK_STR_EQ(text_of("out.txt"), "x:\n[3 5]\nx:\n[4 6]\n");
+    end();
+}
+
+TEST_LIST(sessions_of_a_model_that_writes_write_too,
+          without_permission_a_model_is_read_and_compiled_but_not_loaded,
           each_run_appends_in_clones_and_later_loads_too, branches_write_where_their_model_may,
           a_new_shape_goes_on_with_the_file, what_is_there_is_never_written,
           the_number_of_files_is_limited, storing_constants_writes_nothing_else)
