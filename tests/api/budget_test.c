@@ -73,5 +73,49 @@ TEST(a_refusal_has_allocated_nothing_of_that_size)
     ln_arch_cleanup();
 }
 
-TEST_LIST(the_budget_is_exact, a_refusal_has_the_figures_and_what_is_largest,
+// Two weights of 256 KiB become a third while loading; a run has next to nothing besides that.
+#define FOLDED                                                                                     \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[1, 256]);\n"                                            \
+    "create(| dst=v | dtype=TL_FLOAT, dims=[256, 256], ran=[-1, 1]);\n"                            \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[256, 256], ran=[-1, 1]);\n"                            \
+    "Add(A=v, B=w | C=u |);\n"                                                                     \
+    "MatMul(A=x, B=u | Y=y |);\n"                                                                  \
+    "output(src=y | |);\n"
+
+static ln_status compile_folded(size_t byte_count, size_t *out_load, size_t *out_peak)
+{
+    ln_context *ctx = open_text(FOLDED);
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = byte_count;
+    ln_context_set_limits(ctx, &limits);
+    ln_status status = ln_context_compile(ctx, "cpu");
+    CHECK_EQ(ctx->state, status == LN_OK ? LN_CONTEXT_PLANNED : LN_CONTEXT_READY);
+    ln_plan *plan;
+    if (out_load) {
+        CHECK_OK(ln_context_plan_create(ctx, &plan));
+        const ln_plan_totals *totals = &plan->totals[LN_MEM_CPU];
+        *out_load = totals->static_byte_count + totals->load_byte_count;
+        *out_peak = totals->peak_byte_count;
+        ln_context_plan_free(plan);
+    }
+    close_context(ctx);
+    return status;
+}
+
+TEST(memory_for_loading_is_in_the_budget)
+{
+    size_t load, peak;
+    CHECK_OK(ln_arch_init());
+    CHECK_OK(compile_folded(SIZE_MAX, &load, &peak));
+    CHECK(load > peak + (256 << 10));
+    CHECK_OK(compile_folded(load, NULL, NULL));
+    CHECK_FAILS(compile_folded(load - 1, NULL, NULL), LN_LIMIT);
+    CHECK_MESSAGE("while it is loaded");
+    CHECK_FAILS(compile_folded(peak, NULL, NULL), LN_LIMIT);
+    CHECK_MESSAGE("while it is loaded");
+    ln_arch_cleanup();
+}
+
+TEST_LIST(the_budget_is_exact, memory_for_loading_is_in_the_budget,
+          a_refusal_has_the_figures_and_what_is_largest,
           a_refusal_has_allocated_nothing_of_that_size)

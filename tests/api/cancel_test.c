@@ -210,8 +210,54 @@ TEST(a_loop_ends_inside_its_body)
     ln_arch_cleanup();
 }
 
+// ---- A run inside a run ----
+
+typedef struct inner_run {
+    ln_context *ctx;
+    ln_status status;
+    int count;
+} inner_run;
+
+// The time of the outer run is over before that of the inner one begins.
+static void run_inner(void *user, const ln_op *op)
+{
+    (void)op;
+    inner_run *inner = user;
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    inner->status = ln_context_run(inner->ctx);
+    inner->count++;
+}
+
+TEST(a_run_that_an_operator_starts_ends_with_the_time_of_the_outer_one)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *outer = load_text(SMALL_MODEL, "ref");
+    inner_run inner = {.ctx = load_text(SMALL_MODEL, "ref")};
+    const ln_observer observer = {.before = run_inner, .user = &inner};
+    CHECK_OK(ln_context_set_observer(outer, &observer));
+    // An own limit that is further away, or none, is no reason to go on.
+    for (int i = 0; i < 2; i++) {
+        inner.count = 0;
+        CHECK_OK(ln_context_set_timeout(inner.ctx, i * 1000));
+        CHECK_OK(ln_context_set_timeout(outer, 0.001));
+        CHECK_FAILS(ln_context_run(outer), LN_TIMEOUT);
+        CHECK_EQ(inner.count, 1);
+        CHECK_EQ(inner.status, LN_TIMEOUT);
+        CHECK_OK(ln_context_run(inner.ctx)); // on its own
+    }
+    // An outer limit that is further away does not lengthen the own one.
+    CHECK_OK(ln_context_set_timeout(inner.ctx, 1e-9));
+    CHECK_OK(ln_context_set_timeout(outer, 1000));
+    (void)ln_context_run(outer);
+    CHECK_EQ(inner.status, LN_TIMEOUT);
+    close_context(inner.ctx);
+    close_context(outer);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(what_is_cancelled_before_it_begins_ends_in_each_kind_of_call,
           a_clone_begins_without_and_a_context_holds_its_own,
           a_reshape_is_cancelled_and_leaves_the_model_as_it_was,
           a_run_ends_when_another_thread_asks_and_goes_on_next_time,
-          what_runs_again_computes_the_same, a_loop_ends_inside_its_body)
+          what_runs_again_computes_the_same, a_loop_ends_inside_its_body,
+          a_run_that_an_operator_starts_ends_with_the_time_of_the_outer_one)

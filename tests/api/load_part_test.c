@@ -186,7 +186,87 @@ TEST(every_allocation_may_fail)
     ln_arch_cleanup();
 }
 
+// ---- The order of what runs while loading ----
+
+static const tl_tensor *tensor_of(const ln_op_arg *arg, const ln_list *listed)
+{
+    return ln_tensor_list_find_entry(listed, arg->tensor_table,
+                                     listed == arg->tensors_in ? "src" : "dst")
+        ->tensor;
+}
+
+static void define_like(ln_op_arg *arg, const char *owner)
+{
+    const tl_tensor *src = tensor_of(arg, arg->tensors_in);
+    ln_op_define_output(arg, "dst", src->ndim, src->dims, src->dtype, LN_MEM_CPU, 1, owner);
+}
+
+static void define_copy(ln_op_arg *arg)
+{
+    define_like(arg, NULL);
+}
+
+static void define_over(ln_op_arg *arg)
+{
+    define_like(arg, ln_tensor_list_find_name(arg->tensors_in, "src"));
+}
+
+static void add_up(const ln_op_arg *arg, float added)
+{
+    const tl_tensor *src = tensor_of(arg, arg->tensors_in);
+    float *dst = tensor_of(arg, arg->tensors_out)->data;
+    for (int i = 0; i < src->len; i++)
+        dst[i] = ((const float *)src->data)[i] + added;
+}
+
+static void run_copy(ln_op_arg *arg)
+{
+    add_up(arg, 0);
+}
+
+static void run_over(ln_op_arg *arg)
+{
+    add_up(arg, 100);
+}
+
+// `over` writes its sum over what `copy` reads; nothing but the order says that `copy` is first.
+TEST(operators_that_overwrite_keep_their_order)
+{
+    CHECK_OK(ln_arch_init());
+    ln_op_arg copy_arg = {.optype = "copy_ref", .arch = "ref"};
+    ln_op_arg over_arg = {.optype = "over_ref", .arch = "ref"};
+    ln_op copy = {.op_arg = &copy_arg,
+                  .pre_run = define_copy,
+                  .static_run = run_copy,
+                  .post_run = ln_op_undefine_outputs};
+    ln_op over = {.op_arg = &over_arg,
+                  .pre_run = define_over,
+                  .static_run = run_over,
+                  .post_run = ln_op_undefine_outputs};
+    CHECK_OK(ln_op_register(&copy));
+    CHECK_OK(ln_op_register(&over));
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[2]);\n"
+                                "create(| dst=w | dtype=TL_FLOAT, dims=[2], ran=[0, 0], "
+                                "data=[1, 2], from_file=false);\n"
+                                "copy_ref(src=w | dst=before |);\n"
+                                "over_ref(src=w | dst=after |);\n"
+                                "Add(A=x, B=after | C=a |);\n"
+                                "Add(A=a, B=a | C=b |);\n"
+                                "Sub(A=b, B=before | C=y |);\n",
+                                "ref");
+    CHECK_OK(ln_context_set_data(ctx, "x", (float[]){10, 20}));
+    CHECK_OK(ln_context_run(ctx));
+    float y[2];
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+    CHECK_NEAR(y[0], 2 * (10 + 101) - 1, 0);
+    CHECK_NEAR(y[1], 2 * (20 + 102) - 2, 0);
+    close_context(ctx);
+    CHECK_OK(ln_op_unregister("copy_ref"));
+    CHECK_OK(ln_op_unregister("over_ref"));
+    ln_arch_cleanup();
+}
+
 TEST_LIST(what_is_folded_has_no_memory_after_loading, it_is_computed_again_for_a_copy,
           setting_it_computes_what_depends_on_it_from_what_else_is_gone,
           clones_share_what_was_folded_until_they_set_it, a_compiled_file_says_so_and_is_held_to_it,
-          every_allocation_may_fail)
+          operators_that_overwrite_keep_their_order, every_allocation_may_fail)

@@ -5,6 +5,9 @@
 #include <stdatomic.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/call.h>
+#include <lightnet/op_info.h>
+#include <lightnet/op_support.h>
 
 #include "tests/api/values.h"
 
@@ -109,4 +112,44 @@ TEST(a_run_takes_no_more_than_the_memory_limit)
     ln_allocator_set(NULL);
 }
 
-TEST_LIST(a_run_takes_no_more_than_the_memory_limit)
+// ---- Workspace while a model is planned, which no plan has yet ----
+
+static int block_count; // of 400,000 bytes each
+
+static ln_status infer_in_blocks(ln_call *call)
+{
+    for (int i = 0; i < block_count; i++)
+        if (!ln_call_scratch(call, 400000, 1))
+            return ln_error_status();
+    return ln_call_out_like(call, 0, 0);
+}
+
+TEST(blocks_are_limited_in_sum_while_shapes_are_found)
+{
+    CHECK_OK(ln_arch_init());
+    ln_op_info info = *ln_op_find("Relu")->op_arg->info;
+    info.infer = infer_in_blocks;
+    ln_op_arg arg = *ln_op_find("Relu")->op_arg;
+    arg.optype = "Blocks";
+    arg.info = &info;
+    ln_op op = *ln_op_find("Relu");
+    op.op_arg = &arg;
+    CHECK_OK(ln_op_register(&op));
+    const char *text = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nBlocks(X=x | Y=y |);\n";
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 1000000;
+    for (block_count = 1; block_count < 5; block_count++) {
+        ln_context *ctx = ln_context_create();
+        ln_context_set_limits(ctx, &limits);
+        ln_status status = ln_context_init_mem(ctx, text, strlen(text), "model.net");
+        CHECK_EQ(status, block_count < 3 ? LN_OK : LN_LIMIT);
+        if (status != LN_OK)
+            CHECK_MESSAGE("needs 1200000 bytes of workspace, over the memory limit of 1000000");
+        ln_context_free(ctx);
+    }
+    CHECK_OK(ln_op_unregister("Blocks"));
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_run_takes_no_more_than_the_memory_limit,
+          blocks_are_limited_in_sum_while_shapes_are_found)

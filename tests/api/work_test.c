@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <lightnet/call.h>
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
@@ -225,6 +226,43 @@ TEST(planning_has_a_budget_in_sum)
     ln_arch_cleanup();
 }
 
+static double infer_steps;
+
+static ln_status infer_with_steps(ln_call *call)
+{
+    LN_TRY(ln_call_charge(call, infer_steps));
+    return ln_call_out_like(call, 0, 0);
+}
+
+// However much a run may cost: more than planning may take is left to the run.
+TEST(planning_has_a_budget_of_its_own)
+{
+    CHECK_OK(ln_arch_init());
+    ln_op_info info = *ln_op_find("Relu")->op_arg->info;
+    info.infer = infer_with_steps;
+    info.step_cost = 1;
+    ln_op_arg arg = *ln_op_find("Relu")->op_arg;
+    arg.optype = "Steps";
+    arg.info = &info;
+    ln_op op = *ln_op_find("Relu");
+    op.op_arg = &arg;
+    CHECK_OK(ln_op_register(&op));
+    const char *text = "input(| dst=x | dtype=TL_FLOAT, dims=[2]);\nSteps(X=x | Y=y |);\n";
+    ln_limits limits = ln_limits_default();
+    limits.work = 1e12;
+    const double steps[] = {4e8, 6e8, 9e11};
+    for (int i = 0; i < 3; i++) {
+        infer_steps = steps[i];
+        ln_context *ctx = ln_context_create();
+        ln_context_set_limits(ctx, &limits);
+        CHECK_OK(ln_context_init_mem(ctx, text, strlen(text), "model.net"));
+        CHECK_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->is_open, i > 0);
+        ln_context_free(ctx);
+    }
+    CHECK_OK(ln_op_unregister("Steps"));
+    ln_arch_cleanup();
+}
+
 TEST(what_a_model_writes_is_limited)
 {
     char folder[] = LN_BUILD_DIR "/written_XXXXXX", path[sizeof folder + 8];
@@ -301,6 +339,6 @@ TEST_LIST(every_operator_that_runs_says_what_it_costs,
           what_is_more_than_its_elements_is_refused_by_the_limit_of_work,
           operators_of_ref_stop_when_time_is_up_and_run_again,
           loops_of_each_family_look_at_the_time, the_time_of_a_thread_bounds_all_its_calls,
-          planning_has_a_budget_in_sum, what_a_model_writes_is_limited,
-          a_run_after_one_without_time_is_right,
+          planning_has_a_budget_in_sum, planning_has_a_budget_of_its_own,
+          what_a_model_writes_is_limited, a_run_after_one_without_time_is_right,
           tensors_without_elements_take_no_time_whatever_their_other_dimensions)
