@@ -107,6 +107,35 @@ TEST(what_is_past_comes_first)
     F32("k", "[1, 1, 2, 1]", "[1, 3]") F32("v", "[1, 1, 2, 1]", "[0, 1]")
 #define QK(mode) "qk_matmul_output_mode=" mode
 
+// One query after a past of two keys. numpy: s = log(m), -inf hides a key; e = exp(s - max(s)),
+// e / sum(e) @ v, and 0 where all of s is -inf. A row that is NaN because of its values stays NaN.
+#define AFTER_TWO(mask, past, params)                                                              \
+    F32("q", "[1, 1, 1, 1]", "[0]")                                                                \
+    F32("k", "[1, 1, 1, 1]", "[0]")                                                                \
+    F32("v", "[1, 1, 1, 1]", "[8]")                                                                \
+    F32("pk", "[1, 1, 2, 1]", "[0, 0]")                                                            \
+    F32("n", "[1, 1, 2, 1]", past)                                                                 \
+    F32("l", "[1, 3]", mask)                                                                       \
+    "Log(input=l | output=m |);\n"                                                                 \
+    "Div(A=n, B=n | C=nans |);\n"                                                                  \
+    "Add(A=n, B=nans | C=pv |);\n"                                                                 \
+    "Attention(Q=q, K=k, V=v, "                                                                    \
+    "attn_mask=m, past_key=pk, "                                                                   \
+    "past_value=pv | Y=y | " params ");"
+
+TEST(a_query_after_a_past_sees_what_its_mask_leaves)
+{
+    static const onnx_output cases[] = {
+        {"all", AFTER_TWO("[1, 1, 1]", "[2, 4]", "is_causal=1"), "1x1x1x1", {16.0 / 3}},
+        {"its own key", AFTER_TWO("[0, 0, 1]", "[2, 4]", "is_causal=1"), "1x1x1x1", {8}},
+        {"none", AFTER_TWO("[0, 0, 0]", "[2, 4]", "is_causal=1"), "1x1x1x1", {0}},
+        {"none, without an order", AFTER_TWO("[0, 0, 0]", "[2, 4]", ""), "1x1x1x1", {0}},
+        {"NaN in what it sees", AFTER_TWO("[0, 1, 1]", "[2, 0]", "is_causal=1"), "1x1x1x1", {NAN}},
+        {"NaN in all that it sees", AFTER_TWO("[0, 1, 0]", "[2, 0]", ""), "1x1x1x1", {NAN}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
 TEST(scores_can_be_seen_at_each_stage)
 {
     static const onnx_output cases[] = {
@@ -132,6 +161,8 @@ TEST(scores_can_be_seen_at_each_stage)
          SCORES "Attention(Q=q, K=k, V=v | Y=z, qk_matmul_output=y | " QK("3") ");",
          "1x1x1x2",
          {0.01798620996, 0.98201379004}},
+    };
+    static const onnx_output in_doubles[] = {
         {"huge scores do not overflow",
          F32("q", "[1, 1, 1, 1]", "[3e19]") F32("k", "[1, 1, 2, 1]", "[3e19, -3e19]")
              F32("v", "[1, 1, 2, 1]", "[5, 1]") "Attention(Q=q, K=k, V=v | Y=y |);",
@@ -139,6 +170,7 @@ TEST(scores_can_be_seen_at_each_stage)
          {5}},
     };
     CHECK_OUTPUTS(cases);
+    CHECK_OUTPUTS_ON("ref", in_doubles);
 }
 
 TEST(heads_share_keys_in_runs)
@@ -290,6 +322,7 @@ TEST(pairs_turn_by_the_angle_of_their_position)
     CHECK_REFUSALS(refusals);
 }
 
-TEST_LIST(queries_see_what_masks_leave, what_is_past_comes_first, scores_can_be_seen_at_each_stage,
+TEST_LIST(queries_see_what_masks_leave, what_is_past_comes_first,
+          a_query_after_a_past_sees_what_its_mask_leaves, scores_can_be_seen_at_each_stage,
           heads_share_keys_in_runs, attention_tells_what_does_not_fit, a_state_is_written_and_read,
           pairs_turn_by_the_angle_of_their_position)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in IL, run on `ref`, with the shape and the elements that a tensor `y` of theirs should
-// have.
+// Models in IL, run on `ref` and on `cpu`, with the shape and the elements that a tensor `y` of
+// theirs should have.
 
 #ifndef LN_TESTS_API_ONNX_OUTPUTS_H
 #define LN_TESTS_API_ONNX_OUTPUTS_H
@@ -28,39 +28,41 @@ typedef struct onnx_output {
     double y[MOST_ELEMENTS];
 } onnx_output;
 
-static inline void check_elements(const onnx_output *c, const tl_tensor *y)
+static inline void check_elements(const onnx_output *c, const char *target, const tl_tensor *y)
 {
     char dims[64] = "";
     for (int i = 0, at = 0; i < y->ndim; i++)
         at += snprintf(dims + at, sizeof dims - (size_t)at, i ? "x%d" : "%d", y->dims[i]);
     if (strcmp(dims, c->dims) != 0 || y->len > MOST_ELEMENTS)
-        fail_msg("%s: y is %s, not %s", c->why, dims, c->dims);
+        fail_msg("%s on %s: y is %s, not %s", c->why, target, dims, c->dims);
     for (int i = 0; i < y->len; i++) {
         double got, want = c->y[i];
         const char *element = (const char *)y->data + (size_t)i * tl_size_of(y->dtype);
         CHECK_OK(tl_convert(&got, TL_DOUBLE, element, y->dtype));
         bool is_near = got == want || fabs(got - want) <= 1e-6 + 2e-6 * fabs(want);
         if (!is_near && !(isnan(got) && isnan(want)))
-            fail_msg("%s: element %d is %.9g, not %.9g", c->why, i, got, want);
+            fail_msg("%s on %s: element %d is %.9g, not %.9g", c->why, target, i, got, want);
     }
 }
 
-static inline void check_outputs(const onnx_output *cases, size_t count)
+static inline void check_outputs(const char *target, const onnx_output *cases, size_t count)
 {
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < count; i++) {
-        ln_context *ctx = load_text(cases[i].model, "ref");
+        ln_context *ctx = load_text(cases[i].model, target);
         CHECK_OK(ln_context_run(ctx));
         ln_object *y;
         CHECK_OK(ln_context_get_object(ctx, "y", &y));
-        check_elements(&cases[i], ln_object_tensor(y));
+        check_elements(&cases[i], target, ln_object_tensor(y));
         ln_object_release(y);
         close_context(ctx);
     }
     ln_arch_cleanup();
 }
 
-#define CHECK_OUTPUTS(cases) check_outputs(cases, sizeof(cases) / sizeof((cases)[0]))
+#define CHECK_OUTPUTS_ON(target, cases)                                                            \
+    check_outputs(target, cases, sizeof(cases) / sizeof((cases)[0]))
+#define CHECK_OUTPUTS(cases) (CHECK_OUTPUTS_ON("ref", cases), CHECK_OUTPUTS_ON("cpu", cases))
 
 // A model that is refused when it is read, or when it is run.
 typedef struct onnx_refusal {

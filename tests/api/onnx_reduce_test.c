@@ -538,7 +538,44 @@ TEST(axes_shapes_and_labels_that_do_not_fit_are_refused)
     ONNX_CHECK_FAILURES(cases);
 }
 
+// numpy: argmax of where(isnan(x), -inf, x) with nan_last, of where(isnan(x), inf, x) without it;
+// argmin of where(isnan(x), inf, x). The value is that of x there.
+TEST(the_first_of_an_order_with_nan)
+{
+    static const float x[] = {1, NAN, 3, 2, NAN, NAN, -5, -1, NAN, NAN, NAN, NAN};
+    static const struct {
+        int is_largest, is_nan_last;
+        int64_t positions[3];
+        double values[3];
+    } orders[] = {{1, 0, {1, 0, 0}, {NAN, NAN, NAN}},
+                  {1, 1, {2, 3, 0}, {3, -1, NAN}},
+                  {0, 0, {0, 2, 0}, {1, -5, NAN}},
+                  {0, 1, {0, 2, 0}, {1, -5, NAN}}};
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 8; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[3, 4]);\n"
+                 "topk(src=x | dst=y, index=p | k=1, largest=%d, nan_last=%s);\n",
+                 orders[i / 2].is_largest, orders[i / 2].is_nan_last ? "true" : "false");
+        ln_context *ctx = load_text(text, i % 2 ? "cpu" : "ref");
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        float y[3];
+        int64_t positions[3];
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+        CHECK_OK(ln_context_get_data_n(ctx, "p", positions, sizeof positions));
+        for (int row = 0; row < 3; row++) {
+            CHECK_EQ(positions[row], orders[i / 2].positions[row]);
+            CHECK_NEAR(y[row], orders[i / 2].values[row], 0);
+        }
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(what_is_reduced_may_be_nothing, reductions_take_axes_as_each_operator_set_gives_them,
           places_and_running_sums, softmax_takes_lines_as_each_operator_set_means_them,
           normalisations_of_small_tensors, losses_leave_out_what_is_ignored,
-          random_numbers_are_those_of_the_seed, axes_shapes_and_labels_that_do_not_fit_are_refused)
+          random_numbers_are_those_of_the_seed, the_first_of_an_order_with_nan,
+          axes_shapes_and_labels_that_do_not_fit_are_refused)

@@ -208,6 +208,49 @@ TEST(running_out_of_memory_leaves_a_model_or_none)
     ln_arch_cleanup();
 }
 
+// ---- Constants, whose values rules look at ----
+
+// What a model of x = 1 and a constant c makes, in numpy's float16; the same in floats.
+static void check_constant(const char *elements, const char *makes_y, const float *numbers,
+                           int count)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "input(| dst=x | dtype=TL_FLOAT16, dims=[%d]);\n"
+             "create(| dst=c | dtype=TL_FLOAT16, dims=[%d], data=[%s], ran=[0, 0], "
+             "from_file=false);\n"
+             "create(| dst=k | dtype=TL_FLOAT16, dims=[1], data=[1024], ran=[0, 0], "
+             "from_file=false);\n"
+             "Mul(A=x, B=c | C=m |);\n"
+             "%s"
+             "output(src=y | |);\n",
+             count, count, elements, makes_y);
+    ln_context *ctx = load_with(text, "cpu", 0);
+    uint16_t x[8], y[8], expected[8];
+    for (int i = 0; i < count; i++)
+        x[i] = 0x3c00;
+    CHECK_OK(tl_convert_n(expected, TL_FLOAT16, numbers, TL_FLOAT, (size_t)count));
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, (size_t)count * sizeof *x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, (size_t)count * sizeof *y));
+    CHECK_MEM_EQ(y, expected, (size_t)count * sizeof *y);
+    close_context(ctx);
+}
+
+TEST(written_constants_are_rounded_to_halves_and_keep_their_signs)
+{
+    CHECK_OK(ln_arch_init());
+    // 1 + 2^-11 is 1, 1 + 3 * 2^-12 is 1 + 2^-10, 1 - 3 * 2^-13 is 1 - 2^-11.
+    check_constant("1.00048828125, 1.000732421875, 0.9996337890625",
+                   "Sub(A=m, B=x | C=d |);\nMul(A=d, B=k | C=y |);\n", (const float[]){0, 1, -0.5f},
+                   3);
+    check_constant("0, -0.0, -1e-9, 1e-9", "Reciprocal(X=m | Y=y |);\n",
+                   (const float[]){INFINITY, -INFINITY, -INFINITY, INFINITY}, 4);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(floats_in_between_are_nearer_to_what_is_exact, types_of_inputs_and_outputs_stay,
           shapes_may_change, a_model_that_was_never_bound_gives_halves,
-          what_refuses_floats_is_left_alone, running_out_of_memory_leaves_a_model_or_none)
+          what_refuses_floats_is_left_alone,
+          written_constants_are_rounded_to_halves_and_keep_their_signs,
+          running_out_of_memory_leaves_a_model_or_none)
