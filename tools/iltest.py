@@ -11,8 +11,10 @@
     // fails: TEXT                         the command fails with this in its message
     // same-result: rtol 1e-5 [atol 1e-6]  the model computes the same before and after, on arch
     //                                     `ref`, with the same random inputs; 0 means the same bits
+    // result: y rtol 1e-5 = 1, 2.5, ...   the elements of output `y`, on archs `ref` and `cpu`, with all
+    //                                     rules and these inputs: computed by others, as numpy
 
---rewrites leaves `same-result` out: for builds that are slow, and in which numbers are the same.
+--rewrites leaves `same-result` and `result` out: for builds that are slow, and in which numbers are the same.
 
 `*` in an expectation stands for any text. Blanks do not matter. A statement ends with `;`. The name
 of an operator (`conv1: conv2d(...)`) counts only if the expectation has one.
@@ -28,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-DIRECTIVE = re.compile(r"^// (run|expect|expect-not|exact|prints|fails|same-result):[ \t]*(.*)$")
+DIRECTIVE = re.compile(r"^// (run|expect|expect-not|exact|prints|fails|same-result|result):[ \t]*(.*)$")
 PRINTS = "// prints: "
 NAMED = re.compile(r'^("(?:[^"\\]|\\.)*"|[\w./-]+): ')
 INPUT = re.compile(r"^input\(.*\|\s*dst=(\w+)\s*\|(.*)\)\s*;?$", re.S)
@@ -186,6 +188,28 @@ def check_same_result(lightnet, model, run, tolerances, folder):
                 raise Failure(f"{name}[{i}] was {a!r} and is {b!r}")
 
 
+# ---- Stored results ----
+
+def check_result(lightnet, model, rest, folder):
+    found = re.fullmatch(r"(\w+) rtol (\S+) = (.+)", rest)
+    if not found:
+        raise Failure(f"`result: {rest}`: expected `NAME rtol NUMBER = NUMBER, ...`")
+    name, rtol = found.group(1), float(found.group(2))
+    wanted = [float(number) for number in found.group(3).split(",")]
+    inputs = write_inputs(model, folder)
+    for target in ("ref", "cpu"):
+        outdir = folder / f"result_{name}_{target}"
+        outdir.mkdir()
+        call_well([lightnet, "run", f"--target={target}", "-o", str(outdir), *inputs, str(model)])
+        values = read_npy(outdir / f"{name}.npy")[2]
+        if len(values) != len(wanted):
+            raise Failure(f"{name} has {len(values)} elements on {target}, not {len(wanted)}")
+        atol = rtol * max((abs(number) for number in wanted if math.isfinite(number)), default=0)
+        for i, (a, b) in enumerate(zip(wanted, values)):
+            if not is_near(a, b, rtol, atol):
+                raise Failure(f"{name}[{i}] should be {a!r} and is {b!r} on {target}")
+
+
 # ---- One file ----
 
 def check_expectations(directives, output):
@@ -243,6 +267,8 @@ def run_test(lightnet, path, update, rewrites_only, folder):
     for kind, rest, _ in directives:
         if kind == "same-result" and not rewrites_only:
             check_same_result(lightnet, path, run, rest, folder)
+        if kind == "result" and not rewrites_only:
+            check_result(lightnet, path, rest, folder)
 
 
 def main():

@@ -8,6 +8,7 @@
 #include <lightnet/util.h>
 
 #include "ir/dfg.h"
+#include "pass/magnitude.h"
 
 static const ln_tensor_entry *find_entry(const ln_context *ctx, const ln_expr_value *arg)
 {
@@ -144,6 +145,27 @@ PREDICATE(filled)
            !signbit(number) == !signbit(args[1].number);
 }
 
+PREDICATE(normal)
+{
+    (void)ctx;
+    return ln_is_normal(args[0].number);
+}
+
+PREDICATE(joined)
+{
+    return ln_can_join(ctx, args[0].string, args[1].tensors[0], args[2].tensors[0]);
+}
+
+PREDICATE(joined_norm)
+{
+    const ln_norm_constants norm = {.weight = args[0].tensors[0],
+                                    .mean = args[1].tensors[0],
+                                    .scale = args[2].tensors[0],
+                                    .variance = args[3].tensors[0],
+                                    .epsilon = args[4].number};
+    return ln_can_join_norm(ctx, &norm);
+}
+
 PREDICATE(present)
 {
     (void)ctx;
@@ -214,6 +236,7 @@ static bool fits(char letter, const ln_expr_value *arg)
     case 'a': return arg->kind == LN_RULE_ARRAY;
     case 'v': return arg->kind == LN_RULE_NUMBER || arg->kind == LN_RULE_ARRAY;
     case 'x': return arg->kind != LN_RULE_NAME;
+    case 's':
     case 'w': return arg->kind == LN_RULE_STRING;
     case 't': return arg->kind == LN_RULE_NAME && arg->count == 1;
     default: return arg->kind == LN_RULE_NAME;

@@ -125,7 +125,7 @@ TEST(what_is_large_outgrows_the_cache)
 
 static const struct {
     ln_rule_predicate predicate;
-    ln_expr_value args[2];
+    ln_expr_value args[LN_PREDICATE_MAX_ARGS];
     bool holds;
 } value_cases[] = {
     {LN_RULE_PREDICATE_integer, {TENSOR("x")}, false},
@@ -152,6 +152,13 @@ static const struct {
     {LN_RULE_PREDICATE_static, {TENSOR("w", "w")}, true},
     {LN_RULE_PREDICATE_static, {TENSOR("w", "x")}, false},
     {LN_RULE_PREDICATE_rank, {TENSOR("x", "w"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_normal, {NUMBER(1e-38)}, false},
+    {LN_RULE_PREDICATE_normal, {NUMBER(0)}, true},
+    {LN_RULE_PREDICATE_joined, {TEXT("TL_MUL"), TENSOR("both"), TENSOR("w")}, true},
+    {LN_RULE_PREDICATE_joined, {TEXT("TL_MAX"), TENSOR("both"), TENSOR("w")}, false},
+    {LN_RULE_PREDICATE_joined_norm,
+     {TENSOR("both"), TENSOR("w"), TENSOR("w"), TENSOR("w"), NUMBER(1e-5)},
+     true},
     {LN_RULE_PREDICATE_equal, {NUMBER(1), NUMBER(1)}, true},
     {LN_RULE_PREDICATE_equal, {NUMBER(1), NUMBER(2)}, false},
     {LN_RULE_PREDICATE_equal, {TEXT("a"), TEXT("a")}, true},

@@ -298,7 +298,7 @@ static ln_status check_condition_types(const ln_rule_condition *condition,
     const char *signature = ln_rule_predicate_signature(condition->predicate);
     char types[LN_RULE_MAX_ARGS] = "";
     for (size_t i = 0; i < condition->arg_count; i++) {
-        if (!strchr("navx", signature[i]))
+        if (!strchr("nasvx", signature[i]))
             continue;
         LN_TRY(find_type_of(&condition->args[i], bound, &types[i]));
         // What is compared may be anything, as long as both are alike.
