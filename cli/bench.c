@@ -289,11 +289,12 @@ static ln_status tell(const ln_context *ctx, const bench_options *o, const bench
 
 int cmd_bench(int argc, char **argv)
 {
-    bench_options o = {.target = "cpu", .runs = 20, .warmup = 3, .min_time = 1};
+    bench_options o = {.runs = 20, .warmup = 3, .min_time = 1};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&bench_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.target = compile_flags_target(&o.flags, o.target);
 
     bench_result result = {0};
     double start = bench_clock();

@@ -122,6 +122,7 @@ static int parse(int argc, char **argv, source_options *o)
     if (count == 0)
         return say_usage_error(NULL, "no input file");
     o->source = operands[0];
+    o->target = compile_flags_target(&o->flags, o->target);
     o->writes = o->compile || o->outfile;
     if (!o->outfile)
         o->outfile = o->compile ? "out.json" : "!";
@@ -251,7 +252,7 @@ static ln_status run(ln_context *ctx, const source_options *o)
 
 int cmd_compile_and_run(int argc, char **argv)
 {
-    source_options o = {.top = -1, .target = "cpu", .shows_warnings = 1, .shows_internal = 1};
+    source_options o = {.top = -1, .shows_warnings = 1, .shows_internal = 1};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)

@@ -4,6 +4,7 @@
 #include "compile_flags.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void compile_flags_init(compile_flags *flags)
 {
@@ -30,6 +31,10 @@ static int parse_range(const char **text, size_t *out_first, size_t *out_last)
 int take_rules(void *member, const char *verb, const char *path)
 {
     compile_flags *flags = member;
+    if (strcmp(path, "none") == 0) {
+        flags->options.stays_as_read = 1;
+        return EXIT_OK;
+    }
     if (flags->options.rule_file_count == MAX_RULE_FILES)
         return say_usage_error(verb, "more than %d files of rules", MAX_RULE_FILES);
     flags->rule_files[flags->options.rule_file_count++] = path;
@@ -61,10 +66,17 @@ const ln_optimize_options *compile_flags_options(compile_flags *flags)
     return &flags->options;
 }
 
+const char *compile_flags_target(const compile_flags *flags, const char *target)
+{
+    if (target)
+        return target;
+    return flags->options.stays_as_read ? "ref" : "cpu";
+}
+
 int compile_flags_any(const compile_flags *flags)
 {
     return flags->options.rule_file_count > 0 || flags->options.skip_count > 0 ||
-           flags->options.tunes || flags->options.keeps_halves;
+           flags->options.tunes || flags->options.keeps_halves || flags->options.stays_as_read;
 }
 
 void say_firing(void *user, const ln_firing *firing)

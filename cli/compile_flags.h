@@ -21,11 +21,14 @@ typedef struct compile_flags {
 
 // Rows of a verb's options; `member` is its compile_flags. None is needed for reading a model that
 // is compiled already.
-#define COMPILE_FLAGS(type, member)                                                                \
+#define COMPILE_FLAGS(type, member) COMPILE_FLAGS_UNTIMED(type, member), OPENS_MODELS
+
+// The same without what OPENS_MODELS has.
+#define COMPILE_FLAGS_UNTIMED(type, member)                                                        \
     CALLS(RULES, type, member, take_rules), CALLS(SKIP, type, member, take_skip),                  \
         TAKES(TUNE, type, member.options.tunes),                                                   \
         TAKES(KEEP_HALVES, type, member.options.keeps_halves),                                     \
-        TAKES(VERBOSE, type, member.is_verbose), OPENS_MODELS
+        TAKES(VERBOSE, type, member.is_verbose)
 
 int take_rules(void *flags, const char *verb, const char *path);
 int take_skip(void *flags, const char *verb, const char *list);
@@ -34,6 +37,9 @@ void compile_flags_init(compile_flags *flags);
 
 // The options as the flags say; they point into `flags`.
 const ln_optimize_options *compile_flags_options(compile_flags *flags);
+
+// `target`, or the default for NULL: "cpu", or "ref" for a model that stays as it was read.
+const char *compile_flags_target(const compile_flags *flags, const char *target);
 
 // 1 if something was asked for that only compiling can do.
 int compile_flags_any(const compile_flags *flags);

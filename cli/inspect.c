@@ -7,6 +7,7 @@
 #include <lightnet/preflight.h>
 
 #include "cli.h"
+#include "compile_flags.h"
 #include "fallback.h"
 #include "model_io.h"
 
@@ -14,12 +15,13 @@ typedef struct inspect_options {
     const char *model;
     const char *target;
     option_texts shapes;
+    compile_flags flags;
 } inspect_options;
 
 static const verb_option takes[] = {
     TAKES(TARGET, inspect_options, target),
     NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
-    OPENS_MODELS,
+    COMPILE_FLAGS(inspect_options, flags),
     TAKES_HELP,
     END_OF_OPTIONS,
 };
@@ -213,25 +215,33 @@ static void print_fallback(const ln_context *ctx)
     printf("on ref     %s\n", text);
 }
 
-static void count_refused(void *user, const ln_firing *firing)
+typedef struct watcher {
+    size_t refused_count;
+    int is_verbose;
+} watcher;
+
+static void note_firing(void *user, const ln_firing *firing)
 {
-    *(size_t *)user += firing->is_refused != 0;
+    watcher *w = user;
+    w->refused_count += firing->is_refused != 0;
+    if (w->is_verbose)
+        say_firing(NULL, firing);
 }
 
-static ln_status compile(ln_context *ctx, const char *target)
+static ln_status compile(ln_context *ctx, inspect_options *o)
 {
-    ln_optimize_options options = ln_optimize_options_default();
-    size_t refused_count = 0;
-    options.on_firing = count_refused;
-    options.user = &refused_count;
-    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), target, &options));
-    if (refused_count > 0)
+    ln_optimize_options options = *compile_flags_options(&o->flags);
+    watcher w = {.is_verbose = o->flags.is_verbose};
+    options.on_firing = note_firing;
+    options.user = &w;
+    LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), o->target, &options));
+    if (w.refused_count > 0)
         printf("refused    %zu rewrite%s: `lightnet opt --verbose` lists the reasons\n",
-               refused_count, refused_count == 1 ? "" : "s");
+               w.refused_count, w.refused_count == 1 ? "" : "s");
     return LN_OK;
 }
 
-static ln_status print_costs(ln_context *ctx, const char *target)
+static ln_status print_costs(ln_context *ctx, inspect_options *o)
 {
     int is_bound = !has_open_input(ctx);
     double macs = ln_context_macs(ctx);
@@ -242,7 +252,7 @@ static ln_status print_costs(ln_context *ctx, const char *target)
     else
         printf("work       %s%.0f multiply-accumulates a run%s\n", unknown_count ? "at least " : "",
                macs, unknown_count ? ", without what has a dynamic shape" : "");
-    LN_TRY(compile(ctx, target));
+    LN_TRY(compile(ctx, o));
     print_memory(ctx);
     print_fallback(ctx);
     size_t open_count = ln_context_unplanned(ctx).tensor_count;
@@ -254,20 +264,22 @@ static ln_status print_costs(ln_context *ctx, const char *target)
 
 // ---- The command ----
 
-static ln_status inspect(ln_context *ctx, const inspect_options *o, int has_report)
+static ln_status inspect(ln_context *ctx, inspect_options *o, int has_report)
 {
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     if (!has_report)
         LN_TRY(print_contents(ctx));
-    return print_costs(ctx, o->target);
+    return print_costs(ctx, o);
 }
 
 int cmd_inspect(int argc, char **argv)
 {
-    inspect_options o = {.target = "cpu"};
+    inspect_options o = {0};
+    compile_flags_init(&o.flags);
     int code = options_parse_one(&inspect_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.target = compile_flags_target(&o.flags, o.target);
     ln_preflight *report = NULL;
     ln_status status =
         strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);

@@ -252,11 +252,12 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 
 int cmd_opt(int argc, char **argv)
 {
-    opt_options o = {.outfile = "-", .target = "cpu", .source = {.seed = 1}};
+    opt_options o = {.outfile = "-", .source = {.seed = 1}};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.target = compile_flags_target(&o.flags, o.target);
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;

@@ -140,7 +140,9 @@
       "before the pass. Rules tagged exact keep the bits; others stay within 1e-4 of a number and " \
       "1e-5 of the largest in its tensor") \
     X(RULES, "rules", 0, "FILE", OPTION_CALL, 0, \
-      "rules tried before the built-in ones; may be given several times") \
+      "rules tried before the built-in ones; may be given several times. \"none\": the model as it was " \
+      "read, on `ref`: no rules and passes, but the definitions of operators that `ref` lacks; " \
+      "what the others are held against") \
     X(SKIP, "skip", 0, "LIST", OPTION_CALL, 0, "rewrites that are not to happen, such as 3,7-9") \
     X(TUNE, "tune", 0, NULL, OPTION_FLAG, 0, \
       "measure which algorithm is fastest for each convolution") \

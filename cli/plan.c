@@ -183,11 +183,12 @@ static ln_status check_budget(const ln_context *ctx)
 
 int cmd_plan(int argc, char **argv)
 {
-    plan_options o = {.target = "cpu", .outfile = "-"};
+    plan_options o = {.outfile = "-"};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.target = compile_flags_target(&o.flags, o.target);
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;

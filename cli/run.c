@@ -245,11 +245,12 @@ static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input 
 
 int cmd_run(int argc, char **argv)
 {
-    run_options o = {.target = "cpu", .repeat = 1, .top = -1};
+    run_options o = {.repeat = 1, .top = -1};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&run_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.target = compile_flags_target(&o.flags, o.target);
     ln_context *ctx = open_model(o.model);
     if (!ctx)
         return EXIT_FAILED;

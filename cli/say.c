@@ -305,7 +305,8 @@ ln_status load_model(ln_context *ctx, const char *datafile)
 // What is compiled has been rewritten already.
 static ln_status check_uncompiled(const char *source, const ln_optimize_options *options)
 {
-    if (!options || (options->skip_count == 0 && options->rule_file_count == 0))
+    if (!options ||
+        (options->skip_count == 0 && options->rule_file_count == 0 && !options->stays_as_read))
         return LN_OK;
     return LN_FAIL(LN_STATE,
                    "%s is compiled already, so --skip and --rules come too late; give "

@@ -265,7 +265,7 @@ static ln_status run_set(verifier *v, ln_context **ctx, int set, given_inputs *g
     if (ln_context_get_state(*ctx) < LN_CONTEXT_LOADED) {
         if (!v->o->keeps_open)
             LN_TRY(given_inputs_bind_shapes(*ctx, given));
-        LN_TRY(compile_model(*ctx, v->o->target, NULL));
+        LN_TRY(compile_model(*ctx, v->o->target, v->o->options));
         if (v->o->checks_compiled)
             LN_TRY(compiled_forms_create(*ctx, &v->forms));
         silence_model(*ctx);

@@ -4,6 +4,8 @@
 #ifndef LN_CLI_VERIFY_H
 #define LN_CLI_VERIFY_H
 
+#include <lightnet/optimize.h>
+
 #include "compare.h"
 
 typedef enum verify_result {
@@ -20,7 +22,8 @@ typedef struct verify_case {
 
 typedef struct verify_options {
     const char *target;
-    int keeps_open;      // shapes come with the data in a run, not before compiling
+    const ln_optimize_options *options; // how models are compiled
+    int keeps_open;                     // shapes come with the data in a run, not before compiling
     const char *through; // formats that the model goes through first, such as "il,ir,onnx"; NULL
     int checks_compiled; // compiled forms, with weights and without, must give the same bits
     int is_quiet;        // nothing is printed but the line of the caller

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "compile_flags.h"
 #include "file_bytes.h"
 #include "option_values.h"
 #include "threads_option.h"
@@ -18,6 +19,7 @@ enum { REASON_SIZE = 8192 };
 
 typedef struct list_options {
     verify_options run;
+    compile_flags flags;
     tolerance allowed;
     int is_shape_only;
     const char *list;
@@ -61,6 +63,7 @@ static const verb_option takes[] = {
     TAKES(ISOLATE, list_options, is_isolated),
     {OPT_TIMEOUT, 0, take_each_timeout, NULL, 0},
     CALLS(THREADS, list_options, list, take_threads),
+    COMPILE_FLAGS_UNTIMED(list_options, flags),
     OPENS_MODELS_UNTIMED,
     TAKES_HELP,
     END_OF_OPTIONS,
@@ -207,7 +210,8 @@ static int run_list(const list_options *o, tally *t)
 
 int cmd_verify(int argc, char **argv)
 {
-    list_options o = {.run = {.target = "cpu"}, .allowed = TOLERANCE_DEFAULT};
+    list_options o = {.allowed = TOLERANCE_DEFAULT};
+    compile_flags_init(&o.flags);
     int path_count;
     char **paths;
     int code = options_parse(&verify_usage, argc, argv, &o, &path_count, &paths);
@@ -215,6 +219,8 @@ int cmd_verify(int argc, char **argv)
         code = say_usage_error("verify", "no model");
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    o.run.target = compile_flags_target(&o.flags, o.run.target);
+    o.run.options = compile_flags_options(&o.flags);
     tally t = {0};
     for (int i = 0; i < path_count; i++) {
         verify_case c = default_case(&o, paths[i]);

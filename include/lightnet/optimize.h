@@ -102,6 +102,13 @@ typedef struct ln_optimize_options {
      * Else archs that are faster in floats compute such models in floats, and round at inputs,
      * constants and outputs alone. */
     int keeps_halves;
+
+    /* The model as it was read, on an arch that is a reference (`ref`): what rewrites are held
+     * against. Operators stay what they are; only those that the arch has no function for are
+     * replaced, one by one, by their definitions in others. No rule, no pass but those needed to
+     * run, no template, and every tensor has its own memory. LN_INVALID with another target, or
+     * with `rule_files`. */
+    int stays_as_read;
 } ln_optimize_options;
 
 /* Every pass, no files of rules, nothing skipped, no function called; the second form for

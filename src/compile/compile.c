@@ -62,7 +62,7 @@ ln_status(ln_context_optimize_with)(ln_context *ctx, const char *target,
 
 static ln_plan_reuse reuse_of(const ln_optimize_options *options)
 {
-    if (options && options->keeps_tensors)
+    if (options && (options->keeps_tensors || options->stays_as_read))
         return LN_PLAN_REUSE_NOTHING;
     return options && options->freezes_constants ? LN_PLAN_REUSE_CONSTANTS : LN_PLAN_REUSE_ALL;
 }

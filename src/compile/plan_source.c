@@ -62,6 +62,7 @@ static ln_status copy_options(ln_plan_source *s, const ln_optimize_options *opti
     s->options.tunes = options->tunes;
     s->options.avoids_winograd = options->avoids_winograd;
     s->options.keeps_halves = options->keeps_halves;
+    s->options.stays_as_read = options->stays_as_read;
     s->rule_files = ln_alloc_array(options->rule_file_count + 1, sizeof *s->rule_files);
     if (!s->rule_files)
         return LN_NO_MEMORY;

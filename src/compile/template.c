@@ -606,7 +606,8 @@ static bool can_have_templates(const ln_templates *templates, const binding *b)
     bool is_any_generic = false;
     for (size_t i = 0; i < b->symbol_count; i++)
         is_any_generic = is_any_generic || b->symbols[i].size >= 2;
-    return is_any_generic && !templates->source->graphs && !templates->options.tunes;
+    return is_any_generic && !templates->source->graphs && !templates->options.tunes &&
+           !templates->options.stays_as_read;
 }
 
 static ln_status need_model(ln_templates *templates, const ln_context *ctx)

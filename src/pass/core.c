@@ -43,8 +43,10 @@ ln_status ln_rewrite_to_onnx(ln_context *ctx, const ln_rule_set *rules)
 
 ln_status ln_pass_core(ln_compilation *compilation)
 {
-    LN_TRY(apply_user_rules(compilation));
-    LN_TRY(ln_pass_expand_as_read(compilation));
+    if (!compilation->is_as_read) {
+        LN_TRY(apply_user_rules(compilation));
+        LN_TRY(ln_pass_expand_as_read(compilation));
+    }
     const ln_rule_set *const set = compilation->core_rules;
     return ln_rewrite_rules(compilation, &set, 1, LN_RULE_TO_CORE);
 }

@@ -28,6 +28,7 @@ typedef struct ln_compilation {
     const struct ln_rule_set *arch_rules[LN_MAX_ARCHS]; // of `archs`; NULL: none
     struct ln_rule_set *own_arch_rules[LN_MAX_ARCHS]; // those that were opened for this compilation
     const struct ln_pass *pass;                       // that runs; NULL: none
+    bool is_as_read;                                  // the options say so
     bool is_rechecked; // all operators were checked again after the last change
 
     ln_status (*tune)(
@@ -45,6 +46,7 @@ typedef struct ln_pass {
     const char *name;
     const char *doc;
     ln_status (*run)(ln_compilation *compilation);
+    bool is_needed; // by the model as it was read as well
 } ln_pass;
 
 // *out_options are `options` of `byte_count` bytes; NULL: the defaults.

@@ -22,29 +22,33 @@ extern const ln_rule_set ln_rules_general; // rules/*.rules
 
 static const ln_pass passes[] = {
     // First, so that nothing is done for what is not needed.
-    {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead},
+    {"dead", "known values become constants, and what nobody needs goes", ln_pass_dead, false},
     // What rules, layout and archs see from here on: one way to say each thing.
-    {"core", "operators of LightNet's and ONNX's lists become those of the core", ln_pass_core},
+    {"core", "operators of LightNet's and ONNX's lists become those of the core", ln_pass_core,
+     true},
     // Before the rules, which join operators on floats.
-    {"widen", "halves are computed as floats, for archs that are faster so", ln_pass_widen},
+    {"widen", "halves are computed as floats, for archs that are faster so", ln_pass_widen, false},
     // Before lowering, so that one rule serves every arch.
-    {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold},
+    {"fold", "the general rules: remove, merge and fold operators (rules/*.rules)", ln_pass_fold,
+     false},
     {"layout", "convolution stacks on channels-last images, for archs that are fastest so",
-     ln_pass_layout},
+     ln_pass_layout, false},
     // The same rules again: transposes that meet, and what follows a channels-last operator.
-    {"settle", "the general rules on what the layout made", ln_pass_fold},
-    {"join", "parts of a concat of channels are written in place", ln_pass_join},
-    {"tune", "algorithms by measuring, where that was asked for", ln_pass_tune},
+    {"settle", "the general rules on what the layout made", ln_pass_fold, false},
+    {"join", "parts of a concat of channels are written in place", ln_pass_join, false},
+    {"tune", "algorithms by measuring, where that was asked for", ln_pass_tune, false},
     // Everything after this sees operators of the target's archs only.
-    {"expand", "lower each operator to the first arch that takes it", ln_pass_expand},
-    {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse},
-    {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine},
-    {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph},
-    {"scratch", "operators list the memory that they work in", ln_pass_scratch},
+    {"expand", "lower each operator to the first arch that takes it", ln_pass_expand, true},
+    {"fuse", "the rules for lowered operators (after expand)", ln_pass_fuse, false},
+    {"combine", "the archs' combiner functions, over neighbours in the list", ln_pass_combine,
+     false},
+    {"subgraph", "the archs' subgraph functions, over the data flow graph", ln_pass_subgraph,
+     false},
+    {"scratch", "operators list the memory that they work in", ln_pass_scratch, true},
     // Last, because they only order what the others made.
-    {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule},
-    {"order", "the order of execution that needs the least memory", ln_pass_order},
-    {NULL, NULL, NULL},
+    {"schedule", "the archs' schedule functions: the order of execution", ln_pass_schedule, false},
+    {"order", "the order of execution that needs the least memory", ln_pass_order, false},
+    {NULL, NULL, NULL, false},
 };
 
 static const ln_optimize_options default_options = {.firing_limit = SIZE_MAX};
@@ -138,16 +142,30 @@ static ln_status open_own_rules(ln_compilation *compilation)
     return LN_OK;
 }
 
+static ln_status check_as_read(const ln_compilation *compilation, const char *target)
+{
+    if (compilation->arch_count != 1 || !compilation->archs[0]->is_reference)
+        return LN_FAIL(LN_INVALID, "the model as it was read runs on \"ref\", not on \"%s\"",
+                       target);
+    if (compilation->options->rule_file_count > 0)
+        return LN_FAIL(LN_INVALID, "the model as it was read takes no rules, and %s has some",
+                       compilation->options->rule_files[0]);
+    return LN_OK;
+}
+
 ln_status ln_compilation_init(ln_compilation *compilation, ln_context *ctx, const char *target,
                               const ln_optimize_options *options)
 {
-    *compilation = (ln_compilation){.ctx = ctx, .options = options};
+    *compilation = (ln_compilation){
+        .ctx = ctx, .options = options, .is_as_read = options && options->stays_as_read};
     if (!target || !target[0])
         return LN_FAIL(LN_INVALID, "the target is empty; name an arch, such as \"cpu\"");
     LN_TRY(add_archs(compilation, target, 1));
     // The list grows while it is read: fallbacks may have fallbacks.
     for (size_t i = 0; i < compilation->arch_count; i++)
         LN_TRY(add_archs(compilation, compilation->archs[i]->fallbacks, 0));
+    if (compilation->is_as_read)
+        LN_TRY(check_as_read(compilation, target));
     LN_TRY(open_own_rules(compilation));
     if (!options || options->rule_file_count == 0)
         return LN_OK;
@@ -231,8 +249,10 @@ static ln_status run_pass(ln_compilation *compilation, const ln_pass *pass)
 }
 
 // Archs compute the core, so `expand` brings `core` with it.
-static bool is_wanted(const char *names, const ln_pass *pass)
+static bool is_wanted(const ln_compilation *compilation, const char *names, const ln_pass *pass)
 {
+    if (compilation->is_as_read && !pass->is_needed)
+        return false;
     return !names || is_named(names, pass->name) ||
            (pass->run == ln_pass_core && is_named(names, "expand"));
 }
@@ -244,7 +264,7 @@ ln_status ln_passes_run(ln_compilation *compilation)
     LN_TRY(check_names(names));
     LN_TRY(check_names(last));
     for (const ln_pass *pass = passes; pass->name; pass++) {
-        if (is_wanted(names, pass))
+        if (is_wanted(compilation, names, pass))
             LN_TRY(run_pass(compilation, pass));
         if (last && is_named(last, pass->name))
             break;

@@ -161,8 +161,8 @@ bool ln_rewrite_has_result(const ln_arch *arch, const ln_rule *rule)
 }
 
 // An arch that computes an operator as it was read, but not the core's, gets it as it was read.
-// When every operator goes to the last arch that takes it, only what that needs is rewritten. What
-// is written in ONNX has no archs, and keeps operators of ONNX.
+// When every operator goes to the last arch that takes it, or the model stays as it was read, only
+// what that needs is rewritten. What is written in ONNX has no archs, and keeps operators of ONNX.
 static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule)
 {
     const char *optype = rule->pattern[0].optype;
@@ -173,7 +173,8 @@ static bool is_for_core(const ln_compilation *compilation, const ln_rule *rule)
     for (size_t i = 0; i < count; i++) {
         const ln_arch *arch = compilation->archs[is_from_last ? count - 1 - i : i];
         bool has_result = ln_rewrite_has_result(arch, rule);
-        if (ln_pass_has_variant(arch, optype) && (is_from_last || !has_result))
+        bool is_minimal = is_from_last || compilation->is_as_read;
+        if (ln_pass_has_variant(arch, optype) && (is_minimal || !has_result))
             return false;
         if (has_result)
             return true;

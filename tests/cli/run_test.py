@@ -49,6 +49,35 @@ def trained(count=1):
     return write("trained%d.net" % count, text)
 
 
+# ---- As it was read ----
+
+def test_rules_none_is_the_model_as_it_was_read():
+    """Of all verbs that compile: two equal activations stay two, and the convolution stays without them."""
+    text = ("input(| dst=x | dtype=TL_FLOAT, dims=[1, 1, 2, 2]);\n"
+            "create(| dst=w | dtype=TL_FLOAT, dims=[1, 1, 1, 1], ran=[0, 0], data=[3], from_file=false);\n"
+            "Conv(X=x, W=w | Y=c |);\nRelu(X=c | Y=r |);\nRelu(X=c | Y=s |);\nAdd(A=r, B=s | C=y |);\noutput(src=y | |);\n")
+    model = write("as_read.net", text)
+    write("x.raw", np.array([1, -2, 3, -4], "f4").tobytes())
+    done = run("opt", "--rules=none", model)
+    assert [line.split(": ")[1].split("(")[0] for line in done.stdout.splitlines()] == \
+        ["input_ref", "create_ref", "conv_ref", "act_ref", "act_ref", "Add_ref", "output_ref"], done.stdout
+    run("run", "--rules=none", model, "-i", "x.raw", out="6")
+    run("plan", "--rules=none", model, out=" s\n")
+    assert " s\n" not in run("plan", model).stdout  # merged with r
+    run("inspect", "--rules=none", model, out="memory     main memory on ref: ")
+    run("bench", "--rules=none", "--runs=1", "--warmup=1", "--min-time=0", model)
+    run("--rules=none", "-c", "-o", "as_read.json", model)
+    run("run", "as_read.json", "-i", "x.raw", out="6")
+    run("run", "--rules=none", "as_read.json", "-i", "x.raw", code=1, err="is compiled already")
+    for verb in ("run", "opt", "plan", "inspect"):
+        run(verb, "--rules=none", "-t", "cpu", model, code=1, *(["--zero"] if verb == "run" else []),
+            err='the model as it was read runs on "ref", not on "cpu"')
+        run(verb, "--rules=none", "--rules=some.rules", model, code=1, *(["--zero"] if verb == "run" else []),
+            err="takes no rules, and some.rules has some")
+    write("none", "rule r [exact]\n  y = Add(a, b)\n  => y = a\n")
+    assert "Add_ref" not in run("opt", "--rules=./none", "-t", "ref", model).stdout
+
+
 # ---- What is missing ----
 
 def test_missing_weights_are_an_error_that_names_them():

@@ -6,6 +6,7 @@
                                                       pytorch-operator, pytorch-converted, light, real
     run.py [--through=onnx] [SET...]                  the same after each model was written in these
                                                       formats, il, ir or onnx, and read again
+    run.py [--rules=none] [SET...]                    the same with each model as it was read
     run.py [--compiled] [SET...]                      the same, and both compiled forms of each model
                                                       must compute the same bits
     run.py [--every=3] [SET...]                       only each third case of a set, by its order in
@@ -70,7 +71,7 @@ def find_cases(set_name, index):
     return found
 
 
-def run(lightnet, target, cases, through=None, is_compiled=False):
+def run(lightnet, target, cases, through=None, is_compiled=False, rules=None):
     """Name -> what went wrong, None for a pass."""
     results = {}
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
@@ -79,6 +80,7 @@ def run(lightnet, target, cases, through=None, is_compiled=False):
         done = subprocess.run([lightnet, "verify", "--target", target, "--summary", "--isolate",
                                *([f"--through={through}"] if through else []),
                                *(["--compiled"] if is_compiled else []),
+                               *([f"--rules={rules}"] if rules else []),
                                "--timeout", "600", "--list", listed.name],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = [line for line in done.stdout.splitlines()
@@ -172,6 +174,7 @@ def main():
     parser.add_argument("--target", default="ref")
     parser.add_argument("--through", help="formats that each model goes through, such as il,ir,onnx")
     parser.add_argument("--compiled", action="store_true", help="run the compiled forms of each model too")
+    parser.add_argument("--rules", help="none: the model as it was read")
     parser.add_argument("--every", type=int, default=1, help="only each so manyth case of a set")
     parser.add_argument("what", nargs="*", default=SETS)
     args = parser.parse_args()
@@ -193,7 +196,7 @@ def main():
             continue
         if args.every > 1:
             print(f"{set_name}: cases 1, {1 + args.every}, {1 + 2 * args.every} and so on of the index")
-        results = run(lightnet, args.target, cases[::args.every], args.through, args.compiled)
+        results = run(lightnet, args.target, cases[::args.every], args.through, args.compiled, args.rules)
         wrong += compare(set_name, args.target, {case.name for case in cases}, results, misses)
         ran += 1
     return 1 if wrong else 0 if ran else 77
