@@ -5,15 +5,17 @@
  *     lightnet::context model = lightnet::context::read("model.onnx");
  *     model.compile("cpu");
  *     model.load();
- *     model.set("image", pixels);                      // a std::vector<float>, std::array,
- * std::span model.run(); std::span<const float> prob = model.view<float>("prob"); // valid until
- * the next run
+ *     model.set("image", pixels);                      // a std::vector, std::array, std::span
+ *     model.run();
+ *     std::span<const float> prob = model.view<float>("prob");    // until the next run
  *
  * What fails throws `lightnet::error`, which has the status and the library's message: constructors
  * can fail, and C++20 has no `std::expected`. A program without exceptions uses the C functions,
  * which this header only calls. Handles are moved, never copied; what is moved from is empty, and
  * may only be assigned to and destroyed. `get()` is the C object, for all functions that are not
- * here; `release()` gives it away. Threads: as the C functions say.
+ * here; `release()` gives it away. What is borrowed, a span of `view()` or `elements()`, is of a
+ * handle with a name: of a temporary, which is gone at the end of the line, it does not compile.
+ * Threads: as the C functions say.
  */
 
 #ifndef LIGHTNET_LIGHTNET_HPP
@@ -111,9 +113,11 @@ template <class T> constexpr tl_dtype dtype_of() {
 
 template <class T> void check_dtype(tl_dtype dtype, const std::string &name) {
     const bool has_bytes = dtype != TL_STRING && dtype != TL_OBJECT;
-    if (std::is_same_v<T, std::byte> ? !has_bytes : dtype != dtype_of<T>())
-        throw error(LN_INVALID, "tensor '" + name + "' is " + tl_dtype_title(dtype) + ", not " +
-                                    tl_dtype_title(dtype_of<T>()));
+    if (std::is_same_v<T, std::byte> ? has_bytes : dtype == dtype_of<T>())
+        return;
+    const char *is = tl_dtype_title(dtype), *wanted = tl_dtype_title(dtype_of<T>());
+    throw error(LN_INVALID, "tensor '" + name + "' is " + (is ? is : "of no type") + ", not " +
+                                (wanted ? wanted : "bytes"));
 }
 
 // The same for a tensor of a context or session. Where only a run knows the type, bytes alone pass.
@@ -166,6 +170,7 @@ public:
         check_dtype<T>(t->dtype, "of an object");
         return {static_cast<const T *>(t->data), tl_tensor_size(t) / sizeof(T)};
     }
+    template <class T> std::span<const T> elements() const && = delete;
 };
 
 // ---- Ending what goes on, from another thread ----
@@ -290,6 +295,7 @@ public:
         check(ln_context_borrow_data(get(), name.c_str(), &bytes, &byte_count));
         return {static_cast<const T *>(bytes), byte_count / sizeof(T)};
     }
+    template <class T> std::span<const T> view(const std::string &name) && = delete;
 
     // Values of dynamic shape; the context holds what it was given.
     void set(const std::string &name, const object &value) {
@@ -344,6 +350,7 @@ public:
         check(ln_session_borrow_data(get(), name.c_str(), &bytes, &byte_count));
         return {static_cast<const T *>(bytes), byte_count / sizeof(T)};
     }
+    template <class T> std::span<const T> view(const std::string &name) && = delete;
 
     void set(const std::string &name, const object &value) {
         check(ln_session_set_object(get(), name.c_str(), value.get()));

@@ -162,7 +162,8 @@ static void sessions_run_in_threads_and_outlive_their_context() {
     session.set("x", object::tensor(std::array<float, 6>{2, 2, 2, 2, 2, 2}, {2, 3}));
     session.run();
     CHECK(session.view<float>("y")[4] == 2);
-    CHECK(session.get_object("y").elements<float>()[0] == 2);
+    const object y = session.get_object("y");
+    CHECK(y.elements<float>()[0] == 2);
 }
 
 static void sessions_of_dynamic_shape() {
@@ -208,6 +209,47 @@ static void values_of_dynamic_shape() {
     CHECK(bound.info("y").dims[0].size == 3);
 }
 
+// Of types that have no bytes, and of nothing.
+static void what_has_no_such_elements_says_so() {
+    const int dims[1] = {1};
+    const object text(ln_object_new_tensor(TL_STRING, 1, dims, nullptr));
+    CHECK(text && text.dims().size() == 1);
+    CHECK(status_of([&] { text.elements<std::byte>(); }, "is string, not bytes") == LN_INVALID);
+    CHECK(status_of([&] { text.elements<float>(); }, "is string, not float32") == LN_INVALID);
+    const object list(ln_object_new_tensor(TL_OBJECT, 1, dims, nullptr));
+    if (list)
+        CHECK(status_of([&] { list.elements<std::byte>(); }, "not bytes") == LN_INVALID);
+    const object none;
+    CHECK(none.elements<float>().empty() && none.elements<std::byte>().empty() && none.dims().empty());
+
+    context model = context::read(bytes_of("input(| dst=x | dtype=TL_STRING, dims=[2]);\n"
+                                           "Identity(input=x | output=y |);\n"));
+    model.compile();
+    model.load();
+    const std::array<float, 2> floats = {};
+    CHECK(status_of([&] { model.view<std::byte>("x"); }, "tensor 'x' is string, not bytes") == LN_INVALID);
+    CHECK(status_of([&] { model.copy<std::byte>("y"); }, "has no value") != LN_OK);
+    CHECK(status_of([&] { model.set("x", std::as_bytes(std::span(floats))); }, "not bytes") == LN_INVALID);
+    CHECK(status_of([&] { model.set("x", floats); }, "is string, not float32") == LN_INVALID);
+    CHECK(status_of([&] { model.view<float>("nobody"); }, "nobody") == LN_NOT_FOUND);
+    CHECK(status_of([&] { model.info("nobody"); }) == LN_OK && !model.info("nobody").has_rank);
+    CHECK(status_of([] { context::read(std::span<const std::byte>()); }) != LN_OK);
+    CHECK(status_of([] { object::tensor(std::array<float, 0>{}, {0}).dims(); }) == LN_OK);
+    const context empty; // not read
+    CHECK(empty.inputs().empty() && empty.outputs().empty());
+}
+
+// Spans of what has a name live as long as that; see refused.cc for the others.
+static void elements_outlive_the_line() {
+    const object ones = object::tensor(std::vector<float>(100000, 1.0f), {100000});
+    const std::span<const float> span = ones.elements<float>();
+    CHECK(span.size() == 100000 && span[0] == 1 && span[99999] == 1);
+    object moved = object::tensor(std::array{1, 2}, {2});
+    const std::span<const int> before = moved.elements<int>();
+    const object taken = std::move(moved); // the tensor stays where it is
+    CHECK(before.data() == taken.elements<int>().data() && before[1] == 2);
+}
+
 static void another_thread_cancels() {
     context model = context::read(bytes_of("input(| dst=x | dtype=TL_FLOAT, dims=[3000, 3000]);"
                                            "MatMul(A=x, B=x | Y=y |);"));
@@ -237,6 +279,8 @@ int main() {
     sessions_run_in_threads_and_outlive_their_context();
     sessions_of_dynamic_shape();
     values_of_dynamic_shape();
+    what_has_no_such_elements_says_so();
+    elements_outlive_the_line();
     another_thread_cancels();
     if (failure_count == 0)
         std::puts("all is well");
