@@ -7,9 +7,10 @@
 //     x half -> conv -> relu -> y half        x half -> cast -> conv -> relu -> cast -> y half
 //
 // So each value is rounded to a half where the model is entered and left, not after each operator:
-// nearer to what is meant, and with the kernels, rules and layouts of floats. Casts to halves
-// inside the model become casts to floats. All or nothing: if an operator refuses floats, or the
-// model has graphs inside, it stays as it is.
+// nearer to what is meant, and with the kernels, rules and layouts of floats. A cast to halves of
+// what is no half, or another one, is a rounding that the model states, and is done: what it gives
+// comes into the model there. All or nothing: if an operator refuses floats, or the model has
+// graphs inside, it stays as it is.
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,11 +21,13 @@
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
 #include <lightnet/list.h>
+#include <lightnet/op_info.h>
 #include <lightnet/util.h>
 
 #include "base/error_state.h"
 #include "base/name_hash.h"
 #include "ir/context.h"
+#include "ir/dfg.h"
 #include "ir/op_life.h"
 #include "pass/firing.h"
 #include "pass/pass.h"
@@ -54,6 +57,7 @@ typedef struct widening {
     ln_list *ops;
     ln_list **end; // where the next operator goes
     ln_hash *wide; // name of a tensor of halves -> that of its floats
+    ln_hash *kept; // tensors of halves that are there still
     size_t count;  // of casts
 } widening;
 
@@ -137,14 +141,35 @@ static ln_status read_floats(const widening *w, ln_op *op)
     return LN_OK;
 }
 
+static tl_dtype dtype_of(const ln_context *ctx, const char *tname)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
+    return entry ? entry->tensor->dtype : TL_DTYPE_INVALID;
+}
+
 // A number that is a float after widening, if it is one before.
 static bool is_real(const ln_context *ctx, const char *tname)
 {
-    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, tname);
-    return is_half(ctx, tname) || (entry && entry->tensor->dtype == TL_FLOAT);
+    return is_half(ctx, tname) || dtype_of(ctx, tname) == TL_FLOAT;
 }
 
-// A cast to halves is one to floats; of floats it does nothing. Takes the place of *op.
+// Each of their numbers is a half of either type.
+#define TYPES_IN_HALF (LN_TYPE(TL_BOOL) | LN_TYPE(TL_INT8) | LN_TYPE(TL_UINT8))
+
+// A cast to halves that may change numbers.
+static bool is_rounding(const ln_context *ctx, const ln_op *op)
+{
+    if (!ln_op_is_type(op->op_arg, "cast"))
+        return false;
+    const ln_tensor_list_entry *in = op->op_arg->tensors_in->data;
+    const ln_tensor_list_entry *out = op->op_arg->tensors_out->data;
+    tl_dtype from = dtype_of(ctx, in->name), to = dtype_of(ctx, out->name);
+    return is_half(ctx, out->name) && from != to && from != TL_DTYPE_INVALID &&
+           !(TYPES_IN_HALF >> from & 1);
+}
+
+// Of the other casts: one to halves is one to floats; of floats it does nothing. Takes the place of
+// *op.
 static ln_status cast_to_floats(const widening *w, const ln_op *original, ln_op **op)
 {
     const ln_tensor_list_entry *in = original->op_arg->tensors_in->data;
@@ -177,10 +202,75 @@ static bool is_output(const ln_context *ctx, const char *tname)
     return false;
 }
 
-// Whether it makes halves, if it does, of something that is none.
+// Whether all that it makes is known already: it stands for constants.
+static bool is_known(const ln_context *ctx, const ln_op *op)
+{
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, op->op_arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
+        if (!entry || !entry->known)
+            return false;
+    }
+    return op->op_arg->tensors_out != NULL;
+}
+
+// Whether it looks at elements that are halves, and not at their type and shape alone.
+static bool reads_half(const ln_context *ctx, const ln_op *op)
+{
+    const ln_arg_info *infos = op->op_arg->info ? op->op_arg->info->ins : NULL;
+    const ln_tensor_list_entry *listed;
+    LN_LIST_FOREACH (listed, op->op_arg->tensors_in) {
+        const ln_arg_info *info = infos;
+        while (info && info->arg_name && !ln_streq(info->arg_name, listed->arg_name))
+            info++;
+        bool is_shape = info && info->arg_name && (info->flags & LN_ARG_SHAPE_ONLY);
+        if (!is_shape && is_half(ctx, listed->name))
+            return true;
+    }
+    return false;
+}
+
+// Whether it makes halves of something that is none, or rounds to them, or stands for constants.
 static bool is_source(const ln_context *ctx, const ln_op *op)
 {
-    return !has_half(ctx, op->op_arg->tensors_in) && !ln_op_is_type(op->op_arg, "cast");
+    if (!has_half(ctx, op->op_arg->tensors_out))
+        return false;
+    return is_known(ctx, op) ||
+           (ln_op_is_type(op->op_arg, "cast") ? is_rounding(ctx, op) : !reads_half(ctx, op));
+}
+
+static ln_status keep_half(widening *w, const char *tname)
+{
+    char *key = ln_strdup(tname);
+    if (key && ln_hash_insert(w->kept, key, key) >= 0)
+        return LN_OK;
+    ln_free(key);
+    return LN_NO_MEMORY;
+}
+
+// What a source has to do with halves is as the model has it.
+static ln_status restore_halves(widening *w, const ln_op *op)
+{
+    const ln_tensor_list_entry *in;
+    LN_LIST_FOREACH (in, op->op_arg->tensors_in) {
+        const char *floats = ln_hash_find(w->wide, in->name);
+        if (!floats || ln_hash_find(w->kept, in->name))
+            continue;
+        LN_TRY(push_cast(w, floats, in->name, dtype_of(w->ctx, in->name)));
+        LN_TRY(keep_half(w, in->name));
+    }
+    return LN_OK;
+}
+
+// Whether an operator of the model reads it, and not whoever runs the model alone.
+static bool is_read(const ln_context *ctx, const char *tname)
+{
+    ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tname);
+    const ln_op *reader;
+    while ((reader = ln_dfg_next_reader(&readers)) != NULL)
+        if (!ln_op_is_type(reader->op_arg, "output"))
+            return true;
+    return false;
 }
 
 // Floats have names of their own, so that a name stands for one type whatever the passes do. What
@@ -210,8 +300,10 @@ static ln_status write_floats(widening *w, ln_op *op, const ln_op *original)
     LN_LIST_FOREACH (before, original->op_arg->tensors_out) {
         const char *floats = ln_hash_find(w->wide, before->name);
         const ln_tensor_entry *entry = ln_tensor_table_find(w->ctx->tensor_table, before->name);
-        if (floats && is_output(w->ctx, before->name))
-            LN_TRY(push_cast(w, floats, before->name, entry->tensor->dtype));
+        if (!floats || !is_output(w->ctx, before->name))
+            continue;
+        LN_TRY(push_cast(w, floats, before->name, entry->tensor->dtype));
+        LN_TRY(keep_half(w, before->name));
     }
     return LN_OK;
 }
@@ -271,6 +363,9 @@ static ln_status make_floats(widening *w, const ln_op *op)
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
         if (!is_half(w->ctx, out->name))
             continue;
+        LN_TRY(keep_half(w, out->name));
+        if (!is_read(w->ctx, out->name))
+            continue;
         const char *floats = name_floats(w, out->name);
         if (!floats)
             return LN_NO_MEMORY;
@@ -281,6 +376,19 @@ static ln_status make_floats(widening *w, const ln_op *op)
     return LN_OK;
 }
 
+// Takes the operator.
+static ln_status push_source(widening *w, ln_op *copy, const ln_op *op)
+{
+    bool is_cast = ln_op_is_type(op->op_arg, "cast");
+    ln_status status = is_cast ? read_floats(w, copy) : restore_halves(w, op);
+    if (status != LN_OK) {
+        ln_op_free_lists_too(copy);
+        return status;
+    }
+    LN_TRY(push_op(w, copy));
+    return make_floats(w, op);
+}
+
 static ln_status add_op(widening *w, const ln_op *op)
 {
     ln_op *copy = ln_op_copy(op);
@@ -288,6 +396,8 @@ static ln_status add_op(widening *w, const ln_op *op)
         return ln_error_status();
     if (ln_op_is_type(op->op_arg, "output"))
         return push_op(w, copy); // it reads what is cast back
+    if (is_source(w->ctx, op))
+        return push_source(w, copy, op);
     ln_status status = read_floats(w, copy);
     if (status == LN_OK && ln_op_is_type(op->op_arg, "cast"))
         status = cast_to_floats(w, op, &copy);
@@ -295,10 +405,7 @@ static ln_status add_op(widening *w, const ln_op *op)
         ln_op_free_lists_too(copy);
         return status;
     }
-    if (!is_source(w->ctx, op))
-        return write_floats(w, copy, op);
-    LN_TRY(push_op(w, copy));
-    return make_floats(w, op);
+    return write_floats(w, copy, op);
 }
 
 static ln_status make_list(const ln_context *ctx, ln_list **out_ops)
@@ -306,10 +413,12 @@ static ln_status make_list(const ln_context *ctx, ln_list **out_ops)
     widening w = {.ctx = ctx};
     w.end = &w.ops;
     w.wide = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, ln_free);
-    ln_status status = w.wide ? LN_OK : LN_NO_MEMORY;
+    w.kept = ln_hash_create(ln_name_hash, ln_str_cmp, ln_free, NULL);
+    ln_status status = w.wide && w.kept ? LN_OK : LN_NO_MEMORY;
     for (const ln_list *l = ctx->ops; l && status == LN_OK; l = l->next)
         status = add_op(&w, l->data);
     ln_hash_free(w.wide);
+    ln_hash_free(w.kept);
     if (status != LN_OK) {
         free_ops(w.ops);
         w.ops = NULL;
@@ -383,13 +492,18 @@ static ln_status widen(ln_context *ctx, bool *out_is_widened)
 
 // ---- The pass ----
 
+// The first operator that computes with halves in a run.
 static const ln_op *find_half(const ln_context *ctx)
 {
     const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        if (has_half(ctx, op->op_arg->tensors_out) && !ln_op_is_type(op->op_arg, "input") &&
-            !ln_op_is_type(op->op_arg, "create"))
+    LN_LIST_FOREACH (op, ctx->ops) {
+        const ln_op_arg *arg = op->op_arg;
+        bool is_end = ln_op_is_type(arg, "input") || ln_op_is_type(arg, "create") ||
+                      ln_op_is_type(arg, "output") || ln_op_is_type(arg, "cast");
+        if ((has_half(ctx, arg->tensors_in) || has_half(ctx, arg->tensors_out)) && !is_end &&
+            !is_known(ctx, op))
             return op;
+    }
     return NULL;
 }
 
