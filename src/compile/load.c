@@ -58,7 +58,7 @@ typedef struct runner {
     ln_tensor_entry **ended;
     ln_tensor_entry **made; // open tensors that a run gives values
     size_t made_count;
-    double cost; // ln_context_cost, without operators that ran once at load
+    double cost; // ln_context_run_cost
 } runner;
 
 // ---- The runner ----
@@ -129,16 +129,6 @@ static ln_status add_steps(runner *r, const ln_context *ctx)
         position = position->next;
     }
     return LN_OK;
-}
-
-static double cost_of(const ln_context *ctx)
-{
-    double cost = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        if (op->run && !ln_op_is_constant(op))
-            cost += ln_op_cost(op);
-    return cost;
 }
 
 // ---- The ends of open tensors ----
@@ -268,7 +258,7 @@ ln_status ln_runner_create(const ln_context *ctx, struct ln_runner **out_runner)
         runner_destroy(&r->base);
         return status;
     }
-    r->cost = cost_of(ctx);
+    r->cost = ln_context_run_cost(ctx);
     reset_calls(r, version_of(ctx));
     *out_runner = &r->base;
     return LN_OK;

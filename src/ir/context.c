@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
+#include "ir/op_life.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
 #include "ir/writes.h"
@@ -232,6 +233,16 @@ double ln_context_cost(const ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH (op, ctx ? ctx->ops : NULL)
         cost += ln_op_cost(op);
+    return cost;
+}
+
+double ln_context_run_cost(const ln_context *ctx)
+{
+    double cost = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        if (op->run && !ln_op_is_constant(op))
+            cost += ln_op_cost(op);
     return cost;
 }
 

@@ -20,6 +20,9 @@ int ln_context_take_known(ln_context *ctx, ln_tensor_entry *entry, size_t cost);
 // other never disagree in between. On failure none is bound.
 ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_shape *shapes);
 
+// ln_context_cost, without operators that ran once at load: what a run is charged when it begins.
+double ln_context_run_cost(const ln_context *ctx);
+
 // What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {
     void (*destroy)(struct ln_runner *runner);

@@ -214,7 +214,7 @@ ln_status ln_call_run_graph(ln_call *call, const char *param, int in_count, ln_o
     LN_TRY(find_graph(call, param, &graph));
     if (!graph->runner)
         return ln_call_fail(call, LN_STATE, "its graph is not loaded");
-    LN_TRY(ln_call_charge_units(call, RUN_COST + ln_context_cost(graph)));
+    LN_TRY(ln_call_charge_units(call, RUN_COST + ln_context_run_cost(graph)));
     ln_context *root = ln_context_root(graph);
     LN_TRY(check_nesting(call, graph, root));
     root->running_graphs++;

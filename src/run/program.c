@@ -91,7 +91,7 @@ static ln_status fill(ln_program *program, const ln_context *ctx)
     if (ln_frame_fits(program->ctx))
         LN_TRY(ln_frame_create(program->ctx, &program->frame));
     LN_TRY(note_ends(program));
-    program->cost = ln_context_cost(program->ctx);
+    program->cost = ln_context_run_cost(program->ctx);
     if (program->frame)
         ln_context_take_workspace(program->ctx);
     return LN_OK;

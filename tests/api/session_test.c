@@ -494,22 +494,64 @@ TEST(an_attribute_that_is_an_input_is_each_sessions_own)
 
 // ---- Limits and time ----
 
+#define DYNAMIC                                                                                    \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"                                                \
+    "Add(A=x, B=x | C=y |);\n"
+
 // Limits that are set after loading are those of a run: of the context's and of each session's.
 TEST(sessions_have_the_limits_of_the_context)
 {
+    static const char *const models[] = {NETWORK, DYNAMIC};
     CHECK_OK(ln_arch_init());
-    ln_context *ctx = load_text(NETWORK, "ref");
+    for (int i = 0; i < 2; i++) {
+        ln_context *ctx = load_text(models[i], "ref");
+        ln_limits limits = ln_limits_default();
+        limits.work = 1000;
+        ln_context_set_limits(ctx, &limits);
+        ln_program *program;
+        CHECK_OK(ln_program_create(ctx, &program));
+        CHECK_EQ(ln_program_is_fixed(program), i == 0);
+        ln_session *session = session_of(program);
+        if (i == 1) {
+            ln_object *x = ln_object_new_tensor(TL_FLOAT, 1, (const int[]){1000}, NULL);
+            CHECK_OK(ln_session_set_object(session, "x", x));
+            ln_object_release(x);
+        }
+        CHECK_FAILS(ln_session_run(session), LN_LIMIT);
+        CHECK_MESSAGE("limit of 1000");
+        ln_session_free(session);
+        ln_program_release(program);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// What ran while the context was loaded costs no run anything.
+TEST(sessions_are_charged_what_a_run_of_the_context_is)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 200]);\n"
+                                "create(| dst=v | dtype=TL_FLOAT, dims=[200, 200], ran=[-1, 1]);\n"
+                                "MatMul(A=v, B=v | Y=w |);\n"
+                                "MatMul(A=x, B=w | Y=y |);\n"
+                                "output(src=y | |);\n",
+                                "ref");
+    CHECK_OK(ln_context_run(ctx));
     ln_limits limits = ln_limits_default();
-    limits.work = 1000;
-    ln_context_set_limits(ctx, &limits);
-    ln_program *program;
-    CHECK_OK(ln_program_create(ctx, &program));
-    CHECK(ln_program_is_fixed(program));
-    ln_session *session = session_of(program);
-    CHECK_FAILS(ln_session_run(session), LN_LIMIT);
-    CHECK_MESSAGE("over the limit of 1000 (");
-    ln_session_free(session);
-    ln_program_release(program);
+    limits.work = ln_context_work_done(ctx);
+    CHECK(limits.work < 200 * 200 * 200);
+    for (int i = 0; i < 2; i++) {
+        ln_context_set_limits(ctx, &limits);
+        ln_program *program;
+        CHECK_OK(ln_program_create(ctx, &program));
+        CHECK(ln_program_is_fixed(program));
+        ln_session *session = session_of(program);
+        CHECK_EQ(ln_context_run(ctx), i == 0 ? LN_OK : LN_LIMIT);
+        CHECK_EQ(ln_session_run(session), i == 0 ? LN_OK : LN_LIMIT);
+        ln_session_free(session);
+        ln_program_release(program);
+        limits.work -= 1;
+    }
     close_context(ctx);
     ln_arch_cleanup();
 }
@@ -660,6 +702,7 @@ TEST_LIST(sessions_compute_what_the_context_does, a_run_takes_no_memory,
           what_the_context_does_afterwards_is_its_own, inputs_begin_with_their_first_values,
           a_model_of_dynamic_shape_has_sessions_too,
           an_attribute_that_is_an_input_is_each_sessions_own,
-          sessions_have_the_limits_of_the_context, sessions_begin_with_the_timeout_of_the_context,
-          names_and_sizes_are_checked, a_session_can_be_stopped_and_run_again,
-          without_memory_nothing_is_made)
+          sessions_have_the_limits_of_the_context,
+          sessions_are_charged_what_a_run_of_the_context_is,
+          sessions_begin_with_the_timeout_of_the_context, names_and_sizes_are_checked,
+          a_session_can_be_stopped_and_run_again, without_memory_nothing_is_made)
