@@ -486,9 +486,10 @@ static double step_cost_of(const ln_op_info *info)
     return info->step_cost > 0 ? info->step_cost : 1;
 }
 
-static double units_of(const ln_call *call, const ln_op_info *info)
+// Without the call itself, which is counted before its shapes are known.
+static double units_of_steps(const ln_call *call, const ln_op_info *info)
 {
-    return LN_CALL_COST + ln_call_cost(call->op_arg) * step_cost_of(info);
+    return ln_call_cost(call->op_arg) * step_cost_of(info);
 }
 
 static ln_status give_blocks(ln_call *call)
@@ -561,7 +562,7 @@ static void find_known(ln_call *call)
     const ln_op_info *info = find_compute(call);
     if (!info)
         return;
-    double units = units_of(call, info), own = call->step_cost;
+    double units = LN_CALL_COST + units_of_steps(call, info), own = call->step_cost;
     if (!(units <= MAX_KNOWN_WORK) || !ln_phase_take(call->op_arg->context, units) ||
         !take_bytes(call))
         return;
@@ -605,6 +606,7 @@ void ln_call_pre_run(ln_op_arg *op_arg)
         call->is_open = true;
     else
         status = infer(call);
+    call->has_late_shapes = call->is_open;
     if (status == LN_OK && !call->is_open)
         call->by = choose_variant(call);
     ln_call_release_scratch(call);
@@ -638,6 +640,17 @@ static ln_status check_values(ln_call *call)
     return LN_OK;
 }
 
+// What has its shapes only now is in no sum that was checked before.
+static ln_status charge_late(ln_call *call)
+{
+    if (!call->has_late_shapes || !call->by)
+        return LN_OK;
+    ln_status status = ln_call_charge_units(call, units_of_steps(call, call->by));
+    if (status != LN_OK)
+        ln_call_drop_outputs(call);
+    return status;
+}
+
 // What planning has found out, where it could not know or where something was set since.
 static ln_status settle(ln_call *call)
 {
@@ -645,12 +658,11 @@ static ln_status settle(ln_call *call)
     LN_TRY(check_values(call));
     LN_TRY(check_types(call));
     LN_TRY(infer(call));
-    LN_TRY(ln_call_prepare_outputs(call));
+    ln_call_show_outputs(call);
     if (!is_chosen)
         call->by = choose_variant(call);
-    // What has its shape only now is in no sum that was checked before.
-    if (call->is_open && call->by)
-        LN_TRY(ln_call_charge_units(call, units_of(call, call->by)));
+    LN_TRY(charge_late(call));
+    LN_TRY(ln_call_prepare_outputs(call));
     call->is_settled = is_fixed(call);
     call->version = ln_call_version(call);
     return LN_OK;

@@ -48,6 +48,7 @@ struct ln_call {
     bool is_checking;             // for `ln_call_check`: nothing is defined
     bool takes_open;              // some input has its type and shape only in a run
     bool is_open;                 // `infer` cannot say
+    bool has_late_shapes;         // planning did not know all shapes, so each run charges the cost
     bool is_settled;              // a run has nothing to infer, to check or to choose
     bool has_read_values;         // `infer`, or `prepare`, which others may tell something else
     bool is_over_budget;          // `infer` may charge no more while the model is planned
@@ -90,11 +91,20 @@ ln_status ln_call_know(ln_tensor_entry *entry, const void *elements);
 // Makes the table entries of the outputs, as `infer` has stated them.
 ln_status ln_call_define_outputs(ln_call *call);
 
-// Before `compute`: gives open outputs memory, and checks that the others have stayed as planned.
+// Before `compute`, once `infer` has stated them: open outputs get their shapes, without memory.
+void ln_call_show_outputs(ln_call *call);
+
+// After that: gives open outputs memory, and checks that the others have stayed as planned.
 ln_status ln_call_prepare_outputs(ln_call *call);
+
+// Open outputs hold nothing any more.
+void ln_call_drop_outputs(ln_call *call);
 
 // After it: every output has a value.
 ln_status ln_call_finish_outputs(ln_call *call);
+
+// Elements of a tensor or map, with what the bytes of strings add to that; 1 for other objects.
+double ln_object_steps(const ln_object *object);
 
 // ln_call_charge in work units.
 ln_status ln_call_charge_units(ln_call *call, double units);

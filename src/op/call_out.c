@@ -210,17 +210,42 @@ static ln_status allocate(ln_call *call, ln_call_output *out)
     return LN_OK;
 }
 
+// `compute` gives the object of an output that has no shape before.
+static bool has_shape(const ln_call *call, const ln_call_output *out)
+{
+    return out->entry && !call->is_open && !out->is_object;
+}
+
+void ln_call_show_outputs(ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++) {
+        const ln_call_output *out = &call->outs[i];
+        if (!out->entry || !out->entry->is_open)
+            continue;
+        ln_open_drop(out->entry);
+        if (!has_shape(call, out))
+            continue;
+        tl_tensor *shown = out->entry->tensor;
+        shown->dtype = out->dtype;
+        shown->ndim = out->ndim;
+        memcpy(shown->dims, out->dims, (size_t)out->ndim * sizeof *out->dims);
+        (void)tl_shape_len(out->ndim, out->dims, &shown->len); // it has fitted when it was stated
+    }
+}
+
+void ln_call_drop_outputs(ln_call *call)
+{
+    for (int i = 0; i < call->out_count; i++)
+        if (call->outs[i].entry && call->outs[i].entry->is_open)
+            ln_open_drop(call->outs[i].entry);
+}
+
 ln_status ln_call_prepare_outputs(ln_call *call)
 {
     for (int i = 0; i < call->out_count; i++) {
         ln_call_output *out = &call->outs[i];
-        if (!out->entry)
-            continue;
-        if (out->entry->is_open)
-            ln_open_drop(out->entry);
-        if (call->is_open || out->is_object)
-            continue; // `compute` gives the object
-        LN_TRY(out->entry->is_open ? allocate(call, out) : check_as_planned(call, i));
+        if (has_shape(call, out))
+            LN_TRY(out->entry->is_open ? allocate(call, out) : check_as_planned(call, i));
     }
     return LN_OK;
 }
@@ -241,6 +266,10 @@ tl_tensor *ln_call_dst(const ln_call *call, int index)
     return is_listed ? call->step.tensors[call->in_count + index] : NULL;
 }
 
+// Work units for a string that an operator makes, and for each of its bytes.
+#define STRING_COST      50.0
+#define STRING_BYTE_COST 0.5
+
 ln_status ln_call_set_string(ln_call *call, int index, size_t at, const char *bytes, size_t len)
 {
     if (!ln_call_wants(call, index))
@@ -248,6 +277,7 @@ ln_status ln_call_set_string(ln_call *call, int index, size_t at, const char *by
     ln_object *held = call->outs[index].entry->held;
     if (!held || ln_object_elem_dtype(held) != TL_STRING)
         return ln_call_fail(call, LN_INTERNAL, "output %d holds no strings", index);
+    LN_TRY(ln_call_charge_units(call, STRING_COST + (double)len * STRING_BYTE_COST));
     ln_status status = ln_object_set_string(held, at, bytes, len);
     if (status != LN_OK)
         return ln_call_fail(call, status, "output %d: %s", index, ln_error_message());
@@ -272,7 +302,8 @@ ln_status ln_call_set_object(ln_call *call, int index, ln_object *object)
         return ln_call_fail(call, LN_INTERNAL, "output %d has got no object", index);
     // The items of a sequence are named one by one, elements are copied or made.
     const tl_tensor *tensor = ln_object_tensor(object);
-    LN_TRY(ln_call_charge(call, tensor ? tensor->len : 5.0 * (double)ln_object_count(object)));
+    LN_TRY(ln_call_charge(call, tensor ? ln_object_steps(object)
+                                       : 5.0 * (double)ln_object_count(object)));
     ln_tensor_entry *entry = call->outs[index].entry;
     if (!entry->is_open)
         return copy_into(call, entry, object);

@@ -11,6 +11,31 @@
 #include <lightnet/op_support.h>
 
 #include "op/call.h"
+#include "tensor/object.h"
+
+// So many bytes of a string are read or written in the time that an element takes.
+#define STRING_STEP_BYTES 8.0
+
+static double tensor_steps(const ln_object *object)
+{
+    const tl_tensor *tensor = ln_object_tensor(object);
+    double byte_count = (double)ln_object_string_bytes(object);
+    return tensor ? tensor->len + byte_count / STRING_STEP_BYTES : 1;
+}
+
+// Sequences and optionals are passed on; who makes or walks one of many items charges for them.
+double ln_object_steps(const ln_object *object)
+{
+    if (ln_object_get_kind(object) != LN_OBJECT_MAP)
+        return tensor_steps(object);
+    return tensor_steps(ln_object_item(object, 0)) + tensor_steps(ln_object_item(object, 1));
+}
+
+// What is held has its size only in a run.
+static double steps_of(const ln_tensor_entry *entry)
+{
+    return entry->held ? ln_object_steps(entry->held) : entry->tensor->len;
+}
 
 double ln_cost_none(const ln_call *call)
 {
@@ -24,7 +49,7 @@ double ln_cost_outputs(const ln_call *call)
     double count = 0;
     for (int i = 0; i < call->out_count; i++)
         if (call->outs[i].entry)
-            count += call->outs[i].entry->tensor->len;
+            count += steps_of(call->outs[i].entry);
     return count;
 }
 
@@ -33,7 +58,7 @@ static double inputs_from(const ln_call *call, int first)
     double count = 0;
     for (int i = first; i < call->in_count; i++)
         if (call->ins[i])
-            count += call->ins[i]->tensor->len;
+            count += steps_of(call->ins[i]);
     return count;
 }
 
@@ -74,7 +99,7 @@ static double elements_of(const ln_op_arg *arg, const ln_list *listed)
     LN_LIST_FOREACH (l, listed) {
         const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, l->name);
         if (entry)
-            count += entry->tensor->len;
+            count += steps_of(entry);
     }
     return count;
 }
@@ -86,22 +111,17 @@ double ln_op_steps(ln_op_arg *op_arg)
            elements_of(op_arg, op_arg->tensors_out);
 }
 
-// Of an open input there is no shape to look at before the run.
-static bool has_shapes(const ln_call *call)
-{
-    return call && (!call->is_open || call->is_run);
-}
-
 double ln_call_macs(ln_op_arg *op_arg)
 {
     const ln_call *call = op_arg->priv;
-    return has_shapes(call) ? macs_of(call) : 0;
+    return call && (!call->is_open || call->is_run) ? macs_of(call) : 0;
 }
 
 double ln_call_cost(ln_op_arg *op_arg)
 {
     const ln_call *call = op_arg->priv;
-    if (!has_shapes(call))
+    // Between runs a call of late shapes has those of the last run, which say nothing of the next.
+    if (!call || (call->has_late_shapes && !call->is_run))
         return 0;
     return call->info->call_cost ? call->info->call_cost(call) : ln_cost_steps(call);
 }

@@ -315,6 +315,14 @@ ln_status ln_object_set_string(ln_object *object, size_t index, const char *byte
     return LN_OK;
 }
 
+size_t ln_object_string_bytes(const ln_object *object)
+{
+    if (!object || object->elem_dtype != TL_STRING || !object->tensor)
+        return 0;
+    const ln_object *owner = object->base ? object->base : object;
+    return owner->charged_bytes - ln_meter_block(owner->byte_count);
+}
+
 // ---- Containers ----
 
 static ln_meter *meter_of(const ln_object *item)

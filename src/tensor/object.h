@@ -11,4 +11,7 @@ ln_object *ln_object_make_sequence(tl_dtype elem_dtype, size_t count, ln_object 
                                    ln_meter *meter);
 ln_object *ln_object_make_optional(ln_object *item, ln_meter *meter);
 
+// The bytes of all strings of a tensor, as a meter counts them; 0 of other objects. O(1).
+size_t ln_object_string_bytes(const ln_object *object);
+
 #endif

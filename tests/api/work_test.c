@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <lightnet/allocator.h>
 #include <lightnet/call.h>
 #include <lightnet/op_info.h>
 #include <lightnet/util.h>
@@ -169,6 +170,267 @@ TEST(loops_of_each_family_look_at_the_time)
             fail_msg("%s: %g s when late, %g s in all", families[i].why, late, whole);
         close_context(ctx);
     }
+    ln_arch_cleanup();
+}
+
+// ---- Shapes that only a run knows ----
+
+// What `tail` makes of `a`, whose shape is `dims`: known when the model is read, or in the run.
+static const struct {
+    const char *why, *dims, *tail;
+} late_models[] = {
+    {"products", "200, 200", "MatMul(A=a, B=a | Y=y |);"},
+    {"a sum over four letters", "30, 30",
+     "Einsum(Inputs1=a, Inputs2=a, Inputs3=a | Output=y | equation=\"ij,jk,kl->il\");"},
+    {"a convolution", "1, 4, 40, 40",
+     "create(| dst=w | dtype=TL_FLOAT, dims=[8, 4, 7, 7], ran=[-1, 1]);"
+     "Conv(X=a, W=w | Y=y |);"},
+    {"a pool", "1, 4, 40, 40", "MaxPool(X=a | Y=y | kernel_shape=[9, 9]);"},
+    {"a sort", "50000", "topk(src=a | dst=y | k=7);"},
+    {"elementwise", "300, 100", "Sin(input=a | output=y |);"},
+    {"normalization", "300, 100", "Softmax(input=a | output=y |);"},
+    {"moving", "300, 100", "Transpose(data=a | transposed=y |);"},
+    {"reduction", "300, 100", "ReduceSum(data=a | reduced=y | keepdims=0);"},
+    {"running sums", "300, 100",
+     "create(| dst=k | dtype=TL_INT64, dims=[], ran=[0, 0], data=[0]);"
+     "CumSum(x=a, axis=k | y=y |);"},
+    {"positions that data tell", "300, 100", "NonZero(X=a | Y=y |);"},
+    {"random numbers", "300, 100", "RandomNormalLike(input=a | output=y |);"},
+    {"a transform", "1, 500, 1", "DFT(input=a | output=y | since=17, axis=1);"},
+    {"attention", "1, 2, 50, 16", "Attention(Q=a, K=a, V=a | Y=y |);"},
+    {"pictures", "1, 2, 20, 20",
+     "create(| dst=f | dtype=TL_FLOAT, dims=[4], ran=[0, 0], data=[1, 1, 3, 3]);"
+     "Resize(X=a, scales=f | Y=y | mode=\"cubic\");"},
+};
+
+static ln_context *load_late(size_t index, const char *target)
+{
+    char text[1024];
+    const char *dims = late_models[index].dims;
+    int rank = 1;
+    for (const char *c = dims; *c; c++)
+        rank += *c == ',';
+    snprintf(text, sizeof text,
+             "input(| dst=n | dtype=TL_INT64, dims=[%d], ran=[0, 0], data=[%s]);"
+             "ConstantOfShape(input=n | output=a |);%soutput(src=y | |);",
+             rank, dims, late_models[index].tail);
+    return load_text(text, target);
+}
+
+static double cost_of_known(size_t index, const char *target)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "input(| dst=a | dtype=TL_FLOAT, dims=[%s]);%soutput(src=y | |);",
+             late_models[index].dims, late_models[index].tail);
+    ln_context *ctx = load_text(text, target);
+    CHECK_OK(ln_context_run(ctx));
+    double units = ln_context_work_done(ctx);
+    close_context(ctx);
+    return units;
+}
+
+// Its own cost, that of what makes its input, and nothing of a run before.
+TEST(a_shape_that_comes_in_the_run_costs_what_a_known_one_does)
+{
+    static const char *const targets[] = {"ref", "cpu"};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < 2 * sizeof late_models / sizeof late_models[0]; i++) {
+        ln_context *ctx = load_late(i / 2, targets[i % 2]);
+        double known = cost_of_known(i / 2, targets[i % 2]), units[3];
+        for (int run = 0; run < 3; run++) {
+            CHECK_OK(ln_context_run(ctx));
+            units[run] = ln_context_work_done(ctx);
+        }
+        if (!(units[0] >= known && units[0] < 4 * known + 2e6))
+            fail_msg("%s on %s: %g units, with a known shape %g", late_models[i / 2].why,
+                     targets[i % 2], units[0], known);
+        CHECK_NEAR(units[1], units[0], 0);
+        CHECK_NEAR(units[2], units[0], 0);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+static size_t largest_request;
+
+static void *note_largest(void *user, void *p, size_t size)
+{
+    (void)user;
+    if (size > largest_request)
+        largest_request = size;
+    return realloc(p, size);
+}
+
+static void give_back(void *user, void *p)
+{
+    (void)user;
+    free(p);
+}
+
+// 40,000 by 40,000 products of 4000: refused where its shape becomes known, before it has memory.
+TEST(what_costs_more_than_is_left_is_refused_before_it_runs)
+{
+    ln_allocator_set(&(ln_allocator){.resize = note_largest, .release = give_back});
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=n | dtype=TL_INT64, dims=[2]);"
+                                "input(| dst=m | dtype=TL_INT64, dims=[2]);"
+                                "ConstantOfShape(input=n | output=a |);"
+                                "ConstantOfShape(input=m | output=b |);"
+                                "MatMul(A=a, B=b | Y=y |);",
+                                "ref");
+    int64_t n[2] = {4000, 4}, m[2] = {4, 4000};
+    ln_limits limits = ln_limits_default();
+    limits.work = 1e7;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_set_data_n(ctx, "n", n, sizeof n));
+    CHECK_OK(ln_context_set_data_n(ctx, "m", m, sizeof m));
+    largest_request = 0;
+    CHECK_FAILS(ln_context_run(ctx), LN_LIMIT);
+    CHECK_MESSAGE("MatMul0");
+    CHECK_MESSAGE("the limit of 1e+07 work units");
+    CHECK(largest_request < 1000000); // y has 64 MB
+    ln_object *y;
+    CHECK(ln_context_get_object(ctx, "y", &y) != LN_OK);
+    n[0] = m[1] = 40;
+    CHECK_OK(ln_context_set_data_n(ctx, "n", n, sizeof n));
+    CHECK_OK(ln_context_set_data_n(ctx, "m", m, sizeof m));
+    CHECK_OK(ln_context_run(ctx));
+    close_context(ctx);
+    ln_arch_cleanup();
+    ln_allocator_set(NULL);
+}
+
+#define IN(name)  "input(| dst=" name " | dtype=TL_FLOAT, dims=[], open=true);"
+#define OUT(name) "output(src=" name " | |);"
+
+static double units_of_trips(int64_t trips)
+{
+    ln_context *ctx =
+        load_text("input(| dst=m | dtype=TL_INT64, dims=[]);"
+                  "input(| dst=x | dtype=TL_FLOAT, dims=[40, 40]);"
+                  "Loop(M=m, v_initial1=x | v_final_and_scan_outputs1=y | body=\"body\");" OUT(
+                      "y") "graph body {" IN("i") IN("go")
+                      IN("s") "MatMul(A=s, B=s | Y=t |);"
+                              "Identity(input=go | output=go_on |);" OUT("go_on") OUT("t") "}",
+                  "ref");
+    CHECK_OK(ln_context_set_data_n(ctx, "m", &trips, sizeof trips));
+    CHECK_OK(ln_context_run(ctx));
+    double units = ln_context_work_done(ctx);
+    close_context(ctx);
+    return units;
+}
+
+TEST(each_trip_of_a_loop_costs_the_same)
+{
+    CHECK_OK(ln_arch_init());
+    double one = units_of_trips(2) - units_of_trips(1);
+    CHECK(one > 2 * 40 * 40 * 40); // multiply-accumulates, of which ref does one in two units
+    CHECK_NEAR(units_of_trips(11), units_of_trips(1) + 10 * one, 1);
+    ln_arch_cleanup();
+}
+
+// ---- Strings ----
+
+// Operators that read or write the one string of `s`.
+static const struct {
+    const char *why, *tail;
+    double units_per_byte; // at least
+} readers_of_strings[] = {
+    {"a copy", "Identity(input=s | output=y |);", 0.4},
+    {"pieces", "StringSplit(X=s | Y=y, Z=z | delimiter=\"b\");", 2},
+    {"another case", "StringNormalizer(X=s | Y=y | case_change_action=\"UPPER\");", 3},
+    {"joined", "StringConcat(X=s, Y=s | Z=y |);", 3},
+    {"side by side", "Concat(inputs1=s, inputs2=s | concat_result=y | axis=0);", 1},
+    {"an expression", "RegexFullMatch(X=s | Y=y | pattern=\"a*b\");", 1},
+    {"a key", "ml_LabelEncoder(X=s | Y=y | keys_strings=[\"a\"], values_int64s=[1]);", 1},
+    {"compared", "Equal(A=s, B=s | C=y |);", 0.4},
+    {"chosen",
+     "create(| dst=c | dtype=TL_BOOL, dims=[1], ran=[0, 0], data=[1]);"
+     "Where(condition=c, X=s, Y=s | output=y |);",
+     0.4},
+    {"one by one",
+     "create(| dst=i | dtype=TL_INT64, dims=[3], ran=[0, 0], data=[0, 0, 0]);"
+     "Gather(data=s, indices=i | output=y |);",
+     1},
+    {"repeated",
+     "create(| dst=i | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[3]);"
+     "Tile(input=s, repeats=i | output=y |);",
+     1},
+    {"sorted", "Unique(X=s | Y=y |);", 2},
+    {"hashed", "ms_MurmurHash3(X=s | Y=y |);", 0.5},
+    {"tokens",
+     "ms_Tokenizer(X=s | Y=y | mark=0, mincharnum=1, pad_value=\"#\", separators=[\"b\"]);", 2},
+    {"in a sequence",
+     "SplitToSequence(input=s | output_sequence=q |);"
+     "ConcatFromSequence(input_sequence=q | concat_result=y | axis=0);",
+     1},
+};
+
+static double units_of_string(size_t index, size_t len)
+{
+    static char text[120000];
+    size_t at = (size_t)snprintf(text, sizeof text, "strings(| dst=s | dims=[1], data=[\"");
+    memset(text + at, 'a', len);
+    snprintf(text + at + len, sizeof text - at - len, "\"]);%soutput(src=y | |);",
+             readers_of_strings[index].tail);
+    ln_context *ctx = load_text(text, "ref");
+    CHECK_OK(ln_context_run(ctx));
+    double units = ln_context_work_done(ctx);
+    close_context(ctx);
+    return units;
+}
+
+TEST(strings_cost_by_their_bytes)
+{
+    enum { BYTES = 100000 };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof readers_of_strings / sizeof readers_of_strings[0]; i++) {
+        double units = units_of_string(i, BYTES) - units_of_string(i, 1);
+        double least = readers_of_strings[i].units_per_byte * BYTES;
+        if (!(units >= least && units < 1000.0 * BYTES))
+            fail_msg("%s: %g units, at least %g are meant", readers_of_strings[i].why, units,
+                     least);
+    }
+    ln_arch_cleanup();
+}
+
+// The shortest text of a number takes about a microsecond.
+TEST(numbers_that_become_text_cost_more_than_a_move)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[1000]);"
+                                "Cast(input=x | output=y | to=8);",
+                                "ref");
+    CHECK_OK(ln_context_run(ctx));
+    CHECK(ln_context_work_done(ctx) > 500 * 1000);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+static double units_of_map(int key_count)
+{
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[], open=true);"
+                                "ml_DictVectorizer(X=x | Y=y | int64_vocabulary=[1, 2]);",
+                                "ref");
+    ln_object *keys = ln_object_new_tensor(TL_INT64, 1, &key_count, NULL);
+    ln_object *values = ln_object_new_tensor(TL_FLOAT, 1, &key_count, NULL);
+    for (int i = 0; i < key_count; i++)
+        ((int64_t *)ln_object_tensor(keys)->data)[i] = i;
+    ln_object *map = ln_object_new_map(keys, values);
+    CHECK_OK(ln_context_set_object(ctx, "x", map));
+    CHECK_OK(ln_context_run(ctx));
+    double units = ln_context_work_done(ctx);
+    ln_object_release(map);
+    ln_object_release(values);
+    ln_object_release(keys);
+    close_context(ctx);
+    return units;
+}
+
+TEST(maps_cost_by_their_keys)
+{
+    CHECK_OK(ln_arch_init());
+    CHECK(units_of_map(5000) > units_of_map(5) + 20 * 5000);
     ln_arch_cleanup();
 }
 
@@ -338,7 +600,12 @@ TEST(tensors_without_elements_take_no_time_whatever_their_other_dimensions)
 TEST_LIST(every_operator_that_runs_says_what_it_costs,
           what_is_more_than_its_elements_is_refused_by_the_limit_of_work,
           operators_of_ref_stop_when_time_is_up_and_run_again,
-          loops_of_each_family_look_at_the_time, the_time_of_a_thread_bounds_all_its_calls,
-          planning_has_a_budget_in_sum, planning_has_a_budget_of_its_own,
-          what_a_model_writes_is_limited, a_run_after_one_without_time_is_right,
+          loops_of_each_family_look_at_the_time,
+          a_shape_that_comes_in_the_run_costs_what_a_known_one_does,
+          what_costs_more_than_is_left_is_refused_before_it_runs,
+          each_trip_of_a_loop_costs_the_same, strings_cost_by_their_bytes,
+          numbers_that_become_text_cost_more_than_a_move, maps_cost_by_their_keys,
+          the_time_of_a_thread_bounds_all_its_calls, planning_has_a_budget_in_sum,
+          planning_has_a_budget_of_its_own, what_a_model_writes_is_limited,
+          a_run_after_one_without_time_is_right,
           tensors_without_elements_take_no_time_whatever_their_other_dimensions)

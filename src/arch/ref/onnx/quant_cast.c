@@ -118,12 +118,16 @@ static ln_status cast_from_strings(const cast *c)
     return LN_OK;
 }
 
+// The shortest text that reads back as a number takes as long as so many other casts.
+#define TEXT_STEPS 40
+
 static ln_status cast_to_strings(const cast *c)
 {
     const tl_tensor *src = c->src;
     for (size_t i = 0; i < (size_t)src->len && !ln_deadline_passed_at(i); i++) {
         char text[LN_NUMBER_TEXT_BYTES];
         size_t len;
+        LN_TRY(ln_call_charge(c->call, TEXT_STEPS));
         if (is_floating(src->dtype))
             len = ln_real_to_text(ln_elem_real(src, i), src->dtype, text);
         else if (src->dtype == TL_BOOL)
