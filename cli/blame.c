@@ -52,8 +52,8 @@ const verb_usage blame_usage = {
     .name = "blame",
     .synopsis = "[OPTION...] MODEL",
     .about =
-        "Runs MODEL twice on the same data: as it is meant, with every operator on arch ref and "
-        "no rules, and compiled for the target. If the results differ by more than is allowed, "
+        "Runs MODEL twice on the same data: as it was read, on arch ref and without rules, and "
+        "compiled for the target. If the results differ by more than is allowed, "
         "finds the rewrites (rules and lowerings to a kernel) that make the difference, the "
         "tensor that is wrong first, and with -o writes a small model that shows it.",
     .trailer = "Exit status: 0 the results agree, 1 something is to blame, 2 the command line is "
@@ -266,7 +266,7 @@ static ln_status blame_plan(const suspect *s, const blame_options *o, int *out_c
 
 static void print_agreement(const suspect *s, const blame_options *o, const verdict *v)
 {
-    printf("%s agrees with ref in all %zu tensors that both make\n", o->target,
+    printf("%s agrees with the model as it was read in all %zu tensors that both make\n", o->target,
            v->compared.tensor_count);
     if (v->compared.tensor_count > 0 && v->compared.worst.excess > 0)
         print_deviation(s, "largest deviation", &v->compared.worst);
@@ -339,11 +339,11 @@ static ln_status blame(ln_context *model, blame_options *o, int *out_code)
     trial_data *data;
     LN_TRY(trial_data_create(model, &o->source, &data));
     s.data = data;
-    progress_begin("running %s on ref", o->model);
+    progress_begin("running %s as it was read", o->model);
     ln_status status = trial_reference(model, data, &s.reference);
     progress_end();
     if (status != LN_OK)
-        (void)ln_fail_prefix("the model as it is meant, on arch ref");
+        (void)ln_fail_prefix("the model as it was read, on arch ref");
     else
         status = judge(&s, o, out_code);
     close_model(s.reference);
@@ -359,6 +359,8 @@ int cmd_blame(int argc, char **argv)
     int code = options_parse_one(&blame_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    if (o.flags.options.stays_as_read)
+        return say_usage_error("blame", "--rules=none is what the other side is compared with");
     show_messages(0, 1, 0); // random weights are meant here
     ln_context *ctx = open_model(o.model);
     if (!ctx)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lightnet compare`: a model on two archs, tensor by tensor.
+// `lightnet compare`: a model as it was read and as it is compiled, or compiled for two archs,
+// tensor by tensor.
 
 #include <string.h>
 
@@ -12,12 +13,13 @@
 
 typedef struct compare_options {
     const char *model;
-    const char *a;
+    const char *a; // NULL: the model as it was read
     const char *b;
     option_texts shapes;
     trial_source source;
     tolerance allowed;
     int shows_all;
+    compile_flags flags; // of what is compiled for a target
 } compare_options;
 
 static const verb_option takes[] = {
@@ -32,6 +34,7 @@ static const verb_option takes[] = {
     TAKES(ALL, compare_options, shows_all),
     CALLS(THREADS, compare_options, model, take_threads),
     INPUT_OPTIONS(compare_options, source.files),
+    COMPILE_FLAGS(compare_options, flags),
     TAKES_HELP,
     END_OF_OPTIONS,
 };
@@ -39,10 +42,12 @@ static const verb_option takes[] = {
 const verb_usage compare_usage = {
     .name = "compare",
     .synopsis = "[OPTION...] MODEL",
-    .about = "Runs MODEL on two archs with the same data and compares every tensor that both "
-             "compute, in the order of execution: the first operator whose result deviates, and "
-             "the largest deviation, in absolute and relative terms and in units of the last place "
-             "(ulp).",
+    .about =
+        "Runs MODEL as it was read, on ref and without rules, and as it is compiled for -b, or "
+        "compiled for -a and for -b, with the same data, and compares every tensor that both "
+        "compute, in the order of execution: the first operator whose result deviates, and "
+        "the largest deviation, in absolute and relative terms and in units of the last place "
+        "(ulp).",
     .trailer = "Exit status: 0 they agree, 1 a tensor deviates, or the model or a file is wrong, 2 "
                "the command line is wrong.",
     .options = takes,
@@ -78,24 +83,27 @@ static void print_each(void *user, const deviation *d)
 
 static void print_comparison(const compare_options *o, const comparison *c, ln_context *expected)
 {
-    printf("%zu tensors compared, %zu deviate\n", c->tensor_count, c->wrong_count);
+    const char *a = o->a ? o->a : "the model as it was read";
+    printf("%s against %s: %zu tensors compared, %zu deviate\n", o->b, a, c->tensor_count,
+           c->wrong_count);
     if (c->wrong_count > 0)
         print_deviation("first:  ", &c->first, expected);
     if (c->tensor_count > 0 && c->worst.excess > 0)
         print_deviation("largest:", &c->worst, expected);
     else if (c->wrong_count == 0)
-        printf("%s and %s give the same\n", o->a, o->b);
+        printf("%s and %s give the same\n", a, o->b);
 }
 
 // ---- Comparing ----
 
-static ln_status run_both(const compare_options *o, ln_context *model, const trial_data *data,
+static ln_status run_both(compare_options *o, ln_context *model, const trial_data *data,
                           int *out_code)
 {
-    ln_optimize_options options = ln_optimize_options_default();
+    ln_optimize_options options = *compile_flags_options(&o->flags);
     options.keeps_tensors = 1;
     ln_context *a, *b = NULL;
-    LN_TRY(trial_run(model, o->a, &options, data, 1, NULL, &a));
+    LN_TRY(o->a ? trial_run(model, o->a, &options, data, 1, NULL, &a)
+                : trial_reference(model, data, &a));
     comparison c;
     ln_status status = trial_run(model, o->b, &options, data, 1, NULL, &b);
     if (status == LN_OK)
@@ -111,7 +119,7 @@ static ln_status run_both(const compare_options *o, ln_context *model, const tri
     return status;
 }
 
-static ln_status compare(const compare_options *o, ln_context *model, int *out_code)
+static ln_status compare(compare_options *o, ln_context *model, int *out_code)
 {
     if (ln_context_get_state(model) != LN_CONTEXT_READY)
         return LN_FAIL(LN_STATE, "%s is compiled already; compare the model it came from",
@@ -128,11 +136,14 @@ static ln_status compare(const compare_options *o, ln_context *model, int *out_c
 
 int cmd_compare(int argc, char **argv)
 {
-    compare_options o = {
-        .a = "ref", .b = "cpu", .source = {.seed = 1}, .allowed = TOLERANCE_DEFAULT};
+    static compare_options o;
+    o = (compare_options){.b = "cpu", .source = {.seed = 1}, .allowed = TOLERANCE_DEFAULT};
+    compile_flags_init(&o.flags);
     int code = options_parse_one(&compare_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
         return code == -1 ? EXIT_OK : code;
+    if (o.flags.options.stays_as_read)
+        return say_usage_error("compare", "--rules=none is what -b is compared with");
     ln_context *model = open_model(o.model);
     if (!model)
         return EXIT_FAILED;

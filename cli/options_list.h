@@ -25,7 +25,7 @@
     X(TYPE, "type", 0, "TYPE", OPTION_CALL, 0, "0 for float (default), 2 for int8") \
     X(BASE, "base", 0, "FILE", OPTION_TEXTS, 0, \
       "descriptions that those in FILE... inherit from; may be given several times") \
-    X(A, "a", 'a', "TARGET", OPTION_TEXT, 0, "what is right (default ref)") \
+    X(A, "a", 'a', "TARGET", OPTION_TEXT, 0, "what is right, compiled for this target (default: the model as it was read, on ref)") \
     X(B, "b", 'b', "TARGET", OPTION_TEXT, 0, "what is compared with it (default cpu)") \
     /* What comes out. */ \
     X(OUTFILE, "outfile", 'o', "FILE", OPTION_TEXT, 0, "where to write") \

@@ -190,7 +190,6 @@ ln_status trial_run(const ln_context *model, const char *target, const ln_optimi
 ln_status trial_reference(const ln_context *model, const trial_data *data, ln_context **out_loaded)
 {
     ln_optimize_options options = ln_optimize_options_default();
-    options.firing_limit = 0;
-    options.keeps_tensors = 1;
+    options.stays_as_read = 1;
     return trial_run(model, "ref", &options, data, 1, NULL, out_loaded);
 }

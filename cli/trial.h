@@ -40,7 +40,7 @@ ln_status trial_run(const ln_context *model, const char *target, const ln_optimi
                     const trial_data *data, int run_count, const char *until,
                     ln_context **out_loaded);
 
-// `model` as it stands, every operator that has no arch yet on `ref`, and no rules: what it means.
+// `model` as it stands, on `ref`: as it was read, where nothing has rewritten it. What it means.
 ln_status trial_reference(const ln_context *model, const trial_data *data, ln_context **out_loaded);
 
 #endif

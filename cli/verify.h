@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models against the inputs and outputs that are stored beside them.
+// Models against the inputs and outputs that are stored beside them, and against themselves as they
+// were read.
 
 #ifndef LN_CLI_VERIFY_H
 #define LN_CLI_VERIFY_H
@@ -30,7 +31,7 @@ typedef struct verify_options {
 } verify_options;
 
 // Runs the model on each data set and compares. `reason`, of `size` bytes, receives why it is not a
-// pass, in one line.
+// pass, in one line; of a pass, that no outputs are stored, or nothing.
 verify_result verify_run(const verify_case *c, const verify_options *o, char *reason, size_t size);
 
 #endif

@@ -77,7 +77,8 @@ const verb_usage verify_usage = {
         "a model, or a folder with model.onnx or one other .onnx; the data are beside the "
         "model, as test_data_set_K/input_N.pb and output_N.pb (or .npy). An element passes if "
         "it is as near as atol + rtol * |stored|; types, shapes and strings must be the same, "
-        "NaN equals NaN. What is allowed follows from the type and the largest number of the "
+        "NaN equals NaN. Where no outputs are stored, the model as it was read, on ref and without "
+        "rules, says what they should be; where one is wrong, whether that gives it. What is allowed follows from the type and the largest number of the "
         "output, as in `lightnet compare`.",
     .trailer = "Exit status: 0 all pass, 1 one does not, 2 the command line is wrong.",
     .options = takes,
@@ -90,7 +91,7 @@ static void print_verdict(const verify_case *c, verify_result v, const char *rea
     static const char *const words[] = {"pass", "WRONG", "FAILED"};
     printf("%-6s ", words[v]);
     put_printable(c->path, stdout);
-    if (v != VERIFY_PASS) {
+    if (*reason) {
         fputs(": ", stdout);
         // One line, whatever a message holds.
         for (const char *at = reason; *at;) {

@@ -189,7 +189,7 @@ def test_wrong_tag():
 
 def test_agreement():
     done = run("blame", "model.net", code=0)
-    check_text(done, "cpu agrees with ref")
+    check_text(done, "cpu agrees with the model as it was read")
     check_text(done, "largest deviation: tensor '")
     check_no_text(done, "never printed")
     run("blame", "--special", "model.net", code=0)

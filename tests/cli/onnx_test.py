@@ -219,7 +219,7 @@ def test_values_of_options_are_checked():
 def test_compare():
     write("add.onnx", ADD)
     np.save("in.npy", FLOATS)
-    run("compare", "add.onnx", "-i", "in.npy", out="0 deviate\nref and cpu give the same")
+    run("compare", "add.onnx", "-i", "in.npy", out="0 deviate\nthe model as it was read and cpu give the same")
     run("compare", "add.onnx", "-s", "batch=2", "--all", out="same  tensor 'y'")
     run("compare", "add.onnx", code=1, err="input 'x' has an open shape")
 

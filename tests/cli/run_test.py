@@ -78,6 +78,19 @@ def test_rules_none_is_the_model_as_it_was_read():
     assert "Add_ref" not in run("opt", "--rules=./none", "-t", "ref", model).stdout
 
 
+def test_compare_holds_rewrites_against_the_model_as_it_was_read():
+    model = write("relu.net", "input(| dst=x | dtype=TL_FLOAT, dims=[8]);\nRelu(X=x | Y=y |);\noutput(src=y | |);\n")
+    write("wrong.rules", "rule no_relu [exact]\n  y = Relu(x)\n  => y = act(x | act=\"neg\")\n")
+    for target in ("ref", "cpu"):
+        run("compare", "-b", target, model, out="%s against the model as it was read: " % target)
+        done = run("compare", "-b", target, "--rules=wrong.rules", model, code=1, out=" 1 deviate\nfirst:   tensor 'y'")
+        assert "the same" not in done.stdout
+        run("compare", "-a", "ref", "-b", target, "--rules=wrong.rules", model,
+            out="ref and %s give the same" % target)  # both are wrong
+    run("compare", "--rules=none", model, code=2, err="--rules=none is what -b is compared with")
+    run("blame", "--rules=none", model, code=2, err="--rules=none is what the other side is compared with")
+
+
 # ---- What is missing ----
 
 def test_missing_weights_are_an_error_that_names_them():

@@ -90,6 +90,32 @@ def test_quantized_elements_may_be_off_by_one():
         assert verify(case(numbers, np.array(want, "i1"), "INT8", "QuantizeLinear", scale))[0] == is_right, want
 
 
+def test_the_model_as_it_was_read_tells_a_wrong_rewrite_from_a_wrong_operator():
+    numbers = np.array([3, -2, 5], "f4")
+    folder = case(numbers, np.maximum(numbers, 0), "FLOAT", "Relu")
+    pathlib.Path("wrong.rules").write_text("rule no_relu [exact]\n  y = Relu(x)\n  => y = act(x | act=\"neg\")\n")
+    assert verify(folder)[0] and verify(folder, "--rules=none")[0]
+    right, said = verify(folder, "--rules=wrong.rules")
+    assert not right and "gives what is stored: a rewrite or a kernel for cpu is wrong" in said, said
+    right, said = verify(case(numbers, numbers, "FLOAT", "Relu"))
+    assert not right and "gives something else than what is stored as well" in said, said
+    assert "as it was read" not in verify(folder, "--rules=none")[1]
+
+
+def test_without_stored_outputs_the_model_as_it_was_read_says_them():
+    numbers = np.array([3, -2, 5], "f4")
+    folder = case(numbers, numbers, "FLOAT", "Relu")
+    pathlib.Path(folder, "test_data_set_0/output_0.pb").unlink()
+    for args in ((), ("--summary",)):
+        right, said = verify(folder, *args)
+        assert right and "1 data set without outputs, so as the model as it was read" in said, said
+    assert "output 0 y, against the model as it was read: float32 [3]" in verify(folder)[1]
+    for target in ("ref", "cpu"):
+        assert not verify(folder, "--rules=wrong.rules", "-t", target)[0]
+    right, said = verify(folder, "--rules=none")
+    assert not right and "test_data_set_0 holds no output_0.pb" in said, said
+
+
 def test_real_models():
     """Each with its defaults, and a small one with outputs that are wrong."""
     folders = sorted(path.parent for path in MODELS.glob("*/model.onnx"))

@@ -92,7 +92,7 @@ def run(lightnet, target, cases, through=None, is_compiled=False, rules=None):
         if str(case.path).rstrip("/") not in line:
             sys.exit(f"the result of {case.path} is: {line}")
         problem = line.split(str(case.path).rstrip("/"), 1)[1].lstrip(": ")
-        results[case.name] = None if line.startswith("pass") else problem[:300] or "fails"
+        results[case.name] = None if line.startswith("pass") and not problem else problem[:300] or "fails"
     return results
 
 
