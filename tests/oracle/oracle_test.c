@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every case in cases/ and formulas/ on each arch and compares with what ONNX Runtime and the
-// formulas gave.
+// Runs every case in cases/ and formulas/ on each arch, and as it was read, and compares with what
+// ONNX Runtime and the formulas gave.
 //
 // Uses the public headers only. The cases are files, so the tests need nothing else; README.md
 // says how they were made.
@@ -13,6 +13,7 @@
 #include <lightnet/arch.h>
 #include <lightnet/context.h>
 #include <lightnet/op_info.h>
+#include <lightnet/optimize.h>
 #include <lightnet/param.h>
 #include <lightnet/tensor_file.h>
 
@@ -305,13 +306,28 @@ static bool is_met(const char *optype)
     return false;
 }
 
+// In place of a target: on `ref`, by no rules.
+#define AS_READ "as read"
+
+static const char *arch_of(const char *target)
+{
+    return strcmp(target, AS_READ) == 0 ? "ref" : target;
+}
+
+static ln_status compile(ln_context *ctx, const char *target)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.stays_as_read = strcmp(target, AS_READ) == 0;
+    return ln_context_compile_with(ctx, arch_of(target), &options);
+}
+
 // Runs twice: a second run must not depend on what the first left behind.
 static ln_status run_model(ln_context *ctx, const char *data, const ln_tensor_file *file,
                            const char *target, double *out_worst)
 {
     meet_types(ctx);
     tolerance allowed = tolerance_of(ctx);
-    LN_TRY(ln_context_compile(ctx, target));
+    LN_TRY(compile(ctx, target));
     meet_types(ctx);
     LN_TRY(ln_context_load(ctx, data));
     for (int i = 0; i < 2; i++) {
@@ -357,7 +373,7 @@ static result run_case(const char *folder, const char *name, const char *target)
     ln_status status = ctx ? ln_tensor_file_open(data, &file) : LN_NO_MEMORY;
     if (status == LN_OK)
         status = ln_context_init(ctx, model);
-    bool is_skipped = status == LN_OK && is_of_another(ctx, target);
+    bool is_skipped = status == LN_OK && is_of_another(ctx, arch_of(target));
     if (status == LN_OK && !is_skipped)
         status = run_model(ctx, data, file, target, &worst);
     ln_context_free(ctx);
@@ -417,7 +433,7 @@ static void run_folder(const char *folder, const char *target)
 static void run_all(const char *folder, const char *target)
 {
     CHECK_OK(ln_arch_init());
-    if (!ln_arch_find(target)) {
+    if (!ln_arch_find(arch_of(target))) {
         ln_arch_cleanup();
         SKIP("the library was built without this arch");
     }
@@ -443,6 +459,16 @@ TEST(ref_gives_what_the_formulas_give)
 TEST(cpu_gives_what_the_formulas_give)
 {
     run_all("formulas", "cpu");
+}
+
+TEST(as_read_it_gives_what_onnx_runtime_gives)
+{
+    run_all("cases", AS_READ);
+}
+
+TEST(as_read_it_gives_what_the_formulas_give)
+{
+    run_all("formulas", AS_READ);
 }
 
 // An operator of an arch that is no variant of an abstract one.
@@ -487,4 +513,5 @@ TEST(no_operator_is_without_a_case)
 
 TEST_LIST(ref_gives_what_onnx_runtime_gives, cpu_gives_what_onnx_runtime_gives,
           ref_gives_what_the_formulas_give, cpu_gives_what_the_formulas_give,
+          as_read_it_gives_what_onnx_runtime_gives, as_read_it_gives_what_the_formulas_give,
           no_operator_is_without_a_case)
