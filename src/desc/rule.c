@@ -44,6 +44,46 @@ static const struct {
 #undef W
 };
 
+static bool sets_param(const ln_rule_op *statement, const char *arg_name)
+{
+    for (size_t i = 0; i < statement->param_count; i++)
+        if (ln_rule_same_word(statement->params[i].arg_name, arg_name))
+            return true;
+    return false;
+}
+
+static bool is_waived_of_type(const char *optype, const char *arg_name)
+{
+    static const struct {
+        const char *optype, *arg_name;
+    } waivers[] = {
+#define V(optype, arg_name, why) {#optype, #arg_name},
+#include "desc/rule_waivers.inc"
+#undef V
+    };
+    for (size_t i = 0; i < sizeof waivers / sizeof waivers[0]; i++)
+        if (ln_rule_same_word(waivers[i].arg_name, arg_name) &&
+            (ln_rule_same_word(waivers[i].optype, "any") ||
+             ln_rule_same_word(waivers[i].optype, optype)))
+            return true;
+    return false;
+}
+
+bool ln_rule_names_param(const ln_rule_op *statement, const char *arg_name)
+{
+    if (is_waived_of_type(statement->optype, arg_name))
+        return true;
+    for (size_t i = 0; i < statement->waiver_count; i++)
+        if (ln_rule_same_word(statement->waivers[i].arg_name, arg_name))
+            return true;
+    return sets_param(statement, arg_name);
+}
+
+bool ln_rule_copies_param(const ln_rule_op *result, size_t index, const char *arg_name)
+{
+    return result->params_from == (int)index && !sets_param(result, arg_name);
+}
+
 const char *ln_rule_tag_name(ln_rule_tag tag)
 {
     return (unsigned)tag < LN_RULE_TAG_COUNT ? tag_names[tag] : "unknown";

@@ -115,6 +115,13 @@ typedef struct ln_rule_param {
     ln_rule_value value;
 } ln_rule_param;
 
+// any(NAME) "why"
+typedef struct ln_rule_waiver {
+    const char *arg_name;
+    const char *why;
+    int line;
+} ln_rule_waiver;
+
 // OUTPUTS = OPTYPE(INPUTS | PARAMETERS)
 typedef struct ln_rule_op {
     const char *optype;
@@ -125,6 +132,9 @@ typedef struct ln_rule_op {
     size_t in_count;
     const ln_rule_param *params;
     size_t param_count;
+    // In a pattern: parameters that may have any value, and why; see ln_rule_names_param.
+    const ln_rule_waiver *waivers;
+    size_t waiver_count;
     // In a result: the statement of the pattern whose parameters are copied; else -1.
     int params_from;
     // In a pattern: it is found from what it makes, which a statement before it reads; else from
@@ -134,6 +144,8 @@ typedef struct ln_rule_op {
     bool is_kept;
     // In a result: all it reads is static by the conditions, so it does not run.
     bool is_static;
+    // In a pattern: its type is a word of the rule's rows, so what it waives need not be there.
+    bool is_of_rows;
     // In a result: `y = x`, written as a `forward`; readers of y shall read x.
     bool is_alias;
     // In a result: an operator for each tensor of the only output `ys...`, for which this name
@@ -251,6 +263,14 @@ bool ln_rule_set_has_stage(const ln_rule_set *set, ln_rule_stage stage);
 
 // Frees a set that was parsed or opened, with all it points to. NULL is fine.
 void ln_rule_set_destroy(ln_rule_set *set);
+
+// Whether a statement of a pattern names the parameter, or waives it, as rule_waivers.inc does for
+// all patterns. One that it does not must have its default, unless the result copies it.
+bool ln_rule_names_param(const ln_rule_op *statement, const char *arg_name);
+
+// Whether a statement of the result copies the parameter from statement `index` of the pattern, if
+// its type has it.
+bool ln_rule_copies_param(const ln_rule_op *result, size_t index, const char *arg_name);
 
 const char *ln_rule_tag_name(ln_rule_tag tag);
 const char *ln_rule_predicate_name(ln_rule_predicate predicate);

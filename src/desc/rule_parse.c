@@ -17,12 +17,14 @@
 // The token, or what it stands for in this row.
 static void substitute(ln_rule_parser *p)
 {
+    p->is_substituted = false;
     for (size_t i = 0; i < p->column_count && p->token.kind == LN_RULE_TOKEN_WORD; i++) {
         if (!ln_rule_same_word(p->token.text, p->columns[i]))
             continue;
         ln_place place = p->token.place;
         p->token = p->row[i];
         p->token.place = place;
+        p->is_substituted = true;
         return;
     }
 }
@@ -149,6 +151,7 @@ ln_status ln_rule_take_known_or_new(ln_rule_parser *p, bool is_value, int *out_n
         return ln_fail_at(token.place, LN_SYNTAX, "'%s' stands for a %s already", token.text,
                           is_value ? "tensor" : "parameter's value");
     if (name >= 0) {
+        p->infos[name].is_used = true;
         *out_name = name;
         return ln_rule_next(p);
     }
@@ -177,6 +180,7 @@ ln_status ln_rule_take_known(ln_rule_parser *p, bool is_value, int *out_name)
         return ln_fail_at(token.place, LN_SYNTAX, "'%s' stands for a %s, not for a %s", token.text,
                           is_value ? "tensor" : "parameter's value",
                           is_value ? "parameter's value" : "tensor");
+    p->infos[name].is_used = true;
     *out_name = name;
     return ln_rule_next(p);
 }
@@ -220,6 +224,19 @@ static ln_status check_new_read(const ln_rule_parser *p, ln_place place)
                 place, LN_SYNTAX,
                 "nobody reads '%s', which the result makes: it would become an output "
                 "of the model",
+                p->names[i]);
+    return LN_OK;
+}
+
+// A parameter that is only named would be lost as if it were not.
+static ln_status check_values_used(const ln_rule_parser *p, ln_place place)
+{
+    for (size_t i = 0; i < p->name_count; i++)
+        if (p->infos[i].is_value && !p->infos[i].is_used)
+            return ln_fail_at(
+                place, LN_SYNTAX,
+                "'%s' is bound to a parameter, and nothing uses it; if the parameter may "
+                "have any value, write any(PARAMETER) \"why\"",
                 p->names[i]);
     return LN_OK;
 }
@@ -291,6 +308,7 @@ static ln_status parse_body(ln_rule_parser *p, ln_place place, ln_rule rule)
     LN_TRY(ln_rule_mark_kept(p, place, &rule));
     LN_TRY(check_all_made(p, place));
     LN_TRY(check_new_read(p, place));
+    LN_TRY(check_values_used(p, place));
     LN_TRY(ln_rule_check_measure(p, place, &rule));
     LN_TRY(keep_rule(p, &rule));
     LN_TRY(grow(p, (void **)&p->rules, p->rule_count, sizeof rule, "rules in a file"));

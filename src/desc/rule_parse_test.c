@@ -26,6 +26,27 @@ static ln_status parse(const char *text, ln_rule_set **out_set)
     return ln_rule_set_parse(text, strlen(text), "f.rules", out_set);
 }
 
+TEST(waivers_are_read_with_their_reasons)
+{
+    ln_rule_set *set;
+    CHECK_OK(parse("rule r [exact]\n"
+                   "  y = f(x | any(a, b) \"no reader\", c=1,\n"
+                   "    any(d) \"none is left\")\n"
+                   "  => y = x\n",
+                   &set));
+    const ln_rule_op *f = &set->rules[0].pattern[0];
+    CHECK_EQ(f->param_count, 1);
+    CHECK_EQ(f->waiver_count, 3);
+    CHECK_STR_EQ(f->waivers[1].arg_name, "b");
+    CHECK_STR_EQ(f->waivers[1].why, "no reader");
+    CHECK_STR_EQ(f->waivers[2].why, "none is left");
+    CHECK_EQ(f->waivers[2].line, 3);
+    CHECK(ln_rule_names_param(f, "a"));
+    CHECK(ln_rule_names_param(f, "c"));
+    CHECK(!ln_rule_names_param(f, "e"));
+    ln_rule_set_destroy(set);
+}
+
 TEST(a_rule_reads_into_tables)
 {
     ln_rule_set *set;
@@ -139,6 +160,17 @@ static const struct {
     ln_status status;
     const char *message;
 } wrong[] = {
+    {"waived without a reason", "rule r [exact] a = f(b | any(p)) => a = b", LN_SYNTAX,
+     "expected why these parameters may have any value, a string, found ')'"},
+    {"waived for an empty reason", "rule r [exact] a = f(b | any(p) \"\") => a = b", LN_SYNTAX,
+     "expected why these parameters may have any value, a string, found \"\""},
+    {"waived nothing", "rule r [exact] a = f(b | any() \"why\") => a = b", LN_SYNTAX,
+     "expected the name of a parameter, found ')'"},
+    {"waived by a result", "rule r [exact] a = f(b) => a = f(b | any(p) \"why\")", LN_SYNTAX,
+     "expected '=', found '('"},
+    {"bound and not used", "rule r [exact] a = f(b | p=v) => a = b", LN_SYNTAX,
+     "'v' is bound to a parameter, and nothing uses it; if the parameter may have any value, write "
+     "any(PARAMETER) \"why\""},
     {"other word", "rul", LN_SYNTAX,
      "f.rules:1:1: expected 'rule', 'lower', 'into', 'after' or 'before', found 'rul'"},
     {"into what", "into it", LN_SYNTAX, "1:6: expected 'core' or 'onnx', found 'it'"},
@@ -391,7 +423,8 @@ TEST(a_file_reads_like_its_text)
     unlink(path);
 }
 
-TEST_LIST(a_rule_reads_into_tables, lower_statements_read_into_tables, rows_are_rules_of_one_text,
+TEST_LIST(waivers_are_read_with_their_reasons, a_rule_reads_into_tables,
+          lower_statements_read_into_tables, rows_are_rules_of_one_text,
           an_operator_that_the_result_reads_from_is_kept,
           a_new_tensor_that_nobody_reads_may_be_absent, an_empty_file_has_no_rules,
           errors_have_a_place_and_a_reason, limits_are_stated, a_file_reads_like_its_text,

@@ -13,6 +13,7 @@ LN_CPPSTART
 
 typedef struct ln_rule_name {
     bool is_value;      // of a parameter; else tensors
+    bool is_used;       // a value that something after its binding asks for
     bool is_list;       // several tensors, or one that may be absent
     bool is_made;       // by a statement of the result
     bool is_read;       // by a statement of the pattern
@@ -25,6 +26,7 @@ typedef struct ln_rule_name {
 typedef struct ln_rule_parser {
     ln_rule_lexer lexer;
     ln_rule_token token; // the next one
+    bool is_substituted; // it stands for another in this row
     ln_document *arena;
 
     ln_rule *rules;

@@ -253,11 +253,44 @@ static ln_status parse_param_value(ln_rule_parser *p, bool is_result, ln_rule_va
     return ln_rule_next(p);
 }
 
+// any(NAME, ...) "why": the next token is `any`, and a bracket follows.
+static ln_status parse_waivers(ln_rule_parser *p, ln_rule_waiver *waivers, ln_rule_op *op)
+{
+    size_t first = op->waiver_count;
+    do {
+        LN_TRY(ln_rule_next(p)); // `any` the first time, then what is before a name
+        if (op->waiver_count == first)
+            LN_TRY(ln_rule_expect_sign(p, '('));
+        LN_TRY(ln_rule_check_room(p, op->waiver_count, LN_RULE_MAX_ARGS,
+                                  "waived parameters of a statement"));
+        ln_rule_waiver *waiver = &waivers[op->waiver_count];
+        waiver->line = p->token.place.line;
+        LN_TRY(ln_rule_take_name(p, "the name of a parameter", &waiver->arg_name));
+        op->waiver_count++;
+    } while (ln_rule_at_sign(p, ','));
+    LN_TRY(ln_rule_expect_sign(p, ')'));
+    if (p->token.kind != LN_RULE_TOKEN_STRING || p->token.text[0] == '\0')
+        return ln_rule_fail_expected(p, "why these parameters may have any value, a string");
+    const char *why;
+    LN_TRY(ln_rule_take_text(p, &why));
+    for (size_t i = first; i < op->waiver_count; i++)
+        waivers[i].why = why;
+    return LN_OK;
+}
+
 static ln_status parse_params(ln_rule_parser *p, bool is_result, ln_rule_op *op)
 {
     ln_rule_param params[LN_RULE_MAX_ARGS];
+    ln_rule_waiver waivers[LN_RULE_MAX_ARGS];
     while (!ln_rule_at_sign(p, ')')) {
         ln_place place = p->token.place;
+        if (!is_result && ln_rule_at_word(p, "any") && ln_rule_is_before_bracket(p)) {
+            LN_TRY(parse_waivers(p, waivers, op));
+            if (!ln_rule_at_sign(p, ','))
+                break;
+            LN_TRY(ln_rule_next(p));
+            continue;
+        }
         LN_TRY(
             ln_rule_check_room(p, op->param_count, LN_RULE_MAX_ARGS, "parameters of a statement"));
         ln_rule_param *param = &params[op->param_count];
@@ -278,6 +311,7 @@ static ln_status parse_params(ln_rule_parser *p, bool is_result, ln_rule_op *op)
         LN_TRY(ln_rule_next(p));
     }
     KEEP(p, params, op->param_count, op->params);
+    KEEP(p, waivers, op->waiver_count, op->waivers);
     return LN_OK;
 }
 
@@ -318,6 +352,7 @@ static ln_status check_not_from_itself(const ln_rule_parser *p, ln_place place,
 // OPTYPE(INPUTS | PARAMETERS), after `=`.
 static ln_status parse_operator(ln_rule_parser *p, bool is_result, ln_rule_op *op)
 {
+    op->is_of_rows = p->is_substituted;
     LN_TRY(ln_rule_take_name(p, "an operator type", &op->optype));
     LN_TRY(ln_rule_expect_sign(p, '('));
     LN_TRY(parse_ins(p, is_result, op));

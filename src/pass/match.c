@@ -264,6 +264,37 @@ static bool match_params(ln_match *match, size_t index, const ln_op_arg *op_arg)
     return true;
 }
 
+// Whether the result copies the parameter to an operator whose type has it.
+static bool is_copied(const ln_rule *rule, size_t index, const char *arg_name)
+{
+    for (size_t i = 0; i < rule->result_count; i++) {
+        const ln_op *proto = ln_rule_copies_param(&rule->result[i], index, arg_name)
+                                 ? ln_op_find(rule->result[i].optype)
+                                 : NULL;
+        if (proto && ln_op_param_type(proto->op_arg, arg_name) != LN_PARAM_INVALID)
+            return true;
+    }
+    return false;
+}
+
+// What the pattern neither names nor waives, and the result does not copy, would be lost: it has
+// its default. An operator has few parameters that are given.
+static bool has_defaults(const ln_match *match, size_t index, const ln_op_arg *op_arg)
+{
+    const ln_rule_op *statement = &match->rule->pattern[index];
+    for (const ln_list *l = op_arg->params; l; l = l->next) {
+        const ln_param_entry *entry = l->data;
+        if (ln_rule_names_param(statement, entry->arg_name))
+            continue;
+        ln_param_entry version;
+        const ln_param_entry *usual = ln_op_param_default(op_arg, entry->arg_name, &version);
+        if ((!usual || !ln_param_entries_equal(usual, entry)) &&
+            !is_copied(match->rule, index, entry->arg_name))
+            return false;
+    }
+    return true;
+}
+
 // ---- Operators ----
 
 // A bound tensor among the arguments; NULL if there is none.
@@ -332,7 +363,8 @@ static bool match_statement(const ln_context *ctx, ln_match *match, size_t index
         return false;
     match->ops[index] = op;
     return match_outs(match, statement, op->op_arg, c) && !ln_match_reads_output(ctx, match, op) &&
-           match_ins(match, statement, op, c) && match_params(match, index, op->op_arg);
+           match_ins(match, statement, op, c) && match_params(match, index, op->op_arg) &&
+           has_defaults(match, index, op->op_arg);
 }
 
 // ---- The whole ----

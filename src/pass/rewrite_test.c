@@ -170,10 +170,11 @@ TEST(parameters_are_copied_and_overridden)
     check_rewrite("copied",
                   LINES("in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y"),
                   CONV_RELU, "in()->x; const()->w; convolve(x,w|k=5,act=relu)->y; ");
-    check_rewrite(
-        "overridden", LINES("in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y"),
-        "rule r [exact] r = relu(c) c = convolve(x, w) => r = convolve(x, w | k=1, params(c))",
-        "in()->x; const()->w; convolve(x,w|k=1)->y; ");
+    check_rewrite("overridden",
+                  LINES("in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y"),
+                  "rule r [exact] r = relu(c) c = convolve(x, w | any(k) \"it is 1 anyway\") "
+                  "=> r = convolve(x, w | k=1, params(c))",
+                  "in()->x; const()->w; convolve(x,w|k=1)->y; ");
     check_rewrite("the same value twice",
                   LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=2"),
                   "rule r [exact] y = bn(a, w | e=v) a = bn(x, w | e=v) => y = bn(x, w | e=v)",
@@ -182,6 +183,40 @@ TEST(parameters_are_copied_and_overridden)
                   LINES("in -> x", "const -> w", "bn x w -> a | e=2", "bn a w -> y | e=3"),
                   "rule r [exact] y = bn(a, w | e=v) a = bn(x, w | e=v) => y = bn(x, w | e=v)",
                   "in()->x; const()->w; bn(x,w|e=2)->a; bn(a,w|e=3)->y; ");
+}
+
+// bn copies e, convolve has no parameter e.
+TEST(a_parameter_that_a_pattern_does_not_name_has_its_default)
+{
+    check_rewrite("another value",
+                  LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = bn(x, w)",
+                  "in()->x; const()->w; bn(x,w|e=2)->b; relu(b)->y; ");
+    check_rewrite("none", LINES("in -> x", "const -> w", "bn x w -> b", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = bn(x, w)",
+                  "in()->x; const()->w; bn(x,w)->y; ");
+    check_rewrite("the default",
+                  LINES("in -> x", "const -> w", "bn x w -> b | e=0.5", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = bn(x, w)",
+                  "in()->x; const()->w; bn(x,w)->y; ");
+    check_rewrite("copied", LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = bn(x, w | params(b))",
+                  "in()->x; const()->w; bn(x,w|e=2)->y; ");
+    check_rewrite("copied, and set without a look at it",
+                  LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = bn(x, w | params(b), e=3)",
+                  "in()->x; const()->w; bn(x,w|e=2)->b; relu(b)->y; ");
+    check_rewrite("copied to a type that lacks it",
+                  LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w) => r = convolve(x, w | params(b))",
+                  "in()->x; const()->w; bn(x,w|e=2)->b; relu(b)->y; ");
+    check_rewrite("of an operator that stays",
+                  LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y", "neg y -> z"),
+                  "rule r [exact] y = relu(b) b = bn(x, w) => y = b",
+                  "in()->x; const()->w; bn(x,w|e=2)->b; relu(b)->y; neg(y)->z; ");
+    check_rewrite("waived", LINES("in -> x", "const -> w", "bn x w -> b | e=2", "relu b -> y"),
+                  "rule r [exact] r = relu(b) b = bn(x, w | any(e) \"for a test\") => r = bn(x, w)",
+                  "in()->x; const()->w; bn(x,w)->y; ");
 }
 
 // ---- What rules leave ----
@@ -551,7 +586,7 @@ TEST(parameters_are_computed)
                   "in()->x; const()->w; bn(x,w|e=8)->y; ");
     check_rewrite(
         "facts about tensors", LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
-        "rule r [exact] y = relu(a) a = bn(x, w)\n"
+        "rule r [exact] y = relu(a) a = bn(x, w | any(e) \"it is computed\")\n"
         "  => y = bn(x, w | e=sum(dims(x)) + dim(x, 1) * rank(x) + size(x) + dims(x)[0])\n",
         "in()->x; const()->w; bn(x,w|e=19)->y; ");
     check_rewrite(
@@ -640,6 +675,8 @@ static const struct {
      "add always has an input 'b'"},
     {"input twice", "rule r [exact] b = add(a, a=x) a = neg(x) => b = neg(x)",
      "input 'a' of add is there twice"},
+    {"waived parameter", "rule r [exact] b = neg(a | any(p) \"why\") a = neg(x) => b = neg(x)",
+     "neg has no parameter 'p'"},
     {"parameter", "rule r [exact] b = neg(a | p=1) a = neg(x) => b = neg(x)",
      "neg has no parameter 'p'"},
     {"its type", "rule r [exact] b = convolve(a, w | k=\"3\") a = neg(x) => b = neg(x)",
@@ -834,15 +871,15 @@ static const struct {
 } takers[] = {
     {"no k of 7",
      {"in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=7)",
+     "rule r [rounds] y = relu(c) c = convolve(x, w | any(k) \"it is set\") => y = convolve(x, w | k=7)",
      "in()->x; const()->w; convolve(x,w|k=5)->c; relu(c)->y; "},
     {"any other k",
      {"in -> x", "const -> w", "convolve x w -> c | k=5", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=6)",
+     "rule r [rounds] y = relu(c) c = convolve(x, w | any(k) \"it is set\") => y = convolve(x, w | k=6)",
      "in()->x; const()->w; convolve(x,w|k=6)->y; "},
     {"k of 7 was not taken before",
      {"in -> x", "const -> w", "convolve x w -> c | k=7", "relu c -> y", NULL},
-     "rule r [rounds] y = relu(c) c = convolve(x, w) => y = convolve(x, w | k=7)",
+     "rule r [rounds] y = relu(c) c = convolve(x, w | any(k) \"it is set\") => y = convolve(x, w | k=7)",
      "in()->x; const()->w; convolve(x,w|k=7)->y; "},
     {"a type that the arch lacks",
      {"in -> x", "relu x -> a", "relu a -> y", NULL},
@@ -850,12 +887,12 @@ static const struct {
      "in()->x; relu(x)->a; relu(a)->y; "},
     {"after another operator of the result",
      {"in -> x", "const -> w", "relu x -> a", "convolve a w -> b | k=5", "relu b -> y", NULL},
-     "rule r [rounds] y = relu(b) b = convolve(a, w) a = relu(x)\n"
+     "rule r [rounds] y = relu(b) b = convolve(a, w | any(k) \"it is set\") a = relu(x)\n"
      "  => n = relu(x) y = convolve(n, w | k=7)",
      "in()->x; const()->w; relu(x)->a; convolve(a,w|k=5)->b; relu(b)->y; "},
     {"what runs while loading counts nothing",
      {"in -> x", "const -> w", "relu x -> a", "convolve a w -> b | k=5", "relu b -> y", NULL},
-     "rule r [rounds] y = relu(b) b = convolve(a, w) a = relu(x) where static(w)\n"
+     "rule r [rounds] y = relu(b) b = convolve(a, w | any(k) \"lost\") a = relu(x) where static(w)\n"
      "  => n = foldw(w, w) y = convolve(x, n)",
      "in()->x; const()->w; foldw(w,w)->y_n; convolve(x,y_n)->y; "},
 };
@@ -1193,6 +1230,7 @@ TEST_LIST(a_pattern_is_matched_in_the_data_flow_not_in_the_list, a_rule_needs_it
           an_output_needed_elsewhere_blocks_a_rule, a_name_stands_for_one_tensor,
           variadic_inputs_are_counted_from_one, a_rule_that_saves_no_run_does_not_fire,
           an_absent_parameter_counts_as_its_default, parameters_are_copied_and_overridden,
+          a_parameter_that_a_pattern_does_not_name_has_its_default,
           new_operators_come_after_what_they_read_and_before_their_readers,
           names_of_the_model_stay_and_new_ones_are_free,
           an_operator_that_the_result_reads_from_stays,

@@ -253,6 +253,46 @@ static ln_status check_params(const checker *c, ln_param_type types[LN_RULE_MAX_
     return LN_OK;
 }
 
+static bool is_copied(const checker *c, size_t index, const char *arg_name)
+{
+    for (size_t i = 0; i < c->rule->result_count; i++) {
+        const ln_op *proto = ln_rule_copies_param(&c->rule->result[i], index, arg_name)
+                                 ? ln_op_find(c->rule->result[i].optype)
+                                 : NULL;
+        if (proto && ln_op_param_type(proto->op_arg, arg_name) != LN_PARAM_INVALID)
+            return true;
+    }
+    return false;
+}
+
+// any(NAME): the type has it, and the pattern does not name it besides. Rows may be of types that
+// lack it, or of parameters of which each row names one.
+static ln_status check_waivers(const checker *c)
+{
+    for (size_t i = 0; i < c->statement->waiver_count && !c->statement->is_of_rows; i++) {
+        const char *arg_name = c->statement->waivers[i].arg_name;
+        if (ln_op_param_type(c->op_arg, arg_name) == LN_PARAM_INVALID)
+            return LN_FAIL(LN_INVALID, "%s has no parameter '%s'", c->op_arg->optype, arg_name);
+    }
+    return LN_OK;
+}
+
+// What every operator of the type has, and no default could be of, a pattern names, copies or
+// waives.
+static ln_status check_params_named(const checker *c)
+{
+    const ln_param_info *info = c->op_arg->info ? c->op_arg->info->params : NULL;
+    for (; info && info->arg_name; info++)
+        if (info->is_required && !info->default_entry &&
+            !ln_rule_names_param(c->statement, info->arg_name) &&
+            !is_copied(c, (size_t)(c->statement - c->rule->pattern), info->arg_name))
+            return LN_FAIL(
+                LN_INVALID,
+                "%s always has a parameter '%s': name it, copy it, or write any(%s) \"why\"",
+                c->op_arg->optype, info->arg_name, info->arg_name);
+    return LN_OK;
+}
+
 // params(c): what the matched type and the new type both have is of one type.
 static ln_status check_copied(const checker *c)
 {
@@ -287,6 +327,16 @@ static ln_status check_statements(checker *c, const ln_rule_op *statements, size
     for (size_t i = 0; i < count; i++) {
         c->statement = &statements[i];
         if (check_statement(c, types) != LN_OK)
+            return fail_here(c);
+    }
+    return LN_OK;
+}
+
+static ln_status check_pattern_params(checker *c)
+{
+    for (size_t i = 0; i < c->rule->pattern_count; i++) {
+        c->statement = &c->rule->pattern[i];
+        if (find_type(c) != LN_OK || check_waivers(c) != LN_OK || check_params_named(c) != LN_OK)
             return fail_here(c);
     }
     return LN_OK;
@@ -361,9 +411,9 @@ ln_status ln_rule_check(const ln_rule_set *set, const ln_rule *rule)
     LN_TRY(check_statements(&c, rule->result, rule->result_count, types));
     LN_TRY(check_measure(&c));
     c.statement = &rule->pattern[0];
-    return check_conditions(rule->conditions, rule->condition_count, types) == LN_OK
-               ? LN_OK
-               : fail_here(&c);
+    if (check_conditions(rule->conditions, rule->condition_count, types) != LN_OK)
+        return fail_here(&c);
+    return check_pattern_params(&c);
 }
 
 ln_status ln_rule_set_check(const ln_rule_set *set)

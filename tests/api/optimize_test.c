@@ -300,7 +300,8 @@ static const char *write_rules(const char *text)
 TEST(rules_of_a_file_come_first)
 {
     CHECK_OK(ln_arch_init());
-    const char *path = write_rules("rule range_relu [exact]\n  y = act(b)\n  b = rearange(a)\n"
+    const char *path = write_rules("rule range_relu [exact]\n  y = act(b | any(act) \"lost\")\n"
+                                   "  b = rearange(a | any(start, stop, step) \"lost\")\n"
                                    "  => y = act(a | act=\"sigmoid\")\n"
                                    "lower act => act_ref\n");
     ln_optimize_options options = ln_optimize_options_default();
@@ -351,7 +352,7 @@ TEST(a_refused_rewrite_is_told_and_the_model_stays)
 {
     CHECK_OK(ln_arch_init());
     const char *path = write_rules("rule swapped [exact]\n  y = relu(c)\n"
-                                   "  c = batchnorm(n, s, o, m, v)\n"
+                                   "  c = batchnorm(n, s, o, m, v | any(epsilon) \"lost\")\n"
                                    "  => y = conv2d(s, n, o)\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;
@@ -611,7 +612,8 @@ TEST(tuning_needs_no_reader)
 TEST(out_of_memory_leaks_nothing)
 {
     CHECK_OK(ln_arch_init());
-    const char *path = write_rules("rule range_relu [exact]\n  y = act(b)\n  b = rearange(a)\n"
+    const char *path = write_rules("rule range_relu [exact]\n  y = act(b | any(act) \"lost\")\n"
+                                   "  b = rearange(a | any(start, stop, step) \"lost\")\n"
                                    "  => y = act(a | act=\"sigmoid\")\n");
     ln_optimize_options options = ln_optimize_options_default();
     options.rule_files = &path;

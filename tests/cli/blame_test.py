@@ -40,7 +40,7 @@ rule lost_relu [exact]
 """,
     "other_op": """
 rule other_op [exact]
-  y = lrelu(p)
+  y = lrelu(p | any(negslope) "wrong on purpose")
   p = maxpool2d(s)
   => y = avgpool2d(s | params(p))
 """,
@@ -53,7 +53,7 @@ rule wrong_order [exact]
     "wrong_parameter": """
 rule wrong_parameter [exact]
   r = relu(c)
-  c = conv2d(x, w, b | act="none")
+  c = conv2d(x, w, b | act="none", any(padding) "wrong on purpose")
   => r = conv2d(x, w, b | params(c), act="relu", padding=[0, 2, 0, 2])
 """,
 }
