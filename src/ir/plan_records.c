@@ -210,6 +210,8 @@ static bool stands_for(const ln_tensor_list_entry *listed, const ln_arg_info *in
 static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place, uint32_t in,
                        uint32_t out)
 {
+    if (r->entries[in]->is_open || r->entries[out]->is_open) // it has no memory in the plan
+        return;
     if (ln_entry_is_in_place(r->entries[in]) || ln_entry_is_in_place(r->entries[out]))
         return;
     ln_share choice = {.step = (uint32_t)r->plan.step_count - 1, .inner = out, .outer = in};
