@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of a comparison: a model as it is read, and the same model rewritten.
+//
+// The model as read is computed on `ref`, operator by operator, without a rewrite, each tensor in
+// memory of its own. How far another side may be from it is measured, not set: the model as read
+// runs again with every number moved by a few units of its last place (stochastic arithmetic,
+// Vignes 1993), and what that does to an output bounds what other roundings may do. Numbers that
+// do not move are compared exactly: integers, and all else if every rewrite is tagged `exact`.
+
+#ifndef LN_TESTS_DIFFERENTIAL_SIDES_H
+#define LN_TESTS_DIFFERENTIAL_SIDES_H
+
+#include <stdbool.h>
+
+#include <lightnet/lightnet.h>
+#include <lightnet/optimize.h>
+
+#define SIDE_OUTPUTS 32
+#define SIDE_RULES   96
+
+typedef struct side_output {
+    char name[64];
+    tl_dtype dtype;
+    int ndim, dims[TL_MAXDIM];
+    size_t count, byte_count;
+    char *data;
+    double *slack; // of the model as read: what other roundings may change; NULL: not measured yet
+} side_output;
+
+typedef struct side_result {
+    ln_status status;
+    const char *stage; // what failed: "read", "compile", "load", "run", ...
+    char message[400];
+    side_output outputs[SIDE_OUTPUTS];
+    int output_count;
+    bool is_exact; // every rewrite was tagged `exact`
+    char rules[SIDE_RULES][48];
+    int rule_count;
+} side_result;
+
+typedef enum side_way {
+    WAY_CONTEXT,  // run twice: the second run must give the same bits
+    WAY_SESSION,  // of a program
+    WAY_COMPILED, // written as a compiled model, and read again
+} side_way;
+
+typedef struct side_options {
+    const char *target;
+    side_way way;
+    bool uses_winograd, keeps_halves;
+    size_t threads; // 0: one
+} side_options;
+
+// A model as read, with its results; kept for the measurement.
+typedef struct as_read as_read;
+
+// *out_result is borrowed from the returned value. NULL when memory is gone.
+as_read *as_read_create(const char *text, const side_result **out_result);
+void as_read_destroy(as_read *a);
+
+// The same model on another side. The caller gives the result back.
+void side_run(const char *text, const side_options *options, side_result *out);
+
+// The model with dynamic dimensions, reshaped to those of the inputs of `a`, with their values.
+void side_run_dynamic(const char *text, const as_read *a, const char *target, side_result *out);
+void side_result_free(side_result *result);
+
+// Whether `got` is what the model as read gives; else `message` says where it is not. `is_exact`:
+// bit by bit. `is_in_floats`: a side that sums in TL_FLOAT, where sums may become infinite.
+bool side_agrees(as_read *a, const side_result *got, bool is_exact, bool is_in_floats,
+                 char *message, size_t len);
+
+#endif
