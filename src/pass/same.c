@@ -224,7 +224,12 @@ static bool can_go(const ln_context *ctx, const ln_op *op, const ln_op *kept, bo
     if (!have_equal_arrays(op, kept))
         return false;
     LN_LIST_FOREACH (out, op->op_arg->tensors_out) {
-        if (!stand_in(ctx, kept, out))
+        const char *stays = stand_in(ctx, kept, out);
+        if (!stays)
+            return false;
+        // An output that nothing reads would be none once the readers of its equal read it.
+        ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, stays);
+        if (!ln_op_is_scratch(op->op_arg, out->arg_name) && !ln_dfg_next_reader(&readers))
             return false;
         *out_is_output = *out_is_output || (!ln_op_is_scratch(op->op_arg, out->arg_name) &&
                                             is_model_output(ctx, out->name));
