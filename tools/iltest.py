@@ -9,18 +9,27 @@
     //                                     the first other line; --update writes it anew
     // prints: LINE                        the command's standard output, one line each, from the first
     // fails: TEXT                         the command fails with this in its message
-    // same-result: rtol 1e-5 [atol 1e-6]  the model computes the same before and after, on arch
-    //                                     `ref`, with the same random inputs; 0 means the same bits
+    // same-result: rtol 1e-5 [atol 1e-6]  the model computes on arch `ref` what it computes as it was
+    //                                     read (--rules=none), with three random inputs: the same
+    //                                     bits if all rules that fired are `exact`, else so near;
+    //                                     with --target=cpu in the `run` line also on `cpu` what
+    //                                     it computes there without these passes
     // result: y rtol 1e-5 = 1, 2.5, ...   the elements of output `y`, on archs `ref` and `cpu`, with all
     //                                     rules and these inputs: computed by others, as numpy
 
 --rewrites leaves `same-result` and `result` out: for builds that are slow, and in which numbers are the same.
+
+What `same-result` says of a model holds of its variants as well: with all dimensions equal, and then
+with one tensor in place of inputs of one shape and type; of doubles; and with every tensor read once
+more, so that most rules must not match. --variants=N runs these alone, and fails if there were fewer
+than N: a variant that cannot be run as it was read is none.
 
 `*` in an expectation stands for any text. Blanks do not matter. A statement ends with `;`. The name
 of an operator (`conv1: conv2d(...)`) counts only if the expectation has one.
 """
 import argparse
 import array
+import concurrent.futures
 import math
 import pathlib
 import random
@@ -118,8 +127,8 @@ def passes_of(run):
 
 # ---- The same result before and after ----
 
-def write_inputs(model, folder):
-    """Random data for each `input` of the model; the seed is the input's name."""
+def write_inputs(model, folder, seed=""):
+    """Random data for each `input` of the model; the seed is the input's name, and `seed`."""
     arguments = []
     for statement in statements(model.read_text()):
         found = INPUT.match(statement)
@@ -128,12 +137,12 @@ def write_inputs(model, folder):
         name, params = found.groups()
         dtype = re.search(r"dtype=\"?(\w+)", params).group(1)
         dims = [int(d) for d in re.search(r"dims=\[([^\]]*)\]", params).group(1).split(",")]
-        generator = random.Random(name)
+        generator = random.Random(name + seed)
         is_float = SIZES[dtype] in "fd"
         data = array.array(SIZES[dtype], [
             generator.uniform(-1, 1) if is_float else generator.randrange(0, 100)
             for _ in range(math.prod(dims))])
-        file = folder / f"{name}.raw"
+        file = folder / f"{name}{seed}.raw"
         file.write_bytes(data.tobytes())
         arguments += ["-i", f"{name}={file}"]
     return arguments
@@ -153,27 +162,38 @@ def read_npy(path):
     return descr, shape.replace(" ", ""), values
 
 
-def results(lightnet, model, passes, inputs, folder, name):
-    lowered, outdir = folder / f"{name}.json", folder / name
+def lower(lightnet, model, passes, lowered, target="ref"):
+    """The model after these passes; returns what was said on standard error."""
+    arguments = [lightnet, "opt", "--verbose", f"--passes={passes}", f"--target={target}", "-o", str(lowered),
+                 str(model)]
+    code, _, errors = call(arguments)
+    if code != 0:
+        raise Failure(f"{' '.join(arguments)}: exit {code}: {errors.strip()}")
+    return errors
+
+
+def results(lightnet, model, inputs, outdir, *options, target="ref"):
     outdir.mkdir()
-    call_well([lightnet, "opt", f"--passes={passes}", "--target=ref", "-o", str(lowered), str(model)])
-    call_well([lightnet, "run", "--target=ref", "-o", str(outdir), *inputs, str(lowered)])
+    call_well([lightnet, "run", f"--target={target}", *options, "-o", str(outdir), *inputs, str(model)])
     return {p.name: read_npy(p) for p in sorted(outdir.glob("*.npy"))}
+
+
+def are_exact(errors):
+    """Whether every rewrite that fired keeps the bits. What has no tag is no rule: equal operators
+    that are merged keep them, layouts do not."""
+    for name, tag in re.findall(r"firing \d+: (?!expand)\w+: (\w+)(?: \[(\w+)\])? at ", errors):
+        if tag != "exact" and name not in ("computed_before", "dead"):
+            return False
+    return True
 
 
 def is_near(a, b, rtol, atol):
     return a == b or (a != a and b != b) or abs(a - b) <= atol + rtol * max(abs(a), abs(b))
 
 
-def check_same_result(lightnet, model, run, tolerances, folder):
-    words = tolerances.split()
-    if len(words) % 2 or words[0::2] not in (["rtol"], ["rtol", "atol"]):
-        raise Failure(f"`same-result: {tolerances}`: expected `rtol NUMBER [atol NUMBER]`")
-    rtol = float(words[1])
-    inputs = write_inputs(model, folder)
-    before = results(lightnet, model, "expand", inputs, folder, "before")
-    after = results(lightnet, model, passes_of(run) + ",expand", inputs, folder, "after")
-    if before.keys() != after.keys():
+def compare(before, after, rtol, atol):
+    # Constants that nothing reads any more are outputs of a text without `output`.
+    if not before.keys() <= after.keys():
         raise Failure(f"outputs were {', '.join(before)} and are {', '.join(after)}")
     if not before:
         raise Failure("the model has no outputs to compare")
@@ -182,10 +202,127 @@ def check_same_result(lightnet, model, run, tolerances, folder):
             raise Failure(f"{name} was {descr} ({shape}) and is {after[name][0]} ({after[name][1]})")
         # Beside the relative tolerance, cancellation may leave its share of the largest value.
         largest = max((abs(v) for v in values if math.isfinite(v)), default=0)
-        atol = float(words[3]) if len(words) > 2 else rtol * largest
+        allowed = rtol * largest if atol is None else atol
         for i, (a, b) in enumerate(zip(values, after[name][2])):
-            if not is_near(a, b, rtol, atol):
+            if not is_near(a, b, rtol, allowed):
                 raise Failure(f"{name}[{i}] was {a!r} and is {b!r}")
+
+
+def check_model(lightnet, model, passes, tolerances, folder, seeds):
+    """False if the model cannot be run as it was read."""
+    rtol = None
+    for seed in seeds:
+        inputs = write_inputs(model, folder, seed)
+        try:
+            expected = results(lightnet, model, inputs, folder / f"before{seed}", "--rules=none")
+        except Failure:
+            return False
+        if rtol is None:
+            lowered = folder / "after.json"
+            errors = lower(lightnet, model, passes + ",expand", lowered)
+            exact = are_exact(errors)
+            rtol, atol = (0, 0) if exact else tolerances
+        try:
+            compare(expected, results(lightnet, lowered, inputs, folder / f"after{seed}"), rtol, atol)
+        except Failure as failure:
+            tags = "all rules that fired are tagged exact" if exact else "as `same-result` says"
+            raise Failure(f"{model.name}, seed '{seed}', {tags}: {failure}")
+    return True
+
+
+def check_cpu(lightnet, model, passes, tolerances, folder):
+    """What rules of arch `cpu` make of its operators is held against these operators."""
+    before, after = folder / "before_cpu.json", folder / "after_cpu.json"
+    lower(lightnet, model, "core,expand", before, "cpu")
+    exact = are_exact(lower(lightnet, model, passes + ",expand", after, "cpu"))
+    for seed in ("", "2", "3"):
+        inputs = write_inputs(model, folder, seed)
+        try:
+            compare(results(lightnet, before, inputs, folder / f"before_cpu{seed}", target="cpu"),
+                    results(lightnet, after, inputs, folder / f"after_cpu{seed}", target="cpu"),
+                    *((0, 0) if exact else tolerances))
+        except Failure as failure:
+            tags = "all rules that fired are tagged exact" if exact else "as `same-result` says"
+            raise Failure(f"{model.name} on cpu, seed '{seed}', {tags}: {failure}")
+
+
+def equal_dimensions(text, size):
+    """All dimensions but 1 become `size`."""
+    def replace(match):
+        return "dims=[" + ", ".join(d if int(d) == 1 else str(size)
+                                    for d in re.findall(r"\d+", match.group(1))) + "]"
+    return re.sub(r"dims=\[([\d, ]*)\]", replace, text)
+
+
+def one_tensor(text):
+    """The first of the inputs of one shape and type is in place of the others; None if there are none."""
+    firsts, others = {}, {}
+    for statement in re.findall(r"^input\([^;]*;", text, re.M):
+        name, params = INPUT.match(statement.strip()).groups()
+        key = re.sub(r"\s", "", params)
+        if key in firsts:
+            others[name] = firsts[key]
+            text = text.replace(statement, "", 1)
+        firsts.setdefault(key, name)
+    for name, first in others.items():
+        text = re.sub(rf"=(\s*){name}\b(?=[^;]*;)", rf"=\g<1>{first}", text)
+    return text if others else None
+
+
+def read_once_more(text):
+    """What operators make is read by one operator more each, and so an output."""
+    made = []
+    for statement in statements(text):
+        parts = NAMED.sub("", statement).split("|")
+        if len(parts) == 3 and not re.match(r"input|create|output", parts[0]):
+            made += re.findall(r"=(\w+)", parts[1])
+    return text + "".join(f"\nelew(src1={name} | dst={name}_more | elew_op=TL_MAX);" for name in made)
+
+
+def is_right(lightnet, model, text, words, passes, tolerances, folder):
+    """False if the variant cannot be run as it was read; fails if it becomes another model."""
+    inner = folder / words
+    inner.mkdir()
+    path = inner / f"{model.stem}_{words}.net"
+    path.write_text(text)
+    try:
+        return check_model(lightnet, path, passes, tolerances, inner, [""])
+    except Failure as failure:
+        raise Failure(f"{failure}\n{text}")
+
+
+def check_variants(lightnet, model, passes, tolerances, folder):
+    """Returns how many were tried."""
+    text = "\n".join(line for line in model.read_text().splitlines() if not line.startswith("//"))
+    def is_tried(variant, words):
+        return is_right(lightnet, model, variant, words, passes, tolerances, folder)
+    count = is_tried(read_once_more(text), "more")
+    if "TL_FLOAT," in text:
+        count += is_tried(text.replace("TL_FLOAT,", "TL_DOUBLE,"), "double")
+    for size in (4, 2, 3, 6, 8):
+        equal = equal_dimensions(text, size)
+        one = one_tensor(equal)
+        if equal != text and is_tried(equal, f"equal_{size}"):
+            return count + 1 + (one is not None and is_tried(one, f"one_{size}"))
+        if equal == text:
+            return count + (one is not None and is_tried(one, f"one_{size}"))
+    return count
+
+
+def check_same_result(lightnet, model, run, words, folder, with_variants):
+    """Returns how many variants were tried, which are all that is."""
+    words = words.split()
+    if len(words) % 2 or words[0::2] not in (["rtol"], ["rtol", "atol"]):
+        raise Failure(f"`same-result: {' '.join(words)}`: expected `rtol NUMBER [atol NUMBER]`")
+    tolerances = float(words[1]), float(words[3]) if len(words) > 2 else None
+    passes = passes_of(run)
+    if with_variants:
+        return check_variants(lightnet, model, passes, tolerances, folder)
+    if not check_model(lightnet, model, passes, tolerances, folder, ["", "2", "3"]):
+        raise Failure("the model cannot be run as it was read")
+    if "--target=cpu" in run:
+        check_cpu(lightnet, model, passes, tolerances, folder)
+    return 0
 
 
 # ---- Stored results ----
@@ -266,9 +403,29 @@ def run_test(lightnet, path, update, rewrites_only, folder):
         update_exact(path, output)
     for kind, rest, _ in directives:
         if kind == "same-result" and not rewrites_only:
-            check_same_result(lightnet, path, run, rest, folder)
+            check_same_result(lightnet, path, run, rest, folder, False)
         if kind == "result" and not rewrites_only:
             check_result(lightnet, path, rest, folder)
+
+
+def run_variants(lightnet, path, folder):
+    directives, _ = read_test(path)
+    run = next(rest for kind, rest, _ in directives if kind == "run")
+    return sum(check_same_result(lightnet, path, run, rest, folder, True)
+               for kind, rest, _ in directives if kind == "same-result")
+
+
+def run_file(options, path):
+    """Whether it passed, how many variants were tried, and what to say."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            if options.variants:
+                count = run_variants(options.lightnet, path, pathlib.Path(folder))
+                return True, count, f"passed: {path}: {count} variants"
+            run_test(options.lightnet, path, options.update, options.rewrites, pathlib.Path(folder))
+        return True, 0, f"passed: {path}"
+    except (Failure, OSError, subprocess.TimeoutExpired) as failure:
+        return False, 0, f"FAILED: {path}: {failure}"
 
 
 def main():
@@ -277,20 +434,17 @@ def main():
     parser.add_argument("--lightnet", required=True, help="the command to test")
     parser.add_argument("--update", action="store_true", help="write the `// exact:` parts anew")
     parser.add_argument("--rewrites", action="store_true", help="do not run the models")
+    parser.add_argument("--variants", type=int, default=0, help="run the variants, at least so many")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    failed = 0
-    for path in options.files:
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                run_test(options.lightnet, path, options.update, options.rewrites,
-                         pathlib.Path(folder))
-            print(f"passed: {path}")
-        except (Failure, OSError, subprocess.TimeoutExpired) as failure:
-            failed += 1
-            print(f"FAILED: {path}: {failure}")
-    print(f"{len(options.files) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    failed = variant_count = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for passed, count, words in pool.map(lambda path: run_file(options, path), options.files):
+            failed += not passed
+            variant_count += count
+            print(words, flush=True)
+    print(f"{len(options.files) - failed} passed, {failed} failed, {variant_count} variants")
+    return 1 if failed or variant_count < options.variants else 0
 
 
 if __name__ == "__main__":
