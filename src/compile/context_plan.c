@@ -125,6 +125,8 @@ static ln_status plan_memory(ln_context *ctx, ln_plan_reuse reuse)
         status = ln_plan_mark_load(ctx, r);
     if (status == LN_OK)
         status = ln_plan_records_layout(r, is_sharing);
+    if (status == LN_OK && ctx->envelope)
+        ln_envelope_leave_parts(r);
     if (status == LN_OK && ctx->constants)
         status = ln_constants_pin(ctx->constants, ctx, r);
     if (status == LN_OK)

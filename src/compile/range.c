@@ -420,6 +420,15 @@ void ln_envelope_apply(const struct ln_envelope *envelope, ln_plan_records *r)
     }
 }
 
+void ln_envelope_leave_parts(ln_plan_records *r)
+{
+    for (size_t k = 0; k < r->choice_count; k++) {
+        const ln_share *c = &r->choices[k];
+        if (c->kind != LN_SHARE_OVER && r->owners[c->inner] == c->outer)
+            r->values[c->inner].byte_count = tl_tensor_size(r->entries[c->inner]->tensor);
+    }
+}
+
 void ln_range_apply(const ln_range *range, ln_context *instance)
 {
     symbol_values values;

@@ -42,4 +42,8 @@ const size_t *ln_range_workspace(const ln_range *range);
 // Gives tensors of the workspace the bytes of the envelope.
 void ln_envelope_apply(const struct ln_envelope *envelope, ln_plan_records *records);
 
+// After the layout: what has become a part of a whole has its own bytes again, since the next part
+// begins where they end.
+void ln_envelope_leave_parts(ln_plan_records *records);
+
 #endif
