@@ -435,14 +435,17 @@ TEST(windows_have_the_paddings_of_each_remainder)
 
 #define TOKENS "input(| dst=x | dtype=TL_FLOAT, dims=[$b, $n, 8], names=[\"b\", \"n\", \"\"]);\n"
 
+// clang-format off
+
 // `s` is the shape of x, `i0` to `i8` are numbers.
-#define SHAPE                                                                                      \
-    NUMBERS_OF("i0", "1", "0")                                                                     \
-    NUMBERS_OF("i1", "1", "1")                                                                     \
-    NUMBERS_OF("i2", "1", "2")                                                                     \
-    NUMBERS_OF("i3", "1", "3")                                                                     \
-    NUMBERS_OF("i4", "1", "4") NUMBERS_OF("i8", "1", "8")                                          \
-        NUMBERS_OF("last", "1", "-1") "Shape(data=x | shape=s |);\n"
+#define SHAPE                          \
+    NUMBERS_OF("i0", "1", "0")         \
+    NUMBERS_OF("i1", "1", "1")         \
+    NUMBERS_OF("i2", "1", "2")         \
+    NUMBERS_OF("i3", "1", "3")         \
+    NUMBERS_OF("i4", "1", "4")         \
+    NUMBERS_OF("i8", "1", "8")         \
+    "Shape(data=x | shape=s |);\n"
 
 // Dimension `axis` of x.
 #define SIZE(name, axis) "Gather(data=s, indices=" axis " | output=" name " | axis=0);\n"
@@ -464,151 +467,260 @@ TEST(windows_have_the_paddings_of_each_remainder)
     "create(| dst=" name " | dtype=TL_FLOAT, dims=[" count "], ran=[0, 0], data=[" values "], "    \
     "from_file=false);\n"
 
-// A convolution that is the same for all sizes, before and after: images have channels last there.
-#define BETWEEN(nodes)                                                                             \
-    IMAGE CONSTANT("k", "[4, 4, 1, 1]") "ConvTranspose(X=x, W=k | Y=c |);\n" nodes                 \
-                                        "ConvTranspose(X=p, W=k | Y=y |);\n" END
-#define RESIZE_BY(scale, mode, more)                                                               \
-    BETWEEN(FLOATS_OF("scales", "4",                                                               \
-                      "1, 1, " scale ", " scale) "Resize(X=c, scales=scales | Y=p | mode=" mode    \
-                                                 ", " more ");\n")
+// Between convolutions that are the same for all sizes: images have channels last there.
+#define BETWEEN(nodes)                            \
+    IMAGE                                         \
+    CONSTANT("k", "[4, 4, 1, 1]")                 \
+    "ConvTranspose(X=x, W=k | Y=c |);\n"          \
+    nodes                                         \
+    "ConvTranspose(X=p, W=k | Y=y |);\n"          \
+    END
 
-#define GRU                                                                                        \
-    "input(| dst=x | dtype=TL_FLOAT, dims=[$n, $b, 8], names=[\"n\", \"b\", \"\"]);\n" CONSTANT(   \
-        "w", "[1, 12, 8]")                                                                         \
-        CONSTANT("r", "[1, 12, 4]") "GRU(X=x, W=w, R=r | Y=y | hidden_size=4);\n"                  \
-                                    "output(src=y | |);\n"
+#define RESIZE_BY(scale, mode, more)                                        \
+    BETWEEN(FLOATS_OF("scales", "4", "1, 1, " scale ", " scale)             \
+            "Resize(X=c, scales=scales | Y=p | mode=" mode ", " more ");\n")
 
-#define ATTENTION                                                                                      \
-    TOKENS CONSTANT("wq", "[8, 8]") CONSTANT("wk", "[8, 8]") CONSTANT("wv", "[8, 8]")                  \
-        SHAPE SIZE("b", "i0") SIZE("n", "i1") VECTOR4("split", "b", "n", "i2", "i4") VECTOR3(          \
-            "joined", "b", "n",                                                                        \
-            "i8") "MatMul(A=x, B=wq | Y=q |);\n"                                                       \
-                  "MatMul(A=x, B=wk | Y=k |);\n"                                                       \
-                  "MatMul(A=x, B=wv | Y=v |);\n" RESHAPE("qs", "q", "split")                           \
-                      RESHAPE("ks", "k", "split") RESHAPE(                                             \
-                          "vs", "v",                                                                   \
-                          "split") "Transpose(data=qs | transposed=qh | perm=[0, 2, 1, 3]);\n"         \
-                                   "Transpose(data=ks | transposed=kh | perm=[0, 2, 3, 1]);\n"         \
-                                   "Transpose(data=vs | transposed=vh | perm=[0, 2, 1, 3]);\n"         \
-                                   "MatMul(A=qh, B=kh | Y=u |);\n"                                     \
-                                   "Softmax(input=u | output=p | axis=-1);\n"                          \
-                                   "MatMul(A=p, B=vh | Y=o |);\n"                                      \
-                                   "Transpose(data=o | transposed=ot | perm=[0, 2, 1, 3]);\n" RESHAPE( \
-                                       "y", "ot", "joined") END
+#define GRU                                                                                      \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[$n, $b, 8], names=[\"n\", \"b\", \"\"]);\n"          \
+    CONSTANT("w", "[1, 12, 8]")                                                                  \
+    CONSTANT("r", "[1, 12, 4]")                                                                  \
+    "GRU(X=x, W=w, R=r | Y=y | hidden_size=4);\n"                                                \
+    END
+
+#define HEADS(name, perm)                                                                        \
+    CONSTANT("w" name, "[8, 8]")                                                                 \
+    "MatMul(A=x, B=w" name " | Y=" name " |);\n"                                                 \
+    RESHAPE(name "s", name, "split")                                                             \
+    "Transpose(data=" name "s | transposed=" name "h | perm=" perm ");\n"
+
+#define ATTENTION                                                       \
+    TOKENS SHAPE                                                        \
+    SIZE("b", "i0")                                                     \
+    SIZE("n", "i1")                                                     \
+    VECTOR4("split", "b", "n", "i2", "i4")                              \
+    VECTOR3("joined", "b", "n", "i8")                                   \
+    HEADS("q", "[0, 2, 1, 3]")                                          \
+    HEADS("k", "[0, 2, 3, 1]")                                          \
+    HEADS("v", "[0, 2, 1, 3]")                                          \
+    "MatMul(A=qh, B=kh | Y=u |);\n"                                     \
+    "Softmax(input=u | output=p | axis=-1);\n"                          \
+    "MatMul(A=p, B=vh | Y=o |);\n"                                      \
+    "Transpose(data=o | transposed=ot | perm=[0, 2, 1, 3]);\n"          \
+    RESHAPE("y", "ot", "joined")                                        \
+    END
 
 static const struct {
     const char *text, *why;
 } models[] = {
-    {ATTENTION, "attention, with shapes that are computed"},
-    {GRU, "a step for each row"},
-    {TOKENS CONSTANT("w", "[8, 4]") "Einsum(Inputs1=x, Inputs2=w, Inputs3=x | Output=y | "
-                                    "equation=\"bnd,de,bmd->bnme\");\n" END,
+    {ATTENTION,
+     "attention, with shapes that are computed"},
+    {GRU,
+     "a step for each row"},
+    {TOKENS
+     CONSTANT("w", "[8, 4]")
+     "Einsum(Inputs1=x, Inputs2=w, Inputs3=x | Output=y | "
+     "equation=\"bnd,de,bmd->bnme\");\n"
+     END,
      "labels of any length"},
     // ---- Cutting
-    {ROWS "Split(input=x | outputs1=y, outputs2=z, outputs3=v | axis=0, num_outputs=3);\n" END
-          "output(src=z | |);\noutput(src=v | |);\n",
+    {ROWS
+     "Split(input=x | outputs1=y, outputs2=z, outputs3=v | axis=0, num_outputs=3);\n"
+     END
+     "output(src=z | |);\noutput(src=v | |);\n",
      "the last part is what is left"},
-    {ROWS SHAPE SIZE("n", "i0") BY("Div", "half", "n", "i2") BY("Sub", "rest", "n", "half")
-         VECTOR2("parts", "half",
-                 "rest") "Split(input=x, split=parts | outputs1=y, outputs2=z | axis=0);\n" END
-                         "output(src=z | |);\n",
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Div", "half", "n", "i2")
+     BY("Sub", "rest", "n", "half")
+     VECTOR2("parts", "half", "rest")
+     "Split(input=x, split=parts | outputs1=y, outputs2=z | axis=0);\n"
+     END
+     "output(src=z | |);\n",
      "halves, of which one is larger"},
-    {ROWS SHAPE NUMBERS_OF("big", "1", "1000000") NUMBERS_OF("minus", "1", "-7")
-         SLICE("y", "x", "minus", "big", "i0", "i1") END,
+    {ROWS SHAPE
+     NUMBERS_OF("big", "1", "1000000")
+     NUMBERS_OF("minus", "1", "-7")
+     SLICE("y", "x", "minus", "big", "i0", "i1")
+     END,
      "the last 7 rows"},
-    {ROWS SHAPE NUMBERS_OF("minus", "1", "-5") NUMBERS_OF("ten", "1", "10")
-         SLICE("a", "x", "i0", "ten", "i0", "i1") SLICE("y", "a", "i0", "minus", "i0", "i1") END,
+    {ROWS SHAPE
+     NUMBERS_OF("minus", "1", "-5")
+     NUMBERS_OF("ten", "1", "10")
+     SLICE("a", "x", "i0", "ten", "i0", "i1")
+     SLICE("y", "a", "i0", "minus", "i0", "i1")
+     END,
      "without the last 5 of the first 10"},
-    {ROWS SHAPE NUMBERS_OF("big", "1", "1000000") SLICE("y", "x", "i0", "big", "i0", "i2") END,
+    {ROWS SHAPE
+     NUMBERS_OF("big", "1", "1000000")
+     SLICE("y", "x", "i0", "big", "i0", "i2")
+     END,
      "each second row"},
-    {ROWS SHAPE NUMBERS_OF("big", "1", "1000000") SLICE("y", "x", "i1", "big", "i0", "i3") END,
+    {ROWS SHAPE
+     NUMBERS_OF("big", "1", "1000000")
+     SLICE("y", "x", "i1", "big", "i0", "i3")
+     END,
      "each third row but the first"},
-    {ROWS SHAPE NUMBERS_OF("start", "1", "-2") NUMBERS_OF("end", "1", "-1000000")
-         NUMBERS_OF("step", "1", "-2") SLICE("y", "x", "start", "end", "i0", "step") END,
+    {ROWS SHAPE
+     NUMBERS_OF("start", "1", "-2")
+     NUMBERS_OF("end", "1", "-1000000")
+     NUMBERS_OF("step", "1", "-2")
+     SLICE("y", "x", "start", "end", "i0", "step")
+     END,
      "backwards"},
-    {ROWS SHAPE SIZE("n", "i0") BY("Div", "half", "n", "i2")
-         SLICE("a", "x", "i0", "half", "i0", "i1") NUMBERS_OF("big", "1", "1000000")
-             SLICE("c", "x", "half", "big", "i0",
-                   "i1") "Concat(inputs1=c, inputs2=a | concat_result=y | axis=0);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Div", "half", "n", "i2")
+     SLICE("a", "x", "i0", "half", "i0", "i1")
+     NUMBERS_OF("big", "1", "1000000")
+     SLICE("c", "x", "half", "big", "i0", "i1")
+     "Concat(inputs1=c, inputs2=a | concat_result=y | axis=0);\n"
+     END,
      "halves change places"},
-    {ROWS "Concat(inputs1=x, inputs2=x | concat_result=c | axis=0);\n" SHAPE SIZE("n", "i0")
-         SLICE("y", "c", "i0", "n", "i0", "i1") END,
+    {ROWS
+     "Concat(inputs1=x, inputs2=x | concat_result=c | axis=0);\n"
+     SHAPE
+     SIZE("n", "i0")
+     SLICE("y", "c", "i0", "n", "i0", "i1")
+     END,
      "a part of a concatenation"},
-    {ROWS SHAPE SIZE("n", "i0")
-         BY("Sub", "at", "n", "i3") "Gather(data=x, indices=at | output=y | axis=0);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Sub", "at", "n", "i3")
+     "Gather(data=x, indices=at | output=y | axis=0);\n"
+     END,
      "a row from the end"},
-    {ROWS NUMBERS_OF("at", "2", "-1, 0") "Gather(data=x, indices=at | output=y | axis=0);\n" END,
+    {ROWS
+     NUMBERS_OF("at", "2", "-1, 0")
+     "Gather(data=x, indices=at | output=y | axis=0);\n"
+     END,
      "the last row and the first"},
     // ---- Numbers from sizes
-    {ROWS SHAPE SIZE("n", "i0") BY("Mod", "over", "n", "i4") BY("Sub", "missing", "i4", "over")
-         BY("Mod", "pad", "missing", "i4")
-             VECTOR4("pads", "i0", "i0", "pad",
-                     "i0") "Pad(data=x, pads=pads | output=y | mode=constant);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Mod", "over", "n", "i4")
+     BY("Sub", "missing", "i4", "over")
+     BY("Mod", "pad", "missing", "i4")
+     VECTOR4("pads", "i0", "i0", "pad", "i0")
+     "Pad(data=x, pads=pads | output=y | mode=constant);\n"
+     END,
      "padded to a multiple of 4"},
-    {ROWS SHAPE SIZE("n", "i0") BY("Mod", "over", "n", "i4") BY("Sub", "missing", "i4", "over")
-         BY("Mod", "pad", "missing", "i4") VECTOR4(
-             "pads", "i0", "i0", "pad",
-             "i0") "Pad(data=x, pads=pads | output=p | mode=constant);\n" NUMBERS_OF("groups", "3",
-                                                                                     "-1, 4, 8")
-             RESHAPE(
-                 "g", "p",
-                 "groups") "ReduceMean(data=g | reduced=y | axes=[1], keepdims=0, since=13);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Mod", "over", "n", "i4")
+     BY("Sub", "missing", "i4", "over")
+     BY("Mod", "pad", "missing", "i4")
+     VECTOR4("pads", "i0", "i0", "pad", "i0")
+     "Pad(data=x, pads=pads | output=p | mode=constant);\n"
+     NUMBERS_OF("groups", "3", "-1, 4, 8")
+     RESHAPE("g", "p", "groups")
+     "ReduceMean(data=g | reduced=y | axes=[1], keepdims=0, since=13);\n"
+     END,
      "means of groups of 4, of which the last is padded"},
-    {ROWS SHAPE SIZE("n", "i0") BY("Div", "a", "n", "i3") BY("Mul", "c", "a", "i3")
-         SLICE("h", "x", "i0", "c", "i0", "i1") VECTOR3("dims", "a", "i3", "i8")
-             RESHAPE("y", "h", "dims") END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Div", "a", "n", "i3")
+     BY("Mul", "c", "a", "i3")
+     SLICE("h", "x", "i0", "c", "i0", "i1")
+     VECTOR3("dims", "a", "i3", "i8")
+     RESHAPE("y", "h", "dims")
+     END,
      "as many groups of 3 as there are"},
-    {ROWS SHAPE SIZE(
-         "n", "i0") "Cast(input=n | output=f | to=1);\n"
-                    "Sqrt(X=f | Y=r |);\n"
-                    "Floor(X=r | Y=d |);\n"
-                    "Cast(input=d | output=side | to=7);\n" BY("Mul", "square", "side", "side")
-                        SLICE("h", "x", "i0", "square", "i0", "i1")
-                            VECTOR3("dims", "side", "side", "i8") RESHAPE("y", "h", "dims") END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     "Cast(input=n | output=f | to=1);\n"
+     "Sqrt(X=f | Y=r |);\n"
+     "Floor(X=r | Y=d |);\n"
+     "Cast(input=d | output=side | to=7);\n"
+     BY("Mul", "square", "side", "side")
+     SLICE("h", "x", "i0", "square", "i0", "i1")
+     VECTOR3("dims", "side", "side", "i8")
+     RESHAPE("y", "h", "dims")
+     END,
      "a square of rows"},
-    {ROWS SHAPE SIZE("n", "i0")
-         NUMBERS_OF("ten", "1", "10") "Min(data_01=n, data_02=ten | min=m |);\n" SLICE(
-             "y", "x", "i0", "m", "i0", "i1") END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     NUMBERS_OF("ten", "1", "10")
+     "Min(data_01=n, data_02=ten | min=m |);\n"
+     SLICE("y", "x", "i0", "m", "i0", "i1")
+     END,
      "the first 10 rows, or all"},
-    {ROWS SHAPE SIZE("n", "i0") "Mod(A=n, B=i2 | C=odd |);\n"
-                                "Cast(input=odd | output=f | to=1);\n"
-                                "Mul(A=x, B=f | C=y |);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     "Mod(A=n, B=i2 | C=odd |);\n"
+     "Cast(input=odd | output=f | to=1);\n"
+     "Mul(A=x, B=f | C=y |);\n"
+     END,
      "a factor that says whether the number of rows is odd"},
-    {ROWS SHAPE SIZE("n", "i0") "Mod(A=n, B=i2 | C=odd |);\n" BY("Equal", "is", "odd", "i1")
-         FLOATS_OF("a", "1", "3")
-             FLOATS_OF("c", "1", "5") "Where(condition=is, X=a, Y=c | output=f |);\n"
-                                      "Add(A=x, B=f | C=y |);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     "Mod(A=n, B=i2 | C=odd |);\n"
+     BY("Equal", "is", "odd", "i1")
+     FLOATS_OF("a", "1", "3")
+     FLOATS_OF("c", "1", "5")
+     "Where(condition=is, X=a, Y=c | output=f |);\n"
+     "Add(A=x, B=f | C=y |);\n"
+     END,
      "a choice by oddness"},
-    {ROWS SHAPE SIZE("n", "i0") SCALAR("m", "n") SCALAR("zero", "i0")
-         SCALAR("two", "i2") "Range(start=zero, limit=m, delta=two | output=r |);\n"
-                             "Gather(data=x, indices=r | output=y | axis=0);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     SCALAR("m", "n")
+     SCALAR("zero", "i0")
+     SCALAR("two", "i2")
+     "Range(start=zero, limit=m, delta=two | output=r |);\n"
+     "Gather(data=x, indices=r | output=y | axis=0);\n"
+     END,
      "a range with a step"},
-    {ROWS SHAPE SIZE("n", "i0")
-         VECTOR2("times", "i3", "i1") "Tile(input=x, repeats=times | output=t |);\n" BY(
-             "Mul", "m", "n", "i3") VECTOR2("dims", "m", "i8") RESHAPE("y", "t", "dims") END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     VECTOR2("times", "i3", "i1")
+     "Tile(input=x, repeats=times | output=t |);\n"
+     BY("Mul", "m", "n", "i3")
+     VECTOR2("dims", "m", "i8")
+     RESHAPE("y", "t", "dims")
+     END,
      "three times the rows"},
-    {ROWS SHAPE SIZE("n", "i0") CONSTANT("one", "[1, 8]")
-         VECTOR2("dims", "n",
-                 "i8") "Expand(input=one, shape=dims | output=e |);\n" BY("Mul", "y", "x", "e") END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     CONSTANT("one", "[1, 8]")
+     VECTOR2("dims", "n", "i8")
+     "Expand(input=one, shape=dims | output=e |);\n"
+     BY("Mul", "y", "x", "e")
+     END,
      "a row that is repeated"},
-    {ROWS SHAPE SIZE("n", "i0")
-         BY("Div", "half", "n", "i2") "TopK(X=x, K=half | Values=v, Indices=i | axis=0);\n"
-                                      "output(src=v | |);\noutput(src=i | |);\n",
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     BY("Div", "half", "n", "i2")
+     "TopK(X=x, K=half | Values=v, Indices=i | axis=0);\n"
+     "output(src=v | |);\noutput(src=i | |);\n",
      "the larger half"},
-    {ROWS SHAPE SIZE("n", "i0") NUMBERS_OF("at", "3", "0, 1, -1") SCALAR("depth", "n")
-         FLOATS_OF("values", "2",
-                   "0, 1") "OneHot(indices=at, depth=depth, values=values | output=o | axis=-1);\n"
-                           "MatMul(A=o, B=x | Y=y |);\n" END,
+    {ROWS SHAPE
+     SIZE("n", "i0")
+     NUMBERS_OF("at", "3", "0, 1, -1")
+     SCALAR("depth", "n")
+     FLOATS_OF("values", "2", "0, 1")
+     "OneHot(indices=at, depth=depth, values=values | output=o | axis=-1);\n"
+     "MatMul(A=o, B=x | Y=y |);\n"
+     END,
      "rows by numbers from either end"},
-    {ROWS "Transpose(data=x | transposed=t | perm=[1, 0]);\n"
-          "MatMul(A=x, B=t | Y=m |);\n"
-          "Trilu(input=m | output=u | upper=0);\n"
-          "MatMul(A=u, B=x | Y=y |);\n" END,
+    {ROWS
+     "Transpose(data=x | transposed=t | perm=[1, 0]);\n"
+     "MatMul(A=x, B=t | Y=m |);\n"
+     "Trilu(input=m | output=u | upper=0);\n"
+     "MatMul(A=u, B=x | Y=y |);\n"
+     END,
      "a triangle"},
-    {ROWS NUMBERS_OF("axis", "1", "0") "CumSum(x=x, axis=axis | y=y |);\n" END, "sums"},
-    {ROWS CONSTANT("table", "[64, 8]") SHAPE SIZE("n", "i0")
-         SLICE("t", "table", "i0", "n", "i0", "i1") BY("Add", "y", "x", "t") END,
+    {ROWS
+     NUMBERS_OF("axis", "1", "0")
+     "CumSum(x=x, axis=axis | y=y |);\n"
+     END,
+     "sums"},
+    {ROWS
+     CONSTANT("table", "[64, 8]")
+     SHAPE
+     SIZE("n", "i0")
+     SLICE("t", "table", "i0", "n", "i0", "i1")
+     BY("Add", "y", "x", "t")
+     END,
      "positions from a table"},
     // ---- Images
     {RESIZE_BY("2", "\"nearest\"", "nearest_mode=floor, coordinate_transformation_mode=asymmetric"),
@@ -626,47 +738,67 @@ static const struct {
     {BETWEEN("MaxPool(X=c | Y=m | kernel_shape=[2, 2], strides=[2, 2]);\n"
              "Shape(data=c | shape=s |);\n"
              "Resize(X=m, sizes=s | Y=u | mode=\"nearest\", nearest_mode=floor, "
-             "coordinate_transformation_mode=asymmetric);\n" BY("Add", "p", "u", "c")),
+             "coordinate_transformation_mode=asymmetric);\n"
+             BY("Add", "p", "u", "c")),
      "smaller, and up to the size that was"},
     {BETWEEN("AveragePool(X=c | Y=m | kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1);\n"
-             "GlobalAveragePool(X=m | Y=g |);\n" BY("Mul", "p", "g", "c")),
+             "GlobalAveragePool(X=m | Y=g |);\n"
+             BY("Mul", "p", "g", "c")),
      "a pooling whose shape nobody sees outside"},
     {BETWEEN("Pad(data=c | output=d | pads=[0, 0, 1, 2, 0, 0, 0, 3], mode=reflect, since=2);\n"
              "LRN(X=d | Y=p | size=3);\n"),
      "mirrored at the ends"},
-    {IMAGE SHAPE SIZE("h", "i2") SIZE("w", "i3") BY("Div", "hh", "h", "i2")
-         BY("Div", "ww", "w", "i2") BY("Mul", "he", "hh", "i2") BY("Mul", "we", "ww", "i2")
-             SLICE("c", "x", "i0", "he", "i2", "i1")
-                 SLICE("d", "c", "i0", "we", "i3",
-                       "i1") "SpaceToDepth(input=d | output=y | blocksize=2);\n" END,
+    {IMAGE SHAPE
+     SIZE("h", "i2")
+     SIZE("w", "i3")
+     BY("Div", "hh", "h", "i2")
+     BY("Div", "ww", "w", "i2")
+     BY("Mul", "he", "hh", "i2")
+     BY("Mul", "we", "ww", "i2")
+     SLICE("c", "x", "i0", "he", "i2", "i1")
+     SLICE("d", "c", "i0", "we", "i3", "i1")
+     "SpaceToDepth(input=d | output=y | blocksize=2);\n"
+     END,
      "blocks of 2 x 2, without what is over"},
-    {"input(| dst=x | dtype=TL_FLOAT, dims=[$b, 4, 9, 9], names=[\"b\", \"\", \"\", \"\"]);\n" CONSTANT(
-         "k", "[8, 4, 3, 3]") "Conv(X=x, W=k | Y=c | auto_pad=SAME_UPPER, strides=[2, 2]);\n"
-                              "Relu(X=c | Y=r |);\n"
-                              "MaxPool(X=r | Y=p | kernel_shape=[2, 2], strides=[2, 2], "
-                              "auto_pad=SAME_LOWER);\n"
-                              "GlobalAveragePool(X=p | Y=y |);\n" END,
+    {"input(| dst=x | dtype=TL_FLOAT, dims=[$b, 4, 9, 9], names=[\"b\", \"\", \"\", \"\"]);\n"
+     CONSTANT("k", "[8, 4, 3, 3]")
+     "Conv(X=x, W=k | Y=c | auto_pad=SAME_UPPER, strides=[2, 2]);\n"
+     "Relu(X=c | Y=r |);\n"
+     "MaxPool(X=r | Y=p | kernel_shape=[2, 2], strides=[2, 2], auto_pad=SAME_LOWER);\n"
+     "GlobalAveragePool(X=p | Y=y |);\n"
+     END,
      "images in a batch"},
-    {IMAGE CONSTANT("k", "[4, 4, 3, 3]") "ConvTranspose(X=x, W=k | Y=y | strides=[2, 2], "
-                                         "pads=[1, 1, 1, 1], output_padding=[1, 1]);\n" END,
+    {IMAGE
+     CONSTANT("k", "[4, 4, 3, 3]")
+     "ConvTranspose(X=x, W=k | Y=y | strides=[2, 2], "
+     "pads=[1, 1, 1, 1], output_padding=[1, 1]);\n"
+     END,
      "exactly twice"},
-    {IMAGE CONSTANT("k", "[4, 4, 4, 4]") "ConvTranspose(X=x, W=k | Y=y | strides=[3, 3], "
-                                         "auto_pad=SAME_LOWER);\n" END,
+    {IMAGE
+     CONSTANT("k", "[4, 4, 4, 4]")
+     "ConvTranspose(X=x, W=k | Y=y | strides=[3, 3], auto_pad=SAME_LOWER);\n"
+     END,
      "exactly three times"},
-    {IMAGE CONSTANT("k", "[4, 4, 5, 5]") "ConvTranspose(X=x, W=k | Y=y | strides=[2, 2], "
-                                         "output_shape=[33, 34]);\n" END,
+    {IMAGE
+     CONSTANT("k", "[4, 4, 5, 5]")
+     "ConvTranspose(X=x, W=k | Y=y | strides=[2, 2], output_shape=[33, 34]);\n"
+     END,
      "an output that is given"},
-    {IMAGE CONSTANT("k", "[8, 4, 3, 3]") FLOATS_OF(
-         "scale", "1",
-         "0.05") "DynamicQuantizeLinear(x=x | y=q, y_scale=qs, y_zero_point=qz |);\n"
-                 "create(| dst=zero | dtype=TL_UINT8, dims=[1], ran=[0, 0], data=[128], from_file=false);\n"
-                 "QuantizeLinear(x=k, y_scale=scale, y_zero_point=zero | y=kq |);\n"
-                 "ConvInteger(x=q, w=kq, x_zero_point=qz, w_zero_point=zero | y=i | auto_pad=SAME_UPPER, "
-                 "strides=[2, 2]);\n"
-                 "Cast(input=i | output=f | to=1);\n"
-                 "Mul(A=f, B=scale | C=y |);\n" END,
+    {IMAGE
+     CONSTANT("k", "[8, 4, 3, 3]")
+     FLOATS_OF("scale", "1", "0.05")
+     "DynamicQuantizeLinear(x=x | y=q, y_scale=qs, y_zero_point=qz |);\n"
+     "create(| dst=zero | dtype=TL_UINT8, dims=[1], ran=[0, 0], data=[128], from_file=false);\n"
+     "QuantizeLinear(x=k, y_scale=scale, y_zero_point=zero | y=kq |);\n"
+     "ConvInteger(x=q, w=kq, x_zero_point=qz, w_zero_point=zero | y=i | auto_pad=SAME_UPPER, "
+     "strides=[2, 2]);\n"
+     "Cast(input=i | output=f | to=1);\n"
+     "Mul(A=f, B=scale | C=y |);\n"
+     END,
      "a convolution of bytes, which has but one algorithm"},
 };
+
+// clang-format on
 
 TEST(models_have_the_numbers_of_each_size)
 {
