@@ -411,8 +411,9 @@ static void leave(const shape_plans *p, ln_context *ctx)
     ln_bound_remove_all(ctx);
 }
 
-// `ctx` has been left.
-static ln_status enter(const shape_plans *p, ln_context *ctx, const char *datafile)
+// `ctx` has been left. The workspace of a clone was made for the plan that came after its first,
+// which may need more.
+static ln_status enter(shape_plans *p, ln_context *ctx, const char *datafile)
 {
     if (ctx->state == LN_CONTEXT_PLANNED && p->constants && ctx->constants != p->constants) {
         ctx->constants = p->constants;
@@ -422,6 +423,7 @@ static ln_status enter(const shape_plans *p, ln_context *ctx, const char *datafi
         return ln_context_load(ctx, datafile);
     if (!ctx->memory) {
         ln_memory *window;
+        LN_TRY(need_workspace(p, ctx));
         LN_TRY(ln_memory_create_window(p->workspace, ctx->static_sizes, ctx->mem_sizes, &window));
         ln_status status = ln_context_give_workspace(ctx, window);
         ln_memory_release(window);

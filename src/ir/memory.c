@@ -135,7 +135,10 @@ bool ln_memory_has_room(const ln_memory *block, const size_t begins[LN_MEM_TYPE_
 ln_status ln_memory_create_window(ln_memory *block, const size_t begins[LN_MEM_TYPE_SIZE],
                                   const size_t ends[LN_MEM_TYPE_SIZE], ln_memory **out_memory)
 {
-    *out_memory = ln_memory_has_room(block, begins, ends) ? create(begins, ends) : NULL;
+    *out_memory = NULL;
+    if (!ln_memory_has_room(block, begins, ends))
+        return LN_FAIL(LN_INTERNAL, "the workspace is too small for a plan that was made");
+    *out_memory = create(begins, ends);
     if (!*out_memory)
         return LN_NO_MEMORY;
     (*out_memory)->block = ln_memory_retain(block);

@@ -243,7 +243,102 @@ TEST(clones_run_side_by_side)
     ln_arch_cleanup();
 }
 
-TEST_LIST(a_clone_shares_static_tensors_and_nothing_else, a_clone_outlives_its_origin,
-          who_changes_a_static_tensor_changes_it_for_nobody_else, a_clone_takes_over_the_state,
-          there_is_nothing_to_clone_in_an_empty_context, a_clone_costs_its_workspace,
-          running_out_of_memory_leaves_the_origin_alone, clones_run_side_by_side)
+// ---- Plans of one source ----
+
+#define ROWS_MODEL                                                                                 \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 8], names=[\"n\", \"\"]);\n"                        \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[8, 8], ran=[-1, 1], data=[0], from_file=false);\n"     \
+    "MatMul(A=x, B=w | Y=m |);\n"                                                                  \
+    "Relu(X=m | Y=r |);\n"                                                                         \
+    "Add(A=r, B=x | C=y |);\n"                                                                     \
+    "output(src=y | |);\n"
+
+typedef struct reshaper {
+    ln_context *ctx;
+    int first, wrong_count;
+    float sums[20]; // of the output, by rows
+} reshaper;
+
+static ln_status run_rows(ln_context *ctx, int rows, float *out_sum)
+{
+    float x[20 * 8], y[20 * 8];
+    int dims[2] = {rows, 8};
+    LN_TRY(ln_context_reshape(ctx, 1, &(ln_input_shape){.tname = "x", .ndim = 2, .dims = dims}));
+    for (int i = 0; i < rows * 8; i++)
+        x[i] = (float)(i % 11) / 8 - 0.5F;
+    LN_TRY(ln_context_set_data_n(ctx, "x", x, sizeof *x * (size_t)rows * 8));
+    LN_TRY(ln_context_run(ctx));
+    LN_TRY(ln_context_get_data_n(ctx, "y", y, sizeof *y * (size_t)rows * 8));
+    *out_sum = 0;
+    for (int i = 0; i < rows * 8; i++)
+        *out_sum += y[i];
+    return LN_OK;
+}
+
+// There and back: the first plan of a clone may need more workspace than those after it.
+TEST(a_clone_comes_back_to_the_shape_that_it_was_made_with)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(ROWS_MODEL);
+    CHECK_OK(ln_context_set_symbol(ctx, "n", 19));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    float expected, sum;
+    CHECK_OK(run_rows(ctx, 19, &expected));
+    ln_context *clone = clone_of(ctx);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(run_rows(clone, 5 + i, &sum));
+        CHECK_OK(run_rows(clone, 19, &sum));
+        CHECK_NEAR(sum, expected, 0);
+    }
+    close_context(clone);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// Each of them begins with other shapes, so that all make plans for all of them.
+static void *reshape_often(void *user)
+{
+    reshaper *r = user;
+    for (int i = 0; i < 200; i++) {
+        int rows = 1 + (r->first + i * 7) % 19;
+        float sum;
+        r->wrong_count += run_rows(r->ctx, rows, &sum) != LN_OK || sum != r->sums[rows];
+    }
+    return NULL;
+}
+
+TEST(clones_make_plans_in_threads_of_their_own)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(ROWS_MODEL);
+    CHECK_OK(ln_context_set_threads(ctx, 1));
+    CHECK_OK(ln_context_set_symbol(ctx, "n", 3));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    reshaper all[THREADS] = {{.first = 0}};
+    for (int rows = 1; rows < 20; rows++)
+        CHECK_OK(run_rows(ctx, rows, &all[0].sums[rows]));
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        memcpy(all[i].sums, all[0].sums, sizeof all[i].sums);
+        all[i].ctx = clone_of(ctx);
+        all[i].first = 5 * i;
+    }
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, reshape_often, &all[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK_EQ(all[i].wrong_count, 0);
+        close_context(all[i].ctx);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_clone_comes_back_to_the_shape_that_it_was_made_with,
+          clones_make_plans_in_threads_of_their_own, a_clone_shares_static_tensors_and_nothing_else,
+          a_clone_outlives_its_origin, who_changes_a_static_tensor_changes_it_for_nobody_else,
+          a_clone_takes_over_the_state, there_is_nothing_to_clone_in_an_empty_context,
+          a_clone_costs_its_workspace, running_out_of_memory_leaves_the_origin_alone,
+          clones_run_side_by_side)
