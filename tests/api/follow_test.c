@@ -246,6 +246,39 @@ static ln_status open_and_run(ln_context *ctx, ln_object *x, ln_object **out_y)
     return ln_context_get_object(ctx, "y", out_y);
 }
 
+// It stays when the plan has gone, and is a value like any other.
+TEST(an_output_of_a_run_is_in_the_memory_of_the_context)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(NETWORK, "cpu");
+    set_rows(ctx, 39);
+    CHECK_OK(ln_context_run(ctx));
+    CHECK(ln_meter_bytes(ctx->meter) >= sizeof(float) * 39 * OUTPUTS);
+    close_run(ctx);
+}
+
+// Such runs take no plan of their own: what they compute is there afterwards.
+TEST(a_model_that_keeps_its_tensors_shows_those_of_the_run)
+{
+    static const char text[] = NETWORK "Mul(A=factor, B=factor | C=square |);\n"
+                                       "Add(A=y, B=square | C=z |);\noutput(src=z | |);\n";
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    options.keeps_tensors = 1;
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    for (int rows = 2; rows < 5; rows++) {
+        float factor = (float)rows, square = 0;
+        set_rows(ctx, rows);
+        CHECK_OK(ln_context_set_data(ctx, "factor", &factor));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_data_n(ctx, "square", &square, sizeof square));
+        CHECK_NEAR(square, factor * factor, 0);
+    }
+    close_run(ctx);
+}
+
 TEST(running_out_of_memory_is_no_wrong_result)
 {
     CHECK_OK(ln_arch_init());
@@ -271,4 +304,7 @@ TEST_LIST(a_run_has_the_bits_of_a_model_that_is_bound_to_its_shape,
           clones_and_sessions_follow_too, a_clone_can_be_reshaped,
           constants_that_are_set_hold_in_the_next_run,
           values_that_do_not_fit_are_refused_and_the_next_run_is_right,
-          a_model_is_unloaded_and_loaded_between_runs, running_out_of_memory_is_no_wrong_result)
+          a_model_is_unloaded_and_loaded_between_runs,
+          an_output_of_a_run_is_in_the_memory_of_the_context,
+          a_model_that_keeps_its_tensors_shows_those_of_the_run,
+          running_out_of_memory_is_no_wrong_result)

@@ -113,6 +113,47 @@ TEST(no_shape_takes_more_than_was_said)
     close_run(ctx);
 }
 
+// The number of each row is a constant of the shape, and 16 shapes are ready at once.
+#define ROW_NUMBERS                                                                                \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4], names=[\"rows\", \"\"]);\n"                     \
+    "create(| dst=zero | dtype=TL_INT64, dims=[], ran=[0, 0], data=[0], from_file=false);\n"       \
+    "create(| dst=one | dtype=TL_INT64, dims=[], ran=[0, 0], data=[1], from_file=false);\n"        \
+    "create(| dst=axis | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[1], from_file=false);\n"      \
+    "Shape(data=x | shape=s |);\n"                                                                 \
+    "Gather(data=s, indices=zero | output=n | axis=0);\n"                                          \
+    "Range(start=zero, limit=n, delta=one | output=numbers |);\n"                                  \
+    "Cast(input=numbers | output=floats | to=1);\n"                                                \
+    "Unsqueeze(data=floats, axes=axis | expanded=column |);\n"                                     \
+    "Mul(A=x, B=column | C=y |);\n"                                                                \
+    "output(src=y | |);\n"
+
+static size_t peak_of_rows(int from, int to, size_t *out_checked_count)
+{
+    ln_context *ctx = open_text(ROW_NUMBERS);
+    CHECK_OK(ln_context_set_range(ctx, "rows", from, to));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    size_t peak = ln_context_range_peak_bytes(ctx, LN_MEM_CPU);
+    *out_checked_count = ln_context_range_checked_count(ctx);
+    close_context(ctx);
+    return peak;
+}
+
+TEST(constants_of_shapes_that_were_not_looked_at_count)
+{
+    CHECK_OK(ln_arch_init());
+    size_t few, all, peak = peak_of_rows(936, 1000, &few);
+    CHECK(peak_of_rows(937, 1000, &all) <= peak); // the same and one more
+    CHECK_EQ(all, 64);
+    CHECK(few < 64);
+    // The 15 largest beside the first plan: 4 bytes for each row.
+    ln_context *alone = open_text(ROW_NUMBERS);
+    CHECK_OK(ln_context_set_symbol(alone, "rows", 1000));
+    CHECK_OK(ln_context_compile(alone, "cpu"));
+    CHECK(peak >= ln_context_peak_bytes(alone, LN_MEM_CPU) + (size_t)15 * 4 * (1000 - 15));
+    close_context(alone);
+    ln_arch_cleanup();
+}
+
 TEST(shapes_out_of_range_are_refused_with_it)
 {
     CHECK_OK(ln_arch_init());
@@ -193,6 +234,6 @@ TEST(running_out_of_memory_is_no_crash)
 }
 
 TEST_LIST(every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
-          no_shape_takes_more_than_was_said, shapes_out_of_range_are_refused_with_it,
-          ranges_that_cannot_be_are_refused, clones_have_the_range_too,
-          running_out_of_memory_is_no_crash)
+          no_shape_takes_more_than_was_said, constants_of_shapes_that_were_not_looked_at_count,
+          shapes_out_of_range_are_refused_with_it, ranges_that_cannot_be_are_refused,
+          clones_have_the_range_too, running_out_of_memory_is_no_crash)

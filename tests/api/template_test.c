@@ -303,7 +303,29 @@ static void count_release(void *user, void *p)
     free(p);
 }
 
-// Requests for memory of a new shape, and of the compilation that it needs without a template.
+// Requests for memory of a new shape, and of the passes that it needs without a template.
+typedef struct requests {
+    size_t reshaping, rewriting;
+} requests;
+
+static requests count_requests(const char *text, const ln_optimize_options *options,
+                               const symbol_size *first, const symbol_size *next)
+{
+    requests count = {0};
+    ln_context *ctx = open_bound(text, first), *like = open_bound(text, next), *plain;
+    CHECK_OK(ln_context_compile_with(ctx, "cpu", options));
+    CHECK_OK(ln_context_clone(like, &plain));
+    ln_allocator_set(&(ln_allocator){count_resize, count_release, &count.reshaping});
+    reshape_like(ctx, like);
+    ln_allocator_set(&(ln_allocator){count_resize, count_release, &count.rewriting});
+    CHECK_OK(ln_context_optimize_with(plain, "cpu", options));
+    ln_allocator_set(NULL);
+    close_context(plain);
+    close_context(like);
+    close_context(ctx);
+    return count;
+}
+
 TEST(a_new_shape_of_a_template_is_not_compiled)
 {
     CHECK_OK(ln_arch_init());
@@ -313,23 +335,49 @@ TEST(a_new_shape_of_a_template_is_not_compiled)
             at[0][i] = (symbol_size){models[m].most[i].name, 5};
             at[1][i] = (symbol_size){models[m].most[i].name, 9};
         }
-        ln_context *ctx = open_bound(models[m].text, at[0]);
-        CHECK_OK(ln_context_compile(ctx, "cpu"));
-        ln_context *like = open_bound(models[m].text, at[1]);
-        ln_context *plain;
-        CHECK_OK(ln_context_clone(like, &plain));
-        size_t reshaping = 0, rewriting = 0;
-        ln_allocator_set(&(ln_allocator){count_resize, count_release, &reshaping});
-        reshape_like(ctx, like);
-        ln_allocator_set(&(ln_allocator){count_resize, count_release, &rewriting});
-        CHECK_OK(ln_context_optimize(plain, "cpu", NULL));
-        ln_allocator_set(NULL);
-        printf("%s: %zu requests, the passes have %zu\n", models[m].why, reshaping, rewriting);
-        CHECK_EQ(reshaping < rewriting, models[m].has_template);
-        close_context(plain);
-        close_context(like);
-        close_context(ctx);
+        requests count = count_requests(models[m].text, NULL, at[0], at[1]);
+        printf("%s: %zu requests, the passes have %zu\n", models[m].why, count.reshaping,
+               count.rewriting);
+        CHECK_EQ(count.reshaping < count.rewriting, models[m].has_template);
     }
+    ln_arch_cleanup();
+}
+
+// A batch of 1 is a number, and the other symbol has witnesses beside it.
+TEST(a_size_of_one_leaves_the_other_one_its_template)
+{
+    CHECK_OK(ln_arch_init());
+    const symbol_size first[] = {{"batch", 1}, {"seq", 5}, {NULL, 0}};
+    const symbol_size next[] = {{"batch", 1}, {"seq", 9}, {NULL, 0}};
+    requests count = count_requests(encoder, NULL, first, next);
+    CHECK(count.reshaping < count.rewriting);
+    ln_arch_cleanup();
+}
+
+// Rows of all batches in one: a number that no tensor of the model as read has.
+TEST(a_product_of_two_sizes_is_a_number_of_a_template)
+{
+    static const char rule[] =
+        "rule flat [rounds]\n  y = Relu(a)\n  a = Neg(x)\n  where rank(x) == 3\n"
+        "  => rows = reshape(x | dims=[dim(x, 0) * dim(x, 1), dim(x, 2)])\n"
+        "     minus = Neg(rows)\n"
+        "     y = reshape(minus | dims=dims(y))\n";
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[-1, -1, 16], "
+                               "names=[\"batch\", \"seq\", \"\"]);\n"
+                               "Neg(X=x | Y=a |);\nRelu(X=a | Y=y |);\noutput(src=y | |);\n";
+    const char *path = LN_BUILD_DIR "/template_test.rules";
+    FILE *file = fopen(path, "w");
+    CHECK_NOT_NULL(file);
+    CHECK(fputs(rule, file) >= 0);
+    CHECK_EQ(fclose(file), 0);
+    CHECK_OK(ln_arch_init());
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    const symbol_size first[] = {{"batch", 3}, {"seq", 5}, {NULL, 0}};
+    const symbol_size next[] = {{"batch", 4}, {"seq", 9}, {NULL, 0}};
+    requests count = count_requests(text, &options, first, next);
+    CHECK(count.reshaping < count.rewriting);
     ln_arch_cleanup();
 }
 
@@ -458,7 +506,10 @@ TEST(running_out_of_memory_leaves_a_context_that_can_be_freed)
 }
 
 TEST_LIST(any_row_of_shapes_gives_what_fresh_contexts_give,
-          a_new_shape_of_a_template_is_not_compiled, a_limit_that_some_shapes_reach_holds_for_them,
+          a_new_shape_of_a_template_is_not_compiled,
+          a_size_of_one_leaves_the_other_one_its_template,
+          a_product_of_two_sizes_is_a_number_of_a_template,
+          a_limit_that_some_shapes_reach_holds_for_them,
           a_comparison_of_sizes_is_made_for_each_shape,
           limits_are_those_of_the_shapes_that_are_asked_for,
           who_listens_to_a_compilation_hears_each_rewrite_once,
