@@ -12,13 +12,22 @@
 
 // ---- Scales and zero points ----
 
-static ln_status check_count(ln_call *call, const char *name, const tl_tensor *t, int64_t columns)
+// Columns are the last axis of a result, or its channels; any axis before it has a length of 1, as
+// scales of rows or of a batch would be as many by chance only.
+static bool are_of_columns(const tl_tensor *t, int64_t columns)
 {
-    if (!t || t->len == 1 || t->len == columns)
+    return t->len == columns && (columns == 1 || t->dims[t->ndim - 1] == columns);
+}
+
+static ln_status check_numbers(ln_call *call, const char *name, const tl_tensor *t, int64_t columns)
+{
+    if (!t || t->len == 1 || are_of_columns(t, columns))
         return LN_OK;
+    char shape[128];
+    ln_sprint_shape(shape, sizeof shape, t->ndim, t->dims);
     if (columns == 1)
-        return ln_call_fail(call, LN_INVALID, "%s has %d numbers instead of one", name, t->len);
-    return ln_call_fail(call, LN_INVALID, "%s has %d numbers instead of one, or %lld", name, t->len,
+        return ln_call_fail(call, LN_INVALID, "%s %s should be one number", name, shape);
+    return ln_call_fail(call, LN_INVALID, "%s %s should be one number, or [%lld]", name, shape,
                         (long long)columns);
 }
 
@@ -41,12 +50,19 @@ void ln_quant_bounds(const ln_activation *activation, float scale, tl_dtype dtyp
     const int32_t low = least - zero, high = least + 255 - zero;
     *out_low = low;
     *out_high = high;
-    if (activation->act == LN_ACT_RELU)
-        *out_low = low > 0 ? low : high < 0 ? high : 0;
-    if (activation->act == LN_ACT_CLIP) {
-        *out_low = bounded((double)((float)activation->alpha / scale), low, high);
-        *out_high = bounded((double)((float)activation->beta / scale), low, high);
+    float from, to;
+    if (activation->act == LN_ACT_RELU) {
+        from = 0;
+        to = INFINITY;
+    } else if (activation->act == LN_ACT_CLIP) {
+        to = (float)activation->beta;
+        from = (float)activation->alpha > to ? to : (float)activation->alpha;
+    } else {
+        return;
     }
+    // A negative scale turns the order round.
+    *out_low = bounded((double)((scale < 0 ? to : from) / scale), low, high);
+    *out_high = bounded((double)((scale < 0 ? from : to) / scale), low, high);
 }
 
 // ---- Products ----
@@ -115,11 +131,11 @@ ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product
     };
     for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++) {
         *operands[i].to = ln_call_in(call, operands[i].place);
-        LN_TRY(check_count(call, operands[i].name, *operands[i].to, operands[i].columns));
+        LN_TRY(check_numbers(call, operands[i].name, *operands[i].to, operands[i].columns));
     }
     p->bias = ln_call_in(call, 6);
-    if (p->bias && p->bias->len != columns)
-        return ln_call_fail(call, LN_INVALID, "the bias has %d elements instead of %lld",
+    if (p->bias && !are_of_columns(p->bias, columns))
+        return ln_call_fail(call, LN_INVALID, "the bias has %d elements instead of [%lld]",
                             p->bias->len, (long long)columns);
     LN_TRY(find_kind(call, p));
     LN_TRY(ln_activation_read(call, &p->activation));
@@ -162,7 +178,7 @@ ln_status ln_infer_quant_elew(ln_call *call)
     ln_activation activation;
     for (int i = 0; i < 8; i++)
         if (numbers[i])
-            LN_TRY(check_count(call, numbers[i], ln_call_in(call, i), 1));
+            LN_TRY(check_numbers(call, numbers[i], ln_call_in(call, i), 1));
     LN_TRY(ln_elew_op_read(call, &op));
     LN_TRY(ln_activation_read(call, &activation));
     if (op != TL_SUM && op != TL_SUB && op != TL_MUL)
@@ -180,7 +196,7 @@ ln_status ln_infer_quant_act(ln_call *call)
     const tl_tensor *src = ln_call_in(call, 0);
     ln_activation activation;
     for (int i = 0; i < 4; i++)
-        LN_TRY(check_count(call, numbers[i], ln_call_in(call, 1 + i), 1));
+        LN_TRY(check_numbers(call, numbers[i], ln_call_in(call, 1 + i), 1));
     LN_TRY(ln_activation_read(call, &activation));
     return ln_call_out(call, 0, dtype_of(ln_call_in(call, 4)), src->ndim, src->dims);
 }
@@ -215,29 +231,47 @@ void ln_quant_act_read(const ln_call *call, ln_quant_map *out_map)
 
 // ---- From sums to results ----
 
-static int32_t to_units(float number, float unit)
+// The largest product of two differences of bytes.
+#define MAX_PRODUCT (255.0 * 255.0)
+
+// A bias in floats that is a whole number of units of the sum, as one that was an integer and has
+// been dequantized, goes with the sum if that cannot leave 32 bits; the nearest one otherwise
+// would be off by up to half a unit, which may be many bytes.
+static bool goes_with_sum(float number, float unit, int64_t terms, int32_t *out_units)
 {
-    double units = rint((double)number / (double)unit);
-    return isnan(units)                 ? 0
-           : units >= (double)INT32_MAX ? INT32_MAX
-           : units <= (double)INT32_MIN ? INT32_MIN
-                                        : (int32_t)units;
+    *out_units = 0;
+    if (number == 0)
+        return true;
+    const double units = rint((double)number / (double)unit);
+    const double most = (double)INT32_MAX - MAX_PRODUCT * (double)terms;
+    if (!(fabs(units) <= most))
+        return false;
+    *out_units = (int32_t)units;
+    return fabs(units * (double)unit - (double)number) <= 0x1p-22 * fabs((double)number);
 }
 
-void ln_quant_columns_find(const ln_quant_product *p, int64_t columns, float *factors,
-                           int32_t *bias)
+bool ln_quant_columns_find(const ln_quant_product *p, int64_t columns, int64_t terms,
+                           ln_quant_columns out)
 {
     const float *weight_scale = p->weight_scale ? p->weight_scale->data : NULL;
     const int64_t step = weight_scale && p->weight_scale->len > 1;
     const float src_scale = weight_scale ? *(const float *)p->src_scale->data : 1;
+    const float dst_scale = p->kind == LN_QUANT_TO_BYTE ? *(const float *)p->dst_scale->data : 1;
+    const bool is_float = p->bias && p->bias->dtype == TL_FLOAT;
+    bool has_float_bias = is_float && p->kind == LN_QUANT_TO_FLOAT;
     for (int64_t i = 0; i < columns; i++) {
-        float unit = weight_scale ? src_scale * weight_scale[i * step] : 1;
-        if (p->bias && p->bias->dtype == TL_INT32)
-            bias[i] = ((const int32_t *)p->bias->data)[i];
-        else
-            bias[i] = p->bias && p->kind == LN_QUANT_TO_BYTE
-                          ? to_units(((const float *)p->bias->data)[i], unit)
-                          : 0;
-        factors[i] = p->kind == LN_QUANT_TO_BYTE ? unit / *(const float *)p->dst_scale->data : unit;
+        const float unit = weight_scale ? src_scale * weight_scale[i * step] : 1;
+        out.factors[i] = unit / dst_scale;
+        out.bias[i] = p->bias && !is_float ? ((const int32_t *)p->bias->data)[i] : 0;
+        out.float_bias[i] = 0;
+        if (!is_float)
+            continue;
+        const float number = ((const float *)p->bias->data)[i];
+        if (p->kind == LN_QUANT_TO_BYTE && goes_with_sum(number, unit, terms, &out.bias[i]))
+            continue;
+        out.bias[i] = 0;
+        out.float_bias[i] = number / dst_scale;
+        has_float_bias = true;
     }
+    return has_float_bias;
 }

@@ -37,11 +37,18 @@ typedef struct ln_quant_product {
 // names, and checks them for so many columns.
 ln_status ln_quant_product_read(ln_call *call, int64_t columns, ln_quant_product *out_product);
 
-// In a run: what a sum of each column is multiplied by, and what is added to it before, so many of
-// each. A bias in floats is rounded to units of the sum where bytes are made, and else left out: it
-// is added after the product.
-void ln_quant_columns_find(const ln_quant_product *product, int64_t columns, float *factors,
-                           int32_t *bias);
+// What becomes of the sum of each column: (sum + bias) * factor + float_bias, in units of dst_scale
+// where bytes are made.
+typedef struct ln_quant_columns {
+    float *factors, *float_bias;
+    int32_t *bias;
+} ln_quant_columns;
+
+// In a run: finds so many of each, for sums of so many terms. A bias in floats is one of floats,
+// but where bytes are made and it is a whole number of units of the sum. Whether there is one in
+// floats.
+bool ln_quant_columns_find(const ln_quant_product *product, int64_t columns, int64_t terms,
+                           ln_quant_columns out);
 
 // One number of a byte tensor; 0 for NULL.
 int32_t ln_quant_zero(const tl_tensor *zero);

@@ -34,6 +34,7 @@ static size_t rounded(size_t bytes)
 
 typedef struct columns {
     size_t count, len; // columns; numbers of each array, some of which are past the last column
+    size_t terms;      // of a sum
     float *factors, *float_bias;
     int32_t *bias, *zeros;
     bool has_zeros, has_float_bias, is_ready;
@@ -71,16 +72,14 @@ static int32_t zero_at(const tl_tensor *zero, size_t i)
 
 static void columns_fill(columns *c, const ln_quant_product *p, bool are_weights_unsigned)
 {
+    const ln_quant_columns out = {c->factors, c->float_bias, c->bias};
     memset(c->factors, 0, 4 * c->len * sizeof *c->factors);
-    ln_quant_columns_find(p, (int64_t)c->count, c->factors, c->bias);
+    c->has_float_bias = ln_quant_columns_find(p, (int64_t)c->count, (int64_t)c->terms, out);
     c->has_zeros = false;
     for (size_t i = 0; i < c->count; i++) {
         c->zeros[i] = zero_at(p->weight_zero, i) - (are_weights_unsigned ? 128 : 0);
         c->has_zeros = c->has_zeros || c->zeros[i] != 0;
     }
-    c->has_float_bias = p->kind == LN_QUANT_TO_FLOAT && p->bias && p->bias->dtype == TL_FLOAT;
-    if (c->has_float_bias)
-        memcpy(c->float_bias, p->bias->data, c->count * sizeof *c->float_bias);
 }
 
 // All that the columns depend on is there before the first run.
@@ -95,9 +94,11 @@ static bool are_constant(ln_call *call)
 }
 
 // In `prepare`.
-static ln_status columns_prepare(ln_call *call, size_t count, bool are_weights_unsigned, columns *c)
+static ln_status columns_prepare(ln_call *call, size_t count, size_t terms,
+                                 bool are_weights_unsigned, columns *c)
 {
     ln_quant_product p;
+    c->terms = terms;
     columns_place(c, count, NULL);
     LN_TRY(ln_quant_product_read(call, (int64_t)count, &p));
     if (!are_constant(call))
@@ -245,8 +246,10 @@ ln_status ln_cpu_infer_quant_matmul_packed(ln_call *call)
 
 static ln_status prepare_packed(ln_call *call, packed_product *p)
 {
+    const tl_tensor *src = ln_call_in(call, 0);
     LN_TRY(read_packed(call, p));
-    return columns_prepare(call, (size_t)p->outputs, p->product.is_unsigned, &p->product.columns);
+    return columns_prepare(call, (size_t)p->outputs, (size_t)src->dims[src->ndim - 1],
+                           p->product.is_unsigned, &p->product.columns);
 }
 
 LN_PREPARE(ln_cpu_prepare_quant_matmul_packed, packed_product, prepare_packed)
@@ -316,7 +319,8 @@ static ln_status prepare_stack(ln_call *call, product_block *p)
     LN_TRY(ln_matmul_call_read(call, &matmul));
     LN_TRY(read_act(call, &p->act));
     p->is_unsigned = ln_call_in(call, 1)->dtype == TL_UINT8;
-    return columns_prepare(call, (size_t)matmul.b.columns, p->is_unsigned, &p->columns);
+    return columns_prepare(call, (size_t)matmul.b.columns, (size_t)matmul.b.rows, p->is_unsigned,
+                           &p->columns);
 }
 
 LN_PREPARE(ln_cpu_prepare_quant_matmul, product_block, prepare_stack)
@@ -519,7 +523,10 @@ double ln_cpu_macs_quant_conv_nhwc(const ln_call *call)
 static ln_status prepare_convolution(ln_call *call, convolution *c)
 {
     LN_TRY(read_convolution(call, c));
-    return columns_prepare(call, (size_t)c->channels, c->product.is_unsigned, &c->product.columns);
+    const ln_conv_shape *s = &c->shape;
+    const size_t terms = s->in_channels / s->group * s->kernel_h * s->kernel_w;
+    return columns_prepare(call, (size_t)c->channels, terms, c->product.is_unsigned,
+                           &c->product.columns);
 }
 
 LN_PREPARE(ln_cpu_prepare_quant_conv_nhwc, convolution, prepare_convolution)

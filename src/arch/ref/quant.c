@@ -13,18 +13,21 @@
 
 // ---- Sums ----
 
-ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, ln_ref_quant_sums *out_sums)
+ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, int64_t terms,
+                                  ln_ref_quant_sums *out_sums)
 {
     *out_sums = (ln_ref_quant_sums){.dst = ln_call_dst(call, 0), .columns = columns, .inner = 1};
     LN_TRY(ln_quant_product_read(call, columns, &out_sums->product));
-    out_sums->factors = ln_call_scratch(call, (size_t)columns, sizeof *out_sums->factors);
-    out_sums->bias = ln_call_scratch(call, (size_t)columns, sizeof *out_sums->bias);
-    if (!out_sums->factors || !out_sums->bias)
+    ln_quant_columns *of = &out_sums->of;
+    of->factors = ln_call_scratch(call, (size_t)columns, sizeof *of->factors);
+    of->float_bias = ln_call_scratch(call, (size_t)columns, sizeof *of->float_bias);
+    of->bias = ln_call_scratch(call, (size_t)columns, sizeof *of->bias);
+    if (!of->factors || !of->float_bias || !of->bias)
         return ln_error_status();
     if (ln_call_is_counting(call))
         return LN_OK;
     const ln_quant_product *p = &out_sums->product;
-    ln_quant_columns_find(p, columns, out_sums->factors, out_sums->bias);
+    out_sums->has_float_bias = ln_quant_columns_find(p, columns, terms, *of);
     out_sums->zero = ln_quant_zero(p->dst_zero);
     if (p->kind == LN_QUANT_TO_BYTE)
         ln_quant_bounds(&p->activation, *(const float *)p->dst_scale->data, p->dtype,
@@ -44,18 +47,18 @@ void ln_ref_quant_put(const void *sums, int64_t i, double exact)
     const ln_ref_quant_sums *s = sums;
     const ln_quant_product *p = &s->product;
     const int64_t column = i / s->inner % s->columns;
-    int32_t sum = (int32_t)((uint32_t)(int64_t)exact + (uint32_t)s->bias[column]);
+    int32_t sum = (int32_t)((uint32_t)(int64_t)exact + (uint32_t)s->of.bias[column]);
     if (p->kind == LN_QUANT_TO_SUM) {
         ((int32_t *)s->dst->data)[i] = sum;
         return;
     }
-    float number = (float)sum * s->factors[column];
+    float number = (float)sum * s->of.factors[column];
+    if (s->has_float_bias)
+        number += s->of.float_bias[column];
     if (p->kind == LN_QUANT_TO_BYTE) {
         put_byte(s->dst, i, number, s->low, s->high, s->zero);
         return;
     }
-    if (p->bias && p->bias->dtype == TL_FLOAT)
-        number += ((const float *)p->bias->data)[column];
     const ln_activation *a = &p->activation;
     if (a->act != LN_ACT_NONE)
         number = (float)ln_ref_act(a->act, a->alpha, a->beta, (double)number);

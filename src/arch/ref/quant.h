@@ -11,12 +11,14 @@ typedef struct ln_ref_quant_sums {
     tl_tensor *dst;
     ln_quant_product product;
     int64_t columns, inner;
-    float *factors;
-    int32_t *bias;
+    ln_quant_columns of;
+    bool has_float_bias;
     int32_t low, high, zero; // of bytes
 } ln_ref_quant_sums;
 
-ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, ln_ref_quant_sums *out_sums);
+// For sums of so many terms.
+ln_status ln_ref_quant_sums_start(ln_call *call, int64_t columns, int64_t terms,
+                                  ln_ref_quant_sums *out_sums);
 
 // Element `i` of the result, from a sum without its bias. `sums` are ln_ref_quant_sums.
 void ln_ref_quant_put(const void *sums, int64_t i, double exact);

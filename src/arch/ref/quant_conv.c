@@ -63,7 +63,9 @@ ln_status ln_ref_quant_conv(ln_call *call)
     conv c;
     const tl_tensor *dst = ln_call_dst(call, 0);
     LN_TRY(ln_conv_call_read_plain(call, &c.args));
-    LN_TRY(ln_ref_quant_sums_start(call, c.args.weight->dims[0], &c.result));
+    c.tap_count = ln_window_tap_count(&c.args.window);
+    LN_TRY(ln_ref_quant_sums_start(call, c.args.weight->dims[0], c.args.in_channels * c.tap_count,
+                                   &c.result));
     if (dst->len == 0)
         return LN_OK;
     c.src = ln_quant_centred(call, c.args.src, ln_call_in(call, 3), -1);
@@ -73,7 +75,6 @@ ln_status ln_ref_quant_conv(ln_call *call)
     c.in_len = ln_window_in_len(&c.args.window);
     c.out_len = ln_window_out_len(&c.args.window);
     c.result.inner = c.out_len;
-    c.tap_count = ln_window_tap_count(&c.args.window);
     LN_TRY(ln_taps_create(call, &c.args.window, &c.taps));
     if (ln_call_is_counting(call))
         return LN_OK;

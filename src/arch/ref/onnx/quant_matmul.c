@@ -101,7 +101,7 @@ ln_status ln_ref_quant_matmul(ln_call *call)
     ln_matmul_call matmul;
     ln_ref_quant_sums sums;
     LN_TRY(ln_matmul_call_read(call, &matmul));
-    LN_TRY(ln_ref_quant_sums_start(call, matmul.b.columns, &sums));
+    LN_TRY(ln_ref_quant_sums_start(call, matmul.b.columns, matmul.b.rows, &sums));
     if (dst->len == 0)
         return LN_OK;
     int b_axis = ln_call_int(call, "transB") ? b->ndim - 2 : b->ndim - 1;

@@ -19,7 +19,7 @@ static const struct {
 
 typedef struct problem {
     ln_conv_shape shape;
-    bool is_signed, w_is_signed, has_zeros;
+    bool is_signed, w_is_signed, has_zeros, has_float_bias;
     int32_t zero;
     ln_i8_result result;
 } problem;
@@ -47,7 +47,7 @@ static int value_of(uint8_t byte, bool is_signed)
 typedef struct data {
     bytes x, w;
     int32_t zeros[256], bias[256];
-    float factors[256];
+    float factors[256], float_bias[256];
 } data;
 
 static int32_t expected_sum(const problem *p, const data *d, size_t n, size_t y, size_t x, size_t o)
@@ -77,6 +77,8 @@ static bool is_expected(const problem *p, const data *d, const ln_epilogue_i8 *e
                         size_t i, size_t o, int32_t sum)
 {
     float number = (float)sum * d->factors[o];
+    if (p->has_float_bias)
+        number += d->float_bias[o];
     if (p->result == LN_I8_TO_SUMS)
         return ((const int32_t *)y)[i] == sum;
     if (p->result == LN_I8_TO_FLOATS)
@@ -118,8 +120,12 @@ static void run_sets(const problem *p, const data *d, const int8_t *packed)
         .zeros = p->has_zeros ? d->zeros : NULL,
         .bias = d->bias,
         .y = to,
-        .epilogue =
-            {.result = p->result, .factors = d->factors, .low = -100, .high = 100, .zero = 3},
+        .epilogue = {.result = p->result,
+                     .factors = d->factors,
+                     .bias = p->has_float_bias ? d->float_bias : NULL,
+                     .low = -100,
+                     .high = 100,
+                     .zero = 3},
     };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         if (!ln_cpu_isa_runs(ln_cpu_isa_get(), sets[i].isa))
@@ -143,6 +149,7 @@ static void check_problem(const problem *p)
         d.zeros[o] = (int32_t)(test_random() % 256) - 128;
         d.bias[o] = (int32_t)(test_random() % 2000) - 1000;
         d.factors[o] = (float)(test_random() % 1000 + 1) / 1e6f;
+        d.float_bias[o] = (float)(test_random() % 20000) / 100 - 100;
     }
     bytes scratch = bytes_make(w_count);
     guarded packed = guarded_make((ln_conv_i8_packed_bytes(s) + 3) / 4, true);
@@ -184,6 +191,7 @@ static problem random_problem(bool is_depthwise)
                  .is_signed = test_random() % 2,
                  .w_is_signed = test_random() % 4 != 0,
                  .has_zeros = test_random() % 4 == 0,
+                 .has_float_bias = test_random() % 2,
                  .result = (ln_i8_result)(test_random() % 3)};
     p.zero = (int32_t)(test_random() % 256) - (p.is_signed ? 128 : 0);
     return p;

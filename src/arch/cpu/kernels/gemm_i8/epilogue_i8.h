@@ -5,6 +5,7 @@
 #ifndef LN_ARCH_CPU_KERNELS_EPILOGUE_I8_H
 #define LN_ARCH_CPU_KERNELS_EPILOGUE_I8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -50,15 +51,19 @@ VF_VERB void epilogue_put_floats(const epilogue_columns *c, float *y)
 // Adding this brings a whole number, of less than 2^22, into the lowest bits, rounded.
 #define EPILOGUE_ROUNDING 12582912.0f
 
-VF_VERB void epilogue_put_bytes(const epilogue_columns *c, const size_t n, uint8_t *y)
+VF_VERB void epilogue_put_bytes(const epilogue_columns *c, const size_t n, const bool has_bias,
+                                uint8_t *y)
 {
     const ln_epilogue_i8 *e = c->epilogue;
     const vf factor = vf_load(e->factors + c->column);
     const vf low = vf_set1(e->low), high = vf_set1(e->high), rounding = vf_set1(EPILOGUE_ROUNDING);
     const int32_t zero = e->zero, *sums = c->sums, *addends = e->addends + c->column;
+    const vf bias = has_bias ? vf_load(e->bias + c->column) : vf_set1(0);
     const size_t m = c->m, step = c->step;
     for (size_t i = 0; i < m; i++, y += step, sums += c->sums_step) {
         vf v = vf_mul(vi_sum_real(sums, addends), factor);
+        if (has_bias)
+            v = vf_add(v, bias);
         v = vf_min(vf_max(v, low), high);
         vi_store_bytes(y, vf_add(v, rounding), zero, n);
     }
@@ -71,10 +76,12 @@ VF_VERB void epilogue_put(const epilogue_columns *c, void *y)
     case LN_I8_TO_SUMS: epilogue_put_sums(c, (int32_t *)y + c->column); break;
     case LN_I8_TO_FLOATS: epilogue_put_floats(c, (float *)y + c->column); break;
     case LN_I8_TO_BYTES:
-        if (c->n == VF_LANES)
-            epilogue_put_bytes(c, VF_LANES, (uint8_t *)y + c->column);
+        if (c->n != VF_LANES)
+            epilogue_put_bytes(c, c->n, c->epilogue->bias != NULL, (uint8_t *)y + c->column);
+        else if (c->epilogue->bias)
+            epilogue_put_bytes(c, VF_LANES, true, (uint8_t *)y + c->column);
         else
-            epilogue_put_bytes(c, c->n, (uint8_t *)y + c->column);
+            epilogue_put_bytes(c, VF_LANES, false, (uint8_t *)y + c->column);
         break;
     }
 }

@@ -9,8 +9,8 @@
 //     | k0..k3 of c0 | k0..k3 of c1 | ... c15 | k4..k7 of c0 | ...     (zeros after the last)
 //
 // The bits: a sum is the integer that it is modulo 2^32. To floats: (float)sum * factor, then
-// + bias, each rounded to nearest. To bytes: (float)sum * factor, rounded to nearest; bounded from
-// below, then from above, NaN being the lower bound; rounded to an integer, ties to even; + zero.
+// + bias, each rounded to nearest. To bytes: the same; then bounded from below, then from above,
+// NaN being the lower bound; rounded to an integer, ties to even; + zero.
 
 #ifndef LN_ARCH_CPU_KERNELS_TILE_I8_H
 #define LN_ARCH_CPU_KERNELS_TILE_I8_H
@@ -43,7 +43,7 @@ typedef struct ln_epilogue_i8 {
     const int32_t *row_sums;     // of rows of A; NULL: weights have no zero point
     const int32_t *column_zeros; // of columns: times the row's sum, subtracted from sums
     const float *factors;        // of columns
-    const float *bias;           // of columns, for floats; NULL: none
+    const float *bias;           // of columns, for floats and bytes; NULL: none
     float low, high; // bounds of bytes, less the zero point: whole numbers of [-255, 255]
     int32_t zero;
 } ln_epilogue_i8;
