@@ -8,6 +8,7 @@
 #include <lightnet/util.h>
 
 #include "ir/dfg.h"
+#include "op/types.h"
 #include "pass/magnitude.h"
 
 static const ln_tensor_entry *find_entry(const ln_context *ctx, const ln_expr_value *arg)
@@ -107,6 +108,21 @@ PREDICATE(single)
 {
     const tl_tensor *tensor = find_tensor(ctx, args);
     return tensor && tensor->len == 1;
+}
+
+PREDICATE(byte)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    return tensor && (LN_TYPES_BYTE >> tensor->dtype & 1);
+}
+
+PREDICATE(per_column)
+{
+    const tl_tensor *tensor = find_tensor(ctx, args);
+    if (!tensor || tensor->len == 1)
+        return tensor != NULL;
+    return tensor->ndim > 0 && tensor->len == args[1].number &&
+           tensor->dims[tensor->ndim - 1] == args[1].number;
 }
 
 // A second cache as many processors have it; no property of this machine, since the model that

@@ -80,6 +80,52 @@ TEST(shapes_differ_in_rank_or_size)
     ln_context_free(ctx);
 }
 
+TEST(numbers_of_columns_are_on_the_last_axis)
+{
+    static const struct {
+        const char *why;
+        int ndim, dims[3];
+        double columns;
+        bool holds;
+    } shapes[] = {
+        {"a vector", 1, {4}, 4, true},
+        {"a vector of others", 1, {4}, 3, false},
+        {"a row", 2, {1, 4}, 4, true},
+        {"of rows, as many as columns", 2, {4, 1}, 4, false},
+        {"of a batch, as many as columns", 3, {4, 1, 1}, 4, false},
+        {"a matrix", 2, {2, 4}, 4, false},
+        {"one number", 2, {1, 1}, 4, true},
+        {"a scalar", 0, {0}, 4, true},
+        {"none", 1, {0}, 4, false},
+    };
+    ln_context *ctx = make();
+    const char *name = "w";
+    ln_expr_value args[2] = {{.kind = LN_RULE_NAME, .tensors = &name, .count = 1},
+                             {.kind = LN_RULE_NUMBER}};
+    tl_tensor *w = ln_tensor_table_find(ctx->tensor_table, "w")->tensor;
+    const tl_tensor kept = *w;
+    int dims[3];
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        w->ndim = shapes[i].ndim;
+        w->len = 1;
+        w->dims = dims;
+        for (int d = 0; d < w->ndim; d++)
+            w->len *= dims[d] = shapes[i].dims[d];
+        args[1].number = shapes[i].columns;
+        if (ln_predicate_per_column(ctx, args) != shapes[i].holds)
+            fail_msg("%s", shapes[i].why);
+    }
+    *w = kept;
+    w->dtype = TL_INT8;
+    CHECK(ln_predicate_byte(ctx, args));
+    w->dtype = TL_UINT8;
+    CHECK(ln_predicate_byte(ctx, args));
+    w->dtype = TL_INT16;
+    CHECK(!ln_predicate_byte(ctx, args));
+    w->dtype = TL_FLOAT;
+    ln_context_free(ctx);
+}
+
 TEST(what_is_large_outgrows_the_cache)
 {
     ln_context *ctx = make();
@@ -134,6 +180,10 @@ static const struct {
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(0)}, true},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(1)}, false},
     {LN_RULE_PREDICATE_contiguous, {TENSOR("x"), NUMBER(2)}, false},
+    {LN_RULE_PREDICATE_byte, {TENSOR("x")}, false},
+    {LN_RULE_PREDICATE_byte, {TENSOR("nowhere")}, false},
+    {LN_RULE_PREDICATE_per_column, {TENSOR("x"), NUMBER(3)}, false},
+    {LN_RULE_PREDICATE_per_column, {TENSOR("nowhere"), NUMBER(3)}, false},
     {LN_RULE_PREDICATE_single, {TENSOR("x")}, false},
     {LN_RULE_PREDICATE_single, {TENSOR("nowhere")}, false},
     {LN_RULE_PREDICATE_outgrows_cache, {TENSOR("x")}, false},
@@ -200,5 +250,5 @@ TEST(every_predicate_has_a_case)
 }
 
 TEST_LIST(predicates_hold_where_they_say, shapes_differ_in_rank_or_size,
-          what_is_large_outgrows_the_cache, values_and_lists_of_tensors_are_asked_about,
-          every_predicate_has_a_case)
+          numbers_of_columns_are_on_the_last_axis, what_is_large_outgrows_the_cache,
+          values_and_lists_of_tensors_are_asked_about, every_predicate_has_a_case)
