@@ -110,9 +110,13 @@ typedef struct question {
 
 static bool may_be_over(const question *q, const ln_tensor_list_entry *in, uint32_t read)
 {
+    bool computes = q->op->run || q->op->static_run;
     if (q->records->is_described[q->written])
-        return q->op->run && is_only_operand_under(q->records, q->step, q->written, read);
-    if (!q->op->op_arg->info || !q->op->op_arg->info->places)
+        return computes && is_only_operand_under(q->records, q->step, q->written, read);
+    const ln_plan_records *r = q->records;
+    if (!q->op->op_arg->info || !q->op->op_arg->info->places || !computes ||
+        tl_size_of(r->entries[q->written]->tensor->dtype) !=
+            tl_size_of(r->entries[read]->tensor->dtype))
         return false;
     return (q->only_one && ln_streq(q->only_one, in->name)) ||
            is_over(q->op->op_arg, q->listed, in);

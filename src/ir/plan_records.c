@@ -177,7 +177,7 @@ static ln_status add_step(ln_plan_records *r, const ln_op *op, uint32_t **next)
     for (const ln_list *out = op->op_arg->tensors_out; out; out = out->next) {
         uint32_t index = index_of(r, out->data);
         if (r->is_described[index])
-            step->aliasing = op->run ? LN_PLAN_IN_PLACE : LN_PLAN_VIEW;
+            step->aliasing = op->run || op->static_run ? LN_PLAN_IN_PLACE : LN_PLAN_VIEW;
         if (r->values[index].is_input)
             continue; // the caller writes it
         *(*next)++ = index;

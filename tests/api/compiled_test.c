@@ -269,40 +269,90 @@ TEST(what_is_stated_to_lie_beside_its_place_is_found)
 // The plan of one model as that of another, whose operator reads what it overwrites elsewhere too.
 TEST(a_result_over_what_is_read_elsewhere_too_is_found)
 {
-    static const char *const models[] = {
-        "input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
-        "input(| dst=u | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
-        "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 1, 1, 3], ran=[-1, 1]);\n"
-        "conv3d_pack_cpu(weight=w | dst=p |);\n"
-        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
-        "conv3d_ndhwc_cpu(src=u, packed=p, addend=t | dst=y | channels=4, size=[1, 1, 3], "
-        "padding=[0, 0, 1, 0, 0, 1]);\n",
-        "input(| dst=x | dtype=TL_FLOAT, dims=[7, 7]);\n"
-        "input(| dst=u | dtype=TL_FLOAT, dims=[7, 7]);\n"
-        "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[-1, 1]);\n"
-        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
-        "linear_ref(src=u, weight=w, addend=t | dst=y |);\n",
-        "input(| dst=x | dtype=TL_FLOAT, dims=[7]);\n"
-        "input(| dst=u | dtype=TL_FLOAT, dims=[7]);\n"
-        "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
-        "layernorm_ref(src=t, scale=u | dst=y |);\n",
+    static const struct {
+        const char *text, *anchor, *from, *to;
+    } rows[] = {
+        {"input(| dst=x | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
+         "input(| dst=u | dtype=TL_FLOAT, dims=[1, 2, 3, 4, 4]);\n"
+         "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 1, 1, 3], ran=[-1, 1]);\n"
+         "conv3d_pack_cpu(weight=w | dst=p |);\n"
+         "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+         "conv3d_ndhwc_cpu(src=u, packed=p, addend=t | dst=y | channels=4, size=[1, 1, 3], "
+         "padding=[0, 0, 1, 0, 0, 1]);\n",
+         "elew0", "\"name\": \"u\"}", "\"name\": \"t\"}"},
+        {"input(| dst=x | dtype=TL_FLOAT, dims=[7, 7]);\n"
+         "input(| dst=u | dtype=TL_FLOAT, dims=[7, 7]);\n"
+         "create(| dst=w | dtype=TL_FLOAT, dims=[7, 7], ran=[-1, 1]);\n"
+         "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+         "linear_ref(src=u, weight=w, addend=t | dst=y |);\n",
+         "elew0", "\"name\": \"u\"}", "\"name\": \"t\"}"},
+        {"input(| dst=x | dtype=TL_FLOAT, dims=[7]);\n"
+         "input(| dst=u | dtype=TL_FLOAT, dims=[7]);\n"
+         "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+         "layernorm_ref(src=t, scale=u | dst=y |);\n",
+         "elew0", "\"name\": \"u\"}", "\"name\": \"t\"}"},
+        // Windows of channels that come to meet.
+        {"input(| dst=x | dtype=TL_FLOAT, dims=[1, 4, 4, 8]);\n"
+         "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 3, 3], ran=[-1, 1]);\n"
+         "conv2d_pack_cpu(weight=w | dst=p |);\n"
+         "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+         "conv2d_nhwc_cpu(src=t, packed=p, into=t | dst=y | channels=4, size=[3, 3], "
+         "padding=[1, 1, 1, 1], src_first=4, src_channels=4);\n",
+         "src_first", "4", "2"},
     };
     CHECK_OK(ln_arch_init());
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        char *json = compile_text(models[i], "cpu");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *json = compile_text(rows[i].text, "cpu");
         char *over = strstr(json, "\"name\": \"y\"");
         CHECK_NOT_NULL(over);
         CHECK_NOT_NULL(strstr(over, "\"owner\": \"t\""));
         close_context(open_text(json));
-        char *changed = mutate(json, "elew0", "\"name\": \"u\"}", "\"name\": \"t\"}");
+        char *changed = mutate(json, rows[i].anchor, rows[i].from, rows[i].to);
         ln_context *ctx = ln_context_create();
         CHECK_FAILS(ln_context_init_mem(ctx, changed, strlen(changed), "lie.json"), LN_INVALID);
-        CHECK_MESSAGE("over 't'");
-        CHECK_MESSAGE("needs to the end as operand");
+        CHECK_MESSAGE("'t'");
+        CHECK_MESSAGE("'y'");
         ln_context_free(ctx);
         free(changed);
         ln_free(json);
     }
+    ln_arch_cleanup();
+}
+
+// Each part has room enough in the whole, but one of the two is copied to where the other is.
+TEST(parts_that_have_changed_places_are_found)
+{
+    CHECK_OK(ln_arch_init());
+    char *json = compile_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 16]);\n"
+                              "elew(src1=x, src2=x | dst=o | elew_op=TL_SUB, act=lrelu);\n"
+                              "elew(src1=x, src2=x | dst=p | elew_op=TL_SUM, act=lrelu);\n"
+                              "elew(src1=x, src2=x | dst=q | elew_op=TL_MUL, act=lrelu);\n"
+                              "concat(src1=o, src2=p, src3=q | dst=c | axis=1);\n"
+                              "softmax(src=c | dst=y | axis=1);\n",
+                              "ref");
+    static const char *const names[] = {"p", "q"};
+    size_t offsets[2];
+    ln_context *ctx = open_text(json);
+    for (int i = 0; i < 2; i++) {
+        const ln_tensor_entry *part = ln_tensor_table_find(ctx->tensor_table, names[i]);
+        CHECK_STR_EQ(part->owner, "c");
+        offsets[i] = part->offset;
+    }
+    close_context(ctx);
+    char *changed[2], anchor[64], from[64], to[64];
+    for (int i = 0; i < 2; i++) {
+        snprintf(anchor, sizeof anchor, "\"name\": \"%s\", \"dtype\"", names[i]);
+        snprintf(from, sizeof from, "\"offset\": %zu", offsets[i]);
+        snprintf(to, sizeof to, "\"offset\": %zu", offsets[!i]);
+        changed[i] = mutate(i ? changed[0] : json, anchor, from, to);
+    }
+    ctx = ln_context_create();
+    CHECK_FAILS(ln_context_init_mem(ctx, changed[1], strlen(changed[1]), "lie.json"), LN_INVALID);
+    CHECK_MESSAGE("joins 'p'");
+    ln_context_free(ctx);
+    free(changed[0]);
+    free(changed[1]);
+    ln_free(json);
     ln_arch_cleanup();
 }
 
@@ -433,4 +483,5 @@ TEST_LIST(a_compiled_model_is_bound_by_the_limits_too,
           what_lies_where_is_stated_and_proved_again,
           what_is_stated_to_lie_beside_its_place_is_found,
           a_result_over_what_is_read_elsewhere_too_is_found,
-          a_compiled_model_without_owners_is_read, files_compiled_by_the_old_system_run)
+          parts_that_have_changed_places_are_found, a_compiled_model_without_owners_is_read,
+          files_compiled_by_the_old_system_run)

@@ -119,7 +119,67 @@ TEST(a_constant_that_somebody_else_reads_is_kept)
     ln_arch_cleanup();
 }
 
+// y, whose constants are computed from k and each other, is the same whether they are over k or
+// not.
+TEST(constants_are_overwritten_by_who_reads_them_last_and_once)
+{
+#define K     "create_ref(| dst=k | dtype=TL_FLOAT, dims=[4, 4, 8, 2], ran=[1, 2], data=[0]);\n"
+#define INPUT "input(| dst=x | dtype=TL_FLOAT, dims=[4, 4, 8, 2]);\n"
+    static const struct {
+        const char *why, *text;
+    } rows[] = {
+        {"another constant is computed from it afterwards",
+         INPUT K "act_ref(src=k | dst=a | act=neg);\n"
+                 "elew_ref(src1=a, src2=k | dst=b | elew_op=TL_MUL);\n"
+                 "elew_ref(src1=x, src2=b | dst=y | elew_op=TL_SUM);\n"},
+        {"and from it alone", INPUT K "act_ref(src=k | dst=a | act=neg);\n"
+                                      "act_ref(src=k | dst=b | act=lrelu, alpha=2);\n"
+                                      "elew_ref(src1=a, src2=b | dst=c | elew_op=TL_SUB);\n"
+                                      "elew_ref(src1=x, src2=c | dst=y | elew_op=TL_SUM);\n"},
+        {"each run reads it", INPUT K "elew_ref(src1=x, src2=k | dst=s | elew_op=TL_SUM);\n"
+                                      "act_ref(src=k | dst=a | act=neg);\n"
+                                      "elew_ref(src1=s, src2=a | dst=y | elew_op=TL_MUL);\n"},
+        {"it has another name", INPUT K "reshape_ref(src=k | dst=r | dims=[4, 4, 8, 2]);\n"
+                                        "act_ref(src=k | dst=a | act=neg);\n"
+                                        "elew_ref(src1=r, src2=a | dst=b | elew_op=TL_MUL);\n"
+                                        "elew_ref(src1=x, src2=b | dst=y | elew_op=TL_SUM);\n"},
+        {"another operand is the same constant",
+         "input(| dst=x | dtype=TL_FLOAT, dims=[16, 16]);\n"
+         "create_ref(| dst=k | dtype=TL_FLOAT, dims=[16, 16], ran=[1, 2], data=[0]);\n"
+         "linear_ref(src=k, weight=k, addend=k | dst=a |);\n"
+         "elew_ref(src1=x, src2=a | dst=y | elew_op=TL_SUM);\n"},
+        {"it is scale and offset",
+         "input(| dst=x | dtype=TL_FLOAT, dims=[256]);\n"
+         "create_ref(| dst=k | dtype=TL_FLOAT, dims=[256], ran=[1, 2], data=[0]);\n"
+         "layernorm_ref(src=k, scale=k, bias=k | dst=a |);\n"
+         "elew_ref(src1=x, src2=a | dst=y | elew_op=TL_SUM);\n"},
+    };
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_context *frozen = load_frozen(rows[i].text, 1), *kept = load_frozen(rows[i].text, 0);
+        float x[COUNT], y[COUNT], z[COUNT];
+        for (int k = 0; k < COUNT; k++)
+            x[k] = (float)(k % 13) - 6;
+        for (int run = 0; run < 2; run++) {
+            CHECK_OK(ln_context_set_data(frozen, "x", x));
+            CHECK_OK(ln_context_set_data(kept, "x", x));
+            CHECK_OK(ln_context_run(frozen));
+            CHECK_OK(ln_context_run(kept));
+            CHECK_NOT_NULL(ln_context_get_data(frozen, "y", y));
+            CHECK_NOT_NULL(ln_context_get_data(kept, "y", z));
+            if (memcmp(y, z, sizeof y) != 0)
+                fail_msg("%s: y differs in run %d", rows[i].why, run);
+        }
+        close_context(frozen);
+        close_context(kept);
+    }
+    ln_arch_cleanup();
+#undef K
+#undef INPUT
+}
+
 TEST_LIST(folded_weights_take_the_place_of_the_constants,
           a_constant_that_is_set_anew_is_folded_anew,
           a_change_that_needs_a_spent_constant_is_refused_and_changes_nothing,
-          a_frozen_plan_is_read_back_and_proved, a_constant_that_somebody_else_reads_is_kept)
+          a_frozen_plan_is_read_back_and_proved, a_constant_that_somebody_else_reads_is_kept,
+          constants_are_overwritten_by_who_reads_them_last_and_once)

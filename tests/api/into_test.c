@@ -83,6 +83,23 @@ TEST(results_lie_over_what_they_extend_unless_it_is_read_there)
          "conv2d_nhwc_cpu(src=x, packed=p, into=a, addend=b | dst=y | channels=4, size=[3, 3], "
          "padding=[1, 1, 1, 1], addend_first=2);\n",
          "a", 128, true},
+        {"other channels of the addend",
+         HEAD "conv2d_nhwc_cpu(src=x, packed=p, into=t, addend=t | dst=y | channels=4, "
+              "size=[3, 3], padding=[1, 1, 1, 1], addend_first=1);\n",
+         "t", 128, false},
+        {"the same channels of the addend",
+         HEAD "conv2d_nhwc_cpu(src=x, packed=p, into=t, addend=t | dst=y | channels=4, "
+              "size=[3, 3], padding=[1, 1, 1, 1], addend_first=2, dst_first=2);\n",
+         "t", 128, true},
+        {"a window beside the addend's",
+         HEAD "conv2d_nhwc_cpu(src=x, packed=p, into=t, addend=t | dst=y | channels=4, "
+              "size=[3, 3], padding=[1, 1, 1, 1], addend_first=4);\n",
+         "t", 128, true},
+        {"another name of what is read",
+         HEAD "reshape_ref(src=t | dst=r | dims=[1, 4, 4, 8]);\n"
+              "conv2d_nhwc_cpu(src=r, packed=q, into=t | dst=y | channels=4, size=[3, 3], "
+              "padding=[1, 1, 1, 1], src_first=2, src_channels=4);\n",
+         "t", 128, false},
     };
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -342,6 +342,18 @@ static const struct two_operands {
      "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
      "prelu(src=t, slope=t | dst=y |);",
      "cpu"},
+    {"some channels of what is read",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[5, 8]);\n"
+     "create(| dst=k | dtype=TL_FLOAT, dims=[4], ran=[1, 3]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "scale_shift(src=t, scale=k, offset=k | dst=y | src_first=2);",
+     "ref"},
+    {"a row for all",
+     "input(| dst=x | dtype=TL_FLOAT, dims=[1, 7]);\n"
+     "input(| dst=z | dtype=TL_FLOAT, dims=[5, 7]);\n"
+     "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
+     "elew(src1=t, src2=z | dst=y | elew_op=TL_SUM);",
+     "cpu"},
     {"a third operand of a sum",
      "input(| dst=x | dtype=TL_FLOAT, dims=[5, 7]);\n"
      "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM);\n"
@@ -594,6 +606,40 @@ TEST(random_models_compute_the_same_with_less_memory)
     ln_arch_cleanup();
 }
 
+// Outputs that are named early are there at the end, whatever is computed after them; one tensor
+// may be several.
+TEST(outputs_stay_until_the_end)
+{
+    CHECK_OK(ln_arch_init());
+    static const char *const targets[] = {"ref", "cpu"};
+    for (size_t k = 0; k < 2; k++) {
+        ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[1, 32]);\n"
+                                    "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM, act=lrelu);\n"
+                                    "output(src=t | |);\n"
+                                    "output(src=t | |);\n"
+                                    "act(src=t | dst=n | act=neg);\n"
+                                    "elew(src1=n, src2=x | dst=m | elew_op=TL_MUL, act=lrelu);\n"
+                                    "softmax(src=m | dst=s | axis=1);\n"
+                                    "softmax(src=s | dst=y | axis=1);\n"
+                                    "output(src=y | |);\n"
+                                    "output(src=x | |);\n",
+                                    targets[k]);
+        fill_inputs(ctx);
+        for (int run = 0; run < 2; run++) {
+            float x[32], t[32];
+            CHECK_OK(ln_context_run(ctx));
+            CHECK_NOT_NULL(ln_context_get_data(ctx, "x", x));
+            CHECK_NOT_NULL(ln_context_get_data(ctx, "t", t));
+            for (int i = 0; i < 32; i++) {
+                CHECK(x[i] == (float)((i * 37 + 11) % 101) / 8 - 6);
+                CHECK(t[i] == (x[i] < 0 ? 0 : 2 * x[i]));
+            }
+        }
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 // ---- Planned contexts ----
 
 // The sum has an activation, so that it takes up no other.
@@ -687,6 +733,6 @@ TEST_LIST(operators_that_may_overwrite_an_input_compute_the_same_there,
           what_is_read_elsewhere_too_is_not_overwritten,
           a_residual_block_of_volumes_is_right_to_the_number,
           parts_lie_in_wholes_where_they_are_rows, random_models_compute_the_same_with_less_memory,
-          parameters_change_where_no_view_moves, clones_know_which_owners_are_the_plans,
-          bound_inputs_take_their_views_along,
+          outputs_stay_until_the_end, parameters_change_where_no_view_moves,
+          clones_know_which_owners_are_the_plans, bound_inputs_take_their_views_along,
           compiling_with_sharing_survives_every_failed_allocation)

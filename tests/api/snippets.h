@@ -13,6 +13,9 @@ ln_status snip_rows(const tl_tensor *src, const tl_tensor *scale, tl_tensor *dst
 
 void snip_table(tl_tensor *const *src, int count, tl_tensor *dst, const double added[2]);
 
+void snip_pairs(const tl_tensor *src, tl_tensor *dst);
+void snip_turned(const tl_tensor *src, const tl_tensor *turned, tl_tensor *dst);
+
 extern int snip_table_ends;
 
 #endif

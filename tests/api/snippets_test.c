@@ -7,7 +7,8 @@
 #include "tests/api/model.h"
 
 extern ln_op ln_opimpl_snip_half, ln_opimpl_snip_half_ref, ln_opimpl_snip_rows,
-    ln_opimpl_snip_rows_ref, ln_opimpl_snip_table, ln_opimpl_snip_table_ref;
+    ln_opimpl_snip_rows_ref, ln_opimpl_snip_table, ln_opimpl_snip_table_ref, ln_opimpl_snip_pairs,
+    ln_opimpl_snip_pairs_ref, ln_opimpl_snip_turned, ln_opimpl_snip_turned_ref;
 
 #define TABLE "input(| dst=x | dtype=TL_FLOAT, dims=[3, 2]);\n"
 #define SCALE "create(| dst=s | dtype=TL_FLOAT, dims=[3], data=[1, 2, 4]);\n"
@@ -36,11 +37,27 @@ void snip_table(tl_tensor *const *src, int count, tl_tensor *dst, const double a
         ((float *)dst->data)[i] = (float)(src[i]->len + added[0] + added[1]);
 }
 
+void snip_pairs(const tl_tensor *src, tl_tensor *dst)
+{
+    const float *from = src->data;
+    for (int i = 0; i < dst->len; i++)
+        ((double *)dst->data)[i] = (double)from[i] + (double)from[src->len - 1 - i];
+}
+
+void snip_turned(const tl_tensor *src, const tl_tensor *turned, tl_tensor *dst)
+{
+    for (int i = 0; i < dst->len; i++)
+        ((float *)dst->data)[i] =
+            ((const float *)src->data)[i] + ((const float *)turned->data)[dst->len - 1 - i];
+}
+
 static void init(void)
 {
-    ln_op *const ops[] = {&ln_opimpl_snip_half,  &ln_opimpl_snip_half_ref,
-                          &ln_opimpl_snip_rows,  &ln_opimpl_snip_rows_ref,
-                          &ln_opimpl_snip_table, &ln_opimpl_snip_table_ref};
+    ln_op *const ops[] = {&ln_opimpl_snip_half,   &ln_opimpl_snip_half_ref,
+                          &ln_opimpl_snip_rows,   &ln_opimpl_snip_rows_ref,
+                          &ln_opimpl_snip_table,  &ln_opimpl_snip_table_ref,
+                          &ln_opimpl_snip_pairs,  &ln_opimpl_snip_pairs_ref,
+                          &ln_opimpl_snip_turned, &ln_opimpl_snip_turned_ref};
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         CHECK_OK(ln_op_register(ops[i]));
@@ -177,6 +194,77 @@ TEST(snippets_refuse_shapes_that_depend_on_data)
     ln_arch_cleanup();
 }
 
+// Elements of other sizes are not written over, though their bytes are as many.
+TEST(elements_of_another_size_are_apart)
+{
+    float x[64];
+    init();
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[64]);\n"
+                                "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM, act=lrelu);\n"
+                                "snip_pairs(src=t | dst=y |);\n",
+                                "ref");
+    CHECK(!ln_tensor_table_find(ctx->tensor_table, "y")->owner);
+    for (int i = 0; i < 64; i++)
+        x[i] = (float)(i + 1);
+    CHECK_OK(ln_context_set_data(ctx, "x", x));
+    CHECK_OK(ln_context_run(ctx));
+    const double *y = ln_context_get_data(ctx, "y", NULL);
+    CHECK_NOT_NULL(y);
+    for (int i = 0; i < 32; i++)
+        CHECK_NEAR(y[i], 130, 0);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+// Who puts the output over one operand means one: it may not be the other one, by any name.
+TEST(an_operator_that_overwrites_by_its_own_word_has_other_operands)
+{
+    static const float x[3] = {1, 2, 3}, wanted[3] = {5, 6, 7};
+    static const char *const twice[] = {
+        "snip_turned(src=t, turned=t | dst=y |);\n",
+        "reshape(src=t | dst=r | dims=[3]);\nsnip_turned(src=t, turned=r | dst=y |);\n",
+        "reshape(src=t | dst=r | dims=[3]);\nsnip_turned(src=r, turned=t | dst=y |);\n"};
+#define SUM                                                                                        \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[3]);\n"                                                 \
+    "elew(src1=x, src2=x | dst=t | elew_op=TL_SUM, act=lrelu);\n"
+    init();
+    ln_context *ctx = load_text(SUM "snip_turned(src=t, turned=x | dst=y |);\n", "ref");
+    CHECK_STR_EQ(ln_tensor_table_find(ctx->tensor_table, "y")->owner, "t");
+    check_run(ctx, x, wanted, 3);
+    close_context(ctx);
+    for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", SUM, twice[i]);
+        ctx = open_text(text);
+        CHECK_FAILS(ln_context_compile(ctx, "ref"), LN_INVALID);
+        CHECK_MESSAGE("needs to the end as operand");
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+// What reads a constant that is overwritten by description stays before that, though it is needed
+// later only.
+TEST(constants_are_read_before_they_are_overwritten)
+{
+    static const float x[3] = {100, 200, 300}, wanted[3] = {130, 220, 310};
+    init();
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[3]);\n"
+                                "create(| dst=k | dtype=TL_FLOAT, dims=[3], data=[1, 2, 3]);\n"
+                                "create(| dst=c | dtype=TL_FLOAT, dims=[3], data=[10, 20, 30]);\n"
+                                "act_ref(src=k | dst=a | act=neg);\n"
+                                "snip_turned(src=k, turned=c | dst=b |);\n"
+                                "elew_ref(src1=x, src2=b | dst=s | elew_op=TL_SUM);\n"
+                                "elew_ref(src1=s, src2=a | dst=y | elew_op=TL_SUM);\n",
+                                "ref");
+    check_run(ctx, x, wanted, 3);
+    check_run(ctx, x, wanted, 3);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(snippets_check_and_run, a_static_snippet_runs_once_and_ends_with_its_operator,
           snippets_refuse_what_their_description_does, snippets_wait_until_shapes_are_bound,
-          snippets_refuse_shapes_that_depend_on_data)
+          snippets_refuse_shapes_that_depend_on_data, elements_of_another_size_are_apart,
+          constants_are_read_before_they_are_overwritten,
+          an_operator_that_overwrites_by_its_own_word_has_other_operands)
