@@ -18,10 +18,10 @@ static unsigned next_of(void *user)
 }
 
 // An output for each tensor that nobody reads, and those that the model names.
-static void check_close(const ln_context *ref, const ln_context *cpu, const char *text)
+static void check_close(const ln_context *as_read, const ln_context *cpu, const char *text)
 {
     const ln_tensor_entry *output;
-    for (size_t o = 0; (output = ln_context_output(ref, o)); o++) {
+    for (size_t o = 0; (output = ln_context_output(as_read, o)); o++) {
         const ln_tensor_entry *got = ln_tensor_table_find(cpu->tensor_table, output->name);
         CHECK_NOT_NULL(got);
         CHECK(tl_tensor_issameshape(output->tensor, got->tensor));
@@ -54,7 +54,7 @@ static void check_same_bits(const ln_context *a, const ln_context *b, const char
 static ln_context *run_on(const char *text, const char *target, size_t threads)
 {
     ln_context *ctx = open_text(text);
-    if (ln_context_compile(ctx, target) != LN_OK || ln_context_load(ctx, NULL) != LN_OK) {
+    if (compile_for(ctx, target) != LN_OK || ln_context_load(ctx, NULL) != LN_OK) {
         printf("%s\n%s: %s\n", text, target, ln_error_message());
         CHECK(false);
     }
@@ -73,8 +73,8 @@ TEST(random_stacks_agree)
     CHECK_OK(ln_arch_init());
     for (int i = 0; i < MODELS; i++) {
         conv_model_write(&model);
-        ln_context *ref = run_on(model.text, "ref", 1), *cpu = run_on(model.text, "cpu", 1);
-        check_close(ref, cpu, model.text);
+        ln_context *as_read = run_on(model.text, AS_READ, 1), *cpu = run_on(model.text, "cpu", 1);
+        check_close(as_read, cpu, model.text);
         if (i % 4 == 0) {
             CHECK_OK(ln_cpu_isa_set("generic"));
             ln_context *other = run_on(model.text, "cpu", 3);
@@ -82,7 +82,7 @@ TEST(random_stacks_agree)
             check_same_bits(cpu, other, model.text);
             close_context(other);
         }
-        close_context(ref);
+        close_context(as_read);
         close_context(cpu);
     }
     ln_arch_cleanup();
@@ -119,9 +119,10 @@ TEST(stacks_that_were_wrong_agree)
     CHECK_OK(ln_arch_init());
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         printf("%s\n", models[i].why);
-        ln_context *ref = run_on(models[i].text, "ref", 1), *cpu = run_on(models[i].text, "cpu", 1);
-        check_close(ref, cpu, models[i].text);
-        close_context(ref);
+        ln_context *as_read = run_on(models[i].text, AS_READ, 1),
+                   *cpu = run_on(models[i].text, "cpu", 1);
+        check_close(as_read, cpu, models[i].text);
+        close_context(as_read);
         close_context(cpu);
     }
     ln_arch_cleanup();

@@ -41,11 +41,21 @@ static inline ln_context *open_text(const char *text)
     return ctx;
 }
 
+// In place of a target: the model as it was read, which no rule has rewritten.
+#define AS_READ "as read"
+
+static inline ln_status compile_for(ln_context *ctx, const char *target)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.stays_as_read = strcmp(target, AS_READ) == 0;
+    return ln_context_compile_with(ctx, options.stays_as_read ? "ref" : target, &options);
+}
+
 // A LOADED context of `text`.
 static inline ln_context *load_text(const char *text, const char *target)
 {
     ln_context *ctx = open_text(text);
-    CHECK_OK(ln_context_compile(ctx, target));
+    CHECK_OK(compile_for(ctx, target));
     CHECK_OK(ln_context_load(ctx, NULL));
     return ctx;
 }

@@ -26,7 +26,7 @@
 static void check_equal(const char *why, const char *expected_text, const char *text)
 {
     printf("%s\n", why);
-    ln_context *expected = onnx_load(expected_text, "ref"), *got = onnx_load(text, "cpu");
+    ln_context *expected = onnx_load(expected_text, AS_READ), *got = onnx_load(text, "cpu");
     onnx_fill(expected, 1);
     onnx_fill(got, 1);
     CHECK_OK(ln_context_run(expected));

@@ -100,7 +100,7 @@ static void give_open(ln_context *ctx, int ndim, const int *dims)
 
 static void check_open(const char *text, int ndim, const int *dims)
 {
-    ln_context *contexts[2] = {onnx_load(text, "ref"), onnx_load(text, "cpu")};
+    ln_context *contexts[2] = {onnx_load(text, AS_READ), onnx_load(text, "cpu")};
     ln_object *got[2];
     for (int i = 0; i < 2; i++) {
         const int first_dims[] = {1, 1, 9, 9, 9, 9, 9, 9};

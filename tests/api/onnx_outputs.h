@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in IL, run on `ref` and on `cpu`, with the shape and the elements that a tensor `y` of
-// theirs should have.
+// Models in IL, run as they were read, on `ref` and on `cpu`, with the shape and the elements that
+// a tensor `y` of theirs should have.
 
 #ifndef LN_TESTS_API_ONNX_OUTPUTS_H
 #define LN_TESTS_API_ONNX_OUTPUTS_H
@@ -62,7 +62,9 @@ static inline void check_outputs(const char *target, const onnx_output *cases, s
 
 #define CHECK_OUTPUTS_ON(target, cases)                                                            \
     check_outputs(target, cases, sizeof(cases) / sizeof((cases)[0]))
-#define CHECK_OUTPUTS(cases) (CHECK_OUTPUTS_ON("ref", cases), CHECK_OUTPUTS_ON("cpu", cases))
+#define CHECK_OUTPUTS(cases)                                                                       \
+    (CHECK_OUTPUTS_ON(AS_READ, cases), CHECK_OUTPUTS_ON("ref", cases),                             \
+     CHECK_OUTPUTS_ON("cpu", cases))
 
 // A model that is refused when it is read, or when it is run.
 typedef struct onnx_refusal {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random stacks of convolutions, put together as the bytes say: they compile for cpu and for ref,
-// run, and give nearly the same.
+// Random stacks of convolutions, put together as the bytes say: they compile for cpu and as they
+// were read, run, and give nearly the same.
 
 #include "tests/fuzz/fuzz.h"
 
@@ -42,7 +42,9 @@ static ln_context *run_on(const char *text, const char *target)
 {
     ln_context *ctx = fuzz_context();
     FUZZ_CHECK(ln_context_init_mem(ctx, text, strlen(text), "stack") == LN_OK);
-    ln_status status = ln_context_compile(ctx, target);
+    ln_optimize_options options = ln_optimize_options_default();
+    options.stays_as_read = strcmp(target, "ref") == 0;
+    ln_status status = ln_context_compile_with(ctx, target, &options);
     if (status == LN_OK)
         status = ln_context_load(ctx, NULL);
     if (status == LN_LIMIT) {
