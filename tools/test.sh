@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The whole suite: each build below runs its tests; the last line counts them all.
 #
-#   release   gcc, all tests, and once more for each lower instruction set
+#   release   gcc, all tests, and once more for each lower instruction set; then random models, with a
+#             new seed, for two minutes (LN_DIFFERENTIAL_SEED is another one, LN_DIFFERENTIAL_SECONDS)
 #   clang     clang, all tests but long ones in which the compiler is all the same
 #   asan      address and undefined-behaviour sanitizers, all tests but those of large models; a third
 #             or a sixth of what is a list of models
@@ -13,7 +14,7 @@
 #   package   installed, and used from outside with pkg-config and CMake
 #
 # With LN_LONG=1 nothing is shortened: whole lists under sanitizers, all tests with clang, fuzzing for
-# a minute a target.
+# a minute a target, random models for an hour with each instruction set, and all pairs of operators.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -110,6 +111,18 @@ for isa in generic avx2; do
     # But for what runs no kernels, or sees to instruction sets itself.
     LN_CPU_ISA=$isa suite build -E "$no_kernels|$all_kernels|$no_instructions|zoo_large|hashes"
 done
+seed=${LN_DIFFERENTIAL_SEED:-$(date +%s)}
+note "release: random models, seed $seed"
+if [ "${LN_LONG:-0}" = 1 ]; then
+    for isa in generic avx2 ''; do
+        LN_CPU_ISA=$isa count "random models, seed $seed, instruction set ${isa:-best}" \
+            build/tests/test_differential --seed="$seed" --seconds=900 --long
+    done
+    count "pairs of operators, seed $seed" build/tests/test_differential --seed="$seed" --kind=pairs
+else
+    count "random models, seed $seed" build/tests/test_differential --seed="$seed" \
+        --seconds="${LN_DIFFERENTIAL_SECONDS:-120}"
+fi
 count "tree" tools/tree.sh
 count "layers" python3 tools/layers.py
 count "exports" tools/exports.sh build/liblightnet.so

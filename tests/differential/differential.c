@@ -4,12 +4,17 @@
 //     test_differential                   a fixed sample
 //     test_differential --seed=7 --seconds=120
 //     test_differential --seed=7 --only=1234      one model again, reduced and printed
+//     test_differential --kind=forms              each form of an operator alone
+//     test_differential --kind=pairs              each form after each form
 //     test_differential --file=model.net          a model of a file on all sides
+//     test_differential --found                   those of tests/differential/found
 //
 // A child process runs the models, so that a crash is one more finding. The exit status is 1 if
 // there was a difference that no line of known.inc explains.
 
+#include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +27,7 @@
 
 #include <lightnet/msg.h>
 
+#include "tests/differential/forms.h"
 #include "tests/differential/operators.h"
 #include "tests/differential/patterns.h"
 #include "tests/differential/reduce.h"
@@ -34,7 +40,7 @@ static struct {
     double seconds; // 0: as many models as `models`
     long models, only;
     const char *file, *folder, *kind, *write_to;
-    bool is_long, is_verbose, reduces;
+    bool is_long, is_verbose, reduces, stops_at_first, runs_found;
     long rule; // the pattern's number; -1: any
 } options = {.seed = 20251126, .models = 1500, .only = -1, .reduces = true, .rule = -1};
 
@@ -69,6 +75,10 @@ static bool parse_options(int argc, char **argv)
             options.is_long = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             options.is_verbose = true;
+        else if (strcmp(argv[i], "--found") == 0)
+            options.runs_found = true;
+        else if (strcmp(argv[i], "--first") == 0)
+            options.stops_at_first = true;
         else if (strcmp(argv[i], "--no-reduce") == 0)
             options.reduces = false;
         else
@@ -80,6 +90,7 @@ static bool parse_options(int argc, char **argv)
 // ---- Shared with the child ----
 
 #define MAX_RULES 2048
+#define MAX_FORMS 4096
 
 typedef struct progress {
     volatile long model; // that is being run
@@ -87,6 +98,7 @@ typedef struct progress {
     long rule_hits[MAX_RULES]; // firings, by pattern_name's number
     long rule_made[MAX_RULES];
     long known_hits[64];
+    long form_made[MAX_FORMS];
     bool is_done;
 } progress;
 
@@ -142,17 +154,20 @@ static void try_side(verdict *v, as_read *a, const char *text, const char *name,
     side_result_free(&r);
 }
 
-static void try_dynamic(verdict *v, as_read *a, const char *text, const char *target)
+static void try_dynamic(verdict *v, as_read *a, const char *text, const char *name,
+                        const side_options *o)
 {
     if (v->is_failed)
         return;
     side_result r;
-    char message[600], name[32];
-    snprintf(name, sizeof name, "dynamic %s", target);
-    side_run_dynamic(text, a, target, &r);
-    bool is_refused = r.status != LN_OK && strcmp(r.stage, "read") == 0;
+    char message[600];
+    side_run_dynamic(text, a, o, &r);
+    // The sizes of a range may be those for which the model is none.
+    bool is_refused =
+        r.status != LN_OK &&
+        (strcmp(r.stage, "read") == 0 || (o->ranges[0].symbol && strcmp(r.stage, "compile") == 0));
     if (!is_refused &&
-        !side_agrees(a, &r, false, strcmp(target, "cpu") == 0, message, sizeof message))
+        !side_agrees(a, &r, false, strcmp(o->target, "cpu") == 0, message, sizeof message))
         differ(v, name, &r, message);
     side_result_free(&r);
 }
@@ -226,7 +241,12 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
     int count = choose_sizes(m, random, from);
     if (count == 0)
         return;
-    char *dynamic = resized(m, from, to, count);
+    char *dynamic = resized(m, from, to, count), symbols[2][16];
+    side_options range = {.target = "cpu"};
+    for (int k = 0; k < count; k++) {
+        snprintf(symbols[k], sizeof symbols[k], "s%d", from[k]);
+        range.ranges[k] = (side_range){symbols[k], from[k], from[k] + 2};
+    }
     for (int step = 0; step < 3 && dynamic && !v->is_failed; step++) {
         for (int k = 0; k < count; k++)
             to[k] = from[k] + step;
@@ -234,14 +254,24 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         const side_result *r;
         as_read *a = fixed ? as_read_create(fixed, &r) : NULL;
         if (a && r->status == LN_OK) {
-            try_dynamic(v, a, dynamic, "cpu");
+            try_dynamic(v, a, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
             if (step == 1)
-                try_dynamic(v, a, dynamic, "ref");
+                try_dynamic(v, a, dynamic, "dynamic ref", &(side_options){.target = "ref"});
+            try_dynamic(v, a, dynamic, "range", &range);
         }
         as_read_destroy(a);
         free(fixed);
     }
     free(dynamic);
+}
+
+static void try_in_branch(verdict *v, as_read *a, const model *m, const char *target)
+{
+    char *text = model_write_in_branch(m);
+    if (text)
+        try_side(v, a, text, strcmp(target, "cpu") == 0 ? "branch on cpu" : "branch on ref",
+                 &(side_options){.target = target});
+    free(text);
 }
 
 static void run_all(const model *m, uint64_t seed, verdict *v)
@@ -261,6 +291,8 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         if (options.is_long || test_random_below(&random, 4) == 0)
             try_all_dynamic(v, m, &random);
         if (options.is_long || test_random_below(&random, 8) == 0)
+            try_in_branch(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
+        if (options.is_long || test_random_below(&random, 8) == 0)
             try_side(v, a, text, "halves",
                      &(side_options){.target = "cpu", .keeps_halves = true, .threads = 3});
     } else if (options.is_verbose && a)
@@ -272,11 +304,11 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
 // ---- Known differences ----
 
 typedef struct known_difference {
-    const char *side, *word, *rule, *reason;
+    const char *side, *word, *message, *rule, *reason;
 } known_difference;
 
 static const known_difference known[] = {
-#define K(side, word, rule, reason) {side, word, rule, reason},
+#define K(side, word, message, rule, reason) {side, word, message, rule, reason},
 #include "tests/differential/known.inc"
 #undef K
 };
@@ -285,8 +317,8 @@ static const known_difference *find_known(const verdict *v, const char *text)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const known_difference *k = &known[i];
-        if (strncmp(v->side, k->side, strlen(k->side)) == 0 &&
-            (strstr(text, k->word) || strstr(v->message, k->word)) && strstr(v->rules, k->rule)) {
+        if (strncmp(v->side, k->side, strlen(k->side)) == 0 && strstr(text, k->word) &&
+            strstr(v->message, k->message) && strstr(v->rules, k->rule)) {
             shared->known_hits[i]++;
             return k;
         }
@@ -323,6 +355,7 @@ static void report(const model *found, uint64_t seed, long number, verdict *v)
     }
     free(text);
     shared->failed++;
+    shared->is_done = shared->is_done || options.stops_at_first;
     printf("\nDIFFERENCE in model %ld of seed %llu, from %s, on %s: %s\n  rules: %s\n"
            "  again: test_differential --seed=%llu --only=%ld\n",
            number, (unsigned long long)options.seed, found->origin, v->side, v->message, v->rules,
@@ -438,28 +471,305 @@ static void make_chain(model *m, test_random *random, const sizes *s, int length
         snprintf(m->origin, sizeof m->origin, "a chain");
 }
 
+// ---- Quantized chains ----
+
+static const tl_dtype quantized[] = {TL_UINT8, TL_INT8, TL_UINT8, TL_INT8,  TL_UINT16,
+                                     TL_INT16, TL_INT4, TL_UINT4, TL_INT32, TL_FLOAT8E4M3FN};
+
+static tl_dtype draw_quantized(test_random *random)
+{
+    bool is_byte = test_random_below(random, 100) < 75;
+    return quantized[test_random_below(random, is_byte ? 4 : sizeof quantized / sizeof *quantized)];
+}
+
+static bool append_with(model *m, test_random *random, const sizes *s, const char *type,
+                        const char *arg, int tensor)
+{
+    preset p = {.optype = type, .has_plain_params = test_random_below(random, 100) < 60};
+    snprintf(p.ins[0].arg_name, MODEL_NAME, "%s", arg);
+    p.ins[0].tensor = tensor;
+    p.in_count = tensor >= 0;
+    return operator_add(m, random, s, &p, NULL);
+}
+
+static int last_made(const model *m)
+{
+    return m->op_count ? m->ops[m->op_count - 1].outs[0].tensor : -1;
+}
+
+// Dequantize, compute, quantize, and again. Weights are quantized too, mostly.
+static bool make_quantized(model *m, test_random *random, sizes s)
+{
+    static const char *const between[] = {
+        "conv",  "conv",      "linear", "matmul", "act",   "elew",    "pool",   "reshape",
+        "slice", "transpose", "concat", "deconv", "prelu", "softmax", "reduce", "resize",
+    };
+    s.has_extremes = false;
+    s.dtype = draw_quantized(random);
+    int steps = 1 + (int)test_random_below(random, 3), q = -1;
+    for (int i = 0; i < steps; i++) {
+        if (!append_with(m, random, &s, "dequantize", "src", q))
+            return i > 0;
+        int x = last_made(m);
+        const char *type = between[test_random_below(random, 16)];
+        bool has_weights =
+            strcmp(type, "conv") == 0 || strcmp(type, "linear") == 0 || strcmp(type, "matmul") == 0;
+        s.dtype = TL_FLOAT;
+        if (has_weights && test_random_below(random, 100) < 75) {
+            // The operator says which shape its weights have; then they are made of quantized ones.
+            const char *arg = strcmp(type, "matmul") == 0 ? "src2" : "weight";
+            if (!append(m, random, &s, type, x))
+                return i > 0;
+            model_op product = m->ops[--m->op_count];
+            int w = model_op_in(&product, arg);
+            leaf l = {.dtype = draw_quantized(random), .fill = FILL_INTEGERS};
+            l.ndim = m->tensors[w].ndim;
+            memcpy(l.dims, m->tensors[w].dims, sizeof l.dims);
+            l.low = fmax(tl_dtype_min_double(l.dtype), -128);
+            l.high = fmin(tl_dtype_max_double(l.dtype), 255);
+            int of = model_add_leaf(m, random, &l);
+            if (of < 0 || !append_with(m, random, &s, "dequantize", "src", of))
+                return false;
+            for (int k = 0; k < product.in_count; k++)
+                if (product.ins[k].tensor == w)
+                    product.ins[k].tensor = last_made(m);
+            m->ops[m->op_count++] = product;
+            if (!model_check(m))
+                return false;
+        } else if (!append(m, random, &s, type, x))
+            return i > 0;
+        if (test_random_below(random, 100) < 45)
+            (void)append(m, random, &s, "act", last_made(m));
+        s.dtype = draw_quantized(random);
+        if (test_random_below(random, 100) < 85 &&
+            !append_with(m, random, &s, "quantize", "src", last_made(m)))
+            return true;
+        q = last_made(m);
+        if (m->tensors[q].dtype == TL_FLOAT)
+            return true;
+    }
+    return true;
+}
+
+// ---- Examples of rules, changed ----
+
+static char **examples;
+static size_t example_count;
+
+static void read_examples(void)
+{
+    DIR *folder = opendir(LN_SOURCE_DIR "/tests/il/rules");
+    const struct dirent *entry;
+    examples = calloc(2048, sizeof *examples);
+    while (folder && examples && (entry = readdir(folder)) && example_count < 2048)
+        if (strstr(entry->d_name, ".net"))
+            examples[example_count++] = strdup(entry->d_name);
+    if (folder)
+        closedir(folder);
+    // The order of a folder is the file system's.
+    for (size_t i = 1; i < example_count; i++)
+        for (size_t k = i; k > 0 && strcmp(examples[k - 1], examples[k]) > 0; k--) {
+            char *name = examples[k];
+            examples[k] = examples[k - 1];
+            examples[k - 1] = name;
+        }
+}
+
+// Random numbers in all leaves that have none of their own, and sizes for dynamic dimensions.
+static void fill_example(model *m, test_random *random)
+{
+    for (int i = 0; i < m->op_count; i++) {
+        model_op *op = &m->ops[i];
+        const char *dims = model_op_param(m, op, "dims"), *dtype = model_op_param(m, op, "dtype");
+        const char *ran = model_op_param(m, op, "ran"), *data = model_op_param(m, op, "data");
+        if (op->out_count != 1 || !m->tensors[op->outs[0].tensor].is_leaf || !dims || !dtype)
+            continue;
+        leaf l = {.dtype = tl_dtype_from_str(dtype), .low = -2, .high = 2};
+        l.is_input = strcmp(op->optype, "input") == 0;
+        for (const char *at = dims; *at && l.ndim < MODEL_RANK; at++)
+            if ((*at >= '0' && *at <= '9') || *at == '-') {
+                char *end;
+                long dim = strtol(at, &end, 10);
+                l.dims[l.ndim++] = dim < 0 ? 3 : (int)dim;
+                at = end - 1;
+            }
+        double low, high;
+        bool has_range = ran && sscanf(ran, "[%lf , %lf", &low, &high) == 2 && low < high;
+        if (has_range)
+            l.low = low, l.high = high;
+        if (l.dtype != TL_FLOAT && l.dtype != TL_DOUBLE)
+            l.fill = FILL_INTEGERS, l.low = has_range ? low : 0, l.high = has_range ? high : 2;
+        model_op_drop_param(op, "names");
+        if (has_range || !data)
+            model_fill_leaf(m, op, random, &l);
+    }
+}
+
+static void change_param(model *m, test_random *random)
+{
+    model_op *op = &m->ops[test_random_below(random, (size_t)m->op_count)];
+    const ln_op_info *info = operator_info(op->optype);
+    int count = 0;
+    char value[200];
+    while (info && info->params && info->params[count].arg_name)
+        count++;
+    if (count == 0 || m->tensors[op->outs[0].tensor].is_leaf)
+        return;
+    int param = (int)test_random_below(random, (size_t)count);
+    if (operator_draw_param(random, m, op, info, param, value, sizeof value))
+        model_op_set_param(m, op, info->params[param].arg_name, value);
+    else
+        model_op_drop_param(op, info->params[param].arg_name);
+}
+
+// An operand is another tensor of that type and shape, or two change places.
+static void change_operand(model *m, test_random *random)
+{
+    int at = (int)test_random_below(random, (size_t)m->op_count);
+    model_op *op = &m->ops[at];
+    if (op->in_count == 0)
+        return;
+    model_arg *in = &op->ins[test_random_below(random, (size_t)op->in_count)];
+    if (op->in_count > 1 && test_random_below(random, 3) == 0) {
+        int t = op->ins[0].tensor;
+        op->ins[0].tensor = op->ins[1].tensor;
+        op->ins[1].tensor = t;
+        return;
+    }
+    int other = (int)test_random_below(random, (size_t)m->tensor_count);
+    const model_tensor *x = &m->tensors[in->tensor], *y = &m->tensors[other];
+    if (model_maker(m, other) < at && x->dtype == y->dtype && x->ndim == y->ndim)
+        in->tensor = other;
+}
+
+// An activation between two operators.
+static void insert_act(model *m, test_random *random, const sizes *s)
+{
+    int t = draw_tensor(m, random);
+    int reader_count = m->op_count;
+    if (t < 0 || !append(m, random, s, "act", t))
+        return;
+    model_op act = m->ops[m->op_count - 1];
+    int at = model_maker(m, t) + 1, made = act.outs[0].tensor;
+    memmove(&m->ops[at + 1], &m->ops[at], (size_t)(m->op_count - at - 1) * sizeof m->ops[0]);
+    m->ops[at] = act;
+    for (int i = at + 1; i <= reader_count; i++)
+        for (int k = 0; k < m->ops[i].in_count; k++)
+            if (m->ops[i].ins[k].tensor == t)
+                m->ops[i].ins[k].tensor = made;
+}
+
+static bool make_from_example(model *m, test_random *random, const sizes *s)
+{
+    static char text[1 << 16], path[1024];
+    if (example_count == 0)
+        return false;
+    const char *name = examples[test_random_below(random, example_count)];
+    snprintf(path, sizeof path, "%s/tests/il/rules/%s", LN_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[len] = '\0';
+    if (strstr(text, "random") || strstr(text, "Random") || !model_parse(m, text))
+        return false;
+    fill_example(m, random);
+    snprintf(m->origin, sizeof m->origin, "example %.100s", name);
+    if (!model_check(m))
+        return false;
+    static model kept;
+    for (int i = (int)test_random_below(random, 4); i > 0; i--) {
+        kept = *m;
+        switch (test_random_below(random, 4)) {
+        case 0: change_param(m, random); break;
+        case 1: change_operand(m, random); break;
+        case 2: insert_act(m, random, s); break;
+        default: make_chain(m, random, s, 1); break;
+        }
+        if (!model_check(m))
+            *m = kept;
+    }
+    return true;
+}
+
+// ---- All kinds ----
+
+static bool make_pattern(model *m, test_random *random, sizes s)
+{
+    size_t rule =
+        options.rule >= 0 ? (size_t)options.rule : test_random_below(random, pattern_count());
+    bool is_made = false;
+    for (int i = 0; i < 6 && !is_made; i++) {
+        model_clear(m);
+        is_made = pattern_make(m, random, &s, rule);
+        s = sizes_draw(random);
+    }
+    if (!is_made)
+        return false;
+    shared->rule_made[rule < MAX_RULES ? rule : 0]++;
+    if (test_random_below(random, 3) == 0) // what follows may change what fires
+        make_chain(m, random, &s, 1 + (int)test_random_below(random, 2));
+    return true;
+}
+
+static bool make_form(model *m, test_random *random, sizes s, size_t form)
+{
+    for (int i = 0; i < 12; i++) {
+        model_clear(m);
+        s.has_extremes = false;
+        if (form_append(m, random, &s, form, -1, TL_DTYPE_INVALID)) {
+            snprintf(m->origin, sizeof m->origin, "form %.100s", form_name(form));
+            return true;
+        }
+        s = sizes_draw(random);
+        s.dtype = TL_FLOAT;
+    }
+    return false;
+}
+
+static bool make_pair(model *m, test_random *random, sizes s, size_t first, size_t second)
+{
+    for (int i = 0; i < 4; i++) {
+        if (!make_form(m, random, s, first))
+            return false;
+        if (form_append(m, random, &s, second, last_made(m), TL_DTYPE_INVALID)) {
+            snprintf(m->origin, sizeof m->origin, "forms %.50s,", form_name(first));
+            size_t used = strlen(m->origin);
+            snprintf(m->origin + used, sizeof m->origin - used, " %.50s", form_name(second));
+            return true;
+        }
+        s = sizes_draw(random);
+    }
+    return false;
+}
+
+static const char *draw_kind(test_random *random)
+{
+    static const char *const kinds[] = {"chain", "chain", "rule",    "rule",    "rule",
+                                        "rule",  "quant", "example", "example", "pair"};
+    return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
+}
+
 static bool make_model(model *m, test_random *random, uint64_t number)
 {
     sizes s = sizes_draw(random);
-    const char *kind = options.kind;
-    if (!kind)
-        kind = number % 2 ? "rule" : "chain";
-    if (strcmp(kind, "rule") == 0) {
-        size_t rule =
-            options.rule >= 0 ? (size_t)options.rule : test_random_below(random, pattern_count());
-        bool is_made = false;
-        for (int i = 0; i < 6 && !is_made; i++) {
-            model_clear(m);
-            is_made = pattern_make(m, random, &s, rule);
-            s = sizes_draw(random);
-        }
-        if (!is_made)
-            return false;
-        shared->rule_made[rule < MAX_RULES ? rule : 0]++;
-        if (test_random_below(random, 3) == 0) // what follows may change what fires
-            make_chain(m, random, &s, 1 + (int)test_random_below(random, 2));
-        return true;
+    const char *kind = options.kind ? options.kind : draw_kind(random);
+    size_t count = form_count();
+    if (strcmp(kind, "rule") == 0)
+        return make_pattern(m, random, s);
+    if (strcmp(kind, "quant") == 0) {
+        snprintf(m->origin, sizeof m->origin, "a quantized chain");
+        return make_quantized(m, random, s);
     }
+    if (strcmp(kind, "example") == 0)
+        return make_from_example(m, random, &s);
+    if (strcmp(kind, "forms") == 0)
+        return make_form(m, random, s, number % count);
+    if (strcmp(kind, "pairs") == 0)
+        return make_pair(m, random, s, number / count % count, number % count);
+    if (strcmp(kind, "pair") == 0)
+        return make_pair(m, random, s, test_random_below(random, count),
+                         test_random_below(random, count));
     make_chain(m, random, &s, 1 + (int)test_random_below(random, 7));
     return m->op_count > 1;
 }
@@ -485,8 +795,8 @@ static void run_model(model *m, long number)
     run_all(m, seed, &v);
     shared->ran += v.is_run;
     shared->refused += !v.is_run;
-    if (v.is_run)
-        coverage_count(m);
+    if (v.is_run && options.kind && strcmp(options.kind, "forms") == 0)
+        shared->form_made[(size_t)number % form_count() % MAX_FORMS]++;
     if (v.is_failed)
         report(m, seed, number, &v);
 }
@@ -502,14 +812,19 @@ static void drop_message(const ln_msg *msg, void *user)
 static void child(long first, double end)
 {
     model *m = model_create();
-    if (!m || ln_arch_init() != LN_OK || !patterns_open())
+    if (!m || ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
         _exit(2);
+    read_examples();
+    if (options.kind && strcmp(options.kind, "forms") == 0 && options.only < 0)
+        options.models = 3 * (long)form_count(); // three tries of each
+    if (options.kind && strcmp(options.kind, "pairs") == 0 && options.only < 0)
+        options.models = (long)form_count() * (long)form_count();
     for (long i = first; i == first || (options.seconds > 0 ? now() < end : i < options.models);
          i++) {
         shared->model = i;
         alarm(120);
         run_model(m, i);
-        if (options.only >= 0)
+        if (options.only >= 0 || shared->is_done)
             break;
     }
     shared->is_done = true;
@@ -535,6 +850,7 @@ static void supervise(void)
         if (shared->is_done)
             break;
         shared->failed++;
+        shared->is_done = options.stops_at_first;
         printf("\nCRASH in model %ld of seed %llu: %s %d\n  again: test_differential --seed=%llu "
                "--only=%ld --verbose\n",
                shared->model, (unsigned long long)options.seed,
@@ -547,51 +863,76 @@ static void supervise(void)
     }
 }
 
-static int run_file(const char *path)
+// Whether the model of a file agrees on all sides; says so.
+static bool run_file(const char *path)
 {
-    FILE *file = fopen(path, "r");
     static char text[1 << 18];
+    FILE *file = fopen(path, "r");
     size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file)
         fclose(file);
     text[len] = '\0';
     model *m = model_create();
     verdict v = {.is_run = false};
-    if (ln_arch_init() != LN_OK || !patterns_open() || !m || !model_parse(m, text) ||
-        !model_check(m)) {
+    if (!m || !model_parse(m, text) || !model_check(m))
         printf("%s: no model: %s\n", path, ln_error_message());
-        return 1;
+    else {
+        run_all(m, 1, &v);
+        printf("%s: %s%s%s\n", path,
+               v.is_failed ? v.side
+               : v.is_run  ? "agrees"
+                           : "does not run",
+               v.is_failed ? ": " : "", v.message);
     }
-    options.is_long = true;
-    run_all(m, 1, &v);
-    printf("%s: %s%s%s\n", path,
-           v.is_failed ? v.side
-           : v.is_run  ? "agrees"
-                       : "does not run",
-           v.is_failed ? ": " : "", v.message);
     if (v.is_failed)
         printf("  rules: %s\n", v.rules);
     model_destroy(m);
+    return v.is_run && !v.is_failed;
+}
+
+static int run_files(void)
+{
+    if (ln_arch_init() != LN_OK || !patterns_open())
+        return 2;
+    options.is_long = true;
+    int failed = 0, count = 0;
+    DIR *folder = options.runs_found ? opendir(LN_SOURCE_DIR "/tests/differential/found") : NULL;
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/tests/differential/found/%s", LN_SOURCE_DIR, entry->d_name);
+        if (strstr(entry->d_name, ".net")) {
+            failed += !run_file(path);
+            count++;
+        }
+    }
+    if (folder)
+        closedir(folder);
+    if (options.file)
+        failed += !run_file(options.file);
+    else
+        printf("%d models, %d failed\n", count, failed);
     patterns_close();
     ln_arch_cleanup();
-    return v.is_failed || !v.is_run;
+    return failed || (options.runs_found && count == 0);
 }
 
 int main(int argc, char **argv)
 {
     if (!parse_options(argc, argv)) {
         fprintf(stderr,
-                "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--file=PATH] "
-                "[--kind=chain|rule] [--rule=N] [--long] [--verbose] [--no-reduce]\n",
+                "usage: %s [--seed=N] [--seconds=S | --models=N] [--only=N] [--kind=KIND] "
+                "[--rule=N] [--file=PATH | --found] [--write=FOLDER] [--long] [--first] "
+                "[--verbose] [--no-reduce]\n",
                 argv[0]);
         return 2;
     }
     ln_msg_set_handler(drop_message, NULL);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED || !coverage_open())
+    if (shared == MAP_FAILED)
         return 2;
-    if (options.file)
-        return run_file(options.file);
+    if (options.file || options.runs_found)
+        return run_files();
     printf("seed: %llu\n", (unsigned long long)options.seed);
     supervise();
     if (options.only < 0) {
@@ -599,7 +940,16 @@ int main(int argc, char **argv)
                "%ld known\n",
                shared->made, shared->ran, shared->refused, shared->not_made, shared->failed,
                shared->known);
-        (void)patterns_open();
+        if (ln_arch_init() != LN_OK || !patterns_open() || !forms_open())
+            return 2;
+        int missing = 0;
+        for (size_t i = 0; options.kind && strcmp(options.kind, "forms") == 0 && i < form_count();
+             i++)
+            if (shared->form_made[i] == 0 && !form_hole(i)) {
+                printf("  no model has the form %s\n", form_name(i));
+                missing++;
+            }
+        shared->failed += missing;
         size_t never = 0, none = 0;
         for (size_t i = 0; i < pattern_count() && i < MAX_RULES; i++) {
             never += shared->rule_hits[i] == 0;
@@ -608,6 +958,11 @@ int main(int argc, char **argv)
                 printf("  rule %zu %s: made %ld times, fired in %ld models\n", i, pattern_name(i),
                        shared->rule_made[i], shared->rule_hits[i]);
         }
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            if (shared->known_hits[i] || options.is_long)
+                printf("  known, %ld models: %s: %s %s: %s\n", shared->known_hits[i],
+                       known[i].side[0] ? known[i].side : "any side", known[i].rule, known[i].word,
+                       known[i].reason);
         printf("of %zu rules %zu never fired, %zu never made\n", pattern_count(), never, none);
         patterns_close();
     }

@@ -178,12 +178,13 @@ static double uniform(test_random *random, double low, double high)
     return low + (high - low) * (double)test_random_below(random, 1 << 20) / (1 << 20);
 }
 
-static double extreme(test_random *random)
+// The last ones are so large that sums and products of them are infinite in TL_FLOAT.
+static double extreme(test_random *random, bool is_huge)
 {
-    static const double numbers[] = {0,     -0.0,    1,        -1,   1e-25, 1e25,
-                                     1e-40, -1e-40,  FLT_MAX,  1e30, -1e30, -FLT_MAX,
-                                     1e-30, FLT_MIN, INFINITY, NAN,  6,     -INFINITY};
-    return numbers[test_random_below(random, sizeof numbers / sizeof numbers[0])];
+    static const double numbers[] = {0,      -0.0,  1,       -1,       1e-25,     1e-40,
+                                     -1e-40, 1e-30, FLT_MIN, INFINITY, -INFINITY, NAN,
+                                     6,      1e25,  1e30,    -1e30,    FLT_MAX,   -FLT_MAX};
+    return numbers[test_random_below(random, is_huge ? 18 : 13)];
 }
 
 static double element(test_random *random, const leaf *l)
@@ -191,7 +192,7 @@ static double element(test_random *random, const leaf *l)
     if (l->fill == FILL_SAME)
         return l->low;
     if (l->fill == FILL_EXTREMES && test_random_below(random, 4) == 0)
-        return extreme(random);
+        return extreme(random, l->is_huge);
     double x = uniform(random, l->low, l->high);
     return l->fill == FILL_INTEGERS ? floor(x + 0.5) : x;
 }
@@ -206,28 +207,19 @@ static int print_number(char *to, size_t len, double x)
     return snprintf(to, len, "%.9g", x);
 }
 
-int model_add_leaf(model *m, test_random *random, const leaf *l)
+void model_fill_leaf(model *m, model_op *op, test_random *random, const leaf *l)
 {
     static char text[1 << 15];
-    model_op *op = model_add_op(m, l->is_input ? "input" : "create");
-    int tensor = model_op_add_out(m, op, "dst");
-    if (tensor < 0)
-        return -1;
-    model_tensor *t = &m->tensors[tensor];
-    t->dtype = l->dtype;
-    t->ndim = l->ndim;
-    memcpy(t->dims, l->dims, sizeof t->dims);
-    t->is_leaf = true;
-    t->is_input = l->is_input;
-
     int len = snprintf(text, sizeof text, "[");
-    for (int d = 0; d < l->ndim; d++)
+    size_t count = 1;
+    for (int d = 0; d < l->ndim; d++) {
         len += snprintf(text + len, sizeof text - (size_t)len, "%s%d", d ? ", " : "", l->dims[d]);
+        count *= (size_t)l->dims[d];
+    }
     snprintf(text + len, sizeof text - (size_t)len, "]");
     model_op_set_param(m, op, "dtype", tl_dtype_name(l->dtype));
     model_op_set_param(m, op, "dims", text);
 
-    size_t count = model_element_count(t);
     len = snprintf(text, sizeof text, "[");
     for (size_t i = 0; i < count && (size_t)len + 32 < sizeof text; i++) {
         len += snprintf(text + len, sizeof text - (size_t)len, i ? ", " : "");
@@ -238,9 +230,28 @@ int model_add_leaf(model *m, test_random *random, const leaf *l)
     snprintf(text + len, sizeof text - (size_t)len, "]");
     if (!l->is_input)
         model_op_set_param(m, op, "ran", "[0, 0]");
+    else
+        model_op_drop_param(op, "ran");
     model_op_set_param(m, op, "data", text);
     if (!l->is_input)
         model_op_set_param(m, op, "from_file", "false");
+    else
+        model_op_drop_param(op, "from_file");
+}
+
+int model_add_leaf(model *m, test_random *random, const leaf *l)
+{
+    model_op *op = model_add_op(m, l->is_input ? "input" : "create");
+    int tensor = model_op_add_out(m, op, "dst");
+    if (tensor < 0)
+        return -1;
+    model_tensor *t = &m->tensors[tensor];
+    t->dtype = l->dtype;
+    t->ndim = l->ndim;
+    memcpy(t->dims, l->dims, sizeof t->dims);
+    t->is_leaf = true;
+    t->is_input = l->is_input;
+    model_fill_leaf(m, op, random, l);
     return tensor;
 }
 
@@ -280,24 +291,78 @@ static void put_args(writer *w, const model *m, const model_arg *args, int count
         put(w, "%s%s=%s", i ? ", " : "", args[i].arg_name, m->tensors[args[i].tensor].name);
 }
 
+static void put_op(writer *w, const model *m, const model_op *op)
+{
+    put(w, "%s(", op->optype);
+    put_args(w, m, op->ins, op->in_count);
+    put(w, " | ");
+    put_args(w, m, op->outs, op->out_count);
+    put(w, " | ");
+    for (int p = 0; p < op->param_count; p++)
+        put(w, "%s%s=%s", p ? ", " : "", op->params[p].arg_name, m->arena + op->params[p].value);
+    put(w, ");\n");
+}
+
+static bool is_output(const model *m, int t)
+{
+    return !m->tensors[t].is_leaf && model_maker(m, t) >= 0 && model_reader_count(m, t) == 0;
+}
+
 char *model_write(const model *m)
 {
     writer w = {.text = malloc(4096), .size = 4096};
+    for (int i = 0; i < m->op_count; i++)
+        put_op(&w, m, &m->ops[i]);
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    return w.text;
+}
+
+static bool is_input_op(const model_op *op)
+{
+    return strcmp(op->optype, "input") == 0;
+}
+
+char *model_write_in_branch(const model *m)
+{
+    writer w = {.text = malloc(4096), .size = 4096};
+    for (int i = 0; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put_op(&w, m, &m->ops[i]);
+    put(&w, "input( | dst=is_taken | dtype=TL_BOOL, dims=[1], data=[1]);\nIf(cond=is_taken");
+    for (int i = 0, number = 1; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put(&w, ", capture%d=%s", number++, m->tensors[m->ops[i].outs[0].tensor].name);
+    put(&w, " | ");
+    for (int t = 0, number = 1; t < m->tensor_count; t++)
+        if (is_output(m, t)) {
+            put(&w, "%soutputs%d=of_%s", number > 1 ? ", " : "", number, m->tensors[t].name);
+            number++;
+        }
+    put(&w, " | then_branch=\"taken\", else_branch=\"other\");\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=of_%s | |);\n", m->tensors[t].name);
+    put(&w, "graph taken {\n");
     for (int i = 0; i < m->op_count; i++) {
         const model_op *op = &m->ops[i];
-        put(&w, "%s(", op->optype);
-        put_args(&w, m, op->ins, op->in_count);
-        put(&w, " | ");
-        put_args(&w, m, op->outs, op->out_count);
-        put(&w, " | ");
-        for (int p = 0; p < op->param_count; p++)
-            put(&w, "%s%s=%s", p ? ", " : "", op->params[p].arg_name,
-                m->arena + op->params[p].value);
-        put(&w, ");\n");
+        if (is_input_op(op))
+            put(&w, "input( | dst=%s | dtype=%s, dims=%s, capture=true);\n",
+                m->tensors[op->outs[0].tensor].name, model_op_param(m, op, "dtype"),
+                model_op_param(m, op, "dims"));
+        else
+            put_op(&w, m, op);
     }
     for (int t = 0; t < m->tensor_count; t++)
-        if (!m->tensors[t].is_leaf && model_maker(m, t) >= 0 && model_reader_count(m, t) == 0)
+        if (is_output(m, t))
             put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    put(&w, "}\ngraph other {\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "create( | dst=no_%s | dtype=%s, dims=[], data=[0]);\noutput(src=no_%s | |);\n",
+                m->tensors[t].name, tl_dtype_name(m->tensors[t].dtype), m->tensors[t].name);
+    put(&w, "}\n");
     return w.text;
 }
 

@@ -78,6 +78,7 @@ typedef struct leaf {
     int dims[MODEL_RANK];
     bool is_input;
     leaf_fill fill;
+    bool is_huge; // extremes: up to the largest
     double low, high;
 } leaf;
 
@@ -89,6 +90,9 @@ void model_clear(model *m);
 // Each returns a tensor, or -1 if the model is full.
 int model_add_leaf(model *m, test_random *random, const leaf *l);
 int model_op_add_out(model *m, model_op *op, const char *arg_name);
+
+// Writes the parameters of an `input` or `create` anew.
+void model_fill_leaf(model *m, model_op *op, test_random *random, const leaf *l);
 
 model_op *model_add_op(model *m, const char *optype);
 void model_op_add_in(model *m, model_op *op, const char *arg_name, int tensor);
@@ -104,6 +108,9 @@ int model_maker(const model *m, int tensor); // the operator's number, or -1
 // The text of the model with an `output` for each tensor that no operator reads; the caller frees
 // it. NULL when memory is gone.
 char *model_write(const model *m);
+
+// The same with all operators but inputs in a branch of an `If` that is taken.
+char *model_write_in_branch(const model *m);
 
 // Reads what `model_write` or the library's IL writer has written. False if it does not fit.
 bool model_parse(model *m, const char *text);

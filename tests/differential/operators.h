@@ -15,7 +15,7 @@
 typedef struct sizes {
     int n, c, h, w, k;
     tl_dtype dtype; // of most leaves
-    bool has_extremes;
+    bool has_extremes, is_huge;
 } sizes;
 
 sizes sizes_draw(test_random *random);
@@ -28,10 +28,11 @@ typedef struct preset {
     int in_count;
     struct {
         const char *arg_name;
-        char value[200]; // "" : it stays at its default
-    } params[MODEL_PARAMS];
+        char value[200];
+    } params[MODEL_PARAMS]; // "" stays at its default, unless `is_drawn`
     int param_count;
     bool has_plain_params; // others stay at their defaults
+    bool is_drawn;         // a parameter with the value "" is drawn, and has to be there
     // What is known of leaves that are to be made, by argument; NULL: nothing.
     const struct leaf_hint *(*hint)(void *user, const char *arg_name);
     void *user;
@@ -55,17 +56,5 @@ bool operator_draw_param(test_random *random, const model *m, const model_op *op
                          const ln_op_info *info, int param, char *value, size_t len);
 
 const ln_op_info *operator_info(const char *optype); // NULL: no such type
-
-// ---- What was covered ----
-
-// Counts an operator of a model that ran.
-void coverage_count(const model *m);
-
-// Prints what no model had: types of the core, their parameters, element types, activations.
-// Returns how many holes there are that no line of known.inc explains.
-int coverage_report(bool is_verbose);
-
-// Shared between processes.
-bool coverage_open(void);
 
 #endif

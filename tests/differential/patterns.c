@@ -48,6 +48,11 @@ const char *pattern_name(size_t index)
     return rule_at(index)->name;
 }
 
+const char *pattern_root(size_t index)
+{
+    return rule_at(index)->pattern[0].optype;
+}
+
 // What the names of a rule stand for so far.
 typedef struct binding {
     const ln_rule *rule;

@@ -12,6 +12,7 @@ void patterns_close(void);
 
 size_t pattern_count(void);
 const char *pattern_name(size_t index);
+const char *pattern_root(size_t index); // the type of the first operator
 
 // A model with the pattern of rule `index`; parameters that the pattern does not name are drawn,
 // and now and then one that it names. False if the library takes no try.

@@ -44,9 +44,15 @@ typedef enum side_way {
     WAY_COMPILED, // written as a compiled model, and read again
 } side_way;
 
+typedef struct side_range {
+    const char *symbol; // NULL: none
+    int from, to;
+} side_range;
+
 typedef struct side_options {
     const char *target;
     side_way way;
+    side_range ranges[2];
     bool uses_winograd, keeps_halves;
     size_t threads; // 0: one
 } side_options;
@@ -62,7 +68,8 @@ void as_read_destroy(as_read *a);
 void side_run(const char *text, const side_options *options, side_result *out);
 
 // The model with dynamic dimensions, reshaped to those of the inputs of `a`, with their values.
-void side_run_dynamic(const char *text, const as_read *a, const char *target, side_result *out);
+void side_run_dynamic(const char *text, const as_read *a, const side_options *options,
+                      side_result *out);
 void side_result_free(side_result *result);
 
 // Whether `got` is what the model as read gives; else `message` says where it is not. `is_exact`:
