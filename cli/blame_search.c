@@ -303,6 +303,10 @@ static ln_status prove_start(search *at)
     LN_TRY(ask(at, 0));
     if (at->wrong > 0)
         return LN_OK;
+    if (at->verdict.status != LN_OK) // a file of rules that cannot be read, for one
+        return LN_FAIL(at->verdict.status,
+                       "on target %s the model fails before anything is rewritten: %s",
+                       at->s->target, at->verdict.message);
     return LN_FAIL(LN_INVALID,
                    "on target %s the model is wrong before anything is rewritten: '%s' (%s)",
                    at->s->target, at->verdict.compared.first.op, at->verdict.compared.first.optype);

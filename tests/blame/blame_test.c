@@ -140,8 +140,8 @@ TEST(a_kernel_and_a_rule_are_found_in_the_order_of_execution)
     const char *path = LN_BUILD_DIR "/blame_test.rules";
     FILE *file = fopen(path, "w");
     CHECK_NOT_NULL(file);
-    fputs("rule wrong [exact]\n  y = softmax(d | axis=1)\n  d = lrelu(c)\n"
-          "  => y = sigmoid(c)\n",
+    fputs("rule wrong [exact]\n  y = softmax(d | axis=1)\n"
+          "  d = lrelu(c | any(negslope) \"it is wrong\")\n  => y = sigmoid(c)\n",
           file);
     CHECK_EQ(fclose(file), 0);
     plant("relu");

@@ -306,6 +306,15 @@ def test_command_line():
 
 # ---- Mutated models ----
 
+def test_refused_rules():
+    """A file of rules that cannot be read is no wrong model."""
+    pathlib.Path("model.net").write_text(MODEL)
+    pathlib.Path("refused.rules").write_text(
+        "rule no_slope [exact]\n  y = lrelu(p)\n  p = relu(x)\n  => y = relu(x)\n")
+    done = run("blame", "model.net", "--rules", "refused.rules", code=3)
+    check_text(done, "lrelu always has a parameter 'negslope'", "stderr")
+
+
 def mutate(text, rng):
     lines = text.splitlines()
     for _ in range(rng.randint(1, 2)):
@@ -362,7 +371,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (test_opt, test_wrong_tag, test_agreement, test_wrong_rules, test_two_rules,
-                     test_given_data, test_command_line, test_mutated_models):
+                     test_given_data, test_command_line, test_refused_rules, test_mutated_models):
             test()
         os.chdir("/")
     print(f"{len(failures)} failures")
