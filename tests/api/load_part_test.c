@@ -266,7 +266,37 @@ TEST(operators_that_overwrite_keep_their_order)
     ln_arch_cleanup();
 }
 
+// Where all that is there while loading has no bytes, there is no memory for it.
+TEST(constants_without_elements_are_loaded)
+{
+    static const char *const models[] = {
+        "input(| dst=x | dtype=TL_FLOAT16, dims=[2, 0]);\n"
+        "create(| dst=s | dtype=TL_FLOAT16, dims=[0], ran=[1, 2]);\n"
+        "BatchNormalization(X=x, scale=s, B=s, input_mean=s, input_var=s | Y=y |);\n"
+        "output(src=y | |);\n",
+        "input(| dst=x | dtype=TL_FLOAT, dims=[2, 0]);\n"
+        "create(| dst=s | dtype=TL_FLOAT16, dims=[2, 0], ran=[1, 2]);\n"
+        "Cast(input=s | output=f | to=TL_FLOAT);\n"
+        "Add(A=x, B=f | C=y |);\n"
+        "output(src=y | |);\n",
+    };
+    static const char *const targets[] = {"ref", "cpu"};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < 4; i++) {
+        ln_context *ctx = load_text(models[i / 2], targets[i % 2]);
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_EQ(ln_context_data_size(ctx, "y"), 0);
+        ln_context *clone;
+        CHECK_OK(ln_context_clone(ctx, &clone));
+        CHECK_OK(ln_context_run(clone));
+        close_context(clone);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(what_is_folded_has_no_memory_after_loading, it_is_computed_again_for_a_copy,
           setting_it_computes_what_depends_on_it_from_what_else_is_gone,
           clones_share_what_was_folded_until_they_set_it, a_compiled_file_says_so_and_is_held_to_it,
-          operators_that_overwrite_keep_their_order, every_allocation_may_fail)
+          operators_that_overwrite_keep_their_order, every_allocation_may_fail,
+          constants_without_elements_are_loaded)

@@ -548,7 +548,7 @@ static void add_statement(builder *b)
     size_t room = (size_t)(b->text + sizeof b->text - end);
     int t = pick(b), n = b->count, c = b->channels[t], len = 1 + any(b, c), u = pick(b);
     b->channels[n] = c;
-    switch (any(b, 8)) {
+    switch (any(b, 11)) {
     case 0: snprintf(end, room, "relu(src=t%d | dst=t%d |);\n", t, n); break;
     case 1:
         snprintf(end, room, "elew(src1=t%d, src2=t%d | dst=t%d | elew_op=TL_SUB);\n", t,
@@ -575,6 +575,19 @@ static void add_statement(builder *b)
                  "autopad=NOTSET);\n",
                  t, n);
         break;
+    case 7: // what is added is often what is multiplied
+        snprintf(end, room, "linear(src=t%d, weight=w, addend=t%d | dst=t%d | act=relu);\n", t,
+                 any(b, 2) ? t : pick_like(b, t), n);
+        break;
+    case 8:
+        snprintf(end, room, "prelu(src=t%d, slope=t%d | dst=t%d |);\n", t, pick_like(b, t), n);
+        break;
+    case 9: {
+        int v = pick_like(b, t), w = any(b, 2) ? t : pick_like(b, t);
+        snprintf(end, room, "elew(src1=t%d, src2=t%d, src3=t%d | dst=t%d | elew_op=TL_MEAN);\n", t,
+                 v, w, n);
+        break;
+    }
     default: snprintf(end, room, "softmax(src=t%d | dst=t%d | axis=1);\n", t, n);
     }
     b->count++;
@@ -590,7 +603,8 @@ TEST(random_models_compute_the_same_with_less_memory)
     for (int m = 0; m < MODELS; m++) {
         snprintf(b.text, sizeof b.text,
                  "input(| dst=t0 | dtype=TL_FLOAT, dims=[1, 6, 3, 4]);\n"
-                 "input(| dst=t1 | dtype=TL_FLOAT, dims=[1, 3, 3, 4]);\n");
+                 "input(| dst=t1 | dtype=TL_FLOAT, dims=[1, 3, 3, 4]);\n"
+                 "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4], ran=[-1, 1]);\n");
         b.channels[0] = 6;
         b.channels[1] = 3;
         b.count = 2;
