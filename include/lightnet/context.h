@@ -385,7 +385,8 @@ LN_API ln_status ln_context_set_array(ln_context *ctx, const char *tname, const 
 
 /* The tensor as an array in the context's own memory, without a copy. The array keeps that memory,
  * also after unload and free. As long as the model is loaded its elements change with the tensor's,
- * which means: an input when it is set, an output in each run, others at any time of a run.
+ * which means: an input when it is set, an output in each run, others at any time of a run. An
+ * output that has the elements of an input, such as an Identity of it, changes when that is set.
  * `ln_ndarray_write` or `ln_ndarray_clone` take a copy that stays. Only inputs may be written in
  * place; that sets them. A TL_BOOL tensor is seen as int32. LN_UNSUPPORTED if the tensor is not in
  * main memory (`ln_context_get_data` copies it). The caller releases *out_array. */

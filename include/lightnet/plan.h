@@ -36,18 +36,18 @@ LN_CPPSTART
 typedef enum ln_plan_aliasing {
     LN_PLAN_APART = 0, /* written bytes are disjoint from read bytes */
     LN_PLAN_VIEW,      /* no byte changes: a written value is a new name of bytes that are read */
-    LN_PLAN_IN_PLACE,  /* a written value may take exactly the bytes of read ones as `overs` says,
-                          which nobody reads later; all have one owner */
+    LN_PLAN_IN_PLACE,  /* a written value may use exactly the bytes of the read values that `overs`
+                          pairs it with, if these are not read later; all have one owner */
     LN_PLAN_JOIN,      /* one value is written, and read ones may be in it: their bytes do not
                           change, all others of it do; what is read elsewhere is apart */
 } ln_plan_aliasing;
 
-/* What a step reads at one place of its reads is read element by element, each one before the
- * element at the same place in what it writes there is written. So the written value may take its
- * bytes; what else the step reads has others, or stands in such a pair too. */
+/* The step reads operand `read` element by element, each before it writes the element at the same
+ * index of result `write`. So the result may use exactly the operand's bytes. Each other operand of
+ * the step uses other memory, or is in such a pair with the result too. */
 typedef struct ln_plan_over {
-    uint32_t write; /* positions in `writes` ... */
-    uint32_t read;  /* ... and `reads`, not values */
+    uint32_t write; /* an index into `writes` of the step */
+    uint32_t read;  /* an index into `reads` of the step */
 } ln_plan_over;
 
 /* One operator of the model in the order of execution. `reads` and `writes` index the values of
@@ -109,8 +109,7 @@ typedef struct ln_plan {
  * - When the steps are followed, every read finds the bytes that were written for that value,
  *   and so does the end for inputs, outputs and static values.
  * - What a view step writes is made of bytes that it reads.
- * - Where a step writes over what it reads, each of its operands that has these bytes is one that
- *   may be written over.
+ * - If a step overwrites an operand, each of its operands with these bytes may be overwritten.
  * - The totals are exact. */
 LN_API ln_status ln_plan_check(const ln_plan *plan);
 

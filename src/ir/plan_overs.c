@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step may write over, read from the description of its operator for the checker of plans.
+// Operands that a step may overwrite, derived from operator descriptions for the plan checker.
 //
-// The choices of the planner are read elsewhere, and not from here: a mistake in one of the two
-// then ends in a plan that is refused, and not in wrong numbers.
+// The planner derives its choices with separate code (plan_records.c), so that a mistake in one of
+// the two causes a rejected plan, not wrong numbers.
 
 #include "ir/plan_overs.h"
 
@@ -43,8 +43,8 @@ static const ln_tensor_list_entry *find_operand(const ln_op_arg *arg, const ln_p
     return NULL;
 }
 
-// The tensor that `out` may be written over because its operator has looked at all that it reads;
-// NULL if there is none.
+// The tensor that `out` may overwrite because `calc_offset` of its operator has considered all
+// operands; NULL if there is none.
 static const char *find_only_one(const ln_op *op, const ln_tensor_list_entry *out,
                                  ln_tensor_entry *entry)
 {
@@ -74,7 +74,7 @@ static bool is_over(const ln_op_arg *arg, const ln_tensor_list_entry *out,
 
 // ---- Steps ----
 
-// The end of the chain of owners that operators give; NO_ROOT if it has none.
+// The end of the chain of owners that operators assign; NO_ROOT for a cycle.
 #define NO_ROOT UINT32_MAX
 
 static uint32_t find_described_root(const ln_plan_records *r, uint32_t i)
@@ -87,7 +87,7 @@ static uint32_t find_described_root(const ln_plan_records *r, uint32_t i)
     return NO_ROOT;
 }
 
-// An operator that lays its output over what it reads, by its own word, means one operand.
+// An operator that makes an operand the owner of its output overwrites that one operand.
 static bool is_only_operand_under(const ln_plan_records *r, const ln_plan_step *step,
                                   uint32_t written, uint32_t read)
 {
@@ -98,7 +98,7 @@ static bool is_only_operand_under(const ln_plan_records *r, const ln_plan_step *
     return root != NO_ROOT && operand_count == 1 && find_described_root(r, read) == root;
 }
 
-// Who is asked about output `listed` of the step, which is value `written`.
+// About output `listed` of the step, which is value `written`.
 typedef struct question {
     const ln_plan_records *records;
     const ln_op *op;
@@ -159,7 +159,7 @@ static bool has_any(const ln_plan_records *r, const ln_op *op, const ln_plan_ste
 static ln_status add_overs(ln_plan_records *r, const ln_op *op, ln_plan_step *step)
 {
     uint32_t position = 0;
-    step->over_count = r->over_count; // where they begin, until all are there
+    step->over_count = r->over_count; // the index of the first one until all are added
     if (!has_any(r, op, step))
         return LN_OK;
     const ln_tensor_list_entry *out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps may write over, as the checker of plans reads it.
+// Operands that steps may overwrite, for the plan checker.
 
 #ifndef LN_IR_PLAN_OVERS_H
 #define LN_IR_PLAN_OVERS_H
@@ -8,8 +8,7 @@
 
 #include "ir/plan_records.h"
 
-// Fills in `overs` of all steps, which are there with what they read and write. The operators may
-// be asked for `calc_offset`.
+// Sets `overs` of all steps, whose reads and writes are set. May call `calc_offset` of operators.
 ln_status ln_plan_records_add_overs(const ln_context *ctx, ln_plan_records *records);
 
 #endif

@@ -241,7 +241,7 @@ static void add_choice(ln_plan_records *r, const ln_op *op, ln_place_kind place,
         r->choices[r->choice_count++] = choice;
 }
 
-// An operator that has looked at all that it reads has answered for each operand that is `name`.
+// `calc_offset` considers all operands, so that its answer holds for each operand that is `name`.
 static void add_first_choices(ln_plan_records *r, const ln_op *op, const char *name, uint32_t out)
 {
     const ln_tensor_list_entry *in;
@@ -432,7 +432,7 @@ static void find_readers(const ln_plan_records *r, reader *readers)
         readers[r->owners[i]].is_owner = readers[r->owners[i]].is_owner || r->owners[i] != i;
 }
 
-// The step may write over the constant wherever it is among its operands.
+// Whether each operand that is the constant may be overwritten.
 static bool is_choice_for_all(const ln_plan_records *r, const reader *readers, const ln_share *c)
 {
     const ln_share *k = c, *end = r->choices + r->choice_count;

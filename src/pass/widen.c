@@ -7,9 +7,9 @@
 //     x half -> conv -> relu -> y half        x half -> cast -> conv -> relu -> cast -> y half
 //
 // So each value is rounded to a half where the model is entered and left, not after each operator:
-// nearer to what is meant, and with the kernels, rules and layouts of floats. A cast to halves of
-// what is no half, or another one, is a rounding that the model states, and is done: what it gives
-// comes into the model there. All or nothing: if an operator refuses floats, or the model has
+// nearer to what is meant, and with the kernels, rules and layouts of floats. A cast from another
+// type to float16 or bfloat16 is an explicit rounding: it is kept, and its result is treated like
+// an input. All or nothing: if an operator refuses floats, or the model has
 // graphs inside, it stays as it is.
 
 #include <math.h>
@@ -57,7 +57,7 @@ typedef struct widening {
     ln_list *ops;
     ln_list **end; // where the next operator goes
     ln_hash *wide; // name of a tensor of halves -> that of its floats
-    ln_hash *kept; // tensors of halves that are there still
+    ln_hash *kept; // tensors of halves that still exist
     size_t count;  // of casts
 } widening;
 
@@ -153,10 +153,10 @@ static bool is_real(const ln_context *ctx, const char *tname)
     return is_half(ctx, tname) || dtype_of(ctx, tname) == TL_FLOAT;
 }
 
-// Each of their numbers is a half of either type.
+// All their values are exact in float16 and bfloat16.
 #define TYPES_IN_HALF (LN_TYPE(TL_BOOL) | LN_TYPE(TL_INT8) | LN_TYPE(TL_UINT8))
 
-// A cast to halves that may change numbers.
+// A cast to halves that may change values.
 static bool is_rounding(const ln_context *ctx, const ln_op *op)
 {
     if (!ln_op_is_type(op->op_arg, "cast"))
@@ -202,7 +202,7 @@ static bool is_output(const ln_context *ctx, const char *tname)
     return false;
 }
 
-// Whether all that it makes is known already: it stands for constants.
+// Whether all outputs are known at compile time: constants.
 static bool is_known(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *listed;
@@ -214,7 +214,7 @@ static bool is_known(const ln_context *ctx, const ln_op *op)
     return op->op_arg->tensors_out != NULL;
 }
 
-// Whether it looks at elements that are halves, and not at their type and shape alone.
+// Whether it reads elements of halves, not only their type and shape.
 static bool reads_half(const ln_context *ctx, const ln_op *op)
 {
     const ln_arg_info *infos = op->op_arg->info ? op->op_arg->info->ins : NULL;
@@ -230,7 +230,7 @@ static bool reads_half(const ln_context *ctx, const ln_op *op)
     return false;
 }
 
-// Whether it makes halves of something that is none, or rounds to them, or stands for constants.
+// Whether it produces halves from other types, rounds to them, or makes constants.
 static bool is_source(const ln_context *ctx, const ln_op *op)
 {
     if (!has_half(ctx, op->op_arg->tensors_out))
@@ -248,7 +248,7 @@ static ln_status keep_half(widening *w, const char *tname)
     return LN_NO_MEMORY;
 }
 
-// What a source has to do with halves is as the model has it.
+// Sources read halves as in the model: casts back the ones that are computed in floats.
 static ln_status restore_halves(widening *w, const ln_op *op)
 {
     const ln_tensor_list_entry *in;
@@ -262,7 +262,7 @@ static ln_status restore_halves(widening *w, const ln_op *op)
     return LN_OK;
 }
 
-// Whether an operator of the model reads it, and not whoever runs the model alone.
+// Whether an operator other than `output` reads it.
 static bool is_read(const ln_context *ctx, const char *tname)
 {
     ln_dfg_readers readers = ln_dfg_find_readers(ctx->dfg, tname);
@@ -492,7 +492,7 @@ static ln_status widen(ln_context *ctx, bool *out_is_widened)
 
 // ---- The pass ----
 
-// The first operator that computes with halves in a run.
+// The first operator that computes with halves at run time.
 static const ln_op *find_half(const ln_context *ctx)
 {
     const ln_op *op;

@@ -66,8 +66,9 @@ static ln_status check_overs(const ln_plan_step *step, uint32_t at)
         bool is_rising = o.write > last.write || (o.write == last.write && o.read > last.read);
         if (o.write >= step->write_count || o.read >= step->read_count || (k > 0 && !is_rising))
             return LN_FAIL(LN_INVALID,
-                           PLAN_STEP " may write at place %u of %zu over what it reads at place "
-                                     "%u of %zu, which is no pair of it or out of order",
+                           PLAN_STEP
+                           " has the pair of result %u of %zu and operand %u of %zu, which "
+                           "is out of range or out of order",
                            at, step->op, o.write, step->write_count, o.read, step->read_count);
     }
     return LN_OK;

@@ -177,7 +177,7 @@ static bool is_same_place(const access *a, const access *b)
     return a->root == b->root && a->start == b->start && a->end == b->end;
 }
 
-// The step says that `written` may be over `read`.
+// Whether the step may overwrite `read` with `written`.
 static bool may_be_over(const ln_plan_step *step, const access *written, const access *read)
 {
     size_t low = 0, high = step->over_count;
@@ -193,7 +193,7 @@ static bool may_be_over(const ln_plan_step *step, const access *written, const a
            step->overs[low].read == read->position;
 }
 
-// `written`, the last of the accesses of its place, takes the bytes of each one before it there.
+// `written` is sorted last among the accesses of its bytes: it overwrites all of those before it.
 static ln_status check_operands_under(const replay *r, uint32_t at, const access *written)
 {
     const ln_plan_step *step = &r->plan->steps[at];
@@ -201,7 +201,7 @@ static ln_status check_operands_under(const replay *r, uint32_t at, const access
         if (!may_be_over(step, written, a - 1))
             return LN_FAIL(LN_INVALID,
                            PLAN_STEP " writes " PLAN_VALUE " over " PLAN_VALUE
-                                     ", which it needs to the end as operand %u",
+                                     ", which it still reads as operand %u",
                            at, step->op, PLAN_VALUE_ARGS(value_at(r, written->value)),
                            PLAN_VALUE_ARGS(value_at(r, a[-1].value)), a[-1].position + 1);
     }

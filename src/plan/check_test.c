@@ -443,7 +443,7 @@ static const broken all_broken[] = {
     {"not over", not_over, {"step 5 'relu' writes 'y' [384, 484) over 'c'", "operand 1"}},
     {"over another", over_another, {"step 5 'relu' writes 'y'", "over 'c'", "operand 2"}},
     {"over twice", over_twice, {"step 5 'relu' writes 'y'", "over 'c'", "operand 2"}},
-    {"over nothing", over_nothing, {"step 5 'relu'", "place 0 of 1", "place 1 of 1"}},
+    {"over nothing", over_nothing, {"step 5 'relu'", "result 0 of 1", "operand 1 of 1"}},
     {"over without list", over_without_list, {"step 2 'left'", "without a list"}},
     {"over out of order", over_out_of_order, {"step 5 'relu'", "out of order"}},
     {"read after in place",

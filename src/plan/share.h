@@ -16,8 +16,9 @@
 #include <lightnet/status.h>
 
 typedef enum ln_share_kind {
-    LN_SHARE_OVER, // `inner` is written exactly over `outer`, which the step reads as one operand;
-                   // if it is several, there is a choice for each that may be written over
+    // `inner` is written exactly over `outer`, an operand of the step; if it is several operands,
+    // there is one choice for each that may be overwritten
+    LN_SHARE_OVER,
     LN_SHARE_INSIDE, // `inner` is a view of `outer`, which the step reads
     LN_SHARE_AROUND, // `inner`, which the step reads, is made where `outer` will be
 } ln_share_kind;

@@ -2,8 +2,8 @@
 // Buffer aliasing by union-find with byte offsets, in two rounds. Round 1 merges values with equal
 // contents: inputs of a concat into its output, views into their base tensor. No byte changes, so
 // nothing can go wrong. Round 2 runs steps in place, the last step first: allowed when every alias
-// of the input is read for the last time before, and the input itself by this step, at operands
-// only that it may write over.
+// of the input is read for the last time before, and the input itself by this step, only as
+// operands that it may overwrite.
 //
 // A set is a tree of owners; each value knows its offset in its owner. Two sets are merged by
 // making the root of one an alias inside a value of the other.
@@ -227,7 +227,7 @@ static bool is_free_after(const ln_sharer *s, uint32_t outer, uint32_t step)
     return true;
 }
 
-// The step may write over `outer` wherever it is among its operands: there is a choice for each.
+// Whether each operand that is `outer` may be overwritten: each has a choice of its own.
 static bool is_choice_for_all(const ln_sharer *s, size_t k)
 {
     const ln_share *c = &s->choices[k];

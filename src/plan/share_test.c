@@ -427,7 +427,7 @@ TEST(an_operand_that_is_read_elsewhere_too_is_not_overwritten)
     force_over(&m, same, apart);
     CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
     CHECK_MESSAGE("step 3 'residual' writes 'v4'");
-    CHECK_MESSAGE("needs to the end as operand 1");
+    CHECK_MESSAGE("still reads as operand 1");
 
     x = start_model(&m);
     a = add_plain(&m, x, 128);
@@ -436,7 +436,7 @@ TEST(an_operand_that_is_read_elsewhere_too_is_not_overwritten)
     CHECK_EQ(m.owners[b], b);
     force_over(&m, b, a);
     CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
-    CHECK_MESSAGE("needs to the end as operand 1");
+    CHECK_MESSAGE("still reads as operand 1");
 
     x = start_model(&m);
     a = add_plain(&m, x, 128);

@@ -237,7 +237,7 @@ TEST(an_operator_that_overwrites_by_its_own_word_has_other_operands)
         snprintf(text, sizeof text, "%s%s", SUM, twice[i]);
         ctx = open_text(text);
         CHECK_FAILS(ln_context_compile(ctx, "ref"), LN_INVALID);
-        CHECK_MESSAGE("needs to the end as operand");
+        CHECK_MESSAGE("still reads as operand");
         close_context(ctx);
     }
     ln_arch_cleanup();
