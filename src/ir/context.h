@@ -142,4 +142,9 @@ ln_status ln_context_prepare_static(ln_context *ctx, const char *tname);
 ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, size_t old_count,
                                   const ln_list *new_ops);
 
+// The same, but LN_INVALID if a tensor that the new operators make as the old ones did would have
+// another type or shape.
+ln_status ln_context_exchange_alike(ln_context *ctx, const ln_list *old_ops, size_t old_count,
+                                    const ln_list *new_ops);
+
 #endif

@@ -270,6 +270,7 @@ typedef struct exchange {
     const ln_list *old_ops; // the first `old_count` of the list
     size_t old_count;
     const ln_list *new_ops;
+    bool is_alike;          // tensors keep types and shapes
     ln_list_builder hidden; // entries of the old operators' tensors
     size_t taken_count;     // old operators that have left table and graph
     size_t admitted_count;  // new operators that have entered them
@@ -312,6 +313,23 @@ static ln_status admit_new_ops(exchange *x)
     for (const ln_list *l = x->new_ops; l; l = l->next) {
         LN_TRY(admit(x->ctx, l->data));
         x->admitted_count++;
+    }
+    return LN_OK;
+}
+
+// What readers know of the old tensors holds of the new ones.
+static ln_status check_alike(const exchange *x)
+{
+    const ln_tensor_entry *old;
+    LN_LIST_FOREACH (old, x->hidden.list) {
+        const ln_tensor_entry *new = ln_tensor_table_find(x->ctx->tensor_table, old->name);
+        if (!new || old->is_open || new->is_open)
+            continue;
+        if (new->tensor->dtype != old->tensor->dtype)
+            return LN_FAIL(LN_INVALID, "'%s' would be %s instead of %s", old->name,
+                           tl_dtype_name(new->tensor->dtype), tl_dtype_name(old->tensor->dtype));
+        if (!tl_tensor_issameshape(new->tensor, old->tensor))
+            return LN_FAIL(LN_INVALID, "'%s' would have another shape", old->name);
     }
     return LN_OK;
 }
@@ -404,6 +422,8 @@ static ln_status exchange_ops(exchange *x)
     status = take_old_ops(x);
     if (status == LN_OK)
         status = admit_new_ops(x);
+    if (status == LN_OK && x->is_alike)
+        status = check_alike(x);
     if (status != LN_OK)
         return take_back(x, status);
     end_old_ops(x);
@@ -417,6 +437,19 @@ ln_status ln_context_exchange_ops(ln_context *ctx, const ln_list *old_ops, size_
                                   const ln_list *new_ops)
 {
     exchange x = {.ctx = ctx, .old_ops = old_ops, .old_count = old_count, .new_ops = new_ops};
+    ln_status status = exchange_ops(&x);
+    ln_context_forget_ends(ctx);
+    return status;
+}
+
+ln_status ln_context_exchange_alike(ln_context *ctx, const ln_list *old_ops, size_t old_count,
+                                    const ln_list *new_ops)
+{
+    exchange x = {.ctx = ctx,
+                  .old_ops = old_ops,
+                  .old_count = old_count,
+                  .new_ops = new_ops,
+                  .is_alike = true};
     ln_status status = exchange_ops(&x);
     ln_context_forget_ends(ctx);
     return status;

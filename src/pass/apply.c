@@ -278,7 +278,8 @@ static ln_status exchange(site *s, const ln_window *window, const ln_list *remov
 {
     ln_status status = reserve(s, new_ops);
     if (status == LN_OK)
-        status = ln_context_exchange_ops(s->ctx, removed, (size_t)ln_list_length(removed), new_ops);
+        status =
+            ln_context_exchange_alike(s->ctx, removed, (size_t)ln_list_length(removed), new_ops);
     if (status != LN_OK) {
         forget(s, new_ops);
         ln_op_list_free_lists_too(new_ops);

@@ -379,6 +379,32 @@ TEST(a_refused_rewrite_is_told_and_the_model_stays)
     ln_arch_cleanup();
 }
 
+TEST(a_result_of_another_type_or_shape_is_refused)
+{
+    static const char turned[] = "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3]);\n"
+                                 "transpose(src=x | dst=t | axes=[1, 0]);\n"
+                                 "act(src=t | dst=y | act=relu);\n";
+    static const char typed[] = "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3]);\n"
+                                "cast(src=x | dst=t | to=6);\n"
+                                "act(src=t | dst=y | act=relu);\n";
+    CHECK_OK(ln_arch_init());
+    const char *path = write_rules("rule turned [exact]\n  y = act(t | act=\"relu\")\n"
+                                   "  t = transpose(x | any(axes) \"lost\")\n"
+                                   "  => y = act(x | act=\"relu\")\n"
+                                   "rule typed [exact]\n  y = act(t | act=\"relu\")\n"
+                                   "  t = cast(x | any(to) \"lost\")\n"
+                                   "  => y = act(x | act=\"relu\")\n");
+    ln_optimize_options options = ln_optimize_options_default();
+    options.rule_files = &path;
+    options.rule_file_count = 1;
+    seen_firings seen;
+    CHECK_OK(compile_seen(turned, "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[0], "?1 turned at act0");
+    CHECK_OK(compile_seen(typed, "ref", &options, &seen));
+    CHECK_STR_EQ(seen.lines[0], "?1 typed at act0");
+    ln_arch_cleanup();
+}
+
 // ---- Functions of an arch ----
 
 static ln_list *make_relu(const ln_context *ctx, const char *name, const char *src, const char *dst)
@@ -639,6 +665,7 @@ TEST_LIST(every_rewrite_has_a_number, a_firing_says_where_it_comes_from,
           beyond_the_limit_everything_is_on_the_last_arch_and_no_rule_fires, each_pass_is_told,
           rules_of_a_file_come_first, what_built_in_rules_make_is_offered_to_rules_of_a_file,
           a_refused_rewrite_is_told_and_the_model_stays,
+          a_result_of_another_type_or_shape_is_refused,
           functions_of_an_arch_are_numbered_and_can_be_skipped,
           expanders_and_rules_are_asked_before_the_core_and_again_after_it,
           kept_tensors_can_be_looked_at_after_a_run,
