@@ -20,7 +20,7 @@
 --rewrites leaves `same-result` and `result` out: for builds that are slow, and in which numbers are the same.
 
 What `same-result` says of a model holds of its variants as well: with all dimensions equal, and then
-with one tensor in place of inputs of one shape and type; of doubles; and with every tensor read once
+with one tensor in place of inputs of one shape and type; of other types; and with every tensor read once
 more, so that most rules must not match. --variants=N runs these alone, and fails if there were fewer
 than N: a variant that cannot be run as it was read is none.
 
@@ -46,7 +46,7 @@ INPUT = re.compile(r"^input\(.*\|\s*dst=(\w+)\s*\|(.*)\)\s*;?$", re.S)
 NPY_TYPES = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "<i2": "h", "|i1": "b",
              "<u8": "Q", "<u4": "I", "<u2": "H", "|u1": "B", "|b1": "B"}
 SIZES = {"TL_FLOAT": "f", "TL_DOUBLE": "d", "TL_INT32": "i", "TL_INT16": "h", "TL_INT8": "b",
-         "TL_UINT32": "I", "TL_UINT16": "H", "TL_UINT8": "B"}
+         "TL_UINT32": "I", "TL_UINT16": "H", "TL_UINT8": "B", "TL_BOOL": "B"}
 
 
 class Failure(Exception):
@@ -140,7 +140,8 @@ def write_inputs(model, folder, seed=""):
         generator = random.Random(name + seed)
         is_float = SIZES[dtype] in "fd"
         data = array.array(SIZES[dtype], [
-            generator.uniform(-1, 1) if is_float else generator.randrange(0, 100)
+            generator.uniform(-1, 1) if is_float else
+            generator.randrange(0, 2 if dtype == "TL_BOOL" else 100)
             for _ in range(math.prod(dims))])
         file = folder / f"{name}{seed}.raw"
         file.write_bytes(data.tobytes())
@@ -297,8 +298,11 @@ def check_variants(lightnet, model, passes, tolerances, folder):
     def is_tried(variant, words):
         return is_right(lightnet, model, variant, words, passes, tolerances, folder)
     count = is_tried(read_once_more(text), "more")
-    if "TL_FLOAT," in text:
-        count += is_tried(text.replace("TL_FLOAT,", "TL_DOUBLE,"), "double")
+    for dtype in ("TL_DOUBLE", "TL_INT32", "TL_UINT8", "TL_BOOL") if "TL_FLOAT," in text else ():
+        typed = text.replace("TL_FLOAT,", f"{dtype},")
+        if dtype != "TL_DOUBLE":
+            typed = typed.replace("ran=[-1, 1]", "ran=[-9, 9]")
+        count += is_tried(typed, dtype)
     for size in (4, 2, 3, 6, 8):
         equal = equal_dimensions(text, size)
         one = one_tensor(equal)
