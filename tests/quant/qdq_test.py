@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -140,7 +141,11 @@ def product(a, b, bias=0.0):
     return Want(y, (a.shape[-1] + 8) * EPS * sums)
 
 
-def convolution(x, w, bias, stride=1, pad=0, group=1):
+def convolution(x, w, bias, stride=1, pad=0, group=1, dilation=1):
+    if dilation > 1:  # zeros between the weights
+        spread = np.zeros(w.shape[:2] + tuple((size - 1) * dilation + 1 for size in w.shape[2:]))
+        spread[:, :, ::dilation, ::dilation] = w
+        w = spread
     n, _, height, width = x.shape
     out, in_group, kh, kw = w.shape
     padded = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
@@ -182,7 +187,7 @@ def nearest_float8(x):
 def bounds(want, scale, zero, kind):
     """The least and the greatest integer that are right: one, but near the middle of two."""
     scale = float(np.float32(scale))
-    v, slack = want.y / scale, want.error / scale + 2 * EPS * np.abs(want.y / scale)
+    v, slack = want.y / scale, want.error / abs(scale) + 2 * EPS * np.abs(want.y / scale)
     if kind == "f8":
         return nearest_float8(v - slack), nearest_float8(v + slack), v
     _, least, most = TYPES[kind]
@@ -216,6 +221,7 @@ SEED = 1
 class Case:
     def __init__(self, graph, output, check, number, flags=()):
         self.graph, self.output, self.check, self.number, self.flags = graph, output, check, number, list(flags)
+        self.is_on_cpu = False
 
 
 def case(function):
@@ -311,7 +317,7 @@ def product_case(optype, kinds, act="none", bias="none", per_channel=False, is_i
         spread = {"u16": 300, "s16": 300, "f8": 8, "u4": 8, "s4": 8}
         ss = np.float32(rng.uniform(0.6, 1.4) / spread.get(src, 128))
         zs, zw = zero_of(rng, src), zero_of(rng, weight) if weight[0] == "u" else 0
-        is_conv, channels = optype.startswith("Conv"), 6
+        is_conv, is_dynamic, channels = optype.startswith("Conv"), optype == "MatMulOfTwo", 6
         group = 2 if optype == "ConvGroups" else 6 if optype == "ConvDepthwise" else 1
         if is_conv:
             x, w = numbers(rng, (2, 6, 5, 7), src), numbers(rng, (channels, 6 // group, 3, 3), weight)
@@ -322,8 +328,10 @@ def product_case(optype, kinds, act="none", bias="none", per_channel=False, is_i
             axis = 0 if is_turned else 1
         ws = weight_scales(rng, channels, per_channel, spread.get(weight, 128) * np.sqrt(w.size / channels) / 3)
         zeros = np.full(np.shape(ws), zw)
+        if per_channel and weight[0] == "u":
+            zeros = zeros + rng.integers(-3, 4, channels)
         xd = g.dequantize(g.quantized(x, src, True), ss, np.array(zs), src)
-        wd = g.dequantize(g.quantized(w, weight), ws, zeros, weight, axis=axis)
+        wd = g.dequantize(g.quantized(w, weight, is_dynamic), ws, zeros, weight, axis=axis)
         inputs, added = [xd, wd], np.zeros(channels)
         if bias != "none":
             added, name = bias_of(g, rng, bias, ss, ws, channels)
@@ -332,9 +340,9 @@ def product_case(optype, kinds, act="none", bias="none", per_channel=False, is_i
         if floats == "f2":
             xr, wr = real(x, np.float16(ss), zs), real(w, np.float16(ws), zeros, axis)
         if is_conv:
-            stride = 2 if optype == "ConvStride" else 1
-            y = g.op("Conv", inputs, pads=[1, 1, 1, 1], strides=[stride, stride], group=group)
-            want = convolution(xr, wr, added, stride, 1, group)
+            stride, dilation = 2 if optype == "ConvStride" else 1, 2 if optype == "ConvDilated" else 1
+            y = g.op("Conv", inputs, pads=[dilation] * 4, strides=[stride] * 2, dilations=[dilation] * 2, group=group)
+            want = convolution(xr, wr, added, stride, dilation, group, dilation)
         elif optype == "Gemm":
             y, want = g.op("Gemm", inputs, transB=1), product(xr, wr.T, added)
         else:
@@ -451,7 +459,7 @@ TRIPLES = [("u8", "u8", "u8"), ("u8", "s8", "u8"), ("s8", "s8", "s8"), ("u8", "s
            ("s8", "u4", "s8"), ("u4", "u4", "u4"), ("s4", "s4", "s4"), ("u8", "s8", "s16"), ("s8", "s8", "u16"), ("s16", "s8", "s8"),
            ("u16", "s8", "u8"), ("f8", "f8", "f8"), ("u8", "s8", "s4"), ("u16", "s4", "u16")]
 PAIRS = sorted({(a, c) for a, _, c in TRIPLES})
-PRODUCTS = ("Conv", "ConvGroups", "ConvDepthwise", "ConvStride", "Gemm", "MatMul")
+PRODUCTS = ("Conv", "ConvGroups", "ConvDepthwise", "ConvStride", "ConvDilated", "Gemm", "MatMul", "MatMulOfTwo")
 
 
 def add_combinations():
@@ -591,6 +599,7 @@ def large_bias_of(q, want):
 
 
 CASES["a_bias_near_2_to_31_does_not_wrap"] = large_bias_of(2147483600, 235)
+CASES["a_bias_that_the_sum_takes_beyond_2_to_31_does_not_wrap"] = large_bias_of(2147470000, 235)
 CASES["a_bias_near_minus_2_to_31_does_not_wrap"] = large_bias_of(-2147483600, 21)
 
 
@@ -664,6 +673,121 @@ def a_bias_of_rows_is_none_of_columns(rng):
     return finish(g, g.op("Add", [g.op("MatMul", [x, w]), g.number(added)]), want, "u8", rng)
 
 
+def wrong_axis(optype):
+    """Scales of inputs of the weights, as many as outputs: not the scales of columns."""
+    def build(rng):
+        g = Graph()
+        is_conv = optype == "Conv"
+        a = numbers(rng, (1, 6, 4, 4) if is_conv else (3, 6), "u8")
+        b = numbers(rng, (6, 6, 1, 1) if is_conv else (6, 6), "s8")
+        ws = rng.uniform(0.5, 1.5, 6).astype("f4") / 128
+        x = g.dequantize(g.quantized(a, "u8", True), 0.01, np.array(128), "u8")
+        axis = 0 if optype == "MatMul" else 1
+        w = g.dequantize(g.quantized(b, "s8", optype == "MatMul"), ws, np.zeros(6), "s8", axis=axis)
+        ar, br = real(a, 0.01, 128), real(b, ws, np.zeros(6), axis)
+        if optype == "MatMul":  # of two inputs
+            return finish(g, g.op("MatMul", [x, w]), product(ar, br), "u8", rng)
+        if is_conv:
+            return finish(g, g.op("Conv", [x, w]), convolution(ar, br, np.zeros(6)), "u8", rng)
+        return finish(g, g.op("Gemm", [x, w], transB=1), product(ar, br.T), "u8", rng)
+    return build
+
+
+CASES["scales_of_inputs_of_a_convolution_stay"] = wrong_axis("Conv")
+CASES["scales_of_inputs_of_a_gemm_stay"] = wrong_axis("Gemm")
+CASES["scales_of_rows_of_the_right_side_stay"] = wrong_axis("MatMul")
+
+
+@case
+def large_products_have_a_bias_in_every_part(rng):
+    g = Graph()
+    a, b = numbers(rng, (3, 900), "u8"), numbers(rng, (900, 1100), "s8")
+    x = g.dequantize(g.quantized(a, "u8", True), 0.01, np.array(128), "u8")
+    w = g.dequantize(g.quantized(b, "s8"), 0.001, np.array(0), "s8")
+    added = rng.uniform(-3, 3, 1100).astype("f4")
+    y = g.op("Add", [g.op("MatMul", [x, w]), g.number(added)])
+    return finish(g, y, product(real(a, 0.01, 128), real(b, 0.001, 0), added.astype(float)), "u8", rng)
+
+
+@case
+def scales_of_channels_stay_where_elements_are_added(rng):
+    g = Graph()
+    a, b = numbers(rng, (2, 5, 3), "u8"), numbers(rng, (2, 5, 3), "u8")
+    scales = rng.uniform(0.5, 1.5, 5).astype("f4") / 64
+    x = g.dequantize(g.quantized(a, "u8", True), scales, np.full(5, 100), "u8", axis=1)
+    y = g.dequantize(g.quantized(b, "u8", True), 0.01, np.array(128), "u8")
+    ra, rb = real(a, scales, np.full(5, 100), 1), real(b, 0.01, 128)
+    return finish(g, g.op("Add", [x, y]), Want(ra + rb, 8 * EPS * (np.abs(ra) + np.abs(rb))), "u8", rng)
+
+
+def again(optype, first, second, kinds=("u8", "u8")):
+    """Quantized twice, with these (scale, zero), with nothing, Relu or MaxPool between."""
+    def build(rng):
+        g = Graph()
+        q = numbers(rng, (1, 2, 4, 4), kinds[0])
+        x = g.dequantize(g.quantized(q, kinds[0], True), first[0], np.array(first[1]), kinds[0])
+        y = real(q, *first)
+        if optype == "Relu":
+            x, y = g.op("Relu", [x]), np.maximum(y, 0)
+        elif optype == "MaxPool":
+            x, y = g.op("MaxPool", [x], kernel_shape=[2, 2]), np.maximum.reduce([y[:, :, i:i + 3, j:j + 3] for i in (0, 1) for j in (0, 1)])
+        want = Want(y, 8 * EPS * np.abs(y))
+        out = g.quantize(x, second[0], second[1], kinds[1])
+        return Case(g, out, lambda got: check_quantized(got, want, second[0], second[1], kinds[1]), TYPES[kinds[1]][0])
+    return build
+
+
+CASES["the_same_scale_again"] = again("Identity", (0.1, 100), (0.1, 100))
+CASES["the_same_scale_and_another_zero_point"] = again("Identity", (0.1, 100), (0.1, 90))
+CASES["the_same_zero_point_and_another_scale"] = again("Identity", (0.1, 100), (0.13, 100))
+CASES["the_same_scale_in_another_type"] = again("Identity", (0.1, 100), (0.1, 100), ("u8", "s8"))
+CASES["a_maximum_of_negative_scale"] = again("MaxPool", (-0.1, 100), (0.1, 100))
+CASES["a_rectifier_to_negative_scale"] = again("Relu", (0.1, 100), (-0.1, 100))
+
+
+def rectified(pair_scale, pair_zero, scale, zero, act="Relu", is_conv=False):
+    """A product, quantized, a rectifier of its own, quantized again."""
+    def build(rng):
+        g = Graph()
+        a, b = numbers(rng, (4, 9), "u8"), numbers(rng, (9, 6), "s8")
+        ar, br = real(a, 0.01, 128), real(b, 0.01, 0)
+        first = product(ar, br)
+        if is_conv:
+            a, b = a.reshape(4, 9, 1, 1), b.T.reshape(6, 9, 1, 1)
+            first = Want(first.y.reshape(4, 6, 1, 1), first.error.reshape(4, 6, 1, 1))
+        x = g.dequantize(g.quantized(a, "u8", True), 0.01, np.array(128), "u8")
+        w = g.dequantize(g.quantized(b, "s8"), 0.01, np.array(0), "s8")
+        y = g.op("Conv" if is_conv else "MatMul", [x, w])
+        low, high, _ = bounds(first, pair_scale, pair_zero, "u8")
+        middle = g.dequantize(g.quantize(y, pair_scale, pair_zero, "u8"), pair_scale, np.array(pair_zero), "u8")
+        out = g.quantize(g.op(act, [middle]), scale, zero, "u8")
+        function = ACTIVATIONS[act][1]
+        either = [np.clip(np.rint(function(real(q, pair_scale, pair_zero)) / float(np.float32(scale))) + zero, 0, 255) for q in (low, high)]
+
+        def check(got):
+            is_wrong = (got != either[0]) & (got != either[1])
+            return "%d of %d wrong" % (is_wrong.sum(), is_wrong.size) if is_wrong.any() else None
+        return Case(g, out, check, 2)
+    return build
+
+
+CASES["a_rectifier_of_the_same_scale"] = rectified(0.07, 128, 0.07, 128)
+CASES["a_rectifier_of_the_same_scale_after_a_convolution"] = rectified(0.07, 128, 0.07, 128, is_conv=True)
+CASES["a_rectifier_to_another_zero_point"] = rectified(0.07, 128, 0.07, 20)
+CASES["a_rectifier_to_another_scale"] = rectified(0.07, 128, 0.05, 128)
+
+
+@case
+def a_product_with_a_negative_scale_keeps_its_rectifier(rng):
+    g = Graph()
+    a, b = numbers(rng, (4, 9), "u8"), numbers(rng, (9, 6), "s8")
+    x = g.dequantize(g.quantized(a, "u8", True), 0.01, np.array(128), "u8")
+    w = g.dequantize(g.quantized(b, "s8"), 0.01, np.array(0), "s8")
+    want = product(real(a, 0.01, 128), real(b, 0.01, 0)).then(lambda v: np.maximum(v, 0))
+    out = g.quantize(g.op("Relu", [g.op("MatMul", [x, w])]), -0.07, 200, "u8")
+    return Case(g, out, lambda got: check_quantized(got, want, -0.07, 200, "u8"), 2)
+
+
 def product_to_floats(optype, act):
     """Dequantized, multiplied, an activation, and not quantized again."""
     def build(rng):
@@ -697,9 +821,60 @@ def dynamic_quantization_has_bias_and_activation(rng):
     return Case(g, y, ends_of_floats(want), 1)
 
 
+def convolution_of_sums(group=1, kinds=("u8", "s8"), zero=0, size=(6, 7)):
+    """ConvInteger alone: sums of TL_INT32."""
+    def build(rng):
+        g = Graph(13)
+        a, b = numbers(rng, (2, 6, *size), kinds[0]), numbers(rng, (6, 6 // group, 3, 3), kinds[1])
+        za = zero_of(rng, kinds[0])
+        y = g.op("ConvInteger", [g.quantized(a, kinds[0], True), g.quantized(b, kinds[1]), g.quantized(np.array(za), kinds[0]),
+                                 g.quantized(np.array(zero), kinds[1])], pads=[1, 1, 1, 1], group=group)
+        want = convolution(a.astype(float) - za, b.astype(float) - zero, np.zeros(6), 1, 1, group).y
+        built = exactly(g, y, "u8", want.astype("i4"))
+        built.number, built.is_on_cpu = 6, True
+        return built
+    return build
+
+
+CASES["a_convolution_of_integers"] = convolution_of_sums()
+CASES["a_convolution_of_integers_in_groups"] = convolution_of_sums(2, ("s8", "s8"))
+CASES["a_depthwise_convolution_of_integers"] = convolution_of_sums(6, ("u8", "u8"), 100)
+
+
+def dynamic_convolution(scale_shape, bias_shape, act="Relu"):
+    """DynamicQuantizeLinear, ConvInteger, Cast, scales, a bias, an activation; the image is as wide as it has channels."""
+    def build(rng):
+        g = Graph(13)
+        x, b = rng.uniform(-3, 2, (2, 4, 6, 6)).astype("f4"), rng.integers(-99, 99, (6, 4, 3, 3))
+        t, added = rng.uniform(0.01, 0.02, scale_shape).astype("f4"), rng.uniform(-1, 1, bias_shape).astype("f4")
+        q, s, z = g.op("DynamicQuantizeLinear", [g.input(x)], 3)
+        sums = g.op("ConvInteger", [q, g.quantized(b, "s8"), z, g.quantized(np.array(0), "s8")], pads=[1, 1, 1, 1])
+        scaled = g.op("Mul", [g.op("Cast", [sums], to=1), g.op("Mul", [s, g.number(t)])])
+        y = with_activation(g, g.op("Add", [scaled, g.number(added)]), Want(0, 0), act)[0]
+        scale = np.float32((np.float32(x.max()) - np.float32(x.min())) / np.float32(255))
+        zero = np.clip(np.rint(np.float32(0 - x.min()) / scale), 0, 255)
+        quantized = np.clip(np.rint(x / scale) + zero, 0, 255)
+        want = convolution(quantized - zero, b.astype(float), np.zeros(6), 1, 1).y
+        want = ACTIVATIONS[act][1](want * (float(scale) * t.astype(float)) + added)
+        built = Case(g, y, ends_of_floats(want), 1)
+        built.is_on_cpu = True
+        return built
+    return build
+
+
+for label, arguments in {
+        "one_scale": ((), (1, 6, 1, 1)), "a_scale_of_channels": ((6, 1, 1), (6, 1, 1)), "a_scale_of_channels_of_4_axes": ((1, 6, 1, 1), (1, 6, 1, 1), "SiLU"),
+        "a_scale_of_columns": ((6,), (1, 6, 1, 1)), "a_bias_of_columns": ((), (6,)), "a_scale_of_rows": ((6, 1), (6, 1))}.items():
+    CASES["a_dynamic_convolution_with_" + label] = dynamic_convolution(*arguments)
+
+
 # What is between rules, operands and kernels, in every sample.
 ALWAYS = {"Conv/Clip/u8-s8-u8", "MatMul/Clip/s8-s8-s8", "Conv/to_floats/Relu", "MatMul/to_floats/Clip", "Gemm/SiLU/u8-s8-u8",
-          "Conv/Relu6/s8-s8-s8", "ConvDepthwise/u8-s8-u8/float/channels", "Gemm/s8-s8-s8/int32/channels", "Add/Clip/u8-s8-u8"}
+          "Conv/Relu6/s8-s8-s8", "ConvDepthwise/u8-s8-u8/float/channels", "Gemm/s8-s8-s8/int32/channels", "Add/Clip/u8-s8-u8",
+          "MatMulOfTwo/s8-u8-u8/none/one", "ConvGroups/u8-u8-u8/float/channels", "ConvDilated/u8-s8-s8/none/one",
+          "Concat2/u8-u8", "Concat3/s8-s8", "Concat4/u8-s8", "Sub/broadcast", "Mul/Relu/s8-s8-s8", "Transpose/u8-u8", "Slice/s8-s8",
+          "Reshape/u8-u8", "MaxPool/s8-u8", "Sigmoid/u8-u8", "Sub/Relu/u8-u8-u8", "Sub/Relu6/u8-u8-u8", "Mul/Clip/u8-u8-u8", "Mul/u8-u8-u8",
+          "Add/u8-s8-u8", "Add/Relu/u8-u8-u8", "Sub/u8-u8-u8", "MatMul/Relu/u8-s8-u8", "Conv/Relu/u8-s8-u8"}
 
 # ---- Running ----
 
@@ -717,15 +892,52 @@ def run(built, target, folder, environment):
     return built.check(np.load(folder / listed[0]["file"]))
 
 
-def refused(built, target, folder):
-    """Rewrites that were refused, whose rules should have said so."""
+def refused(built, target, folder, fired):
+    """Rewrites that were refused, whose rules should have said so; `fired` receives the names of the others."""
     command = [LIGHTNET, "opt", "--verbose", "-o", str(folder / "out.net"), str(folder / "model.onnx")]
     command += built.flags or ["-t", target]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         return done.stderr.strip()[-300:]
+    if target == "cpu" and built.is_on_cpu and "quant_conv_ref" in (folder / "out.net").read_text():
+        return "a convolution of bytes is on ref"
     lines = [line for line in done.stderr.splitlines() if " is refused: " in line]
+    fired.update(re.findall(r"^info: firing \d+: \w+: (\w+) ", done.stderr, re.M))
     return lines[0] if lines else None
+
+
+def rules():
+    """Names of the rules of quant.rules, one for each row."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "src/pass/rules/quant.rules").read_text()
+    names = set()
+    for rule in re.split(r"^rule ", text, flags=re.M)[1:]:
+        name = rule.split()[0]
+        rows = re.match(r".*?\n  for ([^=]*?) in ([^=]*?)\n  \w+ =", rule, re.S)
+        firsts = [row.split()[0] for row in rows[2].split(",")] if rows else []
+        names.update("%s_%s" % (name, first) for first in firsts) if rows else names.add(name)
+    return names
+
+
+# Numbers of columns by shape: what the operator itself refuses.
+SHAPES = {"[4]": True, "[1, 4]": True, "[1]": True, "[4, 1]": False, "[2, 4]": False, "[3]": False}
+
+
+def check_shapes(folder):
+    """What is wrong with scales and zero points of a shape."""
+    wrong = []
+    for arg, dtype in (("weight_scale", "TL_FLOAT"), ("weight_zero", "TL_INT8"), ("bias", "TL_FLOAT")):
+        for shape, is_right in SHAPES.items():
+            scales = ", weight_scale=s" if arg != "weight_scale" else ""
+            (folder / "shape.net").write_text(
+                "input(| dst=x | dtype=TL_UINT8, dims=[4, 4]);\ninput(| dst=w | dtype=TL_INT8, dims=[4, 4]);\n"
+                "input(| dst=s | dtype=TL_FLOAT, dims=[1]);\ninput(| dst=t | dtype=%s, dims=%s);\n"
+                "quant_matmul(src=x, weight=w, src_scale=s%s, %s=t | dst=y |);\n" % (dtype, shape, scales, arg))
+            done = subprocess.run([LIGHTNET, "opt", "-o", str(folder / "out.net"), str(folder / "shape.net")], capture_output=True, text=True,
+                                  timeout=60, check=False)
+            expected = is_right and not (arg == "bias" and shape == "[1]")
+            if (done.returncode == 0) != expected:
+                wrong.append("%s of %s: exit %d %s" % (arg, shape, done.returncode, done.stderr.strip()[-200:]))
+    return wrong
 
 
 def main():
@@ -739,19 +951,26 @@ def main():
         combined = [name for name in CASES if "/" in name]
         names = [name for name in CASES if "/" not in name or name in ALWAYS]
         names += random.Random(seed).sample(combined, len(combined) // 60)
-    failures = 0
+    failures, fired = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        for wrong in check_shapes(folder):
+            failures += 1
+            print("FAILED: " + wrong)
         for name in names:
             built = CASES[name](np.random.default_rng([seed, sum(name.encode())]))
             sides = [("cpu", {}), ("ref", {})] + ([("cpu", {"LN_CPU_ISA": "generic"})] if is_all else [])
             for target, variables in sides:
                 wrong = run(built, target, folder, {**os.environ, **variables})
                 if not wrong and not variables and (is_all or target == "cpu"):
-                    wrong = refused(built, target, folder)
+                    wrong = refused(built, target, folder, fired)
                 if wrong:
                     failures += 1
                     print("FAILED: %s on %s%s: %s" % (name, target, " (generic)" if variables else "", wrong))
+    silent = rules() - fired if is_all or len(sys.argv) == 2 else set()
+    if silent:
+        failures += 1
+        print("FAILED: rules that fire in no case: " + ", ".join(sorted(silent)))
     print("%d of %d cases, seed LN_TEST_SEED=%d, %d failures" % (len(names), len(CASES), seed, failures))
     return failures > 0
 

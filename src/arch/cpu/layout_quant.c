@@ -15,13 +15,22 @@ static bool is_byte(const ln_layout_build *build, const char *tname)
     return entry && (LN_TYPES_BYTE >> entry->tensor->dtype & 1);
 }
 
+// Sums that stay as they are. Nothing else computes on such images in channels-last form.
+static bool is_image_of_sums(const ln_layout_build *build, const char *tname)
+{
+    const ln_tensor_entry *entry = tname ? ln_layout_find(build, tname) : NULL;
+    return entry && !entry->is_open && !entry->known && entry->tensor->dtype == TL_INT32 &&
+           entry->tensor->ndim == 4 && entry->tensor->len > 0;
+}
+
 // Weights that are no constants are packed in each run.
 static bool read_conv(const ln_layout_build *build, ln_layout_conv *c)
 {
     const char *src = ln_layout_input(build, "src"), *weight = ln_layout_input(build, "weight");
     const ln_tensor_entry *entry = weight ? ln_layout_find(build, weight) : NULL;
+    const char *out = ln_layout_first_out(build);
     return is_byte(build, src) && ln_layout_is_free(build, src) &&
-           ln_layout_is_free(build, ln_layout_first_out(build)) && entry &&
+           (ln_layout_is_free(build, out) || is_image_of_sums(build, out)) && entry &&
            entry->tensor->ndim == 4 && ln_layout_read_conv(build, 2, c);
 }
 
