@@ -63,7 +63,9 @@ class Operator:
 
     def __init__(self, line):
         self.name, rules, params, ins, outs = line.split("\t")
-        self.rules, self.params, self.ins, self.outs = (words.split() for words in (rules, params, ins, outs))
+        self.params, self.ins, self.outs = (words.split() for words in (params, ins, outs))
+        passed = [word.split(",") for word in rules.split()]
+        self.rules = {words[0]: words[1:] for words in passed}  # rule -> parameters and optional inputs that it passes on
 
     def optional_inputs(self):
         return [word.rstrip("?.") for word in self.ins if word.endswith("?")]

@@ -2,7 +2,8 @@
 // Says, for prove.py, what there is to prove of definitions, and what a model has of it. A
 // definition is a rule into the core of an operator that arch `ref` has no function for.
 //
-//     census definitions        a line for each operator: its rules, parameters, inputs and outputs
+//     census definitions        a line for each operator: its rules, each with what it passes on,
+//                               parameters, inputs and outputs
 //     census models <LIST       for each path of the list, what its operators of such types have
 //     census accepted <LIST     for each "PATH<tab>OPTYPE": the element types that the operator
 //     takes
@@ -53,7 +54,43 @@ static void print_value(const ln_param_entry *p)
     }
 }
 
-static int print_rules(const char *optype)
+// What a rule passes on: parameters that its pattern binds to a name, or that its result copies.
+static void print_passed_params(const ln_rule *rule, const ln_op_info *info)
+{
+    const ln_rule_op *root = &rule->pattern[0];
+    bool copies = false;
+    for (size_t i = 0; i < rule->result_count; i++)
+        copies = copies || rule->result[i].params_from == 0;
+    for (const ln_param_info *p = info->params; p && p->arg_name; p++) {
+        bool is_named = false, is_bound = false;
+        for (size_t i = 0; i < root->param_count; i++) {
+            if (strcmp(root->params[i].arg_name, p->arg_name) != 0)
+                continue;
+            is_named = true;
+            is_bound = is_bound || root->params[i].value.kind == LN_RULE_NAME;
+        }
+        if (strcmp(p->arg_name, "since") != 0 && (is_bound || (copies && !is_named)))
+            printf(",%s", p->arg_name);
+    }
+}
+
+// And inputs that may be left out.
+static void print_passed_inputs(const ln_rule *rule, const ln_op_info *info)
+{
+    const ln_rule_op *root = &rule->pattern[0];
+    const ln_arg_info *in = info->ins;
+    for (size_t i = 0; i < root->in_count; i++) {
+        const char *name = root->ins[i].arg_name;
+        if (!name && in && in->arg_name)
+            name = in->arg_name;
+        if (in && in->arg_name)
+            in++;
+        if (name && root->ins[i].is_maybe)
+            printf(",%s", name);
+    }
+}
+
+static int print_rules(const char *optype, const ln_op_info *info)
 {
     const ln_rule *rules;
     size_t count;
@@ -64,6 +101,8 @@ static int print_rules(const char *optype)
         if (rules[i].stage != LN_RULE_TO_CORE || strcmp(rules[i].pattern[0].optype, optype) != 0)
             continue;
         printf(" %s", rules[i].name);
+        print_passed_params(&rules[i], info);
+        print_passed_inputs(&rules[i], info);
         if (rules[i].pattern_count != 1) {
             fprintf(stderr, "rule %s matches %zu operators: it is no definition\n", rules[i].name,
                     rules[i].pattern_count);
@@ -85,7 +124,7 @@ static void print_definition(const ln_op *op, int *failures)
 {
     const ln_op_info *info = op->op_arg->info;
     printf("%s\t", op->op_arg->optype);
-    *failures += print_rules(op->op_arg->optype);
+    *failures += print_rules(op->op_arg->optype, info);
     printf("\t");
     for (const ln_param_info *p = info->params; p && p->arg_name; p++)
         if (strcmp(p->arg_name, "since") != 0)

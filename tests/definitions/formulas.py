@@ -393,6 +393,7 @@ def reductions(cases):
         cases.of_floats(optype, [x], lambda x: formula(x, axis=(1, 2), keepdims=True), None, "known_axes", others=[axes], constants=(1,))
         cases.of_floats(optype, [x], lambda x: formula(x, axis=(0, 2)), {"axes": [0, 2], "keepdims": 0, "since": 11}, "old_axes")
         cases.of_floats(optype, [x], lambda x: formula(x[None], axis=0), {"noop_with_empty_axes": 1}, "noop")
+        cases.of_floats(optype, [x], lambda x: formula(x, axis=(1, 2)), {"keepdims": 0}, "keepdims_axes", others=[axes])
         none = [("TL_INT64", np.zeros(0))]
         cases.of_floats(optype, [x], lambda x: formula(x[None], axis=0), {"noop_with_empty_axes": 1}, "noop_of_run", others=none)
         cases.of_floats(optype, [x], lambda x: formula(x, keepdims=True), None, "all_of_run", others=none)
@@ -537,9 +538,11 @@ def embeddings(cases):
     cases.add("ms_EmbedLayerNormalization", [("TL_INT32", ids), ("TL_INT32", segments), *tables], [(F, y), ("TL_INT32", [0, 0])],
               {"mask_index_type": 1}, "segments")
     at = np.array([[3, 1, 5], [0, 2, 4]])
-    y, total = embed(at)
-    cases.add("ms_EmbedLayerNormalization", [("TL_INT32", ids), ("TL_INT32", segments), *tables, None, ("TL_INT32", at)],
-              [(F, y)], {}, "position_ids")
+    for epsilon in (1e-12, 0.125):
+        y, total = embed(at, epsilon)
+        params = {} if epsilon < 1e-9 else {"epsilon": epsilon}
+        cases.add("ms_EmbedLayerNormalization", [("TL_INT32", ids), ("TL_INT32", segments), *tables, ("TL_INT32", mask), ("TL_INT32", at)],
+                  [(F, y), ("TL_INT32", mask.sum(1))], params, "position_ids" + "_".join(params))
 
 
 # ---- Products ----
@@ -587,11 +590,16 @@ def gemm(cases):
                 cases.of_floats("ms_FusedGemm", given, lambda a, b, c=0: formula(rounded(dtype, a @ b + c)), params, why, types=(dtype,))
     c = numbers(5)
     cases.of_floats("ms_FusedGemm", [a, b, c], lambda a, b, c: np.maximum(a @ b + c, 0), {"activation": "Relu", "activation_gamma": 0.5}, "gamma")
-    for params, of in (({"alpha": 0.75}, (a, b)), ({"beta": 0.5}, (a, b)), ({"transA": 1}, (a.T.copy(), b)), ({"transB": 1}, (a, b.T.copy())),
-                       ({"alpha": 0.75, "beta": 0.0}, (a, b))):
-        of_a, of_b = (lambda m: m.T if "transA" in params else m), (lambda m: m.T if "transB" in params else m)
-        cases.of_floats("ms_FusedGemm", [*of, c], lambda a, b, c: np.maximum(
-            params.get("alpha", 1) * (of_a(a) @ of_b(b)) + params.get("beta", 1) * c, 0), {"activation": "Relu", **params}, "_".join(params))
+    for of_product, (activation, of_activation, formula) in itertools.product(
+            ({"alpha": 0.75}, {"beta": 0.5}, {"transA": 1}, {"transB": 1}, {"alpha": 0.75, "beta": 0.0}), ACTIVATIONS):
+        turn_a, turn_b = (lambda m: m.T if "transA" in of_product else m), (lambda m: m.T if "transB" in of_product else m)
+
+        def product(a, b, c):
+            return of_product.get("alpha", 1) * (turn_a(a) @ turn_b(b)) + of_product.get("beta", 1) * c
+
+        for dtype in FLOATS:
+            cases.of_floats("ms_FusedGemm", [turn_a(a).copy(), turn_b(b).copy(), c], lambda a, b, c: formula(rounded(dtype, product(a, b, c))),
+                            {"activation": activation, **of_activation, **of_product}, "_".join(of_product), types=(dtype,))
 
 
 ALL = [elements, without_effect, several, convolutions, transposed_convolutions, pools, list_operators, reductions, lines, normalisation, products]

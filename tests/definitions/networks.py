@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cases import INTEGERS, NARROW, rounded
+from cases import FLOATS, INTEGERS, NARROW, rounded
 from formulas import F, conv, numbers, sigmoid, whole
 
 # ---- Recurrent ----
@@ -145,47 +145,61 @@ def attend(q, k, v, added=None, scale=None, softcap=0, hidden=None):
     return p @ v, scores, capped, masked, p
 
 
+def tokens_of(x):
+    """[batch, heads, tokens, size] as rows of all heads."""
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
+
+
+# (name, size of a value, whether heads stand in rows, parameters)
+FORMS_OF_ATTENTION = [("heads", 4, False, {}), ("rows", 4, True, {"q_num_heads": 4, "kv_num_heads": 2}),
+                      ("tokens", 6, True, {"q_num_heads": 4, "kv_num_heads": 2}), ("by_0", 4, False, {"scale": 0}),
+                      ("by_0_rows", 4, True, {"scale": 0, "q_num_heads": 4, "kv_num_heads": 2})]
+
+
 def attention(cases):
+    for since, form in itertools.product((24, 23), FORMS_OF_ATTENTION):
+        attention_of_form(cases, since, *form)
     q, k, v = numbers(2, 4, 3, 6), numbers(2, 2, 5, 6), numbers(2, 2, 5, 4)
-    past = numbers(2, 2, 2, 6), numbers(2, 2, 2, 4)
-    added, bools = numbers(2, 1, 3, 5), whole(3, 5, low=0, high=2) | np.eye(3, 5, dtype="i8")
-    i, j = np.arange(3)[:, None], np.arange(5)[None]
-    for since in (24, 23):
-        of = {} if since == 24 else {"since": 23}
-        why = "" if since == 24 else "23"
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v)[0], of, why)
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, scale=0.25)[0], {"scale": 0.25, **of}, why + "scale")
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, scale=0)[0], {"scale": 0, **of}, why + "scale_0")
-        cases.of_floats("Attention", [q, k, v, added], lambda q, k, v, m: attend(q, k, v, m)[0], of, why + "mask")
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, hidden=bools == 0)[0], of, why + "bools",
-                        others=[("TL_BOOL", bools)])
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, hidden=j > i)[0], {"is_causal": 1, **of}, why + "causal")
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, softcap=0.75)[0], {"softcap": 0.75, **of}, why + "softcap")
+    bools = whole(3, 5, low=0, high=2) | np.eye(3, 5, dtype="i8")
+    cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, hidden=bools == 0)[0], None, "bools", others=[("TL_BOOL", bools)])
+    cases.of_floats("Attention", [q, k, v, numbers(2, 1, 3, 5)], lambda q, k, v, m: attend(q, k, v, m)[0], None, "mask_of_batch")
 
-        def with_past(q, k, v, m, pk, pv):
-            k, v = np.concatenate([pk, k], 2), np.concatenate([pv, v], 2)
-            return attend(q, k, v, m)[0], k, v
 
-        cases.of_floats("Attention", [q, k, v, numbers(3, 7), *past], with_past, of, why + "past")
-        for mode in range(4):
-            cases.of_floats("Attention", [q, k, v, added], lambda q, k, v, m: (
-                attend(q, k, v, m, softcap=2)[0], None, None, attend(q, k, v, m, softcap=2)[1 + mode]),
-                {"qk_matmul_output_mode": mode, "softcap": 2, **of}, why + "mode_%d" % mode)
-        packed = numbers(2, 3, 24), numbers(2, 5, 12), numbers(2, 5, 12)
+def attention_of_form(cases, since, form, size, in_rows, of_form):
+    rows = tokens_of if in_rows else lambda x: x
+    q, k, v = rows(numbers(2, 4, 3, 6)), rows(numbers(2, 2, 5, 6)), rows(numbers(2, 2, 5, size))
+    past, added = (numbers(2, 2, 2, 6), numbers(2, 2, 2, size)), numbers(3, 5)
+    i, j, lens = np.arange(3)[:, None], np.arange(5)[None], np.array([5, 2])
 
-        def of_tokens(q, k, v):
-            y = attend(heads_of(q, 4), heads_of(k, 2), heads_of(v, 2))[0]
-            return y.transpose(0, 2, 1, 3).reshape(2, 3, 24)
+    def run(q, k, v, added=None, past=None, mode=None, **of):
+        if in_rows:
+            q, k, v = heads_of(q, 4), heads_of(k, 2), heads_of(v, 2)
+        if past:
+            k, v = np.concatenate([past[0], k], 2), np.concatenate([past[1], v], 2)
+        found = attend(q, k, v, added, **{"scale": of_form.get("scale"), **of})
+        y = rows(found[0])
+        return (y, k, v) if past else y if mode is None else (y, None, None, found[1 + mode])
 
-        cases.of_floats("Attention", list(packed), of_tokens, {"q_num_heads": 4, "kv_num_heads": 2, **of}, why + "tokens")
-    lens = np.array([5, 2])
-    behind = j[None, None] >= lens[:, None, None, None]
-    cases.of_floats("Attention", [q, k, v, None, None, None], lambda q, k, v, *_: attend(q, k, v, hidden=behind)[0], None, "lengths",
-                    others=[("TL_INT64", lens)])
-    cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v)[0], {"softmax_precision": 11}, "precision")
+    def add(why, formula, inputs=(), params=None, others=()):
+        cases.of_floats("Attention", [q, k, v, *inputs], formula, {**({} if since == 24 else {"since": since}), **of_form, **(params or {})},
+                        "%s_%d_%s" % (form, since, why), others=list(others),
+                        types=tuple(FLOATS) if form == "heads" else ("TL_FLOAT", "TL_FLOAT16"))
+
+    add("", run)
+    if "scale" not in of_form:
+        add("scale", lambda *g: run(*g, scale=0.25), params={"scale": 0.25})
+    add("mask", run, [added])
+    add("causal", lambda *g: run(*g, hidden=j > i), params={"is_causal": 1})
+    add("softcap", lambda *g: run(*g, softcap=0.75), params={"softcap": 0.75})
+    add("past", lambda q, k, v, m, *p: run(q, k, v, m, past=p), [numbers(3, 7), *past])
+    for mode in range(4):
+        add("mode_%d" % mode, lambda *g: run(*g, softcap=2, mode=mode), [added], {"qk_matmul_output_mode": mode, "softcap": 2})
+    add("lengths", lambda q, k, v, *_: run(q, k, v, hidden=j[None, None] >= lens[:, None, None, None]), [None] * 3,
+        others=[("TL_INT64", lens)])
+    add("precision", run, params={"softmax_precision": 11})
     for params, hidden in (({"left_window_size": 1}, j < i - 1), ({"right_window_size": 1}, j > i + 1),
                            ({"left_window_size": 0, "right_window_size": 2}, (j < i) | (j > i + 2))):
-        cases.of_floats("Attention", [q, k, v], lambda q, k, v: attend(q, k, v, hidden=hidden)[0], params, "_".join(params))
+        add("_".join(params), lambda *g: run(*g, hidden=hidden), params=params)
 
 
 def attention_of_microsoft(cases):
@@ -233,14 +247,36 @@ def attention_of_microsoft(cases):
 
 
 def multi_head(cases):
-    of_floats = functools.partial(cases.of_floats, tolerance=OF_SEVERAL)
-    batch, tokens, others, heads = 2, 3, 4, 2
-    q, k, v, b = numbers(batch, tokens, 6), numbers(batch, others, 6), numbers(batch, others, 8), numbers(20)
-    a = numbers(batch, heads, tokens, others)
-    past = numbers(batch, heads, 2, 3), numbers(batch, heads, 2, 4)
-    keys = np.array([[1, 0, 1, 1], [1, 1, 0, 0]])
+    for form in ("rows", "packed", "pairs", "heads"):
+        multi_head_of_form(cases, form)
+    q, past = (F, numbers(2, 3, 6)), (F, numbers(2, 2, 2, 3))
+    given = [q, q, q, None, None, None, past, past]
+    optype = "ms_MultiHeadAttention"
+    cases.refuse(optype, "input past_sequence_length", given + [("TL_INT32", np.array([2]))], {"num_heads": 2})
+    cases.refuse(optype, "input cache_indirection", given + [None, ("TL_INT32", np.zeros((2, 1, 3)))], {"num_heads": 2})
 
-    def mha(q, k, v, b=None, a=None, past=None, causal=False, m=None, value=-10000, scale=None):
+
+def multi_head_of_form(cases, form):
+    batch, tokens, heads = 2, 3, 2
+    others, size = (3, 3) if form == "packed" else (4, 3) if form == "pairs" else (4, 4)
+    bias, a = numbers(12 + heads * size), numbers(batch, heads, tokens, others)
+    past = numbers(batch, heads, 2, 3), numbers(batch, heads, 2, size)
+    keys = np.array([[1, 0, 1, 1], [1, 1, 0, 0]])[:, :others]
+    q, k, v = numbers(batch, tokens, 6), numbers(batch, others, 6), numbers(batch, others, heads * size)
+    part = lambda x: x.reshape(batch, x.shape[1], heads, -1)
+    inputs = {"rows": [q, k, v], "heads": [q, heads_of(k, heads), heads_of(v, heads)]}.get(form)
+    if form == "packed":
+        inputs = [np.stack([part(q), part(k), part(v)], 3), None, None]
+    elif form == "pairs":
+        inputs = [q, np.stack([part(k), part(v)], 3), None]
+
+    def run(q, k, v, b=None, a=None, past=None, causal=False, m=None, value=-10000, scale=None):
+        if form == "packed":
+            q, k, v = (q[:, :, :, i].reshape(batch, tokens, -1) for i in range(3))
+        elif form == "pairs":
+            k, v = (k[:, :, :, i].reshape(batch, others, -1) for i in range(2))
+        elif form == "heads":
+            k, v = tokens_of(k), tokens_of(v)
         if b is not None:
             q, k, v = q + b[:6], k + b[6:12], v + b[12:]
         q, k, v = (heads_of(one, heads) for one in (q, k, v))
@@ -250,38 +286,22 @@ def multi_head(cases):
         if m is not None:
             added = added + np.where(m[:, None, None] == 0, value, 0)
         hidden = np.arange(k.shape[2])[None] > np.arange(tokens)[:, None] + (0 if past is None else 2) if causal else None
-        y = attend(q, k, v, added, scale, hidden=hidden)[0]
-        return y.transpose(0, 2, 1, 3).reshape(batch, tokens, -1), k, v
+        y = tokens_of(attend(q, k, v, added, scale, hidden=hidden)[0])
+        return (y, k, v) if past is not None else y
 
-    base = {"num_heads": heads}
-    optype = "ms_MultiHeadAttention"
-    of_floats(optype, [q, k, v], lambda *g: mha(*g)[0], base)
-    of_floats(optype, [q, k, v, b], lambda *g: mha(*g)[0], base, "bias")
-    of_floats(optype, [q, k, v, None, None, a], lambda q, k, v, b, m, a: mha(q, k, v, a=a)[0], base, "bias_of_scores")
-    of_floats(optype, [q, k, v, None, None, None, *past], lambda q, k, v, b, m, a, *p: mha(q, k, v, past=p), base, "past")
-    of_floats(optype, [q, k, v], lambda *g: mha(*g, scale=0.25)[0], {**base, "scale": 0.25}, "scale")
-    same = numbers(batch, tokens, 6), numbers(batch, tokens, 6), numbers(batch, tokens, 8)
-    of_floats(optype, list(same), lambda *g: mha(*g, causal=True)[0], {**base, "unidirectional": 1}, "unidirectional")
-    for value in (-10000, -1.5):
-        of_floats(optype, [q, k, v, b], lambda *g: mha(*g, m=keys, value=value)[0],
-                        {**base, **({} if value == -10000 else {"mask_filter_value": value})}, "mask%g" % -value, others=[("TL_INT32", keys)])
-    given = [(F, q), (F, k), (F, v), None, None, None, (F, past[0]), (F, past[1])]
-    cases.refuse(optype, "input past_sequence_length", given + [("TL_INT32", np.array([2]))], base)
-    cases.refuse(optype, "input cache_indirection", given + [None, ("TL_INT32", np.zeros((batch, 1, others)))], base)
-    parts = numbers(batch, tokens, heads, 3, 3)
+    for b in [None, bias]:
+        def add(why, formula, rest=(), params=None, others=()):
+            cases.of_floats("ms_MultiHeadAttention", [*inputs, b, *rest], formula, {"num_heads": heads, **(params or {})},
+                            "%s%s_%s" % (form, "" if b is None else "_bias", why), others=list(others), tolerance=OF_SEVERAL)
 
-    def packed(x, b=None):
-        x = x + (0 if b is None else b.reshape(3, heads, 3).swapaxes(0, 1))
-        return mha(*(x[:, :, :, i].reshape(batch, tokens, -1) for i in range(3)))[0]
-
-    of_floats(optype, [parts], packed, base, "packed")
-    of_floats(optype, [parts, None, None, numbers(18)], lambda x, k, v, b: packed(x, b), base, "packed_bias")
-    pairs = numbers(batch, others, heads, 2, 3)
-    of_floats(optype, [q, pairs], lambda q, x: mha(q, *(x[:, :, :, i].reshape(batch, others, -1) for i in range(2)))[0], base, "pairs")
-    turned = lambda x: x.transpose(0, 2, 1, 3).reshape(batch, x.shape[2], -1)
-    of_heads = numbers(batch, heads, others, 3), numbers(batch, heads, others, 4)
-    of_floats(optype, [q, *of_heads, numbers(20)], lambda q, k, v, b: mha(q, turned(k), turned(v), b)[0], base, "heads_bias")
-    of_floats(optype, [q, *of_heads], lambda q, k, v: mha(q, turned(k), turned(v))[0], base, "heads")
+        add("", lambda *g: run(*g))
+        add("scores", lambda q, k, v, b, m, a: run(q, k, v, b, a), [None, a])
+        add("past", lambda q, k, v, b, m, a, *p: run(q, k, v, b, past=p), [None, None, *past])
+        add("scale", lambda *g: run(*g, scale=0.25), params={"scale": 0.25})
+        add("unidirectional", lambda *g: run(*g, causal=True), params={"unidirectional": 1})
+        for value in (-10000, -1.5):
+            add("mask%g" % -value, lambda *g: run(*g, m=keys, value=value), params={} if value == -10000 else {"mask_filter_value": value},
+                others=[("TL_INT32", keys)])
 
 
 def quantized_attention(cases, project):

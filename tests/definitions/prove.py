@@ -6,7 +6,8 @@
     prove.py BUILD --write       writes the table
 
 A definition is proved cell by cell: each of its rules, each parameter at another value than its default, each input that may be
-left out, each element type of the first input that it accepts. A cell is proved by a case that has it and gives what is stored:
+left out, each element type of the first input that it accepts. Where it has several rules, each parameter and input in each rule
+that passes it on. A cell is proved by a case that has it and gives what is stored:
 ONNX's own cases (Debian's package libonnx-testdata), those of tests/oracle, and the formulas beside this file. The case of a cell
 is the first of those with the fewest operators. A cell without a case, and a case that is not right, make this test fail. What is
 exempt is named in exempt.txt, with the reason; a line there that is not needed fails too. Exit 77 where the package is not there.
@@ -71,6 +72,7 @@ def verify(build, lines):
 class Proofs:
     def __init__(self):
         self.cells = {}  # (operator, kind, word) -> the best (operators, rank of its type, name)
+        self.given = {}  # path -> (operator, what it is given that may be left out), for one such operator
         self.first = {}  # path -> element type of the last operator's first input
         self.base = {}   # operator -> (operators, path) of a case whose inputs are those of the model
 
@@ -89,6 +91,8 @@ class Proofs:
         for word in params.split():
             self.add((optype, "parameter", word.split("=", 1)[0]), count, first, name)
         self.first[path] = first
+        names = [arg_name for arg_name, _ in given] + [word.split("=", 1)[0] for word in params.split()]
+        self.given[path] = (optype, names) if path not in self.given else (None, ())
         if given and not any(dtype.endswith("*") for _, dtype in given):
             rank = (given[0][1] != "TL_FLOAT", count, path)
             self.base[optype] = min(self.base.get(optype, rank), rank)
@@ -130,6 +134,9 @@ def wanted_cells(operators, accepted):
     for optype, operator in operators.items():
         for rule in operator.rules:
             yield optype, "rule", rule
+        for rule, passed in operator.rules.items() if len(operator.rules) > 1 else ():
+            for name in passed:
+                yield optype, "passed", f"{rule}.{name}"
         for name in operator.params:
             yield optype, "parameter", name
         for name in operator.optional_inputs():
@@ -148,7 +155,7 @@ def table(operators, wanted, proofs, exempt):
     lines = []
     for optype in operators:
         lines.append(f"## {optype}\n")
-        for kind, title in (("rule", "Rules"), ("parameter", "Parameters"), ("input", "Optional inputs"), ("type", "Element types")):
+        for kind, title in (("rule", "Rules"), ("passed", "In each rule"), ("parameter", "Parameters"), ("input", "Optional inputs"), ("type", "Element types")):
             if rows[optype][kind]:
                 lines.append(f"- {title}: " + "; ".join(rows[optype][kind]))
         lines.append("")
@@ -207,13 +214,13 @@ def prove(args, folder):
         if not results.get(line.split("\t")[0]):
             proofs.take(line, name_of)
     paths = [path for path, problem in results.items() if not problem]
-    counts = {line.split("\t")[0]: int(line.split("\t")[1]) for line in about}
-    for path, fired in rules_taken(build, paths).items():
+    counts = {line.split("\t")[0]: int(line.split("\t")[1]) for line in about + about_listed}
+    for path, fired in {**rules_taken(build, paths), **rules_taken_of_list(build, listed)}.items():
         for optype, rule in fired:
             proofs.add((optype, "rule", rule), counts.get(path, 99), proofs.first.get(path), name_of(path))
-    for path, fired in rules_taken_of_list(build, listed).items():
-        for optype, rule in fired:
-            proofs.add((optype, "rule", rule), 1, proofs.first.get(path), name_of(path))
+            only, names = proofs.given.get(path, (None, ()))
+            for name in names if only == optype else ():
+                proofs.add((optype, "passed", f"{rule}.{name}"), counts.get(path, 99), proofs.first[path], name_of(path))
     accepted = {}
     for line in census(build, "accepted", [f"{path}\t{optype}" for optype, (_, _, path) in proofs.base.items()]):
         optype, dtypes = line.split("\t")
