@@ -650,7 +650,33 @@ TEST(every_allocation_may_fail)
     ln_arch_cleanup();
 }
 
-TEST_LIST(dimensions_of_1_may_be_there_or_not, arrays_of_any_strides_are_set,
+// Of a constant that only loading reads, what was folded from it changes.
+TEST(a_folded_constant_that_is_set_as_an_array_is_folded_anew)
+{
+    static float x[192], y[2][256];
+    static const float s[4] = {3, 0.5f, 2, 1};
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 192; i++)
+        x[i] = (float)(i % 13) - 6;
+    for (int is_array = 0; is_array < 2; is_array++) {
+        ln_context *ctx = load_text(CONV_MODEL, "cpu");
+        ln_ndarray *array;
+        CHECK_OK(ln_ndarray_create(1, (int64_t[]){4}, float32, &array));
+        CHECK_OK(ln_ndarray_set_bytes(array, s, sizeof s));
+        CHECK_OK(is_array ? ln_context_set_array(ctx, "s", array)
+                          : ln_context_set_data_n(ctx, "s", s, sizeof s));
+        ln_ndarray_release(array);
+        CHECK_OK(ln_context_set_data_n(ctx, "x", x, sizeof x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y[is_array], sizeof y[0]));
+        close_context(ctx);
+    }
+    CHECK_MEM_EQ(y[0], y[1], sizeof y[0]);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_folded_constant_that_is_set_as_an_array_is_folded_anew,
+          dimensions_of_1_may_be_there_or_not, arrays_of_any_strides_are_set,
           an_array_that_does_not_fit_changes_nothing,
           a_constant_that_is_set_makes_static_operators_run_again,
           bools_of_one_byte_become_bools_of_four,

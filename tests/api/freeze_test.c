@@ -178,7 +178,41 @@ TEST(constants_are_overwritten_by_who_reads_them_last_and_once)
 #undef INPUT
 }
 
-TEST_LIST(folded_weights_take_the_place_of_the_constants,
+// What is folded for the first shape is where the constant was, which the next plan needs again.
+TEST(a_frozen_model_computes_the_same_after_another_shape)
+{
+    static const char text[] =
+        "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 3, 8, 8], names=[\"n\", \"\", \"\", \"\"]);\n"
+        "create(| dst=w | dtype=TL_FLOAT, dims=[4, 3, 3, 3], ran=[-1, 1]);\n"
+        "create(| dst=b | dtype=TL_FLOAT, dims=[4], ran=[-1, 1]);\n"
+        "create(| dst=s | dtype=TL_FLOAT, dims=[4], ran=[1, 2]);\n"
+        "conv2d(src=x, weight=w, bias=b | dst=c | size=[3, 3], padding=[1, 1, 1, 1]);\n"
+        "batchnorm(src=c, scale=s, offset=b, mean=b, var=s | dst=y | epsilon=1e-5);\n";
+    static float x[3 * 192], y[2][3 * COUNT];
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 3 * 192; i++)
+        x[i] = (float)(i % 13) - 6;
+    for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
+        ln_context *ctx = open_text(text);
+        ln_optimize_options options = ln_optimize_options_default();
+        options.freezes_constants = 1;
+        CHECK_OK(ln_context_set_symbol(ctx, "n", is_fresh ? 3 : 2));
+        CHECK_OK(ln_context_compile_with(ctx, "cpu", &options));
+        CHECK_OK(ln_context_load(ctx, NULL));
+        const ln_input_shape shape = {.tname = "x", .ndim = 4, .dims = (int[]){3, 3, 8, 8}};
+        if (!is_fresh)
+            CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+        CHECK_OK(ln_context_set_data_n(ctx, "x", x, sizeof x));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y[is_fresh], sizeof y[is_fresh]));
+        close_context(ctx);
+    }
+    CHECK_MEM_EQ(y[0], y[1], sizeof y[0]);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(a_frozen_model_computes_the_same_after_another_shape,
+          folded_weights_take_the_place_of_the_constants,
           a_constant_that_is_set_anew_is_folded_anew,
           a_change_that_needs_a_spent_constant_is_refused_and_changes_nothing,
           a_frozen_plan_is_read_back_and_proved, a_constant_that_somebody_else_reads_is_kept,

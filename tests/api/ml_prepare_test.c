@@ -361,6 +361,90 @@ TEST(parameters_that_do_not_fit_are_refused_at_load)
     ln_arch_cleanup();
 }
 
-TEST_LIST(tables_are_made_once_and_outlive_the_model, runs_take_no_memory,
+// ---- What changes is made again ----
+
+// A recurrence whose weights cpu packs: it is packed again when they are set, in the clone too.
+TEST(what_is_made_of_a_constant_is_made_again_when_that_is_set)
+{
+    static const char text[] = "input(| dst=x | dtype=TL_FLOAT, dims=[9, 1, 6]);\n"
+                               "create(| dst=w | dtype=TL_FLOAT, dims=[1, 32, 6], ran=[-1, 1]);\n"
+                               "create(| dst=r | dtype=TL_FLOAT, dims=[1, 32, 8], ran=[-1, 1]);\n"
+                               "LSTM(X=x, W=w, R=r | Y=y | hidden_size=8);\n"
+                               "output(src=y | |);\n";
+    static float x[54], r[2][256], y[2][72], first[72], expected[72];
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 54; i++)
+        x[i] = (float)(i % 11) / 4 - 1;
+    for (int i = 0; i < 256; i++) {
+        r[0][i] = (float)(i % 17) / 16 - 0.5f;
+        r[1][i] = (float)(i % 5) / 8 - 0.25f;
+    }
+    ln_context *ctx = load_text(text, "cpu"), *clone;
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, sizeof x));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", first, sizeof first));
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    ln_context *both[2] = {ctx, clone};
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(ln_context_set_data_n(both[i], "x", x, sizeof x));
+        CHECK_OK(ln_context_set_data_n(both[i], "r", r[i], sizeof r[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(ln_context_run(both[i]));
+        CHECK_OK(ln_context_get_data_n(both[i], "y", y[i], sizeof y[i]));
+        CHECK(memcmp(y[i], first, sizeof first) != 0);
+        // The same weights in a context that has never had others.
+        ln_context *fresh = load_text(text, "cpu");
+        CHECK_OK(ln_context_set_data_n(fresh, "r", r[i], sizeof r[i]));
+        CHECK_OK(ln_context_set_data_n(fresh, "x", x, sizeof x));
+        CHECK_OK(ln_context_run(fresh));
+        CHECK_OK(ln_context_get_data_n(fresh, "y", expected, sizeof expected));
+        CHECK_MEM_EQ(y[i], expected, sizeof expected);
+        close_context(fresh);
+        // On ref, which packs nothing, but for rounding.
+        ln_context *ref = load_text(text, "ref");
+        CHECK_OK(ln_context_set_data_n(ref, "r", r[i], sizeof r[i]));
+        CHECK_OK(ln_context_set_data_n(ref, "x", x, sizeof x));
+        CHECK_OK(ln_context_run(ref));
+        CHECK_OK(ln_context_get_data_n(ref, "y", expected, sizeof expected));
+        for (int k = 0; k < 72; k++)
+            CHECK_NEAR(y[i][k], expected[k], 1e-5);
+        close_context(ref);
+    }
+    close_context(clone);
+    // Set again where it is: nothing but its version tells.
+    CHECK_OK(ln_context_set_data_n(ctx, "r", r[1], sizeof r[1]));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y[0], sizeof y[0]));
+    CHECK_MEM_EQ(y[0], y[1], sizeof y[0]);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST(what_is_made_of_a_parameter_is_made_again_when_that_is_set)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_INT64, dims=[3]);\n"
+                                "ml_LabelEncoder(X=x | Y=y | keys_int64s=[900, 7], "
+                                "values_int64s=[1, 2]);\n",
+                                "ref");
+    static const double keys[2][2] = {{7, 900}, {5, 6}};
+    static const int64_t x[3] = {7, 900, 6}, expected[3][3] = {{2, 1, -1}, {1, 2, -1}, {-1, -1, 2}};
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, sizeof x));
+    for (int i = 0; i < 3; i++) {
+        int64_t y[3];
+        if (i > 0)
+            CHECK_OK(ln_context_set_param(ctx, "ml_LabelEncoder0", "keys_int64s", keys[i - 1], 2));
+        CHECK_OK(ln_context_run(ctx));
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+        CHECK_MEM_EQ(y, expected[i], sizeof y);
+    }
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(what_is_made_of_a_constant_is_made_again_when_that_is_set,
+          what_is_made_of_a_parameter_is_made_again_when_that_is_set,
+          tables_are_made_once_and_outlive_the_model, runs_take_no_memory,
           every_support_vector_counts_in_every_row, machines_classify_alike_on_ref_and_cpu,
           linear_models_say_the_same_on_ref_and_cpu, parameters_that_do_not_fit_are_refused_at_load)

@@ -315,7 +315,81 @@ TEST(a_change_that_lacks_memory_leaves_the_model_as_it_was)
     ln_arch_cleanup();
 }
 
-TEST_LIST(constants_are_made_once_for_all_shapes,
+// ---- Constants that are made alike ----
+
+// Pairs that are made of the same constants by the same type, and differ in one way each: in a
+// later number of an array, in a string, in which argument a constant is.
+#define ALIKE                                                                                      \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4, 4, 4], names=[\"rows\", \"\", \"\", \"\"]);\n"   \
+    "create(| dst=w | dtype=TL_FLOAT, dims=[4, 4, 4], ran=[1, 2]);\n"                              \
+    "create(| dst=v | dtype=TL_FLOAT, dims=[4, 4, 4], ran=[1, 2]);\n"                              \
+    "transpose(src=w | dst=c1 | axes=[1, 0, 2]);\n"                                                \
+    "transpose(src=w | dst=c2 | axes=[1, 2, 0]);\n"                                                \
+    "transpose(src=w | dst=c3 | axes=[2, 0, 1]);\n"                                                \
+    "transpose(src=w | dst=c4 | axes=[2, 1, 0]);\n"                                                \
+    "elew(src1=w, src2=v | dst=c5 | elew_op=TL_SUB);\n"                                            \
+    "elew(src1=w, src2=v | dst=c6 | elew_op=TL_DIV);\n"                                            \
+    "elew(src1=w, src2=v | dst=c7 | elew_op=TL_MUL);\n"                                            \
+    "elew(src1=w, src2=v | dst=c8 | elew_op=TL_POW);\n"                                            \
+    "elew(src2=w, src1=v | dst=c9 | elew_op=TL_SUB);\n"                                            \
+    "elew(src2=w, src1=v | dst=c10 | elew_op=TL_DIV);\n"
+
+enum { ALIKE_COUNT = 10, ALIKE_LEN = 64 };
+
+static ln_context *load_alike(int rows, const char *target)
+{
+    char text[4096] = ALIKE;
+    for (int i = 1; i <= ALIKE_COUNT; i++) {
+        size_t len = strlen(text);
+        snprintf(text + len, sizeof text - len,
+                 "elew(src1=x, src2=c%d | dst=y%d | elew_op=TL_MUL);\noutput(src=y%d | |);\n", i, i,
+                 i);
+    }
+    ln_context *ctx = open_text(text);
+    CHECK_OK(ln_context_set_symbol(ctx, "rows", rows));
+    CHECK_OK(ln_context_compile(ctx, target));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    return ctx;
+}
+
+static void run_alike(ln_context *ctx, int rows, float y[ALIKE_COUNT][3 * ALIKE_LEN])
+{
+    float x[3 * ALIKE_LEN];
+    for (int i = 0; i < rows * ALIKE_LEN; i++)
+        x[i] = 1 + (float)(i % 7);
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, (size_t)(rows * ALIKE_LEN) * sizeof *x));
+    CHECK_OK(ln_context_run(ctx));
+    for (int i = 0; i < ALIKE_COUNT; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "y%d", i + 1);
+        CHECK_OK(ln_context_get_data_n(ctx, name, y[i], (size_t)(rows * ALIKE_LEN) * sizeof *x));
+    }
+}
+
+TEST(constants_that_are_made_alike_are_not_taken_for_each_other)
+{
+    static float y[ALIKE_COUNT][3 * ALIKE_LEN], expected[ALIKE_COUNT][3 * ALIKE_LEN];
+    CHECK_OK(ln_arch_init());
+    for (int arch = 0; arch < 2; arch++) {
+        ln_context *ctx = load_alike(2, arch ? "cpu" : "ref");
+        for (int rows = 3; rows >= 1; rows -= 2) {
+            int dims[4] = {rows, 4, 4, 4};
+            CHECK_OK(ln_context_reshape(ctx, 1,
+                                        &(ln_input_shape){.tname = "x", .ndim = 4, .dims = dims}));
+            ln_context *fresh = load_alike(rows, arch ? "cpu" : "ref");
+            run_alike(ctx, rows, y);
+            run_alike(fresh, rows, expected);
+            for (int i = 0; i < ALIKE_COUNT; i++)
+                CHECK_MEM_EQ(y[i], expected[i], (size_t)(rows * ALIKE_LEN) * sizeof(float));
+            close_context(fresh);
+        }
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(constants_that_are_made_alike_are_not_taken_for_each_other,
+          constants_are_made_once_for_all_shapes,
           a_thousand_lengths_in_random_order_take_no_more_memory_than_twenty,
           all_plans_together_stay_within_the_limit_of_memory,
           a_model_that_is_unloaded_and_loaded_shares_anew,

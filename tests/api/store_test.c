@@ -315,6 +315,24 @@ TEST(every_allocation_may_fail)
     end();
 }
 
-TEST_LIST(what_is_computed_once_is_stored_and_used_in_place, the_context_that_was_stored_goes_on,
+// Of three weights from a file one is attached.
+TEST(with_some_weights_alone_nothing_is_stored)
+{
+    begin();
+    static const float b[4] = {1, 2, 3, 4};
+    ln_context *ctx = open_text(model);
+    CHECK_OK(ln_context_carry(ctx, "b", TL_FLOAT, 1, (const int[]){4}, b));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    size_t count = 7;
+    CHECK_OK(ln_context_store(ctx, NULL, in_folder("c.safetensors"), &count));
+    CHECK_EQ(count, 0);
+    CHECK_EQ(access(in_folder("c.safetensors"), F_OK), -1);
+    CHECK_EQ(ctx->state, LN_CONTEXT_PLANNED);
+    close_context(ctx);
+    end();
+}
+
+TEST_LIST(with_some_weights_alone_nothing_is_stored,
+          what_is_computed_once_is_stored_and_used_in_place, the_context_that_was_stored_goes_on,
           without_weights_nothing_is_stored, the_name_of_the_weights_leads_nowhere_else,
           weights_of_another_model_are_refused, every_allocation_may_fail)

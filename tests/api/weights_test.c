@@ -81,4 +81,26 @@ TEST(weights_that_do_not_fit_are_refused)
     ln_arch_cleanup();
 }
 
-TEST_LIST(weights_come_from_all_formats, weights_that_do_not_fit_are_refused)
+TEST(weights_that_are_attached_fit_as_well)
+{
+    static const struct {
+        int ndim, dims[2];
+        tl_dtype dtype;
+        ln_status status;
+    } rows[] = {{2, {2, 2}, TL_FLOAT, LN_OK},
+                {1, {4, 0}, TL_FLOAT, LN_INVALID},
+                {2, {4, 1}, TL_FLOAT, LN_INVALID},
+                {2, {2, 2}, TL_INT8, LN_INVALID}};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ln_context *ctx = open_text(model);
+        write_weights(LN_TENSOR_FILE_SAFETENSORS, "w", rows[i].ndim, rows[i].dims, rows[i].dtype);
+        CHECK_FAILS(ln_context_carry_file(ctx, path), rows[i].status);
+        close_context(ctx);
+    }
+    remove(path);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(weights_that_are_attached_fit_as_well, weights_come_from_all_formats,
+          weights_that_do_not_fit_are_refused)
