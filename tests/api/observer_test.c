@@ -96,5 +96,116 @@ TEST(an_arch_tells_its_peak_or_none)
     ln_arch_cleanup();
 }
 
-TEST_LIST(operators_are_told_in_order_and_constants_are_not, either_function_may_be_missing,
+// ---- Other shapes ----
+
+static const char open_model[] =
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 256], names=[\"rows\", \"\"]);\n"
+    "create(| dst=w | dtype=TL_FLOAT, dims=[256, 300], ran=[-1, 1]);\n"
+    "MatMul(A=x, B=w | Y=y |);\n"
+    "output(src=y | |);\n";
+
+static void note_run(void *user, const ln_op *op)
+{
+    (void)op;
+    ++*(int *)user;
+}
+
+static void check_settings(const ln_context *ctx, const int *user, const ln_cancel *cancel,
+                           double work)
+{
+    ln_limits limits;
+    ln_context_get_limits(ctx, &limits);
+    CHECK_EQ(limits.op_count, 77);
+    CHECK_PTR_EQ(ctx->observer->user, user);
+    CHECK_PTR_EQ(ctx->cancel, cancel);
+    CHECK_NEAR(ctx->timeout, 1000, 0);
+    CHECK_EQ(ctx->is_strict, 1);
+    CHECK_EQ(ctx->thread_count, 2);
+    CHECK_NEAR(ln_context_work_done(ctx), work, 0);
+}
+
+static void reshape_rows(ln_context *ctx, int rows)
+{
+    const ln_input_shape shape = {.tname = "x", .ndim = 2, .dims = (int[]){rows, 256}};
+    CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+}
+
+TEST(what_the_program_has_set_is_there_after_another_shape)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(open_model);
+    CHECK_OK(ln_context_set_threads(ctx, 2));
+    CHECK_OK(ln_context_set_symbol(ctx, "rows", 2));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    reshape_rows(ctx, 3); // there are two plans before anything is set
+    reshape_rows(ctx, 2);
+    int run_count = 0;
+    ln_cancel *cancel = ln_cancel_create();
+    const ln_observer observer = {.before = note_run, .user = &run_count};
+    ln_limits limits = ln_limits_default();
+    limits.op_count = 77;
+    ln_context_set_limits(ctx, &limits);
+    CHECK_OK(ln_context_set_observer(ctx, &observer));
+    CHECK_OK(ln_context_set_cancel(ctx, cancel));
+    CHECK_OK(ln_context_set_timeout(ctx, 1000));
+    ln_context_set_strict(ctx, 1);
+    for (int rows = 3; rows > 0; rows--) {
+        CHECK_OK(ln_context_run(ctx));
+        double work = ln_context_work_done(ctx);
+        reshape_rows(ctx, rows);
+        check_settings(ctx, &run_count, cancel, work);
+    }
+    CHECK_EQ(run_count, 3);
+    close_context(ctx);
+    ln_cancel_release(cancel);
+    ln_arch_cleanup();
+}
+
+static ln_status run_rows(ln_context *ctx, int rows)
+{
+    ln_object *x = ln_object_new_tensor(TL_FLOAT, 2, (const int[]){rows, 256}, NULL);
+    CHECK_NOT_NULL(x);
+    CHECK_OK(ln_context_set_object(ctx, "x", x));
+    ln_object_release(x);
+    return ln_context_run(ctx);
+}
+
+// A model that was never bound runs with the plan for the shape of its input, and as the program
+// has said all the same.
+TEST(what_the_program_has_set_holds_in_a_run_with_another_plan)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(open_model, "cpu");
+    int run_count = 0;
+    ln_cancel *cancel = ln_cancel_create();
+    const ln_observer observer = {.before = note_run, .user = &run_count};
+    CHECK_OK(ln_context_set_observer(ctx, &observer));
+    for (int rows = 1; rows < 4; rows++) {
+        CHECK_OK(run_rows(ctx, rows));
+        CHECK_EQ(run_count, rows);
+        CHECK(ln_context_work_done(ctx) >= rows * 256 * 300 / 16.0);
+        ln_limits limits = ln_limits_default();
+        limits.work = 1000;
+        ln_context_set_limits(ctx, &limits);
+        CHECK_FAILS(run_rows(ctx, rows), LN_LIMIT);
+        limits = ln_limits_default();
+        ln_context_set_limits(ctx, &limits);
+        ln_cancel_request(cancel);
+        CHECK_OK(ln_context_set_cancel(ctx, cancel));
+        CHECK_FAILS(run_rows(ctx, rows), LN_CANCELLED);
+        CHECK_OK(ln_context_set_cancel(ctx, NULL));
+        CHECK_OK(ln_context_set_timeout(ctx, 1e-9));
+        CHECK_FAILS(run_rows(ctx, rows), LN_TIMEOUT);
+        CHECK_OK(ln_context_set_timeout(ctx, 0));
+        run_count = rows;
+    }
+    close_context(ctx);
+    ln_cancel_release(cancel);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(what_the_program_has_set_is_there_after_another_shape,
+          what_the_program_has_set_holds_in_a_run_with_another_plan,
+          operators_are_told_in_order_and_constants_are_not, either_function_may_be_missing,
           a_clone_has_no_observer, an_arch_tells_its_peak_or_none)

@@ -11,6 +11,7 @@
 #include <lightnet/util.h>
 
 #include "base/deadline.h"
+#include "op/call.h"
 #include "tests/api/model.h"
 #include "tests/oom.h"
 
@@ -600,6 +601,44 @@ TEST(sessions_begin_with_the_timeout_of_the_context)
     ln_arch_cleanup();
 }
 
+// ---- Threads ----
+
+static ln_status infer_pool(ln_call *call)
+{
+    return ln_call_out(call, 0, TL_INT64, 1, (const int[]){1});
+}
+
+static ln_status compute_pool(ln_call *call)
+{
+    *(int64_t *)ln_call_dst(call, 0)->data = (int64_t)(uintptr_t)call->op_arg->context->pool;
+    return LN_OK;
+}
+
+TEST(sessions_run_in_the_pool_of_the_context)
+{
+    CHECK_OK(ln_arch_init());
+    own_type own;
+    register_own(&own, "Pool", infer_pool, compute_pool, NULL);
+    ln_context *ctx = open_text("input(| dst=x | dtype=TL_FLOAT, dims=[1]);\nPool(X=x | Y=y |);\n");
+    CHECK_OK(ln_context_set_threads(ctx, 3));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_NOT_NULL(ctx->pool);
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    CHECK(ln_program_is_fixed(program));
+    ln_session *session = session_of(program);
+    int64_t pool;
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", &pool, sizeof pool));
+    CHECK_EQ(pool, (int64_t)(uintptr_t)ctx->pool);
+    ln_session_free(session);
+    ln_program_release(program);
+    close_context(ctx);
+    unregister_own(&own);
+    ln_arch_cleanup();
+}
+
 // ---- What is refused ----
 
 TEST(names_and_sizes_are_checked)
@@ -704,5 +743,6 @@ TEST_LIST(sessions_compute_what_the_context_does, a_run_takes_no_memory,
           an_attribute_that_is_an_input_is_each_sessions_own,
           sessions_have_the_limits_of_the_context,
           sessions_are_charged_what_a_run_of_the_context_is,
-          sessions_begin_with_the_timeout_of_the_context, names_and_sizes_are_checked,
-          a_session_can_be_stopped_and_run_again, without_memory_nothing_is_made)
+          sessions_begin_with_the_timeout_of_the_context, sessions_run_in_the_pool_of_the_context,
+          names_and_sizes_are_checked, a_session_can_be_stopped_and_run_again,
+          without_memory_nothing_is_made)
