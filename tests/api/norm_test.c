@@ -209,5 +209,26 @@ TEST(misfits_are_refused)
                        "has an epsilon of -1");
 }
 
-TEST_LIST(numbers_worked_out_by_hand, softmax_agrees_with_long_double_on_every_axis,
+// A bias of one number, and one for each line: numpy's (x - mean) / sqrt(var + epsilon) + bias.
+TEST(a_bias_of_another_length_than_a_line_is_broadcast)
+{
+    static const struct {
+        const char *bias;
+        double expected[6];
+    } rows[] = {{ROW("b", "1", "10"), {8.775255, 10, 11.224745, 8.775255, 10, 11.224745}},
+                {ROW("b", "2, 1", "10, -4"), {8.775255, 10, 11.224745, -5.224745, -4, -2.775255}},
+                {ROW("b", "3", "1, 2, 3"), {-0.224745, 2, 4.224745, -0.224745, 2, 4.224745}}};
+    static const char *const targets[] = {"ref", "cpu"};
+    for (int i = 0; i < 6; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s%s%s", INPUT_OF("TL_FLOAT", "2, 3"),
+                 ROW("s", "3", "1, 1, 1"), rows[i / 2].bias,
+                 "layernorm(src=x, scale=s, bias=b | dst=y | epsilon=0);\n");
+        check(text, targets[i % 2], 6, (const double[]){1, 2, 3, 5, 7, 9}, 6, rows[i / 2].expected,
+              1e-6);
+    }
+}
+
+TEST_LIST(a_bias_of_another_length_than_a_line_is_broadcast, numbers_worked_out_by_hand,
+          softmax_agrees_with_long_double_on_every_axis,
           batchnorm_of_normalized_numbers_has_mean_offset_and_deviation_scale, misfits_are_refused)

@@ -56,6 +56,19 @@ TEST(queries_see_what_masks_leave)
          ZEROS BOOLS("m", "[1, 1]", "[1]") MASKED "since=23);",
          "1x1x3x1",
          {4, 4, 4}},
+        {"keys in use, of each image",
+         F32("q", "[2, 1, 2, 1]", "[0, 0, 0, 0]") F32("k", "[2, 1, 3, 1]", "[1, 2, 3, 1, 2, 3]")
+             F32("v", "[2, 1, 3, 1]", "[1, 3, 8, 2, 4, 9]")
+                 I64("n", "[2]", "[3, 2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
+         "2x1x2x1",
+         {4, 4, 3, 3}},
+        {"the last of them are the queries' own, in each image",
+         F32("q", "[2, 1, 2, 1]", "[0, 0, 0, 0]") F32("k", "[2, 1, 3, 1]", "[1, 2, 3, 1, 2, 3]")
+             F32("v", "[2, 1, 3, 1]", "[1, 3, 8, 2, 4, 9]")
+                 I64("n", "[2]",
+                     "[3, 2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y | is_causal=1);",
+         "2x1x2x1",
+         {2, 4, 2, 3}},
         {"keys in use",
          ZEROS I64("n", "[1]", "[2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y |);",
          "1x1x3x1",

@@ -574,8 +574,36 @@ TEST(the_first_of_an_order_with_nan)
     ln_arch_cleanup();
 }
 
-TEST_LIST(what_is_reduced_may_be_nothing, reductions_take_axes_as_each_operator_set_gives_them,
-          places_and_running_sums, softmax_takes_lines_as_each_operator_set_means_them,
-          normalisations_of_small_tensors, losses_leave_out_what_is_ignored,
-          random_numbers_are_those_of_the_seed, the_first_of_an_order_with_nan,
-          axes_shapes_and_labels_that_do_not_fit_are_refused)
+// The first axis of three: values are in columns.
+TEST(the_first_of_each_column_is_its_own)
+{
+    static const float x[12] = {5, 1, 7, 2, 0, 3, 6, 1, 9, 8, 4, 2};
+    static const int64_t positions[4] = {2, 2, 0, 0};
+    static const float values[4] = {9, 8, 7, 2}, smallest[4] = {0, 1, 4, 1};
+    CHECK_OK(ln_arch_init());
+    for (int i = 0; i < 4; i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "input(| dst=x | dtype=TL_FLOAT, dims=[3, 4]);\n"
+                 "topk(src=x | dst=y, index=p | axis=0, k=1, largest=%d);\n",
+                 i < 2);
+        ln_context *ctx = load_text(text, i % 2 ? "cpu" : "ref");
+        CHECK_OK(ln_context_set_data(ctx, "x", x));
+        CHECK_OK(ln_context_run(ctx));
+        float y[4];
+        int64_t p[4];
+        CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+        CHECK_OK(ln_context_get_data_n(ctx, "p", p, sizeof p));
+        CHECK_MEM_EQ(y, i < 2 ? values : smallest, sizeof y);
+        if (i < 2)
+            CHECK_MEM_EQ(p, positions, sizeof p);
+        close_context(ctx);
+    }
+    ln_arch_cleanup();
+}
+
+TEST_LIST(the_first_of_each_column_is_its_own, what_is_reduced_may_be_nothing,
+          reductions_take_axes_as_each_operator_set_gives_them, places_and_running_sums,
+          softmax_takes_lines_as_each_operator_set_means_them, normalisations_of_small_tensors,
+          losses_leave_out_what_is_ignored, random_numbers_are_those_of_the_seed,
+          the_first_of_an_order_with_nan, axes_shapes_and_labels_that_do_not_fit_are_refused)
