@@ -148,6 +148,17 @@ static ln_status add_overs_of(ln_plan_records *r, const question *q, uint32_t po
     return LN_OK;
 }
 
+// Operators are not asked about tensors of dynamic shape, which have no memory in the plan.
+static bool has_open(const ln_plan_records *r, const ln_plan_step *step)
+{
+    bool is_any = false;
+    for (size_t k = 0; k < step->read_count; k++)
+        is_any = is_any || r->entries[step->reads[k]]->is_open;
+    for (size_t k = 0; k < step->write_count; k++)
+        is_any = is_any || r->entries[step->writes[k]]->is_open;
+    return is_any;
+}
+
 static bool has_any(const ln_plan_records *r, const ln_op *op, const ln_plan_step *step)
 {
     bool is_any = op->op_arg->info && op->op_arg->info->places;
@@ -169,7 +180,7 @@ static ln_status add_overs(ln_plan_records *r, const ln_op *op, ln_plan_step *st
             step->writes[position] != written)
             continue; // the caller writes it
         question q = {.records = r, .op = op, .step = step, .listed = out, .written = written};
-        if (op->op_arg->info && op->op_arg->info->places)
+        if (op->op_arg->info && op->op_arg->info->places && !has_open(r, step))
             q.only_one = find_only_one(op, out, r->entries[written]);
         LN_TRY(add_overs_of(r, &q, position++));
     }

@@ -462,13 +462,29 @@ TEST(a_scalar_of_a_dynamic_operator_is_transposed)
     ln_arch_cleanup();
 }
 
+// When memory is planned its shape is unknown, so that no operator is asked which channels overlap.
+TEST(channels_of_a_dynamic_image_are_not_planned)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[-1], names=[\"n\"]);\n"
+                                "quantize_dynamic(src=x | dst=q, scale=s, zero=z |);\n"
+                                "put_channels(src=s, into=s | dst=y | src_channels=1);\n",
+                                "ref");
+    set_floats(ctx, "x", 1, (const int[]){2}, (const float[]){0, 255});
+    CHECK_FAILS(ln_context_run(ctx), LN_INVALID);
+    CHECK_MESSAGE("is for images");
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(a_symbol_binds_all_inputs_that_have_it,
           an_unknown_symbol_is_answered_with_those_there_are,
           a_shape_that_does_not_fit_is_refused_with_both,
           an_open_input_takes_another_shape_in_each_run,
           what_was_prepared_for_a_shape_or_a_value_is_not_used_for_another,
-          a_scalar_of_a_dynamic_operator_is_transposed, sorted_values_are_as_many_as_their_keys,
-          values_go_after_their_last_reader, a_value_that_is_kept_outlives_the_context,
+          a_scalar_of_a_dynamic_operator_is_transposed, channels_of_a_dynamic_image_are_not_planned,
+          sorted_values_are_as_many_as_their_keys, values_go_after_their_last_reader,
+          a_value_that_is_kept_outlives_the_context,
           operators_of_lightnet_take_another_shape_in_each_run,
           open_tensors_stay_within_the_limit_of_memory, objects_go_in_and_out_of_closed_tensors,
           only_inputs_take_values, an_output_may_be_read_be_an_input_or_a_constant,
