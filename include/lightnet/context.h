@@ -432,22 +432,24 @@ LN_API const char *ln_context_output_name(const ln_context *ctx, size_t index);
 
 /* ---- What a tensor is, from READY on ----
  *
- * As the model says it, so it stays the same from run to run: a dynamic dimension is -1, whatever
- * a run has made of it; the value has a shape of its own (`ln_context_get_object`). `tname` is an
- * input, an output, or any other tensor. If there is none of that name, LN_NOT_FOUND is recorded
- * besides what is returned. The size in bytes is `ln_context_data_size`. */
+ * As the model states it, so it stays the same from run to run: a dynamic dimension is -1, whatever
+ * a run has made of it; the value has a shape of its own (`ln_context_get_object`). Of an output of
+ * dynamic shape it is what the file states, which nobody checks. `tname` is an input, an output, or
+ * any other tensor. If there is none of that name, LN_NOT_FOUND is recorded besides what is
+ * returned. The size in bytes is `ln_context_data_size`. */
 
-/* Its element type; TL_DTYPE_INVALID if only a run knows. */
+/* Its element type; TL_DTYPE_INVALID if it is known at run time and the file does not state it. */
 LN_API tl_dtype ln_context_tensor_dtype(const ln_context *ctx, const char *tname);
 
-/* How many dimensions it has; -1 if only a run knows. */
+/* How many dimensions it has; -1 if that is known at run time and the file does not state it. */
 LN_API int ln_context_tensor_rank(const ln_context *ctx, const char *tname);
 
 /* Dimension `axis`, from 0 on; -1 if it is dynamic, or there is none. */
 LN_API int64_t ln_context_tensor_dim(const ln_context *ctx, const char *tname, int axis);
 
-/* The symbol of dimension `axis` of an input, such as "batch", which `ln_context_set_symbol` binds;
- * also when it is bound. NULL if it has none. Borrowed from the context, until it is changed. */
+/* The symbol of dimension `axis` of an input or output, such as "batch"; those of inputs are what
+ * `ln_context_set_symbol` binds; also when it is bound. NULL if it has none. Borrowed from the
+ * context, until it is changed. */
 LN_API const char *ln_context_tensor_symbol(const ln_context *ctx, const char *tname, int axis);
 
 /* 1 if it is the same in all runs: a weight, or what only constants make. */
@@ -532,10 +534,12 @@ LN_API size_t ln_context_range_checked_count(const ln_context *ctx);
 LN_API double ln_context_range_shape_count(const ln_context *ctx);
 
 /* Gives an input its value in a LOADED context: a tensor of its type and of its shape but for
- * dimensions of 1 (`ln_shape_fit`), or, if it is open, whatever the operators that read it take.
- * The object is retained. A run with open inputs is planned for the shapes of their values, like
- * `ln_context_reshape`, where that pays (docs/embed.md, "Shapes that are open"): the first run with
- * such shapes takes as long as that and a run. */
+ * dimensions of 1 (`ln_shape_fit`), or, if it is dynamic, one of the type, the rank and the fixed
+ * dimensions that the model states. The object is retained. A run with open inputs is planned for
+ * the shapes of their values, like `ln_context_reshape`, where that pays (docs/embed.md, "Shapes
+ * that are open"): the first run with such shapes takes as long as that and a run. * Fails:
+ * LN_INVALID, naming the input and both types, for another value; LN_NOT_FOUND if there is no such
+ * tensor; LN_STATE if the context is not LOADED. */
 LN_API ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *object);
 
 /* The value of a tensor after a run as an object, without a copy if the tensor is open. The caller

@@ -65,6 +65,7 @@ static ln_status make_ready(ln_context *ctx, const char *path)
     if (ctx->weights)
         LN_TRY(ln_beside_attach(ctx, path));
     LN_TRY(ln_context_init_ops(ctx));
+    ln_context_drop_known_outputs(ctx);
     if (!ctx->compiled)
         return LN_OK; // limits are checked by compiling
     LN_TRY(ln_context_check_limits(ctx));

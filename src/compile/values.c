@@ -38,7 +38,8 @@ ln_status ln_context_set_object(ln_context *ctx, const char *tname, ln_object *o
     if (entry->is_open) {
         const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
         if (!op || !ln_op_is_type(op->op_arg, "input"))
-            return LN_FAIL(LN_INVALID, "tensor '%s' is no input", tname);
+            return LN_FAIL(LN_INVALID, "tensor '%s' is not an input", tname);
+        LN_TRY(ln_context_check_value(ctx, tname, object));
         ln_open_hold(entry, object);
         return LN_OK;
     }

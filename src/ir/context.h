@@ -23,6 +23,19 @@ ln_status ln_context_set_shapes(ln_context *ctx, size_t count, const ln_input_sh
 // ln_context_cost, without operators that ran once at load: what a run is charged when it begins.
 double ln_context_run_cost(const ln_context *ctx);
 
+// What the model states of an input or output, whatever a run has made of it: *out_dtype, or
+// TL_DTYPE_INVALID, and the dimensions, -1 where they are dynamic. Returns the rank; -1 if that is
+// not stated.
+int ln_context_stated_type(const ln_context *ctx, const char *tname, tl_dtype *out_dtype,
+                           int dims[TL_MAXDIM]);
+
+// Of a model that has been read: drops what its outputs state where planning knows the shape.
+void ln_context_drop_known_outputs(ln_context *ctx);
+
+// LN_INVALID, naming the input, if `object` contradicts the type, rank or fixed dimensions that the
+// model states of the dynamic input `tname`.
+ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object);
+
 // What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {
     void (*destroy)(struct ln_runner *runner);

@@ -74,23 +74,65 @@ static ln_status check_fits(const ln_op *op, const char *tname, int ndim, const 
 static const char *symbol_at(const ln_op *op, int d)
 {
     const ln_param_entry *names = ln_param_list_find(op->op_arg->params, "names");
-    return names && d < names->array_len ? names->value_array_string[d] : NULL;
+    return names && names->type == LN_PARAM_ARRAY_STRING && d < names->array_len
+               ? names->value_array_string[d]
+               : NULL;
 }
 
-// The dimensions of an input as far as they are known; the rank, or -1 if that is not known.
+// The dimensions of an input or output as far as the operator states them; the rank, or -1 if that
+// is not known.
 static int dims_so_far(const ln_op *op, int dims[TL_MAXDIM])
 {
-    const ln_param_entry *stated = ln_param_list_find(op->op_arg->params, "bound");
-    if (!stated)
-        stated = ln_param_list_find(op->op_arg->params, "dims");
-    if (!stated || has_any_shape(op) || stated->array_len > TL_MAXDIM)
+    const ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
+    const ln_param_entry *stated = bound ? bound : ln_param_list_find(op->op_arg->params, "dims");
+    if (!stated || (!bound && has_any_shape(op)) || stated->array_len > TL_MAXDIM)
         return -1;
     for (int d = 0; d < stated->array_len; d++)
         dims[d] = stated->value_array_int[d];
     return stated->array_len;
 }
 
+static void remove_param(const ln_op *op, const char *name)
+{
+    ln_param_entry *param = ln_param_list_find(op->op_arg->params, name);
+    if (!param)
+        return;
+    op->op_arg->params = ln_list_remove(op->op_arg->params, param);
+    ln_param_entry_free(param);
+}
+
 // ---- What a tensor is ----
+
+// The operator that states what `tname` is: an `input`, or an `output` of the model; else NULL.
+static const ln_op *find_stating_op(const ln_context *ctx, const char *tname)
+{
+    const ln_op *input = find_input_op(ctx, tname);
+    if (input || !ctx->has_output)
+        return input;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!ln_op_is_type(op->op_arg, "output"))
+            continue;
+        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
+        if (strcmp(src->name, tname) == 0)
+            return op;
+    }
+    return NULL;
+}
+
+static tl_dtype stated_dtype(const ln_op *op)
+{
+    const ln_param_entry *dtype = op ? ln_param_list_find(op->op_arg->params, "dtype") : NULL;
+    return dtype && dtype->value_string ? tl_dtype_from_str(dtype->value_string) : TL_DTYPE_INVALID;
+}
+
+int ln_context_stated_type(const ln_context *ctx, const char *tname, tl_dtype *out_dtype,
+                           int dims[TL_MAXDIM])
+{
+    const ln_op *op = find_stating_op(ctx, tname);
+    *out_dtype = stated_dtype(op);
+    return op ? dims_so_far(op, dims) : -1;
+}
 
 static const ln_tensor_entry *find_tensor(const ln_context *ctx, const char *tname)
 {
@@ -106,9 +148,7 @@ tl_dtype ln_context_tensor_dtype(const ln_context *ctx, const char *tname)
     const ln_tensor_entry *entry = find_tensor(ctx, tname);
     if (!entry || !entry->is_open)
         return entry ? entry->tensor->dtype : TL_DTYPE_INVALID;
-    const ln_op *op = find_input_op(ctx, tname);
-    const ln_param_entry *dtype = op ? ln_param_list_find(op->op_arg->params, "dtype") : NULL;
-    return dtype ? tl_dtype_from_str(dtype->value_string) : TL_DTYPE_INVALID;
+    return stated_dtype(find_stating_op(ctx, tname));
 }
 
 // The rank, with the dimensions as far as they are known; -1 if not even the rank is.
@@ -118,7 +158,7 @@ static int shape_of(const ln_context *ctx, const char *tname, int dims[TL_MAXDIM
     if (!entry)
         return -1;
     if (entry->is_open) {
-        const ln_op *op = find_input_op(ctx, tname);
+        const ln_op *op = find_stating_op(ctx, tname);
         return op ? dims_so_far(op, dims) : -1;
     }
     for (int d = 0; d < entry->tensor->ndim; d++)
@@ -143,7 +183,7 @@ const char *ln_context_tensor_symbol(const ln_context *ctx, const char *tname, i
     int dims[TL_MAXDIM];
     if (axis < 0 || axis >= shape_of(ctx, tname, dims))
         return NULL;
-    const ln_op *op = find_input_op(ctx, tname);
+    const ln_op *op = find_stating_op(ctx, tname);
     const char *symbol = op ? symbol_at(op, axis) : NULL;
     return symbol && *symbol ? symbol : NULL;
 }
@@ -152,6 +192,63 @@ int ln_context_tensor_is_static(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *entry = find_tensor(ctx, tname);
     return entry && entry->isstatic;
+}
+
+void ln_context_drop_known_outputs(ln_context *ctx)
+{
+    static const char *const stated[] = {"dtype", "dims", "names"};
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!ln_op_is_type(op->op_arg, "output"))
+            continue;
+        const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
+        const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, src->name);
+        for (size_t i = 0; entry && !entry->is_open && i < sizeof stated / sizeof *stated; i++)
+            remove_param(op, stated[i]);
+    }
+}
+
+// ---- Values ----
+
+// "[2, ?]", with ? for what is dynamic.
+static void print_stated(char *text, size_t size, int ndim, const int *dims)
+{
+    size_t len = (size_t)snprintf(text, size, "[");
+    for (int d = 0; d < ndim && len < size; d++) {
+        const char *comma = d > 0 ? ", " : "";
+        len += (size_t)(dims[d] < 0 ? snprintf(text + len, size - len, "%s?", comma)
+                                    : snprintf(text + len, size - len, "%s%d", comma, dims[d]));
+    }
+    if (len < size)
+        snprintf(text + len, size - len, "]");
+}
+
+static ln_status fail_value(const char *tname, tl_dtype dtype, int ndim, const int *dims,
+                            const tl_tensor *given)
+{
+    char wanted[LN_SHAPE_TEXT_BYTES] = "of any shape", got[LN_SHAPE_TEXT_BYTES];
+    if (ndim >= 0)
+        print_stated(wanted, sizeof wanted, ndim, dims);
+    ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
+    return LN_FAIL(LN_INVALID, "input '%s' is %s %s (?: any), not %s %s", tname,
+                   tl_dtype_title(dtype), wanted, tl_dtype_title(given->dtype), got);
+}
+
+ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object)
+{
+    tl_dtype dtype;
+    int dims[TL_MAXDIM];
+    int ndim = ln_context_stated_type(ctx, tname, &dtype, dims);
+    const tl_tensor *given = ln_object_tensor(object);
+    if (dtype == TL_DTYPE_INVALID || dtype == TL_OBJECT)
+        return LN_OK; // the operators that read it decide
+    if (!given)
+        return LN_FAIL(LN_INVALID, "input '%s' is a tensor, not a sequence, optional or map",
+                       tname);
+    int fits = given->dtype == dtype && (ndim < 0 || given->ndim == ndim);
+    for (int d = 0; d < ndim && fits; d++)
+        fits = dims[d] < 0 || dims[d] == given->dims[d];
+    return fits ? LN_OK : fail_value(tname, dtype, ndim, dims, given);
 }
 
 // ---- Binding ----
@@ -177,15 +274,6 @@ static ln_status set_bound(ln_op *op, int ndim, const int *dims)
     return LN_OK;
 }
 
-static void remove_bound(ln_op *op)
-{
-    ln_param_entry *bound = ln_param_list_find(op->op_arg->params, "bound");
-    if (!bound)
-        return;
-    op->op_arg->params = ln_list_remove(op->op_arg->params, bound);
-    ln_param_entry_free(bound);
-}
-
 static ln_status set_back(const binding *bindings, size_t count)
 {
     for (size_t i = count; i-- > 0;) {
@@ -193,7 +281,7 @@ static ln_status set_back(const binding *bindings, size_t count)
         if (b->was_bound)
             LN_TRY(set_bound(b->op, b->old_ndim, b->old_dims));
         else
-            remove_bound(b->op);
+            remove_param(b->op, "bound");
     }
     return LN_OK;
 }

@@ -405,21 +405,54 @@ static ln_status finish_function(ln_onnx_builder *b, const ln_onnx_frame *frame)
     return LN_OK;
 }
 
+// What the file states of an output of the model: it is kept where only a run knows more.
+static ln_status output_params(ln_onnx_builder *b, ln_onnx_frame *frame,
+                               const ln_onnx_value_info *info, ln_list **params)
+{
+    if (frame->kind != LN_FRAME_MODEL || !info->type.at)
+        return LN_OK;
+    ln_onnx_type_info type;
+    ln_status status = ln_onnx_type_read(b->source, info->type, &frame->arena, &type);
+    if (status != LN_OK)
+        return ln_fail_prefix("output '%.*s'", LN_ONNX_NAME(info->name));
+    if (type.dtype == TL_DTYPE_INVALID)
+        return LN_OK;
+    if (type.dtype == TL_OBJECT || !type.has_rank)
+        return ln_onnx_param_string(params, "dtype", tl_dtype_name(type.dtype));
+    LN_TRY(ln_onnx_param_shape(params, type.dtype, type.ndim, type.dims));
+    return add_symbols(b, frame, &type, params);
+}
+
+static ln_status add_output(ln_onnx_builder *b, ln_onnx_frame *frame,
+                            const ln_onnx_value_info *info, const char *tensor)
+{
+    ln_list *params = NULL;
+    const char *name;
+    ln_status status = output_params(b, frame, info, &params);
+    if (status == LN_OK)
+        status = ln_onnx_claim(b, b->ops, tensor, &name);
+    if (status == LN_OK)
+        status = ln_onnx_add_arg(b, &b->ins, "src", tensor);
+    if (status != LN_OK) {
+        ln_param_list_free(params);
+        return status;
+    }
+    return ln_onnx_add_op(b, frame->ctx, name, "output", params, NULL);
+}
+
 static ln_status finish_graph(ln_onnx_builder *b, ln_onnx_frame *frame)
 {
     for (size_t i = 0; i < frame->outputs.count; i++) {
         ln_onnx_value_info info;
         LN_TRY(ln_onnx_decode(LN_ONNX_VALUE_INFO, frame->outputs.items[i], &frame->arena, &info));
-        const char *tensor, *name;
+        const char *tensor;
         ln_status status = ln_onnx_resolve(b, b->depth - 1, info.name, &tensor);
         if (status == LN_NOT_FOUND || (status == LN_OK && !tensor))
             return ln_onnx_fail(b->source, frame->outputs.items[i].at, LN_INVALID,
                                 "output '%.*s' of %s is made by nothing", LN_ONNX_NAME(info.name),
                                 frame->label);
         LN_TRY(status);
-        LN_TRY(ln_onnx_claim(b, b->ops, tensor, &name));
-        LN_TRY(ln_onnx_add_arg(b, &b->ins, "src", tensor));
-        LN_TRY(ln_onnx_add_op(b, frame->ctx, name, "output", NULL, NULL));
+        LN_TRY(add_output(b, frame, &info, tensor));
     }
     return LN_OK;
 }

@@ -32,7 +32,7 @@ static int is_true(const ln_op *op, const char *name)
     return param && param->value_bool;
 }
 
-// The type as the operator `input` says it.
+// The type as the operator `input` or `output` states it.
 static ln_status put_declared_type(ln_onnx_writer *w, const ln_op *op)
 {
     const ln_list *params = op->op_arg->params;
@@ -86,28 +86,30 @@ static ln_status write_input(ln_onnx_writer *w)
     return LN_OK;
 }
 
-static ln_status write_output(ln_onnx_writer *w, const ln_tensor_entry *entry)
+// `op` is the `output` that names it; NULL if none does.
+static ln_status write_output(ln_onnx_writer *w, const ln_op *op, const ln_tensor_entry *entry)
 {
     ln_onnx_out_reset(&w->type);
-    LN_TRY(put_known_type(w, entry));
+    LN_TRY(op && entry->is_open ? put_declared_type(w, op) : put_known_type(w, entry));
     put_value_info(w, LN_ONNX_graph_output, entry->name);
     return LN_OK;
 }
 
 // In their order; one walk where operators say them, so that many cost no more than their number.
 static ln_status each_output(ln_onnx_writer *w,
-                             ln_status (*visit)(ln_onnx_writer *w, const ln_tensor_entry *entry))
+                             ln_status (*visit)(ln_onnx_writer *w, const ln_op *op,
+                                                const ln_tensor_entry *entry))
 {
     const ln_context *ctx = w->graph->ctx;
     const ln_tensor_entry *entry;
     for (size_t i = 0; !ctx->has_output && (entry = ln_context_output(ctx, i)); i++)
-        LN_TRY(visit(w, entry));
+        LN_TRY(visit(w, NULL, entry));
     for (const ln_list *l = ctx->has_output ? ctx->ops : NULL; l; l = l->next) {
         const ln_op *op = l->data;
         if (!ln_op_is_type(op->op_arg, "output"))
             continue;
         const ln_tensor_list_entry *src = op->op_arg->tensors_in->data;
-        LN_TRY(visit(w, ln_tensor_table_find(ctx->tensor_table, src->name)));
+        LN_TRY(visit(w, op, ln_tensor_table_find(ctx->tensor_table, src->name)));
     }
     return LN_OK;
 }
@@ -122,8 +124,9 @@ static ln_status note(ln_onnx_writer *w, const char *tensor)
                                                                            : ln_error_status();
 }
 
-static ln_status note_output(ln_onnx_writer *w, const ln_tensor_entry *entry)
+static ln_status note_output(ln_onnx_writer *w, const ln_op *op, const ln_tensor_entry *entry)
 {
+    (void)op;
     return note(w, entry->name);
 }
 
