@@ -414,6 +414,19 @@ LN_API ln_status ln_context_bind_array(ln_context *ctx, const char *tname, ln_nd
  * the change; afterwards a change that would alter a shape, or move a view, is refused. */
 LN_API ln_status ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...);
 
+/* The same with values of one type in an array, for languages and programs that know the type at
+ * run time: `count` values for a parameter that is an array, one for another. The values are
+ * copied. Fails as above, and: LN_INVALID if the parameter is of another type or takes one value,
+ * LN_NOT_FOUND if there is no such operator or parameter. */
+LN_API ln_status ln_context_set_param_numbers(ln_context *ctx, const char *opname,
+                                              const char *pname, size_t count,
+                                              const double *numbers);
+LN_API ln_status ln_context_set_param_strings(ln_context *ctx, const char *opname,
+                                              const char *pname, size_t count,
+                                              const char *const *strings);
+LN_API ln_status ln_context_set_param_bools(ln_context *ctx, const char *opname, const char *pname,
+                                            size_t count, const ln_bool *bools);
+
 /* ---- Inputs and outputs ---- */
 
 /* Inputs are the outputs of `input` operators. In IL and JSON IR without any, reading makes `input`

@@ -120,7 +120,8 @@ template <class T> void check_dtype(tl_dtype dtype, const std::string &name) {
                                 (wanted ? wanted : "bytes"));
 }
 
-// The same for a tensor of a context or session. Where only a run knows the type, bytes alone pass.
+// The same for a tensor of a context or session. Where the type is known at run time, bytes alone
+// pass.
 template <class T, class Owner>
 void check_tensor(const Owner *owner, tl_dtype (*dtype_in)(const Owner *, const char *),
                   const std::string &name) {
@@ -130,8 +131,8 @@ void check_tensor(const Owner *owner, tl_dtype (*dtype_in)(const Owner *, const 
         return check_dtype<T>(dtype, name);
     check(ln_error_status()); // there is no such tensor
     if (!std::is_same_v<T, std::byte>)
-        throw error(LN_UNSUPPORTED,
-                    "only a run knows the type of tensor '" + name + "': use get_object()");
+        throw error(LN_UNSUPPORTED, "the type of tensor '" + name +
+                                        "' is known at run time: use get_object()");
 }
 
 // ---- Values ----
@@ -192,10 +193,26 @@ struct dimension {
 // What the model says of an input or output.
 struct tensor_info {
     std::string name;
-    tl_dtype dtype;              // TL_DTYPE_INVALID: only a run knows
-    bool has_rank;               // false: only a run knows the shape
+    tl_dtype dtype;              // TL_DTYPE_INVALID: known at run time
+    bool has_rank;               // false: the shape is known at run time
     std::vector<dimension> dims; // of a scalar: none
 };
+
+// The same of a context, a program or a session.
+template <class Owner>
+tensor_info tensor_info_of(const Owner *owner, const std::string &name,
+                           tl_dtype (*dtype_in)(const Owner *, const char *),
+                           int (*rank_in)(const Owner *, const char *),
+                           std::int64_t (*dim_in)(const Owner *, const char *, int),
+                           const char *(*symbol_in)(const Owner *, const char *, int)) {
+    const int rank = rank_in(owner, name.c_str());
+    tensor_info made{name, dtype_in(owner, name.c_str()), rank >= 0, {}};
+    for (int axis = 0; axis < rank; axis++) {
+        const char *symbol = symbol_in(owner, name.c_str(), axis);
+        made.dims.push_back({dim_in(owner, name.c_str(), axis), symbol ? symbol : ""});
+    }
+    return made;
+}
 
 class context : public handle<ln_context, ln_context_free> {
 public:
@@ -255,14 +272,8 @@ public:
     std::vector<tensor_info> inputs() const { return infos(ln_context_input_name); }
     std::vector<tensor_info> outputs() const { return infos(ln_context_output_name); }
     tensor_info info(const std::string &name) const {
-        const int rank = ln_context_tensor_rank(get(), name.c_str());
-        tensor_info made{name, ln_context_tensor_dtype(get(), name.c_str()), rank >= 0, {}};
-        for (int axis = 0; axis < rank; axis++) {
-            const char *symbol = ln_context_tensor_symbol(get(), name.c_str(), axis);
-            made.dims.push_back(
-                {ln_context_tensor_dim(get(), name.c_str(), axis), symbol ? symbol : ""});
-        }
-        return made;
+        return tensor_info_of(get(), name, ln_context_tensor_dtype, ln_context_tensor_rank,
+                              ln_context_tensor_dim, ln_context_tensor_symbol);
     }
 
     // ---- Data, of exactly the tensor's type and size ----
@@ -326,6 +337,43 @@ private:
 class session : public handle<ln_session, ln_session_free> {
 public:
     explicit session(ln_session *owned) noexcept : handle(owned) {}
+
+    // What the model states, before and after a run.
+    tensor_info info(const std::string &name) const {
+        return tensor_info_of(get(), name, ln_session_tensor_dtype, ln_session_tensor_rank,
+                              ln_session_tensor_dim, ln_session_tensor_symbol);
+    }
+
+    // Memory of the caller's that runs read and write without a copy where they can; it has to stay
+    // until something else is set or bound (`ln_session_bind_input`, `ln_session_bind_output`).
+    template <class T>
+    void bind_input(const std::string &name, std::span<const T> elements, std::vector<int> dims) {
+        if (elements.size() > INT32_MAX)
+            throw error(LN_INVALID, "too many elements for tensor '" + name + "'");
+        tl_tensor tensor = {};
+        tensor.dtype = dtype_of<T>();
+        tensor.len = static_cast<int>(elements.size());
+        tensor.ndim = static_cast<int>(dims.size());
+        tensor.dims = dims.data();
+        tensor.data = const_cast<T *>(elements.data()); // runs never write there
+        check(ln_session_bind_input(get(), name.c_str(), &tensor));
+    }
+    template <class T> void bind_output(const std::string &name, std::span<T> elements) {
+        check_tensor<T>(get(), ln_session_tensor_dtype, name);
+        check(ln_session_bind_output(get(), name.c_str(), elements.data(), elements.size_bytes()));
+    }
+    void unbind_input(const std::string &name) {
+        check(ln_session_bind_input(get(), name.c_str(), nullptr));
+    }
+    void unbind_output(const std::string &name) {
+        check(ln_session_bind_output(get(), name.c_str(), nullptr, 0));
+    }
+    // The shape of a value, after a run or once it is set.
+    std::vector<int> dims(const std::string &name) const {
+        const tl_tensor *t;
+        check(ln_session_borrow_tensor(get(), name.c_str(), &t));
+        return std::vector<int>(t->dims, t->dims + t->ndim);
+    }
     void run() { check(ln_session_run(get())); }
     template <std::ranges::contiguous_range R>
     void set(const std::string &name, const R &elements) {
@@ -376,8 +424,29 @@ public:
         return lightnet::session(made);
     }
     bool is_fixed() const noexcept { return ln_program_is_fixed(get()); }
+    std::vector<tensor_info> inputs() const {
+        return infos(ln_program_input, ln_program_input_count(get()));
+    }
+    std::vector<tensor_info> outputs() const {
+        return infos(ln_program_output, ln_program_output_count(get()));
+    }
+    tensor_info info(const std::string &name) const {
+        return tensor_info_of(get(), name, ln_program_tensor_dtype, ln_program_tensor_rank,
+                              ln_program_tensor_dim, ln_program_tensor_symbol);
+    }
 
 private:
+    std::vector<tensor_info> infos(ln_status (*end_at)(const ln_program *, std::size_t,
+                                                       const char **, const tl_tensor **),
+                                   std::size_t count) const {
+        std::vector<tensor_info> made;
+        for (std::size_t i = 0; i < count; i++) {
+            const char *name;
+            check(end_at(get(), i, &name, nullptr));
+            made.push_back(info(name));
+        }
+        return made;
+    }
     static ln_program *make(const context &loaded) {
         ln_program *made;
         check(ln_program_create(loaded.get(), &made));

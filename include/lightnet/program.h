@@ -23,6 +23,7 @@
 #define LIGHTNET_PROGRAM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <lightnet/cancel.h>
 #include <lightnet/context.h>
@@ -45,14 +46,23 @@ LN_API ln_program *ln_program_retain(ln_program *program); /* returns `program`;
 LN_API void ln_program_release(ln_program *program);       /* NULL is fine */
 
 /* What a program takes and gives, in the order of `ln_context_input` and `ln_context_output`:
- * *out_tensor has type and shape, and no data; it lives as long as the program. Either pointer may
- * be NULL. LN_NOT_FOUND past the end. */
+ * *out_tensor has type and shape, and no data; it lives as long as the program. Of a dynamic tensor
+ * it has what the model states: dimensions that are known at run time are -1 and its `len` is 0, an
+ * unknown type is TL_DTYPE_INVALID, an unknown rank -1. Either pointer may be NULL. LN_NOT_FOUND
+ * past the end. */
 LN_API size_t ln_program_input_count(const ln_program *program);
 LN_API size_t ln_program_output_count(const ln_program *program);
 LN_API ln_status ln_program_input(const ln_program *program, size_t index, const char **out_name,
                                   const tl_tensor **out_tensor);
 LN_API ln_status ln_program_output(const ln_program *program, size_t index, const char **out_name,
                                    const tl_tensor **out_tensor);
+
+/* The same by name, of inputs and outputs, as `ln_context_tensor_dtype` and its siblings; a symbol
+ * lives as long as the program. LN_NOT_FOUND is recorded for other names. */
+LN_API tl_dtype ln_program_tensor_dtype(const ln_program *program, const char *tname);
+LN_API int ln_program_tensor_rank(const ln_program *program, const char *tname);
+LN_API int64_t ln_program_tensor_dim(const ln_program *program, const char *tname, int axis);
+LN_API const char *ln_program_tensor_symbol(const ln_program *program, const char *tname, int axis);
 
 /* 1 if sessions are made in microseconds, 0 if they are clones (see above). */
 LN_API int ln_program_is_fixed(const ln_program *program);
@@ -64,8 +74,20 @@ LN_API int ln_program_is_fixed(const ln_program *program);
 LN_API ln_status ln_session_create(ln_program *program, ln_session **out_session);
 LN_API void ln_session_free(ln_session *session); /* NULL is fine */
 
-/* The element type of an input or output, as `ln_context_tensor_dtype`. */
+/* What the model states of an input or output, before and after a run, as `ln_context_tensor_dtype`
+ * and its siblings; a symbol lives as long as the program. LN_NOT_FOUND is recorded for other
+ * names. */
 LN_API tl_dtype ln_session_tensor_dtype(const ln_session *session, const char *tname);
+LN_API int ln_session_tensor_rank(const ln_session *session, const char *tname);
+LN_API int64_t ln_session_tensor_dim(const ln_session *session, const char *tname, int axis);
+LN_API const char *ln_session_tensor_symbol(const ln_session *session, const char *tname, int axis);
+
+/* The value of an input or output with its type, shape and elements, until the session runs again,
+ * a value is set or bound, or it is freed. Elements of TL_STRING and TL_OBJECT are pointers, as in
+ * object.h. Fails: LN_NOT_FOUND if there is no such input or output, LN_STATE if a dynamic one has
+ * no value yet. */
+LN_API ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
+                                          const tl_tensor **out_tensor);
 
 /* Copies `byte_count` bytes into an input, or out of an input or output. LN_INVALID, with both
  * numbers, if the tensor has another size. LN_NOT_FOUND if the program has no such input or output.
@@ -84,6 +106,27 @@ LN_API ln_status ln_session_borrow_data(ln_session *session, const char *tname,
 LN_API ln_status ln_session_set_object(ln_session *session, const char *tname, ln_object *object);
 LN_API ln_status ln_session_get_object(ln_session *session, const char *tname,
                                        ln_object **out_object);
+
+/* Lets the runs of this session read input `tname` from the caller's memory: the elements at
+ * `tensor->data`, of its type and shape, as they are when a run begins. `*tensor` is copied, its
+ * elements are not; they have to stay there, unchanged while a run goes on, until another value is
+ * set or bound, or the session is freed. Runs never write to them. They are read in place where the
+ * program is fixed, they begin at a multiple of LN_MEM_ALIGN bytes, and no operator works in the
+ * input's place; else each run begins with a copy. NULL ends it: the input keeps its value.
+ * Fails: LN_INVALID, naming the input, for another type or shape, LN_NOT_FOUND if there is no such
+ * input, LN_UNSUPPORTED for strings and objects. */
+LN_API ln_status ln_session_bind_input(ln_session *session, const char *tname,
+                                       const tl_tensor *tensor);
+
+/* Lets the runs of this session write output `tname` to the caller's memory: `byte_count` bytes at
+ * `data`, of which a dynamic output may need fewer (`ln_session_borrow_tensor` tells its shape).
+ * The memory has to stay until something else is bound, or the session is freed; what it holds
+ * while a run goes on, or after one that failed, is undefined. The conditions above decide whether
+ * operators write there or the run ends with a copy. NULL ends it. Fails: LN_INVALID if an output
+ * of known shape has another size, LN_NOT_FOUND if there is no such output, LN_UNSUPPORTED for
+ * strings and objects. A run whose output does not fit fails with LN_INVALID and both sizes. */
+LN_API ln_status ln_session_bind_output(ln_session *session, const char *tname, void *data,
+                                        size_t byte_count);
 
 /* Runs the program. Takes no memory from the allocator if `ln_program_is_fixed`. After a failure
  * outputs are undefined, and the session may run again. */

@@ -35,6 +35,7 @@ void ln_context_drop_known_outputs(ln_context *ctx);
 // LN_INVALID, naming the input, if `object` contradicts the type, rank or fixed dimensions that the
 // model states of the dynamic input `tname`.
 ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object);
+ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, const tl_tensor *given);
 
 // What `load` prepares for `run`; `compile/` has more after these.
 struct ln_runner {

@@ -7,6 +7,8 @@
 
 #include "ir/context.h"
 
+#include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -158,8 +160,13 @@ static ln_status take_over(ln_context *ctx, const ln_op *op, ln_param_entry *par
     return status;
 }
 
-static ln_status vset_param(ln_context *ctx, const char *opname, const char *pname, va_list ap)
+typedef ln_status set_value(ln_param_entry *entry, void *value);
+
+static ln_status set_param(ln_context *ctx, const char *opname, const char *pname, set_value *set,
+                           void *value)
 {
+    if (!ctx)
+        return LN_FAIL(LN_INVALID, "the context is NULL");
     ln_op *op;
     ln_param_entry *param;
     LN_TRY(ln_op_table_find_param(ctx->op_table, opname, pname, &op, &param));
@@ -167,7 +174,7 @@ static ln_status vset_param(ln_context *ctx, const char *opname, const char *pna
     if (!trial)
         return ln_error_status();
     ln_param_entry *tried = ln_param_list_find(trial->op_arg->params, param->arg_name);
-    ln_status status = ln_param_vset(tried, ap);
+    ln_status status = set(tried, value);
     if (status == LN_OK)
         status = try_out(ctx, op, trial);
     if (status == LN_OK)
@@ -176,13 +183,94 @@ static ln_status vset_param(ln_context *ctx, const char *opname, const char *pna
     return status;
 }
 
+// ---- Values in an argument list ----
+
+typedef struct listed_value {
+    va_list ap;
+} listed_value;
+
+static ln_status set_listed(ln_param_entry *entry, void *value)
+{
+    return ln_param_vset(entry, ((listed_value *)value)->ap);
+}
+
 ln_status ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
 {
-    if (!ctx)
-        return LN_FAIL(LN_INVALID, "the context is NULL");
-    va_list ap;
-    va_start(ap, pname);
-    ln_status status = vset_param(ctx, opname, pname, ap);
-    va_end(ap);
+    listed_value value;
+    va_start(value.ap, pname);
+    ln_status status = set_param(ctx, opname, pname, set_listed, &value);
+    va_end(value.ap);
     return status;
+}
+
+// ---- Values in arrays ----
+
+typedef struct array_value {
+    const void *values;
+    size_t count;
+} array_value;
+
+// Whether the parameter takes the value: an array any number of its type, else one.
+static ln_status check_array_value(const ln_param_entry *entry, const array_value *value,
+                                   ln_param_type scalar, ln_param_type array, const char *what)
+{
+    if (entry->type != scalar && entry->type != array)
+        return LN_FAIL(LN_INVALID, "parameter '%s' does not take %s", entry->arg_name, what);
+    if (entry->type == scalar && value->count != 1)
+        return LN_FAIL(LN_INVALID, "parameter '%s' takes one value, not %zu", entry->arg_name,
+                       value->count);
+    if (value->count > INT_MAX || (value->count > 0 && !value->values))
+        return LN_FAIL(LN_INVALID, "the values for parameter '%s' are NULL, or too many",
+                       entry->arg_name);
+    return LN_OK;
+}
+
+static ln_status set_numbers(ln_param_entry *entry, void *user)
+{
+    const array_value *value = user;
+    const double *numbers = value->values;
+    LN_TRY(check_array_value(entry, value, LN_PARAM_NUMBER, LN_PARAM_ARRAY_NUMBER, "numbers"));
+    return entry->type == LN_PARAM_NUMBER
+               ? ln_param_set_satu_number(entry, *numbers)
+               : ln_param_set_satu_array_double(entry, (int)value->count, numbers);
+}
+
+static ln_status set_strings(ln_param_entry *entry, void *user)
+{
+    const array_value *value = user;
+    const char *const *strings = value->values;
+    LN_TRY(check_array_value(entry, value, LN_PARAM_STRING, LN_PARAM_ARRAY_STRING, "strings"));
+    return entry->type == LN_PARAM_STRING
+               ? ln_param_set_string(entry, *strings)
+               : ln_param_set_array_string(entry, (int)value->count, strings);
+}
+
+static ln_status set_bools(ln_param_entry *entry, void *user)
+{
+    const array_value *value = user;
+    const ln_bool *bools = value->values;
+    LN_TRY(check_array_value(entry, value, LN_PARAM_BOOL, LN_PARAM_ARRAY_BOOL, "bools"));
+    return entry->type == LN_PARAM_BOOL ? ln_param_set_bool(entry, *bools)
+                                        : ln_param_set_array_bool(entry, (int)value->count, bools);
+}
+
+ln_status ln_context_set_param_numbers(ln_context *ctx, const char *opname, const char *pname,
+                                       size_t count, const double *numbers)
+{
+    array_value value = {.values = numbers, .count = count};
+    return set_param(ctx, opname, pname, set_numbers, &value);
+}
+
+ln_status ln_context_set_param_strings(ln_context *ctx, const char *opname, const char *pname,
+                                       size_t count, const char *const *strings)
+{
+    array_value value = {.values = strings, .count = count};
+    return set_param(ctx, opname, pname, set_strings, &value);
+}
+
+ln_status ln_context_set_param_bools(ln_context *ctx, const char *opname, const char *pname,
+                                     size_t count, const ln_bool *bools)
+{
+    array_value value = {.values = bools, .count = count};
+    return set_param(ctx, opname, pname, set_bools, &value);
 }

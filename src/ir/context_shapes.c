@@ -234,12 +234,11 @@ static ln_status fail_value(const char *tname, tl_dtype dtype, int ndim, const i
                    tl_dtype_title(dtype), wanted, tl_dtype_title(given->dtype), got);
 }
 
-ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object)
+ln_status ln_context_check_tensor(const ln_context *ctx, const char *tname, const tl_tensor *given)
 {
     tl_dtype dtype;
     int dims[TL_MAXDIM];
     int ndim = ln_context_stated_type(ctx, tname, &dtype, dims);
-    const tl_tensor *given = ln_object_tensor(object);
     if (dtype == TL_DTYPE_INVALID || dtype == TL_OBJECT)
         return LN_OK; // the operators that read it decide
     if (!given)
@@ -249,6 +248,11 @@ ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const
     for (int d = 0; d < ndim && fits; d++)
         fits = dims[d] < 0 || dims[d] == given->dims[d];
     return fits ? LN_OK : fail_value(tname, dtype, ndim, dims, given);
+}
+
+ln_status ln_context_check_value(const ln_context *ctx, const char *tname, const ln_object *object)
+{
+    return ln_context_check_tensor(ctx, tname, ln_object_tensor(object));
 }
 
 // ---- Binding ----

@@ -116,9 +116,24 @@ size_t ln_frame_find(const ln_frame *frame, const tl_tensor *tensor)
     return i;
 }
 
+size_t ln_frame_tensor_count(const ln_frame *frame)
+{
+    return frame->tensor_count;
+}
+
+const tl_tensor *ln_frame_source(const ln_frame *frame, size_t index)
+{
+    return frame->sources[index];
+}
+
 tl_tensor *ln_frame_tensor(ln_frame *frame, size_t index)
 {
     return &frame->tensors[index];
+}
+
+void *ln_frame_own_address(const ln_frame *frame, size_t index, void *workspace)
+{
+    return (char *)workspace + frame->offsets[index];
 }
 
 // ---- The first frame ----

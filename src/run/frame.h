@@ -36,6 +36,11 @@ const ln_op_arg *ln_frame_op(const ln_frame *frame, size_t step);
 // Of the first frame: the number of a tensor that a step works on, or that is an input or output of
 // the context. It is the same in all copies.
 size_t ln_frame_find(const ln_frame *frame, const tl_tensor *tensor);
+size_t ln_frame_tensor_count(const ln_frame *frame);
+const tl_tensor *ln_frame_source(const ln_frame *frame, size_t index); // the tensor of the context
 tl_tensor *ln_frame_tensor(ln_frame *frame, size_t index);
+
+// Of the first frame: where tensor `index`, which is in the workspace, is in a copy's.
+void *ln_frame_own_address(const ln_frame *frame, size_t index, void *workspace);
 
 #endif

@@ -18,6 +18,7 @@ static void destroy(ln_program *program)
         ln_free(program->ends[i].first);
     }
     ln_free(program->ends);
+    ln_free(program->parts);
     ln_free(program->frame);
     ln_context_free(program->ctx);
     ln_free(program);
@@ -53,12 +54,22 @@ static ln_status copy_first(ln_program_end *end, const ln_tensor_entry *entry)
     return LN_OK;
 }
 
+// Of a dynamic tensor there is only what the model states.
+static void note_stated(const ln_context *ctx, ln_program_end *end, const char *name)
+{
+    end->is_dynamic = true;
+    end->tensor = (tl_tensor){.dims = end->dims};
+    end->tensor.ndim = ln_context_stated_type(ctx, name, &end->tensor.dtype, end->dims);
+}
+
 static ln_status note_end(const ln_program *program, ln_program_end *end,
                           const ln_tensor_entry *entry, bool is_input)
 {
     end->is_input = is_input;
     end->tensor = *entry->tensor;
     end->tensor.data = NULL;
+    if (entry->is_open)
+        note_stated(program->ctx, end, entry->name);
     end->name = ln_strdup(entry->name);
     if (!end->name)
         return LN_NO_MEMORY;
@@ -91,6 +102,8 @@ static ln_status fill(ln_program *program, const ln_context *ctx)
     if (ln_frame_fits(program->ctx))
         LN_TRY(ln_frame_create(program->ctx, &program->frame));
     LN_TRY(note_ends(program));
+    if (program->frame)
+        LN_TRY(ln_program_find_parts(program));
     program->cost = ln_context_run_cost(program->ctx);
     if (program->frame)
         ln_context_take_workspace(program->ctx);
@@ -163,4 +176,43 @@ ln_status ln_program_output(const ln_program *program, size_t index, const char 
                             const tl_tensor **out_tensor)
 {
     return find_end(program, index, false, out_name, out_tensor);
+}
+
+// ---- By name ----
+
+const ln_program_end *ln_program_find(const ln_program *program, const char *tname)
+{
+    if (!program || !tname) {
+        ln_fail(LN_INVALID, "no program, or no name");
+        return NULL;
+    }
+    for (size_t i = 0; i < program->input_count + program->output_count; i++)
+        if (strcmp(program->ends[i].name, tname) == 0)
+            return &program->ends[i];
+    ln_fail(LN_NOT_FOUND, "the program has no input or output '%s'", tname);
+    return NULL;
+}
+
+tl_dtype ln_program_tensor_dtype(const ln_program *program, const char *tname)
+{
+    const ln_program_end *end = ln_program_find(program, tname);
+    return end ? end->tensor.dtype : TL_DTYPE_INVALID;
+}
+
+int ln_program_tensor_rank(const ln_program *program, const char *tname)
+{
+    const ln_program_end *end = ln_program_find(program, tname);
+    return end ? end->tensor.ndim : -1;
+}
+
+int64_t ln_program_tensor_dim(const ln_program *program, const char *tname, int axis)
+{
+    const ln_program_end *end = ln_program_find(program, tname);
+    return end && axis >= 0 && axis < end->tensor.ndim ? end->tensor.dims[axis] : -1;
+}
+
+const char *ln_program_tensor_symbol(const ln_program *program, const char *tname, int axis)
+{
+    const ln_program_end *end = ln_program_find(program, tname);
+    return end ? ln_context_tensor_symbol(program->ctx, tname, axis) : NULL;
 }

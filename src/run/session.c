@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions: a frame with a workspace of its own, or a clone of the program's context.
 
+#include <stdint.h>
 #include <string.h>
 
 #include <lightnet/allocator.h>
@@ -10,11 +11,21 @@
 #include "run/program.h"
 #include "run/run.h"
 
+// Memory of the caller's that an input or output uses.
+typedef struct session_binding {
+    void *data; // NULL: none
+    size_t byte_count;
+    tl_dtype dtype; // of an input, as are the next
+    int ndim, dims[TL_MAXDIM];
+    bool is_in_place; // the frame's tensor is there; else a run copies
+} session_binding;
+
 struct ln_session {
     ln_program *program;
     ln_context *clone; // NULL: there is a frame
     ln_frame *frame;
     ln_memory *workspace;
+    session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
     ln_context
         face; // of a frame: whom its calls belong to, with limits, time and threads; no model
 };
@@ -27,6 +38,7 @@ void ln_session_free(ln_session *session)
         return;
     ln_context_free(session->clone);
     ln_free(session->frame);
+    ln_free(session->bindings);
     ln_memory_release(session->workspace);
     ln_cancel_release(session->face.cancel);
     ln_pool_release(session->face.pool);
@@ -90,23 +102,60 @@ static ln_status find_end(const ln_session *session, const char *tname,
                           const ln_program_end **out_end)
 {
     *out_end = NULL;
-    if (!session || !tname)
-        return LN_FAIL(LN_INVALID, "no session, or no name");
-    const ln_program *program = session->program;
-    for (size_t i = 0; i < program->input_count + program->output_count && !*out_end; i++)
-        if (strcmp(program->ends[i].name, tname) == 0)
-            *out_end = &program->ends[i];
-    if (!*out_end)
-        return LN_FAIL(LN_NOT_FOUND, "the program has no input or output '%s'", tname);
-    return LN_OK;
+    if (!session)
+        return LN_FAIL(LN_INVALID, "the session is NULL");
+    *out_end = ln_program_find(session->program, tname);
+    return *out_end ? LN_OK : ln_error_status();
+}
+
+static const ln_program *program_of(const ln_session *session)
+{
+    return session ? session->program : NULL;
 }
 
 tl_dtype ln_session_tensor_dtype(const ln_session *session, const char *tname)
 {
+    return ln_program_tensor_dtype(program_of(session), tname);
+}
+
+int ln_session_tensor_rank(const ln_session *session, const char *tname)
+{
+    return ln_program_tensor_rank(program_of(session), tname);
+}
+
+int64_t ln_session_tensor_dim(const ln_session *session, const char *tname, int axis)
+{
+    return ln_program_tensor_dim(program_of(session), tname, axis);
+}
+
+const char *ln_session_tensor_symbol(const ln_session *session, const char *tname, int axis)
+{
+    return ln_program_tensor_symbol(program_of(session), tname, axis);
+}
+
+ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
+                                   const tl_tensor **out_tensor)
+{
     const ln_program_end *end;
-    if (find_end(session, tname, &end) != LN_OK)
-        return TL_DTYPE_INVALID;
-    return session->clone ? ln_context_tensor_dtype(session->clone, tname) : end->tensor.dtype;
+    if (!out_tensor)
+        return LN_FAIL(LN_INVALID, "the place for the tensor is NULL");
+    *out_tensor = NULL;
+    LN_TRY(find_end(session, tname, &end));
+    if (!session->clone) {
+        *out_tensor = ln_frame_tensor(session->frame, end->index);
+        return LN_OK;
+    }
+    const ln_tensor_entry *entry = ln_tensor_table_find(session->clone->tensor_table, tname);
+    if (entry->is_open && !entry->held)
+        return LN_FAIL(LN_STATE,
+                       "tensor '%s' has no value: it was not set, or the session has not "
+                       "run",
+                       tname);
+    if (entry->mtype != LN_MEM_CPU && entry->mtype != LN_MEM_NONE)
+        return LN_FAIL(LN_UNSUPPORTED, "tensor '%s' is in %s; ln_session_get_data copies it", tname,
+                       ln_mem_type_title(entry->mtype));
+    *out_tensor = entry->tensor;
+    return LN_OK;
 }
 
 static ln_status find_input(const ln_session *session, const char *tname,
@@ -129,14 +178,218 @@ static ln_status check_size(const ln_program_end *end, const void *data, size_t 
     return LN_OK;
 }
 
+static ln_status fail_shape(const ln_program_end *end, const tl_tensor *given)
+{
+    char wanted[LN_SHAPE_TEXT_BYTES], got[LN_SHAPE_TEXT_BYTES];
+    ln_sprint_shape(wanted, sizeof wanted, end->tensor.ndim, end->tensor.dims);
+    ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
+    return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s", end->name,
+                   tl_dtype_title(end->tensor.dtype), wanted, tl_dtype_title(given->dtype), got);
+}
+
+// ---- Memory of the caller's ----
+
+static void move(const ln_session *session, size_t end, void *first)
+{
+    const ln_program *program = session->program;
+    for (size_t i = 0; i < program->part_count; i++) {
+        const ln_program_part *part = &program->parts[i];
+        if (part->end == end)
+            ln_frame_tensor(session->frame, part->index)->data = (char *)first + part->offset;
+    }
+}
+
+static size_t number_of(const ln_session *session, const ln_program_end *end)
+{
+    return (size_t)(end - session->program->ends);
+}
+
+// The end goes back to the session's own memory, whose contents are undefined.
+static void unbind(ln_session *session, const ln_program_end *end)
+{
+    size_t number = number_of(session, end);
+    session_binding *binding = session->bindings ? &session->bindings[number] : NULL;
+    if (!binding || !binding->data)
+        return;
+    if (binding->is_in_place)
+        move(session, number,
+             ln_frame_own_address(session->program->frame, end->index,
+                                  ln_memory_start(session->workspace, LN_MEM_CPU)));
+    *binding = (session_binding){0};
+}
+
+static ln_status need_bindings(ln_session *session)
+{
+    const ln_program *program = session->program;
+    if (!session->bindings)
+        session->bindings =
+            ln_alloc_array(program->input_count + program->output_count, sizeof *session->bindings);
+    return session->bindings ? LN_OK : LN_NO_MEMORY;
+}
+
+static void bind(ln_session *session, const ln_program_end *end, const session_binding *binding)
+{
+    size_t number = number_of(session, end);
+    unbind(session, end);
+    session_binding *bound = &session->bindings[number];
+    *bound = *binding;
+    bound->is_in_place = session->frame && end->can_move && bound->byte_count > 0 &&
+                         (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
+    if (bound->is_in_place)
+        move(session, number, bound->data);
+}
+
+static ln_status fail_no_bytes(const ln_program_end *end)
+{
+    return LN_FAIL(
+        LN_UNSUPPORTED,
+        "tensor '%s' is %s, which has no bytes of its own; use ln_session_set_object and "
+        "ln_session_get_object",
+        end->name, tl_dtype_title(end->tensor.dtype));
+}
+
+static bool has_no_bytes(tl_dtype dtype)
+{
+    return dtype == TL_STRING || dtype == TL_OBJECT;
+}
+
+static ln_status check_bound_input(const ln_session *session, const ln_program_end *end,
+                                   const tl_tensor *given)
+{
+    const tl_tensor *wanted = &end->tensor;
+    int len;
+    if (has_no_bytes(wanted->dtype) || has_no_bytes(given->dtype))
+        return fail_no_bytes(end);
+    if (!tl_shape_len(given->ndim, given->dims, &len) || len != given->len ||
+        (len > 0 && !given->data))
+        return LN_FAIL(LN_INVALID, "input '%s': the tensor has an invalid shape, or no data",
+                       end->name);
+    if (end->is_dynamic)
+        return ln_context_check_tensor(session->clone, end->name, given);
+    if (given->dtype != wanted->dtype ||
+        !ln_shape_fit(given->ndim, given->dims, wanted->ndim, wanted->dims, NULL))
+        return fail_shape(end, given);
+    return LN_OK;
+}
+
+// Inputs that are not read in place are copied before a run.
+static ln_status copy_input(ln_session *session, const ln_program_end *end,
+                            const session_binding *binding)
+{
+    if (session->frame) {
+        memcpy(ln_frame_tensor(session->frame, end->index)->data, binding->data,
+               binding->byte_count);
+        return LN_OK;
+    }
+    if (!end->is_dynamic)
+        return ln_context_set_data_n(session->clone, end->name, binding->data, binding->byte_count);
+    ln_object *copy = ln_object_new_tensor(binding->dtype, binding->ndim, binding->dims, NULL);
+    if (!copy)
+        return ln_error_status();
+    if (binding->byte_count > 0)
+        memcpy(ln_object_tensor(copy)->data, binding->data, binding->byte_count);
+    ln_status status = ln_context_set_object(session->clone, end->name, copy);
+    ln_object_release(copy);
+    return status;
+}
+
+// Outputs that were not written in place are copied after a run.
+static ln_status copy_output(ln_session *session, const ln_program_end *end,
+                             const session_binding *binding)
+{
+    const tl_tensor *tensor;
+    LN_TRY(ln_session_borrow_tensor(session, end->name, &tensor));
+    size_t byte_count = tl_tensor_size(tensor);
+    if (has_no_bytes(tensor->dtype))
+        return fail_no_bytes(end);
+    if (byte_count > binding->byte_count)
+        return LN_FAIL(LN_INVALID, "output '%s' has %zu bytes, the memory for it %zu", end->name,
+                       byte_count, binding->byte_count);
+    if (byte_count > 0)
+        memcpy(binding->data, tensor->data, byte_count);
+    return LN_OK;
+}
+
+static ln_status copy_bound(ln_session *session, bool is_input)
+{
+    const ln_program *program = session->program;
+    size_t from = is_input ? 0 : program->input_count;
+    size_t to = is_input ? program->input_count : from + program->output_count;
+    for (size_t i = from; session->bindings && i < to; i++) {
+        const session_binding *binding = &session->bindings[i];
+        if (binding->data && !binding->is_in_place)
+            LN_TRY((is_input ? copy_input : copy_output)(session, &program->ends[i], binding));
+    }
+    return LN_OK;
+}
+
+// The input keeps the value that it has in the caller's memory.
+static ln_status end_input_binding(ln_session *session, const ln_program_end *end)
+{
+    const session_binding *bound =
+        session->bindings ? &session->bindings[number_of(session, end)] : NULL;
+    if (!bound || !bound->data)
+        return LN_OK;
+    const session_binding last = *bound;
+    unbind(session, end);
+    return copy_input(session, end, &last);
+}
+
+ln_status ln_session_bind_input(ln_session *session, const char *tname, const tl_tensor *tensor)
+{
+    const ln_program_end *end;
+    LN_TRY(find_input(session, tname, &end));
+    if (!tensor)
+        return end_input_binding(session, end);
+    LN_TRY(check_bound_input(session, end, tensor));
+    LN_TRY(need_bindings(session));
+    session_binding binding = {.data = tensor->data,
+                               .byte_count = tl_tensor_size(tensor),
+                               .dtype = tensor->dtype,
+                               .ndim = tensor->ndim};
+    static char none; // an empty tensor has no data to point to
+    if (!binding.data)
+        binding.data = &none;
+    for (int d = 0; d < tensor->ndim; d++)
+        binding.dims[d] = tensor->dims[d];
+    bind(session, end, &binding);
+    return LN_OK;
+}
+
+ln_status ln_session_bind_output(ln_session *session, const char *tname, void *data,
+                                 size_t byte_count)
+{
+    const ln_program_end *end;
+    LN_TRY(find_end(session, tname, &end));
+    if (end->is_input)
+        return LN_FAIL(LN_INVALID, "tensor '%s' is an input", tname);
+    if (!data) {
+        unbind(session, end);
+        return LN_OK;
+    }
+    if (has_no_bytes(end->tensor.dtype))
+        return fail_no_bytes(end);
+    if (!end->is_dynamic)
+        LN_TRY(check_size(end, data, byte_count));
+    LN_TRY(need_bindings(session));
+    bind(session, end, &(session_binding){.data = data, .byte_count = byte_count});
+    return LN_OK;
+}
+
+// ---- Data as bytes ----
+
 ln_status ln_session_set_data(ln_session *session, const char *tname, const void *data,
                               size_t byte_count)
 {
     const ln_program_end *end;
     LN_TRY(find_input(session, tname, &end));
-    if (session->clone)
-        return ln_context_set_data_n(session->clone, tname, data, byte_count);
+    if (session->clone) {
+        LN_TRY(ln_context_set_data_n(session->clone, tname, data, byte_count));
+        unbind(session, end);
+        return LN_OK;
+    }
     LN_TRY(check_size(end, data, byte_count));
+    unbind(session, end);
     memcpy(ln_frame_tensor(session->frame, end->index)->data, data, byte_count);
     return LN_OK;
 }
@@ -170,27 +423,22 @@ ln_status ln_session_borrow_data(ln_session *session, const char *tname, const v
 
 // ---- Values ----
 
-static ln_status fail_shape(const ln_program_end *end, const tl_tensor *given)
-{
-    char wanted[LN_SHAPE_TEXT_BYTES], got[LN_SHAPE_TEXT_BYTES];
-    ln_sprint_shape(wanted, sizeof wanted, end->tensor.ndim, end->tensor.dims);
-    ln_sprint_shape(got, sizeof got, given->ndim, given->dims);
-    return LN_FAIL(LN_INVALID, "tensor '%s' is %s %s, not %s %s", end->name,
-                   tl_dtype_title(end->tensor.dtype), wanted, tl_dtype_title(given->dtype), got);
-}
-
 ln_status ln_session_set_object(ln_session *session, const char *tname, ln_object *object)
 {
     const ln_program_end *end;
     LN_TRY(find_input(session, tname, &end));
-    if (session->clone)
-        return ln_context_set_object(session->clone, tname, object);
+    if (session->clone) {
+        LN_TRY(ln_context_set_object(session->clone, tname, object));
+        unbind(session, end);
+        return LN_OK;
+    }
     const tl_tensor *given = object ? ln_object_tensor(object) : NULL;
     if (!given)
         return LN_FAIL(LN_INVALID, "tensor '%s' is no sequence, optional or map", tname);
     if (given->dtype != end->tensor.dtype ||
         !ln_shape_fit(given->ndim, given->dims, end->tensor.ndim, end->tensor.dims, NULL))
         return fail_shape(end, given);
+    unbind(session, end);
     memcpy(ln_frame_tensor(session->frame, end->index)->data, given->data, tl_tensor_size(given));
     return LN_OK;
 }
@@ -227,12 +475,8 @@ static ln_status run_steps(ln_session *session)
     return LN_OK;
 }
 
-ln_status ln_session_run(ln_session *session)
+static ln_status run_frame(ln_session *session)
 {
-    if (!session)
-        return LN_FAIL(LN_INVALID, "the session is NULL");
-    if (session->clone)
-        return ln_context_run(session->clone);
     ln_phase phase;
     fenv_t callers;
     ln_phase_begin(&session->face, LN_PHASE_RUN, &phase);
@@ -240,6 +484,15 @@ ln_status ln_session_run(ln_session *session)
     ln_status status = run_steps(session);
     ln_run_end(session->face.pool, &callers);
     return ln_phase_end(&phase, status);
+}
+
+ln_status ln_session_run(ln_session *session)
+{
+    if (!session)
+        return LN_FAIL(LN_INVALID, "the session is NULL");
+    LN_TRY(copy_bound(session, true));
+    LN_TRY(session->clone ? ln_context_run(session->clone) : run_frame(session));
+    return copy_bound(session, false);
 }
 
 ln_status ln_session_set_timeout(ln_session *session, double seconds)

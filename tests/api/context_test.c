@@ -324,6 +324,40 @@ TEST(changed_constants_reach_folded_weights)
     ln_arch_cleanup();
 }
 
+TEST(parameters_change_by_arrays)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx =
+        open_text("create(| dst=c | dtype=TL_FLOAT, dims=[3], data=[1, 2, 3], from_file=false);"
+                  "input(| dst=x | dtype=TL_FLOAT, dims=[3]);"
+                  "elew(src1=x, src2=c | dst=y | elew_op=TL_SUM);");
+    CHECK_OK(ln_context_set_param_numbers(ctx, "create0", "data", 3, (double[]){4, 5, 6}));
+    CHECK_OK(
+        ln_context_set_param_strings(ctx, "elew0", "elew_op", 1, (const char *const[]){"TL_MUL"}));
+    CHECK_OK(ln_context_set_param_bools(ctx, "create0", "from_file", 1, (ln_bool[]){LN_FALSE}));
+    CHECK_OK(ln_context_compile(ctx, "ref"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    float y[3];
+    CHECK_OK(ln_context_set_data(ctx, "x", (float[]){1, 2, 3}));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_get_data(ctx, "y", y);
+    CHECK(y[0] == 4 && y[1] == 10 && y[2] == 18);
+    ln_context_cleanup(ctx);
+    CHECK_OK(ln_context_init_mem(ctx, SMALL_MODEL, strlen(SMALL_MODEL), "small.net"));
+    CHECK_FAILS(ln_context_set_param_numbers(ctx, "elew0", "elew_op", 1, (double[]){1}),
+                LN_INVALID);
+    CHECK_MESSAGE("'elew_op' does not take numbers");
+    CHECK_FAILS(ln_context_set_param_strings(ctx, "elew0", "elew_op", 2,
+                                             (const char *const[]){"TL_SUM", "TL_MUL"}),
+                LN_INVALID);
+    CHECK_MESSAGE("takes one value, not 2");
+    CHECK_FAILS(ln_context_set_param_numbers(ctx, "create0", "data", 2, NULL), LN_INVALID);
+    CHECK_FAILS(ln_context_set_param_bools(ctx, "none", "data", 0, NULL), LN_NOT_FOUND);
+    CHECK_FAILS(ln_context_set_param_bools(NULL, "none", "data", 0, NULL), LN_INVALID);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 TEST(parameters_change_by_name)
 {
     CHECK_OK(ln_arch_init());
@@ -345,6 +379,10 @@ TEST(parameters_change_by_name)
     CHECK_OK(ln_context_run(ctx));
     ln_context_get_data(ctx, "y", y);
     CHECK_NEAR(y[0], 4, 0);
+    CHECK_OK(ln_context_set_param_numbers(ctx, "lrelu0", "negslope", 1, (double[]){-1}));
+    CHECK_OK(ln_context_run(ctx));
+    ln_context_get_data(ctx, "y", y);
+    CHECK_NEAR(y[0], 8, 0);
     close_context(ctx);
     ln_arch_cleanup();
 }
@@ -536,7 +574,8 @@ TEST(inputs_and_outputs_follow_changes)
     ln_arch_cleanup();
 }
 
-TEST_LIST(inputs_and_outputs_of_large_models_are_found_at_once, inputs_and_outputs_follow_changes,
+TEST_LIST(parameters_change_by_arrays, inputs_and_outputs_of_large_models_are_found_at_once,
+          inputs_and_outputs_follow_changes,
           what_depends_on_constants_only_runs_once_and_again_when_they_change,
           a_view_of_a_constant_is_constant, a_model_runs_from_text_to_numbers,
           inputs_and_outputs_are_known, a_create_of_zeros_is_a_constant_where_there_is_an_input,

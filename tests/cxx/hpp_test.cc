@@ -159,6 +159,18 @@ static void sessions_run_in_threads_and_outlive_their_context() {
     CHECK(status_of([&] { session.set("x", std::array<int, 6>{}); }, "is float32, not int32") == LN_INVALID);
     CHECK(status_of([&] { session.view<int>("y"); }, "is float32, not int32") == LN_INVALID);
     CHECK(status_of([&] { session.view<float>("nobody"); }, "nobody") == LN_NOT_FOUND);
+
+    const std::vector<float> from = {-1, 2, -3, 4, -5, 6};
+    std::vector<float> to(6);
+    session.bind_input("x", std::span(from), {2, 3});
+    session.bind_output("y", std::span(to));
+    session.run();
+    CHECK(to[1] == 2 && to[2] == 0 && from[0] == -1 && session.dims("y") == std::vector<int>({2, 3}));
+    session.unbind_input("x");
+    session.unbind_output("y");
+    CHECK(status_of([&] { session.bind_input("x", std::span(from), {3, 2}); }, "'x'") == LN_INVALID);
+    CHECK(program->inputs()[0].name == "x" && program->outputs()[0].dims[1].size == 3);
+    CHECK(session.info("y").dtype == TL_FLOAT && program->info("y").has_rank);
     session.set("x", object::tensor(std::array<float, 6>{2, 2, 2, 2, 2, 2}, {2, 3}));
     session.run();
     CHECK(session.view<float>("y")[4] == 2);

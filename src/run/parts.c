@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which inputs and outputs of a program may be in memory of the caller's.
+//
+// Operators of a frame read where `tensor->data` points at each run, so that moving a tensor is to
+// change that pointer and those of the tensors in its memory (views, parts of a concatenation). An
+// input moves unless an operator writes in its memory, which would then be the caller's; an output
+// moves unless it is in the memory of another tensor, or an input is in its own.
+
+#include <lightnet/allocator.h>
+
+#include "ir/context.h"
+#include "ir/op_life.h"
+#include "run/program.h"
+
+// The tensor whose memory `entry` is in.
+static const ln_tensor_entry *root_of(const ln_context *ctx, const ln_tensor_entry *entry)
+{
+    const ln_tensor_entry *owner;
+    while (entry && (owner = ln_tensor_table_find(ctx->tensor_table, entry->owner)))
+        entry = owner;
+    return entry;
+}
+
+// The end whose memory `entry` is in; NULL if there is none. `ends` maps roots to ends.
+static ln_program_end *end_around(const ln_program *program, const ln_hash *ends,
+                                  const ln_tensor_entry *entry)
+{
+    const ln_tensor_entry *root = root_of(program->ctx, entry);
+    return root ? ln_hash_find(ends, root) : NULL;
+}
+
+// An end that is there twice, as an input that is an output too, does not move.
+static ln_status note_root(const ln_program *program, ln_hash *ends, ln_program_end *end)
+{
+    const ln_context *ctx = program->ctx;
+    const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, end->name);
+    ln_program_end *known = entry ? ln_hash_find(ends, entry) : NULL;
+    if (known)
+        known->can_move = false;
+    if (!entry || known || entry->owner || entry->isstatic || entry->mtype != LN_MEM_CPU)
+        return LN_OK;
+    const ln_op *op = ln_op_table_find(ctx->op_table, entry->creater);
+    end->can_move = op && end->is_input == (ln_op_is_filled(op, entry) != 0);
+    return ln_hash_insert(ends, entry, end) >= 0 ? LN_OK : ln_error_status();
+}
+
+static ln_status note_roots(const ln_program *program, ln_hash *ends)
+{
+    size_t count = program->input_count + program->output_count;
+    for (size_t i = 0; i < count; i++)
+        LN_TRY(note_root(program, ends, &program->ends[i]));
+    for (size_t i = 0; i < program->input_count; i++) {
+        const ln_tensor_entry *entry =
+            ln_tensor_table_find(program->ctx->tensor_table, program->ends[i].name);
+        ln_program_end *around = end_around(program, ends, entry);
+        if (around && around != &program->ends[i])
+            around->can_move = false;
+    }
+    return LN_OK;
+}
+
+// An operator that computes while loading has looked at the tensor; one that runs and writes in an
+// input's memory would write to the caller's. `step` is the operator's in the plan.
+static void block_ends_of(const ln_program *program, const ln_hash *ends, const ln_op *op,
+                          const ln_plan_step *step)
+{
+    const ln_op_arg *arg = op->op_arg;
+    const ln_tensor_list_entry *listed;
+    bool has_looked = op->static_run || ln_op_is_constant(op);
+    LN_LIST_FOREACH (listed, arg->tensors_in) {
+        ln_program_end *end =
+            end_around(program, ends, ln_tensor_table_find(arg->tensor_table, listed->name));
+        if (end && has_looked)
+            end->can_move = false;
+    }
+    LN_LIST_FOREACH (listed, arg->tensors_out) {
+        const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, listed->name);
+        ln_program_end *end = end_around(program, ends, entry);
+        bool is_filled = entry && ln_op_is_filled(op, entry);
+        bool writes = op->run && step->aliasing != LN_PLAN_VIEW;
+        if (end && (has_looked || (end->is_input && writes && !is_filled)))
+            end->can_move = false;
+    }
+}
+
+static ln_status block_ends(const ln_program *program, const ln_hash *ends)
+{
+    ln_plan *plan;
+    LN_TRY(ln_context_plan_create(program->ctx, &plan));
+    size_t step = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, program->ctx->ops)
+        block_ends_of(program, ends, op, &plan->steps[step++]);
+    ln_context_plan_free(plan);
+    return LN_OK;
+}
+
+static void note_part(ln_program *program, const ln_hash *ends, const ln_tensor_entry *entry,
+                      size_t index)
+{
+    const ln_program_end *end = end_around(program, ends, entry);
+    if (!end || !end->can_move)
+        return;
+    program->parts[program->part_count++] = (ln_program_part){
+        .index = index,
+        .end = (size_t)(end - program->ends),
+        .offset = (ptrdiff_t)(entry->offset - root_of(program->ctx, entry)->offset)};
+}
+
+// `entries` maps tensors to their entries.
+static ln_status note_entries(const ln_program *program, ln_hash *entries)
+{
+    size_t cursor = 0;
+    void *value;
+    while (ln_hash_next(program->ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        if (ln_hash_insert(entries, entry->tensor, value) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+static ln_status find_parts(ln_program *program, ln_hash *ends, ln_hash *entries)
+{
+    LN_TRY(note_roots(program, ends));
+    LN_TRY(block_ends(program, ends));
+    LN_TRY(note_entries(program, entries));
+    size_t count = ln_frame_tensor_count(program->frame);
+    program->parts = ln_alloc_array(count + 1, sizeof *program->parts);
+    if (!program->parts)
+        return LN_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        note_part(program, ends, ln_hash_find(entries, ln_frame_source(program->frame, i)), i);
+    return LN_OK;
+}
+
+ln_status ln_program_find_parts(ln_program *program)
+{
+    ln_hash *ends = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    ln_hash *entries = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    ln_status status = ends && entries ? find_parts(program, ends, entries) : LN_NO_MEMORY;
+    ln_hash_free(ends);
+    ln_hash_free(entries);
+    return status;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions that read and write the caller's memory: the results are those of copies, the memory of
+// inputs stays as it is, and what a program states of its inputs and outputs.
+
+#include <stdalign.h>
+
+#include <lightnet/program.h>
+
+#include "tests/api/values.h"
+
+#define COUNT 24
+
+// Memory of the caller's, at a multiple of LN_MEM_ALIGN bytes, and with some to step off that.
+typedef struct caller_memory {
+    alignas(LN_MEM_ALIGN) float x[COUNT + 16];
+    alignas(LN_MEM_ALIGN) float y[COUNT + 16];
+} caller_memory;
+
+static ln_program *program_of(const char *text)
+{
+    ln_context *ctx = load_text(text, "cpu");
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    close_context(ctx);
+    return program;
+}
+
+static ln_session *session_of(ln_program *program)
+{
+    ln_session *session;
+    CHECK_OK(ln_session_create(program, &session));
+    return session;
+}
+
+static void fill(float *x, int seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (float)((i * 7 + seed * 5) % 11 - 5) / 4;
+}
+
+static void bind_x(ln_session *session, float *x)
+{
+    const tl_tensor tensor = {
+        .dtype = TL_FLOAT, .len = COUNT, .ndim = 2, .dims = DIMS(4, 6), .data = x};
+    CHECK_OK(ln_session_bind_input(session, "x", &tensor));
+}
+
+// ---- Results are those of copies ----
+
+#define X "input(| dst=x | dtype=TL_FLOAT, dims=[4, 6]);\n"
+#define W "create(| dst=w | dtype=TL_FLOAT, dims=[6, 6], ran=[-1, 1]);\n"
+
+// Each gives y of COUNT floats.
+static const struct {
+    const char *why, *text;
+} models[] = {
+    // clang-format off
+    {"one operator", X "Exp(input=x | output=y |);\noutput(src=y | |);\n"},
+    {"in the place of the input", X "Relu(X=x | Y=a |);\nNeg(X=a | Y=y |);\noutput(src=y | |);\n"},
+    {"a view of the input", X W "reshape(src=x | dst=a | dims=[4, 6]);\nMatMul(A=a, B=w | Y=y |);\noutput(src=y | |);\n"},
+    {"the output is a view", X W "MatMul(A=x, B=w | Y=a |);\nreshape(src=a | dst=y | dims=[6, 4]);\noutput(src=y | |);\n"},
+    {"the output is the input", X "output(src=x | |);\nreshape(src=x | dst=y | dims=[6, 4]);\noutput(src=y | |);\n"},
+    {"joined in the output", X W "MatMul(A=x, B=w | Y=a |);\nSlice(data=a, starts=s, ends=e | output=b |);\nSlice(data=a, starts=s2, ends=e2 | output=c |);\nMatMul(A=b, B=w | Y=d |);\nExp(input=c | output=f |);\nConcat(inputs1=d, inputs2=f | concat_result=y | axis=0);\noutput(src=y | |);\n"},
+    {"the input is in the output", X "input(| dst=z | dtype=TL_FLOAT, dims=[0, 6]);\nConcat(inputs1=x, inputs2=z | concat_result=y | axis=0);\noutput(src=y | |);\n"},
+    {"two outputs, one in the place of the other", X "Exp(input=x | output=v |);\nRelu(X=v | Y=y |);\noutput(src=y | |);\noutput(src=v | |);\n"},
+    {"read twice, written over late", X W "MatMul(A=x, B=w | Y=a |);\nAdd(A=x, B=a | C=y |);\noutput(src=y | |);\n"},
+    {"not fixed", X "TopK(X=x, K=k | Values=a, Indices=i | axis=1);\nNeg(X=a | Y=y |);\noutput(src=y | |);\noutput(src=i | |);\n"},
+    {"a dynamic input", "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 6]);\nNeg(X=x | Y=y |);\noutput(src=y | |);\n"},
+    // clang-format on
+};
+
+#define CONSTANTS                                                                                  \
+    "create(| dst=s | dtype=TL_INT64, dims=[2], data=[0, 0]);\n"                                   \
+    "create(| dst=e | dtype=TL_INT64, dims=[2], data=[2, 6]);\n"                                   \
+    "create(| dst=s2 | dtype=TL_INT64, dims=[2], data=[2, 0]);\n"                                  \
+    "create(| dst=e2 | dtype=TL_INT64, dims=[2], data=[4, 6]);\n"                                  \
+    "create(| dst=k | dtype=TL_INT64, dims=[1], data=[6]);\n"
+
+static void run_copied(ln_session *session, const float *x, float *y)
+{
+    ln_object *value = ln_object_new_tensor(TL_FLOAT, 2, DIMS(4, 6), NULL);
+    memcpy(ln_object_tensor(value)->data, x, COUNT * sizeof *x);
+    CHECK_OK(ln_session_set_object(session, "x", value));
+    ln_object_release(value);
+    CHECK_OK(ln_session_run(session));
+    CHECK_OK(ln_session_get_data(session, "y", y, COUNT * sizeof *y));
+}
+
+static void check_same(const float *got, const float *want, const char *what)
+{
+    if (memcmp(got, want, COUNT * sizeof *got) != 0)
+        fail_msg("%s: %g %g ..., not %g %g ...", what, (double)got[0], (double)got[1],
+                 (double)want[0], (double)want[1]);
+}
+
+// `step` floats after an aligned address.
+static void check_bound(ln_session *session, const float wanted[3][COUNT], int step)
+{
+    caller_memory memory = {0};
+    float *x = memory.x + step, *y = memory.y + step, kept[COUNT];
+    const tl_tensor *seen;
+    bind_x(session, x);
+    CHECK_OK(ln_session_bind_output(session, "y", y, sizeof memory.y - 16 * sizeof *y));
+    for (int seed = 0; seed < 3; seed++) {
+        fill(x, seed);
+        memcpy(kept, x, sizeof kept);
+        CHECK_OK(ln_session_run(session));
+        check_same(y, wanted[seed], "the caller's output");
+        check_same(x, kept, "the caller's input");
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &seen));
+        CHECK_EQ(seen->len, COUNT);
+        check_same(seen->data, wanted[seed], "the session's output");
+        CHECK_NEAR(memory.y[step + COUNT], 0, 0);
+    }
+    CHECK_OK(ln_session_bind_input(session, "x", NULL)); // it keeps its value
+    memset(x, 0, COUNT * sizeof *x);
+    CHECK_OK(ln_session_run(session));
+    check_same(y, wanted[2], "after the end of the input");
+    CHECK_OK(ln_session_bind_output(session, "y", NULL, 0));
+    memset(y, 0, COUNT * sizeof *y);
+    float got[COUNT];
+    fill(got, 1);
+    run_copied(session, got, got);
+    check_same(got, wanted[1], "after the end of both");
+    CHECK_NEAR(y[0], 0, 0);
+    bind_x(session, x); // and set, which ends it
+    fill(got, 0);
+    run_copied(session, got, got);
+    check_same(got, wanted[0], "set after it was bound");
+    CHECK_NEAR(x[0], 0, 0);
+}
+
+static void check_model(const char *text)
+{
+    ln_program *program = program_of(text);
+    ln_session *copied = session_of(program), *bound = session_of(program);
+    float x[COUNT], wanted[3][COUNT];
+    for (int seed = 0; seed < 3; seed++) {
+        fill(x, seed);
+        run_copied(copied, x, wanted[seed]);
+    }
+    check_bound(bound, wanted, 0);
+    check_bound(bound, wanted, 1);
+    check_bound(bound, wanted, 0);
+    ln_session_free(copied);
+    ln_session_free(bound);
+    ln_program_release(program);
+}
+
+TEST(bound_memory_gives_what_copies_do)
+{
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        char text[2048];
+        printf("%s\n", models[i].why);
+        snprintf(text, sizeof text, CONSTANTS "%s", models[i].text);
+        check_model(text);
+    }
+    ln_arch_cleanup();
+}
+
+// Without a copy: the session's own tensors are at the caller's addresses.
+TEST(an_aligned_input_and_output_are_used_where_they_are)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of(X W "MatMul(A=x, B=w | Y=y |);\noutput(src=y | |);\n");
+    ln_session *session = session_of(program);
+    CHECK(ln_program_is_fixed(program));
+    caller_memory memory = {0};
+    const tl_tensor *seen;
+    bind_x(session, memory.x);
+    CHECK_OK(ln_session_bind_output(session, "y", memory.y, COUNT * sizeof *memory.y));
+    CHECK_OK(ln_session_borrow_tensor(session, "x", &seen));
+    CHECK(seen->data == memory.x);
+    CHECK_OK(ln_session_borrow_tensor(session, "y", &seen));
+    CHECK(seen->data == memory.y);
+    bind_x(session, memory.x + 1);
+    CHECK_OK(ln_session_borrow_tensor(session, "x", &seen));
+    CHECK(seen->data != memory.x && seen->data != memory.x + 1);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+// ---- What is refused ----
+
+TEST(memory_that_does_not_fit_is_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of(X "Neg(X=x | Y=y |);\noutput(src=y | |);\n");
+    ln_session *session = session_of(program);
+    float x[COUNT] = {0};
+    tl_tensor tensor = {.dtype = TL_DOUBLE, .len = COUNT, .ndim = 2, .dims = DIMS(4, 6), .data = x};
+    CHECK_FAILS(ln_session_bind_input(session, "x", &tensor), LN_INVALID);
+    CHECK_MESSAGE("float32 [4, 6], not float64 [4, 6]");
+    tensor.dtype = TL_FLOAT;
+    tensor.dims = DIMS(6, 4);
+    CHECK_FAILS(ln_session_bind_input(session, "x", &tensor), LN_INVALID);
+    tensor.dims = DIMS(4, 6);
+    tensor.data = NULL;
+    CHECK_FAILS(ln_session_bind_input(session, "x", &tensor), LN_INVALID);
+    tensor.data = x;
+    CHECK_FAILS(ln_session_bind_input(session, "y", &tensor), LN_INVALID);
+    CHECK_FAILS(ln_session_bind_input(session, "q", &tensor), LN_NOT_FOUND);
+    CHECK_FAILS(ln_session_bind_input(NULL, "x", &tensor), LN_INVALID);
+    CHECK_FAILS(ln_session_bind_output(session, "y", x, 4), LN_INVALID);
+    CHECK_MESSAGE("has 96 bytes, the data 4");
+    CHECK_FAILS(ln_session_bind_output(session, "x", x, sizeof x), LN_INVALID);
+    CHECK_FAILS(ln_session_bind_output(session, "q", x, sizeof x), LN_NOT_FOUND);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+TEST(a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program = program_of("input(| dst=x | dtype=TL_FLOAT, dims=[-1]);\n"
+                                     "Neg(X=x | Y=y |);\noutput(src=y | |);\n");
+    ln_session *session = session_of(program);
+    float x[4] = {1, 2, 3, 4}, y[3] = {0};
+    const tl_tensor *seen;
+    CHECK_OK(ln_session_bind_output(session, "y", y, sizeof y));
+    CHECK_FAILS(ln_session_borrow_tensor(session, "y", &seen), LN_STATE);
+    for (int len = 0; len <= 4; len++) {
+        const tl_tensor tensor = {
+            .dtype = TL_FLOAT, .len = len, .ndim = 1, .dims = DIMS(len), .data = x};
+        CHECK_OK(ln_session_bind_input(session, "x", &tensor));
+        ln_status status = ln_session_run(session);
+        CHECK_EQ(status, len <= 3 ? LN_OK : LN_INVALID);
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &seen));
+        CHECK_EQ(seen->dims[0], len);
+        if (len == 2)
+            CHECK(y[0] == -1 && y[1] == -2 && y[2] == 0);
+    }
+    CHECK_MESSAGE("output 'y' has 16 bytes, the memory for it 12");
+    tl_tensor other = {.dtype = TL_INT32, .len = 1, .ndim = 1, .dims = DIMS(1), .data = x};
+    CHECK_FAILS(ln_session_bind_input(session, "x", &other), LN_INVALID);
+    CHECK_MESSAGE("input 'x' is float32 [?]");
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+// ---- What a program and a session state ----
+
+TEST(programs_and_sessions_state_what_the_model_does)
+{
+    CHECK_OK(ln_arch_init());
+    ln_program *program =
+        program_of("input(| dst=x | dtype=TL_FLOAT, dims=[-1, 4], names=[\"batch\", \"\"]);\n"
+                   "ArgMax(data=x | reduced=y | axis=1, keepdims=0);\nNeg(X=x | Y=z |);\n"
+                   "output(src=y | | dtype=TL_INT64, dims=[-1], names=[\"batch\"]);\n"
+                   "output(src=z | |);\n");
+    ln_session *session = session_of(program);
+    for (int run = 0; run < 2; run++) {
+        CHECK_EQ(ln_program_tensor_dtype(program, "y"), TL_INT64);
+        CHECK_EQ(ln_session_tensor_dtype(session, "y"), TL_INT64);
+        CHECK_EQ(ln_session_tensor_rank(session, "y"), 1);
+        CHECK_EQ(ln_session_tensor_dim(session, "y", 0), -1);
+        CHECK_STR_EQ(ln_session_tensor_symbol(session, "y", 0), "batch");
+        CHECK_STR_EQ(ln_program_tensor_symbol(program, "x", 0), "batch");
+        CHECK_NULL(ln_program_tensor_symbol(program, "x", 1));
+        CHECK_EQ(ln_program_tensor_rank(program, "x"), 2);
+        CHECK_EQ(ln_program_tensor_dim(program, "x", 1), 4);
+        CHECK_EQ(ln_session_tensor_dtype(session, "z"), TL_DTYPE_INVALID);
+        CHECK_EQ(ln_session_tensor_rank(session, "z"), -1);
+        CHECK_EQ(ln_session_tensor_rank(session, "q"), -1);
+        CHECK_EQ(ln_error_status(), LN_NOT_FOUND);
+        float x[8] = {0, 1, 0, 0, 0, 0, 0, 1};
+        const tl_tensor value = {
+            .dtype = TL_FLOAT, .len = 8, .ndim = 2, .dims = DIMS(2, 4), .data = x};
+        CHECK_OK(ln_session_bind_input(session, "x", &value));
+        CHECK_OK(ln_session_run(session));
+        const tl_tensor *y;
+        CHECK_OK(ln_session_borrow_tensor(session, "y", &y));
+        CHECK(y->dtype == TL_INT64 && y->ndim == 1 && y->dims[0] == 2);
+        CHECK(((const int64_t *)y->data)[0] == 1 && ((const int64_t *)y->data)[1] == 3);
+    }
+    const char *name;
+    const tl_tensor *tensor;
+    CHECK_OK(ln_program_output(program, 0, &name, &tensor));
+    CHECK(tensor->dtype == TL_INT64 && tensor->ndim == 1 && tensor->dims[0] == -1);
+    CHECK_OK(ln_program_output(program, 1, &name, &tensor));
+    CHECK(tensor->dtype == TL_DTYPE_INVALID && tensor->ndim == -1 && tensor->len == 0);
+    ln_session_free(session);
+    ln_program_release(program);
+    ln_arch_cleanup();
+}
+
+TEST_LIST(bound_memory_gives_what_copies_do, an_aligned_input_and_output_are_used_where_they_are,
+          memory_that_does_not_fit_is_refused,
+          a_dynamic_output_may_be_shorter_than_its_memory_but_not_longer,
+          programs_and_sessions_state_what_the_model_does)
