@@ -194,16 +194,32 @@ static int has_open_input(const ln_context *ctx)
     return 0;
 }
 
+// One peak: of ranges, that of the largest shape.
+static void print_memory_of(const ln_context *ctx, ln_mem_type mtype)
+{
+    const char *worst = ln_context_range_worst(ctx);
+    ln_unplanned unplanned = ln_context_unplanned(ctx);
+    int is_all = unplanned.tensor_count == 0 && unplanned.op_count == 0;
+    if (ln_context_peak_bytes(ctx, mtype) == 0)
+        return;
+    printf("memory     %s on %s: static %s + workspace %s", ln_mem_type_title(mtype),
+           ln_context_target(ctx), grouped(ln_context_static_bytes(ctx, mtype)),
+           grouped(ln_context_workspace_bytes(ctx, mtype)));
+    if (worst)
+        printf(" with %s; peak %s bytes for all shapes in the ranges\n", worst,
+               grouped(ln_context_range_peak_bytes(ctx, mtype)));
+    else
+        printf(" = peak %s%s bytes\n", is_all ? "" : "of what is fixed ",
+               grouped(ln_context_peak_bytes(ctx, mtype)));
+}
+
 static void print_memory(const ln_context *ctx)
 {
-    for (int m = 1; m < LN_MEM_TYPE_SIZE; m++) {
-        if (ln_context_peak_bytes(ctx, (ln_mem_type)m) > 0)
-            printf("memory     %s on %s: static %s + workspace %s = peak %s bytes\n",
-                   ln_mem_type_title((ln_mem_type)m), ln_context_target(ctx),
-                   grouped(ln_context_static_bytes(ctx, (ln_mem_type)m)),
-                   grouped(ln_context_workspace_bytes(ctx, (ln_mem_type)m)),
-                   grouped(ln_context_peak_bytes(ctx, (ln_mem_type)m)));
-    }
+    for (int m = 1; m < LN_MEM_TYPE_SIZE; m++)
+        print_memory_of(ctx, (ln_mem_type)m);
+    if (ln_context_mapped_bytes(ctx) > 0)
+        printf("in file    %s bytes of constants, read where they are in the model's file\n",
+               grouped(ln_context_mapped_bytes(ctx)));
 }
 
 static void print_fallback(const ln_context *ctx)

@@ -17,8 +17,12 @@ static void print_value(FILE *out, const ln_plan_value *value)
     const char *region = value->is_load ? "loading" : value->is_static ? "static" : "workspace";
     if (value->owner)
         region = "view";
-    fprintf(out, "%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
-            printable(value->name));
+    if (value->mapped_byte_count > 0)
+        fprintf(out, "%12s %12zu  %-9s %-11s %s", "-", value->mapped_byte_count, "in file", steps,
+                printable(value->name));
+    else
+        fprintf(out, "%12zu %12zu  %-9s %-11s %s", value->offset, value->byte_count, region, steps,
+                printable(value->name));
     if (value->owner)
         fprintf(out, " (in %s)", printable(value->owner));
     fprintf(out, "%s%s\n", value->is_input ? " [input]" : "", value->is_output ? " [output]" : "");
@@ -82,14 +86,22 @@ static void print_plan(FILE *out, const ln_context *ctx, const ln_plan *plan,
                     print_value(out, &plan->values[i]);
             }
         }
-        fprintf(out, "%s: static %zu + workspace %zu = peak %s%zu bytes\n", name,
-                totals->static_byte_count, totals->workspace_byte_count,
-                is_all ? "" : "of what is fixed ", totals->peak_byte_count);
+        fprintf(out, "%s: static %zu + workspace %zu", name, totals->static_byte_count,
+                totals->workspace_byte_count);
+        if (ln_context_range_worst(ctx)) // whose peak follows
+            fprintf(out, " with %s\n", ln_context_range_worst(ctx));
+        else
+            fprintf(out, " = peak %s%zu bytes\n", is_all ? "" : "of what is fixed ",
+                    totals->peak_byte_count);
         if (totals->load_byte_count > 0)
             fprintf(out, "%s: while loading static %zu + %zu bytes\n", name,
                     totals->static_byte_count, totals->load_byte_count);
     }
     print_range(out, ctx, is_all);
+    size_t mapped = ln_context_mapped_bytes(ctx);
+    if (mapped > 0)
+        fprintf(out, "and %zu bytes of constants, read where they are in the model's file\n",
+                mapped);
     print_unplanned(out, unplanned);
 }
 

@@ -22,6 +22,8 @@ static void put_tensor(FILE *out, const ln_context *ctx, const ln_plan_value *va
             value->last_step, value->is_static ? "true" : "false",
             value->is_load ? "true" : "false", value->is_input ? "true" : "false",
             value->is_output ? "true" : "false");
+    if (value->mapped_byte_count > 0)
+        fprintf(out, ", \"in_file\": %zu", value->mapped_byte_count);
     if (value->owner) {
         fputs(", \"owner\": ", out);
         print_json_string(out, value->owner);
@@ -83,7 +85,8 @@ void plan_write_json(FILE *out, const ln_context *ctx, const ln_plan *plan)
         is_first = 0;
     }
     ln_unplanned unplanned = ln_context_unplanned(ctx);
-    fprintf(out, "\n  },\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n",
+    fprintf(out, "\n  },\n  \"in_file\": %zu", ln_context_mapped_bytes(ctx));
+    fprintf(out, ",\n  \"unplanned\": {\"tensors\": %zu, \"operators\": %zu},\n",
             unplanned.tensor_count, unplanned.op_count);
     put_range(out, ctx);
     fputs("  \"steps\": [\n", out);

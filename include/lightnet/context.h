@@ -157,6 +157,11 @@ LN_API size_t ln_context_static_bytes(const ln_context *ctx, ln_mem_type mtype);
 LN_API size_t ln_context_workspace_bytes(const ln_context *ctx, ln_mem_type mtype);
 LN_API size_t ln_context_load_bytes(const ln_context *ctx, ln_mem_type mtype);
 
+/* Bytes of constants that runs of a PLANNED or LOADED model, its graphs included, read where the
+ * model's file, which is mapped, or the caller's data have them: they are in none of the sums
+ * above. 0 before. */
+LN_API size_t ln_context_mapped_bytes(const ln_context *ctx);
+
 /* ---- Life ---- */
 
 /* An empty context with default limits; NULL when memory is gone. */

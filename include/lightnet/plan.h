@@ -79,6 +79,8 @@ typedef struct ln_plan_value {
     int is_output; /* intact after the last step */
     int is_load;   /* static, and only there while the model is loaded, from `first_step` on to
                       `last_step`: only steps that make static values read it */
+    size_t mapped_byte_count; /* static, and read where the model's file or data have it: so many
+                                 bytes, which are not in the totals; `byte_count` is 0 then */
 } ln_plan_value;
 
 /* What the values of one memory type need; all 0 when there are none. */

@@ -3,6 +3,8 @@
 
 #include <lightnet/context.h>
 
+#include "ir/attached.h"
+
 ln_context_state ln_context_get_state(const ln_context *ctx)
 {
     return ctx ? ctx->state : LN_CONTEXT_EMPTY;
@@ -63,6 +65,29 @@ size_t ln_context_workspace_bytes(const ln_context *ctx, ln_mem_type mtype)
 size_t ln_context_load_bytes(const ln_context *ctx, ln_mem_type mtype)
 {
     return has_sizes(ctx, mtype) ? ctx->load_sizes[mtype] : 0;
+}
+
+static size_t mapped_bytes_of(const ln_context *ctx)
+{
+    size_t sum = 0, cursor = 0;
+    void *value;
+    while (ln_hash_next(ctx->tensor_table, &cursor, NULL, &value)) {
+        const ln_tensor_entry *entry = value;
+        if (ln_entry_is_in_place(entry) && !entry->owner && !entry->is_load)
+            sum += tl_tensor_size(entry->tensor);
+    }
+    return sum;
+}
+
+size_t ln_context_mapped_bytes(const ln_context *ctx)
+{
+    if (!ctx || ctx->state < LN_CONTEXT_PLANNED)
+        return 0;
+    size_t sum = mapped_bytes_of(ctx), cursor = 0;
+    void *graph;
+    while (ctx->graphs && ln_hash_next(ctx->graphs, &cursor, NULL, &graph))
+        sum += mapped_bytes_of(graph);
+    return sum;
 }
 
 // ---- Inputs and outputs ----

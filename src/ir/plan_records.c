@@ -128,6 +128,7 @@ static ln_status add_value(const ln_context *ctx, ln_plan_records *r, const ln_o
         .name = entry->name,
         .offset = entry->offset,
         .byte_count = ln_entry_is_in_place(entry) ? 0 : tl_tensor_size(entry->tensor),
+        .mapped_byte_count = ln_entry_is_in_place(entry) ? tl_tensor_size(entry->tensor) : 0,
         .mtype = entry->mtype,
         .is_static = entry->isstatic || is_load,
         .is_load = is_load,

@@ -35,14 +35,14 @@ static void make_good(model *m)
                                                       {P, Q, C},          {C, Y}, {Y, G}};
     *m = (model){
         .values = {[W] = {"w", 64, 100, LN_MEM_CPU, 1, 0, 6, NULL, 0, 0, 0},
-                   [X] = {"x", 192, 64, LN_MEM_CPU, 0, 0, 6, NULL, 1, 0, 0},
-                   [T] = {"t", 256, 128, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0},
-                   [V] = {"v", 256, 128, LN_MEM_CPU, 0, 1, 3, "t", 0, 0, 0},
-                   [C] = {"c", 384, 100, LN_MEM_CPU, 0, 2, 6, NULL, 0, 0, 0},
-                   [P] = {"p", 384, 50, LN_MEM_CPU, 0, 2, 4, "c", 0, 0, 0},
-                   [Q] = {"q", 434, 50, LN_MEM_CPU, 0, 3, 4, "c", 0, 0, 0},
-                   [SCRATCH] = {"scratch", 384, 64, LN_MEM_CPU, 0, 0, 0, NULL, 0, 0, 0},
-                   [Y] = {"y", 384, 100, LN_MEM_CPU, 0, 5, 6, "c", 0, 1, 0},
+                   [X] = {"x", 192, 64, LN_MEM_CPU, 0, 0, 6, NULL, 1, 0, 0, 0},
+                   [T] = {"t", 256, 128, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0, 0},
+                   [V] = {"v", 256, 128, LN_MEM_CPU, 0, 1, 3, "t", 0, 0, 0, 0},
+                   [C] = {"c", 384, 100, LN_MEM_CPU, 0, 2, 6, NULL, 0, 0, 0, 0},
+                   [P] = {"p", 384, 50, LN_MEM_CPU, 0, 2, 4, "c", 0, 0, 0, 0},
+                   [Q] = {"q", 434, 50, LN_MEM_CPU, 0, 3, 4, "c", 0, 0, 0, 0},
+                   [SCRATCH] = {"scratch", 384, 64, LN_MEM_CPU, 0, 0, 0, NULL, 0, 0, 0, 0},
+                   [Y] = {"y", 384, 100, LN_MEM_CPU, 0, 5, 6, "c", 0, 1, 0, 0},
                    [G] = {"g", 64, 100, LN_MEM_CUDA, 0, 6, 6, NULL, 0, 1, 0}},
         .steps = {[CONV] = STEP("conv", 2, 2, LN_PLAN_APART),
                   [RESHAPE] = STEP("reshape", 1, 1, LN_PLAN_VIEW),
@@ -84,8 +84,8 @@ TEST(an_empty_plan_passes)
 TEST(a_plan_without_steps_passes)
 {
     const ln_plan_value values[] = {
-        {"x", 64, 0, LN_MEM_CPU, 0, 0, 0, NULL, 1, 1, 0},
-        {"z", 64, 64, LN_MEM_CPU, 0, 0, 0, NULL, 1, 0, 0},
+        {"x", 64, 0, LN_MEM_CPU, 0, 0, 0, NULL, 1, 1, 0, 0},
+        {"z", 64, 64, LN_MEM_CPU, 0, 0, 0, NULL, 1, 0, 0, 0},
     };
     const ln_plan plan = {
         .values = values, .value_count = 2, .totals = {[LN_MEM_CPU] = {64, 64, 128, 0}}};
@@ -478,9 +478,9 @@ TEST(wrong_lifetimes_that_agree_with_each_other_are_found)
 {
     const uint32_t a = 0, b = 1, v = 2;
     const ln_plan_value values[] = {
-        {"a", 64, 64, LN_MEM_CPU, 0, 0, 2, NULL, 0, 0, 0},
-        {"b", 64, 64, LN_MEM_CPU, 0, 1, 1, "a", 0, 0, 0},
-        {"v", 64, 64, LN_MEM_CPU, 0, 2, 2, "a", 0, 1, 0},
+        {"a", 64, 64, LN_MEM_CPU, 0, 0, 2, NULL, 0, 0, 0, 0},
+        {"b", 64, 64, LN_MEM_CPU, 0, 1, 1, "a", 0, 0, 0, 0},
+        {"v", 64, 64, LN_MEM_CPU, 0, 2, 2, "a", 0, 1, 0, 0},
     };
     ln_plan_step steps[] = {
         {.op = "make", .writes = &a, .write_count = 1},
@@ -555,9 +555,9 @@ TEST(a_joined_part_does_not_stick_out)
     model m;
     make_join(&m);
     m.values[4].owner = m.values[1].owner = m.values[3].owner = "x";
-    m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0};
+    m.values[0] = (ln_plan_value){"x", 64, 320, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0, 0};
     m.values[1].offset = 160; // 32 bytes of it are before 'c'
-    m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0};
+    m.values[2] = (ln_plan_value){"q", 384, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0, 0};
     m.steps[0].read_count = m.steps[1].read_count = 0;
     m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 384, 448, 0};
     CHECK_FAILS(ln_plan_check(&m.plan), LN_INVALID);
@@ -569,7 +569,7 @@ TEST(what_lies_between_joined_parts_is_overwritten)
 {
     model m;
     make_join(&m);
-    m.values[2] = (ln_plan_value){"q", 256, 32, LN_MEM_CPU, 0, 1, 3, "c", 0, 0, 0};
+    m.values[2] = (ln_plan_value){"q", 256, 32, LN_MEM_CPU, 0, 1, 3, "c", 0, 0, 0, 0};
     m.plan.totals[LN_MEM_CPU] = (ln_plan_totals){64, 256, 320, 0};
     CHECK_OK(ln_plan_check(&m.plan));
     m.steps[2].read_count = 1;
@@ -584,10 +584,10 @@ TEST(static_values_may_be_made_from_static_values)
 {
     const uint32_t raw = 0, packed = 1, x = 2, y = 3, reads[] = {2, 1};
     const ln_plan_value values[] = {
-        {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0},
-        {"packed", 128, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0},
-        {"x", 192, 64, LN_MEM_CPU, 0, 0, 1, NULL, 1, 0, 0},
-        {"y", 256, 64, LN_MEM_CPU, 0, 1, 1, NULL, 0, 1, 0},
+        {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0, 0},
+        {"packed", 128, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 0, 0},
+        {"x", 192, 64, LN_MEM_CPU, 0, 0, 1, NULL, 1, 0, 0, 0},
+        {"y", 256, 64, LN_MEM_CPU, 0, 1, 1, NULL, 0, 1, 0, 0},
     };
     ln_plan_step steps[] = {
         {.op = "pack", .reads = &raw, .read_count = 1, .writes = &packed, .write_count = 1},
@@ -626,9 +626,9 @@ static void make_load_model(load_model *m)
 {
     *m = (load_model){
         .values = {[RAW] = {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 1},
-                   [FOLDED] = {"folded", 128, 64, LN_MEM_CPU, 1, 1, 2, NULL, 0, 0, 1},
-                   [PACKED] = {"packed", 64, 64, LN_MEM_CPU, 1, 0, 3, NULL, 0, 0, 0},
-                   [INPUT] = {"x", 128, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0},
+                   [FOLDED] = {"folded", 128, 64, LN_MEM_CPU, 1, 1, 2, NULL, 0, 0, 1, 0},
+                   [PACKED] = {"packed", 64, 64, LN_MEM_CPU, 1, 0, 3, NULL, 0, 0, 0, 0},
+                   [INPUT] = {"x", 128, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0, 0},
                    [RESULT] = {"y", 192, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0}},
         .steps = {STEP("create", 0, 1, LN_PLAN_APART), STEP("fold", 1, 1, LN_PLAN_APART),
                   STEP("pack", 1, 1, LN_PLAN_APART), STEP("conv", 2, 1, LN_PLAN_APART)},

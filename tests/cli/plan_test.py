@@ -12,6 +12,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import onnx_writer as ow
+
 LIGHTNET = os.path.join(os.path.abspath(sys.argv[1]), "lightnet")
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -124,6 +129,9 @@ def check_range(folder):
         f.write(OPEN)
     largest = json.loads(run("--json", "-s", "N=9", path)[0])["memory"]["LN_MEM_CPU"]["peak"]
     text = run("--short", "-s", "N=2..9", path)[0].decode()
+    assert text.count("peak") == 1 and "with N=9" in text, text
+    done = subprocess.run([LIGHTNET, "inspect", "-s", "N=2..9", path], capture_output=True, check=True)
+    assert done.stdout.count(b"peak") == 1 and b"peak %s bytes for all shapes" % f"{largest:,}".encode() in done.stdout
     assert "peak %d bytes for each of 8 shapes (all 8 looked at)" % largest in text, text
     assert "most is needed by N=9" in text, text
     plan = json.loads(run("--json", "-s", "N=0..1000", path)[0])["range"]
@@ -136,6 +144,27 @@ def check_range(folder):
     compiled = os.path.join(folder, "range.json")
     done = subprocess.run([LIGHTNET, "-c", "-o", compiled, "-s", "N=2..9", path], capture_output=True, check=False)
     assert done.returncode == 1 and b"without a range" in done.stderr and not os.path.exists(compiled), done.stderr
+
+
+def check_constants(folder):
+    """Constants of a dynamic model count, whether they are copied or read in the model's file."""
+    rng = np.random.default_rng(0)
+    weights = [("w" * length, rng.random((64, 64), "f4")) for length in (1, 2, 3, 4)]
+    names = ["x"] + ["h%d" % i for i in range(3)] + ["y"]
+    nodes = [ow.node("MatMul", [names[i], weights[i][0]], [names[i + 1]]) for i in range(4)]
+    path = os.path.join(folder, "weights.onnx")
+    with open(path, "wb") as f:
+        f.write(ow.model(nodes, [("x", ow.tensor_type("FLOAT", ["batch", 64]))],
+                         [("y", ow.tensor_type("FLOAT", ["batch", 64]))], weights))
+    plan = json.loads(run("--json", path)[0])
+    statics = {t["name"]: t for t in plan["tensors"] if t["static"]}
+    assert all(statics[name]["bytes"] + statics[name].get("in_file", 0) == w.nbytes for name, w in weights), statics
+    in_file = sum(t.get("in_file", 0) for t in statics.values())
+    assert 0 < in_file == plan["in_file"], plan
+    text = run("--short", path)[0].decode()
+    assert "and %d bytes of constants, read where they are in the model's file" % in_file in text, text
+    done = subprocess.run([LIGHTNET, "inspect", path], capture_output=True, check=True, text=True).stdout
+    assert "peak of what is fixed" in done and "in file    %s bytes" % f"{in_file:,}" in done, done
 
 
 def check_unplanned(folder):
@@ -173,6 +202,7 @@ def main():
             check_budget(model, check_json(model))
         check_scratch(folder)
         check_range(folder)
+        check_constants(folder)
         check_unplanned(folder)
         assert facts(odd)["tensors"][1]["name"] == "\u00e9y"
         target = os.path.join(folder, "plan.svg")
