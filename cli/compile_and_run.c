@@ -213,6 +213,8 @@ static ln_status prepare(ln_context *ctx, source_options *o)
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &o->given));
     if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, &o->given));
+    if (o->takes_zeros && ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
+        LN_TRY(given_inputs_bind_zeros(ctx, &o->given));
     return LN_OK;
 }
 

@@ -256,7 +256,67 @@ ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given)
     return LN_OK;
 }
 
+// The size that a given value has where its input has dimension `symbol`; -1: none says.
+static int size_of_symbol(const ln_context *ctx, const given_inputs *given, const char *symbol)
+{
+    for (size_t i = 0; symbol && i < given->count; i++) {
+        const tl_tensor *tensor = ln_object_tensor(given->items[i].value);
+        for (int d = 0; tensor && d < tensor->ndim; d++) {
+            const char *name = ln_context_tensor_symbol(ctx, given->items[i].name, d);
+            if (name && strcmp(name, symbol) == 0)
+                return tensor->dims[d];
+        }
+    }
+    return -1;
+}
+
+// 1 if the values that are given tell all dimensions of the input.
+static int find_zeros_shape(const ln_context *ctx, const given_inputs *given, const char *name,
+                            int dims[TL_MAXDIM])
+{
+    int rank = ln_context_tensor_rank(ctx, name);
+    for (int d = 0; d < rank; d++) {
+        dims[d] = (int)ln_context_tensor_dim(ctx, name, d);
+        if (dims[d] < 0)
+            dims[d] = size_of_symbol(ctx, given, ln_context_tensor_symbol(ctx, name, d));
+        if (dims[d] < 0)
+            return 0;
+    }
+    return rank >= 0;
+}
+
+ln_status given_inputs_bind_zeros(ln_context *ctx, const given_inputs *given)
+{
+    const char *name;
+    for (size_t i = 0; (name = ln_context_input_name(ctx, i)); i++) {
+        int dims[TL_MAXDIM];
+        if (ln_context_input_is_open(ctx, i) && !given_inputs_find(given, name) &&
+            find_zeros_shape(ctx, given, name, dims))
+            LN_TRY(ln_context_set_shape(ctx, name, ln_context_tensor_rank(ctx, name), dims));
+    }
+    return LN_OK;
+}
+
 // ---- What is missing ----
+
+// "-s batch=1", or with a size for each dimension: what would give dynamic input `name` a shape.
+static void print_shape_option(const ln_context *ctx, const char *name, char *text, size_t size)
+{
+    int rank = ln_context_tensor_rank(ctx, name);
+    size_t used = (size_t)snprintf(text, size, "-s %s=", name);
+    for (int d = 0; d < rank && used < size; d++) {
+        int64_t dim = ln_context_tensor_dim(ctx, name, d);
+        const char *symbol = ln_context_tensor_symbol(ctx, name, d);
+        if (dim < 0 && symbol) {
+            snprintf(text, size, "-s %s=1", symbol);
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, d ? "x%lld" : "%lld",
+                                 dim < 0 ? 1LL : (long long)dim);
+    }
+    if (rank < 0)
+        snprintf(text, size, "-s %s=1x3x224x224", name);
+}
 
 int model_states_input(const ln_context *ctx, const ln_tensor_entry *entry)
 {
@@ -281,6 +341,7 @@ static size_t add_input(const input_wish *wish, char *text, size_t size)
 ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, int takes_zeros)
 {
     char list[1024] = "";
+    char option[LN_MAX_NAME_LEN + 128] = "";
     size_t used = 0, count = 0;
     const ln_tensor_entry *entry;
     for (size_t i = 0; (entry = ln_context_input(ctx, i)); i++) {
@@ -289,6 +350,8 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
             (takes_zeros && !ln_context_input_is_open(ctx, i)))
             continue;
         input_wish wish = model_input_wish(ctx, i);
+        if (!*option)
+            print_shape_option(ctx, entry->name, option, sizeof option);
         if (count++ > 0 && used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, ", ");
         if (used < sizeof list)
@@ -296,10 +359,11 @@ ln_status given_inputs_check(const ln_context *ctx, const given_inputs *given, i
     }
     if (count == 0)
         return LN_OK;
-    return LN_FAIL(LN_NOT_FOUND, "input%s %s %s not given; %s", count > 1 ? "s" : "", list,
+    return LN_FAIL(LN_NOT_FOUND, "input%s %s %s not given; %s%s", count > 1 ? "s" : "", list,
                    count > 1 ? "are" : "is",
-                   takes_zeros ? "zeros need a shape: -s NAME=1x3x224x224"
-                               : "give data with -i NAME=FILE, or zeros with --zero");
+                   takes_zeros ? "zeros need a shape: "
+                               : "give data with -i NAME=FILE, or zeros with --zero",
+                   takes_zeros ? option : "");
 }
 
 ln_status model_check_weights(const ln_context *ctx, const char *remedy)

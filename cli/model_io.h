@@ -49,6 +49,10 @@ ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *val
 // Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
 
+// The same for dynamic inputs that are not given and will be zeros: where the symbols of all their
+// dimensions stand in the shapes of inputs that are given.
+ln_status given_inputs_bind_zeros(ln_context *ctx, const given_inputs *given);
+
 // Whether the model, an old one, states a value for the input: random numbers, or its data.
 int model_states_input(const ln_context *ctx, const ln_tensor_entry *entry);
 

@@ -131,6 +131,8 @@ static ln_status bind(ln_context *ctx, const run_options *o, const given_inputs 
 {
     if (ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
         LN_TRY(given_inputs_bind_shapes(ctx, given));
+    if (o->takes_zeros && ln_context_get_state(ctx) < LN_CONTEXT_PLANNED)
+        LN_TRY(given_inputs_bind_zeros(ctx, given));
     warn_of_stated(ctx, given);
     return given_inputs_check(ctx, given, o->takes_zeros);
 }

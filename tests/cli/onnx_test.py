@@ -50,6 +50,23 @@ WANT = FLOATS + np.array([10, 20, 30], "f4")
 
 # ---- run ----
 
+def test_symbols_that_data_bind_hold_for_zeros():
+    """An input of zeros has the sizes of the symbols that the data of others tell."""
+    write("state.onnx", ow.model([ow.node("Concat", ["x", "state"], ["y"], axis=1)],
+                                 [("x", ow.tensor_type("FLOAT", ["batch", 3])),
+                                  ("state", ow.tensor_type("FLOAT", ["batch", 2]))],
+                                 [("y", ow.tensor_type("FLOAT", ["batch", 5]))]))
+    np.save("x.npy", FLOATS)
+    run("run", "--zero", "state.onnx", "-i", "x=x.npy", "-o", "out")
+    assert (np.load("out/y.npy") == np.hstack([FLOATS, np.zeros((2, 2), "f4")])).all()
+    run("run", "--zero", "state.onnx", code=1, err="zeros need a shape: -s batch=1")
+    write("unnamed.onnx", ow.model([ow.node("Concat", ["x", "state"], ["y"], axis=1)],
+                                   [("x", ow.tensor_type("FLOAT", ["batch", 3])),
+                                    ("state", ow.tensor_type("FLOAT", ["?", 2]))],
+                                   [("y", ow.tensor_type("FLOAT", ["batch", 5]))]))
+    run("run", "--zero", "unnamed.onnx", "-i", "x=x.npy", code=1, err="'state' (float32 [?, 2])")
+
+
 def test_values_of_onnx_are_inputs():
     write("add.onnx", ADD)
     write("x.pb", ow.tensor(FLOATS))
