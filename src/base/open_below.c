@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#define _XOPEN_SOURCE 700 // realpath
+
 #include "base/open_below.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,17 +22,18 @@ typedef struct request {
     const char *root; // what messages call the folder
     int flags;        // of the file itself
     bool creates;
+    bool *has_link; // set when a link is met; NULL: nobody asks
 } request;
 
 static request reading(const char *path, const char *what)
 {
     // Without O_NONBLOCK, opening a pipe without a writer would never return.
-    return (request){path, what, "the model's folder", O_RDONLY | O_NONBLOCK, false};
+    return (request){path, what, "the model's folder", O_RDONLY | O_NONBLOCK, false, NULL};
 }
 
 static request creating(const char *path, const char *what)
 {
-    return (request){path, what, "the folder", O_WRONLY | O_APPEND | O_CREAT | O_EXCL, true};
+    return (request){path, what, "the folder", O_WRONLY | O_APPEND | O_CREAT | O_EXCL, true, NULL};
 }
 
 static ln_status fail_system(const char *verb, const char *what, const char *path, int error)
@@ -91,11 +96,14 @@ static ln_status fail_component(const request *r, int folder, const char *compon
     // With O_DIRECTORY, systems report a link as "not a directory".
     struct stat info;
     if (error == ELOOP || error == EMLINK ||
-        (fstatat(folder, component, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode)))
+        (fstatat(folder, component, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))) {
+        if (r->has_link)
+            *r->has_link = true;
         return LN_FAIL(LN_IO,
                        "cannot open %s '%s': a symbolic link may lead out of %s; put the file "
                        "itself there",
                        r->what, r->path, r->root);
+    }
     return fail_system(r->creates ? "create" : "open", r->what, r->path, error);
 }
 
@@ -143,10 +151,65 @@ static ln_status check_opened(const request *r, int fd, size_t *out_byte_count)
     return LN_OK;
 }
 
+// ---- Links of a store ----
+
+// What is left of `path` below the folder `root`; NULL: it is not below it. Both are resolved.
+static const char *path_below(const char *path, const char *root)
+{
+    size_t len = strlen(root);
+    if (len == 1) // "/"
+        return path[1] ? path + 1 : NULL;
+    return strncmp(path, root, len) == 0 && path[len] == '/' && path[len + 1] ? path + len + 1
+                                                                              : NULL;
+}
+
+// The folder of the file that `model` is, links resolved.
+static bool find_home(const char *model, char home[PATH_MAX])
+{
+    if (!realpath(model, home))
+        return false;
+    char *slash = strrchr(home, '/');
+    if (slash == home)
+        slash++;
+    *slash = '\0';
+    return true;
+}
+
+// Opens a resolved path below `root`, where it may not have become a link since.
+static ln_status open_resolved(const request *r, const char *root, const char *path, int *out_fd)
+{
+    request resolved = *r;
+    resolved.path = path;
+    resolved.has_link = NULL;
+    return open_path(&resolved, root, out_fd);
+}
+
+// A link leads to a file below the model's folder, or below the folder that the model itself lies
+// in when its links are resolved: caches of hubs have the model and its data as links into one
+// store. Nowhere else.
+static ln_status open_linked(const request *r, const char *folder, const char *model, int *out_fd)
+{
+    char joined[PATH_MAX], target[PATH_MAX], root[PATH_MAX];
+    int len = snprintf(joined, sizeof joined, "%s/%s", *folder ? folder : ".", r->path);
+    if (len < 0 || (size_t)len >= sizeof joined || !realpath(joined, target))
+        return fail_system("open", r->what, r->path, len < 0 ? EINVAL : errno);
+    const char *below = realpath(*folder ? folder : ".", root) ? path_below(target, root) : NULL;
+    if (!below)
+        below = find_home(model, root) ? path_below(target, root) : NULL;
+    if (below)
+        return open_resolved(r, root, below, out_fd);
+    return LN_FAIL(LN_IO,
+                   "cannot open %s '%s': a symbolic link leads out of the model's folder, and out "
+                   "of the folder of the file that the model is a link to; put the file itself "
+                   "there",
+                   r->what, r->path);
+}
+
 // ---- The two ways ----
 
-ln_status ln_open_below(const char *folder, const char *path, const char *what, int *out_fd,
-                        size_t *out_byte_count)
+// `model` NULL: links are refused.
+static ln_status open_to_read(const char *folder, const char *model, const char *path,
+                              const char *what, int *out_fd, size_t *out_byte_count)
 {
     *out_fd = -1;
     *out_byte_count = 0;
@@ -155,16 +218,35 @@ ln_status ln_open_below(const char *folder, const char *path, const char *what, 
                        "%s '%s' of a model that was read from memory; read it from its file, so "
                        "that it has a folder",
                        what, path);
-    const request r = reading(path, what);
+    bool has_link = false;
+    request r = reading(path, what);
+    r.has_link = &has_link;
     int fd;
-    LN_TRY(open_path(&r, folder, &fd));
-    ln_status status = check_opened(&r, fd, out_byte_count);
+    ln_status status = open_path(&r, folder, &fd);
+    if (status != LN_OK && has_link && model) {
+        ln_error_clear();
+        status = open_linked(&r, folder, model, &fd);
+    }
+    LN_TRY(status);
+    status = check_opened(&r, fd, out_byte_count);
     if (status != LN_OK) {
         close(fd);
         return status;
     }
     *out_fd = fd;
     return LN_OK;
+}
+
+ln_status ln_open_below(const char *folder, const char *path, const char *what, int *out_fd,
+                        size_t *out_byte_count)
+{
+    return open_to_read(folder, NULL, path, what, out_fd, out_byte_count);
+}
+
+ln_status ln_open_below_model(const char *folder, const char *model, const char *path,
+                              const char *what, int *out_fd, size_t *out_byte_count)
+{
+    return open_to_read(folder, model, path, what, out_fd, out_byte_count);
 }
 
 ln_status ln_create_below(const char *folder, const char *path, const char *what, int *out_fd)

@@ -24,6 +24,13 @@ LN_CPPSTART
 ln_status ln_open_below(const char *folder, const char *path, const char *what, int *out_fd,
                         size_t *out_byte_count);
 
+// The same for data of the model file `model`, which lies in `folder` and may be a link itself. Its
+// data may be links too: what they lead to, once all links are resolved, is below `folder`, or
+// below the folder of the file that `model` is then; LN_IO for others. The resolved path is opened
+// as above, so that what is exchanged meanwhile leads nowhere else either.
+ln_status ln_open_below_model(const char *folder, const char *model, const char *path,
+                              const char *what, int *out_fd, size_t *out_byte_count);
+
 // Creates a file that nothing has the name of yet (LN_EXISTS otherwise), for appending; the caller
 // closes *out_fd. Names that start with a dot are refused: LN_INVALID.
 ln_status ln_create_below(const char *folder, const char *path, const char *what, int *out_fd);

@@ -131,6 +131,92 @@ TEST(only_regular_files_below_the_folder_are_opened)
     remove_traps();
 }
 
+// A store as hubs keep it: root/store has the files, under names of no meaning, root/model has
+// links.
+static void make_store(void)
+{
+    write_file("m.onnx", "a model that is no link");
+    CHECK_EQ(mkdir(in_folder("../store"), 0700), 0);
+    CHECK_EQ(mkdir(in_folder("../store/deep"), 0700), 0);
+    write_file("../store/h1", "the model");
+    write_file("../store/h2", "its data");
+    write_file("../store/deep/h3", "more data");
+    CHECK_EQ(symlink("../secret", in_folder("../store/out")), 0);
+    CHECK_EQ(symlink("../store/h1", in_folder("stored.onnx")), 0);
+    CHECK_EQ(symlink("../store/h2", in_folder("stored_data")), 0);
+    CHECK_EQ(symlink("../store/deep/h3", in_folder("deep_data")), 0);
+    CHECK_EQ(symlink("stored_data", in_folder("link_to_link")), 0);
+    CHECK_EQ(symlink("../store/deep", in_folder("store_folder")), 0);
+    CHECK_EQ(symlink("../store/out", in_folder("out_by_store")), 0);
+    CHECK_EQ(symlink("../store", in_folder("whole_store")), 0);
+    CHECK_EQ(symlink("loop", in_folder("loop")), 0);
+}
+
+static void remove_store(void)
+{
+    static const char *const names[] = {
+        "../store/deep/h3", "../store/deep", "../store/h1", "../store/h2",  "../store/out",
+        "../store",         "m.onnx",        "stored.onnx", "stored_data",  "deep_data",
+        "link_to_link",     "store_folder",  "loop",        "out_by_store", "whole_store"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_EQ(remove(in_folder(names[i])), 0);
+}
+
+TEST(links_lead_below_the_model_or_the_file_that_it_is)
+{
+    static const struct {
+        const char *model, *path, *text, *message, *why;
+    } rows[] = {
+        // clang-format off
+        {"m.onnx", "good", "text", NULL, "no link"},
+        {"m.onnx", "inner_link", "text", NULL, "a link inside the folder"},
+        {"m.onnx", "link_sub/good", "below", NULL, "through a link to a folder inside"},
+        {"m.onnx", "stored_data", NULL, "leads out of the model's folder", "into a store that the model is not of"},
+        {"m.onnx", "link", NULL, "leads out of the model's folder", "a link out"},
+        {"m.onnx", "link_up/secret", NULL, "leads out", "a link to a folder outside"},
+        {"stored.onnx", "stored_data", "its data", NULL, "both are links into one store"},
+        {"stored.onnx", "deep_data", "more data", NULL, "below it"},
+        {"stored.onnx", "link_to_link", "its data", NULL, "a link to a link"},
+        {"stored.onnx", "store_folder/h3", "more data", NULL, "through a link to a folder of the store"},
+        {"stored.onnx", "good", "text", NULL, "a file in the folder of the link"},
+        {"stored.onnx", "inner_link", "text", NULL, "a link in the folder of the link"},
+        {"stored.onnx", "link", NULL, "leads out", "a link out"},
+        {"stored.onnx", "link_up/secret", NULL, "leads out", "a link to a folder outside"},
+        {"stored.onnx", "out_by_store", NULL, "leads out", "out by a link of the store"},
+        {"stored.onnx", "whole_store/out", NULL, "leads out", "out by a link of the store, seen from the folder"},
+        {"stored.onnx", "whole_store", NULL, "cannot open", "the store itself"},
+        {"stored.onnx", "dangling", NULL, "cannot open thing 'dangling'", "a link to nothing"},
+        {"stored.onnx", "loop", NULL, "cannot open thing 'loop'", "a link to itself"},
+        {"stored.onnx", "../secret", NULL, "has '..' as a part", "upwards"},
+        {"stored.onnx", "../store/h2", NULL, "has '..' as a part", "upwards into the store"},
+        {"stored.onnx", "hard_link", NULL, "has a second name elsewhere (hard link)", "a hard link out"},
+        {"gone.onnx", "stored_data", NULL, "leads out", "a model that is not there"},
+        // clang-format on
+    };
+    make_traps();
+    make_store();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        print_message("%s: %s: %s\n", rows[i].model, rows[i].path, rows[i].why);
+        int fd;
+        size_t byte_count;
+        char model[1200], text[32] = "";
+        snprintf(model, sizeof model, "%s", in_folder(rows[i].model));
+        ln_status status =
+            ln_open_below_model(folder, model, rows[i].path, "thing", &fd, &byte_count);
+        CHECK_EQ(status == LN_OK, rows[i].text != NULL);
+        if (status != LN_OK) {
+            CHECK_EQ(fd, -1);
+            CHECK_MESSAGE(rows[i].message);
+            continue;
+        }
+        CHECK_EQ((size_t)read(fd, text, sizeof text - 1), byte_count);
+        CHECK_STR_EQ(text, rows[i].text);
+        close(fd);
+    }
+    remove_store();
+    remove_traps();
+}
+
 TEST(only_new_files_below_the_folder_are_created)
 {
     static const row rows[] = {
@@ -191,5 +277,6 @@ TEST(a_model_without_a_folder_opens_nothing)
     CHECK_FAILS(ln_create_below("/nowhere/at/all", "a", "thing", &fd), LN_IO);
 }
 
-TEST_LIST(only_regular_files_below_the_folder_are_opened,
+TEST_LIST(links_lead_below_the_model_or_the_file_that_it_is,
+          only_regular_files_below_the_folder_are_opened,
           only_new_files_below_the_folder_are_created, a_model_without_a_folder_opens_nothing)

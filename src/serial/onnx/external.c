@@ -149,7 +149,7 @@ static ln_status open_mapped(ln_onnx_source *source, const char *location,
         return LN_FAIL(LN_LIMIT, "the weights are in more than %d files", LN_ONNX_MAX_FILES);
     int fd;
     size_t len;
-    LN_TRY(ln_open_below(source->folder, location, "external data", &fd, &len));
+    LN_TRY(ln_open_below_model(source->folder, source->path, location, "external data", &fd, &len));
     ln_onnx_mapping *mapping;
     LN_TRY(map_and_close(fd, location, len, &mapping));
     mapping->location = ln_strdup(location);

@@ -21,12 +21,14 @@ typedef struct ln_onnx_mapping {
 typedef struct ln_onnx_source {
     const char *name;        // for messages
     ln_onnx_bytes bytes;     // the model
+    const char *path;        // of the model's file; NULL: read from memory
     const char *folder;      // in which files beside it lie; NULL: read from memory
     ln_onnx_budget budget;   // what reading may take
     ln_onnx_mapping *mapped; // files beside it that have been opened, newest first
     size_t mapped_count;
-    bool is_strict; // faults that ONNX Runtime accepts are errors, not warnings
-    bool is_quiet;  // nor warnings: whoever reads the model afterwards is told
+    const uint8_t *unknown_field; // where the model has one, which is not looked at; NULL: none
+    bool is_strict;               // faults that ONNX Runtime accepts are errors, not warnings
+    bool is_quiet;                // nor warnings: whoever reads the model afterwards is told
 } ln_onnx_source;
 
 // Files beside a model.
@@ -50,7 +52,8 @@ ln_status ln_onnx_map_model(const char *path, ln_onnx_mapping **out_mapping);
 
 // The bytes [offset, offset + len) of the file `location` beside the model: the only way by which
 // a model reaches another file. The file is a regular one in the model's folder or a folder below
-// it; no part of its path is a link, "..", or empty, and it has no second name (hard link).
+// it, or in the folder of the file that the model's path is a link to or below that; no part of its
+// path is "..", or empty, and it has no second name (hard link).
 // LN_INVALID for a path that is refused and a range outside the file.
 ln_status ln_onnx_external(ln_onnx_source *source, ln_onnx_bytes location, uint64_t offset,
                            uint64_t len, ln_onnx_bytes *out_bytes);
