@@ -115,6 +115,47 @@ static void print_report(const ln_preflight *r)
     print_problems(r);
 }
 
+// ---- What the file states about the model ----
+
+#define SHOWN_TEXT 200
+
+// On one line, and not more than a screen's worth of it.
+static void print_text(const char *label, const char *key, const char *text)
+{
+    if (!*text)
+        return;
+    printf("%-10s ", label);
+    if (key) {
+        print_name(key);
+        printf(": ");
+    }
+    for (size_t i = 0; text[i] && i < SHOWN_TEXT; i++) {
+        size_t len = 1;
+        while ((text[i + len] & 0xc0) == 0x80)
+            len++;
+        char character[8] = " ";
+        if (text[i] != '\n' && text[i] != '\r' && text[i] != '\t' && len < sizeof character)
+            memcpy(character, text + i, len);
+        print_name(character);
+        i += len - 1;
+    }
+    if (strlen(text) > SHOWN_TEXT)
+        printf(" ... (%zu bytes)", strlen(text));
+    putchar('\n');
+}
+
+static void print_info(const ln_context *ctx)
+{
+    const ln_model_info *info = ln_context_info(ctx);
+    print_text("domain", NULL, info->domain);
+    if (info->version != 0)
+        printf("version    %lld\n", (long long)info->version);
+    print_text("about", NULL, info->doc);
+    print_text("graph", NULL, info->graph_doc);
+    for (size_t i = 0; i < info->property_count; i++)
+        print_text("property", info->properties[i].key, info->properties[i].value);
+}
+
 // ---- What the operators say: all formats ----
 
 static void print_tensor(const char *role, const ln_tensor_entry *entry)
@@ -283,6 +324,7 @@ static ln_status print_costs(ln_context *ctx, inspect_options *o)
 static ln_status inspect(ln_context *ctx, inspect_options *o, int has_report)
 {
     LN_TRY(model_set_shapes(ctx, &o->shapes));
+    print_info(ctx);
     if (!has_report)
         LN_TRY(print_contents(ctx));
     return print_costs(ctx, o);

@@ -129,6 +129,7 @@ struct ln_context {
     struct ln_range_base *range;          /* `ln_context_set_range`; NULL: none */
     const struct ln_envelope *envelope;   /* sizes that the plan of any shape in range has;
                                              NULL: its own */
+    struct ln_held_info *info;            /* metadata of the model, counted; NULL: none */
 };
 typedef struct ln_context ln_context;
 

@@ -28,6 +28,7 @@
 #include <lightnet/cancel.h>
 #include <lightnet/context.h>
 #include <lightnet/export.h>
+#include <lightnet/model_info.h>
 #include <lightnet/status.h>
 #include <lightnet/tensor.h>
 
@@ -63,6 +64,10 @@ LN_API tl_dtype ln_program_tensor_dtype(const ln_program *program, const char *t
 LN_API int ln_program_tensor_rank(const ln_program *program, const char *tname);
 LN_API int64_t ln_program_tensor_dim(const ln_program *program, const char *tname, int axis);
 LN_API const char *ln_program_tensor_symbol(const ln_program *program, const char *tname, int axis);
+
+/* The metadata of its model, as `ln_context_info`; borrowed as long as the program lives. Any
+ * number of threads may read it. */
+LN_API const ln_model_info *ln_program_info(const ln_program *program);
 
 /* 1 if sessions are made in microseconds, 0 if they are clones (see above). */
 LN_API int ln_program_is_fixed(const ln_program *program);

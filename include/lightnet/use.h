@@ -19,6 +19,7 @@
 /* Models: from reading to running. */
 #include <lightnet/cancel.h>
 #include <lightnet/context.h>
+#include <lightnet/model_info.h>
 #include <lightnet/optimize.h>
 #include <lightnet/plan.h>
 #include <lightnet/pool.h>

@@ -18,6 +18,7 @@
 #include "ir/attached.h"
 #include "ir/context.h"
 #include "ir/graph_order.h"
+#include "ir/model_info.h"
 #include "ir/open.h"
 #include "ir/writes.h"
 #include "op/call_prepare.h"
@@ -188,6 +189,7 @@ static ln_status copy_model(const ln_context *ctx, ln_context *clone, bool has_w
         clone->attached = ln_attached_retain(ctx->attached);
     if (!clone->outer)
         clone->writes = ln_writes_retain(ctx->writes);
+    clone->info = ln_held_info_retain(ctx->info);
     LN_TRY(copy_string(ctx->source, &clone->source));
     LN_TRY(copy_string(has_weights ? ctx->weights : NULL, &clone->weights));
     LN_TRY(copy_string(has_weights ? ctx->weights_from : NULL, &clone->weights_from));

@@ -77,7 +77,8 @@ static void own_ops(ln_context *ctx)
     OF_CALLER(cancel)                                                                              \
     OF_MODEL(constants)                                                                            \
     OF_CALLER(range)                                                                               \
-    OF_MODEL(envelope)
+    OF_MODEL(envelope)                                                                             \
+    OF_CALLER(info)
 
 // The list has all fields, in their order: else a field of this structure and its namesake are at
 // different offsets, or the sizes differ.

@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
+#include "ir/model_info.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
 #include "ir/scratch.h"
@@ -95,6 +96,8 @@ void ln_context_forget(ln_context *ctx)
     ctx->weights = NULL;
     ln_free(ctx->weights_from);
     ctx->weights_from = NULL;
+    ln_held_info_release(ctx->info);
+    ctx->info = NULL;
     ln_hash_free(ctx->graphs);
     ctx->graphs = NULL;
     if (ctx->plans)

@@ -216,3 +216,8 @@ const char *ln_program_tensor_symbol(const ln_program *program, const char *tnam
     const ln_program_end *end = ln_program_find(program, tname);
     return end ? ln_context_tensor_symbol(program->ctx, tname, axis) : NULL;
 }
+
+const ln_model_info *ln_program_info(const ln_program *program)
+{
+    return ln_context_info(program ? program->ctx : NULL);
+}

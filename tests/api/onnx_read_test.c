@@ -327,14 +327,20 @@ TEST(names_are_held_to_what_contexts_take)
         CHECK_IL(&p, cases[i].message ? cases[i].message : "Neg(X=nnnn");
         pb_free(&p);
     }
-    static const char *const bad[] = {"a\nb", "\xff", "\xc0\x80", "\xed\xa0\x80",
-                                      "\xf5\x80\x80\x80"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    static const struct {
+        const char *name, *words;
+    } others[] = {{"a\nb", "has a control character"},
+                  {"\xff", "\\\\xff"},
+                  {"\xc0\x80", "\\\\xc0\\\\x80"},
+                  {"\xed\xa0\x80", "\\\\xed\\\\xa0\\\\x80"},
+                  {"\xf5\x80\x80\x80", "\\\\xf5\\\\x80"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         pb p;
         begin(&p, 22);
-        pb_node(&p, "Relu", "x", bad[i]);
+        pb_node(&p, "Relu", "x", others[i].name);
+        pb_node(&p, "Neg", others[i].name, "y");
         end(&p);
-        CHECK_IL(&p, i == 0 ? "has a control character" : "is not UTF-8");
+        CHECK_IL(&p, others[i].words); // with its backslashes escaped
         pb_free(&p);
     }
 }
@@ -408,20 +414,171 @@ TEST(a_hundred_problems_are_kept_and_all_are_counted)
     pb_free(&p);
 }
 
-TEST(versions_that_are_not_known_are_told)
+// What reading as a strict context, or not, says; NULL: it is read.
+static const char *refusal(const pb *p, int is_strict)
+{
+    static char text[1024];
+    ln_context *ctx = ln_context_create();
+    ln_context_set_strict(ctx, is_strict);
+    ln_status status = ln_context_init_mem(ctx, p->bytes, p->len, "m.onnx");
+    snprintf(text, sizeof text, "%s", status == LN_OK ? "" : ln_error_message());
+    ln_context_free(ctx);
+    return *text ? text : NULL;
+}
+
+static void check_newer(const pb *p, const char *words)
+{
+    CHECK_NULL(refusal(p, 0));
+    const char *strict = refusal(p, 1);
+    CHECK_NOT_NULL(strict);
+    printf("%s\n", strict);
+    CHECK(strstr(strict, words));
+}
+
+// Taken with a warning as long as nothing in them is new; an error for a strict context.
+TEST(newer_versions_with_nothing_new_inside_are_read)
 {
     pb p;
     begin(&p, 29);
     pb_node(&p, "Relu", "x", "y");
     end(&p);
-    CHECK_IL(&p, "opset 29 is newer than 28");
+    check_newer(&p, "opset 29 is newer than 28");
     pb_free(&p);
     begin(&p, 13);
     pb_node(&p, "Relu", "x", "y");
     end(&p);
     p.bytes[1] = 14; // ir_version
-    CHECK_IL(&p, "IR version 14 is newer than 13");
+    check_newer(&p, "IR version 14 is newer than 13");
+    pb_str(&p, 99, "something new"); // in the model, after the graph
+    const char *reason = refusal(&p, 0);
+    CHECK_NOT_NULL(reason);
+    CHECK(strstr(reason, "has a field that is not known at byte"));
+    p.bytes[1] = 13; // where nobody reads it, an unknown field is none of this version
+    CHECK_NULL(refusal(&p, 0));
     pb_free(&p);
+    begin(&p, 29);
+    pb_node(&p, "ReluOfTomorrow", "x", "y");
+    end(&p);
+    reason = refusal(&p, 0);
+    CHECK(reason && strstr(reason, "there is no operator 'ReluOfTomorrow'"));
+    pb_free(&p);
+}
+
+// Names in Latin-1 and GBK, of tensors, nodes, initializers and symbols, and what bodies read.
+TEST(names_that_are_not_utf8_are_escaped)
+{
+    pb p = {0};
+    pb_model(&p, 17);
+    pb_value(&p, 11, "x", PB_FLOAT, DIMS(2));
+    pb_begin(&p, 5); // initializer: 2 floats
+    pb_int(&p, 1, 2);
+    pb_int(&p, 2, PB_FLOAT);
+    pb_str(&p, 8,
+           "gr\xf6\xdf"
+           "e");
+    pb_bytes(&p, 9, (float[]){3, 4}, 8);
+    pb_end(&p);
+    pb_begin(&p, 1);
+    pb_str(&p, 1, "x");
+    pb_str(&p, 1,
+           "gr\xf6\xdf"
+           "e");
+    pb_str(&p, 2, "\xbe\xed");
+    pb_str(&p, 3, "\xff");
+    pb_str(&p, 4, "Add");
+    pb_end(&p);
+    pb_node(&p, "Relu", "\xbe\xed", "\xc3\xa4"); // the last one is UTF-8
+    pb_value(&p, 12, "\xc3\xa4", PB_FLOAT, DIMS(2));
+    pb_end(&p);
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create();
+    CHECK_OK(ln_context_init_mem(ctx, p.bytes, p.len, "m.onnx"));
+    CHECK_NOT_NULL(ln_tensor_table_find(ctx->tensor_table, "gr\\xf6\\xdfe"));
+    CHECK_NOT_NULL(ln_tensor_table_find(ctx->tensor_table, "\\xbe\\xed"));
+    CHECK_NOT_NULL(ln_op_table_find(ctx->op_table, "\\xff"));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_set_data(ctx, "x", (float[]){1, -9}));
+    CHECK_OK(ln_context_run(ctx));
+    float y[2];
+    CHECK_OK(ln_context_get_data_n(ctx, "\xc3\xa4", y, sizeof y));
+    CHECK(y[0] == 4 && y[1] == 0);
+    ln_context_free(ctx);
+    const char *strict = refusal(&p, 1);
+    CHECK(strict && strstr(strict, "a name is not UTF-8"));
+    pb_free(&p);
+    ln_arch_cleanup();
+}
+
+static void put_property(pb *p, const char *key, const char *value)
+{
+    pb_begin(p, 14);
+    pb_str(p, 1, key);
+    pb_str(p, 2, value);
+    pb_end(p);
+}
+
+static void check_info(const ln_model_info *info, const char *producer)
+{
+    CHECK_STR_EQ(info->producer, producer);
+    CHECK_STR_EQ(info->domain, "com.example");
+    CHECK_STR_EQ(info->doc, "finds eagles");
+    CHECK_EQ(info->version, 7);
+    CHECK_EQ(info->property_count, 2);
+    CHECK_STR_EQ(info->properties[0].key, "names");
+    CHECK_STR_EQ(ln_model_info_find(info, "names"), "{0: 'eagle', 1: 'kite'}");
+    CHECK_STR_EQ(ln_model_info_find(info, "stride"), "32");
+    CHECK_NULL(ln_model_info_find(info, "none"));
+}
+
+TEST(metadata_of_the_file_outlast_compiling_and_writing)
+{
+    pb p;
+    begin(&p, 17);
+    pb_node(&p, "Relu", "x", "y");
+    pb_str(&p, 10, "of the graph");
+    end(&p);
+    pb_str(&p, 2, "exporter");
+    pb_str(&p, 3, "1.2");
+    pb_str(&p, 4, "com.example");
+    pb_int(&p, 5, 7);
+    pb_str(&p, 6, "finds eagles");
+    put_property(&p, "names", "{0: 'eagle', 1: 'kite'}");
+    put_property(&p, "stride", "32");
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = ln_context_create(), *clone;
+    CHECK_STR_EQ(ln_context_info(ctx)->producer, "");
+    CHECK_OK(ln_context_init_mem(ctx, p.bytes, p.len, "m.onnx"));
+    check_info(ln_context_info(ctx), "exporter");
+    CHECK_STR_EQ(ln_context_info(ctx)->producer_version, "1.2");
+    CHECK_STR_EQ(ln_context_info(ctx)->graph, "g");
+    CHECK_STR_EQ(ln_context_info(ctx)->graph_doc, "of the graph");
+    char *bytes;
+    size_t len;
+    CHECK_OK(ln_context_write(ctx, "onnx", &bytes, &len));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_clone(ctx, &clone));
+    ln_program *program;
+    CHECK_OK(ln_program_create(ctx, &program));
+    check_info(ln_context_info(ctx), "exporter");
+    ln_context_free(ctx);
+    check_info(ln_context_info(clone), "exporter");
+    check_info(ln_program_info(program), "exporter");
+    ln_context_cleanup(clone);
+    CHECK_EQ(ln_context_info(clone)->property_count, 0);
+    CHECK_OK(ln_context_init_mem(clone, bytes, len, "written.onnx"));
+    check_info(ln_context_info(clone), "LightNet");
+    CHECK_FAILS(ln_context_set_info(
+                    clone, &(ln_model_info){.property_count = 1,
+                                            .properties = (ln_model_property[]){{NULL, "x"}}}),
+                LN_INVALID);
+    check_info(ln_context_info(clone), "LightNet");
+    ln_context_free(clone);
+    ln_program_release(program);
+    ln_free(bytes);
+    pb_free(&p);
+    ln_arch_cleanup();
 }
 
 TEST(old_forms_are_marked_with_their_version)
@@ -723,7 +880,9 @@ TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
           an_input_with_a_default_is_not_defined_again, texts_in_utf16_are_read_as_utf8,
           an_unknown_attribute_is_ignored_where_the_schema_allows_it,
           names_are_held_to_what_contexts_take, all_problems_are_told_at_once,
-          a_hundred_problems_are_kept_and_all_are_counted, versions_that_are_not_known_are_told,
+          a_hundred_problems_are_kept_and_all_are_counted,
+          newer_versions_with_nothing_new_inside_are_read, names_that_are_not_utf8_are_escaped,
+          metadata_of_the_file_outlast_compiling_and_writing,
           old_forms_are_marked_with_their_version,
           small_constants_stand_in_the_text_and_large_ones_are_attached,
           functions_are_inlined_each_time, a_function_that_calls_itself_is_refused,

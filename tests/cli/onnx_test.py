@@ -50,6 +50,41 @@ WANT = FLOATS + np.array([10, 20, 30], "f4")
 
 # ---- run ----
 
+def test_a_hub_s_cache_of_links():
+    """Model and weights are links into one store; what leads elsewhere is refused."""
+    weights = np.arange(3, dtype="f4")
+    for folder in ("hub/blobs", "hub/snapshots/rev/onnx"):
+        os.makedirs(folder, exist_ok=True)
+    weights.tofile("hub/blobs/h2")
+    weights.tofile("hub/secret")
+    external = {1: [3], 2: ow.DTYPES["FLOAT"], 8: "w", 13: [{1: "location", 2: "model.onnx_data"}], 14: 1}
+    model = {1: 8, 8: {1: "", 2: 17}, 7: {1: ow.node("Add", ["x", "w"], ["y"]), 2: "g", 5: external,
+                                          11: {1: "x", 2: ow.tensor_type("FLOAT", [2, 3])},
+                                          12: {1: "y", 2: ow.tensor_type("FLOAT", [2, 3])}}}
+    write("hub/blobs/h1", model)
+    np.save("x.npy", FLOATS)
+    for name, target in (("model.onnx", "h1"), ("model.onnx_data", "h2")):
+        os.symlink("../../../blobs/" + target, "hub/snapshots/rev/onnx/" + name)
+    path = "hub/snapshots/rev/onnx/model.onnx"
+    run("run", path, "-i", "x.npy", "-o", "out")
+    assert (np.load("out/y.npy") == FLOATS + weights).all()
+    os.remove("hub/snapshots/rev/onnx/model.onnx_data")
+    os.symlink("../../../secret", "hub/snapshots/rev/onnx/model.onnx_data")
+    run("run", path, "-i", "x.npy", code=1, err="leads out of the model's folder")
+
+
+def test_inspect_prints_metadata():
+    write("info.onnx", {1: 8, 2: "maker", 4: "com.example", 5: 3, 6: "finds\x1b[31m eagles\nand kites", 8: {1: "", 2: 17},
+                        7: {1: ow.node("Relu", ["x"], ["y"]), 2: "g", 11: {1: "x", 2: ow.tensor_type("FLOAT", [2])},
+                            12: {1: "y", 2: ow.tensor_type("FLOAT", [2])}},
+                        14: [{1: "names", 2: "{0: 'eagle'}"}, {1: "long", 2: "x" * 1000}]})
+    shown = run("inspect", "info.onnx", out="made by maker").stdout
+    for line in ("domain     com.example\n", "version    3\n", "about      finds\\x1b[31m eagles and kites\n",
+                 "property   names: {0: 'eagle'}\n", "... (1000 bytes)\n"):
+        assert line in shown, shown
+    assert "\x1b" not in shown
+
+
 def test_symbols_that_data_bind_hold_for_zeros():
     """An input of zeros has the sizes of the symbols that the data of others tell."""
     write("state.onnx", ow.model([ow.node("Concat", ["x", "state"], ["y"], axis=1)],

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/model_info.h>
 
 #include "base/name_hash.h"
 
@@ -48,7 +49,8 @@ static ln_status check_opsets(ln_onnx_builder *b, const ln_onnx_opsets *opsets)
                                           version > INT32_MAX || version < 0 ? INT32_MAX
                                                                              : (int)version));
         if (is_onnx && version > LN_ONNX_NEWEST_OPSET)
-            LN_TRY(problem_of_model(b, "convert the model to that one or an older one",
+            LN_TRY(ln_onnx_tolerate(b->source, opset->version.at,
+                                    "operators are read as they are in that one",
                                     "opset %lld is newer than %d, the newest that is known",
                                     (long long)version, LN_ONNX_NEWEST_OPSET));
     }
@@ -66,6 +68,51 @@ static ln_status read_producer(ln_onnx_builder *b)
     ln_free(b->report->producer);
     b->report->producer = copy;
     return LN_OK;
+}
+
+static const char *text_of(ln_onnx_builder *b, ln_onnx_bytes text)
+{
+    return ln_onnx_arena_text(&b->arena, text.at ? text.at : (const uint8_t *)"", text.len);
+}
+
+static ln_status read_properties(ln_onnx_builder *b, ln_model_info *info)
+{
+    const ln_onnx_list *list = &b->model.metadata_props;
+    ln_model_property *properties =
+        ln_onnx_arena_take(&b->arena, list->count + 1, sizeof *properties);
+    if (!properties)
+        return ln_error_status();
+    for (size_t i = 0; i < list->count; i++) {
+        ln_onnx_entry entry;
+        LN_TRY(ln_onnx_decode(LN_ONNX_ENTRY, list->items[i], &b->arena, &entry));
+        LN_TRY(ln_onnx_escape(&b->arena, &entry.key));
+        LN_TRY(ln_onnx_escape(&b->arena, &entry.value));
+        properties[i] = (ln_model_property){text_of(b, entry.key), text_of(b, entry.value)};
+        if (!properties[i].key || !properties[i].value)
+            return ln_error_status();
+    }
+    info->properties = properties;
+    info->property_count = list->count;
+    return LN_OK;
+}
+
+static ln_status read_info(ln_onnx_builder *b)
+{
+    const ln_onnx_model *model = &b->model;
+    ln_onnx_graph graph;
+    LN_TRY(ln_onnx_decode(LN_ONNX_GRAPH, model->graph, &b->arena, &graph));
+    ln_model_info info = {.producer = text_of(b, model->producer_name),
+                          .producer_version = text_of(b, model->producer_version),
+                          .domain = text_of(b, model->domain),
+                          .doc = text_of(b, model->doc_string),
+                          .graph = text_of(b, graph.name),
+                          .graph_doc = text_of(b, graph.doc_string),
+                          .version = ln_onnx_int(model->model_version)};
+    if (!info.producer || !info.producer_version || !info.domain || !info.doc || !info.graph ||
+        !info.graph_doc)
+        return ln_error_status();
+    LN_TRY(read_properties(b, &info));
+    return ln_context_set_info(b->ctx, &info);
 }
 
 static ln_status add_function(ln_onnx_builder *b, ln_onnx_bytes message)
@@ -87,6 +134,23 @@ static ln_status add_function(ln_onnx_builder *b, ln_onnx_bytes message)
     return ln_hash_insert(b->functions, entry->key, entry) >= 0 ? LN_OK : ln_error_status();
 }
 
+// A newer version is read as long as there is nothing in it that this one does not have.
+static ln_status check_ir_version(ln_onnx_builder *b, int64_t ir_version)
+{
+    if (ir_version <= LN_ONNX_NEWEST_IR)
+        return LN_OK;
+    if (b->source->unknown_field)
+        return problem_of_model(
+            b, "convert the model to that one or an older one",
+            "IR version %lld is newer than %d, the newest that is known, and has a field that is "
+            "not known at byte %zu",
+            (long long)ir_version, LN_ONNX_NEWEST_IR,
+            (size_t)(b->source->unknown_field - b->source->bytes.at));
+    return ln_onnx_tolerate(b->source, b->model.ir_version.at, "it is read as if it were that one",
+                            "IR version %lld is newer than %d, the newest that is known",
+                            (long long)ir_version, LN_ONNX_NEWEST_IR);
+}
+
 static ln_status read_model(ln_onnx_builder *b)
 {
     LN_TRY(ln_onnx_decode(LN_ONNX_MODEL, b->source->bytes, &b->arena, &b->model));
@@ -98,11 +162,9 @@ static ln_status read_model(ln_onnx_builder *b)
         return ln_onnx_fail(b->source, model->ir_version.at, LN_SYNTAX,
                             "ir_version is %lld; files have 1 or more", (long long)ir_version);
     b->report->ir_version = ir_version > INT32_MAX ? INT32_MAX : (int)ir_version;
-    if (ir_version > LN_ONNX_NEWEST_IR)
-        LN_TRY(problem_of_model(b, "convert the model to that one or an older one",
-                                "IR version %lld is newer than %d, the newest that is known",
-                                (long long)ir_version, LN_ONNX_NEWEST_IR));
+    LN_TRY(check_ir_version(b, ir_version));
     LN_TRY(read_producer(b));
+    LN_TRY(read_info(b));
     LN_TRY(ln_onnx_read_opsets(b, &model->opset_import, &b->opsets));
     LN_TRY(check_opsets(b, &b->opsets));
     for (size_t i = 0; i < model->functions.count; i++)

@@ -155,16 +155,17 @@ static ln_status add_initializers(ln_onnx_frame *frame, const ln_onnx_graph *gra
 {
     for (size_t i = 0; i < graph->initializer.count; i++) {
         ln_onnx_symbol *symbol;
-        ln_onnx_bytes message = graph->initializer.items[i];
-        LN_TRY(ln_onnx_scope_add_constant(&frame->scope, ln_onnx_tensor_name(message),
-                                          LN_SYMBOL_INITIALIZER, &symbol));
+        ln_onnx_bytes message = graph->initializer.items[i], name = ln_onnx_tensor_name(message);
+        LN_TRY(ln_onnx_escape(&frame->arena, &name));
+        LN_TRY(ln_onnx_scope_add_constant(&frame->scope, name, LN_SYMBOL_INITIALIZER, &symbol));
         symbol->message = message;
     }
     for (size_t i = 0; i < graph->sparse_initializer.count; i++) {
         ln_onnx_symbol *symbol;
         ln_onnx_bytes message = graph->sparse_initializer.items[i];
-        LN_TRY(ln_onnx_scope_add_constant(&frame->scope, ln_onnx_sparse_name(message),
-                                          LN_SYMBOL_SPARSE, &symbol));
+        ln_onnx_bytes name = ln_onnx_sparse_name(message);
+        LN_TRY(ln_onnx_escape(&frame->arena, &name));
+        LN_TRY(ln_onnx_scope_add_constant(&frame->scope, name, LN_SYMBOL_SPARSE, &symbol));
         symbol->message = message;
     }
     return LN_OK;

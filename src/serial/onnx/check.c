@@ -20,12 +20,13 @@ typedef struct walk {
     const uint8_t *start;
     frame frames[LN_ONNX_MAX_DEPTH];
     size_t depth;
+    ln_onnx_findings findings;
 } walk;
 
 static int is_repeated(ln_onnx_field_kind kind)
 {
-    return kind == LN_FIELD_STRINGS || kind == LN_FIELD_MESSAGES || kind == LN_FIELD_INTS ||
-           kind == LN_FIELD_FLOATS || kind == LN_FIELD_DOUBLES;
+    return kind == LN_FIELD_STRINGS || kind == LN_FIELD_NAMES || kind == LN_FIELD_MESSAGES ||
+           kind == LN_FIELD_INTS || kind == LN_FIELD_FLOATS || kind == LN_FIELD_DOUBLES;
 }
 
 // "graph.node[12].attribute[3].t": the fields that lead to the innermost message.
@@ -71,7 +72,9 @@ static const char *check_value(const ln_onnx_field *field, const ln_wire_field *
     case LN_FIELD_INT: return got->type == LN_WIRE_VARINT ? NULL : "not an integer";
     case LN_FIELD_FLOAT: return got->type == LN_WIRE_FIXED32 ? NULL : "not a float";
     case LN_FIELD_STRING:
-    case LN_FIELD_STRINGS: return is_bytes ? NULL : "not a string";
+    case LN_FIELD_NAME:
+    case LN_FIELD_STRINGS:
+    case LN_FIELD_NAMES: return is_bytes ? NULL : "not a string";
     case LN_FIELD_MESSAGE:
     case LN_FIELD_MESSAGES: return is_bytes ? NULL : "not a message";
     case LN_FIELD_INTS:
@@ -113,6 +116,8 @@ static ln_status step(walk *w)
     ln_wire_field got;
     const char *reason = ln_wire_next(&f->at, f->end, &got);
     f->field = got.number ? ln_onnx_field_find_from(f->schema, f->field, got.number) : NULL;
+    if (!f->field && !w->findings.unknown_field)
+        w->findings.unknown_field = got.at;
     if (!f->field)
         return reason ? fail_here(w, LN_SYNTAX, f->at, reason) : LN_OK;
 
@@ -126,17 +131,23 @@ static ln_status step(walk *w)
         return fail_here(w, LN_SYNTAX, got.at, reason);
     if (f->field->kind == LN_FIELD_MESSAGE || f->field->kind == LN_FIELD_MESSAGES)
         return push(w, f->field->child, got.bytes);
+    int is_name = f->field->kind == LN_FIELD_NAME || f->field->kind == LN_FIELD_NAMES;
+    if (is_name && !w->findings.bad_name && !ln_onnx_is_utf8(got.bytes))
+        w->findings.bad_name = got.bytes.at;
     return LN_OK;
 }
 
-ln_status ln_onnx_check(ln_onnx_kind kind, ln_onnx_bytes bytes, const char *name)
+ln_status ln_onnx_check(ln_onnx_kind kind, ln_onnx_bytes bytes, const char *name,
+                        ln_onnx_findings *out_findings)
 {
     walk w;
+    w.findings = *out_findings = (ln_onnx_findings){0};
     w.name = name;
     w.start = bytes.at;
     w.depth = 0;
     LN_TRY(push(&w, kind, bytes));
     while (w.depth > 0)
         LN_TRY(step(&w));
+    *out_findings = w.findings;
     return LN_OK;
 }

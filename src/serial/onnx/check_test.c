@@ -10,7 +10,8 @@
 
 static ln_status check(const pb *p)
 {
-    return ln_onnx_check(LN_ONNX_MODEL, (ln_onnx_bytes){p->bytes, p->len}, "m");
+    ln_onnx_findings findings;
+    return ln_onnx_check(LN_ONNX_MODEL, (ln_onnx_bytes){p->bytes, p->len}, "m", &findings);
 }
 
 // A model of two nodes; the second has an attribute with a tensor.
@@ -58,7 +59,9 @@ TEST(each_cut_of_a_model_gives_a_status_and_a_byte)
     for (size_t len = 0; len < p.len; len++) {
         uint8_t *exact = malloc(len + 1); // so that a read beyond is seen
         memcpy(exact, p.bytes, len);
-        ln_status status = ln_onnx_check(LN_ONNX_MODEL, (ln_onnx_bytes){exact, len}, "m");
+        ln_onnx_findings findings;
+        ln_status status =
+            ln_onnx_check(LN_ONNX_MODEL, (ln_onnx_bytes){exact, len}, "m", &findings);
         CHECK(status == LN_OK || status == LN_SYNTAX);
         if (status != LN_OK)
             CHECK_MESSAGE("m: byte ");
@@ -127,7 +130,8 @@ TEST(faults_of_the_format_are_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ln_onnx_bytes bytes = {(const uint8_t *)cases[i].bytes, cases[i].len};
-        CHECK_FAILS(ln_onnx_check(LN_ONNX_MODEL, bytes, "m"), LN_SYNTAX);
+        ln_onnx_findings findings;
+        CHECK_FAILS(ln_onnx_check(LN_ONNX_MODEL, bytes, "m", &findings), LN_SYNTAX);
         CHECK_MESSAGE(cases[i].message);
     }
 }
@@ -159,7 +163,8 @@ TEST(messages_are_at_most_128_deep)
         bytes[capacity - ++len] = tags[i % 2];
     }
     ln_onnx_bytes deep = {bytes + capacity - len, len};
-    CHECK_FAILS(ln_onnx_check(LN_ONNX_TYPE, deep, "m"), LN_LIMIT);
+    ln_onnx_findings findings;
+    CHECK_FAILS(ln_onnx_check(LN_ONNX_TYPE, deep, "m", &findings), LN_LIMIT);
     CHECK_MESSAGE("more than 128 messages inside each other");
     free(bytes);
 }
@@ -172,7 +177,8 @@ TEST(numbers_are_read_packed_and_one_by_one)
     pb_int(&p, 3, 77); // another field in between
     pb_int(&p, 8, 6);
     ln_onnx_bytes bytes = {p.bytes, p.len};
-    CHECK_OK(ln_onnx_check(LN_ONNX_ATTRIBUTE, bytes, "a"));
+    ln_onnx_findings findings;
+    CHECK_OK(ln_onnx_check(LN_ONNX_ATTRIBUTE, bytes, "a", &findings));
     ln_onnx_attribute attribute;
     CHECK_OK(ln_onnx_decode(LN_ONNX_ATTRIBUTE, bytes, NULL, &attribute));
     CHECK_EQ(attribute.ints.count, 4);

@@ -47,8 +47,10 @@ static void read_field(const ln_onnx_field *field, const ln_wire_field *got, ln_
         *(ln_onnx_scalar *)member = (ln_onnx_scalar){.at = got->at, .bits = got->bits};
         break;
     case LN_FIELD_STRING:
+    case LN_FIELD_NAME:
     case LN_FIELD_MESSAGE: *(ln_onnx_bytes *)member = got->bytes; break;
     case LN_FIELD_STRINGS:
+    case LN_FIELD_NAMES:
     case LN_FIELD_MESSAGES: ((ln_onnx_list *)member)->count++; break;
     case LN_FIELD_INTS:
     case LN_FIELD_FLOATS:
@@ -58,7 +60,7 @@ static void read_field(const ln_onnx_field *field, const ln_wire_field *got, ln_
 
 static int is_list(ln_onnx_field_kind kind)
 {
-    return kind == LN_FIELD_STRINGS || kind == LN_FIELD_MESSAGES;
+    return kind == LN_FIELD_STRINGS || kind == LN_FIELD_NAMES || kind == LN_FIELD_MESSAGES;
 }
 
 // Lists get their memory, and where each is to be filled.
@@ -79,6 +81,77 @@ static ln_status make_lists(const ln_onnx_schema *schema, ln_onnx_arena *arena, 
     return LN_OK;
 }
 
+// ---- Names ----
+
+size_t ln_onnx_utf8_len(const uint8_t *at, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (at[0] < 0x80)
+        return 1;
+    size_t len = (at[0] & 0xe0) == 0xc0   ? 2
+                 : (at[0] & 0xf0) == 0xe0 ? 3
+                 : (at[0] & 0xf8) == 0xf0 ? 4
+                                          : 0;
+    if (len == 0 || len > left)
+        return 0;
+    uint32_t code = at[0] & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    int is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    return code >= least[len] && code <= 0x10ffff && !is_surrogate ? len : 0;
+}
+
+bool ln_onnx_is_utf8(ln_onnx_bytes text)
+{
+    for (size_t i = 0, len; i < text.len; i += len) {
+        len = ln_onnx_utf8_len(text.at + i, text.len - i);
+        if (len == 0)
+            return false;
+    }
+    return true;
+}
+
+// What is not UTF-8 becomes "\\xbe" byte by byte, so that the name can be printed and given back.
+ln_status ln_onnx_escape(ln_onnx_arena *arena, ln_onnx_bytes *name)
+{
+    if (!arena || ln_onnx_is_utf8(*name))
+        return LN_OK;
+    uint8_t *escaped = ln_onnx_arena_take(arena, name->len, 4);
+    if (!escaped)
+        return ln_error_status();
+    size_t len = 0;
+    for (size_t i = 0; i < name->len;) {
+        size_t character = ln_onnx_utf8_len(name->at + i, name->len - i);
+        if (character > 0) {
+            memcpy(escaped + len, name->at + i, character);
+            len += character;
+            i += character;
+            continue;
+        }
+        static const char digits[] = "0123456789abcdef";
+        const uint8_t four[] = {'\\', 'x', (uint8_t)digits[name->at[i] >> 4],
+                                (uint8_t)digits[name->at[i] & 15]};
+        memcpy(escaped + len, four, sizeof four);
+        len += sizeof four;
+        i++;
+    }
+    *name = (ln_onnx_bytes){.at = escaped, .len = len};
+    return LN_OK;
+}
+
+static ln_status escape_names(const ln_onnx_schema *schema, ln_onnx_arena *arena, char *out)
+{
+    for (size_t i = 0; i < schema->count; i++) {
+        void *member = out + schema->fields[i].offset;
+        if (schema->fields[i].kind == LN_FIELD_NAME)
+            LN_TRY(ln_onnx_escape(arena, member));
+    }
+    return LN_OK;
+}
+
 ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *arena, void *out)
 {
     const ln_onnx_schema *schema = &ln_onnx_schemas[kind];
@@ -94,6 +167,7 @@ ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *
         read_field(field, &got, bytes, out);
         has_lists |= is_list(field->kind);
     }
+    LN_TRY(escape_names(schema, arena, out));
     if (!has_lists)
         return LN_OK;
 
@@ -101,8 +175,12 @@ ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *
     LN_TRY(make_lists(schema, arena, out, fill));
     for (const uint8_t *at = bytes.at; ln_wire_step(&at, end, &got);) {
         field = ln_onnx_field_find_from(schema, field, got.number);
-        if (field && is_list(field->kind))
-            *fill[field - schema->fields]++ = got.bytes;
+        if (!field || !is_list(field->kind))
+            continue;
+        ln_onnx_bytes *item = fill[field - schema->fields]++;
+        *item = got.bytes;
+        if (field->kind == LN_FIELD_NAMES)
+            LN_TRY(ln_onnx_escape(arena, item));
     }
     return LN_OK;
 }

@@ -45,7 +45,9 @@ typedef enum ln_onnx_field_kind {
     LN_FIELD_FLOAT,    // ln_onnx_scalar with the bits of a float
     LN_FIELD_STRING,   // ln_onnx_bytes
     LN_FIELD_MESSAGE,  // ln_onnx_bytes
+    LN_FIELD_NAME,     // ln_onnx_bytes: a text that is UTF-8, or is escaped when it is decoded
     LN_FIELD_STRINGS,  // ln_onnx_list
+    LN_FIELD_NAMES,    // ln_onnx_list of such texts
     LN_FIELD_MESSAGES, // ln_onnx_list
     LN_FIELD_INTS,     // ln_onnx_numbers, packed or not
     LN_FIELD_FLOATS,
@@ -53,8 +55,8 @@ typedef enum ln_onnx_field_kind {
 } ln_onnx_field_kind;
 
 typedef ln_onnx_scalar ln_member_INT, ln_member_FLOAT;
-typedef ln_onnx_bytes ln_member_STRING, ln_member_MESSAGE;
-typedef ln_onnx_list ln_member_STRINGS, ln_member_MESSAGES;
+typedef ln_onnx_bytes ln_member_STRING, ln_member_NAME, ln_member_MESSAGE;
+typedef ln_onnx_list ln_member_STRINGS, ln_member_NAMES, ln_member_MESSAGES;
 typedef ln_onnx_numbers ln_member_INTS, ln_member_FLOATS, ln_member_DOUBLES;
 
 // A struct for each message: ln_onnx_model, with its fields.
@@ -137,12 +139,20 @@ static inline const ln_onnx_field *ln_onnx_field_find_from(const ln_onnx_schema 
     return last && last->number == number ? last : ln_onnx_field_find(schema, number);
 }
 
+// What is well-formed and yet not as expected: where the first is; NULL: there is none.
+typedef struct ln_onnx_findings {
+    const uint8_t *bad_name;      // a name that is not UTF-8
+    const uint8_t *unknown_field; // a field that no message of ours has
+} ln_onnx_findings;
+
 // Walks all messages in `bytes`, a message of `kind`: every tag, length and number is whole, no
 // field that is there once comes twice, and messages are at most LN_ONNX_MAX_DEPTH deep.
 // LN_SYNTAX with "<name>: byte <offset>: <path of fields>: <reason>"; LN_LIMIT if too deep.
-ln_status ln_onnx_check(ln_onnx_kind kind, ln_onnx_bytes bytes, const char *name);
+ln_status ln_onnx_check(ln_onnx_kind kind, ln_onnx_bytes bytes, const char *name,
+                        ln_onnx_findings *out_findings);
 
-// Opens one message of checked bytes. Its lists come from `arena`.
+// Opens one message of checked bytes. Its lists, and names that are escaped, come from `arena`;
+// with NULL there are no lists, and names stay as they are.
 ln_status ln_onnx_decode(ln_onnx_kind kind, ln_onnx_bytes bytes, ln_onnx_arena *arena, void *out);
 
 // Walks numbers: start with {0}. False at the end.
@@ -153,6 +163,14 @@ typedef struct ln_onnx_number_cursor {
 
 bool ln_onnx_number_next(const ln_onnx_numbers *numbers, ln_onnx_number_cursor *cursor,
                          uint64_t *out);
+
+// Bytes of the UTF-8 character at `at`; 0 if there is none.
+size_t ln_onnx_utf8_len(const uint8_t *at, size_t left);
+bool ln_onnx_is_utf8(ln_onnx_bytes text);
+
+// Bytes of *name that are not UTF-8 become "\\xbe", in memory of `arena`, as in names that are
+// decoded. NULL: nothing happens.
+ln_status ln_onnx_escape(ln_onnx_arena *arena, ln_onnx_bytes *name);
 
 // The float with these bits.
 float ln_onnx_float(uint64_t bits);

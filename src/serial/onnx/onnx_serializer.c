@@ -74,7 +74,13 @@ static ln_status read_source(ln_serializer *serializer, ln_context *ctx, ln_onnx
 {
     source->is_strict = ctx->is_strict;
     source->budget = ln_onnx_budget_of(source->bytes.len, ctx->limits.memory_byte_count);
-    LN_TRY(ln_onnx_check(LN_ONNX_MODEL, source->bytes, source->name));
+    ln_onnx_findings findings;
+    LN_TRY(ln_onnx_check(LN_ONNX_MODEL, source->bytes, source->name, &findings));
+    source->unknown_field = findings.unknown_field;
+    if (findings.bad_name)
+        LN_TRY(ln_onnx_tolerate(source, findings.bad_name,
+                                "such names are escaped as \\xNN, byte by byte",
+                                "a name is not UTF-8"));
     ln_status status = ln_onnx_build(serializer, ctx, source, report);
     ln_status kept = keep_all(ctx, source->mapped);
     source->mapped = NULL;
@@ -86,7 +92,8 @@ static ln_status read_file(ln_serializer *serializer, ln_context *ctx, const cha
 {
     ln_onnx_mapping *mapping;
     LN_TRY(ln_onnx_map_model(path, &mapping));
-    ln_onnx_source source = {.name = path, .bytes = mapping->bytes, .is_quiet = is_quiet};
+    ln_onnx_source source = {
+        .name = path, .path = path, .bytes = mapping->bytes, .is_quiet = is_quiet};
     LN_TRY(keep(ctx, mapping));
     char *folder = folder_of(path);
     if (!folder)

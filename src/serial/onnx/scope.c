@@ -14,28 +14,6 @@
 
 // ---- Names ----
 
-// Bytes of the UTF-8 character at `at`; 0 if there is none.
-static size_t utf8_len(const uint8_t *at, size_t left)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80)
-        return 1;
-    size_t len = (at[0] & 0xe0) == 0xc0   ? 2
-                 : (at[0] & 0xf0) == 0xe0 ? 3
-                 : (at[0] & 0xf8) == 0xf0 ? 4
-                                          : 0;
-    if (len == 0 || len > left)
-        return 0;
-    uint32_t code = at[0] & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    int is_surrogate = code >= 0xd800 && code <= 0xdfff;
-    return code >= least[len] && code <= 0x10ffff && !is_surrogate ? len : 0;
-}
-
 const char *ln_onnx_name_fault(ln_onnx_bytes name)
 {
     if (name.len == 0)
@@ -46,7 +24,7 @@ const char *ln_onnx_name_fault(ln_onnx_bytes name)
         uint8_t c = name.at[i];
         if (c < ' ' || c == 0x7f)
             return "has a control character";
-        size_t len = utf8_len(name.at + i, name.len - i);
+        size_t len = ln_onnx_utf8_len(name.at + i, name.len - i);
         if (len == 0)
             return "is not UTF-8";
         i += len;
@@ -165,6 +143,7 @@ static ln_status add_made(walk *w, body *b, ln_onnx_bytes name)
 {
     if (name.len == 0)
         return LN_OK;
+    LN_TRY(ln_onnx_escape(&w->arena, &name));
     const char *text = ln_onnx_arena_text(&w->arena, name.at, name.len);
     return text && ln_hash_insert(b->made, text, b) >= 0 ? LN_OK : ln_error_status();
 }

@@ -15,7 +15,8 @@ static ln_status read_as(const pb *p, size_t limit, ln_onnx_kind kind, ln_onnx_v
     ln_onnx_bytes bytes = {p->bytes, p->len};
     static ln_onnx_source source;
     source = (ln_onnx_source){.name = "m", .bytes = bytes, .budget = {limit, limit, limit}};
-    LN_TRY(ln_onnx_check(kind, bytes, "m"));
+    ln_onnx_findings findings;
+    LN_TRY(ln_onnx_check(kind, bytes, "m", &findings));
     return kind == LN_ONNX_SPARSE ? ln_onnx_sparse_read(&source, bytes, out)
                                   : ln_onnx_tensor_read(&source, bytes, out);
 }

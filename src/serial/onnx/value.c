@@ -300,7 +300,8 @@ ln_status ln_onnx_value_read(const void *bytes, size_t byte_count, const char *n
 
     ln_onnx_bytes all = {.at = bytes ? bytes : (const uint8_t *)"", .len = byte_count};
     name = name ? name : "<memory>";
-    LN_TRY(ln_onnx_check(message, all, name));
+    ln_onnx_findings findings;
+    LN_TRY(ln_onnx_check(message, all, name, &findings));
     value_reader *r = ln_alloc(sizeof *r);
     if (!r)
         return LN_NO_MEMORY;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <lightnet/allocator.h>
+#include <lightnet/model_info.h>
 #include <lightnet/param.h>
 #include <lightnet/util.h>
 #include <lightnet/version.h>
@@ -207,6 +208,31 @@ static void put_opsets(const ln_onnx_writer *w, ln_onnx_out *model)
     ln_onnx_out_deinit(&opset);
 }
 
+static void put_stated(ln_onnx_out *out, uint32_t field, const char *text)
+{
+    if (*text)
+        ln_onnx_put_text(out, field, text);
+}
+
+// The metadata that the model was read with; who wrote this file is LightNet.
+static void put_info(const ln_model_info *info, ln_onnx_out *model)
+{
+    put_stated(model, LN_ONNX_model_domain, info->domain);
+    if (info->version != 0)
+        ln_onnx_put_int(model, LN_ONNX_model_model_version, info->version);
+    put_stated(model, LN_ONNX_model_doc_string, info->doc);
+    ln_onnx_out entry = {0};
+    for (size_t i = 0; i < info->property_count; i++) {
+        ln_onnx_out_reset(&entry);
+        ln_onnx_put_text(&entry, LN_ONNX_entry_key, info->properties[i].key);
+        ln_onnx_put_text(&entry, LN_ONNX_entry_value, info->properties[i].value);
+        ln_onnx_put_message(model, LN_ONNX_model_metadata_props, &entry);
+    }
+    if (entry.text.status != LN_OK && model->text.status == LN_OK)
+        model->text.status = entry.text.status;
+    ln_onnx_out_deinit(&entry);
+}
+
 static ln_status write_model(ln_onnx_writer *w, ln_onnx_out *model)
 {
     LN_TRY(list_graphs(w));
@@ -215,6 +241,7 @@ static ln_status write_model(ln_onnx_writer *w, ln_onnx_out *model)
     ln_onnx_put_int(model, LN_ONNX_model_ir_version, ir_version_of(w->opsets[LN_DOMAIN_ONNX]));
     ln_onnx_put_text(model, LN_ONNX_model_producer_name, "LightNet");
     ln_onnx_put_text(model, LN_ONNX_model_producer_version, ln_version());
+    put_info(ln_context_info(w->root), model);
     put_opsets(w, model);
     ln_onnx_put_message(model, LN_ONNX_model_graph, &w->graphs[w->graph_count - 1].message);
     return model->text.status;

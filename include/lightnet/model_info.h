@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a model's file states about the model besides its operators: who made it, and properties of
+ * the maker's own, such as names of classes.
+ */
+
+#ifndef LIGHTNET_MODEL_INFO_H
+#define LIGHTNET_MODEL_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <lightnet/context.h>
+#include <lightnet/export.h>
+#include <lightnet/status.h>
+
+LN_CPPSTART
+
+/* The field `custom metadata map` of ONNX: `metadata_props`. */
+typedef struct ln_model_property {
+    const char *key;
+    const char *value;
+} ln_model_property;
+
+/* Texts are UTF-8 and never NULL, "" where the file states nothing. */
+typedef struct ln_model_info {
+    const char *producer;         /* "pytorch" */
+    const char *producer_version; /* "2.1.0" */
+    const char *domain;           /* "com.example.vision" */
+    const char *doc;              /* what the model does, for people */
+    const char *graph;            /* name of the graph */
+    const char *graph_doc;
+    int64_t version;                     /* of the model, as its maker counts; 0: none */
+    const ln_model_property *properties; /* in the order of the file */
+    size_t property_count;
+} ln_model_info;
+
+/* Of a context that has a model; never NULL. Formats without metadata have empty texts. Borrowed
+ * from the context, until it is cleaned up. */
+LN_API const ln_model_info *ln_context_info(const ln_context *ctx);
+
+/* The value of property `key`, borrowed likewise; NULL if there is none. */
+LN_API const char *ln_model_info_find(const ln_model_info *info, const char *key);
+
+/* For readers of models: `*info` is copied, NULL texts are "". Fails: LN_INVALID if a property has
+ * no key, LN_NO_MEMORY; the context has what it had then. */
+LN_API ln_status ln_context_set_info(ln_context *ctx, const ln_model_info *info);
+
+LN_CPPEND
+
+#endif
