@@ -2,6 +2,8 @@
 // Attention of ONNX. Where queries are 0 all scores are equal, and each query gets the mean of the
 // values it sees.
 
+#include <stdbool.h>
+
 #include "tests/api/onnx_outputs.h"
 
 // Three queries and keys of one head, and values 1, 3, 8.
@@ -242,6 +244,101 @@ TEST(attention_tells_what_does_not_fit)
     CHECK_REFUSALS(cases);
 }
 
+// ---- Masks of every shape ----
+
+enum { IMAGES = 2, HEADS = 2, TOKEN_COUNT = 70, SIZE = 3 };
+
+static bool is_hidden(const int *dims, int image, int head, int query, int key)
+{
+    int at = dims[0] > 1 ? image : 0;
+    at = at * dims[1] + (dims[1] > 1 ? head : 0);
+    at = at * dims[2] + (dims[2] > 1 ? query : 0);
+    at = at * dims[3] + key;
+    return key > 0 && (at * 37 + at / 11) % 5 < 2;
+}
+
+static double number_at(int image, int head, int token, int i, int salt)
+{
+    int at = ((image * HEADS + head) * TOKEN_COUNT + token) * SIZE + i;
+    return (double)((at * 29 + salt) % 31) / 16 - 1;
+}
+
+// softmax(q k / sqrt(size)) v over the keys that the mask leaves, in double.
+static double expected_at(const int *mask, int image, int head, int query, int i)
+{
+    double sum = 0, weighed = 0;
+    for (int key = 0; key < TOKEN_COUNT; key++) {
+        double score = 0;
+        for (int d = 0; d < SIZE; d++)
+            score += number_at(image, head, query, d, 1) * number_at(image, head, key, d, 2);
+        double weight =
+            is_hidden(mask, image, head, query, key) ? 0 : exp(score / sqrt((double)SIZE));
+        sum += weight;
+        weighed += weight * number_at(image, head, key, i, 3);
+    }
+    return weighed / sum;
+}
+
+static void set_numbers(ln_context *ctx, const char *name, int salt)
+{
+    static float numbers[IMAGES * HEADS * TOKEN_COUNT * SIZE];
+    for (int i = 0; i < IMAGES * HEADS * TOKEN_COUNT * SIZE; i++)
+        numbers[i] = (float)number_at(0, 0, 0, i, salt);
+    CHECK_OK(ln_context_set_data_n(ctx, name, numbers, sizeof numbers));
+}
+
+static void set_mask(ln_context *ctx, const int *dims, bool is_bool)
+{
+    ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, "m");
+    for (int i = 0; i < entry->tensor->len; i++) {
+        int rest = i, key = rest % dims[3], query = (rest /= dims[3]) % dims[2];
+        int head = (rest /= dims[2]) % dims[1], image = rest / dims[1];
+        bool hidden = is_hidden(dims, image, head, query, key);
+        if (is_bool)
+            ((tl_bool *)entry->tensor->data)[i] = !hidden;
+        else
+            ((float *)entry->tensor->data)[i] = hidden ? -INFINITY : 0;
+    }
+}
+
+static void check_mask(const char *target, const int *dims, bool is_bool)
+{
+#define HEADED(name) "input(| dst=" name " | dtype=TL_FLOAT, dims=[2, 2, 70, 3]);\n"
+    static float y[IMAGES][HEADS][TOKEN_COUNT][SIZE];
+    char text[512];
+    snprintf(text, sizeof text,
+             HEADED("q") HEADED("k")
+                 HEADED("v") "input(| dst=m | dtype=%s, dims=[%d, %d, %d, %d]);\n"
+                             "Attention(Q=q, K=k, V=v, attn_mask=m | Y=y |);\n",
+             is_bool ? "TL_BOOL" : "TL_FLOAT", dims[0], dims[1], dims[2], dims[3]);
+    ln_context *ctx = load_text(text, target);
+    set_numbers(ctx, "q", 1);
+    set_numbers(ctx, "k", 2);
+    set_numbers(ctx, "v", 3);
+    set_mask(ctx, dims, is_bool);
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+    for (int at = 0; at < IMAGES * HEADS * TOKEN_COUNT * SIZE; at++) {
+        int i = at % SIZE, query = at / SIZE % TOKEN_COUNT, head = at / SIZE / TOKEN_COUNT % HEADS;
+        int image = at / SIZE / TOKEN_COUNT / HEADS;
+        CHECK_NEAR(y[image][head][query][i], expected_at(dims, image, head, query, i), 1e-5);
+    }
+    close_context(ctx);
+}
+
+TEST(masks_repeat_where_they_have_one)
+{
+    static const int dims[][4] = {{2, 2, 70, 70}, {1, 2, 70, 70}, {2, 1, 70, 70}, {2, 2, 1, 70},
+                                  {1, 1, 70, 70}, {2, 1, 1, 70},  {1, 2, 1, 70},  {1, 1, 1, 70}};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof dims / sizeof dims[0]; i++)
+        for (int is_bool = 0; is_bool < 2; is_bool++) {
+            check_mask("ref", dims[i], is_bool);
+            check_mask("cpu", dims[i], is_bool);
+        }
+    ln_arch_cleanup();
+}
+
 // ---- LinearAttention ----
 
 // Two tokens of one head with key 1 and query 1, values 3 and 5.
@@ -335,7 +432,7 @@ TEST(pairs_turn_by_the_angle_of_their_position)
     CHECK_REFUSALS(refusals);
 }
 
-TEST_LIST(queries_see_what_masks_leave, what_is_past_comes_first,
+TEST_LIST(masks_repeat_where_they_have_one, queries_see_what_masks_leave, what_is_past_comes_first,
           a_query_after_a_past_sees_what_its_mask_leaves, scores_can_be_seen_at_each_stage,
           heads_share_keys_in_runs, attention_tells_what_does_not_fit, a_state_is_written_and_read,
           pairs_turn_by_the_angle_of_their_position)

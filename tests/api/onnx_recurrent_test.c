@@ -248,7 +248,71 @@ TEST(what_does_not_fit_is_told)
     CHECK_REFUSALS(cases);
 }
 
+// ---- Sequences of several lengths, taken together ----
+
+enum { SEQ = 5, BATCH = 4, IN = 3, HIDDEN = 4 };
+
+// Fresh contexts of one sequence each, cut to its length, are the other way to compute them.
+static void run_sequences(const char *target, const char *optype, int gates, const float *x,
+                          const int32_t *lens, int batch, float *y, float *last)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "input(| dst=x | dtype=TL_FLOAT, dims=[%d, %d, %d]);\n"
+             "input(| dst=n | dtype=TL_INT32, dims=[%d]);\n"
+             "create(| dst=w | dtype=TL_FLOAT, dims=[1, %d, %d], ran=[-1, 1]);\n"
+             "create(| dst=r | dtype=TL_FLOAT, dims=[1, %d, %d], ran=[-1, 1]);\n"
+             "%s(X=x, W=w, R=r, sequence_lens=n | Y=y, Y_h=h | hidden_size=%d);\n",
+             SEQ, batch, IN, batch, gates * HIDDEN, IN, gates * HIDDEN, HIDDEN, optype, HIDDEN);
+    ln_context *ctx = load_text(text, target);
+    int32_t all[BATCH] = {SEQ, SEQ, SEQ, SEQ};
+    size_t y_bytes = (size_t)(SEQ * batch * HIDDEN) * sizeof *y;
+    CHECK_OK(ln_context_set_data_n(ctx, "x", x, (size_t)(SEQ * batch * IN) * sizeof *x));
+    for (int run = 0; run < 2; run++) { // the first leaves numbers where zeros should be
+        CHECK_OK(ln_context_set_data_n(ctx, "n", run ? lens : all, (size_t)batch * sizeof *lens));
+        CHECK_OK(ln_context_run(ctx));
+    }
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, y_bytes));
+    CHECK_OK(ln_context_get_data_n(ctx, "h", last, (size_t)(batch * HIDDEN) * sizeof *last));
+    close_context(ctx);
+}
+
+static void check_lengths(const char *target, const char *optype, int gates, const int32_t *lens)
+{
+    float x[SEQ * BATCH * IN], y[SEQ * BATCH * HIDDEN], last[BATCH * HIDDEN];
+    for (int i = 0; i < SEQ * BATCH * IN; i++)
+        x[i] = (float)(i * 7 % 13) / 6 - 1;
+    run_sequences(target, optype, gates, x, lens, BATCH, y, last);
+    for (int b = 0; b < BATCH; b++) {
+        float one_x[SEQ * IN], one_y[SEQ * HIDDEN], one_last[HIDDEN];
+        for (int t = 0; t < SEQ; t++)
+            memcpy(one_x + t * IN, x + (t * BATCH + b) * IN, IN * sizeof *x);
+        run_sequences("ref", optype, gates, one_x, (const int32_t[]){SEQ}, 1, one_y, one_last);
+        for (int t = 0; t < SEQ; t++)
+            for (int k = 0; k < HIDDEN; k++)
+                CHECK_NEAR(y[(t * BATCH + b) * HIDDEN + k], t < lens[b] ? one_y[t * HIDDEN + k] : 0,
+                           t < lens[b] ? 1e-5 : 0);
+        for (int k = 0; k < HIDDEN; k++)
+            CHECK_NEAR(last[b * HIDDEN + k], lens[b] > 0 ? one_y[(lens[b] - 1) * HIDDEN + k] : 0,
+                       1e-5);
+    }
+}
+
+TEST(sequences_of_several_lengths_do_not_see_each_other)
+{
+    static const int32_t lens[][BATCH] = {{5, 2, 4, 1}, {1, 5, 3, 5}, {3, 3, 5, 2}, {5, 0, 5, 4}};
+    static const char *const targets[] = {"ref", "cpu"};
+    CHECK_OK(ln_arch_init());
+    for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++)
+        for (int arch = 0; arch < 2; arch++) {
+            check_lengths(targets[arch], "LSTM", 4, lens[i]);
+            check_lengths(targets[arch], "GRU", 3, lens[i]);
+        }
+    ln_arch_cleanup();
+}
+
 TEST_LIST(a_step_adds_input_state_and_both_biases, two_directions_lie_side_by_side,
           sequences_end_where_they_say, the_reset_gate_acts_before_or_behind_the_weights,
           gates_may_look_at_the_cell, activations_have_the_defaults_of_their_operators,
-          empty_sequences_and_batches_are_fine, what_does_not_fit_is_told)
+          empty_sequences_and_batches_are_fine, what_does_not_fit_is_told,
+          sequences_of_several_lengths_do_not_see_each_other)
