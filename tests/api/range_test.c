@@ -154,6 +154,38 @@ TEST(constants_of_shapes_that_were_not_looked_at_count)
     ln_arch_cleanup();
 }
 
+// (100 - n) n rows, which are most for a size that was not looked at.
+#define MOST_IN_THE_MIDDLE                                                                         \
+    "input(| dst=x | dtype=TL_FLOAT, dims=[-1, 8], names=[\"n\", \"\"]);\n"                        \
+    "create(| dst=zero | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[0], from_file=false);\n"      \
+    "create(| dst=eight | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[8], from_file=false);\n"     \
+    "create(| dst=all | dtype=TL_INT64, dims=[1], ran=[0, 0], data=[100], from_file=false);\n"     \
+    "Shape(data=x | shape=s |);\n"                                                                 \
+    "Gather(data=s, indices=zero | output=n | axis=0);\n"                                          \
+    "Sub(A=all, B=n | C=rest |);\n"                                                                \
+    "Mul(A=rest, B=n | C=rows |);\n"                                                               \
+    "Concat(inputs1=rows, inputs2=eight | concat_result=dims | axis=0);\n"                         \
+    "ReduceSum(data=x | reduced=sum | axes=[0], keepdims=1, since=11);\n"                          \
+    "Expand(input=sum, shape=dims | output=many |);\n"                                             \
+    "ReduceMax(data=many | reduced=y | axes=[0], keepdims=0, since=11);\n"                         \
+    "output(src=y | |);\n"
+
+TEST(a_shape_that_needs_more_than_was_said_is_refused)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_text(MOST_IN_THE_MIDDLE);
+    CHECK_OK(ln_context_set_range(ctx, "n", 0, 99));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_EQ(ln_context_range_checked_count(ctx), 5); // 99, 98, 2, 1, 0
+    CHECK_OK(ln_context_load(ctx, NULL));
+    ln_input_shape shape = {.tname = "x", .ndim = 2, .dims = DIMS(50, 8)};
+    CHECK_FAILS(ln_context_reshape(ctx, 1, &shape), LN_LIMIT);
+    CHECK_MESSAGE("compile the model for a smaller range");
+    shape.dims = DIMS(99, 8);
+    CHECK_OK(ln_context_reshape(ctx, 1, &shape));
+    close_run(ctx);
+}
+
 TEST(shapes_out_of_range_are_refused_with_it)
 {
     CHECK_OK(ln_arch_init());
@@ -161,6 +193,8 @@ TEST(shapes_out_of_range_are_refused_with_it)
     CHECK_OK(ln_context_load(ctx, NULL));
     CHECK_FAILS(reshape(ctx, 5, 3), LN_INVALID);
     CHECK_MESSAGE("batch is 5, but the model was compiled for 2 to 4");
+    CHECK_FAILS(reshape(ctx, 1, 3), LN_INVALID);
+    CHECK_MESSAGE("batch is 1, but the model was compiled for 2 to 4");
     CHECK_FAILS(reshape(ctx, 2, 4), LN_INVALID);
     CHECK_MESSAGE("seq is 4, but the model was compiled for 3 to 3");
     check_shape(ctx, 2, 3);
@@ -233,7 +267,8 @@ TEST(running_out_of_memory_is_no_crash)
     ln_arch_cleanup();
 }
 
-TEST_LIST(every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
+TEST_LIST(a_shape_that_needs_more_than_was_said_is_refused,
+          every_shape_in_range_has_the_bits_of_its_own_plan, the_peak_is_that_of_the_worst_shape,
           no_shape_takes_more_than_was_said, constants_of_shapes_that_were_not_looked_at_count,
           shapes_out_of_range_are_refused_with_it, ranges_that_cannot_be_are_refused,
           clones_have_the_range_too, running_out_of_memory_is_no_crash)
