@@ -645,7 +645,16 @@ static ln_status charge_late(ln_call *call)
 {
     if (!call->has_late_shapes || !call->by)
         return LN_OK;
-    ln_status status = ln_call_charge_units(call, units_of_steps(call, call->by));
+    double units = units_of_steps(call, call->by);
+    ln_context *ctx = call->op_arg->context;
+    const ln_context *root = ctx ? ln_context_root(ctx) : NULL;
+    ln_status status =
+        !root || units <= root->work_left
+            ? ln_call_charge_units(call, units)
+            : ln_call_fail(call, LN_LIMIT,
+                           "costs %.4g work units with its shapes in this run, more than the %.4g "
+                           "that are left of the limit of %.4g (--work, ln_limits.work)",
+                           units, root->work_left > 0 ? root->work_left : 0, root->work_limit);
     if (status != LN_OK)
         ln_call_drop_outputs(call);
     return status;
