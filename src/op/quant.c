@@ -67,6 +67,9 @@ void ln_quant_bounds(const ln_activation *activation, float scale, tl_dtype dtyp
 
 // ---- Products ----
 
+// The largest product of two differences of bytes.
+#define MAX_PRODUCT (255.0 * 255.0)
+
 static ln_status fail_alone(ln_call *call, const char *given, const char *missing)
 {
     return ln_call_fail(call, LN_INVALID, "there is %s, but no %s", given, missing);
@@ -159,6 +162,9 @@ ln_status ln_infer_quant_matmul(ln_call *call)
     ln_quant_product product;
     LN_TRY(ln_matmul_call_read(call, &matmul));
     LN_TRY(ln_quant_product_read(call, matmul.b.columns, &product));
+    if (ln_call_int(call, "exact") && (double)matmul.b.rows * MAX_PRODUCT > (double)INT32_MAX)
+        return ln_call_fail(call, LN_UNSUPPORTED, "a sum of %lld products may leave 32 bits",
+                            (long long)matmul.b.rows);
     return ln_call_out64(call, 0, product.dtype, matmul.ndim, matmul.dims);
 }
 
@@ -230,9 +236,6 @@ void ln_quant_act_read(const ln_call *call, ln_quant_map *out_map)
 }
 
 // ---- From sums to results ----
-
-// The largest product of two differences of bytes.
-#define MAX_PRODUCT (255.0 * 255.0)
 
 // A bias in floats that is a whole number of units of the sum, as one that was an integer and has
 // been dequantized, goes with the sum if that cannot leave 32 bits; the nearest one otherwise

@@ -54,7 +54,7 @@ rule wrong_order [exact]
 rule wrong_parameter [exact]
   r = relu(c)
   c = conv2d(x, w, b | act="none", any(padding) "wrong on purpose")
-  => r = conv2d(x, w, b | params(c), act="relu", padding=[0, 2, 0, 2])
+  => r = conv2d(x, w, b | params(c), act="relu", padding=[2, 1, 0, 1])
 """,
 }
 REFUSED_RULE = """
@@ -145,6 +145,7 @@ def test_opt():
     done = run("opt", "--verify", "--verbose", "--rules", "refused.rules", "-o", "out.net", "model.net", code=0)
     check_text(done, "refused [exact] at 'relu0' (relu) is refused: conv2d: ", "stderr")
     check_text(done, "1 rewrite was refused", "stderr")
+    check_text(run("inspect", "--rules", "refused.rules", "model.net", code=0), "refused    1 rewrite:")
     done = run("blame", "--rules", "refused.rules", "model.net", code=0)
     check_text(done, "agrees")
 
