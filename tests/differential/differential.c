@@ -659,12 +659,12 @@ static void insert_act(model *m, test_random *random, const sizes *s)
                 m->ops[i].ins[k].tensor = made;
 }
 
-static bool make_from_example(model *m, test_random *random, const sizes *s)
+static bool make_from_example(model *m, test_random *random, const sizes *s, uint64_t number)
 {
     static char text[1 << 16], path[1024];
     if (example_count == 0)
         return false;
-    const char *name = examples[test_random_below(random, example_count)];
+    const char *name = examples[(options.seed + number) % example_count];
     snprintf(path, sizeof path, "%s/tests/il/rules/%s", LN_SOURCE_DIR, name);
     FILE *file = fopen(path, "r");
     size_t len = file ? fread(text, 1, sizeof text - 1, file) : 0;
@@ -694,10 +694,11 @@ static bool make_from_example(model *m, test_random *random, const sizes *s)
 
 // ---- All kinds ----
 
-static bool make_pattern(model *m, test_random *random, sizes s)
+// Rules take turns, so that each has its share of the models.
+static bool make_pattern(model *m, test_random *random, sizes s, uint64_t number)
 {
-    size_t rule =
-        options.rule >= 0 ? (size_t)options.rule : test_random_below(random, pattern_count());
+    size_t rule = options.rule >= 0 ? (size_t)options.rule
+                                    : (size_t)(options.seed + number) % pattern_count();
     bool is_made = false;
     for (int i = 0; i < 6 && !is_made; i++) {
         model_clear(m);
@@ -756,13 +757,13 @@ static bool make_model(model *m, test_random *random, uint64_t number)
     const char *kind = options.kind ? options.kind : draw_kind(random);
     size_t count = form_count();
     if (strcmp(kind, "rule") == 0)
-        return make_pattern(m, random, s);
+        return make_pattern(m, random, s, number);
     if (strcmp(kind, "quant") == 0) {
         snprintf(m->origin, sizeof m->origin, "a quantized chain");
         return make_quantized(m, random, s);
     }
     if (strcmp(kind, "example") == 0)
-        return make_from_example(m, random, &s);
+        return make_from_example(m, random, &s, number);
     if (strcmp(kind, "forms") == 0)
         return make_form(m, random, s, number % count);
     if (strcmp(kind, "pairs") == 0)

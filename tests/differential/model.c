@@ -193,6 +193,8 @@ static double element(test_random *random, const leaf *l)
         return l->low;
     if (l->fill == FILL_EXTREMES && test_random_below(random, 4) == 0)
         return extreme(random, l->is_huge);
+    if (l->fill == FILL_UNIFORM && l->low < 0 && test_random_below(random, 32) == 0)
+        return test_random_below(random, 2) ? 0 : -0.0;
     double x = uniform(random, l->low, l->high);
     return l->fill == FILL_INTEGERS ? floor(x + 0.5) : x;
 }
