@@ -573,13 +573,25 @@ static bool known_param(test_random *random, const model *m, const model_op *op,
         int size = x->dims[axis],
             start =
                 number_of(m, op, "start", size ? (int)test_random_below(random, (size_t)size) : 0);
+        // Where a part of a concatenation begins.
+        int maker = model_maker(m, op->ins[0].tensor), sum = 0;
+        if (maker >= 0 && strcmp(m->ops[maker].optype, "concat") == 0 && chance(random, 50) &&
+            !model_op_param(m, op, "start") && m->ops[maker].in_count > 1) {
+            int parts = 1 + (int)test_random_below(random, (size_t)m->ops[maker].in_count - 1);
+            for (int i = 0; i < parts; i++)
+                sum += m->tensors[m->ops[maker].ins[i].tensor].dims[axis];
+            start = sum < size ? sum : start;
+        }
         if (strcmp(pname, "start") == 0)
-            snprintf(value, len, "%d", chance(random, 30) ? 0 : start);
+            snprintf(value, len, "%d", chance(random, 25) ? 0 : start);
         else if (strcmp(pname, "axis") == 0)
             snprintf(value, len, "%d", axis);
         else
             snprintf(value, len, "%d",
-                     size > start ? 1 + (int)test_random_below(random, (size_t)(size - start)) : 0);
+                     size <= start ? 0
+                     : chance(random, 40)
+                         ? 1
+                         : 1 + (int)test_random_below(random, (size_t)(size - start)));
     } else if (is_type(pname, "size stride dilation output_padding") && x) {
         for (int d = 0; d < spatial; d++)
             ints[d] = strcmp(pname, "output_padding") == 0 ? PICK(random, 0, 0, 1)

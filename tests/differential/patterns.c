@@ -306,8 +306,10 @@ static bool make_statement(binding *b, model *m, const sizes *s, const ln_rule_o
             continue;
         char value[200];
         bool is_known = is_rule_value_known(b, &param->value, value, sizeof value);
-        if (!is_known && param->value.kind != LN_RULE_ABSENT)
+        // A value that the rule gives a name matters to it: mostly not the default.
+        if (!is_known && (param->value.kind == LN_RULE_ABSENT || !chance(b->random, 60)))
             continue;
+        p.is_drawn = p.is_drawn || !is_known;
         p.params[p.param_count].arg_name = param->arg_name;
         snprintf(p.params[p.param_count].value, sizeof value, "%s", is_known ? value : "");
         p.param_count++;
