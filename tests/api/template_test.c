@@ -467,6 +467,23 @@ TEST(limits_are_those_of_the_shapes_that_are_asked_for)
     ln_arch_cleanup();
 }
 
+// Without a template too: what is compiled for a shape has the limits that its context has by then.
+TEST(limits_hold_for_shapes_without_a_template)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = open_bound(direct, (symbol_size[]){{"h", 8}, {"w", 8}, {NULL, 0}});
+    ln_limits limits = ln_limits_default();
+    limits.memory_byte_count = 65536;
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_set_limits(ctx, &limits));
+    ln_input_shape larger = {.tname = "x", .ndim = 4, .dims = DIMS(1, 8, 9, 10)};
+    CHECK_OK(ln_context_reshape(ctx, 1, &larger));
+    larger.dims = DIMS(1, 8, 100, 100);
+    CHECK_FAILS(ln_context_reshape(ctx, 1, &larger), LN_LIMIT);
+    close_context(ctx);
+    ln_arch_cleanup();
+}
+
 static void count_firing(void *user, const ln_firing *firing)
 {
     (void)firing;
@@ -525,5 +542,6 @@ TEST_LIST(any_row_of_shapes_gives_what_fresh_contexts_give,
           a_limit_that_some_shapes_reach_holds_for_them,
           a_comparison_of_sizes_is_made_for_each_shape,
           limits_are_those_of_the_shapes_that_are_asked_for,
+          limits_hold_for_shapes_without_a_template,
           who_listens_to_a_compilation_hears_each_rewrite_once,
           running_out_of_memory_leaves_a_context_that_can_be_freed)
