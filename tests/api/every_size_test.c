@@ -144,6 +144,32 @@ static ln_context *open_dynamic(const char *text, const shape *at)
     return ctx;
 }
 
+// The model as it was read, dynamic and bound, on the arch that is the reference: no rewrite has
+// touched it.
+static void check_as_read(ln_context *fixed, const char *text, const shape *at)
+{
+    ln_optimize_options options = ln_optimize_options_default();
+    options.stays_as_read = 1;
+    ln_context *ctx = open_dynamic(text, at);
+    CHECK_OK(ln_context_compile_with(ctx, "ref", &options));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    fill_inputs(ctx);
+    CHECK_OK(ln_context_run(ctx));
+    const ln_tensor_entry *entry;
+    for (size_t i = 0; (entry = ln_context_output(fixed, i)); i++) {
+        ln_object *got, *expected;
+        CHECK_OK(ln_context_get_object(fixed, entry->name, &got));
+        CHECK_OK(ln_context_get_object(ctx, entry->name, &expected));
+        const tl_tensor *a = ln_object_tensor(got), *b = ln_object_tensor(expected);
+        CHECK_EQ(a->len, b->len);
+        for (int k = 0; k < a->len && a->dtype == TL_FLOAT; k++)
+            CHECK_NEAR(((const float *)a->data)[k], ((const float *)b->data)[k], 1e-4);
+        ln_object_release(got);
+        ln_object_release(expected);
+    }
+    close_context(ctx);
+}
+
 // The shapes that the inputs of `like` have.
 static size_t list_shapes(const ln_context *like, ln_input_shape shapes[8])
 {
@@ -298,6 +324,8 @@ static size_t check_shapes(const char *text, test_random *random, size_t rounds,
             continue;
         if (taken == 0 || i == rounds - 1)
             check_bound(fixed, text, &at);
+        if (taken == 0)
+            check_as_read(fixed, text, &at);
         if (!ctx) {
             ctx = open_dynamic(text, &at);
             CHECK_OK(ln_context_compile(ctx, "cpu"));
