@@ -130,6 +130,8 @@ struct ln_context {
     const struct ln_envelope *envelope;   /* sizes that the plan of any shape in range has;
                                              NULL: its own */
     struct ln_held_info *info;            /* metadata of the model, counted; NULL: none */
+    struct ln_given_file *files;          /* `ln_context_add_file`; NULL: none */
+    char *folder;                         /* `ln_context_set_folder`; NULL: none */
 };
 typedef struct ln_context ln_context;
 
@@ -230,6 +232,18 @@ LN_API ln_status ln_context_allow_write(ln_context *ctx, const char *folder);
  * Creates operators and tensors, checks them, and builds the data flow graph.
  * The context must be empty (LN_STATE otherwise). On failure it is empty again. */
 LN_API ln_status ln_context_init(ln_context *ctx, const char *source);
+
+/* The files with weights that a model read from memory names: before `init_mem`, which opens them
+ * below `folder` (NULL: nowhere, the default). The path is copied. Fails: LN_NO_MEMORY. */
+LN_API ln_status ln_context_set_folder(ln_context *ctx, const char *folder);
+
+/* The same as bytes in memory: the model's file `location`, such as "model.onnx_data", is the
+ * `byte_count` bytes at `bytes`, for `init` and `init_mem`, before files below a folder. The name
+ * is copied, the bytes are not: they have to stay, unchanged, until this context is freed and so
+ * are its clones and programs. Fails: LN_EXISTS if there is one of that name, LN_INVALID for NULL,
+ * LN_NO_MEMORY. */
+LN_API ln_status ln_context_add_file(ln_context *ctx, const char *location, const void *bytes,
+                                     size_t byte_count);
 
 /* The same from `byte_count` bytes in memory. `name` stands in messages; NULL is "<memory>". */
 LN_API ln_status ln_context_init_mem(ln_context *ctx, const void *bytes, size_t byte_count,
@@ -480,6 +494,13 @@ LN_API int ln_context_tensor_is_static(const ln_context *ctx, const char *tname)
  * with a value of its own (`from_file`, `ran`, `data`) that is not among them becomes a constant
  * again. LN_INVALID if an `input` without one is not among them. On failure nothing has changed. */
 LN_API ln_status ln_context_set_inputs(ln_context *ctx, size_t count, const char *const *tnames);
+
+/* Makes `tname`, a constant of a READY model, an input as well: what `create` makes becomes its
+ * first value, which runs use until it is set. ONNX models list such inputs with a default value
+ * (`ln_model_info.defaults`); until then they are constants, which are folded and packed.
+ * Fails: LN_NOT_FOUND if nothing makes the tensor, LN_INVALID if it is no constant that `create`
+ * makes, LN_STATE if the context is not READY. Nothing has changed then. */
+LN_API ln_status ln_context_make_input(ln_context *ctx, const char *tname);
 
 /* Multiply-accumulates of one run, as everybody counts them: of convolutions, matrix products,
  * recurrent layers and attention. They do not depend on the target, except that what is computed

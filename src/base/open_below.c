@@ -215,8 +215,9 @@ static ln_status open_to_read(const char *folder, const char *model, const char 
     *out_byte_count = 0;
     if (!folder)
         return LN_FAIL(LN_INVALID,
-                       "%s '%s' of a model that was read from memory; read it from its file, so "
-                       "that it has a folder",
+                       "%s '%s' of a model that was read from memory; give the file "
+                       "(ln_context_add_file) or its folder (ln_context_set_folder), or read the "
+                       "model from its file",
                        what, path);
     bool has_link = false;
     request r = reading(path, what);

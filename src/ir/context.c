@@ -14,6 +14,7 @@
 #include "base/sized.h"
 #include "ir/attached.h"
 #include "ir/compiled.h"
+#include "ir/given_file.h"
 #include "ir/model_info.h"
 #include "ir/op_life.h"
 #include "ir/phase.h"
@@ -72,6 +73,8 @@ void ln_context_free(ln_context *ctx)
         ln_pool_release(ctx->pool);
     ln_writes_release(ctx->writes);
     ln_cancel_release(ctx->cancel);
+    ln_given_files_free(ctx->files);
+    ln_free(ctx->folder);
     ln_free(ctx->observer);
     ln_free(ctx);
 }

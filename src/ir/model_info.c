@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metadata of a model: the structure, its properties and their texts in one block.
 //
-//     | ln_held_info | ln_model_property ... | texts, each with its 0 byte ... |
+//     | ln_held_info | ln_model_property ... | names of defaults ... | texts, each with its 0 ... |
 
 #include "ir/model_info.h"
 
@@ -52,6 +52,11 @@ static ln_status find_size(const ln_model_info *info, size_t *out_size)
         fits =
             add_text(&size, info->properties[i].key) && add_text(&size, info->properties[i].value);
     }
+    size_t pointers;
+    fits = fits && ln_size_mul(info->default_count, sizeof *info->defaults, &pointers) &&
+           ln_size_add(size, pointers, &size);
+    for (size_t i = 0; i < info->default_count && fits; i++)
+        fits = add_text(&size, info->defaults[i]);
     *out_size = size;
     return fits ? LN_OK : LN_FAIL(LN_LIMIT, "the metadata of the model are too long");
 }
@@ -78,7 +83,8 @@ ln_status ln_held_info_create(const ln_model_info *info, ln_held_info **out_held
         return LN_NO_MEMORY;
     atomic_init(&held->holder_count, 1);
     ln_model_property *properties = (ln_model_property *)(held + 1);
-    char *at = (char *)(properties + info->property_count);
+    const char **defaults = (const char **)(properties + info->property_count);
+    char *at = (char *)(defaults + info->default_count);
     held->info = (ln_model_info){.producer = put_text(&at, info->producer),
                                  .producer_version = put_text(&at, info->producer_version),
                                  .domain = put_text(&at, info->domain),
@@ -87,7 +93,11 @@ ln_status ln_held_info_create(const ln_model_info *info, ln_held_info **out_held
                                  .graph_doc = put_text(&at, info->graph_doc),
                                  .version = info->version,
                                  .properties = properties,
-                                 .property_count = info->property_count};
+                                 .property_count = info->property_count,
+                                 .defaults = defaults,
+                                 .default_count = info->default_count};
+    for (size_t i = 0; i < info->default_count; i++)
+        defaults[i] = put_text(&at, info->defaults[i]);
     for (size_t i = 0; i < info->property_count; i++) {
         properties[i].key = put_text(&at, info->properties[i].key);
         properties[i].value = put_text(&at, info->properties[i].value);

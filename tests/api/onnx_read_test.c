@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <lightnet/lightnet.h>
@@ -581,6 +582,85 @@ TEST(metadata_of_the_file_outlast_compiling_and_writing)
     ln_arch_cleanup();
 }
 
+// w of 3 floats at byte 4 of the file "data/w.bin", y = x + w.
+static void put_external(pb *p)
+{
+    *p = (pb){0};
+    pb_model(p, 17);
+    pb_value(p, 11, "x", PB_FLOAT, DIMS(3));
+    pb_begin(p, 5);
+    pb_int(p, 1, 3);
+    pb_int(p, 2, PB_FLOAT);
+    pb_str(p, 8, "w");
+    pb_int(p, 14, 1);
+    pb_entry(p, 13, "location", "data/w.bin");
+    pb_entry(p, 13, "offset", "4");
+    pb_entry(p, 13, "length", "12");
+    pb_end(p);
+    pb_begin(p, 1);
+    pb_str(p, 1, "x");
+    pb_str(p, 1, "w");
+    pb_str(p, 2, "y");
+    pb_str(p, 4, "Add");
+    pb_end(p);
+    pb_value(p, 12, "y", PB_FLOAT, DIMS(3));
+    pb_end(p);
+}
+
+static void check_external(ln_context *ctx, const pb *p)
+{
+    float y[3];
+    CHECK_OK(ln_context_init_mem(ctx, p->bytes, p->len, "m.onnx"));
+    CHECK_OK(ln_context_compile(ctx, "cpu"));
+    CHECK_OK(ln_context_load(ctx, NULL));
+    CHECK_OK(ln_context_set_data(ctx, "x", (float[]){10, 20, 30}));
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_data_n(ctx, "y", y, sizeof y));
+    CHECK(y[0] == 11 && y[1] == 22 && y[2] == 33);
+}
+
+TEST(weights_of_a_model_in_memory_come_from_bytes_or_a_folder)
+{
+    CHECK_OK(ln_arch_init());
+    pb p;
+    put_external(&p);
+    float bytes[] = {0, 1, 2, 3};
+    ln_context *ctx = ln_context_create(), *clone;
+    CHECK_FAILS(ln_context_init_mem(ctx, p.bytes, p.len, "m.onnx"), LN_INVALID);
+    CHECK_MESSAGE("ln_context_add_file");
+    CHECK_OK(ln_context_add_file(ctx, "data/w.bin", bytes, sizeof bytes));
+    CHECK_FAILS(ln_context_add_file(ctx, "data/w.bin", bytes, sizeof bytes), LN_EXISTS);
+    CHECK_FAILS(ln_context_add_file(ctx, "v", NULL, 1), LN_INVALID);
+    CHECK_FAILS(ln_context_add_file(NULL, "v", bytes, 1), LN_INVALID);
+    check_external(ctx, &p);
+    CHECK_OK(ln_context_clone(ctx, &clone)); // it has the weights, too
+    ln_context_free(ctx);
+    CHECK_OK(ln_context_run(clone));
+    ln_context_free(clone);
+    CHECK(bytes[1] == 1);
+
+    ctx = ln_context_create();
+    CHECK_OK(ln_context_add_file(ctx, "data/w.bin", bytes, 8));
+    CHECK_FAILS(ln_context_init_mem(ctx, p.bytes, p.len, "m.onnx"), LN_INVALID);
+    CHECK_MESSAGE("12 from byte 4 on are not there");
+    ln_context_free(ctx);
+
+    char folder[] = LN_BUILD_DIR "/given_XXXXXX", path[512], data[512];
+    CHECK_NOT_NULL(mkdtemp(folder));
+    snprintf(data, sizeof data, "%s/data", folder);
+    CHECK_EQ(mkdir(data, 0700), 0);
+    snprintf(path, sizeof path, "%.400s/w.bin", data);
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fwrite(bytes, 1, sizeof bytes, file) == sizeof bytes && fclose(file) == 0);
+    ctx = ln_context_create();
+    CHECK_OK(ln_context_set_folder(ctx, folder));
+    check_external(ctx, &p);
+    ln_context_free(ctx);
+    CHECK(remove(path) == 0 && remove(data) == 0 && remove(folder) == 0);
+    pb_free(&p);
+    ln_arch_cleanup();
+}
+
 TEST(old_forms_are_marked_with_their_version)
 {
     pb p;
@@ -874,7 +954,8 @@ TEST(reading_survives_every_failed_allocation)
     pb_free(&p);
 }
 
-TEST_LIST(nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
+TEST_LIST(weights_of_a_model_in_memory_come_from_bytes_or_a_folder,
+          nodes_become_operators_with_their_names, nodes_may_stand_in_any_order,
           a_graph_with_a_cycle_is_refused, a_name_is_made_once,
           of_a_constant_that_is_defined_twice_the_last_value_counts,
           an_input_with_a_default_is_not_defined_again, texts_in_utf16_are_read_as_utf8,

@@ -17,6 +17,7 @@
 #include <lightnet/msg.h>
 
 #include "base/open_below.h"
+#include "ir/given_file.h"
 
 #define MAX_PATH 4096
 
@@ -69,7 +70,7 @@ void ln_onnx_mapping_destroy(void *mapping)
     ln_onnx_mapping *m = mapping;
     if (!m)
         return;
-    if (m->bytes.len > 0)
+    if (m->bytes.len > 0 && !m->is_callers)
         munmap((void *)(uintptr_t)m->bytes.at, m->bytes.len);
     ln_free(m->location);
     ln_free(m);
@@ -139,6 +140,27 @@ static ln_onnx_mapping *find_mapped(const ln_onnx_source *source, const char *lo
     return NULL;
 }
 
+// What the caller has given goes first.
+static ln_status open_file(const ln_onnx_source *source, const char *location,
+                           ln_onnx_mapping **out_mapping)
+{
+    const ln_given_file *given = ln_given_file_find(source->files, location);
+    if (!given) {
+        int fd;
+        size_t len;
+        LN_TRY(ln_open_below_model(source->folder, source->path, location, "external data", &fd,
+                                   &len));
+        return map_and_close(fd, location, len, out_mapping);
+    }
+    ln_onnx_mapping *mapping = ln_alloc(sizeof *mapping);
+    if (!mapping)
+        return LN_NO_MEMORY;
+    mapping->bytes = (ln_onnx_bytes){.at = given->bytes, .len = given->byte_count};
+    mapping->is_callers = true;
+    *out_mapping = mapping;
+    return LN_OK;
+}
+
 static ln_status open_mapped(ln_onnx_source *source, const char *location,
                              ln_onnx_mapping **out_mapping)
 {
@@ -147,11 +169,8 @@ static ln_status open_mapped(ln_onnx_source *source, const char *location,
         return LN_OK;
     if (source->mapped_count >= LN_ONNX_MAX_FILES)
         return LN_FAIL(LN_LIMIT, "the weights are in more than %d files", LN_ONNX_MAX_FILES);
-    int fd;
-    size_t len;
-    LN_TRY(ln_open_below_model(source->folder, source->path, location, "external data", &fd, &len));
     ln_onnx_mapping *mapping;
-    LN_TRY(map_and_close(fd, location, len, &mapping));
+    LN_TRY(open_file(source, location, &mapping));
     mapping->location = ln_strdup(location);
     if (!mapping->location) {
         ln_onnx_mapping_destroy(mapping);

@@ -53,8 +53,9 @@ static char *folder_of(const char *path)
 static ln_status keep(ln_context *ctx, ln_onnx_mapping *mapping)
 {
     ln_onnx_bytes bytes = mapping->bytes;
+    bool is_mapped = bytes.len > 0 && !mapping->is_callers;
     LN_TRY(ln_context_keep(ctx, mapping, ln_onnx_mapping_destroy));
-    return bytes.len > 0 ? ln_context_keep_mapped(ctx, bytes.at, bytes.len) : LN_OK;
+    return is_mapped ? ln_context_keep_mapped(ctx, bytes.at, bytes.len) : LN_OK;
 }
 
 static ln_status keep_all(ln_context *ctx, ln_onnx_mapping *first)
@@ -73,6 +74,7 @@ static ln_status read_source(ln_serializer *serializer, ln_context *ctx, ln_onnx
                              ln_preflight *report)
 {
     source->is_strict = ctx->is_strict;
+    source->files = ctx->files;
     source->budget = ln_onnx_budget_of(source->bytes.len, ctx->limits.memory_byte_count);
     ln_onnx_findings findings;
     LN_TRY(ln_onnx_check(LN_ONNX_MODEL, source->bytes, source->name, &findings));
@@ -116,6 +118,7 @@ static ln_status read_mem(ln_serializer *serializer, ln_context *ctx, const char
     LN_TRY(ln_context_keep(ctx, copy, ln_free));
     ln_onnx_source source = {.name = name,
                              .bytes = {.at = (const uint8_t *)copy, .len = byte_count},
+                             .folder = ctx->folder,
                              .is_quiet = is_quiet};
     return read_source(serializer, ctx, &source, report);
 }

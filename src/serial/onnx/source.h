@@ -16,15 +16,17 @@ typedef struct ln_onnx_mapping {
     struct ln_onnx_mapping *next;
     ln_onnx_bytes bytes; // never NULL, even of an empty file
     char *location;      // as a model names it; NULL: the model itself
+    bool is_callers;     // bytes of the caller's, which are not mapped
 } ln_onnx_mapping;
 
 typedef struct ln_onnx_source {
-    const char *name;        // for messages
-    ln_onnx_bytes bytes;     // the model
-    const char *path;        // of the model's file; NULL: read from memory
-    const char *folder;      // in which files beside it lie; NULL: read from memory
-    ln_onnx_budget budget;   // what reading may take
-    ln_onnx_mapping *mapped; // files beside it that have been opened, newest first
+    const char *name;                  // for messages
+    ln_onnx_bytes bytes;               // the model
+    const char *path;                  // of the model's file; NULL: read from memory
+    const char *folder;                // in which files beside it lie; NULL: read from memory
+    const struct ln_given_file *files; // those that the caller has given as bytes; NULL: none
+    ln_onnx_budget budget;             // what reading may take
+    ln_onnx_mapping *mapped;           // files beside it that have been opened, newest first
     size_t mapped_count;
     const uint8_t *unknown_field; // where the model has one, which is not looked at; NULL: none
     bool is_strict;               // faults that ONNX Runtime accepts are errors, not warnings

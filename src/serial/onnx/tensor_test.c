@@ -319,7 +319,7 @@ TEST(other_faults_of_tensors_are_told)
     pb_int(&p, 14, 1);
     pb_entry(&p, 13, "location", "w.bin");
     CHECK_FAILS(read_tensor(&p, &v), LN_INVALID);
-    CHECK_MESSAGE("read it from its file");
+    CHECK_MESSAGE("read the model from its file");
     pb_free(&p);
 }
 
