@@ -29,6 +29,9 @@ static double softplus(double x)
     return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
+// An activation without a case does not compile, in any build.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
 double ln_ref_act(ln_act act, double alpha, double beta, double x)
 {
     const double root_2_over_pi = 0.79788456080286535588, root_half = 0.70710678118654752440;
@@ -58,9 +61,11 @@ double ln_ref_act(ln_act act, double alpha, double beta, double x)
     case LN_ACT_THRESHOLDED_RELU: return alpha >= x ? 0 : x;
     case LN_ACT_SWISH: return x * logistic(alpha * x);
     case LN_ACT_SELU: return beta * (x >= 0 ? x : alpha * expm1(x));
-    default: return x;
+    case LN_ACT_COUNT: break;
     }
+    return x;
 }
+#pragma GCC diagnostic pop
 
 void ln_ref_act_values(ln_act act, double alpha, double beta, int64_t count, double *values)
 {
