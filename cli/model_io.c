@@ -214,6 +214,24 @@ static ln_status read_archive(const ln_context *ctx, const char *path, const inp
                  : LN_FAIL(LN_NOT_FOUND, "%s holds no array with the name of an input", path);
 }
 
+static int is_named(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    return strncmp(text, name, len) == 0 && text[len] == '=';
+}
+
+ln_status given_inputs_override(ln_context *ctx, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count && ln_context_get_state(ctx) == LN_CONTEXT_READY; i++) {
+        const ln_model_info *info = ln_context_info(ctx);
+        for (size_t k = 0; k < info->default_count; k++)
+            if (is_named(texts[i], info->defaults[k]) &&
+                ln_tensor_table_find(ctx->tensor_table, info->defaults[k]))
+                LN_TRY(ln_context_make_input(ctx, info->defaults[k]));
+    }
+    return LN_OK;
+}
+
 ln_status given_inputs_read(const ln_context *ctx, const char *const *texts, size_t count,
                             const input_options *options, given_inputs *out)
 {

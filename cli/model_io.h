@@ -46,6 +46,10 @@ ln_object *given_inputs_find(const given_inputs *given, const char *name);
 // Adds a value, which is retained.
 ln_status given_inputs_add(given_inputs *given, const char *name, ln_object *value);
 
+// Makes inputs of the constants that are given by name and that the model lists as inputs with a
+// default value. Before the inputs are read.
+ln_status given_inputs_override(ln_context *ctx, const char *const *texts, size_t count);
+
 // Gives inputs of open shape that of their values, so that all is planned for it. Before compiling.
 ln_status given_inputs_bind_shapes(ln_context *ctx, const given_inputs *given);
 

@@ -139,6 +139,7 @@ static ln_status bind(ln_context *ctx, const run_options *o, const given_inputs 
 
 static ln_status prepare(ln_context *ctx, const run_options *o, given_inputs *given)
 {
+    LN_TRY(given_inputs_override(ctx, o->inputs.items, (size_t)o->inputs.count));
     LN_TRY(model_set_shapes(ctx, &o->shapes));
     LN_TRY(given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, given));
     return bind(ctx, o, given);

@@ -32,6 +32,9 @@ typedef struct ln_model_info {
     int64_t version;                     /* of the model, as its maker counts; 0: none */
     const ln_model_property *properties; /* in the order of the file */
     size_t property_count;
+    const char *const *defaults; /* inputs with a default value, which are constants unless
+                                    `ln_context_make_input` says otherwise */
+    size_t default_count;
 } ln_model_info;
 
 /* Of a context that has a model; never NULL. Formats without metadata have empty texts. Borrowed

@@ -8,6 +8,8 @@
 #include "serial/old_inputs.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <lightnet/allocator.h>
 #include <lightnet/arch.h>
@@ -285,5 +287,29 @@ ln_status ln_context_set_inputs(ln_context *ctx, size_t count, const char *const
         return LN_NO_MEMORY;
     ln_status status = exchange_all(ctx, count, tnames, changed);
     ln_free(changed);
+    return status;
+}
+
+ln_status ln_context_make_input(ln_context *ctx, const char *tname)
+{
+    if (!ctx || !tname)
+        return LN_FAIL(LN_INVALID, "making an input needs a context and a name");
+    size_t count = ln_context_input_count(ctx);
+    const char **tnames = ln_alloc_array(count + 1, sizeof *tnames);
+    if (!tnames)
+        return LN_NO_MEMORY;
+    bool is_input = false;
+    for (size_t i = 0; i < count; i++) {
+        tnames[i] = ln_context_input_name(ctx, i);
+        is_input = is_input || strcmp(tnames[i], tname) == 0;
+    }
+    tnames[count] = tname;
+    // Names are borrowed from operators, which are made anew.
+    for (size_t i = 0; i < count && tnames[i]; i++)
+        tnames[i] = ln_strdup(tnames[i]);
+    ln_status status = ln_context_set_inputs(ctx, is_input ? count : count + 1, tnames);
+    for (size_t i = 0; i < count; i++)
+        ln_free((void *)(uintptr_t)tnames[i]);
+    ln_free(tnames);
     return status;
 }

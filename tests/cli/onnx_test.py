@@ -73,6 +73,24 @@ def test_a_hub_s_cache_of_links():
     run("run", path, "-i", "x.npy", code=1, err="leads out of the model's folder")
 
 
+def test_initializers_that_are_inputs_are_defaults():
+    """From IR version 4 on; before, all initializers are inputs, and constants."""
+    def model(ir):
+        return {1: ir, 8: {1: "", 2: 17},
+                7: {1: [ow.node("Mul", ["x", "w"], ["a"]), ow.node("Add", ["a", "w"], ["y"])], 2: "g",
+                    5: ow.tensor(np.array([1, 2, 3], "f4"), "w"),
+                    11: [{1: "x", 2: ow.tensor_type("FLOAT", [2, 3])}, {1: "w", 2: ow.tensor_type("FLOAT", [3])}],
+                    12: {1: "y", 2: ow.tensor_type("FLOAT", [2, 3])}}}
+    write("default.onnx", model(8))
+    np.save("x.npy", FLOATS)
+    np.save("w.npy", np.array([5, 6, 7], "f4"))
+    for given, w in (([], [1, 2, 3]), (["-i", "w=w.npy"], [5, 6, 7])):
+        run("run", "default.onnx", "-i", "x=x.npy", *given, "-o", "out")
+        assert (np.load("out/y.npy") == FLOATS * w + w).all()
+    write("old.onnx", model(3))
+    run("run", "old.onnx", "-i", "x=x.npy", "-i", "w=w.npy", code=1, err="no input 'w'")
+
+
 def test_inspect_prints_metadata():
     write("info.onnx", {1: 8, 2: "maker", 4: "com.example", 5: 3, 6: "finds\x1b[31m eagles\nand kites", 8: {1: "", 2: 17},
                         7: {1: ow.node("Relu", ["x"], ["y"]), 2: "g", 11: {1: "x", 2: ow.tensor_type("FLOAT", [2])},

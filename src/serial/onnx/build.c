@@ -11,6 +11,7 @@
 #include <lightnet/model_info.h>
 
 #include "base/name_hash.h"
+#include "serial/onnx/tensor.h"
 
 // Nodes that functions may make of a small file, and one more for each so many of its bytes.
 #define FUNCTION_NODES 20000
@@ -96,6 +97,51 @@ static ln_status read_properties(ln_onnx_builder *b, ln_model_info *info)
     return LN_OK;
 }
 
+static ln_status hash_initializers(ln_onnx_builder *b, const ln_onnx_list *list, ln_hash *names)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        ln_onnx_bytes name = ln_onnx_tensor_name(list->items[i]);
+        LN_TRY(ln_onnx_escape(&b->arena, &name));
+        const char *text = text_of(b, name);
+        if (!text || ln_hash_insert(names, text, b) < 0)
+            return ln_error_status();
+    }
+    return LN_OK;
+}
+
+static ln_status list_defaults(ln_onnx_builder *b, const ln_onnx_graph *graph, const ln_hash *names,
+                               ln_model_info *info)
+{
+    const char **defaults = ln_onnx_arena_take(&b->arena, graph->input.count, sizeof *defaults);
+    if (!defaults)
+        return ln_error_status();
+    for (size_t i = 0; i < graph->input.count; i++) {
+        ln_onnx_value_info input;
+        LN_TRY(ln_onnx_decode(LN_ONNX_VALUE_INFO, graph->input.items[i], &b->arena, &input));
+        const char *text = text_of(b, input.name);
+        if (!text)
+            return ln_error_status();
+        if (ln_hash_find(names, text))
+            defaults[info->default_count++] = text;
+    }
+    info->defaults = defaults;
+    return LN_OK;
+}
+
+// Inputs that are initializers too. Up to IR version 3 all initializers are, and no defaults.
+static ln_status read_defaults(ln_onnx_builder *b, const ln_onnx_graph *graph, ln_model_info *info)
+{
+    if (ln_onnx_int(b->model.ir_version) < 4 || graph->input.count == 0 ||
+        graph->initializer.count == 0)
+        return LN_OK;
+    ln_hash *names = ln_hash_create(ln_name_hash, ln_str_cmp, NULL, NULL);
+    ln_status status = names ? hash_initializers(b, &graph->initializer, names) : LN_NO_MEMORY;
+    if (status == LN_OK)
+        status = list_defaults(b, graph, names, info);
+    ln_hash_free(names);
+    return status;
+}
+
 static ln_status read_info(ln_onnx_builder *b)
 {
     const ln_onnx_model *model = &b->model;
@@ -112,6 +158,7 @@ static ln_status read_info(ln_onnx_builder *b)
         !info.graph_doc)
         return ln_error_status();
     LN_TRY(read_properties(b, &info));
+    LN_TRY(read_defaults(b, &graph, &info));
     return ln_context_set_info(b->ctx, &info);
 }
 
