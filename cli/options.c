@@ -115,6 +115,48 @@ static const char *nearest_option(const verb_usage *verb, const char *name)
     return nearest.name;
 }
 
+// What users of ONNX Runtime, trtexec and torchvision type, and what does it here.
+static const char *foreign_option(const char *name)
+{
+    static const struct {
+        const char *word, *hint;
+    } words[] = {
+        // clang-format off
+        {"image", "give a picture with -i FILE"},
+        {"std", "--preset=imagenet, or --scale with 1 / (255 * std)"},
+        {"device", "the device is the target: -t cpu"},
+        {"provider", "the execution provider is the target: -t cpu"},
+        {"providers", "the execution provider is the target: -t cpu"},
+        {"execution_provider", "the execution provider is the target: -t cpu"},
+        {"batch", "-s SYMBOL=N gives a symbolic dimension its size"},
+        {"batch-size", "-s SYMBOL=N gives a symbolic dimension its size"},
+        {"batch_size", "-s SYMBOL=N gives a symbolic dimension its size"},
+        {"shapes", "-s NAME=1x3x224x224, once for each input"},
+        {"optShapes", "-s SYMBOL=1..32 plans for a range"},
+        {"minShapes", "-s SYMBOL=1..32 plans for a range"},
+        {"maxShapes", "-s SYMBOL=1..32 plans for a range"},
+        {"iterations", "lightnet run --repeat=N, or lightnet bench"},
+        {"warmUp", "lightnet bench warms up by itself"},
+        {"duration", "lightnet bench measures until numbers are steady"},
+        {"onnx", "the model stands alone: lightnet run MODEL"},
+        {"model", "the model stands alone: lightnet run MODEL"},
+        {"loadInputs", "-i NAME=FILE, once for each input"},
+        {"exportOutput", "-o FOLDER, or -o NAME=FILE.npy"},
+        {"saveEngine", "lightnet -c -o COMPILED.json MODEL"},
+        {"loadEngine", "a compiled model stands where a model does"},
+        {"fp16", "models of float16 run as they are; float32 models keep their type"},
+        {"int8", "quantized models run as they are"},
+        {"intra_op_num_threads", "--threads=N"},
+        {"gpu", "there is no target for GPUs; lightnet list shows the targets"},
+        {"cuda", "there is no target for GPUs; lightnet list shows the targets"},
+        // clang-format on
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].word, name) == 0)
+            return words[i].hint;
+    return NULL;
+}
+
 static int say_bad_long(const verb_usage *verb, const char *text)
 {
     char name[64], list[512];
@@ -125,6 +167,9 @@ static int say_bad_long(const verb_usage *verb, const char *text)
         return say_usage_error(verb->name, "option --%s takes no value", name);
     if (list_completions(verb, text, len, list, sizeof list) > 1)
         return say_usage_error(verb->name, "option --%s may be any of %s", name, list);
+    const char *hint = id == OPT_COUNT ? foreign_option(name) : NULL;
+    if (hint)
+        return say_usage_error(verb->name, "unknown option --%s: %s", name, hint);
     const char *nearest = nearest_option(verb, name);
     if (nearest)
         return say_usage_error(verb->name, "unknown option --%s; did you mean --%s?", name,

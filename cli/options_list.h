@@ -30,7 +30,8 @@
     /* What comes out. */ \
     X(OUTFILE, "outfile", 'o', "FILE", OPTION_TEXT, 0, "where to write") \
     X(OUTDIR, "outdir", 'o', "DIR", OPTION_TEXT, 0, \
-      "save each output as DIR/NAME.npy and list them in DIR/outputs.json") \
+      "save each output as DIR/NAME.npy and list them in DIR/outputs.json; FILE.npy or " \
+      "NAME=FILE.npy: one output as a file") \
     X(LABELS, "labels", 0, "FILE", OPTION_TEXT, 0, \
       "names of classes, one a line: show the top ones") \
     X(TOP, "top", 0, "COUNT", OPTION_COUNT, 1000, "how many (default 5), also without names") \

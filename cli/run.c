@@ -2,6 +2,7 @@
 // `lightnet run`: a model on given inputs; its outputs are summarised or saved.
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "compile_flags.h"
@@ -177,7 +178,10 @@ static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *
         LN_TRY(check_labels_of_run(ctx, names));
     top_options top = top_options_of(o->top, o->labels ? names : NULL);
     LN_TRY(print_outputs(ctx, &top, 0));
-    return o->outdir ? save_outputs(ctx, o->outdir) : LN_OK;
+    if (!o->outdir)
+        return LN_OK;
+    return is_output_file(o->outdir) ? save_output_file(ctx, o->outdir)
+                                     : save_outputs(ctx, o->outdir);
 }
 
 // ---- A folder ----
@@ -246,6 +250,30 @@ static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input 
     return LN_FAIL(LN_INVALID, "%zu of %zu files failed", bad_count, folder->count);
 }
 
+static ln_status prepare_out(const ln_context *ctx, const char *out, int is_folder)
+{
+    if (!is_output_file(out))
+        return outdir_make(out);
+    if (is_folder)
+        return LN_FAIL(LN_INVALID, "a folder of inputs needs a folder for outputs, not -o %s", out);
+    return output_file_check(ctx, out);
+}
+
+// The most frequent reason of wrong classes.
+static void hint_at_preset(const run_options *o)
+{
+    const input_options *f = &o->files;
+    for (int i = 0; o->labels && i < o->inputs.count; i++) {
+        const char *equals = strchr(o->inputs.items[i], '=');
+        if (!f->preset && !f->has_mean && !f->has_scale &&
+            input_is_picture(equals ? equals + 1 : o->inputs.items[i])) {
+            say_info(
+                "pixels are given as 0 to 255; if classes are wrong, try --preset=imagenet, caffe, unit or signed");
+            return;
+        }
+    }
+}
+
 int cmd_run(int argc, char **argv)
 {
     run_options o = {.repeat = 1, .top = -1};
@@ -266,8 +294,10 @@ int cmd_run(int argc, char **argv)
     int is_folder = folder.at >= 0;
     if (status == LN_OK && !is_folder)
         status = prepare(ctx, &o, &given);
+    if (status == LN_OK && !is_folder)
+        hint_at_preset(&o);
     if (status == LN_OK && o.outdir)
-        status = outdir_make(o.outdir);
+        status = prepare_out(ctx, o.outdir, is_folder);
     if (status == LN_OK)
         status =
             is_folder ? run_folder(ctx, &o, &folder, &names) : run_model(ctx, &o, &given, &names);

@@ -151,3 +151,68 @@ ln_status save_outputs(ln_context *ctx, const char *outdir)
         remove(path); // half a list would be taken for a whole one
     return status;
 }
+
+// ---- One output ----
+
+static int ends_with(const char *text, const char *ending)
+{
+    size_t len = strlen(text), ending_len = strlen(ending);
+    return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
+}
+
+int is_output_file(const char *text)
+{
+    static const char *const endings[] = {".npy", ".npz", ".txt", ".json", ".csv", ".raw", ".bin"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ends_with(text, endings[i]))
+            return 1;
+    return strchr(text, '=') != NULL;
+}
+
+// The output that `text` means, and the file.
+static ln_status find_output(const ln_context *ctx, const char *text, const ln_tensor_entry **out,
+                             const char **out_path)
+{
+    const char *equals = strchr(text, '=');
+    *out_path = equals ? equals + 1 : text;
+    *out = NULL;
+    if (!ends_with(*out_path, ".npy") || strcmp(*out_path, ".npy") == 0)
+        return LN_FAIL(LN_INVALID, "-o takes a folder, FILE.npy or NAME=FILE.npy, not '%s'", text);
+    size_t count = ln_context_output_count(ctx), name_len = equals ? (size_t)(equals - text) : 0;
+    if (!equals && count != 1)
+        return LN_FAIL(LN_INVALID,
+                       "the model has %zu outputs, so say which: -o NAME=%s, or a folder", count,
+                       text);
+    for (size_t i = 0; i < count && !*out; i++) {
+        const ln_tensor_entry *entry = ln_context_output(ctx, i);
+        if (!equals ||
+            (strlen(entry->name) == name_len && memcmp(entry->name, text, name_len) == 0))
+            *out = entry;
+    }
+    return *out ? LN_OK
+                : LN_FAIL(LN_NOT_FOUND, "-o %s: the model has no output '%.*s'", text,
+                          (int)name_len, text);
+}
+
+ln_status output_file_check(const ln_context *ctx, const char *text)
+{
+    const ln_tensor_entry *entry;
+    const char *path;
+    return find_output(ctx, text, &entry, &path);
+}
+
+ln_status save_output_file(ln_context *ctx, const char *text)
+{
+    const ln_tensor_entry *entry;
+    const char *path;
+    ln_object *value;
+    LN_TRY(find_output(ctx, text, &entry, &path));
+    LN_TRY(model_get_output(ctx, entry, &value));
+    const tl_tensor *tensor = ln_object_tensor(value);
+    ln_status status =
+        tensor ? npy_write(path, tensor)
+               : LN_FAIL(LN_UNSUPPORTED, "output '%s' is not a tensor; -o with a folder writes it",
+                         entry->name);
+    ln_object_release(value);
+    return status;
+}

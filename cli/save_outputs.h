@@ -10,6 +10,16 @@
 // there. To be called before a long run.
 ln_status outdir_make(const char *outdir);
 
+// Whether `-o TEXT` means one file, NAME=FILE.npy or FILE.npy, instead of a folder.
+int is_output_file(const char *text);
+
+// LN_NOT_FOUND if the model does not have the output, LN_INVALID if the text names none and there
+// are several, or the file is not a .npy file. To be called before a long run.
+ln_status output_file_check(const ln_context *ctx, const char *text);
+
+// Writes that output of the model, which has run.
+ln_status save_output_file(ln_context *ctx, const char *text);
+
 // Writes each output of the model, which has run, into folder `outdir`, which is there: a .npy file
 // for each tensor, and outputs.json, a list in the order of the outputs:
 //     {"name": "y", "file": "y.npy", "dtype": "FLOAT", "shape": [2, 2]}

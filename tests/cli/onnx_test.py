@@ -91,6 +91,31 @@ def test_initializers_that_are_inputs_are_defaults():
     run("run", "old.onnx", "-i", "x=x.npy", "-i", "w=w.npy", code=1, err="no input 'w'")
 
 
+def test_outputs_go_to_a_file_or_a_folder():
+    write("two.onnx", ow.model([ow.node("Neg", ["x"], ["y"]), ow.node("Abs", ["x"], ["z"])],
+                               [("x", ow.tensor_type("FLOAT", [2, 3]))],
+                               [("y", ow.tensor_type("FLOAT", [2, 3])), ("z", ow.tensor_type("FLOAT", [2, 3]))]))
+    write("one.onnx", ow.model([ow.node("Neg", ["x"], ["y"])], [("x", ow.tensor_type("FLOAT", [2, 3]))],
+                               [("y", ow.tensor_type("FLOAT", [2, 3]))]))
+    np.save("x.npy", FLOATS)
+    before = set(os.listdir("."))
+    run("run", "two.onnx", "-i", "x.npy", "-o", "z=abs.npy")
+    run("run", "one.onnx", "-i", "x.npy", "-o", "neg.npy")
+    assert (np.load("abs.npy") == FLOATS).all() and (np.load("neg.npy") == -FLOATS).all()
+    run("run", "two.onnx", "-i", "x.npy", "-o", "y.npy", code=1, err="has 2 outputs, so say which: -o NAME=y.npy")
+    run("run", "two.onnx", "-i", "x.npy", "-o", "q=y.npy", code=1, err="no output 'q'")
+    for bad in ("out.txt", "y=out.json", "y=", "out.npz"):
+        run("run", "one.onnx", "-i", "x.npy", "-o", bad, code=1, err="-o takes a folder, FILE.npy or NAME=FILE.npy")
+    assert set(os.listdir(".")) - before == {"abs.npy", "neg.npy"}
+
+
+def test_words_of_other_engines_are_answered():
+    for option, words in (("--image", "-i FILE"), ("--std=1", "--preset"), ("--device=cuda", "-t cpu"), ("--provider=x", "-t cpu"),
+                          ("--shapes=x:1x3", "-s NAME"), ("--batch=4", "-s SYMBOL=N"), ("--iterations=3", "--repeat"),
+                          ("--onnx=m.onnx", "lightnet run MODEL"), ("--fp16", "run as they are")):
+        run("run", option, "m.onnx", code=2, err=words)
+
+
 def test_inspect_prints_metadata():
     write("info.onnx", {1: 8, 2: "maker", 4: "com.example", 5: 3, 6: "finds\x1b[31m eagles\nand kites", 8: {1: "", 2: 17},
                         7: {1: ow.node("Relu", ["x"], ["y"]), 2: "g", 11: {1: "x", 2: ow.tensor_type("FLOAT", [2])},
