@@ -410,7 +410,7 @@ TEST(numbers_that_become_text_cost_more_than_a_move)
 
 static double units_of_map(int key_count)
 {
-    ln_context *ctx = load_text("input(| dst=x | dtype=TL_FLOAT, dims=[], open=true);"
+    ln_context *ctx = load_text("input(| dst=x | dtype=TL_OBJECT, dims=[], open=true);"
                                 "ml_DictVectorizer(X=x | Y=y | int64_vocabulary=[1, 2]);",
                                 "ref");
     ln_object *keys = ln_object_new_tensor(TL_INT64, 1, &key_count, NULL);
