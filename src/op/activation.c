@@ -6,8 +6,8 @@
 #include <float.h>
 #include <stddef.h>
 
-// What ONNX says, with its own numbers; how many a model may give instead: alpha, then beta. A
-// bound that is not given is the last finite number.
+// What ONNX says, with its own numbers, which are floats; how many a model may give instead: alpha,
+// then beta. A bound that is not given is the last finite number.
 static const struct {
     const char *name;
     ln_activation meant;
@@ -17,12 +17,12 @@ static const struct {
     {"None", {LN_ACT_NONE, 0, 0}, 0},
     {"Relu", {LN_ACT_RELU, 0, 0}, 0},
     {"Clip", {LN_ACT_CLIP, -(double)FLT_MAX, (double)FLT_MAX}, 2},
-    {"LeakyRelu", {LN_ACT_LRELU, 0.01, 0}, 1},
+    {"LeakyRelu", {LN_ACT_LRELU, 0.01f, 0}, 1},
     {"Sigmoid", {LN_ACT_SIGMOID, 0, 0}, 0},
     {"Tanh", {LN_ACT_TANH, 0, 0}, 0},
     {"Silu", {LN_ACT_SILU, 0, 0}, 0},
     {"Swish", {LN_ACT_SILU, 0, 0}, 0},
-    {"HardSigmoid", {LN_ACT_HARD_SIGMOID, 0.2, 0.5}, 2},
+    {"HardSigmoid", {LN_ACT_HARD_SIGMOID, 0.2f, 0.5}, 2},
     {"Elu", {LN_ACT_ELU, 1, 0}, 1},
     {"Softplus", {LN_ACT_SOFTPLUS, 0, 0}, 0},
     {"Affine", {LN_ACT_AFFINE, 1, 0}, 2},

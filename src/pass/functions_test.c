@@ -85,7 +85,7 @@ static const struct {
     {LN_RULE_FUNCTION_onnx_act, {STRING("LeakyRelu")}, STRING("lrelu")},
     {LN_RULE_FUNCTION_onnx_act, {STRING("")}, STRING("none")},
     {LN_RULE_FUNCTION_onnx_act, {STRING("lrelu")}, NONE},
-    {LN_RULE_FUNCTION_onnx_act_number, {STRING("LeakyRelu"), EMPTY, NUMBER(0)}, NUMBER(0.01)},
+    {LN_RULE_FUNCTION_onnx_act_number, {STRING("LeakyRelu"), EMPTY, NUMBER(0)}, NUMBER(0.01f)},
     {LN_RULE_FUNCTION_onnx_act_number, {STRING("Clip"), ARRAY(2, 0, 6), NUMBER(1)}, NUMBER(6)},
     {LN_RULE_FUNCTION_onnx_act_number,
      {STRING("HardSigmoid"), ARRAY(1, 0.3), NUMBER(1)},

@@ -7,14 +7,19 @@ import math
 import numpy as np
 
 from cases import FLOATS, INTEGERS, NARROW, rounded
-from formulas import F, conv, numbers, sigmoid, whole
+from formulas import F, conv, numbers, sigmoid, single, softplus, whole
 
 # ---- Recurrent ----
 
+# name: (which numbers it has, what they are where nothing says it, the function)
 GATE = {
-    "Sigmoid": lambda a, b: sigmoid, "Tanh": lambda a, b: np.tanh, "Relu": lambda a, b: lambda x: np.maximum(x, 0),
-    "Affine": lambda a, b: lambda x: a * x + b, "LeakyRelu": lambda a, b: lambda x: np.where(x < 0, a * x, x),
-    "HardSigmoid": lambda a, b: lambda x: np.clip(a * x + b, 0, 1), "Elu": lambda a, b: lambda x: np.where(x < 0, a * np.expm1(x), x),
+    "Sigmoid": ("", (), lambda a, b: sigmoid), "Tanh": ("", (), lambda a, b: np.tanh), "Relu": ("", (), lambda a, b: lambda x: np.maximum(x, 0)),
+    "Softsign": ("", (), lambda a, b: lambda x: x / (1 + np.abs(x))), "Softplus": ("", (), lambda a, b: softplus),
+    "Affine": ("ab", (1, 0), lambda a, b: lambda x: a * x + b), "ScaledTanh": ("ab", (1, 1), lambda a, b: lambda x: a * np.tanh(b * x)),
+    "LeakyRelu": ("a", (single(0.01),), lambda a, b: lambda x: np.where(x < 0, a * x, x)),
+    "ThresholdedRelu": ("a", (1,), lambda a, b: lambda x: np.where(x > a, x, 0)),
+    "HardSigmoid": ("ab", (single(0.2), 0.5), lambda a, b: lambda x: np.clip(a * x + b, 0, 1)),
+    "Elu": ("a", (1,), lambda a, b: lambda x: np.where(x < 0, a * np.expm1(x), x)),
 }
 
 
@@ -23,9 +28,10 @@ def gates_of(activations, alphas, betas, count):
     alphas, betas = list(alphas or []), list(betas or [])
     found = []
     for name in activations:
-        a = alphas.pop(0) if name in ("Affine", "LeakyRelu", "HardSigmoid", "Elu") else None
-        b = betas.pop(0) if name in ("Affine", "HardSigmoid") else None
-        found.append(GATE[name](a, b))
+        has, usual, make = GATE[name]
+        a = alphas.pop(0) if "a" in has and alphas else usual[0] if "a" in has else None
+        b = betas.pop(0) if "b" in has and betas else usual[1] if "b" in has else None
+        found.append(make(a, b))
     return [found[i:i + count] for i in range(0, len(found), count)]
 
 
@@ -85,6 +91,15 @@ def recurrent(kind, x, w, r, b, lens, h0, c0, p, o):
 OF_SEVERAL = {"TL_FLOAT16": (2**-8, 2**-8), "TL_BFLOAT16": (2**-5, 2**-5)}
 
 
+def activations_of(count):
+    """Each function for all gates, with numbers of its own and with the usual ones."""
+    for name, (has, _, _) in GATE.items():
+        yield {"activations": [name] * count}, name.lower()
+        if has:
+            yield {"activations": [name] * count, "activation_alpha": [0.75 - 0.25 * i for i in range(count)],
+                   **({"activation_beta": [0.5 - 0.125 * i for i in range(count)]} if "b" in has else {})}, name.lower() + "_of_numbers"
+
+
 def recurrent_networks(cases):
     steps, batch, inputs, hidden = 3, 2, 4, 3
     for kind, (gates, usual) in COUNTS.items():
@@ -95,7 +110,7 @@ def recurrent_networks(cases):
                "activation_beta": {"RNN": [0.125], "GRU": [0.5, 0.125], "LSTM": [0.5, 0.125]}[kind]}
         for o, why in [({}, ""), ({"direction": "reverse"}, "reverse"), ({"direction": "bidirectional"}, "both"), ({"clip": 0.5}, "clip"),
                        ({"layout": 1}, "layout"), (two, "activations"), ({"output_sequence": 1, "since": 1}, "output_sequence"),
-                       *[(one, "own") for one in own if one]]:
+                       *[(one, "own") for one in own if one], *activations_of(len(usual))]:
             directions = 2 if o.get("direction") == "bidirectional" else 1
             shape_h = (batch, directions, hidden) if o.get("layout") else (directions, batch, hidden)
             x = numbers(*((batch, steps, inputs) if o.get("layout") else (steps, batch, inputs)))
@@ -513,6 +528,21 @@ def images(cases):
     wide = numbers(1, 1, 6, 8)
     cases.of_floats("Resize", [wide, None], lambda x, _: resized(x, [1, 1, 0.5, 0.5], antialiased), {"mode": "linear", "antialias": 1},
                     "antialias", others=[(F, np.array([1, 1, 0.5, 0.5]))])
+    def symmetric(x, axis, size, count, scale):
+        """The whole of what the scale asks for is centred on the image."""
+        rows = []
+        for o in range(count):
+            at = size / 2 * (1 - count / (scale * size)) + (o + 0.5) / scale - 0.5
+            low = math.floor(at)
+            part = at - low
+            rows.append(sum(np.take(x, min(max(i, 0), size - 1), axis) * w for i, w in ((low, 1 - part), (low + 1, part))))
+        return np.stack(rows, axis)
+
+    five, by = numbers(1, 1, 5, 3), np.array([1, 1, 1.5, 2.5])
+    cases.of_floats("Resize", [five, None], lambda x, _: resized(x, by, symmetric),
+                    {"mode": "linear", "coordinate_transformation_mode": "half_pixel_symmetric"}, "symmetric", others=[(F, by)])
+    cases.of_floats("Upsample", [x], lambda x: resized(x, scales, linear), {"mode": "bilinear", "height_scale": 2.0, "width_scale": 1.5, "since": 1},
+                    "bilinear")
     for dtype in INTEGERS:
         of = whole(1, 2, 3, 4, low=0, high=2 if dtype == "TL_BOOL" else 99)
         if dtype != "TL_BOOL":

@@ -5,7 +5,7 @@
     prove.py BUILD               runs all cases with the model as it was read; compares the table in docs/definitions.md
     prove.py BUILD --write       writes the table
 
-A definition is proved cell by cell: each of its rules, each parameter at another value than its default, each input that may be
+A definition is proved cell by cell: each of its rules, each parameter at another value than its default, each word that one may say, each input that may be
 left out, each element type of the first input that it accepts. Where it has several rules, each parameter and input in each rule
 that passes it on. A cell is proved by a case that has it and gives what is stored:
 ONNX's own cases (Debian's package libonnx-testdata), those of tests/oracle, and the formulas beside this file. The case of a cell
@@ -43,6 +43,20 @@ that name, `oracle/` one of ONNX Runtime or of formulas in `tests/oracle`, `form
 
 # Of several cases the one in floats is shown first, and halves, which say least, last.
 RANKS = {"TL_FLOAT": 0, "TL_FLOAT16": 2, "TL_BFLOAT16": 3}
+
+
+# Words that a parameter may say, other than its default; of a parameter of that name, or of that operator.
+SAME = ("VALID", "SAME_UPPER", "SAME_LOWER")
+GATES = ("Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu", "Softsign", "Softplus")
+VALUES = {
+    "auto_pad": SAME, "autopad": SAME, "act": ("relu",), "approximate": ("tanh",), "direction": ("reverse", "bidirectional"),
+    "activation": ("Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip", "HardSigmoid"), "activations": GATES,
+    "qk_matmul_output_mode": ("1", "2", "3"), "dir": ("TL_SORT_DIR_ASCENDING", "TL_SORT_DIR_DESCENDING"),
+    "Resize.mode": ("linear", "cubic"), "Upsample.mode": ("linear", "bilinear"), "upsample.mode": ("TL_NEAREST", "TL_LINEAR"),
+    "coordinate_transformation_mode": ("half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
+                                       "tf_half_pixel_for_nn"),
+    "nearest_mode": ("round_prefer_ceil", "floor", "ceil"), "keep_aspect_ratio_policy": ("not_larger", "not_smaller"),
+}
 
 
 def census(build, what, lines=()):
@@ -89,7 +103,10 @@ class Proofs:
             self.add((optype, "input", arg_name), count, first, name)
         self.add((optype, "type", first), count, first, name)
         for word in params.split():
-            self.add((optype, "parameter", word.split("=", 1)[0]), count, first, name)
+            param, value = word.split("=", 1)
+            self.add((optype, "parameter", param), count, first, name)
+            for one in value.split(","):
+                self.add((optype, "value", f"{param}={one}"), count, first, name)
         self.first[path] = first
         names = [arg_name for arg_name, _ in given] + [word.split("=", 1)[0] for word in params.split()]
         self.given[path] = (optype, names) if path not in self.given else (None, ())
@@ -139,6 +156,8 @@ def wanted_cells(operators, accepted):
                 yield optype, "passed", f"{rule}.{name}"
         for name in operator.params:
             yield optype, "parameter", name
+            for value in VALUES.get(f"{optype}.{name}", VALUES.get(name, ())):
+                yield optype, "value", f"{name}={value}"
         for name in operator.optional_inputs():
             yield optype, "input", name
         for dtype in accepted.get(optype, ()):
@@ -155,7 +174,7 @@ def table(operators, wanted, proofs, exempt):
     lines = []
     for optype in operators:
         lines.append(f"## {optype}\n")
-        for kind, title in (("rule", "Rules"), ("passed", "In each rule"), ("parameter", "Parameters"), ("input", "Optional inputs"), ("type", "Element types")):
+        for kind, title in (("rule", "Rules"), ("passed", "In each rule"), ("parameter", "Parameters"), ("value", "Words"), ("input", "Optional inputs"), ("type", "Element types")):
             if rows[optype][kind]:
                 lines.append(f"- {title}: " + "; ".join(rows[optype][kind]))
         lines.append("")
