@@ -497,6 +497,21 @@ static int last_made(const model *m)
     return m->op_count ? m->ops[m->op_count - 1].outs[0].tensor : -1;
 }
 
+// Mostly with a scale for each output: convolutions have them on the first axis.
+static bool dequantize_weights(model *m, test_random *random, const sizes *s, int weights,
+                               bool is_first)
+{
+    preset p = {.optype = "dequantize", .has_plain_params = true};
+    int axis = is_first ? 0 : m->tensors[weights].ndim - 1;
+    snprintf(p.ins[0].arg_name, MODEL_NAME, "src");
+    p.ins[0].tensor = weights;
+    p.in_count = 1;
+    p.params[0].arg_name = "axis";
+    snprintf(p.params[0].value, sizeof p.params[0].value, "%d", axis < 0 ? 0 : axis);
+    p.param_count = test_random_below(random, 100) < 75;
+    return operator_add(m, random, s, &p, NULL);
+}
+
 // Dequantize, compute, quantize, and again. Weights are quantized too, mostly.
 static bool make_quantized(model *m, test_random *random, sizes s)
 {
@@ -528,7 +543,7 @@ static bool make_quantized(model *m, test_random *random, sizes s)
             l.low = fmax(tl_dtype_min_double(l.dtype), -128);
             l.high = fmin(tl_dtype_max_double(l.dtype), 255);
             int of = model_add_leaf(m, random, &l);
-            if (of < 0 || !append_with(m, random, &s, "dequantize", "src", of))
+            if (of < 0 || !dequantize_weights(m, random, &s, of, strcmp(type, "conv") == 0))
                 return false;
             for (int k = 0; k < product.in_count; k++)
                 if (product.ins[k].tensor == w)

@@ -519,7 +519,9 @@ static double own_error(const ln_op *op)
         return 4 * 0x1p-24;
     const ln_param_entry *act = ln_param_list_find(op->op_arg->params, "act");
     const char *function = act && act->type == LN_PARAM_STRING ? act->value_string : "";
-    if (strstr(function, "gelu") || strstr(op->op_arg->optype, "Gelu")) // 1 + tanh(x) near 0
+    // 1 + tanh(x), and 1 - 1 / (1 + exp(x)), near 0.
+    if (strstr(function, "gelu") || strstr(op->op_arg->optype, "Gelu") ||
+        strncmp(op->op_arg->optype, "ml_", 3) == 0)
         return 1e-14;
     if (!strstr(op->op_arg->optype, "norm") && !strstr(op->op_arg->optype, "Norm"))
         return 0;
