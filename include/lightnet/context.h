@@ -149,12 +149,15 @@ LN_API const char *ln_context_target(const ln_context *ctx);
 /* 1 if the model brings constants along, as ONNX does, so that they are not in a data file. */
 LN_API int ln_context_has_weights(const ln_context *ctx);
 
+/* clang-format off */
 /* Bytes that a PLANNED or LOADED model takes in memory of type `mtype`, such as LN_MEM_CPU; 0
- * before and for other types: peak       what `load` allocates and a run needs: static + workspace
+ * before and for other types:
+ *     peak       what `load` allocates and a run needs: static + workspace
  *     static     weights and constants, and 64 bytes that are reserved; clones share it
  *     workspace  all else; each clone has its own
  *     load       what loading takes besides, and gives back
  * What `ln_context_unplanned` names is not in these sums. */
+/* clang-format on */
 LN_API size_t ln_context_peak_bytes(const ln_context *ctx, ln_mem_type mtype);
 LN_API size_t ln_context_static_bytes(const ln_context *ctx, ln_mem_type mtype);
 LN_API size_t ln_context_workspace_bytes(const ln_context *ctx, ln_mem_type mtype);
