@@ -48,13 +48,13 @@ static void print_range(const tl_tensor *tensor)
             infinite_count += isinf(block[k]) != 0;
             least = block[k] < least ? block[k] : least;
             most = block[k] > most ? block[k] : most;
-            sum += block[k];
+            sum += isnan(block[k]) ? 0 : block[k];
         }
     }
     if (tensor->len > 0 && nan_count + infinite_count == tensor->len)
         printf(" no finite element");
     else if (tensor->len > 0)
-        printf(" min %.6g max %.6g mean %.6g", least, most, sum / tensor->len);
+        printf(" min %.6g max %.6g mean %.6g", least, most, sum / (tensor->len - nan_count));
     if (nan_count > 0)
         printf(" (%d NaN)", nan_count);
     if (infinite_count > 0)

@@ -109,6 +109,11 @@ def test_outputs_go_to_a_file_or_a_folder():
     assert set(os.listdir(".")) - before == {"abs.npy", "neg.npy"}
 
 
+def test_a_mean_is_that_of_numbers():
+    np.save("nan.npy", np.array([[1, np.nan, 3], [np.nan, 5, 3]], "f4"))
+    run("run", "one.onnx", "-i", "nan.npy", out="min -5 max -1 mean -3 (2 NaN)")
+
+
 def test_words_of_other_engines_are_answered():
     for option, words in (("--image", "-i FILE"), ("--std=1", "--preset"), ("--device=cuda", "-t cpu"), ("--provider=x", "-t cpu"),
                           ("--shapes=x:1x3", "-s NAME"), ("--batch=4", "-s SYMBOL=N"), ("--iterations=3", "--repeat"),
