@@ -105,7 +105,10 @@ static int say_bad_source(int count, char **operands)
         return say_usage_error(NULL, "unknown command '%s'%s", word,
                                near_command(word, near, sizeof near));
     if (count > 1)
-        return say_usage_error(NULL, "one input file at a time, '%s' is too many", operands[1]);
+        return say_usage_error(
+            NULL,
+            "one input file at a time, '%s' is too many; data for a model's inputs are given with -i",
+            operands[1]);
     return EXIT_OK;
 }
 

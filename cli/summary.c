@@ -199,9 +199,14 @@ static void print_row(const tl_tensor *tensor, int first, int class_count, const
 static void print_top(const tl_tensor *tensor, const top_options *o)
 {
     int row_count, class_count;
-    if (o->count == 0 || !is_number(tensor->dtype) ||
-        !find_classes(tensor, &row_count, &class_count))
+    if (o->count == 0 || !is_number(tensor->dtype))
         return;
+    if (!find_classes(tensor, &row_count, &class_count)) {
+        puts(
+            "  not shown as classes: it is not one row of scores for each input, as of a detector; "
+            "-o FILE.npy keeps it");
+        return;
+    }
     // Labels name the classes of the outputs that have as many.
     if (o->all && (size_t)class_count != o->all->count)
         return;

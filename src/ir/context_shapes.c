@@ -397,8 +397,12 @@ static ln_status fail_unknown_symbol(const ln_context *ctx, const char *symbol)
                 add_symbol(known, sizeof known, name);
         }
     }
-    return LN_FAIL(LN_NOT_FOUND, "no input has a dimension '%s'; there are: %s", symbol,
-                   known[0] ? known : "none");
+    if (!known[0])
+        return LN_FAIL(LN_NOT_FOUND,
+                       "no input has a dimension '%s': no dimension of an input has a symbol, and "
+                       "those that are fixed stay as they are",
+                       symbol);
+    return LN_FAIL(LN_NOT_FOUND, "no input has a dimension '%s'; there are: %s", symbol, known);
 }
 
 // 1 if the input has the symbol, with what it is then bound to.

@@ -114,6 +114,15 @@ def test_a_mean_is_that_of_numbers():
     run("run", "one.onnx", "-i", "nan.npy", out="min -5 max -1 mean -3 (2 NaN)")
 
 
+def test_what_is_not_shown_or_taken_is_told():
+    write("boxes.onnx", ow.model([ow.node("Neg", ["x"], ["y"])], [("x", ow.tensor_type("FLOAT", [1, 20, 85]))],
+                                 [("y", ow.tensor_type("FLOAT", [1, 20, 85]))]))
+    run("run", "boxes.onnx", "--zero", "--top=3", out="not shown as classes")
+    assert "not shown" not in run("run", "boxes.onnx", "--zero").stdout
+    run("run", "boxes.onnx", "--zero", "-s", "batch=2", code=1, err="no dimension of an input has a symbol")
+    run("boxes.onnx", "x.npy", code=2, err="are given with -i")
+
+
 def test_words_of_other_engines_are_answered():
     for option, words in (("--image", "-i FILE"), ("--std=1", "--preset"), ("--device=cuda", "-t cpu"), ("--provider=x", "-t cpu"),
                           ("--shapes=x:1x3", "-s NAME"), ("--batch=4", "-s SYMBOL=N"), ("--iterations=3", "--repeat"),
