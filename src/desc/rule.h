@@ -156,6 +156,7 @@ typedef struct ln_rule_op {
 typedef struct ln_rule_condition {
     ln_rule_predicate predicate;
     bool is_negated;           // `not`
+    bool has_other;            // `or`: the next condition may hold instead
     const ln_rule_value *args; // as many as the signature has; tensors are LN_RULE_NAME, or in a
     size_t arg_count;          // `lower` statement LN_RULE_STRING, an argument's name
 } ln_rule_condition;

@@ -59,9 +59,6 @@ static ln_status parse_predicate(ln_rule_parser *p, bool is_lower, ln_rule_condi
         LN_TRY(parse_condition_arg(p, signature[condition->arg_count], is_lower,
                                    &args[condition->arg_count]));
     }
-    bool is_static = predicate == LN_RULE_PREDICATE_static && !condition->is_negated;
-    if (is_static && !is_lower)
-        p->infos[args[0].name].is_static = true;
     LN_TRY(ln_rule_expect_sign(p, ')'));
     KEEP(p, args, condition->arg_count, condition->args);
     return LN_OK;
@@ -142,13 +139,30 @@ static ln_status parse_condition(ln_rule_parser *p, bool is_lower)
     return LN_OK;
 }
 
+// One of these conditions holds: CONDITION or CONDITION ...
+static ln_status parse_alternatives(ln_rule_parser *p, bool is_lower)
+{
+    size_t first = p->condition_count;
+    LN_TRY(parse_condition(p, is_lower));
+    while (!is_lower && ln_rule_at_word(p, "or")) {
+        p->conditions[p->condition_count - 1].has_other = true;
+        LN_TRY(ln_rule_next(p));
+        LN_TRY(parse_condition(p, is_lower));
+    }
+    const ln_rule_condition *only = &p->conditions[first];
+    if (!only->has_other && !is_lower && only->predicate == LN_RULE_PREDICATE_static &&
+        !only->is_negated)
+        p->infos[only->args[0].name].is_static = true;
+    return LN_OK;
+}
+
 ln_status ln_rule_parse_where(ln_rule_parser *p, bool is_lower)
 {
     if (!ln_rule_at_word(p, "where"))
         return LN_OK;
     do {
         LN_TRY(ln_rule_next(p));
-        LN_TRY(parse_condition(p, is_lower));
+        LN_TRY(parse_alternatives(p, is_lower));
     } while (ln_rule_at_sign(p, ','));
     return LN_OK;
 }

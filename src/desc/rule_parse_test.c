@@ -160,6 +160,10 @@ static const struct {
     ln_status status;
     const char *message;
 } wrong[] = {
+    {"static or something else says nothing of what a result reads",
+     "rule r [exact] a = f(b) b = g(c, d) where static(d) or rank(d, 1) "
+     "=> e = h(d, d) i = h(e, d) a = f(i)",
+     LN_SYNTAX, "the rule does not shrink the model"},
     {"waived without a reason", "rule r [exact] a = f(b | any(p)) => a = b", LN_SYNTAX,
      "expected why these parameters may have any value, a string, found ')'"},
     {"waived for an empty reason", "rule r [exact] a = f(b | any(p) \"\") => a = b", LN_SYNTAX,

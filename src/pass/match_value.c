@@ -248,8 +248,13 @@ static bool condition_holds(const ln_context *ctx, const ln_match *match,
 
 bool ln_match_conditions_hold(const ln_context *ctx, const ln_match *match)
 {
-    for (size_t i = 0; i < match->rule->condition_count; i++)
-        if (!condition_holds(ctx, match, &match->rule->conditions[i]))
+    const ln_rule_condition *conditions = match->rule->conditions;
+    for (size_t i = 0; i < match->rule->condition_count; i++) {
+        bool holds = condition_holds(ctx, match, &conditions[i]);
+        for (; conditions[i].has_other; i++)
+            holds = holds || condition_holds(ctx, match, &conditions[i + 1]);
+        if (!holds)
             return false;
+    }
     return true;
 }

@@ -589,6 +589,17 @@ TEST(parameters_are_computed)
         "rule r [exact] y = relu(a) a = bn(x, w | any(e) \"it is computed\")\n"
         "  => y = bn(x, w | e=sum(dims(x)) + dim(x, 1) * rank(x) + size(x) + dims(x)[0])\n",
         "in()->x; const()->w; bn(x,w|e=19)->y; ");
+    check_rewrite("one of several conditions holds",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+                  "rule r [exact] y = relu(a) a = bn(x, w | e=q)\n"
+                  "  where q == 1 or q == 2, q == 2 or q == 3, q == 9 or q == 8 or q == 2\n"
+                  "  => y = bn(x, w)\n",
+                  "in()->x; const()->w; bn(x,w)->y; ");
+    check_rewrite("none of several conditions holds",
+                  LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
+                  "rule r [exact] y = relu(a) a = bn(x, w | e=q)\n"
+                  "  where q == 2, q == 1 or q == 3 => y = bn(x, w)\n",
+                  "in()->x; const()->w; bn(x,w|e=2)->a; relu(a)->y; ");
     check_rewrite(
         "compared", LINES("in -> x", "const -> w", "bn x w -> a | e=2", "relu a -> y"),
         "rule r [exact] y = relu(a) a = bn(x, w | e=q) where q == 2, q < 3, q <= 2, q > 1, "
