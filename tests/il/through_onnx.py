@@ -28,10 +28,10 @@ LIGHTNET = str(pathlib.Path(sys.argv[1]).resolve())
 CREATE = re.compile(r"(create\(\| dst=(\w+) \|)([^;]*)(\);)")
 
 # Why a network is not written: it is in words of an arch, prints, or has no data.
-WITHOUT_FORM = re.compile(r"operator '[^']*' \((linear_pack|attention|attention_mask|scale_shift|take|print)\): "
+WITHOUT_FORM = re.compile(r"operator '[^']*' \((linear_pack|attention|attention_mask|quant_matmul|scale_shift|take|print)\): "
                           r"with these parameters it has no form in ONNX|comes from a data file, which is not given|"
                           r"a model that is compiled cannot be written in ONNX any more|"
-                          r"no opset has both")
+                          r"no opset has both|does not take (int32|bool) for input")
 # Decomposed operators that round otherwise; first values of inputs, which ONNX has not.
 OTHER_BITS = {"onnx_swish", "ms_quick_gelu", "zeros_are_an_input"}
 # What the core's text cannot say, or a test of what is refused.
