@@ -19,7 +19,7 @@ static const struct {
 } sets[] = {
     {&ln_rules_general, "general", 140},
     {&ln_rules_core, "core", 79},
-    {&ln_rules_cpu, "cpu", 6},
+    {&ln_rules_cpu, "cpu", 8},
     {&ln_rules_ref, "ref", 0},
     {&ln_rules_onnx, "onnx", 50},
 };
