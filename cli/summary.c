@@ -202,9 +202,10 @@ static void print_top(const tl_tensor *tensor, const top_options *o)
     if (o->count == 0 || !is_number(tensor->dtype))
         return;
     if (!find_classes(tensor, &row_count, &class_count)) {
-        puts(
-            "  not shown as classes: it is not one row of scores for each input, as of a detector; "
-            "-o FILE.npy keeps it");
+        if (tensor->ndim > 2 && tensor->len > 1)
+            puts(
+                "  not shown as classes: it is not one row of scores for each input, as of a detector; "
+                "-o FILE.npy keeps it");
         return;
     }
     // Labels name the classes of the outputs that have as many.

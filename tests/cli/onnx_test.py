@@ -119,6 +119,9 @@ def test_what_is_not_shown_or_taken_is_told():
                                  [("y", ow.tensor_type("FLOAT", [1, 20, 85]))]))
     run("run", "boxes.onnx", "--zero", "--top=3", out="not shown as classes")
     assert "not shown" not in run("run", "boxes.onnx", "--zero").stdout
+    write("scalar.onnx", ow.model([ow.node("Neg", ["x"], ["y"])], [("x", ow.tensor_type("FLOAT", []))],
+                                  [("y", ow.tensor_type("FLOAT", []))]))
+    assert "not shown" not in run("run", "scalar.onnx", "--zero", "--top=3").stdout
     run("run", "boxes.onnx", "--zero", "-s", "batch=2", code=1, err="no dimension of an input has a symbol")
     run("boxes.onnx", "x.npy", code=2, err="are given with -i")
 
