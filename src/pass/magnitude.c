@@ -16,6 +16,7 @@
 #define MAX_LOOKED_AT (1 << 16) // elements of one tensor
 #define MAX_DEPTH     8         // of operators between a constant and what it is made from
 #define USUAL         0x1p86    // of elements that are not known
+#define MAIN          0x1p-60   // summands beside which subnormal ones count nothing
 
 bool ln_is_normal(double n)
 {
@@ -32,6 +33,7 @@ static void note(ln_magnitudes *m, double element)
         return;
     }
     m->has_small = m->has_small || magnitude < FLT_MIN;
+    m->has_subnormal = m->has_subnormal || (magnitude > 0 && magnitude < FLT_MIN);
     m->greatest = fmax(m->greatest, magnitude);
     if (magnitude >= FLT_MIN)
         m->least = fmin(m->least, magnitude);
@@ -42,11 +44,13 @@ static void look_at(const void *elements, size_t count, ln_magnitudes *out)
 {
     const uint32_t least_normal = 0x00800000, infinite = 0x7f800000;
     uint32_t least = infinite, greatest = 0, least_of_all = infinite, greatest_of_all = 0;
+    bool has_subnormal = false;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, (const char *)elements + i * sizeof bits, sizeof bits);
         bits &= 0x7fffffff;
         least_of_all = bits < least_of_all ? bits : least_of_all;
+        has_subnormal |= bits > 0 && bits < least_normal;
         greatest_of_all = bits > greatest_of_all ? bits : greatest_of_all;
         least = bits < least && bits >= least_normal ? bits : least;
         greatest = bits > greatest && bits < infinite ? bits : greatest;
@@ -57,8 +61,10 @@ static void look_at(const void *elements, size_t count, ln_magnitudes *out)
     *out = (ln_magnitudes){.least = numbers[0],
                            .greatest = numbers[1],
                            .has_small = least_of_all < least_normal,
+                           .has_subnormal = has_subnormal,
                            .has_nonfinite = greatest_of_all >= infinite,
-                           .is_known = true};
+                           .is_known = true,
+                           .is_known_whole = true};
 }
 
 // What the description of a `create` says of its elements.
@@ -71,7 +77,7 @@ static void look_at_create(const ln_op_arg *op_arg, const tl_tensor *tensor, ln_
                      (ran->value_array_double[0] != 0 || ran->value_array_double[1] != 0);
     if (is_random || (from_file && from_file->value_bool) || tensor->len > MAX_LOOKED_AT)
         return;
-    *out = (ln_magnitudes){.least = INFINITY, .is_known = true};
+    *out = (ln_magnitudes){.least = INFINITY, .is_known = true, .is_known_whole = true};
     int given = data && data->type == LN_PARAM_ARRAY_NUMBER ? data->array_len : 0;
     for (int i = 0; i < given; i++)
         note(out, (float)data->value_array_double[i]);
@@ -81,8 +87,10 @@ static void look_at_create(const ln_op_arg *op_arg, const tl_tensor *tensor, ln_
 static ln_magnitudes combine(const char *how, const ln_magnitudes *a, const ln_magnitudes *b)
 {
     ln_magnitudes m = {.has_small = a->has_small || b->has_small,
+                       .has_subnormal = a->has_subnormal || b->has_subnormal,
                        .has_nonfinite = a->has_nonfinite || b->has_nonfinite,
-                       .is_known = a->is_known || b->is_known};
+                       .is_known = a->is_known || b->is_known,
+                       .is_known_whole = a->is_known_whole && b->is_known_whole};
     if (ln_streq(how, "TL_MUL")) {
         m.least = a->least * b->least;
         m.greatest = a->greatest * b->greatest;
@@ -92,6 +100,7 @@ static ln_magnitudes combine(const char *how, const ln_magnitudes *a, const ln_m
         m.has_nonfinite = m.has_nonfinite || b->has_small;
     } else if (ln_streq(how, "TL_SUM") || ln_streq(how, "TL_SUB")) {
         m.least = FLT_MIN; // what is less is exact
+        m.has_subnormal = false;
         m.greatest = a->greatest + b->greatest;
     } else {
         m.has_nonfinite = true;
@@ -152,16 +161,28 @@ void ln_find_magnitudes(const ln_context *ctx, const char *tensor, ln_magnitudes
 static bool is_fine(const ln_magnitudes *joined)
 {
     return !joined->has_nonfinite &&
-           (!joined->is_known || (joined->least >= FLT_MIN && joined->greatest <= FLT_MAX));
+           (!joined->is_known || (joined->least >= FLT_MIN && joined->greatest <= FLT_MAX)) &&
+           !(joined->has_subnormal && joined->greatest < MAIN);
 }
 
-bool ln_can_join(const ln_context *ctx, const char *how, const char *a, const char *b)
+static ln_magnitudes join(const ln_context *ctx, const char *how, const char *a, const char *b)
 {
     ln_magnitudes first, second;
     find(ctx, a, 0, &first);
     find(ctx, b, 0, &second);
-    ln_magnitudes joined = combine(how, &first, &second);
+    return combine(how, &first, &second);
+}
+
+bool ln_can_join(const ln_context *ctx, const char *how, const char *a, const char *b)
+{
+    ln_magnitudes joined = join(ctx, how, a, b);
     return is_fine(&joined);
+}
+
+bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, const char *b)
+{
+    ln_magnitudes joined = join(ctx, how, a, b);
+    return joined.is_known_whole && !joined.has_subnormal && is_fine(&joined);
 }
 
 bool ln_can_join_norm(const ln_context *ctx, const ln_norm_constants *c)

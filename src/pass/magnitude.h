@@ -13,8 +13,10 @@ typedef struct ln_magnitudes {
     double least;    // of the normal elements; infinite if there is none
     double greatest; // of the finite elements
     bool has_small;  // an element is 0 or subnormal
+    bool has_subnormal;
     bool has_nonfinite;
-    bool is_known; // by the elements; else the magnitudes of usual weights are assumed
+    bool is_known;       // by the elements; else the magnitudes of usual weights are assumed
+    bool is_known_whole; // of joined constants: those of all parts are
 } ln_magnitudes;
 
 // Elements that only a data file or a run has, and of tensors too long to look at, are assumed to
@@ -26,9 +28,13 @@ bool ln_is_normal(double n);
 
 // Whether `elew` of operation `how` can join constants a and b: no element is NaN or infinite, no
 // divisor is 0 or subnormal, and an element of the result is 0, subnormal or infinite only where an
-// element of a or b is 0 or subnormal. Holds where nothing is known of both. False for an operation
-// other than TL_MUL, TL_DIV, TL_SUM and TL_SUB.
+// element of a or b is 0 or subnormal. Holds where nothing is known of both. A subnormal factor is
+// one of many summands beside an element of the result that is at least 2^-60, or refused. False
+// for an operation other than TL_MUL, TL_DIV, TL_SUM and TL_SUB.
 bool ln_can_join(const ln_context *ctx, const char *how, const char *a, const char *b);
+
+// The same where each element is a result of its own: all are known, and none is subnormal.
+bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, const char *b);
 
 // The tensors of a batch norm that becomes part of the weights before it.
 typedef struct ln_norm_constants {

@@ -37,24 +37,25 @@ static const struct {
     const char *why;
     const char *how;
     double a, b; // the first element; the others are 1
-    bool joins;
+    bool joins;  // as weights of sums
+    bool joins_each;
 } cases[] = {
-    {"usual numbers", "TL_MUL", 3, -7, true},
-    {"a product that is 0", "TL_MUL", 1e-25, 1e-25, false},
-    {"a product that is subnormal", "TL_MUL", 1e-20, 1e-19, false},
-    {"the least normal product", "TL_MUL", 0x1p-63, 0x1p-63, true},
-    {"an infinite product", "TL_MUL", 1e25, 1e25, false},
-    {"a part that is 0", "TL_MUL", 0, 5, true},
-    {"a part that is subnormal", "TL_MUL", 1e-40, 0.5, true},
-    {"a part that is infinite", "TL_MUL", INFINITY, 2, false},
-    {"a part that is NaN", "TL_MUL", 2, NAN, false},
-    {"a quotient that is 0", "TL_DIV", 1e-25, 1e25, false},
-    {"an infinite quotient", "TL_DIV", 1e25, 1e-25, false},
-    {"a divisor that is 0", "TL_DIV", 1, 0, false},
-    {"an infinite sum", "TL_SUM", 3e38, 3e38, false},
-    {"an infinite difference", "TL_SUB", 3e38, -3e38, false},
-    {"a small sum", "TL_SUM", 1e-38, -1e-38, true},
-    {"another operation", "TL_MAX", 1, 1, false},
+    {"usual numbers", "TL_MUL", 3, -7, true, true},
+    {"a product that is 0", "TL_MUL", 1e-25, 1e-25, false, false},
+    {"a product that is subnormal", "TL_MUL", 1e-20, 1e-19, false, false},
+    {"the least normal product", "TL_MUL", 0x1p-63, 0x1p-63, true, true},
+    {"an infinite product", "TL_MUL", 1e25, 1e25, false, false},
+    {"a part that is 0", "TL_MUL", 0, 5, true, true},
+    {"a part that is subnormal", "TL_MUL", 1e-40, 0.5, true, false},
+    {"a part that is infinite", "TL_MUL", INFINITY, 2, false, false},
+    {"a part that is NaN", "TL_MUL", 2, NAN, false, false},
+    {"a quotient that is 0", "TL_DIV", 1e-25, 1e25, false, false},
+    {"an infinite quotient", "TL_DIV", 1e25, 1e-25, false, false},
+    {"a divisor that is 0", "TL_DIV", 1, 0, false, false},
+    {"an infinite sum", "TL_SUM", 3e38, 3e38, false, false},
+    {"an infinite difference", "TL_SUB", 3e38, -3e38, false, false},
+    {"a small sum", "TL_SUM", 1e-38, -1e-38, true, true},
+    {"another operation", "TL_MAX", 1, 1, false, false},
 };
 // clang-format on
 
@@ -66,7 +67,21 @@ TEST(constants_join_where_no_element_is_lost)
         fill(factor, cases[i].b, 1);
         if (ln_can_join(ctx, cases[i].how, "w", "k") != cases[i].joins)
             fail_msg("%s: %s", cases[i].how, cases[i].why);
+        if (ln_can_join_each(ctx, cases[i].how, "w", "k") != cases[i].joins_each)
+            fail_msg("each: %s: %s", cases[i].how, cases[i].why);
     }
+    ln_context_free(ctx);
+}
+
+TEST(subnormal_weights_alone_are_not_joined)
+{
+    ln_context *ctx = make();
+    fill(weight, 1e-40, 1e-40);
+    fill(factor, 0.5, 0.5);
+    CHECK(!ln_can_join(ctx, "TL_MUL", "w", "k"));
+    fill(weight, 0, 0);
+    CHECK(ln_can_join(ctx, "TL_MUL", "w", "k"));
+    CHECK(ln_can_join_each(ctx, "TL_MUL", "w", "k"));
     ln_context_free(ctx);
 }
 
@@ -82,6 +97,8 @@ TEST(weights_that_are_not_known_take_factors_from_2_to_the_minus_40_to_2_to_the_
         CHECK_EQ(ln_can_join(ctx, "TL_MUL", "unknown", "k"), factors[i].joins);
     }
     CHECK(ln_can_join(ctx, "TL_MUL", "unknown", "unknown"));
+    fill(factor, 1, 1);
+    CHECK(!ln_can_join_each(ctx, "TL_MUL", "unknown", "k"));
     ln_context_free(ctx);
 }
 
@@ -107,6 +124,6 @@ TEST(normal_numbers_are_those_of_full_precision)
     CHECK(!ln_is_normal(NAN));
 }
 
-TEST_LIST(constants_join_where_no_element_is_lost,
+TEST_LIST(constants_join_where_no_element_is_lost, subnormal_weights_alone_are_not_joined,
           weights_that_are_not_known_take_factors_from_2_to_the_minus_40_to_2_to_the_40,
           a_batch_norm_joins_weights_by_its_factor, normal_numbers_are_those_of_full_precision)

@@ -172,6 +172,11 @@ PREDICATE(joined)
     return ln_can_join(ctx, args[0].string, args[1].tensors[0], args[2].tensors[0]);
 }
 
+PREDICATE(joined_each)
+{
+    return ln_can_join_each(ctx, args[0].string, args[1].tensors[0], args[2].tensors[0]);
+}
+
 PREDICATE(joined_norm)
 {
     const ln_norm_constants norm = {.weight = args[0].tensors[0],
