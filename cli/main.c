@@ -15,7 +15,7 @@ const command commands[] = {
      "measure a model: time, speed, memory; operator by operator"},
     {"verify", cmd_verify, &verify_usage,
      "run models on stored inputs; compare with stored outputs"},
-    {"compare", cmd_compare, &compare_usage, "run a model on two archs; compare tensor by tensor"},
+    {"compare", cmd_compare, &compare_usage, "hold a compiled model against the model as read, tensor by tensor"},
     {"plan", cmd_plan, &plan_usage, "show the memory plan: each tensor, and the peak"},
     {"inspect", cmd_inspect, &inspect_usage,
      "show inputs, outputs, operators, parameters, work and memory"},

@@ -253,10 +253,26 @@ static const verb_option *find_option(const verb_usage *verb, int answer)
     return o;
 }
 
+// What one of two would write would be lost. *first is NULL before.
+static int check_written_once(const verb_usage *verb, const verb_option *option, const char *value,
+                              const char **first)
+{
+    const option_row *row = &option_rows[option->id];
+    if (row->letter != 'o' || row->kind != OPTION_TEXT)
+        return EXIT_OK;
+    if (*first)
+        return say_usage_error(verb->name, "-o is given twice, with '%s' and '%s'; one is enough%s",
+                               *first, value,
+                               option->id == OPT_OUTDIR ? ": a folder takes all outputs" : "");
+    *first = value;
+    return EXIT_OK;
+}
+
 int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int *out_argc,
                   char ***out_argv)
 {
     getopt_tables tables;
+    const char *written = NULL;
     make_tables(verb, &tables);
     opterr = 0;
     for (;;) {
@@ -266,7 +282,10 @@ int options_parse(const verb_usage *verb, int argc, char **argv, void *dest, int
             break;
         if (answer == '?' || answer == ':')
             return say_bad_option(verb, answer, argv[optind - 1]);
-        int code = take_value(verb, find_option(verb, answer), dest, optarg);
+        const verb_option *option = find_option(verb, answer);
+        int code = check_written_once(verb, option, optarg, &written);
+        if (code == EXIT_OK)
+            code = take_value(verb, option, dest, optarg);
         if (code != EXIT_OK)
             return code;
     }

@@ -142,6 +142,12 @@ def test_files_that_are_no_models_are_named():
             assert words in done.stderr, (name, done.stderr)
 
 
+def test_an_output_is_written_once(model):
+    for command, more in (("run", ["--zero", "-s", "x=2x8"]), ("convert", []), ("opt", [])):
+        done = run(command, *more, "-o", "first.net", "-o", "second.net", model, code=2)
+        assert "-o is given twice, with 'first.net' and 'second.net'" in done.stderr, done.stderr
+
+
 def test_formats_are_listed():
     text = run("formats").stdout
     for words in ("onnx         read  written  .onnx", ".net", ".json", "safetensors", "JPEG", "wav"):
@@ -260,6 +266,7 @@ def main():
         test_what_is_near_is_named()
         test_shapes_are_bound_alike("open.net")
         test_json_goes_to_a_file("open.net")
+        test_an_output_is_written_once("open.net")
         test_files_that_are_no_models_are_named()
         test_formats_are_listed()
         test_endings_that_no_format_has("open.net")
