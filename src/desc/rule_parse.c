@@ -235,8 +235,8 @@ static ln_status check_values_used(const ln_rule_parser *p, ln_place place)
         if (p->infos[i].is_value && !p->infos[i].is_used)
             return ln_fail_at(
                 place, LN_SYNTAX,
-                "'%s' is bound to a parameter, and nothing uses it; if the parameter may "
-                "have any value, write any(PARAMETER) \"why\"",
+                "'%s' is bound to a parameter, and nothing uses it; leave the parameter out if "
+                "params(..) copies it, and write any(PARAMETER) \"why\" if it may have any value",
                 p->names[i]);
     return LN_OK;
 }

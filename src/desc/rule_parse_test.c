@@ -173,8 +173,8 @@ static const struct {
     {"waived by a result", "rule r [exact] a = f(b) => a = f(b | any(p) \"why\")", LN_SYNTAX,
      "expected '=', found '('"},
     {"bound and not used", "rule r [exact] a = f(b | p=v) => a = b", LN_SYNTAX,
-     "'v' is bound to a parameter, and nothing uses it; if the parameter may have any value, write "
-     "any(PARAMETER) \"why\""},
+     "'v' is bound to a parameter, and nothing uses it; leave the parameter out if params(..) copies "
+     "it, and write any(PARAMETER) \"why\" if it may have any value"},
     {"other word", "rul", LN_SYNTAX,
      "f.rules:1:1: expected 'rule', 'lower', 'into', 'after' or 'before', found 'rul'"},
     {"into what", "into it", LN_SYNTAX, "1:6: expected 'core' or 'onnx', found 'it'"},

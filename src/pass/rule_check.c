@@ -265,7 +265,21 @@ static bool is_copied(const checker *c, size_t index, const char *arg_name)
     return false;
 }
 
-// any(NAME): the type has it, and the pattern does not name it besides. Rows may be of types that
+// Why a waiver does nothing; NULL if it does something. One that is named besides may be a word of
+// the rule's rows.
+static const char *why_waiver_is_idle(const checker *c, size_t i)
+{
+    const ln_rule_op *statement = c->statement;
+    const char *arg_name = statement->waivers[i].arg_name;
+    for (size_t k = 0; k < i; k++)
+        if (ln_streq(statement->waivers[k].arg_name, arg_name))
+            return "is waived twice";
+    if (is_copied(c, (size_t)(statement - c->rule->pattern), arg_name))
+        return "is copied by params(..)";
+    return NULL;
+}
+
+// any(NAME): the type has it, and the result would lose it otherwise. Rows may be of types that
 // lack it, or of parameters of which each row names one.
 static ln_status check_waivers(const checker *c)
 {
@@ -273,6 +287,10 @@ static ln_status check_waivers(const checker *c)
         const char *arg_name = c->statement->waivers[i].arg_name;
         if (ln_op_param_type(c->op_arg, arg_name) == LN_PARAM_INVALID)
             return LN_FAIL(LN_INVALID, "%s has no parameter '%s'", c->op_arg->optype, arg_name);
+        const char *why = why_waiver_is_idle(c, i);
+        if (why)
+            return LN_FAIL(LN_INVALID, "parameter '%s' of %s %s: any(%s) does nothing, remove it",
+                           arg_name, c->op_arg->optype, why, arg_name);
     }
     return LN_OK;
 }
