@@ -188,6 +188,121 @@ TEST(scores_can_be_seen_at_each_stage)
     CHECK_OUTPUTS_ON("ref", in_doubles);
 }
 
+// Places hide keys from queries: causal order, windows and lengths. What is there may be anything,
+// as in memory that is not in use yet. Keys give the weights exp(key), and the queries are 1.
+#define KEYS(k, v)                                                                                 \
+    F32("q", "[1, 1, 3, 1]", "[1, 1, 1]")                                                          \
+    F32("k", "[1, 1, 3, 1]", k) F32("v", "[1, 1, 3, 1]", v)
+#define LOG3      "1.09861228867"
+#define OF(more)  "attention(q=q, k=k, v=v" more " | dst=y | "
+#define LENGTH(n) I64("n", "[1]", n)
+
+TEST(keys_of_other_places_take_no_part)
+{
+    static const onnx_output cases[] = {
+        {"numbers: (1 + 3 * 5) / 4, (1 + 3 * 5 + 3 * 8) / 7",
+         KEYS("[0, " LOG3 ", " LOG3 "]", "[1, 5, 8]") OF("") "is_causal=1);",
+         "1x1x3x1",
+         {1, 4, 40 / 7.0}},
+        {"a later key",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, 8]") OF("") "is_causal=1);",
+         "1x1x3x1",
+         {1, 4, NAN}},
+        {"a later value",
+         KEYS("[0, " LOG3 ", 0]", "[1, 5, nan]") OF("") "is_causal=1);",
+         "1x1x3x1",
+         {1, 4, NAN}},
+        {"an infinite one",
+         KEYS("[0, " LOG3 ", 0]", "[1, 5, inf]") OF("") "is_causal=1);",
+         "1x1x3x1",
+         {1, 4, INFINITY}},
+        {"a key before a window",
+         KEYS("[nan, 0, " LOG3 "]", "[8, 1, 5]") OF("") "left_window_size=1);",
+         "1x1x3x1",
+         {NAN, NAN, 4}},
+        {"a value before it",
+         KEYS("[0, 0, " LOG3 "]", "[nan, 1, 5]") OF("") "left_window_size=1);",
+         "1x1x3x1",
+         {NAN, NAN, 4}},
+        {"a key after a window",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, 8]") OF("") "right_window_size=1);",
+         "1x1x3x1",
+         {4, NAN, NAN}},
+        {"an infinite one, and weights that count as 0",
+         KEYS("[0, " LOG3 ", inf]", "[1, 5, 8]") OF("") "right_window_size=1, guarded=true);",
+         "1x1x3x1",
+         {4, 0, 0}},
+        {"keys on both sides",
+         KEYS("[nan, 0, nan]", "[1, 5, 8]") OF("") "left_window_size=0, right_window_size=0);",
+         "1x1x3x1",
+         {NAN, 5, NAN}},
+        {"keys not in use",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, nan]") LENGTH("[2]") OF(", lengths=n") ");",
+         "1x1x3x1",
+         {4, 4, 4}},
+        {"with a mask that is added",
+         KEYS("[0, 0, nan]", "[1, 5, nan]") F32("m", "[1, 3]", "[0, " LOG3 ", 0]")
+             OF(", mask=m") "is_causal=1);",
+         "1x1x3x1",
+         {1, 4, NAN}},
+        {"with a mask of bools",
+         KEYS("[0, 0, nan]", "[1, 5, nan]") BOOLS("m", "[1, 3]", "[0, 1, 1]")
+             OF(", mask=m") "is_causal=1, zero_if_hidden=true);",
+         "1x1x3x1",
+         {0, 5, NAN}},
+        {"one element of a value, in the second of two heads that share keys",
+         F32("q", "[1, 2, 2, 2]", "[0, 0, 0, 0, 0, 0, 0, 0]")
+             F32("k", "[1, 1, 2, 2]", "[0, 0, 0, 0]") F32("v", "[1, 1, 2, 2]", "[1, 2, 3, nan]")
+                 OF("") "is_causal=1);",
+         "1x2x2x2",
+         {1, 2, 2, NAN, 1, 2, 2, NAN}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
+// Of three queries and two keys in use, the last two queries have a place.
+TEST(a_query_that_sees_no_key_is_nan_or_0)
+{
+    static const onnx_output cases[] = {
+        {"NaN",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, 8]") LENGTH("[2]") OF(", lengths=n") "is_causal=1);",
+         "1x1x3x1",
+         {NAN, 1, 4}},
+        {"in a window too",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, 8]") LENGTH("[2]")
+             OF(", lengths=n") "right_window_size=0);",
+         "1x1x3x1",
+         {NAN, 1, 4}},
+        {"0 if guarded",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, nan]") LENGTH("[2]")
+             OF(", lengths=n") "is_causal=1, guarded=true);",
+         "1x1x3x1",
+         {0, 1, 4}},
+        {"0 if it says so",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, nan]") LENGTH("[2]")
+             OF(", lengths=n") "is_causal=1, zero_if_hidden=true);",
+         "1x1x3x1",
+         {0, 1, 4}},
+        {"0 in ONNX",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, nan]")
+             LENGTH("[2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=y | is_causal=1);",
+         "1x1x3x1",
+         {0, 1, 4}},
+        {"whatever the values that a mask hides",
+         KEYS("[0, nan, 0]", "[nan, 1, 1]")
+             BOOLS("m", "[1, 3]", "[0, 0, 0]") "Attention(Q=q, K=k, V=v, attn_mask=m | Y=y |);",
+         "1x1x3x1",
+         {0, 0, 0}},
+        {"no probabilities, and none behind a query's place",
+         KEYS("[0, " LOG3 ", nan]", "[1, 5, 8]") LENGTH(
+             "[2]") "Attention(Q=q, K=k, V=v, nonpad_kv_seqlen=n | Y=z, qk_matmul_output=y | "
+                    "is_causal=1, " QK("3") ");",
+         "1x1x3x3",
+         {0, 0, 0, 1, 0, 0, 0.25, 0.75, 0}},
+    };
+    CHECK_OUTPUTS(cases);
+}
+
 TEST(heads_share_keys_in_runs)
 {
     static const onnx_output cases[] = {
@@ -432,7 +547,8 @@ TEST(pairs_turn_by_the_angle_of_their_position)
     CHECK_REFUSALS(refusals);
 }
 
-TEST_LIST(masks_repeat_where_they_have_one, queries_see_what_masks_leave, what_is_past_comes_first,
+TEST_LIST(keys_of_other_places_take_no_part, a_query_that_sees_no_key_is_nan_or_0,
+          masks_repeat_where_they_have_one, queries_see_what_masks_leave, what_is_past_comes_first,
           a_query_after_a_past_sees_what_its_mask_leaves, scores_can_be_seen_at_each_stage,
           heads_share_keys_in_runs, attention_tells_what_does_not_fit, a_state_is_written_and_read,
           pairs_turn_by_the_angle_of_their_position)

@@ -90,6 +90,16 @@ static float mask_value(const tl_tensor *t, size_t at)
     return ((const float *)t->data)[at];
 }
 
+static ln_key_span seen_by(const void *self, size_t b, size_t query)
+{
+    const mask *m = self;
+    int64_t begin, end;
+    ln_attention_span(m->attention, offset_of(m, b) + (int64_t)query, &begin, &end);
+    if (m->has_lens && m->kv_lens[b] < end)
+        end = m->kv_lens[b];
+    return (ln_key_span){(size_t)(begin < end ? begin : end), (size_t)end};
+}
+
 static void fill_row(const mask *m, size_t b, size_t head, size_t query, float *row)
 {
     const ln_attention *a = m->attention;
@@ -129,15 +139,17 @@ static ln_status fill_mask(ln_call *call, const mask *m, const ln_cpu_attend *a,
     return LN_OK;
 }
 
-static ln_status set_mask(ln_call *call, const ln_attention *a, ln_cpu_carver *carver,
+static ln_status set_mask(ln_call *call, const mask *m, ln_cpu_carver *carver,
                           ln_cpu_attend *attend)
 {
-    mask m = mask_of(call, a);
-    attend->is_causal = a->is_causal && !m.is_banded;
+    const ln_attention *a = m->attention;
+    attend->is_causal = a->is_causal && !m->is_banded;
     attend->keys_before = (size_t)a->past_len;
-    if (!is_plain(&m))
-        return fill_mask(call, &m, attend, carver, &attend->mask);
-    const ln_attention_mask *given = &m.given;
+    attend->seen = a->is_causal || m->is_banded || m->has_lens ? seen_by : NULL;
+    attend->self = m;
+    if (!is_plain(m))
+        return fill_mask(call, m, attend, carver, &attend->mask);
+    const ln_attention_mask *given = &m->given;
     if (given->tensor)
         attend->mask = (ln_cpu_mask){given->tensor->data,
                                      {given->strides[0], given->strides[1], given->strides[2]}};
@@ -187,11 +199,12 @@ static ln_status join(ln_call *call, const ln_heads *x, int index, int past, int
 static ln_status attention(ln_call *call, const ln_attention *a, ln_cpu_carver *carver)
 {
     ln_cpu_attend attend = sizes_of(a);
+    const mask m = mask_of(call, a);
     size_t past_len = (size_t)a->past_len;
     attend.q = (ln_cpu_heads){ln_call_in(call, LN_ATTENTION_Q)->data, a->q.view};
     LN_TRY(join(call, &a->k, LN_ATTENTION_K, LN_ATTENTION_PAST_K, 1, past_len, carver, &attend.k));
     LN_TRY(join(call, &a->v, LN_ATTENTION_V, LN_ATTENTION_PAST_V, 2, past_len, carver, &attend.v));
-    LN_TRY(set_mask(call, a, carver, &attend));
+    LN_TRY(set_mask(call, &m, carver, &attend));
     attend.y = ln_cpu_is_planning(carver) ? NULL : ln_call_dst(call, 0)->data;
     ln_cpu_attend_run(call, &attend, carver);
     return LN_OK;

@@ -54,31 +54,141 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
     }
 }
 
-// ---- Queries that see nothing ----
+// ---- Keys that are not seen ----
+//
+// The kernel weighs them by 0, or adds -infinity to their scores, so that NaN and infinity in keys
+// and values, which nobody sees, make NaN. Such queries are told by their results, which costs next
+// to nothing, and computed again one by one.
 
-static bool sees_nothing(const ln_cpu_attend *a, size_t b, size_t head, size_t query)
+static ln_key_span seen_by(const ln_cpu_attend *a, size_t b, size_t query)
+{
+    return a->seen ? a->seen(a->self, b, query) : (ln_key_span){0, a->kv_len};
+}
+
+// NULL: nothing is added.
+static const float *mask_row(const ln_cpu_attend *a, size_t b, size_t head, size_t query)
 {
     const ln_cpu_mask *m = &a->mask;
-    const float *row = m->data + b * m->strides[0] + head * m->strides[1] + query * m->strides[2];
-    size_t seen = a->is_causal ? a->keys_before + query + 1 : a->kv_len;
-    for (size_t key = 0; key < seen && key < a->kv_len; key++)
-        if (row[key] != -INFINITY)
+    size_t at = b * m->strides[0] + head * m->strides[1] + query * m->strides[2];
+    return m->data ? m->data + at : NULL;
+}
+
+static bool is_hidden(const float *mask, ln_key_span seen)
+{
+    for (size_t key = seen.begin; key < seen.end; key++)
+        if (!mask || mask[key] != -INFINITY)
             return false;
     return true;
 }
 
-// The kernel has made NaN of them.
-static void clear_blind(const ln_cpu_attend *a)
+static float scale_of(const ln_cpu_attend *a)
+{
+    return a->scale != 0 ? (float)a->scale : 1 / __builtin_sqrtf((float)a->size);
+}
+
+// A query and what it is computed from.
+typedef struct lone_query {
+    const ln_cpu_attend *attend;
+    size_t b, kv_head;
+    const float *q, *mask;
+    ln_key_span seen;
+} lone_query;
+
+static float score_of(const lone_query *l, size_t key)
+{
+    const ln_cpu_attend *a = l->attend;
+    const float *k = head_at(&a->k, l->b, l->kv_head, key);
+    const float scale = scale_of(a);
+    float score = 0;
+    for (size_t i = 0; i < a->size; i++)
+        score = fmaf(l->q[i], k[i] * scale, score);
+    return l->mask ? score + l->mask[key] : score;
+}
+
+// As the kernel does it, but for what it does not see.
+static void attend_alone(const lone_query *l, float *y)
+{
+    const ln_cpu_attend *a = l->attend;
+    float max = -INFINITY, total = 0;
+    memset(y, 0, a->size * sizeof *y);
+    for (size_t key = l->seen.begin; key < l->seen.end && !isnan(max); key++) {
+        float score = score_of(l, key);
+        max = score > max || isnan(score) ? score : max;
+    }
+    bool is_number = isfinite(max); // else all weights are NaN
+    for (size_t key = l->seen.begin; key < l->seen.end && is_number; key++) {
+        const float *value = head_at(&a->v, l->b, l->kv_head, key);
+        float weight = expf(score_of(l, key) - max);
+        total += weight;
+        for (size_t i = 0; i < a->size; i++)
+            y[i] = fmaf(weight, value[i], y[i]);
+    }
+    for (size_t i = 0; i < a->size; i++)
+        y[i] = is_number ? y[i] / total : a->is_guarded ? 0 : NAN;
+}
+
+static float *result_at(const ln_cpu_attend *a, size_t b, size_t head, size_t query)
 {
     const ln_cpu_heads y = {a->y, a->y_view};
-    for (size_t row = 0;
-         a->zero_if_hidden && a->mask.data && row < a->batch * a->q_heads * a->q_len; row++) {
-        size_t query = row % a->q_len, head = row / a->q_len % a->q_heads;
-        size_t b = row / a->q_len / a->q_heads;
-        const float *at = head_at(&y, b, head, query);
-        if (isnan(*at) && sees_nothing(a, b, head, query))
-            memset(a->y + (at - a->y), 0, a->size * sizeof *at);
+    return a->y + (head_at(&y, b, head, query) - a->y);
+}
+
+static bool has_nan(const ln_cpu_attend *a, const float *y)
+{
+    for (size_t i = 0; i < a->size; i++)
+        if (isnan(y[i]))
+            return true;
+    return false;
+}
+
+static bool is_zero(const ln_cpu_attend *a, const float *y)
+{
+    for (size_t i = 0; i < a->size; i++)
+        if (y[i] != 0)
+            return false;
+    return true;
+}
+
+static void mend_query(const ln_cpu_attend *a, size_t b, size_t head, size_t query)
+{
+    float *y = result_at(a, b, head, query);
+    const ln_key_span seen = seen_by(a, b, query);
+    const float *mask = mask_row(a, b, head, query);
+    const size_t kv_head = head / (a->q_heads / a->kv_heads);
+    const lone_query l = {a, b, kv_head, head_at(&a->q, b, head, query), mask, seen};
+    if (!has_nan(a, y) && !(a->is_guarded && is_zero(a, y)))
+        return;
+    if (a->zero_if_hidden && is_hidden(mask, seen))
+        memset(y, 0, a->size * sizeof *y);
+    else if (seen.begin > 0 || seen.end < a->kv_len)
+        attend_alone(&l, y);
+}
+
+static bool may_hide_all(const ln_cpu_attend *a)
+{
+    return a->zero_if_hidden && a->mask.data;
+}
+
+// A key makes all results of a query NaN, or 0 if it is guarded, unless the kernel knows itself
+// what causal queries see. A value makes one of each query that does not see it, and the first or
+// the last query is among them.
+static void mend_head(const ln_cpu_attend *a, size_t b, size_t head)
+{
+    bool has_odd_values = a->seen && (has_nan(a, result_at(a, b, head, 0)) ||
+                                      has_nan(a, result_at(a, b, head, a->q_len - 1)));
+    bool may_be_odd = has_odd_values || !a->is_causal || may_hide_all(a);
+    for (size_t query = 0; query < a->q_len && may_be_odd; query++) {
+        float first = *result_at(a, b, head, query);
+        if (has_odd_values || isnan(first) || (a->is_guarded && first == 0))
+            mend_query(a, b, head, query);
     }
+}
+
+static void mend(const ln_cpu_attend *a)
+{
+    bool may_be_odd = a->seen || may_hide_all(a);
+    for (size_t row = 0; may_be_odd && row < a->batch * a->q_heads; row++)
+        mend_head(a, row / a->q_heads, row % a->q_heads);
 }
 
 void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *carver)
@@ -110,11 +220,11 @@ void ln_cpu_attend_run(ln_call *call, const ln_cpu_attend *a, ln_cpu_carver *car
         .y_image = a->y_view.batch_stride,
         .mask = a->mask.data,
         .mask_strides = {a->mask.strides[0], a->mask.strides[1], a->mask.strides[2]},
-        .scale = a->scale != 0 ? (float)a->scale : 1 / __builtin_sqrtf((float)a->size),
+        .scale = scale_of(a),
         .is_causal = a->is_causal,
         .is_guarded = a->is_guarded,
         .keys_before = a->keys_before,
     };
     ln_attention_f32(ln_cpu_isa_get(), &args, workspace, pool);
-    clear_blind(a);
+    mend(a);
 }

@@ -34,8 +34,14 @@ typedef struct ln_cpu_attend {
     ln_cpu_mask mask;
     bool is_causal;
     bool is_guarded;     // weights that are NaN count as 0
-    bool zero_if_hidden; // queries of which the mask hides all keys give 0
+    bool zero_if_hidden; // queries of which all keys are hidden give 0
     size_t keys_before;  // the first query, if they are causal
+
+    // The keys that a query of an image may look at, of which `is_causal` and the mask know too.
+    // The others take no part, whatever they and their values are. Neither end goes back from one
+    // query to the next. NULL: all.
+    ln_key_span (*seen)(const void *self, size_t b, size_t query);
+    const void *self;
 } ln_cpu_attend;
 
 // LN_UNSUPPORTED with a reason where the kernel does not take the sizes.

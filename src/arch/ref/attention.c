@@ -35,7 +35,7 @@ static double mask_value(const ln_attention_mask *m, size_t b, size_t head, size
     return ln_elem_real(m->tensor, i);
 }
 
-static size_t bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
+static ln_key_span bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
 {
     const mask *m = self;
     const ln_attention *a = m->attention;
@@ -43,11 +43,9 @@ static size_t bias_row(const void *self, size_t b, size_t head, size_t at, doubl
     ln_attention_span(a, offset_of(m, b) + (int64_t)at, &begin, &end);
     if (m->kv_lens && ln_elem_int(m->kv_lens, b) < end)
         end = ln_elem_int(m->kv_lens, b);
-    for (int64_t j = 0; j < end; j++) {
-        double value = m->given.tensor ? mask_value(&m->given, b, head, at, (size_t)j) : 0;
-        out_row[j] = j < begin ? -INFINITY : value;
-    }
-    return (size_t)end;
+    for (int64_t j = begin; j < end; j++)
+        out_row[j] = m->given.tensor ? mask_value(&m->given, b, head, at, (size_t)j) : 0;
+    return (ln_key_span){(size_t)(begin < end ? begin : end), (size_t)end};
 }
 
 static void store_all(tl_tensor *t, const double *values)

@@ -78,6 +78,11 @@ typedef struct ln_attention_mask {
 
 ln_attention_mask ln_attention_mask_of(const ln_call *call, const ln_attention *a);
 
+// Keys from `begin` on that come before `end`: begin <= end.
+typedef struct ln_key_span {
+    size_t begin, end;
+} ln_key_span;
+
 // The keys that causal order and the window leave to a query at `position`: those from *out_begin
 // on that come before *out_end, which may be none.
 void ln_attention_span(const ln_attention *a, int64_t position, int64_t *out_begin,

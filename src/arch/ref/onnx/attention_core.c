@@ -40,13 +40,21 @@ static bool hides_all(const double *bias, size_t count)
     return true;
 }
 
-// Probabilities of a query that sees a key, or should be NaN where it does not.
-static void weigh(const ln_attend *a, size_t head, double *row, size_t count)
+// Probabilities of what a query sees; the others' are 0. Those of a query that sees nothing are
+// NaN, or 0. Returns what its results start with.
+static double weigh(const ln_attend *a, size_t head, double *row, ln_key_span seen)
 {
-    bool is_blind = !a->zero_if_hidden && hides_all(row, count);
-    ln_ref_softmax_row(row, count, a->sink ? a->sink + head : NULL);
-    for (size_t j = 0; j < count && (is_blind || isnan(row[j])); j++)
-        row[j] = a->is_guarded ? 0 : NAN;
+    size_t count = seen.end - seen.begin;
+    double nothing = a->kv_len == 0 || a->zero_if_hidden || a->is_guarded ? 0 : NAN;
+    double others = hides_all(row + seen.begin, count) ? nothing : 0;
+    ln_ref_softmax_row(row + seen.begin, count, a->sink ? a->sink + head : NULL);
+    for (size_t j = 0; j < a->kv_len; j++) {
+        if (j < seen.begin || j >= seen.end || isnan(others))
+            row[j] = others;
+        else if (isnan(row[j]) && a->is_guarded)
+            row[j] = 0;
+    }
+    return others;
 }
 
 static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, double *row,
@@ -66,23 +74,28 @@ static void attend_query(const ln_attend *a, size_t b, size_t head, size_t at, d
         row[j] = a->softcap * tanh(row[j] / a->softcap);
     if (qk && a->qk_mode == LN_QK_CAPPED)
         memcpy(qk, row, count * sizeof *row);
-    size_t seen = a->bias ? a->bias(a->self, b, head, at, bias) : count;
+    ln_key_span seen = {0, count};
+    if (a->bias)
+        seen = a->bias(a->self, b, head, at, bias);
     for (size_t j = 0; a->bias && j < count; j++)
-        row[j] = j < seen ? row[j] + bias[j] : -INFINITY;
+        row[j] = j >= seen.begin && j < seen.end ? row[j] + bias[j] : -INFINITY;
     if (qk && a->qk_mode == LN_QK_BIASED)
         memcpy(qk, row, count * sizeof *row);
 
-    if (a->zero_if_hidden && a->bias && hides_all(bias, seen))
+    double start = 0;
+    if (a->zero_if_hidden && a->bias && hides_all(bias + seen.begin, seen.end - seen.begin)) {
         memset(row, 0, count * sizeof *row);
-    else
-        weigh(a, head, row, seen);
+        seen.end = seen.begin;
+    } else {
+        start = weigh(a, head, row, seen);
+    }
     if (qk && a->qk_mode == LN_QK_PROBABILITIES)
         memcpy(qk, row, count * sizeof *row);
 
     double *y = a->y + query * a->v_size;
     for (size_t e = 0; e < a->v_size; e++)
-        y[e] = 0;
-    for (size_t j = 0; j < seen; j++) {
+        y[e] = start;
+    for (size_t j = seen.begin; j < seen.end; j++) {
         const double *value = a->v + (first_key + j) * a->v_size;
         for (size_t e = 0; e < a->v_size; e++)
             y[e] += row[j] * value[e];

@@ -18,12 +18,13 @@ typedef struct ln_attend {
     double scale;
     double softcap; // scores are in (-softcap, softcap) before the bias; 0: anywhere
 
-    // Fills in what is added to the scores of query `at`, one number for each key, and returns how
-    // many keys it may look at; minus infinity hides one of these. NULL: nothing is added.
-    size_t (*bias)(const void *self, size_t b, size_t head, size_t at, double *out_row);
+    // Returns the keys that query `at` may look at, and fills in what is added to their scores, one
+    // number for each; minus infinity hides one of these. The others take no part, whatever they
+    // and their values are. NULL: all, and nothing is added.
+    ln_key_span (*bias)(const void *self, size_t b, size_t head, size_t at, double *out_row);
     const void *self;
     bool is_guarded;     // weights that are NaN count as 0
-    bool zero_if_hidden; // a query whose keys the bias hides gives 0, and not NaN
+    bool zero_if_hidden; // a query whose keys are all hidden gives 0, and not NaN
 
     const double *sink; // of each head: a score that takes its share of the sum; NULL: none
     double *y;          // [batch, q_heads, q_len, v_size]

@@ -46,7 +46,7 @@ static ln_status read_lens(ln_call *call, gqa *g)
     return LN_OK;
 }
 
-static size_t bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
+static ln_key_span bias_row(const void *self, size_t b, size_t head, size_t at, double *out_row)
 {
     const gqa *g = self;
     const tl_tensor *scores = g->scores;
@@ -54,16 +54,16 @@ static size_t bias_row(const void *self, size_t b, size_t head, size_t at, doubl
     // Queries after the end of a shorter sequence see all of it; nobody reads what they get.
     if (end > g->used[b])
         end = g->used[b];
-    int64_t begin = g->window < 0 ? 0 : (int64_t)end - g->window;
-    for (size_t key = 0; key < end; key++) {
-        out_row[key] = (int64_t)key < begin ? -INFINITY : 0;
+    size_t begin = g->window < 0 || g->window > (int64_t)end ? 0 : end - (size_t)g->window;
+    for (size_t key = begin; key < end; key++) {
+        out_row[key] = 0;
         if (!scores || key >= (size_t)scores->dims[3])
             continue;
         size_t row = scores->dims[0] == 1 ? 0 : b, column = scores->dims[1] == 1 ? 0 : head;
         size_t line = (row * (size_t)scores->dims[1] + column) * (size_t)scores->dims[2] + at;
         out_row[key] += ln_elem_real(scores, line * (size_t)scores->dims[3] + key);
     }
-    return end;
+    return (ln_key_span){begin, end};
 }
 
 // ---- Rotary embedding ----
