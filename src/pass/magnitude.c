@@ -185,6 +185,13 @@ bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, con
     return joined.is_known_whole && !joined.has_subnormal && is_fine(&joined);
 }
 
+// Whether what is subtracted or added before the factors may be so after them.
+static bool is_summand(const ln_magnitudes *m, const ln_magnitudes *factor)
+{
+    return !m->has_nonfinite &&
+           (!factor->is_known || !m->is_known || m->greatest * factor->greatest <= FLT_MAX);
+}
+
 bool ln_can_join_norm(const ln_context *ctx, const ln_norm_constants *c)
 {
     ln_magnitudes weight, mean, scale, variance;
@@ -203,7 +210,8 @@ bool ln_can_join_norm(const ln_context *ctx, const ln_norm_constants *c)
                                   .has_nonfinite = scale.has_nonfinite || variance.has_nonfinite,
                                   .is_known = scale.is_known};
     ln_magnitudes joined = combine("TL_MUL", &weight, &factor);
-    bool mean_is_fine =
-        !factor.is_known || !mean.is_known || mean.greatest * factor.greatest <= FLT_MAX;
-    return is_fine(&joined) && mean_is_fine && !mean.has_nonfinite;
+    ln_magnitudes bias = {.is_known = true};
+    if (c->bias)
+        find(ctx, c->bias, 0, &bias);
+    return is_fine(&joined) && is_summand(&mean, &factor) && is_summand(&bias, &factor);
 }

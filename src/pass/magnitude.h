@@ -39,11 +39,12 @@ bool ln_can_join_each(const ln_context *ctx, const char *how, const char *a, con
 // The tensors of a batch norm that becomes part of the weights before it.
 typedef struct ln_norm_constants {
     const char *weight, *mean, *scale, *variance;
+    const char *bias; // before it; NULL: none
     double epsilon;
 } ln_norm_constants;
 
-// The same of the weights and the factors scale / sqrt(variance + epsilon); and the products of the
-// mean with these factors, which are summands, are finite.
+// The same of the weights and the factors scale / sqrt(variance + epsilon); and the products of
+// bias and mean with these factors, which are summands, are finite.
 bool ln_can_join_norm(const ln_context *ctx, const ln_norm_constants *c);
 
 #endif

@@ -107,10 +107,29 @@ TEST(a_batch_norm_joins_weights_by_its_factor)
     ln_context *ctx = make();
     fill(weight, 1e-20, 1);
     fill(factor, 1, 1);
-    const ln_norm_constants norm = {"w", "k", "k", "k", 1e-5};
+    ln_norm_constants norm = {"w", "k", "k", "k", NULL, 1e-5};
     CHECK(ln_can_join_norm(ctx, &norm));
     fill(factor, 1e-19, 1);
     CHECK(!ln_can_join_norm(ctx, &norm));
+    ln_context_free(ctx);
+}
+
+TEST(so_does_a_bias_unless_that_makes_it_infinite)
+{
+    float bias[6];
+    ln_context *ctx = make();
+    ln_tensor_table_find(ctx->tensor_table, "unknown")->known = bias;
+    fill(weight, 1, 1);
+    fill(factor, 0x1p33, 1);
+    const ln_norm_constants norm = {"w", "k", "k", "k", "unknown", 1e-5};
+    const struct {
+        double bias;
+        bool joins;
+    } biases[] = {{0, true}, {-0x1p90, true}, {-0x1p99, false}, {INFINITY, false}, {NAN, false}};
+    for (size_t i = 0; i < sizeof biases / sizeof biases[0]; i++) {
+        fill(bias, biases[i].bias, 1);
+        CHECK_EQ(ln_can_join_norm(ctx, &norm), biases[i].joins);
+    }
     ln_context_free(ctx);
 }
 
@@ -126,4 +145,5 @@ TEST(normal_numbers_are_those_of_full_precision)
 
 TEST_LIST(constants_join_where_no_element_is_lost, subnormal_weights_alone_are_not_joined,
           weights_that_are_not_known_take_factors_from_2_to_the_minus_40_to_2_to_the_40,
-          a_batch_norm_joins_weights_by_its_factor, normal_numbers_are_those_of_full_precision)
+          a_batch_norm_joins_weights_by_its_factor, so_does_a_bias_unless_that_makes_it_infinite,
+          normal_numbers_are_those_of_full_precision)

@@ -180,10 +180,11 @@ PREDICATE(joined_each)
 PREDICATE(joined_norm)
 {
     const ln_norm_constants norm = {.weight = args[0].tensors[0],
-                                    .mean = args[1].tensors[0],
-                                    .scale = args[2].tensors[0],
-                                    .variance = args[3].tensors[0],
-                                    .epsilon = args[4].number};
+                                    .bias = args[1].count > 0 ? args[1].tensors[0] : NULL,
+                                    .mean = args[2].tensors[0],
+                                    .scale = args[3].tensors[0],
+                                    .variance = args[4].tensors[0],
+                                    .epsilon = args[5].number};
     return ln_can_join_norm(ctx, &norm);
 }
 

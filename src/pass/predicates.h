@@ -14,7 +14,7 @@
 #include "desc/rule.h"
 #include "pass/functions.h"
 
-#define LN_PREDICATE_MAX_ARGS 5
+#define LN_PREDICATE_MAX_ARGS 6
 
 #define P(name, signature, meaning)                                                                \
     bool ln_predicate_##name(const ln_context *ctx, const ln_expr_value *args);
