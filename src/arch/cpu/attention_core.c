@@ -9,6 +9,7 @@
 #include "arch/cpu/call.h"
 #include "arch/cpu/isa.h"
 #include "arch/cpu/kernels/attention/attention.h"
+#include "arch/cpu/kernels/eltwise/eltwise.h"
 
 static ln_attention_f32_shape shape_of(const ln_cpu_attend *a)
 {
@@ -105,6 +106,13 @@ static float score_of(const lone_query *l, size_t key)
     return l->mask ? score + l->mask[key] : score;
 }
 
+static float exponential(float x)
+{
+    float y;
+    ln_act_f32(ln_cpu_isa_get(), &(ln_act_f32_args){.act = LN_ACT_EXP}, 1, &x, &y, NULL);
+    return y;
+}
+
 // As the kernel does it, but for what it does not see.
 static void attend_alone(const lone_query *l, float *y)
 {
@@ -118,7 +126,7 @@ static void attend_alone(const lone_query *l, float *y)
     bool is_number = isfinite(max); // else all weights are NaN
     for (size_t key = l->seen.begin; key < l->seen.end && is_number; key++) {
         const float *value = head_at(&a->v, l->b, l->kv_head, key);
-        float weight = expf(score_of(l, key) - max);
+        float weight = exponential(score_of(l, key) - max);
         total += weight;
         for (size_t i = 0; i < a->size; i++)
             y[i] = fmaf(weight, value[i], y[i]);
