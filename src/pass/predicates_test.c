@@ -206,6 +206,8 @@ static const struct {
     {LN_RULE_PREDICATE_normal, {NUMBER(0)}, true},
     {LN_RULE_PREDICATE_joined, {TEXT("TL_MUL"), TENSOR("both"), TENSOR("w")}, true},
     {LN_RULE_PREDICATE_joined, {TEXT("TL_MAX"), TENSOR("both"), TENSOR("w")}, false},
+    {LN_RULE_PREDICATE_joined_each, {TEXT("TL_MUL"), TENSOR("both"), TENSOR("both")}, true},
+    {LN_RULE_PREDICATE_joined_each, {TEXT("TL_MUL"), TENSOR("both"), TENSOR("w")}, false},
     {LN_RULE_PREDICATE_joined_norm,
      {TENSOR("both"), NOTHING, TENSOR("w"), TENSOR("w"), TENSOR("w"), NUMBER(1e-5)},
      true},
