@@ -281,7 +281,7 @@ static ln_status add_up(ln_call *call, double scale)
     return LN_OK;
 }
 
-// The output may overwrite the first operand or the second.
+// The output may overwrite the first operand or the second. What is combined with nothing is copied.
 static ln_status find_extreme(ln_call *call, tl_elew_op op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
@@ -301,7 +301,7 @@ ln_status ln_cpu_elew_rows(ln_call *call, int op)
 {
     int count = ln_call_in_count(call);
     bool is_binary = count == 2 && op != LN_ELEW_MEAN;
-    if (!is_binary && (op == TL_SUM || op == LN_ELEW_MEAN))
+    if (!is_binary && count > 1 && (op == TL_SUM || op == LN_ELEW_MEAN))
         return add_up(call, op == TL_SUM ? 1 : count);
     if (ln_call_is_counting(call))
         return LN_OK;

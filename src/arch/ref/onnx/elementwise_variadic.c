@@ -29,8 +29,8 @@ static ln_status walk_inputs(ln_call *call, ln_ref_rows *rows, int count)
 static double fold_real(ln_call *call, const ln_ref_rows *rows, size_t i, int op)
 {
     double result = ln_elem_real(ln_call_in(call, 0), ln_ref_rows_at(rows, 0, i));
-    if (op == TL_SUM || op == LN_ELEW_MEAN)
-        result += 0; // sums begin with 0: no sum is -0
+    if (rows->operand_count > 1 && (op == TL_SUM || op == LN_ELEW_MEAN))
+        result += 0; // sums of several begin with 0: none is -0
     for (int k = 1; k < rows->operand_count; k++) {
         double x = ln_elem_real(ln_call_in(call, k), ln_ref_rows_at(rows, k, i));
         result = op == TL_MAX   ? ln_real_max(result, x)
