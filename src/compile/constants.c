@@ -378,7 +378,7 @@ static ln_status find_needed(const ln_context *ctx, const ln_op **ops, size_t co
     for (size_t k = count; k-- > 0;) {
         const ln_op *op = ops[k];
         needed[k] = makes_needed(ctx, op, wanted);
-        if (!needed[k] || !(op->static_run || ln_op_is_constant(op)))
+        if (!needed[k]) // a view too hands on what it is in
             continue;
         const ln_tensor_list_entry *in;
         LN_LIST_FOREACH (in, op->op_arg->tensors_in) {

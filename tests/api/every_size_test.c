@@ -862,6 +862,15 @@ static const struct {
      "SpaceToDepth(input=d | output=y | blocksize=2);\n"
      END,
      "blocks of 2 x 2, without what is over"},
+    {LINE
+     CONSTANT("k", "[4, 4, 3]")
+     CONSTANT("one", "[1, 4, 1]")
+     "Conv(X=x, W=k | Y=c | pads=[1, 1]);\n"
+     "Shape(data=c | shape=dims |);\n"
+     "Expand(input=one, shape=dims | output=e |);\n"
+     BY("Add", "y", "c", "e")
+     END,
+     "a constant as long as a line of a convolution"},
     {"input(| dst=x | dtype=TL_FLOAT, dims=[$b, 4, 9, 9], names=[\"b\", \"\", \"\", \"\"]);\n"
      CONSTANT("k", "[8, 4, 3, 3]")
      "Conv(X=x, W=k | Y=c | auto_pad=SAME_UPPER, strides=[2, 2]);\n"
