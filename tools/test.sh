@@ -87,7 +87,7 @@ count "a locale" localedef -i de_DE -f UTF-8 "$locales/de_DE.UTF-8"
 export LOCPATH=$locales
 
 # Long tests whose results do not depend on the kernels that run, or that run none.
-no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|store|il\.|docs|blame|cli\.'
+no_kernels='zoo_plan|bombs|allocation|written_again|_ref$|as_read$|definitions|every_size_long|store|il\.|docs|blame|cli\.'
 # Tests of kernels, each of which tries all instruction sets of the machine.
 all_kernels='^cpu_kernels'
 # Compiled forms are the same for all kernels; the zoo and each third case run them with each set.
@@ -95,11 +95,14 @@ no_instructions='conformance\.compiled$'
 # Long tests whose results do not depend on the compiler: passes over text, and `ref` on models where
 # the zoo's, and the cases of operators, run it too.
 no_compiler='zoo_(plan|large|compiled$)|hashes_(full|large)|bombs|allocation|written_again|docs|planned|cli\.'
-no_compiler="$no_compiler|il\.(through_onnx|fallback)|conformance\.(libonnx|(node|models)_ref|compiled)"
+no_compiler="$no_compiler|every_size_long|quant\.models_all|as_read$|definitions|il\.(through_onnx|fallback|rule_variants)|conformance\.(libonnx|(node|models)_ref|compiled)"
+# Long forms of tests whose short ones run with sanitizers too.
+no_sanitizer='zoo_large|hashes_(full|large)|every_size_long|quant\.models_all'
 fuzz_seconds=5
 if [ "${LN_LONG:-0}" = 1 ]; then
     no_instructions='^$'
     no_compiler='zoo_large|hashes_large'
+    no_sanitizer='zoo_large|hashes_(full|large)'
     fuzz_seconds=60
 fi
 
@@ -136,7 +139,7 @@ suite build-clang -E "$no_compiler"
 
 note "asan: address and undefined behaviour"
 count "build with sanitizers" build asan -DLN_LONG="${LN_LONG:-0}"
-ASAN_OPTIONS=detect_leaks=1 suite build-asan -E 'zoo_large|hashes_(full|large)'
+ASAN_OPTIONS=detect_leaks=1 suite build-asan -E "$no_sanitizer"
 
 note "tsan: threads"
 count "build with the thread sanitizer" build_targets tsan thread_tests
