@@ -34,7 +34,7 @@ static void make_good(model *m)
     static const uint32_t all_lists[STEP_COUNT][4] = {{X, W, T, SCRATCH}, {T, V}, {V, P}, {V, Q},
                                                       {P, Q, C},          {C, Y}, {Y, G}};
     *m = (model){
-        .values = {[W] = {"w", 64, 100, LN_MEM_CPU, 1, 0, 6, NULL, 0, 0, 0},
+        .values = {[W] = {"w", 64, 100, LN_MEM_CPU, 1, 0, 6, NULL, 0, 0, 0, 0},
                    [X] = {"x", 192, 64, LN_MEM_CPU, 0, 0, 6, NULL, 1, 0, 0, 0},
                    [T] = {"t", 256, 128, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0, 0},
                    [V] = {"v", 256, 128, LN_MEM_CPU, 0, 1, 3, "t", 0, 0, 0, 0},
@@ -43,7 +43,7 @@ static void make_good(model *m)
                    [Q] = {"q", 434, 50, LN_MEM_CPU, 0, 3, 4, "c", 0, 0, 0, 0},
                    [SCRATCH] = {"scratch", 384, 64, LN_MEM_CPU, 0, 0, 0, NULL, 0, 0, 0, 0},
                    [Y] = {"y", 384, 100, LN_MEM_CPU, 0, 5, 6, "c", 0, 1, 0, 0},
-                   [G] = {"g", 64, 100, LN_MEM_CUDA, 0, 6, 6, NULL, 0, 1, 0}},
+                   [G] = {"g", 64, 100, LN_MEM_CUDA, 0, 6, 6, NULL, 0, 1, 0, 0}},
         .steps = {[CONV] = STEP("conv", 2, 2, LN_PLAN_APART),
                   [RESHAPE] = STEP("reshape", 1, 1, LN_PLAN_VIEW),
                   [LEFT] = STEP("left", 1, 1, LN_PLAN_APART),
@@ -507,11 +507,11 @@ static void make_join(model *m)
 {
     static const uint32_t all_lists[4][4] = {{0, 1}, {0, 2}, {1, 2, 3}, {1, 3, 4}};
     *m = (model){
-        .values = {{"x", 64, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0},
-                   {"p", 192, 64, LN_MEM_CPU, 0, 0, 3, "c", 0, 0, 0},
-                   {"q", 320, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0},
-                   {"c", 192, 96, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0},
-                   {"y", 128, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0}},
+        .values = {{"x", 64, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0, 0},
+                   {"p", 192, 64, LN_MEM_CPU, 0, 0, 3, "c", 0, 0, 0, 0},
+                   {"q", 320, 32, LN_MEM_CPU, 0, 1, 2, NULL, 0, 0, 0, 0},
+                   {"c", 192, 96, LN_MEM_CPU, 0, 0, 3, NULL, 0, 0, 0, 0},
+                   {"y", 128, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0, 0}},
         .steps = {STEP("left", 1, 1, LN_PLAN_APART), STEP("right", 1, 1, LN_PLAN_APART),
                   STEP("join", 2, 1, LN_PLAN_JOIN), STEP("use", 2, 1, LN_PLAN_APART)},
     };
@@ -625,11 +625,11 @@ enum { RAW, FOLDED, PACKED, INPUT, RESULT };
 static void make_load_model(load_model *m)
 {
     *m = (load_model){
-        .values = {[RAW] = {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 1},
+        .values = {[RAW] = {"raw", 64, 64, LN_MEM_CPU, 1, 0, 1, NULL, 0, 0, 1, 0},
                    [FOLDED] = {"folded", 128, 64, LN_MEM_CPU, 1, 1, 2, NULL, 0, 0, 1, 0},
                    [PACKED] = {"packed", 64, 64, LN_MEM_CPU, 1, 0, 3, NULL, 0, 0, 0, 0},
                    [INPUT] = {"x", 128, 64, LN_MEM_CPU, 0, 0, 3, NULL, 1, 0, 0, 0},
-                   [RESULT] = {"y", 192, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0}},
+                   [RESULT] = {"y", 192, 64, LN_MEM_CPU, 0, 3, 3, NULL, 0, 1, 0, 0}},
         .steps = {STEP("create", 0, 1, LN_PLAN_APART), STEP("fold", 1, 1, LN_PLAN_APART),
                   STEP("pack", 1, 1, LN_PLAN_APART), STEP("conv", 2, 1, LN_PLAN_APART)},
         .lists = {{RAW}, {RAW, FOLDED}, {FOLDED, PACKED}, {INPUT, PACKED, RESULT}}};
