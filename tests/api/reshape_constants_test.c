@@ -360,7 +360,7 @@ static void run_alike(ln_context *ctx, int rows, float y[ALIKE_COUNT][3 * ALIKE_
     CHECK_OK(ln_context_set_data_n(ctx, "x", x, (size_t)(rows * ALIKE_LEN) * sizeof *x));
     CHECK_OK(ln_context_run(ctx));
     for (int i = 0; i < ALIKE_COUNT; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "y%d", i + 1);
         CHECK_OK(ln_context_get_data_n(ctx, name, y[i], (size_t)(rows * ALIKE_LEN) * sizeof *x));
     }
