@@ -45,6 +45,7 @@ static size_t rewrite(ln_context *ctx, const char *rules, ln_status expected)
         fail_msg("%s: %s", ln_status_name(status), ln_error_message());
     if (!ln_context_check(ctx))
         fail_msg("%s", ln_error_message());
+    ln_hash_free(compilation.left_out);
     ln_rule_set_destroy(parsed);
     parsed = NULL;
     return compilation.firing_count;
