@@ -195,7 +195,7 @@ ln_status ln_plan_records_add_overs(const ln_context *ctx, ln_plan_records *r)
     size_t end = r->over_count;
     while (step-- > r->steps) {
         size_t first = step->over_count;
-        step->overs = r->overs + first;
+        step->overs = r->overs ? r->overs + first : NULL; // none has any
         step->over_count = end - first;
         end = first;
     }
