@@ -33,7 +33,7 @@ typedef struct verifier {
     int unstored_count;        // data sets without outputs
     compiled_forms *forms;     // of the context that runs; NULL: none are asked for
     const given_inputs *given; // of the set that runs
-    ln_context *as_read;       // the model as it was read, has run on them; NULL: nobody asked yet
+    ln_context *as_read;       // the model as it was read, has run on them; NULL: not yet
 } verifier;
 
 // ---- Files ----

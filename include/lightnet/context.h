@@ -470,7 +470,7 @@ LN_API const char *ln_context_output_name(const ln_context *ctx, size_t index);
  *
  * As the model states it, so it stays the same from run to run: a dynamic dimension is -1, whatever
  * a run has made of it; the value has a shape of its own (`ln_context_get_object`). Of an output of
- * dynamic shape it is what the file states, which nobody checks. `tname` is an input, an output, or
+ * dynamic shape it is what the file states, unchecked. `tname` is an input, an output, or
  * any other tensor. If there is none of that name, LN_NOT_FOUND is recorded besides what is
  * returned. The size in bytes is `ln_context_data_size`. */
 

@@ -22,7 +22,7 @@ typedef struct request {
     const char *root; // what messages call the folder
     int flags;        // of the file itself
     bool creates;
-    bool *has_link; // set when a link is met; NULL: nobody asks
+    bool *has_link; // set when a link is met; may be NULL
 } request;
 
 static request reading(const char *path, const char *what)

@@ -24,7 +24,7 @@ LN_CPPSTART
 ln_status ln_open_below(const char *folder, const char *path, const char *what, int *out_fd,
                         size_t *out_byte_count);
 
-// The same for data of the model file `model`, which lies in `folder` and may be a link itself. Its
+// The same for data of the model file `model`, which is in `folder` and may be a link itself. Its
 // data may be links too: what they lead to, once all links are resolved, is below `folder`, or
 // below the folder of the file that `model` is then; LN_IO for others. The resolved path is opened
 // as above, so that what is exchanged meanwhile leads nowhere else either.

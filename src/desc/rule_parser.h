@@ -26,7 +26,7 @@ typedef struct ln_rule_name {
 typedef struct ln_rule_parser {
     ln_rule_lexer lexer;
     ln_rule_token token; // the next one
-    bool is_substituted; // it stands for another in this row
+    bool is_substituted; // it replaces another in this row
     ln_document *arena;
 
     ln_rule *rules;

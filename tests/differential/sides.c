@@ -347,7 +347,9 @@ static void run_session(ln_context *ctx, side_result *out)
 // The compiled model and its constants go through files in a folder of this process.
 static void run_compiled(ln_context *ctx, side_result *out)
 {
-    char folder[] = "/tmp/differential.XXXXXX", model_path[64], weights[64];
+    char folder[512], model_path[544], weights[544];
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/differential.XXXXXX", base && *base ? base : P_tmpdir);
     if (!mkdtemp(folder)) {
         fail(out, "folder", LN_IO);
         return;

@@ -58,7 +58,7 @@ void ln_cpu_copy_heads(const ln_cpu_head_copy *c)
 // ---- Keys that are not seen ----
 //
 // The kernel weighs them by 0, or adds -infinity to their scores, so that NaN and infinity in keys
-// and values, which nobody sees, make NaN. Such queries are told by their results, which costs next
+// and values that are hidden make NaN. Such queries are told by their results, which costs next
 // to nothing, and computed again one by one.
 
 static ln_key_span seen_by(const ln_cpu_attend *a, size_t b, size_t query)
