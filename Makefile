@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
-.PHONY: all demo test test-long check bench install format clean
+.PHONY: all demo test test-long check bench install deb format clean
 
 all: build/build.ninja
 	@tools/quiet.sh "Building LightNet" build/build.log cmake --build build -j $(JOBS)
@@ -17,10 +17,11 @@ build/build.ninja:
 demo: all
 	@build/digits
 
-# Without the packages for another processor its stage is skipped, and says so.
+# Without the packages for another processor, or for Debian packages, their stages are skipped, and say so.
 test:
 	tools/deps.sh test
 	-tools/deps.sh aarch64
+	-tools/deps.sh deb
 	tools/test.sh
 
 # Hours, where `make test` takes half of one.
@@ -39,6 +40,11 @@ bench: all
 
 install: all
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+
+# Debian packages in build-deb/, checked and tried.
+deb:
+	tools/deps.sh deb
+	tools/deb.sh
 
 format:
 	git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format -i

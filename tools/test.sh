@@ -11,7 +11,7 @@
 #   aarch64   cross-compiled; the tests of the kernels and two models in QEMU's user mode
 #   fuzz      each fuzz target for some seconds, from its seeds
 #   leaves    the library without each leaf folder
-#   package   installed, and used from outside with pkg-config and CMake
+#   package   installed, and used from outside with pkg-config and CMake; Debian packages
 #
 # With LN_LONG=1 nothing is shortened: whole lists under sanitizers, all tests with clang, fuzzing for
 # a minute a target, random models for an hour with each instruction set, and all pairs of operators.
@@ -197,6 +197,13 @@ done
 note "package: installed and used from outside"
 count "install and use" tools/package_test.sh
 count "an arch added" tools/add_arch_test.sh
+lacks=$(tools/deps.sh deb --missing)
+if [ -n "$lacks" ]; then
+    echo "skipped: Debian packages: not installed:$lacks (tools/deps.sh deb installs them)"
+    skipped=$((skipped + 1))
+else
+    count "Debian packages" tools/deb.sh
+fi
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]
