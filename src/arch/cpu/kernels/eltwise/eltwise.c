@@ -274,6 +274,34 @@ void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_
                scale_shift_block, &job);
 }
 
+typedef struct center_scale_job {
+    const ln_eltwise_f32_kernels *kernels;
+    const ln_center_scale_f32_args *args;
+    blocks blocks;
+} center_scale_job;
+
+static void center_scale_block(void *user, size_t index)
+{
+    const center_scale_job *job = user;
+    const ln_center_scale_f32_args *args = job->args;
+    block b = block_at(&job->blocks, index);
+    size_t at = b.row * args->channels + b.at;
+    job->kernels->center_scale(args->act.act == LN_ACT_RELU, b.rows, b.n, args->channels,
+                               args->x + at, args->mean + b.at, args->lost + b.at,
+                               args->factor + b.at, args->offset + b.at, args->y + at);
+    finish_rows(job->kernels, &args->act, b.rows, b.n, args->y + at, args->channels);
+}
+
+void ln_center_scale_f32(ln_cpu_isa isa, const ln_center_scale_f32_args *args, ln_pool *pool)
+{
+    assert(args->act.act < LN_ACT_COUNT);
+    center_scale_job job = {.kernels = ln_eltwise_f32_select(isa),
+                            .args = args,
+                            .blocks = cut_rows(args->rows, args->channels)};
+    run_blocks(pool, args->rows * args->channels, args->act.act, job.blocks.count,
+               center_scale_block, &job);
+}
+
 typedef struct batchnorm_job {
     ln_affine_f32_fn *affine;
     const ln_batchnorm_f32_args *args;

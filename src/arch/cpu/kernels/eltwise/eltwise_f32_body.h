@@ -211,6 +211,42 @@ static void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, 
         scale_shift_rows(0, rows, n, x, x_row, scale, offset, y, y_row);
 }
 
+VF_VERB vf center_scale_value(const int is_relu, vf x, vf mean, vf lost, vf factor, vf offset)
+{
+    vf v = vf_fma(vf_sub(vf_sub(x, mean), lost), factor, offset);
+    return is_relu ? vf_max(vf_set1(0.0f), v) : v;
+}
+
+VF_VERB void center_scale_rows(const int is_relu, size_t rows, size_t n, size_t row, const float *x,
+                               const float *mean, const float *lost, const float *factor,
+                               const float *offset, float *y)
+{
+    for (size_t r = 0; r < rows; r++, x += row, y += row) {
+        size_t i = 0;
+        for (; i + VF_LANES <= n; i += VF_LANES)
+            vf_store(y + i, center_scale_value(is_relu, vf_load(x + i), vf_load(mean + i),
+                                               vf_load(lost + i), vf_load(factor + i),
+                                               vf_load(offset + i)));
+        if (i < n)
+            vf_store_n(y + i,
+                       center_scale_value(is_relu, vf_load_n(x + i, n - i),
+                                          vf_load_n(mean + i, n - i), vf_load_n(lost + i, n - i),
+                                          vf_load_n(factor + i, n - i),
+                                          vf_load_n(offset + i, n - i)),
+                       n - i);
+    }
+}
+
+static void center_scale_f32(int is_relu, size_t rows, size_t n, size_t row, const float *x,
+                             const float *mean, const float *lost, const float *factor,
+                             const float *offset, float *y)
+{
+    if (is_relu)
+        center_scale_rows(1, rows, n, row, x, mean, lost, factor, offset, y);
+    else
+        center_scale_rows(0, rows, n, row, x, mean, lost, factor, offset, y);
+}
+
 VF_VERB vf affine_value(vf x, vf mean, vf factor, vf offset)
 {
     return vf_fma(vf_sub(x, mean), factor, offset);
@@ -232,6 +268,7 @@ const ln_eltwise_f32_kernels VF_KERNEL(ln_k_eltwise_f32) = {
     .power = power_f32,
     .binary = binary_f32,
     .scale_shift = scale_shift_f32,
+    .center_scale = center_scale_f32,
     .affine = affine_f32,
 };
 

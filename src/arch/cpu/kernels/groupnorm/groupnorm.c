@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group normalization on channels-last images.
 //
-// Moments are summed over slices of the pixels, which are the tasks; from them come the scale and
-// the shift of each channel.
+// Moments are summed over slices of the pixels, which are the tasks; from them come the mean and
+// the factor of each channel.
 //
-//     workspace:   for each image   | means of slice 0 | squares of slice 0 | ... |
-//                  then for each    | factors | summands |               (rows of all channels)
+//     workspace:   for each image   | means of slice 0 | lost | squares | means of slice 1 | ... |
+//                  then for each    | means | lost | factors |              (rows of all channels)
 
 #include "arch/cpu/kernels/groupnorm/groupnorm.h"
 
@@ -36,9 +36,12 @@ static slices cut(size_t pixels, size_t channels)
     return (slices){.rows = rows, .count = pixels ? ln_div_up(pixels, rows) : 1};
 }
 
+// Rows of the moments of a slice: mean, lost, squares.
+#define MOMENT_ROWS ((size_t)3)
+
 size_t ln_groupnorm_f32_workspace(size_t batch, size_t pixels, size_t channels)
 {
-    size_t rows = 2 * cut(pixels, channels).count + 2, floats, bytes;
+    size_t rows = MOMENT_ROWS * cut(pixels, channels).count + 3, floats, bytes;
     if (!ln_size_mul(rows, channels, &floats) || !ln_size_mul(floats, batch, &floats) ||
         !ln_size_mul(floats, sizeof(float), &bytes))
         return SIZE_MAX;
@@ -59,9 +62,10 @@ static void measure_slice(void *user, size_t index)
     const moments_job *job = user;
     const ln_groupnorm_f32_args *a = job->args;
     size_t image = index / job->slices.count, row = index % job->slices.count * job->slices.rows;
-    float *out = job->workspace + 2 * index * a->channels;
+    float *out = job->workspace + MOMENT_ROWS * index * a->channels;
     job->moments(ln_min(job->slices.rows, a->pixels - row), a->channels,
-                 a->x + (image * a->pixels + row) * a->channels, out, out + a->channels);
+                 a->x + (image * a->pixels + row) * a->channels, out, out + a->channels,
+                 out + 2 * a->channels);
 }
 
 // ---- Factors ----
@@ -76,24 +80,25 @@ static group_moments merge(const moments_job *job, const float *found, size_t fi
     const ln_groupnorm_f32_args *a = job->args;
     double all = (double)a->pixels * (double)(end - first), sum = 0, squares = 0;
     for (size_t s = 0; s < job->slices.count; s++) {
-        const float *means = found + 2 * s * a->channels;
+        const float *means = found + MOMENT_ROWS * s * a->channels, *lost = means + a->channels;
         double pixels = (double)ln_min(job->slices.rows, a->pixels - s * job->slices.rows);
         for (size_t c = first; c < end; c++)
-            sum += pixels * (double)means[c];
+            sum += pixels * ((double)means[c] + (double)lost[c]);
     }
     double mean = sum / all;
     for (size_t s = 0; s < job->slices.count; s++) {
-        const float *means = found + 2 * s * a->channels;
+        const float *means = found + MOMENT_ROWS * s * a->channels, *lost = means + a->channels;
         double pixels = (double)ln_min(job->slices.rows, a->pixels - s * job->slices.rows);
         for (size_t c = first; c < end; c++) {
-            double d = (double)means[c] - mean;
-            squares += (double)means[a->channels + c] + pixels * (d * d);
+            double d = ((double)means[c] + (double)lost[c]) - mean;
+            squares += (double)lost[a->channels + c] + pixels * (d * d);
         }
     }
     return (group_moments){mean, squares / all};
 }
 
-static void find_factors(const moments_job *job, const float *found, float *factors)
+// Rows `out` of an image: means, lost, factors.
+static void find_factors(const moments_job *job, const float *found, float *out)
 {
     const ln_groupnorm_f32_args *a = job->args;
     size_t of_group = a->channels / a->groups;
@@ -101,9 +106,9 @@ static void find_factors(const moments_job *job, const float *found, float *fact
         group_moments m = merge(job, found, first, first + of_group);
         double deviation = sqrt(m.variance + (double)a->epsilon);
         for (size_t c = first; c < first + of_group; c++) {
-            double factor = (double)a->scale[c] / deviation;
-            factors[c] = (float)factor;
-            factors[a->channels + c] = (float)((double)a->offset[c] - m.mean * factor);
+            out[c] = (float)m.mean;
+            out[a->channels + c] = (float)(m.mean - (double)out[c]);
+            out[2 * a->channels + c] = (float)((double)a->scale[c] / deviation);
         }
     }
 }
@@ -118,18 +123,20 @@ void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *a, ln_pool *p
                        .slices = cut(a->pixels, a->channels),
                        .workspace = workspace};
     ln_pool_run(pool, a->batch * job.slices.count, measure_slice, &job);
-    size_t image_floats = a->pixels * a->channels, found = 2 * job.slices.count * a->channels;
+    size_t image_floats = a->pixels * a->channels,
+           found = MOMENT_ROWS * job.slices.count * a->channels;
     for (size_t i = 0; i < a->batch; i++) {
-        float *factors = workspace + a->batch * found + 2 * i * a->channels;
-        find_factors(&job, workspace + i * found, factors);
-        ln_scale_shift_f32_args apply = {.rows = a->pixels,
-                                         .channels = a->channels,
-                                         .x = a->x + i * image_floats,
-                                         .x_row = a->channels,
-                                         .scale = factors,
-                                         .offset = factors + a->channels,
-                                         .y = a->y + i * image_floats,
-                                         .act = a->act};
-        ln_scale_shift_f32(isa, &apply, pool);
+        float *rows = workspace + a->batch * found + 3 * i * a->channels;
+        find_factors(&job, workspace + i * found, rows);
+        ln_center_scale_f32_args apply = {.rows = a->pixels,
+                                          .channels = a->channels,
+                                          .x = a->x + i * image_floats,
+                                          .mean = rows,
+                                          .lost = rows + a->channels,
+                                          .factor = rows + 2 * a->channels,
+                                          .offset = a->offset,
+                                          .y = a->y + i * image_floats,
+                                          .act = a->act};
+        ln_center_scale_f32(isa, &apply, pool);
     }
 }
