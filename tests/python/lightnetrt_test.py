@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The package lightnetrt against numbers of NumPy: values, types, errors, threads, processes, leaks.
+
+Usage: lightnetrt_test.py BUILD-FOLDER. Exits with 77 where the package was not built.
+"""
+import array
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import unittest
+from pathlib import Path
+
+BUILD = Path(sys.argv.pop(1)).resolve()
+if not list((BUILD / "python").glob("lightnetrt/_core*.so")):
+    print("skipped: lightnetrt is not built; it needs the headers of Python 3.11 or newer (python3-dev)")
+    sys.exit(77)
+sys.path.insert(0, str(BUILD / "python"))
+import lightnetrt  # noqa: E402
+
+try:
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as reason:
+    print("skipped:", reason)
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DIGITS = dict(source=ROOT / "models/digits/digits.net", weights=ROOT / "models/digits/digits.safetensors")
+
+
+def model_of(nodes, inputs, outputs, initializers=(), opset=15, metadata=None):
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(*i) for i in inputs],
+                              [helper.make_tensor_value_info(*o) for o in outputs], list(initializers))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="test")
+    model.ir_version = 8
+    if metadata:
+        helper.set_model_props(model, metadata)
+    return model.SerializeToString()
+
+
+def gemm(batch="batch"):
+    w = np.arange(6, dtype="float32").reshape(3, 2)
+    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", TensorProto.FLOAT, [batch, 3])],
+                    [("y", TensorProto.FLOAT, [batch, 2])], [numpy_helper.from_array(w, "w")],
+                    metadata={"language": "en", "rate": "16000"}), w
+
+
+def one_node(op, kind, rank=1, out=None, **attributes):
+    return model_of([helper.make_node(op, ["x"], ["y"], **attributes)], [("x", kind, ["n"] * rank)],
+                    [("y", out or kind, ["n"] * rank)])
+
+
+def long_model():
+    """Some seconds of matrix products."""
+    nodes = [helper.make_node("MatMul", [f"t{i}" if i else "x", "w"], [f"t{i + 1}"]) for i in range(300)]
+    w = numpy_helper.from_array(np.eye(700, dtype="float32") + 0.001, "w")
+    return model_of(nodes, [("x", TensorProto.FLOAT, [700, 700])], [("t300", TensorProto.FLOAT, [700, 700])], [w])
+
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Loading(unittest.TestCase):
+    def test_takes_a_path_bytes_and_pathlike(self):
+        with lightnetrt.load(**DIGITS) as model, lightnetrt.load(str(DIGITS["source"]), weights=str(DIGITS["weights"])) as two:
+            x = np.random.default_rng(1).random(model.inputs[0].shape, dtype="float32")
+            self.assertTrue(np.array_equal(model(x), two(x)))
+        data, w = gemm()
+        for source in (data, bytearray(data), memoryview(data)):
+            x = np.ones((2, 3), "float32")
+            np.testing.assert_allclose(lightnetrt.load(source)(x), x @ w)
+
+    def test_states_inputs_outputs_and_metadata(self):
+        model = lightnetrt.load(gemm()[0])
+        self.assertEqual(model.inputs, [("x", "float32", ("batch", 3))])
+        self.assertEqual(model.outputs, [("y", "float32", ("batch", 2))])
+        self.assertEqual(model.metadata.properties, {"language": "en", "rate": "16000"})
+        self.assertEqual((model.metadata.producer, model.metadata.graph), ("test", "g"))
+
+    def test_symbols_are_bound(self):
+        self.assertEqual(lightnetrt.load(gemm()[0], symbols={"batch": 4}).inputs[0].shape, (4, 3))
+
+    def test_missing_file_is_a_file_not_found_error(self):
+        with self.assertRaises(FileNotFoundError) as caught:
+            lightnetrt.load("/nowhere/model.onnx")
+        self.assertIsInstance(caught.exception, lightnetrt.Error)
+        self.assertIn("/nowhere/model.onnx", str(caught.exception))
+
+    def test_limits(self):
+        data = gemm(100000)[0]
+        with self.assertRaises(MemoryError) as caught:
+            lightnetrt.load(data, memory_limit=100000)
+        self.assertEqual(caught.exception.status, "LN_LIMIT")
+        with self.assertRaises(TimeoutError):
+            lightnetrt.load(long_model(), time_limit=1e-9)
+
+    def test_hostile_bytes_are_value_errors(self):
+        data = gemm()[0]
+        for n in range(0, len(data), 7):
+            try:
+                lightnetrt.load(data[:n])
+            except lightnetrt.Error:
+                pass
+        with self.assertRaises((ValueError, NotImplementedError)):
+            lightnetrt.load(b"\xff" * 100)
+
+    def test_unknown_option_is_a_type_error(self):
+        with self.assertRaisesRegex(TypeError, "unknown option 'thread'"):
+            lightnetrt.load(gemm()[0], thread=1)
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        data, self.w = gemm()
+        self.model = lightnetrt.load(data)
+        self.x = np.random.default_rng(0).random((4, 3), dtype="float32")
+
+    def test_forms_of_a_call(self):
+        wanted = self.x @ self.w
+        for got in (self.model(self.x), self.model(x=self.x), self.model({"x": self.x}), self.model.run({"x": self.x})["y"],
+                    self.model.run_async({"x": self.x}).result()["y"], self.model(self.x.tolist()),
+                    self.model(np.asfortranarray(self.x)), self.model(self.x[::-1][::-1])):
+            self.assertEqual((got.dtype, got.shape), (np.float32, (4, 2)))
+            np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+    def test_shapes_change_from_run_to_run(self):
+        for n in (1, 5, 2, 0):
+            self.assertEqual(self.model(np.ones((n, 3), "float32")).shape, (n, 2))
+
+    def test_results_are_the_callers(self):
+        first = self.model(self.x)
+        kept = first.copy()
+        self.model(self.x * 0)
+        self.assertTrue(np.array_equal(first, kept))
+        first[:] = 7
+
+    def test_other_types_are_type_errors(self):
+        with self.assertRaisesRegex(TypeError, "input 'x' takes float32, the array has float64.*astype") as caught:
+            self.model(self.x.astype("float64"))
+        self.assertIsInstance(caught.exception, ValueError)
+        with self.assertRaises(TypeError):
+            self.model(object())
+        with self.assertRaises(TypeError):
+            self.model(self.x.astype(">f4"))
+
+    def test_other_shapes_and_names(self):
+        with self.assertRaisesRegex(ValueError, "x"):
+            self.model(np.ones((4, 5), "float32"))
+        with self.assertRaises(LookupError):
+            self.model.run({"x": self.x, "z": self.x})
+        with self.assertRaisesRegex(LookupError, "no output 'q'"):
+            self.model.run({"x": self.x}, ["q"])
+        with self.assertRaisesRegex(ValueError, "input 'x' is missing"):
+            self.model()
+
+    def test_closed_model_is_a_state_error(self):
+        with self.model:
+            pass
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            self.model(self.x)
+
+    def test_element_types(self):
+        kinds = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16,
+                 "int64": TensorProto.INT64, "int32": TensorProto.INT32, "int16": TensorProto.INT16,
+                 "int8": TensorProto.INT8, "uint64": TensorProto.UINT64, "uint32": TensorProto.UINT32,
+                 "uint16": TensorProto.UINT16, "uint8": TensorProto.UINT8, "bool": TensorProto.BOOL,
+                 "complex64": TensorProto.COMPLEX64}
+        for name, kind in kinds.items():
+            model = lightnetrt.load(one_node("Identity", kind))
+            x = np.array([0, 1, 3]).astype(name)
+            y = model(x)
+            self.assertEqual((model.inputs[0].dtype, y.dtype), (name, x.dtype))
+            self.assertTrue(np.array_equal(x, y), name)
+
+    def test_strings(self):
+        model = lightnetrt.load(one_node("Identity", TensorProto.STRING, 2))
+        words = [["a", "grün", ""], ["d", "e", "f"]]
+        for x in (words, np.array(words), np.array(words, dtype=object)):
+            self.assertEqual(model(x).tolist(), words)
+        self.assertEqual(model(np.zeros((0, 3), dtype=object)).shape, (0, 3))
+        with self.assertRaisesRegex(TypeError, "takes strings"):
+            model([[1, 2]])
+        with self.assertRaisesRegex(ValueError, "as long as the first"):
+            model([["a", "b"], ["c"]])
+
+    def test_scalars(self):
+        model = lightnetrt.load(model_of([helper.make_node("Neg", ["x"], ["y"])], [("x", TensorProto.FLOAT, [])],
+                                         [("y", TensorProto.FLOAT, [])]))
+        self.assertEqual(model(2.5).shape, ())
+        self.assertEqual(float(model(2.5)), -2.5)
+
+    def test_initializers_that_become_inputs(self):
+        graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",
+                                  [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "xb"],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+                                  [numpy_helper.from_array(np.float32([10, 20]), "b")])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+        model.ir_version = 8
+        data, x = model.SerializeToString(), np.float32([1, 2])
+        self.assertEqual(lightnetrt.load(data)(x).tolist(), [11, 22])
+        both = lightnetrt.load(data, overridable=["b"])
+        self.assertEqual(both(x).tolist(), [11, 22])
+        self.assertEqual(both(x, np.float32([0, 1])).tolist(), [1, 3])
+
+
+class Arrays(unittest.TestCase):
+    def test_buffer_and_dlpack_share_memory(self):
+        a = lightnetrt.Array("float32", (2, 3), np.arange(6, dtype="float32"))
+        n = np.asarray(a)
+        n[1, 2] = 50
+        self.assertEqual(a.tolist(), [[0, 1, 2], [3, 4, 50]])
+        d = np.from_dlpack(a)
+        self.assertEqual(d.__array_interface__["data"][0], n.__array_interface__["data"][0])
+        b = lightnetrt.from_dlpack(n)
+        self.assertEqual((b.shape, b.dtype, b.tolist()), ((2, 3), "float32", a.tolist()))
+        del a, n, d
+        self.assertEqual(b.tolist()[1][2], 50)
+
+    def test_dlpack_alone_is_an_input(self):
+        class Only:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **kwargs):
+                return self.array.__dlpack__(**kwargs)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+        data, w = gemm()
+        model = lightnetrt.load(data)
+        x = np.ones((2, 3), "float32")
+        np.testing.assert_allclose(model(Only(lightnetrt.Array("float32", (2, 3), x))), x @ w)
+        np.testing.assert_allclose(model(Only(x)), x @ w)
+        with self.assertRaisesRegex(TypeError, "takes float32"):
+            model(Only(x.astype("int32")))
+
+    def test_versioned_capsules_and_devices(self):
+        a = lightnetrt.Array("int64", (2,))
+        self.assertIn("dltensor_versioned", repr(a.__dlpack__(max_version=(1, 1))))
+        self.assertIn('"dltensor"', repr(a.__dlpack__()))
+        with self.assertRaises(BufferError):
+            a.__dlpack__(dl_device=(2, 0))
+        with self.assertRaises(BufferError):
+            a.__dlpack__(stream=1)
+
+    def test_buffers_without_numpy(self):
+        data, w = gemm()
+        y = lightnetrt.load(data)(memoryview(array.array("f", [1] * 6)).cast("B").cast("f", (2, 3)))
+        np.testing.assert_allclose(y, np.ones((2, 3)) @ w)
+
+    def test_bfloat16_is_an_array_of_its_bits(self):
+        model = lightnetrt.load(one_node("Identity", TensorProto.BFLOAT16))
+        y = model(np.uint16([0x3F80, 0x4000]))
+        self.assertEqual((y.dtype, y.tolist()), ("bfloat16", [0x3F80, 0x4000]))
+
+    def test_pickle(self):
+        a = pickle.loads(pickle.dumps(lightnetrt.Array("bfloat16", (2,), np.uint16([1, 2]))))
+        self.assertEqual((a.dtype, a.shape, a.tolist()), ("bfloat16", (2,), [1, 2]))
+
+    def test_works_where_numpy_is_not(self):
+        program = ("import sys; sys.modules['numpy'] = None; sys.path.insert(0, sys.argv[1]); import lightnetrt\n"
+                   "m = lightnetrt.load(sys.stdin.buffer.read()); y = m([[1, 2, 3], [0, 0, 1]])\n"
+                   "print(type(y).__name__, y.tolist())")
+        out = subprocess.run([sys.executable, "-c", program, str(BUILD / "python")], input=gemm()[0],
+                             capture_output=True, check=True).stdout.decode()
+        self.assertEqual(out.strip(), "Array [[16.0, 22.0], [4.0, 5.0]]")
+
+
+FORKED = None
+
+
+def run_forked(x):
+    return FORKED(x).tolist()
+
+
+class Together(unittest.TestCase):
+    def test_threads_share_a_model(self):
+        for batch in (4, "batch"):
+            data, w = gemm(batch)
+            model, wrong = lightnetrt.load(data, sessions=3), []
+
+            def work(seed):
+                for i in range(50):
+                    x = np.random.default_rng(seed * 100 + i).random((4, 3), dtype="float32")
+                    if not np.allclose(model(x), x @ w, rtol=1e-5):
+                        wrong.append(seed)
+            threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+            [t.start() for t in threads]
+            [t.join() for t in threads]
+            self.assertEqual(wrong, [])
+
+    def test_the_gil_is_released_and_cancel_ends_a_run(self):
+        model, cancel = lightnetrt.load(long_model()), lightnetrt.Cancel()
+        x = np.ones((700, 700), "float32")
+        future = model.run_async({"x": x}, cancel=cancel)
+        cancel.request()  # reached only if the other thread has let go of the GIL
+        with self.assertRaises(lightnetrt.CancelledError):
+            future.result()
+        with self.assertRaises(TimeoutError):
+            model.run({"x": x}, time_limit=0.001)
+
+    def test_fork_and_pickle(self):
+        global FORKED
+        data, w = gemm()
+        x = np.ones((1, 3), "float32")
+        FORKED = lightnetrt.load(data)
+        FORKED(x)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map(run_forked, [x] * 4), [(x @ w).tolist()] * 4)
+        program = ("import sys, pickle; sys.path.insert(0, sys.argv[1]); model, x = pickle.load(sys.stdin.buffer)\n"
+                   "print(model(x).tolist())")
+        out = subprocess.run([sys.executable, "-c", program, str(BUILD / "python")], input=pickle.dumps((FORKED, x)),
+                             capture_output=True, check=True).stdout.decode()
+        self.assertEqual(out.strip(), str((x @ w).tolist()))
+        again = pickle.loads(pickle.dumps(lightnetrt.load(**DIGITS)))
+        self.assertEqual(again.inputs, lightnetrt.load(**DIGITS).inputs)
+
+    def test_500_calls_and_loads_do_not_grow(self):
+        data, _ = gemm()
+        model, x = lightnetrt.load(data), np.ones((2000, 3), "float32")
+        words = lightnetrt.load(one_node("Identity", TensorProto.STRING))
+
+        def some(count):
+            for _ in range(count):
+                model(x)
+                words(["a" * 1000] * 50)
+                try:
+                    model(x.astype("float64"))
+                except TypeError:
+                    pass
+                try:
+                    model(np.ones((2, 7), "float32"))
+                except ValueError:
+                    pass
+                lightnetrt.from_dlpack(np.ones(100)).__dlpack__()
+            for _ in range(count // 10):
+                lightnetrt.load(data).close()
+        some(100)
+        before = resident()
+        some(500)
+        self.assertLess(resident() - before, 3 << 20)
+
+
+class Data(unittest.TestCase):
+    def test_plan_inspect_preflight_verify(self):
+        plan = lightnetrt.plan(gemm(4)[0])
+        self.assertEqual({v["bytes"] for v in plan["values"] if v["is_input"]}, {48})
+        self.assertGreaterEqual(plan["memory"]["peak"], 48 + 32)
+        self.assertTrue(plan["steps"])
+        found = lightnetrt.inspect(gemm(4)[0])
+        self.assertEqual((found["macs"], found["inputs"][0].shape), (24, (4, 3)))
+        report = lightnetrt.preflight(model_of([helper.make_node("Convv", ["x"], ["y"])], [("x", TensorProto.FLOAT, [1])],
+                                               [("y", TensorProto.FLOAT, [1])]))
+        self.assertEqual((report["nodes"], report["bad_nodes"]), (1, 1))
+        self.assertIn("Convv", report["problems"][0]["reason"])
+        x = np.ones((4, 3), "float32")
+        self.assertLess(lightnetrt.verify(gemm(4)[0], {"x": x})["y"][0], 1e-5)
+        self.assertEqual(lightnetrt.verify(gemm(4)[0], {"x": x}, {"y": np.zeros((4, 2))})["y"][0], 9)
+
+    def test_command(self):
+        env = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "LIGHTNET_COMMAND": str(BUILD / "lightnet")}
+        out = subprocess.run([sys.executable, "-m", "lightnetrt", "help"], env=env, capture_output=True, text=True)
+        self.assertEqual((out.returncode, "verify" in out.stdout), (0, True))
+        env = {**env, "LIGHTNET_COMMAND": "", "PATH": "/nowhere"}
+        out = subprocess.run([sys.executable, "-m", "lightnetrt", "help"], env=env, capture_output=True, text=True)
+        self.assertEqual((out.returncode, "not on the PATH" in out.stderr), (1, True))
+
+    def test_stubs_name_what_there_is(self):
+        import ast
+        tree = ast.parse(Path(lightnetrt.__file__).with_suffix(".pyi").read_text())
+        named = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+        self.assertEqual(named, set(lightnetrt.__all__))
+
+
+if __name__ == "__main__":
+    unittest.main()
