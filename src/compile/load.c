@@ -364,9 +364,13 @@ static ln_status load_graphs(ln_context *ctx)
 static ln_status prepare_ops(ln_context *ctx)
 {
     ln_op *op;
-    LN_LIST_FOREACH (op, ctx->ops)
-        if (op->run)
-            LN_TRY(ln_op_call(op, ln_call_prepare));
+    LN_LIST_FOREACH (op, ctx->ops) {
+        if (!op->run)
+            continue;
+        if (!ln_op_is_constant(op))
+            ln_call_settle(op->op_arg);
+        LN_TRY(ln_op_call(op, ln_call_prepare));
+    }
     return LN_OK;
 }
 

@@ -415,7 +415,8 @@ void ln_call_show_known(ln_call *call, bool is_shown)
 
 static ln_status infer(ln_call *call)
 {
-    call->is_open = call->is_over_budget = call->has_read_values = false;
+    call->is_open = call->is_over_budget = false;
+    call->has_read_values = call->has_read_constants = false;
     for (int i = 0; i < call->out_count; i++)
         call->outs[i].is_stated = call->outs[i].is_object = false;
     if (!call->is_run)
@@ -595,6 +596,27 @@ static bool is_fixed(const ln_call *call)
     return !call->is_open && !call->has_read_values && !call->takes_open;
 }
 
+// To be called when all is inferred and chosen.
+static void note_found(ln_call *call)
+{
+    call->is_fixed = is_fixed(call);
+    call->is_of_constants = call->is_of_constants || call->has_read_constants;
+    call->version = ln_call_version(call);
+    call->constants_version = ln_call_constants_version(call);
+}
+
+// Nothing that was looked at has been set since.
+static bool is_as_found(const ln_call *call)
+{
+    return call->version == ln_call_version(call) &&
+           (!call->is_of_constants || call->constants_version == ln_call_constants_version(call));
+}
+
+bool ln_call_is_settled(const ln_call *call)
+{
+    return call->is_settled && is_as_found(call);
+}
+
 void ln_call_pre_run(ln_op_arg *op_arg)
 {
     op_arg->status = LN_OK;
@@ -618,8 +640,8 @@ void ln_call_pre_run(ln_op_arg *op_arg)
         return;
     }
     op_arg->priv = call;
-    call->is_settled = is_fixed(call);
-    call->version = ln_call_version(call);
+    note_found(call);
+    call->is_settled = call->is_fixed && !call->is_of_constants; // a data file may give others
     if (!call->is_open) {
         find_known(call);
         ln_call_count_workspace(call, call->by);
@@ -663,7 +685,7 @@ static ln_status charge_late(ln_call *call)
 // What planning has found out, where it could not know or where something was set since.
 static ln_status settle(ln_call *call)
 {
-    bool is_chosen = call->by && !call->takes_open && call->version == ln_call_version(call);
+    bool is_chosen = call->by && !call->takes_open && is_as_found(call);
     LN_TRY(check_values(call));
     LN_TRY(check_types(call));
     LN_TRY(infer(call));
@@ -672,14 +694,14 @@ static ln_status settle(ln_call *call)
         call->by = choose_variant(call);
     LN_TRY(charge_late(call));
     LN_TRY(ln_call_prepare_outputs(call));
-    call->is_settled = is_fixed(call);
-    call->version = ln_call_version(call);
+    note_found(call);
+    call->is_settled = call->is_fixed;
     return LN_OK;
 }
 
 static ln_status compute(ln_call *call)
 {
-    if (!call->is_settled || call->version != ln_call_version(call))
+    if (!ln_call_is_settled(call))
         LN_TRY(settle(call));
     if (!call->by)
         return ln_call_fail(call, LN_UNSUPPORTED, "is given what it does not take");
@@ -697,7 +719,7 @@ bool ln_call_is_complete(const ln_call *call)
 {
     bool is_prepared =
         call->by && (!call->by->prepare || (call->prepared && ln_call_stays_prepared(call)));
-    return call->is_settled && call->version == ln_call_version(call) && is_prepared;
+    return ln_call_is_settled(call) && is_prepared;
 }
 
 void ln_call_complete(ln_call *call)
@@ -714,6 +736,16 @@ static ln_status run(ln_call *call, ln_call_func function)
     ln_call_release_scratch(call);
     ln_call_release_captured(call);
     return status;
+}
+
+void ln_call_settle(ln_op_arg *op_arg)
+{
+    ln_call *call = ln_call_of(op_arg);
+    if (!call || !call->is_fixed || ln_call_is_settled(call) || run(call, settle) == LN_OK)
+        return;
+    call->is_settled = false; // the run fails likewise, unless the constant is set before
+    op_arg->status = LN_OK;
+    ln_error_clear();
 }
 
 void ln_call_run(ln_op_arg *op_arg)

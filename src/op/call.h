@@ -49,16 +49,19 @@ struct ln_call {
     bool takes_open;              // some input has its type and shape only in a run
     bool is_open;                 // `infer` cannot say
     bool has_late_shapes;         // planning did not know all shapes, so each run charges the cost
+    bool is_fixed;                // what was inferred and chosen is the same in all runs
     bool is_settled;              // a run has nothing to infer, to check or to choose
+    bool is_of_constants;         // some of that was made of constants, which may be set
     bool has_read_values;         // `infer`, or `prepare`, which others may tell something else
     bool is_over_budget;          // `infer` may charge no more while the model is planned
     const ln_op_info *by;         // the variant that computes; NULL: none takes these inputs
     unsigned version;             // of the model's parameters, for which it was chosen
+    unsigned constants_version;   // likewise
     double step_cost;             // work units for a step of that variant
     bool is_counting;             // `workspace` runs: blocks are counted, not taken
     bool is_preparing;            // `prepare` runs, whose memory is no workspace
     bool has_read_shapes;         // `prepare`, likewise
-    bool has_read_constants;      // `prepare`, likewise
+    bool has_read_constants;      // `infer`, or `prepare`
     size_t workspace_bytes;       // what a run takes at most; SIZE_MAX: nobody knows
     size_t infer_bytes;           // what `infer` takes of it
     struct ln_scratch *scratch;   // blocks of this call of `compute` or `infer` that are elsewhere
@@ -111,6 +114,12 @@ ln_status ln_call_charge_units(ln_call *call, double units);
 
 // Counts the parameters that were set in a model.
 unsigned ln_call_version(const ln_call *call);
+
+// The same of its constants.
+unsigned ln_call_constants_version(const ln_call *call);
+
+// Whether a run has nothing to infer, to check or to choose, whatever has been set since.
+bool ln_call_is_settled(const ln_call *call);
 
 // Has `prepare` of `info`, whose `compute` comes next, run where that is needed. In a run.
 ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info);

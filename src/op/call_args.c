@@ -89,7 +89,7 @@ static const void *value_of(const ln_call *call, const ln_tensor_entry *entry,
 {
     if (!entry)
         return NULL;
-    bool is_constant = call->is_preparing && entry->isstatic && !entry->is_input;
+    bool is_constant = entry->isstatic && !entry->is_input;
     ln_call *noted = (ln_call *)(uintptr_t)call;
     *(is_constant ? &noted->has_read_constants : &noted->has_read_values) = true;
     if (call->is_run)

@@ -91,7 +91,7 @@ unsigned ln_call_version(const ln_call *call)
     return ctx ? ln_context_root(ctx)->params_version : 0;
 }
 
-static unsigned constants_version_of(const ln_call *call)
+unsigned ln_call_constants_version(const ln_call *call)
 {
     ln_context *ctx = call->op_arg->context;
     return ctx ? ln_context_root(ctx)->constants_version : 0;
@@ -137,7 +137,7 @@ static ln_prepared *create_prepared(const ln_call *call, ln_call_func by)
     atomic_init(&p->holders, 1);
     p->by = by;
     p->version = ln_call_version(call);
-    p->constants = constants_version_of(call);
+    p->constants = ln_call_constants_version(call);
     for (size_t i = 0; i < form_count; i++)
         p->forms[i] = form_of(call, (int)i);
     return p;
@@ -149,7 +149,7 @@ ln_status ln_call_need_prepared(ln_call *call, const ln_op_info *info)
         return LN_OK;
     const ln_prepared *p = call->prepared;
     if (p && p->by == info->prepare && p->version == ln_call_version(call) &&
-        (!p->is_for_constants || p->constants == constants_version_of(call)) &&
+        (!p->is_for_constants || p->constants == ln_call_constants_version(call)) &&
         (p->stays || (!p->is_for_values && is_for_these(p, call))))
         return LN_OK;
     ln_call_drop_prepared(call);
@@ -202,7 +202,13 @@ void ln_call_share_prepared(ln_op_arg *to, const ln_op_arg *from)
 {
     const ln_call *origin = ln_call_of(from);
     ln_call *call = ln_call_of(to);
-    if (!origin || !call || !origin->prepared || call->prepared)
+    if (!origin || !call)
+        return;
+    if (call->is_fixed && ln_call_is_settled(origin)) {
+        call->is_settled = true;
+        call->constants_version = ln_call_constants_version(call);
+    }
+    if (!origin->prepared || call->prepared)
         return;
     atomic_fetch_add_explicit(&origin->prepared->holders, 1, memory_order_relaxed);
     call->prepared = origin->prepared;

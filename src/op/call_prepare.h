@@ -26,6 +26,10 @@ void ln_call_share_prepared(ln_op_arg *to, const ln_op_arg *from);
 // where runs are alike.
 ln_status ln_call_run_step(struct ln_call *call);
 
+// To be called once all constants are there: an operator whose shapes were inferred from constants,
+// and from nothing else that may change, has nothing to infer in a run until they are set.
+void ln_call_settle(ln_op_arg *op_arg);
+
 // To be called before a run if parameters or constants have been set since the last one.
 void ln_call_reset_step(struct ln_call *call);
 

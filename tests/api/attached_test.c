@@ -129,7 +129,7 @@ TEST(a_attached_tensor_has_one_name_and_one_shape)
     ln_arch_cleanup();
 }
 
-// A constant that decides a shape, which each run looks at again.
+// A constant that decides a shape, which a run looks at once it was set.
 #define SHAPED                                                                                     \
     "input(| dst=x | dtype=TL_FLOAT, dims=[2, 3]);\n"                                              \
     "create(| dst=s | dtype=TL_INT64, dims=[2], ran=[0, 0], data=[2, 3], from_file=false);\n"      \
