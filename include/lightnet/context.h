@@ -325,7 +325,9 @@ typedef struct ln_observer {
     void *user;
 } ln_observer;
 
-/* From the next run on. The observer is copied; what `user` points to is looked at until it is
+/* From the next run on, with the same numbers as without it. It is given the operators of the plan
+ * that runs: of a model with dynamic inputs those of the plan for their shapes, valid during the
+ * call. The observer is copied; what `user` points to is looked at until it is
  * replaced. NULL: none, which costs a run nothing. A clone starts with none. */
 LN_API void ln_context_set_observer(ln_context *ctx, const ln_observer *observer);
 

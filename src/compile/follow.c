@@ -39,7 +39,7 @@ static bool can_move(const ln_tensor_entry *entry)
 
 bool ln_follows(const ln_context *ctx)
 {
-    if (!ctx->plans || ctx->graphs || ctx->observer || ctx->plan_reuse == LN_PLAN_REUSE_NOTHING ||
+    if (!ctx->plans || ctx->graphs || ctx->plan_reuse == LN_PLAN_REUSE_NOTHING ||
         ctx->static_sizes[LN_MEM_CPU] < MIN_STATIC_BYTES || !ln_plans_are_as_loaded(ctx))
         return false;
     bool is_any_open = false;

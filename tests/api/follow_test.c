@@ -281,6 +281,45 @@ TEST(a_model_that_keeps_its_tensors_shows_those_of_the_run)
     close_run(ctx);
 }
 
+// ---- Observers ----
+
+typedef struct seen {
+    ln_context *ctx;
+    size_t before, after, known;
+} seen;
+
+static void note_before(void *user, const ln_op *op)
+{
+    seen *s = user;
+    s->before++;
+    s->known += ln_op_table_find(s->ctx->op_table, op->op_arg->name) == op;
+}
+
+static void note_after(void *user, const ln_op *op)
+{
+    (void)op;
+    ((seen *)user)->after++;
+}
+
+TEST(an_observer_sees_the_plan_that_runs_and_changes_no_bits)
+{
+    CHECK_OK(ln_arch_init());
+    ln_context *ctx = load_text(NETWORK, "cpu");
+    for (int rows = 1; rows < 30; rows++) {
+        seen s = {.ctx = ctx};
+        ln_observer observer = {.before = note_before, .after = note_after, .user = &s};
+        ln_context_set_observer(ctx, rows % 3 ? &observer : NULL);
+        set_rows(ctx, rows);
+        CHECK_OK(ln_context_run(ctx));
+        check_output(ctx, rows, 2);
+        CHECK_EQ(s.before > 0, rows % 3 != 0);
+        CHECK_EQ(s.after, s.before);
+        CHECK_EQ(s.known, s.before);
+        CHECK(ln_context_input_is_open(ctx, 0));
+    }
+    close_run(ctx);
+}
+
 TEST(running_out_of_memory_is_no_wrong_result)
 {
     CHECK_OK(ln_arch_init());
@@ -309,4 +348,5 @@ TEST_LIST(a_run_has_the_bits_of_a_model_that_is_bound_to_its_shape,
           a_model_is_unloaded_and_loaded_between_runs,
           an_output_of_a_run_is_in_the_memory_of_the_context,
           a_model_that_keeps_its_tensors_shows_those_of_the_run,
+          an_observer_sees_the_plan_that_runs_and_changes_no_bits,
           running_out_of_memory_is_no_wrong_result)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that others have made: a session shares the program's frame and costs the same few
-// allocations, whatever the model.
+// allocations, whatever the model; an observer changes no bits.
 //
 // The models are found in ../shared/conformance beside the repository; without them that test is
 // skipped.
@@ -169,5 +169,83 @@ TEST(sessions_of_models_cost_workspace_and_frame)
     ln_arch_cleanup();
 }
 
+// ---- Observers ----
+
+static void count_op(void *user, const ln_op *op)
+{
+    (void)op;
+    ++*(size_t *)user;
+}
+
+// Some size that most networks take.
+static void set_dynamic_inputs(ln_context *ctx)
+{
+    for (size_t i = 0; i < ln_context_input_count(ctx); i++) {
+        const char *name = ln_context_input_name(ctx, i);
+        int dims[TL_MAXDIM];
+        tl_tensor stated = {.dims = dims};
+        stated.dtype = ln_context_tensor_dtype(ctx, name);
+        stated.ndim = ln_context_tensor_rank(ctx, name);
+        for (int d = 0; d < stated.ndim; d++) {
+            int64_t size = ln_context_tensor_dim(ctx, name, d);
+            dims[d] = size >= 0 ? (int)size : d == 0 ? 1 : 64;
+        }
+        ln_object *value = value_for(&stated);
+        CHECK_OK(ln_context_set_object(ctx, name, value));
+        ln_object_release(value);
+    }
+}
+
+static bool has_same_bits_observed(ln_context *ctx)
+{
+    const char *name = ln_context_output_name(ctx, 0);
+    ln_object *plain, *observed;
+    size_t op_count = 0;
+    ln_observer observer = {.before = count_op, .user = &op_count};
+    set_dynamic_inputs(ctx);
+    if (ln_context_run(ctx) != LN_OK)
+        return false;
+    CHECK_OK(ln_context_get_object(ctx, name, &plain));
+    ln_context_set_observer(ctx, &observer);
+    set_dynamic_inputs(ctx);
+    CHECK_OK(ln_context_run(ctx));
+    CHECK_OK(ln_context_get_object(ctx, name, &observed));
+    CHECK(op_count > 0);
+    const tl_tensor *a = ln_object_tensor(plain), *b = ln_object_tensor(observed);
+    CHECK_EQ(a->len, b->len);
+    CHECK(memcmp(a->data, b->data, tl_tensor_size(a)) == 0);
+    ln_object_release(plain);
+    ln_object_release(observed);
+    return true;
+}
+
+TEST(an_observer_changes_no_bits_of_dynamic_models)
+{
+    glob_t found = {0};
+    (void)glob(FOLDER "/*/model.onnx", 0, NULL, &found);
+    if (found.gl_pathc == 0) {
+        globfree(&found);
+        SKIP("there are no models in " FOLDER);
+    }
+    CHECK_OK(ln_arch_init());
+    size_t count = 0;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        ln_context *ctx = ln_context_create();
+        CHECK_NOT_NULL(ctx);
+        CHECK_OK(ln_context_init(ctx, found.gl_pathv[i]));
+        CHECK_OK(ln_context_compile(ctx, "cpu"));
+        CHECK_OK(ln_context_load(ctx, NULL));
+        bool is_one = may_be_clone(ctx) && has_same_bits_observed(ctx);
+        if (is_one)
+            printf("%s\n", found.gl_pathv[i] + sizeof FOLDER);
+        count += is_one;
+        close_context(ctx);
+    }
+    CHECK(count > 1);
+    globfree(&found);
+    ln_arch_cleanup();
+}
+
 TEST_LIST(constants_that_decide_shapes_leave_sessions_small,
-          sessions_of_models_cost_workspace_and_frame)
+          sessions_of_models_cost_workspace_and_frame,
+          an_observer_changes_no_bits_of_dynamic_models)
