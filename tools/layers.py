@@ -76,6 +76,10 @@ def leaf_ops(path, module, line, finder):
 # ---- The core ----
 
 MOST_CORE_TYPES = 50
+# Ends of a model, constants, names, what shows values, and what passes make for themselves: no words
+# of the language that a model can be written in, so they do not count towards the bound.
+PLUMBING = {"input", "output", "create", "zeros", "forward", "print", "fprint",
+            "interleave", "put_channels", "bn_fold_weight", "bn_fold_bias"}
 KNOW_THE_CORE_ONLY = ("src/pass", "src/arch/cpu")
 # What the core has no word for, by the reasons in docs/decisions/0012-core.md; nothing may be added.
 NO_WORD_YET = {"ml_SVMClassifier", "ml_SVMRegressor"}
@@ -103,8 +107,11 @@ def types_named(path):
 
 def beyond_the_core():
     core = set(re.findall(r"^W\((\w+)", (ROOT / "src/desc/core_types.inc").read_text(), re.M))
-    if len(core) > MOST_CORE_TYPES:
-        yield f"src/desc/core_types.inc: {len(core)} types; the core has {MOST_CORE_TYPES} at most"
+    counted = core - PLUMBING
+    if len(counted) > MOST_CORE_TYPES:
+        yield f"src/desc/core_types.inc: {len(counted)} types without plumbing; the core has {MOST_CORE_TYPES} at most"
+    for name in sorted(PLUMBING - core):
+        yield f"tools/layers.py: '{name}' is no type of the core: take it out of PLUMBING"
     words = set(re.findall(r'^\s*X\(\w+, "(\w+)"', (ROOT / "include/lightnet/act.h").read_text(), re.M))
     types = described("src/op", "**/*.op") - core
     met = set()
