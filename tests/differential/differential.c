@@ -154,14 +154,14 @@ static void try_side(verdict *v, as_read *a, const char *text, const char *name,
     side_result_free(&r);
 }
 
-static void try_dynamic(verdict *v, as_read *a, const char *text, const char *name,
-                        const side_options *o)
+static void try_dynamic(verdict *v, const as_read *before, as_read *a, const char *text,
+                        const char *name, const side_options *o)
 {
     if (v->is_failed)
         return;
     side_result r;
     char message[600];
-    side_run_dynamic(text, a, o, &r);
+    side_run_dynamic(text, before, a, o, &r);
     // The sizes of a range may be those for which the model is none.
     bool is_refused =
         r.status != LN_OK &&
@@ -247,6 +247,7 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         snprintf(symbols[k], sizeof symbols[k], "s%d", from[k]);
         range.ranges[k] = (side_range){symbols[k], from[k], from[k] + 2};
     }
+    as_read *before = NULL;
     for (int step = 0; step < 3 && dynamic && !v->is_failed; step++) {
         for (int k = 0; k < count; k++)
             to[k] = from[k] + step;
@@ -254,14 +255,17 @@ static void try_all_dynamic(verdict *v, const model *m, test_random *random)
         const side_result *r;
         as_read *a = fixed ? as_read_create(fixed, &r) : NULL;
         if (a && r->status == LN_OK) {
-            try_dynamic(v, a, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
+            try_dynamic(v, before, a, dynamic, "dynamic cpu", &(side_options){.target = "cpu"});
             if (step == 1)
-                try_dynamic(v, a, dynamic, "dynamic ref", &(side_options){.target = "ref"});
-            try_dynamic(v, a, dynamic, "range", &range);
-        }
-        as_read_destroy(a);
+                try_dynamic(v, before, a, dynamic, "dynamic ref", &(side_options){.target = "ref"});
+            try_dynamic(v, before, a, dynamic, "range", &range);
+            as_read_destroy(before);
+            before = a;
+        } else
+            as_read_destroy(a);
         free(fixed);
     }
+    as_read_destroy(before);
     free(dynamic);
 }
 
@@ -272,6 +276,24 @@ static void try_in_branch(verdict *v, as_read *a, const model *m, const char *ta
         try_side(v, a, text, strcmp(target, "cpu") == 0 ? "branch on cpu" : "branch on ref",
                  &(side_options){.target = target});
     free(text);
+}
+
+// What the second trip reads, the first one must not have overwritten.
+static void try_in_loop(verdict *v, as_read *a, const model *m, const char *target)
+{
+    char *text = model_write_in_loop(m, 2);
+    if (text)
+        try_side(v, a, text, strcmp(target, "cpu") == 0 ? "loop on cpu" : "loop on ref",
+                 &(side_options){.target = target});
+    free(text);
+}
+
+static bool has_op(const model *m, const char *optype)
+{
+    for (int i = 0; i < m->op_count; i++)
+        if (strcmp(m->ops[i].optype, optype) == 0)
+            return true;
+    return false;
 }
 
 static void run_all(const model *m, uint64_t seed, verdict *v)
@@ -288,10 +310,12 @@ static void run_all(const model *m, uint64_t seed, verdict *v)
         try_side(v, a, text, "session", &(side_options){.target = "cpu", .way = WAY_SESSION});
         if (options.is_long || test_random_below(&random, 12) == 0)
             try_side(v, a, text, "compiled", &(side_options){.target = "cpu", .way = WAY_COMPILED});
-        if (options.is_long || test_random_below(&random, 4) == 0)
+        if (options.is_long || has_op(m, "Shape") || test_random_below(&random, 4) == 0)
             try_all_dynamic(v, m, &random);
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_in_branch(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
+        if (options.is_long || test_random_below(&random, 8) == 0)
+            try_in_loop(v, a, m, test_random_below(&random, 2) ? "cpu" : "ref");
         if (options.is_long || test_random_below(&random, 8) == 0)
             try_side(v, a, text, "halves",
                      &(side_options){.target = "cpu", .keeps_halves = true, .threads = 3});
@@ -566,6 +590,116 @@ static bool make_quantized(model *m, test_random *random, sizes s)
     return true;
 }
 
+// ---- Constants that depend on sizes ----
+
+// Adds an operator without parameters; the tensor that it makes, or -1.
+static int add_plain(model *m, const char *optype, const char *const *args, const int *ins,
+                     int count, const char *out)
+{
+    model_op *op = model_add_op(m, optype);
+    if (!op)
+        return -1;
+    for (int i = 0; i < count; i++)
+        model_op_add_in(m, op, args[i], ins[i]);
+    return model_op_add_out(m, op, out);
+}
+
+static int add_numbers(model *m, test_random *random, const int *numbers, int count)
+{
+    char data[200] = "[";
+    leaf l = {.dtype = TL_INT64, .ndim = 1, .dims = {count}, .fill = FILL_SAME};
+    int t = model_add_leaf(m, random, &l);
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(data);
+        snprintf(data + used, sizeof data - used, "%s%d", i ? ", " : "", numbers[i]);
+    }
+    strcat(data, "]");
+    if (t >= 0) {
+        model_op *op = &m->ops[model_maker(m, t)];
+        model_op_set_param(m, op, "data", data);
+        model_op_drop_param(op, "ran");
+    }
+    return t;
+}
+
+// One number, or one for each index of an axis, for each element of a shape.
+static int expand(model *m, test_random *random, const model_tensor *like, int dims)
+{
+    leaf l = {.dtype = TL_FLOAT, .ndim = like->ndim, .low = -2, .high = 2};
+    int axis = (int)test_random_below(random, (size_t)like->ndim + 1);
+    for (int d = 0; d < like->ndim; d++)
+        l.dims[d] = d == axis ? like->dims[d] : 1;
+    const int one = model_add_leaf(m, random, &l);
+    return add_plain(m, "Expand", (const char *const[]){"input", "shape"}, (int[]){one, dims}, 2,
+                     "output");
+}
+
+// As many rows of a longer table as the axis has elements, as positions are embedded.
+static int slice_of_table(model *m, test_random *random, const model_tensor *like, int dims)
+{
+    int axis = (int)test_random_below(random, (size_t)like->ndim), rows[TL_MAXDIM];
+    leaf l = {.dtype = TL_FLOAT, .ndim = 1, .dims = {64}, .low = -2, .high = 2};
+    const int table = model_add_leaf(m, random, &l);
+    const int at = add_numbers(m, random, &axis, 1), zero = add_numbers(m, random, (int[]){0}, 1);
+    const int size = add_plain(m, "Gather", (const char *const[]){"data", "indices"},
+                               (int[]){dims, at}, 2, "output");
+    const int part = add_plain(m, "Slice", (const char *const[]){"data", "starts", "ends", "axes"},
+                               (int[]){table, zero, size, zero}, 4, "output");
+    for (int d = 0; d < like->ndim; d++)
+        rows[d] = d == axis ? -1 : 1;
+    const int shape = add_numbers(m, random, rows, like->ndim);
+    return add_plain(m, "Reshape", (const char *const[]){"data", "shape"}, (int[]){part, shape}, 2,
+                     "reshaped");
+}
+
+// Through a row of all elements and back.
+static int through_views(model *m, test_random *random, int t, int dims)
+{
+    const char *const args[] = {"data", "shape"};
+    const int all = add_numbers(m, random, (int[]){-1}, 1);
+    const int row = add_plain(m, "Reshape", args, (int[]){t, all}, 2, "reshaped");
+    return add_plain(m, "Reshape", args, (int[]){row, dims}, 2, "reshaped");
+}
+
+// Something is computed, and a constant as long as the result is added or multiplied.
+static bool make_of_sizes(model *m, test_random *random, sizes s)
+{
+    static const char *const before[] = {"conv",   "linear", "act",     "pool",  "matmul",
+                                         "deconv", "elew",   "softmax", "resize"};
+    s.dtype = TL_FLOAT;
+    s.has_extremes = false;
+    if (!append(m, random, &s, before[test_random_below(random, 9)], -1))
+        return false;
+    make_chain(m, random, &s, (int)test_random_below(random, 2));
+    for (int i = 1 + (int)test_random_below(random, 2); i > 0; i--) {
+        const int t = last_made(m);
+        const model_tensor like = m->tensors[t];
+        if (like.dtype != TL_FLOAT || like.ndim < 1)
+            return false;
+        const int dims =
+            add_plain(m, "Shape", (const char *const[]){"data"}, (int[]){t}, 1, "shape");
+        const bool is_whole = test_random_below(random, 3) > 0;
+        int made =
+            is_whole ? expand(m, random, &like, dims) : slice_of_table(m, random, &like, dims);
+        if (is_whole && test_random_below(random, 2))
+            made = through_views(m, random, made, dims);
+        model_op *op = model_add_op(m, "elew");
+        if (!op)
+            return false;
+        const bool is_first = test_random_below(random, 4) == 0;
+        model_op_add_in(m, op, "src1", is_first ? made : t);
+        model_op_add_in(m, op, "src2", is_first ? t : made);
+        model_op_set_param(m, op, "elew_op", test_random_below(random, 3) ? "TL_SUM" : "TL_MUL");
+        model_op_add_out(m, op, "dst");
+        if (m->is_overflown || !model_check(m))
+            return false;
+        if (test_random_below(random, 2))
+            (void)append(m, random, &s, before[test_random_below(random, 9)], last_made(m));
+    }
+    snprintf(m->origin, sizeof m->origin, "constants of sizes");
+    return true;
+}
+
 // ---- Examples of rules, changed ----
 
 static char **examples;
@@ -761,8 +895,8 @@ static bool make_pair(model *m, test_random *random, sizes s, size_t first, size
 
 static const char *draw_kind(test_random *random)
 {
-    static const char *const kinds[] = {"chain", "chain", "rule",    "rule",    "rule",
-                                        "rule",  "quant", "example", "example", "pair"};
+    static const char *const kinds[] = {"chain", "chain", "rule",    "rule",    "rule", "rule",
+                                        "quant", "sizes", "example", "example", "pair"};
     return kinds[test_random_below(random, sizeof kinds / sizeof kinds[0])];
 }
 
@@ -777,6 +911,8 @@ static bool make_model(model *m, test_random *random, uint64_t number)
         snprintf(m->origin, sizeof m->origin, "a quantized chain");
         return make_quantized(m, random, s);
     }
+    if (strcmp(kind, "sizes") == 0)
+        return make_of_sizes(m, random, s);
     if (strcmp(kind, "example") == 0)
         return make_from_example(m, random, &s, number);
     if (strcmp(kind, "forms") == 0)

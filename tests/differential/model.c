@@ -368,6 +368,75 @@ char *model_write_in_branch(const model *m)
     return w.text;
 }
 
+// Each output is a state that the body does not read: only its type and shape matter.
+static void put_states(writer *w, const model *m)
+{
+    for (int t = 0; t < m->tensor_count; t++) {
+        if (!is_output(m, t))
+            continue;
+        const model_tensor *tensor = &m->tensors[t];
+        put(w, "zeros( | dst=first_%s | dtype=%s, dims=[", tensor->name,
+            tl_dtype_name(tensor->dtype));
+        for (int d = 0; d < tensor->ndim; d++)
+            put(w, "%s%d", d ? ", " : "", tensor->dims[d]);
+        put(w, "]);\n");
+    }
+}
+
+static void put_loop(writer *w, const model *m)
+{
+    put(w, "Loop(M=trips");
+    for (int t = 0, number = 1; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(w, ", v_initial%d=first_%s", number++, m->tensors[t].name);
+    for (int i = 0, number = 1; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put(w, ", capture%d=%s", number++, m->tensors[m->ops[i].outs[0].tensor].name);
+    put(w, " | ");
+    for (int t = 0, number = 1; t < m->tensor_count; t++)
+        if (is_output(m, t)) {
+            put(w, "%sv_final_and_scan_outputs%d=of_%s", number > 1 ? ", " : "", number,
+                m->tensors[t].name);
+            number++;
+        }
+    put(w, " | body=\"body\");\n");
+}
+
+char *model_write_in_loop(const model *m, int trip_count)
+{
+    writer w = {.text = malloc(4096), .size = 4096};
+    for (int i = 0; i < m->op_count; i++)
+        if (is_input_op(&m->ops[i]))
+            put_op(&w, m, &m->ops[i]);
+    put(&w, "create( | dst=trips | dtype=TL_INT64, dims=[], data=[%d]);\n", trip_count);
+    put_states(&w, m);
+    put_loop(&w, m);
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=of_%s | |);\n", m->tensors[t].name);
+    put(&w, "graph body {\ninput( | dst=trip | dtype=TL_INT64, dims=[]);\n"
+            "input( | dst=goes_on | dtype=TL_BOOL, dims=[]);\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "input( | dst=state_%s | dtype=%s, dims=[], open=true);\n", m->tensors[t].name,
+                tl_dtype_name(m->tensors[t].dtype));
+    for (int i = 0; i < m->op_count; i++) {
+        const model_op *op = &m->ops[i];
+        if (is_input_op(op))
+            put(&w, "input( | dst=%s | dtype=%s, dims=%s, capture=true);\n",
+                m->tensors[op->outs[0].tensor].name, model_op_param(m, op, "dtype"),
+                model_op_param(m, op, "dims"));
+        else
+            put_op(&w, m, op);
+    }
+    put(&w, "output(src=goes_on | |);\n");
+    for (int t = 0; t < m->tensor_count; t++)
+        if (is_output(m, t))
+            put(&w, "output(src=%s | |);\n", m->tensors[t].name);
+    put(&w, "}\n");
+    return w.text;
+}
+
 // ---- Parsing ----
 
 typedef struct reader {

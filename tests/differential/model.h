@@ -112,6 +112,10 @@ char *model_write(const model *m);
 // The same with all operators but inputs in a branch of an `If` that is taken.
 char *model_write_in_branch(const model *m);
 
+// The same with all operators but inputs in the body of a `Loop`; each trip computes the outputs
+// anew.
+char *model_write_in_loop(const model *m, int trip_count);
+
 // Reads what `model_write` or the library's IL writer has written. False if it does not fit.
 bool model_parse(model *m, const char *text);
 

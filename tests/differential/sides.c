@@ -410,14 +410,16 @@ static ln_status give_inputs(ln_context *ctx, const as_read *a)
     return status;
 }
 
-void side_run_dynamic(const char *text, const as_read *a, const side_options *options,
-                      side_result *out)
+void side_run_dynamic(const char *text, const as_read *before, const as_read *a,
+                      const side_options *options, side_result *out)
 {
     *out = (side_result){.status = LN_OK};
     ln_context *ctx = compiled(text, options, out);
     if (!ctx)
         return;
     ln_status status = ln_context_load(ctx, NULL);
+    if (status == LN_OK && before && give_inputs(ctx, before) == LN_OK)
+        (void)ln_context_run(ctx); // those shapes are judged where they are `a`
     if (status != LN_OK)
         fail(out, "load", status);
     else if ((status = give_inputs(ctx, a)) != LN_OK)
