@@ -5,7 +5,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
-.PHONY: all demo test test-long check bench install deb format clean
+.PHONY: all demo test test-long check bench install deb wheel format clean
 
 all: build/build.ninja
 	@tools/quiet.sh "Building LightNet" build/build.log cmake --build build -j $(JOBS)
@@ -45,6 +45,13 @@ install: all
 deb:
 	tools/deps.sh deb
 	tools/deb.sh
+
+# One file for pip, in build/.
+wheel:
+	tools/deps.sh test
+	cmake --preset release -DLN_TESTS=OFF -DLN_WERROR=OFF -DLN_PYTHON=ON
+	cmake --build build -j $(JOBS)
+	/usr/bin/python3 tools/wheel.py build build
 
 format:
 	git ls-files '*.c' '*.h' ':!tests/golden' | xargs clang-format -i

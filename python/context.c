@@ -400,7 +400,14 @@ static PyObject *preflight_dict(const ln_preflight *report)
             PyLong_FromUnsignedLongLong((unsigned long long)report->types[i].count));
     for (size_t i = 0; i < report->opset_count; i++)
         set(&opsets, report->opsets[i].domain, PyLong_FromLong(report->opsets[i].version));
+    PyObject *inputs = PyList_New(0), *outputs = PyList_New(0);
+    for (size_t i = 0; i < report->input_count; i++)
+        append(&inputs, Py_BuildValue("(ss)", report->inputs[i].name, report->inputs[i].type));
+    for (size_t i = 0; i < report->output_count; i++)
+        append(&outputs, Py_BuildValue("(ss)", report->outputs[i].name, report->outputs[i].type));
     PyObject *dict = PyDict_New();
+    set(&dict, "inputs", inputs);
+    set(&dict, "outputs", outputs);
     set(&dict, "format", PyUnicode_FromString(report->format));
     set(&dict, "producer", PyUnicode_FromString(report->producer));
     set(&dict, "ir_version", PyLong_FromLong(report->ir_version));

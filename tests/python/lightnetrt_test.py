@@ -357,6 +357,7 @@ class Data(unittest.TestCase):
         report = lightnetrt.preflight(model_of([helper.make_node("Convv", ["x"], ["y"])], [("x", TensorProto.FLOAT, [1])],
                                                [("y", TensorProto.FLOAT, [1])]))
         self.assertEqual((report["nodes"], report["bad_nodes"]), (1, 1))
+        self.assertEqual(report["inputs"], [("x", "FLOAT[1]")])
         self.assertIn("Convv", report["problems"][0]["reason"])
         x = np.ones((4, 3), "float32")
         self.assertLess(lightnetrt.verify(gemm(4)[0], {"x": x})["y"][0], 1e-5)
@@ -369,6 +370,12 @@ class Data(unittest.TestCase):
         env = {**env, "LIGHTNET_COMMAND": "", "PATH": "/nowhere"}
         out = subprocess.run([sys.executable, "-m", "lightnetrt", "help"], env=env, capture_output=True, text=True)
         self.assertEqual((out.returncode, "not on the PATH" in out.stderr), (1, True))
+
+    def test_example(self):
+        env = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+        out = subprocess.run([sys.executable, ROOT / "examples/digits.py", ROOT / "models/digits"], env=env,
+                             capture_output=True, text=True, check=True).stdout
+        self.assertIn("This is a 3", out)
 
     def test_stubs_name_what_there_is(self):
         import ast

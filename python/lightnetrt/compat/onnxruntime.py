@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of ONNX Runtime that programs use, over LightNet:
+
+    import lightnetrt.compat.onnxruntime as ort
+"""
+import os
+import re
+import warnings
+from enum import IntEnum
+from types import SimpleNamespace
+
+import numpy
+
+import lightnetrt
+
+__version__ = lightnetrt.__version__
+_CPU = "CPUExecutionProvider"
+
+# ---- Errors: the classes, codes and wording that programs look for ----
+
+
+class _OrtError(lightnetrt.Error):
+    _code, _name = 1, "FAIL"
+
+    def __init__(self, text):
+        super().__init__(f"[ONNXRuntimeError] : {self._code} : {self._name} : {text}")
+
+
+def _error(name, code, text, *bases):
+    return type(name, (_OrtError, *(bases or (RuntimeError,))), {"_code": code, "_name": text})
+
+
+Fail = _error("Fail", 1, "FAIL")
+InvalidArgument = _error("InvalidArgument", 2, "INVALID_ARGUMENT", ValueError)
+NoSuchFile = _error("NoSuchFile", 3, "NO_SUCHFILE", FileNotFoundError)
+RuntimeException = _error("RuntimeException", 6, "RUNTIME_EXCEPTION")
+InvalidProtobuf = _error("InvalidProtobuf", 7, "INVALID_PROTOBUF", ValueError)
+NotImplemented = _error("NotImplemented", 9, "NOT_IMPLEMENTED", NotImplementedError)
+InvalidGraph = _error("InvalidGraph", 10, "INVALID_GRAPH", ValueError)
+capi = SimpleNamespace(onnxruntime_pybind11_state=SimpleNamespace(
+    Fail=Fail, InvalidArgument=InvalidArgument, NoSuchFile=NoSuchFile, RuntimeException=RuntimeException,
+    InvalidProtobuf=InvalidProtobuf, NotImplemented=NotImplemented, InvalidGraph=InvalidGraph))
+
+_CLASSES = {"LN_INVALID": InvalidArgument, "LN_SYNTAX": InvalidProtobuf, "LN_UNSUPPORTED": NotImplemented,
+            "LN_NOT_FOUND": InvalidArgument, "LN_LIMIT": RuntimeException, "LN_NO_MEMORY": RuntimeException}
+
+
+def _translate(reason):
+    if isinstance(reason, lightnetrt.FileMissingError):
+        return NoSuchFile(f"Load model from {reason.filename} failed. File doesn't exist")
+    return _CLASSES.get(getattr(reason, "status", None), Fail)(str(reason))
+
+
+# ---- Types ----
+
+_TYPES = {"float32": "float", "float64": "double", "bool": "bool", "string": "string"}
+
+
+def _type_of(dtype):
+    return f"tensor({_TYPES.get(dtype, dtype)})"
+
+
+class GraphOptimizationLevel(IntEnum):
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(IntEnum):
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(IntEnum):
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+
+
+class NodeArg:
+    def __init__(self, info, declared):
+        self.name = info.name
+        self.shape = list(info.shape) if info.shape is not None else []
+        self.type = declared if info.dtype in (None, "object") and declared else _type_of(info.dtype)
+
+    def __repr__(self):
+        return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
+
+
+class ModelMetadata:
+    def __init__(self, metadata):
+        self.producer_name = metadata.producer
+        self.graph_name = metadata.graph
+        self.domain = metadata.domain
+        self.description = metadata.doc
+        self.graph_description = metadata.graph_doc
+        self.version = metadata.version
+        self.custom_metadata_map = dict(metadata.properties)
+
+
+class SessionOptions:
+    """Threads, free dimensions and initializers count; switches of memory and optimization are accepted."""
+
+    def __init__(self):
+        self.intra_op_num_threads = 0
+        self.inter_op_num_threads = 0
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order = ExecutionOrder.DEFAULT
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.enable_cpu_mem_arena = True
+        self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
+        self.enable_profiling = False
+        self.profile_file_prefix = "onnxruntime_profile_"
+        self.optimized_model_filepath = ""
+        self.use_deterministic_compute = False
+        self._entries = {}
+        self._symbols = {}
+        self._files = {}
+
+    def add_session_config_entry(self, key, value):
+        self._entries[str(key)] = str(value)
+
+    def get_session_config_entry(self, key):
+        if key not in self._entries:
+            raise RuntimeException(f"SessionOptions does not have configuration with key: {key}")
+        return self._entries[key]
+
+    def add_free_dimension_override_by_name(self, name, size):
+        self._symbols[name] = size
+
+    def add_external_initializers_from_files_in_memory(self, names, buffers, lengths):
+        for name, buffer, length in zip(names, buffers, lengths):
+            self._files[name] = memoryview(buffer)[:length]
+
+    def register_custom_ops_library(self, path):
+        raise NotImplemented(f"operators of {path}: libraries of operators for ONNX Runtime cannot be loaded")
+
+
+class RunOptions:
+    def __init__(self):
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.only_execute_path_to_fetches = False
+        self._entries = {}
+        self._cancel = lightnetrt.Cancel()
+
+    @property
+    def terminate(self):
+        return self._cancel.is_requested
+
+    @terminate.setter
+    def terminate(self, value):
+        if value:
+            self._cancel.request()
+        elif self._cancel.is_requested:
+            self._cancel = lightnetrt.Cancel()
+
+    def add_run_config_entry(self, key, value):
+        self._entries[str(key)] = str(value)
+
+    def get_run_config_entry(self, key):
+        return self._entries[key]
+
+
+# ---- Values ----
+
+class OrtValue:
+    def __init__(self, value):
+        self._value = value
+
+    @staticmethod
+    def ortvalue_from_numpy(array, device_type="cpu", device_id=0):
+        _only_cpu(device_type)
+        return OrtValue(numpy.asarray(array))
+
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
+        _only_cpu(device_type)
+        return OrtValue(numpy.zeros(tuple(shape), dtype=element_type))
+
+    def numpy(self):
+        return self._value
+
+    def shape(self):
+        return list(self._value.shape)
+
+    def data_type(self):
+        if isinstance(self._value, list):
+            return f"seq({OrtValue(self._value[0]).data_type() if self._value else 'tensor(float)'})"
+        dtype = self._value.dtype
+        return _type_of(str(dtype) if getattr(dtype, "kind", "f") not in "OUS" else "string")
+
+    def device_name(self):
+        return "cpu"
+
+    def data_ptr(self):
+        return self._value.__array_interface__["data"][0]
+
+    def has_value(self):
+        return self._value is not None
+
+    def is_tensor(self):
+        return not isinstance(self._value, (list, dict))
+
+    def is_tensor_sequence(self):
+        return isinstance(self._value, list)
+
+    def is_sparse_tensor(self):
+        return False
+
+    def update_inplace(self, array):
+        self._value[...] = array
+
+
+def _only_cpu(device_type):
+    if device_type != "cpu":
+        raise RuntimeException(f"no device '{device_type}': values are in main memory, device 'cpu'")
+
+
+class IOBinding:
+    def __init__(self, session):
+        self._session = session
+        self._inputs, self._outputs, self._results = {}, {}, []
+
+    def bind_cpu_input(self, name, array):
+        self._inputs[name] = array
+
+    def bind_ortvalue_input(self, name, value):
+        self._inputs[name] = value.numpy()
+
+    def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
+        _only_cpu(device_type)
+        self._inputs[name] = _array_at(buffer_ptr, element_type, shape)
+
+    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
+        _only_cpu(device_type)
+        self._outputs[name] = None if buffer_ptr is None else _array_at(buffer_ptr, element_type, shape)
+
+    def bind_ortvalue_output(self, name, value):
+        self._outputs[name] = value.numpy()
+
+    def synchronize_inputs(self):
+        pass
+
+    def synchronize_outputs(self):
+        pass
+
+    def clear_binding_inputs(self):
+        self._inputs.clear()
+
+    def clear_binding_outputs(self):
+        self._outputs.clear()
+        self._results = []
+
+    def get_outputs(self):
+        return [OrtValue(value) for value in self._results]
+
+    def copy_outputs_to_cpu(self):
+        return list(self._results)
+
+    def _run(self, run_options):
+        names = list(self._outputs)
+        results = self._session.run(names, self._inputs, run_options)
+        for i, bound in enumerate(self._outputs.values()):
+            if bound is not None:
+                if bound.shape != results[i].shape or bound.dtype != results[i].dtype:
+                    raise InvalidArgument(f"output '{names[i]}' is {results[i].dtype}{list(results[i].shape)}, what is "
+                                          f"bound to it {bound.dtype}{list(bound.shape)}")
+                bound[...] = results[i]
+                results[i] = bound
+        self._results = results
+
+
+def _array_at(address, element_type, shape):
+    import ctypes
+    dtype = numpy.dtype(element_type)
+    count = int(numpy.prod(shape, dtype="int64"))
+    block = (ctypes.c_byte * (count * dtype.itemsize)).from_address(address)
+    return numpy.frombuffer(block, dtype=dtype, count=count).reshape(shape)
+
+
+# ---- Sessions ----
+
+def get_available_providers():
+    return [_CPU]
+
+
+get_all_providers = get_available_providers
+
+
+def get_device():
+    return "CPU"
+
+
+def set_default_logger_severity(level):
+    pass
+
+
+def disable_telemetry_events():
+    """There is no telemetry."""
+
+
+def _take_providers(providers):
+    names = [item[0] if isinstance(item, (tuple, list)) else item for item in providers or [_CPU]]
+    for name in names:
+        if name != _CPU:
+            if _CPU not in names:
+                raise ValueError(f"provider '{name}' is not available, and {_CPU}, which is, is not among the "
+                                 "providers")
+            warnings.warn(f"Specified provider '{name}' is not in available provider names."
+                          f"Available providers: '{_CPU}'", stacklevel=3)
+
+
+def _declared_types(source):
+    try:
+        report = lightnetrt.preflight(source)
+    except lightnetrt.Error:
+        return {}
+    short = {"FLOAT": "float", "DOUBLE": "double"}
+    return {name: re.sub(r"([A-Z0-9_]+)\[[^\]]*\]", lambda m: f"tensor({short.get(m[1], m[1].lower())})", text)
+            for name, text in report["inputs"] + report["outputs"]}
+
+
+class InferenceSession:
+    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **unused):
+        _take_providers(providers)
+        self._options = sess_options or SessionOptions()
+        self._source = path_or_bytes
+        self._load_options = {"threads": max(0, self._options.intra_op_num_threads)}
+        if self._options._symbols:
+            self._load_options["symbols"] = self._options._symbols
+        if self._options._files:
+            self._load_options["files"] = self._options._files
+        self._overriding = {}
+        try:
+            self._model = lightnetrt.load(path_or_bytes, **self._load_options)
+        except lightnetrt.Error as reason:
+            raise _translate(reason) from None
+        objects = any(i.dtype in (None, "object") for i in self._model.inputs + self._model.outputs)
+        declared = _declared_types(path_or_bytes) if objects else {}
+        self._inputs = [NodeArg(item, declared.get(item.name)) for item in self._model.inputs]
+        self._outputs = [NodeArg(item, declared.get(item.name)) for item in self._model.outputs]
+
+    def get_inputs(self):
+        return self._inputs
+
+    def get_outputs(self):
+        return self._outputs
+
+    def get_overridable_initializers(self):
+        names = self._model.metadata.defaults
+        return [NodeArg(i, None) for i in (self._model_with(names).inputs if names else []) if i.name in names]
+
+    def get_modelmeta(self):
+        return ModelMetadata(self._model.metadata)
+
+    def get_providers(self):
+        return [_CPU]
+
+    def get_provider_options(self):
+        return {_CPU: {}}
+
+    def set_providers(self, providers=None, provider_options=None):
+        _take_providers(providers)
+
+    def get_session_options(self):
+        return self._options
+
+    def _model_with(self, initializers):
+        """The model in which these initializers are inputs; others stay constants, which run faster."""
+        key = tuple(sorted(initializers))
+        if key and key not in self._overriding:
+            self._overriding[key] = lightnetrt.load(self._source, overridable=key, **self._load_options)
+        return self._overriding[key] if key else self._model
+
+    def _check(self, feeds):
+        missing = [item.name for item in self._inputs if item.name not in feeds and
+                   not item.type.startswith("optional")]
+        if missing:
+            raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(feeds)}).")
+        known = {item.name: item for item in self._inputs}
+        for name, value in feeds.items():
+            if name not in known:
+                if name not in self._model.metadata.defaults:
+                    raise InvalidArgument(f"Invalid input name: {name}")
+                continue
+            item = known[name]
+            if not isinstance(value, numpy.ndarray) or not item.type.startswith("tensor"):
+                continue
+            given = _type_of("string" if value.dtype.kind in "OUS" else str(value.dtype))
+            stored = {"tensor(bfloat16)": "tensor(uint16)", "tensor(int4)": "tensor(int8)"}
+            if given != item.type and stored.get(item.type) != given and "float8" not in item.type:
+                raise InvalidArgument(f"Unexpected input data type. Actual: ({given}) , expected: ({item.type})")
+            self._check_shape(item, value.shape)
+
+    def _check_shape(self, item, shape):
+        info = next(i for i in self._model.inputs if i.name == item.name)
+        if info.shape is None:
+            return
+        if len(shape) != len(info.shape):
+            raise InvalidArgument(f"Invalid rank for input: {item.name} Got: {len(shape)} Expected: {len(info.shape)} "
+                                  "Please fix either the inputs/outputs or the model.")
+        wrong = [f" index: {i} Got: {got} Expected: {want}\n" for i, (got, want) in enumerate(zip(shape, info.shape))
+                 if isinstance(want, int) and got != want]
+        if wrong:
+            raise InvalidArgument(f"Got invalid dimensions for input: {item.name} for the following indices\n"
+                                  f"{''.join(wrong)} Please fix either the inputs/outputs or the model.")
+
+    def run(self, output_names, input_feed, run_options=None):
+        names = [item.name for item in self._outputs]
+        wanted = list(output_names) if output_names else names
+        for name in wanted:
+            if name not in names:
+                raise InvalidArgument(f"Invalid output name: {name}")
+        feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
+        self._check(feeds)
+        model = self._model_with([name for name in feeds if name not in {item.name for item in self._inputs}])
+        try:
+            results = model.run(feeds, wanted, cancel=run_options._cancel if run_options else None)
+        except lightnetrt.CancelledError:
+            raise Fail("Exiting due to terminate flag being set to true.") from None
+        except lightnetrt.Error as reason:
+            raise _translate(reason) from None
+        return [results[name] for name in wanted]
+
+    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
+        return [OrtValue(value) for value in self.run(output_names, input_dict_ort_values, run_options)]
+
+    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+        def work():
+            try:
+                callback(self.run(output_names, input_feed, run_options), user_data, "")
+            except Exception as reason:  # the callback is told, as there
+                callback([], user_data, str(reason))
+        import threading
+        threading.Thread(target=work).start()
+
+    def io_binding(self):
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        iobinding._run(run_options)
+
+    def __reduce__(self):
+        return InferenceSession, (self._source if not isinstance(self._source, (str, os.PathLike)) else
+                                  os.path.abspath(self._source),)

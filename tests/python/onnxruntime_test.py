@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lightnetrt.compat.onnxruntime against facts about ONNX Runtime: names, types, shapes, messages.
+
+Usage: onnxruntime_test.py BUILD-FOLDER. Exits with 77 where the package, NumPy or ONNX is missing.
+"""
+import pickle
+import sys
+import unittest
+import warnings
+from pathlib import Path
+
+BUILD = Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(BUILD / "python"))
+try:
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+    import lightnetrt.compat.onnxruntime as ort
+except ImportError as reason:
+    print("skipped:", reason)
+    sys.exit(77)
+
+W = np.arange(6, dtype="float32").reshape(3, 2)
+
+
+def model(kind=TensorProto.FLOAT, node=None, metadata={}):
+    graph = helper.make_graph(
+        [node or helper.make_node("MatMul", ["x", "w"], ["y"])], "the graph",
+        [helper.make_tensor_value_info("x", kind, ["batch", 3])],
+        [helper.make_tensor_value_info("y", kind, ["batch", 3 if node else 2])],
+        [] if node else [numpy_helper.from_array(W, "w")])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], producer_name="maker")
+    made.ir_version = 8
+    helper.set_model_props(made, metadata)
+    return made.SerializeToString()
+
+
+class Session(unittest.TestCase):
+    def setUp(self):
+        self.session = ort.InferenceSession(model(metadata={"sample_rate": "16000"}), providers=["CPUExecutionProvider"])
+        self.x = np.random.default_rng(0).random((4, 3), dtype="float32")
+
+    def test_inputs_and_outputs(self):
+        x, y = self.session.get_inputs()[0], self.session.get_outputs()[0]
+        self.assertEqual((x.name, x.shape, x.type), ("x", ["batch", 3], "tensor(float)"))
+        self.assertEqual((y.name, y.shape, y.type), ("y", ["batch", 2], "tensor(float)"))
+
+    def test_types_by_name(self):
+        for kind, name in ((TensorProto.DOUBLE, "double"), (TensorProto.FLOAT16, "float16"), (TensorProto.INT64, "int64"),
+                           (TensorProto.UINT8, "uint8"), (TensorProto.BOOL, "bool"), (TensorProto.STRING, "string"),
+                           (TensorProto.BFLOAT16, "bfloat16")):
+            session = ort.InferenceSession(model(kind, helper.make_node("Identity", ["x"], ["y"])))
+            self.assertEqual(session.get_inputs()[0].type, f"tensor({name})")
+
+    def test_types_of_sequences(self):
+        node = helper.make_node("SplitToSequence", ["x"], ["y"])
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+                                  [helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)])
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+        made.ir_version = 8
+        session = ort.InferenceSession(made.SerializeToString())
+        self.assertEqual(session.get_outputs()[0].type, "seq(tensor(float))")
+        (rows,) = session.run(None, {"x": np.float32([[1, 2, 3], [4, 5, 6]])})
+        self.assertEqual([row.tolist() for row in rows], [[[1, 2, 3]], [[4, 5, 6]]])
+
+    def test_metadata(self):
+        meta = self.session.get_modelmeta()
+        self.assertEqual(meta.custom_metadata_map, {"sample_rate": "16000"})
+        self.assertEqual((meta.producer_name, meta.graph_name), ("maker", "the graph"))
+
+    def test_run(self):
+        for names in (None, [], ["y"]):
+            (y,) = self.session.run(names, {"x": self.x})
+            self.assertEqual(type(y), np.ndarray)
+            np.testing.assert_allclose(y, self.x @ W, rtol=1e-5)
+
+    def test_refusals_have_the_messages_that_programs_know(self):
+        cases = [
+            (None, {"x": self.x.astype("float64")}, ort.InvalidArgument,
+             r"^\[ONNXRuntimeError\] : 2 : INVALID_ARGUMENT : Unexpected input data type. Actual: \(tensor\(double\)\) , "
+             r"expected: \(tensor\(float\)\)"),
+            (None, {"x": self.x[0]}, ort.InvalidArgument, "Invalid rank for input: x Got: 1 Expected: 2"),
+            (None, {"x": self.x[:, :2]}, ort.InvalidArgument, "Got invalid dimensions for input: x .*\n index: 1 Got: 2 Expected: 3"),
+            (None, {}, ValueError, r"Required inputs \(\['x'\]\) are missing"),
+            (None, {"x": self.x, "z": self.x}, ort.InvalidArgument, "Invalid input name: z"),
+            (["q"], {"x": self.x}, ort.InvalidArgument, "Invalid output name: q"),
+        ]
+        for names, feed, kind, message in cases:
+            with self.assertRaisesRegex(kind, message):
+                self.session.run(names, feed)
+
+    def test_files(self):
+        with self.assertRaisesRegex(ort.NoSuchFile, "3 : NO_SUCHFILE : .*File doesn't exist"):
+            ort.InferenceSession("/nowhere/x.onnx")
+        with self.assertRaises(ort.capi.onnxruntime_pybind11_state.InvalidProtobuf):
+            ort.InferenceSession(model()[:60])
+
+    def test_providers(self):
+        self.assertEqual(ort.get_available_providers(), ["CPUExecutionProvider"])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            session = ort.InferenceSession(model(), providers=[("CUDAExecutionProvider", {"device_id": 0}),
+                                                               "CPUExecutionProvider"])
+        self.assertIn("'CUDAExecutionProvider' is not in available provider names", str(caught[0].message))
+        self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
+        with self.assertRaisesRegex(ValueError, "CUDAExecutionProvider"):
+            ort.InferenceSession(model(), providers=["CUDAExecutionProvider"])
+
+    def test_options(self):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.log_severity_level, options.enable_cpu_mem_arena = 3, False
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_free_dimension_override_by_name("batch", 4)
+        session = ort.InferenceSession(model(), sess_options=options)
+        self.assertEqual(session.get_inputs()[0].shape, [4, 3])
+        self.assertEqual(options.get_session_config_entry("session.intra_op.allow_spinning"), "0")
+        np.testing.assert_allclose(session.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+
+    def test_run_options_terminate(self):
+        options = ort.RunOptions()
+        options.terminate = True
+        with self.assertRaisesRegex(ort.Fail, "terminate flag"):
+            self.session.run(None, {"x": self.x}, options)
+        options.terminate = False
+        self.session.run(None, {"x": self.x}, options)
+
+    def test_ort_values_and_bindings(self):
+        value = ort.OrtValue.ortvalue_from_numpy(self.x)
+        self.assertEqual((value.shape(), value.data_type(), value.device_name()), ([4, 3], "tensor(float)", "cpu"))
+        (y,) = self.session.run_with_ort_values(["y"], {"x": value})
+        np.testing.assert_allclose(y.numpy(), self.x @ W, rtol=1e-5)
+        binding, out = self.session.io_binding(), np.zeros((4, 2), "float32")
+        binding.bind_input("x", "cpu", 0, np.float32, self.x.shape, self.x.ctypes.data)
+        binding.bind_output("y", "cpu", 0, np.float32, out.shape, out.ctypes.data)
+        self.session.run_with_iobinding(binding)
+        np.testing.assert_allclose(out, self.x @ W, rtol=1e-5)
+        binding = self.session.io_binding()
+        binding.bind_cpu_input("x", self.x)
+        binding.bind_output("y")
+        self.session.run_with_iobinding(binding)
+        self.assertTrue(np.array_equal(binding.copy_outputs_to_cpu()[0], out))
+
+    def test_initializers_are_overridden(self):
+        graph = helper.make_graph([helper.make_node("Add", ["x", "b"], ["y"])], "g",
+                                  [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "xb"],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+                                  [numpy_helper.from_array(np.float32([10, 20]), "b")])
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+        made.ir_version = 8
+        session = ort.InferenceSession(made.SerializeToString())
+        self.assertEqual([i.name for i in session.get_inputs()], ["x"])
+        self.assertEqual([i.name for i in session.get_overridable_initializers()], ["b"])
+        x = np.float32([1, 2])
+        self.assertEqual(session.run(None, {"x": x})[0].tolist(), [11, 22])
+        self.assertEqual(session.run(None, {"x": x, "b": x})[0].tolist(), [2, 4])
+
+    def test_pickle(self):
+        again = pickle.loads(pickle.dumps(self.session))
+        np.testing.assert_allclose(again.run(None, {"x": self.x})[0], self.x @ W, rtol=1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
