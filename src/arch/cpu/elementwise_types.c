@@ -281,7 +281,8 @@ static ln_status add_up(ln_call *call, double scale)
     return LN_OK;
 }
 
-// The output may overwrite the first operand or the second. What is combined with nothing is copied.
+// The output may overwrite the first operand or the second. What is combined with nothing is
+// copied.
 static ln_status find_extreme(ln_call *call, tl_elew_op op)
 {
     tl_tensor *dst = ln_call_dst(call, 0);
