@@ -235,6 +235,31 @@ TEST(strings_are_kept_and_read)
     client_close(&c);
 }
 
-TEST_LIST(table_is_full_up_to_its_version, missing_functions_name_themselves,
-          sessions_state_names_and_types, runs_write_new_and_given_values,
-          wrong_arguments_are_statuses, terminated_runs_end_until_unset, strings_are_kept_and_read)
+// Node's binding describes memory of devices that it then never uses.
+TEST(memory_of_devices_is_described_and_not_used)
+{
+    client c;
+    client_open(&c);
+    float a[6] = {0};
+    int64_t dims[] = {6};
+    int device = -1, differs = 0;
+    void *memory = NULL, *value = &c;
+    CHECK_EQ(CALL(68, (const char *, int, int, int, void **), "WebGPU_Buf", 0, 0, 0, &memory), 0);
+    ((void (*)(const void *, int *))api[225])(memory, &device);
+    CHECK_EQ(device, 1);
+    CHECK_EQ(CALL(70, (void *, void *, int *), memory, c.memory, &differs), 0);
+    CHECK(differs != 0);
+    CHECK_EQ(CALL(49, (void *, void *, size_t, const int64_t *, size_t, int, void **), memory, a,
+                  sizeof a, dims, 1, 1, &value),
+             2);
+    CHECK(!value);
+    RELEASE(94, memory);
+    CHECK_EQ(CALL(68, (const char *, int, int, int, void **), "Moon", 0, 0, 0, &memory), 2);
+    CHECK(!memory);
+    client_close(&c);
+}
+
+TEST_LIST(memory_of_devices_is_described_and_not_used, table_is_full_up_to_its_version,
+          missing_functions_name_themselves, sessions_state_names_and_types,
+          runs_write_new_and_given_values, wrong_arguments_are_statuses,
+          terminated_runs_end_until_unset, strings_are_kept_and_read)

@@ -40,8 +40,8 @@ typedef struct ort_status {
 } ort_status;
 
 typedef struct ort_memory {
-    char *name;
-    int allocator_type, id, mem_type;
+    const char *name;
+    int device, allocator_type, id, mem_type;
 } ort_memory;
 
 // As clients know it, who also make their own.
@@ -225,7 +225,7 @@ static int element_of(tl_dtype dtype)
 
 // ---- Allocators and memory ----
 
-static ort_memory ort_cpu = {"Cpu", 0, 0, 0};
+static ort_memory ort_cpu = {"Cpu", 0, 0, 0, 0};
 
 static void *cpu_alloc(ort_allocator *self, size_t size)
 {
@@ -304,19 +304,33 @@ static ort_status *AllocatorGetInfo(const ort_allocator *allocator, const ort_me
     return NULL;
 }
 
+// Memories that clients may describe, of which only the first has values here; with the number of
+// their kind of device: 0 a CPU, 1 a GPU, 3 an NPU.
+static const struct ort_place {
+    const char *name;
+    int device;
+} ort_places[] = {
+    {"Cpu", 0},          {"Cuda", 1},         {"CudaPinned", 0},   {"WebGPU_Buffer", 1},
+    {"WebGPU_Buf", 1},   {"DML", 1},          {"WebNN_Tensor", 1}, {"WebNN_Ten", 1},
+    {"OpenVINO_CPU", 0}, {"OpenVINO_GPU", 1}, {"QnnHtpShared", 0},
+};
+
 static ort_status *CreateMemoryInfo(const char *name, int allocator_type, int id, int mem_type,
                                     ort_memory **out)
 {
     OUT(out, NULL);
     NEED(name);
-    if (strcmp(name, ort_cpu.name) != 0)
-        return fail(ORT_INVALID_ARGUMENT, "memory '%s' is not known; there is 'Cpu'", name);
-    ort_memory *memory = malloc(sizeof *memory);
-    if (!memory)
-        return fail_memory();
-    *memory = (ort_memory){ort_cpu.name, allocator_type, id, mem_type};
-    *out = memory;
-    return NULL;
+    for (size_t i = 0; i < sizeof ort_places / sizeof *ort_places; i++)
+        if (strcmp(name, ort_places[i].name) == 0) {
+            ort_memory *memory = malloc(sizeof *memory);
+            if (!memory)
+                return fail_memory();
+            *memory = (ort_memory){ort_places[i].name, ort_places[i].device, allocator_type, id,
+                                   mem_type};
+            *out = memory;
+            return NULL;
+        }
+    return fail(ORT_INVALID_ARGUMENT, "memory '%s' is not known; there is 'Cpu'", name);
 }
 
 static ort_status *CreateCpuMemoryInfo(int allocator_type, int mem_type, ort_memory **out)
@@ -329,7 +343,8 @@ static ort_status *CompareMemoryInfo(const ort_memory *a, const ort_memory *b, i
     OUT(out, -1);
     NEED(a);
     NEED(b);
-    *out = a->id == b->id && a->mem_type == b->mem_type && a->allocator_type == b->allocator_type
+    *out = strcmp(a->name, b->name) == 0 && a->id == b->id && a->mem_type == b->mem_type &&
+                   a->allocator_type == b->allocator_type
                ? 0
                : -1;
     return NULL;
@@ -350,9 +365,8 @@ MEMORY_FIELD(MemoryInfoGetType, int, allocator_type)
 
 static void MemoryInfoGetDeviceType(const ort_memory *memory, int *out)
 {
-    (void)memory;
     if (out)
-        *out = 0;
+        *out = memory ? memory->device : 0;
 }
 
 static void ReleaseMemoryInfo(ort_memory *memory)
@@ -1168,6 +1182,8 @@ static ort_status *CreateTensorWithDataAsOrtValue(const ort_memory *memory, void
 {
     OUT(out, NULL);
     NEED(memory);
+    if (strcmp(memory->name, ort_cpu.name) != 0)
+        return fail(ORT_INVALID_ARGUMENT, "values are in 'Cpu', not in '%s'", memory->name);
     if (type == ORT_STRING)
         return fail(ORT_INVALID_ARGUMENT, "strings cannot be in the caller's memory");
     ort_value *value = NULL;
