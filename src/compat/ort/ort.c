@@ -1629,6 +1629,26 @@ static ort_status *Run(ort_session *session, ort_run_options *options,
     return status;
 }
 
+// ---- Pairs of execution providers, of which there are none ----
+
+static void CreateKeyValuePairs(void **out)
+{
+    if (out)
+        *out = NULL;
+}
+
+static void GetKeyValuePairs(const void *pairs, const char *const **out_keys,
+                             const char *const **out_values, size_t *out_count)
+{
+    (void)pairs;
+    if (out_keys)
+        *out_keys = NULL;
+    if (out_values)
+        *out_values = NULL;
+    if (out_count)
+        *out_count = 0;
+}
+
 // ---- The table ----
 
 // X: implemented. N: returns a status that says which function is missing. R: releases what cannot
