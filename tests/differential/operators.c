@@ -310,7 +310,7 @@ static bool operand_shape(model *m, test_random *random, const sizes *s, model_o
             *out = is_batch_first ? SHAPE(batch, dirs, hidden) : SHAPE(dirs, batch, hidden);
     } else if (strcmp(type, "attention") == 0) {
         *out = first;
-        if (strcmp(arg, "mask") == 0)
+        if (strcmp(arg, "mask") == 0 && first.ndim >= 2)
             *out = SHAPE(first.dims[first.ndim - 2], first.dims[first.ndim - 2]);
         else if (is_type(arg, "lengths sequence_lens"))
             *out = SHAPE(first.dims[0]);
