@@ -117,7 +117,7 @@ typedef struct ort_metadata {
 
 // ---- Statuses ----
 
-static ort_status ort_no_memory = {ORT_FAIL, ""};
+static ort_status ort_no_memory = {.code = ORT_FAIL};
 
 static ort_status *status_new(ort_code code, const char *text)
 {
