@@ -258,9 +258,10 @@ static void scale_shift_block(void *user, size_t index)
     const ln_scale_shift_f32_args *args = job->args;
     block b = block_at(&job->blocks, index);
     size_t at = b.row * args->channels + b.at;
-    job->kernels->scale_shift(args->act.act == LN_ACT_RELU, b.rows, b.n,
-                              args->x + b.row * args->x_row + b.at, args->x_row, args->scale + b.at,
-                              args->offset + b.at, args->y + at, args->channels);
+    job->kernels->scale_shift(
+        args->act.act == LN_ACT_RELU, b.rows, b.n, args->x + b.row * args->x_row + b.at,
+        args->x_row, args->mean ? args->mean + b.at : NULL, args->mean ? args->lost + b.at : NULL,
+        args->scale + b.at, args->offset + b.at, args->y + at, args->channels);
     finish_rows(job->kernels, &args->act, b.rows, b.n, args->y + at, args->channels);
 }
 
@@ -272,34 +273,6 @@ void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_
                            .blocks = cut_rows(args->rows, args->channels)};
     run_blocks(pool, args->rows * args->channels, args->act.act, job.blocks.count,
                scale_shift_block, &job);
-}
-
-typedef struct center_scale_job {
-    const ln_eltwise_f32_kernels *kernels;
-    const ln_center_scale_f32_args *args;
-    blocks blocks;
-} center_scale_job;
-
-static void center_scale_block(void *user, size_t index)
-{
-    const center_scale_job *job = user;
-    const ln_center_scale_f32_args *args = job->args;
-    block b = block_at(&job->blocks, index);
-    size_t at = b.row * args->channels + b.at;
-    job->kernels->center_scale(args->act.act == LN_ACT_RELU, b.rows, b.n, args->channels,
-                               args->x + at, args->mean + b.at, args->lost + b.at,
-                               args->factor + b.at, args->offset + b.at, args->y + at);
-    finish_rows(job->kernels, &args->act, b.rows, b.n, args->y + at, args->channels);
-}
-
-void ln_center_scale_f32(ln_cpu_isa isa, const ln_center_scale_f32_args *args, ln_pool *pool)
-{
-    assert(args->act.act < LN_ACT_COUNT);
-    center_scale_job job = {.kernels = ln_eltwise_f32_select(isa),
-                            .args = args,
-                            .blocks = cut_rows(args->rows, args->channels)};
-    run_blocks(pool, args->rows * args->channels, args->act.act, job.blocks.count,
-               center_scale_block, &job);
 }
 
 typedef struct batchnorm_job {

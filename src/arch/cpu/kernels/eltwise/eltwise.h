@@ -70,12 +70,13 @@ typedef struct ln_binary_f32_args {
 void ln_binary_f32(ln_cpu_isa isa, const ln_binary_f32_args *args, ln_pool *pool);
 
 // y = act(fma(x, scale, offset)), x and y [rows, channels], the others [channels]. The rows of x
-// are `x_row` floats apart.
+// are `x_row` floats apart. With a mean, which is given in two floats, x is (x - mean) - lost.
 typedef struct ln_scale_shift_f32_args {
     size_t rows;
     size_t channels;
     const float *x;
-    size_t x_row; // >= channels
+    size_t x_row;             // >= channels
+    const float *mean, *lost; // both or none
     const float *scale;
     const float *offset;
     float *y;
@@ -83,20 +84,6 @@ typedef struct ln_scale_shift_f32_args {
 } ln_scale_shift_f32_args;
 
 void ln_scale_shift_f32(ln_cpu_isa isa, const ln_scale_shift_f32_args *args, ln_pool *pool);
-
-// y = act(fma((x - mean) - lost, factor, offset)), x and y [rows, channels], the others [channels].
-typedef struct ln_center_scale_f32_args {
-    size_t rows;
-    size_t channels;
-    const float *x;
-    const float *mean, *lost; // the mean in two floats
-    const float *factor;
-    const float *offset;
-    float *y;
-    ln_act_f32_args act;
-} ln_center_scale_f32_args;
-
-void ln_center_scale_f32(ln_cpu_isa isa, const ln_center_scale_f32_args *args, ln_pool *pool);
 
 // y = fma(x - mean, scale / sqrt(var + epsilon), offset), x and y [batch, channels, inner], the
 // others [channels].
@@ -143,11 +130,8 @@ typedef void ln_binary_f32_fn(ln_binary op, int is_relu, size_t rows, size_t n,
                               const ln_rows_f32 *x1, const ln_rows_f32 *x2, float *y, size_t y_row);
 // n channels of rows that are `x_row` and `y_row` floats apart.
 typedef void ln_scale_shift_f32_fn(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
-                                   const float *scale, const float *offset, float *y, size_t y_row);
-// n channels of rows that are `row` floats apart.
-typedef void ln_center_scale_f32_fn(int is_relu, size_t rows, size_t n, size_t row, const float *x,
-                                    const float *mean, const float *lost, const float *factor,
-                                    const float *offset, float *y);
+                                   const float *mean, const float *lost, const float *scale,
+                                   const float *offset, float *y, size_t y_row);
 // y = fma(x - mean, factor, offset) for n elements.
 typedef void ln_affine_f32_fn(size_t n, const float *x, float mean, float factor, float offset,
                               float *y);
@@ -158,7 +142,6 @@ typedef struct ln_eltwise_f32_kernels {
     ln_power_f32_fn *power;
     ln_binary_f32_fn *binary;
     ln_scale_shift_f32_fn *scale_shift;
-    ln_center_scale_f32_fn *center_scale;
     ln_affine_f32_fn *affine;
 } ln_eltwise_f32_kernels;
 

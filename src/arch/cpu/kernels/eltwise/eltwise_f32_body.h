@@ -179,72 +179,52 @@ static void binary_f32(ln_binary op, int is_relu, size_t rows, size_t n, const l
 
 // ---- Scale and offset ----
 
-VF_VERB vf scale_shift_value(const int is_relu, vf x, vf scale, vf offset)
+// `n` of the channels; all but the last ones are whole vectors.
+VF_VERB vf scale_shift_load(const float *p, size_t n)
 {
-    vf v = vf_fma(x, scale, offset);
+    return n == VF_LANES ? vf_load(p) : vf_load_n(p, n);
+}
+
+VF_VERB vf scale_shift_value(const int is_relu, const int is_centered, size_t n, size_t i,
+                             const float *x, const float *mean, const float *lost,
+                             const float *scale, const float *offset)
+{
+    vf v = scale_shift_load(x + i, n);
+    if (is_centered)
+        v = vf_sub(vf_sub(v, scale_shift_load(mean + i, n)), scale_shift_load(lost + i, n));
+    v = vf_fma(v, scale_shift_load(scale + i, n), scale_shift_load(offset + i, n));
     return is_relu ? vf_max(vf_set1(0.0f), v) : v;
 }
 
-VF_VERB void scale_shift_rows(const int is_relu, size_t rows, size_t n, const float *x,
-                              size_t x_row, const float *scale, const float *offset, float *y,
-                              size_t y_row)
+VF_VERB void scale_shift_rows(const int is_relu, const int is_centered, size_t rows, size_t n,
+                              const float *x, size_t x_row, const float *mean, const float *lost,
+                              const float *scale, const float *offset, float *y, size_t y_row)
 {
     for (size_t r = 0; r < rows; r++, x += x_row, y += y_row) {
         size_t i = 0;
         for (; i + VF_LANES <= n; i += VF_LANES)
-            vf_store(y + i, scale_shift_value(is_relu, vf_load(x + i), vf_load(scale + i),
-                                              vf_load(offset + i)));
+            vf_store(y + i, scale_shift_value(is_relu, is_centered, VF_LANES, i, x, mean, lost,
+                                              scale, offset));
         if (i < n)
-            vf_store_n(y + i,
-                       scale_shift_value(is_relu, vf_load_n(x + i, n - i),
-                                         vf_load_n(scale + i, n - i), vf_load_n(offset + i, n - i)),
-                       n - i);
+            vf_store_n(
+                y + i,
+                scale_shift_value(is_relu, is_centered, n - i, i, x, mean, lost, scale, offset),
+                n - i);
     }
 }
 
 static void scale_shift_f32(int is_relu, size_t rows, size_t n, const float *x, size_t x_row,
-                            const float *scale, const float *offset, float *y, size_t y_row)
+                            const float *mean, const float *lost, const float *scale,
+                            const float *offset, float *y, size_t y_row)
 {
-    if (is_relu)
-        scale_shift_rows(1, rows, n, x, x_row, scale, offset, y, y_row);
+    if (mean && is_relu)
+        scale_shift_rows(1, 1, rows, n, x, x_row, mean, lost, scale, offset, y, y_row);
+    else if (mean)
+        scale_shift_rows(0, 1, rows, n, x, x_row, mean, lost, scale, offset, y, y_row);
+    else if (is_relu)
+        scale_shift_rows(1, 0, rows, n, x, x_row, NULL, NULL, scale, offset, y, y_row);
     else
-        scale_shift_rows(0, rows, n, x, x_row, scale, offset, y, y_row);
-}
-
-VF_VERB vf center_scale_value(const int is_relu, vf x, vf mean, vf lost, vf factor, vf offset)
-{
-    vf v = vf_fma(vf_sub(vf_sub(x, mean), lost), factor, offset);
-    return is_relu ? vf_max(vf_set1(0.0f), v) : v;
-}
-
-VF_VERB void center_scale_rows(const int is_relu, size_t rows, size_t n, size_t row, const float *x,
-                               const float *mean, const float *lost, const float *factor,
-                               const float *offset, float *y)
-{
-    for (size_t r = 0; r < rows; r++, x += row, y += row) {
-        size_t i = 0;
-        for (; i + VF_LANES <= n; i += VF_LANES)
-            vf_store(y + i, center_scale_value(is_relu, vf_load(x + i), vf_load(mean + i),
-                                               vf_load(lost + i), vf_load(factor + i),
-                                               vf_load(offset + i)));
-        if (i < n)
-            vf_store_n(y + i,
-                       center_scale_value(is_relu, vf_load_n(x + i, n - i),
-                                          vf_load_n(mean + i, n - i), vf_load_n(lost + i, n - i),
-                                          vf_load_n(factor + i, n - i),
-                                          vf_load_n(offset + i, n - i)),
-                       n - i);
-    }
-}
-
-static void center_scale_f32(int is_relu, size_t rows, size_t n, size_t row, const float *x,
-                             const float *mean, const float *lost, const float *factor,
-                             const float *offset, float *y)
-{
-    if (is_relu)
-        center_scale_rows(1, rows, n, row, x, mean, lost, factor, offset, y);
-    else
-        center_scale_rows(0, rows, n, row, x, mean, lost, factor, offset, y);
+        scale_shift_rows(0, 0, rows, n, x, x_row, NULL, NULL, scale, offset, y, y_row);
 }
 
 VF_VERB vf affine_value(vf x, vf mean, vf factor, vf offset)
@@ -268,7 +248,6 @@ const ln_eltwise_f32_kernels VF_KERNEL(ln_k_eltwise_f32) = {
     .power = power_f32,
     .binary = binary_f32,
     .scale_shift = scale_shift_f32,
-    .center_scale = center_scale_f32,
     .affine = affine_f32,
 };
 

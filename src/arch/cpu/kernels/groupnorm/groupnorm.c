@@ -128,15 +128,16 @@ void ln_groupnorm_f32(ln_cpu_isa isa, const ln_groupnorm_f32_args *a, ln_pool *p
     for (size_t i = 0; i < a->batch; i++) {
         float *rows = workspace + a->batch * found + 3 * i * a->channels;
         find_factors(&job, workspace + i * found, rows);
-        ln_center_scale_f32_args apply = {.rows = a->pixels,
-                                          .channels = a->channels,
-                                          .x = a->x + i * image_floats,
-                                          .mean = rows,
-                                          .lost = rows + a->channels,
-                                          .factor = rows + 2 * a->channels,
-                                          .offset = a->offset,
-                                          .y = a->y + i * image_floats,
-                                          .act = a->act};
-        ln_center_scale_f32(isa, &apply, pool);
+        ln_scale_shift_f32_args apply = {.rows = a->pixels,
+                                         .channels = a->channels,
+                                         .x = a->x + i * image_floats,
+                                         .x_row = a->channels,
+                                         .mean = rows,
+                                         .lost = rows + a->channels,
+                                         .scale = rows + 2 * a->channels,
+                                         .offset = a->offset,
+                                         .y = a->y + i * image_floats,
+                                         .act = a->act};
+        ln_scale_shift_f32(isa, &apply, pool);
     }
 }
