@@ -221,7 +221,7 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags)
 
 // ---- DLPack out ----
 
-// A capsule that nobody took gives its record back; one that was taken has another name.
+// An unconsumed capsule releases its record; a consumed one has another name.
 static void free_versioned(PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
@@ -337,8 +337,8 @@ static ln_ndarray *take_dlpack(const core_state *state, PyObject *object)
         PyCapsule_SetName(capsule, "used_dltensor");
         status = ln_ndarray_from_dlpack(managed, &array);
     } else {
-        PyErr_SetString(PyExc_TypeError, "__dlpack__ returned something else than a capsule of "
-                                         "DLPack that nobody has taken");
+        PyErr_SetString(PyExc_TypeError, "__dlpack__ did not return an unconsumed capsule of "
+                                         "DLPack");
     }
     Py_DECREF(capsule);
     if (status != LN_OK)

@@ -19,6 +19,7 @@ typedef struct session_pool {
     pthread_cond_t is_free;
     ln_session **idle; // of `max_count`
     size_t idle_count, made_count, max_count;
+    int is_closed; // sessions that come back are freed
     pid_t pid;
 } session_pool;
 
@@ -73,9 +74,10 @@ static ln_status take_session(session_pool *pool, ln_program *program, ln_sessio
 }
 
 // With or without the GIL.
-static void give_session(session_pool *pool, ln_session *session, int is_closed)
+static void give_session(session_pool *pool, ln_session *session)
 {
     pthread_mutex_lock(&pool->lock);
+    int is_closed = pool->is_closed;
     if (is_closed)
         pool->made_count--;
     else
@@ -124,8 +126,6 @@ static PyObject *new_program(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     int result = PyErr_Occurred() ? -1 : core_options_parse(args, rest, &options);
     Py_DECREF(rest);
-    if (PyErr_Occurred() && result < 0 && !args)
-        return NULL;
     if (result < 0)
         return NULL;
 
@@ -172,6 +172,7 @@ static void close_program(core_program *self)
 {
     forget_parent(&self->pool);
     pthread_mutex_lock(&self->pool.lock);
+    self->pool.is_closed = 1;
     free_idle(&self->pool);
     pthread_mutex_unlock(&self->pool.lock);
     ln_program_release(self->program);
@@ -458,11 +459,10 @@ static PyObject *run_method(PyObject *object, PyObject *args)
     else
         results = collect_outputs(state, session, names, &makers);
     if (session) {
-        int is_closed = self->program != program;
         Py_BEGIN_ALLOW_THREADS;
         if (status == LN_OK)
             unbind_feeds(session, &call);
-        give_session(&self->pool, session, is_closed);
+        give_session(&self->pool, session);
         Py_END_ALLOW_THREADS;
     }
 done:
@@ -483,7 +483,8 @@ static PyMethodDef program_methods[] = {
     {"run", run_method, METH_VARARGS,
      "run(feeds, names, make_array, make_strings, timeout, cancel, /)\n--\n\nThe outputs, as a "
      "list."},
-    {"close", close_method, METH_NOARGS, "Frees the program; runs that are under way end first."},
+    {"close", close_method, METH_NOARGS,
+     "Frees the program once the runs that are under way have ended. Does not wait for them."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -148,7 +148,7 @@ def load(source, **options):
 
     weights        path of a file with weights, for models that do not have their own
     target         "cpu", or archs in order of preference, such as "cpu,ref"
-    threads        how many threads a run uses; 0: as many as there are processors for this process
+    threads        number of threads of a run; 0: one for each processor that the process may use
     sessions       how many runs may go on at once, each with a workspace; 0: one for each processor
     memory_limit   bytes that a run may need; LimitError (a MemoryError) if it needs more
     work_limit     work units (about a nanosecond of one core) that a run may take
