@@ -61,7 +61,7 @@ typedef struct ort_env {
 typedef struct ort_pair {
     struct ort_pair *next;
     int64_t number;
-    char *value; // behind the key
+    char *value; // in the same block, after the key
     char key[];
 } ort_pair;
 
@@ -1429,7 +1429,7 @@ static ort_status *GetStringTensorElement(const ort_value *value, size_t byte_co
 
 // ---- Runs ----
 
-// A session that nobody uses, made if there is none; waits while ORT_MAX_RUNS run.
+// Takes an idle session, or creates one; waits while ORT_MAX_RUNS run.
 static ort_status *idle_take(ort_session *session, ort_idle **out)
 {
     pthread_mutex_lock(&session->lock);
