@@ -18,15 +18,21 @@ ln_status ln_pool_nhwc_infer(ln_pool_nhwc *pooling)
 {
     for (int i = 0; i < 2; i++) {
         int in = pooling->src->dims[1 + i], *out = &pooling->out[1 + i];
-        // The last window starts in the image or before it.
-        if (*out && ((int64_t)*out - 1) * pooling->stride[i] >= (int64_t)in + pooling->padding[i])
+        bool is_past =
+            *out && ((int64_t)*out - 1) * pooling->stride[i] >= (int64_t)in + pooling->padding[i];
+        if (*out && !is_past)
+            continue;
+        int fitting =
+            ln_output_dim_conv(in, pooling->size[i], pooling->stride[i], pooling->padding[i],
+                               pooling->padding[2 + i], pooling->dilation[i]);
+        if (fitting < 0)
+            return ln_error_status();
+        // A window over the padding at the end alone is there if it fits whole.
+        if (*out > fitting)
             return LN_FAIL(LN_INVALID, "window %d is past the end of an image of %d pixels",
                            *out - 1, in);
         if (*out == 0)
-            *out = ln_output_dim_conv(in, pooling->size[i], pooling->stride[i], pooling->padding[i],
-                                      pooling->padding[2 + i], pooling->dilation[i]);
-        if (*out < 0)
-            return ln_error_status();
+            *out = fitting;
     }
     return ln_channels_shape(pooling->out, pooling->src, pooling->into, &pooling->channels,
                              ln_channels_count(pooling->src, &pooling->channels));
