@@ -10,7 +10,7 @@
 
 #include "ir/context.h"
 #include "ir/op_life.h"
-#include "run/program.h"
+#include "run/instance.h"
 
 // The tensor whose memory `entry` is in.
 static const ln_tensor_entry *root_of(const ln_context *ctx, const ln_tensor_entry *entry)
@@ -22,19 +22,19 @@ static const ln_tensor_entry *root_of(const ln_context *ctx, const ln_tensor_ent
 }
 
 // The end whose memory `entry` is in; NULL if there is none. `ends` maps roots to ends.
-static ln_program_end *end_around(const ln_program *program, const ln_hash *ends,
-                                  const ln_tensor_entry *entry)
+static ln_instance_end *end_around(const ln_instance *instance, const ln_hash *ends,
+                                   const ln_tensor_entry *entry)
 {
-    const ln_tensor_entry *root = root_of(program->ctx, entry);
+    const ln_tensor_entry *root = root_of(instance->ctx, entry);
     return root ? ln_hash_find(ends, root) : NULL;
 }
 
 // An end that is there twice, as an input that is an output too, does not move.
-static ln_status note_root(const ln_program *program, ln_hash *ends, ln_program_end *end)
+static ln_status note_root(const ln_instance *instance, ln_hash *ends, ln_instance_end *end)
 {
-    const ln_context *ctx = program->ctx;
+    const ln_context *ctx = instance->ctx;
     const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, end->name);
-    ln_program_end *known = entry ? ln_hash_find(ends, entry) : NULL;
+    ln_instance_end *known = entry ? ln_hash_find(ends, entry) : NULL;
     if (known)
         known->can_move = false;
     if (!entry || known || entry->owner || entry->isstatic || entry->mtype != LN_MEM_CPU)
@@ -44,16 +44,16 @@ static ln_status note_root(const ln_program *program, ln_hash *ends, ln_program_
     return ln_hash_insert(ends, entry, end) >= 0 ? LN_OK : ln_error_status();
 }
 
-static ln_status note_roots(const ln_program *program, ln_hash *ends)
+static ln_status note_roots(const ln_instance *instance, ln_hash *ends)
 {
-    size_t count = program->input_count + program->output_count;
+    size_t count = instance->input_count + instance->output_count;
     for (size_t i = 0; i < count; i++)
-        LN_TRY(note_root(program, ends, &program->ends[i]));
-    for (size_t i = 0; i < program->input_count; i++) {
+        LN_TRY(note_root(instance, ends, &instance->ends[i]));
+    for (size_t i = 0; i < instance->input_count; i++) {
         const ln_tensor_entry *entry =
-            ln_tensor_table_find(program->ctx->tensor_table, program->ends[i].name);
-        ln_program_end *around = end_around(program, ends, entry);
-        if (around && around != &program->ends[i])
+            ln_tensor_table_find(instance->ctx->tensor_table, instance->ends[i].name);
+        ln_instance_end *around = end_around(instance, ends, entry);
+        if (around && around != &instance->ends[i])
             around->can_move = false;
     }
     return LN_OK;
@@ -61,21 +61,21 @@ static ln_status note_roots(const ln_program *program, ln_hash *ends)
 
 // An operator that computes while loading has looked at the tensor; one that runs and writes in an
 // input's memory would write to the caller's. `step` is the operator's in the plan.
-static void block_ends_of(const ln_program *program, const ln_hash *ends, const ln_op *op,
+static void block_ends_of(const ln_instance *instance, const ln_hash *ends, const ln_op *op,
                           const ln_plan_step *step)
 {
     const ln_op_arg *arg = op->op_arg;
     const ln_tensor_list_entry *listed;
     bool has_looked = op->static_run || ln_op_is_constant(op);
     LN_LIST_FOREACH (listed, arg->tensors_in) {
-        ln_program_end *end =
-            end_around(program, ends, ln_tensor_table_find(arg->tensor_table, listed->name));
+        ln_instance_end *end =
+            end_around(instance, ends, ln_tensor_table_find(arg->tensor_table, listed->name));
         if (end && has_looked)
             end->can_move = false;
     }
     LN_LIST_FOREACH (listed, arg->tensors_out) {
         const ln_tensor_entry *entry = ln_tensor_table_find(arg->tensor_table, listed->name);
-        ln_program_end *end = end_around(program, ends, entry);
+        ln_instance_end *end = end_around(instance, ends, entry);
         bool is_filled = entry && ln_op_is_filled(op, entry);
         bool writes = op->run && step->aliasing != LN_PLAN_VIEW;
         if (end && (has_looked || (end->is_input && writes && !is_filled)))
@@ -83,36 +83,36 @@ static void block_ends_of(const ln_program *program, const ln_hash *ends, const 
     }
 }
 
-static ln_status block_ends(const ln_program *program, const ln_hash *ends)
+static ln_status block_ends(const ln_instance *instance, const ln_hash *ends)
 {
     ln_plan *plan;
-    LN_TRY(ln_context_plan_create(program->ctx, &plan));
+    LN_TRY(ln_context_plan_create(instance->ctx, &plan));
     size_t step = 0;
     const ln_op *op;
-    LN_LIST_FOREACH (op, program->ctx->ops)
-        block_ends_of(program, ends, op, &plan->steps[step++]);
+    LN_LIST_FOREACH (op, instance->ctx->ops)
+        block_ends_of(instance, ends, op, &plan->steps[step++]);
     ln_context_plan_free(plan);
     return LN_OK;
 }
 
-static void note_part(ln_program *program, const ln_hash *ends, const ln_tensor_entry *entry,
+static void note_part(ln_instance *instance, const ln_hash *ends, const ln_tensor_entry *entry,
                       size_t index)
 {
-    const ln_program_end *end = end_around(program, ends, entry);
+    const ln_instance_end *end = end_around(instance, ends, entry);
     if (!end || !end->can_move)
         return;
-    program->parts[program->part_count++] = (ln_program_part){
+    instance->parts[instance->part_count++] = (ln_instance_part){
         .index = index,
-        .end = (size_t)(end - program->ends),
-        .offset = (ptrdiff_t)(entry->offset - root_of(program->ctx, entry)->offset)};
+        .end = (size_t)(end - instance->ends),
+        .offset = (ptrdiff_t)(entry->offset - root_of(instance->ctx, entry)->offset)};
 }
 
 // `entries` maps tensors to their entries.
-static ln_status note_entries(const ln_program *program, ln_hash *entries)
+static ln_status note_entries(const ln_instance *instance, ln_hash *entries)
 {
     size_t cursor = 0;
     void *value;
-    while (ln_hash_next(program->ctx->tensor_table, &cursor, NULL, &value)) {
+    while (ln_hash_next(instance->ctx->tensor_table, &cursor, NULL, &value)) {
         const ln_tensor_entry *entry = value;
         if (ln_hash_insert(entries, entry->tensor, value) < 0)
             return ln_error_status();
@@ -120,25 +120,25 @@ static ln_status note_entries(const ln_program *program, ln_hash *entries)
     return LN_OK;
 }
 
-static ln_status find_parts(ln_program *program, ln_hash *ends, ln_hash *entries)
+static ln_status find_parts(ln_instance *instance, ln_hash *ends, ln_hash *entries)
 {
-    LN_TRY(note_roots(program, ends));
-    LN_TRY(block_ends(program, ends));
-    LN_TRY(note_entries(program, entries));
-    size_t count = ln_frame_tensor_count(program->frame);
-    program->parts = ln_alloc_array(count + 1, sizeof *program->parts);
-    if (!program->parts)
+    LN_TRY(note_roots(instance, ends));
+    LN_TRY(block_ends(instance, ends));
+    LN_TRY(note_entries(instance, entries));
+    size_t count = ln_frame_tensor_count(instance->frame);
+    instance->parts = ln_alloc_array(count + 1, sizeof *instance->parts);
+    if (!instance->parts)
         return LN_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        note_part(program, ends, ln_hash_find(entries, ln_frame_source(program->frame, i)), i);
+        note_part(instance, ends, ln_hash_find(entries, ln_frame_source(instance->frame, i)), i);
     return LN_OK;
 }
 
-ln_status ln_program_find_parts(ln_program *program)
+ln_status ln_instance_find_parts(ln_instance *instance)
 {
     ln_hash *ends = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     ln_hash *entries = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    ln_status status = ends && entries ? find_parts(program, ends, entries) : LN_NO_MEMORY;
+    ln_status status = ends && entries ? find_parts(instance, ends, entries) : LN_NO_MEMORY;
     ln_hash_free(ends);
     ln_hash_free(entries);
     return status;

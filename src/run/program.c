@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: a clone of a context that nobody else can change, and a frame made of it.
+// Programs: a clone of a context that nobody else can change, and an instance made of it.
 
 #include "run/program.h"
 
@@ -18,8 +18,7 @@ static void destroy(ln_program *program)
         ln_free(program->ends[i].first);
     }
     ln_free(program->ends);
-    ln_free(program->parts);
-    ln_free(program->frame);
+    ln_instance_destroy(program->instance);
     ln_context_free(program->ctx);
     ln_free(program);
 }
@@ -62,24 +61,17 @@ static void note_stated(const ln_context *ctx, ln_program_end *end, const char *
     end->tensor.ndim = ln_context_stated_type(ctx, name, &end->tensor.dtype, end->dims);
 }
 
-static ln_status note_end(const ln_program *program, ln_program_end *end,
-                          const ln_tensor_entry *entry, bool is_input)
+static ln_status note_end(const ln_context *ctx, ln_program_end *end, const ln_tensor_entry *entry)
 {
-    end->is_input = is_input;
     end->tensor = *entry->tensor;
     end->tensor.data = NULL;
     if (entry->is_open)
-        note_stated(program->ctx, end, entry->name);
+        note_stated(ctx, end, entry->name);
     end->name = ln_strdup(entry->name);
-    if (!end->name)
-        return LN_NO_MEMORY;
-    if (!program->frame)
-        return LN_OK;
-    end->index = ln_frame_find(program->frame, entry->tensor);
-    return is_input ? copy_first(end, entry) : LN_OK;
+    return end->name ? LN_OK : LN_NO_MEMORY;
 }
 
-static ln_status note_ends(ln_program *program)
+static ln_status note_ends(ln_program *program, bool has_first)
 {
     const ln_context *ctx = program->ctx;
     size_t input_count = ln_context_input_count(ctx), output_count = ln_context_output_count(ctx);
@@ -88,26 +80,25 @@ static ln_status note_ends(ln_program *program)
         return LN_NO_MEMORY;
     program->input_count = input_count;
     program->output_count = output_count;
-    for (size_t i = 0; i < input_count; i++)
-        LN_TRY(note_end(program, &program->ends[i], ln_context_input(ctx, i), true));
-    for (size_t i = 0; i < output_count; i++)
-        LN_TRY(
-            note_end(program, &program->ends[input_count + i], ln_context_output(ctx, i), false));
+    ln_program_end *end = program->ends;
+    for (size_t i = 0; i < input_count; i++, end++) {
+        const ln_tensor_entry *entry = ln_context_input(ctx, i);
+        end->is_input = true;
+        LN_TRY(note_end(ctx, end, entry));
+        if (has_first)
+            LN_TRY(copy_first(end, entry));
+    }
+    for (size_t i = 0; i < output_count; i++, end++)
+        LN_TRY(note_end(ctx, end, ln_context_output(ctx, i)));
     return LN_OK;
 }
 
 static ln_status fill(ln_program *program, const ln_context *ctx)
 {
     LN_TRY(ln_context_clone(ctx, &program->ctx));
-    if (ln_frame_fits(program->ctx))
-        LN_TRY(ln_frame_create(program->ctx, &program->frame));
-    LN_TRY(note_ends(program));
-    if (program->frame)
-        LN_TRY(ln_program_find_parts(program));
-    program->cost = ln_context_run_cost(program->ctx);
-    if (program->frame)
-        ln_context_take_workspace(program->ctx);
-    return LN_OK;
+    bool has_frame = ln_frame_fits(program->ctx);
+    LN_TRY(note_ends(program, has_frame));
+    return has_frame ? ln_instance_create(program->ctx, &program->instance) : LN_OK;
 }
 
 ln_status ln_program_create(const ln_context *ctx, ln_program **out_program)
@@ -144,7 +135,7 @@ size_t ln_program_output_count(const ln_program *program)
 
 int ln_program_is_fixed(const ln_program *program)
 {
-    return program && program->frame;
+    return program && program->instance;
 }
 
 static ln_status find_end(const ln_program *program, size_t index, bool is_input,

@@ -22,7 +22,8 @@ typedef struct session_binding {
 
 struct ln_session {
     ln_program *program;
-    ln_context *clone; // NULL: there is a frame
+    ln_context *clone;           // NULL: there is a frame
+    const ln_instance *instance; // whose frame `frame` is a copy of
     ln_frame *frame;
     ln_memory *workspace;
     session_binding *bindings; // one for each end of the program; NULL: nothing has been bound
@@ -46,13 +47,24 @@ void ln_session_free(ln_session *session)
     ln_free(session);
 }
 
+static size_t number_of(const ln_session *session, const ln_program_end *end)
+{
+    return (size_t)(end - session->program->ends);
+}
+
+// Of a session with a frame.
+static tl_tensor *tensor_of(const ln_session *session, const ln_program_end *end)
+{
+    return ln_frame_tensor(session->frame, session->instance->ends[number_of(session, end)].index);
+}
+
 // Operators write what they read, all but inputs.
 static void set_inputs(ln_session *session)
 {
     const ln_program *program = session->program;
     for (size_t i = 0; i < program->input_count; i++) {
         const ln_program_end *end = &program->ends[i];
-        tl_tensor *tensor = ln_frame_tensor(session->frame, end->index);
+        tl_tensor *tensor = tensor_of(session, end);
         if (tensor->data && end->first)
             memcpy(tensor->data, end->first, tl_tensor_size(tensor));
         else if (tensor->data)
@@ -63,13 +75,14 @@ static void set_inputs(ln_session *session)
 static ln_status make_frame(ln_session *session)
 {
     const ln_context *ctx = session->program->ctx;
+    session->instance = session->program->instance;
     session->face = (ln_context){.state = LN_CONTEXT_LOADED,
                                  .limits = ctx->limits,
                                  .timeout = ctx->timeout,
                                  .thread_count = ctx->thread_count,
                                  .pool = ln_pool_retain(ctx->pool)};
     LN_TRY(ln_memory_create_raw(ctx->static_sizes, ctx->mem_sizes, &session->workspace));
-    LN_TRY(ln_frame_copy(session->program->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
+    LN_TRY(ln_frame_copy(session->instance->frame, ln_memory_start(session->workspace, LN_MEM_CPU),
                          &session->face, &session->frame));
     set_inputs(session);
     return LN_OK;
@@ -87,7 +100,7 @@ ln_status ln_session_create(ln_program *program, ln_session **out_session)
         return LN_NO_MEMORY;
     session->program = ln_program_retain(program);
     ln_status status =
-        program->frame ? make_frame(session) : ln_context_clone(program->ctx, &session->clone);
+        program->instance ? make_frame(session) : ln_context_clone(program->ctx, &session->clone);
     if (status != LN_OK) {
         ln_session_free(session);
         return status;
@@ -142,7 +155,7 @@ ln_status ln_session_borrow_tensor(const ln_session *session, const char *tname,
     *out_tensor = NULL;
     LN_TRY(find_end(session, tname, &end));
     if (!session->clone) {
-        *out_tensor = ln_frame_tensor(session->frame, end->index);
+        *out_tensor = tensor_of(session, end);
         return LN_OK;
     }
     const ln_tensor_entry *entry = ln_tensor_table_find(session->clone->tensor_table, tname);
@@ -191,17 +204,12 @@ static ln_status fail_shape(const ln_program_end *end, const tl_tensor *given)
 
 static void move(const ln_session *session, size_t end, void *first)
 {
-    const ln_program *program = session->program;
-    for (size_t i = 0; i < program->part_count; i++) {
-        const ln_program_part *part = &program->parts[i];
+    const ln_instance *instance = session->instance;
+    for (size_t i = 0; i < instance->part_count; i++) {
+        const ln_instance_part *part = &instance->parts[i];
         if (part->end == end)
             ln_frame_tensor(session->frame, part->index)->data = (char *)first + part->offset;
     }
-}
-
-static size_t number_of(const ln_session *session, const ln_program_end *end)
-{
-    return (size_t)(end - session->program->ends);
 }
 
 // The end goes back to the session's own memory, whose contents are undefined.
@@ -213,7 +221,7 @@ static void unbind(ln_session *session, const ln_program_end *end)
         return;
     if (binding->is_in_place)
         move(session, number,
-             ln_frame_own_address(session->program->frame, end->index,
+             ln_frame_own_address(session->instance->frame, session->instance->ends[number].index,
                                   ln_memory_start(session->workspace, LN_MEM_CPU)));
     *binding = (session_binding){0};
 }
@@ -233,8 +241,8 @@ static void bind(ln_session *session, const ln_program_end *end, const session_b
     unbind(session, end);
     session_binding *bound = &session->bindings[number];
     *bound = *binding;
-    bound->is_in_place = session->frame && end->can_move && bound->byte_count > 0 &&
-                         (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
+    bound->is_in_place = session->frame && session->instance->ends[number].can_move &&
+                         bound->byte_count > 0 && (uintptr_t)bound->data % LN_MEM_ALIGN == 0;
     if (bound->is_in_place)
         move(session, number, bound->data);
 }
@@ -277,8 +285,7 @@ static ln_status copy_input(ln_session *session, const ln_program_end *end,
                             const session_binding *binding)
 {
     if (session->frame) {
-        memcpy(ln_frame_tensor(session->frame, end->index)->data, binding->data,
-               binding->byte_count);
+        memcpy(tensor_of(session, end)->data, binding->data, binding->byte_count);
         return LN_OK;
     }
     if (!end->is_dynamic)
@@ -390,7 +397,7 @@ ln_status ln_session_set_data(ln_session *session, const char *tname, const void
     }
     LN_TRY(check_size(end, data, byte_count));
     unbind(session, end);
-    memcpy(ln_frame_tensor(session->frame, end->index)->data, data, byte_count);
+    memcpy(tensor_of(session, end)->data, data, byte_count);
     return LN_OK;
 }
 
@@ -401,7 +408,7 @@ ln_status ln_session_get_data(ln_session *session, const char *tname, void *data
     if (session->clone)
         return ln_context_get_data_n(session->clone, tname, data, byte_count);
     LN_TRY(check_size(end, data, byte_count));
-    memcpy(data, ln_frame_tensor(session->frame, end->index)->data, byte_count);
+    memcpy(data, tensor_of(session, end)->data, byte_count);
     return LN_OK;
 }
 
@@ -416,7 +423,7 @@ ln_status ln_session_borrow_data(ln_session *session, const char *tname, const v
     LN_TRY(find_end(session, tname, &end));
     if (session->clone)
         return ln_context_borrow_data(session->clone, tname, out_data, out_byte_count);
-    *out_data = ln_frame_tensor(session->frame, end->index)->data;
+    *out_data = tensor_of(session, end)->data;
     *out_byte_count = tl_tensor_size(&end->tensor);
     return LN_OK;
 }
@@ -439,7 +446,7 @@ ln_status ln_session_set_object(ln_session *session, const char *tname, ln_objec
         !ln_shape_fit(given->ndim, given->dims, end->tensor.ndim, end->tensor.dims, NULL))
         return fail_shape(end, given);
     unbind(session, end);
-    memcpy(ln_frame_tensor(session->frame, end->index)->data, given->data, tl_tensor_size(given));
+    memcpy(tensor_of(session, end)->data, given->data, tl_tensor_size(given));
     return LN_OK;
 }
 
@@ -452,7 +459,7 @@ ln_status ln_session_get_object(ln_session *session, const char *tname, ln_objec
     LN_TRY(find_end(session, tname, &end));
     if (session->clone)
         return ln_context_get_object(session->clone, tname, out_object);
-    *out_object = ln_object_copy_tensor(ln_frame_tensor(session->frame, end->index), NULL);
+    *out_object = ln_object_copy_tensor(tensor_of(session, end), NULL);
     return *out_object ? LN_OK : ln_error_status();
 }
 
@@ -461,10 +468,10 @@ ln_status ln_session_get_object(ln_session *session, const char *tname, ln_objec
 static ln_status run_steps(ln_session *session)
 {
     ln_frame *frame = session->frame;
-    if (!ln_phase_take(&session->face, session->program->cost))
+    if (!ln_phase_take(&session->face, session->instance->cost))
         return LN_FAIL(LN_LIMIT,
                        "a run costs %.4g work units, over the limit of %.4g (ln_limits.work)",
-                       session->program->cost, session->face.work_limit);
+                       session->instance->cost, session->face.work_limit);
     for (size_t i = 0; i < ln_frame_step_count(frame); i++) {
         ln_status status = ln_frame_run_step(frame, i);
         // An operator that leaves early because time is up may say so in any way.
