@@ -6,7 +6,9 @@
 
 #include "cli.h"
 #include "compare.h"
+#include "compare_json.h"
 #include "compile_flags.h"
+#include "json_out.h"
 #include "model_io.h"
 #include "threads_option.h"
 #include "trial.h"
@@ -19,6 +21,7 @@ typedef struct compare_options {
     trial_source source;
     tolerance allowed;
     int shows_all;
+    const char *json;    // NULL: none; "-": standard output, in place of the text
     compile_flags flags; // of what is compiled for a target
 } compare_options;
 
@@ -32,6 +35,7 @@ static const verb_option takes[] = {
     TAKES(RTOL, compare_options, allowed.rtol),
     TAKES(ATOL, compare_options, allowed.atol),
     TAKES(ALL, compare_options, shows_all),
+    TAKES(JSON, compare_options, json),
     CALLS(THREADS, compare_options, model, take_threads),
     INPUT_OPTIONS(compare_options, source.files),
     COMPILE_FLAGS(compare_options, flags),
@@ -94,7 +98,83 @@ static void print_comparison(const compare_options *o, const comparison *c, ln_c
         printf("%s and %s give the same\n", a, o->b);
 }
 
+// ---- JSON ----
+
+static void put_tensor(json_out *j, const char *key, const deviation *d, ln_context *expected)
+{
+    const ln_tensor_entry *entry = ln_tensor_table_find(expected->tensor_table, d->tensor);
+    json_open(j, key, '{');
+    json_text(j, "tensor", d->tensor);
+    json_text(j, "operator", d->op);
+    json_text(j, "type", d->optype);
+    put_deviation(j, d, entry ? entry->tensor : NULL, d->excess > 1);
+    json_close(j, '}');
+}
+
+static void put_comparison(json_out *j, const compare_options *o, const comparison *c,
+                           ln_context *expected)
+{
+    json_text(j, "model", o->model);
+    json_text(j, "a", o->a);
+    json_text(j, "b", o->b);
+    json_bool(j, "agree", c->wrong_count == 0);
+    json_size(j, "compared", c->tensor_count);
+    json_size(j, "deviating", c->wrong_count);
+    if (c->wrong_count > 0)
+        put_tensor(j, "first", &c->first, expected);
+    else
+        json_null(j, "first");
+    if (c->tensor_count > 0 && c->worst.excess > 0)
+        put_tensor(j, "largest", &c->worst, expected);
+    else
+        json_null(j, "largest");
+}
+
+// What is told of each tensor with --all.
+typedef struct listing {
+    const compare_options *o;
+    json_out *json;
+    ln_context *expected;
+} listing;
+
+static int has_json_only(const compare_options *o)
+{
+    return o->json && strcmp(o->json, "-") == 0;
+}
+
+static void list_tensor(void *user, const deviation *d)
+{
+    const listing *l = user;
+    if (!has_json_only(l->o))
+        print_each(l->expected, d);
+    if (l->o->json)
+        put_tensor(l->json, NULL, d, l->expected);
+}
+
 // ---- Comparing ----
+
+static ln_status compare_runs(const compare_options *o, ln_context *a, ln_context *b, comparison *c)
+{
+    json_out j = {0};
+    if (o->json)
+        LN_TRY(json_begin(&j));
+    listing l = {.o = o, .json = &j, .expected = a};
+    if (o->json && o->shows_all)
+        json_open(&j, "tensors", '[');
+    ln_status status = compare_models(
+        b, a, &o->allowed,
+        &(compare_scope){.on_tensor = o->shows_all ? list_tensor : NULL, .user = &l}, c);
+    if (o->json && o->shows_all)
+        json_close(&j, ']');
+    if (status == LN_OK && !has_json_only(o))
+        print_comparison(o, c, a);
+    if (status == LN_OK && o->json) {
+        put_comparison(&j, o, c, a);
+        status = json_finish(&j, o->json);
+    }
+    json_discard(&j);
+    return status;
+}
 
 static ln_status run_both(compare_options *o, ln_context *model, const trial_data *data,
                           int *out_code)
@@ -107,13 +187,9 @@ static ln_status run_both(compare_options *o, ln_context *model, const trial_dat
     comparison c;
     ln_status status = trial_run(model, o->b, &options, data, 1, NULL, &b);
     if (status == LN_OK)
-        status = compare_models(
-            b, a, &o->allowed,
-            &(compare_scope){.on_tensor = o->shows_all ? print_each : NULL, .user = a}, &c);
-    if (status == LN_OK) {
-        print_comparison(o, &c, a);
+        status = compare_runs(o, a, b, &c);
+    if (status == LN_OK)
         *out_code = c.wrong_count ? EXIT_FAILED : EXIT_OK;
-    }
     close_model(a);
     close_model(b);
     return status;

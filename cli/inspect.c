@@ -9,11 +9,13 @@
 #include "cli.h"
 #include "compile_flags.h"
 #include "fallback.h"
+#include "inspect_json.h"
 #include "model_io.h"
 
 typedef struct inspect_options {
     const char *model;
     const char *target;
+    const char *json; // NULL: none; "-": standard output, in place of the text
     option_texts shapes;
     compile_flags flags;
 } inspect_options;
@@ -21,6 +23,7 @@ typedef struct inspect_options {
 static const verb_option takes[] = {
     TAKES(TARGET, inspect_options, target),
     NOTE(SHAPE, inspect_options, shapes, "; work and memory depend on them"),
+    TAKES(JSON, inspect_options, json),
     COMPILE_FLAGS(inspect_options, flags),
     TAKES_HELP,
     END_OF_OPTIONS,
@@ -170,46 +173,15 @@ static void print_tensor(const char *role, const ln_tensor_entry *entry)
         printf(" %s %s\n", tl_dtype_title(entry->tensor->dtype), shape);
 }
 
-// Operators by type, in the order of their first appearance.
 static ln_status print_ops(const ln_context *ctx)
 {
+    type_counts counts;
+    LN_TRY(count_types_of(ctx, &counts));
     printf("operators  %d\n", ln_list_length(ctx->ops));
-    ln_hash *counts = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!counts)
-        return LN_NO_MEMORY;
-    ln_status status = LN_OK;
-    for (const ln_list *l = ctx->ops; l && status == LN_OK; l = l->next) {
-        const char *optype = ((const ln_op *)l->data)->op_arg->optype;
-        uintptr_t count = (uintptr_t)ln_hash_find(counts, optype);
-        if (ln_hash_insert(counts, optype, (void *)(count + 1)) < 0)
-            status = LN_NO_MEMORY;
-    }
-    size_t cursor = 0;
-    const void *optype;
-    void *count;
-    while (status == LN_OK && ln_hash_next(counts, &cursor, &optype, &count))
-        printf("%10zu %s\n", (size_t)(uintptr_t)count, printable(optype));
-    ln_hash_free(counts);
-    return status;
-}
-
-// Elements of the constants that are no inputs: weights and other parameters.
-static size_t count_parameters(const ln_context *ctx)
-{
-    size_t count = 0;
-    for (const ln_list *l = ctx->ops; l; l = l->next) {
-        const ln_op_arg *arg = ((const ln_op *)l->data)->op_arg;
-        for (const ln_list *out = arg->tensors_out; out && !arg->tensors_in; out = out->next) {
-            const ln_tensor_list_entry *listed = out->data;
-            const ln_tensor_entry *entry = ln_tensor_table_find(ctx->tensor_table, listed->name);
-            if (entry && entry->isstatic)
-                count += (size_t)entry->tensor->len;
-        }
-    }
-    const ln_tensor_entry *input;
-    for (size_t i = 0; (input = ln_context_input(ctx, i)); i++)
-        count -= input->isstatic ? (size_t)input->tensor->len : 0;
-    return count;
+    for (size_t i = 0; i < counts.count; i++)
+        printf("%10zu %s\n", counts.items[i].count, printable(counts.items[i].optype));
+    free(counts.items);
+    return LN_OK;
 }
 
 static ln_status print_contents(const ln_context *ctx)
@@ -285,54 +257,100 @@ static void note_firing(void *user, const ln_firing *firing)
         say_firing(NULL, firing);
 }
 
-static ln_status compile(ln_context *ctx, inspect_options *o)
+static ln_status compile(ln_context *ctx, inspect_options *o, size_t *out_refused_count)
 {
     ln_optimize_options options = *compile_flags_options(&o->flags);
     watcher w = {.is_verbose = o->flags.is_verbose};
     options.on_firing = note_firing;
     options.user = &w;
     LN_TRY(compile_if_needed(ctx, ln_context_source(ctx), o->target, &options));
-    if (w.refused_count > 0)
-        printf("refused    %zu rewrite%s: `lightnet opt --verbose` lists the reasons\n",
-               w.refused_count, w.refused_count == 1 ? "" : "s");
+    *out_refused_count = w.refused_count;
     return LN_OK;
 }
 
-static ln_status print_costs(ln_context *ctx, inspect_options *o)
+static void print_work(double macs, size_t unknown_count, int is_bound)
 {
-    int is_bound = !has_open_input(ctx);
-    double macs = ln_context_macs(ctx);
-    size_t unknown_count = ln_context_unplanned(ctx).tensor_count;
     if (unknown_count > 0 && macs == 0)
         printf("work       not known: shapes are dynamic%s\n",
                is_bound ? "" : "; give them with -s");
     else
         printf("work       %s%.0f multiply-accumulates a run%s\n", unknown_count ? "at least " : "",
                macs, unknown_count ? ", without what has a dynamic shape" : "");
-    LN_TRY(compile(ctx, o));
+}
+
+static void print_costs(const ln_context *ctx, size_t refused_count, int is_bound)
+{
+    if (refused_count > 0)
+        printf("refused    %zu rewrite%s: `lightnet opt --verbose` lists the reasons\n",
+               refused_count, refused_count == 1 ? "" : "s");
     print_memory(ctx);
     print_fallback(ctx);
     size_t open_count = ln_context_unplanned(ctx).tensor_count;
     if (open_count > 0)
         printf("open       %zu tensors, whose work and memory are not in these numbers%s\n",
                open_count, is_bound ? "" : ": give shapes with -s");
-    return LN_OK;
 }
 
 // ---- The command ----
 
-static ln_status inspect(ln_context *ctx, inspect_options *o, int has_report)
+static int has_json_only(const inspect_options *o)
 {
+    return o->json && strcmp(o->json, "-") == 0;
+}
+
+static ln_status inspect(ln_context *ctx, inspect_options *o, const ln_preflight *report,
+                         json_out *j)
+{
+    size_t refused_count;
     LN_TRY(model_set_shapes(ctx, &o->shapes));
-    print_info(ctx);
-    if (!has_report)
-        LN_TRY(print_contents(ctx));
-    return print_costs(ctx, o);
+    if (o->json)
+        LN_TRY(inspect_put_contents(j, report, ctx));
+    if (!has_json_only(o)) {
+        print_info(ctx);
+        if (!report)
+            LN_TRY(print_contents(ctx));
+    }
+    int is_bound = !has_open_input(ctx);
+    double macs = ln_context_macs(ctx);
+    if (!has_json_only(o))
+        print_work(macs, ln_context_unplanned(ctx).tensor_count, is_bound);
+    LN_TRY(compile(ctx, o, &refused_count));
+    if (!has_json_only(o))
+        print_costs(ctx, refused_count, is_bound);
+    if (o->json)
+        inspect_put_costs(j, ctx, macs, refused_count);
+    return LN_OK;
+}
+
+static int inspect_model(inspect_options *o, const ln_preflight *report, json_out *j)
+{
+    ln_context *ctx = open_model(o->model);
+    if (!ctx)
+        return EXIT_FAILED;
+    int code = inspect(ctx, o, report, j) == LN_OK ? EXIT_OK : say_failure();
+    close_model(ctx);
+    if (code == EXIT_OK && o->json && json_finish(j, o->json) != LN_OK)
+        code = say_failure();
+    return code;
+}
+
+// A model that cannot be read, with all reasons.
+static int inspect_problems(const inspect_options *o, const ln_preflight *report, json_out *j)
+{
+    if (!o->json)
+        return EXIT_FAILED;
+    ln_status status = inspect_put_contents(j, report, NULL);
+    if (status == LN_OK) {
+        inspect_put_costs(j, NULL, 0, 0);
+        status = json_finish(j, o->json);
+    }
+    return status == LN_OK ? EXIT_FAILED : say_failure();
 }
 
 int cmd_inspect(int argc, char **argv)
 {
     inspect_options o = {0};
+    json_out json = {0};
     compile_flags_init(&o.flags);
     int code = options_parse_one(&inspect_usage, "model", argc, argv, &o, &o.model);
     if (code != EXIT_OK)
@@ -343,17 +361,16 @@ int cmd_inspect(int argc, char **argv)
         strcmp(o.model, "-") == 0 ? LN_UNSUPPORTED : ln_preflight_create(o.model, &report);
     if (status != LN_OK && status != LN_UNSUPPORTED)
         return say_failure();
-    int has_report = report != NULL, has_problems = has_report && report->problem_count > 0;
-    if (has_report)
+    if (report && !has_json_only(&o))
         print_report(report);
+    if (o.json)
+        code = json_begin(&json) == LN_OK ? EXIT_OK : say_failure();
+    if (o.json && code == EXIT_OK)
+        json_text(&json, "model", o.model);
+    if (code == EXIT_OK)
+        code = report && report->problem_count > 0 ? inspect_problems(&o, report, &json)
+                                                   : inspect_model(&o, report, &json);
     ln_preflight_destroy(report);
-    if (has_problems)
-        return EXIT_FAILED;
-
-    ln_context *ctx = open_model(o.model);
-    if (!ctx)
-        return EXIT_FAILED;
-    code = inspect(ctx, &o, has_report) == LN_OK ? EXIT_OK : say_failure();
-    close_model(ctx);
+    json_discard(&json);
     return code;
 }

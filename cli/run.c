@@ -9,6 +9,7 @@
 #include "fallback.h"
 #include "folder_input.h"
 #include "input_options.h"
+#include "json_out.h"
 #include "labels.h"
 #include "model_io.h"
 #include "progress.h"
@@ -23,6 +24,7 @@ typedef struct run_options {
     const char *target;
     const char *outdir;
     const char *labels;
+    const char *json; // NULL: none; "-": standard output, in place of the text
     option_texts inputs;
     option_texts shapes;
     int repeat;
@@ -31,6 +33,13 @@ typedef struct run_options {
     input_options files;
     compile_flags flags;
 } run_options;
+
+// What --json holds of the runs, while they go on.
+typedef struct run_result {
+    json_out json;
+    int is_whole;
+    double median, best; // seconds of a run
+} run_result;
 
 static const verb_option takes[] = {
     TAKES(DATAFILE, run_options, datafile),
@@ -45,6 +54,7 @@ static const verb_option takes[] = {
     CALLS(ALLOW_WRITE, run_options, model, take_allow_write),
     TAKES(LABELS, run_options, labels),
     TAKES(TOP, run_options, top),
+    TAKES(JSON, run_options, json),
     INPUT_OPTIONS(run_options, files),
     COMPILE_FLAGS(run_options, flags),
     TAKES_HELP,
@@ -67,7 +77,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static ln_status run_repeatedly(const ln_context *ctx, int repeat)
+static ln_status run_repeatedly(const ln_context *ctx, int repeat, run_result *r)
 {
     double *seconds = malloc((size_t)repeat * sizeof *seconds);
     if (!seconds)
@@ -84,11 +94,12 @@ static ln_status run_repeatedly(const ln_context *ctx, int repeat)
     fflush(stdout);
     if (status == LN_OK) {
         qsort(seconds, (size_t)repeat, sizeof *seconds, compare_doubles);
+        r->median = seconds[repeat / 2];
+        r->best = seconds[0];
         if (repeat == 1)
-            say_info("run time: %.6fs", seconds[0]);
+            say_info("run time: %.6fs", r->best);
         else
-            say_info("run time: median %.6fs of %d runs, best %.6fs", seconds[repeat / 2], repeat,
-                     seconds[0]);
+            say_info("run time: median %.6fs of %d runs, best %.6fs", r->median, repeat, r->best);
     }
     free(seconds);
     return status;
@@ -125,6 +136,12 @@ static void warn_of_stated(const ln_context *ctx, const given_inputs *given)
             say_warning("input '%s' is not given, so it is %s", entry->name,
                         stated_value(ctx, entry));
     }
+}
+
+// Whether nothing but the object goes to standard output.
+static int has_json_only(const run_options *o)
+{
+    return o->json && strcmp(o->json, "-") == 0;
 }
 
 // Shapes first: what is planned depends on them.
@@ -165,19 +182,37 @@ static ln_status load(ln_context *ctx, run_options *o, const labels *names)
         LN_TRY(model_check_weights(ctx, "give it with -f FILE, or zeros with --zero"));
     if (o->labels)
         LN_TRY(check_labels(ctx, names));
+    if (has_json_only(o))
+        silence_prints(ctx);
     return load_model(ctx, o->datafile);
 }
 
+static ln_status put_run(run_result *r, ln_context *ctx, const run_options *o,
+                         const top_options *top)
+{
+    json_text(&r->json, "model", o->model);
+    json_text(&r->json, "target", ln_context_target(ctx));
+    json_int(&r->json, "runs", o->repeat);
+    json_number(&r->json, "median_seconds", r->median);
+    json_number(&r->json, "best_seconds", r->best);
+    LN_TRY(put_outputs(&r->json, ctx, top));
+    r->is_whole = 1;
+    return LN_OK;
+}
+
 static ln_status run_model(ln_context *ctx, run_options *o, const given_inputs *given,
-                           const labels *names)
+                           const labels *names, run_result *r)
 {
     LN_TRY(load(ctx, o, names));
     LN_TRY(given_inputs_set(ctx, given));
-    LN_TRY(run_repeatedly(ctx, o->repeat));
+    LN_TRY(run_repeatedly(ctx, o->repeat, r));
     if (o->labels)
         LN_TRY(check_labels_of_run(ctx, names));
     top_options top = top_options_of(o->top, o->labels ? names : NULL);
-    LN_TRY(print_outputs(ctx, &top, 0));
+    if (!has_json_only(o))
+        LN_TRY(print_outputs(ctx, &top, 0));
+    if (o->json)
+        LN_TRY(put_run(r, ctx, o, &top));
     if (!o->outdir)
         return LN_OK;
     return is_output_file(o->outdir) ? save_output_file(ctx, o->outdir)
@@ -201,7 +236,7 @@ static ln_status load_for_folder(ln_context *ctx, run_options *o, const given_in
 }
 
 static ln_status run_file(ln_context *ctx, const run_options *o, const given_inputs *given,
-                          const char *file, const labels *names)
+                          const char *file, const labels *names, json_out *j)
 {
     top_options top =
         top_options_of(o->top < 0 && o->labels ? 1 : o->top, o->labels ? names : NULL);
@@ -209,7 +244,10 @@ static ln_status run_file(ln_context *ctx, const run_options *o, const given_inp
     LN_TRY(ln_context_run(ctx));
     if (o->labels)
         LN_TRY(check_labels_of_run(ctx, names));
-    LN_TRY(print_outputs_in_line(ctx, file, &top));
+    if (!has_json_only(o))
+        LN_TRY(print_outputs_in_line(ctx, file, &top));
+    if (o->json)
+        LN_TRY(put_outputs(j, ctx, &top));
     if (!o->outdir)
         return LN_OK;
     char *outdir = ln_strdup_printf("%s/%s", o->outdir, file);
@@ -222,28 +260,70 @@ static ln_status run_file(ln_context *ctx, const run_options *o, const given_inp
     return status;
 }
 
+// Runs the model on one file of a folder. *out_fatal is what concerns the model, and ends it all.
+static ln_status run_folder_file(ln_context *ctx, run_options *o, const char *file,
+                                 const labels *names, json_out *j, ln_status *out_fatal)
+{
+    given_inputs given = {0};
+    ln_status status =
+        given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &given);
+    *out_fatal = status == LN_OK && ln_context_get_state(ctx) < LN_CONTEXT_LOADED
+                     ? load_for_folder(ctx, o, &given, names)
+                     : LN_OK;
+    if (status == LN_OK && *out_fatal == LN_OK)
+        status = run_file(ctx, o, &given, file, names, j);
+    given_inputs_free(&given);
+    return status;
+}
+
+// The same with an item of "files", which also a file that fails has.
+static ln_status run_folder_item(ln_context *ctx, run_options *o, const char *file,
+                                 const labels *names, json_out *j, ln_status *out_fatal)
+{
+    json_out item;
+    char *text;
+    if (!o->json)
+        return run_folder_file(ctx, o, file, names, NULL, out_fatal);
+    LN_TRY(*out_fatal = json_begin_item(&item));
+    json_text(&item, "file", file);
+    ln_status status = run_folder_file(ctx, o, file, names, &item, out_fatal);
+    if (status != LN_OK) {
+        json_discard(&item);
+        LN_TRY(*out_fatal = json_begin_item(&item));
+        json_text(&item, "file", file);
+        json_text(&item, "error", ln_error_message());
+    }
+    if (json_finish_item(&item, &text) == LN_OK)
+        json_raw(j, NULL, text);
+    free(text);
+    return status;
+}
+
 // Files that fail are said and counted; what concerns the model ends it.
 static ln_status run_folder(ln_context *ctx, run_options *o, const folder_input *folder,
-                            const labels *names)
+                            const labels *names, run_result *r)
 {
     size_t bad_count = 0;
     LN_TRY(model_set_shapes(ctx, &o->shapes));
+    if (o->json) {
+        json_text(&r->json, "model", o->model);
+        json_open(&r->json, "files", '[');
+    }
     for (size_t i = 0; i < folder->count; i++) {
-        given_inputs given = {0};
+        ln_status fatal;
         o->inputs.items[folder->at] = folder->texts[i];
         ln_status status =
-            given_inputs_read(ctx, o->inputs.items, (size_t)o->inputs.count, &o->files, &given);
-        ln_status fatal = status == LN_OK && ln_context_get_state(ctx) < LN_CONTEXT_LOADED
-                              ? load_for_folder(ctx, o, &given, names)
-                              : LN_OK;
-        if (status == LN_OK && fatal == LN_OK)
-            status = run_file(ctx, o, &given, folder->texts[i] + folder->file_at, names);
-        given_inputs_free(&given);
+            run_folder_item(ctx, o, folder->texts[i] + folder->file_at, names, &r->json, &fatal);
         LN_TRY(fatal);
         if (status != LN_OK) {
             say_failure();
             bad_count++;
         }
+    }
+    if (o->json) {
+        json_close(&r->json, ']');
+        json_text(&r->json, "target", ln_context_target(ctx));
+        r->is_whole = 1;
     }
     if (bad_count == 0)
         return LN_OK;
@@ -288,7 +368,10 @@ int cmd_run(int argc, char **argv)
     given_inputs given = {0};
     labels names = {0};
     folder_input folder = {.at = -1};
+    run_result result = {0};
     ln_status status = o.labels ? labels_read(o.labels, &names) : LN_OK;
+    if (status == LN_OK && o.json)
+        status = json_begin(&result.json);
     if (status == LN_OK)
         status = folder_input_find(&o.inputs, &folder);
     int is_folder = folder.at >= 0;
@@ -299,9 +382,12 @@ int cmd_run(int argc, char **argv)
     if (status == LN_OK && o.outdir)
         status = prepare_out(ctx, o.outdir, is_folder);
     if (status == LN_OK)
-        status =
-            is_folder ? run_folder(ctx, &o, &folder, &names) : run_model(ctx, &o, &given, &names);
+        status = is_folder ? run_folder(ctx, &o, &folder, &names, &result)
+                           : run_model(ctx, &o, &given, &names, &result);
     code = status == LN_OK ? EXIT_OK : say_failure();
+    if (result.is_whole && json_finish(&result.json, o.json) != LN_OK)
+        code = say_failure();
+    json_discard(&result.json);
     if (status != LN_OK && given.sized_by)
         say_info(
             "the input's size came from the picture %s: if the model takes other sizes, such as "

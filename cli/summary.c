@@ -35,30 +35,63 @@ static double number_at(const tl_tensor *tensor, int index)
 
 // ---- The range ----
 
-static void print_range(const tl_tensor *tensor)
+// What the finite elements have; positions are -1 where none is finite.
+typedef struct range {
+    int min_at, max_at;
+    double mean;
+    int nan_count, infinite_count;
+} range;
+
+// Integers of 64 bits are told apart also where they are the same double.
+static int is_less(const tl_tensor *tensor, int a, double x, int b, double y)
 {
-    double least = INFINITY, most = -INFINITY, sum = 0, block[BLOCK];
-    int nan_count = 0, infinite_count = 0;
+    size_t size = tl_size_of(tensor->dtype);
+    if (tensor->dtype != TL_INT64 && tensor->dtype != TL_UINT64)
+        return x < y;
+    return tl_cmp(tl_padd(tensor->data, a, size), tl_padd(tensor->data, b, size), tensor->dtype) <
+           0;
+}
+
+static range range_of(const tl_tensor *tensor)
+{
+    range r = {.min_at = -1, .max_at = -1};
+    double min = 0, max = 0, sum = 0, block[BLOCK];
     for (int i = 0; i < tensor->len; i += BLOCK) {
         int count = tensor->len - i < BLOCK ? tensor->len - i : BLOCK;
         (void)tl_convert_n(block, TL_DOUBLE, tl_padd(tensor->data, i, tl_size_of(tensor->dtype)),
                            tensor->dtype, (size_t)count);
         for (int k = 0; k < count; k++) {
-            nan_count += isnan(block[k]) != 0;
-            infinite_count += isinf(block[k]) != 0;
-            least = block[k] < least ? block[k] : least;
-            most = block[k] > most ? block[k] : most;
-            sum += isnan(block[k]) ? 0 : block[k];
+            r.nan_count += isnan(block[k]) != 0;
+            r.infinite_count += isinf(block[k]) != 0;
+            if (!isfinite(block[k]))
+                continue;
+            if (r.min_at < 0 || is_less(tensor, i + k, block[k], r.min_at, min)) {
+                r.min_at = i + k;
+                min = block[k];
+            }
+            if (r.max_at < 0 || is_less(tensor, r.max_at, max, i + k, block[k])) {
+                r.max_at = i + k;
+                max = block[k];
+            }
+            sum += block[k];
         }
     }
-    if (tensor->len > 0 && nan_count + infinite_count == tensor->len)
+    r.mean = r.min_at < 0 ? 0 : sum / (tensor->len - r.nan_count - r.infinite_count);
+    return r;
+}
+
+static void print_range(const tl_tensor *tensor)
+{
+    range r = range_of(tensor);
+    if (tensor->len > 0 && r.min_at < 0)
         printf(" no finite element");
     else if (tensor->len > 0)
-        printf(" min %.6g max %.6g mean %.6g", least, most, sum / (tensor->len - nan_count));
-    if (nan_count > 0)
-        printf(" (%d NaN)", nan_count);
-    if (infinite_count > 0)
-        printf(" (%d infinite)", infinite_count);
+        printf(" min %.6g max %.6g mean %.6g", number_at(tensor, r.min_at),
+               number_at(tensor, r.max_at), r.mean);
+    if (r.nan_count > 0)
+        printf(" (%d NaN)", r.nan_count);
+    if (r.infinite_count > 0)
+        printf(" (%d infinite)", r.infinite_count);
 }
 
 // ---- Elements ----
@@ -339,5 +372,101 @@ ln_status print_outputs_in_line(ln_context *ctx, const char *file, const top_opt
     }
     putchar('\n');
     fflush(stdout);
+    return LN_OK;
+}
+
+// ---- JSON ----
+
+static void put_range(json_out *j, const tl_tensor *tensor)
+{
+    range r = range_of(tensor);
+    if (r.min_at < 0) {
+        json_null(j, "min");
+        json_null(j, "max");
+        json_null(j, "mean");
+    } else {
+        json_element(j, "min", tensor, r.min_at);
+        json_element(j, "max", tensor, r.max_at);
+        json_number(j, "mean", r.mean);
+    }
+    json_int(j, "nan", r.nan_count);
+    json_int(j, "infinite", r.infinite_count);
+}
+
+static void put_row(json_out *j, const tl_tensor *tensor, int first, int class_count,
+                    const top_options *o, int *top)
+{
+    int count = find_top(tensor, first, class_count, o->count, top);
+    json_open(j, NULL, '[');
+    for (int i = 0; i < count; i++) {
+        size_t index = (size_t)(top[i] - first);
+        json_open(j, NULL, '{');
+        json_size(j, "class", index);
+        json_element(j, "score", tensor, top[i]);
+        json_text(j, "label", o->all && index < o->all->count ? o->all->lines[index] : NULL);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+// All rows, where the text shows the first ones.
+static void put_top(json_out *j, const tl_tensor *tensor, const top_options *o)
+{
+    int row_count, class_count;
+    if (o->count == 0 || !is_number(tensor->dtype) ||
+        !find_classes(tensor, &row_count, &class_count) ||
+        (o->all && (size_t)class_count != o->all->count))
+        return;
+    int *top = malloc(((size_t)o->count + 1) * sizeof *top);
+    json_open(j, "top", '[');
+    for (int row = 0; top && row < row_count; row++)
+        put_row(j, tensor, row * class_count, class_count, o, top);
+    json_close(j, ']');
+    free(top);
+}
+
+static void put_tensor(json_out *j, const tl_tensor *tensor, const top_options *top)
+{
+    json_text(j, "kind", "tensor");
+    json_text(j, "dtype", tl_dtype_title(tensor->dtype));
+    json_shape(j, "shape", tensor->ndim, tensor->dims);
+    if (is_number(tensor->dtype))
+        put_range(j, tensor);
+    put_top(j, tensor, top);
+    json_elements(j, "data", tensor);
+}
+
+static void put_value(json_out *j, const char *name, ln_object *value, const top_options *top)
+{
+    static const char *const kinds[] = {[LN_OBJECT_SEQUENCE] = "sequence",
+                                        [LN_OBJECT_OPTIONAL] = "optional",
+                                        [LN_OBJECT_MAP] = "map"};
+    const tl_tensor *tensor = value ? ln_object_tensor(value) : NULL;
+    json_open(j, NULL, '{');
+    if (name)
+        json_text(j, "name", name);
+    if (tensor) {
+        put_tensor(j, tensor, top);
+    } else if (value && j->depth < JSON_MAX_DEPTH) {
+        json_text(j, "kind", kinds[ln_object_get_kind(value)]);
+        json_open(j, "items", '[');
+        for (size_t i = 0; i < ln_object_count(value); i++)
+            put_value(j, NULL, ln_object_item(value, i), top);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+}
+
+ln_status put_outputs(json_out *j, ln_context *ctx, const top_options *top)
+{
+    const ln_tensor_entry *entry;
+    json_open(j, "outputs", '[');
+    for (size_t i = 0; (entry = ln_context_output(ctx, i)); i++) {
+        ln_object *value;
+        LN_TRY(model_get_output(ctx, entry, &value));
+        put_value(j, entry->name, value, top);
+        ln_object_release(value);
+    }
+    json_close(j, ']');
     return LN_OK;
 }

@@ -7,6 +7,7 @@
 #include <lightnet/context.h>
 #include <lightnet/object.h>
 
+#include "json_out.h"
 #include "labels.h"
 
 // Which of the largest numbers of an output are named.
@@ -24,6 +25,9 @@ ln_status print_outputs(ln_context *ctx, const top_options *top, int skips_read)
 
 // One line: `file`, and of each output the top classes, or its range where none are asked for.
 ln_status print_outputs_in_line(ln_context *ctx, const char *file, const top_options *top);
+
+// "outputs": all of each output of the model, which has run.
+ln_status put_outputs(json_out *j, ln_context *ctx, const top_options *top);
 
 // LN_INVALID, with both numbers, if the names fit no output: none of the model's has as many
 // classes. Outputs whose shape is not known yet may.

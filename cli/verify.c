@@ -12,6 +12,7 @@
 #include <lightnet/lightnet.h>
 
 #include "cli.h"
+#include "compare_json.h"
 #include "compiled_forms.h"
 #include "file_bytes.h"
 #include "model_io.h"
@@ -222,20 +223,30 @@ static ln_status get_as_read(verifier *v, size_t index, ln_object **out_value)
     return model_get_output(v->as_read, entry, out_value);
 }
 
-// Whether it is the compiler that makes an output wrong, or the operators, or the stored value.
-static void say_as_read(verifier *v, size_t index, ln_object *expected, const tolerance *allowed)
+// Whether the model as it was read gives what is stored: 1, 0, or -1 if it does not run, with
+// `text` why or what it gives.
+static int is_right_as_read(verifier *v, size_t index, ln_object *expected,
+                            const tolerance *allowed, char *text, size_t size)
 {
     ln_object *value;
     deviation d;
-    char place[64], text[1024];
+    char place[64];
     if (get_as_read(v, index, &value) != LN_OK) {
-        printf("      cannot say more: %s\n", printable(ln_error_message()));
-        return;
+        snprintf(text, size, "%s", ln_error_message());
+        return -1;
     }
     int is_wrong = compare_values(value, expected, allowed, &d, place, sizeof place);
-    describe(value, expected, &d, place, is_wrong, text, sizeof text);
+    describe(value, expected, &d, place, is_wrong, text, size);
     ln_object_release(value);
-    if (is_wrong)
+    return !is_wrong;
+}
+
+// Whether it is the compiler that makes an output wrong, or the operators, or the stored value.
+static void say_as_read(const verifier *v, int is_right, const char *text)
+{
+    if (is_right < 0)
+        printf("      cannot say more: %s\n", printable(text));
+    else if (!is_right)
         printf("      the model as it was read gives something else than what is stored as well: "
                "%s\n",
                text);
@@ -243,6 +254,47 @@ static void say_as_read(verifier *v, size_t index, ln_object *expected, const to
         printf("      the model as it was read gives what is stored: a rewrite or a kernel for %s "
                "is wrong, `lightnet blame` finds it\n",
                v->o->target);
+}
+
+// An output that has been compared.
+typedef struct checked_output {
+    int set;
+    size_t index;
+    const char *name;
+    const char *path; // NULL: with what the model as it was read gives
+    const char *place;
+    const deviation *d;
+    int is_wrong;
+    int is_right_as_read; // as above, of one that is wrong
+} checked_output;
+
+static void put_checked(json_out *j, const checked_output *o, ln_object *got, ln_object *expected)
+{
+    const tl_tensor *tensor = ln_object_tensor(got), *like = ln_object_tensor(expected);
+    json_open(j, NULL, '{');
+    json_int(j, "set", o->set);
+    json_size(j, "index", o->index);
+    json_text(j, "name", o->name);
+    json_text(j, "against", o->path ? "stored" : "as read");
+    json_text(j, "dtype", tensor ? tl_dtype_title(tensor->dtype) : NULL);
+    if (tensor)
+        json_shape(j, "shape", tensor->ndim, tensor->dims);
+    else
+        json_null(j, "shape");
+    json_text(j, "item", *o->place ? o->place : NULL);
+    put_deviation(j, o->d, *o->place ? NULL : like, o->is_wrong);
+    if (o->is_wrong && o->is_right_as_read >= 0)
+        json_bool(j, "right_as_read", o->is_right_as_read);
+    else
+        json_null(j, "right_as_read");
+    json_close(j, '}');
+}
+
+static void print_checked(const checked_output *o, const char *text)
+{
+    printf("%s set %d output %zu ", o->is_wrong ? "WRONG" : "pass ", o->set, o->index);
+    put_printable(o->name, stdout);
+    printf("%s: %s\n", o->path ? "" : ", against the model as it was read", text);
 }
 
 // What an output should be: what `path` has, or for NULL what the model as it was read gives.
@@ -262,13 +314,18 @@ static ln_status compare_output(verifier *v, int set, size_t index, const char *
     if (v->c->is_shape_only && !d.fault)
         is_wrong = 0;
     describe(got, expected, &d, place, is_wrong, text, sizeof text);
-    if (!v->o->is_quiet) {
-        printf("%s set %d output %zu ", is_wrong ? "WRONG" : "pass ", set, index);
-        put_printable(name, stdout);
-        printf("%s: %s\n", path ? "" : ", against the model as it was read", text);
+    checked_output o = {set, index, name, path, place, &d, is_wrong, -1};
+    if (!v->o->is_quiet)
+        print_checked(&o, text);
+    if ((!v->o->is_quiet || v->o->json) && is_wrong && path && !is_as_read(v)) {
+        char as_read[1024];
+        o.is_right_as_read =
+            is_right_as_read(v, index, expected, &allowed, as_read, sizeof as_read);
+        if (!v->o->is_quiet)
+            say_as_read(v, o.is_right_as_read, as_read);
     }
-    if (!v->o->is_quiet && is_wrong && path && !is_as_read(v))
-        say_as_read(v, index, expected, &allowed);
+    if (v->o->json)
+        put_checked(v->o->json, &o, got, expected);
     ln_object_release(expected);
     if (is_wrong) {
         char line[LN_MAX_NAME_LEN + sizeof text + 64];
@@ -393,8 +450,12 @@ verify_result verify_run(const verify_case *c, const verify_options *o, char *re
     reason[0] = '\0';
     ln_context *ctx = NULL;
     ln_status status = find_model(&v);
+    if (o->json)
+        json_open(o->json, "outputs", '[');
     if (status == LN_OK)
         status = run_sets(&v, &ctx);
+    if (o->json)
+        json_close(o->json, ']');
     close_model(ctx);
     compiled_forms_destroy(v.forms);
     if (status != LN_OK) {

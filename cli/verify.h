@@ -8,6 +8,7 @@
 #include <lightnet/optimize.h>
 
 #include "compare.h"
+#include "json_out.h"
 
 typedef enum verify_result {
     VERIFY_PASS = 0,
@@ -28,6 +29,7 @@ typedef struct verify_options {
     const char *through; // formats that the model goes through first, such as "il,ir,onnx"; NULL
     int checks_compiled; // compiled forms, with weights and without, must give the same bits
     int is_quiet;        // nothing is printed but the line of the caller
+    json_out *json;      // receives "outputs", in the object that is open; NULL: none
 } verify_options;
 
 // Runs the model on each data set and compares. `reason`, of `size` bytes, receives why it is not a

@@ -23,6 +23,7 @@ typedef struct list_options {
     tolerance allowed;
     int is_shape_only;
     const char *list;
+    const char *json; // NULL: none; "-": standard output, in place of the text
     int is_summary;
     int is_isolated;
     unsigned timeout_s;
@@ -32,6 +33,7 @@ typedef struct tally {
     size_t pass_count;
     size_t wrong_count;
     size_t failed_count;
+    json_out json;
 } tally;
 
 // ---- The command line ----
@@ -60,6 +62,7 @@ static const verb_option takes[] = {
     TAKES(COMPILED, list_options, run.checks_compiled),
     TAKES(LIST, list_options, list),
     TAKES(SUMMARY, list_options, is_summary),
+    TAKES(JSON, list_options, json),
     TAKES(ISOLATE, list_options, is_isolated),
     {OPT_TIMEOUT, 0, take_each_timeout, NULL, 0},
     CALLS(THREADS, list_options, list, take_threads),
@@ -86,6 +89,11 @@ const verb_usage verify_usage = {
 
 // ---- One model ----
 
+static int has_json_only(const list_options *o)
+{
+    return o->json && strcmp(o->json, "-") == 0;
+}
+
 static void print_verdict(const verify_case *c, verify_result v, const char *reason)
 {
     static const char *const words[] = {"pass", "WRONG", "FAILED"};
@@ -108,46 +116,142 @@ static void print_verdict(const verify_case *c, verify_result v, const char *rea
     fflush(stdout);
 }
 
-static verify_result run_here(const verify_case *c, const list_options *o)
+static void put_verdict(json_out *j, const verify_case *c, verify_result v, const char *reason)
+{
+    static const char *const words[] = {"pass", "wrong", "failed"};
+    json_text(j, "path", c->path);
+    json_text(j, "result", words[v]);
+    json_text(j, "reason", *reason ? reason : NULL);
+}
+
+static void tell_verdict(const list_options *o, json_out *item, const verify_case *c,
+                         verify_result v, const char *reason)
+{
+    if (!has_json_only(o))
+        print_verdict(c, v, reason);
+    if (o->json)
+        put_verdict(item, c, v, reason);
+}
+
+// `item` is the model's object, if there is to be one.
+static verify_result run_here(const verify_case *c, const list_options *o, json_out *item)
 {
     static char reason[REASON_SIZE];
     verify_options run = o->run;
-    run.is_quiet = o->is_summary;
+    run.is_quiet = o->is_summary || has_json_only(o);
+    run.json = o->json ? item : NULL;
     verify_result v = verify_run(c, &run, reason, sizeof reason);
-    print_verdict(c, v, reason);
+    tell_verdict(o, item, c, v, reason);
     return v;
 }
 
-static verify_result run_isolated(const verify_case *c, const list_options *o)
+// The object of one model, as text; NULL if no memory is left for it. The caller frees it.
+static char *run_for_text(const verify_case *c, const list_options *o, verify_result *out_result)
 {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        begin_timeout();
-        alarm(o->timeout_s);
-        verify_result v = run_here(c, o);
-        fflush(stdout);
-        _exit((int)v);
+    json_out item = {0};
+    char *text = NULL;
+    if (o->json && json_begin_item(&item) != LN_OK) {
+        *out_result = VERIFY_FAILED;
+        return NULL;
     }
-    int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= VERIFY_FAILED)
-        return (verify_result)WEXITSTATUS(status);
+    *out_result = run_here(c, o, &item);
+    if (o->json)
+        (void)json_finish_item(&item, &text);
+    return text;
+}
+
+// In the process of one model: its object goes to `fd`.
+static verify_result run_as_child(const verify_case *c, const list_options *o, int fd)
+{
+    verify_result v;
+    char *text = run_for_text(c, o, &v);
+    for (size_t done = 0, size = text ? strlen(text) : 0; done < size;) {
+        ssize_t count = write(fd, text + done, size - done);
+        if (count <= 0 && errno != EINTR)
+            return VERIFY_FAILED;
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return v;
+}
+
+// Everything that comes from `fd`, with a NUL after it; NULL if there is nothing.
+static char *read_all(int fd)
+{
+    char *text = NULL, block[4096];
+    size_t size = 0;
+    ssize_t count;
+    FILE *file = open_memstream(&text, &size);
+    while (file && ((count = read(fd, block, sizeof block)) > 0 || (count < 0 && errno == EINTR)))
+        if (count > 0)
+            fwrite(block, 1, (size_t)count, file);
+    if (file && fclose(file) == 0 && size > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static verify_result fail_of_status(const verify_case *c, const list_options *o, int status,
+                                    char **out_text)
+{
     char reason[128];
-    int number = child > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    json_out item = {0};
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (number == SIGALRM)
         snprintf(reason, sizeof reason, "stopped after %u seconds", o->timeout_s);
     else
         snprintf(reason, sizeof reason, "its process ended with %s%s",
                  number ? "signal: " : "an unknown status", number ? strsignal(number) : "");
-    print_verdict(c, VERIFY_FAILED, reason);
+    if (o->json && json_begin_item(&item) == LN_OK) {
+        json_open(&item, "outputs", '[');
+        json_close(&item, ']');
+    }
+    tell_verdict(o, &item, c, VERIFY_FAILED, reason);
+    if (item.file)
+        (void)json_finish_item(&item, out_text);
     return VERIFY_FAILED;
+}
+
+static verify_result run_isolated(const verify_case *c, const list_options *o, char **out_text)
+{
+    int ends[2] = {-1, -1};
+    *out_text = NULL;
+    fflush(stdout);
+    pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child == 0) {
+        close(ends[0]);
+        begin_timeout();
+        alarm(o->timeout_s);
+        verify_result v = run_as_child(c, o, ends[1]);
+        fflush(stdout);
+        _exit((int)v);
+    }
+    if (ends[1] >= 0)
+        close(ends[1]);
+    char *text = child > 0 ? read_all(ends[0]) : NULL;
+    if (ends[0] >= 0)
+        close(ends[0]);
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= VERIFY_FAILED) {
+        *out_text = text;
+        return (verify_result)WEXITSTATUS(status);
+    }
+    free(text);
+    return fail_of_status(c, o, child > 0 ? status : 0, out_text);
 }
 
 static void run_case(const verify_case *c, const list_options *o, tally *t)
 {
-    verify_result v = o->is_isolated ? run_isolated(c, o) : run_here(c, o);
+    verify_result v;
+    char *text = NULL;
+    if (o->is_isolated)
+        v = run_isolated(c, o, &text);
+    else
+        text = run_for_text(c, o, &v);
+    if (text)
+        json_raw(&t->json, NULL, text);
+    free(text);
     t->pass_count += v == VERIFY_PASS;
     t->wrong_count += v == VERIFY_WRONG;
     t->failed_count += v == VERIFY_FAILED;
@@ -209,6 +313,24 @@ static int run_list(const list_options *o, tally *t)
     return code;
 }
 
+// What all of them come to, as an exit code.
+static int tell_tally(const list_options *o, tally *t)
+{
+    size_t count = t->pass_count + t->wrong_count + t->failed_count;
+    if (count != 1 && !has_json_only(o))
+        printf("%zu models: %zu pass, %zu are wrong, %zu cannot run\n", count, t->pass_count,
+               t->wrong_count, t->failed_count);
+    if (o->json) {
+        json_close(&t->json, ']');
+        json_size(&t->json, "pass", t->pass_count);
+        json_size(&t->json, "wrong", t->wrong_count);
+        json_size(&t->json, "failed", t->failed_count);
+        if (json_finish(&t->json, o->json) != LN_OK)
+            return say_failure();
+    }
+    return t->pass_count == count ? EXIT_OK : EXIT_FAILED;
+}
+
 int cmd_verify(int argc, char **argv)
 {
     list_options o = {.allowed = TOLERANCE_DEFAULT};
@@ -223,17 +345,19 @@ int cmd_verify(int argc, char **argv)
     o.run.target = compile_flags_target(&o.flags, o.run.target);
     o.run.options = compile_flags_options(&o.flags);
     tally t = {0};
+    if (o.json) {
+        if (json_begin(&t.json) != LN_OK)
+            return say_failure();
+        json_open(&t.json, "models", '[');
+    }
     for (int i = 0; i < path_count; i++) {
         verify_case c = default_case(&o, paths[i]);
         run_case(&c, &o, &t);
     }
     if (o.list)
         code = run_list(&o, &t);
-    if (code != EXIT_OK)
-        return code;
-    size_t count = t.pass_count + t.wrong_count + t.failed_count;
-    if (count != 1)
-        printf("%zu models: %zu pass, %zu are wrong, %zu cannot run\n", count, t.pass_count,
-               t.wrong_count, t.failed_count);
-    return t.pass_count == count ? EXIT_OK : EXIT_FAILED;
+    if (code == EXIT_OK)
+        code = tell_tally(&o, &t);
+    json_discard(&t.json);
+    return code;
 }

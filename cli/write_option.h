@@ -16,4 +16,7 @@ ln_status write_option_apply(ln_context *ctx);
 // A model that is compiled, and is run to be compared with something, prints and writes nothing.
 void silence_model(const ln_context *ctx);
 
+// The same of what prints to standard output alone, where an object of JSON is to be there.
+void silence_prints(const ln_context *ctx);
+
 #endif
