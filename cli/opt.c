@@ -11,17 +11,19 @@
 #include "compare.h"
 #include "compile_flags.h"
 #include "model_io.h"
+#include "pass/why_api.h"
 #include "trial.h"
 
 #define MAX_INPUTS 1024 // names of --inputs
 
 typedef struct opt_options {
     const char *model;
-    const char *outfile;
+    const char *outfile; // NULL: standard output
     const char *target;
     const char *dump_after;
     const char *dump_dir;
     const char *input_names;
+    const char *rule; // of --why; NULL: none
     int has_times;
     int verifies;
     option_texts shapes;
@@ -37,6 +39,7 @@ static const verb_option takes[] = {
          ": .json or .net (default \"-\": JSON for a model in JSON, else IL)"),
     TAKES(DUMP_AFTER, opt_options, dump_after),
     TAKES(DUMP_DIR, opt_options, dump_dir),
+    TAKES(WHY, opt_options, rule),
     TAKES(TIME, opt_options, has_times),
     TAKES(VERIFY, opt_options, verifies),
     NOTE(SEED, opt_options, source.seed, "(default 1)"),
@@ -63,6 +66,8 @@ static int parse(int argc, char **argv, opt_options *o)
     int code = options_parse_one(&opt_usage, "model", argc, argv, o, &o->model);
     if (o->dump_dir && !o->dump_after)
         o->dump_after = "all";
+    if (code == EXIT_OK && o->rule && o->verifies)
+        return say_usage_error("opt", "--why and --verify exclude each other");
     return code;
 }
 
@@ -78,6 +83,7 @@ typedef struct watcher {
     double total_seconds; // of all passes
     int has_dumped;
     ln_nearest nearest; // to the pass of --dump-after, of those that have run
+    ln_why_watch *why;  // NULL: not asked for
 } watcher;
 
 static void note_firing(void *user, const ln_firing *firing)
@@ -85,6 +91,8 @@ static void note_firing(void *user, const ln_firing *firing)
     watcher *w = user;
     if (w->o->flags.is_verbose)
         say_firing(NULL, firing);
+    if (w->why)
+        ln_why_note_firing(w->why, firing);
     w->refused_count += firing->is_refused != 0;
     if (firing->is_skipped || firing->is_refused)
         return;
@@ -165,6 +173,8 @@ static ln_status watch_pass(void *user, const char *pass, double seconds, const 
     watcher *w = user;
     ln_nearest_try(&w->nearest, pass);
     w->total_seconds += seconds;
+    if (w->why)
+        ln_why_note_pass(w->why, pass, ctx);
     if (w->o->has_times)
         say_info("%s: %.6fs", pass, seconds);
     LN_TRY(dump(w, pass, ctx));
@@ -192,8 +202,9 @@ static int is_json(const char *path)
 
 static ln_status write_result(const ln_context *ctx, const opt_options *o)
 {
-    if (strcmp(o->outfile, "-") != 0 || is_json(o->model))
-        return ln_context_print(ctx, o->outfile);
+    const char *outfile = o->outfile ? o->outfile : "-";
+    if (strcmp(outfile, "-") != 0 || is_json(o->model))
+        return ln_context_print(ctx, outfile);
     char *text;
     size_t byte_count;
     LN_TRY(ln_context_write(ctx, "il", &text, &byte_count));
@@ -226,6 +237,15 @@ static ln_status set_inputs(ln_context *ctx, const char *names)
     return status;
 }
 
+static ln_status print_why(const ln_why_watch *why)
+{
+    char *text;
+    LN_TRY(ln_why_watch_text(why, &text));
+    put_printable(text, stdout);
+    ln_free(text);
+    return LN_OK;
+}
+
 static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
 {
     if (o->input_names)
@@ -237,6 +257,8 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
     o->flags.options.on_firing = note_firing;
     o->flags.options.on_pass = watch_pass;
     o->flags.options.user = w;
+    if (o->rule)
+        LN_TRY(ln_why_watch_create(o->rule, o->target, &o->flags.options, ctx, &w->why));
     LN_TRY(ln_context_optimize_with(ctx, o->target, &o->flags.options));
     if (o->flags.is_verbose && w->refused_count > 0)
         say_info("%zu rewrite%s refused", w->refused_count,
@@ -247,12 +269,14 @@ static ln_status optimize(ln_context *ctx, opt_options *o, watcher *w)
                        w->nearest.name ? w->nearest.name : "", w->nearest.name ? "'?" : "");
     if (o->has_times)
         say_info("all passes: %.6fs", w->total_seconds);
-    return write_result(ctx, o);
+    if (w->why)
+        LN_TRY(print_why(w->why));
+    return w->why && !o->outfile ? LN_OK : write_result(ctx, o);
 }
 
 int cmd_opt(int argc, char **argv)
 {
-    opt_options o = {.outfile = "-", .source = {.seed = 1}};
+    opt_options o = {.source = {.seed = 1}};
     compile_flags_init(&o.flags);
     int code = parse(argc, argv, &o);
     if (code != EXIT_OK)
@@ -264,6 +288,7 @@ int cmd_opt(int argc, char **argv)
     watcher w = {
         .o = &o, .is_exact = 1, .nearest = ln_nearest_to(o.dump_after ? o.dump_after : "")};
     code = optimize(ctx, &o, &w) == LN_OK ? EXIT_OK : say_failure();
+    ln_why_watch_destroy(w.why);
     trial_data_destroy(w.data);
     close_model(w.before);
     close_model(ctx);

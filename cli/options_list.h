@@ -135,6 +135,9 @@
     X(DUMP_AFTER, "dump-after", 0, "PASS", OPTION_TEXT, 0, \
       "print the model after PASS, or after each pass if it is \"all\", as IL on standard error") \
     X(DUMP_DIR, "dump-dir", 0, "DIR", OPTION_TEXT, 0, "the same into DIR/PASS.net") \
+    X(WHY, "why", 0, "RULE", OPTION_TEXT, 0, \
+      "where this rule has fired, or why it has not: the operators that come nearest to its " \
+      "pattern, and the condition that fails; in place of the model") \
     X(TIME, "time", 0, NULL, OPTION_FLAG, 0, "show how long each pass takes") \
     X(VERIFY, "verify", 0, NULL, OPTION_FLAG, 0, \
       "after each pass: check the model, and run it on random data; its results must be those from " \

@@ -16,6 +16,7 @@
 
 #include "ir/dfg.h"
 #include "pass/op_args.h"
+#include "pass/why.h"
 
 #define MAX_ATTEMPTS 512 // choices of one rule at one operator
 #define MAX_READERS  16  // of one tensor that are looked through
@@ -107,26 +108,33 @@ static size_t choose(choice *c, size_t count)
 // ---- Inputs ----
 
 // Every input of the operator is one of the statement's: what a rule does not see it would lose.
-static bool match_ins_one_by_one(ln_match *match, const ln_rule_op *statement,
-                                 const ln_op_arg *op_arg, bool is_swapped)
+static bool match_ins_one_by_one(ln_match *match, size_t index, const ln_op *op, bool is_swapped)
 {
+    const ln_rule_op *statement = &match->rule->pattern[index];
+    const ln_op_arg *op_arg = op->op_arg;
+    const int progress = LN_WHY_STATEMENT * (int)index + LN_WHY_INS;
     char buffer[LN_MAX_NAME_LEN];
     size_t matched_count = 0;
     for (size_t i = 0; i < statement->in_count; i++) {
         const ln_rule_arg *in = &statement->ins[i];
-        size_t index = is_swapped && i < 2 ? 1 - i : i;
-        const char *arg_name = in->arg_name ? in->arg_name : ln_op_in_name(op_arg, index, buffer);
+        size_t position = is_swapped && i < 2 ? 1 - i : i;
+        const char *arg_name =
+            in->arg_name ? in->arg_name : ln_op_in_name(op_arg, position, buffer);
         const char *tensor =
             arg_name ? ln_tensor_list_find_name(op_arg->tensors_in, arg_name) : NULL;
         matched_count += tensor != NULL;
-        if (in->is_maybe) {
-            if (!bind_list(match, in->name, &tensor, tensor != NULL))
-                return false;
-        } else if (!tensor || !bind_tensor(match, in->name, tensor)) {
-            return false;
-        }
+        bool is_bound = in->is_maybe ? bind_list(match, in->name, &tensor, tensor != NULL)
+                                     : tensor && bind_tensor(match, in->name, tensor);
+        if (!is_bound)
+            return LN_MISS(match, progress + (int)i, op, "input %s is %s, the rule takes %s",
+                           arg_name ? arg_name : "that it lacks", tensor ? tensor : "absent",
+                           !match->tensors[in->name] ? ln_why_name(match, in->name)
+                                                     : match->tensors[in->name]);
     }
-    return matched_count == (size_t)ln_tensor_list_length(op_arg->tensors_in);
+    size_t count = (size_t)ln_tensor_list_length(op_arg->tensors_in);
+    return matched_count == count ||
+           LN_MISS(match, progress + (int)statement->in_count, op,
+                   "it has %zu inputs, the rule takes %zu of them", count, matched_count);
 }
 
 // The tensors of a list in the order of the arguments, which need not be the list's. Returns how
@@ -196,29 +204,37 @@ static bool commutes(const ln_op *op)
     return info && info->commutes && info->commutes(op->op_arg);
 }
 
-static bool match_ins(ln_match *match, const ln_rule_op *statement, const ln_op *op, choice *c)
+static bool match_ins(ln_match *match, size_t index, const ln_op *op, choice *c)
 {
+    const ln_rule_op *statement = &match->rule->pattern[index];
     if (!has_rest(statement->ins, statement->in_count)) {
         bool has_two = statement->in_count >= 2 && !statement->ins[1].arg_name;
         bool is_swapped = has_two && commutes(op) && choose(c, 2) == 1;
-        return match_ins_one_by_one(match, statement, op->op_arg, is_swapped);
+        return match_ins_one_by_one(match, index, op, is_swapped);
     }
     const char *tensors[MAX_INPUTS];
     size_t count = in_order(op->op_arg->tensors_in, op->op_arg, true, tensors);
-    return count <= MAX_INPUTS &&
-           match_rests(match, statement->ins, statement->in_count, tensors, count, c);
+    return (count <= MAX_INPUTS &&
+            match_rests(match, statement->ins, statement->in_count, tensors, count, c)) ||
+           LN_MISS(match, LN_WHY_STATEMENT * (int)index + LN_WHY_INS, op,
+                   "none of its %d inputs are the ones that the rule takes",
+                   ln_tensor_list_length(op->op_arg->tensors_in));
 }
 
 // ---- Outputs ----
 
-static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op_arg *op_arg,
-                       choice *c)
+static bool match_outs(ln_match *match, size_t index, const ln_op *op, choice *c)
 {
+    const ln_rule_op *statement = &match->rule->pattern[index];
+    const ln_op_arg *op_arg = op->op_arg;
+    const int progress = LN_WHY_STATEMENT * (int)index + LN_WHY_OUTS;
     if (has_rest(statement->outs, statement->out_count)) {
         const char *tensors[MAX_INPUTS];
         size_t count = in_order(op_arg->tensors_out, op_arg, false, tensors);
-        return count <= MAX_INPUTS &&
-               match_rests(match, statement->outs, statement->out_count, tensors, count, c);
+        return (count <= MAX_INPUTS &&
+                match_rests(match, statement->outs, statement->out_count, tensors, count, c)) ||
+               LN_MISS(match, progress, op, "its %d outputs are not the ones that the rule takes",
+                       ln_tensor_list_length(op_arg->tensors_out));
     }
     char buffer[LN_MAX_NAME_LEN];
     for (size_t i = 0; i < statement->out_count; i++) {
@@ -229,36 +245,48 @@ static bool match_outs(ln_match *match, const ln_rule_op *statement, const ln_op
         bool is_any = out->name == LN_RULE_ANY; // or none
         if (out->is_maybe ? !bind_list(match, out->name, &tensor, tensor != NULL)
                           : !is_any && (!tensor || !bind_tensor(match, out->name, tensor)))
-            return false;
+            return LN_MISS(match, progress + (int)i, op, "output %s is %s, the rule takes %s",
+                           arg_name ? arg_name : "that it lacks", tensor ? tensor : "absent",
+                           match->tensors[out->name] ? match->tensors[out->name]
+                                                     : ln_why_name(match, out->name));
     }
     return true;
 }
 
 // ---- Parameters ----
 
-static bool match_params(ln_match *match, size_t index, const ln_op_arg *op_arg)
+static bool match_params(ln_match *match, size_t index, const ln_op *op)
 {
     const ln_rule_op *statement = &match->rule->pattern[index];
+    const ln_op_arg *op_arg = op->op_arg;
     for (size_t i = 0; i < statement->param_count; i++) {
         const ln_rule_value *value = &statement->params[i].value;
         const char *arg_name = statement->params[i].arg_name;
         const ln_param_entry *entry = ln_param_list_find(op_arg->params, arg_name);
+        const int progress = LN_WHY_STATEMENT * (int)index + LN_WHY_PARAM + (int)i;
         if (value->kind == LN_RULE_ABSENT) {
             if (entry)
-                return false;
+                return LN_MISS(match, progress, op,
+                               "parameter %s is given, %s; the rule takes operators without it",
+                               arg_name, ln_why_param(entry));
             continue;
         }
         if (!entry)
             entry = ln_op_param_default(op_arg, arg_name, &match->versions[index]);
         if (!entry)
-            return false;
+            return LN_MISS(match, progress, op, "parameter %s is absent, the rule takes %s",
+                           arg_name, ln_why_value(match, value));
         if (value->kind != LN_RULE_NAME) {
             if (!ln_rule_value_equals(value, entry))
-                return false;
+                return LN_MISS(match, progress, op, "parameter %s is %s, the rule takes %s",
+                               arg_name, ln_why_param(entry), ln_why_value(match, value));
         } else if (!match->values[value->name]) {
             match->values[value->name] = entry;
         } else if (!ln_param_entries_equal(match->values[value->name], entry)) {
-            return false;
+            return LN_MISS(match, progress, op,
+                           "parameter %s is %s, the rule takes %s, which is %s here", arg_name,
+                           ln_why_param(entry), ln_why_value(match, value),
+                           ln_why_param(match->values[value->name]));
         }
     }
     return true;
@@ -279,8 +307,9 @@ static bool is_copied(const ln_rule *rule, size_t index, const char *arg_name)
 
 // What the pattern neither names nor waives, and the result does not copy, would be lost: it has
 // its default. An operator has few parameters that are given.
-static bool has_defaults(const ln_match *match, size_t index, const ln_op_arg *op_arg)
+static bool has_defaults(const ln_match *match, size_t index, const ln_op *op)
 {
+    const ln_op_arg *op_arg = op->op_arg;
     const ln_rule_op *statement = &match->rule->pattern[index];
     for (const ln_list *l = op_arg->params; l; l = l->next) {
         const ln_param_entry *entry = l->data;
@@ -290,7 +319,10 @@ static bool has_defaults(const ln_match *match, size_t index, const ln_op_arg *o
         const ln_param_entry *usual = ln_op_param_default(op_arg, entry->arg_name, &version);
         if ((!usual || !ln_param_entries_equal(usual, entry)) &&
             !is_copied(match->rule, index, entry->arg_name))
-            return false;
+            return LN_MISS(match, LN_WHY_STATEMENT * (int)index + LN_WHY_DEFAULTS, op,
+                           "parameter %s is %s; the rule does not name it, so it takes the "
+                           "default, %s",
+                           entry->arg_name, ln_why_param(entry), ln_why_param(usual));
     }
     return true;
 }
@@ -352,6 +384,7 @@ static bool has_open_tensor(const ln_context *ctx, const ln_op *op)
 static bool match_statement(const ln_context *ctx, ln_match *match, size_t index, choice *c)
 {
     const ln_rule_op *statement = &match->rule->pattern[index];
+    const int progress = LN_WHY_STATEMENT * (int)index;
     ln_op *op = match->ops[0];
     if (index > 0 && statement->is_producer) {
         const char *made = find_bound(match, statement->outs, statement->out_count);
@@ -359,12 +392,26 @@ static bool match_statement(const ln_context *ctx, ln_match *match, size_t index
     } else if (index > 0) {
         op = find_reader(ctx, match, statement, c);
     }
-    if (!op || is_matched(match, index, op) || !ln_streq(op->op_arg->optype, statement->optype))
-        return false;
+    if (!op && statement->is_producer)
+        return LN_MISS(match, progress, NULL, "no operator makes what the rule takes from %s",
+                       statement->optype);
+    if (!op)
+        return LN_MISS(match, progress, NULL, "no %s reads '%s', which the rule takes",
+                       statement->optype, find_bound(match, statement->ins, statement->in_count));
+    if (is_matched(match, index, op))
+        return LN_MISS(match, progress + 1, op,
+                       "it is matched twice, and the rule takes another %s", statement->optype);
+    if (!ln_streq(op->op_arg->optype, statement->optype))
+        return LN_MISS(match, progress, op, "the rule takes %s there, which makes '%s'",
+                       statement->optype, find_bound(match, statement->outs, statement->out_count));
     match->ops[index] = op;
-    return match_outs(match, statement, op->op_arg, c) && !ln_match_reads_output(ctx, match, op) &&
-           match_ins(match, statement, op, c) && match_params(match, index, op->op_arg) &&
-           has_defaults(match, index, op->op_arg);
+    if (!match_outs(match, index, op, c))
+        return false;
+    if (ln_match_reads_output(ctx, match, op))
+        return LN_MISS(match, progress + LN_WHY_READS_OUTPUT, op,
+                       "what it makes is an output of the model, which the result would read");
+    return match_ins(match, index, op, c) && match_params(match, index, op) &&
+           has_defaults(match, index, op);
 }
 
 // ---- The whole ----
@@ -389,7 +436,8 @@ static bool match_all(const ln_context *ctx, ln_match *match, search *s)
     bool is_renaming = rule->stage == LN_RULE_TO_CORE || rule->stage == LN_RULE_TO_ONNX;
     for (size_t i = 0; i < rule->pattern_count && !is_renaming; i++)
         if (has_open_tensor(ctx, match->ops[i]))
-            return false;
+            return LN_MISS(match, LN_WHY_OPEN + (int)i, match->ops[i],
+                           "a tensor has a dynamic shape; -s gives it one");
     return ln_match_conditions_hold(ctx, match) && ln_match_is_allowed(ctx, match);
 }
 
@@ -423,10 +471,15 @@ bool ln_match_rule(const ln_context *ctx, const ln_rule *rule, ln_op *root, ln_m
     if (!ln_streq(root->op_arg->optype, rule->pattern[0].optype))
         return false;
     search s = {.reached = 0};
+    if (LN_WHY_IS_ASKED)
+        ln_why_begin(rule, root);
     for (size_t attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         start(match, rule, root);
-        if (match_all(ctx, match, &s))
+        if (match_all(ctx, match, &s)) {
+            if (LN_WHY_IS_ASKED)
+                ln_why_matched();
             return true;
+        }
         if (!advance(&s))
             return false;
     }

@@ -13,6 +13,7 @@
 #include "ir/dfg.h"
 #include "pass/match.h"
 #include "pass/op_args.h"
+#include "pass/why.h"
 
 // ---- What the result reads and makes ----
 
@@ -401,7 +402,10 @@ static bool has_values_of(const ln_context *ctx, const ln_match *match, const ln
     for (size_t i = 0; i < op->param_count; i++)
         if (op->params[i].value.kind == LN_RULE_EXPR &&
             !ln_match_value(ctx, match, &op->params[i].value, buffer, &value))
-            return false;
+            return LN_MISS(match, LN_WHY_EFFECT + 50, NULL,
+                           "parameter %s of the result's %s, %s, has no value",
+                           op->params[i].arg_name, op->optype,
+                           ln_why_value(match, &op->params[i].value));
     return true;
 }
 
@@ -417,13 +421,40 @@ static bool has_values(const ln_context *ctx, ln_match *match)
     return true;
 }
 
+static size_t count_staying(const ln_match *match)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < match->rule->pattern_count; i++)
+        count += match->stays[i];
+    return count;
+}
+
 bool ln_match_is_allowed(const ln_context *ctx, ln_match *match)
 {
     const ln_rule *rule = match->rule;
     ln_match_find_left_out(match);
     for (size_t i = 0; i < rule->result_count; i++)
         if (rule->result[i].is_alias && !alias_fits(ctx, match, &rule->result[i]))
-            return false;
-    return find_staying(ctx, match) && lessens(ctx, match) && outputs_stay(ctx, match) &&
-           find_unused(ctx, match) && has_values(ctx, match);
+            return LN_MISS(match, LN_WHY_EFFECT, NULL,
+                           "readers of one tensor cannot read the other, as shape, type or memory "
+                           "differ, or one is not constant: %s; %s",
+                           ln_why_tensors(ctx, match, rule->result[i].outs[0].name),
+                           ln_why_tensors(ctx, match, rule->result[i].ins[0].name));
+    if (!find_staying(ctx, match))
+        return LN_MISS(match, LN_WHY_EFFECT + 10, NULL,
+                       "an operator that the result replaces makes another tensor, which is "
+                       "needed");
+    if (!lessens(ctx, match))
+        return LN_MISS(match, LN_WHY_EFFECT + 20, NULL,
+                       "the model would not become smaller: %zu of the rule's %zu operators stay, "
+                       "as others need what they make",
+                       count_staying(match), rule->pattern_count);
+    if (!outputs_stay(ctx, match))
+        return LN_MISS(match, LN_WHY_EFFECT + 30, NULL,
+                       "a tensor that the result makes would become an output of the model");
+    if (!find_unused(ctx, match))
+        return LN_MISS(match, LN_WHY_EFFECT + 40, NULL,
+                       "an input of the model, or a part of what an operator makes, would be left "
+                       "unread");
+    return has_values(ctx, match);
 }

@@ -5,6 +5,7 @@
 
 #include "pass/match.h"
 #include "pass/predicates.h"
+#include "pass/why.h"
 
 // ---- Comparing ----
 
@@ -250,11 +251,13 @@ bool ln_match_conditions_hold(const ln_context *ctx, const ln_match *match)
 {
     const ln_rule_condition *conditions = match->rule->conditions;
     for (size_t i = 0; i < match->rule->condition_count; i++) {
+        const size_t first = i;
         bool holds = condition_holds(ctx, match, &conditions[i]);
         for (; conditions[i].has_other; i++)
             holds = holds || condition_holds(ctx, match, &conditions[i + 1]);
         if (!holds)
-            return false;
+            return LN_MISS(match, LN_WHY_CONDITION + (int)first, NULL, "%s",
+                           ln_why_conditions(ctx, match, &conditions[first]));
     }
     return true;
 }

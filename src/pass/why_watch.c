@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rule, watched through all passes. The matcher notes the match that came farthest (why.h).
+
+#include "pass/why_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <lightnet/allocator.h>
+#include <lightnet/arch.h>
+#include <lightnet/spelling.h>
+
+#include "pass/why.h"
+
+extern const ln_rule_set ln_rules_core, ln_rules_general;
+
+enum { MAX_LINES = 20 };
+
+struct ln_why_watch {
+    ln_why nearest;
+    // The rule.
+    char root[LN_MAX_NAME_LEN];
+    char file[LN_MAX_NAME_LEN];
+    int line;
+    const char *tag;
+    ln_rule_stage stage;
+    bool is_wide, is_users;
+    // What has come of it.
+    size_t fired_count, refused_count, skipped_count;
+    char *lines; // a line for each firing; the first ones
+    size_t lines_size;
+    FILE *out;              // to `lines`
+    char nearest_pass[32];  // in which it came nearest; "": not yet
+    int noted_progress;     // at the last pass
+    size_t met_count;       // operators of the root's type, in the model as it was read
+    char met_in[32];        // the first pass after which there were some; "": none
+    char refused_for[2048]; // the first reason
+    char refused_at[LN_MAX_NAME_LEN];
+};
+
+// ---- Finding the rule ----
+
+typedef struct finder {
+    ln_why_watch *why;
+    ln_nearest near;
+    bool is_found;
+} finder;
+
+static void try_rule(finder *f, const ln_rule *rule, bool is_users)
+{
+    ln_why_watch *why = f->why;
+    ln_nearest_try(&f->near, rule->name);
+    if (f->is_found || strcmp(rule->name, why->nearest.rule) != 0)
+        return;
+    f->is_found = true;
+    snprintf(why->root, sizeof why->root, "%s", rule->pattern[0].optype);
+    snprintf(why->file, sizeof why->file, "%s", rule->file ? rule->file : "");
+    why->line = rule->line;
+    why->tag = ln_rule_tag_name(rule->tag);
+    why->stage = rule->stage;
+    why->is_wide = rule->is_wide;
+    why->is_users = is_users;
+}
+
+// A set of the library parses its rules root by root.
+static ln_status find_in_own(finder *f, const ln_rule_set *own)
+{
+    ln_rule_set *set;
+    LN_TRY(ln_rule_set_open(own, &set));
+    ln_status status = LN_OK;
+    for (size_t i = 0; i < set->entry_count && status == LN_OK; i++) {
+        const ln_rule *rules;
+        size_t count = 0;
+        const char *root = set->roots + set->entries[i].root;
+        bool is_new = i == 0 || set->entries[i - 1].root != set->entries[i].root;
+        if (is_new && *root)
+            status = ln_rule_set_read_root(set, root, &rules, &count);
+        for (size_t k = 0; k < count && status == LN_OK; k++)
+            try_rule(f, &rules[k], false);
+    }
+    // Names that are near are the set's, which goes.
+    static char kept[LN_MAX_NAME_LEN];
+    if (f->near.name && f->near.name != kept) {
+        snprintf(kept, sizeof kept, "%s", f->near.name);
+        f->near.name = kept;
+    }
+    ln_rule_set_destroy(set);
+    return status;
+}
+
+static ln_status find_in_file(finder *f, const char *path)
+{
+    ln_rule_set *set;
+    LN_TRY(ln_rule_set_read(path, &set));
+    for (size_t i = 0; i < set->rule_count; i++)
+        try_rule(f, &set->rules[i], true);
+    if (!f->is_found)
+        f->near = ln_nearest_to(f->why->nearest.rule); // names go with the set
+    ln_rule_set_destroy(set);
+    return LN_OK;
+}
+
+static bool is_in_target(const char *target, const char *arch)
+{
+    size_t len = strlen(arch);
+    for (const char *at = target; (at = strstr(at, arch)); at += len)
+        if ((at == target || at[-1] == ',') && (at[len] == '\0' || at[len] == ','))
+            return true;
+    return false;
+}
+
+static ln_status find_rule(finder *f, const char *target, const ln_optimize_options *options)
+{
+    for (size_t i = 0; i < options->rule_file_count; i++)
+        LN_TRY(find_in_file(f, options->rule_files[i]));
+    LN_TRY(find_in_own(f, &ln_rules_core));
+    LN_TRY(find_in_own(f, &ln_rules_general));
+    const ln_arch *arch, *other = NULL;
+    for (size_t i = 0; (arch = ln_arch_find_at(i)) && !f->is_found; i++) {
+        if (!arch->rules || !arch->rules->texts)
+            continue;
+        LN_TRY(find_in_own(f, arch->rules));
+        if (f->is_found && !is_in_target(target, arch->arch_name))
+            other = arch;
+    }
+    if (other)
+        return LN_FAIL(LN_NOT_FOUND, "rule '%s' is one of arch %s, which target %s does not have",
+                       f->why->nearest.rule, other->arch_name, target);
+    return LN_OK;
+}
+
+static size_t count_of_type(const ln_context *ctx, const char *optype)
+{
+    size_t count = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH (op, ctx->ops)
+        count += strcmp(op->op_arg->optype, optype) == 0;
+    return count;
+}
+
+static ln_status fail_not_found(const finder *f)
+{
+    const char *name = f->why->nearest.rule, *nearest = f->near.name;
+    if (ln_op_find(name))
+        return LN_FAIL(LN_NOT_FOUND,
+                       "there is no rule '%s', it is a type of operators; a rule has the name that "
+                       "--verbose lists",
+                       name);
+    return LN_FAIL(LN_NOT_FOUND,
+                   "there is no rule '%s'%s%s%s; `lightnet opt --verbose` lists "
+                   "those that fire",
+                   name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                   nearest ? "'?" : "");
+}
+
+ln_status ln_why_watch_create(const char *rule, const char *target,
+                              const ln_optimize_options *options, const ln_context *ctx,
+                              ln_why_watch **out_why)
+{
+    *out_why = NULL;
+    ln_why_watch *why = calloc(1, sizeof *why);
+    if (!why)
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
+    why->nearest.rule = rule;
+    why->noted_progress = -1;
+    finder f = {.why = why, .near = ln_nearest_to(rule)};
+    ln_status status = find_rule(&f, target, options);
+    if (status == LN_OK && !f.is_found)
+        status = fail_not_found(&f);
+    why->out = status == LN_OK ? open_memstream(&why->lines, &why->lines_size) : NULL;
+    if (status == LN_OK && !why->out)
+        status = LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
+    if (status != LN_OK) {
+        ln_why_watch_destroy(why);
+        return status;
+    }
+    why->met_count = count_of_type(ctx, why->root);
+    ln_why_ask(&why->nearest);
+    *out_why = why;
+    return LN_OK;
+}
+
+void ln_why_watch_destroy(ln_why_watch *why)
+{
+    if (!why)
+        return;
+    ln_why_ask(NULL);
+    if (why->out)
+        fclose(why->out);
+    free(why->lines);
+    free(why);
+}
+
+// ---- Watching ----
+
+void ln_why_note_firing(ln_why_watch *why, const ln_firing *firing)
+{
+    if (firing->is_lowering || strcmp(firing->rule, why->nearest.rule) != 0)
+        return;
+    if (firing->is_refused && why->refused_count++ == 0) {
+        snprintf(why->refused_for, sizeof why->refused_for, "%s",
+                 firing->reason ? firing->reason : "");
+        snprintf(why->refused_at, sizeof why->refused_at, "%s", firing->op);
+    }
+    if (firing->is_refused)
+        return;
+    why->skipped_count += firing->is_skipped != 0;
+    if (!firing->is_skipped)
+        why->fired_count++;
+    if (why->fired_count + why->skipped_count > MAX_LINES)
+        return;
+    fprintf(why->out, "  firing %zu%s: pass %s, at '%s' (%s)\n", firing->number,
+            firing->is_skipped ? ", skipped" : "", firing->pass, firing->op, firing->optype);
+}
+
+void ln_why_note_pass(ln_why_watch *why, const char *pass, const ln_context *ctx)
+{
+    if (why->nearest.progress > why->noted_progress) {
+        why->noted_progress = why->nearest.progress;
+        snprintf(why->nearest_pass, sizeof why->nearest_pass, "%s", pass);
+    }
+    if (!why->met_in[0] && count_of_type(ctx, why->root) > 0)
+        snprintf(why->met_in, sizeof why->met_in, "%s", pass);
+}
+
+// ---- Words ----
+
+static const char *pass_of(const ln_why_watch *why)
+{
+    return why->stage == LN_RULE_TO_CORE        ? "core"
+           : why->stage == LN_RULE_AFTER_EXPAND ? "fuse"
+           : why->stage == LN_RULE_TO_ONNX      ? "convert"
+                                                : "fold";
+}
+
+// Nothing of the root's type was offered to it.
+static void print_untried(FILE *out, const ln_why_watch *why)
+{
+    if (why->stage == LN_RULE_TO_ONNX)
+        fprintf(out, "it rewrites models that are written in ONNX: lightnet convert\n");
+    else if (why->met_count == 0 && !why->met_in[0])
+        fprintf(out,
+                "the model has no operator %s, before or after any pass, which its pattern begins "
+                "with\n",
+                why->root);
+    else if (why->met_count == 0)
+        fprintf(out,
+                "the model has operators %s, which its pattern begins with, after pass %s only; "
+                "the rule is for pass %s\n",
+                why->root, why->met_in, pass_of(why));
+    else
+        fprintf(
+            out,
+            "it was tried at no operator: other rules before it rewrote every %s, or the target "
+            "computes it as it is\n",
+            why->root);
+}
+
+static void print_nearest(FILE *out, const ln_why_watch *why)
+{
+    fprintf(out, "it was tried %zu time%s, at operators %s\n", why->nearest.tried_count,
+            why->nearest.tried_count == 1 ? "" : "s", why->root);
+    if (why->nearest.matched_count > 0) {
+        fprintf(out, "it matches; its result %s\n",
+                why->is_users ? "would run on a later arch of the target, or would not fit between "
+                                "the operators around it"
+                              : "would not fit between the operators around it");
+        return;
+    }
+    if (why->nearest.progress < 0)
+        return;
+    fprintf(out, "nearest at '%s' (%s), pass %s: ", why->nearest.op, why->nearest.optype,
+            why->nearest_pass[0] ? why->nearest_pass : pass_of(why));
+    fprintf(out, "%s\n", why->nearest.reason);
+}
+
+static void print_all(FILE *out, const ln_why_watch *why)
+{
+    fprintf(out, "rule %s [%s] (", why->nearest.rule, why->tag);
+    fprintf(out, "%s:%d) ", why->file, why->line);
+    if (why->fired_count > 0)
+        fprintf(out, "has fired %zu time%s\n", why->fired_count, why->fired_count == 1 ? "" : "s");
+    else
+        fprintf(out, "has not fired%s\n", why->skipped_count ? ", as --skip says" : "");
+    fflush(why->out);
+    fputs(why->lines ? why->lines : "", out);
+    if (why->fired_count + why->skipped_count > MAX_LINES)
+        fprintf(out, "  and %zu more\n", why->fired_count + why->skipped_count - MAX_LINES);
+    if (why->refused_count > 0) {
+        fprintf(out,
+                "%zu time%s an operator of its result refused what it was given, first at '%s': ",
+                why->refused_count, why->refused_count == 1 ? "" : "s", why->refused_at);
+        fprintf(out, "%s\n", why->refused_for);
+    } else if (why->fired_count + why->skipped_count > 0) {
+        return;
+    } else if (why->nearest.tried_count == 0) {
+        print_untried(out, why);
+    } else {
+        print_nearest(out, why);
+    }
+}
+
+ln_status ln_why_watch_text(const ln_why_watch *why, char **out_text)
+{
+    *out_text = NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out)
+        print_all(out, why);
+    if (!out || fclose(out) != 0) {
+        free(text);
+        return LN_FAIL(LN_NO_MEMORY, "out of memory for --why");
+    }
+    *out_text = ln_strdup(text);
+    free(text);
+    return *out_text ? LN_OK : LN_NO_MEMORY;
+}
